@@ -223,7 +223,7 @@ fn client() -> Result<Arc<dyn LlmClient>, Box<dyn Error>> {
         )));
     }
 
-    // On a terminal the backend takes its time, so that a person can follow.
+    // On a terminal, the backend is slowed down so that the output can be followed.
     let delay = if stderr().is_terminal() {
         Duration::from_millis(600)
     } else {

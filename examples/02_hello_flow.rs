@@ -27,7 +27,7 @@ use std::error::Error;
 
 use cogwork::flow::{Action, Flow, Node, from_fn};
 
-/// The shared state: a number to find, and the range in which it may be.
+/// The shared state: a number to find, and the range that contains it.
 struct Game {
     secret: u32,
     low: u32,
@@ -35,7 +35,8 @@ struct Game {
     guesses: Vec<u32>,
 }
 
-/// Guesses the middle. It always leaves by the default action, so it declares none.
+/// Guesses the middle. This node always leaves by the default action, so it doesn't declare any
+/// actions.
 struct Guess;
 
 impl Node<Game> for Guess {
@@ -47,7 +48,8 @@ impl Node<Game> for Guess {
         Ok((game.low, game.high))
     }
 
-    /// Does not see the state, so it could be repeated or timed out. Here, it has nothing to wait for.
+    /// `exec` doesn't access the state, so it could be retried or timed out. In this example, it
+    /// has nothing to wait for.
     async fn exec(&self, (low, high): &(u32, u32)) -> Result<u32, Infallible> {
         Ok(low + (high - low) / 2)
     }
@@ -58,7 +60,8 @@ impl Node<Game> for Guess {
     }
 }
 
-/// Compares the guess with the secret. The labels are constants, so wiring and `post` cannot differ.
+/// Compares the guess with the secret. The labels are constants, so that `post` and the edges
+/// always use the same ones.
 struct Judge;
 
 impl Judge {

@@ -14,7 +14,7 @@ use cogwork::cot::{ChainOfThought, Reasoning};
 use cogwork::flow::{Action, Flow, Node, from_fn};
 use cogwork_examples::RuleBasedClient;
 
-/// The state of the program. Each reasoner sees only its part.
+/// The state of the program. Each reasoner only sees its own part.
 struct Trip {
     distance: Reasoning,
     price: Reasoning,

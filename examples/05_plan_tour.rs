@@ -81,7 +81,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         step.description
     );
 
-    // The room turns out to be two tasks, and the train is in doubt.
+    // The room turns out to require two tasks, and the train is in doubt.
     let room = plan.get_mut(&path).ok_or("no such step")?;
     room.sub_steps = vec![
         Step::done("Compare prices", "Casa Azul is best"),
@@ -97,7 +97,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         println!("changed: {change}");
     }
 
-    // A plan that contradicts itself is reported, not refused.
+    // A plan that contradicts itself is reported but not rejected.
     if let Some(trip) = plan.steps_mut().get_mut(1) {
         trip.status = Status::Done;
     }

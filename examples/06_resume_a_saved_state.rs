@@ -35,7 +35,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
         error.downcast_ref::<CotError>().and_then(CotError::limit)
     );
 
-    // The state contains all thoughts so far. It is saved as text.
+    // The state contains all thoughts so far, and is saved as text.
     let saved = serde_json::to_string_pretty(&reasoning)?;
     println!(
         "saved: {} thoughts, plan: {}",
@@ -45,7 +45,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
 
     drop(reasoning);
 
-    // This could be a different process on a different day.
+    // This part could run in a different process on a different day.
     let mut reasoning = Reasoning::from_json(&saved)?;
     node.into_flow().run(&mut reasoning).await?;
     println!("went on to thought {}", reasoning.current_thought_number());

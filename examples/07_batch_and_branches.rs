@@ -1,5 +1,6 @@
-//! Many items and several branches: a batch with a retry for each item, a flow with a loop over each
-//! item, two branches side by side, joined, and what an item that fails says.
+//! Many items and several branches: a batch with a retry for each item, a flow with a loop over
+//! each item, two branches that run in parallel and are joined, and the error of an item that
+//! fails.
 //!
 //! ```text
 //! harbour  13.9°  █████████████      calls: 1, readings: 5
@@ -37,7 +38,7 @@ struct Survey {
 #[derive(Clone, Serialize, Deserialize)]
 struct Station {
     name: String,
-    /// The number of calls before it answered.
+    /// The number of calls until it answered.
     calls: u32,
     /// Temperatures in tenths of a degree.
     readings: Vec<i32>,
@@ -49,7 +50,7 @@ impl Station {
     }
 }
 
-/// Remote stations: some answer only the second or third call, and one never answers.
+/// Remote stations. Some only answer the second or third call, and one never answers.
 #[derive(Clone, Default)]
 struct Radio(Arc<Mutex<Traffic>>);
 
@@ -106,11 +107,11 @@ fn wake(radio: &Radio) -> impl Node<Station> + use<> {
     .retry(Backoff::of::<3>().with_first(Duration::from_millis(1)))
 }
 
-/// A flow over one station: measures until two readings agree.
+/// A flow over one station that measures until two readings agree.
 fn settle() -> Result<Flow<Station>, Box<dyn Error>> {
     let measure = from_phases(
         |station: &mut Station| (station.name.len() as i32, station.readings.len() as u32),
-        // The sensor gets closer to the true value each time.
+        // The reading gets closer to the true value each time.
         |(seed, count): (i32, u32)| async move {
             Ok::<_, String>(20 * seed - (seed * 40) / 4_i32.pow(count))
         },
@@ -248,7 +249,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
         radio.traffic(|traffic| traffic.most_talking)
     );
 
-    // One station never answers. The other calls are dropped, and the state is not half changed.
+    // One station never answers. The other calls are dropped, and the state is not partly changed.
     println!("\nwith a wreck among them:");
     let mut broken = of(&["harbour", "lake", "wreck", "forest", "vineyard"]);
     let error = flow

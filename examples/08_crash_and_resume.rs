@@ -1,8 +1,8 @@
-//! A program that is killed at random moments and started again until its run ends. Every call that
-//! its nodes make is counted apart from the journal: none that is on record is made again.
+//! A program that is killed at random moments and restarted until its run ends. Every call of its
+//! nodes is counted independently of the journal, to show that no recorded call is made again.
 //!
-//! `cargo run --example crash_and_resume -- --kills 200` kills more often; what each kill hit goes to
-//! the error output.
+//! `cargo run --example crash_and_resume -- --kills 200` kills more often. The effect of each kill
+//! is printed to standard error.
 //!
 //! ```text
 //! 30 rounds, each with a subflow that loops and a batch of 5 items, 3 at a time
@@ -28,7 +28,7 @@ use tempfile::TempDir;
 
 type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
-/// A program that survives is one that a fresh start leads on: this is the whole of it.
+/// The whole program that survives a crash. It starts the run, or resumes it after a restart.
 async fn child(folder: &Path, run_id: &str) -> Result<()> {
     let flow = flow(&folder.join(CALLS))?;
     let journal = FileStore::new(folder)
@@ -46,16 +46,17 @@ async fn child(folder: &Path, run_id: &str) -> Result<()> {
 #[derive(Default, Serialize, Deserialize)]
 struct Survey {
     rounds: u32,
-    /// What each next call works on, so that an outcome that is lost changes all after it.
+    /// The input of the next call. It depends on every earlier outcome, so a lost outcome changes
+    /// all later ones.
     number: u64,
     answers: Vec<Answer>,
 }
 
-/// What a call brings. The text is there to make lines that take long to write.
+/// The outcome of a call. The text makes its line long, so that writing it takes a while.
 #[derive(Clone, Serialize, Deserialize)]
 struct Answer {
     key: String,
-    /// Another one each time that a call is made.
+    /// A different value each time the call is made.
     made: String,
     number: u64,
     text: String,
@@ -73,7 +74,7 @@ const ITEMS: u64 = 5;
 const AGAIN: Action = Action::from_static("again");
 const ENOUGH: Action = Action::from_static("enough");
 
-/// A loop around a subflow, which has a loop of its own, and a batch with three items at a time.
+/// A loop around a subflow, which contains another loop, and a batch with three items at a time.
 fn flow(calls: &Path) -> Result<Flow<Survey>> {
     let find = call(
         calls,
@@ -168,12 +169,13 @@ where
     from_phases(prep, exec, post).with_actions([AGAIN, ENOUGH])
 }
 
-/// The call that would cost money. It is counted before anything else is done.
+/// The call that would cost money. It is counted before anything else happens.
 async fn make(calls: PathBuf, number: u64, length: usize) -> std::io::Result<Answer> {
     let key = idempotency_key().unwrap_or_default();
     let made = format!("{}-{}", std::process::id(), random());
 
-    // A kill can cut a line short, so each begins anew and is whole only with its end.
+    // A kill can truncate a line, so each one starts with a line break and is only complete with
+    // its `;`.
     let line = format!("\n{key} {made};");
     OpenOptions::new()
         .append(true)
@@ -194,28 +196,28 @@ async fn make(calls: PathBuf, number: u64, length: usize) -> std::io::Result<Ans
     })
 }
 
-/// A random number, from what hash maps are seeded with.
+/// Returns a random number, taken from the seed of a hash map.
 fn random() -> u64 {
     RandomState::new().hash_one(0)
 }
 
 const CALLS: &str = "calls.txt";
 
-/// Kills of one run; a run that is killed more often would come to its end before the last of them.
+/// The maximum number of kills per run. With more kills, a run could end before the last one.
 const KILLS_A_RUN: u64 = 10;
 
-/// A run as it is seen from outside.
+/// A run, observed from the outside.
 struct Watched {
     folder: TempDir,
     run_id: String,
     calls: PathBuf,
     record: PathBuf,
-    /// How far the file of calls was read.
+    /// The offset up to which the file of calls has been read.
     read: u64,
-    /// By key, which outcome was on record after a kill.
+    /// The outcome of each key that was recorded at the time of a kill.
     recorded: HashMap<String, String>,
     twice: usize,
-    /// About how long the program takes until its first call.
+    /// The approximate time until the first call of the program.
     start_up: Duration,
 }
 
@@ -238,7 +240,7 @@ impl Watched {
         })
     }
 
-    /// Starts this program again as the one that works on the run.
+    /// Starts this program again, as the child process that works on the run.
     fn start(&self) -> Result<Child> {
         let folder = self.folder.path();
         Ok(Command::new(env::current_exe()?)
@@ -248,14 +250,15 @@ impl Watched {
             .spawn()?)
     }
 
-    /// Starts it and kills it. Answers whether it was alive until then.
+    /// Starts the child process and kills it. Returns whether it was still running when it was
+    /// killed.
     fn kill(&mut self) -> Result<bool> {
         let started = Instant::now();
         let moment = Moment::any(self.start_up);
         let mut child = self.start()?;
         let waited = moment.wait(&mut child, self);
 
-        // It may have ended by itself a moment ago; the status tells.
+        // It may have exited just before. The exit status shows which it was.
         child.kill().ok();
         let killed = was_killed(child.wait()?)?;
         waited?;
@@ -280,8 +283,9 @@ impl Watched {
         Ok(killed)
     }
 
-    /// After a process has ended: whether it made a call that was on record before, or one of its own
-    /// again; and what is on record now. Answers how many calls it made.
+    /// Called after a process has exited. Counts each call that was made although its outcome had
+    /// been recorded, and each call that the process made twice. Then reads the new outcomes.
+    /// Returns the number of calls that the process made.
     fn look(&mut self) -> Result<usize> {
         let mut text = String::new();
         if let Ok(mut file) = File::open(&self.calls) {
@@ -300,15 +304,16 @@ impl Watched {
         }
 
         for answer in on_record(&self.record)? {
-            // What was on record keeps its place, so that another outcome of the call shows as lost.
+            // The first recorded outcome of a call is kept, so that a different one is detected as
+            // a loss.
             self.recorded.entry(answer.key).or_insert(answer.made);
         }
 
         Ok(own.len())
     }
 
-    /// Leaves the run alone until it ends, and holds it against one that nobody killed. Answers how
-    /// many outcomes were lost.
+    /// Lets the run finish, and compares it with a run that was never killed. Returns the number of
+    /// outcomes that were lost.
     async fn finish(&mut self) -> Result<usize> {
         if was_killed(self.start()?.wait()?)? {
             return Err("the child was killed by somebody else".into());
@@ -316,7 +321,7 @@ impl Watched {
 
         self.look()?;
 
-        // The end state is that of the record: to take up a run at its end makes no call.
+        // The final state is read from the journal. Resuming a finished run makes no calls.
         let flow = flow(&self.calls)?;
         let journal = FileStore::new(self.folder.path())
             .resume(&self.run_id, &flow)
@@ -375,7 +380,7 @@ impl Watched {
     }
 }
 
-/// The answers on record, read as anybody may read them: each line that is whole is JSON.
+/// Returns the recorded answers. Any program can read them, because each complete line is JSON.
 fn on_record(path: &Path) -> Result<Vec<Answer>> {
     let bytes = fs::read(path).unwrap_or_default();
     let mut answers = Vec::new();
@@ -385,7 +390,7 @@ fn on_record(path: &Path) -> Result<Vec<Answer>> {
     {
         let line: serde_json::Value = serde_json::from_slice(line)?;
 
-        // Nodes without a call have `null` for an outcome.
+        // The outcome of a node without a call is `null`.
         if let Some(answer @ serde_json::Value::Object(_)) = line.pointer("/outcome/outcome") {
             answers.push(serde_json::from_value(answer.clone())?);
         }
@@ -394,19 +399,19 @@ fn on_record(path: &Path) -> Result<Vec<Answer>> {
     Ok(answers)
 }
 
-/// When to kill.
+/// The moment at which to kill.
 #[derive(Debug)]
 enum Moment {
-    /// So long after the start.
+    /// This long after the start.
     After(Duration),
-    /// When so many more bytes of calls were counted, and a moment later.
+    /// After this many more bytes of calls have been written, plus a delay.
     Calls(u64, Duration),
-    /// As soon as the record has grown by so many bytes: it may be in the middle of a line.
+    /// Once the journal has grown by this many bytes, possibly in the middle of a line.
     Record(u64),
 }
 
 impl Moment {
-    /// `start_up`: about how long the program takes until it does something.
+    /// `start_up` is the approximate time until the program starts to work.
     fn any(start_up: Duration) -> Self {
         match random() % 3 {
             0 => Self::After(start_up.mul_f64((random() % 1_200) as f64 / 1_000.0)),
@@ -438,7 +443,7 @@ impl Moment {
     }
 }
 
-/// A status that only a kill gives: the program itself ends with 0, or with 2 and a message.
+/// Returns whether the child was killed. If it exits by itself, its code is 0, or 2 with a message.
 fn was_killed(status: ExitStatus) -> Result<bool> {
     match status.code() {
         Some(0) => Ok(false),

@@ -1,5 +1,5 @@
-//! A run that waits for a person: it pauses and the program ends; started again with an answer, the
-//! program goes on where it was. Nothing is done a second time.
+//! A run that waits for a person. It pauses, and the program ends. When it is started again with an
+//! answer, it continues where it stopped, and nothing is done twice.
 //!
 //! ```text
 //! $ cargo run --example pause_for_a_person
@@ -38,14 +38,14 @@ const RUN: &str = "refund 17";
 const YES: Action = Action::from_static("yes");
 const NO: Action = Action::from_static("no");
 
-/// Paid calls are made in `exec`, whose outcome is recorded before it is used.
+/// Paid calls are made in `exec`, because its outcome is recorded before it is used.
 async fn ask_risk_service(euros: u32) -> Result<String, String> {
     println!("(the risk service is asked)");
     Ok(if euros < 1_000 { "low" } else { "high" }.to_owned())
 }
 
 async fn pay((customer, euros): (String, u32)) -> Result<String, String> {
-    // A call that a crash interrupted is repeated with the same key, so the bank pays once.
+    // If a crash interrupts a call, it is repeated with the same key, so the bank pays only once.
     let key = cogwork::flow::idempotency_key().unwrap_or_default();
     println!("(the bank is asked, under the key `{key}`)");
     Ok(format!("{euros} euros were paid to {customer}"))
@@ -110,7 +110,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let store = FileStore::new(&folder);
     match env::args().nth(1).as_deref() {
         None => {}
-        // Any process can do this; it only needs the names.
+        // Any process can do this, because it only needs the names.
         Some("yes") => store.deliver(RUN, "approval", &true).await?,
         Some("no") => store.deliver(RUN, "approval", &false).await?,
         Some(other) => return Err(format!("`{other}` is no answer: expected `yes` or `no`").into()),
@@ -134,7 +134,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
         Ok(ended) => {
             println!("{} ({} steps)", refund.answer, ended.steps);
 
-            // The record is no longer needed, and the next start begins a new run.
+            // Once the record is deleted, the next start begins a new run.
             fs::remove_dir_all(&folder)?;
         }
         Err(error) => show(&error.into_paused()?),

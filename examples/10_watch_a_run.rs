@@ -1,6 +1,6 @@
-//! A run that is watched: its events as they come, then the graph of the flow with the way of the run
-//! on it. An article is researched on two sides at once, drafted by somebody who fails at first, and
-//! reviewed until it is short enough.
+//! Watches a run: prints its events as they occur, and then the graph of the flow with the path of
+//! the run. Two aspects of an article are researched in parallel. The article is drafted by a node
+//! that fails at first, and reviewed until it is short enough.
 //!
 //! ```text
 //! monday: started
@@ -150,7 +150,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let mut visits = Visits::of(&flow);
     let (sink, mut told) = events(1_000);
 
-    // The reader is independent of the run: if it is slow, it misses events.
+    // The reader is independent of the run. If it is too slow, it misses events.
     let reader = tokio::spawn(async move {
         while let Some(event) = told.next().await {
             visits.count(&event);

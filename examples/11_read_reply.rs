@@ -107,11 +107,11 @@ fn main() -> ExitCode {
     }
 }
 
-/// Reads standard input, if it is a text and not too long.
+/// Reads standard input, which must be a text within the limit.
 fn text() -> Result<String, String> {
     let mut bytes = Vec::new();
 
-    // One byte more, to detect a text that is too long.
+    // Reads one more byte, to detect a text that is too long.
     let read = io::stdin()
         .lock()
         .take(MAX as u64 + 1)

@@ -1,5 +1,5 @@
-//! Walks a session through the stages of a strategy. By itself it shows a tree of thoughts: two approaches
-//! as branches, of which the better one is followed to the end.
+//! Walks a session through the stages of a strategy. Without arguments, it shows a tree of thoughts
+//! with two approaches as branches, of which the better one is followed until the end.
 //!
 //! ```text
 //!  1 problem_reception      Make 24 from 4, 9, 10 and 13.
@@ -100,12 +100,12 @@ impl Serialize for Table<'_> {
     }
 }
 
-/// Returns whether every move was legal.
+/// Returns whether all moves were legal.
 fn walk(strategy: &str, stages: &[&str]) -> Result<bool, Failed> {
     let strategy: Strategy = strategy.parse()?;
     let mut session = Session::new(strategy.clone());
     for argument in stages {
-        // Only the refusal is printed, so that the output is JSON.
+        // Only the refusal is printed, so that the output is valid JSON.
         if let Err(refusal) = session.think(draft(&strategy, argument)) {
             println!("{}", serde_json::to_string_pretty(&refusal)?);
             return Ok(false);
@@ -199,7 +199,7 @@ fn tree_of_thoughts() -> Result<(), Failed> {
             .with("approaches", approaches),
     )?;
 
-    // Both branches are developed, in turn.
+    // Both branches are developed in turn.
     let mut branches = Vec::new();
     for (name, step, judged, score) in [
         (
@@ -238,7 +238,7 @@ fn tree_of_thoughts() -> Result<(), Failed> {
     session.think(at("branch_selection", "The differences."))?;
     session.think(ThoughtDraft::at("continuation_decision", "One step more."))?;
 
-    // A move that the table does not allow is refused and changes nothing.
+    // A move that the table does not allow is refused without changing anything.
     let refused = session.think(ThoughtDraft::at("final_response", "24!"));
 
     session.think(at("branch_development", "10 - 4 = 6, 4 * 6 = 24"))?;
@@ -282,7 +282,7 @@ fn tree_of_thoughts() -> Result<(), Failed> {
     Ok(())
 }
 
-/// The thoughts of a branch, and below each the branches that were forked from it.
+/// Prints the thoughts of a branch, each followed by the branches that were forked from it.
 fn draw(session: &Session, branch: &Branch, indent: &str) {
     for thought in branch
         .thoughts()

@@ -114,7 +114,7 @@ fn replies() -> Vec<String> {
     ]
 }
 
-/// Answers each connection with a reply, as server-sent events of sixteen characters each.
+/// Answers each connection with a reply, sent as server-sent events of sixteen characters each.
 async fn serve(listener: TcpListener, replies: Vec<String>) -> std::io::Result<()> {
     for reply in replies {
         let (mut connection, _) = listener.accept().await?;
@@ -144,7 +144,7 @@ async fn serve(listener: TcpListener, replies: Vec<String>) -> std::io::Result<(
     Ok(())
 }
 
-/// Reads a request to the end of its body.
+/// Reads a request until the end of its body.
 async fn read_request(connection: &mut TcpStream) -> std::io::Result<()> {
     let mut request = Vec::new();
     let mut buffer = [0; 4096];

@@ -67,7 +67,7 @@ fn at_first_sight(letter: &str, word: &str) -> usize {
         .count()
 }
 
-/// What came of the questions so far.
+/// The results of the questions so far.
 #[derive(Default)]
 struct Sum {
     right: u32,

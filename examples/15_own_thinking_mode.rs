@@ -51,7 +51,7 @@ impl ThinkingMode for AtMost {
         "at_most"
     }
 
-    // Without this, streamed replies would wait for a hook that does not exist.
+    // Without this, streamed replies would be held back for a hook that doesn't exist.
     fn hooks(&self) -> Hooks {
         Hooks::AFTER
     }

@@ -1,5 +1,6 @@
-//! Two strategies that run by themselves: ReAct, which goes back for a second search, and a tree of thoughts
-//! with the approaches A and B. The model is a script; what is shown of it is what it was asked.
+//! Two strategies that run on their own: ReAct, which goes back for a second search, and a tree of
+//! thoughts with the approaches A and B. The model is a script, and the output shows what it was
+//! asked.
 //!
 //! ```text
 //! react: Which is higher, Galdhøpiggen or Glittertind?
@@ -77,7 +78,7 @@ fn show(solved: &Solved) {
 
 #[derive(Deserialize, JsonSchema)]
 struct Query {
-    /// What to look for.
+    /// The search term.
     query: String,
 }
 
@@ -118,8 +119,9 @@ async fn tree_of_thoughts() -> Result<Solved, Box<dyn Error>> {
         "thought: 17 * 38 = 10 * 38 + 7 * 38 = 380 + 266 = 646.\nanswer: 646",
     ]);
 
-    // One step at a time, always on the branch with the highest score. An approach that was not tried yet counts
-    // with what it promises: after the first step of A, that is B.
+    // One step is made at a time, always on the branch with the highest score. An approach that has
+    // not been tried yet counts with its estimated score. After the first step of A, the branch
+    // with the highest score is therefore B.
     let driver = TreeOfThoughts::new()
         .with_search(Search::BestFirst)
         .with_proposals(1);

@@ -208,7 +208,8 @@ fn terms(problem: &str) -> Vec<Term> {
     terms
 }
 
-/// The place of the sign whose turn it is: in the innermost parentheses, products before sums.
+/// Returns the position of the next operator to apply: in the innermost parentheses, products
+/// before sums.
 fn next(terms: &[Term]) -> Option<usize> {
     let close = terms
         .iter()
@@ -234,7 +235,7 @@ fn next(terms: &[Term]) -> Option<usize> {
         .filter(|place| *place > 0)
 }
 
-/// Puts a value in the place of an operation, and of parentheses that hold nothing else then.
+/// Replaces an operation with its value, and removes parentheses that then contain nothing else.
 fn apply(terms: &mut Vec<Term>, at: usize, value: f64) {
     terms.splice(at - 1..(at + 2).min(terms.len()), [Term::Number(value)]);
     let around = |place: usize| terms.get(place).copied();

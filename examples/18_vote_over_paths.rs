@@ -1,6 +1,6 @@
-//! Self-consistency: several paths to one answer, and a vote. The model behind the client multiplies by hand.
-//! The seed of a request decides which way it takes and whether it forgets to carry, as a temperature does
-//! with a real one; each path has a seed of its own.
+//! Self-consistency: several paths to one answer, and a vote. The model behind the client
+//! multiplies by hand. The seed of a request determines which method it uses and whether it forgets
+//! to carry, like the temperature of a real model. Each path has a different seed.
 //!
 //! ```text
 //! What is 47 * 86 g?
@@ -34,13 +34,14 @@ use cogwork::strategies::{SelfConsistency, Solver};
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Box<dyn Error>> {
-    // Case, punctuation and number formats are ignored by default; this adds other equivalent answers.
+    // Case, punctuation and number formats are ignored by default. This adds other ways to write
+    // the same answer.
     let in_grams = |answer: &str| SelfConsistency::normalised(answer).replace("grams", "g");
     let driver = SelfConsistency::new()
         .with_paths(7)
         .with_normalisation(in_grams);
 
-    // One call at a time, to show that calls that cannot change the result are skipped.
+    // Only one call is made at a time, to show that calls that can't change the result are skipped.
     let solver = Solver::new(ByHand, driver).with_calls_at_once(1);
     for (problem, seed) in [("What is 47 * 86 g?", 1), ("What is 68 * 93 g?", 4)] {
         let solved = solver

@@ -1,6 +1,6 @@
-//! A tree of thoughts at the game of 24: make 24 of four numbers, each used once. The model behind the client
-//! reads what it is asked and plays: it proposes operations, and guesses how near numbers are to 24, which it
-//! knows for certain only of the last two. So the search has to do the rest. The answers are checked.
+//! A tree of thoughts for the game of 24: make 24 from four numbers, each used once. The model
+//! behind the client proposes operations and estimates how close the numbers are to 24, which is
+//! only exact for the last two. The search has to do the rest. The answers are checked.
 //!
 //! ```text
 //! 4 9 10 13
@@ -153,7 +153,7 @@ impl LlmClient for Player {
     }
 }
 
-/// An operation and the numbers that are left after it.
+/// An operation and the numbers that remain after it.
 struct Step {
     operation: String,
     value: Rational64,
@@ -232,7 +232,7 @@ fn apply(a: Rational64, sign: char, b: Rational64) -> Option<Rational64> {
     }
 }
 
-/// From 0 to 10: certain of one number and of two, a guess of more.
+/// Returns a score from 0 to 10. It is exact for one or two numbers, and an estimate for more.
 fn promise(left: &[Rational64]) -> f64 {
     let goal = Rational64::from(24);
     match left {
@@ -276,7 +276,7 @@ fn distance(value: Rational64) -> f64 {
     (*difference.numer() as f64 / *difference.denom() as f64).abs()
 }
 
-/// The steps put into one another.
+/// Returns the steps, combined into one expression.
 fn expression(numbers: &[Rational64], steps: &[&str]) -> String {
     let mut parts: Vec<(Rational64, String)> = numbers
         .iter()
@@ -315,7 +315,8 @@ fn expression(numbers: &[Rational64], steps: &[&str]) -> String {
         .to_owned()
 }
 
-/// Whether an expression uses the numbers of the puzzle and is 24, worked out anew.
+/// Returns whether an expression uses exactly the numbers of the puzzle and is 24, calculated
+/// independently.
 fn is_right(puzzle: &str, answer: &str) -> bool {
     let sorted = |text: &str| {
         let words = text
@@ -331,7 +332,8 @@ fn is_right(puzzle: &str, answer: &str) -> bool {
     sorted(puzzle) == sorted(answer) && value(&letters) == Some(Rational64::from(24))
 }
 
-/// The value of a whole expression: split at the last sign of the lowest rank outside of parentheses.
+/// Returns the value of an expression, which is split at its last operator of the lowest rank
+/// outside of parentheses.
 fn value(letters: &[char]) -> Option<Rational64> {
     for signs in ["+-", "*/"] {
         let mut depth = 0_i32;

@@ -6,7 +6,7 @@ use crate::quote::Name;
 use crate::yaml::Secrets;
 use crate::{FillError, FlowState, Output, Template};
 
-/// A flow that was loaded by [`Loader::load`](crate::Loader::load). It can run any number of times.
+/// A flow loaded by [`Loader::load`](crate::Loader::load). It can be run any number of times.
 pub struct FileFlow {
     flow: Flow<FlowState>,
     answer: Template,
@@ -27,7 +27,7 @@ impl FileFlow {
         &self.flow
     }
 
-    /// Returns the flow by value, for use as a subflow.
+    /// Returns the flow by value, for example to use it as a subflow.
     pub fn into_flow(self) -> Flow<FlowState> {
         self.flow
     }
@@ -37,19 +37,19 @@ impl FileFlow {
     ///
     /// # Errors
     ///
-    /// If the answer would exceed [`Template::MAX_FILLED`] bytes.
+    /// Returns an error if the answer would exceed [`Template::MAX_FILLED`] bytes.
     pub fn answer(&self, state: &FlowState) -> Result<Output, FillError> {
         let what = || format!("the `answer` of the flow `{}`", Name(self.flow.name()));
         self.answer.fill(state).map_err(|error| error.of(what()))
     }
 
     /// Replaces each value that the file took from the environment with `${NAME}`. Use it for
-    /// everything that is shown of a run, such as a server's error message.
+    /// everything that is shown about a run, such as a server's error message.
     ///
-    /// A value is found [however it is written](cogwork_text::Mask), and so are all parts of it of
-    /// eight characters, and the pieces of four bytes or more between `/`, `?`, `#`, `@`, `:`, `&`
-    /// and `=`. Values of fewer than 4 bytes stay, and so do scheme, host and port of an address
-    /// for HTTP.
+    /// A value is found [in any spelling](cogwork_text::Mask). Any part of it of at least eight
+    /// characters is also found, and so are the pieces of at least four bytes between `/`, `?`,
+    /// `#`, `@`, `:`, `&` and `=`. Values of fewer than 4 bytes are not replaced, and neither are
+    /// the scheme, host and port of an HTTP address.
     pub fn hide_secrets(&self, text: &str) -> String {
         self.secrets.hide(text)
     }

@@ -15,13 +15,13 @@ use crate::{FileError, FileFlow, NodeType, Provider, node_types, providers, sche
 /// Loads flows from YAML files. It holds the providers, node types, thinking modes and tools that
 /// files can name.
 ///
-/// The guide `flows-from-files` describes the format, and [`schema`](Self::schema) describes it for
+/// The guide `flows-from-files` describes the format, and [`schema`](Self::schema) returns it for
 /// editors. A file is checked completely, and all problems are reported at once with file, line,
 /// column and path.
 ///
-/// `${NAME}` in a text is replaced from the [environment](Self::with_environment); `$$` is a dollar
-/// sign. Values from the environment are secrets: [no part of them](FileFlow::hide_secrets) appears
-/// in an error, a drawing or the schema.
+/// `${NAME}` in a text is replaced with a value from the [environment](Self::with_environment);
+/// `$$` is replaced with a dollar sign. Values from the environment are secrets: [no part of
+/// them](FileFlow::hide_secrets) appears in an error, a drawing or the schema.
 ///
 /// ```
 /// use cogwork_agents::{FlowState, Loader};
@@ -64,15 +64,15 @@ pub struct Loader {
     modes: Registry,
     environment: Environment,
     connects: bool,
-    /// Created on first use and after each change.
+    /// Created on first use, and again after each change.
     schema: OnceLock<Json>,
 }
 
-/// An error of adding something to a [`Loader`].
+/// An error that occurs when something is added to a [`Loader`].
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum LoaderError {
-    /// The name is already taken.
+    /// The name is already in use.
     #[error(
         "the {kind} `{}` already exists; known {kind}s: {}; choose another name, or use `replace`",
         Name(name),
@@ -86,8 +86,8 @@ pub enum LoaderError {
         /// The existing names.
         known: Vec<String>,
     },
-    /// A node type and a provider, or all requests, have a setting of the same name. Files list
-    /// them together.
+    /// A node type has a setting with the same name as a setting of a provider or of all requests.
+    /// This is an error because files list these settings together.
     #[error(
         "the setting `{}` of the {kind} `{}` is also a setting of {other}; choose another name",
         Name(setting),
@@ -100,7 +100,7 @@ pub enum LoaderError {
         name: String,
         /// The setting.
         setting: String,
-        /// What already has it.
+        /// What already has this setting.
         other: String,
     },
 }
@@ -129,7 +129,7 @@ impl Loader {
         }
     }
 
-    /// Sets where `${NAME}` is looked up. By default, no variable is set.
+    /// Sets how the value of `${NAME}` is looked up. By default, no variable is set.
     #[must_use]
     pub fn with_environment(
         mut self,
@@ -139,8 +139,8 @@ impl Loader {
         self
     }
 
-    /// Looks `${NAME}` up in the environment of the process. Variables that are not UTF-8 count as
-    /// unset.
+    /// Looks up `${NAME}` in the environment of the process. Variables that are not valid UTF-8 are
+    /// treated as unset.
     #[must_use]
     pub fn with_process_environment(self) -> Self {
         self.with_environment(|name| std::env::var(name).ok())
@@ -162,8 +162,8 @@ impl Loader {
         self
     }
 
-    /// Loads flows for inspection only: every `${NAME}` counts as set, and no client is created.
-    /// Calls to a model fail in such a flow.
+    /// Loads flows for inspection only: every `${NAME}` is treated as set, and no client is
+    /// created. If such a flow is run, calls to a model fail.
     #[must_use]
     pub fn without_clients(mut self) -> Self {
         self.connects = false;
@@ -174,7 +174,8 @@ impl Loader {
     ///
     /// # Errors
     ///
-    /// If the name is taken, or if it has a setting of a node type or of requests.
+    /// Returns an error if the name is in use, or if a setting has the same name as one of a node
+    /// type or of requests.
     pub fn with_provider(mut self, provider: Provider) -> Result<Self, LoaderError> {
         let known: Vec<_> = self
             .providers
@@ -189,11 +190,11 @@ impl Loader {
         Ok(self)
     }
 
-    /// Adds a provider, and replaces and returns the existing one of the same name.
+    /// Adds a provider. If there is one with the same name, it is replaced and returned.
     ///
     /// # Errors
     ///
-    /// If it has a setting of a node type or of requests.
+    /// Returns an error if a setting has the same name as one of a node type or of requests.
     pub fn replace_provider(
         &mut self,
         provider: Provider,
@@ -237,7 +238,8 @@ impl Loader {
     ///
     /// # Errors
     ///
-    /// If the name is taken, or if it has a client and a setting of a provider or of requests.
+    /// Returns an error if the name is in use, or if the node type has a client and a setting with
+    /// the same name as one of a provider or of requests.
     pub fn with_node_type(mut self, node_type: NodeType) -> Result<Self, LoaderError> {
         let known: Vec<_> = self
             .node_types
@@ -252,11 +254,12 @@ impl Loader {
         Ok(self)
     }
 
-    /// Adds a node type, and replaces and returns the existing one of the same name.
+    /// Adds a node type. If there is one with the same name, it is replaced and returned.
     ///
     /// # Errors
     ///
-    /// If it has a client and a setting of a provider or of requests.
+    /// Returns an error if the node type has a client and a setting with the same name as one of a
+    /// provider or of requests.
     pub fn replace_node_type(
         &mut self,
         node_type: NodeType,
@@ -321,16 +324,16 @@ impl Loader {
     ///
     /// # Errors
     ///
-    /// All problems of the file and its subflows.
+    /// Returns all problems of the file and its subflows.
     pub fn load(&self, path: impl AsRef<Path>) -> Result<FileFlow, FileError> {
         Loading::new(self).load_file(path.as_ref())
     }
 
-    /// Loads a flow from a text, which cannot name other files. Errors call the text `name`.
+    /// Loads a flow from a text, which cannot name other files. Errors refer to the text as `name`.
     ///
     /// # Errors
     ///
-    /// All problems of the text.
+    /// Returns all problems of the text.
     pub fn load_text(&self, name: &str, text: &str) -> Result<FileFlow, FileError> {
         Loading::new(self).load_text(name, text)
     }
@@ -384,7 +387,7 @@ fn free(kind: &'static str, name: &str, known: Vec<String>) -> Result<(), Loader
     Ok(())
 }
 
-/// Checks that settings that files list together have different names.
+/// Checks that the settings that files list together have different names.
 fn apart<'s>(
     kind: &'static str,
     name: &str,

@@ -32,11 +32,11 @@ pub(crate) enum Backing {
     File(FilePlace),
 }
 
-/// What those share who share a store.
+/// The key of a store. Agents with the same key share a store.
 #[derive(PartialEq, Eq, Hash)]
 pub(crate) enum StoreKey {
     Named(Kind, String),
-    /// A path in a folder.
+    /// The path in a folder.
     File(FileId, PathBuf),
 }
 
@@ -75,7 +75,7 @@ impl Store {
         Ok(store)
     }
 
-    /// A disk may take its time, and a deadline of the run must hold meanwhile.
+    /// Opening a file may block for a long time, and a deadline of the run must still be met.
     async fn open_file(&self, place: FilePlace) -> Result<Arc<dyn Memory>, MemoryError> {
         let limits = self.limits;
         let opening = tokio::task::spawn_blocking(move || place.open_memory(limits));

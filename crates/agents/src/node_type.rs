@@ -53,7 +53,7 @@ pub struct NodeType {
 }
 
 impl NodeType {
-    /// Creates a kind of node. `make` creates a node, or returns what is wrong with its settings.
+    /// Creates a kind of node. `make` creates a node, or returns the problems of its settings.
     pub fn new<C>(
         name: impl Into<String>,
         summary: impl Into<String>,
@@ -74,8 +74,8 @@ impl NodeType {
         }
     }
 
-    /// Gives the nodes a client: files can set a `provider`, its settings, and the settings of
-    /// requests. See [`Making::client`]. By default, nodes have none.
+    /// Gives each node a client, so that files can set a `provider`, its settings, and the settings
+    /// of requests. See [`Making::client`]. By default, nodes don't have a client.
     #[must_use]
     pub fn with_client(mut self) -> Self {
         self.asks_model = true;
@@ -87,7 +87,7 @@ impl NodeType {
         &self.name
     }
 
-    /// Returns a description of one line.
+    /// Returns the one-line description.
     pub fn summary(&self) -> &str {
         &self.summary
     }
@@ -136,7 +136,8 @@ impl Made {
         }
     }
 
-    /// Wraps a flow over the same state as a node. It leaves by the label on which the flow ends.
+    /// Wraps a flow over the same state as a node. The node leaves by the label with which the flow
+    /// ends.
     pub fn subflow(flow: Flow<FlowState>) -> Self {
         let actions = flow.actions();
         Self {

@@ -7,12 +7,12 @@ use crate::Place;
 use crate::quote::one_line;
 use crate::yaml::Path;
 
-/// A problem of the file that is being read.
+/// A problem of the file that is currently being read.
 pub(crate) struct Found {
     pub(crate) place: Place,
     pub(crate) path: Path,
     pub(crate) message: String,
-    /// The rest of the mapping was checked without what is wrong here.
+    /// Whether the rest of the mapping was checked as if this problem did not exist.
     pub(crate) is_tag: bool,
 }
 
@@ -26,7 +26,7 @@ impl Found {
         }
     }
 
-    /// Creates a problem of the key that selects a kind of mapping.
+    /// Creates a problem of the key that selects the kind of a mapping.
     pub(crate) fn tag(place: Place, path: &Path, message: String) -> Self {
         Self {
             is_tag: true,
@@ -35,8 +35,8 @@ impl Found {
     }
 }
 
-/// The problems of one text. Their number is limited: nobody reads thousands, and each costs a
-/// search for the intended name.
+/// The problems of one text. Their number is limited, because thousands are not useful and each one
+/// costs a search for similar names.
 #[derive(Default)]
 pub(crate) struct Problems(Vec<Found>);
 
@@ -65,12 +65,12 @@ impl Problems {
         self.0.len()
     }
 
-    /// Returns whether there is a problem at the path or below.
+    /// Returns whether there is a problem at the path or below it.
     pub(crate) fn any_in(&self, path: &Path) -> bool {
         self.of(path).next().is_some()
     }
 
-    /// Returns the problems at the path and below.
+    /// Returns the problems at the path and below it.
     pub(crate) fn of(&self, path: &Path) -> impl Iterator<Item = &Found> {
         self.0.iter().filter(move |found| found.path.is_in(path))
     }
@@ -91,19 +91,19 @@ impl IntoIterator for Problems {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct FileProblem {
-    /// The name of the file, as it was given.
+    /// The name of the file, as given.
     pub file: Arc<str>,
     /// The place; `None` if the file could not be read.
     pub place: Option<Place>,
     /// The path to the value, such as `nodes[0].config.role`; empty for the whole file.
     pub path: String,
-    /// What is wrong, and what would have been accepted.
+    /// What is wrong, and what is expected instead.
     pub message: String,
 }
 
 impl fmt::Display for FileProblem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Not shortened: the end of a long path matters most.
+        // The path is not shortened, because its end is the most important part.
         write!(f, "{}:", one_line(&self.file))?;
         if let Some(place) = self.place {
             write!(f, "{place}:")?;
@@ -120,8 +120,8 @@ impl fmt::Display for FileProblem {
 
 /// All problems of a file and of the files it names, at most 100 per file.
 ///
-/// `{}` is one line: the first problem and the number of others. `{:#}` is one line per problem.
-/// Neither shows a value from the environment.
+/// `{}` writes one line: the first problem and the number of others. `{:#}` writes one line per
+/// problem. Neither shows values from the environment.
 #[derive(Clone, PartialEq, Eq)]
 pub struct FileError {
     problems: Vec<FileProblem>,
@@ -133,7 +133,8 @@ impl FileError {
         problems.sort_by_key(|problem| problem.place);
         problems.dedup();
 
-        // Files in the order in which they were met, each with its problems together.
+        // Keeps the files in the order in which they were read, and the problems of each file
+        // together.
         let mut files: Vec<Arc<str>> = Vec::new();
         for problem in &problems {
             if !files.contains(&problem.file) {
@@ -145,7 +146,7 @@ impl FileError {
         Self { problems }
     }
 
-    /// Returns the problems by file and place; at least one.
+    /// Returns the problems by file and place. There is at least one.
     pub fn problems(&self) -> &[FileProblem] {
         &self.problems
     }
@@ -173,7 +174,7 @@ impl fmt::Display for FileError {
 }
 
 impl fmt::Debug for FileError {
-    /// Writes `{:#}`, which is what a program prints whose `main` returns the error.
+    /// Writes `{:#}`, because this is printed if `main` returns the error.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{self:#}")
     }

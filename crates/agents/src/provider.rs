@@ -13,9 +13,9 @@ type Make = dyn Fn(Json) -> Result<Arc<dyn LlmClient>, Vec<SettingProblem>> + Se
 
 /// A kind of client that files can name as `provider`, with its settings.
 ///
-/// Files list the settings together with those of the node. Editors show the doc comments of their
-/// type. A field named `provider`, or like a setting of requests or of a node type, is an error
-/// when the provider is added.
+/// Files list these settings together with those of the node. Editors show the doc comments of
+/// their type. Adding the provider fails if it has a field named `provider`, or with the same name
+/// as a setting of requests or of a node type.
 ///
 /// ```
 /// use cogwork_agents::{Loader, Provider};
@@ -53,8 +53,8 @@ pub struct Provider {
 }
 
 impl Provider {
-    /// Creates a provider. `make` creates a client for a node, or returns what is wrong with its
-    /// settings.
+    /// Creates a provider. `make` creates a client for a node, or returns a description of what is
+    /// wrong with its settings.
     pub fn new<C, M, E>(
         name: impl Into<String>,
         summary: impl Into<String>,
@@ -71,8 +71,8 @@ impl Provider {
         Self::checking(name, summary, make)
     }
 
-    /// Creates a provider as [`new`](Self::new) does, whose `make` returns problems of single
-    /// settings.
+    /// Creates a provider like [`new`](Self::new), except that `make` returns problems of
+    /// individual settings.
     pub fn checking<C, M>(
         name: impl Into<String>,
         summary: impl Into<String>,
@@ -96,7 +96,7 @@ impl Provider {
         &self.name
     }
 
-    /// Returns a description of one line.
+    /// Returns the one-line description.
     pub fn summary(&self) -> &str {
         &self.summary
     }

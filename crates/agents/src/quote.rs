@@ -1,4 +1,4 @@
-//! Names from files in messages: lists, bounds, and suggestions.
+//! Shows names from files in messages: as lists, shortened, and as suggestions.
 
 use std::fmt::Display;
 
@@ -6,17 +6,17 @@ use cogwork_read::charge;
 pub(crate) use cogwork_text::Name;
 use cogwork_text::OneLine;
 
-/// The number of characters that are shown of a message from elsewhere.
+/// The maximum number of characters of an external message that are shown.
 const MAX_MESSAGE: usize = 1_000;
 
-/// Returns a message from elsewhere on one line of bounded length.
+/// Returns an external message on one line of limited length.
 pub(crate) fn one_line(message: impl Display) -> String {
     OneLine::new(message)
         .with_max_chars(MAX_MESSAGE)
         .to_string()
 }
 
-/// Formats names as `` `a`, `b`, `c` ``: at most the first [`LISTED`], and the number of the
+/// Formats names as `` `a`, `b`, `c` ``: at most the first [`LISTED`] names, and the number of
 /// others.
 pub(crate) fn list<T: AsRef<str>>(names: impl IntoIterator<Item = T>) -> String {
     const LISTED: usize = 20;
@@ -34,13 +34,13 @@ pub(crate) fn list<T: AsRef<str>>(names: impl IntoIterator<Item = T>) -> String 
     }
 }
 
-/// Returns the most similar known name, if one differs in at most a third of its letters.
+/// Returns the most similar known name, if at most a third of its letters differ.
 pub(crate) fn nearest<'k>(name: &str, known: impl IntoIterator<Item = &'k str>) -> Option<&'k str> {
-    /// Comparing takes time proportional to the product of the lengths, and a name can be a whole
-    /// file.
+    /// Comparing takes time proportional to the product of the lengths, and a name can be as long
+    /// as a whole file.
     const LONGEST: usize = 64;
 
-    /// A flow can have thousands of nodes with nearly the same name.
+    /// A flow can have thousands of nodes with similar names.
     const COMPARED: usize = 20;
 
     if name.len() > LONGEST {
@@ -64,8 +64,8 @@ pub(crate) fn nearest<'k>(name: &str, known: impl IntoIterator<Item = &'k str>) 
         .map(|(_, known)| known)
 }
 
-/// Returns whether the names may be within this number of changes, judging by how often each
-/// character occurs. This is much faster than comparing them.
+/// Returns whether the names may be within this number of changes, based on how often each
+/// character occurs. This is much faster than comparing the names.
 fn may_be_within(changes: usize, one: &str, other: &str) -> bool {
     charge(one.len() + other.len());
     let mut counts = [0_isize; 128];

@@ -1,4 +1,5 @@
-//! The JSON Schema of files: a fixed part, and the settings of providers and node types.
+//! The JSON Schema of files, which consists of a fixed part and the settings of providers and node
+//! types.
 
 use serde_json::{Map, Value as Json, json};
 
@@ -141,7 +142,7 @@ fn thinking(loader: &Loader) -> Json {
     })
 }
 
-/// Returns the name of a definition. A `/` or `~` would have a meaning in references.
+/// Returns the name of a definition, without `/` and `~`, which have a meaning in references.
 fn named(kind: &str, name: &str) -> String {
     let part = |c: char| {
         if c.is_alphanumeric() || matches!(c, '_' | '-') {
@@ -157,8 +158,8 @@ fn config_name(node_type: &NodeType) -> String {
     named("config", node_type.name())
 }
 
-/// Returns the settings of a node, one schema per provider, so that editors offer those of the
-/// named provider. Each setting is defined once and referenced.
+/// Returns the settings of a node, with one schema per provider, so that editors suggest the
+/// settings of the selected provider. Each setting is defined once and referenced.
 fn config(node_type: &NodeType, providers: &[Provider]) -> Json {
     if !node_type.has_client() {
         return json!({"$ref": format!("#/$defs/{}", named("settings", node_type.name()))});
@@ -200,7 +201,7 @@ fn config(node_type: &NodeType, providers: &[Provider]) -> Json {
     json!({"oneOf": providers.iter().map(branch).collect::<Vec<_>>(), NOUN: "provider"})
 }
 
-/// The 64-bit FNV-1a hash. It does not have to resist attacks.
+/// The 64-bit FNV-1a hash. It doesn't have to be resistant to attacks.
 fn fnv1a(bytes: &[u8]) -> u64 {
     let step = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
     bytes.iter().fold(0xcbf2_9ce4_8422_2325, step)

@@ -1,4 +1,4 @@
-//! Settings as types: their JSON Schema, and their values after the check.
+//! Settings as Rust types: their JSON Schema, and their values after the check.
 
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
@@ -10,7 +10,7 @@ use cogwork_llm::ChatRequest;
 
 use crate::quote::one_line;
 
-/// A problem of the settings of a node or provider that their type does not rule out.
+/// A problem with the settings of a node or provider that the schema of their type doesn't detect.
 ///
 /// ```
 /// use cogwork_agents::SettingProblem;
@@ -25,8 +25,8 @@ pub struct SettingProblem {
 }
 
 impl SettingProblem {
-    /// Creates a problem of the settings as a whole. The message should say what is wrong and what would be
-    /// accepted.
+    /// Creates a problem of the settings as a whole. The message should describe what is wrong and
+    /// what is expected instead.
     pub fn new(message: impl Into<String>) -> Self {
         Self {
             path: String::new(),
@@ -41,7 +41,7 @@ impl SettingProblem {
         self
     }
 
-    /// Returns the path of the setting; empty for the settings as a whole.
+    /// Returns the path of the setting, which is empty for the settings as a whole.
     pub fn path(&self) -> &str {
         &self.path
     }
@@ -74,12 +74,12 @@ pub(crate) fn properties(schema: &Json) -> Option<&Map<String, Json>> {
     schema.get("properties").and_then(Json::as_object)
 }
 
-/// Creates the settings from values that the schema accepts.
+/// Creates the settings from values that match the schema.
 pub(crate) fn typed<C: DeserializeOwned>(values: Json) -> Result<C, SettingProblem> {
     serde_json::from_value(values).map_err(|error| SettingProblem::new(error.to_string()))
 }
 
-/// Removes and returns the values that a schema names.
+/// Removes and returns the values that a schema lists.
 pub(crate) fn take(values: &mut Map<String, Json>, schema: &Json) -> Json {
     let names = properties(schema).into_iter().flat_map(Map::keys);
     let taken = names.filter_map(|name| Some((name.clone(), values.remove(name)?)));

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 /// The state of a flow of agents: its input, the output of each node, and the cost.
 ///
-/// It can be saved and restored at any step of a run.
+/// The state can be saved and restored at any step of a run.
 ///
 /// ```
 /// use cogwork_agents::{FlowState, Output};
@@ -49,20 +49,20 @@ pub struct Output {
     /// Attached images and files.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub blocks: Vec<Block>,
-    /// The tool calls that led to it, in order.
+    /// The tool calls that were made for it, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tools: Vec<ToolUse>,
-    /// The report of thinking and memory, if there was any.
+    /// The report on thinking and memory, if either was used.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub thinking: Option<Report>,
-    /// Whether it was cut off, by the token limit or a filter. This is also set for the answer of a
-    /// subflow that contains such an output.
+    /// Whether it was cut off by the token limit or a filter. This is also set for the answer of a
+    /// subflow that includes an output that was cut off.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub truncated: bool,
     /// The number of calls to the model, including failed ones.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub calls: u32,
-    /// The tokens, as far as clients report them. The state's total includes them.
+    /// The tokens, as reported by clients. They are included in the total of the state.
     #[serde(default, skip_serializing_if = "is_nothing")]
     pub usage: Usage,
 }
@@ -91,7 +91,7 @@ pub struct ToolUse {
 }
 
 impl Output {
-    /// Creates an output of a text alone.
+    /// Creates an output that consists only of a text.
     pub fn new(text: impl Into<String>) -> Self {
         Self {
             text: text.into(),
@@ -122,7 +122,7 @@ impl Output {
 }
 
 impl FlowState {
-    /// Creates the state of a flow that has not started, with this input.
+    /// Creates the state of a flow that has not started yet, with this input.
     pub fn new(input: impl Into<String>) -> Self {
         Self {
             input: Output::new(input),
@@ -152,7 +152,7 @@ impl FlowState {
         &self.outputs
     }
 
-    /// Returns the last output, or the input if there is none yet.
+    /// Returns the last output, or the input if there is no output yet.
     pub fn last(&self) -> &Output {
         self.last
             .as_ref()
@@ -160,12 +160,13 @@ impl FlowState {
             .unwrap_or(&self.input)
     }
 
-    /// Returns the number of calls to the model of all nodes, in visits that ended with an answer.
+    /// Returns the number of calls to the model over all nodes, in visits that ended with an
+    /// answer.
     pub fn calls(&self) -> u32 {
         self.calls
     }
 
-    /// Returns the tokens of all nodes, as far as clients report them.
+    /// Returns the number of tokens over all nodes, as reported by clients.
     pub fn usage(&self) -> Usage {
         self.usage
     }

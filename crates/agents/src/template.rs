@@ -16,8 +16,8 @@ use crate::{FlowState, Output};
 /// | `{last}` | the last output, or the input if there is none yet |
 /// | `{node id}` | the last output of the node with this id; empty if there is none |
 ///
-/// `{{` and `}}` are braces. Images and files are attached along with the texts they belong to.
-/// Slots inside filled-in texts are not replaced.
+/// `{{` and `}}` are replaced with single braces. Images and files are attached together with the
+/// texts they belong to. Slots inside filled-in texts are not replaced.
 ///
 /// ```
 /// use cogwork_agents::{FlowState, Output, Template};
@@ -63,8 +63,8 @@ pub enum TemplateError {
     },
 }
 
-/// A filled template is too long. Without a limit, loops over `{a}{a}` would double a text until
-/// memory runs out.
+/// The error returned if a filled template is too long. Without a limit, a loop over `{a}{a}` would
+/// double a text until memory runs out.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{what} has more than {most} bytes with its slots filled; expected fewer", most = Template::MAX_FILLED)]
 pub struct FillError {
@@ -95,7 +95,7 @@ fn unknown(slot: &str, known: &[String]) -> String {
 }
 
 impl Default for Template {
-    /// `{last}`.
+    /// The slot `{last}`.
     fn default() -> Self {
         Self(vec![Piece::Last])
     }
@@ -105,11 +105,11 @@ impl Template {
     /// The maximum number of bytes of a filled template: 1 MiB.
     pub const MAX_FILLED: usize = 1 << 20;
 
-    /// Reads a template.
+    /// Parses a template.
     ///
     /// # Errors
     ///
-    /// If a brace has no counterpart.
+    /// Returns an error if a brace has no counterpart.
     pub fn new(text: &str) -> Result<Self, TemplateError> {
         charge(text.len());
         let mut pieces = Vec::new();
@@ -161,7 +161,7 @@ impl Template {
     ///
     /// # Errors
     ///
-    /// The first slot with an unknown name.
+    /// Returns an error for the first slot with an unknown name.
     pub fn check<'n>(
         &self,
         nodes: impl IntoIterator<Item = &'n str> + Clone,
@@ -190,7 +190,7 @@ impl Template {
         })
     }
 
-    /// Reads a template and checks its slots against the ids of the nodes.
+    /// Parses a template and checks its slots against the ids of the nodes.
     pub(crate) fn for_nodes(text: &str, nodes: &NodeIds<'_>) -> Result<Self, TemplateError> {
         let template = Self::new(text)?;
         template.check_slots(|node| nodes.contains(node), nodes.iter())?;
@@ -201,11 +201,12 @@ impl Template {
     ///
     /// # Errors
     ///
-    /// If the text would exceed [`MAX_FILLED`](Self::MAX_FILLED) bytes.
+    /// Returns an error if the text would exceed [`MAX_FILLED`](Self::MAX_FILLED) bytes.
     pub fn fill(&self, state: &FlowState) -> Result<Output, FillError> {
         let mut filled = Output::default();
 
-        // The slots whose images and files are there: comparing those takes as long as they are.
+        // The slots whose images and files have already been attached. Comparing those again would
+        // take time proportional to their size.
         let mut seen: HashSet<&str> = HashSet::new();
 
         for piece in &self.0 {
@@ -240,13 +241,13 @@ impl Template {
     }
 }
 
-/// The brace at this place.
+/// Returns the character at this offset.
 fn after_brace(text: &str, at: usize) -> Option<char> {
     text.get(at..)?.chars().next()
 }
 
 impl fmt::Display for Template {
-    /// Writes the template as it was read.
+    /// Writes the template as it was parsed.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.iter().try_for_each(|piece| match piece {
             Piece::Text(text) => f.write_str(&text.replace('{', "{{").replace('}', "}}")),

@@ -8,9 +8,10 @@ use crate::call::complete;
 use crate::ladder::refuses_form;
 use crate::{FormRefusal, Ladder, Rung, call};
 
-/// What to ask, and how to judge the reply.
+/// Defines the requests, and judges the replies.
 ///
-/// [`Asking::run`] calls the methods in the order in which they are listed, once per call of the
+/// [`Asking::run`] calls the methods in the order in which they are listed here, once per call to
+/// the model.
 /// model.
 pub trait Policy: Send {
     /// The type of a usable reply.
@@ -31,7 +32,7 @@ pub trait Policy: Send {
     ///
     /// # Errors
     ///
-    /// Returns the limit that was reached, which ends the asking.
+    /// Returns the limit that was reached, and no further call is made.
     fn before_call(&mut self) -> Result<(), Self::Limit> {
         Ok(())
     }
@@ -72,8 +73,9 @@ pub trait Policy: Send {
 pub enum Verdict<R, P> {
     /// The reply can be used.
     Usable(R),
-    /// The reply can be used, but the model is asked about it first. This happens at most once;
-    /// after that, such a reply is [unusable](Verdict::Unusable). It doesn't count as asking again.
+    /// The reply can be used, but the model is asked about it first. This happens at most once; any
+    /// later reply with this verdict is [unusable](Verdict::Unusable). The question doesn't count
+    /// as asking again.
     Questionable {
         /// What is questionable.
         problem: P,
@@ -100,7 +102,7 @@ pub enum Unanswered<P, L> {
     Limit(L),
 }
 
-/// A reply of a model, and the complaint about it.
+/// A reply of a model, and the complaint about it, if any.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Try {
@@ -111,7 +113,7 @@ pub struct Try {
     pub complaint: Option<String>,
 }
 
-/// The history of an [`Asking`].
+/// The record of an [`Asking`].
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Record {
@@ -125,7 +127,8 @@ pub struct Record {
 
 /// Asks a model until its reply can be used.
 ///
-/// The record survives if the future of [`run`](Self::run) is dropped, for example by a timeout.
+/// The record is kept even if the future of [`run`](Self::run) is dropped, for example because of a
+/// timeout.
 ///
 /// See the [crate documentation](crate) for an example.
 pub struct Asking<'a> {
@@ -147,7 +150,7 @@ type Outcome<P> =
 impl<'a> Asking<'a> {
     /// Creates an asking.
     ///
-    /// `rungs` are the forms to try, tightest first; those that `ladder` has recorded as refused
+    /// `rungs` are the forms to try, tightest first. Forms that `ladder` has recorded as refused
     /// are skipped. If none is left, the reply is requested as [`Rung::Text`].
     pub fn new(client: &'a dyn LlmClient, ladder: &'a Ladder, rungs: Vec<Rung>) -> Self {
         Self {
@@ -258,7 +261,7 @@ impl<'a> Asking<'a> {
             complete(self.client, request).await
         };
 
-        // A request that fails for a different reason shows that its form was accepted.
+        // If a request fails for a different reason, its form was accepted.
         let is_accepted = !response.as_ref().is_err_and(refuses_form);
         if is_accepted && !self.record.refusals.is_empty() {
             self.ladder.settle_on(self.record.rung);
@@ -274,7 +277,7 @@ impl<'a> Asking<'a> {
         Some(rung)
     }
 
-    /// Returns the request for the next form if `error` is a refusal of the last one.
+    /// Returns the request for the next form if `error` shows that the server refused the last one.
     fn after_refusal<P: Policy>(
         &mut self,
         policy: &mut P,
@@ -305,7 +308,7 @@ impl<'a> Asking<'a> {
         Ok(request)
     }
 
-    /// Records a reply before it is read, so that it survives a timeout during the reading.
+    /// Records a reply before it is read, so that it isn't lost if reading it times out.
     fn keep(&mut self, response: &ChatResponse) {
         let reply = response.text().to_owned();
         self.record.tries.push(Try {
@@ -356,7 +359,7 @@ const UNREAD: &str = "the asking ended before the reply was read";
 /// The mark after a truncated text.
 const CUT: &str = " […]";
 
-/// The number of characters of an unusable reply that the model is shown again.
+/// The maximum number of characters of an unusable reply that are included in the conversation.
 const EXCERPT: usize = 4096;
 
 /// Returns the beginning of an unusable reply for the conversation. It is never empty, because

@@ -5,14 +5,16 @@ use cogwork_llm::{
 
 /// Calls the model, and streams the reply if the client supports it.
 ///
-/// `on_text` is called with each piece of a streamed reply. Every piece is also a
-/// [note](cogwork_flow::note) of the current step, so that observers of the run see the reply grow.
-/// A client without streaming is called as usual, and `on_text` is not called.
+/// `on_text` is called with each piece of a streamed reply. Every piece is also sent as a
+/// [note](cogwork_flow::note) of the current step, so that observers of the run receive the reply
+/// as it grows. If the client doesn't support streaming, it is called as usual, and `on_text` is
+/// not called.
 ///
 /// # Errors
 ///
-/// Returns the error of the client. A reply whose text exceeds the default [`ResponseLimits`] is an
-/// error of kind [`Decode`](LlmErrorKind::Decode), and the rest of a stream is not read.
+/// Returns the error of the client. If the text of a reply exceeds the default [`ResponseLimits`],
+/// returns an error of kind [`Decode`](LlmErrorKind::Decode) and doesn't read the rest of the
+/// stream.
 pub async fn call(
     client: &dyn LlmClient,
     request: ChatRequest,
@@ -45,7 +47,7 @@ pub async fn call(
         }
     }
 
-    // A stream ends with a response or an error, so this is a defect of the client.
+    // A stream ends with a response or an error, so this is a bug in the client.
     let message = "the stream ended without a response";
     Err(LlmError::new(LlmErrorKind::InterruptedStream, message))
 }

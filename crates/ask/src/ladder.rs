@@ -12,13 +12,13 @@ use serde::{Deserialize, Serialize};
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Rung {
-    /// By a JSON Schema.
+    /// With a JSON Schema.
     Schema,
-    /// By a JSON Schema without recursion, for servers that support only part of JSON Schema.
+    /// With a JSON Schema without recursion, for servers that support only part of JSON Schema.
     FlatSchema,
-    /// By JSON mode: the reply is JSON, whose structure the instructions describe.
+    /// With JSON mode: the reply is JSON, and the instructions describe its structure.
     Json,
-    /// Only by the instructions.
+    /// Only with the instructions.
     #[default]
     #[serde(alias = "yaml")]
     Text,
@@ -88,12 +88,12 @@ impl Ladder {
     }
 }
 
-/// Returns whether the error is about the form of the reply in the request.
+/// Returns whether the error is about the requested form of the reply.
 ///
 /// Most servers report such a request as invalid. Some (Ollama, proxies) report a failure or "not
-/// found" instead, and only the message shows the reason.
+/// found" instead, so the message has to be checked.
 pub(crate) fn refuses_form(error: &LlmError) -> bool {
-    // The server has accepted the form if it has begun to reply.
+    // If the server has begun to reply, it has accepted the form.
     if error.text_so_far().is_some_and(|text| !text.is_empty()) {
         return false;
     }

@@ -4,16 +4,16 @@ use std::panic::resume_unwind;
 use tokio::runtime::Handle;
 use tokio_util::task::AbortOnDropHandle;
 
-/// The maximum number of bytes that are read inline. The worst texts of this length take a few
-/// milliseconds.
+/// The maximum number of bytes that are read inline. Even the slowest texts of this length take
+/// only a few milliseconds.
 const INLINE_BYTES: usize = 4096;
 
 /// Runs `read`, which processes `bytes` bytes of text, without blocking other tasks.
 ///
 /// A short text is read inline. A longer one is read on a thread for blocking work, so that
-/// deadlines are met and other tasks run, however long the reading takes. If the future is dropped,
-/// `read` still runs to completion and its result is dropped. Outside of a tokio runtime, every
-/// text is read inline.
+/// deadlines are met and other tasks can run, no matter how long the reading takes. If the future
+/// is dropped after `read` has started, `read` runs to completion and its result is dropped.
+/// Outside of a tokio runtime, every text is read inline.
 ///
 /// ```
 /// use cogwork_ask::offload;
@@ -41,13 +41,13 @@ pub async fn offload<T: Send + 'static>(
         return read();
     };
 
-    // A reading that hasn't begun when the future is dropped never begins.
+    // If the reading hasn't started when the future is dropped, it never starts.
     let reading = AbortOnDropHandle::new(runtime.spawn_blocking(read));
     match reading.await {
         Ok(value) => value,
         Err(error) => match error.try_into_panic() {
             Ok(panic) => resume_unwind(panic),
-            // The runtime is shutting down, and this task with it.
+            // The runtime is shutting down, and will drop this task as well.
             Err(_) => pending().await,
         },
     }

@@ -62,7 +62,7 @@ impl Spent {
 
     /// Adds the tokens of a call: those that the server reported, or an estimate.
     pub fn count_tokens(&mut self, request: &ChatRequest, response: &ChatResponse) {
-        // Some servers report zeros for what they don't count.
+        // Some servers report zero for values that they don't count.
         let reported = response.usage().filter(|usage| usage.total_tokens() > 0);
 
         if let Some(usage) = reported {
@@ -122,7 +122,7 @@ fn is_zero(count: &u32) -> bool {
     *count == 0
 }
 
-/// A duration as a number of seconds.
+/// Serialisation of a duration as a number of seconds.
 mod seconds {
     use std::time::Duration;
 

@@ -15,10 +15,11 @@ use crate::arguments::{Check, Draw, Format, Run, Schema};
 use crate::output::{Outcome, tell, write};
 use crate::progress;
 
-/// The maximum number of bytes read from standard input. More could not fill a slot.
+/// The maximum number of bytes that are read from standard input. A longer input could not fill a
+/// slot.
 const MAX_INPUT: usize = Template::MAX_FILLED;
 
-/// How long to wait for a file that is being opened when the run ends.
+/// How long to wait at the end of the run for a file that is still being opened.
 const LAST_WORK: Duration = Duration::from_secs(1);
 
 pub(crate) fn check(arguments: &Check) -> Outcome {
@@ -96,7 +97,7 @@ pub(crate) fn run(arguments: &Run) -> Outcome {
     let mut state = FlowState::new(input);
     let ended = runtime.block_on(work(&loaded, &mut state, arguments));
 
-    // Otherwise, an unresponsive disk would delay the exit beyond the timeout.
+    // Without this limit, an unresponsive disk could delay the exit beyond the timeout.
     runtime.shutdown_timeout(LAST_WORK);
     let failed = match &ended {
         Err(error) if error.is_cancelled() => Outcome::Interrupted,
@@ -129,7 +130,7 @@ pub(crate) fn run(arguments: &Run) -> Outcome {
     }
 }
 
-/// Prints warnings about what did not end the run but affects its answer.
+/// Prints warnings about problems that didn't end the run but affect its answer.
 fn warn(loaded: &FileFlow, state: &FlowState) {
     for (node, said) in state.outputs() {
         let node = Name(node);
@@ -155,7 +156,7 @@ fn warn(loaded: &FileFlow, state: &FlowState) {
     }
 }
 
-/// Loads the flow of a file, and prints its problems.
+/// Loads the flow of a file, or prints its problems.
 fn load(loader: &Loader, file: &Path) -> Option<FileFlow> {
     let problems = match loader.load(file) {
         Ok(loaded) => return Some(loaded),
@@ -188,7 +189,7 @@ fn input(argument: &str) -> Result<String, String> {
 }
 
 /// Runs the flow until it ends or the user interrupts it. After an interruption, the progress is
-/// cleared and the state can still be printed.
+/// cleared, and the state can still be printed.
 async fn work(
     loaded: &FileFlow,
     state: &mut FlowState,

@@ -24,7 +24,7 @@ impl From<Outcome> for ExitCode {
             // 2 is used for errors of the command line.
             Outcome::RunFailed => 3,
             Outcome::NotReadOrWritten => 4,
-            // What shells report for a program that was ended by SIGINT.
+            // The code that shells report for a program ended by SIGINT.
             Outcome::Interrupted => 130,
         })
     }
@@ -54,13 +54,14 @@ pub(crate) fn write(text: impl Display) -> Outcome {
 
 /// Prints a message for people. Errors are ignored, because there is no other place to report them.
 pub(crate) fn tell(line: impl Display) {
-    // Even if this is not a terminal: logs are read on one later.
+    // Control characters are removed even if this is not a terminal, because logs may be viewed in
+    // one later.
     let line = harmless(&line.to_string());
 
     let _ = writeln!(io::stderr().lock(), "{line}");
 }
 
-/// Removes from a text what could control a terminal.
+/// Removes characters from a text that could control a terminal.
 pub(crate) fn harmless(text: &str) -> String {
     MultiLine::new(text).to_string()
 }

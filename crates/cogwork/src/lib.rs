@@ -1,8 +1,8 @@
 //! Reasoning loops for Rust.
 //!
-//! A program gives Cogwork a problem and a language model. The loop keeps a plan of nested
-//! steps, judges its last thought, does the next step, repairs the plan where it was wrong, and
-//! ends with a conclusion. Every thought is kept.
+//! A program gives Cogwork a problem and a language model. The loop keeps a plan of nested steps,
+//! judges its last thought, does the next step, corrects the plan if it was wrong, and ends with a
+//! conclusion. Every thought is kept.
 //!
 //! ```text
 //! ChainOfThought: Node<Reasoning>   "continue" → itself, "end" → the answer

@@ -8,23 +8,23 @@ use crate::ReplyBounds;
 use crate::form::Form;
 use crate::format::reply_format;
 
-/// What `exec` needs for a turn.
+/// The input of `exec` for one turn.
 #[derive(Debug)]
 pub struct Brief {
     pub(crate) thought_number: u32,
     /// The settings of the request.
     pub(crate) request: ChatRequest,
-    /// The conversation in each form that the reply may be asked for.
+    /// The conversation for each form in which the reply may be requested.
     pub(crate) conversations: BTreeMap<Form, Messages>,
     pub(crate) bounds: ReplyBounds,
-    /// How the reply may be asked for, tightest first.
+    /// The forms in which the reply may be requested, tightest first.
     pub(crate) rungs: Vec<Rung>,
     pub(crate) tokens_left: u64,
     pub(crate) time_left: Duration,
 }
 
 impl Brief {
-    /// Returns the request that asks for the reply in this way.
+    /// Returns the request for a reply on this rung.
     pub(crate) fn request(&self, rung: Rung) -> ChatRequest {
         let conversation = self.conversations.get(&Form::from(rung));
         let conversation = conversation.cloned().unwrap_or_default();

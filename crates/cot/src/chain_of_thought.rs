@@ -10,18 +10,18 @@ use crate::{EarlyEnd, Format, History, Limits, Prompts, Reading, Reasoning, Repo
 /// A node that reasons step by step: in each turn, the model judges its last thought, does the next
 /// step of the plan, and returns the updated plan, until it reaches a conclusion.
 ///
-/// The node leaves by [`CONTINUE`](Self::CONTINUE) while more thoughts are needed, and by
-/// [`END`](Self::END) when there is an answer, as in PocketFlow's chain-of-thought cookbook.
-/// Cloning it is cheap, and many runs can share a node.
+/// The node leaves by [`CONTINUE`](Self::CONTINUE) if more thoughts are needed, and by
+/// [`END`](Self::END) once there is an answer, as in PocketFlow's chain-of-thought cookbook.
+/// Cloning the node is cheap, and many runs can share it.
 ///
-/// If the state already has an answer, the node does nothing and leaves by `END`. A finished run
-/// that is resumed stays finished.
+/// If the state already has an answer, the node does nothing and leaves by `END`, so resuming a
+/// finished run has no effect.
 ///
 /// # Errors of a run
 ///
-/// All are [`CotError`](crate::CotError)s. `prep` fails if the problem is empty, the prompts fail
-/// their check, or a limit is reached. `exec` fails if a call to the model fails, no reply can be
-/// used, or the time is up. The thoughts made so far stay in the state.
+/// All errors are [`CotError`](crate::CotError)s. `prep` fails if the problem is empty, the prompts
+/// fail their check, or a limit is reached. `exec` fails if a call to the model fails, none of the
+/// replies can be used, or the time is up. The thoughts made so far are kept in the state.
 ///
 /// # Example
 ///
@@ -85,7 +85,7 @@ impl ChainOfThought {
 
     /// Sets the prompts. The default is [`Prompts::english`].
     ///
-    /// Prompts that fail [`Prompts::check`] are an error of the first turn, before the model is
+    /// If the prompts fail [`Prompts::check`], the first turn returns an error before the model is
     /// called.
     #[must_use]
     pub fn with_prompts(mut self, prompts: Prompts) -> Self {
@@ -93,27 +93,28 @@ impl ChainOfThought {
         self
     }
 
-    /// Reports progress to `reporter`. The default is [`Silent`].
+    /// Sets the reporter that receives the progress. The default is [`Silent`].
     #[must_use]
     pub fn with_reporter(mut self, reporter: impl Reporter + 'static) -> Self {
         self.reporter = Arc::new(reporter);
         self
     }
 
-    /// Sets how tightly the server is asked to hold a reply to its form: a [`Rung`](crate::Rung) to
-    /// start on, or [`Format::Auto`]. The default is `Auto`: JSON Schema if the client [supports
-    /// it](LlmClient::capabilities), else JSON mode, else YAML.
+    /// Sets how strictly the server is asked to constrain the form of a reply: a
+    /// [`Rung`](crate::Rung) to start on, or [`Format::Auto`]. The default is `Auto`: JSON Schema
+    /// if the client [supports it](LlmClient::capabilities), otherwise JSON mode, otherwise YAML.
     ///
     /// If the server refuses a request because of the form (a bad request, or a failure whose
-    /// message mentions the form), the next rung is requested at once. This does not count as
-    /// [asking again](Limits::with_asks_again). The node and its clones remember the refusal. It is
-    /// passed to the [reporter](Reporter::format_refused) and the events of the run, and listed in
-    /// the [`Trace`](crate::Trace) of the thought. If the server refuses YAML as well, the error of
-    /// the last request is returned and nothing is remembered.
+    /// message mentions the form), the next rung is tried immediately. This does not count as
+    /// [asking again](Limits::with_asks_again). The refusal is remembered by the node and its
+    /// clones, passed to the [reporter](Reporter::format_refused) and the events of the run, and
+    /// listed in the [`Trace`](crate::Trace) of the thought. If the server refuses YAML as well,
+    /// the error of the last request is returned and nothing is remembered.
     ///
-    /// A schema that cannot hold the last plan, which may come from elsewhere, is skipped in that
-    /// turn. Prompts without texts for JSON ([`Prompts::json`]), and a
-    /// [request](Self::with_request) with its own format, always use YAML.
+    /// If the last plan doesn't fit into a schema, for example because it was not written by this
+    /// node, that schema is skipped for the turn. Prompts without texts for JSON
+    /// ([`Prompts::json`]), and a [request](Self::with_request) with its own format, always use
+    /// YAML.
     #[must_use]
     pub fn with_format(mut self, format: impl Into<Format>) -> Self {
         self.format = format.into();
@@ -151,7 +152,7 @@ impl ChainOfThought {
         self
     }
 
-    /// Sets what happens when the model ends while steps are not done. The default is
+    /// Sets what happens when the model ends the reasoning while steps are not done. The default is
     /// [`EarlyEnd::Ask`].
     #[must_use]
     pub fn with_early_end(mut self, policy: EarlyEnd) -> Self {
@@ -159,16 +160,16 @@ impl ChainOfThought {
         self
     }
 
-    /// Sets whether replies are streamed if the client supports it. The pieces go to the
-    /// [reporter](Reporter::delta) and, as notes of the step, to the events of the run. The reply
-    /// that is read in the end is the same. The default is `true`.
+    /// Sets whether replies are streamed if the client supports it. The pieces are passed to the
+    /// [reporter](Reporter::delta) and, as notes of the step, to the events of the run. Streaming
+    /// does not change how the complete reply is read. The default is `true`.
     #[must_use]
     pub fn with_streaming(mut self, streaming: bool) -> Self {
         self.streaming = streaming;
         self
     }
 
-    /// Returns a flow of this node alone, named `think`, with a loop on
+    /// Returns a flow that consists of this node, named `think`, with a loop on
     /// [`CONTINUE`](Self::CONTINUE).
     #[expect(
         clippy::expect_used,

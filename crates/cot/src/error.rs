@@ -8,8 +8,8 @@ use crate::{FormRefusal, Limit, PromptError, ReplyProblem, Spent, Trace, Try};
 
 /// An error of a turn.
 ///
-/// Nothing is lost: the state is unchanged since the last thought, and the error contains every raw
-/// reply of this turn, what was wrong with each, and the cost. `{}` is one line; `{:#}` adds the
+/// No work is lost: the state is unchanged since the last thought, and the error contains every raw
+/// reply of this turn, what was wrong with it, and the cost. `{}` writes one line; `{:#}` adds the
 /// place in the last reply.
 pub struct CotError(Box<Inner>);
 
@@ -56,7 +56,8 @@ impl CotError {
         }
     }
 
-    /// Returns what was wrong with the last reply, if no reply of the turn could be used.
+    /// Returns what was wrong with the last reply, if none of the replies of the turn could be
+    /// used.
     pub fn reply_problem(&self) -> Option<&ReplyProblem> {
         match &self.0.kind {
             Kind::Reply(problem) => Some(problem),
@@ -133,7 +134,7 @@ impl fmt::Display for CotError {
 }
 
 impl fmt::Debug for CotError {
-    /// Writes `{:#}`, which is what a program prints whose `main` returns the error.
+    /// Writes `{:#}`, because this is printed if `main` returns the error.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{self:#}")
     }

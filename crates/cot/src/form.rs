@@ -2,7 +2,7 @@ use std::fmt;
 
 use cogwork_ask::Rung;
 
-/// The language in which a reply is asked for.
+/// The language in which a reply is requested.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Form {
     #[default]

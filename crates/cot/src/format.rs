@@ -5,10 +5,10 @@ use cogwork_plan::Plan;
 use crate::reply::FLAT_LEVELS;
 use crate::{Reply, ReplyBounds};
 
-/// The [`Rung`] on which a node begins to ask.
+/// The [`Rung`] on which a node starts.
 ///
-/// From there the node moves down by itself: when a server refuses a request because of its form,
-/// the next rung is asked for at once, and the next turn begins there.
+/// From there, the node moves down automatically: if a server refuses a request because of its
+/// form, the next rung is tried immediately, and later turns start there.
 ///
 /// ```
 /// use cogwork_cot::{ChainOfThought, Rung, ScriptedClient};
@@ -21,11 +21,12 @@ use crate::{Reply, ReplyBounds};
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Format {
-    /// Begins on the tightest rung that the client's
-    /// [capabilities](cogwork_llm::LlmClient::capabilities) include, and skips those they don't.
+    /// Starts on the tightest rung that the client's
+    /// [capabilities](cogwork_llm::LlmClient::capabilities) include, and skips those that they
+    /// don't include.
     #[default]
     Auto,
-    /// Begins on this rung, whatever the client's capabilities are; all looser ones follow.
+    /// Starts on this rung, regardless of the client's capabilities. All looser rungs follow.
     From(Rung),
 }
 
@@ -36,8 +37,8 @@ impl From<Rung> for Format {
 }
 
 impl Format {
-    /// Returns the rungs for a turn, tightest first. A rung whose schema cannot hold `plan` is left
-    /// out, because the reply has to repeat the whole plan.
+    /// Returns the rungs for a turn, tightest first. A rung is omitted if its schema cannot contain
+    /// `plan`, because the reply has to repeat the whole plan.
     pub(crate) fn rungs(
         self,
         capabilities: Capabilities,
@@ -57,7 +58,7 @@ impl Format {
     }
 }
 
-/// Returns whether a reply on this rung can hold the plan.
+/// Returns whether a reply on this rung can contain the plan.
 fn holds(rung: Rung, plan: &Plan, bounds: ReplyBounds) -> bool {
     match rung {
         Rung::Schema => bounds.hold(plan),
@@ -66,7 +67,7 @@ fn holds(rung: Rung, plan: &Plan, bounds: ReplyBounds) -> bool {
     }
 }
 
-/// Returns what a request on this rung asks of the server.
+/// Returns the response format that a request on this rung requires.
 pub(crate) fn reply_format(rung: Rung, bounds: ReplyBounds) -> Option<ReplyFormat> {
     match rung {
         Rung::Schema => Some(ReplyFormat::schema("reply", Reply::json_schema(bounds))),

@@ -1,4 +1,4 @@
-//! Whether a reply can be used, and what the model is told if not.
+//! Decides whether a reply can be used, and builds the complaint if it can't.
 
 use cogwork_ask::{Policy, Rung, Spent, Verdict, offload};
 use cogwork_llm::{ChatRequest, ChatResponse, FinishReason, LlmError};
@@ -14,7 +14,7 @@ pub(crate) struct Judge<'a> {
     brief: &'a Brief,
     started: Instant,
     spent: Spent,
-    /// A reply that ends the reasoning early, while the model is asked about it.
+    /// The reply that ends the reasoning early, once the model has been asked about it.
     early_end: Option<Read>,
 }
 
@@ -29,14 +29,14 @@ impl<'a> Judge<'a> {
         }
     }
 
-    /// Returns what the turn has cost so far.
+    /// Returns the cost of the turn so far.
     pub(crate) fn spent(&self) -> Spent {
         let mut spent = self.spent;
         spent.time = self.started.elapsed();
         spent
     }
 
-    /// Returns the reply that ends early, if the model was asked about one.
+    /// Returns the reply that ends the reasoning early, if the model was asked about one.
     pub(crate) fn into_early_end(self) -> Option<Read> {
         self.early_end
     }
@@ -72,7 +72,7 @@ impl Policy for Judge<'_> {
             return Err(Limit::Tokens(limits.tokens));
         }
 
-        // The timeout around the turn cannot fire while every call is ready at once.
+        // The timeout around the turn cannot fire if every call is immediately ready.
         if self.started.elapsed() >= self.brief.time_left {
             return Err(Limit::Time(limits.time));
         }
@@ -108,7 +108,7 @@ impl Policy for Judge<'_> {
                 let is_too_long = problem.kind() == ReplyProblemKind::CutOff
                     && *response.finish_reason() == FinishReason::Length;
 
-                // A shorter reply is known to help only if this one was too long.
+                // A shorter reply only helps if this one was too long.
                 let message = if is_too_long {
                     self.node.prompts.cut_off(form)
                 } else {

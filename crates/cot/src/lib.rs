@@ -1,4 +1,4 @@
-//! A chain-of-thought node that loops over itself: it plans, judges its last thought, does the next
+//! A chain-of-thought node that runs in a loop: it plans, judges its last thought, does the next
 //! step, repairs the plan, and concludes. Every thought is kept.
 //!
 //! ```text

@@ -5,9 +5,9 @@ use cogwork_text::OneLine;
 
 use crate::{Reply, ReplyProblem, ReplyProblemKind};
 
-/// The maximum number of steps that are named. The others are counted.
+/// The maximum number of steps that are listed. The others are counted.
 const NAMED: usize = 20;
-/// The maximum number of characters shown of a description.
+/// The maximum number of characters of a description that are shown.
 const WIDTH: usize = 200;
 
 /// The steps of a plan that are not done. A step with open sub-steps is not listed itself.
@@ -17,8 +17,8 @@ pub(crate) struct OpenSteps {
 }
 
 impl OpenSteps {
-    /// Returns the steps that a final reply leaves open; `None` if there are none or it is not
-    /// final.
+    /// Returns the steps that a final reply leaves undone, or `None` if there are none or the reply
+    /// is not final.
     pub(crate) fn left_by(reply: &Reply) -> Option<Self> {
         if reply.next_thought_needed {
             return None;
@@ -26,7 +26,7 @@ impl OpenSteps {
 
         let mut open: Vec<WalkEntry<'_>> = Vec::new();
 
-        // Whether the walk is still beneath the last open step.
+        // Whether the walk is still below the last open step.
         let mut beneath = false;
         for entry in reply.planning.walk() {
             beneath = beneath && open.last().is_some_and(|last| last.depth < entry.depth);

@@ -10,18 +10,18 @@ use crate::{CotError, TextError, Thought, saved};
 /// chain-of-thought node.
 ///
 /// The serialised form has the field names of PocketFlow's thinking cookbook (`problem`,
-/// `thoughts`, `current_thought_number`, `solution`), and `spent` for what the thoughts cost. A
-/// state that was read back continues where it stopped.
+/// `thoughts`, `current_thought_number`, `solution`), and `spent` for the cost of the thoughts. A
+/// run with a state that was read back continues where it stopped.
 ///
-/// Read files with [`from_json`](Self::from_json) or [`from_yaml`](Self::from_yaml): they bound
-/// what they read, and their errors are safe to show. `Deserialize` is for states inside a larger
-/// value and for trusted text. It has no bounds, and its errors quote the text unchanged.
+/// Use [`from_json`](Self::from_json) or [`from_yaml`](Self::from_yaml) to read files: they limit
+/// the input, and their errors are safe to show. `Deserialize` is intended for states inside a
+/// larger value and for trusted text. It has no limits, and its errors quote the text unchanged.
 ///
-/// In either case, the state must be one that a run could have left: thoughts are numbered from 1,
-/// each has a text and a plan, and none follows one that ends the reasoning. There is an answer if
-/// and only if the last thought ends the reasoning, and it is that thought's text.
-/// `current_thought_number` is the number of thoughts, or one more. If `spent` is missing, it is
-/// the sum over the thoughts.
+/// In either case, the state must be one that a run could have produced: thoughts are numbered from
+/// 1, each has a text and a plan, and no thought follows one that ends the reasoning. There is an
+/// answer if and only if the last thought ends the reasoning, and the answer is that thought's
+/// text. `current_thought_number` is the number of thoughts, or one more. If `spent` is missing, it
+/// is the sum over the thoughts.
 ///
 /// ```
 /// use cogwork_cot::Reasoning;
@@ -35,7 +35,7 @@ use crate::{CotError, TextError, Thought, saved};
 #[derive(Debug, Clone)]
 pub struct Reasoning {
     record: ReasoningRecord,
-    /// The messages of the thoughts so far: a cache for the requests.
+    /// The messages of the thoughts so far, cached for the requests.
     transcript: Transcript,
 }
 
@@ -49,8 +49,8 @@ impl Reasoning {
     ///
     /// # Errors
     ///
-    /// A [`TextError`] if the text is longer, is not JSON, or is not a state that a run could have
-    /// left; see [`Reasoning`].
+    /// Returns a [`TextError`] if the text is longer, is not JSON, or is not a state that a run
+    /// could have produced; see [`Reasoning`].
     pub fn from_json(text: &str) -> Result<Self, TextError> {
         saved::from_json(text).map(Self::from)
     }
@@ -59,9 +59,9 @@ impl Reasoning {
     ///
     /// # Errors
     ///
-    /// A [`TextError`] if the text is longer, is not YAML, is not a state that a run could have
-    /// left, or uses YAML that [`Reply::read`](crate::Reply::read) refuses, some of which would
-    /// keep the YAML library busy for minutes.
+    /// Returns a [`TextError`] if the text is longer, is not YAML, is not a state that a run could
+    /// have produced, or uses YAML that [`Reply::read`](crate::Reply::read) refuses, because some
+    /// of it would take the YAML library minutes to read.
     pub fn from_yaml(text: &str) -> Result<Self, TextError> {
         saved::from_yaml(text).map(Self::from)
     }
@@ -76,44 +76,45 @@ impl Reasoning {
         &self.record.thoughts
     }
 
-    /// Returns the number of the thought that is being made, or of the last one made; 0 before the
-    /// first.
+    /// Returns the number of the current thought while it is being made, and otherwise that of the
+    /// last one; 0 before the first.
     pub fn current_thought_number(&self) -> u32 {
         self.record.current_thought_number
     }
 
-    /// Returns the text of the last thought, which brought the conclusion, once there is one.
+    /// Returns the text of the last thought, which contains the conclusion, once there is an
+    /// answer.
     pub fn answer(&self) -> Option<&str> {
         self.record.answer.as_deref()
     }
 
     /// Returns the conclusion in a few words, once there is an answer: the result of the last step
-    /// of the plan, if the model gave it one.
+    /// of the plan, if the step has one.
     pub fn conclusion(&self) -> Option<&str> {
         self.answer()?;
         let last_step = self.plan()?.steps().last()?;
         last_step.result.as_deref()
     }
 
-    /// Returns the plan as the last thought left it.
+    /// Returns the plan of the last thought.
     pub fn plan(&self) -> Option<&Plan> {
         self.record.plan()
     }
 
-    /// Returns the plan as the last but one thought left it.
+    /// Returns the plan of the last but one thought.
     pub fn previous_plan(&self) -> Option<&Plan> {
         self.thoughts().iter().nth_back(1).map(Thought::planning)
     }
 
-    /// Returns what all thoughts together have cost.
+    /// Returns the total cost of all thoughts.
     pub fn spent(&self) -> Spent {
         self.record.spent
     }
 
-    /// Adds what a failed turn has cost, which only its error knows. If the state is used for
-    /// another run after the error, its limits then hold.
+    /// Adds the cost of a failed turn, which is only available in its error. The limits then
+    /// include this cost if the state is used for another run.
     ///
-    /// A flow-level `retry` keeps only the last error, and with it only the cost of the last
+    /// A `retry` of the flow keeps only the last error, and therefore only the cost of the last
     /// attempt.
     pub fn charge(&mut self, error: &CotError) {
         self.record.spent += error.spent();
@@ -143,7 +144,7 @@ impl From<ReasoningRecord> for Reasoning {
 }
 
 impl PartialEq for Reasoning {
-    /// Compares the records; the cache does not count.
+    /// Compares the records without the cache.
     fn eq(&self, other: &Self) -> bool {
         self.record == other.record
     }

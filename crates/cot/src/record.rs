@@ -27,21 +27,21 @@ impl ReasoningRecord {
         }
     }
 
-    /// Returns the plan as the last thought left it.
+    /// Returns the plan of the last thought.
     pub(crate) fn plan(&self) -> Option<&Plan> {
         self.thoughts.last().map(Thought::planning)
     }
 
     /// Sets the number of the next thought, and returns it.
     ///
-    /// It is derived from the number of thoughts, so that a repeated turn does not count twice.
+    /// The number is derived from the number of thoughts, so a repeated turn does not count twice.
     pub(crate) fn begin_thought(&mut self) -> u32 {
         let made = u32::try_from(self.thoughts.len()).unwrap_or(u32::MAX);
         self.current_thought_number = made.saturating_add(1);
         self.current_thought_number
     }
 
-    /// Adds a thought, and the answer if the thought ends the reasoning.
+    /// Adds a thought, and sets the answer if the thought ends the reasoning.
     pub(crate) fn push(&mut self, thought: Thought) {
         self.spent += thought.trace().spent;
 

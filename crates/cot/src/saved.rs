@@ -1,4 +1,4 @@
-//! Reads saved states: the bounds of the text, and the checks of its parts.
+//! Reads saved states: limits the text, and checks its parts.
 
 use std::fmt;
 
@@ -12,9 +12,9 @@ use crate::record::ReasoningRecord;
 use crate::reply::bounds::{Bounds, told};
 use crate::text_error::{TextError, without_places};
 
-/// Bytes of JSON that are read.
+/// The maximum number of bytes of JSON.
 const JSON_BYTES: usize = 64 * 1024 * 1024;
-/// Bytes of YAML that are read: its library takes far longer than that of JSON.
+/// The maximum number of bytes of YAML, which takes far longer to read than JSON.
 const YAML_BYTES: usize = 4 * 1024 * 1024;
 
 /// Reads a state saved as JSON.
@@ -66,8 +66,8 @@ fn check_length(text: &str, max_bytes: usize) -> Result<(), TextError> {
     Err(TextError::new(message))
 }
 
-/// The offset of a line and a column, both from 1, the column in bytes and perhaps in the middle of
-/// a character.
+/// Returns the offset of a line and a column, both from 1. The column is in bytes and may be in the
+/// middle of a character.
 fn offset(text: &str, line: usize, column: usize) -> usize {
     let before: usize = text
         .split_inclusive('\n')
@@ -110,7 +110,7 @@ impl Saved {
         check_number(self.current_thought_number, self.thoughts.len())?;
         check_answer(self.answer.as_deref(), &self.thoughts)?;
 
-        // A file that was written by hand may leave the sum to us.
+        // The sum may be omitted, for example in a file that was written by hand.
         let spent = self.spent.unwrap_or_else(|| sum(&self.thoughts));
 
         Ok(ReasoningRecord {
@@ -131,7 +131,7 @@ fn sum(thoughts: &[Thought]) -> Spent {
     sum
 }
 
-/// Checks that `number` is that of the last of the `made` thoughts, or of the next one.
+/// Checks that `number` is the number of the last of the `made` thoughts, or of the next one.
 fn check_number(number: u32, made: usize) -> Result<(), String> {
     if (made..=made + 1).any(|expected| u32::try_from(expected) == Ok(number)) {
         return Ok(());
@@ -147,8 +147,8 @@ fn check_number(number: u32, made: usize) -> Result<(), String> {
     ))
 }
 
-/// Checks that `answer` is the text of the last thought if that ends the reasoning, and missing
-/// otherwise.
+/// Checks that `answer` is the text of the last thought if that thought ends the reasoning, and is
+/// missing otherwise.
 fn check_answer(answer: Option<&str>, thoughts: &[Thought]) -> Result<(), String> {
     let made = thoughts.len();
     let ended = thoughts.last().filter(|last| !last.next_thought_needed());
@@ -171,8 +171,8 @@ fn check_answer(answer: Option<&str>, thoughts: &[Thought]) -> Result<(), String
     }
 }
 
-/// Reads thoughts, each of which a turn must have been able to add to the previous ones. The error
-/// has the place of the first one that does not fit.
+/// Reads thoughts. Each must be one that a turn could have added to the previous ones. The error
+/// contains the place of the first one that isn't.
 fn in_order<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Thought>, D::Error> {
     struct InOrder;
 

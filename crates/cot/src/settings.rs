@@ -21,12 +21,12 @@ pub struct Limits {
     /// The maximum number of tokens, read and written, of all thoughts. It is checked before each
     /// request, so the last request may exceed it. The default is 1,000,000.
     pub tokens: u64,
-    /// The maximum time in `exec`, of all thoughts. The default is one hour.
+    /// The maximum time of all thoughts in `exec`. The default is one hour.
     pub time: Duration,
     /// How often a turn asks again when a reply cannot be used. The default is 2.
     pub asks_again: u32,
-    /// The maximum length of a reply, in bytes. The default is 256 KiB. Reading takes time
-    /// proportional to the length, and a deadline fires while a long reply is read.
+    /// The maximum length of a reply, in bytes. The default is 256 KiB. Reading a reply takes time
+    /// proportional to its length, and does not delay a deadline.
     pub reply_bytes: usize,
     /// The maximum number of steps in the plan of a reply, on all levels. The default is 10,000.
     pub reply_steps: usize,
@@ -139,11 +139,11 @@ pub enum History {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum EarlyEnd {
-    /// Ask about it once in the turn. If the model confirms it, or the question fails (unusable
-    /// replies, a limit, a failed call), accept it and mark the thought.
+    /// Ask about it once in the turn. If the model confirms the end, or if asking fails (unusable
+    /// replies, a limit, a failed call), accept the reply and mark the thought.
     #[default]
     Ask,
-    /// Accept it and mark the thought.
+    /// Accept the reply and mark the thought.
     Accept,
     /// Treat the reply as unusable.
     Refuse,

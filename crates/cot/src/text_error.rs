@@ -4,11 +4,11 @@ use std::fmt;
 use cogwork_read::charge;
 use cogwork_text::{OneLine, replace_unsafe};
 
-/// A fault of a text, and its place there.
+/// A problem with a text, and its place.
 ///
-/// `{}` is one line that is safe to show and of bounded length: the line and the column, what is
-/// wrong, and what would have been accepted. `{:#}` adds the lines around the place. A fault
-/// between parts of the text has no place, and the message names the parts.
+/// `{}` writes one line of limited length that is safe to show: the line and the column, what is
+/// wrong, and what is expected instead. `{:#}` adds the lines around the place. If the problem is a
+/// conflict between parts of the text, there is no place, and the message names the parts.
 #[derive(Clone, PartialEq, Eq)]
 pub struct TextError {
     message: String,
@@ -22,12 +22,12 @@ struct Place {
     excerpt: String,
 }
 
-/// The number of lines shown before the one at fault.
+/// The number of lines that are shown before the one with the problem.
 const LINES_BEFORE: usize = 2;
-/// The maximum number of characters shown of a line.
+/// The maximum number of characters of a line that are shown.
 const LINE_WIDTH: usize = 100;
-/// The numbers of characters shown of the beginning and the end of a message. It may quote a whole
-/// text, and ends with what would have been accepted.
+/// The numbers of characters that are shown of the beginning and the end of a message. A message
+/// may quote a whole text, and ends with what is expected instead.
 const MESSAGE_ENDS: (usize, usize) = (100, 200);
 
 impl TextError {
@@ -38,8 +38,8 @@ impl TextError {
         }
     }
 
-    /// Creates an error whose message may hold any text of any length: it is shown on one line and
-    /// shortened in the middle.
+    /// Creates an error whose message may contain any text of any length. The message is shown on
+    /// one line and shortened in the middle.
     pub(crate) fn quoting(message: &str) -> Self {
         charge(message.len());
         let (head, tail) = MESSAGE_ENDS;
@@ -99,7 +99,7 @@ impl TextError {
         self
     }
 
-    /// Returns what is wrong and what would have been accepted, without the place.
+    /// Returns what is wrong and what is expected instead, without the place.
     pub fn message(&self) -> &str {
         &self.message
     }
@@ -146,7 +146,7 @@ impl fmt::Display for TextError {
 }
 
 impl fmt::Debug for TextError {
-    /// Writes `{:#}`, which is what a program prints whose `main` returns the error.
+    /// Writes `{:#}`, because this is printed if `main` returns the error.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{self:#}")
     }
@@ -154,8 +154,8 @@ impl fmt::Debug for TextError {
 
 impl Error for TextError {}
 
-/// Removes the places that the YAML and JSON libraries put into their messages: they may count from
-/// the start of a block, and [`TextError`] shows the place in the whole text.
+/// Removes the places that the YAML and JSON libraries add to their messages. They may be relative
+/// to a block, and [`TextError`] shows the place in the whole text.
 pub(crate) fn without_places(message: &str) -> String {
     let mut pieces = message.split(" at line ");
     let mut clean = pieces.next().unwrap_or_default().to_owned();

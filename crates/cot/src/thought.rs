@@ -43,12 +43,12 @@ impl Thought {
         &self.current_thinking
     }
 
-    /// Returns the plan as this thought leaves it.
+    /// Returns the plan after this thought.
     pub fn planning(&self) -> &Plan {
         &self.planning
     }
 
-    /// Returns whether the reasoning goes on after this thought.
+    /// Returns whether another thought is needed after this one.
     pub fn next_thought_needed(&self) -> bool {
         self.next_thought_needed
     }
@@ -64,8 +64,8 @@ impl Thought {
 #[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
 pub struct Trace {
-    /// Every reply of the turn, in order. The one without a complaint became the thought. If all
-    /// have a complaint, the thought is the early end that the model was asked about.
+    /// Every reply of the turn, in order. The reply without a complaint became the thought. If all
+    /// of them have a complaint, the thought is the early end that the model was asked about.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub tries: Vec<Try>,
     /// The cost of the turn, including all tries.
@@ -77,7 +77,7 @@ pub struct Trace {
     /// The repairs of the reply that became the thought.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub repairs: Vec<Repair>,
-    /// Whether the reply ends in the middle of a step. That step was removed.
+    /// Whether the reply ended in the middle of a step, which was removed.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub truncated: bool,
     /// The form in which the last reply was requested.

@@ -1,5 +1,5 @@
-//! One turn of the loop: `prep` builds the request, `exec` asks the model until its reply can be
-//! used, `post` adds the thought to the state.
+//! One turn of the loop: `prep` builds the request, `exec` asks the model until a reply can be
+//! used, and `post` adds the thought to the state.
 
 use cogwork_ask::{Asking, Record, Rung, Unanswered};
 use cogwork_flow::{Action, Node};
@@ -15,7 +15,7 @@ use crate::{
     Trace,
 };
 
-/// What `exec` returns from a turn.
+/// The output of `exec`.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Turn {
     reply: Reply,
@@ -49,7 +49,7 @@ impl Node<Reasoning> for ChainOfThought {
     async fn exec(&self, brief: &Option<Brief>) -> Result<Option<Turn>, CotError> {
         let Some(brief) = brief else { return Ok(None) };
 
-        // Both outlive the future that may run out of time, so no reply is lost.
+        // Both outlive the future, which may time out, so no reply is lost.
         let mut judge = Judge::new(self, brief);
         let mut asking = Asking::new(&*self.client, &self.ladder, brief.rungs.clone())
             .with_asks_again(self.limits.asks_again)
@@ -69,7 +69,7 @@ impl Node<Reasoning> for ChainOfThought {
         let spent = judge.spent();
         let record = asking.into_record();
 
-        // A conclusion in hand is worth more than the reason why the question about it failed.
+        // If there already is a conclusion, it is used, even if the question about it failed.
         match read.or_else(|kind| judge.into_early_end().ok_or(kind)) {
             Ok(read) => Ok(Some(turn(read, record, spent))),
             Err(kind) => {
@@ -102,7 +102,7 @@ impl Node<Reasoning> for ChainOfThought {
 }
 
 impl ChainOfThought {
-    /// Returns an error if no turn can be made.
+    /// Returns an error if the turn cannot be made.
     fn check(&self, state: &Reasoning) -> Result<(), Kind> {
         let limits = self.limits;
         let spent = state.spent();
@@ -152,8 +152,8 @@ impl ChainOfThought {
         }
     }
 
-    /// Returns how the reply may be asked for, tightest first. It does not depend on what the
-    /// server has refused so far, because a replay must prepare the same turn again.
+    /// Returns the forms in which the reply may be requested, tightest first. They do not depend on
+    /// what the server has refused so far, because a replay must prepare the same turn again.
     fn rungs(&self, state: &Reasoning, bounds: ReplyBounds) -> Vec<Rung> {
         let has_own_format = self.request.format().is_some();
         let has_json_prompts = self.prompts.json.is_some();
@@ -172,7 +172,7 @@ impl ChainOfThought {
     }
 }
 
-/// Whatever the limit of a reply is, this many bytes of an unusable one are kept.
+/// The minimum number of bytes of an unusable reply that are kept, regardless of the limit.
 const MIN_KEPT_BYTES: usize = 256 * 1024;
 
 fn turn(read: Read, record: Record, spent: Spent) -> Turn {

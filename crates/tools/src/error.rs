@@ -2,9 +2,10 @@ use std::time::Duration;
 
 use cogwork_text::{MultiLine, Name, NameList, OneLine};
 
-/// The error of a tool call. The message is written for the model.
+/// The error of a tool call. Its message is intended for the model.
 ///
-/// A message from a tool keeps its line breaks; characters that are unsafe to print are replaced.
+/// A message from a tool keeps its line breaks, but characters that are unsafe to print are
+/// replaced.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ToolError {
@@ -16,12 +17,12 @@ pub enum ToolError {
         /// The names of the existing tools.
         known: Vec<String>,
     },
-    /// The input isn't JSON, or doesn't fit the tool.
+    /// The input isn't JSON, or doesn't match the schema of the tool.
     #[error("bad input for the tool `{}`: {}", Name(tool), MultiLine::new(problem))]
     Input {
         /// The name of the tool.
         tool: String,
-        /// What is wrong, and what would be accepted.
+        /// What is wrong, and what is expected instead.
         problem: String,
     },
     /// The tool failed.
@@ -82,7 +83,7 @@ impl ToolError {
     }
 }
 
-/// Returns what would be accepted.
+/// Returns what is expected instead.
 fn expected(known: &[String]) -> String {
     if known.is_empty() {
         return "there are no tools".to_owned();

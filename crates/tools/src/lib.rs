@@ -5,8 +5,8 @@
 //! async fn call(&self, input: serde_json::Value) -> Result<String, ToolError>
 //! ```
 //!
-//! An async function with typed arguments is a tool. The model gets the JSON Schema of the
-//! arguments, and an error that it can understand if its own arguments don't fit:
+//! Any async function with typed arguments can be a tool. The model receives the JSON Schema of the
+//! arguments, and a readable error if the arguments of its call don't match:
 //!
 //! ```
 //! use cogwork_llm::{Message, ToolCall};

@@ -15,8 +15,9 @@ use crate::ToolError;
 /// [`function`] turns a typed function into a tool. Implement this trait for tools whose input is
 /// only known at run time.
 ///
-/// A call can be dropped at any `await`, such as after a timeout or when a run is cancelled. Move
-/// blocking work to `tokio::task::spawn_blocking`, since a timeout can't interrupt it.
+/// A call can be dropped at any `await`, for example because of a timeout or because the run is
+/// cancelled. Move blocking work to `tokio::task::spawn_blocking`, because a timeout can't
+/// interrupt it.
 ///
 /// ```
 /// use cogwork_llm::ToolDefinition;

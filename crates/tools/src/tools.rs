@@ -11,11 +11,11 @@ use serde_json::{Map, Value};
 
 use crate::{Tool, ToolError};
 
-/// A registry of tools, with limits for their calls. Cloning shares the tools.
+/// A registry of tools, with limits for their calls. Clones share the tools.
 ///
-/// All failures are a [`ToolError`] that the model can read: an unknown tool, arguments that aren't
-/// JSON, and a tool that fails, panics or takes too long. Outputs and messages beyond the limit are
-/// truncated and marked as such.
+/// Every failure is returned as a [`ToolError`] that the model can read: an unknown tool, arguments
+/// that aren't JSON, and a tool that fails, panics or takes too long. Outputs and messages beyond
+/// the limit are truncated and marked as truncated.
 ///
 /// See the [crate documentation](crate) for an example.
 #[derive(Clone)]
@@ -25,7 +25,7 @@ pub struct Tools {
     max_bytes: usize,
 }
 
-/// The maximum number of tools. Servers refuse requests with more.
+/// The maximum number of tools. Servers refuse requests with more than this.
 const MAX_TOOLS: usize = 128;
 
 impl Default for Tools {
@@ -93,7 +93,7 @@ impl Tools {
         Ok(())
     }
 
-    /// Returns a registry with only these tools and the same limits, such as for one of several
+    /// Returns a registry with only these tools and the same limits, for example for one of several
     /// agents.
     ///
     /// # Errors
@@ -142,7 +142,7 @@ impl Tools {
         self.by_name.values().map(|tool| tool.definition())
     }
 
-    /// Makes a call that a model requested. Empty arguments are read as an empty object.
+    /// Makes a call that the model requested. Empty arguments are read as an empty object.
     ///
     /// # Errors
     ///
@@ -159,7 +159,7 @@ impl Tools {
     }
 
     fn wrong_arguments(&self, call: &ToolCall, error: &serde_json::Error) -> ToolError {
-        // An unknown tool is the more important error.
+        // If both the tool and the arguments are wrong, report the unknown tool.
         self.find(call.name()).err().unwrap_or(ToolError::Input {
             tool: call.name().to_owned(),
             problem: format!("{error}; expected a JSON object"),
@@ -174,7 +174,7 @@ impl Tools {
     pub async fn call_with(&self, name: &str, input: Value) -> Result<String, ToolError> {
         let tool = self.find(name)?;
 
-        // The registry shares no state with the tool that a panic could leave inconsistent.
+        // The registry and the tool share no state that a panic could leave inconsistent.
         let call = AssertUnwindSafe(async { tool.call(input).await }).catch_unwind();
         let called = tokio::time::timeout(self.timeout, call).await;
         let Ok(outcome) = called else {
@@ -192,7 +192,7 @@ impl Tools {
 
     fn find(&self, name: &str) -> Result<&Arc<dyn Tool>, ToolError> {
         self.by_name.get(name).ok_or_else(|| ToolError::Unknown {
-            // One more character than is shown, so that the truncation is visible.
+            // One more character is kept than is shown, so that the message is visibly truncated.
             name: name.chars().take(Name::MAX_CHARS + 1).collect(),
             known: self.by_name.keys().cloned().collect(),
         })

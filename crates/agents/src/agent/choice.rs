@@ -1,11 +1,11 @@
-//! The choice of an edge by the model: a line at the end of its reply.
+//! Lets the model choose an edge by a line at the end of its reply.
 
 use cogwork_flow::Action;
 
-/// The actions to choose from; none for an agent that does not choose.
+/// The actions that the model can choose from. It is empty for an agent without a choice.
 ///
-/// The model writes a line, because any model of any server can do that after a text of any form;
-/// not all of them support schemas or tools.
+/// The choice is a line of text, because any model on any server can write one after any other
+/// text. Not all of them support schemas or tools.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Choice(Vec<Action>);
 
@@ -36,7 +36,7 @@ impl Choice {
         })
     }
 
-    /// Returns the complaint to a model that named no action.
+    /// Returns the complaint to a model that didn't name an action.
     pub(super) fn complaint(&self) -> String {
         format!(
             "Your reply does not end with a line `ACTION: <label>`. Answer with this line alone. The label is one of: {}.",
@@ -52,7 +52,7 @@ impl Choice {
             .join(", ")
     }
 
-    /// Returns the action for a model that names none.
+    /// Returns the action to use if the model doesn't name one.
     pub(super) fn fallback(&self) -> Option<Action> {
         self.0
             .iter()
@@ -60,8 +60,8 @@ impl Choice {
             .cloned()
     }
 
-    /// Returns the reply without its last line, and the action that this line names. The line may
-    /// be the last one inside a fence that ends the reply.
+    /// Returns the reply without its last line, and the action that this line names. If a fence
+    /// ends the reply, the line may also be the last one inside it.
     pub(super) fn read(&self, reply: &str) -> Option<(String, Action)> {
         let reply = reply.trim_end();
         let fenced = reply
@@ -92,7 +92,7 @@ impl Choice {
             return None;
         }
 
-        // Labels may differ in case alone; then the spelling decides.
+        // If labels differ only in case, the exact spelling is required.
         let exact = self.0.iter().find(|action| action.as_str() == label);
         let action = exact.or_else(|| {
             let label = label.to_lowercase();
@@ -110,7 +110,7 @@ fn is_mark(character: char) -> bool {
     character.is_whitespace() || "*_`\"'<>[]().,:".contains(character)
 }
 
-/// Closes the fence that is open at the end of a text, or removes it if nothing is inside.
+/// Closes a fence that is still open at the end of a text, or removes it if it is empty.
 fn closed(text: &str) -> String {
     let (before, last) = text.rsplit_once('\n').unwrap_or(("", text));
 

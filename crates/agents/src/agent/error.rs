@@ -19,7 +19,7 @@ pub enum AgentError {
     Client(LlmError),
     /// Every reply of the model was empty: no text and no tool call.
     Empty,
-    /// The model still calls tools after the maximum number of rounds.
+    /// The model still called tools after the maximum number of rounds.
     TooManyToolCalls {
         /// The limit.
         rounds: u32,
@@ -61,7 +61,7 @@ impl fmt::Display for AgentError {
 }
 
 impl fmt::Debug for AgentError {
-    /// Writes `{:#}`, which is what a program prints whose `main` returns the error.
+    /// Writes `{:#}`, because this is printed if `main` returns the error.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{self:#}")
     }

@@ -9,10 +9,11 @@ use super::question::{Question, Unusable};
 use super::{Agent, AgentAnswer, AgentError};
 use crate::{Output, ToolUse};
 
-/// The maximum number of tool calls of a reply that are made; the others are answered as failures.
+/// The maximum number of tool calls of a reply that are made. Any others are answered with an
+/// error.
 const MAX_CALLS_AT_ONCE: usize = 16;
 
-/// The maximum number of tool calls of a reply. More are an error.
+/// The maximum number of tool calls of a reply. If there are more, the visit fails.
 const MAX_CALLS: usize = 1_000;
 
 impl Agent {
@@ -96,7 +97,7 @@ impl Agent {
         })
     }
 
-    /// Takes the line with the action from the answer, or asks the model for it.
+    /// Takes the line with the action from the answer, or asks the model for one.
     async fn choose(
         &self,
         mut request: ChatRequest,
@@ -110,7 +111,7 @@ impl Agent {
         }
 
         if let Some((before, action)) = self.choice.read(&output.text) {
-            // The model may answer with the line alone.
+            // The answer may consist only of this line.
             output.text = match before.is_empty() {
                 true => action.as_str().to_owned(),
                 false => before,
@@ -121,7 +122,7 @@ impl Agent {
         request.push(Message::assistant(output.text.as_str()));
         request.push(Message::user(self.choice.complaint()));
 
-        // More tool calls would come too late.
+        // Tool calls are no longer allowed at this point.
         let request = request.with_tool_choice(ToolChoice::None);
         let mut question = Question::new(request, |response| {
             let read = self.choice.read(response.text());
@@ -131,7 +132,7 @@ impl Agent {
             })
         });
 
-        // The answer without an action was the first reply.
+        // The answer counts as the first attempt.
         let chosen = match self.asks_again.checked_sub(1) {
             Some(more) => question.ask(self.thinking.client(), more).await,
             None => Ok(None),
@@ -153,7 +154,7 @@ impl Agent {
 
     /// Makes the calls concurrently and returns the results in the order of the calls.
     async fn call_tools(&self, response: &ChatResponse) -> Vec<(Message, ToolUse)> {
-        // A call that is cut off may lack something, even if the rest can be read.
+        // A truncated call may be incomplete, even if it can be parsed.
         let cut = match response.finish_reason() {
             FinishReason::Length => Some("cut off at the limit of tokens"),
             FinishReason::ContentFilter => Some("withheld in part by a filter"),
@@ -203,7 +204,7 @@ impl Agent {
     }
 }
 
-/// An answer before the hooks are called.
+/// An answer before hooks are called.
 struct Drafted {
     /// The conversation that led to the draft.
     request: ChatRequest,
@@ -212,7 +213,7 @@ struct Drafted {
 }
 
 fn not_empty(response: ChatResponse) -> Result<ChatResponse, Unusable> {
-    // Calls of tools need no text.
+    // Tool calls need no text.
     if !response.tool_calls().is_empty() || !response.text().trim().is_empty() {
         return Ok(response);
     }

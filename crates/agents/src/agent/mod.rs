@@ -1,4 +1,4 @@
-//! One visit of an agent: prep, exec, post.
+//! A visit of an agent: prep, exec, post.
 
 mod choice;
 mod error;
@@ -19,30 +19,30 @@ use serde::{Deserialize, Serialize};
 use crate::{FlowState, Output, Template};
 use choice::Choice;
 
-/// A model with a role, as a node of a flow over [`FlowState`]. It is asked, may call tools, and
-/// its answer is the output of the node.
+/// A model with a role, as a node of a flow over [`FlowState`]. The model may call tools, and its
+/// answer is the output of the node.
 ///
-/// By default it is asked with the last output; [`with_prompt`](Self::with_prompt) sets a
-/// [`Template`]. It leaves by [`Action::DEFAULT`], or by the [action](Self::with_actions) that it
-/// chooses.
+/// By default, the prompt is the last output; [`with_prompt`](Self::with_prompt) sets a
+/// [`Template`]. The node leaves by [`Action::DEFAULT`], or by the [action](Self::with_actions)
+/// that the model chooses.
 ///
-/// - **Tools.** While the model calls tools, they are run (concurrently, if it calls several at
-///   once) and the model is asked again with their results, at most [8
-///   times](Self::with_tool_rounds). A failed call is also a result.
-/// - **Thinking** applies to the whole visit and not to each call: hooks see the question and the
-///   answer, after all tool calls, and the memory is searched once.
+/// - **Tools.** If the model calls tools, they are run (concurrently, if there are several calls)
+///   and the model is asked again with their results, at most [8 times](Self::with_tool_rounds) by
+///   default. A failed call is also a result.
+/// - **Thinking** applies to the whole visit, not to each call: hooks see the question and the
+///   answer after all tool calls, and the memory is searched once.
 /// - **Streamed replies** are passed to the events of the run piece by piece, including drafts.
 ///
-/// A reply that is cut off, by the token limit or a filter, is still an answer. Its output is
-/// marked as [`truncated`](Output::truncated), and the program decides whether that is good enough.
+/// A reply that is cut off by the token limit or a filter is still an answer. Its output is marked
+/// as [`truncated`](Output::truncated), and the program decides whether to accept it.
 ///
-/// A visit is one step of a run. If a recorded run stops during a visit, the visit is repeated from
-/// its start, including its tool calls.
+/// A visit is one step of a run. If a recorded run stops during a visit, the whole visit is
+/// repeated, including its tool calls.
 ///
 /// # Errors of a run
 ///
-/// An [`AgentError`] if a call to the model fails, or if the model keeps replying with nothing,
-/// calling tools, or naming no action. Earlier outputs stay in the state.
+/// Returns an [`AgentError`] if a call to the model fails, or if the model keeps returning empty
+/// replies, calling tools, or not naming an action. Earlier outputs stay in the state.
 ///
 /// # Example
 ///
@@ -91,7 +91,7 @@ pub struct AgentAnswer {
 }
 
 impl Agent {
-    /// Creates an agent that asks `client`. Its answer is kept in the state under `id`, which
+    /// Creates an agent that asks `client`. Its answer is stored in the state under `id`, which
     /// should be the id of the node.
     pub fn new(id: impl Into<Arc<str>>, client: impl LlmClient + 'static) -> Self {
         Self {
@@ -143,7 +143,7 @@ impl Agent {
         self
     }
 
-    /// Sets how often the model is asked again when a reply is empty or names no
+    /// Sets how often the model is asked again when a reply is empty or doesn't name an
     /// [action](Self::with_actions). The default is 2.
     #[must_use]
     pub fn with_asks_again(mut self, times: u32) -> Self {
@@ -175,9 +175,9 @@ impl Agent {
     /// Sets the actions to choose from. The default is [`Action::DEFAULT`] alone, without a choice.
     ///
     /// The model is instructed to end its reply with a line `ACTION: <label>`, which is removed
-    /// from the text. If it names no action, it is asked for the line
-    /// [again](Self::with_asks_again). If it still names none, the action is `default` if that is
-    /// one of them; otherwise, the visit fails.
+    /// from the text. If the reply doesn't name an action, the model is asked
+    /// [again](Self::with_asks_again). If it still doesn't, the action is `default` if that is one
+    /// of the actions; otherwise, the visit fails.
     #[must_use]
     pub fn with_actions<L: Into<Action>>(mut self, actions: impl IntoIterator<Item = L>) -> Self {
         self.choice = Choice::of(actions.into_iter().map(Into::into).collect());
@@ -237,7 +237,7 @@ impl Node<FlowState> for Agent {
 }
 
 impl fmt::Debug for Agent {
-    /// Omits the texts, which may contain secrets.
+    /// Omits the texts, because they may contain secrets.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Agent")
             .field("id", &self.id)

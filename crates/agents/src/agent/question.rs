@@ -10,7 +10,7 @@ pub(super) struct Question<R> {
     spent: Spent,
 }
 
-/// Why a reply cannot be used.
+/// The reason why a reply cannot be used.
 pub(super) struct Unusable {
     /// What is wrong with the reply.
     pub(super) problem: &'static str,
@@ -31,8 +31,8 @@ where
         }
     }
 
-    /// Asks until `read` can use a reply, at most `asks_again` times more. Returns `None` if it can
-    /// use none of them.
+    /// Asks until `read` accepts a reply, at most `asks_again` more times after the first. Returns
+    /// `None` if it accepts none of them.
     pub(super) async fn ask(
         &mut self,
         client: &dyn LlmClient,
@@ -49,7 +49,7 @@ where
         }
     }
 
-    /// Returns what the calls have cost so far.
+    /// Returns the cost of the calls so far.
     pub(super) fn spent(&self) -> Spent {
         self.spent
     }

@@ -1,10 +1,10 @@
-//! The keywords of a schema.
+//! Reads the keywords of a schema.
 
 use serde_json::{Map, Value as Json};
 
 use crate::yaml::{Tree, Value};
 
-/// The maximum number of references in a row.
+/// The maximum number of references that are followed in a row.
 const MAX_HOPS: usize = 32;
 
 /// The bounds that a derived schema expresses only by a format.
@@ -15,7 +15,8 @@ pub(super) const LARGEST: [(&str, f64); 4] = [
     ("float", f32::MAX as f64),
 ];
 
-/// Follows references. Returns `None` for a schema that allows everything, or a dangling reference.
+/// Follows references. Returns `None` for a schema that allows everything, or if a reference is
+/// dangling.
 pub(super) fn resolve<'s>(schema: &'s Json, root: &'s Json) -> Option<&'s Map<String, Json>> {
     let mut schema = schema.as_object()?;
     for _ in 0..MAX_HOPS {
@@ -29,7 +30,7 @@ pub(super) fn resolve<'s>(schema: &'s Json, root: &'s Json) -> Option<&'s Map<St
     None
 }
 
-/// Returns the allowed texts, if the schema consists of nothing else.
+/// Returns the allowed texts, if the schema only lists texts.
 pub(super) fn constants<'s>(schema: &'s Map<String, Json>, root: &'s Json) -> Option<Vec<&'s str>> {
     if let Some(one) = schema.get("const") {
         return one.as_str().map(|one| vec![one]);
@@ -53,7 +54,7 @@ pub(super) fn constants<'s>(schema: &'s Map<String, Json>, root: &'s Json) -> Op
 /// The text of a tag, and the schema of the mapping with this tag.
 pub(super) type Tagged<'s> = (&'s str, &'s Map<String, Json>);
 
-/// The key whose text selects a branch, and the branches by that text.
+/// Returns the key whose text selects a branch, and the branches with their texts.
 pub(super) fn tagged<'s>(
     branches: &[&'s Map<String, Json>],
     root: &'s Json,
@@ -73,9 +74,9 @@ pub(super) fn tagged<'s>(
     })
 }
 
-/// The schema of a mapping whose branch is unknown: it allows the keys of all branches, with a
-/// schema if all branches agree on it, and requires the keys that all require. The key that selects
-/// the branch is free.
+/// Returns the schema of a mapping whose branch is unknown. It allows the keys of all branches, and
+/// requires the keys that every branch requires. A key only has a schema if all branches agree on
+/// it. The key that selects the branch may have any value.
 pub(super) fn common(tag: &str, branches: &[&Map<String, Json>], root: &Json) -> Map<String, Json> {
     let mut all: Map<String, Json> = Map::new();
     let properties = branches
@@ -192,7 +193,7 @@ fn kinds(schema: &Map<String, Json>, root: &Json, deep: usize, named: &mut Vec<&
     }
 }
 
-/// Formats a bound for people.
+/// Formats a bound for display.
 pub(super) fn bound_as_text(bound: &Json) -> String {
     match bound.as_f64() {
         Some(number) if !bound.is_u64() && !bound.is_i64() => number.to_string(),

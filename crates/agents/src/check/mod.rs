@@ -1,8 +1,8 @@
 //! Checks a file against its JSON Schema, and reports all problems with their places.
 //!
-//! The schema that editors get is the one that is checked here: the two cannot come apart. Only the
-//! keywords that derived schemas use are known. A validator library would tell paths but no places,
-//! and would say "matches none of the schemas" where a person needs the names of the modes.
+//! This is the same schema that editors use, so the two can't diverge. Only the keywords of derived
+//! schemas are supported. A validator library would report paths without places, and "matches none
+//! of the schemas" instead of the names of the modes.
 
 mod keywords;
 
@@ -18,13 +18,13 @@ use crate::problem::{Found, Problems};
 use crate::quote::{Name, did_you_mean, list, nearest};
 use crate::yaml::{Entry, Path, Tree, Value};
 
-/// The keyword for the noun of a tag, next to `oneOf`.
+/// The keyword for the noun that describes a tag, next to `oneOf`.
 pub(crate) const NOUN: &str = "x-noun";
-/// The keyword that is `false` where the environment is not used, because drawings and messages
-/// show the text.
+/// The keyword that is `false` if variables are not replaced, because drawings and messages show
+/// the text.
 pub(crate) const ENVIRONMENT: &str = "x-environment";
 
-/// Adds all problems of the tree.
+/// Reports all problems of the tree.
 pub(crate) fn check(tree: &Tree, schema: &Json, root: &Json, path: &Path, problems: &mut Problems) {
     Check { root, problems }.value(tree, schema, path);
 }
@@ -211,7 +211,7 @@ impl<'c> Check<'c> {
         }
     }
 
-    /// Checks one of several mappings, selected by the text of one key.
+    /// Checks one of several mappings, which is selected by the text of one key.
     fn tagged(
         &mut self,
         tree: &Tree,
@@ -439,7 +439,7 @@ impl<'c> Check<'c> {
     }
 }
 
-/// Describes a value without showing it, because it may be a key in the wrong place.
+/// Describes a value without showing it, because it may be a key that was put in the wrong place.
 fn shown_kind(tree: &Tree) -> String {
     match &tree.value {
         Value::Text(text) if !text.variables.is_empty() => {
@@ -456,7 +456,7 @@ fn capital_kind(tree: &Tree) -> &'static str {
     }
 }
 
-/// Returns an unknown name, or the variable it came from.
+/// Returns an unknown name, or the variable that it came from.
 fn shown(tree: &Tree) -> String {
     match &tree.value {
         Value::Text(text) if !text.variables.is_empty() => format!("`{}`", shown_variables(text)),
@@ -471,7 +471,8 @@ fn shown_variables(text: &crate::yaml::Text) -> String {
         .collect()
 }
 
-/// Returns the intended name; `None` for a name from the environment, which the guess would reveal.
+/// Returns a suggestion for an unknown name. It is empty for a name from the environment, because a
+/// suggestion would reveal it.
 fn meant(tree: &Tree, names: &[&str]) -> String {
     match &tree.value {
         Value::Text(text) if text.variables.is_empty() => {

@@ -1,4 +1,4 @@
-//! Places of files that a flow file names.
+//! The places of files that a flow file names.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -6,17 +6,17 @@ use std::path::{Path, PathBuf};
 use cogwork_files::{Error, FileId, Folder};
 use cogwork_thinking::{FileMemory, MemoryError, MemoryLimits};
 
-/// The place of a file below an open folder. Because the folder stays open, a link that changes
-/// between the check and the use has no effect.
+/// The place of a file below an open folder. Because the folder stays open, changing a link between
+/// the check and the use has no effect.
 #[derive(Clone)]
 pub(crate) struct FilePlace {
     folder: Folder,
-    /// Of one part, unless a folder on the way was missing when the place was checked.
+    /// A single name, unless a folder in the path was missing when the place was checked.
     path: PathBuf,
 }
 
 impl FilePlace {
-    /// Resolves a path as far as it exists.
+    /// Resolves as much of a path as exists.
     pub(super) fn beneath(folder: &Folder, path: &str) -> Result<Self, String> {
         match folder.file_beneath(path) {
             Ok((folder, name)) => Ok(Self {
@@ -26,7 +26,7 @@ impl FilePlace {
             Err(error) if error.is_not_found() => {
                 let parts = PathBuf::from(path);
 
-                // Without `.`, so that a file has one name.
+                // Without `.`, so that each file has only one path.
                 let path = parts.iter().filter(|part| *part != ".").collect();
                 Ok(Self {
                     folder: folder.clone(),
@@ -44,25 +44,25 @@ impl FilePlace {
             .map_err(|error| told(&error))
     }
 
-    /// Checks that a memory can be kept here, without creating anything.
+    /// Checks that a memory can be stored here, without creating anything.
     pub(crate) fn check_memory(&self) -> Result<(), String> {
         match self.folder.file_beneath(&self.path) {
             Ok((folder, name)) => {
                 FileMemory::check_place(&folder, name).map_err(|error| without_folder(&error))
             }
-            // It may exist when the memory is first used.
+            // The folder may exist by the time the memory is first used.
             Err(error) if error.is_not_found() => Ok(()),
             Err(error) => Err(told(&error)),
         }
     }
 
-    /// Returns the folder and the path in it, which are equal for equal places.
+    /// Returns the folder and the path in it, which are equal if the places are equal.
     pub(crate) fn id(&self) -> Result<(FileId, PathBuf), String> {
         let folder = self.folder.id().map_err(|error| told(&error))?;
         Ok((folder, self.path.clone()))
     }
 
-    /// Opens the memory that is kept here. Blocks.
+    /// Opens the memory that is stored here. This call blocks.
     pub(crate) fn open_memory(&self, limits: MemoryLimits) -> Result<FileMemory, MemoryError> {
         let (folder, name) =
             self.folder
@@ -75,7 +75,7 @@ impl FilePlace {
     }
 }
 
-/// Removes the folder, which the problem names already.
+/// Removes the folder from a message, because the problem already names it.
 fn without_folder(error: &MemoryError) -> String {
     let MemoryError::File { path, source } = error else {
         return error.to_string();
@@ -85,7 +85,7 @@ fn without_folder(error: &MemoryError) -> String {
     format!("{}: {source}", name.display())
 }
 
-/// Returns why a file cannot be read.
+/// Returns the reason why a file cannot be read.
 pub(super) fn told(error: &Error) -> String {
     match error {
         Error::LeadsOut => {

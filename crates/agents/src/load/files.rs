@@ -12,9 +12,9 @@ use crate::problem::{Found, Problems};
 use crate::yaml::{self, Path};
 use crate::{FileError, FileFlow, FileProblem};
 
-/// The maximum depth of nested files, including the first.
+/// The maximum nesting depth of files, including the first.
 const MAX_FILES_DEEP: usize = 16;
-/// The maximum number of times that files are read for one flow. A file that is named twice is read
+/// The maximum number of files that are read for one flow. A file that is named twice is read
 /// twice.
 const MAX_FILES: usize = 100;
 
@@ -31,7 +31,7 @@ impl Loading<'_> {
         self.whole(flow)
     }
 
-    /// Loads the flow of a text.
+    /// Loads the flow in a text.
     pub(crate) fn load_text(mut self, name: &str, text: &str) -> Result<FileFlow, FileError> {
         let flow = self.text(
             &Source {
@@ -74,18 +74,18 @@ impl Loading<'_> {
         });
     }
 
-    /// Returns the flow of the first file, which may be named by a link.
+    /// Returns the flow of the first file, whose path may be a link.
     fn first_file(&mut self, path: &FilePath) -> Result<Option<Assembled>, String> {
         let (folder, name) = Folder::of_linked_file(path).map_err(|error| told(&error))?;
         self.file(&folder, &name, &path.display().to_string())
     }
 
-    /// Returns the flow of a file in a folder, or `None` if it has problems, which are reported.
-    /// Messages call the file `shown`.
+    /// Returns the flow of a file in a folder, or reports its problems and returns `None`. Messages
+    /// use the name `shown` for the file.
     ///
     /// # Errors
     ///
-    /// Why the file cannot be read.
+    /// Returns the reason why the file cannot be read.
     pub(super) fn file(
         &mut self,
         folder: &Folder,
@@ -166,7 +166,7 @@ impl Loading<'_> {
         flow
     }
 
-    /// Adds the problems of a text, each once.
+    /// Adds the problems of a text without duplicates.
     fn tell(&mut self, source: &Source, found: Problems) {
         let mut said = BTreeSet::new();
         for Found {

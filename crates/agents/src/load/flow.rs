@@ -1,4 +1,4 @@
-//! The nodes and edges of one flow: of a file, or inside a node.
+//! Creates the nodes and edges of a flow, either of a file or inside a node.
 
 use std::collections::HashSet;
 
@@ -15,12 +15,12 @@ use crate::quote::{Name, one_line};
 use crate::yaml::{Path, Tree};
 use crate::{FlowState, Template, TemplateError};
 
-/// The names of slots and of the end, which cannot be ids of nodes.
+/// The names of slots and of the end, which are reserved and can't be used as node ids.
 const RESERVED: [&str; 3] = ["input", "last", END];
 
 impl Loading<'_> {
-    /// Returns the flow that a mapping describes, or `None` if it has problems, which are added to
-    /// `found`. The mapping was checked against the schema before.
+    /// Returns the flow that a mapping describes, or adds its problems to `found` and returns
+    /// `None`. The mapping has already been checked against the schema.
     pub(crate) fn flow(
         &mut self,
         source: &Source,
@@ -46,14 +46,14 @@ impl Loading<'_> {
         for (index, (node, id)) in nodes.iter().zip(ids.iter()).enumerate() {
             let path = nodes_path.index(index);
 
-            // With an unknown provider, the other settings can still be checked.
+            // If the provider is unknown, the other settings can still be checked.
             let config = path.key("config");
             let provider = config.key("provider");
             let of_provider =
                 |found: &Found| found.is_tag && (found.path == config || found.path == provider);
             let is_sound = found.of(&path).all(of_provider);
 
-            // Each problem of a node costs a search for the intended name.
+            // Each problem of a node costs a search for similar names.
             made.push(if is_sound && !found.is_full() {
                 self.node(source, node, id, &ids, &path, found)
             } else {
@@ -119,7 +119,7 @@ impl Loading<'_> {
     }
 
     /// Returns the problem of a template. If a value from the environment contains a brace, the
-    /// slot may be part of it.
+    /// slot may be a part of this value.
     pub(super) fn told(&self, error: &TemplateError) -> String {
         match error {
             TemplateError::UnknownSlot { .. } if self.secrets.hold(['{', '}']) => {
@@ -206,7 +206,7 @@ fn check_ids(nodes: &[Tree], ids: &NodeIds<'_>, path: &Path, found: &mut Problem
     }
 }
 
-/// Returns the well-formed edges. The check against the schema has reported the others.
+/// Returns the well-formed edges. The others were reported by the check against the schema.
 fn edges(tree: &Tree, path: &Path, found: &Problems) -> Vec<Edge> {
     let path = path.key("edges");
     let edges = tree.get("edges").map(Tree::items).unwrap_or_default();
@@ -260,7 +260,7 @@ fn build(
         };
     }
 
-    // The checks before have found every mistake that a file can contain, with its place.
+    // The previous checks have found every mistake that a file can contain, with its place.
     builder
         .build()
         .map_err(|error| found.push(Found::new(tree.place, path, one_line(error.to_string()))))

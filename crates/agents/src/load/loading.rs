@@ -11,7 +11,7 @@ use crate::{FileProblem, FlowState, Loader, Template};
 /// The maximum number of nodes of a flow, including its subflows.
 pub(super) const MAX_NODES: usize = 2_000;
 
-/// The loading of a file and of the files it names.
+/// The state of loading a file and the files it names.
 pub(crate) struct Loading<'l> {
     pub(super) loader: &'l Loader,
     pub(super) secrets: Secrets,
@@ -20,7 +20,7 @@ pub(crate) struct Loading<'l> {
     pub(super) open: Vec<OpenFile>,
     pub(super) files: usize,
     pub(super) nodes: usize,
-    /// The memories that several agents may share.
+    /// The memories that agents can share.
     pub(super) stores: HashMap<StoreKey, Arc<Store>>,
 }
 
@@ -33,7 +33,7 @@ pub(super) struct OpenFile {
 /// The origin of a text.
 #[derive(Clone)]
 pub(crate) struct Source {
-    /// The name in messages.
+    /// The name used in messages.
     pub(super) name: Arc<str>,
     /// The folder of the files that it may name; `None` for a text that is not from a file.
     pub(super) folder: Option<Folder>,

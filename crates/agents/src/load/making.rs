@@ -54,7 +54,7 @@ impl<'m, 'l> Making<'m, 'l> {
     }
 
     /// Removes the settings of the client and of its requests from those of the node. If they have
-    /// problems, the node is still created, so that the rest is checked.
+    /// problems, the node is still created, so that the rest can be checked.
     pub(super) fn prepare(
         &mut self,
         node_type: &NodeType,
@@ -78,7 +78,7 @@ impl<'m, 'l> Making<'m, 'l> {
             .and_then(Json::as_str)
             .and_then(|name| loader.provider(name))
         else {
-            // The check has reported it; the settings may belong to any provider.
+            // The check has reported the problem. The settings may belong to any provider.
             for provider in loader.providers() {
                 take(values, provider.schema());
             }
@@ -101,11 +101,11 @@ impl<'m, 'l> Making<'m, 'l> {
         self.id
     }
 
-    /// Returns the client that the settings name.
+    /// Returns the client that the settings specify.
     ///
     /// # Errors
     ///
-    /// If the node type was not created [with a client](NodeType::with_client).
+    /// Returns an error if the node type was not created [with a client](NodeType::with_client).
     pub fn client(&self) -> Result<Arc<dyn LlmClient>, SettingProblem> {
         let message =
             "nodes of this type have no client; expected a node type that is made with one";
@@ -114,17 +114,17 @@ impl<'m, 'l> Making<'m, 'l> {
             .ok_or_else(|| SettingProblem::new(message))
     }
 
-    /// Returns the options of its requests, such as the temperature.
+    /// Returns the options of the client's requests, such as the temperature.
     pub fn request(&self) -> ChatRequest {
         self.request.clone()
     }
 
-    /// Reads the prompt in this setting, with slots for `{input}`, `{last}` and every node of the
-    /// flow.
+    /// Parses the prompt in this setting. It may use the slots `{input}`, `{last}` and the id of
+    /// every node of the flow.
     ///
     /// # Errors
     ///
-    /// If the text is not a template, or names an unknown node.
+    /// Returns an error if the text is not a valid template, or if it names an unknown node.
     pub fn template(&self, setting: &str, text: &str) -> Result<Template, SettingProblem> {
         let template = Template::for_nodes(text, self.ids);
         template.map_err(|error| SettingProblem::new(self.loading.told(&error)).at(setting))
@@ -134,7 +134,7 @@ impl<'m, 'l> Making<'m, 'l> {
     ///
     /// # Errors
     ///
-    /// A problem for each unknown name.
+    /// Returns a problem for each unknown name.
     pub fn tools(&self, setting: &str, names: &[String]) -> Result<Tools, Vec<SettingProblem>> {
         let tools = self.loading.loader.tools();
         let problem = |(place, name): (usize, &String)| {
@@ -156,7 +156,7 @@ impl<'m, 'l> Making<'m, 'l> {
     ///
     /// # Errors
     ///
-    /// If the settings of a mode are wrong.
+    /// Returns the problems of the settings of a mode.
     pub fn modes(
         &self,
         setting: &str,
@@ -196,21 +196,20 @@ impl<'m, 'l> Making<'m, 'l> {
         }
     }
 
-    /// Returns the store of this key. The first caller creates it, and others share it, also in
-    /// subflows.
+    /// Returns the store with this key. The first call creates it, and later calls, including those
+    /// in subflows, return the same store.
     pub(crate) fn store(&mut self, key: StoreKey, make: impl FnOnce() -> Arc<Store>) -> Arc<Store> {
         Arc::clone(self.loading.stores.entry(key).or_insert_with(make))
     }
 
-    /// Returns the flow that the settings describe by `nodes` and `edges`, or `None` if it has
-    /// problems, which are reported.
+    /// Returns the flow that the settings `nodes` and `edges` describe, or reports its problems and
+    /// returns `None`.
     pub(crate) fn flow_here(&mut self) -> Option<Assembled> {
         self.loading
             .flow(self.source, self.config, self.path, self.found)
     }
 
-    /// Returns the flow of a file next to this one, or `None` if it has problems, which are
-    /// reported.
+    /// Returns the flow of a file next to this one, or reports its problems and returns `None`.
     pub(crate) fn flow_of_file(&mut self, file: &str) -> Result<Option<Assembled>, String> {
         let (folder, name) = self.beside(file)?.resolved()?;
         let shown = match FilePath::new(self.source.name.as_ref()).parent() {
@@ -220,8 +219,8 @@ impl<'m, 'l> Making<'m, 'l> {
         self.loading.file(&folder, &name, &shown)
     }
 
-    /// Returns the place of a file in the folder of this file or below. It does not have to exist
-    /// yet.
+    /// Returns the place of a file in the folder of this file or below. The file doesn't have to
+    /// exist yet.
     pub(crate) fn beside(&self, file: &str) -> Result<FilePlace, String> {
         let Some(folder) = &self.source.folder else {
             return Err(
@@ -242,7 +241,7 @@ impl fmt::Debug for Making<'_, '_> {
     }
 }
 
-/// The client of flows that are loaded for inspection.
+/// The client of flows that are only loaded for inspection.
 struct NotConnected;
 
 #[async_trait]

@@ -1,4 +1,5 @@
-//! From a file to a flow: read, checked against the schema, made node by node, wired.
+//! Turns a file into a flow: reads it, checks it against the schema, creates the nodes, and
+//! connects them.
 
 mod file_place;
 mod files;

@@ -1,5 +1,5 @@
-//! Checks the wiring of one flow, with the places of its edges. The check of the flow builder would
-//! find the same problems, but only after every node is created, and without places.
+//! Checks the edges of one flow and reports problems with their places. The flow builder would find
+//! the same problems, but only after every node has been created, and without places.
 
 use std::collections::{HashMap, HashSet};
 
@@ -34,7 +34,7 @@ pub(super) struct Edge {
     pub(super) from: String,
     pub(super) action: Action,
     pub(super) to: String,
-    /// Of `from`, `action` and `to`.
+    /// The places of `from`, `action` and `to`.
     pub(super) places: [Place; 3],
     pub(super) path: Path,
 }
@@ -51,7 +51,7 @@ pub(super) fn wire(
     let before = found.len();
     wire.names(start, path, found);
 
-    // If edges are wrong, everything may seem unreachable.
+    // If some edges are wrong, many nodes may seem unreachable.
     let is_sound = found.len() == before && !found.any_in(&path.key("edges"));
     wire.known_actions(found);
     wire.wired_actions(path, found);
@@ -65,7 +65,7 @@ struct Wire<'a> {
     parts: &'a [Part<'a>],
     ids: &'a NodeIds<'a>,
     edges: &'a [Edge],
-    /// The edges that leave a node, in their order.
+    /// Returns the edges that leave a node, in order.
     leaving: HashMap<&'a str, Vec<&'a Edge>>,
 }
 
@@ -161,7 +161,7 @@ impl<'a> Wire<'a> {
         }
     }
 
-    /// Checks that every edge leaves on an action of its node.
+    /// Checks that the action of every edge is one of its node's actions.
     fn known_actions(&self, found: &mut Problems) {
         let has: Vec<Option<HashSet<&str>>> = self.parts.iter().map(Part::labels).collect();
 
@@ -195,7 +195,7 @@ impl<'a> Wire<'a> {
         }
     }
 
-    /// Checks that if edges leave a node, one leaves on each of its actions.
+    /// Checks that a node with edges has an edge for each of its actions.
     fn wired_actions(&self, path: &Path, found: &mut Problems) {
         for (index, part) in self.parts.iter().enumerate() {
             let wired: HashSet<&str> = self

@@ -62,7 +62,7 @@ struct MemorySettings {
     recall: RecallSettings,
 }
 
-/// Drawings show labels, so none is taken from the environment.
+/// Labels are shown in drawings, so they can't contain values from the environment.
 fn labels(_: &mut SchemaGenerator) -> Schema {
     json_schema!({
         "type": "array",

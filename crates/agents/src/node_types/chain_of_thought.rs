@@ -191,7 +191,7 @@ impl LimitSettings {
     }
 }
 
-/// Each reply was a call, and each refusal of a form.
+/// Counts every reply and every refusal of a form as a call.
 fn calls(reasoning: &Reasoning) -> u32 {
     let traces = reasoning.thoughts().iter().map(Thought::trace);
     let calls = traces

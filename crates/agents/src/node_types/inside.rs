@@ -1,16 +1,16 @@
-//! A flow over a part of the state, as a node: each of its steps is a step of the run, on record and in
-//! drawings. As one step it would begin again from its start after a crash.
+//! A flow over a part of the state, as a node. Each of its steps is a step of the run, which is
+//! recorded and drawn. If it were a single step, it would start over after a crash.
 
 use cogwork_flow::{Action, BuildError, Flow, from_fn};
 
 use crate::{FlowState, Output, Template};
 
-/// Why a flow inside cannot begin, or has nothing to say.
+/// The reason why an inner flow cannot start, or has no answer.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub(super) struct NoAnswer(pub(super) String);
 
-/// A template of a setting, filled.
+/// Fills the template of a setting.
 pub(super) fn filled(
     template: &Template,
     setting: &str,
@@ -21,8 +21,8 @@ pub(super) fn filled(
         .map_err(|error| NoAnswer(error.of(format!("`{setting}`")).to_string()))
 }
 
-/// The flow between two nodes: `begin` sets its part of the state, `say` takes out what the node says.
-/// `leave` is the label for each on which the flow ends.
+/// Returns a flow that runs `flow` between two nodes. `begin` sets the part of the state, and `say`
+/// returns the output. `leave` maps each label with which the flow ends to a label of the node.
 pub(super) fn inside<T: 'static>(
     id: &str,
     begin: impl Fn(&mut FlowState) -> Result<(), NoAnswer> + Send + Sync + 'static,

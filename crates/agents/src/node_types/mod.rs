@@ -17,5 +17,5 @@ pub(crate) fn built_in() -> Vec<NodeType> {
     ]
 }
 
-/// The setting that several node types have.
+/// A setting that several node types have.
 const PROMPT: &str = "prompt";

@@ -77,7 +77,7 @@ fn table(_: &mut SchemaGenerator) -> Schema {
         "type": "object",
         "properties": {
             "description": {"type": "string"},
-            // Values from files keep no order, so the first stage cannot be the start by standing first.
+            // Values from files are not in order, so the first stage is not necessarily the start.
             "start": {"type": "string"},
             "stages": {"type": "object"},
         },
@@ -168,7 +168,7 @@ fn make(settings: Settings, making: &mut Making<'_, '_>) -> Result<Made, Vec<Set
     Ok(Made::subflow(flow.map_err(|error| problem(&error))?))
 }
 
-/// Reads the strategy of a table in the file.
+/// Reads the strategy from a table in the file.
 fn own_strategy(table: Json) -> Result<Strategy, Vec<SettingProblem>> {
     const NAME: &str = "own";
     let text = Json::from_iter([(NAME, table)]).to_string();

@@ -69,7 +69,7 @@ fn make(settings: Settings, making: &mut Making<'_, '_>) -> Result<Made, Vec<Set
         _ => return Err(SettingProblem::new("expected either `file` or `nodes`").into()),
     };
 
-    // Problems inside have been reported.
+    // The problems inside have already been reported.
     let Some(Assembled { flow, answer }) = flow else {
         return Err(Vec::new());
     };

@@ -31,7 +31,7 @@ struct Server {
 }
 
 impl fmt::Debug for Server {
-    /// The model alone: the rest may hold secrets.
+    /// Only the model, because the other settings may contain secrets.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Server")
             .field("name", &self.name)
@@ -91,7 +91,8 @@ impl Server {
         }
     }
 
-    /// Returns the problems of each setting. The builder reports all in one message, so each is tried separately.
+    /// Returns the problems of each setting. The builder reports all of them in one message, so
+    /// each setting is tried separately.
     fn problems<C: LlmClient>(
         self,
         builder: fn(String, String) -> HttpClientBuilder<C>,

@@ -1,7 +1,7 @@
-//! Reads YAML within bounds, with the place of every value.
+//! Reads YAML within limits, with the place of every value.
 //!
-//! A typed reader stops at the first problem. With a tree, all problems can be reported at once,
-//! each with its line and column.
+//! A typed deserializer stops at the first problem. With a tree, all problems can be reported at
+//! once, each with its line and column.
 
 mod read;
 mod scalar;

@@ -15,7 +15,7 @@ pub(crate) const MAX_BYTES: usize = 256 * 1024;
 const MAX_VALUES: usize = 20_000;
 const MAX_DEPTH: usize = 32;
 
-/// Reads the single document of a text and adds its problems. Returns `None` if the text is not
+/// Reads a text with a single document and adds its problems. Returns `None` if the text is not
 /// YAML.
 pub(crate) fn read(
     text: &str,
@@ -50,11 +50,11 @@ struct Reader<'r> {
     environment: &'r Environment,
     secrets: &'r mut Secrets,
     problems: &'r mut Problems,
-    /// The collections around the current place.
+    /// The collections that contain the current place.
     open: Vec<Open>,
     anchors: BTreeMap<usize, Tree>,
     document: Option<Tree>,
-    /// The rest of each budget.
+    /// The remainder of each budget.
     values: usize,
     text: usize,
 }
@@ -70,14 +70,14 @@ enum Inside {
     Map {
         entries: Vec<Entry>,
         key: Option<(String, Place)>,
-        /// The keys so far, with their places.
+        /// The keys read so far, with their places.
         known: BTreeMap<String, Place>,
-        /// Whether the value is dropped, because its key is repeated or a merge.
+        /// Whether the value is dropped, because its key is a duplicate or a merge key.
         skipped: bool,
     },
 }
 
-/// A problem after which the rest cannot be read.
+/// A problem that makes it impossible to read the rest.
 struct Fatal;
 
 impl Reader<'_> {
@@ -265,7 +265,7 @@ impl Reader<'_> {
     /// Adds a complete value at the current place.
     fn put(&mut self, tree: Tree, anchor: usize) -> Result<(), Fatal> {
         if anchor > 0 {
-            // It is kept twice, so it counts twice.
+            // The value is kept twice, so it is counted twice.
             let (values, bytes, _) = tree.size();
             self.spend(tree.place, values, bytes)?;
             self.anchors.insert(anchor, tree.clone());
@@ -293,7 +293,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// Checks that a value, not a key, is expected here: only scalars can be keys.
+    /// Checks that a value and not a key is expected here, because only scalars can be keys.
     fn value_here(&mut self, place: Place, what: &str) -> Result<(), Fatal> {
         match self.open.last().map(|open| &open.inside) {
             Some(Inside::Map { key: None, .. }) => self.fatal(
@@ -345,7 +345,7 @@ impl Reader<'_> {
     }
 
     fn found(&mut self, place: Place, message: impl Into<String>) {
-        // Paths can be long, so none is made in vain.
+        // Paths can be long, so they are only built if they are needed.
         if self.problems.is_full() {
             return;
         }

@@ -1,10 +1,11 @@
-//! The values of plain scalars, by the core schema of YAML 1.2.
+//! Reads the values of plain scalars according to the core schema of YAML 1.2.
 
 use serde_json::Number;
 
 use super::{Text, Value};
 
-/// `yes` and `no` are texts, as in YAML 1.2. So are `.inf` and `.nan`, which no setting accepts.
+/// `yes` and `no` are texts, as in YAML 1.2. So are `.inf` and `.nan`, because no setting accepts
+/// them.
 pub(super) fn resolve(plain: &str) -> Value {
     match plain {
         "" | "~" | "null" | "Null" | "NULL" => return Value::Null,
@@ -44,7 +45,7 @@ fn number(plain: &str) -> Option<Number> {
         .unwrap_or(digits)
         .starts_with(|c: char| c.is_ascii_digit());
 
-    // Only numbers of YAML: Rust also parses `inf` and `nan`.
+    // Only accept the numbers of YAML, because Rust also parses `inf` and `nan`.
     let of_number = |c: char| c.is_ascii_digit() || matches!(c, '.' | 'e' | 'E' | '+' | '-');
     if !begins || !digits.chars().all(of_number) {
         return None;

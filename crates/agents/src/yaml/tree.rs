@@ -24,12 +24,12 @@ pub(crate) enum Value {
     Map(Vec<Entry>),
 }
 
-/// A text, which may contain values from the environment. Messages show only the names of the
+/// A text, which may contain values from the environment. Messages only show the names of the
 /// variables.
 #[derive(Clone)]
 pub(crate) struct Text {
     pub(crate) value: String,
-    /// The variables in it, in order.
+    /// The variables that it contains, in order.
     pub(crate) variables: Vec<String>,
 }
 
@@ -82,7 +82,7 @@ impl Tree {
         }
     }
 
-    /// Returns the value at a path, or the last one on the way to it.
+    /// Returns the value at a path, or the last existing value on the way to it.
     pub(crate) fn nearest_to(&self, path: &Path) -> &Tree {
         let mut at = self;
         for segment in &path.0 {
@@ -99,7 +99,7 @@ impl Tree {
         at
     }
 
-    /// Returns the value as JSON, with values from the environment.
+    /// Returns the value as JSON, including values from the environment.
     pub(crate) fn to_json(&self) -> serde_json::Value {
         use serde_json::Value as Json;
 
@@ -116,7 +116,7 @@ impl Tree {
         }
     }
 
-    /// Returns the number of values, bytes of text and levels, including itself.
+    /// Returns the number of values, bytes of text and levels, including the value itself.
     pub(crate) fn size(&self) -> (usize, usize, usize) {
         let mut values = 1;
         let mut bytes = 0;
@@ -142,13 +142,13 @@ impl Tree {
     }
 }
 
-/// The path to a value from the top of a file: `nodes[0].config.role`.
+/// The path to a value from the root of a file: `nodes[0].config.role`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Path(Vec<Segment>);
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Segment {
-    /// Shared, because every value in a mapping has its key in the path, and keys can be long.
+    /// Shared, because the path of every value in a mapping contains its key, and keys can be long.
     Key(Arc<str>),
     Index(usize),
 }
@@ -164,7 +164,7 @@ impl Path {
         self.with(Segment::Index(index))
     }
 
-    /// Returns whether the path leads to `other` or below.
+    /// Returns whether the path is equal to `other` or below it.
     pub(crate) fn is_in(&self, other: &Self) -> bool {
         self.0.starts_with(&other.0)
     }

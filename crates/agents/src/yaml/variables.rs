@@ -1,4 +1,4 @@
-//! `${NAME}` in texts: replaced from the environment, and hidden in everything that is shown.
+//! `${NAME}` in texts: replaced with values from the environment, which are hidden in all output.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -8,10 +8,11 @@ use cogwork_text::Mask;
 
 use crate::quote::Name;
 
-/// The maximum number of bytes of all texts together, with what aliases repeat and variables bring.
+/// The maximum number of bytes of all texts, including those repeated by aliases and the values of
+/// variables.
 pub(super) const MAX_TEXT: usize = 1024 * 1024;
 
-/// Looks up variables. It is a function, so that tests, and programs with a vault, do not need the
+/// Looks up variables. It is a function, so that tests and programs with a vault do not need the
 /// environment of the process.
 pub(crate) type Environment = Arc<dyn Fn(&str) -> Option<String> + Send + Sync>;
 
@@ -52,7 +53,7 @@ impl Secrets {
             {
                 mask = mask.with_parts_of(secret, Arc::clone(&label));
 
-                // Libraries split addresses, and may show only a piece.
+                // Libraries split addresses, and may only show one of the pieces.
                 for piece in pieces(secret).filter(|piece| piece.len() >= Self::SHORTEST) {
                     mask = mask.with_value(piece, Arc::clone(&label));
                 }
@@ -63,8 +64,8 @@ impl Secrets {
     }
 }
 
-/// Returns the parts of a value that must not be shown: all of it, or all of an HTTP address except
-/// for scheme, host and port, which errors of connections need.
+/// Returns the parts of a value that must not be shown. This is the whole value, except for the
+/// scheme, host and port of an HTTP address, which connection errors need to show.
 fn secrets_of(value: &str) -> Vec<&str> {
     let scheme = ["http://", "https://"].into_iter().find(|scheme| {
         value
@@ -85,7 +86,7 @@ fn secrets_of(value: &str) -> Vec<&str> {
     vec![user, path]
 }
 
-/// Splits a value as addresses are split.
+/// Splits a value in the same way as addresses are split.
 fn pieces(value: &str) -> impl Iterator<Item = &str> {
     value.split(['/', '\\', '?', '#', '@', ':', '&', '='])
 }
@@ -109,7 +110,7 @@ pub(super) fn fill(raw: &str, environment: &Environment, secrets: &mut Secrets) 
     let mut rest = raw;
     let mut begins_none = false;
 
-    // Longer texts are refused, so the rest does not need to be filled in.
+    // Longer texts are rejected, so the rest doesn't need to be filled in.
     while let Some((before, after)) = rest
         .split_once('$')
         .filter(|_| filled.text.len() <= MAX_TEXT)

@@ -1,17 +1,17 @@
-//! Thoughts that have been made, as messages.
+//! Earlier thoughts as messages.
 
 use cogwork_llm::{Message, Messages};
 
-/// The messages of an earlier thought. They are the same in every form.
+/// The messages of an earlier thought. They do not depend on the form.
 #[derive(Debug, Clone)]
 pub(super) struct EarlierThought {
-    /// What leads to the thought. The first thought of a request goes without.
+    /// The message before the thought. The first thought of a request has none.
     pub(super) lead: Message,
     /// The thought in the model's own words.
     pub(super) words: Message,
 }
 
-/// Appends thoughts to a conversation. Nothing leads to the first thought of a conversation.
+/// Appends thoughts to a conversation. No message precedes the first one.
 pub(super) fn push_thoughts<'t>(
     messages: &mut Messages,
     thoughts: impl Iterator<Item = &'t EarlierThought>,

@@ -1,4 +1,4 @@
-//! The prompts as data, and the requests made from them.
+//! The prompts as data, and the requests built from them.
 
 mod earlier;
 mod prompts;

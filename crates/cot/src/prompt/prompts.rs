@@ -8,16 +8,17 @@ use super::template::names;
 use crate::Reply;
 use crate::reply::bounds::Bounds;
 
-/// All texts that are sent to the model. Any of them can be replaced, also in a different language.
+/// All texts that are sent to the model. Each of them can be replaced, for example by a text in
+/// another language.
 ///
-/// The texts are templates: `{name}` is replaced with a value, and each text has its own names.
-/// [`check`](Prompts::check) finds unknown and missing names. The defaults are the files
+/// The texts are templates: `{name}` is replaced with a value, and each text supports different
+/// names. [`check`](Prompts::check) finds unknown and missing names. The defaults are the files
 /// `prompts/english.yaml` and `prompts/chinese.yaml` of this crate.
 ///
 /// `{form}`, `{form_name}` and `{form_rules}` are replaced with the texts of
-/// [`yaml`](Prompts::yaml) or [`json`](Prompts::json), depending on the requested form, so all
-/// other texts are shared. If your texts mention YAML themselves, set `json` to `None`: replies are
-/// then always requested in YAML.
+/// [`yaml`](Prompts::yaml) or [`json`](Prompts::json), depending on the requested form, so both
+/// forms share all other texts. If your texts mention YAML themselves, set `json` to `None`. All
+/// replies are then requested in YAML.
 ///
 /// ```
 /// use cogwork_cot::Prompts;
@@ -39,42 +40,43 @@ pub struct Prompts {
     /// General instructions: what a thought is, the form of a reply, the rules of the plan.
     /// `{form}`, `{form_name}`, `{form_rules}`; with [`json`](Prompts::json), `{form}` is required.
     pub system: String,
-    /// A worked example with a different problem, shown as an earlier exchange, because models copy
-    /// an example inside the instructions. `None` omits it.
+    /// A worked example with a different problem, or `None` to omit it. It is shown as an earlier
+    /// exchange, because models copy examples that are part of the instructions.
     pub example: Option<Example>,
     /// The problem. `{problem}`.
     pub problem: String,
     /// Instructions for the first thought; they follow the problem in one message.
     /// `{thought_number}`, `{form_name}`.
     pub first_turn: String,
-    /// An earlier thought, as the model's own words. `{thought_number}`, `{current_thinking}`.
+    /// An earlier thought, in the role of the model. `{thought_number}`, `{current_thinking}`.
     pub thought: String,
     /// The message between two earlier thoughts. `{thought_number}` is that of the second one.
     pub next_thought: String,
     /// Instructions for a later thought, with the plan. `{thought_number}`,
     /// `{last_thought_number}`, `{plan}`, `{left_out}`, `{form_name}`.
     pub later_turn: String,
-    /// Notes that earlier thoughts are not shown; unused if all are. `{left_out_count}`.
+    /// States that earlier thoughts are omitted. It is only used if some are. `{left_out_count}`.
     pub left_out: String,
     /// Asks again after a reply that could not be read. `{complaint}`, `{form_name}`.
     pub unreadable: String,
     /// Asks again after a reply that was cut off by the token limit. `{form_name}`.
     pub cut_off: String,
-    /// Asks about an end while steps are not done. `{open_steps}`.
+    /// Asks for confirmation of an end while steps are not done. `{open_steps}`.
     pub ended_early: String,
-    /// The texts about the form if YAML is requested. The default is empty texts.
+    /// The texts about the form if YAML is requested. They are empty by default.
     #[serde(default)]
     pub yaml: FormPrompts,
-    /// The same for JSON. With `None`, the default, JSON is never requested.
+    /// The texts about the form if JSON is requested. If this is `None`, the default, JSON is never
+    /// requested.
     #[serde(default)]
     pub json: Option<FormPrompts>,
 }
 
-/// Texts about the form of a reply. They cannot contain names.
+/// Texts about the form of a reply. They cannot contain `{name}` placeholders.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FormPrompts {
-    /// The name of the form, as in "reply with the … only": `{form_name}`.
+    /// The name of the form, used in phrases such as "reply with the … only": `{form_name}`.
     pub name: String,
     /// The description of the form: `{form}`.
     pub form: String,
@@ -83,7 +85,7 @@ pub struct FormPrompts {
 }
 
 impl FormPrompts {
-    /// Returns the values of the names about the form.
+    /// Returns the values of the placeholders about the form.
     pub(super) fn values(&self) -> [(&'static str, &str); 3] {
         [
             ("form", self.form.trim_end()),
@@ -93,7 +95,7 @@ impl FormPrompts {
     }
 }
 
-/// A problem with replies. In the request, all but the last one are earlier thoughts.
+/// A problem with replies. In the request, all replies but the last one are earlier thoughts.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Example {
@@ -103,7 +105,7 @@ pub struct Example {
     pub replies: Vec<Reply>,
 }
 
-/// The maximum number of characters shown of a message of the YAML library.
+/// The maximum number of characters of a message of the YAML library that are shown.
 const MESSAGE: usize = 1_000;
 
 /// A prompt that cannot be used.
@@ -115,7 +117,7 @@ pub enum PromptError {
     Name {
         /// The field of [`Prompts`].
         prompt: &'static str,
-        /// The name at fault.
+        /// The unknown or missing name.
         name: String,
         /// `true` if the name is required but missing, `false` if it is unknown.
         known: bool,
@@ -124,7 +126,7 @@ pub enum PromptError {
         /// The names that are required.
         must: &'static [&'static str],
     },
-    /// The text is empty, but others use it.
+    /// The text is empty, although other texts refer to it.
     #[error(
         "prompt `{}` is empty, and `{{{name}}}` stands for it; expected a text",
         Name(prompt)
@@ -132,7 +134,7 @@ pub enum PromptError {
     Empty {
         /// The field of [`Prompts`].
         prompt: String,
-        /// The name that stands for it.
+        /// The name that refers to it.
         name: &'static str,
     },
     /// The text is too long.
@@ -143,12 +145,12 @@ pub enum PromptError {
         /// The maximum length.
         most: usize,
     },
-    /// The text uses YAML that no prompts need, such as anchors, tags or deep nesting.
+    /// The text uses YAML that isn't needed for prompts, such as anchors, tags or deep nesting.
     #[error("prompts: line {line}: {reason}")]
     Refused {
         /// The line, from 1.
         line: usize,
-        /// What is refused, and what would have been accepted.
+        /// What is refused, and what is expected instead.
         reason: String,
     },
     /// The text is not a YAML file of prompts.
@@ -159,10 +161,10 @@ pub enum PromptError {
 /// The maximum length of prompts in YAML, in bytes.
 const MAX_BYTES: usize = 1024 * 1024;
 
-/// The levels of YAML around the reply of an example.
+/// The number of YAML levels around the reply of an example.
 const LEVELS_AROUND_REPLY: usize = 4;
 
-/// Refuses texts that the YAML library would take long to read.
+/// Rejects texts that the YAML library would take long to read.
 fn guard(yaml: &str) -> Result<(), PromptError> {
     if yaml.len() > MAX_BYTES {
         return Err(PromptError::TooLong {
@@ -220,7 +222,8 @@ impl Prompts {
     ///
     /// # Errors
     ///
-    /// When the text is longer than 1 MiB or not such YAML (with the line), or a check fails.
+    /// Returns an error if the text is longer than 1 MiB, if it isn't YAML in this format (with the
+    /// line), or if a check fails.
     pub fn from_yaml(yaml: &str) -> Result<Self, PromptError> {
         guard(yaml)?;
         charge(yaml.len());
@@ -234,11 +237,11 @@ impl Prompts {
     ///
     /// # Errors
     ///
-    /// The first problem.
+    /// Returns the first problem.
     pub fn check(&self) -> Result<(), PromptError> {
         type Names = &'static [&'static str];
 
-        // Where JSON may be asked for, nothing else says so.
+        // If JSON may be requested, only `{form}` specifies it.
         let form: Names = if self.json.is_some() { &["form"] } else { &[] };
         let rules: [(&'static str, &str, Names, Names); 10] = [
             (
@@ -336,7 +339,7 @@ impl Default for Prompts {
 }
 
 impl fmt::Debug for PromptError {
-    /// Writes the message, which is what a program prints whose `main` returns the error.
+    /// Writes the message, because this is printed if `main` returns the error.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{self}")
     }

@@ -1,4 +1,5 @@
-//! Templates: `{name}` is replaced with a value. Values are not searched for names.
+//! Templates, in which `{name}` is replaced with a value. The values themselves are not searched
+//! for names.
 
 /// A piece of a template.
 enum Piece<'t> {
@@ -47,8 +48,8 @@ fn pieces(template: &str) -> impl Iterator<Item = Piece<'_>> {
     })
 }
 
-/// Replaces every known name. Unknown names are kept, so that they are noticed if the check was
-/// skipped.
+/// Replaces every known name. Unknown names are kept, so that they are noticed even if the check
+/// was skipped.
 pub(super) fn fill(template: &str, values: &[(&str, &str)]) -> String {
     let mut text = String::with_capacity(
         template.len() + values.iter().map(|(_, value)| value.len()).sum::<usize>(),

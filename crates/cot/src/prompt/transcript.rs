@@ -1,5 +1,6 @@
-//! The conversation of a turn. Each turn only appends to the previous one: what changes every turn,
-//! the plan and the instructions, comes last, so that a server's prompt cache keeps the rest.
+//! The conversation of a turn. Each turn only appends to the previous one: the plan and the
+//! instructions, which change in every turn, come last, so that the server can reuse its prompt
+//! cache for the rest.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -13,28 +14,30 @@ use crate::form::Form;
 use crate::record::ReasoningRecord;
 use crate::{History, Thought};
 
-/// The messages of the thoughts so far, kept between turns so that each is formatted once.
+/// The messages of the thoughts so far. They are kept between turns, so that each is formatted only
+/// once.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Transcript {
-    /// The texts that the messages were made with. With other texts, they are made anew.
+    /// The texts that the messages were built with. If the texts change, the messages are built
+    /// again.
     prompts: Option<Arc<Prompts>>,
     thoughts: Vec<EarlierThought>,
     conversations: BTreeMap<Form, Conversation>,
 }
 
-/// A conversation that asks for one form of reply.
+/// A conversation that requests one form of reply.
 #[derive(Debug, Clone)]
 struct Conversation {
     /// System text, example and problem.
     opening: Messages,
-    /// The opening and the thoughts: what the next request has in common with this one.
+    /// The opening and the thoughts, which are the part that this request shares with the next one.
     all: Messages,
     /// The number of thoughts in `all`.
     thoughts: usize,
 }
 
 impl Transcript {
-    /// Returns the conversation that asks for the next thought.
+    /// Returns the conversation that requests the next thought.
     pub(crate) fn conversation(
         &mut self,
         prompts: &Arc<Prompts>,
@@ -121,7 +124,7 @@ impl Conversation {
     }
 }
 
-/// Returns how many of the newest thoughts a request carries; at least one.
+/// Returns how many of the newest thoughts are part of a request; at least one.
 fn shown(thoughts: &[Thought], history: History) -> usize {
     match history {
         History::All => thoughts.len(),

@@ -9,7 +9,7 @@ use super::{Example, FormPrompts, Prompts};
 use crate::Reply;
 use crate::form::Form;
 
-/// The texts as they ask for one form of reply.
+/// The texts that request one form of reply.
 pub(super) struct Words<'p> {
     prompts: &'p Prompts,
     form: Form,
@@ -37,14 +37,14 @@ impl<'p> Words<'p> {
         fill(&self.prompts.problem, &[("problem", problem)])
     }
 
-    /// Returns the message that asks for the first thought.
+    /// Returns the message that requests the first thought.
     pub(super) fn first_turn(&self, problem: &str) -> String {
         let problem = self.problem(problem);
         let turn = self.fill(&self.prompts.first_turn, &[("thought_number", "1")]);
         format!("{problem}\n\n{turn}")
     }
 
-    /// Returns the message that asks for the thought after `last_number`.
+    /// Returns the message that requests the thought after `last_number`.
     pub(super) fn later_turn(&self, last_number: u32, plan: &Plan, left_out: usize) -> String {
         let left_out = if left_out == 0 {
             String::new()
@@ -78,7 +78,7 @@ impl<'p> Words<'p> {
         }
     }
 
-    /// Appends the example as an exchange that has taken place.
+    /// Appends the example as an earlier exchange.
     fn push_example(&self, messages: &mut Messages, example: &Example) {
         let Some((last, earlier)) = example.replies.split_last() else {
             return;
@@ -108,8 +108,8 @@ impl<'p> Words<'p> {
         messages.push(Message::assistant(self.reply(last)));
     }
 
-    /// Returns a plan as the model is to repeat it. A plan too deep for JSON, which no reply can
-    /// contain, is shown as YAML.
+    /// Returns a plan in the form in which the model should repeat it. A plan that is too deep for
+    /// JSON, which therefore no reply can contain, is shown as YAML.
     fn plan(&self, plan: &Plan) -> String {
         let json = match self.form {
             Form::Json => serde_json::to_string(plan).ok(),
@@ -145,12 +145,12 @@ impl Prompts {
         Message::user(words.fill(&self.cut_off, &[]))
     }
 
-    /// Returns the message that asks about an end while steps are not done.
+    /// Returns the message that asks for confirmation of an end while steps are not done.
     pub(crate) fn ended_early(&self, open_steps: &str) -> Message {
         Message::user(fill(&self.ended_early, &[("open_steps", open_steps)]))
     }
 
-    /// Returns the messages of a thought that has been made.
+    /// Returns the messages of an earlier thought.
     pub(super) fn earlier_thought(&self, number: u32, thinking: &str) -> EarlierThought {
         let number = number.to_string();
         let thinking = thinking.trim_end();

@@ -5,14 +5,14 @@ use cogwork_read::{Refused, YamlGuard};
 /// The bounds of a block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Bounds {
-    /// Levels of nesting: columns of block style and brackets of flow style.
+    /// The levels of nesting: columns in block style and brackets in flow style.
     pub(crate) nesting: usize,
-    /// Dashes of lists and brackets of mappings; each step has one or the other.
+    /// The number of list dashes and mapping brackets. Every step has one or the other.
     pub(crate) steps: usize,
 }
 
 impl Default for Bounds {
-    /// A plan of the greatest depth takes two levels a step.
+    /// The nesting leaves room for the deepest plan, which takes two levels per step.
     fn default() -> Self {
         Self {
             nesting: 2 * cogwork_plan::MAX_DEPTH + 8,
@@ -28,7 +28,7 @@ impl Bounds {
     }
 }
 
-/// Says to a model why its block is refused.
+/// Returns the message that explains to a model why its block was refused.
 pub(crate) fn told(reason: Refused) -> String {
     match reason {
         Refused::Nesting(_) => {

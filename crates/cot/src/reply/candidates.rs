@@ -1,33 +1,34 @@
 //! Finds the parts of a raw text that may be the reply.
 //!
-//! The rules, in order:
+//! The rules are applied in this order:
 //!
-//! 1. Thinking in `<think>` tags is skipped. Without the opening tag, it is skipped if all keys of
-//!    a reply follow it.
-//! 2. Fenced blocks in which a line begins with a key of a reply; otherwise, the text from the
-//!    first such line, or from a bracket before a key. Prose that merely mentions a key does not
-//!    count.
-//! 3. Of several blocks, the last one counts: a model that starts a second block withdraws the
-//!    first.
-//! 4. Of several YAML documents in a block, the last one with all three keys counts.
-//! 5. If no line begins with a key, the last fenced block, so that the error can describe it.
+//! 1. Thinking in `<think>` tags is skipped. If the opening tag is missing, it is skipped only if
+//!    all keys of a reply follow the closing tag.
+//! 2. The candidates are the fenced blocks in which a line begins with a key of a reply. Without
+//!    such a block, the candidate is the text from the first line that begins with a key, or from a
+//!    bracket directly before a key. Prose that merely mentions a key is ignored.
+//! 3. If there are several blocks, the last one is used, because a model that starts a second block
+//!    has abandoned the first.
+//! 4. If a block contains several YAML documents, the last one with all three keys is used.
+//! 5. If no line begins with a key, the last fenced block is used, so that the error can describe
+//!    it.
 
 use cogwork_llm::split_thinking;
 use cogwork_read::charge;
 
 use super::repair::{Key, top_key};
 
-/// A part of the text, where in the text it begins, and whether a fence closes it.
+/// A part of the text, its offset, and whether it ends with a closing fence.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Block<'t> {
     pub(super) text: &'t str,
     pub(super) offset: usize,
     pub(super) closed: bool,
-    /// Whether its fence or brackets are not closed at the end of the text.
+    /// Whether the fence or a bracket is still open at the end of the text.
     pub(super) open: bool,
 }
 
-/// Returns the blocks that may be the reply, starting with the one that counts.
+/// Returns the blocks that may be the reply, the preferred one first.
 pub(super) fn candidates(text: &str) -> Vec<Block<'_>> {
     let answer = answer(text);
     let offset = text.len() - answer.len();
@@ -37,14 +38,14 @@ pub(super) fn candidates(text: &str) -> Vec<Block<'_>> {
     found
 }
 
-/// Returns the text without the thinking of a reasoning model before it.
+/// Returns the text without the leading thoughts of a reasoning model.
 fn answer(text: &str) -> &str {
     charge(text.len());
     let Some(split) = split_thinking(text) else {
         return text;
     };
 
-    // Without the opening tag, the closing one may be a word of a reply.
+    // Without the opening tag, the closing tag may be part of the reply.
     let is_thinking =
         split.is_opened || !names_a_key(split.thinking) && top_keys(split.answer).is_all();
     if is_thinking { split.answer } else { text }
@@ -66,8 +67,8 @@ fn in_text(text: &str) -> Vec<Block<'_>> {
         .collect();
     let first = meant.iter().map(|block| block.offset).min();
     if let Some((before, rest)) = first.and_then(|first| text.split_at_checked(first)) {
-        // Keys before the first fence, or behind what looks like its end, belong to the reply too,
-        // unless a block is whole.
+        // Keys before the first fence, or after an apparent closing fence, also belong to the
+        // reply, unless one of the blocks is complete.
         let outside = names_a_key(before)
             || end_of_fences(rest) > meant.iter().map(|block| block.text.len()).sum();
         if outside && !meant.iter().any(|block| top_keys(block.text).is_all()) {
@@ -78,7 +79,7 @@ fn in_text(text: &str) -> Vec<Block<'_>> {
 
         meant
     } else if fenced.iter().any(|fence| names_a_key(fence.block.text)) {
-        // A key inside of code is not a reply.
+        // A key inside code is not part of a reply.
         Vec::new()
     } else if let Some(block) = unfenced(text) {
         vec![document(block)]
@@ -94,7 +95,8 @@ fn unfenced(text: &str) -> Option<Block<'_>> {
         .min_by_key(|block| block.offset)
 }
 
-/// Where a text ends in which a fence was opened: before its last fence, if no key follows that.
+/// Returns the offset at which a text with an opened fence ends: before the last fence if no key
+/// follows it, or else the end of the text.
 fn end_of_fences(text: &str) -> usize {
     charge(text.len());
     match text.rfind("\n```") {
@@ -103,7 +105,7 @@ fn end_of_fences(text: &str) -> usize {
     }
 }
 
-/// `planning` does not count, because it is a common word.
+/// Returns whether a line begins with a key. `planning` is ignored, because it is a common word.
 fn names_a_key(text: &str) -> bool {
     text.lines()
         .flat_map(beginnings)
@@ -123,7 +125,7 @@ impl TopKeys {
     }
 }
 
-/// The keys with which a line begins, or which follow a bracket or a comma in a line of JSON.
+/// Returns the keys at the beginning of a line, or after a bracket or comma in a line of JSON.
 fn beginnings(line: &str) -> impl Iterator<Item = Key> {
     charge(line.len() + 1);
     let begins = line.trim_start_matches(|c: char| is_blank(c) || c == '{' || c == '[');
@@ -149,12 +151,12 @@ fn top_keys(text: &str) -> TopKeys {
     keys
 }
 
-/// Returns a JSON object that begins with a key of a reply, outside of any fence.
+/// Returns the first JSON object outside a fence that begins with a key of a reply.
 fn object(text: &str) -> Option<Block<'_>> {
     charge(text.len());
     let mut from = 0;
 
-    // Other brackets are skipped, so that each is visited once.
+    // Brackets before other text are skipped, so each bracket is visited once.
     while let Some(at) = text.get(from..)?.find('{').map(|at| from + at) {
         let rest = text.get(at + 1..)?;
         let inside = rest.trim_start();
@@ -175,8 +177,8 @@ fn object(text: &str) -> Option<Block<'_>> {
     None
 }
 
-/// The offset behind the bracket that closes the one at `from`, as far as strings in double quotes
-/// let it be seen.
+/// Returns the offset after the bracket that closes the one at `from`. Only double quotes are
+/// recognized as delimiters of strings.
 fn closing_bracket(text: &str, from: usize) -> Option<usize> {
     let mut depth = 0_usize;
     let mut in_string = false;
@@ -200,7 +202,8 @@ fn closing_bracket(text: &str, from: usize) -> Option<usize> {
     None
 }
 
-/// The text from the first line that begins with a key; to the last one, if that line is whole.
+/// Returns the text from the first line that begins with a key. It ends after the last key if that
+/// key is complete on its line.
 fn from_first_key(text: &str) -> Option<Block<'_>> {
     if !names_a_key(text) {
         return None;
@@ -214,7 +217,7 @@ fn from_first_key(text: &str) -> Option<Block<'_>> {
         let begins = line.trim_start_matches(is_blank);
         let key = top_key(begins);
 
-        // Prose may begin with "Planning:", but not with the key as it is spelt.
+        // Prose may begin with "Planning:", so this key is only accepted in lower case.
         if key.is_some() && (key != Some(Key::Planning) || begins.starts_with("planning")) {
             first.get_or_insert(offset);
         }
@@ -233,11 +236,11 @@ fn from_first_key(text: &str) -> Option<Block<'_>> {
     block(text, first?, end, false)
 }
 
-/// The last YAML document of a block that has all three keys, if the block has several.
+/// Returns the last YAML document with all three keys, if the block contains several documents.
 fn document(block: Block<'_>) -> Block<'_> {
     charge(block.text.len());
 
-    // What a directive begins is refused as a whole.
+    // A block that begins with a directive is rejected as a whole.
     if block.text.starts_with('%') || !block.text.contains("---") {
         return block;
     }
@@ -265,7 +268,7 @@ fn document(block: Block<'_>) -> Block<'_> {
             .is_some_and(|text| top_keys(text).is_all())
     };
 
-    // The text up to the marker of the next document, without that line.
+    // The text ends before the marker line of the next document.
     let part = parts.filter(whole).last().and_then(|(from, to)| {
         let text = block.text.get(from..to)?;
         let text = if to < offset {
@@ -284,17 +287,18 @@ fn document(block: Block<'_>) -> Block<'_> {
     part.unwrap_or(block)
 }
 
-/// A block and whether its fence is labelled as text that may be YAML or JSON, or not at all.
+/// A block, and whether the label of its fence is missing or allows YAML or JSON.
 struct Fenced<'t> {
     block: Block<'t>,
     wanted: bool,
 }
 
-/// The fenced blocks, in order.
+/// Returns the fenced blocks, in order.
 ///
-/// A fence closes with a line of at least as many backticks that is indented no more than the one
-/// that opened it: a fence inside a block scalar is indented more, and is text. A fence that never
-/// closes goes to the end. Fences of tildes are the same.
+/// A fence is closed by a line that has at least as many backticks as the opening fence and isn't
+/// indented further. A fence that is indented further, such as one inside a block scalar, is text.
+/// A fence that is never closed extends to the end of the text. The same rules apply to fences of
+/// tildes.
 fn fenced(text: &str) -> Vec<Fenced<'_>> {
     let mut blocks = Vec::new();
     let mut open: Option<Open> = None;
@@ -319,7 +323,8 @@ fn fenced(text: &str) -> Vec<Fenced<'_>> {
     blocks
 }
 
-/// A byte order mark may stand before the first fence.
+/// Returns whether a character is whitespace or a byte order mark, which may precede the first
+/// fence.
 fn is_blank(c: char) -> bool {
     c.is_whitespace() || c == BYTE_ORDER_MARK
 }
@@ -335,8 +340,8 @@ struct Open {
 }
 
 impl Open {
-    /// The fence that a line opens. Text may stand before it if its label is one of ours, and the
-    /// reply may begin right behind the label.
+    /// Returns the fence that a line opens. If its label is a known one, text may precede the
+    /// fence, and the reply may begin directly after the label.
     fn begins(line: &str, offset: usize) -> Option<Self> {
         let (at, sign) = match (line.find("```"), line.find("~~~")) {
             (Some(at), None) => (at, '`'),
@@ -382,8 +387,8 @@ impl Open {
         }
     }
 
-    /// Where in a line the block ends: before a fence of its own, or behind the last key of a reply
-    /// to whose value the fence is glued.
+    /// Returns where in a line the block ends: before a fence on its own line, or after the value
+    /// of the last key if the fence directly follows it.
     fn ends(&self, line: &str) -> Option<usize> {
         let content = line.trim_end_matches(is_blank);
         if !content.ends_with(self.sign) {
@@ -417,7 +422,7 @@ impl Open {
     }
 }
 
-/// Whether a fence with this label may hold a reply; others hold code.
+/// Returns whether a fence with this label may contain a reply. Other fences contain code.
 fn is_label(word: &str) -> bool {
     let labels = [
         "",
@@ -435,8 +440,8 @@ fn is_label(word: &str) -> bool {
     labels.iter().any(|label| label.eq_ignore_ascii_case(word))
 }
 
-/// The part of a text from one offset to another, without byte order marks before it; none if it is
-/// blank.
+/// Returns the part of a text between two offsets, without leading byte order marks, or `None` if
+/// it is blank.
 fn block(text: &str, from: usize, to: usize, closed: bool) -> Option<Block<'_>> {
     let part = text.get(from..to)?;
     charge(part.len());

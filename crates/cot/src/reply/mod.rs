@@ -1,5 +1,5 @@
-//! From the raw text of a model to a typed reply: find the block, guard against hostile YAML,
-//! parse, validate, and repair with a report.
+//! Turns the raw text of a model into a typed reply: finds the block, guards against hostile YAML,
+//! parses, validates, and reports every repair.
 
 pub(crate) mod bounds;
 mod candidates;

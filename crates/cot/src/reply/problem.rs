@@ -4,7 +4,7 @@ use cogwork_plan::Plan;
 
 use crate::text_error::TextError;
 
-/// The kind of fault of a reply.
+/// The kind of problem with a reply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ReplyProblemKind {
@@ -14,20 +14,23 @@ pub enum ReplyProblemKind {
     TooLong,
     /// The text has no YAML block: it is prose, or a refusal.
     NoBlock,
-    /// The block uses YAML that no reply needs: anchors, aliases, tags, deep nesting and the like.
+    /// The block uses YAML that isn't needed for replies, such as anchors, aliases, tags or deep
+    /// nesting.
     Refused,
-    /// The block is not YAML, or not a reply: a part is missing, unknown or of the wrong type.
+    /// The block is not valid YAML or not a valid reply: a part is missing, unknown or of the wrong
+    /// type.
     Invalid,
-    /// The model stopped in the middle of the reply: by the token limit, a filter, or for another
-    /// reason.
+    /// The model stopped in the middle of the reply, because of the token limit, a filter, or
+    /// another reason.
     CutOff,
     /// The reply ends the reasoning while steps of its plan are not done.
     EndedEarly,
 }
 
-/// Why a reply cannot be used, and the place in its text.
+/// Why a reply cannot be used, and where the problem is in its text.
 ///
-/// `{}` is one line that a model can act on; `{:#}` adds the lines around the place.
+/// `{}` writes one line that the model can use to correct the reply; `{:#}` adds the lines around
+/// the place.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReplyProblem(Box<Inner>);
 
@@ -38,15 +41,15 @@ struct Inner {
     partial: Option<Partial>,
 }
 
-/// What could be read of an unusable reply. Parts that are missing or unreadable are left out;
-/// nothing is guessed.
+/// The readable parts of an unusable reply. Missing and unreadable parts are omitted, and nothing
+/// is guessed.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Partial {
     /// The thinking, if any.
     pub current_thinking: Option<String>,
-    /// The complete steps, with their complete sub-steps. It may be empty even if the intended plan
-    /// is not.
+    /// The complete steps, with their complete sub-steps. The list may be empty even if the model
+    /// wrote a plan.
     pub planning: Plan,
     /// Whether another thought is needed, if the reply contains it.
     pub next_thought_needed: Option<bool>,
@@ -70,7 +73,8 @@ impl ReplyProblem {
         self
     }
 
-    /// Returns what could be read of the reply, if anything. Only set if repairs were tried.
+    /// Returns the readable parts of the reply, if there are any. They are only available if
+    /// repairs were tried.
     pub fn partial(&self) -> Option<&Partial> {
         self.0.partial.as_ref()
     }
@@ -80,7 +84,7 @@ impl ReplyProblem {
         self.0.kind
     }
 
-    /// Returns what is wrong and what would have been accepted, without the place.
+    /// Returns what is wrong and what is expected instead, without the place.
     pub fn message(&self) -> &str {
         self.0.error.message()
     }

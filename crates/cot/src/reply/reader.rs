@@ -17,7 +17,7 @@ use crate::text_error::TextError;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Reading {
-    /// They are repaired if their meaning is beyond doubt, and each repair is reported.
+    /// They are repaired if their meaning is unambiguous, and each repair is reported.
     #[default]
     Repairing,
     /// They are not repaired.
@@ -26,14 +26,14 @@ pub enum Reading {
 
 /// Reads the raw text of a model within limits, and repairs malformed replies.
 ///
-/// A reply is first read strictly, so a well-formed one is never changed. A malformed reply is
-/// repaired if its keys leave no doubt about its meaning, and the result is read strictly again.
-/// Every repair is reported. A missing part, or an unrecognizable status or truth value, remains an
+/// A reply is first read strictly, so a well-formed reply is never changed. A malformed reply is
+/// repaired if its keys make its meaning unambiguous, and the result is read strictly again. Every
+/// repair is reported. A missing part, or an unrecognizable status or truth value, remains an
 /// error.
 ///
-/// Of several blocks, the last one counts. If it is closed but cannot be read even after repairs,
-/// the nearest readable one of the eight blocks before it is used, which is reported as
-/// [`RepairKind::EarlierBlock`].
+/// If the text contains several blocks, the last one is used. If that block is closed but cannot be
+/// read even after repairs, the eight blocks before it are tried, last one first. Using one of them
+/// is reported as [`RepairKind::EarlierBlock`].
 ///
 /// ```
 /// use cogwork_cot::{Reading, ReplyReader};
@@ -69,7 +69,7 @@ impl Default for ReplyReader {
     }
 }
 
-/// The maximum number of earlier blocks that are tried. Each costs a pass over the text.
+/// The maximum number of earlier blocks that are tried. Each one costs a pass over the text.
 const EARLIER: usize = 8;
 
 /// A usable reply, and how it was read.
@@ -81,7 +81,7 @@ pub struct Read {
     pub reply: Reply,
     /// The repairs, in the order of the lines; empty for a well-formed reply.
     pub repairs: Vec<Repair>,
-    /// Whether the text ends in the middle of a step. That step was removed.
+    /// Whether the text ended in the middle of a step, which was removed.
     pub truncated: bool,
 }
 
@@ -89,18 +89,18 @@ impl Reply {
     /// Reads the raw text of a model, of at most `max_bytes`, without repairs. [`ReplyReader`] can
     /// repair replies and has more settings.
     ///
-    /// The reply is in a fence labelled `yaml` or `json` or without a label, is a JSON object in
-    /// prose, or is the text from the first line that begins with a key. Of several blocks, only
-    /// the last one that contains a key of a reply counts: a model that writes a second block has
-    /// withdrawn the first. Thinking in `<think>` tags is skipped.
+    /// The reply is either in a fence that is labelled `yaml` or `json` or has no label, or a JSON
+    /// object in prose, or the text from the first line that begins with a key. If there are
+    /// several blocks, only the last one that contains a key of a reply is read, because a model
+    /// that writes a second block has abandoned the first. Thinking in `<think>` tags is skipped.
     ///
     /// # Errors
     ///
-    /// A [`ReplyProblem`] with the line and column in `text`, and what would have been accepted.
+    /// Returns a [`ReplyProblem`] with the line and column in `text`, and what is expected instead.
     /// Anchors, aliases, tags, directives, keys after a `?` and deep nesting are rejected before
-    /// the YAML library reads the text: it takes quadratic time or more for some of them, and no
-    /// reply needs them. A comment after an unquoted text is rejected, too, because ` #` was meant
-    /// as text.
+    /// the YAML library reads the text: some of them take quadratic time or more, and replies don't
+    /// need them. A comment after an unquoted text is also rejected, because the ` #` was probably
+    /// meant to be part of the text.
     pub fn read(text: &str, max_bytes: usize) -> Result<Self, ReplyProblem> {
         let reader = ReplyReader::default()
             .with_reading(Reading::Strict)
@@ -128,14 +128,14 @@ impl ReplyReader {
         self
     }
 
-    /// Sets the maximum nesting of brackets and indented lists; a level of steps takes two. The
+    /// Sets the maximum nesting of brackets and indented lists. Each level of steps takes two. The
     /// default is 72, which is enough for the deepest plan.
     pub fn with_max_nesting(mut self, levels: usize) -> Self {
         self.bounds.nesting = levels;
         self
     }
 
-    /// Sets the form that error messages ask for. It does not change what is read.
+    /// Sets the form that error messages ask for. It does not affect which replies are accepted.
     pub(crate) fn asked_for(mut self, form: Form) -> Self {
         self.form = form;
         self
@@ -145,7 +145,7 @@ impl ReplyReader {
     ///
     /// # Errors
     ///
-    /// A [`ReplyProblem`] with the line and column in `text`, and what would have been accepted.
+    /// Returns a [`ReplyProblem`] with the line and column in `text`, and what is expected instead.
     /// See [`Reply::read`] for what is rejected. After repairs, it describes the first remaining
     /// problem and contains [what could be read](ReplyProblem::partial).
     pub fn read(&self, text: &str) -> Result<Read, ReplyProblem> {
@@ -207,8 +207,9 @@ impl ReplyReader {
         Ok(read)
     }
 
-    /// Reads a reply, given why the model stopped. Unless it was done, the reply is complete only
-    /// if a fence closes it: YAML that is cut off can still be valid YAML.
+    /// Reads a reply, given the reason why the model stopped. If the model didn't finish, the reply
+    /// only counts as complete if a fence closes it, because YAML that was cut off can still be
+    /// valid.
     pub(crate) fn read_finished(
         &self,
         text: &str,
@@ -267,14 +268,14 @@ impl ReplyReader {
         Err(ReplyProblem::new(ReplyProblemKind::TooLong, message))
     }
 
-    /// Reads a text that is nothing but a reply in JSON, unless its plan loops.
+    /// Reads a text that consists only of a reply in JSON, unless its plan repeats in a loop.
     fn read_json(&self, text: &str) -> Option<Reply> {
         whole_json::read(text, self.bounds)
             .filter(|reply| self.reading == Reading::Strict || !repeats(&reply.planning))
     }
 
     /// Reads a block strictly, and then with repairs. A well-formed block is not changed, unless
-    /// its plan loops.
+    /// its plan repeats in a loop.
     fn read_block(&self, text: &str, block: &Block<'_>) -> Result<Read, ReplyProblem> {
         let fault = match strict::read(block.text, self.bounds) {
             Ok(reply) if self.reading == Reading::Strict || !repeats(&reply.planning) => {
@@ -319,8 +320,7 @@ impl ReplyReader {
         let unchanged = mended.repairs.is_empty();
         let partial = mended.partial.clone();
         let finished = self.finish(mended).map(|mut read| {
-            // The repairs can read some faults without changing anything. Those are reported as
-            // well.
+            // Some faults are read without changing anything. They are reported as well.
             if unchanged {
                 let line = line_at(text, block.offset + fault.offset);
                 let what = format!("read past what YAML refuses: {}", fault.message);
@@ -356,7 +356,7 @@ impl ReplyReader {
         )
     }
 
-    /// Reads a repaired block strictly. Returns the remaining fault and its place if that fails.
+    /// Reads a repaired block strictly. On failure, returns the remaining problem and its place.
     fn finish(&self, mended: Mended) -> Result<Read, (Fault, (usize, usize))> {
         match strict::read(mended.text(), self.bounds) {
             Ok(reply) => Ok(Read {
@@ -379,7 +379,7 @@ fn line_at(text: &str, offset: usize) -> usize {
     before.matches('\n').count() + 1
 }
 
-/// Returns the offset of a line and a column, both from 1, or the end of that line.
+/// Returns the offset of a line and column, both from 1, or the end of that line.
 fn offset_of(text: &str, line: usize, column: usize) -> usize {
     charge(text.len());
     let start: usize = text

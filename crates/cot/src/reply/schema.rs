@@ -1,7 +1,8 @@
 //! The JSON Schemas of replies, derived from the types.
 //!
-//! A step is derived once, as a recursive schema, and written out level by level: recursion does
-//! not bound the reply, and servers reject it (Anthropic, Ollama) or fail in the middle of a reply
+//! A step is derived once, as a recursive schema, and then expanded level by level. A recursive
+//! schema doesn't limit the reply, and servers reject it (Anthropic, Ollama) or fail in the middle
+//! of a reply (vLLM).
 //! (vLLM).
 
 use cogwork_plan::{Plan, Status, Step};
@@ -12,21 +13,21 @@ use serde_json::{Map, Value, json};
 
 use super::parts::Reply;
 
-/// Levels of steps in [`Reply::flat_json_schema`].
+/// The number of levels of steps in [`Reply::flat_json_schema`].
 pub(crate) const FLAT_LEVELS: usize = 3;
 
-/// The bounds of a reply in [`Reply::json_schema`], which keep the longest one within a token
-/// limit.
+/// The bounds of a reply in [`Reply::json_schema`], which keep even the longest reply within a
+/// token limit.
 ///
 /// Each character of a text counts as one token, which is the maximum for plain English and four
 /// times the usual number. Everything else (keys, brackets, statuses, and indentation by two
-/// spaces) counts as one token per three characters. A fifth of the limit, but at most 1,900
-/// characters (llama.cpp does not support a bound of 2,000), is for `current_thinking`. The rest is
-/// for the plan: the largest of several shapes in which each description, result and mark can have
-/// at least 40 characters, and at most 200.
+/// spaces) counts as one token per three characters. `current_thinking` gets a fifth of the limit,
+/// but at most 1,900 characters, because llama.cpp does not support a bound of 2,000. The rest is
+/// for the plan. Its shape is the largest of several in which each description, result and mark can
+/// have at least 40 characters; they can have at most 200.
 ///
-/// A character beyond ASCII may take several tokens, so a reply of such characters can exceed the
-/// limit. It is then asked for again, like every reply that is cut off.
+/// A character outside ASCII may take several tokens, so a reply with many of these characters can
+/// exceed the limit. The model is then asked again, as for every reply that is cut off.
 ///
 /// ```
 /// use cogwork_cot::ReplyBounds;
@@ -43,7 +44,7 @@ pub struct ReplyBounds {
     shape: Shape,
 }
 
-/// How many steps a plan may have, and where.
+/// The maximum number of steps on each level of a plan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Shape {
     levels: usize,
@@ -51,7 +52,7 @@ struct Shape {
     sub_steps: usize,
 }
 
-/// From the largest plan to the smallest.
+/// The available shapes, largest first.
 const SHAPES: [Shape; 12] = [
     shape(3, 8, 3),
     shape(2, 10, 4),
@@ -75,15 +76,15 @@ const fn shape(levels: usize, steps: usize, sub_steps: usize) -> Shape {
     }
 }
 
-/// Tokens of a reply where the request sets no limit.
+/// The maximum number of tokens of a reply if the request sets no limit.
 const DEFAULT_TOKENS: u32 = 8192;
-/// Tokens below which no plan fits.
+/// The minimum number of tokens; no plan fits into fewer.
 const LEAST_TOKENS: usize = 512;
 const MOST_THINKING: usize = 1900;
 const TEXT: std::ops::RangeInclusive<usize> = 40..=200;
-/// Texts of a step: description, result and mark.
+/// The number of texts of a step: description, result and mark.
 const TEXTS: usize = 3;
-/// Characters around the texts that make a token.
+/// The number of characters per token outside of texts.
 const CHARACTERS_A_TOKEN: usize = 3;
 
 impl Default for ReplyBounds {
@@ -94,8 +95,8 @@ impl Default for ReplyBounds {
 }
 
 impl ReplyBounds {
-    /// Creates the bounds for a maximum number of tokens. Values below 512 count as 512, because no
-    /// plan fits into less.
+    /// Creates the bounds for a maximum number of tokens. Values below 512 are treated as 512,
+    /// because no plan fits into fewer tokens.
     pub fn for_tokens(tokens: u32) -> Self {
         let tokens = usize::try_from(tokens)
             .unwrap_or(usize::MAX)
@@ -171,7 +172,7 @@ impl ReplyBounds {
 }
 
 impl Shape {
-    /// Steps of the largest plan.
+    /// The number of steps of the largest plan.
     fn len(self) -> usize {
         (0..self.levels)
             .fold((0, self.steps), |(sum, level), _| {
@@ -180,7 +181,7 @@ impl Shape {
             .0
     }
 
-    /// Tokens around the texts of the longest reply.
+    /// The number of tokens of the longest reply outside of its texts.
     fn tokens_around(self) -> usize {
         let empty = Reply {
             current_thinking: String::new(),
@@ -212,12 +213,13 @@ impl Shape {
 }
 
 impl Reply {
-    /// Returns the JSON Schema of a reply within bounds, as text: every length and count has a
+    /// Returns the JSON Schema of a reply within bounds, as text. Every length and count has a
     /// limit, and each level of steps refers to the next by `$ref`. Optional properties may also be
     /// null.
     ///
-    /// It is for llama.cpp, vLLM, Ollama, and similar servers. The properties are in the order in
-    /// which they should be written, which these servers preserve.
+    /// This schema is intended for llama.cpp, vLLM, Ollama, and similar servers. These servers
+    /// preserve the order of the properties, which is the order in which the model should write
+    /// them.
     ///
     /// ```
     /// use cogwork_cot::{Reply, ReplyBounds};
@@ -249,7 +251,7 @@ impl Reply {
             );
 
             for optional in ["result", "mark"] {
-                // Beside a list of types the bound would be passed over by node-llama-cpp.
+                // node-llama-cpp would ignore the bound next to a list of types.
                 let at = format!("/properties/{optional}");
                 let text = json!({"type": "string", "maxLength": bounds.text});
                 remove(&mut step, &at, &["type"]);
@@ -285,10 +287,10 @@ impl Reply {
         written(&reply)
     }
 
-    /// Returns the JSON Schema of a reply for servers that support only part of JSON Schema, such
-    /// as the strict mode of OpenAI and the structured output of Anthropic, as text: without
-    /// references and bounds, and with every property required; a missing result or mark is null.
-    /// There are three levels of steps.
+    /// Returns the JSON Schema of a reply, as text, for servers that support only part of JSON
+    /// Schema, such as the strict mode of OpenAI and the structured output of Anthropic. The schema
+    /// has no references or bounds, every property is required, and a missing result or mark is
+    /// null. There are three levels of steps.
     ///
     /// ```
     /// let schema = cogwork_cot::Reply::flat_json_schema();
@@ -320,7 +322,8 @@ impl Reply {
     }
 }
 
-/// The schemas of a reply and of a step, which refers to itself, without what describes the types.
+/// Returns the schemas of a reply and of a step, which refers to itself, without the descriptions
+/// of the types.
 fn derived() -> (Value, Value) {
     let mut reply = schema_for!(Reply).to_value();
     let mut step = reply.pointer("/$defs/Step").cloned().unwrap_or_default();
@@ -359,8 +362,8 @@ fn written(schema: &Value) -> String {
     serde_json::to_string(&InOrder(schema)).unwrap_or_default()
 }
 
-/// Keys that stand before all others. A model writes properties in the order of the schema: it has
-/// to think before it plans, and to say how far a step is before what came of it.
+/// The keys that come first. A model writes properties in the order of the schema, and it should
+/// think before it plans, and give the status of a step before its result.
 const ORDER: [&str; 9] = [
     "current_thinking",
     "planning",
@@ -380,8 +383,8 @@ fn place(key: &str) -> usize {
         .unwrap_or(ORDER.len())
 }
 
-/// Written with its keys in order. serde_json keeps an order only with a feature that would change
-/// every map of the program.
+/// A schema whose keys are written in order. serde_json only preserves the order with a feature
+/// that would affect every map of the program.
 struct InOrder<'v>(&'v Value);
 
 impl Serialize for InOrder<'_> {

@@ -1,5 +1,5 @@
-//! The one way in which a reply is read in the end, be it as the model wrote it or as it was
-//! repaired.
+//! Reads a reply strictly. Every reply takes this path in the end, both as the model wrote it and
+//! after repairs.
 
 use cogwork_read::charge;
 
@@ -8,7 +8,7 @@ use super::parts::Reply;
 use super::problem::ReplyProblemKind;
 use crate::text_error::without_places;
 
-/// Reads a block that is YAML and a reply, and nothing else.
+/// Reads a block that must be valid YAML and a valid reply.
 pub(super) fn read(block: &str, bounds: Bounds) -> Result<Reply, Fault> {
     bounds.guard().check(block).map_err(|refusal| Fault {
         kind: ReplyProblemKind::Refused,
@@ -48,15 +48,14 @@ pub(super) fn read(block: &str, bounds: Bounds) -> Result<Reply, Fault> {
     Err(invalid(fault.to_owned(), line_of(block, key)))
 }
 
-/// What is wrong with a block, and where in it, in bytes.
+/// A problem of a block, and its offset in bytes.
 pub(super) struct Fault {
     pub(super) kind: ReplyProblemKind,
     pub(super) message: String,
     pub(super) offset: usize,
 }
 
-/// What to do about the mistakes that models make most; the YAML library names them in its own
-/// terms.
+/// Returns how to correct a common mistake. The messages of the YAML library use its own terms.
 fn advice(message: &str) -> &'static str {
     let known = [
         (
@@ -83,7 +82,7 @@ fn advice(message: &str) -> &'static str {
         .map_or("", |(_, advice)| advice)
 }
 
-/// Where the line begins that holds a key of the top level.
+/// Returns the start of the line with this top-level key.
 fn line_of(block: &str, key: &str) -> usize {
     let mut offset = 0;
     for line in block.split_inclusive('\n') {

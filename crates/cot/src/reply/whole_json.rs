@@ -1,15 +1,14 @@
-//! The way in which a reply is read that is a JSON object from its first to its last character, as
-//! servers that are asked for JSON give it.
+//! Reads a reply that consists of a single JSON object, as returned by servers with a JSON mode.
 //!
-//! YAML reads nearly all JSON too, but not to the last character: it folds line separators in a
-//! text, and knows no escapes in pairs. What is not whole JSON goes the way of all other replies.
+//! YAML can read nearly all JSON too, but not every detail: it folds line separators inside a text,
+//! and doesn't support surrogate pairs. Any other text is read like all other replies.
 
 use cogwork_read::charge;
 
 use super::bounds::Bounds;
 use super::parts::Reply;
 
-/// Reads a text that is a reply in JSON and nothing else; none if it is not.
+/// Reads a text that consists only of a reply in JSON; returns `None` for any other text.
 pub(super) fn read(text: &str, bounds: Bounds) -> Option<Reply> {
     charge(text.len());
     let text = text.trim_matches(|c: char| c.is_ascii_whitespace());
@@ -22,8 +21,8 @@ pub(super) fn read(text: &str, bounds: Bounds) -> Option<Reply> {
     (!reply.current_thinking.trim().is_empty() && !reply.planning.is_empty()).then_some(reply)
 }
 
-/// Whether a text keeps to the bounds, and has no number outside of strings: JSON's reader would
-/// hand over 65.50 as 65.5.
+/// Returns whether a text is within the bounds and has no numbers outside of strings. The JSON
+/// parser would turn 65.50 into 65.5.
 fn is_plain(text: &str, bounds: Bounds) -> bool {
     let mut depth = 0_usize;
     let mut objects = 0_usize;

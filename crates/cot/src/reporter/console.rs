@@ -15,8 +15,8 @@ use crate::{Reasoning, ReplyProblem, Reporter, Rung, Spent, Thought, Working};
 /// progress, what changed, the cost, and the answer at the end.
 ///
 /// On a terminal, the output is in colour, with a spinner on standard error while the model works.
-/// Otherwise, or if `NO_COLOR` is set, it is plain text. Control characters in the texts of the
-/// model are replaced.
+/// Otherwise, or if `NO_COLOR` is set, the output is plain text. Control characters in the texts of
+/// the model are replaced.
 ///
 /// ```no_run
 /// use cogwork_cot::{ChainOfThought, ConsoleReporter, ScriptedClient};
@@ -30,8 +30,8 @@ pub struct ConsoleReporter {
 }
 
 impl ConsoleReporter {
-    /// Creates a reporter that writes to standard output: in colour if it is a terminal and
-    /// `NO_COLOR` is not set, with a spinner if standard error is a terminal.
+    /// Creates a reporter that writes to standard output. The output is in colour if it is a
+    /// terminal and `NO_COLOR` is not set, and there is a spinner if standard error is a terminal.
     pub fn stdout() -> Self {
         let plain = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
         let spinners = io::stderr().is_terminal().then(MultiProgress::new);
@@ -63,8 +63,8 @@ impl ConsoleReporter {
         self
     }
 
-    /// Writes a piece in one go, so that the lines of concurrent runs do not mix. A closed pipe is
-    /// not an error of the run.
+    /// Writes a piece at once, so that the lines of concurrent runs do not mix. A closed pipe is
+    /// ignored.
     fn print(&self, text: &str) {
         let write = || {
             let mut out = self.out.lock().unwrap_or_else(PoisonError::into_inner);
@@ -174,7 +174,7 @@ impl Styles {
         let thinking = thought.current_thinking().trim();
 
         match thinking.split_once('\n') {
-            // The instructions ask for the evaluation of the last thought first.
+            // The instructions ask the model to begin with the evaluation of the last thought.
             Some((first, rest)) if number > 1 => {
                 writeln!(
                     text,
@@ -259,7 +259,7 @@ impl Styles {
     }
 
     fn tree(&self, text: &mut String, plan: &Plan) -> fmt::Result {
-        // The lines to the left of each level: whether that level has more steps below.
+        // For each level, whether it has more steps below, and so needs a line on the left.
         let mut lines: Vec<bool> = Vec::new();
         let mut left: Vec<usize> = vec![plan.steps().len()];
         for entry in plan.walk() {
@@ -326,7 +326,7 @@ impl Styles {
         for change in &changes {
             match change.kind {
                 ChangeKind::StatusChanged { .. } => other_status = Some(&change.path),
-                // The tree above shows the result or mark that came with the status.
+                // The result or mark that came with the status is shown in the tree above.
                 ChangeKind::ResultChanged { from: None, .. }
                 | ChangeKind::MarkChanged { from: None, .. }
                     if other_status == Some(&change.path) =>
@@ -343,7 +343,7 @@ impl Styles {
     }
 }
 
-/// Tokens and seconds. Estimated tokens are marked as such.
+/// The tokens and seconds of a turn, for display. Estimated tokens are marked as estimated.
 struct Cost(Spent);
 
 impl fmt::Display for Cost {

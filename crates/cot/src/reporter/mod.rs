@@ -14,8 +14,8 @@ use crate::{Reasoning, ReplyProblem, Rung};
 
 /// Receives the progress of a [`ChainOfThought`](crate::ChainOfThought).
 ///
-/// The default of every method does nothing. Many runs can share a reporter. Methods are called
-/// inside the run, so a reporter that blocks also blocks the run.
+/// By default, every method does nothing. Many runs can share a reporter. Methods are called inside
+/// the run, so a reporter that blocks also blocks the run.
 ///
 /// ```
 /// use cogwork_cot::{Reasoning, Reporter};
@@ -37,8 +37,8 @@ pub trait Reporter: Send + Sync {
         let _ = reasoning;
     }
 
-    /// Called when the model starts to work on a thought. The returned guard is dropped when it
-    /// stops: with a thought, with an error, or because the run was dropped.
+    /// Called when the model starts to work on a thought. The returned guard is dropped when the
+    /// model stops, because of a thought or an error, or because the run was dropped.
     fn working(&self, thought_number: u32) -> Working {
         let _ = thought_number;
         Working::default()
@@ -65,7 +65,7 @@ pub trait Reporter: Send + Sync {
         let _ = reasoning;
     }
 
-    /// Called after the last [`thought`](Reporter::thought), when there is an answer.
+    /// Called after the last [`thought`](Reporter::thought), once there is an answer.
     fn answered(&self, reasoning: &Reasoning) {
         let _ = reasoning;
     }

@@ -1,4 +1,4 @@
-//! A reply as far as it is recognized, before its values are checked.
+//! A recognized but not yet validated reply.
 
 use cogwork_plan::{Plan, Status, Step};
 use cogwork_read::charge;
@@ -15,7 +15,7 @@ pub(super) struct Field {
     pub(super) column: usize,
     /// The column of the value, for errors about it.
     pub(super) value_column: usize,
-    /// `None` is `null`.
+    /// The text; `None` for `null`.
     pub(super) text: Option<String>,
 }
 
@@ -28,8 +28,7 @@ pub(super) struct Draft {
     pub(super) unknown: Vec<(String, Field)>,
 }
 
-/// A step as far as it is recognized. Steps with the same content are equal, regardless of their
-/// places.
+/// A recognized step. Steps with the same content are equal, even if their places differ.
 #[derive(Debug, Clone, Default)]
 pub(super) struct DraftStep {
     pub(super) line: usize,
@@ -71,7 +70,7 @@ impl DraftStep {
         alone(self) && alone(other) && self.texts() == other.texts()
     }
 
-    /// Returns whether it has no text except for a status.
+    /// Returns whether all texts of the step are empty, except for the status.
     pub(super) fn is_empty(&self) -> bool {
         let [description, _, result, mark] = self.texts();
         let said = |text: Option<&str>| text.is_some_and(|text| !text.trim().is_empty());
@@ -83,7 +82,7 @@ impl DraftStep {
     }
 }
 
-/// A rewritten block, with the place of each line in the raw text.
+/// A rewritten block that maps each line to its place in the raw text.
 #[derive(Debug, Default)]
 pub(super) struct Written {
     pub(super) text: String,
@@ -102,7 +101,7 @@ impl Written {
     fn field(&mut self, indent: &str, name: &str, field: &Field) {
         let value = match (name, field.text.as_deref()) {
             (_, None) => String::new(),
-            // These are the results of repairs. Anything else stays a text, and is an error.
+            // Repairs produce these values. Anything else stays a text, which is an error.
             ("next_thought_needed", Some(text @ ("true" | "false"))) => format!(" {text}"),
             (_, Some(text)) => format!(" {}", in_quotes(text)),
         };
@@ -183,7 +182,7 @@ impl Draft {
         out
     }
 
-    /// Returns what can be read of the draft.
+    /// Returns the readable parts of the draft.
     pub(super) fn partial(&self) -> Partial {
         let text = |field: &Option<Field>| field.as_ref().and_then(|field| field.text.clone());
         let steps = self
@@ -200,7 +199,7 @@ impl Draft {
     }
 }
 
-/// Returns the steps that have all required parts. Drafts are not deeper than plans.
+/// Returns the steps that have all required parts. Drafts are no deeper than plans.
 fn whole(steps: &[DraftStep]) -> Vec<Step> {
     let step = |step: &DraftStep| {
         charge(step.bytes() + 1);

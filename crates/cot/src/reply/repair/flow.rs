@@ -1,6 +1,6 @@
-//! JSON, and malformed JSON: comments, single quotes, extra or missing commas, unclosed brackets.
-//! It is rewritten in block style, so that all other repairs handle one form only. Rewriting valid
-//! JSON or YAML is not reported; everything else is.
+//! Rewrites JSON in block style, so that all other repairs only have to handle one form. The JSON
+//! may be malformed: comments, single quotes, extra or missing commas, unclosed brackets. Rewriting
+//! valid JSON or YAML is not reported, but every correction is.
 
 use cogwork_read::charge;
 
@@ -11,9 +11,9 @@ use super::keys::{self, Key};
 use super::lines::Line;
 use super::repairs::Report;
 
-/// Rewrites every collection of flow style in block style. `open` means that the text may end in
-/// the middle of a word. Returns `None` if brackets nest deeper than `nesting`, or block style
-/// would take far more room.
+/// Rewrites every collection in flow style in block style. `open` means that the text may end in
+/// the middle of a word. Returns `None` if brackets are nested more deeply than `nesting`, or if
+/// block style would take far more room.
 pub(super) fn expand<'t>(
     lines: Vec<Line<'t>>,
     open: bool,
@@ -72,8 +72,8 @@ fn has_bracket(line: &Line<'_>) -> bool {
 }
 
 /// Returns where in a line a collection of steps begins, and the column of its key. A `[` before
-/// lines with dashes does not open a list. Only the first line can begin with a bracket; other such
-/// lines are text.
+/// lines with dashes does not open a list. Only the first line can begin with a bracket; other
+/// lines that do so are text.
 fn opens(line: &Line<'_>, first: bool, next: &str) -> Option<(usize, usize)> {
     let text = line.text();
     let (item, column) = match text.strip_prefix('-').map(str::trim_start) {

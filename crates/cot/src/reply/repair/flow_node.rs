@@ -1,4 +1,4 @@
-//! Collections and scalars of flow style.
+//! Collections and scalars in flow style.
 
 /// A value in flow style, with its line and its place in the source.
 pub(super) enum Node {

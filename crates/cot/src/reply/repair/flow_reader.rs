@@ -1,4 +1,4 @@
-//! Reads collections of flow style.
+//! Reads collections in flow style.
 
 use cogwork_read::charge;
 
@@ -8,13 +8,13 @@ use super::keys;
 use super::lines::Line;
 use super::repairs::{RepairKind, Report};
 
-/// The maximum number of unclosed quotes that are closed by guessing.
+/// The maximum number of unclosed quotes whose end is guessed.
 const MAX_UNCLOSED: usize = 8;
 
-/// Lines as one text.
+/// The lines, joined into one text.
 pub(super) struct Joined {
     pub(super) text: String,
-    /// Where each line starts.
+    /// The offset of each line.
     starts: Vec<usize>,
     /// The number of each line in the raw reply.
     numbers: Vec<usize>,
@@ -40,7 +40,7 @@ impl Joined {
         }
     }
 
-    /// Returns where a line starts and where the next one does.
+    /// Returns the offset of a line and of the line after it.
     pub(super) fn bounds(&self, index: usize) -> (usize, usize) {
         let start = self.starts.get(index).copied().unwrap_or(0);
         let next = self.starts.get(index + 1).copied();
@@ -56,9 +56,9 @@ pub(super) struct Reader<'s, 'r> {
     open: bool,
     nesting: usize,
     report: &'r mut Report,
-    /// The depth of the collection in which the text ended, if it did.
+    /// The depth of the collection in which the text ended, if it ended inside one.
     cut: Option<usize>,
-    /// The number of quotes that were closed by guessing. It is bounded, because each may cost a
+    /// The number of quotes whose end was guessed. It is limited, because each guess may cost a
     /// pass over the rest of the text.
     unclosed: usize,
 }
@@ -131,7 +131,7 @@ impl<'s, 'r> Reader<'s, 'r> {
                     self.at += 1;
                     break;
                 }
-                // The outer bracket closes, so this collection was not closed.
+                // The outer bracket closes here, so this collection was left unclosed.
                 Some(']') if depth > 0 => {
                     self.report
                         .add(RepairKind::Json, self.line(), "closed a bracket");
@@ -231,7 +231,7 @@ impl<'s, 'r> Reader<'s, 'r> {
         })
     }
 
-    /// Reads a key, a value or an item. Returns it, and whether it is complete.
+    /// Reads a key, a value or an item. Returns it together with whether it is complete.
     fn scalar(&mut self, place: Place) -> (Scalar, bool) {
         let line = self.line();
         let quote = self
@@ -290,14 +290,15 @@ impl<'s, 'r> Reader<'s, 'r> {
             self.at = self.source.len() - behind.len();
         }
 
-        // This happens once, because an incomplete collection extends to the end.
+        // This happens only once, because an incomplete collection extends to the end of the text.
         if self.cut.is_some() && !self.report.has(RepairKind::CutOff) {
             self.report
                 .add(RepairKind::Json, self.line(), "closed the brackets");
         }
     }
 
-    /// Skips blanks and comments. `//` and `/* */` are neither JSON nor YAML.
+    /// Skips whitespace and comments, including `//` and `/* */`, which are invalid in both JSON
+    /// and YAML.
     fn skip_blanks(&mut self) {
         loop {
             let rest = self.rest();

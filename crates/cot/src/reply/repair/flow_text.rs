@@ -1,4 +1,4 @@
-//! The text of scalars in flow style.
+//! Reads the text of scalars in flow style.
 
 use cogwork_read::charge;
 
@@ -45,7 +45,7 @@ pub(super) fn before_bracket(rest: &str) -> Option<Found> {
     None
 }
 
-/// Reads a quoted text. A quote closes it only if it is followed by what may follow a text.
+/// Reads a quoted text. A quote only closes it if the characters after the quote can follow a text.
 pub(super) fn in_quotes(rest: &str, open: char, place: Place) -> Found {
     let found = quoted(rest, open, place);
     charge(found.length);
@@ -139,7 +139,7 @@ fn closes(behind: &str, is_value: bool) -> bool {
             Some(c) if keys::is_blank(c) => {}
             Some(',' | '}' | ']') => return true,
             Some(':') => return !is_value,
-            // On the next line, or a comment.
+            // The end may follow on the next line, or after a comment.
             Some(c) => {
                 return broken && matches!(c, '"' | '\'' | '{' | '/' | '#' | '“')
                     || c == '/'
@@ -158,8 +158,8 @@ fn begins_pair(rest: &str) -> bool {
     next.starts_with(['"', '\'']) && (keys::top(next).is_some() || keys::step(next).is_some())
 }
 
-/// Reads an unquoted text: up to a bracket, or to a comma before a known key. Other commas are part
-/// of it.
+/// Reads an unquoted text, which ends at a bracket, or at a comma before a known key. Other commas
+/// are part of it.
 pub(super) fn plain(rest: &str, place: Place, open: bool) -> Found {
     let mut brackets = 0_usize;
     let mut end = rest.len();
@@ -210,7 +210,7 @@ pub(super) fn plain(rest: &str, place: Place, open: bool) -> Found {
     }
 }
 
-/// Returns whether a comma ends a value: a known key, a bracket or an item follows.
+/// Returns whether a comma ends a value, because a known key, a bracket or an item follows.
 fn ends_value(behind: &str) -> bool {
     let next = behind.trim_start_matches(keys::is_blank);
     charge(behind.len() - next.len() + 1);

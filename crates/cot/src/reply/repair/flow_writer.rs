@@ -1,4 +1,4 @@
-//! Writes collections of flow style as lines of block style.
+//! Writes collections in flow style as lines in block style.
 
 use cogwork_read::charge;
 
@@ -8,16 +8,15 @@ use super::lines::Line;
 use super::text::in_quotes;
 
 /// The maximum growth of a block in block style, beyond [`LEAST_ROOM`]. Each item is indented to
-/// the column of its list, so without a bound, a list with deep indentation could grow
-/// quadratically.
+/// the column of its list, so a list with deep indentation could otherwise grow quadratically.
 const MAX_GROWTH: usize = 16;
-/// The number of bytes that every block may have in block style.
+/// The number of bytes that every block may take in block style.
 const LEAST_ROOM: usize = 64 * 1024;
 
 /// The lines of a block in block style.
 pub(super) struct Output<'t> {
     lines: Vec<Line<'t>>,
-    /// The number of bytes and columns that may still be written.
+    /// The remaining budget, in bytes and columns.
     room: usize,
     is_blank: bool,
 }
@@ -50,7 +49,7 @@ impl<'t> Output<'t> {
         }
     }
 
-    /// Returns whether there is no text yet.
+    /// Returns whether nothing has been written yet.
     pub(super) fn is_blank(&self) -> bool {
         self.is_blank
     }
@@ -59,7 +58,7 @@ impl<'t> Output<'t> {
         self.lines
     }
 
-    /// Writes a line. Returns `None` if there is no room for it.
+    /// Writes a line. Returns `None` if there is not enough room for it.
     fn write(&mut self, number: usize, column: usize, text: String) -> Option<()> {
         let taken = column.saturating_add(text.len());
         charge(text.len());
@@ -70,7 +69,7 @@ impl<'t> Output<'t> {
     }
 }
 
-/// Writes collections. Its methods return `None` if there is no room.
+/// Writes collections. Its methods return `None` if there is not enough room.
 pub(super) struct Writer<'o, 't, 's> {
     out: &'o mut Output<'t>,
     source: &'s str,
@@ -145,7 +144,7 @@ impl<'o, 't, 's> Writer<'o, 't, 's> {
         }
     }
 
-    /// Writes a collection in place of a text, unchanged.
+    /// Writes a collection unchanged, where a text is expected.
     fn verbatim(
         &mut self,
         number: usize,

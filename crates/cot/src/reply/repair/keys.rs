@@ -1,5 +1,5 @@
-//! The keys of a reply, as models spell them. Known keys distinguish keys from text reliably, which
-//! YAML alone cannot.
+//! Recognizes the keys of a reply in the spellings that models use. Known keys distinguish keys
+//! from text more reliably than the punctuation of YAML.
 
 use cogwork_read::charge;
 
@@ -40,7 +40,7 @@ impl Key {
         }
     }
 
-    /// The letters of its name.
+    /// Returns the letters of its name.
     fn letters(self) -> &'static str {
         match self {
             Self::Thinking => "currentthinking",
@@ -88,11 +88,12 @@ const STEP_SYNONYMS: [(&str, Key); 11] = [
 /// The maximum number of bytes of a line that are searched for a key and its colon.
 const REACH: usize = 64;
 
-/// Returns the top-level key at the beginning of a text, in any spelling but not as a synonym.
+/// Returns the top-level key at the beginning of a text, in any spelling, but without synonyms.
 pub(in crate::reply) fn top_key(text: &str) -> Option<Key> {
     let text = text.strip_prefix("- ").unwrap_or(text);
 
-    // One letter rules out most lines, which matters because every line of a reply is checked.
+    // Checking one letter excludes most lines. This matters because every line of a reply is
+    // checked.
     let stands_before = |byte: &u8| {
         let is_blank = byte.is_ascii() && is_blank(char::from(*byte));
         is_blank || b"_-*`\"'".contains(byte)
@@ -117,13 +118,14 @@ pub(super) struct Known<'t> {
     pub(super) spelling: Spelling,
     /// The text after the colon.
     rest: &'t str,
-    /// Whether an ASCII colon and whitespace, or the end, follow the name, as YAML requires.
+    /// Whether the name is followed by an ASCII colon and then whitespace or the end, as YAML
+    /// requires.
     pub(super) spaced: bool,
 }
 
 impl<'t> Known<'t> {
-    /// What follows the colon, without the blanks around it. Goes over all blanks at both ends of
-    /// the text, so it is for texts of one line.
+    /// Returns the text after the colon, trimmed. This visits all whitespace at both ends, so it
+    /// should only be used for single lines.
     pub(super) fn value(&self) -> &'t str {
         trimmed(self.rest)
     }
@@ -147,7 +149,7 @@ fn known<'t>(text: &'t str, keys: &[Key], synonyms: &[(&str, Key)]) -> Option<Kn
 
     let exact = keys.iter().find(|key| key.as_str() == name);
 
-    // Only for an exactly spelled key is it certain that a space was forgotten.
+    // A space is only known to be missing after a key that is spelled exactly.
     if let Some(key) = exact {
         return Some(Known {
             key: *key,
@@ -189,14 +191,14 @@ pub(super) struct Pair<'t> {
     pub(super) name: &'t str,
     /// The text after the colon.
     rest: &'t str,
-    /// Whether an ASCII colon and a space, a tab or the end follow the name.
+    /// Whether the name is followed by an ASCII colon and then a space, a tab or the end.
     pub(super) spaced: bool,
-    /// Whether any kind of whitespace or nothing follows the colon.
+    /// Whether the colon is followed by any whitespace or by nothing.
     apart: bool,
 }
 
 impl<'t> Pair<'t> {
-    /// What follows the colon, without the blanks around it: for texts of one line.
+    /// Returns the text after the colon, trimmed. This should only be used for single lines.
     pub(super) fn value(&self) -> &'t str {
         trimmed(self.rest)
     }
@@ -208,7 +210,7 @@ fn trimmed(text: &str) -> &str {
     trimmed
 }
 
-/// A colon in bold belongs to the name: `**status:** Done`.
+/// Splits a text at its first colon. A bold colon belongs to the name, as in `**status:** Done`.
 pub(super) fn pair(text: &str) -> Option<Pair<'_>> {
     charge(REACH.min(text.len()));
     let colon = text
@@ -233,13 +235,13 @@ pub(super) fn pair(text: &str) -> Option<Pair<'_>> {
     })
 }
 
-/// Whitespace of any kind, and invisible marks.
+/// Returns whether a character is whitespace of any kind, or an invisible mark.
 pub(super) fn is_blank(c: char) -> bool {
     c.is_whitespace() || matches!(c, '\u{feff}' | '\u{200b}')
 }
 
-/// Returns the letters and digits of a name in lower case. It is empty if the name contains
-/// anything except them and separators.
+/// Returns the letters and digits of a name in lower case. The result is empty if the name contains
+/// anything other than letters, digits and separators.
 fn letters(name: &str) -> String {
     let between = |c: char| is_blank(c) || "_-*`\"'“”‘’".contains(c);
     let letters: String = name.chars().filter(|c| !between(*c)).collect();

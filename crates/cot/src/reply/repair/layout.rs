@@ -1,5 +1,5 @@
-//! From entries to a draft: assigns keys to steps, and steps to lists. Columns decide, as in YAML;
-//! if they are ambiguous, the nearest step that lacks the key is used.
+//! Turns entries into a draft: assigns keys to steps, and steps to lists. As in YAML, this depends
+//! on the columns. If they are ambiguous, a key is assigned to the nearest step that lacks it.
 
 use cogwork_plan::MAX_DEPTH;
 use cogwork_read::charge;
@@ -11,13 +11,13 @@ use super::scan::{Entry, Name};
 use super::text::Value;
 use super::words;
 
-/// A list of steps that is being read, the last of which may still get keys.
+/// A list of steps that is being read. The last step may still get more keys.
 struct Level {
     /// The columns of the first dash, of the last one, and of the keys of the last step.
     first: usize,
     dash: usize,
     keys: Option<usize>,
-    /// Whether the last step is a bare text, so that what is deeper belongs to it.
+    /// Whether the last step is a bare text, so that anything deeper belongs to it.
     bare: bool,
     steps: Vec<DraftStep>,
 }
@@ -25,15 +25,15 @@ struct Level {
 struct Layout<'r> {
     draft: Draft,
     levels: Vec<Level>,
-    /// The level whose last step has just got its key `sub_steps`.
+    /// The level whose last step has just received its key `sub_steps`.
     opened: Option<usize>,
-    /// The column at which keys go to the innermost step since one did, though it is that of its
-    /// dash.
+    /// The column at which keys belong to the innermost step, although it is the column of that
+    /// step's dash. Set by the first key that is assigned this way.
     beside: Option<usize>,
     report: &'r mut Report,
 }
 
-/// Makes a draft of the entries. Returns `None` if its steps nest too deep.
+/// Builds a draft from the entries. Returns `None` if its steps are nested too deeply.
 pub(super) fn lay_out(entries: &[Entry<'_>], report: &mut Report) -> Option<Draft> {
     let mut layout = Layout {
         draft: Draft::default(),
@@ -79,7 +79,7 @@ impl Layout<'_> {
             Name::Key(Key::Planning) => self.planning(value),
             Name::Key(key) => self.key(*key, entry, opened)?,
             Name::Bare => {
-                // A step of text alone has no dash if the plan is not a list.
+                // A step that consists only of text has no dash if the plan is not a list.
                 let dash = entry.dash.unwrap_or(value.column);
                 self.step(dash, value, opened)?;
                 self.text(value);
@@ -101,7 +101,7 @@ impl Layout<'_> {
         Some(())
     }
 
-    /// The key `planning`: its steps follow, or are a text behind it.
+    /// Handles the key `planning`, which is followed by steps, or by a text on the same line.
     fn planning(&mut self, value: &Value<'_>) {
         self.close_plan();
         let mut steps = Vec::new();
@@ -118,7 +118,7 @@ impl Layout<'_> {
         self.draft.planning = Some((value.line, steps));
     }
 
-    /// The steps of a list that is given as a text: one for each of its lines.
+    /// Returns the steps of a list that is given as a text, one per line.
     fn list_as_text(&mut self, value: &Value<'_>, key: Key) -> Option<Vec<DraftStep>> {
         let head = value.head.as_str();
         if head.is_empty() || head.starts_with('#') {
@@ -128,7 +128,7 @@ impl Layout<'_> {
         let mut ignored = Report::default();
         let text = value.text(key.as_str(), &mut ignored).unwrap_or_default();
         if words::is_nothing(&text) {
-            // An empty list is not worth a word; other words for it are.
+            // `[]` for an empty list is not reported; other words for it are.
             if key == Key::SubSteps && !matches!(head, "[]" | "~" | "null" | "Null" | "NULL") {
                 let what = format!("read `{}` behind `sub_steps` as none", excerpt(head));
                 self.report.add(RepairKind::Form, value.line, what);
@@ -172,7 +172,7 @@ impl Layout<'_> {
             }
             None => match self.owner(value.column) {
                 Some(level) => level,
-                // A plan that is one mapping: its keys are those of a step.
+                // The plan is a single mapping, whose keys are those of a step.
                 None => {
                     self.begin_without_dash(value)?;
                     0
@@ -234,7 +234,8 @@ impl Layout<'_> {
         Some(())
     }
 
-    /// Whether a column is deeper than the keys of the step that has just got `sub_steps`.
+    /// Returns whether a column is deeper than the keys of the step that has just received
+    /// `sub_steps`.
     fn is_beneath(&self, opened: Option<usize>, column: usize) -> bool {
         let level = opened.and_then(|level| self.levels.get(level));
         level
@@ -242,7 +243,7 @@ impl Layout<'_> {
             .is_some_and(|keys| column > keys)
     }
 
-    /// Reports a key with a different column than the other keys of its step.
+    /// Reports a key whose column differs from that of the other keys of its step.
     fn check_column(&mut self, level: usize, value: &Value<'_>) {
         let Some(list) = self.levels.get_mut(level) else {
             return;
@@ -261,7 +262,7 @@ impl Layout<'_> {
         }
     }
 
-    /// The innermost level whose last step a key at this column belongs to.
+    /// Returns the innermost level whose last step can own a key at this column.
     fn owner(&self, column: usize) -> Option<usize> {
         let exact = self
             .levels
@@ -276,8 +277,8 @@ impl Layout<'_> {
             .or(self.levels.len().checked_sub(1))
     }
 
-    /// That level, or the innermost one if its step lacks a key that the other has: under a dash
-    /// at the same column.
+    /// Returns `level`, unless the step there already has the key and the innermost step, whose
+    /// dash is at the same column, lacks it. In that case, returns the innermost level.
     fn nearest_without(&mut self, key: Key, level: usize, column: usize) -> usize {
         let innermost = self.levels.len().saturating_sub(1);
         let has = |step: Option<&mut DraftStep>| {
@@ -302,7 +303,7 @@ impl Layout<'_> {
         }
     }
 
-    /// Whether the last step of a level has another description than this one.
+    /// Returns whether the description of the last step of a level differs from this one.
     fn says_otherwise(&self, level: usize, description: &str) -> bool {
         let step = self.levels.get(level).and_then(|level| level.steps.last());
         let known = step.and_then(|step| step.description.as_ref());
@@ -391,7 +392,7 @@ impl Layout<'_> {
         Some(())
     }
 
-    /// The text of a bare step.
+    /// Sets the text of a bare step.
     fn text(&mut self, value: &Value<'_>) {
         let Some(list) = self.levels.last_mut() else {
             return;
@@ -408,7 +409,7 @@ impl Layout<'_> {
         }
     }
 
-    /// Puts the lists deeper than a level into the steps that hold them.
+    /// Moves the lists that are deeper than a level into the steps that contain them.
     fn close_to(&mut self, level: usize) {
         while self.levels.len() > level + 1 {
             let Some(inner) = self.levels.pop() else {
@@ -446,7 +447,7 @@ fn field(value: &Value<'_>, text: Option<String>) -> Field {
     }
 }
 
-/// Sets a value; of two the last one that says anything counts.
+/// Sets a value. Of two values, the last one that isn't empty is used.
 fn set(slot: &mut Option<Field>, field: Field, name: &str, report: &mut Report) {
     if let Some(before) = slot {
         let what = format!(
@@ -462,7 +463,7 @@ fn set(slot: &mut Option<Field>, field: Field, name: &str, report: &mut Report) 
     *slot = Some(field);
 }
 
-/// A line without the number or the bullet before it.
+/// Returns a line without its leading number or bullet.
 fn unnumbered(line: &str) -> &str {
     let line = line.trim_start_matches(['-', '*', '•']).trim_start();
     let behind = line.trim_start_matches(|c: char| c.is_ascii_digit());

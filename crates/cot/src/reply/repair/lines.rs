@@ -1,4 +1,4 @@
-//! The lines of a block, with their places in the raw text.
+//! The lines of a block, and their places in the raw text.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -7,20 +7,20 @@ use cogwork_read::charge;
 
 use super::keys::is_blank;
 
-/// Columns between tabs: enough that a tab is deeper than the dash of most lists.
+/// The number of columns between tab stops, so that a tab is deeper than the dash of most lists.
 const TAB: usize = 4;
 
-/// A line of a block, or one that was made of a piece of a line.
+/// A line of a block, or a line created from a part of one.
 #[derive(Debug, Clone)]
 pub(super) struct Line<'t> {
-    /// In the raw reply, from 1.
+    /// The line number in the raw reply, from 1.
     pub(super) number: usize,
-    /// Columns before the text.
+    /// The number of columns before the text.
     pub(super) indent: usize,
     raw: Cow<'t, str>,
-    /// The text without the blanks around it, in `raw`.
+    /// The trimmed text, inside `raw`.
     text: Range<usize>,
-    /// Columns before `raw`, in a line that was made.
+    /// The number of columns before `raw`, if the line was created from a part of another one.
     padding: usize,
 }
 
@@ -58,12 +58,12 @@ impl<'t> Line<'t> {
         }
     }
 
-    /// The text without the blanks around it.
+    /// Returns the trimmed text.
     pub(super) fn text(&self) -> &str {
         self.raw.get(self.text.clone()).unwrap_or_default()
     }
 
-    /// Where the text begins in the raw line, in bytes.
+    /// Returns the offset of the text in the raw line, in bytes.
     pub(super) fn text_offset(&self) -> usize {
         self.text.start
     }
@@ -72,7 +72,8 @@ impl<'t> Line<'t> {
         self.text.is_empty()
     }
 
-    /// Whether something other than spaces indents the text, or fills a line without one.
+    /// Returns whether the text is indented, or a line without text is filled, with anything other
+    /// than spaces.
     pub(super) fn has_odd_blanks(&self) -> bool {
         charge(self.text.start);
         self.raw
@@ -80,7 +81,7 @@ impl<'t> Line<'t> {
             .is_some_and(|blanks| blanks.contains(|c| c != ' '))
     }
 
-    /// The line without so many columns of indentation.
+    /// Returns the line without this number of columns of indentation.
     pub(super) fn dedented(&self, columns: usize) -> Cow<'_, str> {
         if columns < self.padding {
             let padding = " ".repeat(self.padding - columns);
@@ -112,8 +113,8 @@ fn next_column(column: usize, blank: char) -> usize {
     }
 }
 
-/// Returns the lines of a block that starts at this line of the raw reply. A carriage return alone
-/// ends a line in YAML, but does not count for line numbers.
+/// Returns the lines of a block that starts at this line of the raw reply. A lone carriage return
+/// ends a line in YAML, but isn't counted in line numbers.
 pub(super) fn split(block: &str, first: usize) -> Vec<Line<'_>> {
     charge(block.len());
     let numbered = (first..).zip(block.split('\n'));

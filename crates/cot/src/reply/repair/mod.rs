@@ -1,12 +1,14 @@
-//! Repairs of malformed replies. Each is reported.
+//! Repairs malformed replies. Every repair is reported.
 //!
-//! They are applied once, in this order. Each takes linear time and is idempotent:
+//! The repairs are applied once, in this order. Each takes linear time and is idempotent:
 //!
-//! 1. `flow`: JSON, even if broken, is rewritten in block style.
-//! 2. `scan`: lines are split into keys and text by the known keys; whitespace, spellings of keys.
-//! 3. `layout`: keys are assigned to steps and steps to lists; indentation, duplicate keys.
-//! 4. `text`, `quoted`: values are read as the intended texts; quotes, block scalars.
-//! 5. `steps`: steps in other forms, synonyms of statuses and truth values, loops.
+//! 1. `flow` rewrites JSON in block style, even if it is malformed.
+//! 2. `scan` uses the known keys to split lines into keys and text, and repairs whitespace and the
+//!    spelling of keys.
+//! 3. `layout` assigns keys to steps and steps to lists, and repairs indentation and duplicate
+//!    keys.
+//! 4. `text` and `quoted` read values as the intended texts, and repair quotes and block scalars.
+//! 5. `steps` handles other forms of steps, synonyms of statuses and truth values, and loops.
 //!
 //! The result is written as plain YAML and read strictly, so a repair never decides whether a reply
 //! is valid.
@@ -45,9 +47,9 @@ use super::problem::Partial;
 pub(super) struct Mended {
     written: Written,
     pub(super) repairs: Vec<Repair>,
-    /// What can be read, in case the whole block cannot.
+    /// The readable parts, if the block as a whole cannot be read.
     pub(super) partial: Partial,
-    /// Whether a step was removed because the text ends in it.
+    /// Whether an incomplete step was removed at the end of the text.
     pub(super) truncated: bool,
 }
 
@@ -86,7 +88,7 @@ impl Mended {
 }
 
 /// Repairs a block that starts at this line of the raw reply. `open` means that the text may be cut
-/// off. Returns `None` if nothing in it can be recognized.
+/// off. Returns `None` if no part of the block is recognized.
 pub(super) fn mend(block: &str, first_line: usize, open: bool, bounds: Bounds) -> Option<Mended> {
     let mut report = Report::default();
     let lines = lines::split(block, first_line);
@@ -111,8 +113,8 @@ pub(super) fn mend(block: &str, first_line: usize, open: bool, bounds: Bounds) -
     })
 }
 
-/// Removes the last step if the text visibly ends in it: its status is missing or incomplete, or a
-/// quote is not closed.
+/// Removes the last step if the text clearly ends inside it, because its status is missing or
+/// incomplete or a quote is not closed.
 fn drop_unfinished(draft: &mut Draft, last: Option<&Entry<'_>>, report: &mut Report) {
     let Some((line, mut steps)) = draft.planning.as_mut().map(|(line, steps)| (*line, steps))
     else {

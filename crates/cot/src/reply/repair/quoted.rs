@@ -1,11 +1,11 @@
-//! Quoted texts, with misplaced quotes.
+//! Reads quoted texts, including those with misplaced quotes.
 
 use cogwork_read::charge;
 
-/// The text of a quoted text, and the faults of its quotes.
+/// The content of a quoted text, and the problem with its quotes.
 pub(super) struct Quoted {
     pub(super) text: String,
-    /// Up to the name of what the text belongs to.
+    /// The start of the repair message, which ends with the name of the key or item.
     pub(super) fault: Option<&'static str>,
 }
 
@@ -44,8 +44,9 @@ pub(super) fn read(text: &str, quote: char) -> Quoted {
     }
 }
 
-/// Returns the text in the outer quotes of a text with inner quotes: `"He said "no" to it"`,
-/// `'it's'`. In `"a" and "b"` the first quote closes what it follows.
+/// Returns the content between the outer quotes of a text that also contains inner quotes, such as
+/// `"He said "no" to it"` or `'it's'`. `"a" and "b"` is not such a text, because its first two
+/// quotes form a pair.
 fn wrapped<'t>(inner: &'t str, quote: char, before: &str, behind: &str) -> Option<&'t str> {
     charge(inner.len());
     let body = inner.trim_end().strip_suffix(quote)?;
@@ -56,14 +57,15 @@ fn wrapped<'t>(inner: &'t str, quote: char, before: &str, behind: &str) -> Optio
         && before.ends_with(char::is_alphanumeric)
         && behind.starts_with(char::is_alphanumeric);
 
-    // The blanks before `behind` were taken off: a quote with one on its right closes.
+    // `behind` is trimmed, so the text is checked again here: a quote that is followed by
+    // whitespace is a closing one.
     let glued = inner
         .get(before.len() + 1..)
         .is_some_and(|rest| !rest.starts_with(char::is_whitespace));
     (glued && (opens || apostrophe)).then_some(body)
 }
 
-/// Where the quote closes.
+/// Returns the offset of the closing quote.
 pub(super) fn closing(text: &str, quote: char) -> Option<usize> {
     let end = closing_quote(text, quote);
     charge(end.unwrap_or(text.len()));
@@ -87,8 +89,8 @@ fn closing_quote(text: &str, quote: char) -> Option<usize> {
     None
 }
 
-/// Replaces escapes. If one is invalid, as in a Windows path, all backslashes except for those
-/// before quotes and backslashes are text.
+/// Replaces escapes. If one of them is invalid, as in a Windows path, only `\"` and `\\` are
+/// treated as escapes, and all other backslashes are kept.
 pub(super) fn unescaped_or_verbatim(body: &str, quote: char) -> (String, bool) {
     charge(body.len());
     if quote != '"' {
@@ -139,7 +141,8 @@ fn unescaped(body: &str) -> Option<String> {
     Some(out)
 }
 
-/// The character of a number in hexadecimal digits; of two, where JSON splits one.
+/// Reads a character given as hexadecimal digits, or as two such numbers if JSON uses a surrogate
+/// pair.
 fn character(chars: &mut std::str::Chars<'_>, digits: usize) -> Option<char> {
     let mut number = || {
         let text: String = chars.by_ref().take(digits).collect();
@@ -163,7 +166,7 @@ fn character(chars: &mut std::str::Chars<'_>, digits: usize) -> Option<char> {
     char::from_u32(0x10000 + ((first - 0xd800) << 10) + (second - 0xdc00))
 }
 
-/// Returns the text between curly quotes around a whole text.
+/// Returns the content of a text that is completely enclosed in curly quotes.
 pub(super) fn in_curly_quotes(text: &str) -> Option<&str> {
     charge(text.len());
     let inner = text

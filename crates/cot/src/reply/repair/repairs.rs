@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 
 /// A change to a reply that made it readable.
 ///
-/// `Display` is one line with the place and the change. Control characters of the model's text are
-/// replaced.
+/// `Display` writes the place and the change on one line. Control characters in the text of the
+/// model are replaced.
 ///
 /// ```
 /// use cogwork_cot::{RepairKind, ReplyReader};
@@ -41,7 +41,7 @@ pub struct Repair {
     pub what: String,
 }
 
-/// The kind of fault that a [`Repair`] fixes.
+/// The kind of problem that a [`Repair`] fixes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -50,36 +50,37 @@ pub enum RepairKind {
     Blanks,
     /// Indentation that YAML would misread.
     Indentation,
-    /// Quotes that are missing, not closed, or inside a text; a backslash that escapes nothing.
+    /// Quotes that are missing, not closed, or inside a text; a backslash without a valid escape.
     Quotes,
-    /// Characters that JSON and YAML do not allow, or that are missing: a `//` comment, an unclosed
-    /// bracket.
+    /// Characters that JSON and YAML do not allow, such as a `//` comment, or missing ones, such as
+    /// a closing bracket.
     Json,
-    /// A character that YAML rejects, with a clear meaning.
+    /// A character that YAML rejects, although its meaning is clear.
     Syntax,
-    /// A key in a different spelling, or a different word for it.
+    /// A key in a different spelling, or a synonym of a key.
     Key,
-    /// A key given twice.
+    /// A duplicate key.
     DuplicateKey,
-    /// A status in other words.
+    /// A synonym of a status.
     Status,
     /// A step without a status.
     MissingStatus,
-    /// A truth value in other words.
+    /// A synonym of a truth value.
     TruthValue,
-    /// A step or a plan in a different form: a bare text, a line as it is printed, numbered keys.
+    /// A step or a plan in a different form: a bare text, a line as plans are printed, or numbered
+    /// keys.
     Form,
     /// An empty step.
     EmptyStep,
-    /// The same step many times in a row.
+    /// A step that is repeated many times in a row.
     Repetition,
     /// Text inside the block that is not part of the reply.
     Prose,
     /// An incomplete step at the end.
     CutOff,
-    /// A later block could not be read.
+    /// An earlier block was used, because a later one could not be read.
     EarlierBlock,
-    /// More than 1,000 repairs, which are not listed one by one.
+    /// There were more than 1,000 repairs, and the remaining ones are not listed.
     More,
 }
 
@@ -124,14 +125,14 @@ impl Report {
     }
 }
 
-/// The maximum number of repairs that are listed. They are kept with every thought, and only loops
-/// need more.
+/// The maximum number of repairs that are listed. They are stored with every thought, and only
+/// replies with loops need more.
 const LISTED: usize = 1000;
 
 /// The maximum number of characters of the model's text that a repair quotes.
 const EXCERPT: usize = 40;
 
-/// Returns the beginning of a text, for quoting.
+/// Returns the beginning of a text, for use as a quote.
 pub(super) fn excerpt(text: &str) -> String {
     charge(text.len());
     OneLine::new(text).with_max_chars(EXCERPT).to_string()

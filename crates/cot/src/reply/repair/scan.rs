@@ -1,5 +1,6 @@
-//! From lines to entries: decides which lines begin a key or a step, and which continue the text
-//! before. Known keys decide, by spelling and column, where YAML uses columns and punctuation.
+//! Turns lines into entries: decides which lines begin a key or a step, and which ones continue the
+//! text before them. Known keys, by spelling and column, are used instead of the punctuation that
+//! YAML relies on.
 
 use cogwork_read::charge;
 
@@ -13,20 +14,20 @@ use super::words;
 /// A key or a step, and its value.
 #[derive(Debug)]
 pub(super) struct Entry<'t> {
-    /// The column of a dash or a number before it, if one begins a step.
+    /// The column of the preceding dash or number, if the entry begins a step.
     pub(super) dash: Option<usize>,
     pub(super) name: Name,
     pub(super) value: Value<'t>,
-    /// The quote with which the value begins, while nothing has closed it.
+    /// The opening quote of the value, until it is closed.
     open_quote: Option<char>,
 }
 
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Name {
     Key(Key),
-    /// A key that replies do not have.
+    /// An unknown key.
     Unknown(String),
-    /// None: a step that is a bare text, or a list's text.
+    /// No key: a step that is a bare text, or the text of a list.
     Bare,
 }
 
@@ -55,7 +56,7 @@ impl<'t> Entry<'t> {
         matches!(self.name, Name::Key(Key::Planning | Key::SubSteps))
     }
 
-    /// Whether it is a part of a plan, beneath its key.
+    /// Whether it is inside the plan, below the key `planning`.
     pub(super) fn is_in_plan(&self) -> bool {
         !matches!(
             self.name,
@@ -83,7 +84,7 @@ enum Region {
     After,
 }
 
-/// The spelling of each top-level key that counts in this block, and its column.
+/// The accepted spelling and column of each top-level key in this block.
 struct Accepted {
     margin: usize,
     /// The closest spelling of each key, and whether it is at the margin.
@@ -106,8 +107,8 @@ impl Accepted {
             .filter_map(|key| {
                 let of_key = tops().filter(|(_, known)| known.key == key);
 
-                // At the margin before deeper ones; then by spelling. Other words count at the
-                // margin only.
+                // Prefer keys at the margin, then the closest spelling. Synonyms are only accepted
+                // at the margin.
                 let ranked = of_key.map(|(indent, known)| (indent > margin, known.spelling));
                 let (deeper, spelling) = ranked
                     .filter(|(deeper, spelling)| !deeper || *spelling < Spelling::Synonym)
@@ -125,8 +126,8 @@ impl Accepted {
         self.keys.iter().any(|(known, ..)| *known == key)
     }
 
-    /// The key of the top level that a line begins. Inside the thinking a deeper one must look like
-    /// one.
+    /// Returns the top-level key that a line begins with. Inside the thinking, an indented key
+    /// needs a plausible value as well.
     fn key<'l>(&self, line: &'l Line<'_>, region: Region) -> Option<Known<'l>> {
         let known = top(line.text())?;
         let (_, spelling, at_margin) = self.keys.iter().find(|(key, ..)| *key == known.key)?;
@@ -147,13 +148,13 @@ fn top(text: &str) -> Option<Known<'_>> {
     keys::top(text)
 }
 
-/// What opens a list that follows in the next lines, and should not be there.
+/// Returns whether a value is a superfluous opener of a list that follows on the next lines.
 fn is_opener(head: &str) -> bool {
     is_block(head) || matches!(head, "[" | "{" | "[{" | "-")
 }
 
-/// Returns the entries of a block, in order, or `None` if steps follow the end of the reply, where
-/// it is unclear what they belong to.
+/// Returns the entries of a block, in order. Returns `None` if the reply is followed by more steps,
+/// because it is unclear where they belong.
 pub(super) fn scan<'t>(lines: Vec<Line<'t>>, report: &mut Report) -> Option<Vec<Entry<'t>>> {
     let accepted = Accepted::of(&lines);
     let swallowed = if accepted.has(Key::Planning) {
@@ -223,7 +224,7 @@ pub(super) fn scan<'t>(lines: Vec<Line<'t>>, report: &mut Report) -> Option<Vec<
     Some(scan.entries)
 }
 
-/// Returns the first line of steps in the thinking, if no key precedes them.
+/// Returns the first line of steps inside the thinking, if they have no key before them.
 fn swallowed(lines: &[Line<'_>]) -> Option<usize> {
     charge(lines.len());
     let is = |line: &Line<'_>, key| {
@@ -241,10 +242,10 @@ fn swallowed(lines: &[Line<'_>]) -> Option<usize> {
         .then_some(first)
 }
 
-/// A step that a line begins with a dash, another bullet or a number.
+/// The start of a step: a dash, another bullet or a number at the beginning of a line.
 struct Item<'l> {
     rest: &'l str,
-    /// Columns from the dash to the text.
+    /// The number of columns from the dash to the text.
     width: usize,
 }
 
@@ -263,7 +264,7 @@ impl<'l> Item<'l> {
 
         let bullet = text.strip_prefix(['-', '*', '•', '+', '–']);
 
-        // A known key is recognized without whitespace.
+        // A known key is recognized even without the whitespace.
         let begins = |rest: &str| {
             let exact = keys::step(rest).is_some_and(|known| known.spelling == Spelling::Exact);
             rest.is_empty() || rest.starts_with(char::is_whitespace) || exact
@@ -294,7 +295,7 @@ const BULLET: &str = "read what stands before a step as a dash";
 struct Scan<'t, 'r> {
     entries: Vec<Entry<'t>>,
     region: Region,
-    /// Whether text outside of the reply was reported.
+    /// Whether text outside the reply has been reported.
     prose: bool,
     report: &'r mut Report,
 }
@@ -322,7 +323,7 @@ impl<'t> Scan<'t, '_> {
         self.begin(None, known, line, line.indent);
     }
 
-    /// A document marker between two parts of a reply does not belong to the first.
+    /// Removes a document marker between two parts of a reply from the first part.
     fn drop_marker(&mut self) {
         let Some(open) = self.entries.last_mut() else {
             return;
@@ -392,7 +393,7 @@ impl<'t> Scan<'t, '_> {
         let head = if opener { "" } else { value };
         charge(line.text().len());
 
-        // A value is the rest of its line.
+        // The value is the rest of the line.
         let value_column = line.indent + line.text().chars().count() - value.chars().count() + 1;
         let mut entry = Entry::new(dash, Name::Key(key), line.number, column, head);
         entry.value.value_column = value_column;
@@ -412,7 +413,7 @@ impl<'t> Scan<'t, '_> {
             .push(Entry::new(dash, Name::Bare, line.number, line.indent, text));
     }
 
-    /// Handles a line of the plan that is not a top-level key.
+    /// Handles a line of the plan that doesn't begin with a top-level key.
     fn plan(&mut self, line: Line<'t>) {
         let item = Item::of(&line).map(|item| (item.rest.to_owned(), item.width));
         let (text, width) = item.unwrap_or_else(|| (line.text().to_owned(), 0));
@@ -431,7 +432,7 @@ impl<'t> Scan<'t, '_> {
         let is_text = !list && !matches!(open.name, Name::Unknown(_));
         let keyed = is_text && !matches!(open.name, Name::Bare | Name::Key(Key::Status));
 
-        // Lines of a block scalar or an open quote are always text.
+        // Lines of a block scalar or of an open quote are always text.
         let in_block = open.value.is_block() && (deeper || (known.is_none() && !is_item));
         if is_text && (in_block || (known.is_none() && open.open_quote.is_some())) {
             open.push(line);
@@ -441,7 +442,7 @@ impl<'t> Scan<'t, '_> {
             }
             self.begin(dash, known, &line, column);
         } else if is_item {
-            // Beneath a text it is one more line of it, as in YAML.
+            // Below a text, this is another line of the text, as in YAML.
             if keyed && deeper {
                 open.push(line);
             } else {
@@ -454,7 +455,7 @@ impl<'t> Scan<'t, '_> {
             let what = format!("left out `{}`", excerpt(&text));
             self.report.add(RepairKind::Prose, line.number, what);
         } else if text.starts_with('#') {
-            // A comment, as in YAML.
+            // This is a comment, as in YAML.
         } else if list
             || (open.name == Name::Bare && open.dash.is_none() && line.indent == open.value.column)
         {
@@ -466,8 +467,8 @@ impl<'t> Scan<'t, '_> {
         }
     }
 
-    /// Whether a line behind a thinking of one line begins a key that replies do not have. Beneath
-    /// a block scalar, or with a capital, it is text that was not indented.
+    /// Returns whether a line after a one-line thinking begins an unknown key. After a block
+    /// scalar, or with a capital letter, the line is text that isn't indented.
     fn is_unknown(&self, line: &Line<'_>, margin: usize) -> bool {
         let one_line = self
             .entries
@@ -481,7 +482,7 @@ impl<'t> Scan<'t, '_> {
         one_line && line.indent <= margin && small && unknown(line.text()).is_some_and(one_word)
     }
 
-    /// A key that replies do not have is kept, so that the complaint is about it.
+    /// Keeps an unknown key, so that the error describes it.
     fn unknown(&mut self, line: &Line<'_>) {
         if let Some((name, value)) = unknown(line.text()) {
             let name = Name::Unknown(name.to_owned());
@@ -490,7 +491,7 @@ impl<'t> Scan<'t, '_> {
         }
     }
 
-    /// Text before the first or behind the last key. Comments and markers say nothing.
+    /// Reports text before the first key or after the last one. Comments and markers are ignored.
     fn outside(&mut self, line: &Line<'_>) {
         let text = line.text();
         if text.starts_with('#') || matches!(text, "---" | "...") {
@@ -500,12 +501,13 @@ impl<'t> Scan<'t, '_> {
             self.report.add(RepairKind::Prose, line.number, what);
         }
 
-        // Once before the reply, and once behind it.
+        // Text before the reply and text after it are each reported once.
         self.prose = true;
     }
 }
 
-/// A bracket, a tag or a fence alone on its line: left over from what the model thought to close.
+/// Returns whether a line consists only of a bracket, a tag or a fence, left over from something
+/// that the model meant to close.
 fn is_sign(text: &str) -> bool {
     charge(text.len());
     let tag = text.starts_with('<') && text.ends_with('>') && !text.contains(char::is_whitespace);
@@ -516,7 +518,7 @@ fn is_sign(text: &str) -> bool {
     tag || brackets || text.starts_with("```") || matches!(text, "---" | "...")
 }
 
-/// Returns a name before a colon that is not a key of a reply, and its value.
+/// Returns an unknown name before a colon, and its value.
 fn unknown(text: &str) -> Option<(&str, &str)> {
     let pair = pair(text)?;
     let Pair { name, spaced, .. } = pair;

@@ -1,4 +1,4 @@
-//! Steps that are whole in another form, and values in other words: one small function for each.
+//! Converts steps in other forms and values in other words. Each conversion is a small function.
 
 use cogwork_plan::{Plan, Status};
 use cogwork_read::charge;
@@ -9,12 +9,12 @@ use super::repairs::{RepairKind, Report, excerpt};
 use super::text::Value;
 use super::words;
 
-/// So many equal steps in a row are a loop that the model was caught in. Plans that mean it are
-/// hardly found; two or three equal steps are.
+/// The number of equal steps in a row that is treated as a loop of the model. Two or three equal
+/// steps can be intended, but hardly this many.
 const LOOP: usize = 10;
 
-/// A step that is a bare text: as it is printed, `[Done] Buy: $23`; as a pair of text and status,
-/// `Buy: Done`; or a description.
+/// Reads a step given as a bare text: a printed step such as `[Done] Buy: $23`, a description with
+/// a status such as `Buy: Done`, or just a description.
 pub(super) fn read_bare(step: &mut DraftStep, value: &Value<'_>, text: &str, report: &mut Report) {
     charge(text.len());
     let field = |text: &str| {
@@ -60,8 +60,8 @@ pub(super) fn read_bare(step: &mut DraftStep, value: &Value<'_>, text: &str, rep
     }
 }
 
-/// Description, result and mark of `description: result (mark)`. Only a step that is done has a
-/// result, and only one to be verified a mark.
+/// Splits `description: result (mark)`. Only a step that isn't pending can have a result, and only
+/// a step that needs verification can have a mark.
 fn printed(text: &str, status: Status) -> (&str, &str, &str) {
     let (text, mark) = match text
         .strip_suffix(')')
@@ -76,7 +76,7 @@ fn printed(text: &str, status: Status) -> (&str, &str, &str) {
     }
 }
 
-/// All that is done to the values of a draft, in order.
+/// Applies all repairs of values to a draft, in order.
 pub(super) fn repair(draft: &mut Draft, report: &mut Report) {
     if let Some((_, steps)) = &mut draft.planning {
         each_list(steps, &mut |steps| {
@@ -90,7 +90,7 @@ pub(super) fn repair(draft: &mut Draft, report: &mut Report) {
     truth(draft, report);
 }
 
-/// Calls with every list of steps, the deepest first. Drafts are no deeper than plans.
+/// Calls `work` with every list of steps, the deepest first. Drafts are no deeper than plans.
 fn each_list(steps: &mut Vec<DraftStep>, work: &mut impl FnMut(&mut Vec<DraftStep>)) {
     charge(steps.len());
     for step in steps.iter_mut() {
@@ -100,7 +100,8 @@ fn each_list(steps: &mut Vec<DraftStep>, work: &mut impl FnMut(&mut Vec<DraftSte
     work(steps);
 }
 
-/// A step in pieces, each key with a dash of its own: `- description: Buy`, `- status: Done`.
+/// Joins steps that were split into pieces, with a dash before each key: `- description: Buy`, `-
+/// status: Done`.
 fn join_parts(steps: &mut Vec<DraftStep>, report: &mut Report) {
     let mut joined: Vec<DraftStep> = Vec::with_capacity(steps.len());
     for mut part in steps.drain(..) {
@@ -159,7 +160,7 @@ fn drop_empty(steps: &mut Vec<DraftStep>, report: &mut Report) {
     });
 }
 
-/// The status in the words of plans. Nothing is made of a word that names none.
+/// Replaces a synonym of a status. An unknown word is kept.
 fn status(step: &mut DraftStep, report: &mut Report) {
     let Some(Field {
         text: Some(text),
@@ -226,7 +227,7 @@ fn truth(draft: &mut Draft, report: &mut Report) {
     }
 }
 
-/// A word without a comment behind it, and without quotes around it.
+/// Returns a word without a trailing comment and without quotes around it.
 fn bare(text: &str) -> &str {
     charge(text.len());
     let text = text.split_once(" #").map_or(text, |(text, _)| text).trim();
@@ -241,14 +242,14 @@ fn is_quoted(text: &str, bare: &str) -> bool {
     text.len() == bare.len() + 2 && text.starts_with(['"', '\''])
 }
 
-/// Whether a plan has so many equal steps in a row that they are a loop.
+/// Returns whether a plan has enough equal steps in a row to be a loop.
 pub(in crate::reply) fn repeats(plan: &Plan) -> bool {
     let mut equal = 0;
     let mut before = None;
     plan.walk().any(|entry| {
         charge(1 + entry.step.description.len());
 
-        // Sub-steps come deeper, so equal steps side by side have none between them.
+        // Sub-steps are deeper, so equal steps at the same depth have none between them.
         let same = before == Some((entry.depth, entry.step)) && entry.step.sub_steps.is_empty();
         before = Some((entry.depth, entry.step));
         equal = if same { equal + 1 } else { 0 };
@@ -257,7 +258,7 @@ pub(in crate::reply) fn repeats(plan: &Plan) -> bool {
     })
 }
 
-/// Of many equal steps in a row only the first is kept.
+/// Keeps only the first of many equal steps in a row.
 fn drop_loops(steps: &mut Vec<DraftStep>, report: &mut Report) {
     let mut kept: Vec<DraftStep> = Vec::with_capacity(steps.len());
     let mut equal = 0;
@@ -277,7 +278,7 @@ fn drop_loops(steps: &mut Vec<DraftStep>, report: &mut Report) {
     *steps = kept;
 }
 
-/// Takes the last steps off that repeat the one before them, if they are many.
+/// Removes the last steps if they repeat the step before them many times.
 fn close_loop(kept: &mut Vec<DraftStep>, equal: usize, report: &mut Report) {
     if equal + 1 < LOOP {
         return;

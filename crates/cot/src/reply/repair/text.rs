@@ -11,13 +11,14 @@ use super::repairs::{RepairKind, Report};
 #[derive(Debug, Clone, Default)]
 pub(super) struct Value<'t> {
     pub(super) line: usize,
-    /// The column of the key, which YAML holds the indentation of the text against.
+    /// The column of the key. YAML requires the text to be indented further than this.
     pub(super) column: usize,
     /// The column of the head, from 1.
     pub(super) value_column: usize,
     pub(super) head: String,
     pub(super) tail: Vec<Line<'t>>,
-    /// Whether the head is the header of a block scalar. Asked for every line that follows.
+    /// Whether the head is the header of a block scalar. Cached, because it is needed for every
+    /// line that follows.
     is_block: bool,
 }
 
@@ -38,7 +39,7 @@ impl Value<'_> {
         self.is_block
     }
 
-    /// All of it on one line.
+    /// Returns the whole value as one line.
     pub(super) fn one_line(&self) -> String {
         let lines = std::iter::once(self.head.as_str()).chain(self.tail.iter().map(Line::text));
         let text = lines
@@ -50,8 +51,8 @@ impl Value<'_> {
         text
     }
 
-    /// The text, and what had to be repaired to read it; none for `null` and nothing. `name` is
-    /// what the text belongs to.
+    /// Returns the text and reports the repairs, or returns `None` for `null` and an empty value.
+    /// `name` is the key or item that the text belongs to.
     pub(super) fn text(&self, name: &str, report: &mut Report) -> Option<String> {
         if self.is_block() {
             return Some(self.block(name, report));
@@ -64,7 +65,7 @@ impl Value<'_> {
         }
     }
 
-    /// The lines of a block scalar without their common indentation.
+    /// Returns the lines of a block scalar without their common indentation.
     fn block(&self, name: &str, report: &mut Report) -> String {
         let lines = || self.tail.iter().filter(|line| !line.is_blank());
         let first = lines().next().map_or(0, |line| line.indent);
@@ -150,7 +151,7 @@ impl Value<'_> {
 
             report.add(RepairKind::Quotes, self.line, what);
 
-            // What needs quotes on several lines was written as lines, often as a list.
+            // Text on several lines that needs quotes was meant as separate lines, often as a list.
             let whole = || lines().collect::<Vec<_>>().join("\n").trim_end().to_owned();
             Some(inner.map_or_else(whole, str::to_owned))
         } else {
@@ -167,7 +168,7 @@ impl Value<'_> {
     }
 }
 
-/// Whether what follows a key is the header of a block scalar.
+/// Returns whether the text after a key is the header of a block scalar.
 pub(super) fn is_block(head: &str) -> bool {
     charge(head.len());
     let (header, comment) = head.split_once(char::is_whitespace).unwrap_or((head, ""));
@@ -178,7 +179,7 @@ pub(super) fn is_block(head: &str) -> bool {
         && (comment.trim().is_empty() || comment.trim_start().starts_with('#'))
 }
 
-/// Folds lines as YAML does: a line break becomes a space, and a blank line a line break.
+/// Folds lines like YAML: a line break becomes a space, and a blank line becomes a line break.
 fn folded<'l>(lines: impl Iterator<Item = &'l str>) -> String {
     let mut text = String::new();
     let mut breaks = 0;
@@ -201,7 +202,7 @@ fn folded<'l>(lines: impl Iterator<Item = &'l str>) -> String {
     text
 }
 
-/// Whether YAML would read a text without quotes as anything else, or refuse it.
+/// Returns whether YAML would reject an unquoted text or change its meaning.
 pub(super) fn needs_quotes(text: &str) -> bool {
     charge(text.len());
     let mut chars = text.chars();
@@ -225,7 +226,7 @@ pub(super) fn needs_quotes(text: &str) -> bool {
     }
 }
 
-/// Writes a text in double quotes, on one line, so that YAML reads it back exactly.
+/// Writes a text in double quotes, on one line, so that YAML reads back exactly the same text.
 pub(super) fn in_quotes(text: &str) -> String {
     charge(text.len());
     let mut out = String::with_capacity(text.len() + 2);

@@ -1,11 +1,11 @@
-//! Statuses, truth values and "nothing" in the words that models use for them.
+//! Recognizes the words that models use for statuses, truth values and "nothing".
 
 use cogwork_plan::Status;
 use cogwork_read::charge;
 
-/// The status that a text names. What names none is an error and never a guess.
+/// Returns the status that a text names. An unknown word is an error; it is never guessed.
 pub(super) fn status(text: &str) -> Option<Status> {
-    // A box before the word says no more than it.
+    // A checkbox before the word adds no information.
     let boxes = ["[x]", "[X]", "[ ]"];
     let behind = boxes.iter().find_map(|sign| text.trim().strip_prefix(sign));
     let text = behind
@@ -54,7 +54,7 @@ pub(super) fn status(text: &str) -> Option<Status> {
     }
 }
 
-/// A status that is a sign alone.
+/// Returns the status for a single symbol.
 fn sign(text: &str) -> Option<Status> {
     charge(text.len());
     let has = |signs: &[char]| text.contains(signs);
@@ -69,7 +69,7 @@ fn sign(text: &str) -> Option<Status> {
     }
 }
 
-/// The truth value that a text names.
+/// Returns the truth value that a text names.
 pub(super) fn truth(text: &str) -> Option<bool> {
     match words(text).as_str() {
         "true" | "yes" | "y" | "on" | "1" => Some(true),
@@ -78,7 +78,7 @@ pub(super) fn truth(text: &str) -> Option<bool> {
     }
 }
 
-/// Whether a text only says that there is nothing.
+/// Returns whether a text only states that there is nothing.
 pub(super) fn is_nothing(text: &str) -> bool {
     matches!(
         words(text).as_str(),
@@ -86,8 +86,8 @@ pub(super) fn is_nothing(text: &str) -> bool {
     ) || text.trim().is_empty()
 }
 
-/// Letters and digits, in small letters. A text with other signs than those around and between
-/// words is not one of our words: `true/false`, `Done, 4`.
+/// Returns letters and digits in lower case. A text with other symbols between its words, such as
+/// `true/false` or `Done, 4`, matches no known word.
 fn words(text: &str) -> String {
     charge(text.len());
     let around = |c: char| !c.is_alphanumeric();
