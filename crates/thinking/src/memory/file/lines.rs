@@ -11,6 +11,14 @@ use super::place::Place;
 use crate::memory::words::Items;
 use crate::memory::{MemoryError, MemoryLimits};
 
+/// The maximum number of bytes that a byte of a text takes when it is escaped.
+const ESCAPED: u64 = 6;
+/// The maximum number of bytes of a line before and after its text.
+const AROUND: u64 = 16;
+/// The number of bytes that a file may have beyond twice its items, so that a small file is seldom
+/// rewritten.
+pub(super) const SPARE: u64 = 64 * 1024;
+
 #[derive(Serialize, Deserialize)]
 struct Line<'a> {
     text: Cow<'a, str>,
@@ -35,13 +43,15 @@ impl Lines {
         let mut lines = Self::default();
         let mut reader = BufReader::new(file.take(most_bytes(limits)));
         let mut line = Vec::new();
+        let most_of_line = most_bytes_of_line(limits);
 
         // Only the next line shows whether a line is the last one.
         let mut is_damaged = false;
 
         loop {
             line.clear();
-            let bytes = reader
+            let bytes = (&mut reader)
+                .take(most_of_line + 1)
                 .read_until(b'\n', &mut line)
                 .map_err(|source| place.error(source))?;
             if bytes == 0 {
@@ -52,6 +62,19 @@ impl Lines {
 
             if is_damaged {
                 return Err(lines.damaged(place));
+            }
+
+            if bytes as u64 > most_of_line {
+                // Writes that never reached the disk may leave any number of zeros.
+                let has_ended = line.ends_with(b"\n");
+                let rest = Rest::read(has_ended, &mut reader);
+                let rest = rest.map_err(|source| place.error(source))?;
+                if rest.is_blank && may_be_left(&line) {
+                    return Ok(lines);
+                }
+
+                let bytes = bytes as u64 + rest.of_line;
+                return Err(lines.too_long(place, bytes, most_of_line));
             }
 
             match serde_json::from_slice::<Line<'_>>(&line) {
@@ -78,6 +101,54 @@ impl Lines {
             line: self.count + 1,
         }
     }
+
+    fn too_long(&self, place: &Place, bytes: u64, most: u64) -> MemoryError {
+        MemoryError::TooLong {
+            what: format!("line {} of the memory file {}", self.count + 1, place.path()),
+            bytes,
+            most,
+        }
+    }
+}
+
+/// What follows the beginning of a line that is too long.
+#[derive(Debug)]
+struct Rest {
+    /// Whether the rest of the file is only zeros and white space.
+    is_blank: bool,
+    /// The number of bytes until the end of the line.
+    of_line: u64,
+}
+
+impl Rest {
+    /// Reads the rest of a file, keeping none of it.
+    fn read(mut has_ended: bool, reader: &mut impl BufRead) -> io::Result<Self> {
+        let mut rest = Self {
+            is_blank: true,
+            of_line: 0,
+        };
+
+        loop {
+            let bytes = reader.fill_buf()?;
+            if bytes.is_empty() {
+                return Ok(rest);
+            }
+
+            rest.is_blank &= is_blank(bytes);
+            if !has_ended {
+                let line_break = bytes.iter().position(|byte| *byte == b'\n');
+                rest.of_line += line_break.map_or(bytes.len(), |at| at + 1) as u64;
+                has_ended = line_break.is_some();
+            }
+            if has_ended && !rest.is_blank {
+                return Ok(rest);
+            }
+
+            let read = bytes.len();
+            charge(read);
+            reader.consume(read);
+        }
+    }
 }
 
 /// Serializes an item.
@@ -87,12 +158,21 @@ pub(super) fn line(text: &str) -> io::Result<Vec<u8>> {
     Ok(line)
 }
 
-/// Returns the maximum size of a file: twice the items, each with every character escaped.
+/// Returns the maximum size of a file: twice the items that are kept, each with every character
+/// escaped, and what is appended until the file is rewritten.
 pub(super) fn most_bytes(limits: MemoryLimits) -> u64 {
-    let line = (limits.item_bytes() as u64)
-        .saturating_mul(6)
-        .saturating_add(16);
-    line.saturating_mul(limits.items() as u64).saturating_mul(2)
+    let items = limits.items() as u64;
+    let line = most_bytes_of_line(limits);
+    // A single item larger than the total is kept, too.
+    let texts = limits.total_bytes().max(limits.item_bytes()) as u64;
+
+    let by_items = 2 * items * line;
+    let by_bytes = 2 * (texts * ESCAPED + items * AROUND) + SPARE + line;
+    by_items.min(by_bytes)
+}
+
+fn most_bytes_of_line(limits: MemoryLimits) -> u64 {
+    limits.item_bytes() as u64 * ESCAPED + AROUND
 }
 
 /// Returns whether a line may be left from an interrupted write, or from a page that never reached
@@ -102,7 +182,11 @@ fn may_be_left(line: &[u8]) -> bool {
 
     line.starts_with(BEGINNING)
         || BEGINNING.starts_with(line)
-        || line
-            .iter()
-            .all(|byte| *byte == 0 || byte.is_ascii_whitespace())
+        || is_blank(line)
+}
+
+fn is_blank(bytes: &[u8]) -> bool {
+    bytes
+        .iter()
+        .all(|byte| *byte == 0 || byte.is_ascii_whitespace())
 }

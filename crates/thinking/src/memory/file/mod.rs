@@ -30,6 +30,10 @@ use self::place::{Place, file_error};
 /// file that isn't a memory is never truncated by mistake. When the file has twice as many lines as
 /// items are kept, it is replaced by a new file.
 ///
+/// Opening refuses a file that is larger than its limits allow: a line may have six bytes for each
+/// of an item, and the file twice as many as its items could take. It keeps one line in memory in
+/// addition to the items.
+///
 /// The file must be a regular file: a link, a named pipe, a device or a folder is an error, and
 /// nothing is written through a link. If the file is removed or replaced while it is open, adding
 /// the next item fails.
@@ -90,7 +94,8 @@ impl FileMemory {
     /// # Errors
     ///
     /// Returns an error if the file cannot be opened, is in use, is larger than its limits allow,
-    /// or contains a damaged line other than an incomplete last one.
+    /// has a line that is longer than an item can be, or contains a damaged line other than an
+    /// incomplete last one.
     pub fn open(path: impl Into<PathBuf>) -> Result<Self, MemoryError> {
         Self::open_with(path, MemoryLimits::default())
     }
