@@ -43,7 +43,21 @@ pub enum MemoryError {
         /// The line number, from 1.
         line: usize,
     },
-    /// A text or a file exceeds its limit.
+    /// A line has other fields than an item, so the file isn't a memory.
+    #[error(
+        "the memory file {}, line {line}: {}",
+        file(path),
+        OneLine::new(problem).with_max_chars(PROBLEM)
+    )]
+    Foreign {
+        /// The path.
+        path: String,
+        /// The line number, from 1.
+        line: usize,
+        /// The field, and what was expected.
+        problem: String,
+    },
+    /// A text, a line or a file exceeds its limit.
     #[error("{} has {bytes} bytes; expected at most {most}", OneLine::new(what))]
     TooLong {
         /// What is too long.
@@ -60,6 +74,8 @@ pub enum MemoryError {
 
 /// The maximum number of characters of a path that are shown.
 const PATH: usize = 200;
+/// The maximum number of characters of a problem that are shown.
+const PROBLEM: usize = 200;
 
 fn file(path: &str) -> Escaped<&str> {
     Escaped::new(path).with_max_chars(PATH)

@@ -11,6 +11,8 @@ use super::place::Place;
 use crate::memory::words::Items;
 use crate::memory::{MemoryError, MemoryLimits};
 
+/// The beginning of a line.
+const BEGINNING: &[u8] = b"{\"text\":\"";
 /// The maximum number of bytes that a byte of a text takes when it is escaped.
 const ESCAPED: u64 = 6;
 /// The maximum number of bytes of a line before and after its text.
@@ -20,6 +22,7 @@ const AROUND: u64 = 16;
 pub(super) const SPARE: u64 = 64 * 1024;
 
 #[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 struct Line<'a> {
     text: Cow<'a, str>,
 }
@@ -79,7 +82,13 @@ impl Lines {
 
             match serde_json::from_slice::<Line<'_>>(&line) {
                 // A line without its line break may be the beginning of a longer one.
-                Ok(item) if line.ends_with(b"\n") => lines.push(&item.text, bytes as u64, limits),
+                Ok(item) if line.ends_with(b"\n") && is_object(&line) => {
+                    lines.push(&item.text, bytes as u64, limits)
+                }
+                // No beginning of an item has other fields, so rewriting the file would lose them.
+                Err(error) if error.is_data() && is_object(&line) => {
+                    return Err(lines.foreign(place, &error));
+                }
                 _ if may_be_left(&line) => is_damaged = true,
                 _ => return Err(lines.damaged(place)),
             }
@@ -102,9 +111,28 @@ impl Lines {
         }
     }
 
+    fn foreign(&self, place: &Place, error: &serde_json::Error) -> MemoryError {
+        let problem = error.to_string();
+        // The position is that within the line.
+        let problem = match problem.rsplit_once(" at line ") {
+            Some((problem, _)) => problem.to_owned(),
+            None => problem,
+        };
+
+        MemoryError::Foreign {
+            path: place.path(),
+            line: self.count + 1,
+            problem,
+        }
+    }
+
     fn too_long(&self, place: &Place, bytes: u64, most: u64) -> MemoryError {
         MemoryError::TooLong {
-            what: format!("line {} of the memory file {}", self.count + 1, place.path()),
+            what: format!(
+                "line {} of the memory file {}",
+                self.count + 1,
+                place.path()
+            ),
             bytes,
             most,
         }
@@ -178,11 +206,12 @@ fn most_bytes_of_line(limits: MemoryLimits) -> u64 {
 /// Returns whether a line may be left from an interrupted write, or from a page that never reached
 /// the disk. Any other line wasn't written by a memory, and appending an item would overwrite it.
 fn may_be_left(line: &[u8]) -> bool {
-    const BEGINNING: &[u8] = b"{\"text\":\"";
+    line.starts_with(BEGINNING) || BEGINNING.starts_with(line) || is_blank(line)
+}
 
-    line.starts_with(BEGINNING)
-        || BEGINNING.starts_with(line)
-        || is_blank(line)
+/// Returns whether the line isn't an array, which serde accepts as a struct, too.
+fn is_object(line: &[u8]) -> bool {
+    line.trim_ascii_start().starts_with(b"{")
 }
 
 fn is_blank(bytes: &[u8]) -> bool {

@@ -24,15 +24,12 @@ use self::place::{Place, file_error};
 /// and isn't deleted when the lock is released. Opening blocks while reading the file, and for up
 /// to 250 ms if the file is locked; in async code, call it on a blocking thread.
 ///
-/// Each item is appended with one write, without syncing, on a blocking thread. A call that is
-/// cancelled may still add its item, but leaves no partial line. Searches are in memory and never
-/// wait for the disk. An incomplete last item is forgotten; any other damage is an error, so that a
-/// file that isn't a memory is never truncated by mistake. When the file has twice as many lines as
-/// items are kept, it is replaced by a new file.
-///
-/// Opening refuses a file that is larger than its limits allow: a line may have six bytes for each
-/// of an item, and the file twice as many as its items could take. It keeps one line in memory in
-/// addition to the items.
+/// Each item is appended with one write, without syncing, on a thread for blocking work. A call that
+/// is cancelled may still add its item, but leaves no partial line. Searches are in memory and never
+/// wait for the disk. An incomplete last item is forgotten; any other damage is an error, and so
+/// is a line with other fields than `text`, so that no foreign file is truncated or rewritten by
+/// mistake. When the file has twice as many lines as items are kept, it
+/// is replaced by a new file.
 ///
 /// The file must be a regular file: a link, a named pipe, a device or a folder is an error, and
 /// nothing is written through a link. If the file is removed or replaced while it is open, adding
@@ -94,8 +91,8 @@ impl FileMemory {
     /// # Errors
     ///
     /// Returns an error if the file cannot be opened, is in use, is larger than its limits allow,
-    /// has a line that is longer than an item can be, or contains a damaged line other than an
-    /// incomplete last one.
+    /// has a line that is longer than an item can be or has other fields, or contains a damaged
+    /// line other than an incomplete last one.
     pub fn open(path: impl Into<PathBuf>) -> Result<Self, MemoryError> {
         Self::open_with(path, MemoryLimits::default())
     }

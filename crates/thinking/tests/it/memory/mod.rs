@@ -205,13 +205,62 @@ fn a_file_of_somebody_else_is_an_error_and_touched_by_nothing() {
     for content in [
         "buy milk",
         "buy milk\n",
-        "{\"name\": \"settings in one line\"}",
         "[1, 2]\n",
+        "[\"one\"]\n",
         "{\"text\":\"one\"}\nbuy milk",
     ] {
         let notes = notes(content);
         let error = FileMemory::open(&notes.path).unwrap_err();
         assert!(matches!(error, MemoryError::Damaged { .. }), "{error}");
+        assert_eq!(fs::read_to_string(&notes.path).unwrap(), content);
+    }
+}
+
+/// A data set with texts would lose its other fields.
+#[test]
+fn other_fields_than_the_text_are_an_error() {
+    for (content, line, problem) in [
+        (
+            "{\"text\":\"a\",\"label\":1}\n{\"text\":\"b\",\"label\":2}\n",
+            1,
+            "unknown field `label`, expected `text`",
+        ),
+        (
+            "{\"text\":\"a\"}\n{\"text\":\"b\",\"label\":2}\n",
+            2,
+            "unknown field `label`, expected `text`",
+        ),
+        (
+            "{\"text\":\"a\",\"label\":",
+            1,
+            "unknown field `label`, expected `text`",
+        ),
+        (
+            "{\"label\": 1, \"text\": \"a\"}\n",
+            1,
+            "unknown field `label`, expected `text`",
+        ),
+        (
+            "{\"name\": \"settings in one line\"}",
+            1,
+            "unknown field `name`, expected `text`",
+        ),
+        (
+            "{\"text\":\"a\",\"text\":\"b\"}",
+            1,
+            "duplicate field `text`",
+        ),
+    ] {
+        let notes = notes(content);
+        let error = FileMemory::open(&notes.path).unwrap_err();
+
+        assert_eq!(
+            error.to_string(),
+            format!(
+                "the memory file {}, line {line}: {problem}",
+                notes.path.display()
+            )
+        );
         assert_eq!(fs::read_to_string(&notes.path).unwrap(), content);
     }
 }

@@ -46,7 +46,11 @@ async fn the_longest_items_are_read_again() {
     let limits = limits().with_items(3);
     let notes = notes("");
 
-    for text in ["\u{1}".repeat(ITEM), "\\".repeat(ITEM), "é".repeat(ITEM / 2)] {
+    for text in [
+        "\u{1}".repeat(ITEM),
+        "\\".repeat(ITEM),
+        "é".repeat(ITEM / 2),
+    ] {
         for _ in 0..20 {
             let memory = FileMemory::open_with(&notes.path, limits).unwrap();
             memory.add(&text).await.unwrap();
