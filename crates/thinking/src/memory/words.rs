@@ -44,6 +44,10 @@ impl Items {
         self.items.push(item, text.len(), limits);
     }
 
+    pub(super) fn len(&self) -> usize {
+        self.items.len()
+    }
+
     pub(super) fn texts(&self) -> impl Iterator<Item = Arc<str>> {
         self.items.iter().map(|item| Arc::clone(&item.text))
     }

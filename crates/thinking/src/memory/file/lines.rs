@@ -7,6 +7,7 @@ use std::io::{self, BufRead, BufReader, Read};
 use cogwork_read::charge;
 use serde::{Deserialize, Serialize};
 
+use super::kept::Kept;
 use super::place::Place;
 use crate::memory::words::Items;
 use crate::memory::{MemoryError, MemoryLimits};
@@ -31,6 +32,7 @@ struct Line<'a> {
 #[derive(Debug, Default)]
 pub(super) struct Lines {
     pub(super) items: Items,
+    pub(super) kept: Kept,
     /// The number of lines in the file, including forgotten items.
     pub(super) count: usize,
     /// The end of the last complete line. Anything after it is left from an interrupted write.
@@ -98,6 +100,7 @@ impl Lines {
     fn push(&mut self, text: &str, bytes: u64, limits: MemoryLimits) {
         if limits.check(text).is_ok() {
             self.items.add(text, limits);
+            self.kept.push(bytes, self.items.len());
         }
 
         self.count += 1;

@@ -9,6 +9,7 @@ use tokio::runtime::Handle;
 use super::words::Items;
 use super::{Found, Memory, MemoryError, MemoryLimits};
 
+mod kept;
 mod lines;
 mod open;
 mod place;
@@ -28,8 +29,9 @@ use self::place::{Place, file_error};
 /// is cancelled may still add its item, but leaves no partial line. Searches are in memory and never
 /// wait for the disk. An incomplete last item is forgotten; any other damage is an error, and so
 /// is a line with other fields than `text`, so that no foreign file is truncated or rewritten by
-/// mistake. When the file has twice as many lines as items are kept, it
-/// is replaced by a new file.
+/// mistake. When the file has twice as many lines as the limits
+/// allow items, or twice as many bytes as the items that are kept and 64 KiB more, it is replaced by
+/// a new file. On average, an item is written at most about twice.
 ///
 /// The file must be a regular file: a link, a named pipe, a device or a folder is an error, and
 /// nothing is written through a link. If the file is removed or replaced while it is open, adding
@@ -69,8 +71,13 @@ impl Shared {
     /// Blocks while the item is written.
     fn append(&self, text: &str, limits: MemoryLimits) -> Result<(), MemoryError> {
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
-        open.append(text)?;
-        self.items().add(text, limits);
+        let bytes = open.append(text)?;
+
+        {
+            let mut items = self.items();
+            items.add(text, limits);
+            open.keep(bytes, items.len());
+        }
 
         if open.is_long(limits) {
             let kept: Vec<_> = self.items().texts().collect();

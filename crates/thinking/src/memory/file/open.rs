@@ -6,8 +6,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use cogwork_files::{Access, LockFile};
+use cogwork_read::charge;
 
-use super::lines::{Lines, line, most_bytes};
+use super::kept::Kept;
+use super::lines::{Lines, SPARE, line, most_bytes};
 use super::place::Place;
 use crate::memory::words::Items;
 use crate::memory::{MemoryError, MemoryLimits};
@@ -25,6 +27,7 @@ pub(super) struct Open {
     count: usize,
     /// The end of the last complete line.
     end: u64,
+    kept: Kept,
 }
 
 impl Open {
@@ -48,42 +51,53 @@ impl Open {
         place.folder.remove_leftovers(&place.name).map_err(failed)?;
 
         check_size(&file, &place, limits)?;
-        let Lines { items, count, end } = Lines::read(&file, &place, limits)?;
+        let lines = Lines::read(&file, &place, limits)?;
         let open = Self {
             place,
             file,
             _lock: lock,
-            count,
-            end,
+            count: lines.count,
+            end: lines.end,
+            kept: lines.kept,
         };
 
-        Ok((open, items))
+        Ok((open, lines.items))
     }
 
-    pub(super) fn append(&mut self, text: &str) -> Result<(), MemoryError> {
-        self.write(text)
-            .map_err(|source| self.place.error(source))?;
+    /// Appends an item, and returns the size of its line.
+    pub(super) fn append(&mut self, text: &str) -> Result<u64, MemoryError> {
+        let written = self.write(text);
+        let bytes = written.map_err(|source| self.place.error(source))?;
 
         // Checked after the write, which may have gone to a file that was deleted.
-        self.must_be_there()
+        self.must_be_there()?;
+        Ok(bytes)
     }
 
-    /// Returns whether the file has twice as many lines as items are kept.
+    /// Notes that an item with a line of this size was appended, and how many items are kept.
+    pub(super) fn keep(&mut self, bytes: u64, items: usize) {
+        self.kept.push(bytes, items);
+    }
+
+    /// Returns whether the file is about twice as long as what is kept. As a rewrite removes at
+    /// least as much as it writes, all rewrites write at most as much as was appended.
     pub(super) fn is_long(&self, limits: MemoryLimits) -> bool {
-        self.count >= limits.items().saturating_mul(2)
+        self.count >= limits.items().saturating_mul(2) || self.end > 2 * self.kept.bytes() + SPARE
     }
 
-    fn write(&mut self, text: &str) -> io::Result<()> {
+    fn write(&mut self, text: &str) -> io::Result<u64> {
         let line = line(text)?;
+        let bytes = line.len() as u64;
         if self.file.seek(SeekFrom::End(0))? != self.end {
             self.file.set_len(self.end)?;
         }
 
+        charge(line.len());
         self.file.write_all(&line)?;
-        self.end += line.len() as u64;
+        self.end += bytes;
         self.count += 1;
 
-        Ok(())
+        Ok(bytes)
     }
 
     fn must_be_there(&self) -> Result<(), MemoryError> {
@@ -114,6 +128,7 @@ impl Open {
 
         // Locked before the file gets its name, so that no other process can lock it first.
         new.file().try_lock()?;
+        charge(whole.len());
         new.write_all(&whole)?;
         new.file().sync_all()?;
 

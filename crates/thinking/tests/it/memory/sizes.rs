@@ -1,11 +1,12 @@
 //! The sizes of memory files: how much is read, kept and written.
 
 use std::fs::{self, File};
+use std::pin::pin;
 
 use cogwork_read::measure;
 use cogwork_thinking::{FileMemory, Memory, MemoryError, MemoryLimits};
 
-use crate::memory::{notes, texts};
+use crate::memory::{notes, polled_once, texts};
 
 const ITEM: usize = 100;
 /// The most bytes of a line with such an item.
@@ -94,4 +95,67 @@ fn a_file_larger_than_twice_the_total_is_not_read() {
     let error = opened.unwrap_err();
     assert!(matches!(error, MemoryError::TooLong { .. }), "{error}");
     assert_eq!(work, 0, "the file was read");
+}
+
+/// Adds an item on this thread, and returns how many bytes were written.
+fn written(memory: &FileMemory, text: &str) -> u64 {
+    let (added, bytes) = measure(|| polled_once(pin!(memory.add(text))));
+    added.unwrap().unwrap();
+    bytes
+}
+
+#[test]
+fn the_total_bounds_the_file_and_rewriting_is_linear() {
+    const TOTAL: usize = 256 * 1024;
+    let cases = [
+        // One item is kept, then 8, then hundreds.
+        (TOTAL, 30),
+        (TOTAL / 8, 200),
+        (TOTAL / 500, 2_000),
+    ];
+
+    for (item, adds) in cases {
+        let limits = MemoryLimits::default()
+            .with_items(10_000)
+            .with_item_bytes(TOTAL)
+            .with_total_bytes(TOTAL);
+        let notes = notes("");
+        let memory = FileMemory::open_with(&notes.path, limits).unwrap();
+        let text = "x".repeat(item);
+        let line = (item + 12) as u64;
+        let mut all = 0;
+
+        for _ in 0..adds {
+            all += written(&memory, &text);
+            let bytes = fs::metadata(&notes.path).unwrap().len();
+            assert!(bytes < 5 * TOTAL as u64 / 2, "{bytes} bytes are left");
+        }
+
+        let appended = adds as u64 * line;
+        assert!(all >= appended + TOTAL as u64 / 2, "nothing was rewritten");
+        assert!(
+            all <= 2 * appended,
+            "{all} of {appended} bytes were written"
+        );
+    }
+}
+
+/// An item that is escaped takes more in the file than it counts for the limits.
+#[test]
+fn escaped_items_are_not_rewritten_with_every_add() {
+    let limits = limits().with_total_bytes(10_000);
+    let notes = notes("");
+    let memory = FileMemory::open_with(&notes.path, limits).unwrap();
+    let text = "\u{1}".repeat(ITEM);
+    let appended = 2_000 * (6 * ITEM + 12) as u64;
+    let mut all = 0;
+
+    for _ in 0..2_000 {
+        all += written(&memory, &text);
+    }
+
+    assert!(
+        all <= 2 * appended,
+        "{all} of {appended} bytes were written"
+    );
 }
