@@ -131,6 +131,11 @@ fn show_memories(shown: &Shown, text: &str) {
             path: path(),
             line: 1,
         },
+        MemoryError::Foreign {
+            path: path(),
+            line: 1,
+            problem: text.to_owned(),
+        },
         MemoryError::TooLong {
             what: text.to_owned(),
             bytes: 2,
