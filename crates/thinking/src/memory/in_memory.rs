@@ -1,8 +1,6 @@
-use std::sync::{Arc, Mutex, PoisonError};
-
 use async_trait::async_trait;
 
-use super::words::Items;
+use super::words::SharedItems;
 use super::{Found, Memory, MemoryError, MemoryLimits};
 
 /// Texts in memory, searched by words. Clones share the texts.
@@ -11,11 +9,14 @@ use super::{Found, Memory, MemoryError, MemoryLimits};
 /// fewer items weigh more, and of items with equal scores, the newer comes first. Case and
 /// punctuation are ignored; Chinese, Japanese and Korean are split by character.
 ///
+/// A search of a large memory, and the reading of a long text, run on a thread for blocking work if
+/// there is a tokio runtime. A call that is dropped adds nothing.
+///
 /// See [`Memory`] for an example.
 #[derive(Debug, Clone, Default)]
 pub struct InMemory {
     limits: MemoryLimits,
-    items: Arc<Mutex<Items>>,
+    items: SharedItems,
 }
 
 impl InMemory {
@@ -41,14 +42,13 @@ impl Memory for InMemory {
         top_k: usize,
         threshold: f32,
     ) -> Result<Vec<Found>, MemoryError> {
-        let items = self.items.lock().unwrap_or_else(PoisonError::into_inner);
-        Ok(items.search(query, top_k, threshold))
+        Ok(self.items.search(query, top_k, threshold).await)
     }
 
     async fn add(&self, text: &str) -> Result<(), MemoryError> {
         self.limits.check(text)?;
-        let mut items = self.items.lock().unwrap_or_else(PoisonError::into_inner);
-        items.add(text, self.limits);
+        let item = self.items.prepared(text).await;
+        self.items.push(item, self.limits);
 
         Ok(())
     }

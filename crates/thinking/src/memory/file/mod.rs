@@ -1,12 +1,12 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
 use cogwork_files::Folder;
 use tokio::runtime::Handle;
 
-use super::words::Items;
+use super::words::SharedItems;
 use super::{Found, Memory, MemoryError, MemoryLimits};
 
 mod kept;
@@ -27,7 +27,7 @@ use self::place::{Place, file_error};
 ///
 /// Each item is appended with one write, without syncing, on a thread for blocking work. A call that
 /// is cancelled may still add its item, but leaves no partial line. Searches are in memory and never
-/// wait for the disk. An incomplete last item is forgotten; any other damage is an error, and so
+/// wait for the disk; a search of many items runs on a thread for blocking work, too. An incomplete last item is forgotten; any other damage is an error, and so
 /// is a line with other fields than `text`, so that no foreign file is truncated or rewritten by
 /// mistake. When the file has twice as many lines as the limits
 /// allow items, or twice as many bytes as the items that are kept and 64 KiB more, it is replaced by
@@ -62,8 +62,8 @@ pub struct FileMemory {
 /// What the clones of a memory share.
 #[derive(Debug)]
 struct Shared {
-    /// Has a separate lock, so that a search doesn't wait for the disk.
-    items: Mutex<Items>,
+    /// With a lock of its own, so that a search doesn't wait for the disk.
+    items: SharedItems,
     open: Mutex<Open>,
 }
 
@@ -72,23 +72,14 @@ impl Shared {
     fn append(&self, text: &str, limits: MemoryLimits) -> Result<(), MemoryError> {
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
         let bytes = open.append(text)?;
-
-        {
-            let mut items = self.items();
-            items.add(text, limits);
-            open.keep(bytes, items.len());
-        }
+        let items = self.items.push(self.items.item(text), limits);
+        open.keep(bytes, items);
 
         if open.is_long(limits) {
-            let kept: Vec<_> = self.items().texts().collect();
-            open.rewrite(&kept)?;
+            open.rewrite(&self.items.texts())?;
         }
 
         Ok(())
-    }
-
-    fn items(&self) -> MutexGuard<'_, Items> {
-        self.items.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -137,7 +128,7 @@ impl FileMemory {
         Ok(Self {
             limits,
             shared: Arc::new(Shared {
-                items: Mutex::new(items),
+                items: items.into(),
                 open: Mutex::new(open),
             }),
         })
@@ -167,7 +158,7 @@ impl Memory for FileMemory {
         top_k: usize,
         threshold: f32,
     ) -> Result<Vec<Found>, MemoryError> {
-        Ok(self.shared.items().search(query, top_k, threshold))
+        Ok(self.shared.items.search(query, top_k, threshold).await)
     }
 
     async fn add(&self, text: &str) -> Result<(), MemoryError> {

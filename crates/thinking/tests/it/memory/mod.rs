@@ -10,6 +10,7 @@
 #[cfg(unix)]
 mod obstacles;
 mod processes;
+mod searches;
 mod sizes;
 #[cfg(unix)]
 #[path = "../../../../files/tests/support/obstacles.rs"]
