@@ -32,6 +32,19 @@ pub enum MemoryError {
         /// The path.
         path: String,
     },
+    /// The file is as large as its limits allow, and cannot be rewritten without the items that
+    /// were forgotten. The item wasn't added.
+    #[error(
+        "the memory file {} is full and cannot be rewritten: {}",
+        file(path),
+        OneLine::new(source)
+    )]
+    Full {
+        /// The path.
+        path: String,
+        /// The error of rewriting it.
+        source: io::Error,
+    },
     /// A line is neither an item nor an incomplete last item.
     #[error(
         "the memory file {}, line {line}: this is not an item; expected {{\"text\": \"…\"}}",

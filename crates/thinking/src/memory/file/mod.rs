@@ -31,7 +31,9 @@ use self::place::{Place, file_error};
 /// is a line with other fields than `text`, so that no foreign file is truncated or rewritten by
 /// mistake. When the file has twice as many lines as the limits
 /// allow items, or twice as many bytes as the items that are kept and 64 KiB more, it is replaced by
-/// a new file. On average, an item is written at most about twice.
+/// a new file. On average, an item is written at most about twice. If the file cannot be replaced,
+/// items are still added, and it is tried again later. When the file has as many bytes as can be
+/// opened, adding an item fails with [`MemoryError::Full`] and stores nothing.
 ///
 /// The file must be a regular file: a link, a named pipe, a device or a folder is an error, and
 /// nothing is written through a link. If the file is removed or replaced while it is open, adding
@@ -71,12 +73,19 @@ impl Shared {
     /// Blocks while the item is written.
     fn append(&self, text: &str, limits: MemoryLimits) -> Result<(), MemoryError> {
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
-        let bytes = open.append(text)?;
+        let line = open.line(text)?;
+        if !open.has_room(&line, limits) {
+            open.make_room(&line, &self.items.texts(), limits)?;
+        }
+
+        open.append(&line)?;
         let items = self.items.push(self.items.item(text), limits);
-        open.keep(bytes, items);
+        open.keep(line.len() as u64, items);
 
         if open.is_long(limits) {
-            open.rewrite(&self.items.texts())?;
+            // The item is stored, whether this succeeds or not. If it keeps failing, the file
+            // becomes full, which is an error.
+            let _ = open.rewrite(&self.items.texts());
         }
 
         Ok(())

@@ -28,6 +28,8 @@ pub(super) struct Open {
     /// The end of the last complete line.
     end: u64,
     kept: Kept,
+    /// The size at which a rewrite that has failed is tried again.
+    retry_at: u64,
 }
 
 impl Open {
@@ -59,19 +61,48 @@ impl Open {
             count: lines.count,
             end: lines.end,
             kept: lines.kept,
+            retry_at: 0,
         };
 
         Ok((open, lines.items))
     }
 
-    /// Appends an item, and returns the size of its line.
-    pub(super) fn append(&mut self, text: &str) -> Result<u64, MemoryError> {
-        let written = self.write(text);
-        let bytes = written.map_err(|source| self.place.error(source))?;
+    /// Appends the line of an item.
+    pub(super) fn append(&mut self, line: &[u8]) -> Result<(), MemoryError> {
+        self.write(line)
+            .map_err(|source| self.place.error(source))?;
 
         // Checked after the write, which may have gone to a file that was deleted.
+        self.must_be_there()
+    }
+
+    pub(super) fn line(&self, text: &str) -> Result<Vec<u8>, MemoryError> {
+        line(text).map_err(|source| self.place.error(source))
+    }
+
+    /// Returns whether the file can be opened again after a line of this size is appended.
+    pub(super) fn has_room(&self, line: &[u8], limits: MemoryLimits) -> bool {
+        self.end.saturating_add(line.len() as u64) <= most_bytes(limits)
+    }
+
+    /// Rewrites the file for a line that has no room. Files only become so large if rewriting has
+    /// failed before.
+    pub(super) fn make_room(
+        &mut self,
+        line: &[u8],
+        kept: &[Arc<str>],
+        limits: MemoryLimits,
+    ) -> Result<(), MemoryError> {
+        // Another file in its place must not be replaced.
         self.must_be_there()?;
-        Ok(bytes)
+
+        match self.rewrite(kept) {
+            Err(source) if !self.has_room(line, limits) => Err(MemoryError::Full {
+                path: self.place.path(),
+                source,
+            }),
+            _ => Ok(()),
+        }
     }
 
     /// Notes that an item with a line of this size was appended, and how many items are kept.
@@ -82,22 +113,22 @@ impl Open {
     /// Returns whether the file is about twice as long as what is kept. As a rewrite removes at
     /// least as much as it writes, all rewrites write at most as much as was appended.
     pub(super) fn is_long(&self, limits: MemoryLimits) -> bool {
-        self.count >= limits.items().saturating_mul(2) || self.end > 2 * self.kept.bytes() + SPARE
+        let is_long = self.count >= limits.items().saturating_mul(2)
+            || self.end > 2 * self.kept.bytes() + SPARE;
+        is_long && self.end >= self.retry_at
     }
 
-    fn write(&mut self, text: &str) -> io::Result<u64> {
-        let line = line(text)?;
-        let bytes = line.len() as u64;
+    fn write(&mut self, line: &[u8]) -> io::Result<()> {
         if self.file.seek(SeekFrom::End(0))? != self.end {
             self.file.set_len(self.end)?;
         }
 
         charge(line.len());
-        self.file.write_all(&line)?;
-        self.end += bytes;
+        self.file.write_all(line)?;
+        self.end += line.len() as u64;
         self.count += 1;
 
-        Ok(bytes)
+        Ok(())
     }
 
     fn must_be_there(&self) -> Result<(), MemoryError> {
@@ -111,10 +142,16 @@ impl Open {
         })
     }
 
-    /// Replaces the file with one that contains only the items that are kept.
-    pub(super) fn rewrite(&mut self, kept: &[Arc<str>]) -> Result<(), MemoryError> {
-        self.replace(kept)
-            .map_err(|source| self.place.error(source))
+    /// Replaces the file by one that contains only the items that are kept. After an error, the
+    /// file isn't [long](Self::is_long) until as much as is kept is appended.
+    pub(super) fn rewrite(&mut self, kept: &[Arc<str>]) -> io::Result<()> {
+        let replaced = self.replace(kept);
+        self.retry_at = match &replaced {
+            Ok(()) => 0,
+            Err(_) => self.end + self.kept.bytes().max(SPARE),
+        };
+
+        replaced
     }
 
     fn replace(&mut self, kept: &[Arc<str>]) -> io::Result<()> {

@@ -155,3 +155,40 @@ async fn a_file_that_is_gone_takes_no_items() {
         assert_eq!(found.len(), 1);
     }
 }
+
+/// The name is so long that no new file can have a name of its own.
+#[tokio::test]
+async fn a_file_that_cannot_be_rewritten_takes_items_until_it_is_full() {
+    let limits = MemoryLimits::default().with_items(5).with_item_bytes(20);
+    let most = 2 * 5 * (6 * 20 + 16);
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("n".repeat(245));
+    let memory = FileMemory::open_with(&path, limits).unwrap();
+    let mut added = 0;
+
+    let error = loop {
+        match memory.add(&format!("note {added}")).await {
+            Ok(()) => added += 1,
+            Err(error) => break error,
+        }
+
+        let newest = memory.search("note", 1, 0.0).await.unwrap();
+        assert_eq!(newest[0].text(), format!("note {}", added - 1));
+        assert!(fs::metadata(&path).unwrap().len() <= most);
+    };
+
+    assert!(added > 10, "{added} items were added");
+    assert!(matches!(error, MemoryError::Full { .. }), "{error:?}");
+    let newest = memory.search("note", 1, 0.0).await.unwrap();
+    assert_eq!(newest[0].text(), format!("note {}", added - 1));
+    drop(memory);
+
+    // It is opened all the same, and rewritten as soon as that is possible.
+    drop(FileMemory::open_with(&path, limits).unwrap());
+    let short = folder.path().join("notes.jsonl");
+    fs::rename(&path, &short).unwrap();
+    let memory = FileMemory::open_with(&short, limits).unwrap();
+    memory.add("last").await.unwrap();
+    let lines = fs::read_to_string(&short).unwrap().lines().count();
+    assert!(lines <= 6, "{lines} lines are left");
+}

@@ -126,6 +126,10 @@ fn show_memories(shown: &Shown, text: &str) {
             path: path(),
             holder: Some(1),
         },
+        MemoryError::Full {
+            path: path(),
+            source: io::Error::other(text),
+        },
         MemoryError::Lost { path: path() },
         MemoryError::Damaged {
             path: path(),
