@@ -1,10 +1,11 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use async_trait::async_trait;
 use cogwork_files::Folder;
 use tokio::runtime::Handle;
+use tokio::sync::{Mutex, OwnedMutexGuard};
 
 use super::words::SharedItems;
 use super::{Found, Memory, MemoryError, MemoryLimits};
@@ -25,8 +26,10 @@ use self::place::{Place, file_error};
 /// and isn't deleted when the lock is released. Opening blocks while reading the file, and for up
 /// to 250 ms if the file is locked; in async code, call it on a blocking thread.
 ///
-/// Each item is appended with one write, without syncing, on a thread for blocking work. A call that
-/// is cancelled may still add its item, but leaves no partial line. Searches are in memory and never
+/// Each item is appended with one write, without syncing, on a thread for blocking work. Calls that
+/// add items at the same time wait for each other, and only one takes such a thread. A call that is
+/// dropped while it waits adds nothing; one that is dropped later may still add its item, but leaves
+/// no partial line. Searches are in memory and never
 /// wait for the disk; a search of many items runs on a thread for blocking work, too. An incomplete last item is forgotten; any other damage is an error, and so
 /// is a line with other fields than `text`, so that no foreign file is truncated or rewritten by
 /// mistake. When the file has twice as many lines as the limits
@@ -66,13 +69,18 @@ pub struct FileMemory {
 struct Shared {
     /// With a lock of its own, so that a search doesn't wait for the disk.
     items: SharedItems,
-    open: Mutex<Open>,
+    /// Awaited, so that calls that wait for each other take one thread for blocking work.
+    open: Arc<Mutex<Open>>,
 }
 
 impl Shared {
     /// Blocks while the item is written.
-    fn append(&self, text: &str, limits: MemoryLimits) -> Result<(), MemoryError> {
-        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+    fn append(
+        &self,
+        mut open: OwnedMutexGuard<Open>,
+        text: &str,
+        limits: MemoryLimits,
+    ) -> Result<(), MemoryError> {
         let line = open.line(text)?;
         if !open.has_room(&line, limits) {
             open.make_room(&line, &self.items.texts(), limits)?;
@@ -138,7 +146,7 @@ impl FileMemory {
             limits,
             shared: Arc::new(Shared {
                 items: items.into(),
-                open: Mutex::new(open),
+                open: Arc::new(Mutex::new(open)),
             }),
         })
     }
@@ -176,7 +184,8 @@ impl Memory for FileMemory {
         let shared = Arc::clone(&self.shared);
         let limits = self.limits;
         let text = text.to_owned();
-        let append = move || shared.append(&text, limits);
+        let open = Arc::clone(&shared.open).lock_owned().await;
+        let append = move || shared.append(open, &text, limits);
 
         let Ok(runtime) = Handle::try_current() else {
             return append();

@@ -18,6 +18,8 @@ mod support;
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use cogwork_thinking::{
     Blackboard, FileMemory, Found, InMemory, Memory, MemoryError, MemoryLimits,
@@ -417,6 +419,70 @@ async fn calls_that_are_dropped_leave_whole_items() {
     assert_eq!(found.len(), 10, "{found:?}");
     assert_eq!(distinct.len(), 10, "{found:?}");
     assert!(found.iter().any(|text| text == "kept 99"), "{found:?}");
+}
+
+/// Calls that wait take no thread, of which a runtime has a limited number.
+#[test]
+fn many_calls_take_few_threads() {
+    const CALLS: usize = 300;
+    let threads = Arc::new(AtomicUsize::new(0));
+    let started = Arc::clone(&threads);
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .on_thread_start(move || {
+            started.fetch_add(1, Ordering::Relaxed);
+        })
+        .build()
+        .unwrap();
+    let notes = notes("");
+    let memory = FileMemory::open(&notes.path).unwrap();
+    let items: Vec<_> = (0..CALLS).map(|number| format!("note {number}")).collect();
+
+    let calls = items.iter().map(|item| memory.add(item));
+    let added = runtime.block_on(futures_util::future::join_all(calls));
+    assert!(added.iter().all(Result::is_ok));
+
+    // One may still end while the next begins.
+    let threads = threads.load(Ordering::Relaxed);
+    assert!(threads < 10, "{threads} threads were started");
+
+    let written = fs::read_to_string(&notes.path).unwrap();
+    let expected: String = items
+        .iter()
+        .map(|item| format!("{{\"text\":\"{item}\"}}\n"))
+        .collect();
+    assert_eq!(written, expected);
+}
+
+#[test]
+fn a_call_that_is_dropped_while_it_waits_adds_nothing() {
+    let notes = notes("");
+    let memory = FileMemory::open(&notes.path).unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .max_blocking_threads(1)
+        .build()
+        .unwrap();
+
+    runtime.block_on(async {
+        // The only thread is busy, so the first call has the file and the second waits for it.
+        let (free, busy) = std::sync::mpsc::channel::<()>();
+        let other = tokio::task::spawn_blocking(move || busy.recv());
+        let mut first = Box::pin(memory.add("first"));
+        assert!(polled_once(first.as_mut()).is_none());
+        let mut second = Box::pin(memory.add("second"));
+        assert!(polled_once(second.as_mut()).is_none());
+
+        drop(first);
+        drop(second);
+        free.send(()).unwrap();
+        other.await.unwrap().unwrap();
+        memory.add("third").await.unwrap();
+    });
+
+    // The first had begun.
+    assert_eq!(
+        fs::read_to_string(&notes.path).unwrap(),
+        "{\"text\":\"first\"}\n{\"text\":\"third\"}\n"
+    );
 }
 
 /// The memory, when the last call that was dropped is done with it.
