@@ -118,21 +118,24 @@ impl Folder {
         self.sync()
     }
 
-    /// Removes the temporary files of `target` that a crash has left. Must only be called by the
-    /// sole writer of `target`, such as the holder of its lock.
+    /// Removes the temporary files of `target` that a crash has left. Anything other than a regular
+    /// file remains. Must only be called by the sole writer of `target`, such as the holder of its
+    /// lock.
     ///
     /// # Errors
     ///
-    /// Returns an error if the folder cannot be read, or a file cannot be removed.
+    /// Returns an error if the folder cannot be read, or a file cannot be removed. The latter
+    /// contains the name of the file.
     pub fn remove_leftovers(&self, target: impl AsRef<OsStr>) -> Result<(), Error> {
         let target = target.as_ref();
         name::checked(target)?;
 
         let names = self.names()?;
         for name in names.iter().filter(|name| is_temporary(name, target)) {
-            match self.remove_file(name) {
-                Err(error) if !error.is_not_found() => return Err(error),
-                _ => {}
+            match self.remove_leftover(name) {
+                // No crash left it.
+                Err(Error::NotAFile { .. }) | Ok(()) => {}
+                Err(error) => return Err(not_removed(name, &error)),
             }
         }
 
@@ -205,6 +208,11 @@ impl Drop for Temporary {
             let _ = self.folder.remove_file(name);
         }
     }
+}
+
+fn not_removed(name: &OsStr, error: &Error) -> Error {
+    let problem = format!("the leftover file {name:?} cannot be removed: {error}");
+    io::Error::new(error.kind(), problem).into()
 }
 
 fn random_name(target: &OsStr) -> OsString {

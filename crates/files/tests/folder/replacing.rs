@@ -115,6 +115,17 @@ fn only_what_a_crash_left_is_cleared_away() {
     drop(temporary);
 }
 
+#[test]
+fn only_files_are_left_by_a_crash() {
+    let scratch = Scratch::new();
+    scratch.write("a", "");
+    scratch.write("a.00000001.new", "");
+    scratch.folder.create_beneath("a.00000000.new").unwrap();
+
+    scratch.folder.remove_leftovers("a").unwrap();
+    assert_eq!(scratch.names(), ["a", "a.00000000.new"]);
+}
+
 #[cfg(unix)]
 #[test]
 fn a_replaced_file_keeps_its_permissions() {

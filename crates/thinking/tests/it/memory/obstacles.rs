@@ -90,6 +90,24 @@ async fn names_beside_the_file_are_not_written_through() {
     theirs.assert_untouched();
 }
 
+/// They have the names of new files, but a crash leaves regular files only.
+#[tokio::test]
+async fn what_is_named_like_a_leftover_remains() {
+    let theirs = Theirs::new();
+
+    for obstacle in OBSTACLES {
+        let folder = tempfile::tempdir().unwrap();
+        let taken = folder.path().join("notes.jsonl.00000000.new");
+        obstacle.put(&taken, &theirs);
+
+        let memory = small(folder.path()).unwrap();
+        memory.add("one").await.unwrap();
+        assert!(fs::symlink_metadata(&taken).is_ok());
+    }
+
+    theirs.assert_untouched();
+}
+
 /// Whoever can write to the folder can spoil the memory, but cannot reach out of the folder with it.
 #[test]
 fn links_that_are_swapped_in_at_any_time_are_not_written_through() {
