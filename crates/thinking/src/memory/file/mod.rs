@@ -26,17 +26,22 @@ use self::place::{Place, file_error};
 /// and isn't deleted when the lock is released. Opening blocks while reading the file, and for up
 /// to 250 ms if the file is locked; in async code, call it on a blocking thread.
 ///
-/// Each item is appended with one write, without syncing, on a thread for blocking work. Calls that
-/// add items at the same time wait for each other, and only one takes such a thread. A call that is
-/// dropped while it waits adds nothing; one that is dropped later may still add its item, but leaves
-/// no partial line. Searches are in memory and never
-/// wait for the disk; a search of many items runs on a thread for blocking work, too. An incomplete last item is forgotten; any other damage is an error, and so
-/// is a line with other fields than `text`, so that no foreign file is truncated or rewritten by
-/// mistake. When the file has twice as many lines as the limits
-/// allow items, or twice as many bytes as the items that are kept and 64 KiB more, it is replaced by
-/// a new file. On average, an item is written at most about twice. If the file cannot be replaced,
-/// items are still added, and it is tried again later. When the file has as many bytes as can be
-/// opened, adding an item fails with [`MemoryError::Full`] and stores nothing.
+/// Each item is appended with one write, without syncing, on a blocking thread. Concurrent calls wait
+/// for each other, so that a memory uses at most one such thread for writing. A call that is
+/// cancelled while it waits adds nothing; one that is cancelled later may still add its item, but
+/// leaves no partial line. Searches are in memory and never wait for the disk; a search of many
+/// items also runs on a blocking thread.
+///
+/// The file is replaced by a new one when it has twice as many lines as the limits allow items, or
+/// when it exceeds twice the bytes of the kept items by 64 KiB. On average, an item is written at
+/// most about twice. If the file cannot be replaced, items are still added, and it is tried again
+/// later. Once the file is as large as a file that can be opened, adding an item fails with
+/// [`MemoryError::Full`] and stores nothing.
+///
+/// When the file is opened, an incomplete last item is forgotten. Any other damage is an error, and
+/// so is a line with fields other than `text`, so that a file that isn't a memory is never truncated
+/// or rewritten by mistake. A file that is larger than its limits allow is refused: a line may have
+/// six bytes for each byte of an item, and the file twice as many as its items could take.
 ///
 /// The file must be a regular file: a link, a named pipe, a device or a folder is an error, and
 /// nothing is written through a link. If the file is removed or replaced while it is open, adding
