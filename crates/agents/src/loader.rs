@@ -320,7 +320,8 @@ impl Loader {
         &self.modes
     }
 
-    /// Loads the flow of a file of at most 256 KiB, including its subflows.
+    /// Loads the flow of a file of at most 256 KiB, including its subflows, which have at most 256
+    /// different variables together.
     ///
     /// # Errors
     ///

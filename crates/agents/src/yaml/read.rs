@@ -193,7 +193,10 @@ impl Reader<'_> {
         if let Value::Text(Text { value, variables }) = &mut value
             && value.contains('$')
         {
-            let filled = fill(value, self.environment, self.secrets);
+            let filled = match fill(value, self.environment, self.secrets) {
+                Ok(filled) => filled,
+                Err(too_many) => return self.fatal(place, too_many.to_string()),
+            };
             for problem in filled.problems {
                 self.found(place, problem);
             }

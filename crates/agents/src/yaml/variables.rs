@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
+use cogwork_read::charge;
 use cogwork_text::Mask;
 
 use crate::quote::Name;
@@ -12,7 +13,11 @@ use crate::quote::Name;
 /// variables.
 pub(super) const MAX_TEXT: usize = 1024 * 1024;
 
-/// Looks up variables. It is a function, so that tests and programs with a vault do not need the
+/// The maximum number of different variables of a flow, with all its files. Each of them is searched
+/// for in everything that is shown.
+const MAX_VARIABLES: usize = 256;
+
+/// Looks up variables. It is a function, so that tests, and programs with a vault, do not need the
 /// environment of the process.
 pub(crate) type Environment = Arc<dyn Fn(&str) -> Option<String> + Send + Sync>;
 
@@ -28,9 +33,23 @@ impl Secrets {
     /// The minimum length of a secret, in bytes. Hiding shorter values would hide common words.
     const SHORTEST: usize = 4;
 
-    pub(crate) fn keep(&mut self, name: &str, value: &str) {
+    /// Adds a value.
+    ///
+    /// # Errors
+    ///
+    /// If there are [`MAX_VARIABLES`] others.
+    fn keep(&mut self, name: &str, value: &str) -> Result<(), TooManyVariables> {
+        if self.values.get(name).is_some_and(|known| known == value) {
+            return Ok(());
+        }
+        if self.values.len() >= MAX_VARIABLES && !self.values.contains_key(name) {
+            return Err(TooManyVariables);
+        }
+
         self.values.insert(name.to_owned(), value.to_owned());
         self.mask.take();
+
+        Ok(())
     }
 
     /// Returns whether a value contains one of these characters.
@@ -40,6 +59,9 @@ impl Secrets {
 
     /// Replaces the values, and all parts of them, with the names of the variables.
     pub(crate) fn hide(&self, text: &str) -> String {
+        // The text is searched once for each value.
+        charge(text.len() * self.values.len());
+
         self.mask.get_or_init(|| self.mask()).hide(text)
     }
 
@@ -97,6 +119,18 @@ impl fmt::Debug for Secrets {
     }
 }
 
+/// A value beyond the number that is hidden. It isn't filled in, so it cannot be shown.
+pub(super) struct TooManyVariables;
+
+impl fmt::Display for TooManyVariables {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "the flow, with all its files, has more than {MAX_VARIABLES} different variables; expected fewer"
+        )
+    }
+}
+
 /// A text with its variables replaced, their names, and the problems.
 #[derive(Default)]
 pub(super) struct Filled {
@@ -105,7 +139,16 @@ pub(super) struct Filled {
     pub(super) problems: Vec<String>,
 }
 
-pub(super) fn fill(raw: &str, environment: &Environment, secrets: &mut Secrets) -> Filled {
+/// Replaces the variables of a text.
+///
+/// # Errors
+///
+/// If the flow has too many different ones.
+pub(super) fn fill(
+    raw: &str,
+    environment: &Environment,
+    secrets: &mut Secrets,
+) -> Result<Filled, TooManyVariables> {
     let mut filled = Filled::default();
     let mut rest = raw;
     let mut begins_none = false;
@@ -130,7 +173,7 @@ pub(super) fn fill(raw: &str, environment: &Environment, secrets: &mut Secrets) 
             rest = behind;
             match environment(name) {
                 Some(value) => {
-                    secrets.keep(name, &value);
+                    secrets.keep(name, &value)?;
                     filled.text.push_str(&value);
                 }
                 None => filled.problems.push(format!(
@@ -153,7 +196,7 @@ pub(super) fn fill(raw: &str, environment: &Environment, secrets: &mut Secrets) 
         );
     }
 
-    filled
+    Ok(filled)
 }
 
 /// Returns the name of a variable, and the text after its brace.

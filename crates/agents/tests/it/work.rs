@@ -134,3 +134,61 @@ fn reading_twice_the_template_takes_twice_the_work() {
         assert_at_most_doubled(piece, work(1000), work(2000));
     }
 }
+
+/// A role of `n` different variables, and a subflow of unknown keys, each of which is a message in
+/// which every value is searched for.
+fn many_variables(n: usize) -> String {
+    format!(
+        "nodes:\n- id: a\n  type: agent\n  config:\n    role: \"{}\"\n{}",
+        each(n, |n| format!("${{X{n}}}")),
+        each(90, |n| format!("    rol{n}: x\n"))
+    )
+}
+
+#[test]
+fn hiding_values_takes_work_in_proportion_to_the_variables_that_are_allowed() {
+    let loader = Loader::new().without_clients();
+    let _ = loader.load_text("flow.yaml", "nodes: []");
+    let work = |text: &str| measure(|| loader.load_text("flow.yaml", text).is_err());
+
+    let (_, most) = work(&many_variables(256));
+    let (refused, more) = work(&many_variables(30_000));
+
+    assert!(refused);
+    assert!(more <= most, "{more} for 30,000 variables, {most} for 256");
+}
+
+#[test]
+fn the_variables_of_all_files_of_a_flow_are_bounded() {
+    let folder = tempfile::tempdir().unwrap();
+    let part = |first: usize, count: usize| {
+        let variables = each(count, |n| format!("${{X{}}}", first + n));
+        format!(
+            "nodes: [{{id: a, type: agent, config: {{provider: rules, rules: [], else: \"{variables}\"}}}}]"
+        )
+    };
+    let load = |parts: [String; 2]| {
+        for (number, part) in parts.iter().enumerate() {
+            std::fs::write(folder.path().join(format!("{number}.yaml")), part).unwrap();
+        }
+
+        let nodes = each(2, |n| {
+            format!("- {{id: s{n}, type: subflow, config: {{file: {n}.yaml}}}}\n")
+        });
+        let flow = format!("nodes:\n{nodes}edges: [{{from: s0, to: s1}}]\n");
+        let path = folder.path().join("flow.yaml");
+        std::fs::write(&path, flow).unwrap();
+
+        Loader::new().without_clients().load(path)
+    };
+
+    load([part(0, 200), part(144, 112)]).expect("256 variables, some of them twice");
+    let error = load([part(0, 200), part(144, 113)])
+        .unwrap_err()
+        .to_string();
+
+    assert!(
+        error.contains("1.yaml:1:73: nodes[0].config.else: the flow, with all its files, has more than 256 different variables; expected fewer"),
+        "{error}"
+    );
+}
