@@ -320,8 +320,8 @@ impl Loader {
         &self.modes
     }
 
-    /// Loads the flow of a file of at most 256 KiB, including its subflows, which have at most 256
-    /// different variables together.
+    /// Loads the flow of a file of at most 256 KiB, including its subflows. All files together have at
+    /// most 4 MiB and 256 different variables.
     ///
     /// # Errors
     ///

@@ -9,6 +9,7 @@ use super::file_place::told;
 use super::loading::{Assembled, Loading, OpenFile, Source};
 use crate::check::check;
 use crate::problem::{Found, Problems};
+use crate::quote::Name;
 use crate::yaml::{self, Path};
 use crate::{FileError, FileFlow, FileProblem};
 
@@ -17,6 +18,8 @@ const MAX_FILES_DEEP: usize = 16;
 /// The maximum number of files that are read for one flow. A file that is named twice is read
 /// twice.
 const MAX_FILES: usize = 100;
+/// The maximum number of bytes of the files that are read for one flow: 4 MiB.
+const MAX_BYTES_OF_FILES: usize = 4 * 1024 * 1024;
 
 impl Loading<'_> {
     /// Loads the flow of a file.
@@ -102,6 +105,7 @@ impl Loading<'_> {
         self.files += 1;
         let most = u64::try_from(yaml::MAX_BYTES).unwrap_or(u64::MAX);
         let text = read_text(&file, most).map_err(|error| told(&error))?;
+        self.count_bytes(&text, &name)?;
 
         self.open.push(OpenFile { id, name });
         let flow = self.text(
@@ -140,6 +144,19 @@ impl Loading<'_> {
         if self.files >= MAX_FILES {
             return Err(format!(
                 "more than {MAX_FILES} files are read for one flow; expected fewer"
+            ));
+        }
+
+        Ok(())
+    }
+
+    fn count_bytes(&mut self, text: &str, name: &str) -> Result<(), String> {
+        self.bytes += text.len();
+
+        if self.bytes > MAX_BYTES_OF_FILES {
+            return Err(format!(
+                "with `{}`, the files that are read for one flow have more than {MAX_BYTES_OF_FILES} bytes; expected fewer",
+                Name(name)
             ));
         }
 

@@ -19,6 +19,8 @@ pub(crate) struct Loading<'l> {
     /// The files that are being read, the outermost first.
     pub(super) open: Vec<OpenFile>,
     pub(super) files: usize,
+    /// The bytes of these files.
+    pub(super) bytes: usize,
     pub(super) nodes: usize,
     /// The memories that agents can share.
     pub(super) stores: HashMap<StoreKey, Arc<Store>>,
@@ -47,6 +49,7 @@ impl<'l> Loading<'l> {
             problems: Vec::new(),
             open: Vec::new(),
             files: 0,
+            bytes: 0,
             nodes: 0,
             stores: HashMap::new(),
         }
