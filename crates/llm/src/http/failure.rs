@@ -1,6 +1,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
+use cogwork_read::charge;
 use reqwest::StatusCode;
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -11,6 +12,9 @@ use crate::{LlmError, LlmErrorKind as Kind};
 
 /// The maximum depth of errors that are wrapped in other errors, as proxies do.
 const WRAPPINGS: usize = 4;
+/// The maximum size of an error whose details are read, in bytes. Of a longer one, the beginning is
+/// shown. Every field and every wrapping is parsed by itself, so a long error would block the task.
+const LONGEST: usize = 64 * 1024;
 /// The part of a message that is searched for phrases, in bytes.
 const SEARCHED: usize = 8 * 1024;
 /// An `error` value of at least this many bytes counts as an error without further checks.
@@ -48,9 +52,7 @@ pub(super) fn of_status(
     secrets: &Secrets,
 ) -> LlmError {
     let text = String::from_utf8_lossy(body);
-    let details = serde_json::from_str(&text)
-        .map(Details::of)
-        .unwrap_or_default();
+    let details = Details::of_text(&text);
     let kind = details.kind(status.as_u16());
     let message = match &details.message {
         Some(message) => secrets.line(message),
@@ -105,6 +107,12 @@ fn of_value(value: &RawValue, secrets: &Secrets) -> LlmError {
 
 /// Returns the error for a text that a stream sends as an error.
 pub(crate) fn of_text(text: &str, secrets: &Secrets) -> LlmError {
+    if text.len() > LONGEST {
+        return LlmError::new(Kind::Server, secrets.line(text));
+    }
+
+    charge(text.len());
+
     match serde_json::from_str::<&RawValue>(text) {
         Ok(value) => of_value(value, secrets),
         Err(_) => LlmError::new(Kind::Server, secrets.line(text)),
@@ -158,13 +166,26 @@ struct Wire<'a> {
 }
 
 impl Details {
+    /// Reads a text, which has no details if it isn't JSON.
+    fn of_text(text: &str) -> Self {
+        charge(text.len());
+
+        serde_json::from_str(text).map(Self::of).unwrap_or_default()
+    }
+
     /// Reads `{"error": {"message", "type", "code"}}`, `{"error": "text"}`, `{"message"}`,
     /// `{"detail"}` or a plain text.
     fn of(value: &RawValue) -> Self {
         let mut details = Self::default();
+        if value.get().len() > LONGEST {
+            return details;
+        }
+
         let mut next = Some(value);
         for _ in 0..WRAPPINGS {
             let Some(value) = next else { break };
+            charge(value.get().len());
+
             let Ok(wire) = serde_json::from_str::<Wire<'_>>(value.get()) else {
                 details.message = scalar(value).or(details.message);
                 break;
@@ -242,6 +263,8 @@ impl Details {
 
 /// Returns a string or a number as text.
 fn scalar(value: &RawValue) -> Option<String> {
+    charge(value.get().len());
+
     let text = serde_json::from_str::<String>(value.get()).ok();
     text.or_else(|| {
         serde_json::from_str::<serde_json::Number>(value.get())

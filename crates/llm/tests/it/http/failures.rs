@@ -3,6 +3,7 @@
 use std::time::{Duration, SystemTime};
 
 use cogwork_llm::{Backoff, LlmError, LlmErrorKind as Kind, Retry};
+use cogwork_read::testing::assert_at_most_doubled;
 
 use crate::http::support::{Server, answer, ask, ok, outcome, says};
 
@@ -488,5 +489,49 @@ async fn retry_over_http_waits_and_then_succeeds() {
     assert!(
         bodies.len() == 3 && bodies.iter().all(|body| *body == bodies[0]),
         "{bodies:?}"
+    );
+}
+
+/// Error bodies of about `bytes` bytes, with the status of the response. Each of their fields and
+/// wrappings was once parsed by itself.
+fn long_errors(bytes: usize) -> Vec<(u16, String)> {
+    let list = format!("[{}1]", "1,".repeat(bytes / 2));
+    let wrapped = format!(r#"{{"error":{{"error":{{"error":{{"error":{list}}}}}}}}}"#);
+    let escaped = format!(r#"{{"error":{{"message":"{}"}}}}"#, r"\\".repeat(bytes / 2));
+
+    vec![
+        (500, wrapped.clone()),
+        (200, wrapped),
+        (500, escaped.clone()),
+        (200, escaped),
+        (500, " ".repeat(bytes)),
+    ]
+}
+
+#[test]
+fn reading_a_long_error_takes_bounded_work() {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .unwrap();
+    let work = |(status, body): &(u16, String)| {
+        let (_, work) = cogwork_read::measure(|| runtime.block_on(failure(*status, body)));
+        work
+    };
+
+    for (short, long) in long_errors(60_000).iter().zip(&long_errors(4_000_000)) {
+        assert_at_most_doubled(&long.1[..40], work(short), work(long));
+    }
+}
+
+#[tokio::test]
+async fn the_beginning_of_a_long_error_is_shown() {
+    let body = format!(r#"{{"error":{{"message":"no{}"}}}}"#, " no".repeat(40_000));
+    let error = failure(200, &body).await;
+
+    assert_eq!(error.kind(), Kind::Server);
+    assert!(
+        error.to_string().contains(r#": {"message":"no no no"#),
+        "{error}"
     );
 }
