@@ -33,7 +33,7 @@ impl Secrets {
         let mask = |shortest| {
             let values = secrets.iter().map(ExposeSecret::expose_secret);
             let long = values.filter(|value| value.len() >= shortest);
-            long.fold(Mask::new(), |mask, value| mask.with_value(value, MASK))
+            long.fold(Mask::new(), |mask, value| mask.with_parts_of(value, MASK))
         };
 
         Self {

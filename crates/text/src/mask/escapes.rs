@@ -56,6 +56,27 @@ pub(super) fn resolved(text: &str) -> Vec<Unit> {
     resolved
 }
 
+/// Returns the units without the escapes of white space in JSON, or `None` if there are none.
+pub(super) fn without_white_space(units: &[Unit]) -> Option<Vec<Unit>> {
+    let is_escaped = |place: usize| {
+        let before = place.checked_sub(1).and_then(|before| units.get(before));
+        before.is_some_and(|before| before.what == What::Character('\\'))
+    };
+    let is_white_space = |place: usize, unit: &Unit| {
+        let is_letter = matches!(unit.what, What::Character('n' | 'r' | 't'));
+        is_letter && is_escaped(place)
+    };
+
+    let kept: Vec<_> = units
+        .iter()
+        .enumerate()
+        .filter(|(place, unit)| !is_white_space(*place, unit))
+        .map(|(_, unit)| unit.clone())
+        .collect();
+
+    (kept.len() < units.len()).then_some(kept)
+}
+
 /// The last units of a text, and the character that they encode.
 struct Escape {
     units: usize,

@@ -41,8 +41,15 @@ impl Folded {
         #[cfg(not(feature = "host-names"))]
         let host_names = None;
 
-        [Self::plain(text), Self::decoded(text)]
+        // A letter behind a backslash may also belong to the value, so this is a form by itself.
+        let resolved = escapes::resolved(text);
+        let unspaced = escapes::without_white_space(&resolved)
+            .map(|units| Self::of(units, text.len(), is_passed_over));
+        let decoded = Self::of(resolved, text.len(), is_passed_over);
+
+        [Self::plain(text), decoded]
             .into_iter()
+            .chain(unspaced)
             .chain(host_names)
     }
 

@@ -23,6 +23,10 @@ use forms::{BEGINNING, Form};
 /// libraries. At the end of a text and before each `…`, where the text may have been truncated, the
 /// first four characters of a value are enough to be hidden.
 ///
+/// White space between the characters of a value is ignored, also if it is escaped as in JSON
+/// (`\n`). Other encodings, such as Base64 and hexadecimal digits, are not decoded, so a value that
+/// is encoded in them isn't found.
+///
 /// ```
 /// use cogwork_text::Mask;
 ///
@@ -31,6 +35,7 @@ use forms::{BEGINNING, Form};
 /// assert_eq!(mask.hide(r#"{"key": "SK-12\/34\"56"}"#), r#"{"key": "[the key]"}"#);
 /// assert_eq!(mask.hide("GET /?key=sk-12%2F34%2256&n=1"), "GET /?key=[the key]&n=1");
 /// assert_eq!(mask.hide("no such key: sk-12…"), "no such key: [the key]…");
+/// assert_eq!(mask.hide(r#"{"key": "sk-12\n/34\n56"}"#), r#"{"key": "[the key]"}"#);
 /// ```
 #[derive(Clone, Default)]
 pub struct Mask {
@@ -185,13 +190,16 @@ impl Value {
     }
 
     fn cut_off<'a>(&'a self, form: &Form, folded: &Folded) -> Vec<Place<'a>> {
-        let longest = if self.has_parts {
-            form.len().min(Mask::PART)
-        } else {
-            form.len()
-        };
-
+        let end = folded.cuts.last().map(|cut| cut.byte);
         let places = folded.cuts.iter().filter_map(|cut| {
+            // Longer beginnings are found as parts, except for an escape that is truncated after
+            // them. A text can have many cuts, but only one end.
+            let longest = if self.has_parts && Some(cut.byte) != end {
+                form.len().min(Mask::PART)
+            } else {
+                form.len()
+            };
+
             let before = folded.signs.get(..cut.signs)?;
             let beginning = (BEGINNING..=longest).rev().find_map(|length| {
                 let last = before.get(before.len().checked_sub(length)?..)?;
