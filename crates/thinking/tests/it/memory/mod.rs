@@ -441,9 +441,10 @@ fn many_calls_take_few_threads() {
     let added = runtime.block_on(futures_util::future::join_all(calls));
     assert!(added.iter().all(Result::is_ok));
 
-    // One may still end while the next begins.
+    // A thread may still end while the next begins, more often on a busy machine. If every call
+    // took one, there would be as many as calls.
     let threads = threads.load(Ordering::Relaxed);
-    assert!(threads < 10, "{threads} threads were started");
+    assert!(threads < CALLS / 3, "{threads} threads were started");
 
     let written = fs::read_to_string(&notes.path).unwrap();
     let expected: String = items
