@@ -18,7 +18,7 @@
 //!  12 evaluation_checkpoint: Enough is known.
 //!  13 solution_formulation: Galdhøpiggen, by 17 m
 //!  14 final_response: Galdhøpiggen, by 17 m
-//! -> Galdhøpiggen, by 17 m (answered; 3 calls, about 870 tokens, 2 tool calls)
+//! -> Galdhøpiggen, by 17 m (answered; 3 calls, about 869 tokens, 2 tool calls)
 //!
 //! tree_of_thoughts: What is 17 * 38?
 //!   1 problem_reception: What is 17 * 38?
