@@ -114,36 +114,44 @@ impl<'s, 'r> Reader<'s, 'r> {
         }
     }
 
+    /// Moves to the next item of a collection that ends with `close`. Returns `false` at its end.
+    ///
+    /// `other` closes the other kind of collection.
+    fn has_next(&mut self, depth: usize, close: char, other: char) -> bool {
+        loop {
+            self.skip_blanks();
+            let Some(next) = self.rest().chars().next() else {
+                self.cut.get_or_insert(depth);
+                return false;
+            };
+
+            if next == close {
+                self.at += 1;
+                return false;
+            }
+
+            // The outer bracket closes here, so this collection was left unclosed.
+            if next == other && depth > 0 {
+                self.report
+                    .add(RepairKind::Json, self.line(), "closed a bracket");
+                return false;
+            }
+
+            if next != ',' && next != other {
+                return true;
+            }
+
+            self.at += 1;
+        }
+    }
+
     fn map(&mut self, depth: usize) -> Option<Node> {
         let from = self.at;
         let line = self.line();
         self.at += 1;
         let mut pairs = Vec::new();
 
-        loop {
-            self.skip_blanks();
-            match self.rest().chars().next() {
-                None => {
-                    self.cut.get_or_insert(depth);
-                    break;
-                }
-                Some('}') => {
-                    self.at += 1;
-                    break;
-                }
-                // The outer bracket closes here, so this collection was left unclosed.
-                Some(']') if depth > 0 => {
-                    self.report
-                        .add(RepairKind::Json, self.line(), "closed a bracket");
-                    break;
-                }
-                Some(',' | ']') => {
-                    self.at += 1;
-                    continue;
-                }
-                Some(_) => {}
-            }
-
+        while self.has_next(depth, '}', ']') {
             let (key, _) = self.scalar(Place::Key);
             self.skip_blanks();
             if self.rest().is_empty() {
@@ -188,29 +196,7 @@ impl<'s, 'r> Reader<'s, 'r> {
         self.at += 1;
         let mut items = Vec::new();
 
-        loop {
-            self.skip_blanks();
-            match self.rest().chars().next() {
-                None => {
-                    self.cut.get_or_insert(depth);
-                    break;
-                }
-                Some(']') => {
-                    self.at += 1;
-                    break;
-                }
-                Some('}') if depth > 0 => {
-                    self.report
-                        .add(RepairKind::Json, self.line(), "closed a bracket");
-                    break;
-                }
-                Some(',' | '}') => {
-                    self.at += 1;
-                    continue;
-                }
-                Some(_) => {}
-            }
-
+        while self.has_next(depth, ']', '}') {
             let line = self.line();
             let whole = self.cut.is_none();
             let item = self.value(depth + 1, Place::Item)?;
