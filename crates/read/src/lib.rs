@@ -4,6 +4,7 @@
 //! length.
 //!
 //! - [`YamlGuard`] refuses YAML for which parsers would take far longer, before it is parsed.
+//! - `at_most` (feature `serde`) deserializes a list of limited length.
 //! - [`charge`] and [`measure`] count the work of readers, so that a test can check this on any
 //!   machine and without a clock.
 
@@ -11,6 +12,11 @@
 
 #[cfg(feature = "testing")]
 pub mod testing;
+
+#[cfg(feature = "serde")]
+mod list;
+#[cfg(feature = "serde")]
+pub use list::at_most;
 
 mod work;
 pub use work::{charge, measure};

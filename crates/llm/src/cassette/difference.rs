@@ -10,14 +10,46 @@ const LINES: usize = 20;
 /// The name of a setting and a function that displays it.
 type Setting = (&'static str, fn(&ChatRequest) -> String);
 
+/// How far the conversations of two requests are the same. The larger, the more similar they are.
+///
+/// Cheaper than a [`Difference`], so that each recording of a long cassette can be compared.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Nearness {
+    equal_messages: usize,
+    /// The length of the common prefix of the first differing message, in characters.
+    equal_characters: usize,
+}
+
+impl Nearness {
+    pub(super) fn of(recorded: &ChatRequest, asked: &ChatRequest) -> Self {
+        let mut before = recorded.messages().iter();
+        let mut now = asked.messages().iter();
+        let mut equal_messages = 0;
+
+        loop {
+            let before = before.next();
+            let now = now.next();
+
+            if before.is_some() && before == now {
+                equal_messages += 1;
+                continue;
+            }
+
+            let before = before.map(whole).unwrap_or_default();
+            let now = now.map(whole).unwrap_or_default();
+            return Self {
+                equal_messages,
+                equal_characters: in_common(&before, &now),
+            };
+        }
+    }
+}
+
 /// The difference between a request and a recorded one.
 #[derive(Default)]
 pub(super) struct Difference {
     /// In the order of the request.
     parts: Vec<Part>,
-    equal_messages: usize,
-    /// The length of the common prefix of the first differing message, in characters.
-    equal_characters: usize,
 }
 
 /// A place with its recorded and its requested value.
@@ -43,9 +75,7 @@ impl Difference {
         for place in 0..longer {
             let before = before.next();
             let now = now.next();
-            if before == now {
-                self.equal_messages += usize::from(self.parts.is_empty());
-            } else {
+            if before != now {
                 self.add_message(format!("messages[{place}]"), before, now);
             }
         }
@@ -58,10 +88,6 @@ impl Difference {
             whole_before.as_deref().unwrap_or_default(),
             whole_now.as_deref().unwrap_or_default(),
         );
-        if self.parts.is_empty() {
-            self.equal_characters = common;
-        }
-
         let roles_are_equal = before.map(Message::role) == now.map(Message::role);
         let part = if whole_before == whole_now && roles_are_equal {
             Part {
@@ -111,13 +137,9 @@ impl Difference {
         }
     }
 
-    /// Returns a measure of similarity: larger is more similar.
-    pub(super) fn nearness(&self) -> impl Ord + use<> {
-        (
-            self.equal_messages,
-            self.equal_characters,
-            std::cmp::Reverse(self.parts.len()),
-        )
+    /// Returns the number of places that differ.
+    pub(super) fn count(&self) -> usize {
+        self.parts.len()
     }
 
     /// Returns the whole difference, in lines.

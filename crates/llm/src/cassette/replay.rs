@@ -4,9 +4,10 @@ use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
 use cogwork_files::Folder;
-use cogwork_read::{YamlGuard, charge};
+use cogwork_read::{YamlGuard, at_most, charge};
+use serde::Deserialize;
 
-use super::difference::Difference;
+use super::difference::{Difference, Nearness};
 use super::{Recording, message, wrong};
 use crate::locked::locked;
 use crate::request::RequestKey;
@@ -16,6 +17,10 @@ use crate::{
 
 /// The maximum size of a cassette in bytes.
 const LARGEST: u64 = 64 * 1024 * 1024;
+/// The maximum number of recordings. Each takes a few kilobytes of memory, however short it is.
+const MOST: usize = 20_000;
+/// The maximum number of equally similar recordings of which the whole difference is computed.
+const MOST_COMPARED: usize = 100;
 /// The maximum nesting of collections: slightly more than a recording has.
 const NESTING: usize = 32;
 
@@ -59,8 +64,9 @@ impl Replay {
     /// # Errors
     ///
     /// Returns an error of kind [`Settings`](LlmErrorKind::Settings) if the path isn't a regular
-    /// file, or the file cannot be read, is larger than 64 MiB, isn't a cassette, or contains a
-    /// truncated recording or YAML that no recording needs, such as anchors, tags or deep nesting.
+    /// file, or the file cannot be read, is larger than 64 MiB, isn't a cassette, or contains more
+    /// than 20,000 recordings, a truncated recording, or YAML that no recording needs, such as
+    /// anchors, tags or deep nesting.
     pub fn open(path: impl Into<PathBuf>) -> Result<Self, LlmError> {
         let path = path.into();
         let text =
@@ -130,10 +136,14 @@ fn recordings(text: &str) -> Result<Vec<Recording>, String> {
     charge(text.len());
 
     // The cassette of a recorder without calls contains only two lines of comment.
-    let recordings: Option<Vec<Recording>> =
+    let recordings: Option<Recordings> =
         serde_yaml::from_str(text).map_err(|error| error.to_string())?;
-    Ok(recordings.unwrap_or_default())
+    Ok(recordings.map(|read| read.0).unwrap_or_default())
 }
+
+/// The recordings of a cassette.
+#[derive(Deserialize)]
+struct Recordings(#[serde(deserialize_with = "at_most::<_, _, MOST>")] Vec<Recording>);
 
 fn read(path: &Path) -> Result<String, cogwork_files::Error> {
     let (folder, name) = Folder::of_linked_file(path)?;
@@ -177,13 +187,21 @@ impl Cassette {
 
     /// Returns the error for a request without a recording.
     fn miss(&self, request: &ChatRequest) -> LlmError {
-        let differences = self
+        let by_nearness: Vec<Nearness> = self
             .recordings
             .iter()
-            .map(|recording| Difference::of(&recording.request, request));
+            .map(|recording| Nearness::of(&recording.request, request))
+            .collect();
+
+        let nearest = by_nearness.iter().max();
         let nearest = (1..)
-            .zip(differences)
-            .max_by(|(_, one), (_, other)| one.nearness().cmp(&other.nearness()));
+            .zip(&self.recordings)
+            .zip(&by_nearness)
+            .filter(|(_, nearness)| Some(*nearness) == nearest)
+            .map(|((number, recording), _)| (number, Difference::of(&recording.request, request)))
+            .take(MOST_COMPARED)
+            .min_by_key(|(_, difference)| difference.count());
+
         match nearest {
             None => self.wrong(format_args!(
                 "this request was not recorded, nor was any other"

@@ -1,11 +1,9 @@
 //! The form of a session in a snapshot.
 
 use std::collections::BTreeMap;
-use std::fmt;
-use std::marker::PhantomData;
 
-use serde::de::{Error as _, SeqAccess, Visitor};
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use cogwork_read::at_most;
+use serde::{Deserialize, Serialize, Serializer};
 use serde_json::Value;
 
 use super::id::{BranchId, ThoughtId};
@@ -106,35 +104,4 @@ impl Serialize for Parameters<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_map(self.0.parameters())
     }
-}
-
-/// Reads a list, and fails as soon as it has more than `MAX` items.
-fn at_most<'de, D, T, const MAX: usize>(deserializer: D) -> Result<Vec<T>, D::Error>
-where
-    D: Deserializer<'de>,
-    T: Deserialize<'de>,
-{
-    struct AtMost<T, const MAX: usize>(PhantomData<T>);
-
-    impl<'de, T: Deserialize<'de>, const MAX: usize> Visitor<'de> for AtMost<T, MAX> {
-        type Value = Vec<T>;
-
-        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-            write!(f, "a list of at most {MAX}")
-        }
-
-        fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Vec<T>, A::Error> {
-            let mut items = Vec::new();
-            while let Some(item) = list.next_element()? {
-                if items.len() == MAX {
-                    return Err(A::Error::invalid_length(MAX + 1, &self));
-                }
-                items.push(item);
-            }
-
-            Ok(items)
-        }
-    }
-
-    deserializer.deserialize_seq(AtMost::<T, MAX>(PhantomData))
 }

@@ -410,6 +410,22 @@ fn opening_twice_the_cassette_takes_twice_the_work() {
 }
 
 #[test]
+fn too_many_recordings_are_refused_before_they_are_built() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("calls.yaml");
+    let refused = |text: String| open(&path, text.as_bytes()).unwrap_err().to_string();
+
+    let one = "{request: {messages: []}, response: {text: Hi.}, complete: true}";
+    let in_lines = format!("- {one}\n").repeat(20_001);
+    let in_brackets = format!("[{}]", format!("{one}, ").repeat(20_001));
+
+    for text in [in_lines, in_brackets] {
+        let error = refused(text);
+        assert!(error.contains("a list of at most 20000"), "{error}");
+    }
+}
+
+#[test]
 fn structure_that_no_recording_has_is_refused_before_it_is_read() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("calls.yaml");
