@@ -47,6 +47,8 @@ pub(super) struct Queue {
     next_number: u64,
     /// The possible starts of calls that were removed while waiting, until they check again.
     too_late: HashMap<u64, Instant>,
+    /// The first place from which the plan is out of date, because a call in front of it left.
+    outdated_from: Option<usize>,
 }
 
 #[derive(Debug)]
@@ -66,6 +68,8 @@ struct Waiting {
     limits: Limits,
     deadline: Instant,
     wake: Arc<Notify>,
+    /// Whether the call was dropped. It is removed when the queue is planned again.
+    has_left: bool,
 }
 
 impl Queue {
@@ -77,7 +81,7 @@ impl Queue {
         wake: Arc<Notify>,
         now: Instant,
     ) -> Result<u64, Instant> {
-        self.forget_old(now);
+        self.update(now);
 
         let at = self.earliest(self.calls.len(), asking.tokens, asking.limits, now);
         if at > asking.deadline {
@@ -90,6 +94,7 @@ impl Queue {
             limits: asking.limits,
             deadline: asking.deadline,
             wake,
+            has_left: false,
         };
 
         self.push(Call {
@@ -105,11 +110,11 @@ impl Queue {
 
     /// Returns whether a waiting call may begin.
     pub(super) fn turn(&mut self, number: u64, now: Instant) -> Turn {
+        self.update(now);
+
         if let Some(at) = self.too_late.remove(&number) {
             return Turn::TooLate(at);
         }
-
-        self.forget_old(now);
 
         let first = self.begun;
         let call = self.calls.get(first).filter(|call| call.number == number);
@@ -141,6 +146,8 @@ impl Queue {
 
     /// Sets the actual tokens of a call.
     pub(super) fn settle(&mut self, number: u64, tokens: u64, now: Instant) {
+        self.update(now);
+
         let Some(place) = self.place(number) else {
             return;
         };
@@ -158,24 +165,68 @@ impl Queue {
     }
 
     /// Removes a waiting call from the queue.
+    ///
+    /// The calls behind it are planned again when one of them begins or a new one joins, so that
+    /// dropping all calls of a long queue doesn't plan the rest again for each of them.
     pub(super) fn leave(&mut self, number: u64, now: Instant) {
         self.too_late.remove(&number);
         let Some(place) = self.place(number).filter(|place| *place >= self.begun) else {
             return;
         };
 
-        self.calls.remove(place);
-        self.replan(place, now);
+        if let Some(waiting) = self.waiting_mut(place) {
+            waiting.has_left = true;
+        }
+        self.outdate(place);
+
+        // Only the first one has a timer that is worth setting again.
+        if place == self.begun {
+            self.drop_first();
+            self.forget_old(now);
+            self.wake_first();
+        }
+    }
+
+    fn waiting_mut(&mut self, place: usize) -> Option<&mut Waiting> {
+        self.calls.get_mut(place)?.waiting.as_mut()
+    }
+
+    fn outdate(&mut self, place: usize) {
+        let from = self.outdated_from.unwrap_or(place);
+        self.outdated_from = Some(from.min(place));
+    }
+
+    /// Removes the calls at the head of the waiting ones that have left.
+    fn drop_first(&mut self) {
+        while self
+            .waiting_mut(self.begun)
+            .is_some_and(|waiting| waiting.has_left)
+        {
+            self.calls.remove(self.begun);
+        }
+    }
+
+    /// Brings the plan up to date.
+    fn update(&mut self, now: Instant) {
+        if let Some(place) = self.outdated_from.take() {
+            self.replan(place, now);
+        }
+
+        self.forget_old(now);
     }
 
     /// Recomputes the token sums from `place` on and the starts of the waiting calls. Removes calls
-    /// that would begin too late.
+    /// that have left, and those that would begin too late.
     fn replan(&mut self, place: usize, now: Instant) {
         for mut call in self.calls.split_off(place) {
             let Some(waiting) = &call.waiting else {
                 self.push(call);
                 continue;
             };
+
+            if waiting.has_left {
+                continue;
+            }
 
             call.at = self.earliest(self.calls.len(), call.tokens, waiting.limits, now);
             if call.at > waiting.deadline {
@@ -268,6 +319,7 @@ impl Queue {
             self.tokens_gone = old.tokens_through;
             self.begun -= 1;
             self.calls.pop_front();
+            self.outdated_from = self.outdated_from.map(|place| place.saturating_sub(1));
         }
     }
 }

@@ -206,6 +206,33 @@ async fn the_next_moves_up_when_the_first_in_the_queue_is_dropped() {
     assert_eq!(came_through(small).await, 10);
 }
 
+/// Returns the bytes that are allocated when all calls of a queue are dropped.
+fn dropping(calls: usize, is_last_first: bool) -> u64 {
+    let client = RateLimit::new(endless())
+        .with_requests_per_minute(1.try_into().unwrap())
+        .with_max_wait(Duration::from_secs(60 * 60 * 24 * 365));
+
+    let mut waiting: Vec<_> = (0..calls).map(|_| Box::pin(ask(&client))).collect();
+    for call in &mut waiting {
+        let _ = call.now_or_never();
+    }
+
+    if is_last_first {
+        waiting.reverse();
+    }
+
+    allocation_counter::measure(|| drop(waiting)).bytes_total
+}
+
+#[tokio::test(start_paused = true)]
+async fn dropping_twice_the_calls_takes_twice_the_work() {
+    for is_last_first in [false, true] {
+        let short = dropping(500, is_last_first);
+        let long = dropping(1000, is_last_first);
+        assert!(long <= 2 * short + 4096, "{short} and {long} bytes");
+    }
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_call_that_took_fewer_tokens_lets_those_behind_it_begin_at_once() {
     let script = ScriptedClient::new([took(10, 20), took(50, 0), took(50, 0)]);
