@@ -12,7 +12,6 @@ use crate::{FormRefusal, Ladder, Rung, call};
 ///
 /// [`Asking::run`] calls the methods in the order in which they are listed here, once per call to
 /// the model.
-/// model.
 pub trait Policy: Send {
     /// The type of a usable reply.
     type Reply: Send;
