@@ -27,6 +27,7 @@ pub(crate) enum Kind {
     Missing,
     AlreadyThere,
     AnotherFlow,
+    AnotherInput,
     Damaged,
     Value,
     TooLarge,
@@ -55,6 +56,11 @@ impl StoreError {
     /// Returns whether the run belongs to a different flow, or to this flow before it was changed.
     pub fn is_another_flow(&self) -> bool {
         self.0.kind == Kind::AnotherFlow
+    }
+
+    /// Returns whether the run was started with a different input.
+    pub fn is_another_input(&self) -> bool {
+        self.0.kind == Kind::AnotherInput
     }
 
     /// Returns whether the record was modified, isn't a record, or has an unsupported version of

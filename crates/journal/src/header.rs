@@ -9,6 +9,7 @@ use serde_json::value::RawValue;
 
 use crate::StoreError;
 use crate::error::Kind;
+use crate::input::{Difference, difference};
 use crate::time::{from_millis, to_millis};
 
 /// The version of the format.
@@ -106,6 +107,27 @@ impl Header {
             Kind::AnotherFlow,
             format_args!(
                 "{place}: the run `{run_id}` belongs to the flow `{recorded}`, not to `{other}`"
+            ),
+        ))
+    }
+
+    /// Checks that the run was started with this input.
+    pub(crate) fn check_input(&self, place: &str, input: &RawValue) -> Result<(), StoreError> {
+        let Some(difference) = difference(&self.input, input) else {
+            return Ok(());
+        };
+
+        let run_id = Name(&self.run_id);
+        let at = match &difference {
+            Difference::Whole => String::new(),
+            Difference::At(pointer) => format!(" (it differs at `{}`)", Name(pointer)),
+        };
+        Err(StoreError::new(
+            Kind::AnotherInput,
+            format_args!(
+                "{place}: the run `{run_id}` was started with a different input{at}; to start a \
+                 run with this input, choose a different id; to continue the run with its recorded \
+                 input, use `resume` or `start_or_resume_any_input`"
             ),
         ))
     }

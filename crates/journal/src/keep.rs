@@ -3,6 +3,7 @@
 use cogwork_files::LockFile;
 use cogwork_flow::journal::Entry;
 use cogwork_text::Name;
+use serde_json::value::RawValue;
 
 use crate::behind::blocking;
 use crate::error::Kind;
@@ -38,7 +39,10 @@ pub(crate) trait OpenFolder {
 pub(crate) enum Take {
     Start(Header),
     Resume(FlowIs),
+    /// Start the run, or resume it if its input is the one in the header.
     Either(Header, FlowIs),
+    /// Start the run, or resume it whatever its input is.
+    AnyInput(Header, FlowIs),
     Changed(FlowIs),
     /// Open the run to deliver the answer to this event.
     Answer(String),
@@ -48,6 +52,8 @@ pub(crate) enum Take {
 pub(crate) enum Wanted {
     /// The run must belong to this flow.
     Same(FlowIs),
+    /// The run must belong to this flow and have been started with this input.
+    SameInput(FlowIs, Box<RawValue>),
     /// The run must belong to an earlier version of this flow, which replaces the recorded one.
     Changed(FlowIs),
     /// The run must accept answers.
@@ -69,7 +75,7 @@ impl Take {
             )
         };
 
-        let create = matches!(self, Self::Start(_) | Self::Either(..));
+        let create = matches!(self, Self::Start(_) | Self::Either(..) | Self::AnyInput(..));
         let Some(folder) = run.open(create)? else {
             return Err(missing());
         };
@@ -81,7 +87,9 @@ impl Take {
 
         let lock = folder.lock()?;
         match (self, folder.is_there()?) {
-            (Self::Start(header) | Self::Either(header, _), false) => folder.start(header, lock),
+            (Self::Start(header) | Self::Either(header, _) | Self::AnyInput(header, _), false) => {
+                folder.start(header, lock)
+            }
             (_, false) => Err(missing()),
             (Self::Start(_), true) => {
                 let run_id = Name(run.run_id());
@@ -93,8 +101,11 @@ impl Take {
                     ),
                 ))
             }
-            (Self::Resume(flow) | Self::Either(_, flow), true) => {
+            (Self::Resume(flow) | Self::AnyInput(_, flow), true) => {
                 folder.resume(Wanted::Same(flow), lock)
+            }
+            (Self::Either(header, flow), true) => {
+                folder.resume(Wanted::SameInput(flow, header.input), lock)
             }
             (Self::Changed(flow), true) => folder.resume(Wanted::Changed(flow), lock),
             (Self::Answer(event), true) => {
@@ -127,6 +138,13 @@ impl Wanted {
                 header.check_name(place, flow)?;
                 header.check_shape(place, flow)
             }
+            Self::SameInput(flow, input) => {
+                header.check_name(place, flow)?;
+                // Checked before the shape, because a run of a changed flow can be resumed without
+                // comparing its input.
+                header.check_input(place, input)?;
+                header.check_shape(place, flow)
+            }
             Self::Changed(flow) => header.check_name(place, flow),
             Self::Answerable => Ok(()),
         }
@@ -143,7 +161,9 @@ impl Wanted {
     /// Stores the current flow in the header. Returns whether it changed.
     pub(crate) fn change(self, header: &mut Header) -> bool {
         match self {
-            Self::Same(flow) | Self::Changed(flow) => header.take_shape(flow),
+            Self::Same(flow) | Self::SameInput(flow, _) | Self::Changed(flow) => {
+                header.take_shape(flow)
+            }
             Self::Answerable => false,
         }
     }

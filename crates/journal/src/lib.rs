@@ -45,7 +45,7 @@
 //! |---|---|
 //! | start a run | [`Store::start`] |
 //! | resume a run | [`Store::resume`], [`Store::resume_changed`] |
-//! | resume a run, or start it if it is new | [`Store::start_or_resume`] |
+//! | resume a run, or start it if it is new | [`Store::start_or_resume`], [`Store::start_or_resume_any_input`] |
 //! | answer a run that waits | [`Store::deliver`] |
 //! | list runs | [`Store::runs`], [`RunSummary`], [`RunStatus`] |
 //! | keep many runs in one database and query them | `SqliteStore`, `RunQuery`, with the feature `sqlite` |
@@ -81,6 +81,7 @@ pub use error::StoreError;
 mod behind;
 mod folder;
 mod header;
+mod input;
 mod keep;
 mod line;
 mod lock;

@@ -92,11 +92,20 @@ pub trait Store: Clone + fmt::Debug + Send + Sync + 'static {
     }
 
     /// Resumes the run with this id, or starts it if it doesn't exist. A program that is restarted
-    /// after a crash needs only this method. If the run exists, its recorded input isn't changed.
+    /// after a crash needs only this method.
+    ///
+    /// A run that exists must have been started with the same input. Otherwise it would return the
+    /// results of a different input, for instance of yesterday's problem. Inputs are compared as
+    /// JSON values, so the order of keys doesn't matter, but the order of items in a list does: a
+    /// `HashSet` is a different input each time, a `BTreeSet` isn't. If the input contains something
+    /// that differs in each start, such as the current time, use
+    /// [`start_or_resume_any_input`](Store::start_or_resume_any_input).
     ///
     /// # Errors
     ///
-    /// The same as [`start`](Store::start) and [`resume`](Store::resume).
+    /// Returns an error if the run was started with a [different
+    /// input](StoreError::is_another_input), and otherwise the same errors as
+    /// [`start`](Store::start) and [`resume`](Store::resume).
     fn start_or_resume<S>(
         &self,
         run_id: &str,
@@ -107,6 +116,24 @@ pub trait Store: Clone + fmt::Debug + Send + Sync + 'static {
         let header = Header::new(run_id, FlowIs::of(flow), input);
         let flow = FlowIs::of(flow);
         async move { open(kept.0, Take::Either(header?, flow)).await }
+    }
+
+    /// Resumes the run with this id with its recorded input, whatever that is, or starts it with
+    /// this input if it doesn't exist.
+    ///
+    /// # Errors
+    ///
+    /// The same as [`start`](Store::start) and [`resume`](Store::resume).
+    fn start_or_resume_any_input<S>(
+        &self,
+        run_id: &str,
+        flow: &Flow<S>,
+        input: &impl Serialize,
+    ) -> impl Future<Output = Result<RunJournal, StoreError>> + Send {
+        let kept = self.kept(run_id);
+        let header = Header::new(run_id, FlowIs::of(flow), input);
+        let flow = FlowIs::of(flow);
+        async move { open(kept.0, Take::AnyInput(header?, flow)).await }
     }
 
     /// Resumes a run whose flow has changed: records the current flow and keeps all outcomes.

@@ -187,12 +187,6 @@ async fn a_run_is_started_once<S: Tested>() {
     assert!(error.is_already_there());
     insta::assert_snapshot!(S::told(error, folder.path()), @"the run `a` already exists in STORE; resume it, or choose a different id");
     assert_eq!(store.lines("a"), before);
-
-    let journal = store
-        .start_or_resume("a", &flow, &Work::of(4))
-        .await
-        .unwrap();
-    assert_eq!(journal.input::<Work>().unwrap(), Work::of(3));
 }
 
 async fn a_run_that_is_not_there_is_no_run<S: Tested>() {

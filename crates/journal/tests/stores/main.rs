@@ -16,6 +16,7 @@ mod failed_writes;
 mod folding;
 mod going_on;
 mod gone;
+mod input;
 mod kills;
 mod listing;
 mod locking;

@@ -1,5 +1,6 @@
 //! Whatever stands in an id, a flow, a path or a record, an error shows nothing unsafe.
 
+use std::collections::HashMap;
 use std::path::Path;
 
 use cogwork_flow::{Flow, Wait, from_fn};
@@ -58,6 +59,15 @@ async fn errors(text: &str) -> Vec<StoreError> {
     drop(journal);
 
     errors.push(store.start(text, &flow, &text).await.unwrap_err());
+    let other = HashMap::from([(text, 1)]);
+    errors.push(
+        store
+            .start_or_resume(text, &flow, &other)
+            .await
+            .unwrap_err(),
+    );
+    errors.push(different_key(&store, text, &flow).await);
+
     errors.push(store.resume(text, &changed(text)).await.unwrap_err());
     errors.push(
         store
@@ -75,6 +85,17 @@ async fn errors(text: &str) -> Vec<StoreError> {
 
     errors.extend(damaged(&store, text, &flow).await);
     errors
+}
+
+/// The error for an input that differs at a key.
+async fn different_key(store: &FileStore, text: &str, flow: &Flow<String>) -> StoreError {
+    let run_id = "different key";
+    let input = HashMap::from([(text, 1)]);
+    drop(store.start_or_resume(run_id, flow, &input).await.unwrap());
+
+    let other = HashMap::from([(text, 2)]);
+    let error = store.start_or_resume(run_id, flow, &other).await;
+    error.unwrap_err()
 }
 
 /// What is said of files with a text in the wrong places.
