@@ -24,6 +24,8 @@ pub use rule_based::RuleBasedClient;
 mod guides {
     #[doc = include_str!("../../README.md")]
     struct Readme;
+    #[doc = include_str!("../../docs/guide/ten-minutes.md")]
+    struct TenMinutes;
     #[doc = include_str!("../../docs/guide/first-flow.md")]
     struct FirstFlow;
     #[doc = include_str!("../../docs/guide/a-run-that-survives.md")]
