@@ -5,12 +5,15 @@ use crate::{Action, IntoAction, Node};
 
 /// Creates a node from a synchronous closure over the state.
 ///
+/// The closure returns nothing, the label of an action, an [`Action`], or a `Result` with one of
+/// these. For async work, use [`from_phases`](crate::from_phases).
+///
 /// ```
-/// use cogwork_flow::{Action, from_fn};
+/// use cogwork_flow::from_fn;
 ///
 /// let tally = from_fn(|votes: &mut Vec<bool>| *votes = vec![true; votes.len()]);
 /// let decide = from_fn(|votes: &mut Vec<bool>| {
-///     Action::from_static(if votes.iter().all(|vote| *vote) { "yes" } else { "no" })
+///     if votes.iter().all(|vote| *vote) { "yes" } else { "no" }
 /// })
 /// .with_actions(["yes", "no"]);
 /// # let _ = (tally, decide);

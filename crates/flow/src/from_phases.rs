@@ -10,7 +10,8 @@ use crate::{Action, BoxError, IntoAction, Node};
 /// Creates a node from three closures, one for each phase.
 ///
 /// The return value of `prep` is passed to `exec` by value, so that the future doesn't borrow it;
-/// it is cloned for each attempt. Only `exec` can fail. `post` returns nothing or an [`Action`].
+/// it is cloned for each attempt. Only `exec` can fail. `post` returns nothing, an [`Action`],
+/// or the label of one.
 ///
 /// ```
 /// use cogwork_flow::{Action, from_phases};

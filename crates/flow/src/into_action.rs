@@ -3,7 +3,13 @@ use std::convert::Infallible;
 use crate::{Action, BoxError};
 
 /// A value that a closure can return in place of a `Result<Action, E>`: `()`, which means the
-/// default action; an action; or a result with either of them.
+/// default action; an action; the label of an action; or a result with one of these.
+#[diagnostic::on_unimplemented(
+    message = "a node's closure cannot return `{Self}`",
+    label = "expected `()`, an `Action`, a `&'static str`, or a `Result` with one of these",
+    note = "if this is a future: `from_fn` takes a synchronous closure; \
+            use `from_phases(prep, exec, post)`, where `exec` is async"
+)]
 pub trait IntoAction {
     /// The error; [`Infallible`] if there is none.
     type Error: Into<BoxError> + Send;
@@ -29,6 +35,14 @@ impl IntoAction for Action {
 
     fn into_result(self) -> Result<Action, Infallible> {
         Ok(self)
+    }
+}
+
+impl IntoAction for &'static str {
+    type Error = Infallible;
+
+    fn into_result(self) -> Result<Action, Infallible> {
+        Ok(Action::from_static(self))
     }
 }
 

@@ -28,7 +28,7 @@ fn sign(n: i32) -> Action {
 }
 
 #[tokio::test]
-async fn a_closure_may_answer_nothing_an_action_or_a_result_of_either() {
+async fn a_closure_may_answer_nothing_a_label_an_action_or_a_result_of_these() {
     let nothing = flow(from_fn(|n: &mut i32| *n += 1).with_actions(BOTH));
     let action = flow(from_fn(|n: &mut i32| sign(*n)).with_actions(BOTH));
     let result = flow(
@@ -53,6 +53,17 @@ async fn a_closure_may_answer_nothing_an_action_or_a_result_of_either() {
         .with_actions(BOTH),
     );
 
+    let label =
+        flow(from_fn(|n: &mut i32| if *n < 0 { "other" } else { "default" }).with_actions(BOTH));
+    let label_or_error = flow(
+        from_fn(|n: &mut i32| match *n {
+            0 => Err(io::Error::other("zero")),
+            1.. => Ok("default"),
+            _ => Ok("other"),
+        })
+        .with_actions(BOTH),
+    );
+
     let mut n = 4;
     assert_eq!(nothing.run(&mut n).await.unwrap().action, Action::DEFAULT);
     assert_eq!(n, 5);
@@ -61,9 +72,12 @@ async fn a_closure_may_answer_nothing_an_action_or_a_result_of_either() {
         assert_eq!(action.run(&mut n).await.unwrap().action.as_str(), expected);
         assert_eq!(result.run(&mut n).await.unwrap().action, Action::DEFAULT);
         assert_eq!(both.run(&mut n).await.unwrap().action.as_str(), expected);
+        assert_eq!(label.run(&mut n).await.unwrap().action.as_str(), expected);
+        let ended = label_or_error.run(&mut n).await.unwrap();
+        assert_eq!(ended.action.as_str(), expected);
     }
 
-    for flow in [result, both] {
+    for flow in [result, both, label_or_error] {
         let error = flow.run(&mut 0).await.unwrap_err();
         assert_eq!(error.to_string(), "flow `f`, node `n`: post failed: zero");
         assert_eq!(error.phase(), Some(Phase::Post));
@@ -101,7 +115,7 @@ async fn three_closures_are_the_three_phases() {
         },
         |n: &mut i32, doubled: i32| {
             *n = doubled;
-            sign(doubled)
+            if doubled < 0 { "other" } else { "default" }
         },
     );
 
