@@ -13,9 +13,24 @@ use crate::{Capabilities, ChatRequest, ChatResponse, LlmError, ReplyStream};
 /// A call may be dropped at any `await`, for example by a timeout or when a run is cancelled. An
 /// implementation must not leave partial state behind that affects the next call.
 ///
-/// # Example
+/// # Implementations need `#[async_trait]`
 ///
-/// See the [crate documentation](crate).
+/// The trait is declared with the attribute [`async_trait`](macro@crate::async_trait), and each
+/// implementation needs the attribute, too. Without it, the compiler reports error E0195:
+/// "lifetime parameters or bounds on method `complete` do not match the trait declaration".
+///
+/// ```
+/// use cogwork_llm::{ChatRequest, ChatResponse, LlmClient, LlmError, async_trait};
+///
+/// struct MyModel;
+///
+/// #[async_trait] // without this line: error E0195
+/// impl LlmClient for MyModel {
+///     async fn complete(&self, _: ChatRequest) -> Result<ChatResponse, LlmError> {
+///         Ok(ChatResponse::new("four"))
+///     }
+/// }
+/// ```
 #[async_trait]
 pub trait LlmClient: Send + Sync {
     /// Returns the model's next message in the conversation of `request`.
@@ -24,7 +39,10 @@ pub trait LlmClient: Send + Sync {
     ///
     /// Returns an [`LlmError`]. Its [kind](LlmError::kind) identifies what failed, and
     /// [`is_retryable`](LlmError::is_retryable) returns whether a retry may succeed.
-    async fn complete(&self, request: ChatRequest) -> Result<ChatResponse, LlmError>;
+    async fn complete(
+        &self, // Is `#[async_trait]` missing above the `impl`? It changes this signature.
+        request: ChatRequest,
+    ) -> Result<ChatResponse, LlmError>;
 
     /// Returns the same reply as a stream.
     ///

@@ -11,6 +11,9 @@ use crate::{HookOutcome, Hooks, Moment, OnFailure, Payload, ThinkingError};
 /// returns a [`HookOutcome`]. It may be dropped at any `await`; payloads accepted with
 /// [`Moment::accept`] before that remain in effect.
 ///
+/// Implementations need the attribute `#[async_trait]`. Without it, the compiler reports error
+/// E0195.
+///
 /// See the [crate documentation](crate) for an example.
 #[async_trait]
 pub trait ThinkingMode: Send + Sync {

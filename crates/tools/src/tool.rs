@@ -13,7 +13,8 @@ use crate::ToolError;
 /// A tool that a model can call.
 ///
 /// [`function`] turns a typed function into a tool. Implement this trait for tools whose input is
-/// only known at run time.
+/// only known at run time. Implementations need the attribute [`async_trait`](crate::async_trait);
+/// without it, the compiler reports error E0195.
 ///
 /// A call can be dropped at any `await`, for example because of a timeout or because the run is
 /// cancelled. Move blocking work to `tokio::task::spawn_blocking`, because a timeout can't
@@ -48,7 +49,10 @@ pub trait Tool: Send + Sync {
     ///
     /// Returns [`ToolError::input`] if the input is wrong, and [`ToolError::failed`] otherwise. The
     /// model reads the message.
-    async fn call(&self, input: Value) -> Result<String, ToolError>;
+    async fn call(
+        &self, // Is `#[async_trait]` missing above the `impl`? It changes this signature.
+        input: Value,
+    ) -> Result<String, ToolError>;
 }
 
 #[async_trait]

@@ -11,7 +11,8 @@ use super::error::MemoryError;
 ///
 /// [`InMemory`](super::InMemory) and [`FileMemory`](super::FileMemory) compare words;
 /// [`Blackboard`](super::Blackboard) returns the newest items. Implement the trait for a custom
-/// store. A call may be dropped at any `await`.
+/// store, with the attribute `#[async_trait]` (without it, the compiler reports error E0195). A call
+/// may be dropped at any `await`.
 ///
 /// ```
 /// use cogwork_thinking::{Found, InMemory, Memory, MemoryError};
