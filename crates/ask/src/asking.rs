@@ -20,11 +20,6 @@ pub trait Policy: Send {
     /// The reason why no further call is allowed.
     type Limit: Send;
 
-    /// Returns the request for a reply in this form.
-    ///
-    /// Called once for each form that is tried. Replies and complaints are appended to it.
-    fn request(&self, rung: Rung) -> ChatRequest;
-
     /// Returns whether another call is allowed, and counts it.
     ///
     /// By default, every call is allowed.
@@ -35,6 +30,13 @@ pub trait Policy: Send {
     fn before_call(&mut self) -> Result<(), Self::Limit> {
         Ok(())
     }
+
+    /// Returns the request for a reply in this form.
+    ///
+    /// The conversation should always be the same for a form. Earlier replies, complaints, and the
+    /// messages of [`Verdict::Continue`] are appended to it. The settings may change, for example
+    /// which tools may be called.
+    fn request(&self, rung: Rung) -> ChatRequest;
 
     /// Called with each piece of a streamed reply.
     fn on_text(&mut self, text: &str) {
@@ -72,6 +74,16 @@ pub trait Policy: Send {
 pub enum Verdict<R, P> {
     /// The reply can be used.
     Usable(R),
+    /// The reply is a step towards a usable one, such as a request for tool calls, and the model is
+    /// called again.
+    ///
+    /// This doesn't count as asking again, and [`Asking`] doesn't limit how often it happens, so
+    /// the policy must do so.
+    Continue {
+        /// What is appended to the conversation: the reply as the model should see it, and what
+        /// follows from it, such as the results of tool calls.
+        messages: Vec<Message>,
+    },
     /// The reply can be used, but the model is asked about it first. This happens at most once; any
     /// later reply with this verdict is [unusable](Verdict::Unusable). The question doesn't count
     /// as asking again.
@@ -107,7 +119,8 @@ pub enum Unanswered<P, L> {
 pub struct Try {
     /// The raw text of the reply.
     pub reply: String,
-    /// The complaint; `None` if the reply was accepted.
+    /// The complaint; `None` if the reply was accepted, be it as the usable one or as a
+    /// [step](Verdict::Continue) towards it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub complaint: Option<String>,
 }
@@ -137,7 +150,7 @@ pub struct Asking<'a> {
     asks_again: u32,
     streaming: bool,
     max_kept_bytes: usize,
-    /// The unusable replies, each followed by the complaint.
+    /// The earlier replies, each followed by the complaint or by what it led to.
     follow_up: Vec<Message>,
     has_questioned: bool,
     record: Record,
@@ -179,8 +192,8 @@ impl<'a> Asking<'a> {
         self
     }
 
-    /// Sets the maximum number of bytes of an unusable reply that the record keeps. The default is
-    /// 256 KiB.
+    /// Sets the maximum number of bytes of a reply that the record keeps, unless the reply is the
+    /// usable one, which is kept completely. The default is 256 KiB.
     #[must_use]
     pub fn with_max_kept_bytes(mut self, bytes: usize) -> Self {
         self.max_kept_bytes = bytes;
@@ -205,15 +218,15 @@ impl<'a> Asking<'a> {
     /// further call.
     pub async fn run<P: Policy>(&mut self, policy: &mut P) -> Outcome<P> {
         self.next_rung();
-        let mut request = policy.request(self.record.rung);
         let mut asks_left = self.asks_again;
         policy.before_call().map_err(Unanswered::Limit)?;
 
         loop {
+            let request = self.next_request(policy);
             let response = match self.call(policy, request.clone()).await {
                 Ok(response) => response,
                 Err(error) => {
-                    request = self.after_refusal(policy, error)?;
+                    self.after_refusal(policy, error)?;
                     policy.before_call().map_err(Unanswered::Limit)?;
                     continue;
                 }
@@ -227,6 +240,11 @@ impl<'a> Asking<'a> {
                     self.accept();
                     return Ok(reply);
                 }
+                Verdict::Continue { messages } => {
+                    self.accept_step(messages);
+                    policy.before_call().map_err(Unanswered::Limit)?;
+                    continue;
+                }
                 Verdict::Questionable { problem, message } if !self.has_questioned => {
                     self.has_questioned = true;
                     asks_left = asks_left.saturating_add(1);
@@ -236,7 +254,7 @@ impl<'a> Asking<'a> {
                 | Verdict::Unusable { problem, message } => (problem, message),
             };
 
-            self.complain(&mut request, &problem, message);
+            self.complain(&problem, message);
 
             if asks_left == 0 {
                 return Err(Unanswered::Unusable(problem));
@@ -247,6 +265,15 @@ impl<'a> Asking<'a> {
             policy.before_call().map_err(Unanswered::Limit)?;
             policy.on_ask_again(&problem);
         }
+    }
+
+    fn next_request(&self, policy: &impl Policy) -> ChatRequest {
+        let mut request = policy.request(self.record.rung);
+        for message in &self.follow_up {
+            request.push(message.clone());
+        }
+
+        request
     }
 
     async fn call(
@@ -276,12 +303,12 @@ impl<'a> Asking<'a> {
         Some(rung)
     }
 
-    /// Returns the request for the next form if `error` shows that the server refused the last one.
+    /// Moves on to the next form if `error` shows that the server refused the last one.
     fn after_refusal<P: Policy>(
         &mut self,
         policy: &mut P,
         error: LlmError,
-    ) -> Result<ChatRequest, Unanswered<P::Problem, P::Limit>> {
+    ) -> Result<(), Unanswered<P::Problem, P::Limit>> {
         if !refuses_form(&error) {
             return Err(Unanswered::Client(error));
         }
@@ -299,12 +326,7 @@ impl<'a> Asking<'a> {
             error: line,
         });
 
-        let mut request = policy.request(next);
-        for message in &self.follow_up {
-            request.push(message.clone());
-        }
-
-        Ok(request)
+        Ok(())
     }
 
     /// Records a reply before it is read, so that it isn't lost if reading it times out.
@@ -322,21 +344,24 @@ impl<'a> Asking<'a> {
         }
     }
 
+    /// Accepts the last reply as a step towards a usable one.
+    fn accept_step(&mut self, messages: Vec<Message>) {
+        self.accept();
+        if let Some(step) = self.record.tries.last_mut() {
+            cut(&mut step.reply, self.max_kept_bytes);
+        }
+
+        self.follow_up.extend(messages);
+    }
+
     /// Appends an unusable reply and the complaint to the conversation.
-    fn complain(
-        &mut self,
-        request: &mut ChatRequest,
-        problem: &impl fmt::Display,
-        complaint: Message,
-    ) {
+    fn complain(&mut self, problem: &impl fmt::Display, complaint: Message) {
         let Some(unusable) = self.record.tries.last_mut() else {
             return;
         };
 
-        for message in [Message::assistant(excerpt(&unusable.reply)), complaint] {
-            request.push(message.clone());
-            self.follow_up.push(message);
-        }
+        let reply = Message::assistant(excerpt(&unusable.reply));
+        self.follow_up.extend([reply, complaint]);
 
         cut(&mut unusable.reply, self.max_kept_bytes);
         unusable.complaint = Some(problem.to_string());
@@ -361,9 +386,16 @@ const CUT: &str = " […]";
 /// The maximum number of characters of an unusable reply that are included in the conversation.
 const EXCERPT: usize = 4096;
 
-/// Returns the beginning of an unusable reply for the conversation. It is never empty, because
-/// servers refuse empty messages.
-fn excerpt(reply: &str) -> String {
+/// Returns the beginning of a reply, at most 4,096 characters, for a conversation that continues
+/// after it. It is never empty, because servers refuse empty messages.
+///
+/// ```
+/// use cogwork_ask::excerpt;
+///
+/// assert_eq!(excerpt(" "), "(empty)");
+/// assert_eq!(excerpt(&"a".repeat(5_000)), format!("{} […]", "a".repeat(4_096)));
+/// ```
+pub fn excerpt(reply: &str) -> String {
     let mut characters = reply.chars();
     let beginning: String = characters.by_ref().take(EXCERPT).collect();
     let is_cut = characters.next().is_some();

@@ -1,13 +1,14 @@
 //! Asks a language model until its reply can be used.
 //!
 //! ```text
-//! Asking::run: request a reply → judge it → use it, or complain and ask again
+//! Asking::run: request a reply → judge it → use it, or continue, or complain and ask again
 //! ```
 //!
 //! A [`Policy`] builds the requests and judges the replies. [`Asking`] does the rest: it streams
 //! the reply if the client supports it, moves down to a looser [`Rung`] if the server refuses a
 //! form, appends the complaint about an unusable reply to the conversation, stops after a bounded
-//! number of attempts, and keeps every raw reply.
+//! number of attempts, and keeps every raw reply. A policy may also [continue](Verdict::Continue)
+//! after a reply, for example with the results of the tool calls that it requests.
 //!
 //! ```
 //! use cogwork_ask::{Asking, Ladder, Policy, Rung, Verdict};
@@ -64,7 +65,7 @@ mod offload;
 pub use offload::offload;
 
 mod asking;
-pub use asking::{Asking, Policy, Record, Try, Unanswered, Verdict};
+pub use asking::{Asking, Policy, Record, Try, Unanswered, Verdict, excerpt};
 
 /// The code in the README, compiled and run as a doctest.
 #[cfg(doctest)]

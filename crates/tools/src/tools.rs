@@ -4,7 +4,7 @@ use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::Duration;
 
-use cogwork_llm::{ToolCall, ToolDefinition};
+use cogwork_llm::{FinishReason, ToolCall, ToolDefinition};
 use cogwork_text::Name;
 use futures_util::FutureExt;
 use serde_json::{Map, Value};
@@ -23,6 +23,7 @@ pub struct Tools {
     by_name: BTreeMap<String, Arc<dyn Tool>>,
     timeout: Duration,
     max_bytes: usize,
+    max_calls: usize,
 }
 
 /// The maximum number of tools. Servers refuse requests with more than this.
@@ -34,6 +35,7 @@ impl Default for Tools {
             by_name: BTreeMap::new(),
             timeout: Duration::from_secs(30),
             max_bytes: 16 * 1024,
+            max_calls: 16,
         }
     }
 }
@@ -127,6 +129,14 @@ impl Tools {
         self
     }
 
+    /// Sets the maximum number of calls of one reply that are [admitted](Self::admit). The default
+    /// is 16.
+    #[must_use]
+    pub fn with_max_calls(mut self, calls: usize) -> Self {
+        self.max_calls = calls;
+        self
+    }
+
     /// Returns whether there are no tools.
     pub fn is_empty(&self) -> bool {
         self.by_name.is_empty()
@@ -140,6 +150,43 @@ impl Tools {
     /// Returns the definitions for the model in alphabetical order.
     pub fn definitions(&self) -> impl Iterator<Item = ToolDefinition> {
         self.by_name.values().map(|tool| tool.definition())
+    }
+
+    /// Checks whether a call of a reply may be made, given its index among the calls of the reply
+    /// and the reason why the model stopped. The model reads the error as the result of the call.
+    ///
+    /// ```
+    /// use cogwork_llm::FinishReason;
+    /// use cogwork_tools::Tools;
+    ///
+    /// let tools = Tools::new().with_max_calls(2);
+    /// assert!(tools.admit(1, &FinishReason::ToolCalls).is_ok());
+    /// assert_eq!(
+    ///     tools.admit(2, &FinishReason::ToolCalls).unwrap_err().to_string(),
+    ///     "too many calls in one reply; expected at most 2",
+    /// );
+    /// assert_eq!(
+    ///     tools.admit(0, &FinishReason::Length).unwrap_err().to_string(),
+    ///     "the reply with this call was cut off at the limit of tokens; expected a whole one",
+    /// );
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the reply is truncated, because the call may be incomplete even if it
+    /// can be parsed, or if the reply contains too many calls before this one.
+    pub fn admit(&self, index: usize, reason: &FinishReason) -> Result<(), ToolError> {
+        let truncated = match reason {
+            FinishReason::Length => "cut off at the limit of tokens",
+            FinishReason::ContentFilter => "withheld in part by a filter",
+            _ if index < self.max_calls => return Ok(()),
+            _ => {
+                let max = self.max_calls;
+                return Err(ToolError::TooMany { max });
+            }
+        };
+
+        Err(ToolError::Truncated(truncated))
     }
 
     /// Makes a call that the model requested. Empty arguments are read as an empty object.

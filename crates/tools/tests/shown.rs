@@ -36,6 +36,8 @@ async fn nothing_unsafe_is_shown() {
             tool: owned(),
             limit: Duration::from_secs(1),
         });
+        shown.lines(&ToolError::Truncated("cut off"));
+        shown.lines(&ToolError::TooMany { max: 1 });
         shown.lines(&ToolError::Registry(owned()));
         show_registries(&shown, &text);
         show_calls(&shown, &text).await;

@@ -452,3 +452,130 @@ fn without_a_runtime_a_long_reply_is_read_at_once() {
         std::task::Poll::Ready(7)
     );
 }
+
+/// Looks up two words before it takes a number, and lets the model look them up in one form only.
+#[derive(Default)]
+struct WithLookups {
+    looked_up: Vec<String>,
+    calls: u32,
+    max_calls: Option<u32>,
+}
+
+impl Policy for WithLookups {
+    type Reply = u32;
+    type Problem = String;
+    type Limit = &'static str;
+
+    fn before_call(&mut self) -> Result<(), &'static str> {
+        if self.max_calls.is_some_and(|max| self.calls >= max) {
+            return Err("no more calls");
+        }
+
+        self.calls += 1;
+        Ok(())
+    }
+
+    fn request(&self, rung: Rung) -> ChatRequest {
+        let request = ChatRequest::new([Message::user(format!("A number, by {rung}."))]);
+        if self.looked_up.len() < 2 {
+            return request;
+        }
+
+        request.with_format(ReplyFormat::Json)
+    }
+
+    async fn judge(&mut self, response: &ChatResponse, _: Rung) -> Verdict<u32, String> {
+        if let Ok(number) = response.text().parse() {
+            return Verdict::Usable(number);
+        }
+
+        let Some(word) = response.text().strip_prefix("look up ") else {
+            return Verdict::Unusable {
+                problem: "not a number".to_owned(),
+                message: Message::user("A number alone, please."),
+            };
+        };
+
+        self.looked_up.push(word.to_owned());
+        let found = format!("{word} is 2");
+        Verdict::Continue {
+            messages: vec![Message::assistant(response.text()), Message::user(found)],
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_step_towards_the_reply_is_not_asking_again() {
+    let client = ScriptedClient::new(["look up two", "er", "look up a pair", "4"]);
+    let ladder = Ladder::default();
+    let mut asking = Asking::new(&client, &ladder, vec![Rung::Text]).with_asks_again(1);
+    let mut policy = WithLookups::default();
+
+    assert_eq!(asking.run(&mut policy).await.ok(), Some(4));
+    assert_eq!(policy.looked_up, ["two", "a pair"]);
+
+    let requests = client.requests();
+    let conversation = [
+        "A number, by plain text.",
+        "look up two",
+        "two is 2",
+        "er",
+        "A number alone, please.",
+        "look up a pair",
+        "a pair is 2",
+    ];
+    assert_eq!(texts(&requests[3]), conversation);
+
+    for (earlier, later) in requests.iter().zip(requests.iter().skip(1)) {
+        assert!(texts(later).starts_with(&texts(earlier)));
+    }
+
+    // The settings of a request follow what has happened so far.
+    let formats: Vec<_> = requests.iter().map(|one| one.format().is_some()).collect();
+    assert_eq!(formats, [false, false, false, true]);
+
+    let complaints: Vec<_> = asking.into_record().tries;
+    let complaints: Vec<_> = complaints
+        .iter()
+        .map(|one| one.complaint.is_some())
+        .collect();
+    assert_eq!(complaints, [false, true, false, false]);
+}
+
+#[tokio::test]
+async fn the_steps_towards_a_reply_count_as_calls() {
+    let client = ScriptedClient::new(["look up one", "look up two", "look up three"]);
+    let ladder = Ladder::default();
+    let mut asking = Asking::new(&client, &ladder, vec![Rung::Text]).with_max_kept_bytes(8);
+    let mut policy = WithLookups {
+        max_calls: Some(2),
+        ..WithLookups::default()
+    };
+
+    let unanswered = asking.run(&mut policy).await;
+    assert!(matches!(
+        unanswered,
+        Err(Unanswered::Limit("no more calls"))
+    ));
+    assert_eq!(client.requests().len(), 2);
+
+    let tries = &asking.record().tries;
+    assert_eq!(tries[1].reply, "look up  […]");
+}
+
+#[tokio::test]
+async fn the_steps_so_far_are_part_of_a_request_in_another_form() {
+    let client = ScriptedClient::new(["look up a", "look up b"])
+        .then(refused())
+        .then("4");
+    let ladder = Ladder::default();
+    let mut asking = Asking::new(&client, &ladder, vec![Rung::Json, Rung::Text]);
+
+    let read = asking.run(&mut WithLookups::default()).await;
+    assert_eq!(read.ok(), Some(4));
+
+    let requests = client.requests();
+    assert_eq!(texts(&requests[3])[0], "A number, by plain text.");
+    assert_eq!(texts(&requests[3])[1..], texts(&requests[2])[1..]);
+    assert_eq!(requests[3].messages().len(), 5);
+}
