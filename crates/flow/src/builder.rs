@@ -184,6 +184,7 @@ impl<S> FlowBuilder<S> {
             from: from.into(),
             action: action.into(),
             to: Some(to.into()),
+            is_hidden: false,
         });
         self
     }
@@ -194,6 +195,22 @@ impl<S> FlowBuilder<S> {
             from: from.into(),
             action: action.into(),
             to: None,
+            is_hidden: false,
+        });
+        self
+    }
+
+    /// Ends the flow after `from` returns `action`, like [`end`](Self::end), but omits this end
+    /// from drawings. A drawing of [visits](crate::Visits) shows it once a run has taken it.
+    ///
+    /// Use it for an end that every node has, such as the one after a budget is spent: its edges
+    /// would otherwise hide the rest of the drawing.
+    pub fn hidden_end(mut self, from: impl Into<String>, action: impl Into<Action>) -> Self {
+        self.edges.push(Edge {
+            from: from.into(),
+            action: action.into(),
+            to: None,
+            is_hidden: true,
         });
         self
     }

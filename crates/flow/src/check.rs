@@ -22,6 +22,7 @@ pub(crate) struct Edge {
     pub(crate) action: Action,
     /// `None` for an end.
     pub(crate) to: Option<String>,
+    pub(crate) is_hidden: bool,
 }
 
 /// A valid graph, with indices instead of names.
@@ -297,7 +298,11 @@ impl<'b> Leaving<'b> {
             });
         }
 
-        self.exits.push(Exit { action, target });
+        self.exits.push(Exit {
+            action,
+            target,
+            is_hidden: edge.is_hidden,
+        });
         Ok(())
     }
 

@@ -112,6 +112,8 @@ impl Inside {
 pub(crate) struct Exit {
     pub(crate) action: Action,
     pub(crate) target: Target,
+    /// Whether drawings omit the exit unless a run has taken it.
+    pub(crate) is_hidden: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

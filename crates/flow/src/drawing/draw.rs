@@ -42,6 +42,7 @@ impl<'f> Drawing<'f> {
                 Part::Node(figure) => language.write_node(&mut pen, figure)?,
                 Part::Box(figure) => language.open_box(&mut pen, figure)?,
                 Part::Close(figure) => language.close_box(&mut pen, figure)?,
+                Part::Edge(edge) if self.is_hidden(edge) => {}
                 Part::Edge(edge) => language.write_edge(&mut pen, edge)?,
             }
         }
@@ -60,6 +61,12 @@ impl<'f> Drawing<'f> {
 
     pub(super) fn mark(self, figure: Figure<'_>) -> Option<Mark> {
         Some(self.counts?.mark(figure))
+    }
+
+    /// Returns whether an edge is omitted: it is a hidden one that no run has taken.
+    fn is_hidden(self, edge: Edge<'_>) -> bool {
+        let is_taken = self.taken(edge).is_some_and(|taken| taken.0 > 0);
+        edge.exit.is_hidden && !is_taken
     }
 
     /// Returns how often an edge was taken.

@@ -8,7 +8,7 @@
 
 use std::time::Duration;
 
-use cogwork_flow::{Action, Batch, Branches, Each, Flow, FromFn, Wait, from_fn};
+use cogwork_flow::{Action, Batch, Branches, Each, Flow, FromFn, Visits, Wait, events, from_fn};
 use insta::assert_snapshot;
 use proptest::prelude::*;
 
@@ -298,4 +298,37 @@ proptest! {
         prop_assume!(name != "box");
         prop_assert_eq!(structure(&name), structure("name"));
     }
+}
+
+#[tokio::test]
+async fn a_hidden_end_is_drawn_once_a_run_has_taken_it() {
+    let stopped = from_fn(|(): &mut ()| Action::from_static("stopped"));
+    let flow = Flow::builder("hidden")
+        .start("work")
+        .node("work", stopped.with_actions(["stopped", "done"]))
+        .end("work", "done")
+        .hidden_end("work", "stopped")
+        .build()
+        .unwrap();
+    assert_snapshot!(flow.mermaid(), @r#"
+    flowchart TD
+        start0(( )) --> n0
+        n0["work"]
+        n0 -->|"done"| end0(((end)))
+    "#);
+    assert!(!flow.graphviz().to_string().contains("stopped"));
+
+    let mut visits = Visits::of(&flow);
+    assert!(!visits.mermaid().to_string().contains("stopped"));
+
+    let (sink, mut told) = events(100);
+    let mut run = flow.begin().with_events(sink);
+    run.finish(&mut ()).await.unwrap();
+    drop(run);
+
+    while let Some(event) = told.next().await {
+        visits.count(&event);
+    }
+    assert!(visits.mermaid().to_string().contains("stopped"));
+    assert!(visits.graphviz().to_string().contains("stopped"));
 }

@@ -166,6 +166,9 @@ impl Solver {
     /// the action [`SOLVED`](Self::SOLVED) or [`STOPPED`](Self::STOPPED). [`begin`](Self::begin)
     /// returns its initial state.
     ///
+    /// A run can stop in every stage. Drawings of the flow omit these edges, and a drawing of
+    /// [visits](cogwork_flow::Visits) shows only the one that the run took.
+    ///
     /// # Errors
     ///
     /// Returns an error if the name of a stage can't be used for a node.
@@ -187,7 +190,8 @@ impl Solver {
                 flow = flow.edge(stage.name(), edges::to_stage(next), next.as_str());
             }
 
-            flow = flow.end(stage.name(), Self::STOPPED);
+            // A run can stop in any stage.
+            flow = flow.hidden_end(stage.name(), Self::STOPPED);
             if stage.is_final() {
                 flow = flow.end(stage.name(), Self::SOLVED);
             }
