@@ -61,6 +61,9 @@ pub use spent::Spent;
 mod ladder;
 pub use ladder::{FormRefusal, Ladder, Rung};
 
+mod growing;
+pub use growing::{GrowingText, Growth};
+
 mod offload;
 pub use offload::offload;
 

@@ -1,4 +1,5 @@
 //! The integration tests, as one program: each program is linked by itself, which takes longer than most of them run.
 
 mod asking;
+mod growing;
 mod shown;

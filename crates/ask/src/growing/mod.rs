@@ -1,0 +1,264 @@
+//! Extracts the text of one key from a reply that is still arriving.
+
+mod block;
+mod escape;
+mod folding;
+mod plain;
+mod quoted;
+mod scalar;
+mod seek;
+mod tags;
+
+use cogwork_read::charge;
+
+use scalar::{Scalar, Step};
+use seek::{Seek, Sought};
+use tags::Tags;
+
+/// Extracts the text of one key from a reply in YAML or JSON while the reply arrives, so that a
+/// person can read the text as it grows.
+///
+/// Code fences, thinking between `<think>` tags and prose before the key are skipped. Quotes,
+/// escapes, block scalars and folded lines are decoded. If the model starts over in a second block
+/// or YAML document, so does the text.
+///
+/// The extractor is meant for display: it accepts any text, decodes well-formed YAML and JSON
+/// exactly, and guesses the rest. After the reply was read, pass the text that was read to
+/// [`finish`](Self::finish), which corrects a wrong guess. The work is linear in the length of the
+/// reply.
+///
+/// ```
+/// use cogwork_ask::GrowingText;
+///
+/// let mut thinking = GrowingText::new("current_thinking");
+/// let mut added = Vec::new();
+///
+/// for piece in ["```yaml\ncurrent_th", "inking: \"2 + 2 ", "is \\", "u0034.\"\nplanning:\n"] {
+///     if let Some(growth) = thinking.push(piece) {
+///         added.push(growth.added().to_owned());
+///     }
+/// }
+///
+/// assert_eq!(added, ["2 + 2", " is", " 4."]);
+/// assert_eq!(thinking.text(), "2 + 2 is 4.");
+/// ```
+#[derive(Debug, Clone)]
+pub struct GrowingText {
+    /// The letters of the key.
+    key: String,
+    text: Text,
+    tags: Tags,
+    reading: Reading,
+    seek: Seek,
+    /// Whether the last character was a carriage return. A line feed after it belongs to the same
+    /// line break.
+    after_return: bool,
+}
+
+/// A step in the growth of a text; see [`GrowingText`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Growth<'t> {
+    text: &'t str,
+    added: &'t str,
+}
+
+impl<'t> Growth<'t> {
+    /// Returns the text so far.
+    pub fn text(&self) -> &'t str {
+        self.text
+    }
+
+    /// Returns the end of the text, which is new.
+    pub fn added(&self) -> &'t str {
+        self.added
+    }
+
+    /// Returns whether the whole text is new. It then replaces any earlier text: that of an earlier
+    /// reply, of an earlier block in this reply, or of a wrong guess.
+    pub fn is_start(&self) -> bool {
+        self.text.len() == self.added.len()
+    }
+}
+
+#[derive(Debug, Clone)]
+enum Reading {
+    Seeking,
+    Scalar(Scalar),
+}
+
+impl GrowingText {
+    /// The maximum size of the text, in bytes: 1 MiB. A longer text stops growing, until
+    /// [`finish`](Self::finish).
+    pub const MAX_BYTES: usize = 1024 * 1024;
+
+    /// Creates an extractor for the text of `key`. The case of the key, quotes around it, and the
+    /// separators between its words don't matter.
+    pub fn new(key: &str) -> Self {
+        Self {
+            key: seek::letters(key),
+            text: Text::default(),
+            tags: Tags::default(),
+            reading: Reading::Seeking,
+            seek: Seek::default(),
+            after_return: false,
+        }
+    }
+
+    /// Adds a piece of the reply. Returns how the text grew, or `None` if it didn't.
+    ///
+    /// Blanks and line breaks are held back until the text continues after them.
+    pub fn push(&mut self, piece: &str) -> Option<Growth<'_>> {
+        charge(piece.len());
+        self.text.begin_growth();
+
+        for character in piece.chars() {
+            self.take_outside_tags(character);
+        }
+
+        self.text.growth()
+    }
+
+    /// Ends the reply, with the text that was read from it. Returns the rest of the text, or all of
+    /// it if it doesn't begin with the text so far, or `None` if they are equal.
+    pub fn finish(&mut self, read: &str) -> Option<Growth<'_>> {
+        charge(read.len());
+        self.text.begin_growth();
+        self.text.replace(read);
+        self.text.growth()
+    }
+
+    /// Begins with another reply. The text is empty until that reply contains one.
+    pub fn reset(&mut self) {
+        let key = std::mem::take(&mut self.key);
+
+        *self = Self {
+            key,
+            ..Self::new("")
+        };
+    }
+
+    /// Returns the text so far.
+    pub fn text(&self) -> &str {
+        &self.text.text
+    }
+
+    fn take_outside_tags(&mut self, character: char) {
+        match self.tags.take(character) {
+            tags::Taken::Skipped => {}
+            tags::Taken::Outside => self.take_any_break(character),
+            tags::Taken::NoTag(before) => {
+                before
+                    .chars()
+                    .for_each(|before| self.take_any_break(before));
+                self.take_any_break(character);
+            }
+        }
+    }
+
+    /// Takes a character. Every line break becomes a line feed.
+    fn take_any_break(&mut self, character: char) {
+        let ends_pair = self.after_return && character == '\n';
+        self.after_return = character == '\r';
+
+        match character {
+            '\n' if ends_pair => {}
+            '\r' => self.take('\n'),
+            _ => self.take(character),
+        }
+    }
+
+    fn take(&mut self, character: char) {
+        let Reading::Scalar(scalar) = &mut self.reading else {
+            return self.look(character);
+        };
+
+        match scalar.take(character, &mut self.text) {
+            Step::More => {}
+            Step::Closed => {
+                self.reading = Reading::Seeking;
+                self.seek.go_on_in_line();
+            }
+            Step::EndedInLine => {
+                self.reading = Reading::Seeking;
+                self.seek.go_on_in_line();
+                self.look(character);
+            }
+            Step::EndedBefore { column } => {
+                self.reading = Reading::Seeking;
+                self.seek.begin_line(column);
+                self.look(character);
+            }
+        }
+    }
+
+    fn look(&mut self, character: char) {
+        let Some(Sought { column, in_flow }) = self.seek.take(character, &self.key) else {
+            return;
+        };
+
+        self.text.restart_at_next();
+        self.reading = Reading::Scalar(Scalar::new(column, in_flow));
+    }
+}
+
+/// The text, and how it has grown since the last piece.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Text {
+    text: String,
+    /// The length before the current growth.
+    before: usize,
+    /// Whether the next character begins another text.
+    restarts: bool,
+}
+
+impl Text {
+    /// Adds a character, unless the text is full.
+    pub(crate) fn put(&mut self, character: char) {
+        if self.restarts {
+            self.restarts = false;
+            self.clear();
+        }
+
+        if self.text.len() + character.len_utf8() <= GrowingText::MAX_BYTES {
+            self.text.push(character);
+        }
+    }
+
+    pub(crate) fn put_all(&mut self, text: &str) {
+        text.chars().for_each(|character| self.put(character));
+    }
+
+    fn replace(&mut self, text: &str) {
+        self.restarts = false;
+
+        match text.strip_prefix(self.text.as_str()) {
+            Some(rest) => self.text.push_str(rest),
+            None => {
+                self.clear();
+                self.text.push_str(text);
+            }
+        }
+    }
+
+    fn clear(&mut self) {
+        self.text.clear();
+        self.before = 0;
+    }
+
+    fn restart_at_next(&mut self) {
+        self.restarts = true;
+    }
+
+    fn begin_growth(&mut self) {
+        self.before = self.text.len();
+    }
+
+    fn growth(&self) -> Option<Growth<'_>> {
+        let added = self.text.get(self.before..)?;
+
+        (!added.is_empty()).then_some(Growth {
+            text: &self.text,
+            added,
+        })
+    }
+}
