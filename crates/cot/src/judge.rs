@@ -1,6 +1,6 @@
 //! Decides whether a reply can be used, and builds the complaint if it can't.
 
-use cogwork_ask::{Policy, Rung, Spent, Verdict, offload};
+use cogwork_ask::{GrowingText, Growth, Policy, Rung, Spent, Verdict, offload};
 use cogwork_llm::{ChatRequest, ChatResponse, FinishReason, LlmError};
 use tokio::time::Instant;
 
@@ -16,6 +16,7 @@ pub(crate) struct Judge<'a> {
     spent: Spent,
     /// The reply that ends the reasoning early, once the model has been asked about it.
     early_end: Option<Read>,
+    thinking: GrowingText,
 }
 
 impl<'a> Judge<'a> {
@@ -26,6 +27,7 @@ impl<'a> Judge<'a> {
             started: Instant::now(),
             spent: Spent::default(),
             early_end: None,
+            thinking: GrowingText::new("current_thinking"),
         }
     }
 
@@ -37,8 +39,19 @@ impl<'a> Judge<'a> {
     }
 
     /// Returns the reply that ends the reasoning early, if the model was asked about one.
-    pub(crate) fn into_early_end(self) -> Option<Read> {
-        self.early_end
+    pub(crate) fn into_early_end(mut self) -> Option<Read> {
+        let read = self.early_end.take()?;
+        self.finish_thinking(&read);
+
+        Some(read)
+    }
+
+    /// Reports what is missing of the text of the thought.
+    fn finish_thinking(&mut self, read: &Read) {
+        let growth = self.thinking.finish(&read.reply.current_thinking);
+        let Some(growth) = growth else { return };
+
+        report_thinking(self.node, self.brief, growth);
     }
 
     fn judge_end(&mut self, read: Read, open: &OpenSteps) -> Verdict<Read, ReplyProblem> {
@@ -78,11 +91,16 @@ impl Policy for Judge<'_> {
         }
 
         self.spent.count_call();
+        self.thinking.reset();
         Ok(())
     }
 
     fn on_text(&mut self, text: &str) {
         self.node.reporter.delta(self.brief.thought_number, text);
+
+        if let Some(growth) = self.thinking.push(text) {
+            report_thinking(self.node, self.brief, growth);
+        }
     }
 
     fn on_refusal(&mut self, rung: Rung, next: Rung, error: &LlmError) {
@@ -119,6 +137,8 @@ impl Policy for Judge<'_> {
             }
         };
 
+        self.finish_thinking(&read);
+
         match OpenSteps::left_by(&read.reply) {
             Some(open) => self.judge_end(read, &open),
             None => Verdict::Usable(read),
@@ -130,4 +150,8 @@ impl Policy for Judge<'_> {
             .reporter
             .asking_again(self.brief.thought_number, problem);
     }
+}
+
+fn report_thinking(node: &ChainOfThought, brief: &Brief, growth: Growth<'_>) {
+    node.reporter.thinking(brief.thought_number, growth);
 }

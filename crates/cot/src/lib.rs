@@ -91,7 +91,7 @@ pub use error::CotError;
 mod text_error;
 pub use text_error::TextError;
 
-pub use cogwork_ask::{FormRefusal, Rung, Spent, Try};
+pub use cogwork_ask::{FormRefusal, Growth, Rung, Spent, Try};
 
 // What users of the node need from other crates.
 pub use cogwork_flow::{

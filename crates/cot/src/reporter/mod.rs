@@ -10,7 +10,7 @@ use std::fmt;
 
 use cogwork_llm::LlmError;
 
-use crate::{Reasoning, ReplyProblem, Rung};
+use crate::{Growth, Reasoning, ReplyProblem, Rung};
 
 /// Receives the progress of a [`ChainOfThought`](crate::ChainOfThought).
 ///
@@ -45,9 +45,20 @@ pub trait Reporter: Send + Sync {
     }
 
     /// Called with each piece of a streamed reply. Together, the pieces are the raw text of the
-    /// reply. After [`asking_again`](Reporter::asking_again), a new reply begins.
+    /// reply. After [`asking_again`](Reporter::asking_again), a new reply begins. See
+    /// [`thinking`](Reporter::thinking) for the text of the thought alone.
     fn delta(&self, thought_number: u32, text: &str) {
         let _ = (thought_number, text);
+    }
+
+    /// Called when the text of the thought has grown: the value of `current_thinking`, without the
+    /// rest of the reply.
+    ///
+    /// If [`growth.is_start()`](Growth::is_start), the text replaces any earlier text of this
+    /// thought, for example that of a reply that could not be used. Once the reply was read, the
+    /// text is that of the thought. A reply that isn't streamed is reported as a whole.
+    fn thinking(&self, thought_number: u32, growth: Growth<'_>) {
+        let _ = (thought_number, growth);
     }
 
     /// Called when a reply could not be used and the model is asked again.
@@ -106,6 +117,10 @@ impl<R: Reporter + ?Sized> Reporter for std::sync::Arc<R> {
 
     fn delta(&self, thought_number: u32, text: &str) {
         self.as_ref().delta(thought_number, text);
+    }
+
+    fn thinking(&self, thought_number: u32, growth: Growth<'_>) {
+        self.as_ref().thinking(thought_number, growth);
     }
 
     fn asking_again(&self, thought_number: u32, problem: &ReplyProblem) {

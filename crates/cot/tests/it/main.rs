@@ -1,5 +1,6 @@
 //! The integration tests, as one program: each program is linked by itself, which takes longer than most of them run.
 
+mod growing;
 mod hostile;
 mod hostile_replies;
 mod node;

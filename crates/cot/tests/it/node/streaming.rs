@@ -2,11 +2,11 @@
 
 use std::sync::{Arc, Mutex};
 
-use cogwork_cot::{ChainOfThought, Reasoning, Reporter, ScriptedClient};
+use cogwork_cot::{ChainOfThought, Growth, Reasoning, ReplyProblem, Reporter, ScriptedClient};
 use cogwork_flow::{EventKind, events};
 use cogwork_llm::{LlmError, LlmErrorKind, ScriptedReply};
 
-use crate::node::support::{FIRST, LAST, PROBLEM, SECOND};
+use crate::node::support::{EARLY, FIRST, LAST, PROBLEM, PROSE, SECOND};
 
 #[derive(Clone, Default)]
 struct Pieces(Arc<Mutex<Vec<(u32, String)>>>);
@@ -18,6 +18,88 @@ impl Reporter for Pieces {
             .unwrap()
             .push((thought_number, text.to_owned()));
     }
+}
+
+/// The text of each thought as it grows. `|` is before a piece, and `⟲` before one that replaces the text.
+#[derive(Clone, Default)]
+struct Grown(Arc<Mutex<String>>);
+
+impl Grown {
+    fn add(&self, text: &str) {
+        self.0.lock().unwrap().push_str(text);
+    }
+
+    fn text(&self) -> String {
+        self.0.lock().unwrap().clone()
+    }
+}
+
+impl Reporter for Grown {
+    fn thinking(&self, _: u32, growth: Growth<'_>) {
+        let sign = if growth.is_start() { '⟲' } else { '|' };
+        self.add(&format!("{sign}{}", growth.added()));
+    }
+
+    fn asking_again(&self, _: u32, _: &ReplyProblem) {
+        self.add(" asking again ");
+    }
+
+    fn thought(&self, reasoning: &Reasoning) {
+        let thought = reasoning.thoughts().last().unwrap();
+        self.add(&format!(
+            " = {}\n",
+            thought.current_thinking().escape_debug()
+        ));
+    }
+}
+
+async fn grown(replies: impl IntoIterator<Item = ScriptedReply>, streaming: bool) -> String {
+    let grown = Grown::default();
+    let node = ChainOfThought::new(ScriptedClient::new(replies))
+        .with_reporter(grown.clone())
+        .with_streaming(streaming);
+    let mut reasoning = Reasoning::new(PROBLEM);
+
+    node.into_flow().run(&mut reasoning).await.unwrap();
+    grown.text()
+}
+
+#[tokio::test]
+async fn the_text_of_a_thought_grows_without_the_rest_of_the_reply() {
+    let text = grown([in_pieces(FIRST), in_pieces(LAST)], true).await;
+
+    insta::assert_snapshot!(text, @r"
+    ⟲I| multipl|y, then| add. = I multiply, then add.
+    ⟲Evalu|ation o|f thoug|ht 2: r|ight.|
+    144 + |6 = 150|, so th|e answe|r is 15|0.|
+     = Evaluation of thought 2: right.\n144 + 6 = 150, so the answer is 150.\n
+    ");
+}
+
+#[tokio::test]
+async fn a_reply_that_is_not_streamed_is_reported_as_a_whole() {
+    let text = grown([in_pieces(FIRST), in_pieces(LAST)], false).await;
+
+    insta::assert_snapshot!(text, @r"
+    ⟲I multiply, then add. = I multiply, then add.
+    ⟲Evaluation of thought 2: right.
+    144 + 6 = 150, so the answer is 150.
+     = Evaluation of thought 2: right.\n144 + 6 = 150, so the answer is 150.\n
+    ");
+}
+
+#[tokio::test]
+async fn the_text_starts_again_with_each_reply_and_ends_as_that_of_the_thought() {
+    let broken = "```yaml\ncurrent_thinking: Half of\nplanning: 7\n```";
+    // A quote inside a plain scalar ends the text too early, until the reply was repaired.
+    let repaired = FIRST.replace("I multiply", "\"I\" multiply");
+    let replies = [broken, PROSE, &repaired, EARLY, PROSE, PROSE, PROSE];
+
+    let text = grown(replies.map(ScriptedReply::from), true).await;
+    insta::assert_snapshot!(text, @r#"
+    ⟲Half of asking again  asking again ⟲I⟲"I" multiply, then add. = \"I\" multiply, then add.
+    ⟲The answer is 150. asking again  asking again  asking again ⟲The answer is 150. = The answer is 150.
+    "#);
 }
 
 /// A text in pieces of a few characters.
