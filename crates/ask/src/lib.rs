@@ -64,6 +64,12 @@ pub use ladder::{FormRefusal, Ladder, Rung};
 mod growing;
 pub use growing::{GrowingText, Growth};
 
+mod format;
+pub use format::Format;
+
+mod repair;
+pub use repair::{Repair, RepairKind};
+
 mod offload;
 pub use offload::offload;
 

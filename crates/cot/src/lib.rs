@@ -64,7 +64,6 @@ mod record;
 mod saved;
 
 mod format;
-pub use format::Format;
 
 mod form;
 
@@ -76,8 +75,7 @@ pub use prompt::{Example, FormPrompts, PromptError, Prompts};
 
 mod reply;
 pub use reply::{
-    Partial, Read, Reading, Repair, RepairKind, Reply, ReplyBounds, ReplyProblem, ReplyProblemKind,
-    ReplyReader,
+    Partial, Read, Reading, Reply, ReplyBounds, ReplyProblem, ReplyProblemKind, ReplyReader,
 };
 
 mod reporter;
@@ -91,7 +89,7 @@ pub use error::CotError;
 mod text_error;
 pub use text_error::TextError;
 
-pub use cogwork_ask::{FormRefusal, Growth, Rung, Spent, Try};
+pub use cogwork_ask::{FormRefusal, Format, Growth, Repair, RepairKind, Rung, Spent, Try};
 
 // What users of the node need from other crates.
 pub use cogwork_flow::{

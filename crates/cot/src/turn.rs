@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::Kind;
 use crate::form::Form;
+use crate::format::rungs;
 use crate::judge::Judge;
 use crate::open_steps::OpenSteps;
 use crate::{
@@ -162,8 +163,8 @@ impl ChainOfThought {
             return vec![Rung::Text];
         }
 
-        self.format
-            .rungs(self.client.capabilities(), state.plan(), bounds)
+        let capabilities = self.client.capabilities();
+        rungs(self.format, capabilities, state.plan(), bounds)
     }
 
     fn conversation(&self, state: &mut Reasoning, form: Form) -> Messages {

@@ -14,6 +14,5 @@ mod whole_json;
 pub use parts::Reply;
 pub use problem::{Partial, ReplyProblem, ReplyProblemKind};
 pub use reader::{Read, Reading, ReplyReader};
-pub use repair::{Repair, RepairKind};
 pub(crate) use schema::FLAT_LEVELS;
 pub use schema::ReplyBounds;

@@ -1,5 +1,6 @@
 use std::fmt;
 
+use cogwork_ask::{Repair, RepairKind};
 use cogwork_llm::FinishReason;
 use cogwork_read::charge;
 use serde::Serialize;
@@ -7,7 +8,7 @@ use serde::Serialize;
 use super::bounds::Bounds;
 use super::candidates::{Block, candidates};
 use super::problem::{ReplyProblem, ReplyProblemKind};
-use super::repair::{Mended, Repair, RepairKind, mend, repeats};
+use super::repair::{Mended, mend, repeats};
 use super::strict::{self, Fault};
 use super::{parts::Reply, whole_json};
 use crate::form::Form;
@@ -198,11 +199,8 @@ impl ReplyReader {
             "used this block, since the later one of line {later} cannot be read: {}",
             problem.message()
         );
-        read.repairs.push(Repair {
-            kind: RepairKind::EarlierBlock,
-            line,
-            what,
-        });
+        read.repairs
+            .push(Repair::new(RepairKind::EarlierBlock, line, what));
 
         Ok(read)
     }
@@ -324,11 +322,8 @@ impl ReplyReader {
             if unchanged {
                 let line = line_at(text, block.offset + fault.offset);
                 let what = format!("read past what YAML refuses: {}", fault.message);
-                read.repairs.push(Repair {
-                    kind: RepairKind::Syntax,
-                    line,
-                    what,
-                });
+                read.repairs
+                    .push(Repair::new(RepairKind::Syntax, line, what));
             }
 
             read

@@ -1,12 +1,13 @@
 //! Reads collections in flow style.
 
+use cogwork_ask::RepairKind;
 use cogwork_read::charge;
 
 use super::flow_node::{Node, Scalar};
 use super::flow_text::{Place, before_bracket, in_quotes, plain};
 use super::keys;
 use super::lines::Line;
-use super::repairs::{RepairKind, Report};
+use super::repairs::Report;
 
 /// The maximum number of unclosed quotes whose end is guessed.
 const MAX_UNCLOSED: usize = 8;

@@ -1,10 +1,10 @@
 //! Reads the text of scalars in flow style.
 
+use cogwork_ask::RepairKind;
 use cogwork_read::charge;
 
 use super::keys;
 use super::quoted::unescaped_or_verbatim;
-use super::repairs::RepairKind;
 
 /// The position of a scalar.
 #[derive(Debug, Clone, Copy, PartialEq)]

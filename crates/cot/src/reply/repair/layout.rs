@@ -1,12 +1,13 @@
 //! Turns entries into a draft: assigns keys to steps, and steps to lists. As in YAML, this depends
 //! on the columns. If they are ambiguous, a key is assigned to the nearest step that lacks it.
 
+use cogwork_ask::RepairKind;
 use cogwork_plan::MAX_DEPTH;
 use cogwork_read::charge;
 
 use super::draft::{Draft, DraftStep, Field};
 use super::keys::Key;
-use super::repairs::{RepairKind, Report, excerpt};
+use super::repairs::{Report, excerpt};
 use super::scan::{Entry, Name};
 use super::text::Value;
 use super::words;

@@ -30,13 +30,13 @@ mod text;
 mod words;
 
 pub(super) use keys::{Key, top_key};
-pub use repairs::{Repair, RepairKind};
 pub(super) use steps::repeats;
 
 use draft::{Draft, DraftStep, Written};
 use repairs::Report;
 use scan::Entry;
 
+use cogwork_ask::{Repair, RepairKind};
 use cogwork_read::charge;
 
 use super::bounds::Bounds;

@@ -2,12 +2,13 @@
 //! text before them. Known keys, by spelling and column, are used instead of the punctuation that
 //! YAML relies on.
 
+use cogwork_ask::RepairKind;
 use cogwork_read::charge;
 
 use super::keys::{self, Key, Known, Pair, Spelling, pair};
 use super::lines::Line;
 use super::quoted::closing;
-use super::repairs::{RepairKind, Report, excerpt};
+use super::repairs::{Report, excerpt};
 use super::text::{Value, is_block};
 use super::words;
 

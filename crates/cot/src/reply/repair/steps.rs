@@ -1,11 +1,12 @@
 //! Converts steps in other forms and values in other words. Each conversion is a small function.
 
+use cogwork_ask::RepairKind;
 use cogwork_plan::{Plan, Status};
 use cogwork_read::charge;
 
 use super::draft::{Draft, DraftStep, Field};
 use super::keys::Key;
-use super::repairs::{RepairKind, Report, excerpt};
+use super::repairs::{Report, excerpt};
 use super::text::Value;
 use super::words;
 

@@ -1,11 +1,12 @@
 //! Reads the intended text of a value, regardless of its quotes, indentation and punctuation.
 
+use cogwork_ask::RepairKind;
 use cogwork_read::charge;
 
 use super::keys::is_blank;
 use super::lines::Line;
 use super::quoted::{self, Quoted};
-use super::repairs::{RepairKind, Report};
+use super::repairs::Report;
 
 /// A raw value: the rest of the line after the key, and the following lines that belong to it.
 #[derive(Debug, Clone, Default)]
