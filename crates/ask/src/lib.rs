@@ -76,6 +76,9 @@ pub use offload::offload;
 mod asking;
 pub use asking::{Asking, Policy, Record, Try, Unanswered, Verdict, excerpt};
 
+mod answer;
+pub use answer::{NoAnswer, is_missing, is_offered, no_answer, stated_answer};
+
 /// The code in the README, compiled and run as a doctest.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

@@ -1,5 +1,6 @@
 //! The integration tests, as one program: each program is linked by itself, which takes longer than most of them run.
 
+mod answers;
 mod asking;
 mod growing;
 mod shown;
