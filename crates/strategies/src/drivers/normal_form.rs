@@ -1,13 +1,18 @@
 //! The form in which answers are compared. Texts with the same meaning should have the same form.
 
+mod unicode;
+
 use cogwork_text::is_unsafe;
+
+use self::unicode::common_form;
 
 /// Returns the words, numbers and signs of a text, separated by single spaces.
 ///
-/// Case, punctuation, formatting and an opening such as `The answer is` are removed, numbers are
-/// written by value (`1,000.50` as `1000.5`), and units are kept. A text of punctuation alone isn't
-/// changed. Takes linear time.
+/// Case, punctuation, formatting and an opening such as `The answer is` are removed, Unicode
+/// variants of a character are unified, numbers are written by value (`1,000.50` as `1000.5`), and
+/// units are kept. A text of punctuation alone keeps it. Takes linear time.
 pub(super) fn normal_form(text: &str) -> String {
+    let text = common_form(text.trim());
     let text = text.trim();
     let bare = unwrapped(text);
     let mut form = String::new();
@@ -32,7 +37,7 @@ pub(super) fn normal_form(text: &str) -> String {
         .iter()
         .find_map(|said| form.strip_prefix(said));
     match said.unwrap_or(&form) {
-        "" => text.to_lowercase(),
+        "" => text.to_owned(),
         form => form.to_owned(),
     }
 }
@@ -57,16 +62,15 @@ fn next_word(text: &str, before: char) -> Word {
         let end = text.find(|character| !is_letter(character));
         let word = text.get(..end.unwrap_or(text.len())).unwrap_or_default();
         return Word {
-            form: word.to_lowercase(),
+            form: word_form(word),
             length: word.len(),
         };
     }
 
     match first {
         '.' | '0'..='9' => number(text).unwrap_or_else(sign),
-        '-' | '−' if !before.is_alphanumeric() && before != ')' => {
-            negative(text, first).unwrap_or_else(sign)
-        }
+        '-' if !before.is_alphanumeric() && before != ')' => negative(text).unwrap_or_else(sign),
+        '+' if !before.is_alphanumeric() && before != ')' => positive(text).unwrap_or_else(sign),
         '*' if text.starts_with("**") => Word {
             form: String::new(),
             length: 2,
@@ -75,10 +79,28 @@ fn next_word(text: &str, before: char) -> Word {
     }
 }
 
-/// Returns the number after the sign `minus` at the start of a text.
-fn negative(text: &str, minus: char) -> Option<Word> {
-    let number = number(text.get(minus.len_utf8()..)?)?;
-    let length = minus.len_utf8() + number.length;
+/// Returns a word in the form in which it is compared.
+fn word_form(word: &str) -> String {
+    if word == "percent" {
+        "%".to_owned()
+    } else {
+        word.to_owned()
+    }
+}
+
+/// Returns the number after a plus sign, which is left out.
+fn positive(text: &str) -> Option<Word> {
+    let number = number(text.strip_prefix('+')?)?;
+    Some(Word {
+        length: 1 + number.length,
+        ..number
+    })
+}
+
+/// Returns the number after a minus sign.
+fn negative(text: &str) -> Option<Word> {
+    let number = number(text.strip_prefix('-')?)?;
+    let length = 1 + number.length;
     let form = match number.form.as_str() {
         "0" => number.form,
         digits => format!("-{digits}"),
@@ -106,7 +128,6 @@ fn is_letter(character: char) -> bool {
 /// Returns a sign that has a meaning, unlike punctuation.
 fn sign(character: char) -> Option<char> {
     match character {
-        '−' => Some('-'),
         '×' | '·' => Some('*'),
         '÷' => Some('/'),
         '.' | ',' | ';' | ':' | '!' | '?' | '"' | '\'' | '`' | '_' | '(' | ')' | '[' | ']'

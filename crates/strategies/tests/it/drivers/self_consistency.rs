@@ -305,6 +305,30 @@ fn answers_are_compared_by_what_they_say() {
         ("Paris, France", "paris france"),
         ("2 × 3", "2 * 3"),
         ("3-5", "3 - 5"),
+        ("3–5", "3-5"),
+        ("–3", "-3"),
+        ("‑3", "-3"),
+        ("＋５", "5"),
+        ("１２３４．５", "1,234.5"),
+        ("１，０００", "1000"),
+        ("1\u{202f}000\u{a0}km", "1000 km"),
+        ("1’000’000", "1000000"),
+        ("٤٢", "42"),
+        ("５０％", "50 percent"),
+        ("Cafe\u{301}", "CAFÉ"),
+        ("STRASSE", "Straße"),
+        ("ΟΔΟΣ", "οδος"),
+        ("ﬁve", "five"),
+        ("“Paris”", "«paris»"),
+        ("„Ja“", "'ja'"),
+        ("5㎞", "5 km"),
+        ("H₂O", "h2o"),
+        ("x²", "x^2"),
+        ("10⁻³", "10^-3"),
+        ("½", "1/2"),
+        ("1½", "1 1/2"),
+        ("2×3", "2·3"),
+        ("1000.", "1,000.0"),
     ];
 
     for (one, other) in same {
@@ -323,6 +347,18 @@ fn answers_are_compared_by_what_they_say() {
         ("10", "100"),
         ("12345678901234567890", "12345678901234567891"),
         ("?", "!"),
+        ("10²", "102"),
+        ("1½", "11/2"),
+        ("–3", "3"),
+        ("-3", "+3"),
+        ("1.000", "1000"),
+        ("1,00", "100"),
+        ("1'00", "100"),
+        ("1 000", "1000"),
+        ("50%", "0.5"),
+        ("e", "é"),
+        ("π", "p"),
+        ("٤", "٢"),
     ];
 
     for (one, other) in different {
@@ -333,9 +369,10 @@ fn answers_are_compared_by_what_they_say() {
 proptest! {
     #[test]
     fn any_answer_has_a_form_and_the_form_is_its_own(answer in ".{0,60}") {
+        // One character of a ligature may stand for several words.
         let form = SelfConsistency::normalised(&answer);
         prop_assert!(answer.trim().is_empty() || !form.is_empty());
-        prop_assert!(form.len() <= answer.len() * 4 + 1);
+        prop_assert!(form.len() <= answer.len() * 24 + 1);
     }
 
     #[test]
