@@ -84,6 +84,9 @@ impl Reasoning {
 
     /// Returns the text of the last thought, which contains the conclusion, once there is an
     /// answer.
+    ///
+    /// The text is returned as the model wrote it, even if it declines to answer. To find out, pass
+    /// it or the [`conclusion`](Self::conclusion) to [`no_answer`](cogwork_ask::no_answer).
     pub fn answer(&self) -> Option<&str> {
         self.record.answer.as_deref()
     }

@@ -115,6 +115,14 @@ impl Parameter {
 }
 
 impl ParameterType {
+    /// Returns whether a text is one of the choices of this type.
+    pub(crate) fn has_choice(&self, text: &str) -> bool {
+        match self {
+            Self::Text { choices } => choices.iter().any(|choice| choice == text),
+            _ => false,
+        }
+    }
+
     /// Any text.
     pub(crate) const TEXT: Self = Self::Text {
         choices: Vec::new(),

@@ -42,7 +42,7 @@ pub struct Ask {
     pub(super) tools: Vec<ToolDefinition>,
     /// The text of the last message, to which the form of the reply is added.
     pub(super) instruction: String,
-    pub(super) check: Option<Check>,
+    pub(super) checks: Vec<Check>,
     pub(super) client: Option<Arc<dyn LlmClient>>,
 }
 
@@ -60,7 +60,7 @@ impl Ask {
             temperature: None,
             tools: Vec::new(),
             instruction: instruction.into(),
-            check: None,
+            checks: Vec::new(),
             client: None,
         }
     }
@@ -101,7 +101,32 @@ impl Ask {
         })
     }
 
-    /// Sets a check for what the form can't express, such as whether a name exists.
+    /// Reads a text such as `none` as a value of this field, even if the field may be left out.
+    #[must_use]
+    pub(crate) fn with_literal(mut self, field: impl Into<String>) -> Self {
+        self.form.literal.push(field.into());
+        self
+    }
+
+    /// Sets what the complaint expects if this field is missing. The default is its type.
+    #[must_use]
+    pub(crate) fn with_expected(
+        mut self,
+        field: impl Into<String>,
+        what: impl Into<String>,
+    ) -> Self {
+        self.form.expected.push((field.into(), what.into()));
+        self
+    }
+
+    /// Reads a reply without labels only if it [states](cogwork_ask::stated_answer) its answer.
+    #[must_use]
+    pub(crate) fn with_stated_answer(mut self) -> Self {
+        self.form.is_stated = true;
+        self
+    }
+
+    /// Adds a check for what the form can't express, such as whether a name exists.
     ///
     /// If the check fails, its message is sent to the model, which is asked again like for any
     /// other unusable reply. Replies that call tools aren't checked.
@@ -110,7 +135,7 @@ impl Ask {
         mut self,
         check: impl Fn(&StageReply) -> Result<(), String> + Send + Sync + 'static,
     ) -> Self {
-        self.check = Some(Arc::new(check));
+        self.checks.push(Arc::new(check));
         self
     }
 
@@ -151,7 +176,7 @@ impl Ask {
     /// Returns a description of the problem for the model.
     pub fn read(&self, reply: &str) -> Result<StageReply, String> {
         let reply = fields::read(reply, &self.form)?;
-        self.check.iter().try_for_each(|check| check(&reply))?;
+        self.checks.iter().try_for_each(|check| check(&reply))?;
         Ok(reply)
     }
 

@@ -5,6 +5,8 @@ use cogwork_ask::Spent;
 use cogwork_text::{Name, OneLine};
 use serde::{Deserialize, Serialize};
 
+use crate::SessionLimit;
+
 /// The limits of a run. Once one is reached, the run stops and returns the best answer so far and
 /// the reason.
 ///
@@ -118,6 +120,13 @@ pub enum EndReason {
         /// The limit.
         limit: Duration,
     },
+    /// A [limit of the session](crate::SessionLimits) was reached.
+    SessionFull {
+        /// The limit.
+        limit: SessionLimit,
+        /// The value of the limit.
+        most: usize,
+    },
     /// The thoughts repeated.
     NoProgress {
         /// The stage in which the repetition was detected.
@@ -140,6 +149,9 @@ impl fmt::Display for EndReason {
             Self::OutOfTokens { limit } => write!(f, "the budget of {limit} tokens is spent"),
             Self::OutOfThoughts { limit } => write!(f, "the budget of {limit} thoughts is spent"),
             Self::OutOfTime { limit } => write!(f, "the budget of {limit:?} is spent"),
+            Self::SessionFull { limit, most } => {
+                write!(f, "the session has reached its limit of {most} {limit}")
+            }
             Self::NoProgress { stage, times } => {
                 write!(
                     f,

@@ -1,7 +1,7 @@
 use cogwork_plan::Plan;
 use cogwork_tools::Tools;
-use serde_json::Value;
 
+use super::answer::{answer_text, no_answer_at};
 use super::{Answer, Done, Next, SolveError, Solving, StageTurn, StageWork};
 use crate::{Parameter, Stage, Strategy, Thought};
 
@@ -103,29 +103,20 @@ pub trait Driver: Send + Sync {
     ///
     /// Finds the last thought on the current branch that is in a final stage or in a stage that is
     /// followed only by final stages. The answer is the text of that thought, or its parameters if
-    /// it has no text. The answer has no confidence.
+    /// it has no text. The answer has no confidence. A refusal, or a text such as `N/A`, isn't an
+    /// answer; [`no_answer`](cogwork_ask::no_answer) defines what counts as one.
     fn answer(&self, solving: &Solving) -> Option<Answer> {
         let strategy = self.strategy();
         let ends = |stage: &Stage| strategy.next(stage).all(Stage::is_final);
-        let thought = solving.path().find(|thought| ends(thought.stage()))?;
-        let shown = |value: &Value| {
-            value
-                .as_str()
-                .map_or_else(|| value.to_string(), str::to_owned)
-        };
 
-        let named: Vec<_> = thought.parameters().collect();
-        let text = match (thought.text(), named.as_slice()) {
-            ("", [(_, only)]) => shown(only),
-            ("", several) => several
-                .iter()
-                .map(|(name, value)| format!("{name}: {}", shown(value)))
-                .collect::<Vec<_>>()
-                .join("\n"),
-            (text, _) => text.to_owned(),
-        };
+        // If the table has two stages, the start is followed only by the final one.
+        let problem = solving.problem();
+        let mut path = solving.path().filter(|thought| thought.text() != problem);
+        let thought = path.find(|thought| ends(thought.stage()))?;
 
-        Some(Answer::new(text)).filter(|answer| !answer.text.is_empty())
+        let text = answer_text(thought.text(), thought.parameters());
+        let is_answer = no_answer_at(thought.stage(), &text, solving.problem()).is_none();
+        is_answer.then(|| Answer::new(text))
     }
 
     /// Returns the value that is compared to detect whether the run makes progress. The run stops

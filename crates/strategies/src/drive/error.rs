@@ -5,7 +5,7 @@ use cogwork_flow::{BuildError, RunError};
 use cogwork_llm::LlmError;
 use cogwork_text::{ErrorText, Name, OneLine};
 
-use super::{Call, Solving};
+use super::{Call, EndReason, Solving};
 use crate::SessionError;
 
 /// The error of a run that failed. [`so_far`](Self::so_far) contains the thoughts up to that point.
@@ -79,6 +79,16 @@ impl SolveError {
         error.0.so_far = Some(Box::new(solving));
 
         error
+    }
+
+    /// Returns the limit of the session that was reached, if that is the cause.
+    pub(super) fn session_full(&self) -> Option<EndReason> {
+        match self.0.kind {
+            Kind::Session(SessionError::Full { limit, most }) => {
+                Some(EndReason::SessionFull { limit, most })
+            }
+            _ => None,
+        }
     }
 
     /// Returns the last reply of the model.

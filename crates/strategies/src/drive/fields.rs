@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 
+use cogwork_ask::stated_answer;
 use cogwork_llm::split_thinking;
 use cogwork_read::charge;
 use cogwork_text::{Name, NameList};
@@ -50,7 +51,7 @@ pub(super) fn read(text: &str, form: &Form) -> Result<StageReply, String> {
     let mut problems = Vec::new();
 
     for (name, parameter) in &form.fields {
-        match read_field(name, parameter, found.remove(name.as_str())) {
+        match read_field(form, name, parameter, found.remove(name.as_str())) {
             Ok(Some(value)) => drop(reply.fields.insert(name.clone(), value)),
             Ok(None) => {}
             Err(problem) => problems.push(problem),
@@ -86,6 +87,7 @@ fn found<'f>(text: &str, form: &'f Form) -> BTreeMap<&'f str, Value> {
 
 /// Reads a field. A field that isn't required may have no value.
 fn read_field(
+    form: &Form,
     name: &str,
     parameter: &Parameter,
     value: Option<Value>,
@@ -93,7 +95,7 @@ fn read_field(
     let kind = parameter.kind();
     let value = value.map(|value| typed(value, kind));
 
-    match value.filter(|value| !says_nothing(value, parameter)) {
+    match value.filter(|value| !says_nothing(value, parameter, form.is_literal(name))) {
         Some(value) => {
             let faults = kind.faults(name, &value);
             if faults.is_empty() {
@@ -103,7 +105,10 @@ fn read_field(
             let faults: Vec<String> = faults.iter().map(Mistyped::to_string).collect();
             Err(faults.join("; "))
         }
-        None if parameter.is_required() => Err(format!("`{name}` is missing, expected {kind}")),
+        None if parameter.is_required() => {
+            let expected = form.expected(name, parameter);
+            Err(format!("`{name}` is missing, expected {expected}"))
+        }
         None => Ok(None),
     }
 }
@@ -323,10 +328,20 @@ fn only_field<'f>(text: &str, form: &'f Form) -> BTreeMap<&'f str, Value> {
         _ => false,
     };
 
-    if takes && !form.has_choice() && parameter.is_required() && !text.is_empty() {
+    if !takes || form.has_choice() || !parameter.is_required() || text.is_empty() {
+        return BTreeMap::new();
+    }
+
+    if !form.is_stated {
         return BTreeMap::from([(name.as_str(), Value::from(text))]);
     }
-    BTreeMap::new()
+
+    match stated_answer(text) {
+        Some(answer) => {
+            BTreeMap::from([(name.as_str(), Value::from(answer)), (THOUGHT, text.into())])
+        }
+        None => BTreeMap::new(),
+    }
 }
 
 /// Returns the stage that a text names, alone or in a sentence that names no other stage.

@@ -16,6 +16,12 @@ const NEXT: &str = "next";
 pub(super) struct Form {
     /// In the order in which the model writes them.
     pub(super) fields: Vec<(String, Parameter)>,
+    /// The fields in which a text such as `none` is a value, even if they may be left out.
+    pub(super) literal: Vec<String>,
+    /// The fields with what a complaint about a missing value expects.
+    pub(super) expected: Vec<(String, String)>,
+    /// Whether a reply without labels has to [state](cogwork_ask::stated_answer) its answer.
+    pub(super) is_stated: bool,
     /// The names and the descriptions of the stages that may come next.
     pub(super) next: Vec<(String, String)>,
 }
@@ -29,6 +35,17 @@ impl Form {
     /// Returns whether the model chooses the next stage.
     pub(super) fn has_choice(&self) -> bool {
         self.next.len() > 1
+    }
+
+    /// Returns whether a text such as `none` is a value of the field.
+    pub(super) fn is_literal(&self, field: &str) -> bool {
+        self.literal.iter().any(|name| name == field)
+    }
+
+    /// Returns what is expected of a field, in a complaint that it is missing.
+    pub(super) fn expected(&self, field: &str, parameter: &Parameter) -> String {
+        let set = self.expected.iter().find(|(name, _)| name == field);
+        set.map_or_else(|| parameter.kind().to_string(), |(_, what)| what.clone())
     }
 
     /// Returns the label of the next stage. A different label is used if a field already has the

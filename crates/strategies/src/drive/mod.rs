@@ -35,5 +35,5 @@ pub use solved::{SolveTrace, Solved};
 pub use solver::Solver;
 pub use solving::{Call, Solving};
 pub use turn::StageTurn;
-pub(crate) use values::typed;
+pub(crate) use values::{is_none, typed};
 pub use work::{Done, Next, StageWork};

@@ -75,7 +75,8 @@ impl Solved {
         &self.end
     }
 
-    /// Returns whether the strategy reached its final stage.
+    /// Returns whether the strategy reached its final stage with an answer. A refusal isn't one; see
+    /// [`no_answer`](cogwork_ask::no_answer).
     pub fn is_answered(&self) -> bool {
         self.end == EndReason::Answered
     }

@@ -9,6 +9,7 @@ use super::edges;
 use super::questions::Questions;
 use super::stage_node::{Shared, StageNode};
 use super::{Driver, SolveBudget, SolveError, Solved, Solving};
+use crate::SessionLimits;
 
 /// Solves problems with a strategy and a model.
 ///
@@ -64,6 +65,7 @@ impl Solver {
             tools: Tools::new(),
             budget: SolveBudget::default(),
             patience: 3,
+            session_limits: SessionLimits::default(),
         })
     }
 
@@ -112,6 +114,14 @@ impl Solver {
         self
     }
 
+    /// Sets the limits on the size of the session. A run that reaches one ends with the best answer
+    /// so far. The defaults are those of [`SessionLimits`].
+    #[must_use]
+    pub fn with_session_limits(mut self, limits: SessionLimits) -> Self {
+        self.0.session_limits = limits;
+        self
+    }
+
     /// Returns the initial state of a run for a problem.
     pub fn begin(&self, problem: impl Into<String>) -> Solving {
         let problem = problem.into();
@@ -124,10 +134,16 @@ impl Solver {
             Message::user(format!("The problem:\n{}", problem.trim())),
         ];
 
-        Solving::new(self.0.strategy.clone(), problem, opening)
+        Solving::new(
+            self.0.strategy.clone(),
+            problem,
+            opening,
+            self.0.session_limits,
+        )
     }
 
-    /// Solves a problem, or stops once the budget is spent or the thoughts repeat.
+    /// Solves a problem, or stops once the budget is spent, the session is full, or the thoughts
+    /// repeat.
     ///
     /// # Errors
     ///

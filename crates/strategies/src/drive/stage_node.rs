@@ -19,7 +19,7 @@ use super::{
     Ask, AskProblem, Asked, Call, Called, Done, Driver, EndReason, Next, PlannedCall, SolveBudget,
     SolveError, Solving, StageReply, StageTurn, StageWork,
 };
-use crate::{Stage, Strategy};
+use crate::{SessionLimits, Stage, Strategy};
 
 /// What all stages of a solver share.
 #[derive(Clone)]
@@ -30,6 +30,7 @@ pub(super) struct Shared {
     pub(super) tools: Tools,
     pub(super) budget: SolveBudget,
     pub(super) patience: u32,
+    pub(super) session_limits: SessionLimits,
 }
 
 /// The node of a stage.
@@ -162,10 +163,17 @@ impl Node<Solving> for StageNode {
                 "there are no questions to ask; expected at least one",
             )),
         };
-        let next = next.map_err(|error| self.at(error))?;
+        let next = match next {
+            Ok(next) => next,
+            Err(error) => return self.stop_if_full(solving, error),
+        };
         solving.best = driver.answer(solving).or(solving.best.take());
 
         Ok(match next {
+            Next::End if solving.best.is_none() => {
+                let why = "the final stage has no answer".to_owned();
+                self.stop(solving, EndReason::GaveUp { why })
+            }
             Next::End => {
                 solving.end = Some(EndReason::Answered);
                 edges::SOLVED
@@ -225,6 +233,14 @@ impl StageNode {
 
     fn at(&self, error: SolveError) -> SolveError {
         error.at(self.stage.name(), Vec::new(), Spent::default())
+    }
+
+    /// Ends the run if it failed because the session is full.
+    fn stop_if_full(&self, solving: &mut Solving, error: SolveError) -> Result<Action, SolveError> {
+        match error.session_full() {
+            Some(reason) => Ok(self.stop(solving, reason)),
+            None => Err(self.at(error)),
+        }
     }
 
     /// Continues with the next stage, unless the run repeats itself.

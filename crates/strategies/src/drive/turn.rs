@@ -2,6 +2,7 @@ use std::collections::BTreeSet;
 
 use cogwork_tools::Tools;
 
+use super::answer::{answer_text, no_answer_at};
 use super::{Ask, Solving, StageReply};
 use crate::session::REVISES;
 use crate::{Stage, Strategy};
@@ -31,12 +32,36 @@ impl StageTurn<'_> {
     }
 
     /// Returns the default question of the stage: its prompt, its parameters, and the choice of the
-    /// next stage.
+    /// next stage. In a final stage, the model is asked again if the reply [isn't an
+    /// answer](cogwork_ask::no_answer).
     pub fn ask(&self) -> Ask {
-        Ask::new(self.solving.transcript().clone(), self.stage.prompt())
+        let question = Ask::new(self.solving.transcript().clone(), self.stage.prompt())
             .with_fields(self.stage.parameters())
             .with_next(self.strategy.next(self.stage))
-            .with_check(self.names_thoughts())
+            .with_check(self.names_thoughts());
+
+        if self.stage.is_final() {
+            question.with_check(self.has_answer())
+        } else {
+            question
+        }
+    }
+
+    /// Returns a check that a reply in a final stage has an answer.
+    fn has_answer(&self) -> impl Fn(&StageReply) -> Result<(), String> + Send + Sync + 'static {
+        let stage = self.stage.clone();
+        let problem = self.solving.problem().to_owned();
+
+        move |reply| {
+            let fields = reply.fields.iter();
+            let fields = fields.map(|(name, value)| (name.as_str(), value));
+            let text = answer_text(&reply.text, fields);
+
+            match no_answer_at(&stage, &text, &problem) {
+                Some(reason) => Err(format!("the reply {reason}")),
+                None => Ok(()),
+            }
+        }
     }
 
     /// Returns a check that every thought referred to in a reply exists, because the session would

@@ -224,16 +224,21 @@ fn pairs_of(text: &str) -> Option<Value> {
     (!pairs.is_empty()).then(|| pairs.into())
 }
 
-/// Returns whether a model wrote that there is no value.
-pub(super) fn says_nothing(value: &Value, parameter: &Parameter) -> bool {
+/// Returns whether a model wrote that there is no value. In a literal parameter, a text such as
+/// `none` is a value, and so is a choice of that name.
+pub(super) fn says_nothing(value: &Value, parameter: &Parameter, is_literal: bool) -> bool {
     match value {
         Value::Null => true,
-        Value::String(text) if parameter.is_required() => text.is_empty(),
-        Value::String(text) => {
-            text.len() <= 80 && matches!(folded(text).as_str(), "" | "none" | "na" | "null")
-        }
+        Value::String(text) if parameter.kind().has_choice(text) => false,
+        Value::String(text) if parameter.is_required() || is_literal => text.is_empty(),
+        Value::String(text) => is_none(text),
         _ => false,
     }
+}
+
+/// Returns whether a text is a word such as `none`, with which models fill in what they leave out.
+pub(crate) fn is_none(text: &str) -> bool {
+    text.len() <= 80 && matches!(folded(text).as_str(), "" | "none" | "na" | "null")
 }
 
 pub(super) fn plain(value: Value) -> String {

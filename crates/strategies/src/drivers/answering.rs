@@ -1,6 +1,7 @@
 //! Code shared by several drivers: questions in the conversation, and the answer, which is kept
 //! from the stage in which the model gave it until the last stage.
 
+use cogwork_ask::{NoAnswer, is_offered, no_answer};
 use serde_json::Value;
 
 use crate::{
@@ -19,6 +20,43 @@ pub(super) fn ask(turn: &StageTurn<'_>, question: impl Into<String>) -> Ask {
     Ask::new(turn.solving.transcript().clone(), question)
 }
 
+/// Asks for the answer, which has to be one.
+pub(super) fn ask_for_answer(turn: &StageTurn<'_>, question: Ask) -> Ask {
+    let answer = Parameter::text("the answer to the problem, short and complete");
+    ask_for_answer_as(turn, question, answer)
+}
+
+/// Asks for the answer, which has to be one, with a certain description.
+pub(super) fn ask_for_answer_as(turn: &StageTurn<'_>, question: Ask, answer: Parameter) -> Ask {
+    let problem = turn.solving.problem().to_owned();
+    question
+        .with_field(ANSWER, answer)
+        .with_check(move |reply| check_answer(ANSWER, reply.field(ANSWER), &problem))
+}
+
+/// Checks that the value of a field is an answer to the problem.
+pub(super) fn check_answer(field: &str, answer: &str, problem: &str) -> Result<(), String> {
+    match no_answer(answer, problem) {
+        Some(reason) => Err(format!("`{field}` {reason}")),
+        None => Ok(()),
+    }
+}
+
+/// Returns a question in which a text such as `none` is a value of the field, if the problem offers
+/// it as a choice.
+pub(super) fn with_offered_answers(turn: &StageTurn<'_>, question: Ask, field: &str) -> Ask {
+    let problem = turn.solving.problem();
+    let is_offered = ["none", "n/a", "na", "null"]
+        .iter()
+        .any(|word| is_offered(word, problem));
+
+    if is_offered {
+        question.with_literal(field)
+    } else {
+        question
+    }
+}
+
 /// Returns whether a field of a reply is true.
 pub(super) fn says_yes(reply: &StageReply, field: &str) -> bool {
     reply
@@ -33,16 +71,15 @@ pub(super) fn noted<'s>(solving: &'s Solving, name: &str) -> Option<&'s str> {
     solving.note(name).and_then(Value::as_str)
 }
 
-/// Returns the field that asks for the answer.
-pub(super) fn answer_field() -> Parameter {
-    Parameter::text("the answer to the problem, short and complete")
-}
-
 /// Returns the answer so far.
 pub(super) fn answered(solving: &Solving) -> Option<Answer> {
-    noted(solving, ANSWER)
-        .filter(|answer| !answer.is_empty())
-        .map(Answer::new)
+    noted(solving, ANSWER).and_then(|answer| answer_if_any(solving, answer))
+}
+
+/// Returns an answer, unless the text isn't one.
+pub(super) fn answer_if_any(solving: &Solving, text: &str) -> Option<Answer> {
+    let is_answer = no_answer(text, solving.problem()).is_none();
+    is_answer.then(|| Answer::new(text))
 }
 
 /// Repeats the answer so far.
@@ -100,20 +137,26 @@ pub(super) fn verify(turn: &StageTurn<'_>, verification: bool) -> StageWork {
     let holds = Parameter::new(ParameterType::Boolean, "whether the solution holds");
     let corrected = Parameter::text("the right answer, if it does not hold");
 
+    let problem = turn.solving.problem().to_owned();
     let question = ask(turn, turn.stage.prompt())
         .with_field(HOLDS, holds)
         .with_field(ANSWER, corrected.optional())
-        .with_check(corrects_what_is_wrong);
-    StageWork::Ask(question)
+        .with_check(move |reply| corrects_what_is_wrong(reply, &problem));
+    StageWork::Ask(with_offered_answers(turn, question, ANSWER))
 }
 
-fn corrects_what_is_wrong(reply: &StageReply) -> Result<(), String> {
-    if says_yes(reply, HOLDS) || !reply.field(ANSWER).is_empty() {
+fn corrects_what_is_wrong(reply: &StageReply, problem: &str) -> Result<(), String> {
+    if says_yes(reply, HOLDS) {
         return Ok(());
     }
-    Err(format!(
-        "`{ANSWER}` is missing, expected the right answer, since the solution does not hold"
-    ))
+
+    match no_answer(reply.field(ANSWER), problem) {
+        None => Ok(()),
+        Some(NoAnswer::Empty) => Err(format!(
+            "`{ANSWER}` is missing, expected the right answer, since the solution does not hold"
+        )),
+        Some(reason) => Err(format!("`{ANSWER}` {reason}")),
+    }
 }
 
 /// Keeps the corrected answer if there is one, and returns the thought that checks it.

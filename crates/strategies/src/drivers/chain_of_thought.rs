@@ -2,7 +2,7 @@ use cogwork_plan::{Plan, Status, Step};
 use serde_json::Value;
 
 use super::answering::{
-    ANSWER, answer_field, answered, ask, draft, keep_answer, say_answer, take_verification, verify,
+    answered, ask, ask_for_answer, draft, keep_answer, say_answer, take_verification, verify,
 };
 use super::stage_names::{StageName, stage_names};
 use crate::{
@@ -198,10 +198,8 @@ impl ChainOfThoughtDriver {
 fn ask_for_results(turn: &StageTurn<'_>) -> StageWork {
     let results = list("what each step gives, in the order of the steps");
 
-    let question = ask(turn, turn.stage.prompt())
-        .with_field(RESULTS, results)
-        .with_field(ANSWER, answer_field());
-    StageWork::Ask(question)
+    let question = ask(turn, turn.stage.prompt()).with_field(RESULTS, results);
+    StageWork::Ask(ask_for_answer(turn, question))
 }
 
 fn take_steps(stage: &Stage, done: &Done) -> Vec<ThoughtDraft> {

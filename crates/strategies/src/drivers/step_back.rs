@@ -1,5 +1,5 @@
 use super::answering::{
-    ANSWER, answer_field, answered, ask, keep_answer, noted, say_answer, take_verification, verify,
+    answered, ask, ask_for_answer, keep_answer, noted, say_answer, take_verification, verify,
 };
 use super::stage_names::{StageName, stage_names};
 use crate::{
@@ -156,10 +156,9 @@ fn ask_for_solution(turn: &StageTurn<'_>) -> StageWork {
     let question = ask_for_stages(turn, &stages)
         .with_field(APPROACH, approach)
         .with_field(APPLICATION, application)
-        .with_field(SOLUTION, solution)
-        .with_field(ANSWER, answer_field());
+        .with_field(SOLUTION, solution);
 
-    StageWork::Ask(question)
+    StageWork::Ask(ask_for_answer(turn, question))
 }
 
 /// Returns one question with the prompts of several stages.

@@ -11,7 +11,9 @@ use self::thoughts::{
     take_solution, take_worded,
 };
 use self::ways::Way;
-use super::answering::{HOLDS, answered, noted, say_answer, says_yes, take_as_it_is};
+use super::answering::{
+    HOLDS, answer_if_any, answered, noted, say_answer, says_yes, take_as_it_is,
+};
 use super::stage_names::StageName;
 use crate::{
     Answer, Ask, Done, Driver, Next, SolveError, Solving, Stage, StageTurn, StageWork, Strategy,
@@ -146,7 +148,7 @@ impl Driver for Linear {
     }
 
     fn answer(&self, solving: &Solving) -> Option<Answer> {
-        answered(solving).or_else(|| last_hypothesis(solving).map(Answer::new))
+        answered(solving).or_else(|| answer_if_any(solving, last_hypothesis(solving)?))
     }
 
     /// Returns thoughts, revisions and hypotheses. Evaluations may repeat.

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::names::{BRANCH, FROM, LinearStage, NEEDED, REVISES};
 use super::ways::Way;
-use crate::drivers::answering::{ANSWER, answer_field, ask};
+use crate::drivers::answering::{ask, ask_for_answer};
 use crate::drivers::stage_names::StageName;
 use crate::{
     Ask, Branch, Parameter, ParameterType, Solving, Stage, StageReply, StageTurn, Thought,
@@ -71,7 +71,7 @@ pub(super) fn parameters(turn: &StageTurn<'_>) -> Ask {
 
 /// Asks for the solution, with the answer.
 pub(super) fn solution(turn: &StageTurn<'_>) -> Ask {
-    ask(turn, prompt(turn)).with_field(ANSWER, answer_field())
+    ask_for_answer(turn, ask(turn, prompt(turn)))
 }
 
 /// Returns the prompt of the stage, with the number of the thought.

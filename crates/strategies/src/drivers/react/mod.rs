@@ -1,16 +1,18 @@
 mod wanted;
 
+use cogwork_ask::no_answer;
 use cogwork_llm::{Message, ToolCall};
+use cogwork_text::NameList;
 use cogwork_tools::Tools;
 use serde_json::Value;
 
 use self::wanted::{ACTION, ACTION_INPUT, FINISH, Wanted, finishes_with_answer, is_finish};
-use super::answering::{ask, noted};
+use super::answering::{answer_if_any, ask, noted};
 use super::stage_names::{StageName, stage_names};
 use super::tool_list::tool_list;
 use crate::{
     Answer, Ask, Call, Called, Done, Driver, Next, Parameter, ParameterType, SolveError, Solving,
-    Stage, StageTurn, StageWork, Strategy, StrategyName, Thought, ThoughtDraft,
+    Stage, StageReply, StageTurn, StageWork, Strategy, StrategyName, Thought, ThoughtDraft,
 };
 
 /// Alternates reasoning, actions and observations until the model can answer (Yao et al. 2022).
@@ -18,7 +20,8 @@ use crate::{
 /// The model is called once in every cycle, for its reasoning and the next action. An action is one
 /// of the [`Tools`] or `finish` with the answer. If the client supports tools, the model calls them
 /// natively, and finishes with a reply that calls none. Otherwise, the tools are described in the
-/// text. Unknown tools, wrong input and failures become observations.
+/// text. Unknown tools, wrong input and failures become observations. Without tools, the model can
+/// only reason and finish.
 ///
 /// | stage | written by |
 /// |---|---|
@@ -151,10 +154,8 @@ impl Driver for React {
         let solution = solving.last_at(ReactStage::SolutionFormulation.name());
 
         solution
-            .map(Thought::text)
-            .filter(|text| !text.is_empty())
-            .or_else(|| last_conclusion(solving))
-            .map(Answer::new)
+            .and_then(|thought| answer_if_any(solving, thought.text()))
+            .or_else(|| answer_if_any(solving, last_conclusion(solving)?))
     }
 
     /// Returns the action and its output. A rewording of the reasoning isn't progress.
@@ -222,7 +223,9 @@ fn receive_problem(turn: &StageTurn<'_>) -> Result<StageWork, SolveError> {
 
 /// Asks for the reasoning and the next action.
 fn question(turn: &StageTurn<'_>) -> Ask {
-    let ask = ask(turn, turn.stage.prompt());
+    let problem = turn.solving.problem().to_owned();
+    let ask = ask(turn, turn.stage.prompt())
+        .with_check(move |reply| finishes_with_answer(reply, &problem));
     if turn.native_tools {
         return ask.with_tools(turn.tools.definitions());
     }
@@ -231,7 +234,15 @@ fn question(turn: &StageTurn<'_>) -> Ask {
     let input = Parameter::new(ParameterType::Any, "what the action is given");
     ask.with_field(ACTION, action)
         .with_field(ACTION_INPUT, input.optional())
-        .with_check(finishes_with_answer)
+        .with_expected(ACTION, actions(turn.tools))
+        // `none` may be the answer, or no answer, of a model that finishes.
+        .with_literal(ACTION_INPUT)
+}
+
+/// Lists the actions, as in "`search` or `finish`".
+fn actions(tools: &Tools) -> String {
+    let names: Vec<&str> = tools.names().chain([FINISH]).collect();
+    NameList::or(&names).to_string()
 }
 
 fn plan_action(wanted: &Wanted) -> StageWork {
@@ -268,7 +279,19 @@ fn observe(solving: &Solving) -> StageWork {
 fn formulate_solution(turn: &StageTurn<'_>, wanted: &Wanted) -> StageWork {
     match &wanted.finish {
         Some(answer) => StageWork::say(answer.as_str()),
-        None => StageWork::Ask(turn.ask()),
+        None => {
+            let problem = turn.solving.problem().to_owned();
+            let check = move |reply: &StageReply| check_text(&reply.text, &problem);
+            StageWork::Ask(turn.ask().with_check(check))
+        }
+    }
+}
+
+/// Checks that a text is an answer to the problem.
+fn check_text(text: &str, problem: &str) -> Result<(), String> {
+    match no_answer(text, problem) {
+        Some(reason) => Err(format!("the reply {reason}")),
+        None => Ok(()),
     }
 }
 

@@ -1,9 +1,11 @@
 //! The next action of the model.
 
+use cogwork_ask::{NoAnswer, no_answer};
 use cogwork_llm::ToolCall;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use crate::drive::is_none;
 use crate::{ParameterType, PlannedCall, Solving, StageReply};
 
 /// The action that ends the cycles.
@@ -48,6 +50,8 @@ impl Wanted {
             return Self::finish(input.map_or_else(|| reply.text.clone(), text_of));
         }
 
+        let has_input = |input: &Value| !input.as_str().is_some_and(is_none);
+        let input = input.filter(has_input);
         let input = input.unwrap_or_else(|| Value::Object(Map::new()));
         let call = PlannedCall::new("call", action.name, input);
         Self {
@@ -116,16 +120,21 @@ impl Wanted {
     }
 }
 
-/// Checks that a reply that finishes has an answer.
-pub(super) fn finishes_with_answer(reply: &StageReply) -> Result<(), String> {
-    let answer = Wanted::read(reply).finish;
-    if answer.is_some_and(|answer| answer.trim().is_empty()) {
-        return Err(format!(
-            "`{ACTION_INPUT}` is missing, expected the answer, since the action is `{FINISH}`"
-        ));
-    }
+/// Checks that a reply that finishes has an answer to the problem.
+pub(super) fn finishes_with_answer(reply: &StageReply, problem: &str) -> Result<(), String> {
+    let Some(answer) = Wanted::read(reply).finish else {
+        return Ok(());
+    };
 
-    Ok(())
+    let is_native = !reply.fields.contains_key(ACTION);
+    match no_answer(&answer, problem) {
+        None => Ok(()),
+        Some(reason) if is_native => Err(format!("the reply {reason}")),
+        Some(NoAnswer::Empty) => Err(format!(
+            "`{ACTION_INPUT}` is missing, expected the answer, since the action is `{FINISH}`"
+        )),
+        Some(reason) => Err(format!("`{ACTION_INPUT}` {reason}")),
+    }
 }
 
 /// Returns whether an action ends the cycles.

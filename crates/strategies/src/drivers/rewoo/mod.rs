@@ -8,7 +8,7 @@ use cogwork_tools::Tools;
 use serde_json::{Value, json};
 
 use self::blueprint::{Blueprint, BlueprintStep};
-use super::answering::{ANSWER, answer_field, answered, ask, draft, say_answer, take_answer};
+use super::answering::{answered, ask, ask_for_answer, draft, say_answer, take_answer};
 use super::stage_names::{StageName, stage_names};
 use super::tool_list::tool_list;
 use crate::{
@@ -21,7 +21,7 @@ use crate::{
 ///
 /// The model is called twice: first as the planner, which writes the plan with all calls, then as
 /// the solver. The [`Tools`] are called concurrently, each as soon as the evidence in its input
-/// exists. If the plan calls an unknown tool or uses evidence before it exists, the model is asked
+/// exists. Without tools, the run fails before the first call to the model. If the plan calls an unknown tool or uses evidence before it exists, the model is asked
 /// again. The evidence of a failed call is its error.
 ///
 /// | stage | written by |
@@ -199,7 +199,8 @@ impl Rewoo {
 fn receive_problem(turn: &StageTurn<'_>) -> Result<StageWork, SolveError> {
     if turn.tools.is_empty() {
         return Err(SolveError::driver(
-            "there are no tools to plan with; expected one or more",
+            "the strategy `rewoo` plans with tools, and there are none; \
+             add one or more with `Solver::with_tools`",
         ));
     }
 
@@ -263,7 +264,7 @@ fn ask_for_solution(turn: &StageTurn<'_>) -> StageWork {
     let prompt = turn.stage.prompt();
 
     let question = ask(turn, format!("The evidence:\n{evidence}\n\n{prompt}"));
-    StageWork::Ask(question.with_field(ANSWER, answer_field()))
+    StageWork::Ask(ask_for_answer(turn, question))
 }
 
 /// Keeps the calls of the plan, and returns the thought with its steps.

@@ -5,12 +5,13 @@ pub use settings::Scratchpad;
 
 use std::fmt::Write;
 
+use cogwork_ask::{NoAnswer, no_answer};
 use cogwork_tools::Tools;
 use serde_json::{Map, Value};
 
 use self::state::Variable;
 use super::answering::{
-    ANSWER, answer_field, answered, ask, draft, say_answer, says_yes, take_answer,
+    ANSWER, answered, ask, ask_for_answer, draft, say_answer, says_yes, take_answer,
 };
 use super::stage_names::{StageName, stage_names};
 use crate::{
@@ -122,10 +123,27 @@ impl Scratchpad {
         steps(solving) >= self.max_steps
     }
 
-    /// Returns the value of the result variable, once it has one.
+    /// Returns the value of the result variable, once it has one that is an answer.
     fn result(&self, solving: &Solving) -> Option<String> {
         let result = self.result.as_ref()?;
-        state::text(&state::of(solving), result)
+        let value = state::text(&state::of(solving), result)?;
+
+        self.no_result(result, &value, solving.problem())
+            .is_none()
+            .then_some(value)
+    }
+
+    /// Returns why a value of the result variable isn't an answer. A choice of the variable is one,
+    /// even if it is called `none`.
+    fn no_result(&self, name: &str, value: &str, problem: &str) -> Option<NoAnswer> {
+        let is_choice = |variable: &Variable| {
+            variable.name == name && variable.parameter.kind().has_choice(value)
+        };
+
+        if self.variables.iter().any(is_choice) {
+            return None;
+        }
+        no_answer(value, problem)
     }
 
     /// Returns the description of the variables for the model.
@@ -210,10 +228,11 @@ impl Scratchpad {
         let prompt = format!("The scratchpad: {shown}\n\n{}", turn.stage.prompt());
 
         let settings = self.clone();
+        let problem = turn.solving.problem().to_owned();
         let check = move |reply: &StageReply| {
             let after = settings.changed(&before, reply)?;
             if says_yes(reply, DONE) {
-                settings.check_result(&after)
+                settings.check_result(&after, &problem)
             } else {
                 Ok(())
             }
@@ -230,19 +249,22 @@ impl Scratchpad {
             .with_check(check)
     }
 
-    /// Checks that the result variable has a value.
-    fn check_result(&self, state: &Map<String, Value>) -> Result<(), String> {
+    /// Checks that the result variable has a value that is an answer.
+    fn check_result(&self, state: &Map<String, Value>, problem: &str) -> Result<(), String> {
         let Some(result) = &self.result else {
             return Ok(());
         };
 
-        if state::text(state, result).is_some() {
-            return Ok(());
-        }
+        let Some(value) = state::text(state, result) else {
+            return Err(format!(
+                "`{DONE}` is true, but `{result}` has no value yet; expected one"
+            ));
+        };
 
-        Err(format!(
-            "`{DONE}` is true, but `{result}` has no value yet; expected one"
-        ))
+        match self.no_result(result, &value, problem) {
+            Some(reason) => Err(format!("`{DONE}` is true, but `{result}` {reason}")),
+            None => Ok(()),
+        }
     }
 
     /// Returns the variables with the values of a reply.
@@ -291,9 +313,7 @@ impl Scratchpad {
     fn extract_result(&self, turn: &StageTurn<'_>) -> StageWork {
         match self.result(turn.solving) {
             Some(result) => StageWork::say(result),
-            None => {
-                StageWork::Ask(ask(turn, turn.stage.prompt()).with_field(ANSWER, answer_field()))
-            }
+            None => StageWork::Ask(ask_for_answer(turn, ask(turn, turn.stage.prompt()))),
         }
     }
 

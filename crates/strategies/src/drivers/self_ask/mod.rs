@@ -4,12 +4,14 @@ pub use settings::SelfAsk;
 
 use std::sync::Arc;
 
+use cogwork_ask::{is_missing, no_answer};
 use cogwork_llm::{Message, Messages};
 use cogwork_text::{Name, NameList};
 
 use self::settings::Answerer;
 use super::answering::{
-    ANSWER, answer_field, answered, ask, draft, keep_answer, noted, say_answer, take_answer,
+    ANSWER, answered, ask, ask_for_answer, check_answer, draft, keep_answer, noted, say_answer,
+    take_answer, with_offered_answers,
 };
 use super::stage_names::{StageName, stage_names};
 use crate::{
@@ -157,21 +159,30 @@ impl SelfAsk {
         }
 
         let answer = Parameter::text("the answer to the problem, if no smaller question is needed");
-        question
+        let question = question
             .with_field(ANSWER, answer.optional())
-            .with_check(self.choice_check())
+            .with_check(self.choice_check(turn.solving.problem()));
+        with_offered_answers(turn, question, ANSWER)
     }
 
     /// Returns a check that a reply has an answer, or a question that is answered if necessary.
-    fn choice_check(&self) -> impl Fn(&StageReply) -> Result<(), String> + Send + Sync + 'static {
+    fn choice_check(
+        &self,
+        problem: &str,
+    ) -> impl Fn(&StageReply) -> Result<(), String> + Send + Sync + 'static {
         let answers_itself = self.answers_itself();
+        let problem = problem.to_owned();
 
         move |reply| {
-            if !reply.field(ANSWER).is_empty() {
+            let question = reply.field(QUESTION);
+            let answer = answer_beside(question, reply, &problem);
+
+            if question.is_empty() && !answer.is_empty() {
+                return check_answer(ANSWER, answer, &problem);
+            }
+            if !answer.is_empty() {
                 return Ok(());
             }
-
-            let question = reply.field(QUESTION);
             if question.is_empty() {
                 return Err(format!(
                     "the reply has neither `{QUESTION}` nor `{ANSWER}`, expected one"
@@ -250,13 +261,29 @@ impl SelfAsk {
         // If a tool or a different model answers the question, an answer to the problem in the same
         // reply was given without knowing that answer, and is discarded.
         if self.answers_itself() {
-            keep_answer(solving, reply);
+            let answer = answer_beside(question, reply, solving.problem());
+            if !answer.is_empty() {
+                solving.set_note(ANSWER, answer);
+            }
+
             let part = Some(reply.field(PART)).filter(|part| !part.is_empty());
-            solving.set_note(PART, part.unwrap_or(reply.field(ANSWER)));
+            solving.set_note(PART, part.unwrap_or(answer));
         }
 
         draft(stage, &reply.text, "A smaller question is needed.")
     }
+}
+
+/// Returns the answer of a reply. Next to a smaller question, a text such as `none` only means that
+/// there is no answer yet.
+fn answer_beside<'r>(question: &str, reply: &'r StageReply, problem: &str) -> &'r str {
+    let answer = reply.field(ANSWER);
+    let is_no_answer = is_missing(answer) || no_answer(answer, problem).is_some();
+
+    if !question.is_empty() && is_no_answer {
+        return "";
+    }
+    answer
 }
 
 fn formulate_question(solving: &Solving) -> StageWork {
@@ -277,7 +304,7 @@ fn formulate_solution(turn: &StageTurn<'_>) -> StageWork {
     if answered(turn.solving).is_some() {
         return say_answer(turn.solving);
     }
-    StageWork::Ask(ask(turn, turn.stage.prompt()).with_field(ANSWER, answer_field()))
+    StageWork::Ask(ask_for_answer(turn, ask(turn, turn.stage.prompt())))
 }
 
 /// Adds the answer to the conversation, unless the model gave it itself.

@@ -8,15 +8,15 @@ use std::sync::Arc;
 use cogwork_tools::Tools;
 use serde_json::{Value, json};
 
-use self::names::{ANSWERS, PATHS};
+use self::names::{ANSWERS, LOST, PATHS};
 use self::paths::{answer_of, merge, take_paths};
 use self::votes::{Votes, is_decided};
-use super::answering::{ANSWER, ask, take_as_it_is};
+use super::answering::{ANSWER, ask, check_answer, take_as_it_is};
 use super::normal_form::normal_form;
 use super::stage_names::{StageName, stage_names};
 use crate::{
-    Answer, Ask, Asked, Branch, BranchStatus, Done, Driver, Next, Parameter, SolveError, Solving,
-    Stage, StageReply, StageTurn, StageWork, Strategy, StrategyName,
+    Answer, Ask, Asked, Done, Driver, Next, Parameter, SolveError, Solving, Stage, StageReply,
+    StageTurn, StageWork, Strategy, StrategyName,
 };
 
 /// Samples several independent paths and takes a majority vote over their answers (Wang et al.
@@ -27,6 +27,10 @@ use crate::{
 /// front of the client, since it would return the same reply for all paths. The answers are
 /// converted to a common form and counted. The winner is the answer with the most votes, in the
 /// words of the first path that gave it. If there is a tie, the answer of the first path wins.
+///
+/// An answer is a line `answer: …`, a field in JSON, or what a reply [states](cogwork_ask::stated_answer) in its
+/// text, as in "the answer is 51 km". A reply that states none, or
+/// [declines to answer](cogwork_ask::no_answer), is asked for again, and is then lost.
 ///
 /// The [confidence](crate::Solved::confidence) is the winner's share of all finished paths. A path
 /// is lost if its call fails or its reply can't be read: it counts as a path with a different
@@ -132,13 +136,15 @@ impl SelfConsistency {
     }
 
     /// Returns the default form in which answers are compared: without case, punctuation and
-    /// formatting, with numbers by value, and with units.
+    /// formatting, in the compatibility form of Unicode (NFKC), with numbers by value, and with
+    /// units.
     ///
     /// ```
     /// use cogwork_strategies::SelfConsistency;
     ///
     /// let form = SelfConsistency::normalised;
     /// assert_eq!(form("**1,000.50 KM.**"), form("1000.5km"));
+    /// assert_eq!(form("−１２％"), form("-12 percent"));
     /// assert_ne!(form("50 %"), form("50"));
     /// assert_ne!(form("5 m"), form("5 km"));
     /// ```
@@ -233,8 +239,10 @@ impl SelfConsistency {
         let answers = solving.note(ANSWERS).cloned();
         let answers = answers.and_then(|answers| serde_json::from_value(answers).ok());
 
-        let is_lost = |branch: &&Branch| branch.status() == BranchStatus::Pruned;
-        let lost = solving.session().branches().iter().filter(is_lost).count();
+        let lost = solving.note(LOST).and_then(Value::as_u64);
+        let lost = lost
+            .and_then(|lost| usize::try_from(lost).ok())
+            .unwrap_or(0);
 
         Votes::count(answers.unwrap_or_default(), lost, &*self.form())
     }
@@ -273,11 +281,15 @@ impl SelfConsistency {
 
     fn question(&self, turn: &StageTurn<'_>) -> Ask {
         let answer = "the answer alone, as short as can be, with its unit if it has one";
+        let problem = turn.solving.problem().to_owned();
 
         ask(turn, "Reason step by step to the answer.")
             .with_field(ANSWER, Parameter::text(answer))
+            .with_expected(ANSWER, format!("a line `{ANSWER}: …` with {answer}"))
+            .with_stated_answer()
             .with_temperature(self.temperature)
             .with_check(is_short)
+            .with_check(move |reply| check_answer(ANSWER, answer_of(reply), &problem))
     }
 
     fn collect_answers(&self, solving: &Solving) -> StageWork {
@@ -312,8 +324,7 @@ impl SelfConsistency {
     }
 }
 
-/// Checks that a reply has an answer rather than a path. A reply without a marked answer is taken
-/// as the answer as a whole, and wouldn't agree with any other.
+/// Checks that a reply has an answer rather than a path, which wouldn't agree with any other.
 fn is_short(reply: &StageReply) -> Result<(), String> {
     let answer = answer_of(reply);
     let lines = answer.lines().count();

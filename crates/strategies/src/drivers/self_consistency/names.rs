@@ -8,3 +8,6 @@ pub(super) const PATHS: &str = "paths";
 
 /// The parameter with the name of the path.
 pub(super) const PATH: &str = "path_id";
+
+/// The note with the number of paths that finished without an answer.
+pub(super) const LOST: &str = "lost";

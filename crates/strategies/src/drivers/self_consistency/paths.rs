@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::names::{ANSWERS, PATH};
+use super::names::{ANSWERS, LOST, PATH};
 use super::votes::Votes;
 use crate::drivers::answering::{ANSWER, take_as_it_is};
 use crate::{
@@ -30,41 +30,48 @@ pub(super) fn take_paths(
         return Err(SolveError::driver("the paths have nothing to begin from"));
     };
 
-    let mut answers: Vec<(String, String)> = Vec::new();
-    for path in asked {
-        let name = path.name.clone();
-        if let Some(answer) = take_path(solving, stage, sampled, path)? {
-            answers.push((name, answer));
-        }
+    // Kept first, so that the votes are known even if the session has no room for all paths.
+    let replied = asked.iter().filter(|path| path.reply.is_ok()).count();
+    let needed = asked.iter().filter(|path| is_needed(path)).count();
+    let answers: Vec<(&str, &str)> = asked.iter().filter_map(vote).collect();
+    solving.set_note(ANSWERS, json!(answers));
+    solving.set_note(LOST, needed - replied);
+
+    for path in asked.into_iter().filter(is_needed) {
+        take_path(solving, stage, sampled, path)?;
     }
 
-    solving.set_note(ANSWERS, json!(answers));
     Ok(next)
 }
 
-/// Adds a branch for a path, and returns the answer. A branch without an answer is pruned.
+/// Returns whether a path finished, with an answer or without.
+fn is_needed(path: &Asked) -> bool {
+    path.reply != Err(AskProblem::NotNeeded)
+}
+
+/// Returns the name and the answer of a path.
+fn vote(path: &Asked) -> Option<(&str, &str)> {
+    let reply = path.reply.as_ref().ok()?;
+    Some((path.name.as_str(), answer_of(reply)))
+}
+
+/// Adds a branch for a path. A branch without an answer is pruned.
 fn take_path(
     solving: &mut Solving,
     stage: &Stage,
     sampled: ThoughtId,
     path: Asked,
-) -> Result<Option<String>, SolveError> {
-    if path.reply == Err(AskProblem::NotNeeded) {
-        return Ok(None);
-    }
-
+) -> Result<(), SolveError> {
     let session = solving.session_mut();
     let branch = session.fork(sampled, path.name.as_str())?;
-    let draft = ThoughtDraft::at(stage.name(), path_text(&path)).with(PATH, path.name);
+    let draft = ThoughtDraft::at(stage.name(), path_text(&path)).with(PATH, path.name.as_str());
     session.think_on(branch, draft)?;
 
-    match path.reply {
-        Ok(reply) => Ok(Some(answer_of(&reply).to_owned())),
-        Err(_) => {
-            session.prune(branch)?;
-            Ok(None)
-        }
+    if path.reply.is_err() {
+        session.prune(branch)?;
     }
+
+    Ok(())
 }
 
 fn path_text(path: &Asked) -> String {

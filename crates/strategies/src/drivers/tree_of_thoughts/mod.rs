@@ -14,7 +14,7 @@ use cogwork_tools::Tools;
 
 use self::names::TreeStage;
 use self::tree::Tree;
-use super::answering::{answered, say_answer, take_answer};
+use super::answering::{answer_if_any, answered, say_answer, take_answer};
 use super::stage_names::StageName;
 use crate::{
     Answer, Done, Driver, Next, SolveError, Solving, Stage, StageTurn, StageWork, Strategy,
@@ -82,7 +82,7 @@ impl Driver for TreeOfThoughts {
     /// Returns the answer, or the steps of the branch with the highest score until there is one.
     fn answer(&self, solving: &Solving) -> Option<Answer> {
         let steps = || Tree::new(self, solving).best_steps();
-        answered(solving).or_else(|| steps().map(Answer::new))
+        answered(solving).or_else(|| answer_if_any(solving, &steps()?))
     }
 
     /// Returns `None`, since a tree always ends: its depth is limited, and repeated steps are

@@ -5,7 +5,7 @@ use super::approach;
 use super::names::{APPROACHES, SCORE};
 use super::settings::{TreeOfThoughts, Worth};
 use super::tree::Tree;
-use crate::drivers::answering::{ANSWER, ask, says_yes};
+use crate::drivers::answering::{ask, ask_for_answer_as, says_yes};
 use crate::{Ask, AskProblem, Asked, BranchId, Parameter, ParameterType, StageReply, StageTurn};
 
 /// The field with the proposed steps.
@@ -128,7 +128,8 @@ pub(super) fn solution(turn: &StageTurn<'_>, tree: &Tree<'_>) -> Ask {
     let steps = numbered(&tree.steps(turn.solving.session().current()));
     let question =
         format!("The best way that was found:\n{steps}\n\nPut its steps together into a solution.");
-    ask(turn, question).with_field(ANSWER, Parameter::text("the answer, short and complete"))
+    let answer = Parameter::text("the answer, short and complete");
+    ask_for_answer_as(turn, ask(turn, question), answer)
 }
 
 /// Returns the approach and the steps as a numbered list.

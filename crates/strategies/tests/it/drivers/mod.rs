@@ -6,6 +6,7 @@
     reason = "the helpers of tests may, as the tests do"
 )]
 
+mod answers;
 mod chain_of_thought;
 mod hostile;
 mod legal;

@@ -289,6 +289,6 @@ async fn endless_and_useless_planners_end_in_an_error_that_has_all_they_said() {
         .unwrap_err();
     assert_eq!(
         error.to_string(),
-        "stage `problem_reception`: there are no tools to plan with; expected one or more"
+        "stage `problem_reception`: the strategy `rewoo` plans with tools, and there are none; add one or more with `Solver::with_tools`"
     );
 }

@@ -120,7 +120,7 @@ async fn answers_that_mean_the_same_are_one_by_a_rule_of_ones_own_too() {
 
 #[tokio::test]
 async fn a_lost_path_is_a_lost_vote_and_its_branch_says_why() {
-    let long = "word ".repeat(400);
+    let long = format!("answer: {}", "word ".repeat(400));
     let client = ScriptedClient::new(["thought: a\nanswer: 51".to_owned()])
         .then(LlmError::new(LlmErrorKind::Server, "overloaded"))
         .then(long.as_str())
@@ -145,7 +145,7 @@ async fn a_lost_path_is_a_lost_vote_and_its_branch_says_why() {
      10 [path 1] final_response: 51
     answer: 51 (confidence 0.50)
     end: answered
-    spent: 4 calls, about 749 tokens
+    spent: 4 calls, about 751 tokens
     "#);
 }
 
@@ -154,7 +154,7 @@ async fn when_all_paths_are_lost_the_run_fails() {
     let client = ScriptedClient::new(["", "", ""]);
     let solver = Solver::new(client, SelfConsistency::new().with_paths(3)).with_asks_again(0);
     let error = solver.solve(PROBLEM).await.unwrap_err();
-    insta::assert_snapshot!(error, @"stage `reasoning_path_execution`: no reply could be used: `answer` is missing, expected a text");
+    insta::assert_snapshot!(error, @"stage `reasoning_path_execution`: no reply could be used: `answer` is missing, expected a line `answer: …` with the answer alone, as short as can be, with its unit if it has one");
     assert!(error.is_unreadable());
     assert_eq!(error.so_far().unwrap().calls().len(), 3);
 

@@ -2,8 +2,8 @@
 
 use cogwork_llm::{LlmError, LlmErrorKind, ScriptedClient};
 use cogwork_strategies::{
-    AskProblem, EndReason, ParameterType, RefusedMove, Session, SessionError, SolveBudget,
-    SolveError, Solver, Strategies, Strategy, StrategyName, TableProblemKind,
+    AskProblem, EndReason, ParameterType, RefusedMove, Session, SessionError, SessionLimit,
+    SolveBudget, SolveError, Solver, Strategies, Strategy, StrategyName, TableProblemKind,
 };
 use cogwork_text::testing::{Shown, texts};
 use cogwork_tools::{Tools, function};
@@ -185,6 +185,10 @@ fn show_values(shown: &Shown, text: &str) {
         EndReason::OutOfCalls { limit: 1 },
         EndReason::OutOfTokens { limit: 1 },
         EndReason::OutOfThoughts { limit: 1 },
+        EndReason::SessionFull {
+            limit: SessionLimit::Thoughts,
+            most: 1,
+        },
         EndReason::OutOfTime { limit },
         no_progress,
         gave_up.clone(),
