@@ -6,6 +6,7 @@ use std::pin::pin;
 use std::sync::Arc;
 
 use crate::events::Watch;
+use crate::execute::composite::Calls;
 use crate::{EventKind, StepName};
 
 thread_local! {
@@ -22,6 +23,8 @@ pub(crate) enum Current {
         watch: Option<Watch>,
         run: Option<Arc<str>>,
     },
+    /// A step of a composite node.
+    Composite(Arc<Calls>),
     /// An item that an engine sent to this process, with its idempotency key.
     Item(Arc<str>),
 }
@@ -56,6 +59,7 @@ pub(crate) fn emit_from_current(kind: impl FnOnce() -> EventKind) {
             watch: Some(watch),
             ..
         }) => Some((Arc::clone(name), watch.clone())),
+        Some(Current::Composite(calls)) => calls.watched(),
         _ => None,
     });
 
@@ -63,6 +67,23 @@ pub(crate) fn emit_from_current(kind: impl FnOnce() -> EventKind) {
     if let Some((name, watch)) = watched {
         watch.emit(Some(name), kind());
     }
+}
+
+/// Returns the calls of the composite step that is being polled.
+pub(crate) fn composite() -> Option<Arc<Calls>> {
+    CURRENT.with_borrow(|current| match current {
+        Some(Current::Composite(calls)) => Some(Arc::clone(calls)),
+        _ => None,
+    })
+}
+
+/// Returns whether any step with a journal is being polled.
+pub(crate) fn is_recorded() -> bool {
+    CURRENT.with_borrow(|current| match current {
+        Some(Current::Step { run, .. }) => run.is_some(),
+        Some(Current::Composite(_)) => true,
+        Some(Current::Item(_)) | None => false,
+    })
 }
 
 /// Emits an [`EventKind::Noted`](crate::EventKind::Noted) event from inside `exec`, for example
@@ -107,7 +128,8 @@ pub fn note(text: impl FnOnce() -> String) {
 /// The key is the same in every attempt, and also when the run is resumed after a crash during the
 /// call. Call this function inside `exec` itself, before spawning tasks. Returns `None` outside of
 /// `exec`, and in a run without a journal, because the ids and step numbers of such a run start
-/// over each time.
+/// over each time. Inside [`journal::recorded`](crate::journal::recorded), it is the key of that
+/// call, which differs in each attempt at the step.
 ///
 /// ```
 /// use cogwork_flow::journal::MemoryJournal;
@@ -128,6 +150,7 @@ pub fn note(text: impl FnOnce() -> String) {
 pub fn idempotency_key() -> Option<String> {
     CURRENT.with_borrow(|current| match current.as_ref()? {
         Current::Step { name, run, .. } => run.as_ref().map(|run| key(run, name)),
+        Current::Composite(calls) => Some(calls.key()),
         Current::Item(key) => Some(key.to_string()),
     })
 }

@@ -283,7 +283,7 @@ impl fmt::Display for Kind {
                 )
             }
             Self::NoJournal { what } => {
-                write!(f, "{what} inside items or branches needs a journal; ")?;
+                write!(f, "{what} needs a journal; ")?;
                 f.write_str("give the run one with `Run::with_journal`")
             }
             Self::UnknownEvent { event, known } => {

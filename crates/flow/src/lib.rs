@@ -97,7 +97,7 @@ mod phase;
 pub use phase::Phase;
 
 mod step_name;
-pub use step_name::{Level, StepName};
+pub use step_name::{CallName, Level, StepName};
 
 mod current;
 pub use current::{idempotency_key, note};

@@ -73,6 +73,20 @@ pub trait Node<S>: Send + Sync {
         vec![Action::DEFAULT]
     }
 
+    /// Returns whether `exec` makes calls that are recorded one by one with
+    /// [`journal::recorded`](crate::journal::recorded).
+    ///
+    /// If the run is resumed after a crash, `exec` of a composite node runs again, and each call
+    /// returns its recorded outcome. For any other node, only the outcome of `exec` as a whole is
+    /// recorded. A wrapper around a node must return what the node returns.
+    ///
+    /// # Default
+    ///
+    /// Returns `false`.
+    fn is_composite(&self) -> bool {
+        false
+    }
+
     /// Takes the input of `exec` from the state. Any change that this makes to the state must be
     /// safe to repeat: if `exec` fails, the next attempt at this step starts with `prep`.
     ///

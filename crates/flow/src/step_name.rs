@@ -22,6 +22,23 @@ pub struct StepName {
     pub number: u64,
     /// The index of the item of a [`Batch`](crate::Batch), starting at 0.
     pub item: Option<usize>,
+    /// The call inside `exec`, if this names a call of a [composite](crate::Node::is_composite)
+    /// node.
+    pub call: Option<CallName>,
+}
+
+/// The name of a call inside the `exec` of a [composite](crate::Node::is_composite) node.
+/// `research/agent#3.1/search.2` is the second call with the label `search` in the first attempt.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub struct CallName {
+    /// The number of the attempt at `exec`, starting at 1.
+    pub attempt: u32,
+    /// The label of the call.
+    pub label: String,
+    /// The number of the call among those with this label, starting at 1. The entry with which a
+    /// failed attempt is recorded has the label `failed` and the number 0.
+    pub number: u64,
 }
 
 /// A level of the path to a node.
@@ -60,6 +77,13 @@ impl StepName {
         }
     }
 
+    pub(crate) fn of_call(&self, call: CallName) -> Self {
+        Self {
+            call: Some(call),
+            ..self.clone()
+        }
+    }
+
     /// Returns the path of the node without numbers, starting below the outermost flow, as
     /// [`Flow::exec_item`](crate::Flow::exec_item) expects it: `page/fetch`.
     pub fn place(&self) -> String {
@@ -87,10 +111,26 @@ impl fmt::Display for StepName {
         }
 
         write!(f, "{}#{}", Escaped(&self.node), self.number)?;
-        match self.item {
-            Some(item) => write!(f, "[{item}]"),
+        if let Some(item) = self.item {
+            write!(f, "[{item}]")?;
+        }
+
+        match &self.call {
+            Some(call) => call.fmt(f),
             None => Ok(()),
         }
+    }
+}
+
+impl fmt::Display for CallName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            attempt,
+            label,
+            number,
+        } = self;
+
+        write!(f, ".{attempt}/{}.{number}", Escaped(label))
     }
 }
 

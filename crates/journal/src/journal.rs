@@ -84,8 +84,12 @@ impl RunJournal {
         self.read("input", self.header.input.get())
     }
 
-    /// Checks that a node of the flow waits for this event.
+    /// Checks that a node of the flow waits for this event, or a call inside a node.
     pub(crate) fn check_event(&self, event: &str) -> Result<(), StoreError> {
+        if self.recorded.awaits(event) {
+            return Ok(());
+        }
+
         self.header.check_event(&self.place, event)
     }
 
@@ -111,6 +115,10 @@ impl Journal for RunJournal {
         self.recorded.step(step, work).await
     }
 
+    async fn find(&self, step: &StepName) -> Result<Option<Vec<u8>>, BoxError> {
+        self.recorded.find(step).await
+    }
+
     async fn sleep(&self, step: &StepName, duration: Duration) -> Result<(), BoxError> {
         self.recorded.sleep(step, duration).await
     }
@@ -121,6 +129,10 @@ impl Journal for RunJournal {
 
     async fn deliver(&self, event: &str, answer: Vec<u8>) -> Result<(), BoxError> {
         self.recorded.deliver(event, answer).await
+    }
+
+    fn awaits(&self, event: &str) -> bool {
+        self.recorded.awaits(event)
     }
 
     async fn progress(&self, progress: Progress<'_>) -> Result<(), BoxError> {

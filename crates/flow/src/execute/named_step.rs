@@ -45,6 +45,7 @@ impl<'j> Attached<'j> {
             node: place.name.clone(),
             number: cursor.steps().saturating_add(1),
             item: None,
+            call: None,
         };
 
         Box::new(NamedStep {
@@ -93,13 +94,18 @@ impl<'j> NamedStep<'j> {
 
     /// Runs `exec` and reports its duration. While it is polled, this is the current step.
     pub(crate) async fn exec<T>(&self, work: impl Future<Output = T>) -> T {
-        let started = self.started();
         let current = Current::Step {
             name: Arc::clone(&self.name),
             watch: self.attached.watch.clone(),
             run: self.journal().map(|journal| Arc::clone(&journal.run)),
         };
 
+        self.exec_as(current, work).await
+    }
+
+    /// The same, with a different value as the current work.
+    pub(crate) async fn exec_as<T>(&self, current: Current, work: impl Future<Output = T>) -> T {
+        let started = self.started();
         let done = current.during(work).await;
         self.finished(Phase::Exec, started);
         done

@@ -1,6 +1,7 @@
 //! The visit of a node: its three phases.
 
 use super::call::Call;
+use super::composite;
 use super::failure::Failure;
 use super::here::Here;
 use super::named_step::NamedStep;
@@ -43,6 +44,10 @@ async fn visit_named<S, N: Node<S>>(
         None => {
             let exec = step.exec(node.exec(&prep)).await;
             exec.map_err(|error| Failure::node(Phase::Exec, error))?
+        }
+        // Boxed, so that the future of any other node isn't larger for it.
+        Some(journal) if node.is_composite() => {
+            Box::pin(composite::exec(node, &prep, step, journal)).await?
         }
         Some(journal) => {
             let call = Call::new(node, &prep, step, journal.max_outcome);

@@ -35,7 +35,7 @@ pub(super) struct Known {
 pub(super) enum What {
     Outcome(Json),
     Sleep { until: u64 },
-    Waiting { until: Option<u64> },
+    Waiting { event: String, until: Option<u64> },
     Answered { answer: Json },
     TimedOut,
 }
@@ -84,7 +84,7 @@ impl Index {
     fn until(&self, step: &str) -> Option<u64> {
         match self.steps.get(step)?.what {
             What::Sleep { until } => Some(until),
-            What::Waiting { until } => until,
+            What::Waiting { until, .. } => until,
             What::Outcome(_) | What::Answered { .. } | What::TimedOut => None,
         }
     }
@@ -98,7 +98,9 @@ impl Index {
         match entry {
             Entry::Outcome { step, outcome } => self.know(step, What::Outcome(outcome), line),
             Entry::Sleep { step, until } => self.know(step, What::Sleep { until }, line),
-            Entry::Waiting { step, until, .. } => self.know(step, What::Waiting { until }, line),
+            Entry::Waiting {
+                step, event, until, ..
+            } => self.know(step, What::Waiting { event, until }, line),
             Entry::Answer { event, answer } => {
                 self.kept = self.kept.saturating_add(1);
                 self.answers.entry(event).or_default().push_back(answer);
@@ -139,9 +141,17 @@ impl Index {
         known.line = line;
         match &mut known.what {
             What::Sleep { until } => *until = sooner,
-            What::Waiting { until } => *until = Some(sooner),
+            What::Waiting { until, .. } => *until = Some(sooner),
             What::Outcome(_) | What::Answered { .. } | What::TimedOut => {}
         }
+    }
+
+    /// Returns whether a step waits for an event.
+    pub(super) fn awaits(&self, event: &str) -> bool {
+        self.steps.values().any(|known| match &known.what {
+            What::Waiting { event: awaited, .. } => awaited == event,
+            _ => false,
+        })
     }
 
     /// Returns the oldest unused answer to an event.

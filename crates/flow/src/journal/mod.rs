@@ -5,10 +5,12 @@
 //! | keep a run in memory | [`MemoryJournal`] |
 //! | keep runs in files or in SQLite | the crate `cogwork-journal` |
 //! | keep them in another store | [`Log`], and a [`Recorded`] journal over it |
+//! | record calls inside `exec` one by one | [`recorded()`], [`wait_for`] |
 //! | run flows on a durable engine | [`Journal`] |
 //! | use an outcome that cannot be recorded | [`Unrecorded`] |
 //! | read a record | [`Entry`] |
 
+mod calls;
 mod clock;
 mod codec;
 mod entry;
@@ -22,6 +24,7 @@ mod unrecorded;
 mod waiting;
 mod work;
 
+pub use calls::{CallError, CannotWait, recorded, scoped_event, wait_for};
 pub use codec::{OutcomeProblem, OutcomeProblemKind};
 pub(crate) use codec::{decode, encode};
 pub use entry::{Entry, Json, Snapshot};
@@ -84,6 +87,23 @@ pub trait Journal: Send + Sync {
     /// failures returns [`StepError::failed`].
     async fn step(&self, step: &StepName, work: Work<'_>) -> Result<Vec<u8>, StepError>;
 
+    /// Returns the recorded outcome of a step without doing any work.
+    ///
+    /// A composite step begins with this, because its recorded outcome makes its calls unnecessary,
+    /// and because an attempt that is recorded as failed isn't repeated.
+    ///
+    /// # Default
+    ///
+    /// Returns `None`. A journal that identifies calls by their position needs nothing else: it
+    /// replays all calls of the step, including those of failed attempts.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the record cannot be read.
+    async fn find(&self, _step: &StepName) -> Result<Option<Vec<u8>>, BoxError> {
+        Ok(None)
+    }
+
     /// Returns the outcomes of a step over many items, in the order of the items.
     ///
     /// # Default
@@ -138,6 +158,16 @@ pub trait Journal: Send + Sync {
     ///
     /// Returns an error if the answer cannot be written.
     async fn deliver(&self, event: &str, answer: Vec<u8>) -> Result<(), BoxError>;
+
+    /// Returns whether a step is recorded as waiting for this event.
+    ///
+    /// # Default
+    ///
+    /// Returns `false`. Then [`Run::deliver`](crate::Run::deliver) only accepts the events of the
+    /// flow's [`Wait`](crate::Wait)s.
+    fn awaits(&self, _event: &str) -> bool {
+        false
+    }
 
     /// Reports the progress of the run. This isn't part of the record.
     ///

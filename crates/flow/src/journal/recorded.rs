@@ -230,6 +230,13 @@ impl<L: Log> Journal for Recorded<L> {
         Ok(bytes)
     }
 
+    async fn find(&self, step: &StepName) -> Result<Option<Vec<u8>>, BoxError> {
+        match self.known(&step.to_string()).await? {
+            Some(What::Outcome(outcome)) => Ok(Some(outcome.to_bytes())),
+            _ => Ok(None),
+        }
+    }
+
     async fn sleep(&self, step: &StepName, duration: Duration) -> Result<(), BoxError> {
         let name = step.to_string();
         let until = match self.known(&name).await? {
@@ -253,7 +260,7 @@ impl<L: Log> Journal for Recorded<L> {
         let until = match self.known(&name).await? {
             Some(What::Answered { answer }) => return Ok(Waited::Answered(answer.to_bytes())),
             Some(What::TimedOut) => return Ok(Waited::TimedOut),
-            Some(What::Waiting { until }) => match until.zip(awaited.within) {
+            Some(What::Waiting { until, .. }) => match until.zip(awaited.within) {
                 Some((until, within)) => Some(self.no_later(&name, until, within).await?),
                 None => until,
             },
@@ -282,6 +289,10 @@ impl<L: Log> Journal for Recorded<L> {
             answer,
         })
         .await
+    }
+
+    fn awaits(&self, event: &str) -> bool {
+        self.index().awaits(event)
     }
 
     async fn progress(&self, progress: Progress<'_>) -> Result<(), BoxError> {

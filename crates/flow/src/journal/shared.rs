@@ -21,6 +21,10 @@ macro_rules! forward {
                 (**self).step(step, work).await
             }
 
+            async fn find(&self, step: &StepName) -> Result<Option<Vec<u8>>, BoxError> {
+                (**self).find(step).await
+            }
+
             async fn fan_out(
                 &self,
                 step: &StepName,
@@ -43,6 +47,10 @@ macro_rules! forward {
 
             async fn deliver(&self, event: &str, answer: Vec<u8>) -> Result<(), BoxError> {
                 (**self).deliver(event, answer).await
+            }
+
+            fn awaits(&self, event: &str) -> bool {
+                (**self).awaits(event)
             }
 
             async fn progress(&self, progress: Progress<'_>) -> Result<(), BoxError> {

@@ -8,8 +8,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::current::Current;
 use crate::execute::call::{Call, tried};
+use crate::execute::composite;
 use crate::execute::failure::Failure;
 use crate::execute::here::Here;
+use crate::execute::inside::{self, Finished};
 use crate::execute::journaled::Journaled;
 use crate::execute::named_step::NamedStep;
 use crate::execute::visit::{ExecItem, SentItem, Visit, Visited};
@@ -32,7 +34,8 @@ use crate::{Action, BoxError, Node, Phase};
 /// for several nodes per item, use [`Each`](crate::Each).
 ///
 /// Items must be serialisable, so that an engine can send them to a different process. That process
-/// calls [`Flow::exec_item`](crate::Flow::exec_item) on the same flow.
+/// calls [`Flow::exec_item`](crate::Flow::exec_item) on the same flow. The items of a
+/// [composite](Node::is_composite) node aren't sent, because its calls are recorded in this process.
 ///
 /// ```
 /// use std::time::Duration;
@@ -192,6 +195,30 @@ impl<S, I, N: Node<I>> Batch<S, I, N> {
         Ok(outcomes)
     }
 
+    /// Returns the outcomes of a composite node, whose calls are recorded in this process.
+    async fn composite_outcomes(
+        &self,
+        preps: &[N::Prep],
+        step: &NamedStep<'_>,
+        journal: &Journaled<'_>,
+    ) -> Result<Vec<N::Exec>, Failure> {
+        let in_order = journal.in_order();
+        let at_most = if in_order { 1 } else { self.at_most.get() };
+
+        let runs = preps.iter().enumerate().map(|(index, prep)| async move {
+            give_way(index).await;
+            let step = step.of_item(index);
+            let outcome = composite::exec(&self.node, prep, &step, journal).await;
+            Finished {
+                index,
+                result: outcome.map_err(|failure| failure.of_item(index)),
+            }
+        });
+
+        let runs = stream::iter(runs.collect::<Vec<_>>()).buffer_unordered(at_most);
+        inside::all_of(runs, in_order).await
+    }
+
     /// Stores the outcomes in their items, and the items in the state.
     fn join(
         &self,
@@ -232,6 +259,10 @@ where
             let prepared = self.prepare(state)?;
             let journaled = here.step.and_then(|step| Some((step, step.journal()?)));
             let outcomes = match journaled {
+                Some((step, journal)) if self.node.is_composite() => {
+                    self.composite_outcomes(&prepared.preps, step, journal)
+                        .await?
+                }
                 Some((step, journal)) if !prepared.items.is_empty() => {
                     self.recorded_outcomes(&prepared, step, journal).await?
                 }

@@ -12,7 +12,7 @@ impl<S: Send, F: Fn(&S) -> Duration + Send + Sync> Visit<S> for Sleep<F> {
     fn visit<'a>(&'a self, state: &'a mut S, _: &'a [usize], here: Here<'a>) -> Visited<'a> {
         Box::pin(async move {
             let duration = (self.0)(state);
-            let record = here.on_record("a sleep")?;
+            let record = here.on_record("a sleep inside items or branches")?;
             let slept = record.journal.sleep(record.step, duration).await;
             slept.map_err(Failure::Journal)?;
 

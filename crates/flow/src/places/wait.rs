@@ -1,21 +1,21 @@
 use std::fmt;
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
-use cogwork_text::Name;
 use serde::de::DeserializeOwned;
 
 use crate::execute::failure::Failure;
 use crate::execute::here::Here;
 use crate::execute::visit::{Visit, Visited};
-use crate::journal::{Awaited, OutcomeProblemKind, Waited, decode};
+use crate::execute::waiting::{accept, wait};
+use crate::journal::{Awaited, OutcomeProblemKind, decode};
 use crate::wiring::Inside;
-use crate::{Action, BoxError, IntoAction, Paused, Phase, StepName};
+use crate::{Action, BoxError, IntoAction, Phase};
 
 /// A place where a run waits for an external event, such as a person's decision.
 ///
 /// When the run reaches the wait before the event has arrived, it pauses:
 /// [`Run::step`](crate::Run::step) and [`Run::finish`](crate::Run::finish) return an error whose
-/// [`into_paused`](crate::RunError::into_paused) is a [`Paused`]. No task or timer is left running.
+/// [`into_paused`](crate::RunError::into_paused) is a [`Paused`](crate::Paused). No task or timer is left running.
 /// [`Run::deliver`](crate::Run::deliver) provides the answer, before or after the run reaches the
 /// wait, and the next call of `step` or `finish` resumes the run. Each answer is used once, oldest
 /// first. With a journal on disk, the program can exit in between.
@@ -84,10 +84,7 @@ impl<S> Wait<S> {
             event: event.into(),
             why: Box::new(|_| String::new()),
             within: None,
-            accept: |answer| match decode::<T>(answer, OutcomeProblemKind::Unreadable) {
-                Ok(_) => Ok(()),
-                Err(problem) => Err(UnreadableAnswer(problem.detail().to_owned()).into()),
-            },
+            accept: accept::<T>,
             use_answer: Box::new(move |state, answer| {
                 use_answer(state, decode(answer, OutcomeProblemKind::Unreadable)?)
                     .into_result()
@@ -141,16 +138,11 @@ impl<S> Wait<S> {
     }
 }
 
-/// Why a step cannot read an answer. The journal is not at fault.
-#[derive(Debug, thiserror::Error)]
-#[error("the answer cannot be read: {0}")]
-struct UnreadableAnswer(String);
-
 impl<S: Send> Visit<S> for Wait<S> {
     fn visit<'a>(&'a self, state: &'a mut S, _: &'a [usize], here: Here<'a>) -> Visited<'a> {
         Box::pin(async move {
             let why = (self.why)(state);
-            let record = here.on_record("a wait")?;
+            let record = here.on_record("a wait inside items or branches")?;
             let awaited = Awaited {
                 event: &self.event,
                 why: &why,
@@ -158,35 +150,13 @@ impl<S: Send> Visit<S> for Wait<S> {
                 accept: &self.accept,
             };
 
-            match record.journal.wait(record.step, awaited).await {
-                Ok(Waited::Answered(answer)) => {
-                    let used = (self.use_answer)(state, &answer);
-                    used.map_err(|error| Failure::node(Phase::Post, error).into())
-                }
-                Ok(Waited::TimedOut) => Ok(Self::TIMED_OUT),
-                Ok(Waited::Pending { until }) => {
-                    Err(self.pause(StepName::clone(record.step), why, until).into())
-                }
-                Err(error) if error.is::<UnreadableAnswer>() => {
-                    let problem = format!("the event `{}`: {error}", Name(&self.event));
-                    Err(Failure::node(Phase::Exec, problem).into())
-                }
-                Err(error) => Err(Failure::Journal(error).into()),
-            }
-        })
-    }
-}
+            let Some(answer) = wait(record.journal, record.step, awaited).await? else {
+                return Ok(Self::TIMED_OUT);
+            };
 
-impl<S> Wait<S> {
-    fn pause(&self, step: StepName, why: String, until: Option<SystemTime>) -> Failure {
-        let event = self.event.clone();
-        Failure::Paused(Box::new(Paused {
-            step,
-            event,
-            why,
-            until,
-            also: Vec::new(),
-        }))
+            let used = (self.use_answer)(state, &answer);
+            used.map_err(|error| Failure::node(Phase::Post, error).into())
+        })
     }
 }
 

@@ -12,6 +12,9 @@ impl<'f, S> Run<'f, S> {
     /// Delivers the answer to an event that a [`Wait`](crate::Wait) of the run waits for, now or
     /// later.
     ///
+    /// The events for which composite nodes [wait](crate::journal::wait_for) are only known once
+    /// the run has reached the wait.
+    ///
     /// # Errors
     ///
     /// Returns an error if no node of the flow waits for this event, or if the answer cannot be
@@ -20,7 +23,9 @@ impl<'f, S> Run<'f, S> {
         let failed = |error| RunError::new(self.cursor.location(), Kind::Journal(error));
         let events = self.graph.wiring.events();
 
-        let journal = self.keeper_of_answers().filter(|_| events.contains(event));
+        let is_known =
+            |journal: &&(dyn Journal + 'f)| events.contains(event) || journal.awaits(event);
+        let journal = self.keeper_of_answers().filter(is_known);
         let Some(journal) = journal else {
             let event = event.to_owned();
             let known = events.iter().cloned().collect();

@@ -43,6 +43,10 @@ where
         self.node.actions()
     }
 
+    fn is_composite(&self) -> bool {
+        self.node.is_composite()
+    }
+
     fn prep(&self, state: &mut S) -> Result<Self::Prep, Self::Error> {
         self.node.prep(state)
     }

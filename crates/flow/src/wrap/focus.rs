@@ -49,6 +49,10 @@ where
         self.node.actions()
     }
 
+    fn is_composite(&self) -> bool {
+        self.node.is_composite()
+    }
+
     fn prep(&self, state: &mut T) -> Result<Self::Prep, Self::Error> {
         self.node.prep((self.part)(state))
     }

@@ -6,6 +6,7 @@ use cogwork_text::ErrorText;
 
 use super::FailedAttempt;
 use crate::current::emit_from_current;
+use crate::execute::composite::attempt_failed;
 use crate::failed::Attempts;
 use crate::{Action, Backoff, BoxError, EventKind, Node};
 
@@ -204,6 +205,10 @@ impl<S, N: Node<S>, W: Worth<N::Error>> Node<S> for Retry<N, W> {
         self.node.actions()
     }
 
+    fn is_composite(&self) -> bool {
+        self.node.is_composite()
+    }
+
     fn prep(&self, state: &mut S) -> Result<Self::Prep, Self::Error> {
         self.node.prep(state).map_err(once)
     }
@@ -265,6 +270,7 @@ async fn again<S, N: Node<S>, W: Worth<N::Error>>(
             error: line.to_string(),
         });
 
+        attempt_failed(&line).await;
         tokio::time::sleep(delay).await;
         attempts += 1;
         match retry.node.exec(prep).await {

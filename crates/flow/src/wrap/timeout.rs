@@ -66,6 +66,10 @@ impl<S, N: Node<S>> Node<S> for Timeout<N> {
         self.node.actions()
     }
 
+    fn is_composite(&self) -> bool {
+        self.node.is_composite()
+    }
+
     fn prep(&self, state: &mut S) -> Result<Self::Prep, Self::Error> {
         self.node.prep(state).map_err(TimeoutError::Node)
     }

@@ -8,6 +8,8 @@ mod batches;
 mod cancelling;
 mod clock;
 mod closures;
+#[expect(clippy::unwrap_used, reason = "helpers of tests may, as the tests do")]
+mod composite;
 mod deep;
 mod drawing;
 mod durable_engine;

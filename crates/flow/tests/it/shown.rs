@@ -12,7 +12,8 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use cogwork_flow::journal::{
-    Awaited, Entry, Journal, Json, MemoryJournal, OutcomeProblem, Recorded, StepError, Waited, Work,
+    Awaited, CallError, CannotWait, Entry, Journal, Json, MemoryJournal, OutcomeProblem, Recorded,
+    StepError, Waited, Work, wait_for,
 };
 use cogwork_flow::wrap::{Elapsed, RetryError, TimeoutError};
 use cogwork_flow::{
@@ -23,7 +24,7 @@ use cogwork_text::testing::{Shown, assert_safe, assert_safe_line, texts};
 use tokio::time::Instant;
 
 /// Types that show no text of others.
-const EXEMPT: [&str; 2] = ["Elapsed", "Phase"];
+const EXEMPT: [&str; 3] = ["CannotWait", "Elapsed", "Phase"];
 
 #[tokio::test(start_paused = true)]
 async fn nothing_unsafe_is_shown() {
@@ -34,6 +35,7 @@ async fn nothing_unsafe_is_shown() {
         show_problems(&shown, &text);
         show_runs(&shown, &text).await;
         show_work(&shown, &text).await;
+        show_calls(&shown, &text).await;
         show_records(&shown, &text).await;
     }
 
@@ -339,6 +341,45 @@ async fn show_work(shown: &Arc<Shown>, text: &str) {
     shown.error(&error);
     shown.error(&StepError::failed(NonZeroU32::MIN, text));
     shown.error(&StepError::journal(text));
+}
+
+/// Shows the name of a call, and how it fails.
+async fn show_calls(shown: &Shown, text: &str) {
+    shown.line(&CallError::Failed(text.to_owned()));
+    shown.line(&CallError::<String>::Recorded(text.to_owned()));
+
+    let asks = flow(text, Asks(text.to_owned()));
+    let journal = MemoryJournal::new(text);
+    let paused = error_of(asks.begin().with_journal(journal)).await;
+    let paused = paused.into_paused().unwrap();
+
+    shown.line(paused.step.call.as_ref().unwrap());
+    assert_safe_line(&paused.to_string());
+}
+
+/// Waits inside `exec` for an event with this name.
+struct Asks(String);
+
+impl Node<()> for Asks {
+    type Prep = ();
+    type Exec = ();
+    type Error = CannotWait;
+
+    fn is_composite(&self) -> bool {
+        true
+    }
+
+    fn prep(&self, (): &mut ()) -> Result<(), CannotWait> {
+        Ok(())
+    }
+
+    async fn exec(&self, (): &()) -> Result<(), CannotWait> {
+        wait_for::<()>(&self.0, &self.0, None).await.map(|_| ())
+    }
+
+    fn post(&self, (): &mut (), (): (), (): ()) -> Result<Action, CannotWait> {
+        Ok(Action::DEFAULT)
+    }
 }
 
 /// Shows how work fails.

@@ -1,0 +1,257 @@
+//! Recorded calls inside the `exec` of a composite node.
+
+use std::fmt;
+use std::time::Duration;
+
+use cogwork_text::ErrorText;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use crate::execute::composite::{self, Question};
+use crate::execute::waiting::accept;
+use crate::{BoxError, current};
+
+/// Makes a call inside the `exec` of a [composite](crate::Node::is_composite) node, and records its
+/// outcome before returning it. If the run is resumed and the outcome is recorded, it is returned
+/// without calling `work`.
+///
+/// A program that is killed inside `exec` only repeats the calls that were in progress:
+///
+/// ```
+/// use cogwork_flow::journal::{MemoryJournal, recorded};
+/// use cogwork_flow::{Action, BoxError, Flow, Node};
+///
+/// struct Research;
+///
+/// impl Node<String> for Research {
+///     type Prep = String;
+///     type Exec = String;
+///     type Error = BoxError;
+///
+///     fn is_composite(&self) -> bool {
+///         true
+///     }
+///
+///     fn prep(&self, topic: &mut String) -> Result<String, BoxError> {
+///         Ok(topic.clone())
+///     }
+///
+///     async fn exec(&self, topic: &String) -> Result<String, BoxError> {
+///         let pages = recorded("search", || search(topic)).await?;
+///         let report = recorded("summarize", || summarize(pages)).await?;
+///         Ok(report)
+///     }
+///
+///     fn post(&self, topic: &mut String, _: String, report: String) -> Result<Action, BoxError> {
+///         *topic = report;
+///         Ok(Action::DEFAULT)
+///     }
+/// }
+///
+/// async fn search(topic: &str) -> Result<Vec<String>, std::io::Error> {
+///     Ok(vec![format!("a page about {topic}")]) // here a program would call a service
+/// }
+///
+/// async fn summarize(pages: Vec<String>) -> Result<String, std::io::Error> {
+///     Ok(pages.join("\n"))
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let flow = Flow::builder("report").start("research").node("research", Research).end("research", "default").build()?;
+/// let mut topic = "tides".to_owned();
+/// flow.begin().with_journal(MemoryJournal::new("7")).finish(&mut topic).await?;
+/// assert_eq!(topic, "a page about tides");
+/// # Ok(())
+/// # }
+/// ```
+///
+/// # Names
+///
+/// A call is identified by its step, the number of the attempt at `exec`, its label, and its number
+/// among the calls with this label, counted when the returned future is first polled. The future
+/// must be polled by `exec` itself, not by a spawned task. Given the same outcomes of its calls,
+/// `exec` must make the same calls again:
+///
+/// - Anything else that `exec` decides by, such as the time or a random number, has to be the
+///   outcome of a call.
+/// - Futures that run concurrently and make one call after another need different labels, because
+///   either may be faster. For single calls, as in `join_all`, one label is enough.
+/// - A time limit for a call belongs inside its work. Dropping the returned future leaves open
+///   whether the call is recorded.
+///
+/// # Failures
+///
+/// A failed call is recorded with the text of its error, because `exec` may have decided by it. If
+/// `exec` as a whole fails or panics, that is recorded, too, and the next attempt (by a
+/// [`Retry`](crate::wrap::Retry) or when the run is resumed) makes all calls of the step again. If
+/// the run stops in any other way, it continues with the same attempt.
+///
+/// # Without a journal
+///
+/// In a run without a journal, in a node that isn't composite, inside the work of a different call,
+/// and outside of `exec`, this only calls `work`.
+///
+/// # Errors
+///
+/// Returns the error of `work`, or the text of its error if the call is recorded as failed. If the
+/// journal fails or the outcome cannot be recorded, `exec` is dropped instead. An outcome has the
+/// [maximum size](crate::Run::with_max_outcome) of outcomes of steps.
+pub async fn recorded<T, E, F>(label: &str, work: impl FnOnce() -> F) -> Result<T, CallError<E>>
+where
+    T: Serialize + DeserializeOwned,
+    E: fmt::Display,
+    F: Future<Output = Result<T, E>>,
+{
+    match current::composite() {
+        Some(calls) => composite::call(calls, label, work).await,
+        None => work().await.map_err(CallError::Failed),
+    }
+}
+
+/// The error of a [`recorded`] call.
+///
+/// It converts into a [`BoxError`], so `?` can be used in an `exec` that returns one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum CallError<E> {
+    /// The call failed just now.
+    Failed(E),
+    /// The call is recorded as failed, with this text of the error.
+    Recorded(String),
+}
+
+impl<E: fmt::Display> fmt::Display for CallError<E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Failed(error) => ErrorText(error).fmt(f),
+            Self::Recorded(error) => ErrorText(error).fmt(f),
+        }
+    }
+}
+
+impl<E: Into<BoxError>> From<CallError<E>> for BoxError {
+    fn from(error: CallError<E>) -> Self {
+        match error {
+            CallError::Failed(error) => error.into(),
+            CallError::Recorded(error) => error.into(),
+        }
+    }
+}
+
+/// Waits for an external event inside the `exec` of a [composite](crate::Node::is_composite) node,
+/// such as a person's decision. Returns the answer, or `None` if `timeout` has passed since the
+/// first call.
+///
+/// If the event hasn't arrived, the run [pauses](crate::RunError::paused) as at a
+/// [`Wait`](crate::Wait), once no other recorded call of the step is in progress, and `exec` is
+/// dropped. After [`Run::deliver`](crate::Run::deliver), the next call of `step` or `finish` runs
+/// `exec` again, with the recorded outcomes of its calls, and this returns the answer. An answer
+/// that isn't a `T` is discarded, and the run stops with an error; deliver a different one to
+/// continue.
+///
+/// The name of the event is also the label of the call; see [Names](recorded#names). Each answer is
+/// used once, so steps that wait for the same event at the same time would compete for it;
+/// [`scoped_event`] returns a name that no other step uses. `reason` is for the person who answers,
+/// and may be empty.
+///
+/// ```
+/// use cogwork_flow::journal::{MemoryJournal, scoped_event, wait_for};
+/// use cogwork_flow::{Action, BoxError, Flow, Node};
+///
+/// struct Publish;
+///
+/// impl Node<String> for Publish {
+///     type Prep = String;
+///     type Exec = bool;
+///     type Error = BoxError;
+///
+///     fn is_composite(&self) -> bool {
+///         true
+///     }
+///
+///     fn prep(&self, text: &mut String) -> Result<String, BoxError> {
+///         Ok(text.clone())
+///     }
+///
+///     async fn exec(&self, text: &String) -> Result<bool, BoxError> {
+///         let event = scoped_event("approve");
+///         let approved = wait_for::<bool>(&event, &format!("publish `{text}`?"), None).await?;
+///         Ok(approved.unwrap_or(false))
+///     }
+///
+///     fn post(&self, text: &mut String, _: String, approved: bool) -> Result<Action, BoxError> {
+///         text.push_str(if approved { ": published" } else { ": refused" });
+///         Ok(Action::DEFAULT)
+///     }
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let flow = Flow::builder("news").start("publish").node("publish", Publish).end("publish", "default").build()?;
+/// let mut text = "rain".to_owned();
+/// let mut run = flow.begin().with_journal(MemoryJournal::new("7"));
+///
+/// let paused = run.finish(&mut text).await.unwrap_err().into_paused()?;
+/// assert_eq!(paused.event, "approve at news/publish#1.1");
+/// assert_eq!(paused.why, "publish `rain`?");
+///
+/// run.deliver(&paused.event, &true).await?;
+/// run.finish(&mut text).await?;
+/// assert_eq!(text, "rain: published");
+/// # Ok(())
+/// # }
+/// ```
+///
+/// # Errors
+///
+/// Returns an error outside of the `exec` of a composite node in a run with a journal, since only
+/// recorded calls can continue after a pause.
+pub async fn wait_for<T: DeserializeOwned>(
+    event: &str,
+    reason: &str,
+    timeout: Option<Duration>,
+) -> Result<Option<T>, CannotWait> {
+    let Some(calls) = current::composite() else {
+        return Err(if current::is_recorded() {
+            CannotWait::NotComposite
+        } else {
+            CannotWait::NoJournal
+        });
+    };
+
+    let question = Question {
+        event: event.to_owned(),
+        why: reason.to_owned(),
+        within: timeout,
+        accept: accept::<T>,
+    };
+    Ok(composite::wait(calls, question).await)
+}
+
+/// Returns the name with the current composite step and attempt appended, as in
+/// `approve at news/publish#1.1`, so that no other step or attempt waits for the same event.
+/// Returns the name unchanged outside of the `exec` of a composite node in a run with a journal.
+pub fn scoped_event(name: &str) -> String {
+    match current::composite() {
+        Some(calls) => calls.scoped(name),
+        None => name.to_owned(),
+    }
+}
+
+/// The error of [`wait_for`] where `exec` cannot wait for events.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum CannotWait {
+    /// There is no run, or it has no journal.
+    #[error(
+        "a wait inside `exec` needs a journal; give the run one with `Run::with_journal`, and \
+         don't wait in spawned tasks"
+    )]
+    NoJournal,
+    /// The calls of the node aren't recorded.
+    #[error(
+        "a wait inside `exec` needs a composite node, and cannot be inside a recorded call; return \
+         `true` from `Node::is_composite`"
+    )]
+    NotComposite,
+}

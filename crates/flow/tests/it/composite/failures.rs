@@ -1,0 +1,185 @@
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
+
+use cogwork_flow::journal::{CallError, recorded};
+use cogwork_flow::{Backoff, BoxError, Node};
+
+use super::{Made, add_one, composite, flow, outcomes, run};
+use crate::lines::Lines;
+
+/// Makes two calls, then fails in the first `times` attempts.
+fn failing(made: &Made, times: u32) -> impl Node<u64> + use<> {
+    let made = made.clone();
+    let left = Arc::new(AtomicU32::new(times));
+    composite(move |n| {
+        let made = made.clone();
+        let left = Arc::clone(&left);
+        async move {
+            let n = add_one(&made, "add", n).await?;
+            let n = add_one(&made, "add", n).await?;
+            match left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| {
+                left.checked_sub(1)
+            }) {
+                Ok(_) => Err("a bad reply".into()),
+                Err(_) => Ok(n),
+            }
+        }
+    })
+}
+
+#[tokio::test]
+async fn a_failed_attempt_is_recorded_and_the_next_run_makes_new_calls() {
+    let made = Made::default();
+    let lines = Lines::default();
+    let flow = flow(failing(&made, 2));
+
+    for _ in 0..2 {
+        let error = run(&flow, &lines).await.unwrap_err();
+        assert!(
+            error.to_string().ends_with("exec failed: a bad reply"),
+            "{error}"
+        );
+    }
+
+    assert_eq!(run(&flow, &lines).await.unwrap(), 2);
+    assert_eq!(
+        made.keys(),
+        [
+            "r:f/n#1.1/add.1",
+            "r:f/n#1.1/add.2",
+            "r:f/n#1.2/add.1",
+            "r:f/n#1.2/add.2",
+            "r:f/n#1.3/add.1",
+            "r:f/n#1.3/add.2",
+        ]
+    );
+    insta::assert_snapshot!(lines.text());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_retry_makes_new_calls_in_the_same_run() {
+    let made = Made::default();
+    let lines = Lines::default();
+    let backoff = Backoff::of::<5>();
+    let flow = flow(
+        failing(&made, 2)
+            .timeout(Duration::from_secs(60))
+            .retry(backoff),
+    );
+
+    assert_eq!(run(&flow, &lines).await.unwrap(), 2);
+    assert_eq!(made.count(), 6);
+    assert!(outcomes(&lines).contains(&"f/n#1.2/failed.0".to_owned()));
+    assert_eq!(run(&flow, &lines).await.unwrap(), 2);
+    assert_eq!(made.count(), 6);
+}
+
+/// A timeout drops the call that is in progress.
+#[tokio::test(start_paused = true)]
+async fn an_attempt_that_timed_out_is_a_failed_one() {
+    let made = Made::default();
+    let lines = Lines::default();
+    let slow = Arc::new(AtomicU32::new(1));
+    let node = composite({
+        let made = made.clone();
+        move |n| {
+            let made = made.clone();
+            let slow = Arc::clone(&slow);
+            async move {
+                let n = add_one(&made, "add", n).await?;
+                let outcome = recorded("slow", || async {
+                    if slow.swap(0, Ordering::Relaxed) == 1 {
+                        tokio::time::sleep(Duration::from_secs(10)).await;
+                    }
+                    Ok::<_, BoxError>(n + 1)
+                });
+                Ok(outcome.await?)
+            }
+        }
+    });
+
+    let backoff = Backoff::of::<3>();
+    let flow = flow(node.timeout(Duration::from_secs(5)).retry(backoff));
+    assert_eq!(run(&flow, &lines).await.unwrap(), 2);
+    assert_eq!(
+        outcomes(&lines),
+        [
+            "f/n#1.1/add.1",
+            "f/n#1.1/failed.0",
+            "f/n#1.2/add.1",
+            "f/n#1.2/slow.1",
+            "f/n#1"
+        ]
+    );
+}
+
+#[tokio::test]
+async fn a_panic_fails_the_attempt() {
+    let made = Made::default();
+    let lines = Lines::default();
+    let panics = Arc::new(AtomicU32::new(1));
+    let flow = flow(composite({
+        let made = made.clone();
+        move |n| {
+            let made = made.clone();
+            let panics = Arc::clone(&panics);
+            async move {
+                let n = add_one(&made, "add", n).await?;
+                assert_eq!(panics.swap(0, Ordering::Relaxed), 0, "not today");
+                Ok(n)
+            }
+        }
+    }));
+
+    let error = run(&flow, &lines).await.unwrap_err();
+    assert!(error.is_panic());
+    assert_eq!(run(&flow, &lines).await.unwrap(), 1);
+    assert_eq!(made.keys(), ["r:f/n#1.1/add.1", "r:f/n#1.2/add.1"]);
+}
+
+/// What `exec` decided by the failure of a call is decided again.
+#[tokio::test]
+async fn a_failed_call_is_recorded_with_its_text() {
+    let lines = Lines::default();
+    let made = Made::default();
+    let fails = Arc::new(AtomicU32::new(1));
+    let stops = Arc::new(AtomicU32::new(1));
+    let flow = flow(composite({
+        let made = made.clone();
+        move |n| {
+            let made = made.clone();
+            let fails = Arc::clone(&fails);
+            let stops = Arc::clone(&stops);
+            async move {
+                let first = recorded("first", || async {
+                    match fails.swap(0, Ordering::Relaxed) {
+                        1 => Err(std::io::Error::other("no connection")),
+                        _ => Ok(100),
+                    }
+                });
+                let n = match first.await {
+                    Ok(more) => n + more,
+                    Err(error) => {
+                        assert_eq!(error.to_string(), "no connection");
+                        let again = matches!(error, CallError::Recorded(_));
+                        assert_eq!(again, stops.load(Ordering::Relaxed) == 0);
+                        add_one(&made, "instead", n).await?
+                    }
+                };
+
+                // As if the process were killed here.
+                if stops.swap(0, Ordering::Relaxed) == 1 {
+                    std::future::pending::<()>().await;
+                }
+
+                Ok(n)
+            }
+        }
+    }));
+
+    let stopped = tokio::time::timeout(Duration::from_millis(1), run(&flow, &lines)).await;
+    assert!(stopped.is_err());
+    assert_eq!(run(&flow, &lines).await.unwrap(), 1);
+    assert_eq!(made.count(), 1);
+}
