@@ -3,6 +3,7 @@
 mod crashes;
 mod failures;
 mod places;
+mod random;
 mod waits;
 
 use std::sync::{Arc, Mutex};

@@ -2,10 +2,11 @@
 
 use std::time::Duration;
 
-use cogwork_flow::journal::Unrecorded;
+use cogwork_flow::journal::{Unrecorded, recorded, wait_for};
 use cogwork_flow::{
-    Action, Backoff, Batch, Branches, Each, Flow, Node, Wait, from_fn, from_phases,
+    Action, Backoff, Batch, Branches, Each, Flow, Node, Wait, from_fn, from_phases, idempotency_key,
 };
+use futures_util::future::join_all;
 use tokio::task::yield_now;
 use tokio::time::sleep;
 
@@ -380,4 +381,103 @@ pub(crate) fn a_panic(world: &World) -> Flow<State> {
     }
 
     batch(node(world, panic_at_13))
+}
+
+/// A node that makes several calls, some of them at once.
+struct Several {
+    world: World,
+    also: Also,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Also {
+    Nothing,
+    Waits,
+    FailsTwice,
+}
+
+impl Several {
+    async fn double(&self, label: &str, n: u64) -> Result<u64, String> {
+        let outcome = recorded(label, || async {
+            self.world.call();
+            yield_now().await;
+            double(n, 0).await
+        });
+        outcome.await.map_err(|error| error.to_string())
+    }
+
+    /// Fails in the first two attempts. Without a journal, there is no key to tell them by.
+    async fn at_last(&self) -> Result<(), String> {
+        let key = recorded("key", || async {
+            self.world.call();
+            Ok::<_, String>(idempotency_key())
+        });
+
+        match key.await.map_err(|error| error.to_string())? {
+            Some(key) if !key.contains(".3/") => Err("not yet".to_owned()),
+            _ => Ok(()),
+        }
+    }
+}
+
+impl Node<u64> for Several {
+    type Prep = u64;
+    type Exec = u64;
+    type Error = String;
+
+    fn is_composite(&self) -> bool {
+        true
+    }
+
+    fn prep(&self, n: &mut u64) -> Result<u64, String> {
+        Ok(*n)
+    }
+
+    async fn exec(&self, n: &u64) -> Result<u64, String> {
+        let mut sum = self.double("first", *n).await?;
+        let doubled = (0..3).map(|more| self.double("many", n + more));
+        for doubled in join_all(doubled).await {
+            sum += doubled?;
+        }
+
+        if self.also == Also::Waits {
+            let answer = wait_for::<u64>("question", "", None).await;
+            sum += answer
+                .map_err(|error| error.to_string())?
+                .unwrap_or_default();
+        }
+        if self.also == Also::FailsTwice {
+            self.at_last().await?;
+        }
+
+        self.double("last", sum).await
+    }
+
+    fn post(&self, n: &mut u64, _: u64, brought: u64) -> Result<Action, String> {
+        *n = brought;
+        Ok(Action::DEFAULT)
+    }
+}
+
+fn several(world: &World, also: Also) -> Several {
+    Several {
+        world: world.clone(),
+        also,
+    }
+}
+
+pub(crate) fn a_composite_step(world: &World) -> Flow<State> {
+    single(first(several(world, Also::Nothing)))
+}
+
+pub(crate) fn a_composite_batch(world: &World) -> Flow<State> {
+    batch(several(world, Also::Nothing))
+}
+
+pub(crate) fn a_composite_step_that_waits(world: &World) -> Flow<State> {
+    single(first(several(world, Also::Waits)))
+}
+
+pub(crate) fn a_composite_step_good_at_last(world: &World) -> Flow<State> {
+    single(first(several(world, Also::FailsTwice).retry(three())))
 }
