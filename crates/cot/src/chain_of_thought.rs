@@ -4,7 +4,9 @@ use std::sync::Arc;
 use cogwork_ask::Ladder;
 use cogwork_flow::{Action, Flow};
 use cogwork_llm::{ChatRequest, LlmClient};
+use cogwork_tools::Tools;
 
+use crate::tooling::Tooling;
 use crate::{EarlyEnd, Format, History, Limits, Prompts, Reading, Reasoning, Reporter, Silent};
 
 /// A node that reasons step by step: in each turn, the model judges its last thought, does the next
@@ -55,6 +57,7 @@ pub struct ChainOfThought {
     pub(crate) early_end: EarlyEnd,
     pub(crate) streaming: bool,
     pub(crate) format: Format,
+    pub(crate) tooling: Tooling,
     /// The forms that the server has refused, shared by all clones of the node.
     pub(crate) ladder: Ladder,
 }
@@ -79,6 +82,7 @@ impl ChainOfThought {
             early_end: EarlyEnd::default(),
             streaming: true,
             format: Format::default(),
+            tooling: Tooling::default(),
             ladder: Ladder::default(),
         }
     }
@@ -169,6 +173,46 @@ impl ChainOfThought {
         self
     }
 
+    /// Sets the tools that the model may call within a turn, before it gives its reply. By default,
+    /// there are none.
+    ///
+    /// If the client supports [tools](cogwork_llm::Capability::Tools), their definitions are part
+    /// of the request, and calls and results are messages of the conversation. Otherwise, the
+    /// prompts describe the tools, and the model writes the list `tool_calls` instead of a plan.
+    ///
+    /// The calls of a reply are made concurrently. Everything that can go wrong with a call is
+    /// returned to the model as its result: an unknown tool, a wrong input, a failure, a timeout, a
+    /// call in a truncated reply, and a call beyond the
+    /// [maximum number per reply](Tools::with_max_calls). [`Tools`] limits the time and the output
+    /// of each call, [`with_tool_rounds`](Self::with_tool_rounds) the number of replies with calls,
+    /// and [`Limits`] the tokens and the time of everything together.
+    ///
+    /// The [`Trace`](crate::Trace) of the thought lists the calls with their outputs. The requests
+    /// of later turns contain them after the thought: the last 8,000 characters or less, at most
+    /// 1,000 of each output and 200 of each input. They are left out together with their thought
+    /// ([`History`]).
+    ///
+    /// Many servers can't combine native tools with a response format: some refuse such a request,
+    /// and others never call a tool. A request in which the model may call native tools therefore
+    /// has no response format, and the form of the reply is only described. The format of the
+    /// [rung](Self::with_format) is part of the requests in which tools are not allowed: when the
+    /// rounds are used up, and when the model is asked again because a reply could not be read.
+    #[must_use]
+    pub fn with_tools(mut self, tools: Tools) -> Self {
+        self.tooling.tools = Arc::new(tools);
+        self
+    }
+
+    /// Sets the maximum number of replies of a turn whose tool calls are made. The default is 8.
+    ///
+    /// After that, the model is called once more without tools, to give its reply. If it requests
+    /// calls nevertheless, it is [asked again](Limits::with_asks_again).
+    #[must_use]
+    pub fn with_tool_rounds(mut self, rounds: u32) -> Self {
+        self.tooling.rounds = rounds;
+        self
+    }
+
     /// Returns a flow that consists of this node, named `think`, with a loop on
     /// [`CONTINUE`](Self::CONTINUE).
     #[expect(
@@ -194,6 +238,7 @@ impl fmt::Debug for ChainOfThought {
             .field("history", &self.history)
             .field("early_end", &self.early_end)
             .field("format", &self.format)
+            .field("tools", &self.tooling.tools)
             .finish_non_exhaustive()
     }
 }

@@ -4,7 +4,7 @@ use std::fmt;
 use cogwork_llm::LlmError;
 use cogwork_text::ErrorText;
 
-use crate::{FormRefusal, Limit, PromptError, ReplyProblem, Spent, Trace, Try};
+use crate::{FormRefusal, Limit, PromptError, ReplyProblem, Spent, ToolUse, Trace, Try};
 
 /// An error of a turn.
 ///
@@ -91,6 +91,12 @@ impl CotError {
         &self.0.trace.tries
     }
 
+    /// Returns every tool call of the turn, in order. A call that was running when the turn ended
+    /// is listed as failed.
+    pub fn tool_calls(&self) -> &[ToolUse] {
+        &self.0.trace.tool_calls
+    }
+
     /// Returns the forms that the server refused in this turn, in order, with its errors.
     pub fn refusals(&self) -> &[FormRefusal] {
         &self.0.trace.refusals
@@ -125,8 +131,10 @@ impl fmt::Display for CotError {
                 ErrorText(error).fmt(f)
             }
             Kind::Reply(problem) => {
-                let plural = if tries.len() == 1 { "y" } else { "ies" };
-                write!(f, "no usable reply in {} tr{plural}: ", tries.len())?;
+                // Replies with tool calls have no complaint.
+                let unusable = tries.iter().filter(|one| one.complaint.is_some()).count();
+                let plural = if unusable == 1 { "y" } else { "ies" };
+                write!(f, "no usable reply in {unusable} tr{plural}: ")?;
                 fmt::Display::fmt(problem, f)
             }
         }

@@ -1,12 +1,18 @@
 //! Decides whether a reply can be used, and builds the complaint if it can't.
 
-use cogwork_ask::{GrowingText, Growth, Policy, Rung, Spent, Verdict, offload};
-use cogwork_llm::{ChatRequest, ChatResponse, FinishReason, LlmError};
+use cogwork_ask::{GrowingText, Growth, Policy, Rung, Spent, Verdict, excerpt, offload};
+use cogwork_llm::{
+    ChatRequest, ChatResponse, FinishReason, LlmError, Message, ResponseLimits, ToolCall,
+};
 use tokio::time::Instant;
 
 use crate::form::Form;
 use crate::open_steps::OpenSteps;
-use crate::{Brief, ChainOfThought, EarlyEnd, Limit, Read, ReplyProblem, ReplyProblemKind};
+use crate::tool_calls::ToolCalls;
+use crate::tooling::Calling;
+use crate::{
+    Brief, ChainOfThought, EarlyEnd, Limit, Read, ReplyProblem, ReplyProblemKind, ToolUse,
+};
 
 /// Judges the replies of one turn, within its limits.
 pub(crate) struct Judge<'a> {
@@ -17,6 +23,14 @@ pub(crate) struct Judge<'a> {
     /// The reply that ends the reasoning early, once the model has been asked about it.
     early_end: Option<Read>,
     thinking: GrowingText,
+    /// The number of replies so far.
+    tries: u32,
+    /// How many more replies with tool calls are accepted.
+    rounds_left: u32,
+    tool_calls: Vec<ToolUse>,
+    /// Whether the next request has a response format instead of native tools, because the last
+    /// reply could not be read.
+    needs_format: bool,
 }
 
 impl<'a> Judge<'a> {
@@ -28,6 +42,10 @@ impl<'a> Judge<'a> {
             spent: Spent::default(),
             early_end: None,
             thinking: GrowingText::new("current_thinking"),
+            tries: 0,
+            rounds_left: node.tooling.rounds,
+            tool_calls: Vec::new(),
+            needs_format: false,
         }
     }
 
@@ -54,6 +72,129 @@ impl<'a> Judge<'a> {
         report_thinking(self.node, self.brief, growth);
     }
 
+    /// Returns the tool calls of the turn so far.
+    pub(crate) fn take_tool_calls(&mut self) -> Vec<ToolUse> {
+        std::mem::take(&mut self.tool_calls)
+    }
+
+    /// Returns whether the model may call tools in its next reply.
+    fn may_call(&self) -> bool {
+        self.rounds_left > 0 && !self.needs_format
+    }
+
+    /// Makes the calls of a reply, and returns the messages with which the conversation continues.
+    async fn call_tools(
+        &mut self,
+        response: &ChatResponse,
+        calls: &[ToolCall],
+        form: Form,
+    ) -> Vec<Message> {
+        self.rounds_left -= 1;
+
+        let reply = ToolCalls {
+            node: self.node,
+            thought_number: self.brief.thought_number,
+            reason: response.finish_reason(),
+            calls,
+        };
+
+        for _ in 0..reply.admitted() {
+            self.spent.count_tool_call();
+        }
+
+        let first = self.tool_calls.len();
+        let begun = calls.iter().map(|call| ToolUse::begun(self.tries, call));
+        self.tool_calls.extend(begun);
+
+        let uses = self.tool_calls.get_mut(first..).unwrap_or_default();
+        reply.make(uses).await;
+
+        match self.brief.calling {
+            Calling::InReplies => self.results_in_text(response, first, form),
+            Calling::Natively | Calling::Never => self.results_as_messages(response, calls, first),
+        }
+    }
+
+    fn results_in_text(&self, response: &ChatResponse, first: usize, form: Form) -> Vec<Message> {
+        let uses = self.tool_calls.get(first..).unwrap_or_default();
+        let is_last = !self.may_call();
+
+        vec![
+            Message::assistant(excerpt(response.text())),
+            self.node.prompts.tool_results(uses, is_last, form),
+        ]
+    }
+
+    fn results_as_messages(
+        &self,
+        response: &ChatResponse,
+        calls: &[ToolCall],
+        first: usize,
+    ) -> Vec<Message> {
+        let uses = self.tool_calls.iter().skip(first);
+        let results = calls.iter().zip(uses).map(|(call, used)| {
+            if used.failed {
+                Message::tool_failure(call, used.output.as_str())
+            } else {
+                Message::tool_result(call, used.output.as_str())
+            }
+        });
+
+        let reply = response.clone().separate_thinking();
+        let said = if reply.text().trim().is_empty() {
+            String::new()
+        } else {
+            excerpt(reply.text())
+        };
+        let asked = Message::assistant(said).with_tool_calls(calls.iter().cloned());
+        std::iter::once(asked).chain(results).collect()
+    }
+
+    /// Returns the tool calls of a reply.
+    fn wanted_calls(&self, response: &ChatResponse) -> Result<Vec<ToolCall>, ReplyProblem> {
+        if self.brief.calling != Calling::Natively {
+            return Ok(Vec::new());
+        }
+
+        ResponseLimits::default()
+            .check(response)
+            .map_err(|error| ReplyProblem::new(ReplyProblemKind::ToolCalls, error))?;
+        Ok(response.tool_calls().to_vec())
+    }
+
+    /// Reads a reply that calls no tools, or none that may be called.
+    async fn read(&self, response: &ChatResponse, form: Form) -> Result<Read, ReplyProblem> {
+        let reader = self.node.limits.reader(self.node.reading).asked_for(form);
+        let text = response.text().to_owned();
+        let reason = response.finish_reason().clone();
+
+        offload(text.len(), move || reader.read_finished(&text, &reason)).await
+    }
+
+    /// Returns the complaint about a reply that cannot be read.
+    fn complain(
+        &mut self,
+        problem: ReplyProblem,
+        reason: &FinishReason,
+        rung: Rung,
+    ) -> Verdict<Read, ReplyProblem> {
+        let prompts = &self.node.prompts;
+        let form = Form::from(rung);
+
+        // A shorter reply only helps if this one was too long.
+        let is_too_long =
+            problem.kind() == ReplyProblemKind::CutOff && *reason == FinishReason::Length;
+
+        let message = if is_too_long {
+            prompts.cut_off(form)
+        } else {
+            prompts.unreadable(&format!("{problem:#}"), form)
+        };
+
+        self.needs_format = self.brief.calling == Calling::Natively && rung != Rung::Text;
+        Verdict::Unusable { problem, message }
+    }
+
     fn judge_end(&mut self, read: Read, open: &OpenSteps) -> Verdict<Read, ReplyProblem> {
         let problem = open.problem();
         let message = self.node.prompts.ended_early(&open.lines());
@@ -75,7 +216,7 @@ impl Policy for Judge<'_> {
     type Limit = Limit;
 
     fn request(&self, rung: Rung) -> ChatRequest {
-        self.brief.request(rung)
+        self.brief.request(rung, self.may_call())
     }
 
     fn before_call(&mut self) -> Result<(), Limit> {
@@ -115,26 +256,31 @@ impl Policy for Judge<'_> {
 
     async fn judge(&mut self, response: &ChatResponse, rung: Rung) -> Verdict<Read, ReplyProblem> {
         let form = Form::from(rung);
-        let reader = self.node.limits.reader(self.node.reading).asked_for(form);
-        let text = response.text().to_owned();
-        let reason = response.finish_reason().clone();
+        self.tries = self.tries.saturating_add(1);
+        self.needs_format = false;
 
-        let read = offload(text.len(), move || reader.read_finished(&text, &reason)).await;
-        let read = match read {
-            Ok(read) => read,
+        let calls = match self.wanted_calls(response) {
+            Ok(calls) => calls,
             Err(problem) => {
-                let is_too_long = problem.kind() == ReplyProblemKind::CutOff
-                    && *response.finish_reason() == FinishReason::Length;
-
-                // A shorter reply only helps if this one was too long.
-                let message = if is_too_long {
-                    self.node.prompts.cut_off(form)
-                } else {
-                    self.node.prompts.unreadable(&format!("{problem:#}"), form)
-                };
-
+                let complaint = format!("{problem:#}");
+                let message = self.node.prompts.unreadable_calls(&complaint, form);
                 return Verdict::Unusable { problem, message };
             }
+        };
+
+        if !calls.is_empty() && self.may_call() {
+            let messages = self.call_tools(response, &calls, form).await;
+            return Verdict::Continue { messages };
+        }
+
+        let read = match self.read(response, form).await {
+            Ok(read) => read,
+            Err(_) if !calls.is_empty() => {
+                let problem = ReplyProblem::new(ReplyProblemKind::ToolCalls, USED_UP);
+                let message = self.node.prompts.tools_used_up(form);
+                return Verdict::Unusable { problem, message };
+            }
+            Err(problem) => return self.complain(problem, response.finish_reason(), rung),
         };
 
         self.finish_thinking(&read);
@@ -155,3 +301,7 @@ impl Policy for Judge<'_> {
 fn report_thinking(node: &ChainOfThought, brief: &Brief, growth: Growth<'_>) {
     node.reporter.thinking(brief.thought_number, growth);
 }
+
+/// The problem of a reply that calls tools when none may be called.
+const USED_UP: &str =
+    "the reply calls tools, but no more tools may be called in this turn; expected a plan";

@@ -36,6 +36,7 @@
 //! | have the server hold replies to their form | [`Format`], [`Rung`], [`Reply::json_schema`], [`ReplyBounds`], [`FormRefusal`] |
 //! | limit a run | [`Limits`], [`Limit`], [`CotError`] |
 //! | choose what the model sees | [`Prompts`], [`History`], [`EarlyEnd`] |
+//! | let the model call tools | [`ChainOfThought::with_tools`], [`Tools`], [`ToolUse`] |
 //! | watch a run | [`Reporter`], `ConsoleReporter` (feature `console`) |
 //! | read a raw reply, with or without repairs | [`ReplyReader`], [`Reading`], [`Repair`], [`Reply`], [`ReplyProblem`] |
 
@@ -56,6 +57,13 @@ mod open_steps;
 mod reasoning;
 pub use reasoning::Reasoning;
 
+mod tool_calls;
+
+mod tool_use;
+pub use tool_use::ToolUse;
+
+mod tooling;
+
 mod thought;
 pub use thought::{Thought, Trace};
 
@@ -71,7 +79,7 @@ mod settings;
 pub use settings::{EarlyEnd, History, Limit, Limits};
 
 mod prompt;
-pub use prompt::{Example, FormPrompts, PromptError, Prompts};
+pub use prompt::{Example, FormPrompts, PromptError, Prompts, ToolPrompts};
 
 mod reply;
 pub use reply::{
@@ -100,9 +108,10 @@ pub use cogwork_flow::{
 pub use cogwork_llm::{AnthropicClient, OllamaClient, OpenAiClient};
 pub use cogwork_llm::{
     ChatRequest, ChatResponse, FinishReason, LlmClient, LlmError, LlmErrorKind, Message, Retry,
-    Role, ScriptedClient, Usage, async_trait,
+    Role, ScriptedClient, ToolCall, Usage, async_trait,
 };
 pub use cogwork_plan::{Plan, Status, Step};
+pub use cogwork_tools::{Tool, ToolError, Tools, function};
 
 /// The code in the README, compiled and run as a doctest.
 #[cfg(all(doctest, feature = "console", feature = "http"))]

@@ -7,10 +7,10 @@ use serde::{Deserialize, Deserializer, de};
 use cogwork_ask::Spent;
 use cogwork_read::charge;
 
-use crate::Thought;
 use crate::record::ReasoningRecord;
 use crate::reply::bounds::{Bounds, told};
 use crate::text_error::{TextError, without_places};
+use crate::{Thought, Trace};
 
 /// The maximum number of bytes of JSON.
 const JSON_BYTES: usize = 64 * 1024 * 1024;
@@ -221,6 +221,31 @@ fn check_next(before: &[Thought], thought: &Thought) -> Result<(), String> {
             "thought {expected}: `planning` is empty; expected at least one step"
         ))
     } else {
-        Ok(())
+        check_tool_calls(expected, thought.trace())
     }
+}
+
+/// Checks that the tool calls of a thought follow its tries, in order.
+fn check_tool_calls(thought_number: usize, trace: &Trace) -> Result<(), String> {
+    let tries = trace.tries.len();
+    let mut least = 1;
+
+    for used in &trace.tool_calls {
+        let found = used.after_try;
+        let is_a_try = usize::try_from(found).is_ok_and(|number| number <= tries);
+
+        if found < least || !is_a_try {
+            let expected = match tries {
+                0 => "no calls, because the thought has no tries".to_owned(),
+                _ => format!("a number from {least} to {tries}"),
+            };
+            return Err(format!(
+                "thought {thought_number}: a tool call has the `after_try` {found}; expected {expected}"
+            ));
+        }
+
+        least = found;
+    }
+
+    Ok(())
 }

@@ -130,8 +130,8 @@ pub enum History {
     All,
     /// This number of the newest thoughts.
     Window(usize),
-    /// The newest thoughts whose texts have at most this many bytes in total, and at least the last
-    /// one.
+    /// The newest thoughts whose texts have at most this many bytes in total, including what is
+    /// shown of their tool calls, and at least the last one.
     Bytes(usize),
 }
 

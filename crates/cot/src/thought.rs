@@ -2,7 +2,7 @@ use cogwork_ask::{FormRefusal, Record, Rung, Spent, Try};
 use cogwork_plan::Plan;
 use serde::{Deserialize, Serialize};
 
-use crate::{Repair, Reply};
+use crate::{Repair, Reply, ToolUse};
 
 /// The result of one turn, and how it was reached.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -64,11 +64,15 @@ impl Thought {
 #[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
 pub struct Trace {
-    /// Every reply of the turn, in order. The reply without a complaint became the thought. If all
-    /// of them have a complaint, the thought is the early end that the model was asked about.
+    /// Every reply of the turn, in order. The reply without a complaint and without
+    /// [tool calls](Self::tool_calls) became the thought. If there is none, the thought is the early
+    /// end that the model was asked about.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub tries: Vec<Try>,
-    /// The cost of the turn, including all tries.
+    /// Every tool call of the turn, in the order in which the model requested them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub tool_calls: Vec<ToolUse>,
+    /// The cost of the turn, including all tries and tool calls.
     #[serde(skip_serializing_if = "Spent::is_zero")]
     pub spent: Spent,
     /// Whether the thought ends the reasoning while steps of its plan are not done.
@@ -89,9 +93,10 @@ pub struct Trace {
 }
 
 impl Trace {
-    pub(crate) fn new(record: Record, spent: Spent) -> Self {
+    pub(crate) fn new(record: Record, tool_calls: Vec<ToolUse>, spent: Spent) -> Self {
         Self {
             tries: record.tries,
+            tool_calls,
             rung: record.rung,
             refusals: record.refusals,
             spent,

@@ -1,9 +1,9 @@
 //! One turn of the loop: `prep` builds the request, `exec` asks the model until a reply can be
 //! used, and `post` adds the thought to the state.
 
-use cogwork_ask::{Asking, Record, Rung, Unanswered};
+use cogwork_ask::{Asking, Rung, Unanswered};
 use cogwork_flow::{Action, Node};
-use cogwork_llm::Messages;
+use cogwork_llm::{ChatRequest, Messages};
 use serde::{Deserialize, Serialize};
 
 use crate::error::Kind;
@@ -11,9 +11,9 @@ use crate::form::Form;
 use crate::format::rungs;
 use crate::judge::Judge;
 use crate::open_steps::OpenSteps;
+use crate::tooling::Calling;
 use crate::{
-    Brief, ChainOfThought, CotError, Limit, Read, Reasoning, Reply, ReplyBounds, Spent, Thought,
-    Trace,
+    Brief, ChainOfThought, CotError, Limit, Read, Reasoning, Reply, ReplyBounds, Thought, Trace,
 };
 
 /// The output of `exec`.
@@ -68,15 +68,14 @@ impl Node<Reasoning> for ChainOfThought {
         };
 
         let spent = judge.spent();
+        let tool_calls = judge.take_tool_calls();
         let record = asking.into_record();
+        let trace = Trace::new(record, tool_calls, spent);
 
         // If there already is a conclusion, it is used, even if the question about it failed.
         match read.or_else(|kind| judge.into_early_end().ok_or(kind)) {
-            Ok(read) => Ok(Some(turn(read, record, spent))),
-            Err(kind) => {
-                let trace = Trace::new(record, spent);
-                Err(CotError::new(brief.thought_number, kind).with_trace(trace))
-            }
+            Ok(read) => Ok(Some(turn(read, trace))),
+            Err(kind) => Err(CotError::new(brief.thought_number, kind).with_trace(trace)),
         }
     }
 
@@ -136,18 +135,20 @@ impl ChainOfThought {
             .max_tokens()
             .map_or_else(ReplyBounds::default, ReplyBounds::for_tokens);
 
+        let calling = self.tooling.calling(&*self.client);
         let rungs = self.rungs(state, bounds);
         let forms = rungs.iter().map(|rung| Form::from(*rung));
         let conversations = forms
-            .map(|form| (form, self.conversation(state, form)))
+            .map(|form| (form, self.conversation(state, form, calling)))
             .collect();
 
         Brief {
             thought_number: state.current_thought_number(),
-            request: self.request.clone(),
+            request: self.settings(calling),
             conversations,
             bounds,
             rungs,
+            calling,
             tokens_left: self.limits.tokens.saturating_sub(spent.tokens()),
             time_left: self.limits.time.saturating_sub(spent.time),
         }
@@ -167,17 +168,34 @@ impl ChainOfThought {
         rungs(self.format, capabilities, state.plan(), bounds)
     }
 
-    fn conversation(&self, state: &mut Reasoning, form: Form) -> Messages {
+    /// Returns the settings of every request.
+    fn settings(&self, calling: Calling) -> ChatRequest {
+        let request = self.request.clone();
+        match calling {
+            Calling::Natively => request.with_tools(self.tooling.tools.definitions()),
+            Calling::Never | Calling::InReplies => request,
+        }
+    }
+
+    fn conversation(&self, state: &mut Reasoning, form: Form, calling: Calling) -> Messages {
+        let instructions = match calling {
+            Calling::Never => String::new(),
+            Calling::Natively => self.prompts.native_tools(form),
+            Calling::InReplies => {
+                let definitions = self.tooling.tools.definitions();
+                self.prompts.tools_in_reply(form, definitions)
+            }
+        };
+
         let (record, transcript) = state.parts();
-        transcript.conversation(&self.prompts, record, self.history, form)
+        transcript.conversation(&self.prompts, record, self.history, form, &instructions)
     }
 }
 
 /// The minimum number of bytes of an unusable reply that are kept, regardless of the limit.
 const MIN_KEPT_BYTES: usize = 256 * 1024;
 
-fn turn(read: Read, record: Record, spent: Spent) -> Turn {
-    let mut trace = Trace::new(record, spent);
+fn turn(read: Read, mut trace: Trace) -> Turn {
     trace.ended_early = OpenSteps::left_by(&read.reply).is_some();
     trace.repairs = read.repairs;
     trace.truncated = read.truncated;

@@ -4,6 +4,7 @@ use cogwork_read::{YamlGuard, charge};
 use cogwork_text::{Name, OneLine};
 use serde::{Deserialize, Serialize};
 
+use super::ToolPrompts;
 use super::template::names;
 use crate::Reply;
 use crate::reply::bounds::Bounds;
@@ -70,6 +71,9 @@ pub struct Prompts {
     /// requested.
     #[serde(default)]
     pub json: Option<FormPrompts>,
+    /// The texts about tools.
+    #[serde(default)]
+    pub tools: ToolPrompts,
 }
 
 /// Texts about the form of a reply. They cannot contain `{name}` placeholders.
@@ -243,7 +247,8 @@ impl Prompts {
 
         // If JSON may be requested, only `{form}` specifies it.
         let form: Names = if self.json.is_some() { &["form"] } else { &[] };
-        let rules: [(&'static str, &str, Names, Names); 10] = [
+        let tools = &self.tools;
+        let rules: [(&'static str, &str, Names, Names); 17] = [
             (
                 "system",
                 &self.system,
@@ -290,6 +295,38 @@ impl Prompts {
                 &["open_steps"],
                 &["open_steps"],
             ),
+            ("tools.native", &tools.native, &["form_name"], &[]),
+            (
+                "tools.in_reply",
+                &tools.in_reply,
+                &["tools", "call_form", "form_name"],
+                &["tools", "call_form"],
+            ),
+            (
+                "tools.results",
+                &tools.results,
+                &["results", "form_name"],
+                &["results"],
+            ),
+            (
+                "tools.last_results",
+                &tools.last_results,
+                &["results", "form_name"],
+                &["results"],
+            ),
+            (
+                "tools.earlier",
+                &tools.earlier,
+                &["thought_number", "results"],
+                &["results"],
+            ),
+            (
+                "tools.unreadable",
+                &tools.unreadable,
+                &["complaint", "form_name"],
+                &["complaint"],
+            ),
+            ("tools.used_up", &tools.used_up, &["form_name"], &[]),
         ];
 
         for (prompt, text, may, must) in rules {

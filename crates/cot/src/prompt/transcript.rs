@@ -28,6 +28,8 @@ pub(crate) struct Transcript {
 /// A conversation that requests one form of reply.
 #[derive(Debug, Clone)]
 struct Conversation {
+    /// The instructions about tools that the opening contains.
+    instructions: String,
     /// System text, example and problem.
     opening: Messages,
     /// The opening and the thoughts, which are the part that this request shares with the next one.
@@ -37,28 +39,36 @@ struct Conversation {
 }
 
 impl Transcript {
-    /// Returns the conversation that requests the next thought.
+    /// Returns the conversation that requests the next thought. `instructions` follow the system
+    /// text.
     pub(crate) fn conversation(
         &mut self,
         prompts: &Arc<Prompts>,
         record: &ReasoningRecord,
         history: History,
         form: Form,
+        instructions: &str,
     ) -> Messages {
         self.catch_up(prompts, &record.thoughts);
         let words = Words::new(prompts, form);
 
         let Some(last) = record.thoughts.last() else {
-            let mut messages = words.opening();
+            let mut messages = words.opening(instructions);
             messages.push(Message::user(words.first_turn(&record.problem)));
             return messages;
         };
 
-        let shown = shown(&record.thoughts, history);
-        let left_out = record.thoughts.len() - shown;
-        let mut messages = self.earlier(&words, form, record, left_out);
+        let shown = shown(&self.thoughts, history);
+        let left_out = self.thoughts.len() - shown;
+        let mut messages = self.earlier(&words, form, record, left_out, instructions);
 
-        let turn = words.later_turn(last.thought_number(), last.planning(), left_out);
+        let results = self.thoughts.last().map(|last| last.results.as_str());
+        let turn = words.later_turn(
+            last.thought_number(),
+            last.planning(),
+            results.unwrap_or_default(),
+            left_out,
+        );
         messages.push(Message::user(turn));
         messages
     }
@@ -81,7 +91,8 @@ impl Transcript {
         let known = self.thoughts.len();
         for thought in thoughts.iter().skip(known) {
             let number = thought.thought_number();
-            let earlier = prompts.earlier_thought(number, thought.current_thinking());
+            let tool_calls = &thought.trace().tool_calls;
+            let earlier = prompts.earlier_thought(number, thought.current_thinking(), tool_calls);
             self.thoughts.push(earlier);
         }
     }
@@ -93,11 +104,18 @@ impl Transcript {
         form: Form,
         record: &ReasoningRecord,
         left_out: usize,
+        instructions: &str,
     ) -> Messages {
+        let is_other = |known: &Conversation| known.instructions != instructions;
+        if self.conversations.get(&form).is_some_and(is_other) {
+            self.conversations.remove(&form);
+        }
+
         let conversation = self.conversations.entry(form).or_insert_with(|| {
-            let mut opening = words.opening();
+            let mut opening = words.opening(instructions);
             opening.push(Message::user(words.problem(&record.problem)));
             Conversation {
+                instructions: instructions.to_owned(),
                 all: opening.clone(),
                 opening,
                 thoughts: 0,
@@ -111,28 +129,27 @@ impl Transcript {
         }
 
         let mut messages = conversation.opening.clone();
-        push_thoughts(&mut messages, self.thoughts.iter().skip(left_out), true);
+        push_thoughts(&mut messages, &self.thoughts, left_out, left_out);
         messages
     }
 }
 
 impl Conversation {
     fn catch_up(&mut self, thoughts: &[EarlierThought]) {
-        let new = thoughts.iter().skip(self.thoughts);
-        push_thoughts(&mut self.all, new, self.thoughts == 0);
+        push_thoughts(&mut self.all, thoughts, 0, self.thoughts);
         self.thoughts = thoughts.len();
     }
 }
 
 /// Returns how many of the newest thoughts are part of a request; at least one.
-fn shown(thoughts: &[Thought], history: History) -> usize {
+fn shown(thoughts: &[EarlierThought], history: History) -> usize {
     match history {
         History::All => thoughts.len(),
         History::Window(max) => thoughts.len().min(max.max(1)),
         History::Bytes(max) => {
             let mut bytes = 0_usize;
             let fitting = thoughts.iter().rev().take_while(|thought| {
-                bytes = bytes.saturating_add(thought.current_thinking().len());
+                bytes = bytes.saturating_add(thought.bytes);
                 bytes <= max
             });
             fitting.count().max(1)

@@ -1,13 +1,14 @@
 //! The prompts, filled in for one form of reply.
 
-use cogwork_llm::{Message, Messages};
+use cogwork_llm::{Message, Messages, ToolDefinition};
 use cogwork_plan::{Plan, format_plan_for_prompt};
 
-use super::earlier::{EarlierThought, push_thoughts};
+use super::earlier::{EarlierThought, after_results, push_thoughts};
+use super::results::{earlier_results, results};
 use super::template::fill;
 use super::{Example, FormPrompts, Prompts};
-use crate::Reply;
 use crate::form::Form;
+use crate::{Reply, ToolUse};
 
 /// The texts that request one form of reply.
 pub(super) struct Words<'p> {
@@ -20,10 +21,15 @@ impl<'p> Words<'p> {
         Self { prompts, form }
     }
 
-    /// Returns the system text and the example.
-    pub(super) fn opening(&self) -> Messages {
+    /// Returns the system text, followed by `instructions`, and the example.
+    pub(super) fn opening(&self, instructions: &str) -> Messages {
+        let mut system = self.fill(&self.prompts.system, &[]);
+        if !instructions.is_empty() {
+            system = format!("{}\n\n{}", system.trim_end(), instructions.trim_end());
+        }
+
         let mut messages = Messages::new();
-        messages.push(Message::system(self.fill(&self.prompts.system, &[])));
+        messages.push(Message::system(system));
 
         if let Some(example) = &self.prompts.example {
             self.push_example(&mut messages, example);
@@ -45,7 +51,14 @@ impl<'p> Words<'p> {
     }
 
     /// Returns the message that requests the thought after `last_number`.
-    pub(super) fn later_turn(&self, last_number: u32, plan: &Plan, left_out: usize) -> String {
+    /// `results` is what tools returned in that thought.
+    pub(super) fn later_turn(
+        &self,
+        last_number: u32,
+        plan: &Plan,
+        results: &str,
+        left_out: usize,
+    ) -> String {
         let left_out = if left_out == 0 {
             String::new()
         } else {
@@ -55,7 +68,7 @@ impl<'p> Words<'p> {
             )
         };
 
-        self.fill(
+        let turn = self.fill(
             &self.prompts.later_turn,
             &[
                 ("thought_number", &last_number.saturating_add(1).to_string()),
@@ -63,7 +76,8 @@ impl<'p> Words<'p> {
                 ("plan", self.plan(plan).trim_end()),
                 ("left_out", &left_out),
             ],
-        )
+        );
+        after_results(results, &turn)
     }
 
     fn fill(&self, template: &str, values: &[(&str, &str)]) -> String {
@@ -93,14 +107,14 @@ impl<'p> Words<'p> {
                     .zip(earlier)
                     .map(|(number, reply)| {
                         self.prompts
-                            .earlier_thought(number, &reply.current_thinking)
+                            .earlier_thought(number, &reply.current_thinking, &[])
                     })
                     .collect();
 
-                push_thoughts(messages, thoughts.iter(), true);
+                push_thoughts(messages, &thoughts, 0, 0);
 
                 let number = u32::try_from(earlier.len()).unwrap_or(u32::MAX);
-                let turn = self.later_turn(number, &previous.planning, 0);
+                let turn = self.later_turn(number, &previous.planning, "", 0);
                 messages.push(Message::user(turn));
             }
         }
@@ -150,9 +164,71 @@ impl Prompts {
         Message::user(fill(&self.ended_early, &[("open_steps", open_steps)]))
     }
 
+    /// Returns the instructions for a model on a server that supports tools.
+    pub(crate) fn native_tools(&self, form: Form) -> String {
+        Words::new(self, form).fill(&self.tools.native, &[])
+    }
+
+    /// Returns the instructions for a model that writes its tool calls into the reply.
+    pub(crate) fn tools_in_reply(
+        &self,
+        form: Form,
+        tools: impl Iterator<Item = ToolDefinition>,
+    ) -> String {
+        let call_form = match form {
+            Form::Yaml => &self.tools.yaml,
+            Form::Json => &self.tools.json,
+        };
+        let tools: Vec<String> = tools
+            .map(|tool| {
+                let (name, description) = (tool.name(), tool.description());
+                format!("- {name}: {description}\n  input: {}", tool.input_schema())
+            })
+            .collect();
+
+        Words::new(self, form).fill(
+            &self.tools.in_reply,
+            &[
+                ("tools", &tools.join("\n")),
+                ("call_form", call_form.trim_end()),
+            ],
+        )
+    }
+
+    /// Returns the message with the results of tool calls. `is_last` means that no more tools may
+    /// be called.
+    pub(crate) fn tool_results(&self, uses: &[ToolUse], is_last: bool, form: Form) -> Message {
+        let template = if is_last {
+            &self.tools.last_results
+        } else {
+            &self.tools.results
+        };
+
+        let words = Words::new(self, form);
+        Message::user(words.fill(template, &[("results", &results(uses))]))
+    }
+
+    /// Returns the message that asks again after tool calls that could not be read.
+    pub(crate) fn unreadable_calls(&self, complaint: &str, form: Form) -> Message {
+        let words = Words::new(self, form);
+        Message::user(words.fill(&self.tools.unreadable, &[("complaint", complaint)]))
+    }
+
+    /// Returns the message that asks for a reply without tool calls.
+    pub(crate) fn tools_used_up(&self, form: Form) -> Message {
+        let words = Words::new(self, form);
+        Message::user(words.fill(&self.tools.used_up, &[]))
+    }
+
     /// Returns the messages of an earlier thought.
-    pub(super) fn earlier_thought(&self, number: u32, thinking: &str) -> EarlierThought {
+    pub(super) fn earlier_thought(
+        &self,
+        number: u32,
+        thinking: &str,
+        tool_calls: &[ToolUse],
+    ) -> EarlierThought {
         let number = number.to_string();
+        let thinking_bytes = thinking.len();
         let thinking = thinking.trim_end();
 
         let lead = fill(&self.next_thought, &[("thought_number", &number)]);
@@ -160,9 +236,25 @@ impl Prompts {
             &self.thought,
             &[("thought_number", &number), ("current_thinking", thinking)],
         );
+
+        let results = self.earlier_results(&number, tool_calls);
         EarlierThought {
-            lead: Message::user(lead),
+            lead,
             words: Message::assistant(words),
+            bytes: thinking_bytes.saturating_add(results.len()),
+            results,
         }
+    }
+
+    fn earlier_results(&self, thought_number: &str, tool_calls: &[ToolUse]) -> String {
+        if tool_calls.is_empty() {
+            return String::new();
+        }
+
+        let results = earlier_results(tool_calls);
+        fill(
+            &self.tools.earlier,
+            &[("thought_number", thought_number), ("results", &results)],
+        )
     }
 }

@@ -23,6 +23,8 @@ pub enum ReplyProblemKind {
     /// The model stopped in the middle of the reply, because of the token limit, a filter, or
     /// another reason.
     CutOff,
+    /// The tool calls of the reply cannot be read, are too many, or are not allowed.
+    ToolCalls,
     /// The reply ends the reasoning while steps of its plan are not done.
     EndedEarly,
 }

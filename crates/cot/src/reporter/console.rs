@@ -6,10 +6,10 @@ use std::time::Duration;
 use anstyle::{AnsiColor, Style};
 use cogwork_llm::LlmError;
 use cogwork_plan::{ChangeKind, Plan, Status, Step};
-use cogwork_text::{MultiLine, OneLine};
+use cogwork_text::{MultiLine, Name, OneLine};
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 
-use crate::{Reasoning, ReplyProblem, Reporter, Rung, Spent, Thought, Working};
+use crate::{Reasoning, ReplyProblem, Reporter, Rung, Spent, Thought, ToolUse, Working};
 
 /// Prints each thought: its number, the evaluation and the thinking, the plan as a tree with its
 /// progress, what changed, the cost, and the answer at the end.
@@ -101,6 +101,10 @@ impl Reporter for ConsoleReporter {
         Working::until_dropped(Spinner(spinner))
     }
 
+    fn tool_returned(&self, _: u32, used: &ToolUse) {
+        self.print(&self.styles.tool_use(used));
+    }
+
     fn asking_again(&self, thought_number: u32, problem: &ReplyProblem) {
         let Styles { warning, .. } = self.styles;
         let problem = OneLine::new(problem);
@@ -125,6 +129,11 @@ impl Reporter for ConsoleReporter {
         self.print(&self.styles.answered(reasoning).unwrap_or_default());
     }
 }
+
+/// The maximum number of characters of the line of a tool call.
+const TOOL_WIDTH: usize = 100;
+/// The maximum number of characters of the input in this line.
+const TOOL_INPUT_WIDTH: usize = 40;
 
 struct Spinner(ProgressBar);
 
@@ -221,6 +230,23 @@ impl Styles {
 
         writeln!(text, "{faint}{}{faint:#}\n", Cost(thought.trace().spent))?;
         Ok(text)
+    }
+
+    /// Returns one line with the call and the beginning of its result.
+    fn tool_use(&self, used: &ToolUse) -> String {
+        let style = if used.failed {
+            self.warning
+        } else {
+            self.faint
+        };
+        let sign = if used.failed { "✗" } else { "→" };
+
+        let name = Name(&used.name);
+        let input = OneLine::new(&used.input).with_max_chars(TOOL_INPUT_WIDTH);
+        let line = format!("{name} {input} {sign} {}", used.output);
+        let line = OneLine::new(line).with_max_chars(TOOL_WIDTH);
+
+        format!("{style}{line}{style:#}\n")
     }
 
     fn answered(&self, reasoning: &Reasoning) -> Result<String, fmt::Error> {

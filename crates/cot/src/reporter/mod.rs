@@ -8,9 +8,9 @@ pub use console::ConsoleReporter;
 
 use std::fmt;
 
-use cogwork_llm::LlmError;
+use cogwork_llm::{LlmError, ToolCall};
 
-use crate::{Growth, Reasoning, ReplyProblem, Rung};
+use crate::{Growth, Reasoning, ReplyProblem, Rung, ToolUse};
 
 /// Receives the progress of a [`ChainOfThought`](crate::ChainOfThought).
 ///
@@ -59,6 +59,17 @@ pub trait Reporter: Send + Sync {
     /// text is that of the thought. A reply that isn't streamed is reported as a whole.
     fn thinking(&self, thought_number: u32, growth: Growth<'_>) {
         let _ = (thought_number, growth);
+    }
+
+    /// Called before a tool is called. The calls of a reply are made concurrently.
+    fn calling_tool(&self, thought_number: u32, call: &ToolCall) {
+        let _ = (thought_number, call);
+    }
+
+    /// Called with the result of a tool call, or with the reason why the call wasn't made. After
+    /// the last result of a reply, a new reply begins.
+    fn tool_returned(&self, thought_number: u32, used: &ToolUse) {
+        let _ = (thought_number, used);
     }
 
     /// Called when a reply could not be used and the model is asked again.
@@ -121,6 +132,14 @@ impl<R: Reporter + ?Sized> Reporter for std::sync::Arc<R> {
 
     fn thinking(&self, thought_number: u32, growth: Growth<'_>) {
         self.as_ref().thinking(thought_number, growth);
+    }
+
+    fn calling_tool(&self, thought_number: u32, call: &ToolCall) {
+        self.as_ref().calling_tool(thought_number, call);
+    }
+
+    fn tool_returned(&self, thought_number: u32, used: &ToolUse) {
+        self.as_ref().tool_returned(thought_number, used);
     }
 
     fn asking_again(&self, thought_number: u32, problem: &ReplyProblem) {

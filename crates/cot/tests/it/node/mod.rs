@@ -24,4 +24,5 @@ mod shown;
 mod state_files;
 mod streaming;
 mod support;
+mod tools;
 mod turns;

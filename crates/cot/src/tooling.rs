@@ -1,0 +1,47 @@
+//! Which tools the model may call in a turn, and how it calls them.
+
+use std::sync::Arc;
+
+use cogwork_llm::{Capability, LlmClient};
+use cogwork_tools::Tools;
+
+/// The tools of a node.
+#[derive(Debug, Clone)]
+pub(crate) struct Tooling {
+    pub(crate) tools: Arc<Tools>,
+    /// The maximum number of replies of a turn whose calls are made.
+    pub(crate) rounds: u32,
+}
+
+impl Default for Tooling {
+    fn default() -> Self {
+        Self {
+            tools: Arc::default(),
+            rounds: 8,
+        }
+    }
+}
+
+impl Tooling {
+    /// Returns how a model behind `client` calls the tools.
+    pub(crate) fn calling(&self, client: &dyn LlmClient) -> Calling {
+        if self.tools.is_empty() {
+            Calling::Never
+        } else if client.capabilities().has(Capability::Tools) {
+            Calling::Natively
+        } else {
+            Calling::InReplies
+        }
+    }
+}
+
+/// How a model calls tools.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Calling {
+    /// There are no tools.
+    Never,
+    /// The server supports tools.
+    Natively,
+    /// The prompts describe the tools, and the model writes calls into its reply.
+    InReplies,
+}

@@ -1,0 +1,680 @@
+//! Tools that the model calls within a turn, on a server that supports them.
+
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use cogwork_cot::{
+    ChainOfThought, ChatRequest, ChatResponse, EarlyEnd, FinishReason, History, Limits, Reasoning,
+    ReplyProblemKind, Reporter, RunError, ScriptedClient, Spent, Thought, ToolCall, ToolError,
+    ToolUse, Tools, Usage, function,
+};
+use cogwork_flow::{EventKind, events};
+use cogwork_llm::{Capabilities, Capability, Role, ToolChoice};
+use insta::assert_snapshot;
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+#[cfg(feature = "console")]
+use crate::node::reporting::Screen;
+use crate::node::support::{EARLY, FIRST, LAST, PROSE, SECOND, conversation, cot_error, reasoning};
+
+#[derive(Deserialize, JsonSchema)]
+struct Factors {
+    factors: Vec<i64>,
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct Nothing {}
+
+/// `multiply` works, `fail` fails, and `hang` never returns.
+pub(crate) fn tools() -> Tools {
+    let multiply = function(
+        "multiply",
+        "Multiplies whole numbers.",
+        |input: Factors| async move {
+            let product: i64 = input.factors.iter().product();
+            Ok(product.to_string())
+        },
+    );
+    let fail = function("fail", "Fails.", |_: Nothing| async {
+        Err(ToolError::failed("on fire"))
+    });
+    let hang = function("hang", "Never returns.", |_: Nothing| async {
+        std::future::pending().await
+    });
+
+    let tools = Tools::new().with(multiply).unwrap();
+    tools.with(fail).unwrap().with(hang).unwrap()
+}
+
+pub(crate) const INPUT: &str = r#"{"factors": [12, 12]}"#;
+
+pub(crate) fn multiply(id: &str) -> ToolCall {
+    ToolCall::new(id, "multiply", INPUT)
+}
+
+fn calls(calls: impl IntoIterator<Item = ToolCall>) -> ChatResponse {
+    ChatResponse::new("")
+        .with_finish_reason(FinishReason::ToolCalls)
+        .with_tool_calls(calls)
+}
+
+fn replies<R: Into<ChatResponse>>(replies: impl IntoIterator<Item = R>) -> ScriptedClient {
+    let replies = replies.into_iter().map(Into::into);
+    let native = Capabilities::none()
+        .with(Capability::Tools)
+        .with(Capability::JsonSchema)
+        .with(Capability::JsonMode);
+    ScriptedClient::new(replies.collect::<Vec<ChatResponse>>()).with_capabilities(native)
+}
+
+fn text(reply: &str) -> ChatResponse {
+    ChatResponse::new(reply)
+}
+
+async fn run(node: ChainOfThought) -> (Reasoning, Result<(), RunError>) {
+    let mut reasoning = reasoning();
+    let ended = node.into_flow().run(&mut reasoning).await;
+    (reasoning, ended.map(|_| ()))
+}
+
+fn node(client: &ScriptedClient) -> ChainOfThought {
+    ChainOfThought::new(client.clone()).with_tools(tools())
+}
+
+fn used(thought: &Thought) -> Vec<String> {
+    let calls = thought.trace().tool_calls.iter();
+    calls.map(shown).collect()
+}
+
+fn shown(used: &ToolUse) -> String {
+    let sign = if used.failed { "✗" } else { "→" };
+    format!(
+        "after try {}: {} {} {sign} {}",
+        used.after_try, used.name, used.input, used.output
+    )
+}
+
+fn sends_all(request: &ChatRequest) -> bool {
+    let names: Vec<_> = request.tools().iter().map(|tool| tool.name()).collect();
+    names == ["fail", "hang", "multiply"]
+}
+
+#[tokio::test]
+async fn a_tool_is_called_within_a_turn_and_its_result_leads_to_the_thought() {
+    let client = replies([
+        text(FIRST),
+        calls([multiply("a")]),
+        text(SECOND),
+        text(LAST),
+    ]);
+    let (reasoning, ended) = run(node(&client)).await;
+    ended.unwrap();
+
+    assert_eq!(reasoning.conclusion(), Some("150"));
+    let [first, second, last] = reasoning.thoughts() else {
+        panic!("three thoughts")
+    };
+
+    assert_eq!(used(first), Vec::<String>::new());
+    assert_eq!(used(last), Vec::<String>::new());
+    assert_snapshot!(used(second).join("\n"), @r#"after try 1: multiply {"factors": [12, 12]} → 144"#);
+
+    let complaints: Vec<_> = second
+        .trace()
+        .tries
+        .iter()
+        .map(|one| &one.complaint)
+        .collect();
+    assert_eq!(complaints, [&None, &None]);
+
+    let spent = |thought: &Thought| {
+        (
+            thought.trace().spent.calls,
+            thought.trace().spent.tool_calls,
+        )
+    };
+    assert_eq!([first, second, last].map(spent), [(1, 0), (2, 1), (1, 0)]);
+
+    let requests = client.requests();
+    assert!(requests.iter().all(sends_all));
+
+    // The request with the result is the one before it, the call, and the result.
+    let before = requests[1].messages().len();
+    let messages: Vec<_> = requests[2].messages().iter().skip(before).collect();
+    let [call, result] = messages[..] else {
+        panic!("two messages")
+    };
+    assert_eq!(call.tool_calls(), [multiply("a")]);
+    assert_eq!((call.role(), call.text()), (Role::Assistant, ""));
+    assert_eq!((result.tool_call_id(), result.text()), (Some("a"), "144"));
+
+    for request in &requests {
+        assert_eq!((request.format(), request.tool_choice()), (None, None));
+    }
+}
+
+#[tokio::test]
+async fn whatever_goes_wrong_with_a_call_is_its_result() {
+    let wrong = calls([
+        ToolCall::new("a", "divide", "{}"),
+        ToolCall::new("b", "multiply", r#"{"factors": "12"}"#),
+        ToolCall::new("c", "multiply", "12 * 12"),
+        ToolCall::new("d", "fail", "{}"),
+    ]);
+    let client = replies([text(FIRST), wrong, text(SECOND), text(LAST)]);
+    let (reasoning, ended) = run(node(&client)).await;
+    ended.unwrap();
+
+    assert_snapshot!(used(&reasoning.thoughts()[1]).join("\n"), @r#"
+    after try 1: divide {} ✗ there is no tool `divide`; expected `fail`, `hang` or `multiply`
+    after try 1: multiply {"factors": "12"} ✗ bad input for the tool `multiply`: invalid type: string "12", expected a sequence
+    after try 1: multiply 12 * 12 ✗ bad input for the tool `multiply`: invalid type: integer `12`, expected a map at line 1 column 2; expected a JSON object
+    after try 1: fail {} ✗ the tool `fail` failed: on fire
+    "#);
+
+    let request = &client.requests()[2];
+    let failures = request
+        .messages()
+        .iter()
+        .filter(|one| one.is_tool_failure());
+    assert_eq!(failures.count(), 4);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_tool_that_takes_too_long_is_a_failure_of_the_call() {
+    let slow = calls([ToolCall::new("a", "hang", "{}"), multiply("b")]);
+    let client = replies([slow, text(LAST)]);
+    let (reasoning, ended) = run(node(&client)).await;
+    ended.unwrap();
+
+    let [thought] = reasoning.thoughts() else {
+        panic!("one thought")
+    };
+    assert_snapshot!(used(thought).join("\n"), @r#"
+    after try 1: hang {} ✗ the tool `hang` took longer than 30s
+    after try 1: multiply {"factors": [12, 12]} → 144
+    "#);
+    assert_eq!(thought.trace().spent.time, Duration::from_secs(30));
+}
+
+#[tokio::test]
+async fn the_calls_of_a_truncated_reply_are_not_made() {
+    let truncated = calls([multiply("a")]).with_finish_reason(FinishReason::Length);
+    let filtered = calls([multiply("b")]).with_finish_reason(FinishReason::ContentFilter);
+    let client = replies([truncated, filtered, text(LAST)]);
+    let (reasoning, ended) = run(node(&client)).await;
+    ended.unwrap();
+
+    let thought = &reasoning.thoughts()[0];
+    assert_snapshot!(used(thought).join("\n"), @r#"
+    after try 1: multiply {"factors": [12, 12]} ✗ the reply with this call was cut off at the limit of tokens; expected a whole one
+    after try 2: multiply {"factors": [12, 12]} ✗ the reply with this call was withheld in part by a filter; expected a whole one
+    "#);
+    assert_eq!(thought.trace().spent.tool_calls, 0);
+}
+
+#[tokio::test]
+async fn only_some_calls_of_a_reply_are_made() {
+    let many = calls((0..5).map(|number| multiply(&number.to_string())));
+    let client = replies([many, text(LAST)]);
+    let node = ChainOfThought::new(client.clone()).with_tools(tools().with_max_calls(3));
+    let (reasoning, ended) = run(node).await;
+    ended.unwrap();
+
+    let trace = reasoning.thoughts()[0].trace();
+    let failed: Vec<bool> = trace.tool_calls.iter().map(|used| used.failed).collect();
+    assert_eq!(failed, [false, false, false, true, true]);
+    assert_eq!(trace.spent.tool_calls, 3);
+
+    // Every call is answered, since servers refuse a conversation in which one isn't.
+    let answered = client.requests()[1]
+        .messages()
+        .iter()
+        .filter_map(|one| one.tool_call_id().map(str::to_owned))
+        .collect::<Vec<_>>();
+    assert_eq!(answered, ["0", "1", "2", "3", "4"]);
+}
+
+#[tokio::test]
+async fn a_reply_with_too_many_calls_cannot_be_used() {
+    let many = calls((0..65).map(|number| multiply(&number.to_string())));
+    let client = replies([many, text(LAST)]);
+    let (reasoning, ended) = run(node(&client)).await;
+    ended.unwrap();
+
+    let tries = &reasoning.thoughts()[0].trace().tries;
+    assert_eq!(
+        tries[0].complaint.as_deref(),
+        Some("the reply has 65 tool calls; expected at most 64")
+    );
+    let request = &client.requests()[1];
+    assert_snapshot!(conversation(request, request.messages().len() - 2), @"
+    [assistant]
+    (empty)
+
+    [user]
+    The tool calls of your last reply could not be used: the reply has 65 tool calls; expected at most 64
+    Give the calls again, corrected, or reply with the JSON object that contains current_thinking, planning and next_thought_needed.
+    ");
+}
+
+#[tokio::test]
+async fn after_the_last_round_the_model_is_asked_without_tools() {
+    let again = || calls([multiply("a")]);
+    let client = replies([again(), again(), text(LAST)]);
+    let (reasoning, ended) = run(node(&client).with_tool_rounds(2)).await;
+    ended.unwrap();
+
+    let after: Vec<u32> = reasoning.thoughts()[0]
+        .trace()
+        .tool_calls
+        .iter()
+        .map(|used| used.after_try)
+        .collect();
+    assert_eq!(after, [1, 2]);
+
+    let requests = client.requests();
+    let choices: Vec<_> = requests.iter().map(|one| one.tool_choice()).collect();
+    assert_eq!(choices, [None, None, Some(&ToolChoice::None)]);
+
+    // The tools are still part of the request, since its conversation contains calls.
+    assert!(requests.iter().all(sends_all));
+
+    // Without tools, the server can hold the reply to its form.
+    let formats: Vec<_> = requests.iter().map(|one| one.format().is_some()).collect();
+    assert_eq!(formats, [false, false, true]);
+}
+
+#[tokio::test]
+async fn a_model_that_calls_tools_for_ever_is_asked_again_and_then_given_up() {
+    let endless = (0..9).map(|number| calls([multiply(&number.to_string())]));
+    let client = replies(endless);
+    let limits = Limits::default().with_asks_again(1);
+    let (_, ended) = run(node(&client).with_tool_rounds(3).with_limits(limits)).await;
+
+    let error = ended.unwrap_err();
+    let error = cot_error(&error);
+    assert_snapshot!(error, @"thought 1: no usable reply in 2 tries: the reply calls tools, but no more tools may be called in this turn; expected a plan");
+    assert_eq!(
+        error.reply_problem().unwrap().kind(),
+        ReplyProblemKind::ToolCalls
+    );
+    assert_eq!(error.tool_calls().len(), 3);
+    assert_eq!(client.requests().len(), 5);
+
+    let request = &client.requests()[4];
+    assert_snapshot!(conversation(request, request.messages().len() - 2), @"
+    [assistant]
+    (empty)
+
+    [user]
+    You cannot call any more tools in this thought.
+    Reply now with the JSON object that contains current_thinking, planning and next_thought_needed, and work with what the tools have returned so far.
+    ");
+}
+
+#[tokio::test]
+async fn without_rounds_no_tool_is_called() {
+    let client = replies([calls([multiply("a")]), text(LAST)]);
+    let (reasoning, ended) = run(node(&client).with_tool_rounds(0)).await;
+    ended.unwrap();
+
+    assert_eq!(used(&reasoning.thoughts()[0]), Vec::<String>::new());
+    assert_eq!(client.requests()[0].tool_choice(), Some(&ToolChoice::None));
+}
+
+#[tokio::test]
+async fn a_plan_next_to_calls_that_are_not_allowed_is_used() {
+    let both = text(LAST).with_tool_calls([multiply("a")]);
+    let client = replies([both]);
+    let (reasoning, ended) = run(node(&client).with_tool_rounds(0)).await;
+    ended.unwrap();
+
+    assert_eq!(reasoning.conclusion(), Some("150"));
+}
+
+#[tokio::test]
+async fn a_reply_that_cannot_be_read_is_asked_for_again_in_a_format() {
+    let client = replies([text(PROSE), text(FIRST), calls([multiply("a")]), text(LAST)]);
+    let (_, ended) = run(node(&client)).await;
+    ended.unwrap();
+
+    let requests = client.requests();
+    let formats: Vec<_> = requests.iter().map(|one| one.format().is_some()).collect();
+    assert_eq!(formats, [false, true, false, false]);
+    assert_eq!(requests[1].tool_choice(), Some(&ToolChoice::None));
+}
+
+#[tokio::test]
+async fn tools_may_be_called_after_the_question_about_an_early_end() {
+    let client = replies([text(EARLY), calls([multiply("a")]), text(LAST)]);
+    let (reasoning, ended) = run(node(&client).with_early_end(EarlyEnd::Ask)).await;
+    ended.unwrap();
+
+    let trace = reasoning.thoughts()[0].trace();
+    assert_eq!(trace.tries.len(), 3);
+    assert_eq!(trace.tool_calls[0].after_try, 2);
+    assert!(!trace.ended_early);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_call_is_part_of_the_time_and_the_error_lists_those_that_were_running() {
+    let both = calls([multiply("a"), ToolCall::new("b", "hang", "{}")]);
+    let client = replies([both]);
+    let limits = Limits::default().with_time(Duration::from_secs(7));
+    let (_, ended) = run(node(&client).with_limits(limits)).await;
+
+    let error = ended.unwrap_err();
+    let error = cot_error(&error);
+    assert!(error.limit().is_some());
+    assert_eq!(error.spent().time, Duration::from_secs(7));
+    assert_snapshot!(error.tool_calls().iter().map(shown).collect::<Vec<_>>().join("\n"), @r#"
+    after try 1: multiply {"factors": [12, 12]} → 144
+    after try 1: hang {} ✗ the turn ended before the tool returned
+    "#);
+}
+
+#[tokio::test]
+async fn every_call_to_the_model_counts_towards_the_tokens() {
+    let costly = || calls([multiply("a")]).with_usage(Usage::new(400, 100));
+    let client = replies([costly(), costly(), costly()]);
+    let limits = Limits::default().with_tokens(1_000);
+    let (_, ended) = run(node(&client).with_limits(limits)).await;
+
+    let error = ended.unwrap_err();
+    let spent: Spent = cot_error(&error).spent();
+    assert_eq!(
+        (spent.calls, spent.tool_calls, spent.tokens()),
+        (2, 2, 1_000)
+    );
+    assert_eq!(
+        cot_error(&error).limit().unwrap().to_string(),
+        "1000 tokens"
+    );
+}
+
+/// Three turns, of which the first two call a tool.
+fn three_turns() -> ScriptedClient {
+    replies([
+        calls([multiply("a")]),
+        text(FIRST),
+        calls([ToolCall::new("b", "fail", "{}")]),
+        text(SECOND),
+        text(LAST),
+    ])
+}
+
+#[tokio::test]
+async fn later_turns_show_what_tools_returned() {
+    let client = three_turns();
+    run(node(&client)).await.1.unwrap();
+
+    // The last request begins with the problem, after the system text and the example.
+    assert_snapshot!(conversation(&client.requests()[4], 5), @r#"
+    [user]
+    <problem>
+    What is 12 * 12 + 6?
+    </problem>
+
+    [assistant]
+    Thought 1:
+    I multiply, then add.
+
+    [user]
+    What the tools that you called in thought 1 returned:
+    <call tool="multiply">
+    {"factors": [12, 12]}
+    </call>
+    <result>
+    144
+    </result>
+
+    Go on with thought 2.
+
+    [assistant]
+    Thought 2:
+    Evaluation of thought 1: right.
+    12 * 12 = 144.
+
+    [user]
+    What the tools that you called in thought 2 returned:
+    <call tool="fail">
+    {}
+    </call>
+    <failure>
+    the tool `fail` failed: on fire
+    </failure>
+
+    The plan after thought 2:
+    <plan>
+    [{"description":"Multiply","status":"Done","result":"144"},{"description":"Add","status":"Pending"},{"description":"Conclusion","status":"Pending"}]
+    </plan>
+
+    This is thought 3.
+    1. Begin current_thinking with "Evaluation of thought 2:" and judge it critically: say how right it was, and what was wrong if anything was.
+    2. If it was wrong, repair the plan. Else do the first step that is Pending or marked Verification Needed, or break it down if it is too hard. Show the work in current_thinking.
+    3. Give back the whole updated plan in planning.
+    4. Set next_thought_needed to false only if this thought is the conclusion and every step is Done.
+    Reply with the JSON object only.
+    "#);
+}
+
+#[tokio::test]
+async fn each_turn_appends_to_the_one_before() {
+    let client = three_turns();
+    run(node(&client)).await.1.unwrap();
+
+    let requests = client.requests();
+    let shared = |earlier: &ChatRequest, later: &ChatRequest| {
+        let pairs = earlier.messages().iter().zip(later.messages().iter());
+        pairs.take_while(|(one, other)| one == other).count()
+    };
+
+    // Within a turn, everything is shared.
+    assert_eq!(
+        shared(&requests[0], &requests[1]),
+        requests[0].messages().len()
+    );
+    assert_eq!(
+        shared(&requests[2], &requests[3]),
+        requests[2].messages().len()
+    );
+
+    // From turn to turn, everything up to the message with the plan.
+    assert_eq!(
+        shared(&requests[2], &requests[4]),
+        requests[2].messages().len() - 1
+    );
+}
+
+#[tokio::test]
+async fn what_tools_returned_is_left_out_with_its_thought() {
+    for (history, shows_first) in [
+        (History::All, true),
+        (History::Window(1), false),
+        (History::Bytes(100), false),
+    ] {
+        let client = three_turns();
+        run(node(&client).with_history(history)).await.1.unwrap();
+
+        let last = conversation(&client.requests()[4], 0);
+        assert_eq!(
+            last.contains("called in thought 1"),
+            shows_first,
+            "{history:?}"
+        );
+        assert!(last.contains("called in thought 2"), "{history:?}");
+    }
+}
+
+#[tokio::test]
+async fn long_results_are_shortened_in_later_turns() {
+    let long = function("long", "Long.", |_: Nothing| async {
+        Ok("ab".repeat(5_000))
+    });
+    let tools = Tools::new().with(long).unwrap();
+    let long = || ToolCall::new("a", "long", "{}");
+    let client = replies([calls((0..16).map(|_| long())), text(FIRST), text(LAST)]);
+    let node = ChainOfThought::new(client.clone()).with_tools(tools);
+    run(node).await.1.unwrap();
+
+    let requests = client.requests();
+    let whole = requests[1]
+        .messages()
+        .iter()
+        .filter(|one| one.text().len() == 10_000);
+    assert_eq!(whole.count(), 16);
+
+    let last = requests[2].messages().last().unwrap().text().to_owned();
+    let (results, _) = last.split_once("The plan after thought").unwrap();
+    assert!(results.chars().count() < 8_200, "{}", results.len());
+    assert_eq!(results.matches("<result>").count(), 7);
+    assert_eq!(results.matches("b […]\n</result>").count(), 7);
+    assert!(results.contains("returned:\n[…]\n<call tool=\"long\">"));
+}
+
+#[tokio::test]
+async fn the_calls_are_saved_and_a_resumed_run_sends_the_same_request() {
+    let client = three_turns();
+    let flow = node(&client).into_flow();
+    let mut reasoning = reasoning();
+    let mut run = flow.begin();
+    run.step(&mut reasoning).await.unwrap();
+    run.step(&mut reasoning).await.unwrap();
+
+    let json = serde_json::to_string(&reasoning).unwrap();
+    let yaml = serde_yaml::to_string(&reasoning).unwrap();
+    run.step(&mut reasoning).await.unwrap();
+
+    for mut read in [
+        Reasoning::from_json(&json).unwrap(),
+        Reasoning::from_yaml(&yaml).unwrap(),
+    ] {
+        assert_eq!(read.thoughts(), &reasoning.thoughts()[..2]);
+
+        let resumed = replies([text(LAST)]);
+        node(&resumed).into_flow().run(&mut read).await.unwrap();
+        assert_eq!(resumed.requests()[0], client.requests()[4]);
+    }
+}
+
+#[test]
+fn a_saved_call_follows_one_of_the_tries() {
+    let state = |tries: &str, numbers: &[u32]| {
+        let calls: Vec<String> = numbers
+            .iter()
+            .map(|number| {
+                format!(r#"{{"after_try": {number}, "name": "x", "input": "", "output": ""}}"#)
+            })
+            .collect();
+        let calls = calls.join(", ");
+        format!(
+            r#"{{"problem": "x", "current_thought_number": 1, "thoughts": [{{"thought_number": 1,
+            "current_thinking": "y", "next_thought_needed": true,
+            "planning": [{{"description": "z", "status": "Pending"}}],
+            "trace": {{"tries": [{tries}], "tool_calls": [{calls}]}}}}]}}"#
+        )
+    };
+    let two = r#"{"reply": "a"}, {"reply": "b"}"#;
+    assert!(Reasoning::from_json(&state(two, &[1, 1, 2])).is_ok());
+
+    let errors =
+        [(two, &[0][..]), (two, &[1, 3]), (two, &[2, 1]), ("", &[1])].map(|(tries, numbers)| {
+            Reasoning::from_json(&state(tries, numbers))
+                .unwrap_err()
+                .message()
+                .to_owned()
+        });
+    assert_snapshot!(errors.join("\n"), @"
+    thought 1: a tool call has the `after_try` 0; expected a number from 1 to 2
+    thought 1: a tool call has the `after_try` 3; expected a number from 1 to 2
+    thought 1: a tool call has the `after_try` 1; expected a number from 2 to 2
+    thought 1: a tool call has the `after_try` 1; expected no calls, because the thought has no tries
+    ");
+}
+
+#[derive(Default, Clone)]
+struct Log(Arc<Mutex<Vec<String>>>);
+
+impl Reporter for Log {
+    fn calling_tool(&self, thought_number: u32, call: &ToolCall) {
+        let line = format!("{thought_number}: calling {}", call.name());
+        self.0.lock().unwrap().push(line);
+    }
+
+    fn tool_returned(&self, thought_number: u32, used: &ToolUse) {
+        let line = format!("{thought_number}: {}", shown(used));
+        self.0.lock().unwrap().push(line);
+    }
+}
+
+#[tokio::test]
+async fn calls_are_reported_and_noted() {
+    let wrong = ToolCall::new("b", "\u{1b}[2J", "{}");
+    let client = replies([calls([multiply("a")]), calls([wrong]), text(LAST)]);
+    let log = Log::default();
+    let node = node(&client).with_reporter(Arc::new(log.clone()));
+
+    let flow = node.into_flow();
+    let (sink, mut told) = events(100);
+    flow.begin()
+        .with_events(sink)
+        .finish(&mut reasoning())
+        .await
+        .unwrap();
+
+    let log = log
+        .0
+        .lock()
+        .unwrap()
+        .join("\n")
+        .replace('\u{1b}', "<escape>");
+    assert_snapshot!(log, @r#"
+    1: calling multiply
+    1: after try 1: multiply {"factors": [12, 12]} → 144
+    1: calling <escape>[2J
+    1: after try 2: <escape>[2J {} ✗ there is no tool `\u{1b}[2J`; expected `fail`, `hang` or `multiply`
+    "#);
+
+    let mut notes = Vec::new();
+    while let Some(event) = told.next().await {
+        if let EventKind::Noted { text } = event.kind {
+            notes.push(text);
+        }
+    }
+    assert_snapshot!(notes.join("\n"), @r#"
+    calling the tool `multiply`
+    the tool `multiply` returned (3 bytes)
+    calling the tool `\u{1b}[2J`
+    the tool `\u{1b}[2J` failed (67 bytes)
+    "#);
+}
+
+#[cfg(feature = "console")]
+#[tokio::test]
+async fn the_console_shows_each_call_on_one_line() {
+    let calls = calls([
+        multiply("a"),
+        ToolCall::new("b", "\u{1b}[2J", r#"{"text": "\u202e\n"}"#),
+        ToolCall::new(
+            "c",
+            "multiply",
+            format!(r#"{{"factors": [{}1]}}"#, "1, ".repeat(99)),
+        ),
+    ]);
+    let client = replies([calls, text(LAST)]);
+    let out = Screen::default();
+    let reporter = cogwork_cot::ConsoleReporter::to(out.clone()).with_colors(false);
+    run(node(&client).with_reporter(reporter)).await.1.unwrap();
+
+    let shown = out.text();
+    assert_snapshot!(shown.split("Thought 1").next().unwrap(), @r#"
+    Problem
+    What is 12 * 12 + 6?
+
+    multiply {"factors": [12, 12]} → 144
+    \u{1b}[2J {"text": "\u202e\n"} ✗ there is no tool `\u{1b}[2J`; expected `fail`, `hang` or `multiply`
+    multiply {"factors": [1, 1, 1, 1, 1, 1, 1, 1, 1, … → 1
+    "#);
+}
