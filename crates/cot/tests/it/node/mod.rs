@@ -8,6 +8,7 @@
 )]
 
 mod asking_again;
+mod console;
 mod constrained;
 mod early_end;
 mod journaled;

@@ -1,0 +1,291 @@
+//! What a person sees on a terminal.
+
+use std::io::{self, Write};
+use std::sync::{Arc, Mutex};
+
+use cogwork_ask::GrowingText;
+use cogwork_cot::{ChainOfThought, ConsoleReporter, Reasoning, Reporter, ScriptedClient};
+use insta::assert_snapshot;
+use unicode_width::UnicodeWidthStr;
+
+use crate::node::support::{FIRST, LAST, PROBLEM};
+
+/// A terminal that shows what is written to it.
+#[derive(Clone)]
+struct Terminal(Arc<Mutex<vt100::Parser>>);
+
+impl Terminal {
+    fn new(columns: u16, rows: u16) -> Self {
+        Self(Arc::new(Mutex::new(vt100::Parser::new(rows, columns, 0))))
+    }
+
+    /// The lines, without the spinner and the time, which depend on the clock.
+    fn lines(&self) -> String {
+        let terminal = self.0.lock().unwrap();
+        let (_, columns) = terminal.screen().size();
+        let lines = terminal
+            .screen()
+            .rows(0, columns)
+            .map(|line| match line.split_once(" … ") {
+                Some((before, after)) if before.contains(" Thought ") => {
+                    let number = before.split(' ').next_back().unwrap();
+                    let tokens = after.split_once(',').map_or("", |(_, tokens)| tokens);
+                    format!("* Thought {number} … 0s,{tokens}")
+                }
+                _ => line,
+            });
+
+        let lines: Vec<String> = lines.map(|line| line.trim_end().to_owned()).collect();
+        lines.join("\n").trim_end().to_owned()
+    }
+
+    fn is_cursor_shown(&self) -> bool {
+        !self.0.lock().unwrap().screen().hide_cursor()
+    }
+}
+
+impl Write for Terminal {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        // As the line discipline of a terminal does it.
+        let text = String::from_utf8_lossy(bytes).replace('\n', "\r\n");
+        self.0.lock().unwrap().process(text.as_bytes());
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+const ENGLISH: &str = "\
+```yaml
+current_thinking: |
+  The problem asks for the total distance, so I add the distances of both parts of the journey.
+  - The first part takes 2.5 hours at 60 km/h, which makes 150 km on the motorway.
+  12. The second part takes 40 minutes at 90 km/h, which makes 60 km on the old road to the coast.
+
+  https://example.com/a/very/long/address/without/any/blank/that/does/not/fit/into/a/line
+planning:
+  - description: Read the problem and find out which quantities are given
+    status: Done
+    result: speeds and times of both parts of the journey
+  - description: Work out the distance of each part of the journey, one after the other
+    status: Pending
+    sub_steps:
+      - description: Multiply the speed of the first part by its time, in hours
+        status: Done
+        result: 60 * 2.5 = 150 km, which is most of the way
+      - description: Multiply the speed of the second part by its time, in hours
+        status: Verification Needed
+        result: 90 * 40 = 3600 km
+        mark: the time was in minutes and has to be converted
+  - description: Conclusion
+    status: Pending
+next_thought_needed: true
+```";
+
+const CHINESE: &str = "\
+```yaml
+current_thinking: |
+  这道题要求总路程,所以我先分别计算两段路程,然后把它们相加,最后检查结果是否合理。
+  1. 第一段以每小时六十公里的速度行驶两个半小时,一共是一百五十公里。👩\u{200d}🚀 cafe\u{301}
+planning:
+  - description: 阅读题目并找出已知的速度和时间,确认每一段路程使用的单位
+    status: Done
+    result: 两段路程的速度和时间都已经给出
+    sub_steps:
+      - description: 把分钟换算成小时,因为速度的单位是每小时公里
+        status: Pending
+  - description: 得出结论
+    status: Pending
+next_thought_needed: true
+```";
+
+/// The state after a run with this reply as its first thought.
+async fn thought(reply: &str) -> Reasoning {
+    let mut reasoning = Reasoning::new(PROBLEM);
+    let flow = ChainOfThought::new(ScriptedClient::new([reply])).into_flow();
+    let mut run = flow.begin();
+    run.step(&mut reasoning).await.unwrap();
+
+    reasoning
+}
+
+async fn page(reply: &str, columns: usize) -> String {
+    let out = crate::node::reporting::Screen::default();
+    let reporter = ConsoleReporter::to(out.clone()).with_width(columns);
+    reporter.thought(&thought(reply).await);
+
+    let text = out.text();
+    for line in text.lines() {
+        assert!(line.width() <= columns, "{line:?}");
+    }
+    text
+}
+
+#[tokio::test]
+async fn english_is_wrapped_to_the_width() {
+    assert_snapshot!("english_40", page(ENGLISH, 40).await);
+    assert_snapshot!("english_60", page(ENGLISH, 60).await);
+    assert_snapshot!("english_100", page(ENGLISH, 100).await);
+}
+
+#[tokio::test]
+async fn chinese_is_wrapped_by_the_width_of_its_characters() {
+    assert_snapshot!("chinese_40", page(CHINESE, 40).await);
+    assert_snapshot!("chinese_60", page(CHINESE, 60).await);
+}
+
+#[tokio::test]
+async fn colours_end_in_their_lines() {
+    let out = crate::node::reporting::Screen::default();
+    let reporter = ConsoleReporter::to(out.clone())
+        .with_width(40)
+        .with_colors(true);
+    reporter.thought(&thought(ENGLISH).await);
+
+    let text = out.text();
+    for line in text.lines() {
+        let codes: Vec<&str> = line.split('\u{1b}').skip(1).collect();
+        let last = codes.last().copied().unwrap_or("[0m");
+        assert!(last.starts_with("[0m"), "{line:?}");
+    }
+
+    let mut terminal = Terminal::new(40, 60);
+    terminal.write_all(text.as_bytes()).unwrap();
+    let expected: Vec<String> = page(ENGLISH, 40)
+        .await
+        .lines()
+        .map(|line| line.trim_end().to_owned())
+        .collect();
+    let shown = terminal.lines();
+    assert_eq!(
+        shown.lines().collect::<Vec<_>>(),
+        expected.join("\n").trim_end().lines().collect::<Vec<_>>()
+    );
+}
+
+#[tokio::test]
+async fn a_growing_thought_is_shown_and_then_replaced() {
+    let terminal = Terminal::new(50, 30);
+    let reporter = ConsoleReporter::to(terminal.clone()).with_screen(50, 30);
+    reporter.started(&Reasoning::new(PROBLEM));
+
+    let working = reporter.working(1);
+    let mut growing = GrowingText::new("current_thinking");
+    let mut frames = String::new();
+
+    for piece in ENGLISH.split_inclusive("journey").take(2) {
+        reporter.delta(1, piece);
+        if let Some(growth) = growing.push(piece) {
+            reporter.thinking(1, growth);
+        }
+        frames += &format!("{}\n----\n", terminal.lines());
+    }
+
+    growing.push(ENGLISH.split_once("journey").unwrap().1);
+    reporter.thinking(
+        1,
+        growing
+            .finish("The tail of the text.\u{1b}[2J\u{202e}")
+            .unwrap(),
+    );
+    frames += &format!("{}\n----\n", terminal.lines());
+
+    drop(working);
+    frames += &format!("{}\n----\n", terminal.lines());
+    reporter.thought(&thought(FIRST).await);
+    frames += &terminal.lines();
+
+    assert_snapshot!(frames);
+    assert!(terminal.is_cursor_shown());
+}
+
+#[tokio::test]
+async fn the_tail_of_a_thought_fits_into_the_terminal() {
+    for (columns, rows) in [(20, 6), (40, 12), (80, 24), (200, 50)] {
+        for text in [
+            ENGLISH,
+            CHINESE,
+            &"long ".repeat(10_000),
+            &"思".repeat(10_000),
+            &"\n".repeat(500),
+        ] {
+            let terminal = Terminal::new(columns, rows);
+            let reporter = ConsoleReporter::to(terminal.clone()).with_screen(columns, rows);
+            let working = reporter.working(1);
+
+            let mut growing = GrowingText::new("thought");
+            for end in (0..text.len())
+                .step_by(97)
+                .filter(|end| text.is_char_boundary(*end))
+            {
+                growing.reset();
+                if let Some(growth) = growing.finish(&text[..end]) {
+                    reporter.thinking(1, growth);
+                }
+            }
+
+            let height = terminal.lines().trim_end().lines().count();
+            assert!(
+                height <= 1 + usize::from(rows / 3).min(6),
+                "{columns}x{rows}: {}",
+                terminal.lines()
+            );
+
+            drop(working);
+            assert_eq!(terminal.lines().trim(), "", "{columns}x{rows}");
+            assert!(terminal.is_cursor_shown());
+        }
+    }
+}
+
+#[tokio::test]
+async fn after_a_run_nothing_of_the_growing_thoughts_is_left() {
+    let terminal = Terminal::new(60, 60);
+    let plain = crate::node::reporting::Screen::default();
+
+    for reporter in [
+        ConsoleReporter::to(terminal.clone()).with_screen(60, 60),
+        ConsoleReporter::to(plain.clone()).with_width(60),
+    ] {
+        let client = ScriptedClient::new([FIRST, LAST]);
+        let flow = ChainOfThought::new(client)
+            .with_reporter(reporter)
+            .into_flow();
+        flow.run(&mut Reasoning::new(PROBLEM)).await.unwrap();
+    }
+
+    assert_eq!(terminal.lines().trim_end(), plain.text().trim_end());
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_interrupted_run_leaves_a_clean_terminal_and_a_summary() {
+    use cogwork_flow::CancellationToken;
+    use cogwork_llm::ScriptedReply;
+    use std::time::Duration;
+
+    let terminal = Terminal::new(60, 40);
+    let reporter = Arc::new(ConsoleReporter::to(terminal.clone()).with_screen(60, 40));
+    let slow = ScriptedReply::in_pieces([&LAST[..60], &LAST[60..]]).after(Duration::from_secs(60));
+    let client = ScriptedClient::new([FIRST.into(), slow]);
+    let flow = ChainOfThought::new(client)
+        .with_reporter(Arc::clone(&reporter))
+        .into_flow();
+
+    let token = CancellationToken::new();
+    let mut reasoning = Reasoning::new(PROBLEM);
+    let run = flow.begin().with_cancellation(token.clone());
+    let interrupt = async {
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        token.cancel();
+    };
+    let mut run = run;
+    let (ended, ()) = tokio::join!(run.finish(&mut reasoning), interrupt);
+
+    assert!(ended.unwrap_err().is_cancelled());
+    reporter.delta(2, &LAST[..60]);
+    reporter.interrupted(&reasoning);
+    assert_snapshot!(terminal.lines());
+    assert!(terminal.is_cursor_shown());
+}
