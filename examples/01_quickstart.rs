@@ -178,6 +178,7 @@ use std::time::Duration;
 use cogwork::cot::{
     Backoff, ChainOfThought, ConsoleReporter, LlmClient, OpenAiClient, Reasoning, Retry,
 };
+use cogwork::flow::CancellationToken;
 use cogwork_examples::RuleBasedClient;
 
 const PROBLEM: &str =
@@ -196,7 +197,7 @@ async fn main() -> ExitCode {
     };
 
     match solve(problem).await {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(code) => code,
         Err(error) => {
             eprintln!("{error:#}");
             ExitCode::FAILURE
@@ -204,14 +205,35 @@ async fn main() -> ExitCode {
     }
 }
 
-async fn solve(problem: String) -> Result<(), Box<dyn Error>> {
+async fn solve(problem: String) -> Result<ExitCode, Box<dyn Error>> {
+    let console = Arc::new(ConsoleReporter::stdout());
     let flow = ChainOfThought::new(client()?)
-        .with_reporter(ConsoleReporter::stdout())
+        .with_reporter(Arc::clone(&console))
         .into_flow();
-    let mut reasoning = Reasoning::new(problem);
-    flow.run(&mut reasoning).await?;
 
-    Ok(())
+    let token = CancellationToken::new();
+    tokio::spawn(cancel_on_ctrl_c(token.clone()));
+
+    let mut reasoning = Reasoning::new(problem);
+    let mut run = flow.begin().with_cancellation(token);
+
+    match run.finish(&mut reasoning).await {
+        Ok(_) => Ok(ExitCode::SUCCESS),
+        Err(error) if error.is_cancelled() => {
+            console.interrupted(&reasoning);
+            Ok(ExitCode::from(INTERRUPTED))
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// The exit code that shells report for a program ended by Ctrl-C.
+const INTERRUPTED: u8 = 130;
+
+async fn cancel_on_ctrl_c(token: CancellationToken) {
+    if tokio::signal::ctrl_c().await.is_ok() {
+        token.cancel();
+    }
 }
 
 fn client() -> Result<Arc<dyn LlmClient>, Box<dyn Error>> {
