@@ -48,16 +48,17 @@
 //! | load a file, or list its problems | [`Loader`], [`FileFlow`], [`FileError`], [`FileProblem`] |
 //! | support files in an editor | [`Loader::schema`], [`Loader::fingerprint`] |
 //! | use an agent in your own flow | [`Agent`], [`AgentError`], [`FlowState`], [`Output`] |
+//! | see what happened in a run | [`FlowState::visits`], [`FlowState::failures`], [`Visit`] |
 //! | use outputs in prompts | [`Template`] |
 //! | extend what files can use | [`Provider`], [`NodeType`], [`Loader::with_tools`], [`Loader::with_modes`] |
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod agent;
-pub use agent::{Agent, AgentAnswer, AgentError};
+pub use agent::{Agent, AgentAnswer, AgentError, AgentErrorKind, AgentQuestion};
 
 mod state;
-pub use state::{FlowState, Output, ToolUse};
+pub use state::{FlowState, Output, ToolUse, Visit};
 
 mod template;
 pub use template::{FillError, Template, TemplateError};
@@ -94,6 +95,7 @@ mod quote;
 mod schema;
 mod yaml;
 
+pub use cogwork_ask::{Spent, Try};
 pub use cogwork_thinking::{Recall, Registry, Report};
 pub use cogwork_tools::Tools;
 

@@ -87,6 +87,20 @@ impl<C> Thinking<C> {
         &self.client
     }
 
+    /// Begins a generation like [`begin`](Self::begin), except that it calls `client` instead of
+    /// the client inside, for example to count the calls of this generation.
+    ///
+    /// # Errors
+    ///
+    /// The same as [`begin`](Self::begin).
+    pub async fn begin_with<'a>(
+        &'a self,
+        client: &'a dyn LlmClient,
+        request: ChatRequest,
+    ) -> Result<Generating<'a>, LlmError> {
+        Generating::begin(&self.setup, client, request).await
+    }
+
     fn has(&self, hook: Hook) -> bool {
         self.setup.modes.iter().any(|mode| mode.hooks().has(hook))
     }

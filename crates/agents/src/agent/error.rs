@@ -1,16 +1,58 @@
 use std::fmt;
 
+use cogwork_ask::{Spent, Try};
 use cogwork_llm::LlmError;
 use cogwork_text::ErrorText;
 
-use crate::FillError;
+use super::attempt::Attempted;
 use crate::quote::one_line;
+use crate::{FillError, ToolUse};
 
 /// An error of a visit of an agent.
 ///
-/// `{}` is one line; `{:#}` adds the details of the client's error.
+/// It contains every reply of the visit, what was wrong with it, and the cost. `{}` is one line;
+/// `{:#}` adds the details of the client's error, and the last reply of the model, of which at most
+/// 2,000 characters are shown.
+///
+/// ```
+/// use cogwork_agents::{Agent, AgentError, FlowState};
+/// use cogwork_flow::Flow;
+/// use cogwork_llm::ScriptedClient;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let script = ScriptedClient::new(["I like it.", "As I said."]);
+/// let critic = Agent::new("critic", script).with_actions(["accept", "revise"]).with_asks_again(1);
+/// let flow = Flow::builder("review")
+///     .start("critic")
+///     .node("critic", critic)
+///     .end("critic", "accept")
+///     .end("critic", "revise")
+///     .build()?;
+///
+/// let mut state = FlowState::new("A haiku");
+/// let error = flow.run(&mut state).await.unwrap_err();
+/// let failed = error.downcast_ref::<AgentError>().ok_or("a different error")?;
+/// assert_eq!(failed.tries().len(), 2);
+/// assert_eq!(failed.spent().calls, 2);
+/// assert!(format!("{error:#}").ends_with("the last reply of the model:\n    As I said."));
+///
+/// assert_eq!(state.calls(), 2);
+/// assert_eq!(state.failures().len(), 1);
+/// # Ok(())
+/// # }
+/// ```
+pub struct AgentError(Box<Inner>);
+
+struct Inner {
+    kind: AgentErrorKind,
+    attempted: Attempted,
+}
+
+/// The reason of an [`AgentError`].
+#[derive(Debug)]
 #[non_exhaustive]
-pub enum AgentError {
+pub enum AgentErrorKind {
     /// The prompt is empty.
     NothingAsked,
     /// The prompt is too long.
@@ -31,7 +73,87 @@ pub enum AgentError {
     },
 }
 
+impl AgentErrorKind {
+    /// Returns the error in one line, for the state. The message of a client is left out, because
+    /// it may repeat keys.
+    pub(super) fn without_foreign_text(&self) -> String {
+        let Self::Client(error) = self else {
+            return self.to_string();
+        };
+
+        let status = error.status();
+        let status = status.map_or_else(String::new, |status| format!(" (status {status})"));
+        format!("the call to the model failed: {}{status}", error.kind())
+    }
+}
+
+impl AgentError {
+    pub(super) fn new(kind: AgentErrorKind, attempted: Attempted) -> Self {
+        Self(Box::new(Inner { kind, attempted }))
+    }
+
+    /// Returns the reason.
+    pub fn kind(&self) -> &AgentErrorKind {
+        &self.0.kind
+    }
+
+    /// Returns every reply of the visit, in order.
+    pub fn tries(&self) -> &[Try] {
+        &self.0.attempted.tries
+    }
+
+    /// Returns the tool calls of the visit, in order.
+    pub fn tools(&self) -> &[ToolUse] {
+        &self.0.attempted.tools
+    }
+
+    /// Returns the cost of the visit. [`FlowState::calls`](crate::FlowState::calls) and
+    /// [`FlowState::usage`](crate::FlowState::usage) include it.
+    pub fn spent(&self) -> Spent {
+        self.0.attempted.spent
+    }
+
+    /// Returns the error of the client, if a call failed.
+    pub fn llm_error(&self) -> Option<&LlmError> {
+        match &self.0.kind {
+            AgentErrorKind::Client(error) => Some(error),
+            _ => None,
+        }
+    }
+}
+
+impl From<AgentErrorKind> for AgentError {
+    /// Creates the error of a visit without calls to the model.
+    fn from(kind: AgentErrorKind) -> Self {
+        Self::new(kind, Attempted::default())
+    }
+}
+
 impl fmt::Display for AgentError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.kind.fmt(f)?;
+
+        if f.alternate() {
+            self.0.attempted.write_last_reply(f)?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Debug for AgentError {
+    /// Writes `{:#}`, because this is printed if `main` returns the error.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{self:#}")
+    }
+}
+
+impl std::error::Error for AgentError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        self.llm_error().map(|error| error as _)
+    }
+}
+
+impl fmt::Display for AgentErrorKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::NothingAsked => f.write_str("the prompt is empty; expected a text"),
@@ -56,22 +178,6 @@ impl fmt::Display for AgentError {
                 "no reply of the model named an action; expected a last line `ACTION: <label>` with one of {}",
                 one_line(labels)
             ),
-        }
-    }
-}
-
-impl fmt::Debug for AgentError {
-    /// Writes `{:#}`, because this is printed if `main` returns the error.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{self:#}")
-    }
-}
-
-impl std::error::Error for AgentError {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match self {
-            Self::Client(error) => Some(error),
-            _ => None,
         }
     }
 }

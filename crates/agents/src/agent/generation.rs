@@ -1,12 +1,16 @@
 //! From a request to an answer: calls to the model and to tools.
 
 use cogwork_flow::Action;
-use cogwork_llm::{ChatRequest, ChatResponse, FinishReason, Message, ResponseLimits, ToolChoice};
+use cogwork_llm::{
+    ChatRequest, ChatResponse, FinishReason, LlmClient, Message, ResponseLimits, ToolCall,
+    ToolChoice,
+};
 use cogwork_thinking::Generating;
 use futures_util::future::join_all;
 
+use super::attempt::Attempt;
 use super::question::{Question, Unusable};
-use super::{Agent, AgentAnswer, AgentError};
+use super::{Agent, AgentAnswer, AgentErrorKind};
 use crate::{Output, ToolUse};
 
 /// The maximum number of tool calls of a reply that are made. Any others are answered with an
@@ -17,27 +21,26 @@ const MAX_CALLS_AT_ONCE: usize = 16;
 const MAX_CALLS: usize = 1_000;
 
 impl Agent {
-    pub(super) async fn generate(&self, request: ChatRequest) -> Result<AgentAnswer, AgentError> {
+    pub(super) async fn generate(
+        &self,
+        request: ChatRequest,
+        attempt: &Attempt<'_>,
+    ) -> Result<AgentAnswer, AgentErrorKind> {
+        let client = attempt.counted(self.thinking.client());
         let generating = self
             .thinking
-            .begin(request)
+            .begin_with(&client, request)
             .await
-            .map_err(AgentError::Client)?;
+            .map_err(AgentErrorKind::Client)?;
 
-        let Drafted {
-            request,
-            draft,
-            tools,
-        } = self.draft(&generating).await?;
+        let Drafted { request, draft } = self.draft(&generating, attempt).await?;
         let generation = generating
             .end(request.clone(), draft)
             .await
-            .map_err(AgentError::Client)?;
+            .map_err(AgentErrorKind::Client)?;
 
         let reason = generation.response.finish_reason();
         let truncated = matches!(reason, FinishReason::Length | FinishReason::ContentFilter);
-        let usage = generation.response.usage().unwrap_or_default();
-        let calls = generation.report.spent.calls;
         let thinking = Some(generation.report).filter(|report| {
             !(report.hooks.is_empty()
                 && report.memory.is_empty()
@@ -47,52 +50,53 @@ impl Agent {
         let output = Output {
             text: generation.response.into_text(),
             blocks: generation.payload.blocks().to_vec(),
-            tools,
             thinking,
             truncated,
-            calls,
-            usage,
+            ..Output::default()
         };
-        self.choose(request, output).await
+        self.choose(request, output, &client, attempt).await
     }
 
     /// Asks for the answer, and makes the tool calls on the way.
-    async fn draft(&self, generating: &Generating<'_>) -> Result<Drafted, AgentError> {
+    async fn draft(
+        &self,
+        generating: &Generating<'_>,
+        attempt: &Attempt<'_>,
+    ) -> Result<Drafted, AgentErrorKind> {
         let mut request = generating.request().clone();
-        let mut tools = Vec::new();
         let limits = ResponseLimits::default().with_tool_calls(MAX_CALLS);
 
         for round in 0..=self.tool_rounds {
             let response = Question::new(request.clone(), not_empty)
-                .ask(generating, self.asks_again)
+                .ask(generating, self.asks_again, attempt)
                 .await
-                .map_err(AgentError::Client)?
-                .ok_or(AgentError::Empty)?;
+                .map_err(AgentErrorKind::Client)?
+                .ok_or(AgentErrorKind::Empty)?;
 
             limits
                 .check(&response)
-                .map_err(|error| AgentError::Client(error.into()))?;
+                .map_err(|error| AgentErrorKind::Client(error.into()))?;
 
             if response.tool_calls().is_empty() {
                 return Ok(Drafted {
                     request,
                     draft: response,
-                    tools,
                 });
             }
 
             if round == self.tool_rounds {
+                attempt.keep_tools(response.tool_calls().iter().map(not_made));
                 break;
             }
 
             request.push(response.message());
             for (message, used) in self.call_tools(&response).await {
                 request.push(message);
-                tools.push(used);
+                attempt.keep_tools([used]);
             }
         }
 
-        Err(AgentError::TooManyToolCalls {
+        Err(AgentErrorKind::TooManyToolCalls {
             rounds: self.tool_rounds,
         })
     }
@@ -102,12 +106,11 @@ impl Agent {
         &self,
         mut request: ChatRequest,
         mut output: Output,
-    ) -> Result<AgentAnswer, AgentError> {
+        client: &dyn LlmClient,
+        attempt: &Attempt<'_>,
+    ) -> Result<AgentAnswer, AgentErrorKind> {
         if !self.choice.is_open() {
-            return Ok(AgentAnswer {
-                output,
-                action: Action::DEFAULT,
-            });
+            return Ok(AgentAnswer::new(output, Action::DEFAULT));
         }
 
         if let Some((before, action)) = self.choice.read(&output.text) {
@@ -116,9 +119,10 @@ impl Agent {
                 true => action.as_str().to_owned(),
                 false => before,
             };
-            return Ok(AgentAnswer { output, action });
+            return Ok(AgentAnswer::new(output, action));
         }
 
+        attempt.complain(NO_ACTION);
         request.push(Message::assistant(output.text.as_str()));
         request.push(Message::user(self.choice.complaint()));
 
@@ -127,26 +131,23 @@ impl Agent {
         let mut question = Question::new(request, |response| {
             let read = self.choice.read(response.text());
             read.map(|(_, action)| action).ok_or_else(|| Unusable {
-                problem: "the reply names no action",
+                problem: NO_ACTION,
                 complaint: self.choice.complaint(),
             })
         });
 
         // The answer counts as the first attempt.
         let chosen = match self.asks_again.checked_sub(1) {
-            Some(more) => question.ask(self.thinking.client(), more).await,
+            Some(more) => question.ask(client, more, attempt).await,
             None => Ok(None),
         };
-        let spent = question.spent();
-        output.calls = output.calls.saturating_add(spent.calls);
-        output.usage += spent.usage;
 
         match chosen
-            .map_err(AgentError::Client)?
+            .map_err(AgentErrorKind::Client)?
             .or_else(|| self.choice.fallback())
         {
-            Some(action) => Ok(AgentAnswer { output, action }),
-            None => Err(AgentError::NoAction {
+            Some(action) => Ok(AgentAnswer::new(output, action)),
+            None => Err(AgentErrorKind::NoAction {
                 labels: self.choice.labels(),
             }),
         }
@@ -209,7 +210,18 @@ struct Drafted {
     /// The conversation that led to the draft.
     request: ChatRequest,
     draft: ChatResponse,
-    tools: Vec<ToolUse>,
+}
+
+/// The complaint about a reply without an action.
+const NO_ACTION: &str = "the reply names no action";
+
+fn not_made(call: &ToolCall) -> ToolUse {
+    ToolUse {
+        name: call.name().to_owned(),
+        arguments: call.arguments().to_owned(),
+        result: "the call was not made, because of the limit of rounds".to_owned(),
+        failed: true,
+    }
 }
 
 fn not_empty(response: ChatResponse) -> Result<ChatResponse, Unusable> {

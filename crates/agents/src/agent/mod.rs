@@ -1,22 +1,26 @@
 //! A visit of an agent: prep, exec, post.
 
+mod attempt;
 mod choice;
 mod error;
 mod generation;
 mod question;
 
-pub use error::AgentError;
+pub use error::{AgentError, AgentErrorKind};
 
 use std::fmt;
 use std::sync::Arc;
 
+use cogwork_ask::{Spent, Try};
 use cogwork_flow::{Action, Node};
 use cogwork_llm::{ChatRequest, LlmClient, Message, Messages};
 use cogwork_thinking::{ModeLimits, Recall, Thinking, ThinkingMode};
 use cogwork_tools::Tools;
 use serde::{Deserialize, Serialize};
 
-use crate::{FlowState, Output, Template};
+use crate::state::Failures;
+use crate::{FlowState, Output, Template, Visit};
+use attempt::{Attempt, Attempted};
 use choice::Choice;
 
 /// A model with a role, as a node of a flow over [`FlowState`]. The model may call tools, and its
@@ -42,7 +46,8 @@ use choice::Choice;
 /// # Errors of a run
 ///
 /// Returns an [`AgentError`] if a call to the model fails, or if the model keeps returning empty
-/// replies, calling tools, or not naming an action. Earlier outputs stay in the state.
+/// replies, calling tools, or not naming an action. The error contains every reply of the visit, and
+/// so does the state: see [`FlowState::failures`]. Earlier outputs stay in the state.
 ///
 /// # Example
 ///
@@ -88,6 +93,39 @@ pub struct Agent {
 pub struct AgentAnswer {
     output: Output,
     action: Action,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    tries: Vec<Try>,
+    #[serde(default, skip_serializing_if = "Spent::is_zero")]
+    spent: Spent,
+}
+
+impl AgentAnswer {
+    fn new(output: Output, action: Action) -> Self {
+        Self {
+            output,
+            action,
+            tries: Vec::new(),
+            spent: Spent::default(),
+        }
+    }
+
+    /// Adds what the attempt did and what it cost.
+    fn after(mut self, attempted: Attempted) -> Self {
+        self.output.tools = attempted.tools;
+        self.output.calls = attempted.spent.calls;
+        self.output.usage = attempted.spent.usage;
+        self.tries = attempted.tries;
+        self.spent = attempted.spent;
+        self
+    }
+}
+
+/// The input of a visit.
+#[derive(Debug)]
+pub struct AgentQuestion {
+    request: ChatRequest,
+    /// Where to keep a failed attempt, which has no access to the state.
+    failures: Failures,
 }
 
 impl Agent {
@@ -197,7 +235,7 @@ impl Agent {
 }
 
 impl Node<FlowState> for Agent {
-    type Prep = ChatRequest;
+    type Prep = AgentQuestion;
     type Exec = AgentAnswer;
     type Error = AgentError;
 
@@ -205,33 +243,43 @@ impl Node<FlowState> for Agent {
         self.choice.actions()
     }
 
-    fn prep(&self, state: &mut FlowState) -> Result<ChatRequest, AgentError> {
+    fn prep(&self, state: &mut FlowState) -> Result<AgentQuestion, AgentError> {
         let asked = self
             .prompt
             .fill(state)
-            .map_err(|error| AgentError::Prompt(error.of("`prompt`")))?;
+            .map_err(|error| AgentErrorKind::Prompt(error.of("`prompt`")))?;
         if asked.text.trim().is_empty() && asked.blocks.is_empty() {
-            return Err(AgentError::NothingAsked);
+            return Err(AgentErrorKind::NothingAsked.into());
         }
 
         let request = self
             .request
             .clone()
             .with_messages(self.conversation(&asked));
-        Ok(request.with_tools(self.tools.definitions()))
+        Ok(AgentQuestion {
+            request: request.with_tools(self.tools.definitions()),
+            failures: state.failures_to_keep(),
+        })
     }
 
-    async fn exec(&self, request: &ChatRequest) -> Result<AgentAnswer, AgentError> {
-        self.generate(request.clone()).await
+    async fn exec(&self, question: &AgentQuestion) -> Result<AgentAnswer, AgentError> {
+        let attempt = Attempt::new(&self.id, &question.failures);
+        let request = question.request.clone();
+
+        match self.generate(request, &attempt).await {
+            Ok(answer) => Ok(answer.after(attempt.succeed())),
+            Err(kind) => Err(attempt.fail(kind)),
+        }
     }
 
     fn post(
         &self,
         state: &mut FlowState,
-        _: ChatRequest,
+        _: AgentQuestion,
         answer: AgentAnswer,
     ) -> Result<Action, AgentError> {
-        state.put(&self.id, answer.output);
+        let visit = Visit::answered(&self.id, answer.output).with_tries(answer.tries);
+        state.put_visit(visit.with_spent(answer.spent));
         Ok(answer.action)
     }
 }

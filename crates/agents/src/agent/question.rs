@@ -1,13 +1,14 @@
 use std::fmt;
 
-use cogwork_ask::{Asking, Ladder, Policy, Rung, Spent, Unanswered, Verdict};
+use cogwork_ask::{Asking, Ladder, Policy, Rung, Unanswered, Verdict};
 use cogwork_llm::{ChatRequest, ChatResponse, LlmClient, LlmError, Message};
+
+use super::attempt::Attempt;
 
 /// A request, and a function that reads its reply.
 pub(super) struct Question<R> {
     request: ChatRequest,
     read: R,
-    spent: Spent,
 }
 
 /// The reason why a reply cannot be used.
@@ -24,34 +25,39 @@ where
     R: Fn(ChatResponse) -> Result<T, Unusable> + Send + Sync,
 {
     pub(super) fn new(request: ChatRequest, read: R) -> Self {
-        Self {
-            request,
-            read,
-            spent: Spent::default(),
-        }
+        Self { request, read }
     }
 
     /// Asks until `read` accepts a reply, at most `asks_again` more times after the first. Returns
-    /// `None` if it accepts none of them.
+    /// `None` if it accepts none of them. The attempt keeps every reply.
     pub(super) async fn ask(
         &mut self,
         client: &dyn LlmClient,
         asks_again: u32,
+        attempt: &Attempt<'_>,
     ) -> Result<Option<T>, LlmError> {
         let ladder = Ladder::default();
-        let mut asking = Asking::new(client, &ladder, Vec::new()).with_asks_again(asks_again);
+        let asking = Asking::new(client, &ladder, Vec::new()).with_asks_again(asks_again);
+        let mut kept = Kept { asking, attempt };
 
-        match asking.run(self).await {
+        match kept.asking.run(self).await {
             Ok(read) => Ok(Some(read)),
             Err(Unanswered::Unusable(_)) => Ok(None),
             Err(Unanswered::Client(error)) => Err(error),
             Err(Unanswered::Limit(never)) => match never {},
         }
     }
+}
 
-    /// Returns the cost of the calls so far.
-    pub(super) fn spent(&self) -> Spent {
-        self.spent
+/// An asking whose replies are kept when it ends, even if it is dropped.
+struct Kept<'a> {
+    asking: Asking<'a>,
+    attempt: &'a Attempt<'a>,
+}
+
+impl Drop for Kept<'_> {
+    fn drop(&mut self) {
+        self.attempt.keep_tries(&self.asking.record().tries);
     }
 }
 
@@ -66,11 +72,6 @@ where
 
     fn request(&self, _: Rung) -> ChatRequest {
         self.request.clone()
-    }
-
-    fn after_call(&mut self, _: &ChatRequest, response: &ChatResponse) {
-        self.spent.count_call();
-        self.spent.usage += response.usage().unwrap_or_default();
     }
 
     async fn judge(&mut self, response: &ChatResponse, _: Rung) -> Verdict<T, Unusable> {

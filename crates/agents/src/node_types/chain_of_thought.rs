@@ -11,7 +11,7 @@ use serde::Deserialize;
 use super::PROMPT;
 use super::inside::{filled, inside};
 use crate::settings::SettingProblem;
-use crate::{Made, Making, NodeType, Output, Template};
+use crate::{Made, Making, NodeType, Output, Template, Visit};
 
 /// The settings of a chain of thought, in addition to those of its client.
 #[derive(Deserialize, JsonSchema)]
@@ -163,10 +163,16 @@ fn make(settings: Settings, making: &mut Making<'_, '_>) -> Result<Made, Vec<Set
         move |state| state.reasoning_mut(&part_id),
         move |state| {
             let reasoning = state.reasoning_mut(&say_id);
-            let usage = reasoning.spent().usage;
-            Ok(Output::new(text(reasoning, answer))
+            let spent = reasoning.spent();
+            let output = Output::new(text(reasoning, answer))
                 .with_calls(calls(reasoning))
-                .with_usage(usage))
+                .with_usage(spent.usage);
+
+            let tries = reasoning.thoughts().iter().map(Thought::trace);
+            let tries = tries.flat_map(|trace| trace.tries.iter().cloned());
+            Ok(Visit::answered(&say_id, output)
+                .with_tries(tries)
+                .with_spent(spent))
         },
         |_| Action::DEFAULT,
     );

@@ -3,7 +3,7 @@
 
 use cogwork_flow::{Action, BuildError, Flow, from_fn};
 
-use crate::{FlowState, Output, Template};
+use crate::{FlowState, Output, Template, Visit};
 
 /// The reason why an inner flow cannot start, or has no answer.
 #[derive(Debug, thiserror::Error)]
@@ -22,13 +22,13 @@ pub(super) fn filled(
 }
 
 /// Returns a flow that runs `flow` between two nodes. `begin` sets the part of the state, and `say`
-/// returns the output. `leave` maps each label with which the flow ends to a label of the node.
+/// returns the visit. `leave` maps each label with which the flow ends to a label of the node.
 pub(super) fn inside<T: 'static>(
     id: &str,
     begin: impl Fn(&mut FlowState) -> Result<(), NoAnswer> + Send + Sync + 'static,
     flow: Flow<T>,
     part: impl Fn(&mut FlowState) -> &mut T + Send + Sync + 'static,
-    say: impl Fn(&mut FlowState) -> Result<Output, NoAnswer> + Clone + Send + Sync + 'static,
+    say: impl Fn(&mut FlowState) -> Result<Visit, NoAnswer> + Clone + Send + Sync + 'static,
     leave: impl Fn(&Action) -> Action,
 ) -> Result<Flow<FlowState>, BuildError> {
     let ends = flow.actions();
@@ -52,12 +52,11 @@ pub(super) fn inside<T: 'static>(
 
         builder = builder.edge("run", end, name.as_str());
         if !labels.contains(&label) {
-            let id = id.to_owned();
             let say = say.clone();
             let by = label.clone();
             let node = from_fn(move |state: &mut FlowState| {
-                let said = say(state)?;
-                state.put(&id, said);
+                let visit = say(state)?;
+                state.put_visit(visit);
                 Ok::<_, NoAnswer>(by.clone())
             });
 

@@ -1,9 +1,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use cogwork_ask::Try;
 use cogwork_flow::Action;
 use cogwork_strategies::{
-    Driver, EndReason, SolveBudget, Solver, Strategies, Strategy, StrategyName, TableProblem,
+    Call, Driver, EndReason, SolveBudget, Solver, Strategies, Strategy, StrategyName, TableProblem,
 };
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
@@ -12,7 +13,7 @@ use serde_json::Value as Json;
 use super::PROMPT;
 use super::inside::{NoAnswer, filled, inside};
 use crate::settings::SettingProblem;
-use crate::{Made, Making, NodeType, Output, Template};
+use crate::{Made, Making, NodeType, Output, Template, Visit};
 
 /// The settings of a strategy, in addition to those of its client.
 #[derive(Deserialize, JsonSchema)]
@@ -152,9 +153,13 @@ fn make(settings: Settings, making: &mut Making<'_, '_>) -> Result<Made, Vec<Set
             match solving.best() {
                 Some(best) if answered || when_stopped == WhenStopped::Answer => {
                     let spent = solving.spent();
-                    Ok(Output::new(best.text.as_str())
+                    let output = Output::new(best.text.as_str())
                         .with_calls(spent.calls)
-                        .with_usage(spent.usage))
+                        .with_usage(spent.usage);
+
+                    Ok(Visit::answered(&say_id, output)
+                        .with_tries(solving.calls().iter().flat_map(tries))
+                        .with_spent(spent))
                 }
                 _ => {
                     let end = solving.end().map(ToString::to_string).unwrap_or_default();
@@ -166,6 +171,13 @@ fn make(settings: Settings, making: &mut Making<'_, '_>) -> Result<Made, Vec<Set
     );
 
     Ok(Made::subflow(flow.map_err(|error| problem(&error))?))
+}
+
+fn tries(call: &Call) -> Vec<Try> {
+    match call {
+        Call::Model { tries, .. } => tries.clone(),
+        _ => Vec::new(),
+    }
 }
 
 /// Reads the strategy from a table in the file.

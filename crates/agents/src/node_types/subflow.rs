@@ -89,9 +89,8 @@ fn make(settings: Settings, making: &mut Making<'_, '_>) -> Result<Made, Vec<Set
         move |state| state.inside_mut(&part_id),
         move |state| {
             let inside = state.inside_mut(&say_id);
-            Ok(filled(&answer, "answer", inside)?
-                .with_calls(inside.calls())
-                .with_usage(inside.usage()))
+            let output = filled(&answer, "answer", inside)?;
+            Ok(inside.visit_around(&say_id, output))
         },
         Action::clone,
     );

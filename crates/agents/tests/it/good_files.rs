@@ -312,7 +312,7 @@ edges:
     );
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_state_goes_through_json_at_every_step() {
     let loader = Loader::new().with_tools(tools());
     let flow = "
@@ -373,7 +373,68 @@ edges: [{from: asker, to: two}]
         "prompt_tokens": 30,
         "completion_tokens": 3,
         "cached_tokens": 0
-      }
+      },
+      "visits": [
+        {
+          "node": "asker",
+          "output": {
+            "text": "Done.",
+            "tools": [
+              {
+                "name": "look",
+                "arguments": "{\"where\":\"here\"}",
+                "result": "Seen here."
+              }
+            ],
+            "calls": 2,
+            "usage": {
+              "prompt_tokens": 30,
+              "completion_tokens": 3,
+              "cached_tokens": 0
+            }
+          },
+          "tries": [
+            {
+              "reply": ""
+            },
+            {
+              "reply": "Done."
+            }
+          ],
+          "spent": {
+            "calls": 2,
+            "usage": {
+              "prompt_tokens": 30,
+              "completion_tokens": 3,
+              "cached_tokens": 0
+            },
+            "estimated_tokens": 0,
+            "seconds": 0.0
+          }
+        },
+        {
+          "node": "two",
+          "output": {
+            "text": "Two",
+            "calls": 1
+          },
+          "tries": [
+            {
+              "reply": "Two"
+            }
+          ],
+          "spent": {
+            "calls": 1,
+            "usage": {
+              "prompt_tokens": 0,
+              "completion_tokens": 0,
+              "cached_tokens": 0
+            },
+            "estimated_tokens": 3,
+            "seconds": 0.0
+          }
+        }
+      ]
     }
     "#);
 }

@@ -11,4 +11,5 @@ mod running;
 mod schema;
 mod secrets;
 mod shown;
+mod visits;
 mod work;

@@ -7,8 +7,8 @@
 )]
 
 use cogwork_agents::{
-    Agent, AgentError, FileError, FileFlow, FlowState, Loader, LoaderError, NodeType, Provider,
-    Template, TemplateError,
+    Agent, AgentError, AgentErrorKind, FileError, FileFlow, FlowState, Loader, LoaderError,
+    NodeType, Provider, Template, TemplateError,
 };
 use cogwork_flow::Flow;
 use cogwork_llm::{LlmError, LlmErrorKind, ScriptedClient};
@@ -188,27 +188,28 @@ fn show_agent_errors(shown: &Shown, text: &str) {
     let too_long = Template::default().fill(&long).unwrap_err();
 
     let errors = [
-        AgentError::NothingAsked,
-        AgentError::Prompt(too_long),
-        AgentError::Client(failure(text)),
-        AgentError::Empty,
-        AgentError::TooManyToolCalls { rounds: 1 },
-        AgentError::NoAction {
+        AgentErrorKind::NothingAsked,
+        AgentErrorKind::Prompt(too_long),
+        AgentErrorKind::Client(failure(text)),
+        AgentErrorKind::Empty,
+        AgentErrorKind::TooManyToolCalls { rounds: 1 },
+        AgentErrorKind::NoAction {
             labels: text.to_owned(),
         },
     ];
 
-    for error in errors {
-        shown.error(&error);
-        shown.variant(match error {
-            AgentError::NothingAsked => "AgentError::NothingAsked",
-            AgentError::Prompt(_) => "AgentError::Prompt",
-            AgentError::Client(_) => "AgentError::Client",
-            AgentError::Empty => "AgentError::Empty",
-            AgentError::TooManyToolCalls { .. } => "AgentError::TooManyToolCalls",
-            AgentError::NoAction { .. } => "AgentError::NoAction",
+    for kind in errors {
+        shown.line(&kind);
+        shown.variant(match kind {
+            AgentErrorKind::NothingAsked => "AgentErrorKind::NothingAsked",
+            AgentErrorKind::Prompt(_) => "AgentErrorKind::Prompt",
+            AgentErrorKind::Client(_) => "AgentErrorKind::Client",
+            AgentErrorKind::Empty => "AgentErrorKind::Empty",
+            AgentErrorKind::TooManyToolCalls { .. } => "AgentErrorKind::TooManyToolCalls",
+            AgentErrorKind::NoAction { .. } => "AgentErrorKind::NoAction",
             _ => panic!("a new variant belongs into this list"),
         });
+        shown.error(&AgentError::from(kind));
     }
 }
 

@@ -1,3 +1,12 @@
+mod failures;
+mod saved;
+mod visit;
+
+pub(crate) use failures::Failures;
+pub use visit::Visit;
+use visit::Visits;
+pub(crate) use visit::bounded;
+
 use std::collections::BTreeMap;
 
 use cogwork_cot::Reasoning;
@@ -6,7 +15,7 @@ use cogwork_strategies::Solving;
 use cogwork_thinking::Report;
 use serde::{Deserialize, Serialize};
 
-/// The state of a flow of agents: its input, the output of each node, and the cost.
+/// The state of a flow of agents: its input, the output of each node, every visit, and the cost.
 ///
 /// The state can be saved and restored at any step of a run.
 ///
@@ -20,24 +29,21 @@ use serde::{Deserialize, Serialize};
 /// assert_eq!(state.last().text, "Rain taps on the roof");
 /// assert_eq!(state.output("writer").map(|output| output.text.as_str()), Some("Rain taps on the roof"));
 /// ```
-#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default)]
 pub struct FlowState {
     input: Output,
-    #[serde(default)]
     outputs: BTreeMap<String, Output>,
     /// The node with the last output.
-    #[serde(default)]
     last: Option<String>,
-    #[serde(default)]
     calls: u32,
-    #[serde(default)]
     usage: Usage,
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     reasonings: BTreeMap<String, Reasoning>,
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     solvings: BTreeMap<String, Solving>,
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     inside: BTreeMap<String, FlowState>,
+    visits: Visits,
+    failures: Failures,
+    /// Why the last answer to a `wait` node could not be used.
+    refusals: BTreeMap<String, String>,
 }
 
 /// The input of a flow, or the output of a node.
@@ -160,15 +166,40 @@ impl FlowState {
             .unwrap_or(&self.input)
     }
 
-    /// Returns the number of calls to the model over all nodes, in visits that ended with an
-    /// answer.
+    /// Returns the number of calls to the model over all nodes, including those of [failed
+    /// visits](Self::failures).
     pub fn calls(&self) -> u32 {
-        self.calls
+        self.calls.saturating_add(self.failures.spent().calls)
     }
 
-    /// Returns the number of tokens over all nodes, as reported by clients.
+    /// Returns the number of tokens over all nodes, as reported by clients, including those of
+    /// [failed visits](Self::failures).
     pub fn usage(&self) -> Usage {
-        self.usage
+        let mut usage = self.usage;
+        usage += self.failures.spent().usage;
+        usage
+    }
+
+    /// Returns the visits to nodes that ended with an output, in order.
+    ///
+    /// The newest 1,000 are kept, with at most 16 MiB of texts; the last one is always kept. A
+    /// visit of a `subflow` contains the visits inside.
+    pub fn visits(&self) -> impl ExactSizeIterator<Item = &Visit> {
+        self.visits.iter()
+    }
+
+    /// Returns the number of older visits that were dropped.
+    pub fn dropped_visits(&self) -> u64 {
+        self.visits.dropped()
+    }
+
+    /// Returns the visits of agents that failed or were stopped, in order, with all replies of the
+    /// model. An agent that is retried has one for each attempt. The newest 100 are kept. Those
+    /// inside a subflow are also returned by the state around it.
+    ///
+    /// They aren't recorded by journals, like all errors, so a run that is resumed begins without.
+    pub fn failures(&self) -> Vec<Visit> {
+        self.failures.all()
     }
 
     /// Returns the reasoning of the last visit of a `chain_of_thought` node.
@@ -188,10 +219,23 @@ impl FlowState {
 
     /// Sets the output of a node and adds its cost.
     pub fn put(&mut self, node: &str, output: Output) {
+        self.put_visit(Visit::answered(node, output));
+    }
+
+    /// Adds a visit, sets the output of its node, and adds its cost.
+    pub(crate) fn put_visit(&mut self, visit: Visit) {
+        let node = visit.node.clone();
+        let output = visit.output.clone().unwrap_or_default();
+
         self.calls = self.calls.saturating_add(output.calls);
         self.usage += output.usage;
-        self.outputs.insert(node.to_owned(), output);
-        self.last = Some(node.to_owned());
+        self.outputs.insert(node.clone(), output);
+        self.last = Some(node);
+        self.visits.push(visit);
+    }
+
+    pub(crate) fn failures_to_keep(&self) -> Failures {
+        self.failures.shared()
     }
 
     pub(crate) fn begin_reasoning(&mut self, node: &str, problem: String) {
@@ -222,9 +266,18 @@ impl FlowState {
             node.to_owned(),
             Self {
                 input,
+                failures: self.failures.inside(node),
                 ..Self::default()
             },
         );
+    }
+
+    /// Returns the visit of the node whose inner state this is. Failures are already part of the
+    /// state around it, so their cost isn't.
+    pub(crate) fn visit_around(&self, node: &str, output: Output) -> Visit {
+        let output = output.with_calls(self.calls).with_usage(self.usage);
+        let visits = self.visits.iter().cloned().collect();
+        Visit::answered(node, output).with_inside(visits)
     }
 
     pub(crate) fn inside_mut(&mut self, node: &str) -> &mut Self {

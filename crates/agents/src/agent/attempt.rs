@@ -1,0 +1,200 @@
+//! An attempt at a visit: what the model replied, and what it cost. It is written while the attempt
+//! runs, so that nothing is lost if the attempt fails or is stopped.
+
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use cogwork_ask::{Spent, Try};
+use cogwork_llm::{
+    Capabilities, ChatRequest, ChatResponse, Delta, LlmClient, LlmError, ReplyStream, async_trait,
+};
+use cogwork_text::{MultiLine, Name, OneLine};
+use tokio::time::Instant;
+
+use super::{AgentError, AgentErrorKind};
+use crate::state::{Failures, bounded};
+use crate::{ToolUse, Visit};
+
+/// The maximum number of characters of the last reply that an error shows.
+const MAX_SHOWN: usize = 2_000;
+
+/// What an attempt did.
+#[derive(Default, Clone)]
+pub(super) struct Attempted {
+    pub(super) tries: Vec<Try>,
+    pub(super) tools: Vec<ToolUse>,
+    pub(super) spent: Spent,
+}
+
+impl Attempted {
+    /// Writes the last reply of the model, indented, or the tools that it called.
+    pub(super) fn write_last_reply(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Some(last) = self.tries.last() else {
+            return Ok(());
+        };
+
+        f.write_str("\nthe last reply of the model:")?;
+        let reply = MultiLine::new(last.reply.trim()).with_max_chars(MAX_SHOWN);
+        let reply = reply.to_string();
+
+        if !reply.is_empty() {
+            return reply.lines().try_for_each(|line| write!(f, "\n    {line}"));
+        }
+
+        match self.tools.last() {
+            Some(tool) => {
+                let name = Name(&tool.name);
+                let arguments = OneLine::new(&tool.arguments).with_max_chars(MAX_SHOWN);
+                write!(f, "\n    (a call of `{name}` with {arguments})")
+            }
+            None => f.write_str("\n    (empty)"),
+        }
+    }
+}
+
+/// An attempt that is running. If it is dropped before it ends, it counts as failed.
+pub(super) struct Attempt<'v> {
+    node: &'v str,
+    failures: &'v Failures,
+    attempted: Arc<Mutex<Attempted>>,
+    has_ended: bool,
+}
+
+impl<'v> Attempt<'v> {
+    pub(super) fn new(node: &'v str, failures: &'v Failures) -> Self {
+        Self {
+            node,
+            failures,
+            attempted: Arc::default(),
+            has_ended: false,
+        }
+    }
+
+    /// Returns the client with its calls counted.
+    pub(super) fn counted<'c>(&self, client: &'c dyn LlmClient) -> Counted<'c> {
+        Counted {
+            client,
+            attempted: Arc::clone(&self.attempted),
+        }
+    }
+
+    pub(super) fn keep_tries(&self, tries: &[Try]) {
+        let mut attempted = lock(&self.attempted);
+
+        for one in tries {
+            let kept = bounded(one, &attempted.tries);
+            attempted.tries.push(kept);
+        }
+    }
+
+    /// Adds a complaint about the last reply, which had seemed usable.
+    pub(super) fn complain(&self, complaint: &str) {
+        if let Some(last) = lock(&self.attempted).tries.last_mut() {
+            last.complaint = Some(complaint.to_owned());
+        }
+    }
+
+    pub(super) fn keep_tools(&self, tools: impl IntoIterator<Item = ToolUse>) {
+        lock(&self.attempted).tools.extend(tools);
+    }
+
+    /// Ends the attempt with success.
+    pub(super) fn succeed(mut self) -> Attempted {
+        self.has_ended = true;
+        std::mem::take(&mut *lock(&self.attempted))
+    }
+
+    /// Ends the attempt with an error.
+    pub(super) fn fail(mut self, kind: AgentErrorKind) -> AgentError {
+        self.has_ended = true;
+        self.keep_failure(&kind.without_foreign_text());
+        AgentError::new(kind, lock(&self.attempted).clone())
+    }
+
+    fn keep_failure(&self, error: &dyn fmt::Display) {
+        let attempted = lock(&self.attempted).clone();
+        self.failures.push(Visit {
+            node: self.node.to_string(),
+            error: Some(error.to_string()),
+            tries: attempted.tries,
+            tools: attempted.tools,
+            spent: attempted.spent,
+            ..Visit::default()
+        });
+    }
+}
+
+impl Drop for Attempt<'_> {
+    fn drop(&mut self) {
+        if !self.has_ended {
+            self.keep_failure(&"the visit was stopped before its end");
+        }
+    }
+}
+
+/// A panic elsewhere cannot leave a record inconsistent, so a poisoned lock is still usable.
+fn lock(attempted: &Mutex<Attempted>) -> MutexGuard<'_, Attempted> {
+    attempted.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A client whose calls are counted.
+pub(super) struct Counted<'c> {
+    client: &'c dyn LlmClient,
+    attempted: Arc<Mutex<Attempted>>,
+}
+
+/// A call that is counted. Its time ends when it is dropped.
+struct Call {
+    request: ChatRequest,
+    started: Instant,
+    attempted: Arc<Mutex<Attempted>>,
+}
+
+impl Call {
+    fn begin(counted: &Counted<'_>, request: &ChatRequest) -> Self {
+        let attempted = Arc::clone(&counted.attempted);
+        lock(&attempted).spent.count_call();
+
+        Self {
+            request: request.clone(),
+            started: Instant::now(),
+            attempted,
+        }
+    }
+
+    fn count_tokens(&self, response: &ChatResponse) {
+        let mut attempted = lock(&self.attempted);
+        attempted.spent.count_tokens(&self.request, response);
+    }
+}
+
+impl Drop for Call {
+    fn drop(&mut self) {
+        lock(&self.attempted).spent.time += self.started.elapsed();
+    }
+}
+
+#[async_trait]
+impl LlmClient for Counted<'_> {
+    async fn complete(&self, request: ChatRequest) -> Result<ChatResponse, LlmError> {
+        let call = Call::begin(self, &request);
+        let response = self.client.complete(request).await?;
+        call.count_tokens(&response);
+        Ok(response)
+    }
+
+    async fn stream(&self, request: ChatRequest) -> Result<ReplyStream, LlmError> {
+        let call = Call::begin(self, &request);
+        let reply = self.client.stream(request).await?;
+
+        Ok(reply.inspect(move |delta| {
+            if let Ok(Delta::End(response)) = delta {
+                call.count_tokens(response);
+            }
+        }))
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        self.client.capabilities()
+    }
+}

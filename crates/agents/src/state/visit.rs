@@ -1,0 +1,179 @@
+use std::collections::VecDeque;
+
+use cogwork_ask::{Spent, Try};
+use serde::{Deserialize, Serialize};
+
+use super::{Output, ToolUse};
+
+/// A visit to a node of a flow of agents.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+#[non_exhaustive]
+pub struct Visit {
+    /// The id of the node; for a failure inside a subflow, its path, such as `review/critic`.
+    pub node: String,
+    /// The output; `None` if the visit failed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub output: Option<Output>,
+    /// The error in one line; `None` if the visit ended with an output.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+    /// Every reply of the model to the question of the visit, in order, with the complaints. Of
+    /// long replies, the beginning is kept, at most 256 KiB of all together and 1 KiB of each one
+    /// beyond that. Replies to thinking modes are in the report of the output.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub tries: Vec<Try>,
+    /// The tool calls of a failed visit, in order. Those of other visits are in the output.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub tools: Vec<ToolUse>,
+    /// The cost of the visit, including failed calls.
+    #[serde(skip_serializing_if = "Spent::is_zero")]
+    pub spent: Spent,
+    /// The visits inside a subflow.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub inside: Vec<Visit>,
+}
+
+impl Visit {
+    /// Creates a visit that ended with an output, at the cost of the output.
+    pub(crate) fn answered(node: &str, output: Output) -> Self {
+        let mut spent = Spent::default();
+        spent.calls = output.calls;
+        spent.usage = output.usage;
+
+        Self {
+            node: node.to_owned(),
+            output: Some(output),
+            spent,
+            ..Self::default()
+        }
+    }
+
+    pub(crate) fn with_tries(mut self, tries: impl IntoIterator<Item = Try>) -> Self {
+        for one in tries {
+            let kept = bounded(&one, &self.tries);
+            self.tries.push(kept);
+        }
+
+        self
+    }
+
+    pub(crate) fn with_spent(mut self, spent: Spent) -> Self {
+        self.spent = spent;
+        self
+    }
+
+    pub(crate) fn with_inside(mut self, visits: Vec<Self>) -> Self {
+        self.inside = visits;
+        self
+    }
+
+    /// Returns the approximate number of bytes of its texts.
+    fn size(&self) -> usize {
+        let output = self.output.as_ref().map_or(0, size_of_output);
+        let tries: usize = self.tries.iter().map(|one| one.reply.len()).sum();
+        let tools: usize = self.tools.iter().map(size_of_tool).sum();
+        let inside: usize = self.inside.iter().map(Self::size).sum();
+
+        output + tries + tools + inside
+    }
+}
+
+fn size_of_output(output: &Output) -> usize {
+    let tools: usize = output.tools.iter().map(size_of_tool).sum();
+    output.text.len() + tools
+}
+
+fn size_of_tool(tool: &ToolUse) -> usize {
+    tool.arguments.len() + tool.result.len()
+}
+
+/// The newest visits of a flow.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[serde(from = "VecDeque<Visit>", into = "VecDeque<Visit>")]
+pub(crate) struct Visits {
+    newest: VecDeque<Visit>,
+    dropped: u64,
+    /// The sizes of the visits together.
+    bytes: usize,
+}
+
+impl Visits {
+    const MAX: usize = 1_000;
+    const MAX_BYTES: usize = 16 << 20;
+
+    pub(super) fn push(&mut self, visit: Visit) {
+        self.bytes = self.bytes.saturating_add(visit.size());
+        self.newest.push_back(visit);
+
+        while self.newest.len() > Self::MAX || self.bytes > Self::MAX_BYTES && self.newest.len() > 1
+        {
+            let Some(oldest) = self.newest.pop_front() else {
+                return;
+            };
+
+            self.bytes = self.bytes.saturating_sub(oldest.size());
+            self.dropped = self.dropped.saturating_add(1);
+        }
+    }
+
+    pub(super) fn iter(&self) -> impl ExactSizeIterator<Item = &Visit> {
+        self.newest.iter()
+    }
+
+    pub(super) fn dropped(&self) -> u64 {
+        self.dropped
+    }
+
+    /// Adds visits that were dropped earlier.
+    pub(super) fn with_dropped(mut self, more: u64) -> Self {
+        self.dropped = self.dropped.saturating_add(more);
+        self
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.newest.is_empty()
+    }
+}
+
+impl From<VecDeque<Visit>> for Visits {
+    fn from(all: VecDeque<Visit>) -> Self {
+        let mut visits = Self::default();
+        all.into_iter().for_each(|visit| visits.push(visit));
+        visits
+    }
+}
+
+impl From<Visits> for VecDeque<Visit> {
+    fn from(visits: Visits) -> Self {
+        visits.newest
+    }
+}
+
+/// Returns a try with as much of its reply as there is room for after the others.
+pub(crate) fn bounded(one: &Try, others: &[Try]) -> Try {
+    /// The maximum number of bytes of all replies.
+    const MAX_KEPT: usize = 256 * 1024;
+
+    /// The minimum number of bytes of each reply.
+    const MIN_KEPT: usize = 1024;
+
+    let kept: usize = others.iter().map(|other| other.reply.len()).sum();
+    let room = MAX_KEPT.saturating_sub(kept);
+
+    Try {
+        reply: cut(&one.reply, room.max(MIN_KEPT)),
+        complaint: one.complaint.clone(),
+    }
+}
+
+/// Returns the beginning of a text of at most this many bytes, followed by a mark if it was cut.
+fn cut(text: &str, max_bytes: usize) -> String {
+    if text.len() <= max_bytes {
+        return text.to_owned();
+    }
+
+    let end = text.floor_char_boundary(max_bytes);
+    let kept = text.get(..end).unwrap_or_default();
+    format!("{kept} […]")
+}

@@ -1,0 +1,320 @@
+//! What is left of each visit: its replies, its cost, and why it failed.
+
+#![expect(
+    clippy::unwrap_used,
+    reason = "the helpers of tests may, as the tests do"
+)]
+
+use std::time::Duration;
+
+use cogwork_agents::{Agent, AgentError, FlowState, Loader, Output, Tools, Visit};
+use cogwork_flow::{Backoff, Flow, Node, RunError};
+use cogwork_llm::{
+    ChatRequest, ChatResponse, LlmClient, LlmError, LlmErrorKind, ScriptedClient, ToolCall, Usage,
+    async_trait,
+};
+use cogwork_thinking::Reflection;
+use cogwork_tools::function;
+
+async fn run(node: impl Node<FlowState> + 'static, input: &str) -> (Option<RunError>, FlowState) {
+    let actions = node.actions();
+    let builder = Flow::builder("flow").start("a").node("a", node);
+    let flow = actions
+        .into_iter()
+        .fold(builder, |builder, action| builder.end("a", action))
+        .build()
+        .unwrap();
+
+    let mut state = FlowState::new(input);
+    let error = flow.run(&mut state).await.err();
+    (error, state)
+}
+
+fn reply(text: &str) -> ChatResponse {
+    ChatResponse::new(text).with_usage(Usage::new(10, 2))
+}
+
+fn replies(visit: &Visit) -> Vec<(&str, Option<&str>)> {
+    let tries = visit.tries.iter();
+    tries
+        .map(|one| (one.reply.as_str(), one.complaint.as_deref()))
+        .collect()
+}
+
+#[tokio::test]
+async fn a_failed_visit_keeps_every_reply_and_the_cost() {
+    let script = ScriptedClient::new([reply("I like it."), reply("As I\nsaid.\u{1b}[31m")]);
+    let agent = Agent::new("a", script)
+        .with_actions(["accept", "revise"])
+        .with_asks_again(1);
+    let (error, state) = run(agent, "A haiku").await;
+    let error = error.unwrap();
+
+    assert!(!error.to_string().contains('\n'));
+    let shown = format!("{error:#}");
+    let last = "\nthe last reply of the model:\n    As I\n    said.\u{fffd}[31m";
+    assert!(shown.ends_with(last), "{shown}");
+
+    let failed = error.downcast_ref::<AgentError>().unwrap();
+    assert_eq!(failed.tries().len(), 2);
+    assert_eq!(failed.spent().calls, 2);
+    assert_eq!(failed.spent().usage, Usage::new(20, 4));
+
+    assert_eq!((state.calls(), state.usage()), (2, Usage::new(20, 4)));
+    assert_eq!(state.visits().len(), 0);
+
+    let failures = state.failures();
+    let unnamed = Some("the reply names no action");
+    assert_eq!(
+        replies(&failures[0]),
+        [("I like it.", unnamed), ("As I\nsaid.\u{1b}[31m", unnamed)]
+    );
+    assert!(failures[0].error.as_deref().unwrap().contains("ACTION"));
+
+    let json = serde_json::to_value(&state).unwrap();
+    assert_eq!(
+        (&json["calls"], &json["failures"][0]["spent"]["calls"]),
+        (&2.into(), &2.into())
+    );
+    let read: FlowState = serde_json::from_value(json).unwrap();
+    assert_eq!((read.calls(), read.failures()), (2, failures));
+}
+
+#[tokio::test]
+async fn the_last_reply_is_bounded_and_never_missing() {
+    let long = "x".repeat(1 << 20);
+    let script = ScriptedClient::new([long.as_str(); 3]);
+    let (error, state) = run(Agent::new("a", script).with_actions(["b", "c"]), "?").await;
+    assert!(format!("{:#}", error.unwrap()).len() < 2_500);
+    let kept: usize = state.failures()[0]
+        .tries
+        .iter()
+        .map(|one| one.reply.len())
+        .sum();
+    assert!(kept < 300_000, "{kept} bytes");
+
+    let (error, _) = run(Agent::new("a", ScriptedClient::new([""; 3])), "?").await;
+    let shown = format!("{:#}", error.unwrap());
+    assert!(
+        shown.ends_with("the last reply of the model:\n    (empty)"),
+        "{shown}"
+    );
+}
+
+fn looked_up() -> ChatResponse {
+    let call = ToolCall::new("call", "look", r#"{"word": "whale"}"#);
+    reply("").with_tool_calls([call])
+}
+
+fn look() -> Tools {
+    let look = function("look", "Looks.", |_: serde_json::Value| async {
+        Ok("a mammal".to_owned())
+    });
+    Tools::new().with(look).unwrap()
+}
+
+#[tokio::test]
+async fn the_tool_calls_of_a_failed_visit_are_kept() {
+    let script = ScriptedClient::new([looked_up(), looked_up()]);
+    let agent = Agent::new("a", script)
+        .with_tools(look())
+        .with_tool_rounds(1);
+    let (error, state) = run(agent, "?").await;
+
+    let shown = format!("{:#}", error.unwrap());
+    let call = r#"(a call of `look` with {"word": "whale"})"#;
+    assert!(shown.ends_with(call), "{shown}");
+
+    let tools = &state.failures()[0].tools;
+    let results: Vec<_> = tools.iter().map(|used| used.result.as_str()).collect();
+    assert_eq!(
+        results,
+        [
+            "a mammal",
+            "the call was not made, because of the limit of rounds"
+        ]
+    );
+}
+
+#[tokio::test]
+async fn the_calls_of_hooks_and_failed_calls_are_counted() {
+    let busy = LlmError::new(LlmErrorKind::Overloaded, "busy");
+    let script = ScriptedClient::new([reply("Hm."), reply("Better."), reply("No.")]).then(busy);
+    let agent = Agent::new("a", script)
+        .with_mode(Reflection::new("Shorter."))
+        .with_actions(["go", "stay"]);
+
+    let (error, state) = run(agent, "Walk?").await;
+    let error = error.unwrap();
+    let failed = error.downcast_ref::<AgentError>().unwrap();
+    assert!(failed.llm_error().is_some());
+    assert_eq!((failed.spent().calls, state.calls()), (4, 4));
+    assert_eq!(state.usage(), Usage::new(30, 6));
+}
+
+#[tokio::test(start_paused = true)]
+async fn every_attempt_of_a_retried_agent_is_kept() {
+    let busy = || LlmError::new(LlmErrorKind::Overloaded, "busy");
+    let script = ScriptedClient::default()
+        .then(busy())
+        .then(busy())
+        .then(reply("Yes."));
+    let agent = Agent::new("a", script).retry(Backoff::of::<3>());
+
+    let (error, state) = run(agent, "?").await;
+    assert!(error.is_none());
+    assert_eq!((state.failures().len(), state.calls()), (2, 3));
+
+    let visits: Vec<_> = state.visits().collect();
+    assert_eq!(replies(visits[0]), [("Yes.", None)]);
+    assert_eq!(visits[0].spent.calls, 1);
+}
+
+/// Never replies to the second call.
+struct Silent(ScriptedClient);
+
+#[async_trait]
+impl LlmClient for Silent {
+    async fn complete(&self, request: ChatRequest) -> Result<ChatResponse, LlmError> {
+        if self.0.requests().len() == 1 {
+            std::future::pending::<()>().await;
+        }
+        self.0.complete(request).await
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_visit_that_is_stopped_keeps_its_replies() {
+    let agent =
+        Agent::new("a", Silent(ScriptedClient::new([reply("")]))).timeout(Duration::from_secs(5));
+    let (error, state) = run(agent, "?").await;
+    assert!(error.is_some());
+
+    let failures = state.failures();
+    assert_eq!(replies(&failures[0]), [("", Some("the reply is empty"))]);
+    assert_eq!(failures[0].spent.calls, 2);
+    assert_eq!(failures[0].spent.time, Duration::from_secs(5));
+}
+
+#[tokio::test]
+async fn a_copy_of_a_state_has_its_own_failures() {
+    let (_, state) = run(Agent::new("a", ScriptedClient::new([""; 3])), "?").await;
+    let mut copy = state.clone();
+    let flow = Flow::builder("flow")
+        .start("a")
+        .node("a", Agent::new("a", ScriptedClient::new([""; 3])))
+        .end("a", "default")
+        .build()
+        .unwrap();
+
+    flow.run(&mut copy).await.unwrap_err();
+    assert_eq!((state.failures().len(), copy.failures().len()), (1, 2));
+}
+
+const NESTED: &str = "
+nodes:
+  - id: review
+    type: subflow
+    config:
+      nodes:
+        - {id: critic, type: agent, config: {provider: scripted, replies: [Good., Fine., '', '', '']}}
+  - id: judge
+    type: agent
+    config: {provider: scripted, replies: ['ACTION: again', 'ACTION: again'], actions: [again, stop]}
+edges:
+  - {from: review, to: judge}
+  - {from: judge, action: again, to: review}
+  - {from: judge, action: stop, to: end}
+";
+
+#[tokio::test]
+async fn every_visit_is_kept_in_order_with_those_inside() {
+    let loaded = Loader::new().load_text("flow.yaml", NESTED).unwrap();
+    let mut state = FlowState::new("?");
+    loaded.flow().run(&mut state).await.unwrap_err();
+
+    let nodes: Vec<_> = state.visits().map(|visit| visit.node.as_str()).collect();
+    assert_eq!(nodes, ["review", "judge", "review", "judge"]);
+
+    let inside = state.visits().flat_map(|visit| &visit.inside);
+    let outputs = inside.filter_map(|visit| visit.output.as_ref());
+    let texts: Vec<_> = outputs.map(|output| output.text.as_str()).collect();
+    assert_eq!(texts, ["Good.", "Fine."]);
+
+    // The third visit failed inside.
+    let failures = state.failures();
+    assert_eq!(
+        (failures.len(), failures[0].node.as_str()),
+        (1, "review/critic")
+    );
+    assert_eq!(state.inside("review").unwrap().failures(), failures);
+    assert_eq!(state.calls(), 7);
+    assert_eq!(state.inside("review").unwrap().calls(), 3);
+}
+
+const REASONING: &str = r#"
+nodes:
+  - id: thinker
+    type: chain_of_thought
+    config:
+      provider: scripted
+      replies:
+        - no YAML
+        - |
+          ```yaml
+          current_thinking: 4
+          planning: [{description: Conclusion, status: Done, result: '4'}]
+          next_thought_needed: false
+          ```
+  - id: solver
+    type: strategy
+    config:
+      provider: scripted
+      replies:
+        - "thought: Sums.\nquestion: What is a sum?\nprinciple: Counting on"
+        - "approach: Count.\napplication: 2, 3, 4\nsolution:\n1. 4\nanswer: 4"
+        - "thought: It fits.\nholds: yes"
+      strategy: step_back
+edges: [{from: thinker, to: solver}]
+"#;
+
+#[tokio::test]
+async fn chains_of_thought_and_strategies_keep_their_replies() {
+    let loaded = Loader::new().load_text("flow.yaml", REASONING).unwrap();
+    let mut state = FlowState::new("2 + 2?");
+    let ended = loaded.flow().run(&mut state).await;
+
+    let thinker = state.visits().next().unwrap();
+    assert_eq!(thinker.tries[0].reply, "no YAML");
+    assert!(thinker.tries[0].complaint.is_some());
+    assert_eq!(thinker.spent.calls, 2);
+
+    ended.unwrap();
+    let solver = state.visits().last().unwrap();
+    assert_eq!(solver.tries.len(), 3);
+}
+
+#[test]
+fn the_visits_of_a_state_are_bounded() {
+    let mut state = FlowState::new("?");
+    for number in 0..1_500 {
+        state.put("a", Output::new(number.to_string()));
+    }
+
+    assert_eq!((state.visits().len(), state.dropped_visits()), (1_000, 500));
+    let oldest = state.visits().next().unwrap().output.as_ref().unwrap();
+    assert_eq!(oldest.text, "500");
+
+    for _ in 0..40 {
+        state.put("a", Output::new("x".repeat(1 << 20)));
+    }
+    assert_eq!(state.visits().len(), 16);
+
+    state.put("a", Output::new("x".repeat(20 << 20)));
+    assert_eq!(state.visits().len(), 1);
+    assert_eq!(state.dropped_visits(), 1_540);
+
+    let json = serde_json::to_string(&state).unwrap();
+    let read: FlowState = serde_json::from_str(&json).unwrap();
+    assert_eq!((read.visits().len(), read.dropped_visits()), (1, 1_540));
+}
