@@ -6,6 +6,7 @@ use serde::Deserialize;
 use serde_json::Value as Json;
 
 use super::PROMPT;
+use super::labels::{self, labels};
 use crate::memory::{Backing, Kind, Store, StoreKey};
 use crate::settings::SettingProblem;
 use crate::{Agent, Made, Making, NodeType};
@@ -60,14 +61,6 @@ struct MemorySettings {
     /// How the agent uses the memory.
     #[serde(default)]
     recall: RecallSettings,
-}
-
-/// Labels are shown in drawings, so they can't contain values from the environment.
-fn labels(_: &mut SchemaGenerator) -> Schema {
-    json_schema!({
-        "type": "array",
-        "items": {"type": "string", "minLength": 1, "maxLength": 100, "x-environment": false}
-    })
 }
 
 fn tools(_: &mut SchemaGenerator) -> Schema {
@@ -129,15 +122,7 @@ fn make(settings: Settings, making: &mut Making<'_, '_>) -> Result<Made, Vec<Set
     }
 
     let labels = settings.actions;
-    for (place, label) in labels.iter().enumerate() {
-        if labels.iter().take(place).any(|other| other == label) {
-            let message = format!("the action `{label}` is listed twice; expected each once");
-            problems.push(SettingProblem::new(message).at(format!("actions[{place}]")));
-        } else if label.trim() != label || label.contains(['\n', '\r']) {
-            let message = "the label begins or ends with a space, or has more than one line; expected one trimmed line";
-            problems.push(SettingProblem::new(message).at(format!("actions[{place}]")));
-        }
-    }
+    problems.extend(labels::problems(&labels));
 
     if !labels.is_empty() {
         agent = agent.with_actions(labels);

@@ -3,8 +3,10 @@
 mod agent;
 mod chain_of_thought;
 mod inside;
+mod labels;
 mod strategy;
 mod subflow;
+mod wait;
 
 use crate::NodeType;
 
@@ -14,6 +16,7 @@ pub(crate) fn built_in() -> Vec<NodeType> {
         chain_of_thought::node_type(),
         strategy::node_type(),
         subflow::node_type(),
+        wait::node_type(),
     ]
 }
 

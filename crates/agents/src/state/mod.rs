@@ -234,6 +234,18 @@ impl FlowState {
         self.visits.push(visit);
     }
 
+    /// Returns why the last answer to a `wait` node could not be used.
+    pub(crate) fn refusal(&self, node: &str) -> Option<&str> {
+        self.refusals.get(node).map(String::as_str)
+    }
+
+    pub(crate) fn set_refusal(&mut self, node: &str, problem: Option<String>) {
+        match problem {
+            Some(problem) => self.refusals.insert(node.to_owned(), problem),
+            None => self.refusals.remove(node),
+        };
+    }
+
     pub(crate) fn failures_to_keep(&self) -> Failures {
         self.failures.shared()
     }

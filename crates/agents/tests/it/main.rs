@@ -12,4 +12,5 @@ mod schema;
 mod secrets;
 mod shown;
 mod visits;
+mod waiting;
 mod work;

@@ -135,6 +135,7 @@ fn its_outline() {
     config.chain_of_thought: 
     config.strategy: 
     config.subflow: 
+    config.wait: 
     edges: 
     nodes: 
     provider.anthropic: api_key, base_url, name, retries, timeout
@@ -147,6 +148,7 @@ fn its_outline() {
     settings.chain_of_thought: answer, early_end, history, language, limits, prompt, reading
     settings.strategy: budget, prompt, strategy, table, tools, when_stopped
     settings.subflow: answer, edges, file, nodes, prompt, start
+    settings.wait: actions, event, reason, timeout
     thinking: 
     tools:
     ");

@@ -1,0 +1,223 @@
+use std::sync::Arc;
+use std::time::Duration;
+
+use cogwork_flow::{Action, BuildError, Flow, Wait};
+use cogwork_text::{Name, NameList};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::Value as Json;
+
+use super::labels::{self, labels};
+use crate::settings::SettingProblem;
+use crate::{FlowState, Made, Making, NodeType, Output, Template};
+
+/// The settings of a wait.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Settings {
+    /// The name of the event. Default: the id of the node.
+    #[schemars(length(min = 1, max = 200), extend("x-environment" = false))]
+    event: Option<String>,
+    /// What the person who answers is shown, with slots: {input}, {last}, and the id of any node. Default: none.
+    reason: Option<String>,
+    /// The maximum time to wait, in seconds. After that, the node leaves by `timed out`. Default: unlimited.
+    #[schemars(range(min = 0.001, max = 31_536_000.0))]
+    timeout: Option<f64>,
+    /// The actions that the answer chooses from. Default: none; any answer leaves by `default`.
+    #[serde(default)]
+    #[schemars(length(max = 50), schema_with = "labels")]
+    actions: Vec<String>,
+}
+
+/// The action after an answer that cannot be used.
+const ASK_AGAIN: Action = Action::from_static("ask again");
+
+pub(super) fn node_type() -> NodeType {
+    NodeType::new(
+        "wait",
+        "A pause until a person or another program answers. The answer is the output.",
+        make,
+    )
+}
+
+fn make(settings: Settings, making: &mut Making<'_, '_>) -> Result<Made, Vec<SettingProblem>> {
+    let mut problems = labels::problems(&settings.actions);
+    problems.extend(reserved(&settings.actions));
+
+    let reason = settings.reason.unwrap_or_default();
+    let reason = making
+        .template("reason", &reason)
+        .unwrap_or_else(|problem| {
+            problems.push(problem);
+            Template::default()
+        });
+
+    if !problems.is_empty() {
+        return Err(problems);
+    }
+
+    let waiting = Waiting {
+        id: making.id().into(),
+        reason,
+        actions: settings.actions,
+    };
+    let event = settings.event.unwrap_or_else(|| making.id().to_owned());
+    let timeout = settings.timeout.map(Duration::try_from_secs_f64);
+
+    let flow = waiting.flow(event, timeout.and_then(Result::ok));
+    Ok(Made::subflow(
+        flow.map_err(|error| SettingProblem::new(error.to_string()))?,
+    ))
+}
+
+fn reserved(labels: &[String]) -> Vec<SettingProblem> {
+    let reserved = [ASK_AGAIN, Wait::<FlowState>::TIMED_OUT];
+    let is_reserved = |label: &str| reserved.iter().any(|action| action.as_str() == label);
+
+    let labels = labels.iter().enumerate();
+    labels
+        .filter(|(_, label)| is_reserved(label))
+        .map(|(place, label)| {
+            let message = format!("`{label}` is reserved; choose another action");
+            SettingProblem::new(message).at(format!("actions[{place}]"))
+        })
+        .collect()
+}
+
+struct Waiting {
+    id: Arc<str>,
+    reason: Template,
+    actions: Vec<String>,
+}
+
+/// A usable answer.
+struct Answer {
+    text: String,
+    action: Action,
+}
+
+impl Waiting {
+    /// Returns a flow that waits until there is a usable answer.
+    fn flow(self, event: String, timeout: Option<Duration>) -> Result<Flow<FlowState>, BuildError> {
+        let id = Arc::clone(&self.id);
+        let ends = self.ends();
+        let waiting = Arc::new(self);
+        let asking = Arc::clone(&waiting);
+
+        let mut wait = Wait::for_event(event, move |state: &mut FlowState, answer: Json| {
+            waiting.use_answer(state, &answer)
+        })
+        .with_reason(move |state| asking.reason(state))
+        .with_actions(ends.iter().cloned().chain([ASK_AGAIN]));
+
+        if let Some(timeout) = timeout {
+            wait = wait.with_timeout(timeout);
+        }
+
+        let timed_out = timeout.map(|_| Wait::<FlowState>::TIMED_OUT);
+        let builder = Flow::builder(&*id)
+            .start("wait")
+            .wait("wait", wait)
+            .edge("wait", ASK_AGAIN, "wait");
+
+        ends.into_iter()
+            .chain(timed_out)
+            .fold(builder, |builder, action| builder.end("wait", action))
+            .build()
+    }
+
+    fn ends(&self) -> Vec<Action> {
+        if self.actions.is_empty() {
+            return vec![Action::DEFAULT];
+        }
+
+        self.actions.iter().map(Action::new).collect()
+    }
+
+    /// Returns the reason, after what was wrong with the last answer.
+    fn reason(&self, state: &FlowState) -> String {
+        let reason = match self.reason.fill(state) {
+            Ok(filled) => filled.text,
+            Err(error) => error.of("`reason`").to_string(),
+        };
+
+        match state.refusal(&self.id) {
+            Some(refusal) => format!("{refusal}\n{reason}"),
+            None => reason,
+        }
+    }
+
+    fn use_answer(&self, state: &mut FlowState, answer: &Json) -> Action {
+        match self.read(answer) {
+            Ok(Answer { text, action }) => {
+                state.set_refusal(&self.id, None);
+                state.put(&self.id, Output::new(text));
+                action
+            }
+            Err(problem) => {
+                state.set_refusal(&self.id, Some(problem));
+                ASK_AGAIN
+            }
+        }
+    }
+
+    fn read(&self, answer: &Json) -> Result<Answer, String> {
+        let text = match answer {
+            Json::String(text) => text.clone(),
+            other => other.to_string(),
+        };
+
+        if text.len() > Template::MAX_FILLED {
+            let most = Template::MAX_FILLED;
+            return Err(format!(
+                "the answer has more than {most} bytes; expected fewer"
+            ));
+        }
+        if self.actions.is_empty() {
+            let action = Action::DEFAULT;
+            return Ok(Answer { text, action });
+        }
+
+        let chosen = match answer {
+            Json::String(label) => label.as_str(),
+            Json::Bool(true) => "yes",
+            Json::Bool(false) => "no",
+            Json::Object(entries) => entries.get("action").and_then(Json::as_str).unwrap_or(""),
+            _ => "",
+        };
+        let label = self.label(chosen).ok_or_else(|| self.complaint(chosen))?;
+        let text = answer.get("text").and_then(Json::as_str).unwrap_or(label);
+
+        Ok(Answer {
+            text: text.to_owned(),
+            action: Action::new(label),
+        })
+    }
+
+    /// Returns the action with this label. If labels differ only in case, the exact spelling is
+    /// required.
+    fn label(&self, chosen: &str) -> Option<&str> {
+        let chosen = chosen.trim();
+        let exact = self.actions.iter().find(|label| *label == chosen);
+        let lower = chosen.to_lowercase();
+
+        exact
+            .or_else(|| {
+                self.actions
+                    .iter()
+                    .find(|label| label.to_lowercase() == lower)
+            })
+            .map(String::as_str)
+    }
+
+    fn complaint(&self, chosen: &str) -> String {
+        let known = NameList::or(self.actions.iter());
+        let chosen = if chosen.is_empty() {
+            "the answer".to_owned()
+        } else {
+            format!("`{}`", Name(chosen))
+        };
+
+        format!("{chosen} names no action; expected {known}")
+    }
+}
