@@ -52,6 +52,9 @@
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
+mod allowance;
+pub use allowance::{Allowance, Exceeded};
+
 mod call;
 pub use call::call;
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 use cogwork_llm::{ChatRequest, ChatResponse, Usage};
 use serde::{Deserialize, Serialize};
 
-/// The calls to models and tools so far, and their tokens and time.
+/// The calls to models and tools so far, and their tokens, bytes and time.
 ///
 /// ```
 /// use cogwork_ask::Spent;
@@ -33,6 +33,9 @@ pub struct Spent {
     pub usage: Usage,
     /// The estimated tokens of calls without reported usage.
     pub estimated_tokens: u64,
+    /// The bytes of all texts read and written by models.
+    #[serde(skip_serializing_if = "is_zero_bytes")]
+    pub bytes: u64,
     /// The time spent in calls to models and tools. Concurrent calls count once.
     #[serde(rename = "seconds", alias = "time", with = "seconds")]
     pub time: Duration,
@@ -60,8 +63,12 @@ impl Spent {
         self.tool_calls = self.tool_calls.saturating_add(1);
     }
 
-    /// Adds the tokens of a call: those that the server reported, or an estimate.
+    /// Adds the bytes of a call, and its tokens: those that the server reported, or an estimate.
     pub fn count_tokens(&mut self, request: &ChatRequest, response: &ChatResponse) {
+        let bytes = request.bytes().saturating_add(response.bytes());
+        let bytes = u64::try_from(bytes).unwrap_or(u64::MAX);
+        self.bytes = self.bytes.saturating_add(bytes);
+
         // Some servers report zero for values that they don't count.
         let reported = response.usage().filter(|usage| usage.total_tokens() > 0);
 
@@ -83,6 +90,7 @@ impl AddAssign for Spent {
         self.tool_calls = self.tool_calls.saturating_add(other.tool_calls);
         self.usage += other.usage;
         self.estimated_tokens = self.estimated_tokens.saturating_add(other.estimated_tokens);
+        self.bytes = self.bytes.saturating_add(other.bytes);
         self.time = self.time.saturating_add(other.time);
     }
 }
@@ -120,6 +128,10 @@ impl fmt::Display for Spent {
 
 fn is_zero(count: &u32) -> bool {
     *count == 0
+}
+
+fn is_zero_bytes(bytes: &u64) -> bool {
+    *bytes == 0
 }
 
 /// Serialisation of a duration as a number of seconds.

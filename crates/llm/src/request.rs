@@ -113,7 +113,7 @@ impl ChatRequest {
     }
 
     /// Returns the number of bytes of the conversation, the tools and the text settings.
-    pub(crate) fn bytes(&self) -> usize {
+    pub fn bytes(&self) -> usize {
         let messages = self.messages.iter().map(Message::bytes);
         let tools = self.tools.iter().map(ToolDefinition::bytes);
         let stop = self.stop.iter().map(String::len);

@@ -130,8 +130,8 @@ impl ChatResponse {
         }
     }
 
-    /// Returns the number of bytes that the model wrote.
-    pub(crate) fn bytes(&self) -> usize {
+    /// Returns the number of bytes that the model wrote: text, reasoning and tool calls.
+    pub fn bytes(&self) -> usize {
         let calls = self.tool_calls.iter().map(ToolCall::bytes);
         calls
             .chain(self.reasoning.as_ref().map(String::len))
