@@ -20,23 +20,30 @@ pub trait Policy: Send {
     /// The reason why no further call is allowed.
     type Limit: Send;
 
-    /// Returns whether another call is allowed, and counts it.
-    ///
-    /// By default, every call is allowed.
-    ///
-    /// # Errors
-    ///
-    /// Returns the limit that was reached, and no further call is made.
-    fn before_call(&mut self) -> Result<(), Self::Limit> {
-        Ok(())
-    }
-
     /// Returns the request for a reply in this form.
     ///
     /// The conversation should always be the same for a form. Earlier replies, complaints, and the
     /// messages of [`Verdict::Continue`] are appended to it. The settings may change, for example
     /// which tools may be called.
     fn request(&self, rung: Rung) -> ChatRequest;
+
+    /// Counts a call, and returns the request to send, for example with a lower `max_tokens`; see
+    /// [`Allowance::fit`](crate::Allowance::fit).
+    ///
+    /// `request` is the [request](Self::request) for a reply in this form, with all replies and
+    /// complaints so far. By default, every call is allowed, and the request is sent unchanged.
+    ///
+    /// # Errors
+    ///
+    /// Returns the limit that was reached, and no further call is made.
+    fn before_call(
+        &mut self,
+        request: ChatRequest,
+        rung: Rung,
+    ) -> Result<ChatRequest, Self::Limit> {
+        let _ = rung;
+        Ok(request)
+    }
 
     /// Called with each piece of a streamed reply.
     fn on_text(&mut self, text: &str) {
@@ -219,20 +226,19 @@ impl<'a> Asking<'a> {
     pub async fn run<P: Policy>(&mut self, policy: &mut P) -> Outcome<P> {
         self.next_rung();
         let mut asks_left = self.asks_again;
-        policy.before_call().map_err(Unanswered::Limit)?;
+        let mut sent = self.next_request(policy)?;
 
         loop {
-            let request = self.next_request(policy);
-            let response = match self.call(policy, request.clone()).await {
+            let response = match self.call(policy, sent.clone()).await {
                 Ok(response) => response,
                 Err(error) => {
                     self.after_refusal(policy, error)?;
-                    policy.before_call().map_err(Unanswered::Limit)?;
+                    sent = self.next_request(policy)?;
                     continue;
                 }
             };
 
-            policy.after_call(&request, &response);
+            policy.after_call(&sent, &response);
 
             self.keep(&response);
             let (problem, message) = match policy.judge(&response, self.record.rung).await {
@@ -242,7 +248,7 @@ impl<'a> Asking<'a> {
                 }
                 Verdict::Continue { messages } => {
                     self.accept_step(messages);
-                    policy.before_call().map_err(Unanswered::Limit)?;
+                    sent = self.next_request(policy)?;
                     continue;
                 }
                 Verdict::Questionable { problem, message } if !self.has_questioned => {
@@ -262,18 +268,23 @@ impl<'a> Asking<'a> {
 
             asks_left -= 1;
 
-            policy.before_call().map_err(Unanswered::Limit)?;
+            sent = self.next_request(policy)?;
             policy.on_ask_again(&problem);
         }
     }
 
-    fn next_request(&self, policy: &impl Policy) -> ChatRequest {
-        let mut request = policy.request(self.record.rung);
+    /// Returns the request to send.
+    fn next_request<P: Policy>(
+        &self,
+        policy: &mut P,
+    ) -> Result<ChatRequest, Unanswered<P::Problem, P::Limit>> {
+        let rung = self.record.rung;
+        let mut request = policy.request(rung);
         for message in &self.follow_up {
             request.push(message.clone());
         }
 
-        request
+        policy.before_call(request, rung).map_err(Unanswered::Limit)
     }
 
     async fn call(

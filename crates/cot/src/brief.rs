@@ -1,51 +1,146 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use cogwork_ask::Rung;
+use cogwork_ask::{Allowance, Exceeded, Rung};
 use cogwork_llm::{ChatRequest, Messages, ToolChoice};
+use cogwork_plan::{Plan, Status, Step};
 
-use crate::ReplyBounds;
 use crate::form::Form;
-use crate::format::reply_format;
+use crate::format::holds;
+use crate::reserve::Reserve;
 use crate::tooling::Calling;
+use crate::{ChainOfThought, Limit, ReplyBounds};
 
 /// The input of `exec` for one turn.
 #[derive(Debug)]
 pub struct Brief {
+    /// The node with the settings of the run.
+    pub(crate) node: ChainOfThought,
     pub(crate) thought_number: u32,
-    /// The settings of the request.
-    pub(crate) request: ChatRequest,
+    pub(crate) task: Task,
     /// The conversation for each form in which the reply may be requested.
     pub(crate) conversations: BTreeMap<Form, Messages>,
-    pub(crate) bounds: ReplyBounds,
     /// The forms in which the reply may be requested, tightest first.
     pub(crate) rungs: Vec<Rung>,
     pub(crate) calling: Calling,
-    pub(crate) tokens_left: u64,
+    /// The last plan.
+    pub(crate) plan: Option<Plan>,
+    pub(crate) left: Allowance,
     pub(crate) time_left: Duration,
+    pub(crate) reserve: Reserve,
+    /// The tokens of the last prompt, as the server counted them.
+    pub(crate) last_read_tokens: u64,
+}
+
+/// What is done in a turn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Task {
+    /// The model makes the next thought.
+    Think,
+    /// The model is asked to conclude, because nothing of this limit will be left afterwards.
+    Conclude(Limit),
+    /// The limit allows no further call.
+    Stop(Limit),
+}
+
+/// What the model is asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Wanted {
+    /// The next thought, or tool calls before it.
+    ThoughtOrCalls,
+    /// The next thought, without tool calls.
+    Thought,
+    /// The conclusion.
+    Conclusion,
 }
 
 impl Brief {
-    /// Returns the request for a reply on this rung. `may_call` is whether the model may call tools
-    /// instead.
-    pub(crate) fn request(&self, rung: Rung, may_call: bool) -> ChatRequest {
-        let conversation = self.conversations.get(&Form::from(rung));
-        let conversation = conversation.cloned().unwrap_or_default();
-        let request = self.request.clone().with_messages(conversation);
+    /// Returns the request for a reply on this rung, without the format.
+    pub(crate) fn request(&self, rung: Rung, wanted: Wanted) -> ChatRequest {
+        let form = Form::from(rung);
+        let conversation = self.conversations.get(&form).cloned().unwrap_or_default();
 
-        if self.calling == Calling::Natively && may_call {
-            // Many servers refuse a format next to tools, or never call a tool then.
-            return request;
-        }
-
-        let request = match self.calling {
-            Calling::Natively => request.with_tool_choice(ToolChoice::None),
-            Calling::Never | Calling::InReplies => request,
+        let conversation = match wanted {
+            Wanted::Conclusion => self.node.prompts.concluding(conversation, form),
+            Wanted::Thought | Wanted::ThoughtOrCalls => conversation,
         };
 
-        match reply_format(rung, self.bounds) {
-            Some(format) => request.with_format(format),
-            None => request,
+        let request = self
+            .node
+            .request_options(self.calling)
+            .with_messages(conversation);
+
+        if self.calling == Calling::Natively && wanted != Wanted::ThoughtOrCalls {
+            request.with_tool_choice(ToolChoice::None)
+        } else {
+            request
         }
     }
+
+    /// Returns whether the server is asked to hold the reply to a form.
+    pub(crate) fn has_format(&self, wanted: Wanted) -> bool {
+        // Many servers refuse a format next to tools, or never call a tool then.
+        self.calling != Calling::Natively || wanted != Wanted::ThoughtOrCalls
+    }
+
+    /// Returns whether every step of the plan but the conclusion is done.
+    pub(crate) fn has_only_conclusion_left(&self) -> bool {
+        let steps = self.plan.as_ref().map_or(&[][..], Plan::steps);
+        let Some((conclusion, others)) = steps.split_last() else {
+            return false;
+        };
+
+        let is_done = |step: &Step| step.status == Status::Done;
+        conclusion.sub_steps.is_empty() && others.iter().all(is_done)
+    }
+
+    /// Returns the rungs on which a reply can repeat the whole plan within the tokens of the first
+    /// call.
+    pub(crate) fn fitting_rungs(&self) -> Vec<Rung> {
+        let Some(plan) = &self.plan else {
+            return self.rungs.clone();
+        };
+
+        let fits = |rung: &Rung| holds(*rung, plan, self.first_bounds(*rung));
+        self.rungs.iter().copied().filter(fits).collect()
+    }
+
+    /// Returns the bounds of a reply to the first call.
+    fn first_bounds(&self, rung: Rung) -> ReplyBounds {
+        let request = self.request(rung, Wanted::ThoughtOrCalls);
+        let reserve = self.node.limits.conclude.then_some(self.reserve.tokens);
+        let left = allowance(self.left, &request, self.last_read_tokens, reserve);
+
+        let fitted = left.and_then(|left| left.fit(request));
+        // If the call cannot be made, the model is asked to conclude instead.
+        fitted.map_or_else(|_| bounds(&self.node.request), |request| bounds(&request))
+    }
+}
+
+/// Returns what a request may take of what is left. If there is a `reserve`, these are the tokens
+/// that are kept for the reply to a request to conclude.
+pub(crate) fn allowance(
+    mut left: Allowance,
+    request: &ChatRequest,
+    last_read_tokens: u64,
+    reserve: Option<u64>,
+) -> Result<Allowance, Exceeded> {
+    // A prompt is rarely shorter than the one before it, as the server counted it.
+    let estimated = request.estimated_tokens();
+    let uncounted = last_read_tokens.saturating_sub(estimated);
+    left.tokens = left.tokens.saturating_sub(uncounted);
+
+    let Some(reserve) = reserve else {
+        return Ok(left);
+    };
+
+    left.tokens = left.tokens.saturating_sub(uncounted);
+    left.before_last(request, reserve)
+}
+
+/// Returns the bounds of a reply that fit into the `max_tokens` of a request.
+pub(crate) fn bounds(request: &ChatRequest) -> ReplyBounds {
+    request
+        .max_tokens()
+        .map_or_else(ReplyBounds::default, ReplyBounds::for_tokens)
 }

@@ -13,17 +13,23 @@ use crate::{EarlyEnd, Format, History, Limits, Prompts, Reading, Reasoning, Repo
 /// step of the plan, and returns the updated plan, until it reaches a conclusion.
 ///
 /// The node leaves by [`CONTINUE`](Self::CONTINUE) if more thoughts are needed, and by
-/// [`END`](Self::END) once there is an answer, as in PocketFlow's chain-of-thought cookbook.
-/// Cloning the node is cheap, and many runs can share it.
+/// [`END`](Self::END) once there is an answer, as in PocketFlow's chain-of-thought cookbook. If a
+/// [limit](Limits) is reached, the answer is the best one so far, and
+/// [`Reasoning::is_complete`] returns `false`.
+///
+/// Cloning the node is cheap, and many runs can share it. A clone with other
+/// [limits](Self::with_limits) or another [request](Self::with_request) still shares what the node
+/// has learnt about the server. [`RunOptions`](crate::RunOptions) change the settings of one run.
 ///
 /// If the state already has an answer, the node does nothing and leaves by `END`, so resuming a
 /// finished run has no effect.
 ///
 /// # Errors of a run
 ///
-/// All errors are [`CotError`](crate::CotError)s. `prep` fails if the problem is empty, the prompts
-/// fail their check, or a limit is reached. `exec` fails if a call to the model fails, none of the
-/// replies can be used, or the time is up. The thoughts made so far are kept in the state.
+/// All errors are [`CotError`](crate::CotError)s. `prep` fails if the problem is empty, or if the
+/// prompts fail their check. `exec` fails if a call to the model fails, or if none of the replies
+/// can be used. Either fails if a limit is reached before the first thought, or if the model is
+/// [not asked to conclude](Limits::conclude). The thoughts made so far are kept in the state.
 ///
 /// # Example
 ///
@@ -85,6 +91,22 @@ impl ChainOfThought {
             tooling: Tooling::default(),
             ladder: Ladder::default(),
         }
+    }
+
+    /// Sets the client. The forms that the previous client's server has refused are forgotten.
+    #[must_use]
+    pub fn with_client(mut self, client: impl LlmClient + 'static) -> Self {
+        self.client = Arc::new(client);
+        self.ladder = Ladder::default();
+        self
+    }
+
+    /// Sets a client for the same server and model as before, for example with another key. The
+    /// forms that the server has refused are still remembered and shared by all clones.
+    #[must_use]
+    pub fn with_client_of_same_server(mut self, client: impl LlmClient + 'static) -> Self {
+        self.client = Arc::new(client);
+        self
     }
 
     /// Sets the prompts. The default is [`Prompts::english`].

@@ -43,6 +43,10 @@ impl CotError {
         self
     }
 
+    pub(crate) fn into_trace(self) -> Trace {
+        self.0.trace
+    }
+
     /// Returns the number of the thought that failed.
     pub fn thought_number(&self) -> u32 {
         self.0.thought_number

@@ -1,17 +1,25 @@
 //! Decides whether a reply can be used, and builds the complaint if it can't.
 
-use cogwork_ask::{GrowingText, Growth, Policy, Rung, Spent, Verdict, excerpt, offload};
+use std::time::Duration;
+
+use cogwork_ask::{
+    Allowance, Exceeded, GrowingText, Growth, Policy, Record, Rung, Spent, Verdict, excerpt,
+    offload,
+};
 use cogwork_llm::{
     ChatRequest, ChatResponse, FinishReason, LlmError, Message, ResponseLimits, ToolCall,
 };
 use tokio::time::Instant;
 
+use crate::brief::{Wanted, allowance, bounds};
 use crate::form::Form;
+use crate::format::{holds, reply_format};
 use crate::open_steps::OpenSteps;
 use crate::tool_calls::ToolCalls;
 use crate::tooling::Calling;
 use crate::{
-    Brief, ChainOfThought, EarlyEnd, Limit, Read, ReplyProblem, ReplyProblemKind, ToolUse,
+    Brief, ChainOfThought, EarlyEnd, Limit, Limits, Partial, Read, ReplyProblem, ReplyProblemKind,
+    ToolUse, Trace,
 };
 
 /// Judges the replies of one turn, within its limits.
@@ -20,6 +28,14 @@ pub(crate) struct Judge<'a> {
     brief: &'a Brief,
     started: Instant,
     spent: Spent,
+    /// The tokens of the last prompt, as the server counted them.
+    last_read_tokens: u64,
+    /// Whether the model is asked to conclude.
+    concludes: bool,
+    /// Whether the conclusion says that no further thought is needed.
+    is_final: bool,
+    /// The readable part of the last conclusion that was cut off.
+    part: Option<Partial>,
     /// The reply that ends the reasoning early, once the model has been asked about it.
     early_end: Option<Read>,
     thinking: GrowingText,
@@ -34,30 +50,34 @@ pub(crate) struct Judge<'a> {
 }
 
 impl<'a> Judge<'a> {
-    pub(crate) fn new(node: &'a ChainOfThought, brief: &'a Brief) -> Self {
+    pub(crate) fn new(brief: &'a Brief) -> Self {
         Self {
-            node,
+            node: &brief.node,
             brief,
             started: Instant::now(),
             spent: Spent::default(),
+            last_read_tokens: brief.last_read_tokens,
+            concludes: false,
+            is_final: false,
+            part: None,
             early_end: None,
             thinking: GrowingText::new("current_thinking"),
             tries: 0,
-            rounds_left: node.tooling.rounds,
+            rounds_left: brief.node.tooling.rounds,
             tool_calls: Vec::new(),
             needs_format: false,
         }
     }
 
     /// Returns the cost of the turn so far.
-    pub(crate) fn spent(&self) -> Spent {
+    fn spent(&self) -> Spent {
         let mut spent = self.spent;
         spent.time = self.started.elapsed();
         spent
     }
 
     /// Returns the reply that ends the reasoning early, if the model was asked about one.
-    pub(crate) fn into_early_end(mut self) -> Option<Read> {
+    pub(crate) fn take_early_end(&mut self) -> Option<Read> {
         let read = self.early_end.take()?;
         self.finish_thinking(&read);
 
@@ -72,14 +92,26 @@ impl<'a> Judge<'a> {
         report_thinking(self.node, self.brief, growth);
     }
 
-    /// Returns the tool calls of the turn so far.
-    pub(crate) fn take_tool_calls(&mut self) -> Vec<ToolUse> {
-        std::mem::take(&mut self.tool_calls)
+    /// Returns the trace of the turn so far, with the record of the last asking.
+    pub(crate) fn trace(&mut self, record: Record) -> Trace {
+        let tool_calls = std::mem::take(&mut self.tool_calls);
+        Trace::new(record, tool_calls, self.spent())
+    }
+
+    /// Returns what the model is asked for in the next request.
+    fn wanted(&self) -> Wanted {
+        if self.concludes {
+            Wanted::Conclusion
+        } else if self.rounds_left > 0 && !self.needs_format {
+            Wanted::ThoughtOrCalls
+        } else {
+            Wanted::Thought
+        }
     }
 
     /// Returns whether the model may call tools in its next reply.
     fn may_call(&self) -> bool {
-        self.rounds_left > 0 && !self.needs_format
+        self.wanted() == Wanted::ThoughtOrCalls
     }
 
     /// Makes the calls of a reply, and returns the messages with which the conversation continues.
@@ -178,6 +210,10 @@ impl<'a> Judge<'a> {
         reason: &FinishReason,
         rung: Rung,
     ) -> Verdict<Read, ReplyProblem> {
+        if self.concludes && problem.partial().is_some() {
+            self.part = problem.partial().cloned();
+        }
+
         let prompts = &self.node.prompts;
         let form = Form::from(rung);
 
@@ -193,6 +229,73 @@ impl<'a> Judge<'a> {
 
         self.needs_format = self.brief.calling == Calling::Natively && rung != Rung::Text;
         Verdict::Unusable { problem, message }
+    }
+
+    /// Asks the model to conclude from now on, with what was kept for it.
+    pub(crate) fn conclude(&mut self) {
+        self.concludes = true;
+    }
+
+    /// Returns the time that is left for the replies.
+    pub(crate) fn time_left(&self) -> Duration {
+        let left = self.brief.time_left.saturating_sub(self.started.elapsed());
+
+        if self.keeps_reserve() {
+            left.saturating_sub(self.brief.reserve.time)
+        } else {
+            left
+        }
+    }
+
+    /// Returns the readable part of the last conclusion that was cut off.
+    pub(crate) fn take_part(&mut self) -> Option<Partial> {
+        self.part.take()
+    }
+
+    /// Returns whether the conclusion says that no further thought is needed.
+    pub(crate) fn is_final(&self) -> bool {
+        self.is_final
+    }
+
+    fn keeps_reserve(&self) -> bool {
+        self.node.limits.conclude && !self.concludes
+    }
+
+    /// Returns what the next request may take.
+    fn allowance(&self, request: &ChatRequest) -> Result<Allowance, Exceeded> {
+        let mut left = self.brief.left;
+        left.tokens = left.tokens.saturating_sub(self.spent.tokens());
+        left.bytes = left.bytes.saturating_sub(self.spent.bytes);
+
+        let reserve = self.keeps_reserve().then_some(self.brief.reserve.tokens);
+        allowance(left, request, self.last_read_tokens, reserve)
+    }
+
+    /// Adds the format of the reply, with bounds that fit into the tokens of the reply.
+    fn with_format(&self, request: ChatRequest, rung: Rung) -> Result<ChatRequest, Exceeded> {
+        if !self.brief.has_format(self.wanted()) {
+            return Ok(request);
+        }
+
+        let bounds = bounds(&request);
+        let plan = self.brief.plan.as_ref().filter(|_| !self.concludes);
+
+        // The reply has to repeat the plan.
+        if plan.is_some_and(|plan| !holds(rung, plan, bounds)) {
+            return Err(Exceeded::Tokens);
+        }
+
+        Ok(match reply_format(rung, bounds) {
+            Some(format) => request.with_format(format),
+            None => request,
+        })
+    }
+
+    /// Accepts a conclusion whatever it says about further thoughts, since none can follow.
+    fn conclusion(&mut self, mut read: Read) -> Read {
+        self.is_final = !read.reply.next_thought_needed;
+        read.reply.next_thought_needed = false;
+        read
     }
 
     fn judge_end(&mut self, read: Read, open: &OpenSteps) -> Verdict<Read, ReplyProblem> {
@@ -216,24 +319,26 @@ impl Policy for Judge<'_> {
     type Limit = Limit;
 
     fn request(&self, rung: Rung) -> ChatRequest {
-        self.brief.request(rung, self.may_call())
+        self.brief.request(rung, self.wanted())
     }
 
-    fn before_call(&mut self) -> Result<(), Limit> {
-        let limits = self.node.limits;
-
-        if self.spent.tokens() >= self.brief.tokens_left {
-            return Err(Limit::Tokens(limits.tokens));
-        }
+    fn before_call(&mut self, request: ChatRequest, rung: Rung) -> Result<ChatRequest, Limit> {
+        let limits = &self.node.limits;
 
         // The timeout around the turn cannot fire if every call is immediately ready.
-        if self.started.elapsed() >= self.brief.time_left {
+        if self.time_left().is_zero() {
             return Err(Limit::Time(limits.time));
         }
 
+        let request = self
+            .allowance(&request)
+            .and_then(|left| left.fit(request))
+            .and_then(|request| self.with_format(request, rung))
+            .map_err(|exceeded| limit(limits, exceeded))?;
+
         self.spent.count_call();
         self.thinking.reset();
-        Ok(())
+        Ok(request)
     }
 
     fn on_text(&mut self, text: &str) {
@@ -252,6 +357,10 @@ impl Policy for Judge<'_> {
 
     fn after_call(&mut self, request: &ChatRequest, response: &ChatResponse) {
         self.spent.count_tokens(request, response);
+
+        if let Some(usage) = response.usage() {
+            self.last_read_tokens = usage.prompt_tokens;
+        }
     }
 
     async fn judge(&mut self, response: &ChatResponse, rung: Rung) -> Verdict<Read, ReplyProblem> {
@@ -285,6 +394,10 @@ impl Policy for Judge<'_> {
 
         self.finish_thinking(&read);
 
+        if self.concludes {
+            return Verdict::Usable(self.conclusion(read));
+        }
+
         match OpenSteps::left_by(&read.reply) {
             Some(open) => self.judge_end(read, &open),
             None => Verdict::Usable(read),
@@ -305,3 +418,10 @@ fn report_thinking(node: &ChainOfThought, brief: &Brief, growth: Growth<'_>) {
 /// The problem of a reply that calls tools when none may be called.
 const USED_UP: &str =
     "the reply calls tools, but no more tools may be called in this turn; expected a plan";
+
+fn limit(limits: &Limits, exceeded: Exceeded) -> Limit {
+    match exceeded {
+        Exceeded::Tokens => Limit::Tokens(limits.tokens),
+        Exceeded::Bytes => Limit::Bytes(limits.bytes),
+    }
+}

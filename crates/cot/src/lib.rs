@@ -34,7 +34,8 @@
 //! | run the loop alone, or in a flow of your own | [`ChainOfThought::into_flow`], [`ChainOfThought`] as a node |
 //! | inspect thoughts, plan and cost; save and resume | [`Reasoning`], [`Thought`], [`Trace`], [`Spent`], [`TextError`] |
 //! | have the server hold replies to their form | [`Format`], [`Rung`], [`Reply::json_schema`], [`ReplyBounds`], [`FormRefusal`] |
-//! | limit a run | [`Limits`], [`Limit`], [`CotError`] |
+//! | limit a run, and see why it ended | [`Limits`], [`Limit`], [`EndReason`], [`CutShort`], [`CotError`] |
+//! | change the settings of one run | [`RunOptions`] |
 //! | choose what the model sees | [`Prompts`], [`History`], [`EarlyEnd`] |
 //! | let the model call tools | [`ChainOfThought::with_tools`], [`Tools`], [`ToolUse`] |
 //! | watch a run | [`Reporter`], `ConsoleReporter` (feature `console`) |
@@ -49,6 +50,7 @@ mod turn;
 pub use turn::Turn;
 
 mod brief;
+mod reserve;
 pub use brief::Brief;
 
 mod judge;
@@ -62,7 +64,12 @@ mod tool_calls;
 mod tool_use;
 pub use tool_use::ToolUse;
 
+mod ending;
 mod tooling;
+pub use ending::{CutShort, EndReason};
+
+mod run_options;
+pub use run_options::RunOptions;
 
 mod thought;
 pub use thought::{Thought, Trace};

@@ -4,14 +4,15 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::prompt::Transcript;
 use crate::record::ReasoningRecord;
-use crate::{CotError, TextError, Thought, saved};
+use crate::{CotError, CutShort, EndReason, RunOptions, TextError, Thought, saved};
 
 /// A problem, the thoughts on it so far, and the answer once there is one: the state of the
 /// chain-of-thought node.
 ///
 /// The serialised form has the field names of PocketFlow's thinking cookbook (`problem`,
-/// `thoughts`, `current_thought_number`, `solution`), and `spent` for the cost of the thoughts. A
-/// run with a state that was read back continues where it stopped.
+/// `thoughts`, `current_thought_number`, `solution`), `spent` for the cost of the thoughts, and
+/// `cut_short` if a limit ended the reasoning. A run with a state that was read back continues where
+/// it stopped.
 ///
 /// Use [`from_json`](Self::from_json) or [`from_yaml`](Self::from_yaml) to read files: they limit
 /// the input, and their errors are safe to show. `Deserialize` is intended for states inside a
@@ -19,8 +20,8 @@ use crate::{CotError, TextError, Thought, saved};
 ///
 /// In either case, the state must be one that a run could have produced: thoughts are numbered from
 /// 1, each has a text and a plan, and no thought follows one that ends the reasoning. There is an
-/// answer if and only if the last thought ends the reasoning, and the answer is that thought's
-/// text. `current_thought_number` is the number of thoughts, or one more. If `spent` is missing, it
+/// answer if and only if the last thought or a limit ends the reasoning, and the answer is that
+/// thought's text. `current_thought_number` is the number of thoughts, or one more. If `spent` is missing, it
 /// is the sum over the thoughts.
 ///
 /// ```
@@ -37,6 +38,7 @@ pub struct Reasoning {
     record: ReasoningRecord,
     /// The messages of the thoughts so far, cached for the requests.
     transcript: Transcript,
+    pub(crate) options: RunOptions,
 }
 
 impl Reasoning {
@@ -82,8 +84,44 @@ impl Reasoning {
         self.record.current_thought_number
     }
 
+    /// Sets the settings of the run, which replace those of the node. By default, the node's
+    /// settings apply.
+    #[must_use]
+    pub fn with_options(mut self, options: RunOptions) -> Self {
+        self.options = options;
+        self
+    }
+
+    /// Returns why the reasoning ended, or `None` if it hasn't ended.
+    pub fn end_reason(&self) -> Option<EndReason> {
+        self.answer()?;
+        let limit = self.cut_short().map(CutShort::limit);
+        Some(limit.map_or(EndReason::Answered, EndReason::Limit))
+    }
+
+    /// Returns whether the model ended the reasoning with an answer. It is `false` if there is no
+    /// answer, or if the answer is the best one so far because a limit was reached.
+    pub fn is_complete(&self) -> bool {
+        self.end_reason() == Some(EndReason::Answered)
+    }
+
+    /// Returns how a limit ended the reasoning, if one did.
+    pub fn cut_short(&self) -> Option<&CutShort> {
+        self.record.cut_short.as_ref()
+    }
+
+    /// Removes the end if a limit ended the reasoning, so that a run with higher limits continues
+    /// after the last thought. Returns whether there was such an end.
+    ///
+    /// All thoughts and costs are kept, but the replies of a last turn that gave no conclusion are
+    /// removed with its [record](Self::cut_short).
+    pub fn reopen(&mut self) -> bool {
+        self.record.reopen()
+    }
+
     /// Returns the text of the last thought, which contains the conclusion, once there is an
-    /// answer.
+    /// answer. If a limit ended the reasoning, this is the best answer so far; see
+    /// [`is_complete`](Self::is_complete).
     ///
     /// The text is returned as the model wrote it, even if it declines to answer. To find out, pass
     /// it or the [`conclusion`](Self::conclusion) to [`no_answer`](cogwork_ask::no_answer).
@@ -127,6 +165,10 @@ impl Reasoning {
         self.record.begin_thought()
     }
 
+    pub(crate) fn end_at_limit(&mut self, cut_short: CutShort) {
+        self.record.cut_short(cut_short);
+    }
+
     pub(crate) fn push(&mut self, thought: Thought) {
         self.record.push(thought);
     }
@@ -142,12 +184,13 @@ impl From<ReasoningRecord> for Reasoning {
         Self {
             record,
             transcript: Transcript::default(),
+            options: RunOptions::default(),
         }
     }
 }
 
 impl PartialEq for Reasoning {
-    /// Compares the records without the cache.
+    /// Compares the records, without the cache and the options.
     fn eq(&self, other: &Self) -> bool {
         self.record == other.record
     }

@@ -2,7 +2,7 @@ use cogwork_ask::Spent;
 use cogwork_plan::Plan;
 use serde::Serialize;
 
-use crate::Thought;
+use crate::{CutShort, Thought};
 
 /// The part of [`Reasoning`](crate::Reasoning) that is saved.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -14,6 +14,8 @@ pub(crate) struct ReasoningRecord {
     pub(crate) answer: Option<String>,
     #[serde(skip_serializing_if = "Spent::is_zero")]
     pub(crate) spent: Spent,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) cut_short: Option<CutShort>,
 }
 
 impl ReasoningRecord {
@@ -24,6 +26,7 @@ impl ReasoningRecord {
             current_thought_number: 0,
             answer: None,
             spent: Spent::default(),
+            cut_short: None,
         }
     }
 
@@ -50,5 +53,29 @@ impl ReasoningRecord {
         }
 
         self.thoughts.push(thought);
+    }
+
+    /// Ends the reasoning because of a limit. The answer is the text of the last thought.
+    pub(crate) fn cut_short(&mut self, cut_short: CutShort) {
+        self.spent += cut_short.trace().spent;
+        self.answer = self
+            .thoughts
+            .last()
+            .map(|last| last.current_thinking().to_owned());
+        self.cut_short = Some(cut_short);
+    }
+
+    /// Removes the end because of a limit, if there is one.
+    pub(crate) fn reopen(&mut self) -> bool {
+        if self.cut_short.take().is_none() {
+            return false;
+        }
+
+        self.answer = None;
+        if let Some(last) = self.thoughts.last_mut() {
+            last.reopen();
+        }
+
+        true
     }
 }

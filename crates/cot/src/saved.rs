@@ -10,7 +10,7 @@ use cogwork_read::charge;
 use crate::record::ReasoningRecord;
 use crate::reply::bounds::{Bounds, told};
 use crate::text_error::{TextError, without_places};
-use crate::{Thought, Trace};
+use crate::{CutShort, Thought, Trace};
 
 /// The maximum number of bytes of JSON.
 const JSON_BYTES: usize = 64 * 1024 * 1024;
@@ -103,15 +103,22 @@ struct Saved {
     answer: Option<String>,
     #[serde(default)]
     spent: Option<Spent>,
+    #[serde(default)]
+    cut_short: Option<CutShort>,
 }
 
 impl Saved {
     fn into_record(self) -> Result<ReasoningRecord, String> {
         check_number(self.current_thought_number, self.thoughts.len())?;
-        check_answer(self.answer.as_deref(), &self.thoughts)?;
+        match &self.cut_short {
+            Some(cut_short) => check_cut_short(self.answer.as_deref(), &self.thoughts, cut_short)?,
+            None => check_answer(self.answer.as_deref(), &self.thoughts)?,
+        }
 
         // The sum may be omitted, for example in a file that was written by hand.
-        let spent = self.spent.unwrap_or_else(|| sum(&self.thoughts));
+        let spent = self
+            .spent
+            .unwrap_or_else(|| sum(&self.thoughts, self.cut_short.as_ref()));
 
         Ok(ReasoningRecord {
             problem: self.problem,
@@ -119,12 +126,13 @@ impl Saved {
             current_thought_number: self.current_thought_number,
             answer: self.answer,
             spent,
+            cut_short: self.cut_short,
         })
     }
 }
 
-fn sum(thoughts: &[Thought]) -> Spent {
-    let mut sum = Spent::default();
+fn sum(thoughts: &[Thought], cut_short: Option<&CutShort>) -> Spent {
+    let mut sum = cut_short.map_or(Spent::default(), |cut_short| cut_short.trace().spent);
     for thought in thoughts {
         sum += thought.trace().spent;
     }
@@ -168,6 +176,38 @@ fn check_answer(answer: Option<&str>, thoughts: &[Thought]) -> Result<(), String
         (None, Some(_)) => Err(format!(
             "thought {made} ends the reasoning, but there is no `solution`; expected the `current_thinking` of thought {made}"
         )),
+    }
+}
+
+/// Checks that a reasoning that a limit has ended has the text of the last thought as its answer,
+/// and that it either has a conclusion or a reason why there is none.
+fn check_cut_short(
+    answer: Option<&str>,
+    thoughts: &[Thought],
+    cut_short: &CutShort,
+) -> Result<(), String> {
+    let made = thoughts.len();
+    let Some(last) = thoughts.last() else {
+        return Err("there is a `cut_short`, but no thought; expected null".to_owned());
+    };
+
+    if answer != Some(last.current_thinking()) {
+        return Err(format!(
+            "`solution` differs from the `current_thinking` of thought {made}, after which a limit ended the reasoning; expected the same text"
+        ));
+    }
+
+    match (last.next_thought_needed(), cut_short.problem()) {
+        (true, None) => Err(format!(
+            "`cut_short` has no `problem`, but thought {made} does not end the reasoning; expected why there is no conclusion"
+        )),
+        (false, Some(_)) => Err(format!(
+            "`cut_short` has a `problem`, but thought {made} ends the reasoning; expected null"
+        )),
+        (false, None) if !cut_short.trace().is_empty() => Err(format!(
+            "`cut_short` has a `trace`, but thought {made} ends the reasoning; expected none"
+        )),
+        _ => Ok(()),
     }
 }
 

@@ -33,6 +33,11 @@ impl Thought {
         }
     }
 
+    /// Makes the thought one that doesn't end the reasoning.
+    pub(crate) fn reopen(&mut self) {
+        self.next_thought_needed = true;
+    }
+
     /// Returns the number of the thought, from 1.
     pub fn thought_number(&self) -> u32 {
         self.thought_number
@@ -66,7 +71,7 @@ impl Thought {
 pub struct Trace {
     /// Every reply of the turn, in order. The reply without a complaint and without
     /// [tool calls](Self::tool_calls) became the thought. If there is none, the thought is the early
-    /// end that the model was asked about.
+    /// end that the model was asked about, or the readable part of a conclusion that was cut off.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub tries: Vec<Try>,
     /// Every tool call of the turn, in the order in which the model requested them.
@@ -93,6 +98,19 @@ pub struct Trace {
 }
 
 impl Trace {
+    /// Adds the replies of an earlier asking of the same turn.
+    pub(crate) fn after(mut self, earlier: Record) -> Self {
+        let mut tries = earlier.tries;
+        tries.append(&mut self.tries);
+        self.tries = tries;
+
+        let mut refusals = earlier.refusals;
+        refusals.append(&mut self.refusals);
+        self.refusals = refusals;
+
+        self
+    }
+
     pub(crate) fn new(record: Record, tool_calls: Vec<ToolUse>, spent: Spent) -> Self {
         Self {
             tries: record.tries,
@@ -104,7 +122,7 @@ impl Trace {
         }
     }
 
-    fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         *self == Self::default()
     }
 }

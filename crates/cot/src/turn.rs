@@ -1,26 +1,35 @@
 //! One turn of the loop: `prep` builds the request, `exec` asks the model until a reply can be
 //! used, and `post` adds the thought to the state.
 
-use cogwork_ask::{Asking, Rung, Unanswered};
+use cogwork_ask::{Allowance, Asking, Record, Rung, Unanswered};
 use cogwork_flow::{Action, Node};
 use cogwork_llm::{ChatRequest, Messages};
 use serde::{Deserialize, Serialize};
 
+use crate::brief::Task;
 use crate::error::Kind;
 use crate::form::Form;
-use crate::format::rungs;
 use crate::judge::Judge;
 use crate::open_steps::OpenSteps;
+use crate::reserve::{Reserve, read_tokens};
 use crate::tooling::Calling;
 use crate::{
-    Brief, ChainOfThought, CotError, Limit, Read, Reasoning, Reply, ReplyBounds, Thought, Trace,
+    Brief, ChainOfThought, CotError, CutShort, Limit, Partial, Read, Reasoning, Reply, Thought,
+    Trace,
 };
 
 /// The output of `exec`.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Turn {
-    reply: Reply,
+    /// `None` if a limit ended the reasoning without a conclusion.
+    reply: Option<Reply>,
     trace: Trace,
+    /// The limit that ended the reasoning.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    limit: Option<Limit>,
+    /// Why there is no reply.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    problem: Option<String>,
 }
 
 impl Node<Reasoning> for ChainOfThought {
@@ -37,76 +46,212 @@ impl Node<Reasoning> for ChainOfThought {
             return Ok(None);
         }
 
+        let node = state.options.node(self);
         let thought_number = state.begin_thought();
         if thought_number == 1 {
-            self.reporter.started(state);
+            node.reporter.started(state);
         }
 
-        self.check(state)
-            .map_err(|kind| CotError::new(thought_number, kind))?;
-        Ok(Some(self.brief(state)))
+        let brief = node.check(state).map(|task| node.brief(state, task));
+        let brief = brief.map_err(|kind| CotError::new(thought_number, kind))?;
+        Ok(Some(brief))
     }
 
     async fn exec(&self, brief: &Option<Brief>) -> Result<Option<Turn>, CotError> {
         let Some(brief) = brief else { return Ok(None) };
 
-        // Both outlive the future, which may time out, so no reply is lost.
-        let mut judge = Judge::new(self, brief);
-        let mut asking = Asking::new(&*self.client, &self.ladder, brief.rungs.clone())
-            .with_asks_again(self.limits.asks_again)
-            .with_streaming(self.streaming)
-            .with_max_kept_bytes(self.limits.reply_bytes.max(MIN_KEPT_BYTES));
-
-        let working = self.reporter.working(brief.thought_number);
-        let asked = tokio::time::timeout(brief.time_left, asking.run(&mut judge)).await;
-        drop(working);
-
-        let read = match asked {
-            Ok(Ok(read)) => Ok(read),
-            Ok(Err(unanswered)) => Err(kind(unanswered)),
-            Err(_) => Err(Kind::Limit(Limit::Time(self.limits.time))),
-        };
-
-        let spent = judge.spent();
-        let tool_calls = judge.take_tool_calls();
-        let record = asking.into_record();
-        let trace = Trace::new(record, tool_calls, spent);
-
-        // If there already is a conclusion, it is used, even if the question about it failed.
-        match read.or_else(|kind| judge.into_early_end().ok_or(kind)) {
-            Ok(read) => Ok(Some(turn(read, trace))),
-            Err(kind) => Err(CotError::new(brief.thought_number, kind).with_trace(trace)),
-        }
+        brief.turn().await.map(Some)
     }
 
     fn post(
         &self,
         state: &mut Reasoning,
-        _: Option<Brief>,
+        brief: Option<Brief>,
         turn: Option<Turn>,
     ) -> Result<Action, CotError> {
-        let Some(Turn { reply, trace }) = turn else {
+        let (Some(brief), Some(turn)) = (brief, turn) else {
             return Ok(Self::END);
         };
 
-        state.push(Thought::new(state.current_thought_number(), reply, trace));
-        self.reporter.thought(state);
+        let reporter = &brief.node.reporter;
+        let has_thought = turn.reply.is_some();
+        turn.add_to(state);
 
+        if has_thought {
+            reporter.thought(state);
+        }
         if state.answer().is_none() {
             return Ok(Self::CONTINUE);
         }
 
-        self.reporter.answered(state);
+        reporter.answered(state);
         Ok(Self::END)
     }
 }
 
-impl ChainOfThought {
-    /// Returns an error if the turn cannot be made.
-    fn check(&self, state: &Reasoning) -> Result<(), Kind> {
-        let limits = self.limits;
-        let spent = state.spent();
+impl Turn {
+    /// Adds the thought to the state, or ends the reasoning without one.
+    fn add_to(self, state: &mut Reasoning) {
+        match (self.reply, self.limit) {
+            (Some(reply), limit) => {
+                let number = state.current_thought_number();
+                state.push(Thought::new(number, reply, self.trace));
 
+                if let Some(limit) = limit {
+                    state.end_at_limit(CutShort::concluded(limit));
+                }
+            }
+            (None, Some(limit)) => {
+                let problem = self.problem.unwrap_or_default();
+                state.end_at_limit(CutShort::unfinished(limit, problem, self.trace));
+            }
+            (None, None) => {}
+        }
+    }
+}
+
+impl Brief {
+    /// Takes the turn: makes the next thought, or asks the model to conclude.
+    async fn turn(&self) -> Result<Turn, CotError> {
+        let mut judge = Judge::new(self);
+        let mut record = Record::default();
+
+        let limit = match self.task {
+            Task::Conclude(limit) | Task::Stop(limit) => limit,
+            Task::Think => {
+                let (asked, thinking) = self.ask(&mut judge).await;
+                record = thinking;
+
+                // If there already is a conclusion, it is used, even if the question about it
+                // failed.
+                match asked.or_else(|kind| judge.take_early_end().ok_or(kind)) {
+                    Ok(read) => return Ok(turn(read, judge.trace(record))),
+                    Err(Kind::Limit(limit)) if self.node.limits.conclude => limit,
+                    Err(kind) => return Err(self.error(kind, judge.trace(record))),
+                }
+            }
+        };
+
+        self.conclude(judge, record, limit).await
+    }
+
+    /// Asks the model to conclude because of a limit. `earlier` is the record of the turn so far.
+    async fn conclude(
+        &self,
+        mut judge: Judge<'_>,
+        earlier: Record,
+        limit: Limit,
+    ) -> Result<Turn, CotError> {
+        let node = &self.node;
+        judge.conclude();
+
+        let (asked, record) = match self.task {
+            Task::Stop(_) => (Err(Kind::Limit(limit)), Record::default()),
+            _ => {
+                node.reporter.concluding(self.thought_number, limit);
+                self.ask(&mut judge).await
+            }
+        };
+
+        let trace = judge.trace(record).after(earlier);
+        match asked {
+            Ok(read) => {
+                let is_complete = self.has_only_conclusion_left()
+                    && judge.is_final()
+                    && OpenSteps::left_by(&read.reply).is_none();
+
+                let mut turn = turn(read, trace);
+                turn.limit = (!is_complete).then_some(limit);
+                Ok(turn)
+            }
+            Err(kind) => self.unfinished(kind, trace, limit, judge.take_part()),
+        }
+    }
+
+    /// Ends the reasoning without a whole conclusion: with the readable part of one, or with the
+    /// last thought. If there is neither, this is an error.
+    fn unfinished(
+        &self,
+        kind: Kind,
+        mut trace: Trace,
+        limit: Limit,
+        part: Option<Partial>,
+    ) -> Result<Turn, CotError> {
+        if let Some(reply) = part.and_then(|part| self.readable_part(part)) {
+            trace.truncated = true;
+            trace.ended_early = true;
+            return Ok(Turn {
+                reply: Some(reply),
+                trace,
+                limit: Some(limit),
+                problem: None,
+            });
+        }
+
+        let kind = match kind {
+            Kind::Limit(_) => Kind::Limit(limit),
+            kind => kind,
+        };
+        let error = CotError::new(self.thought_number, kind).with_trace(trace);
+
+        if self.plan.is_none() {
+            return Err(error);
+        }
+
+        Ok(Turn {
+            reply: None,
+            problem: Some(error.to_string()),
+            trace: error.into_trace(),
+            limit: Some(limit),
+        })
+    }
+
+    /// Returns the readable part of a conclusion that was cut off, with the last plan if the part
+    /// has none.
+    fn readable_part(&self, part: Partial) -> Option<Reply> {
+        let thinking = part.current_thinking;
+        let current_thinking = thinking.filter(|thinking| !thinking.trim().is_empty())?;
+
+        let plan = Some(part.planning).filter(|plan| !plan.is_empty());
+        let planning = plan.or_else(|| self.plan.clone())?;
+
+        Some(Reply {
+            current_thinking,
+            planning,
+            next_thought_needed: false,
+        })
+    }
+
+    /// Asks the model until a reply can be used.
+    async fn ask(&self, judge: &mut Judge<'_>) -> (Result<Read, Kind>, Record) {
+        let node = &self.node;
+
+        // This and the judge outlive the future, which may time out, so no reply is lost.
+        let mut asking = Asking::new(&*node.client, &node.ladder, self.rungs.clone())
+            .with_asks_again(node.limits.asks_again)
+            .with_streaming(node.streaming)
+            .with_max_kept_bytes(node.limits.reply_bytes.max(MIN_KEPT_BYTES));
+
+        let working = node.reporter.working(self.thought_number);
+        let asked = tokio::time::timeout(judge.time_left(), asking.run(judge)).await;
+        drop(working);
+
+        let read = match asked {
+            Ok(asked) => asked.map_err(kind),
+            Err(_) => Err(Kind::Limit(Limit::Time(node.limits.time))),
+        };
+
+        (read, asking.into_record())
+    }
+
+    fn error(&self, kind: Kind, trace: Trace) -> CotError {
+        CotError::new(self.thought_number, kind).with_trace(trace)
+    }
+}
+
+impl ChainOfThought {
+    /// Returns what to do in the turn.
+    fn check(&self, state: &Reasoning) -> Result<Task, Kind> {
         if let Err(error) = self.prompts.check() {
             return Err(Kind::Prompts(error));
         }
@@ -115,48 +260,86 @@ impl ChainOfThought {
             return Err(Kind::EmptyProblem);
         }
 
-        let reached = if state.current_thought_number() > limits.thoughts {
-            Limit::Thoughts(limits.thoughts)
-        } else if spent.tokens() >= limits.tokens {
-            Limit::Tokens(limits.tokens)
-        } else if spent.time >= limits.time {
-            Limit::Time(limits.time)
-        } else {
-            return Ok(());
-        };
-
-        Err(Kind::Limit(reached))
+        match self.task(state) {
+            Task::Stop(limit) if !self.limits.conclude || state.thoughts().is_empty() => {
+                Err(Kind::Limit(limit))
+            }
+            task => Ok(task),
+        }
     }
 
-    fn brief(&self, state: &mut Reasoning) -> Brief {
+    fn task(&self, state: &Reasoning) -> Task {
+        let limits = &self.limits;
         let spent = state.spent();
-        let bounds = self
-            .request
-            .max_tokens()
-            .map_or_else(ReplyBounds::default, ReplyBounds::for_tokens);
+        let number = state.current_thought_number();
 
+        if number > limits.thoughts {
+            return Task::Stop(Limit::Thoughts(limits.thoughts));
+        }
+        if spent.tokens() >= limits.tokens {
+            return Task::Stop(Limit::Tokens(limits.tokens));
+        }
+        if spent.bytes >= limits.bytes {
+            return Task::Stop(Limit::Bytes(limits.bytes));
+        }
+        if spent.time >= limits.time {
+            return Task::Stop(Limit::Time(limits.time));
+        }
+        if !limits.conclude {
+            return Task::Think;
+        }
+
+        // A turn takes about as long as what is kept for the last one.
+        let reserve = Reserve::new(limits, state.thoughts());
+        let needed = reserve.time.saturating_mul(2);
+
+        if number == limits.thoughts {
+            Task::Conclude(Limit::Thoughts(limits.thoughts))
+        } else if limits.time - spent.time < needed {
+            Task::Conclude(Limit::Time(limits.time))
+        } else {
+            Task::Think
+        }
+    }
+
+    fn brief(self, state: &mut Reasoning, task: Task) -> Brief {
+        let limits = &self.limits;
+        let spent = state.spent();
+        let left = Allowance::new(
+            limits.tokens.saturating_sub(spent.tokens()),
+            limits.bytes.saturating_sub(spent.bytes),
+        );
+        let time_left = limits.time.saturating_sub(spent.time);
+        let reserve = Reserve::new(limits, state.thoughts());
+        let last_read_tokens = state.thoughts().last().map_or(0, read_tokens);
+
+        let rungs = self.rungs();
         let calling = self.tooling.calling(&*self.client);
-        let rungs = self.rungs(state, bounds);
         let forms = rungs.iter().map(|rung| Form::from(*rung));
         let conversations = forms
             .map(|form| (form, self.conversation(state, form, calling)))
             .collect();
 
-        Brief {
+        let mut brief = Brief {
             thought_number: state.current_thought_number(),
-            request: self.settings(calling),
+            task,
             conversations,
-            bounds,
             rungs,
             calling,
-            tokens_left: self.limits.tokens.saturating_sub(spent.tokens()),
-            time_left: self.limits.time.saturating_sub(spent.time),
-        }
-    }
+            plan: state.plan().cloned(),
+            left,
+            time_left,
+            reserve,
+            last_read_tokens,
+            node: self,
+        };
 
+        brief.rungs = brief.fitting_rungs();
+        brief
+    }
     /// Returns the forms in which the reply may be requested, tightest first. They do not depend on
     /// what the server has refused so far, because a replay must prepare the same turn again.
-    fn rungs(&self, state: &Reasoning, bounds: ReplyBounds) -> Vec<Rung> {
+    fn rungs(&self) -> Vec<Rung> {
         let has_own_format = self.request.format().is_some();
         let has_json_prompts = self.prompts.json.is_some();
 
@@ -164,12 +347,11 @@ impl ChainOfThought {
             return vec![Rung::Text];
         }
 
-        let capabilities = self.client.capabilities();
-        rungs(self.format, capabilities, state.plan(), bounds)
+        self.format.rungs(self.client.capabilities())
     }
 
-    /// Returns the settings of every request.
-    fn settings(&self, calling: Calling) -> ChatRequest {
+    /// Returns the options of every request.
+    pub(crate) fn request_options(&self, calling: Calling) -> ChatRequest {
         let request = self.request.clone();
         match calling {
             Calling::Natively => request.with_tools(self.tooling.tools.definitions()),
@@ -201,8 +383,10 @@ fn turn(read: Read, mut trace: Trace) -> Turn {
     trace.truncated = read.truncated;
 
     Turn {
-        reply: read.reply,
+        reply: Some(read.reply),
         trace,
+        limit: None,
+        problem: None,
     }
 }
 

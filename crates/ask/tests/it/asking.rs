@@ -34,13 +34,13 @@ impl Policy for Number {
         }
     }
 
-    fn before_call(&mut self) -> Result<(), &'static str> {
+    fn before_call(&mut self, request: ChatRequest, _: Rung) -> Result<ChatRequest, &'static str> {
         if self.max_calls.is_some_and(|max| self.spent.calls >= max) {
             return Err("no more calls");
         }
 
         self.spent.count_call();
-        Ok(())
+        Ok(request)
     }
 
     fn on_text(&mut self, text: &str) {
@@ -466,13 +466,13 @@ impl Policy for WithLookups {
     type Problem = String;
     type Limit = &'static str;
 
-    fn before_call(&mut self) -> Result<(), &'static str> {
+    fn before_call(&mut self, request: ChatRequest, _: Rung) -> Result<ChatRequest, &'static str> {
         if self.max_calls.is_some_and(|max| self.calls >= max) {
             return Err("no more calls");
         }
 
         self.calls += 1;
-        Ok(())
+        Ok(request)
     }
 
     fn request(&self, rung: Rung) -> ChatRequest {

@@ -2,7 +2,9 @@
 
 #![expect(clippy::panic, reason = "the helpers of tests may, as the tests do")]
 
-use cogwork_ask::{Asking, Ladder, Policy, Rung, Spent, Unanswered, Verdict};
+use cogwork_ask::{
+    Asking, Ladder, NoAnswer, Policy, Repair, RepairKind, Rung, Spent, Unanswered, Verdict,
+};
 use cogwork_llm::{
     ChatRequest, ChatResponse, LlmError, LlmErrorKind, Message, ReplyFormat, ScriptedClient, Usage,
 };
@@ -15,7 +17,12 @@ async fn nothing_unsafe_is_shown() {
     Rung::ALL.iter().for_each(|rung| shown.line(rung));
     spent().iter().for_each(|spent| shown.line(spent));
 
+    for no_answer in [NoAnswer::Empty, NoAnswer::Missing, NoAnswer::Refusal] {
+        shown.line(&no_answer);
+    }
+
     for text in texts() {
+        shown.line(&Repair::new(RepairKind::Json, 1, text.as_str()));
         show_refusals(&text).await;
         show_unusable(&text).await;
     }

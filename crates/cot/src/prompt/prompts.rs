@@ -64,6 +64,10 @@ pub struct Prompts {
     pub cut_off: String,
     /// Asks for confirmation of an end while steps are not done. `{open_steps}`.
     pub ended_early: String,
+    /// Asks for the conclusion, after the instructions for the thought, when only one more turn fits
+    /// into the limits. `{form_name}`. The default is the English text.
+    #[serde(default = "conclude")]
+    pub conclude: String,
     /// The texts about the form if YAML is requested. They are empty by default.
     #[serde(default)]
     pub yaml: FormPrompts,
@@ -185,6 +189,11 @@ fn guard(yaml: &str) -> Result<(), PromptError> {
     })
 }
 
+/// The text for prompts that were written before the model was asked to conclude.
+fn conclude() -> String {
+    Prompts::english().conclude
+}
+
 /// Describes the names that a text may and must use.
 fn rule(may: &[&str], must: &[&str]) -> String {
     let braced = |names: &[&str]| {
@@ -248,7 +257,7 @@ impl Prompts {
         // If JSON may be requested, only `{form}` specifies it.
         let form: Names = if self.json.is_some() { &["form"] } else { &[] };
         let tools = &self.tools;
-        let rules: [(&'static str, &str, Names, Names); 17] = [
+        let rules: [(&'static str, &str, Names, Names); 18] = [
             (
                 "system",
                 &self.system,
@@ -327,6 +336,7 @@ impl Prompts {
                 &["complaint"],
             ),
             ("tools.used_up", &tools.used_up, &["form_name"], &[]),
+            ("conclude", &self.conclude, &["form_name"], &[]),
         ];
 
         for (prompt, text, may, must) in rules {

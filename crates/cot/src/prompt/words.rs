@@ -220,6 +220,20 @@ impl Prompts {
         Message::user(words.fill(&self.tools.used_up, &[]))
     }
 
+    /// Returns a conversation that asks for the conclusion instead of one more step.
+    pub(crate) fn concluding(&self, mut conversation: Messages, form: Form) -> Messages {
+        let conclude = Words::new(self, form).fill(&self.conclude, &[]);
+        let conclude = conclude.trim_end();
+
+        let message = match conversation.pop() {
+            Some(turn) => format!("{}\n\n{conclude}", turn.text()),
+            None => conclude.to_owned(),
+        };
+
+        conversation.push(Message::user(message));
+        conversation
+    }
+
     /// Returns the messages of an earlier thought.
     pub(super) fn earlier_thought(
         &self,

@@ -10,7 +10,7 @@ use std::fmt;
 
 use cogwork_llm::{LlmError, ToolCall};
 
-use crate::{Growth, Reasoning, ReplyProblem, Rung, ToolUse};
+use crate::{Growth, Limit, Reasoning, ReplyProblem, Rung, ToolUse};
 
 /// Receives the progress of a [`ChainOfThought`](crate::ChainOfThought).
 ///
@@ -82,12 +82,18 @@ pub trait Reporter: Send + Sync {
         let _ = (thought_number, refused, next, error);
     }
 
+    /// Called before the model is asked to conclude because of a limit.
+    fn concluding(&self, thought_number: u32, limit: Limit) {
+        let _ = (thought_number, limit);
+    }
+
     /// Called after a thought was added.
     fn thought(&self, reasoning: &Reasoning) {
         let _ = reasoning;
     }
 
-    /// Called after the last [`thought`](Reporter::thought), once there is an answer.
+    /// Called after the last [`thought`](Reporter::thought), once there is an answer. It is the best
+    /// one so far if a limit was reached; see [`Reasoning::end_reason`].
     fn answered(&self, reasoning: &Reasoning) {
         let _ = reasoning;
     }
@@ -149,6 +155,10 @@ impl<R: Reporter + ?Sized> Reporter for std::sync::Arc<R> {
     fn format_refused(&self, thought_number: u32, refused: Rung, next: Rung, error: &LlmError) {
         self.as_ref()
             .format_refused(thought_number, refused, next, error);
+    }
+
+    fn concluding(&self, thought_number: u32, limit: Limit) {
+        self.as_ref().concluding(thought_number, limit);
     }
 
     fn thought(&self, reasoning: &Reasoning) {

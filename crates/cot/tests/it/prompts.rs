@@ -420,7 +420,7 @@ fn prompts_from_a_file_are_checked_and_errors_have_the_line() {
     assert_eq!(
         error(&unknown),
         format!(
-            "prompts: unknown field `cut_of`, expected one of `system`, `example`, `problem`, `first_turn`, `thought`, `next_thought`, `later_turn`, `left_out`, `unreadable`, `cut_off`, `ended_early`, `yaml`, `json`, `tools` at line {line} column 1"
+            "prompts: unknown field `cut_of`, expected one of `system`, `example`, `problem`, `first_turn`, `thought`, `next_thought`, `later_turn`, `left_out`, `unreadable`, `cut_off`, `ended_early`, `conclude`, `yaml`, `json`, `tools` at line {line} column 1"
         )
     );
 

@@ -220,7 +220,7 @@ async fn other_prompts_in_the_middle_of_a_run_are_used_for_all_of_it() {
     let mut reasoning = Reasoning::new("What is 24 * 7?");
     let english = node
         .clone()
-        .with_limits(Limits::default().with_thoughts(2))
+        .with_limits(Limits::default().with_thoughts(2).with_conclude(false))
         .into_flow();
 
     english

@@ -178,8 +178,9 @@ impl Policy for Question<'_> {
         self.request.clone()
     }
 
-    fn before_call(&mut self) -> Result<(), EndReason> {
-        self.meter.begin_call()
+    fn before_call(&mut self, request: ChatRequest, _: Rung) -> Result<ChatRequest, EndReason> {
+        self.meter.begin_call()?;
+        Ok(request)
     }
 
     fn after_call(&mut self, request: &ChatRequest, response: &ChatResponse) {

@@ -13,7 +13,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use cogwork_llm::LlmError;
 use cogwork_text::OneLine;
 
-use crate::{Growth, Reasoning, ReplyProblem, Reporter, Rung, ToolUse, Working};
+use crate::{Growth, Limit, Reasoning, ReplyProblem, Reporter, Rung, ToolUse, Working};
 use live::Live;
 use page::{Page, Styles};
 
@@ -233,6 +233,14 @@ impl Reporter for ConsoleReporter {
         let error = OneLine::new(error);
         let text = format!(
             "Thought {thought_number}: the server refuses {refused}, asking by {next}: {error}"
+        );
+
+        self.print(|page| page.warning(&text));
+    }
+
+    fn concluding(&self, thought_number: u32, limit: Limit) {
+        let text = format!(
+            "Thought {thought_number}: concluding, because the limit of {limit} is nearly reached"
         );
 
         self.print(|page| page.warning(&text));

@@ -8,7 +8,7 @@ use cogwork_plan::{ChangeKind, Plan};
 use cogwork_text::{MultiLine, Name, OneLine};
 
 use super::{tree, wrap};
-use crate::{Reasoning, Thought, ToolUse};
+use crate::{EndReason, Reasoning, Thought, ToolUse};
 
 /// The columns of the bar that shows the progress. A shorter one isn't shown.
 const MAX_BAR: usize = 20;
@@ -236,6 +236,16 @@ impl Page {
         self.line(&format!("{heading}Answer{heading:#}"));
         self.paragraph(good, &MultiLine::new(answer).to_string());
         self.line("");
+
+        if let Some(EndReason::Limit(limit)) = reasoning.end_reason() {
+            let best = match reasoning.cut_short() {
+                Some(cut_short) if cut_short.is_concluded() => "the best answer so far",
+                _ => "the last thought, without a conclusion",
+            };
+            let warning = format!("Ended by the limit of {limit}: this is {best}.");
+            self.paragraph(self.styles.warning, &warning);
+        }
+
         self.paragraph(self.styles.faint, &total(reasoning));
     }
 

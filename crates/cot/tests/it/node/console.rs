@@ -240,7 +240,7 @@ async fn the_tail_of_a_thought_fits_into_the_terminal() {
     }
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn after_a_run_nothing_of_the_growing_thoughts_is_left() {
     let terminal = Terminal::new(60, 60);
     let plain = crate::node::reporting::Screen::default();

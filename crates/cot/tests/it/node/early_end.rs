@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use cogwork_cot::{
-    ChainOfThought, EarlyEnd, Limits, LlmError, LlmErrorKind, Plan, Reasoning, Reply,
-    ReplyProblemKind, ScriptedClient, Step,
+    ChainOfThought, ChatResponse, EarlyEnd, Limits, LlmError, LlmErrorKind, Plan, Reasoning, Reply,
+    ReplyProblemKind, ScriptedClient, Step, Usage,
 };
 use cogwork_llm::ScriptedReply;
 use insta::assert_snapshot;
@@ -160,9 +160,10 @@ async fn a_call_that_fails_after_the_question_leaves_the_conclusion_there_was() 
 async fn a_limit_reached_after_the_question_leaves_the_conclusion_there_was() {
     for (limits, requests) in [
         (Limits::default().with_time(Duration::from_secs(50)), 2),
-        (Limits::default().with_tokens(1), 1),
+        (Limits::default().with_tokens(20_000), 1),
     ] {
-        let client = ScriptedClient::new([EARLY])
+        let early = ChatResponse::new(EARLY).with_usage(Usage::new(18_000, 100));
+        let client = ScriptedClient::new([early])
             .then(ScriptedReply::from(LAST).after(Duration::from_secs(100)));
         let node = ChainOfThought::new(client.clone()).with_limits(limits);
         let mut reasoning = reasoning();

@@ -13,15 +13,17 @@ use cogwork_cot::{
 use cogwork_flow::Phase;
 use cogwork_llm::ScriptedReply;
 
-use crate::node::support::{FIRST, LAST, PROSE, SECOND, Stateless, cot_error, flow, reasoning};
+use crate::node::support::{FIRST, LAST, PROSE, SECOND, Stateless, cot_error, reasoning};
 
+/// A flow that fails at its limits.
 fn limited(client: impl LlmClient + 'static, limits: Limits) -> Flow<Reasoning> {
+    let limits = limits.with_conclude(false);
     ChainOfThought::new(client).with_limits(limits).into_flow()
 }
 
-/// A reply that took 100 tokens and ten seconds.
+/// A reply that took 10,000 tokens and ten seconds.
 fn slow(text: &str) -> ScriptedReply {
-    let response = ChatResponse::new(text).with_usage(Usage::new(90, 10));
+    let response = ChatResponse::new(text).with_usage(Usage::new(2_000, 8_000));
     ScriptedReply::from(response).after(Duration::from_secs(10))
 }
 
@@ -29,7 +31,7 @@ fn slow(text: &str) -> ScriptedReply {
 async fn a_model_that_never_ends_is_stopped_after_fifty_thoughts() {
     let client = Arc::new(Stateless::new(&[FIRST, SECOND]));
     let mut reasoning = reasoning();
-    let error = flow(Arc::clone(&client))
+    let error = limited(Arc::clone(&client), Limits::default())
         .run(&mut reasoning)
         .await
         .unwrap_err();
@@ -98,29 +100,29 @@ async fn tokens_are_held_against_their_limit_before_each_request() {
         .then(slow(FIRST))
         .then(slow(SECOND))
         .then(slow(LAST));
-    let error = limited(client.clone(), Limits::default().with_tokens(150))
+    let error = limited(client.clone(), Limits::default().with_tokens(15_000))
         .run(&mut reasoning)
         .await
         .unwrap_err();
     assert_eq!(
         error.to_string(),
-        "flow `chain of thought`, node `think`: prep failed: thought 3: the limit of 150 tokens was reached \
+        "flow `chain of thought`, node `think`: prep failed: thought 3: the limit of 15000 tokens was reached \
          without a conclusion; the thoughts are kept, so the run can continue with a higher limit"
     );
 
-    assert_eq!(cot_error(&error).limit(), Some(Limit::Tokens(150)));
+    assert_eq!(cot_error(&error).limit(), Some(Limit::Tokens(15_000)));
     assert_eq!(
         (reasoning.thoughts().len(), reasoning.spent().tokens()),
-        (2, 200)
+        (2, 20_000)
     );
 
-    limited(client, Limits::default().with_tokens(201))
+    limited(client, Limits::default().with_tokens(25_000))
         .run(&mut reasoning)
         .await
         .unwrap();
     assert_eq!(
         (reasoning.thoughts().len(), reasoning.spent().tokens()),
-        (3, 300)
+        (3, 30_000)
     );
 }
 
@@ -133,11 +135,11 @@ async fn tokens_nobody_counted_are_guessed_from_the_text() {
         ScriptedClient::new([zero(FIRST), zero(SECOND), zero(LAST)]),
     ] {
         let mut reasoning = reasoning();
-        let error = limited(client.clone(), Limits::default().with_tokens(1))
+        let error = limited(client.clone(), Limits::default().with_tokens(1_600))
             .run(&mut reasoning)
             .await
             .unwrap_err();
-        assert_eq!(cot_error(&error).limit(), Some(Limit::Tokens(1)));
+        assert_eq!(cot_error(&error).limit(), Some(Limit::Tokens(1_600)));
         let read: usize = client.requests()[0]
             .messages()
             .iter()
@@ -163,13 +165,13 @@ async fn the_limit_of_tokens_ends_the_asking_again_too() {
         .then(slow(FIRST))
         .then(slow(PROSE))
         .then(slow(LAST));
-    let error = limited(client.clone(), Limits::default().with_tokens(200))
+    let error = limited(client.clone(), Limits::default().with_tokens(20_000))
         .run(&mut reasoning)
         .await
         .unwrap_err();
     assert_eq!(
         error.to_string(),
-        "flow `chain of thought`, node `think`: exec failed: thought 2: the limit of 200 tokens was reached \
+        "flow `chain of thought`, node `think`: exec failed: thought 2: the limit of 20000 tokens was reached \
          without a conclusion; the thoughts are kept, so the run can continue with a higher limit"
     );
 
@@ -180,7 +182,7 @@ async fn the_limit_of_tokens_ends_the_asking_again_too() {
     );
     assert_eq!(
         (error.spent().tokens(), reasoning.spent().tokens()),
-        (100, 100)
+        (10_000, 10_000)
     );
     assert_eq!(
         (client.requests().len(), reasoning.thoughts().len()),
@@ -195,19 +197,19 @@ async fn a_failed_turn_is_charged_to_the_state_by_whoever_goes_on() {
         .then(slow(FIRST))
         .then(slow(PROSE))
         .then(slow(LAST));
-    let flow = limited(client.clone(), Limits::default().with_tokens(200));
+    let flow = limited(client.clone(), Limits::default().with_tokens(20_000));
     let error = flow.run(&mut reasoning).await.unwrap_err();
 
     reasoning.charge(cot_error(&error));
     assert_eq!(
         (reasoning.spent().tokens(), reasoning.spent().time),
-        (200, Duration::from_secs(20))
+        (20_000, Duration::from_secs(20))
     );
 
     let error = flow.run(&mut reasoning).await.unwrap_err();
     assert_eq!(
         (cot_error(&error).limit(), error.phase()),
-        (Some(Limit::Tokens(200)), Some(Phase::Prep))
+        (Some(Limit::Tokens(20_000)), Some(Phase::Prep))
     );
     assert_eq!(client.requests().len(), 2);
 }
@@ -246,7 +248,7 @@ async fn time_ends_a_run_in_the_middle_of_a_call_and_keeps_the_replies_so_far() 
     assert_eq!(replies, [PROSE]);
     assert_eq!(
         (error.spent().time, error.spent().tokens()),
-        (Duration::from_secs(15), 100)
+        (Duration::from_secs(15), 10_000)
     );
     assert_eq!(
         (reasoning.thoughts().len(), reasoning.spent().time),
@@ -322,7 +324,7 @@ async fn time_that_is_up_ends_a_run_before_the_next_call() {
 #[tokio::test(start_paused = true)]
 async fn an_hour_is_the_default_time_and_no_time_is_too_long() {
     let never = || ScriptedReply::from(LAST).after(Duration::from_secs(4000));
-    let error = flow(ScriptedClient::default().then(never()))
+    let error = limited(ScriptedClient::default().then(never()), Limits::default())
         .run(&mut reasoning())
         .await
         .unwrap_err();

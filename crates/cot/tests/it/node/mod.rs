@@ -8,6 +8,8 @@
 )]
 
 mod asking_again;
+mod budgets;
+mod concluding;
 mod console;
 mod constrained;
 mod early_end;
@@ -18,6 +20,7 @@ mod mocking;
 mod repairing;
 #[cfg(feature = "console")]
 mod reporting;
+mod run_options;
 mod saving;
 mod sequences;
 #[cfg(feature = "console")]

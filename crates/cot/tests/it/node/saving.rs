@@ -70,7 +70,7 @@ async fn a_saved_state_goes_on_with_the_very_same_request() {
         let mut unsaved = Reasoning::new(format!("{PROBLEM}\n{UGLY}"));
         let node = ChainOfThought::new(client)
             .with_history(history)
-            .with_limits(Limits::default().with_thoughts(3));
+            .with_limits(Limits::default().with_thoughts(3).with_conclude(false));
         node.into_flow().run(&mut unsaved).await.unwrap_err();
         assert_eq!(unsaved.thoughts().len(), 3);
 
@@ -256,8 +256,8 @@ fn a_state_whose_thoughts_are_numbered_wrongly_is_an_error_at_the_first() {
 #[test]
 fn a_state_with_a_key_unknown_is_an_error_that_lists_the_known() {
     assert_snapshot!(complaints(r#""problem""#, r#""thought": [], "problem""#), @"
-    JSON: unknown field `thought`, expected one of `problem`, `thoughts`, `current_thought_number`, `solution`, `spent` at line 2 column 11
-    YAML: unknown field `thought`, expected one of `problem`, `thoughts`, `current_thought_number`, `solution`, `spent`
+    JSON: unknown field `thought`, expected one of `problem`, `thoughts`, `current_thought_number`, `solution`, `spent`, `cut_short` at line 2 column 11
+    YAML: unknown field `thought`, expected one of `problem`, `thoughts`, `current_thought_number`, `solution`, `spent`, `cut_short`
     ");
     assert_snapshot!(complaints(r#""thought_number": 2"#, r#""thought_number": 2, "confidence": 0.9"#), @"
     JSON: unknown field `confidence`, expected one of `thought_number`, `current_thinking`, `planning`, `next_thought_needed`, `trace` at line 14 column 39

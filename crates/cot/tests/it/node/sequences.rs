@@ -4,8 +4,8 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use cogwork_cot::{
-    ChainOfThought, ChatRequest, ChatResponse, EarlyEnd, FinishReason, Limits, LlmClient, LlmError,
-    LlmErrorKind, Reasoning, Spent, Try, Usage, async_trait,
+    ChainOfThought, ChatRequest, ChatResponse, CutShort, EarlyEnd, FinishReason, Limits, LlmClient,
+    LlmError, LlmErrorKind, Reasoning, Spent, Try, Usage, async_trait,
 };
 use proptest::prelude::*;
 
@@ -72,11 +72,13 @@ fn policy() -> impl Strategy<Value = EarlyEnd> {
 }
 
 fn limits() -> impl Strategy<Value = Limits> {
-    (0_u32..6, 0_u32..4, 0_u64..40_000, 0_u64..30).prop_map(|(thoughts, asks, tokens, seconds)| {
+    let ranges = (0_u32..6, 0_u32..4, 0_u64..40_000, 0_u64..30, any::<bool>());
+    ranges.prop_map(|(thoughts, asks, tokens, seconds, conclude)| {
         let limits = Limits::default()
             .with_thoughts(thoughts)
             .with_asks_again(asks)
-            .with_tokens(tokens);
+            .with_tokens(tokens)
+            .with_conclude(conclude);
         limits.with_time(Duration::from_secs(seconds))
     })
 }
@@ -85,13 +87,19 @@ fn replies(tries: &[Try]) -> impl Iterator<Item = String> {
     tries.iter().map(|made| made.reply.clone())
 }
 
-/// The texts in the order they came, from the thoughts and from a turn that failed.
+/// The texts in the order they came, from the thoughts and from a last turn without one.
 fn all_replies(reasoning: &Reasoning, failed: &[Try]) -> Vec<String> {
     let kept = reasoning
         .thoughts()
         .iter()
         .flat_map(|thought| replies(&thought.trace().tries));
-    kept.chain(replies(failed)).collect()
+    let unfinished = reasoning
+        .cut_short()
+        .map_or(&[][..], |cut_short| &cut_short.trace().tries);
+
+    kept.chain(replies(unfinished))
+        .chain(replies(failed))
+        .collect()
 }
 
 proptest! {
@@ -120,19 +128,25 @@ proptest! {
         for thought in reasoning.thoughts() {
             spent += thought.trace().spent;
         }
+        if let Some(cut_short) = reasoning.cut_short() {
+            prop_assert!(limits.conclude);
+            spent += cut_short.trace().spent;
+        }
         prop_assert_eq!(spent, reasoning.spent());
 
         // Thoughts are numbered, and only the last one concludes.
         for (number, thought) in (1..).zip(reasoning.thoughts()) {
             prop_assert_eq!(thought.thought_number(), number);
             let last = number as usize == reasoning.thoughts().len();
-            prop_assert_eq!(!thought.next_thought_needed(), last && outcome.is_ok());
+            let is_concluded = outcome.is_ok()
+                && reasoning.cut_short().is_none_or(CutShort::is_concluded);
+            prop_assert_eq!(!thought.next_thought_needed(), last && is_concluded);
         }
 
         // Limits hold.
         prop_assert!(reasoning.thoughts().len() <= limits.thoughts as usize);
         let calls_a_turn = limits.asks_again as usize + 2;
-        prop_assert!(*client.calls.lock().unwrap() <= (reasoning.thoughts().len() + 1) * calls_a_turn);
+        prop_assert!(*client.calls.lock().unwrap() <= (reasoning.thoughts().len() + 1) * 2 * calls_a_turn);
         let time = spent.time + failed.map_or(Duration::ZERO, |error| error.spent().time);
         prop_assert!(time <= limits.time);
         if let Some(last) = reasoning.thoughts().last() {

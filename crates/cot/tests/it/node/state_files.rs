@@ -144,7 +144,7 @@ fn an_error_is_one_harmless_line_with_its_place_and_an_excerpt() {
     let escapes = "{\"problem\": \"x\",\n \"a\\nb\\u001b[2J\": 1}";
     let error = Reasoning::from_json(escapes).unwrap_err();
     assert_snapshot!(format!("{error:#}"), @r#"
-    line 2, column 16: unknown field `a b�[2J`, expected one of `problem`, `thoughts`, `current_thought_number`, `solution`, `spent`
+    line 2, column 16: unknown field `a b�[2J`, expected one of `problem`, `thoughts`, `current_thought_number`, `solution`, `spent`, `cut_short`
        1 | {"problem": "x",
        2 |  "a\nb\u001b[2J": 1}
          |                ^
@@ -199,8 +199,8 @@ fn an_error_is_one_harmless_line_with_its_place_and_an_excerpt() {
     }
 
     assert_snapshot!(said, @r#"
-    a long key, JSON: line 1, column 1000219: unknown field `yyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyy … yyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyy`, expected one of `problem`, `thoughts`, `current_thought_number`, `solution`, `spent`
-    a long key, YAML: line 1, column 218: unknown field `yyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyy … yyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyy`, expected one of `problem`, `thoughts`, `current_thought_number`, `solution`, `spent`
+    a long key, JSON: line 1, column 1000219: unknown field `yyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyy … yyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyy`, expected one of `problem`, `thoughts`, `current_thought_number`, `solution`, `spent`, `cut_short`
+    a long key, YAML: line 1, column 218: unknown field `yyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyy … yyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyy`, expected one of `problem`, `thoughts`, `current_thought_number`, `solution`, `spent`, `cut_short`
     nothing, JSON: line 1, column 1: EOF while parsing a value
     nothing, YAML: line 1, column 1: missing field `problem`
     an end too early, JSON: line 1, column 15: EOF while parsing a string

@@ -362,7 +362,9 @@ async fn tools_may_be_called_after_the_question_about_an_early_end() {
 async fn a_call_is_part_of_the_time_and_the_error_lists_those_that_were_running() {
     let both = calls([multiply("a"), ToolCall::new("b", "hang", "{}")]);
     let client = replies([both]);
-    let limits = Limits::default().with_time(Duration::from_secs(7));
+    let limits = Limits::default()
+        .with_time(Duration::from_secs(7))
+        .with_conclude(false);
     let (_, ended) = run(node(&client).with_limits(limits)).await;
 
     let error = ended.unwrap_err();
@@ -377,20 +379,20 @@ async fn a_call_is_part_of_the_time_and_the_error_lists_those_that_were_running(
 
 #[tokio::test]
 async fn every_call_to_the_model_counts_towards_the_tokens() {
-    let costly = || calls([multiply("a")]).with_usage(Usage::new(400, 100));
+    let costly = || calls([multiply("a")]).with_usage(Usage::new(2_000, 500));
     let client = replies([costly(), costly(), costly()]);
-    let limits = Limits::default().with_tokens(1_000);
+    let limits = Limits::default().with_tokens(5_000).with_conclude(false);
     let (_, ended) = run(node(&client).with_limits(limits)).await;
 
     let error = ended.unwrap_err();
     let spent: Spent = cot_error(&error).spent();
     assert_eq!(
         (spent.calls, spent.tool_calls, spent.tokens()),
-        (2, 2, 1_000)
+        (2, 2, 5_000)
     );
     assert_eq!(
         cot_error(&error).limit().unwrap().to_string(),
-        "1000 tokens"
+        "5000 tokens"
     );
 }
 

@@ -1,0 +1,68 @@
+use serde::{Deserialize, Serialize};
+
+use crate::{Limit, Trace};
+
+/// Why a reasoning ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum EndReason {
+    /// The model ended the reasoning with an answer.
+    Answered,
+    /// A limit was reached. The answer is the best one so far.
+    Limit(Limit),
+}
+
+/// How a limit ended a reasoning.
+///
+/// Either the model was asked to conclude, and the last thought is its conclusion. Or there was no
+/// conclusion: then the answer is the text of the last thought, [`problem`](Self::problem) is the
+/// reason, and [`trace`](Self::trace) contains the replies and the cost of the last turn.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CutShort {
+    limit: Limit,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    problem: Option<String>,
+    #[serde(default, skip_serializing_if = "Trace::is_empty")]
+    trace: Trace,
+}
+
+impl CutShort {
+    pub(crate) fn concluded(limit: Limit) -> Self {
+        Self {
+            limit,
+            problem: None,
+            trace: Trace::default(),
+        }
+    }
+
+    pub(crate) fn unfinished(limit: Limit, problem: String, trace: Trace) -> Self {
+        Self {
+            limit,
+            problem: Some(problem),
+            trace,
+        }
+    }
+
+    /// Returns the limit.
+    pub fn limit(&self) -> Limit {
+        self.limit
+    }
+
+    /// Returns whether the last thought is a conclusion that the model was asked for because of the
+    /// limit.
+    pub fn is_concluded(&self) -> bool {
+        self.problem.is_none()
+    }
+
+    /// Returns why there is no conclusion, if there is none.
+    pub fn problem(&self) -> Option<&str> {
+        self.problem.as_deref()
+    }
+
+    /// Returns the replies and the cost of the last turn if it gave no conclusion. Otherwise, they
+    /// are in the trace of the last thought, and this one is empty.
+    pub fn trace(&self) -> &Trace {
+        &self.trace
+    }
+}

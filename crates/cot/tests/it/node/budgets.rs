@@ -1,0 +1,254 @@
+//! The limits on tokens and bytes hold, whatever a server counts.
+
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use cogwork_cot::{
+    ChainOfThought, ChatRequest, ChatResponse, EndReason, Limit, Limits, LlmClient, LlmError,
+    LlmErrorKind, Reasoning, RunError, Rung, ScriptedClient, Spent, Usage, async_trait,
+};
+use cogwork_llm::ReplyFormat;
+use proptest::prelude::*;
+
+use crate::node::support::{EARLY, FIRST, LAST, PROSE, SECOND, cot_error, reasoning};
+
+/// Reports random usage, and keeps what it reported.
+#[derive(Clone, Default)]
+struct Random {
+    /// The replies, with the tokens that each takes. `None` is a failed call.
+    replies: Vec<Option<(&'static str, u64)>>,
+    /// Whether it follows `max_tokens`, and counts tokens as they are estimated.
+    is_obedient: bool,
+    calls: Arc<Mutex<Vec<Call>>>,
+}
+
+#[derive(Clone, Copy)]
+struct Call {
+    tokens: u64,
+    bytes: u64,
+}
+
+/// What an obedient model writes at most if it isn't told how much it may.
+const UNTOLD: u64 = 8_192;
+
+#[async_trait]
+impl LlmClient for Random {
+    async fn complete(&self, request: ChatRequest) -> Result<ChatResponse, LlmError> {
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        let mut calls = self.calls.lock().unwrap();
+        let Some((text, written)) = self.replies[calls.len() % self.replies.len()] else {
+            calls.push(Call {
+                tokens: 0,
+                bytes: 0,
+            });
+            return Err(LlmError::new(LlmErrorKind::Server, "on fire"));
+        };
+
+        let most = request.max_tokens().map_or(UNTOLD, u64::from);
+        let usage = if self.is_obedient {
+            Usage::new(request.estimated_tokens(), written.min(most))
+        } else {
+            Usage::new(request.estimated_tokens() * 2, written)
+        };
+
+        calls.push(Call {
+            tokens: usage.total_tokens(),
+            bytes: (request.bytes() + text.len()) as u64,
+        });
+        Ok(ChatResponse::new(text).with_usage(usage))
+    }
+}
+
+fn replies() -> impl Strategy<Value = Vec<Option<(&'static str, u64)>>> {
+    let text = prop::sample::select(vec![FIRST, SECOND, FIRST, SECOND, LAST, EARLY, PROSE]);
+    let reply = prop::option::weighted(0.95, (text, 0_u64..12_000));
+    prop::collection::vec(reply, 1..8)
+}
+
+fn limits() -> impl Strategy<Value = Limits> {
+    let tokens = prop_oneof![0_u64..5_000, 0_u64..60_000];
+    let bytes = prop_oneof![3 => Just(u64::MAX), 1 => 0_u64..100_000];
+    let reserve = prop::option::of(0_u64..3_000);
+    (tokens, bytes, 0_u32..8, 0_u64..20, reserve).prop_map(
+        |(tokens, bytes, thoughts, seconds, reserve)| {
+            let mut limits = Limits::default()
+                .with_tokens(tokens)
+                .with_bytes(bytes)
+                .with_thoughts(thoughts)
+                .with_time(Duration::from_secs(seconds));
+            limits.reserve_tokens = reserve;
+            limits
+        },
+    )
+}
+
+fn run(client: &Random, limits: Limits) -> (Reasoning, Result<(), RunError>) {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_time()
+        .start_paused(true)
+        .build()
+        .unwrap();
+    let flow = ChainOfThought::new(client.clone())
+        .with_limits(limits)
+        .into_flow();
+
+    let mut reasoning = reasoning();
+    let ended = runtime.block_on(flow.run(&mut reasoning));
+    (reasoning, ended.map(drop))
+}
+
+/// Everything that was spent, also in a turn that failed.
+fn all_spent(reasoning: &Reasoning, ended: &Result<(), RunError>) -> Spent {
+    let mut spent = reasoning.spent();
+    if let Err(error) = ended {
+        spent += cot_error(error).spent();
+    }
+    spent
+}
+
+proptest! {
+    /// With a model that follows `max_tokens`, no limit is exceeded.
+    #[test]
+    fn an_obedient_model_never_exceeds_a_limit(replies in replies(), limits in limits()) {
+        let client = Random { replies, is_obedient: true, ..Random::default() };
+        let (reasoning, ended) = run(&client, limits);
+        let spent = all_spent(&reasoning, &ended);
+
+        prop_assert!(spent.tokens() <= limits.tokens);
+        prop_assert!(spent.time <= limits.time);
+        prop_assert!(reasoning.thoughts().len() <= limits.thoughts as usize);
+    }
+
+    /// Otherwise, it is exceeded by one call at most. The run ends with an answer and the reason, or with an error
+    /// that keeps everything.
+    #[test]
+    fn a_limit_is_exceeded_by_one_call_at_most(
+        replies in replies(),
+        limits in limits(),
+        is_obedient in any::<bool>(),
+    ) {
+        let client = Random { replies, is_obedient, ..Random::default() };
+        let (reasoning, ended) = run(&client, limits);
+        let spent = all_spent(&reasoning, &ended);
+        let calls = client.calls.lock().unwrap();
+
+        // Nothing that was spent is lost. A call that was interrupted has no cost yet.
+        prop_assert_eq!(spent.tokens(), calls.iter().map(|call| call.tokens).sum::<u64>());
+        prop_assert_eq!(spent.bytes, calls.iter().map(|call| call.bytes).sum::<u64>());
+
+        let last = calls.last().copied().unwrap_or(Call { tokens: 0, bytes: 0 });
+        prop_assert!(calls.is_empty() || spent.tokens() - last.tokens < limits.tokens);
+        prop_assert!(calls.is_empty() || spent.bytes - last.bytes < limits.bytes);
+
+        match ended {
+            Ok(()) => {
+                let reason = reasoning.end_reason().unwrap();
+                prop_assert_eq!(reason == EndReason::Answered, reasoning.is_complete());
+                prop_assert!(reasoning.answer().is_some());
+            }
+            Err(error) => {
+                let error = cot_error(&error);
+                let is_limit = error.limit().is_some();
+                prop_assert!(!is_limit || reasoning.thoughts().is_empty(), "{}", error);
+                prop_assert_eq!(reasoning.end_reason(), None);
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_request_never_asks_for_more_than_is_left() {
+    let first = ChatResponse::new(FIRST).with_usage(Usage::new(1_500, 500));
+    let client = ScriptedClient::new([first, ChatResponse::new(LAST)]);
+    let limits = Limits::default().with_tokens(12_000);
+    let node = ChainOfThought::new(client.clone()).with_limits(limits);
+    node.clone()
+        .into_flow()
+        .run(&mut reasoning())
+        .await
+        .unwrap();
+
+    for (request, left) in client.requests().iter().zip([12_000, 10_000]) {
+        let most = u64::from(request.max_tokens().unwrap());
+        assert!(most + request.estimated_tokens() <= left);
+    }
+
+    // A lower setting stays.
+    let client = ScriptedClient::new([LAST]);
+    let request = ChatRequest::default().with_max_tokens(600);
+    let node = ChainOfThought::new(client.clone())
+        .with_limits(limits)
+        .with_request(request);
+    node.into_flow().run(&mut reasoning()).await.unwrap();
+    assert_eq!(client.requests()[0].max_tokens(), Some(600));
+}
+
+#[tokio::test]
+async fn the_schema_follows_the_tokens_that_are_left() {
+    let client = ScriptedClient::new([LAST]);
+    let limits = Limits::default().with_tokens(6_000);
+    let node = ChainOfThought::new(client.clone())
+        .with_limits(limits)
+        .with_format(Rung::Schema);
+    node.into_flow().run(&mut reasoning()).await.unwrap();
+
+    let requests = client.requests();
+    let max_tokens = requests[0].max_tokens().unwrap();
+    assert!(max_tokens < 2_500, "{max_tokens}");
+
+    let bounds = cogwork_cot::ReplyBounds::for_tokens(max_tokens);
+    let schema = cogwork_cot::Reply::json_schema(bounds);
+    assert_eq!(
+        requests[0].format(),
+        Some(&ReplyFormat::schema("reply", schema))
+    );
+}
+
+#[tokio::test]
+async fn bytes_end_a_run_whose_server_reports_too_few_tokens() {
+    let cheap = |text| ChatResponse::new(text).with_usage(Usage::new(1, 1));
+    let client = ScriptedClient::new([cheap(FIRST), cheap(SECOND), cheap(EARLY), cheap(LAST)]);
+    let limits = Limits::default().with_bytes(16_000);
+    let node = ChainOfThought::new(client.clone()).with_limits(limits);
+
+    let mut reasoning = reasoning();
+    node.into_flow().run(&mut reasoning).await.unwrap();
+
+    let limit = Limit::Bytes(16_000);
+    assert_eq!(reasoning.end_reason(), Some(EndReason::Limit(limit)));
+    assert!(reasoning.spent().bytes <= 16_000);
+    assert!(reasoning.thoughts().len() < 4);
+}
+
+#[tokio::test]
+async fn a_reply_that_ignores_max_tokens_exceeds_the_limit_once() {
+    let huge = |text| ChatResponse::new(text).with_usage(Usage::new(5_000, 50_000));
+    let client = ScriptedClient::new([huge(FIRST), huge(SECOND), huge(LAST)]);
+    let limits = Limits::default().with_tokens(20_000);
+    let node = ChainOfThought::new(client.clone()).with_limits(limits);
+
+    let mut reasoning = reasoning();
+    node.into_flow().run(&mut reasoning).await.unwrap();
+
+    assert_eq!(client.requests().len(), 1);
+    assert_eq!(reasoning.spent().tokens(), 55_000);
+    assert_eq!(reasoning.answer(), Some("I multiply, then add."));
+
+    let limit = Limit::Tokens(20_000);
+    assert_eq!(reasoning.end_reason(), Some(EndReason::Limit(limit)));
+}
+
+#[tokio::test]
+async fn a_low_limit_gives_an_answer_at_once() {
+    let client = ScriptedClient::new([LAST]);
+    let limits = Limits::default().with_tokens(1_500);
+    let node = ChainOfThought::new(client.clone()).with_limits(limits);
+
+    let mut reasoning = reasoning();
+    node.into_flow().run(&mut reasoning).await.unwrap();
+
+    assert!(reasoning.answer().is_some());
+    assert!(!reasoning.is_complete());
+    assert!(reasoning.spent().tokens() <= 1_500);
+    assert!(client.requests()[0].max_tokens().unwrap() < 400);
+}

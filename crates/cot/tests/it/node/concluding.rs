@@ -1,0 +1,416 @@
+//! Before a limit is reached, the model is asked to conclude, and the run ends with the best answer and the reason.
+
+use std::time::Duration;
+
+use cogwork_cot::{
+    ChainOfThought, ChatResponse, CutShort, EndReason, FinishReason, Limit, Limits, LlmClient,
+    LlmError, LlmErrorKind, Prompts, Reasoning, Rung, ScriptedClient, Usage,
+};
+use cogwork_llm::ScriptedReply;
+use insta::assert_snapshot;
+
+use crate::node::support::{EARLY, FIRST, LAST, PROSE, SECOND, conversation, cot_error, reasoning};
+
+/// Every step but the conclusion is done.
+const THIRD: &str = "\
+```yaml
+current_thinking: 144 + 6 = 150.
+planning:
+  - {description: Multiply, status: Done, result: 144}
+  - {description: Add, status: Done, result: 150}
+  - {description: Conclusion, status: Pending}
+next_thought_needed: true
+```";
+
+async fn run(client: &(impl LlmClient + Clone + 'static), limits: Limits) -> Reasoning {
+    let mut reasoning = reasoning();
+    let node = ChainOfThought::new(client.clone()).with_limits(limits);
+    node.into_flow().run(&mut reasoning).await.unwrap();
+
+    // It can be saved and read back.
+    let json = serde_json::to_string(&reasoning).unwrap();
+    assert_eq!(Reasoning::from_json(&json).unwrap(), reasoning);
+    let yaml = serde_yaml::to_string(&reasoning).unwrap();
+    assert_eq!(Reasoning::from_yaml(&yaml).unwrap(), reasoning);
+
+    reasoning
+}
+
+fn thoughts(most: u32) -> Limits {
+    Limits::default().with_thoughts(most)
+}
+
+#[tokio::test]
+async fn the_last_thought_is_asked_for_the_conclusion() {
+    let client = ScriptedClient::new([FIRST, EARLY]);
+    let reasoning = run(&client, thoughts(2)).await;
+
+    assert_eq!(reasoning.answer(), Some("The answer is 150."));
+    let limit = Limit::Thoughts(2);
+    assert_eq!(reasoning.end_reason(), Some(EndReason::Limit(limit)));
+    assert!(!reasoning.is_complete());
+    assert!(reasoning.cut_short().unwrap().is_concluded());
+
+    // The model isn't asked about the steps that are not done.
+    let requests = client.requests();
+    assert_eq!(requests.len(), 2);
+    assert!(reasoning.thoughts()[1].trace().ended_early);
+
+    let last = requests[1].messages().len() - 1;
+    assert_snapshot!(conversation(&requests[1], last));
+}
+
+#[tokio::test]
+async fn the_question_exists_in_every_language_and_form() {
+    for (prompts, word) in [
+        (Prompts::english(), "This is the last thought."),
+        (Prompts::chinese(), "这是最后一个思考。"),
+    ] {
+        for rung in [Rung::Json, Rung::Text] {
+            let client = ScriptedClient::new([FIRST, LAST]);
+            let node = ChainOfThought::new(client.clone())
+                .with_prompts(prompts.clone())
+                .with_format(rung)
+                .with_limits(thoughts(2));
+            node.into_flow().run(&mut reasoning()).await.unwrap();
+
+            let requests = client.requests();
+            let asked = requests[1].messages().last().unwrap().text();
+            assert!(asked.contains(word), "{asked}");
+
+            let form = match (rung, &prompts.json) {
+                (Rung::Json, Some(json)) => &json.name,
+                _ => &prompts.yaml.name,
+            };
+            let reply_with = asked.lines().last().unwrap();
+            assert!(reply_with.contains(form.as_str()), "{reply_with}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_conclusion_that_wants_to_go_on_is_still_the_end() {
+    let client = ScriptedClient::new([FIRST, SECOND]);
+    let reasoning = run(&client, thoughts(2)).await;
+
+    assert!(reasoning.answer().unwrap().contains("12 * 12 = 144."));
+    assert!(!reasoning.is_complete());
+    assert!(!reasoning.thoughts()[1].next_thought_needed());
+
+    // What the model wrote is kept.
+    assert_eq!(reasoning.thoughts()[1].trace().tries[0].reply, SECOND);
+}
+
+#[tokio::test]
+async fn an_answer_that_came_in_time_is_complete() {
+    let client = ScriptedClient::new([FIRST, LAST]);
+    let reasoning = run(&client, thoughts(3)).await;
+    assert_eq!(reasoning.end_reason(), Some(EndReason::Answered));
+    assert!(reasoning.is_complete());
+
+    // Also in the last thought, if only the conclusion was left to do.
+    let client = ScriptedClient::new([FIRST, THIRD, LAST]);
+    let reasoning = run(&client, thoughts(3)).await;
+    assert_eq!(reasoning.end_reason(), Some(EndReason::Answered));
+
+    // Not if the last thought does everything at once because it was asked to.
+    let client = ScriptedClient::new([FIRST, LAST]);
+    let reasoning = run(&client, thoughts(2)).await;
+    assert!(!reasoning.is_complete());
+}
+
+#[tokio::test]
+async fn without_a_usable_conclusion_the_last_thought_is_the_answer() {
+    let client = ScriptedClient::new([FIRST, PROSE, PROSE, PROSE]);
+    let reasoning = run(&client, thoughts(2)).await;
+
+    assert_eq!(reasoning.answer(), Some("I multiply, then add."));
+    assert_eq!(reasoning.thoughts().len(), 1);
+    assert!(!reasoning.is_complete());
+
+    let cut_short = reasoning.cut_short().unwrap();
+    assert!(!cut_short.is_concluded());
+    assert_eq!(cut_short.trace().tries.len(), 3);
+    assert_eq!(cut_short.trace().spent.calls, 3);
+    assert_eq!(reasoning.spent().calls, 4);
+    assert_snapshot!(cut_short.problem().unwrap(), @"thought 2: no usable reply in 3 tries: line 1, column 1: the reply has no YAML block; expected one with the keys `current_thinking`, `planning` and `next_thought_needed`");
+}
+
+#[tokio::test]
+async fn a_failed_call_leaves_the_last_thought_as_the_answer() {
+    let failure = LlmError::new(LlmErrorKind::Server, "on fire");
+    let client = ScriptedClient::new([FIRST]).then(failure);
+    let reasoning = run(&client, thoughts(2)).await;
+
+    assert_eq!(reasoning.answer(), Some("I multiply, then add."));
+    let cut_short = reasoning.cut_short().unwrap();
+    assert_snapshot!(cut_short.problem().unwrap(), @"thought 2: the call to the model failed: server: on fire");
+}
+
+#[tokio::test]
+async fn a_conclusion_that_was_cut_off_is_used_as_far_as_it_goes() {
+    let half = "```yaml\ncurrent_thinking: |\n  The answer is 150, because\nplanning:\n  - descr";
+    for (limits, calls) in [
+        (thoughts(2).with_asks_again(0), 2),
+        (thoughts(2).with_asks_again(1), 3),
+        (Limits::default().with_tokens(20_000), 2),
+    ] {
+        let cut_off = ChatResponse::new(half).with_finish_reason(FinishReason::Length);
+        let first = ChatResponse::new(FIRST).with_usage(Usage::new(1_000, 17_000));
+        let client = ScriptedClient::new([first]).then(cut_off).then(PROSE);
+        let reasoning = run(&client, limits).await;
+
+        let answer = reasoning.answer().unwrap();
+        assert_eq!(answer.trim(), "The answer is 150, because");
+        assert!(!reasoning.is_complete());
+        assert!(reasoning.thoughts()[1].trace().truncated);
+        assert_eq!(reasoning.thoughts()[1].trace().tries[0].reply, half);
+        assert_eq!(client.requests().len(), calls);
+    }
+}
+
+#[tokio::test]
+async fn a_limit_before_the_first_thought_is_an_error_unless_the_model_can_conclude() {
+    let client = ScriptedClient::new([LAST]);
+    let reasoning_of_one = run(&client, thoughts(1)).await;
+    assert!(!reasoning_of_one.is_complete());
+    assert!(reasoning_of_one.answer().is_some());
+
+    let client = ScriptedClient::new([LAST]);
+    let node = ChainOfThought::new(client.clone()).with_limits(Limits::default().with_tokens(500));
+    let error = node.into_flow().run(&mut reasoning()).await.unwrap_err();
+    assert_eq!(cot_error(&error).limit(), Some(Limit::Tokens(500)));
+    assert_eq!(client.requests().len(), 0);
+
+    // A conclusion that cannot be used is kept in the error.
+    let client = ScriptedClient::new([PROSE]);
+    let limits = thoughts(1).with_asks_again(0);
+    let node = ChainOfThought::new(client).with_limits(limits);
+    let error = node.into_flow().run(&mut reasoning()).await.unwrap_err();
+    let error = cot_error(&error);
+    assert_eq!(error.tries()[0].reply, PROSE);
+    assert_eq!(error.spent().calls, 1);
+    assert!(error.reply_problem().is_some());
+}
+
+/// A reply after some time.
+fn slow(text: &str, seconds: u64) -> ScriptedReply {
+    ScriptedReply::from(text).after(Duration::from_secs(seconds))
+}
+
+fn seconds(limit: u64) -> Limits {
+    Limits::default().with_time(Duration::from_secs(limit))
+}
+
+#[tokio::test(start_paused = true)]
+async fn time_is_kept_for_the_conclusion() {
+    let client = ScriptedClient::default()
+        .then(slow(FIRST, 20))
+        .then(slow(SECOND, 20))
+        .then(slow(EARLY, 20));
+
+    // After two turns of 20 seconds, there is time for one more.
+    let reasoning = run(&client, seconds(79)).await;
+    assert_eq!(reasoning.thoughts().len(), 3);
+    assert_eq!(reasoning.spent().time, Duration::from_secs(60));
+
+    let limit = Limit::Time(Duration::from_secs(79));
+    assert_eq!(reasoning.end_reason(), Some(EndReason::Limit(limit)));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_turn_that_takes_too_long_is_interrupted_for_the_conclusion() {
+    let client = ScriptedClient::default()
+        .then(slow(FIRST, 20))
+        .then(slow(SECOND, 1_000))
+        .then(slow(EARLY, 10));
+    let reasoning = run(&client, seconds(100)).await;
+
+    // A quarter of the limit at most is kept; the longest turn so far took 20 seconds.
+    assert_eq!(reasoning.spent().time, Duration::from_secs(90));
+    assert_eq!(reasoning.thoughts().len(), 2);
+    assert_eq!(reasoning.answer(), Some("The answer is 150."));
+    assert!(!reasoning.is_complete());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_conclusion_that_takes_too_long_is_interrupted_too() {
+    let client = ScriptedClient::default()
+        .then(slow(FIRST, 20))
+        .then(slow(PROSE, 30))
+        .then(slow(SECOND, 1_000))
+        .then(slow(EARLY, 1_000));
+    let reasoning = run(&client, seconds(100)).await;
+
+    assert_eq!(reasoning.spent().time, Duration::from_secs(100));
+    assert_eq!(reasoning.answer(), Some("I multiply, then add."));
+    let tries = &reasoning.cut_short().unwrap().trace().tries;
+    assert_eq!(tries.len(), 1);
+    assert_eq!(tries[0].reply, PROSE);
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_time_that_is_kept_can_be_set() {
+    let client = ScriptedClient::default()
+        .then(slow(FIRST, 1))
+        .then(slow(SECOND, 1_000))
+        .then(slow(EARLY, 30));
+    let limits = seconds(100).with_reserve_time(Duration::from_secs(40));
+    let reasoning = run(&client, limits).await;
+
+    assert_eq!(reasoning.spent().time, Duration::from_secs(60 + 30));
+    assert!(reasoning.cut_short().unwrap().is_concluded());
+}
+
+#[tokio::test]
+async fn a_reopened_reasoning_goes_on_under_higher_limits() {
+    for replies in [&[FIRST, EARLY, LAST][..], &[FIRST, PROSE, LAST]] {
+        let client = ScriptedClient::new(replies.iter().copied());
+        let mut reasoning = run(&client, thoughts(2).with_asks_again(0)).await;
+        let made = reasoning.thoughts().len();
+
+        // Without that, a finished run stays finished.
+        let flow = ChainOfThought::new(client.clone()).into_flow();
+        flow.run(&mut reasoning).await.unwrap();
+        assert_eq!(reasoning.thoughts().len(), made);
+
+        assert!(reasoning.reopen());
+        assert_eq!((reasoning.answer(), reasoning.end_reason()), (None, None));
+        let json = serde_json::to_string(&reasoning).unwrap();
+        assert_eq!(Reasoning::from_json(&json).unwrap(), reasoning);
+
+        flow.run(&mut reasoning).await.unwrap();
+        assert!(reasoning.is_complete());
+        assert_eq!(reasoning.thoughts().len(), made + 1);
+        assert_eq!(reasoning.spent().calls, 3);
+        assert!(!reasoning.reopen());
+    }
+}
+
+#[tokio::test]
+async fn a_reasoning_that_has_more_thoughts_than_allowed_ends_with_the_last_one() {
+    let client = ScriptedClient::new([FIRST, SECOND]);
+    let limits = thoughts(2).with_conclude(false);
+    let mut reasoning = reasoning();
+    let node = ChainOfThought::new(client.clone());
+    let flow = node.clone().with_limits(limits).into_flow();
+    flow.run(&mut reasoning).await.unwrap_err();
+
+    let flow = node.with_limits(thoughts(1)).into_flow();
+    flow.run(&mut reasoning).await.unwrap();
+    assert!(reasoning.answer().unwrap().contains("12 * 12 = 144."));
+    assert_eq!(
+        reasoning.cut_short().map(CutShort::limit),
+        Some(Limit::Thoughts(1))
+    );
+    assert_eq!(client.requests().len(), 2);
+}
+
+#[cfg(feature = "console")]
+#[tokio::test]
+async fn the_console_shows_why_the_run_ended() {
+    use std::sync::{Arc, Mutex};
+
+    use cogwork_cot::ConsoleReporter;
+
+    #[derive(Clone, Default)]
+    struct Shared(Arc<Mutex<Vec<u8>>>);
+
+    impl std::io::Write for Shared {
+        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+            self.0.lock().unwrap().write(bytes)
+        }
+
+        fn flush(&mut self) -> std::io::Result<()> {
+            Ok(())
+        }
+    }
+
+    let out = Shared::default();
+    for last in [EARLY, PROSE] {
+        let node = ChainOfThought::new(ScriptedClient::new([FIRST, last]))
+            .with_limits(thoughts(2).with_asks_again(0))
+            .with_reporter(ConsoleReporter::to(out.clone()));
+        node.into_flow().run(&mut reasoning()).await.unwrap();
+    }
+
+    let printed = String::from_utf8(out.0.lock().unwrap().clone()).unwrap();
+    let about_limits: Vec<_> = printed
+        .lines()
+        .filter(|line| line.contains("limit"))
+        .collect();
+    assert_snapshot!(about_limits.join("\n"), @r"
+    Thought 2: concluding, because the limit of 2 thoughts is nearly reached
+    Ended by the limit of 2 thoughts: this is the best answer so far.
+    Thought 2: concluding, because the limit of 2 thoughts is nearly reached
+    Ended by the limit of 2 thoughts: this is the last thought, without a conclusion.
+    ");
+}
+
+/// The usage of a call that leaves 6,000 of 20,000 tokens.
+fn used(text: &str) -> ChatResponse {
+    ChatResponse::new(text).with_usage(Usage::new(2_000, 12_000))
+}
+
+#[tokio::test]
+async fn tokens_are_kept_for_the_conclusion() {
+    let client = ScriptedClient::new([used(FIRST), ChatResponse::new(EARLY)]);
+    let limits = Limits::default().with_tokens(20_000);
+    let reasoning = run(&client, limits).await;
+
+    let limit = Limit::Tokens(20_000);
+    assert_eq!(reasoning.end_reason(), Some(EndReason::Limit(limit)));
+    assert_eq!(reasoning.thoughts().len(), 2);
+
+    // With a smaller reserve, there is room for a thought.
+    let client = ScriptedClient::new([used(FIRST), ChatResponse::new(LAST)]);
+    let reasoning = run(&client, limits.with_reserve_tokens(300)).await;
+    assert!(reasoning.is_complete());
+    let max_tokens = client.requests()[1].max_tokens().unwrap();
+    assert!((300..1_000).contains(&max_tokens), "{max_tokens}");
+}
+
+#[tokio::test]
+async fn an_end_that_no_run_could_have_left_is_refused() {
+    let concluded = run(&ScriptedClient::new([FIRST, EARLY]), thoughts(2)).await;
+    let limits = thoughts(2).with_asks_again(0);
+    let unfinished = run(&ScriptedClient::new([FIRST, PROSE]), limits).await;
+
+    let concluded = serde_json::to_value(concluded).unwrap();
+    let unfinished = serde_json::to_value(unfinished).unwrap();
+    let unthought = serde_json::to_value(Reasoning::new("?")).unwrap();
+
+    let changed = |state: &serde_json::Value, at: &str, to: serde_json::Value| {
+        let mut state = state.clone();
+        let (parent, key) = at.rsplit_once('/').unwrap();
+        state.pointer_mut(parent).unwrap()[key] = to;
+        Reasoning::from_json(&state.to_string())
+            .unwrap_err()
+            .message()
+            .to_owned()
+    };
+
+    let trace = unfinished["cut_short"]["trace"].clone();
+    let end = concluded["cut_short"].clone();
+    let limit =
+        |kind: &str, value: serde_json::Value| serde_json::json!({"kind": kind, "value": value});
+
+    let complaints = [
+        changed(&unthought, "/cut_short", end),
+        changed(&concluded, "/solution", "42".into()),
+        changed(&concluded, "/solution", serde_json::Value::Null),
+        changed(&unfinished, "/solution", serde_json::Value::Null),
+        changed(&unfinished, "/cut_short", serde_json::Value::Null),
+        changed(&concluded, "/cut_short/problem", "none".into()),
+        changed(&concluded, "/cut_short/trace", trace),
+        changed(&unfinished, "/cut_short/problem", serde_json::Value::Null),
+        changed(&unfinished, "/cut_short/limit", limit("calls", 3.into())),
+        changed(
+            &unfinished,
+            "/cut_short/limit",
+            limit("tokens", (-3).into()),
+        ),
+        changed(&unfinished, "/cut_short/more", 3.into()),
+    ];
+    assert_snapshot!(complaints.join("\n"));
+}
