@@ -69,7 +69,7 @@ pub struct Loader {
 }
 
 /// An error that occurs when something is added to a [`Loader`].
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum LoaderError {
     /// The name is already in use.
@@ -104,6 +104,8 @@ pub enum LoaderError {
         other: String,
     },
 }
+
+cogwork_text::debug_as_display!(LoaderError);
 
 impl Default for Loader {
     fn default() -> Self {

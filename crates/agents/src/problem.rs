@@ -173,11 +173,6 @@ impl fmt::Display for FileError {
     }
 }
 
-impl fmt::Debug for FileError {
-    /// Writes `{:#}`, because this is printed if `main` returns the error.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{self:#}")
-    }
-}
+cogwork_text::debug_as_display!(FileError);
 
 impl std::error::Error for FileError {}

@@ -44,7 +44,7 @@ enum Piece {
 }
 
 /// An error of a template.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum TemplateError {
     /// An opening brace is not closed.
@@ -63,13 +63,17 @@ pub enum TemplateError {
     },
 }
 
+cogwork_text::debug_as_display!(TemplateError);
+
 /// The error returned if a filled template is too long. Without a limit, a loop over `{a}{a}` would
 /// double a text until memory runs out.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{what} has more than {most} bytes with its slots filled; expected fewer", most = Template::MAX_FILLED)]
 pub struct FillError {
     what: Cow<'static, str>,
 }
+
+cogwork_text::debug_as_display!(FillError);
 
 impl FillError {
     /// Sets the name of the setting.

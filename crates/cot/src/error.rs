@@ -2,7 +2,7 @@ use std::error::Error;
 use std::fmt;
 
 use cogwork_llm::LlmError;
-use cogwork_text::ErrorText;
+use cogwork_text::{ErrorText, ReplyExcerpt};
 
 use crate::{FormRefusal, Limit, PromptError, ReplyProblem, Spent, ToolUse, Trace, Try};
 
@@ -10,7 +10,7 @@ use crate::{FormRefusal, Limit, PromptError, ReplyProblem, Spent, ToolUse, Trace
 ///
 /// No work is lost: the state is unchanged since the last thought, and the error contains every raw
 /// reply of this turn, what was wrong with it, and the cost. `{}` writes one line; `{:#}` adds the
-/// place in the last reply.
+/// place in the last reply, and the start of that reply.
 pub struct CotError(Box<Inner>);
 
 #[derive(Debug)]
@@ -139,18 +139,18 @@ impl fmt::Display for CotError {
                 let unusable = tries.iter().filter(|one| one.complaint.is_some()).count();
                 let plural = if unusable == 1 { "y" } else { "ies" };
                 write!(f, "no usable reply in {unusable} tr{plural}: ")?;
-                fmt::Display::fmt(problem, f)
+                fmt::Display::fmt(problem, f)?;
+
+                match tries.last().filter(|_| f.alternate()) {
+                    Some(last) => ReplyExcerpt(&last.reply).fmt(f),
+                    None => Ok(()),
+                }
             }
         }
     }
 }
 
-impl fmt::Debug for CotError {
-    /// Writes `{:#}`, because this is printed if `main` returns the error.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{self:#}")
-    }
-}
+cogwork_text::debug_as_display!(CotError);
 
 impl Error for CotError {
     fn source(&self) -> Option<&(dyn Error + 'static)> {

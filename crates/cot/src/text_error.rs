@@ -145,12 +145,7 @@ impl fmt::Display for TextError {
     }
 }
 
-impl fmt::Debug for TextError {
-    /// Writes `{:#}`, because this is printed if `main` returns the error.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{self:#}")
-    }
-}
+cogwork_text::debug_as_display!(TextError);
 
 impl Error for TextError {}
 

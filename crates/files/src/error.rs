@@ -1,3 +1,4 @@
+use std::fmt;
 use std::io;
 
 use crate::FileKind;
@@ -5,7 +6,7 @@ use crate::FileKind;
 /// An error when opening, creating or replacing a file or folder.
 ///
 /// Messages don't contain the path; callers prepend it. Can be converted into an [`io::Error`].
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     /// A relative path leads out of its folder: through `..`, a root, or a link.
@@ -41,6 +42,13 @@ pub enum Error {
     /// An error of the operating system.
     #[error(transparent)]
     Io(#[from] io::Error),
+}
+
+impl fmt::Debug for Error {
+    /// Writes `{:#}`, because this is printed if `main` returns the error.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{self:#}")
+    }
 }
 
 impl Error {

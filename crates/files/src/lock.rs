@@ -1,4 +1,5 @@
 use std::ffi::{OsStr, OsString};
+use std::fmt;
 use std::fs::{File, TryLockError};
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::PathBuf;
@@ -33,7 +34,7 @@ pub struct LockFile {
 }
 
 /// The error of a lock that could not be taken.
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum LockError {
     /// The lock is already held.
@@ -51,6 +52,13 @@ pub enum LockError {
     /// The file cannot be opened or locked.
     #[error(transparent)]
     File(#[from] Error),
+}
+
+impl fmt::Debug for LockError {
+    /// Writes `{:#}`, because this is printed if `main` returns the error.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{self:#}")
+    }
 }
 
 impl LockFile {

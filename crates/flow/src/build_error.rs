@@ -54,12 +54,7 @@ impl fmt::Display for BuildError {
     }
 }
 
-impl fmt::Debug for BuildError {
-    /// Formats as `{:#}`, for programs that return the error from `main`.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{self:#}")
-    }
-}
+cogwork_text::debug_as_display!(BuildError);
 
 impl std::error::Error for BuildError {}
 

@@ -303,12 +303,7 @@ impl fmt::Display for Kind {
     }
 }
 
-impl fmt::Debug for RunError {
-    /// Formats as `{:#}`, for programs that return the error from `main`.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{self:#}")
-    }
-}
+cogwork_text::debug_as_display!(RunError);
 
 impl Error for RunError {
     fn source(&self) -> Option<&(dyn Error + 'static)> {

@@ -191,12 +191,7 @@ impl fmt::Display for StoreError {
     }
 }
 
-impl fmt::Debug for StoreError {
-    /// Formats as `{:#}`, for programs that return the error from `main`.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{self:#}")
-    }
-}
+cogwork_text::debug_as_display!(StoreError);
 
 impl std::error::Error for StoreError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {

@@ -284,12 +284,7 @@ impl fmt::Display for LlmError {
     }
 }
 
-impl fmt::Debug for LlmError {
-    /// Formats like `{:#}` rather than field by field, because `main` and `unwrap` print this form.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{self:#}")
-    }
-}
+cogwork_text::debug_as_display!(LlmError);
 
 impl Error for LlmError {
     fn source(&self) -> Option<&(dyn Error + 'static)> {

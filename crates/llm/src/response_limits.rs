@@ -97,8 +97,10 @@ impl ResponseLimits {
 }
 
 /// A response exceeds a limit.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct ResponseTooLarge(Excess);
+
+cogwork_text::debug_as_display!(ResponseTooLarge);
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Excess {

@@ -59,11 +59,13 @@ impl fmt::Display for StepPath {
 }
 
 /// The error for a text or a list of numbers that isn't a [`StepPath`].
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{text:?} isn't a step path; expected numbers from 1 joined by dots, as in 2.1")]
 pub struct StepPathError {
     text: String,
 }
+
+cogwork_text::debug_as_display!(StepPathError);
 
 impl FromStr for StepPath {
     type Err = StepPathError;

@@ -42,11 +42,13 @@ impl fmt::Display for Status {
 }
 
 /// The error for text that isn't a [`Status`].
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[error("unknown status {text:?}, expected Pending, Done or Verification Needed")]
 pub struct UnknownStatus {
     text: String,
 }
+
+cogwork_text::debug_as_display!(UnknownStatus);
 
 impl FromStr for Status {
     type Err = UnknownStatus;

@@ -10,7 +10,7 @@ use crate::{Mistyped, Stage, Strategy};
 /// A move that was refused, and the reason. A refused move doesn't change anything.
 ///
 /// It serialises with all its fields, so that a model or a remote program can correct the move.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct RefusedMove {
@@ -35,6 +35,8 @@ pub struct RefusedMove {
     #[serde(default)]
     pub unknown: Vec<String>,
 }
+
+cogwork_text::debug_as_display!(RefusedMove);
 
 /// Why a move was refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

@@ -185,9 +185,11 @@ impl FromIterator<Strategy> for Strategies {
 }
 
 /// The error for a name that no strategy has.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{}` is not a strategy; expected {}", Name(name), NameList::or(known))]
 pub struct UnknownStrategy {
     name: String,
     known: Vec<String>,
 }
+
+cogwork_text::debug_as_display!(UnknownStrategy);

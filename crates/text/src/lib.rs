@@ -11,6 +11,7 @@
 //! | [`OneLine`] | prose on one line; white space is collapsed | U+FFFD |
 //! | [`MultiLine`] | prose with line breaks and tabs | U+FFFD |
 //! | [`ErrorText`] | errors of other crates: one line, or several with `{:#}` | U+FFFD |
+//! | [`ReplyExcerpt`] | the reply of a model, below the message of an error | U+FFFD |
 //! | [`MermaidLabel`], [`GraphvizLabel`] | text in diagrams | U+FFFD |
 //!
 //! ```
@@ -22,6 +23,8 @@
 //! assert_eq!(format!("it said: {}", OneLine::new(reply)), "it said: I am sure \u{fffd}.");
 //! assert_eq!(NameList::or(["yes", "no"]).to_string(), "`yes` or `no`");
 //! ```
+//!
+//! [`debug_as_display`] makes the `Debug` of an error the same sentence as its `Display`.
 //!
 //! [`is_unsafe`] defines which characters are unsafe. A [`Mask`] hides API keys and other values.
 
@@ -36,11 +39,16 @@ pub use name::{Escaped, Name, NameList};
 mod prose;
 pub use prose::{ErrorText, MultiLine, OneLine};
 
+mod reply;
+pub use reply::ReplyExcerpt;
+
 mod label;
 pub use label::{GraphvizLabel, MermaidLabel};
 
 mod mask;
 pub use mask::Mask;
+
+mod debug;
 
 mod limited;
 

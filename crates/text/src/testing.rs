@@ -9,6 +9,7 @@ use std::collections::BTreeSet;
 use std::error::Error;
 use std::fmt::{Debug, Display};
 use std::fs;
+use std::mem::discriminant;
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -100,40 +101,32 @@ impl Shown {
     /// Panics if something unsafe is shown.
     #[track_caller]
     pub fn lines<T: Display + Debug>(&self, value: &T) {
-        let debug = format!("{value:?}");
-
-        for shown in [
-            &format!("{value}"),
-            &format!("{value:#}"),
-            &debug,
-            &format!("{value:#?}"),
-        ] {
-            assert_safe(shown);
+        let forms = [
+            format!("{value}"),
+            format!("{value:#}"),
+            format!("{value:?}"),
+            format!("{value:#?}"),
+        ];
+        for shown in forms {
+            assert_safe(&shown);
         }
 
         let name = name_of::<T>();
-
-        // The derived `Debug` of an enum begins with the variant.
-        let variant: String = debug
-            .chars()
-            .take_while(char::is_ascii_alphanumeric)
-            .collect();
-        self.names().extend([format!("{name}::{variant}"), name]);
+        let variant = discriminant(value);
+        self.names().extend([format!("{name}::{variant:?}"), name]);
     }
 
-    /// Shows an error and its sources that belong to this crate.
+    /// Shows an error, whose `Debug` must be its sentence.
     ///
     /// # Panics
     ///
-    /// Panics if something unsafe is shown.
+    /// Panics if something unsafe is shown, or if `Debug` differs from `{:#}`.
     #[track_caller]
     pub fn error<T: Error>(&self, error: &T) {
         self.line(error);
-    }
 
-    /// Records a variant, such as `AgentError::Empty`, of a type whose `Debug` doesn't contain it.
-    pub fn variant(&self, variant: &str) {
-        self.names().insert(variant.to_owned());
+        let debug = format!("{error:?}");
+        assert_eq!(debug, format!("{error:#}"), "use `debug_as_display!`");
     }
 
     fn names(&self) -> MutexGuard<'_, BTreeSet<String>> {
@@ -160,10 +153,13 @@ impl Shown {
             let enumeration = name.split("::").next().unwrap_or_default();
             exempt.contains(name) || exempt.contains(enumeration)
         };
+        let is_shown = |name: &str| {
+            let by_variant = displayed.by_discriminant(name);
+            shown.contains(name) || by_variant.is_some_and(|name| shown.contains(&name))
+        };
         let missing: Vec<&String> = displayed
-            .0
-            .iter()
-            .filter(|name| !shown.contains(*name) && !is_exempt(name))
+            .names()
+            .filter(|name| !is_shown(name) && !is_exempt(name))
             .collect();
 
         assert!(
@@ -173,7 +169,7 @@ impl Shown {
 
         let needless: Vec<&str> = exempt
             .into_iter()
-            .filter(|name| !displayed.0.contains(*name) || shown.contains(*name))
+            .filter(|name| !displayed.contains(name) || is_shown(name))
             .collect();
         assert!(needless.is_empty(), "these need no exemption: {needless:?}");
     }

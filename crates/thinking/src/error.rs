@@ -1,11 +1,14 @@
+use std::fmt;
 use std::time::Duration;
 
 use cogwork_llm::{LlmError, LlmErrorKind};
-use cogwork_text::{Name, OneLine};
+use cogwork_text::{Name, OneLine, ReplyExcerpt};
 
 use crate::Hook;
 
 /// The error of a hook. The mode's [`OnFailure`](crate::OnFailure) determines its effect.
+///
+/// `{}` is one line; `{:#}` adds the start of an unexpected reply.
 ///
 /// The error of a call converts with `?`; use [`ThinkingError::new`] for other errors.
 ///
@@ -15,7 +18,7 @@ use crate::Hook;
 /// let error = ThinkingError::unexpected("well …", "a number from 1 to 3");
 /// assert_eq!(error.to_string(), "the model replied `well …`; expected a number from 1 to 3");
 /// ```
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum ThinkingError {
     /// A call to a model failed.
@@ -42,11 +45,7 @@ pub enum ThinkingError {
         most: usize,
     },
     /// The reply doesn't have the requested form.
-    #[error(
-        "the model replied `{}`; expected {}",
-        Name(found),
-        OneLine::new(expected)
-    )]
+    #[error(fmt = unexpected)]
     Unexpected {
         /// The reply.
         found: String,
@@ -65,6 +64,20 @@ pub enum ThinkingError {
     /// Any other error.
     #[error("{}", OneLine::new(.0))]
     Other(String),
+}
+
+cogwork_text::debug_as_display!(ThinkingError);
+
+/// Writes one line, or with `{:#}` also more of the reply.
+fn unexpected(found: &String, expected: &String, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    let name = Name(found);
+    let expected = OneLine::new(expected);
+    write!(f, "the model replied `{name}`; expected {expected}")?;
+
+    if f.alternate() {
+        fmt::Display::fmt(&ReplyExcerpt(found), f)?;
+    }
+    Ok(())
 }
 
 impl ThinkingError {

@@ -6,7 +6,7 @@ use cogwork_text::{MultiLine, Name, NameList, OneLine};
 ///
 /// A message from a tool keeps its line breaks, but characters that are unsafe to print are
 /// replaced.
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum ToolError {
     /// No tool has this name.
@@ -54,6 +54,8 @@ pub enum ToolError {
     #[error("{}", OneLine::new(.0))]
     Registry(String),
 }
+
+cogwork_text::debug_as_display!(ToolError);
 
 impl ToolError {
     /// Creates the error of a tool that failed. The registry adds the name of the tool.

@@ -8,7 +8,7 @@ use cogwork_ask::{Spent, Try};
 use cogwork_llm::{
     Capabilities, ChatRequest, ChatResponse, Delta, LlmClient, LlmError, ReplyStream, async_trait,
 };
-use cogwork_text::{MultiLine, Name, OneLine};
+use cogwork_text::{Name, OneLine, ReplyExcerpt};
 use tokio::time::Instant;
 
 use super::{AgentError, AgentErrorKind};
@@ -16,7 +16,7 @@ use crate::state::{Failures, bounded};
 use crate::{ToolUse, Visit};
 
 /// The maximum number of characters of the last reply that an error shows.
-const MAX_SHOWN: usize = 2_000;
+const MAX_ARGUMENTS: usize = 1_000;
 
 /// What an attempt did.
 #[derive(Default, Clone)]
@@ -27,27 +27,19 @@ pub(super) struct Attempted {
 }
 
 impl Attempted {
-    /// Writes the last reply of the model, indented, or the tools that it called.
+    /// Writes the last reply of the model, or the last tool that it called.
     pub(super) fn write_last_reply(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Some(last) = self.tries.last() else {
             return Ok(());
         };
 
-        f.write_str("\nthe last reply of the model:")?;
-        let reply = MultiLine::new(last.reply.trim()).with_max_chars(MAX_SHOWN);
-        let reply = reply.to_string();
-
-        if !reply.is_empty() {
-            return reply.lines().try_for_each(|line| write!(f, "\n    {line}"));
-        }
-
         match self.tools.last() {
-            Some(tool) => {
+            Some(tool) if last.reply.trim().is_empty() => {
                 let name = Name(&tool.name);
-                let arguments = OneLine::new(&tool.arguments).with_max_chars(MAX_SHOWN);
-                write!(f, "\n    (a call of `{name}` with {arguments})")
+                let arguments = OneLine::new(&tool.arguments).with_max_chars(MAX_ARGUMENTS);
+                write!(f, "\nthe reply calls `{name}` with {arguments}")
             }
-            None => f.write_str("\n    (empty)"),
+            _ => ReplyExcerpt(&last.reply).fmt(f),
         }
     }
 }

@@ -12,7 +12,7 @@ use crate::{FillError, ToolUse};
 ///
 /// It contains every reply of the visit, what was wrong with it, and the cost. `{}` is one line;
 /// `{:#}` adds the details of the client's error, and the last reply of the model, of which at most
-/// 2,000 characters are shown.
+/// 1,000 characters are shown.
 ///
 /// ```
 /// use cogwork_agents::{Agent, AgentError, FlowState};
@@ -35,7 +35,7 @@ use crate::{FillError, ToolUse};
 /// let failed = error.downcast_ref::<AgentError>().ok_or("a different error")?;
 /// assert_eq!(failed.tries().len(), 2);
 /// assert_eq!(failed.spent().calls, 2);
-/// assert!(format!("{error:#}").ends_with("the last reply of the model:\n    As I said."));
+/// assert!(format!("{error:#}").ends_with("the reply:\nAs I said."));
 ///
 /// assert_eq!(state.calls(), 2);
 /// assert_eq!(state.failures().len(), 1);
@@ -140,12 +140,7 @@ impl fmt::Display for AgentError {
     }
 }
 
-impl fmt::Debug for AgentError {
-    /// Writes `{:#}`, because this is printed if `main` returns the error.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{self:#}")
-    }
-}
+cogwork_text::debug_as_display!(AgentError);
 
 impl std::error::Error for AgentError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {

@@ -52,7 +52,7 @@ async fn a_failed_visit_keeps_every_reply_and_the_cost() {
 
     assert!(!error.to_string().contains('\n'));
     let shown = format!("{error:#}");
-    let last = "\nthe last reply of the model:\n    As I\n    said.\u{fffd}[31m";
+    let last = "\nthe reply:\nAs I\nsaid.\u{fffd}[31m";
     assert!(shown.ends_with(last), "{shown}");
 
     let failed = error.downcast_ref::<AgentError>().unwrap();
@@ -95,10 +95,7 @@ async fn the_last_reply_is_bounded_and_never_missing() {
 
     let (error, _) = run(Agent::new("a", ScriptedClient::new([""; 3])), "?").await;
     let shown = format!("{:#}", error.unwrap());
-    assert!(
-        shown.ends_with("the last reply of the model:\n    (empty)"),
-        "{shown}"
-    );
+    assert!(shown.ends_with("\nthe reply is empty"), "{shown}");
 }
 
 fn looked_up() -> ChatResponse {

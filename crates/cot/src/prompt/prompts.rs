@@ -1,5 +1,3 @@
-use std::fmt;
-
 use cogwork_read::{YamlGuard, charge};
 use cogwork_text::{Name, OneLine};
 use serde::{Deserialize, Serialize};
@@ -385,9 +383,4 @@ impl Default for Prompts {
     }
 }
 
-impl fmt::Debug for PromptError {
-    /// Writes the message, because this is printed if `main` returns the error.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{self}")
-    }
-}
+cogwork_text::debug_as_display!(PromptError);

@@ -33,8 +33,10 @@ pub enum ReplyProblemKind {
 ///
 /// `{}` writes one line that the model can use to correct the reply; `{:#}` adds the lines around
 /// the place.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct ReplyProblem(Box<Inner>);
+
+cogwork_text::debug_as_display!(ReplyProblem);
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Inner {

@@ -10,11 +10,12 @@ use serde::de::DeserializeOwned;
 use super::unrecorded;
 
 /// An outcome that cannot be recorded, or cannot be read from the record.
-#[derive(Debug)]
 pub struct OutcomeProblem {
     kind: OutcomeProblemKind,
     detail: String,
 }
+
+cogwork_text::debug_as_display!(OutcomeProblem);
 
 /// What is wrong with an outcome.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -4,7 +4,7 @@ use cogwork_text::Escaped;
 const MAX_PROBLEM: usize = 300;
 
 /// An entry that cannot follow the entries before it in a record.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[error("entry {index}: {problem}")]
 #[non_exhaustive]
 pub struct EntryError {
@@ -13,6 +13,8 @@ pub struct EntryError {
     /// The reason.
     pub problem: String,
 }
+
+cogwork_text::debug_as_display!(EntryError);
 
 impl EntryError {
     pub(super) fn new(index: usize, problem: &str) -> Self {

@@ -93,11 +93,12 @@ impl<'a> Items<'a> {
 }
 
 /// The error of the work of a step.
-#[derive(Debug)]
 pub struct WorkError {
     pub(crate) failed: Failed,
     pub(crate) again_in: Option<Duration>,
 }
+
+cogwork_text::debug_as_display!(WorkError);
 
 impl WorkError {
     /// Returns the delay before the next attempt; `None` if the work should not be retried.
@@ -133,8 +134,9 @@ impl std::error::Error for WorkError {
 }
 
 /// The error of a step without an outcome.
-#[derive(Debug)]
 pub struct StepError(pub(crate) StepProblem);
+
+cogwork_text::debug_as_display!(StepError);
 
 #[derive(Debug)]
 pub(crate) enum StepProblem {

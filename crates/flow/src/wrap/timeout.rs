@@ -41,12 +41,14 @@ impl<E: fmt::Display> fmt::Display for TimeoutError<E> {
 }
 
 /// The error of an `exec` that took longer than its limit.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("no outcome within {limit:?}")]
 pub struct Elapsed {
     /// The limit.
     pub limit: Duration,
 }
+
+cogwork_text::debug_as_display!(Elapsed);
 
 impl<E: Into<BoxError>> From<TimeoutError<E>> for BoxError {
     fn from(error: TimeoutError<E>) -> Self {

@@ -27,7 +27,7 @@ impl Asked {
 }
 
 /// The reason why an [`Ask`](super::Ask) has no usable reply.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum AskProblem {
@@ -44,3 +44,5 @@ pub enum AskProblem {
     #[error("not needed any more")]
     NotNeeded,
 }
+
+cogwork_text::debug_as_display!(AskProblem);

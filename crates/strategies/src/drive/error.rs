@@ -3,7 +3,7 @@ use std::fmt;
 use cogwork_ask::Spent;
 use cogwork_flow::{BuildError, RunError};
 use cogwork_llm::LlmError;
-use cogwork_text::{ErrorText, Name, OneLine};
+use cogwork_text::{ErrorText, Name, OneLine, ReplyExcerpt};
 
 use super::{Call, EndReason, Solving};
 use crate::SessionError;
@@ -150,15 +150,7 @@ impl From<SessionError> for SolveError {
     }
 }
 
-impl fmt::Debug for SolveError {
-    /// Omits the run so far, which is long.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("SolveError")
-            .field("stage", &self.0.stage)
-            .field("kind", &self.0.kind)
-            .finish_non_exhaustive()
-    }
-}
+cogwork_text::debug_as_display!(SolveError);
 
 /// `{:#}` adds the start of the unusable reply, or the long form of the client's error.
 impl fmt::Display for SolveError {
@@ -174,7 +166,7 @@ impl fmt::Display for SolveError {
             Kind::Unreadable(problem) => {
                 write!(f, "no reply could be used: {}", OneLine::new(problem))?;
                 match self.last_reply().filter(|_| f.alternate()) {
-                    Some(reply) => write!(f, "\nthe reply: \"{}\"", Name(reply)),
+                    Some(reply) => ReplyExcerpt(reply).fmt(f),
                     None => Ok(()),
                 }
             }

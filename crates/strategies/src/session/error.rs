@@ -11,7 +11,7 @@ use crate::RefusedMove;
 /// An operation that a session refused. The session hasn't changed.
 ///
 /// It serialises with a `kind` and its fields.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, thiserror::Error)]
+#[derive(Clone, PartialEq, Serialize, Deserialize, thiserror::Error)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum SessionError {
@@ -125,6 +125,8 @@ pub enum SessionError {
         most: usize,
     },
 }
+
+cogwork_text::debug_as_display!(SessionError);
 
 /// A limit of a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

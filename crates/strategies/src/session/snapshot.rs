@@ -52,11 +52,13 @@ const MESSAGE: usize = 400;
 /// A snapshot that can't be read.
 ///
 /// The message is a single line and is safe to print to a terminal.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct SnapshotError {
     message: String,
     place: Option<(usize, usize)>,
 }
+
+cogwork_text::debug_as_display!(SnapshotError);
 
 impl SnapshotError {
     /// Returns the line in the text, counted from 1, if it is known.

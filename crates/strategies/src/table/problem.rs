@@ -187,12 +187,7 @@ impl fmt::Display for TableError {
     }
 }
 
-impl fmt::Debug for TableError {
-    /// Writes the same as `{:#}`, since a program that returns the error from `main` prints this.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{self:#}")
-    }
-}
+cogwork_text::debug_as_display!(TableError);
 
 impl std::error::Error for TableError {}
 

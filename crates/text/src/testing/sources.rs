@@ -1,7 +1,8 @@
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
-/// The public types with a `Display`, and the variants of enums, as `Type::Variant`.
-pub(super) struct Displayed(pub(super) BTreeSet<String>);
+/// The public types with a `Display`, and the variants of enums as `Type::Variant`, each with its
+/// position in the enum.
+pub(super) struct Displayed(BTreeMap<String, Option<usize>>);
 
 impl Displayed {
     /// Reads formatted code line by line.
@@ -12,13 +13,30 @@ impl Displayed {
         let displayed = named
             .filter_map(|name| Some((name, public.get(name)?)))
             .flat_map(|(name, variants)| {
+                let variants = variants.iter().enumerate();
                 let variants = variants
-                    .iter()
-                    .map(move |variant| format!("{name}::{variant}"));
-                variants.chain([name.to_owned()])
+                    .map(move |(position, variant)| (format!("{name}::{variant}"), Some(position)));
+                variants.chain([(name.to_owned(), None)])
             });
 
         Self(displayed.collect())
+    }
+
+    pub(super) fn names(&self) -> impl Iterator<Item = &String> {
+        self.0.keys()
+    }
+
+    pub(super) fn contains(&self, name: &str) -> bool {
+        self.0.contains_key(name)
+    }
+
+    /// Returns the name under which a value of a variant is recorded, which consists of the type
+    /// and the `Debug` of the discriminant.
+    pub(super) fn by_discriminant(&self, name: &str) -> Option<String> {
+        let position = self.0.get(name).copied().flatten()?;
+        let (enumeration, _) = name.split_once("::")?;
+
+        Some(format!("{enumeration}::Discriminant({position})"))
     }
 }
 

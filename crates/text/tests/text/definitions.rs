@@ -6,6 +6,7 @@
     reason = "the helpers of tests may, as the tests do"
 )]
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -154,6 +155,65 @@ fn every_crate_that_displays_something_tests_it() {
         untested.is_empty(),
         "no test calls `Shown::assert_complete` in {untested:?}"
     );
+}
+
+/// Rust prints the `Debug` of an error that `main` returns, so it must be a sentence.
+#[test]
+fn every_error_shows_its_sentence_as_debug() {
+    let mut errors = 0;
+    for folder in crates() {
+        let code: String = rust_files(&folder.join("src"))
+            .iter()
+            .map(|file| fs::read_to_string(file).unwrap())
+            .collect();
+
+        for error in public_errors(&code) {
+            errors += 1;
+            let by_macro = format!("debug_as_display!({error})");
+            let by_hand = format!("impl fmt::Debug for {error} {{\n    /// Writes `{{:#}}`");
+            assert!(
+                code.contains(&by_macro) || code.contains(&by_hand),
+                "{}: use `cogwork_text::debug_as_display!({error})`",
+                folder.display()
+            );
+        }
+    }
+
+    assert!(errors > 30, "only {errors} errors were found");
+}
+
+/// The public types of a crate that implement `Error`, or derive it.
+fn public_errors(code: &str) -> BTreeSet<String> {
+    let lines = code.lines();
+    let implemented = lines
+        .filter(|line| line.starts_with("impl"))
+        .filter_map(|line| line.split_once("Error for "))
+        .filter(|(before, _)| before.ends_with([' ', ':']))
+        .map(|(_, name)| name);
+
+    let derived = code.split("thiserror::Error)]").skip(1);
+    let derived = derived.filter_map(|rest| {
+        let mut code = rest.lines().filter(|line| !line.starts_with("//"));
+        let declared = code.find(|line| line.contains("enum ") || line.contains("struct "))?;
+        let name = ["pub enum ", "pub struct "]
+            .iter()
+            .find_map(|declaration| declared.strip_prefix(declaration))?;
+        Some(name)
+    });
+
+    let names = implemented.chain(derived).map(identifier);
+    names.filter(|name| is_public(code, name)).collect()
+}
+
+fn is_public(code: &str, name: &str) -> bool {
+    let declarations = ["enum", "struct"].map(|kind| format!("\npub {kind} {name}"));
+    declarations.iter().any(|declared| code.contains(declared))
+}
+
+fn identifier(text: &str) -> String {
+    text.chars()
+        .take_while(|character| character.is_alphanumeric())
+        .collect()
 }
 
 /// The crates but this one, whose adapters define what is safe.

@@ -4,7 +4,7 @@ use cogwork_files::LockError;
 use cogwork_text::{Escaped, OneLine};
 
 /// An error of a memory.
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum MemoryError {
     /// The file cannot be opened, read or written.
@@ -84,6 +84,8 @@ pub enum MemoryError {
     #[error("{}", OneLine::new(.0))]
     Other(String),
 }
+
+cogwork_text::debug_as_display!(MemoryError);
 
 /// The maximum number of characters of a path that are shown.
 const PATH: usize = 200;

@@ -3,7 +3,7 @@ use std::fmt;
 use cogwork_text::{Name, NameList, OneLine};
 
 /// The reason why a mode was not registered.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RegistryError {
     /// The name is already registered.
@@ -25,9 +25,11 @@ pub enum RegistryError {
     },
 }
 
+cogwork_text::debug_as_display!(RegistryError);
+
 /// The reason why a mode was not built. `{}` shows the first problem of the settings, `{:#}` shows
 /// all of them, one per line.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ModeBuildError {
     /// No mode has this name.
@@ -47,6 +49,8 @@ pub enum ModeBuildError {
         problems: Vec<SettingsProblem>,
     },
 }
+
+cogwork_text::debug_as_display!(ModeBuildError);
 
 /// A problem with the settings of a mode. `{}` is one line with the path and the problem.
 #[derive(Debug, Clone, PartialEq, Eq)]

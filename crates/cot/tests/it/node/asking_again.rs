@@ -100,6 +100,23 @@ async fn the_next_turn_knows_nothing_of_the_complaints() {
 }
 
 #[tokio::test]
+async fn the_long_form_of_the_error_shows_the_last_reply_without_its_unsafe_characters() {
+    let long = format!("I\u{1b}[2J would {}", "rather not ".repeat(1_000));
+    let client = ScriptedClient::new(["", PROSE, &long]);
+    let error = flow(client).run(&mut reasoning()).await.unwrap_err();
+    let error = cot_error(&error);
+
+    let shown = format!("{error:#}");
+    let (_, reply) = shown.split_once("\nthe reply:\n").unwrap();
+    assert!(
+        reply.starts_with("I\u{fffd}[2J would rather not rather"),
+        "{reply}"
+    );
+    assert_eq!(reply.chars().count(), 1_001, "with the ellipsis");
+    assert_eq!(format!("{error:?}"), shown);
+}
+
+#[tokio::test]
 async fn two_more_asks_are_the_default_and_then_the_run_ends_with_every_reply_kept() {
     let client = ScriptedClient::new([PROSE, "", UNKNOWN_STATUS, LAST]);
     let mut reasoning = reasoning();
@@ -112,6 +129,14 @@ async fn two_more_asks_are_the_default_and_then_the_run_ends_with_every_reply_ke
        4 |   - description: Multiply
        5 |     status: Someday
          |             ^
+    the reply:
+    ```yaml
+    current_thinking: I multiply, then add.
+    planning:
+      - description: Multiply
+        status: Someday
+    next_thought_needed: true
+    ```
     "#);
 
     let error = cot_error(&error);

@@ -96,14 +96,6 @@ fn show_prompts(shown: &Shown, text: &str) {
 
     for error in [unknown, empty, unread, refused, too_long] {
         shown.error(&error);
-        shown.variant(match error {
-            PromptError::Name { .. } => "PromptError::Name",
-            PromptError::Empty { .. } => "PromptError::Empty",
-            PromptError::TooLong { .. } => "PromptError::TooLong",
-            PromptError::Refused { .. } => "PromptError::Refused",
-            PromptError::Yaml(_) => "PromptError::Yaml",
-            _ => unreachable!("a new variant belongs into this list"),
-        });
     }
 }
 
