@@ -5,7 +5,8 @@
 //! async fn call(&self, input: serde_json::Value) -> Result<String, ToolError>
 //! ```
 //!
-//! Any async function with typed arguments can be a tool. The model receives the JSON Schema of the
+//! Any async function with typed arguments can be a tool. It returns any type that can be serialised:
+//! strings are passed on as they are, other values as JSON. The model receives the JSON Schema of the
 //! arguments, and a readable error if the arguments of its call don't match:
 //!
 //! ```
@@ -23,7 +24,7 @@
 //! # #[tokio::main(flavor = "current_thread")]
 //! # async fn main() -> Result<(), ToolError> {
 //! let tools = Tools::new()
-//!     .with(function("sum", "Adds numbers.", |Sum { numbers }| async move { Ok(numbers.iter().sum::<f64>().to_string()) }))?;
+//!     .with(function("sum", "Adds numbers.", |Sum { numbers }| async move { Ok(numbers.iter().sum::<f64>()) }))?;
 //!
 //! let call = ToolCall::new("call_1", "sum", r#"{"numbers": [1, 2, 3.5]}"#);
 //! assert_eq!(tools.call(&call).await?, "6.5");
@@ -31,7 +32,7 @@
 //! let wrong = ToolCall::new("call_2", "sum", r#"{"numbers": 1}"#);
 //! assert_eq!(
 //!     tools.call(&wrong).await.unwrap_err().to_string(),
-//!     "bad input for the tool `sum`: invalid type: integer `1`, expected a sequence",
+//!     "bad input for the tool `sum`: found the number 1; expected an array",
 //! );
 //! let unknown = ToolCall::new("call_3", "add", "{}");
 //! assert_eq!(tools.call(&unknown).await.unwrap_err().to_string(), "there is no tool `add`; expected `sum`");
@@ -51,6 +52,8 @@ pub use tool::{Tool, function};
 
 mod tools;
 pub use tools::Tools;
+
+mod words;
 
 mod error;
 pub use error::ToolError;

@@ -5,10 +5,12 @@ use async_trait::async_trait;
 use cogwork_llm::ToolDefinition;
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
+use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::ToolError;
+use crate::words::in_json_words;
 
 /// A tool that a model can call.
 ///
@@ -69,14 +71,19 @@ impl<T: Tool + ?Sized> Tool for Box<T> {
 /// Creates a tool from an async function.
 ///
 /// The JSON Schema of the input is that of `A`, with the doc comments of its fields as
-/// descriptions. Unknown fields are ignored unless `A` has `#[serde(deny_unknown_fields)]`.
+/// descriptions. Unknown fields are ignored unless `A` has `#[serde(deny_unknown_fields)]`. If the
+/// input doesn't match, the model reads an error in the words of JSON.
+///
+/// The function returns any type that can be serialised. The model reads a string as it is, and
+/// any other value as JSON.
 ///
 /// See the [crate documentation](crate) for an example.
-pub fn function<A, F, R>(name: &str, description: &str, call: F) -> impl Tool + use<A, F, R>
+pub fn function<A, F, R, T>(name: &str, description: &str, call: F) -> impl Tool + use<A, F, R, T>
 where
     A: DeserializeOwned + JsonSchema + Send + 'static,
     F: Fn(A) -> R + Send + Sync + 'static,
-    R: Future<Output = Result<String, ToolError>> + Send + 'static,
+    R: Future<Output = Result<T, ToolError>> + Send + 'static,
+    T: Serialize,
 {
     let schema = input_schema::<A>();
     Function {
@@ -110,18 +117,33 @@ struct Function<A, F> {
 }
 
 #[async_trait]
-impl<A, F, R> Tool for Function<A, F>
+impl<A, F, R, T> Tool for Function<A, F>
 where
     A: DeserializeOwned + JsonSchema + Send + 'static,
     F: Fn(A) -> R + Send + Sync + 'static,
-    R: Future<Output = Result<String, ToolError>> + Send + 'static,
+    R: Future<Output = Result<T, ToolError>> + Send + 'static,
+    T: Serialize,
 {
     fn definition(&self) -> ToolDefinition {
         self.definition.clone()
     }
 
     async fn call(&self, input: Value) -> Result<String, ToolError> {
-        let input = serde_json::from_value(input).map_err(ToolError::input)?;
-        (self.call)(input).await
+        let input = serde_json::from_value(input);
+        let input = input.map_err(|error| ToolError::input(in_json_words(&error)))?;
+        let output = (self.call)(input).await?;
+
+        text(&output)
+    }
+}
+
+/// Returns a string as it is, and any other value as JSON.
+fn text(output: &impl Serialize) -> Result<String, ToolError> {
+    match serde_json::to_value(output) {
+        Ok(Value::String(text)) => Ok(text),
+        Ok(value) => Ok(value.to_string()),
+        Err(error) => Err(ToolError::failed(format_args!(
+            "its result cannot be written as JSON: {error}"
+        ))),
     }
 }

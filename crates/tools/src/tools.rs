@@ -7,8 +7,10 @@ use std::time::Duration;
 use cogwork_llm::{FinishReason, ToolCall, ToolDefinition};
 use cogwork_text::Name;
 use futures_util::FutureExt;
+use serde_json::error::Category;
 use serde_json::{Map, Value};
 
+use crate::words::in_json_words;
 use crate::{Tool, ToolError};
 
 /// A registry of tools, with limits for their calls. Clones share the tools.
@@ -209,7 +211,10 @@ impl Tools {
         // If both the tool and the arguments are wrong, report the unknown tool.
         self.find(call.name()).err().unwrap_or(ToolError::Input {
             tool: call.name().to_owned(),
-            problem: format!("{error}; expected a JSON object"),
+            problem: match error.classify() {
+                Category::Data => in_json_words(error),
+                _ => format!("the arguments are not JSON: {error}; expected an object"),
+            },
         })
     }
 

@@ -1,6 +1,6 @@
 //! What a model may ask of tools, and what it is told.
 
-#![expect(clippy::unwrap_used, clippy::panic, reason = "helpers of a test")]
+#![expect(clippy::unwrap_used, clippy::expect_used, reason = "helpers of a test")]
 
 use std::time::Duration;
 
@@ -20,14 +20,17 @@ struct City {
 
 fn tools() -> Tools {
     let weather = |City { city }| async move { Ok(format!("Rain in {city}.")) };
-    let broken = |_: Value| async { Err(ToolError::failed("the line is dead")) };
+    let broken = |_: Value| async { Err::<String, _>(ToolError::failed("the line is dead")) };
     let slow = |_: Value| async {
         tokio::time::sleep(Duration::from_secs(3600)).await;
         Ok(String::new())
     };
-    let wild = |_: Value| async { panic!("at the disco") };
+    let wild = |_: Value| async {
+        let none: Option<Result<String, ToolError>> = None;
+        none.expect("at the disco")
+    };
     let long = |_: Value| async { Ok("é".repeat(100)) };
-    let wordy = |_: Value| async { Err(ToolError::failed("é".repeat(100))) };
+    let wordy = |_: Value| async { Err::<String, _>(ToolError::failed("é".repeat(100))) };
 
     [
         function("weather", "The weather in a city, now.", weather).boxed(),
@@ -77,7 +80,7 @@ async fn a_model_reads_what_came_or_what_went_wrong() {
     insta::assert_snapshot!(wrong.join("\n"), @r"
     Rain in Bergen.
     error: bad input for the tool `weather`: unknown field `town`, expected `city`
-    error: bad input for the tool `weather`: EOF while parsing a value at line 1 column 8; expected a JSON object
+    error: bad input for the tool `weather`: the arguments are not JSON: EOF while parsing a value at line 1 column 8; expected an object
     error: bad input for the tool `weather`: missing field `city`
     error: there is no tool `wether`; expected `broken`, `long`, `slow`, `weather`, `wild` or `wordy`
     error: the tool `broken` failed: the line is dead
@@ -85,7 +88,7 @@ async fn a_model_reads_what_came_or_what_went_wrong() {
     error: the tool `wild` failed: it panicked
     éééééééééééééééééééé [cut: 40 of 200 bytes]
     error: the tool `wordy` failed: éééééééééééééééééééé [cut: 40 of 200 bytes]
-    error: bad input for the tool `long`: invalid type: sequence, expected a map at line 1 column 0; expected a JSON object
+    error: bad input for the tool `long`: found an array; expected an object
     error: there is no tool `no\n\u{1b}[31m`; expected `broken`, `long`, `slow`, `weather`, `wild` or `wordy`
     ");
 }

@@ -76,7 +76,7 @@ async fn show_calls(shown: &Shown, text: &str) {
     let words = text.to_owned();
     let fails = move |()| {
         let words = words.clone();
-        async move { Err(ToolError::failed(words)) }
+        async move { Err::<String, _>(ToolError::failed(words)) }
     };
     let tools = Tools::new()
         .with(function("typed", "d", |_: Kind| async {

@@ -97,7 +97,7 @@ async fn arguments_that_are_cut_off_do_not_reach_a_tool_and_empty_ones_are_none(
         .unwrap();
 
     insta::assert_snapshot!(tool_calls(&solved).join("\n"), @r#"
-    a: "{\"city\": \"Ber" -> bad input for the tool `weather`: EOF while parsing a string at line 1 column 13; expected a JSON object
+    a: "{\"city\": \"Ber" -> bad input for the tool `weather`: the arguments are not JSON: EOF while parsing a string at line 1 column 13; expected an object
     b: "" -> noon
     "#);
 }

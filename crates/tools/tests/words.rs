@@ -1,0 +1,185 @@
+//! What a model reads of typed inputs and outputs is in the words of JSON.
+
+#![expect(clippy::unwrap_used, reason = "helpers of a test")]
+
+use std::collections::{BTreeMap, HashMap};
+
+use cogwork_tools::schemars::{self, JsonSchema};
+use cogwork_tools::{ToolError, Tools, function};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[expect(dead_code, reason = "only read")]
+struct Inner {
+    amount: f64,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[expect(dead_code, reason = "only read")]
+struct Pair(f64, f64);
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[expect(dead_code, reason = "only read")]
+enum Unit {
+    Metre,
+    Foot,
+    Other(String),
+}
+
+/// Returns what a model reads if it gives `input` to a tool that takes an `A`.
+async fn told<A: DeserializeOwned + JsonSchema + Send + 'static>(input: Value) -> String {
+    let take = function("take", "", |_: A| async { Ok(()) });
+    let tools = Tools::new().with(take).unwrap();
+    let error = tools.call_with("take", input).await.unwrap_err();
+
+    let told = error.to_string();
+    told.strip_prefix("bad input for the tool `take`: ")
+        .unwrap()
+        .to_owned()
+}
+
+#[tokio::test]
+async fn wrong_inputs_are_described_in_the_words_of_json() {
+    let told = [
+        told::<f64>(json!("one")).await,
+        told::<f32>(json!(null)).await,
+        told::<u8>(json!(-1)).await,
+        told::<u32>(json!(1.5)).await,
+        told::<usize>(json!(-1)).await,
+        told::<i64>(json!(true)).await,
+        told::<i8>(json!(200)).await,
+        told::<bool>(json!(0)).await,
+        told::<String>(json!(["a"])).await,
+        told::<char>(json!("ab")).await,
+        told::<Vec<f64>>(json!(1)).await,
+        told::<Vec<f64>>(json!([1, {"a": 1}])).await,
+        told::<(f64, f64)>(json!([1])).await,
+        told::<(f64, f64)>(json!({})).await,
+        told::<[u8; 3]>(json!([1, 2])).await,
+        told::<Pair>(json!([1])).await,
+        told::<Pair>(json!("a")).await,
+        told::<Inner>(json!("a, expected b")).await,
+        told::<Inner>(json!({"amount": "3"})).await,
+        told::<Inner>(json!({})).await,
+        told::<Inner>(json!({"amount": 3, "unit": "m"})).await,
+        told::<BTreeMap<String, u8>>(json!([])).await,
+        told::<HashMap<String, u8>>(json!({"a": "b"})).await,
+        told::<Unit>(json!("mile")).await,
+        told::<Unit>(json!(3)).await,
+        told::<Unit>(json!({"metre": 3})).await,
+        told::<Option<u8>>(json!("a")).await,
+        told::<()>(json!("a")).await,
+    ];
+
+    insta::assert_snapshot!(told.join("\n"), @r#"
+    found the string "one"; expected a number
+    found null; expected a number
+    found the number -1; expected a whole number from 0 to 255
+    found the number 1.5; expected a whole number from 0 to 4294967295
+    found the number -1; expected a whole number from 0
+    found the boolean true; expected a whole number
+    found the number 200; expected a whole number from -128 to 127
+    found the number 0; expected a boolean
+    found an array; expected a string
+    found the string "ab"; expected a string of one character
+    found the number 1; expected an array
+    found an object; expected a number
+    found 1 item; expected an array of 2 items
+    found an object; expected an array of 2 items
+    found 2 items; expected an array of 3 items
+    found 1 item; expected an array of 2 items
+    found the string "a"; expected an array
+    found the string "a, expected b"; expected an object
+    found the string "3"; expected a number
+    missing field `amount`
+    unknown field `unit`, expected `amount`
+    found an array; expected an object
+    found the string "b"; expected a whole number from 0 to 255
+    unknown value `mile`; expected one of `metre`, `foot`, `other`
+    found the number 3; expected a string or an object
+    found the number 3; expected null
+    found the string "a"; expected a whole number from 0 to 255
+    found the string "a"; expected null
+    "#);
+
+    let rust = [
+        "invalid", "f32", "f64", "u8", "u32", "i64", "usize", "sequence", "map", "struct", "tuple",
+        "variant", "unit", "enum", "float", "integer", "Inner", "Pair", "Unit",
+    ];
+    for line in &told {
+        let found = rust
+            .iter()
+            .find(|word| line.contains(**word) && !line.contains("`unit`"));
+        assert_eq!(found, None, "{line}");
+    }
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "snake_case")]
+enum Answer {
+    Yes,
+    Weather { city: String, degrees: f64 },
+}
+
+/// Returns what a model reads of an output.
+async fn read<T: Serialize + Clone + Send + Sync + 'static>(output: T) -> String {
+    let give = function("give", "", move |_: Value| {
+        let output = output.clone();
+        async move { Ok(output) }
+    });
+    let tools = Tools::new().with(give).unwrap();
+
+    match tools.call_with("give", json!({})).await {
+        Ok(text) => text,
+        Err(error) => error.to_string(),
+    }
+}
+
+#[tokio::test]
+async fn a_tool_returns_anything_that_can_be_serialised() {
+    let weather = Answer::Weather {
+        city: "Bergen".to_owned(),
+        degrees: 8.5,
+    };
+
+    assert_eq!(
+        read("a \"text\"\nas it is".to_owned()).await,
+        "a \"text\"\nas it is"
+    );
+    assert_eq!(read("borrowed").await, "borrowed");
+    assert_eq!(read(6.5).await, "6.5");
+    assert_eq!(read(vec![1, 2]).await, "[1,2]");
+    assert_eq!(
+        read(serde_json::to_value(Answer::Yes).unwrap()).await,
+        "yes"
+    );
+    assert_eq!(
+        read(serde_json::to_value(weather).unwrap()).await,
+        r#"{"weather":{"city":"Bergen","degrees":8.5}}"#
+    );
+    assert_eq!(read(()).await, "null");
+}
+
+#[tokio::test]
+async fn an_output_that_json_cannot_hold_is_an_error_of_the_tool() {
+    let pairs: BTreeMap<(u8, u8), u8> = BTreeMap::from([((1, 2), 3)]);
+    let told = read(pairs).await;
+    insta::assert_snapshot!(told, @"the tool `give` failed: its result cannot be written as JSON: key must be a string");
+}
+
+#[tokio::test]
+async fn a_tool_still_returns_errors() {
+    let fail = function("fail", "", |_: Value| async {
+        Err::<u32, _>(ToolError::failed("the line is dead"))
+    });
+    let tools = Tools::new().with(fail).unwrap();
+    let error = tools.call_with("fail", json!({})).await.unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "the tool `fail` failed: the line is dead"
+    );
+}
