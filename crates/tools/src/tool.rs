@@ -139,11 +139,11 @@ where
 
 /// Returns a string as it is, and any other value as JSON.
 fn text(output: &impl Serialize) -> Result<String, ToolError> {
-    match serde_json::to_value(output) {
-        Ok(Value::String(text)) => Ok(text),
-        Ok(value) => Ok(value.to_string()),
-        Err(error) => Err(ToolError::failed(format_args!(
+    let json = serde_json::to_string(output).map_err(|error| {
+        ToolError::failed(format_args!(
             "its result cannot be written as JSON: {error}"
-        ))),
-    }
+        ))
+    })?;
+
+    Ok(serde_json::from_str::<String>(&json).unwrap_or(json))
 }
