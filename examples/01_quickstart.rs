@@ -1,8 +1,9 @@
 //! The main job: a problem is planned and solved step by step, and every thought is shown.
 //!
 //! `cargo run --example quickstart` solves a default problem, `cargo run --example quickstart --
-//! "PROBLEM"` yours. With `OPENAI_BASE_URL`, `OPENAI_MODEL` and, where needed, `OPENAI_API_KEY` set it
-//! asks that server; without them a rule-based backend that can do arithmetic and a few word problems.
+//! "PROBLEM"` solves yours, and `-- --help` lists the settings. If `OPENAI_BASE_URL`, `OPENAI_MODEL`
+//! and, where needed, `OPENAI_API_KEY` are set, it asks that server, and otherwise a rule-based
+//! backend that can do arithmetic and a few word problems.
 //!
 //! ```text
 //! Problem
@@ -184,12 +185,33 @@ use cogwork_examples::RuleBasedClient;
 const PROBLEM: &str =
     "A train goes 60 km/h for 2.5 h, then 90 km/h for 40 min. How far does it go?";
 
+const HELP: &str = "\
+Plans and solves a problem step by step, and shows every thought.
+
+  cargo run --example quickstart                 solve a problem about a train
+  cargo run --example quickstart -- \"PROBLEM\"    solve PROBLEM
+  cargo run --example quickstart -- --help       show this text
+
+Environment variables:
+  OPENAI_BASE_URL   the address of an OpenAI-compatible server, such as http://localhost:8080/v1
+  OPENAI_MODEL      the name of the model
+  OPENAI_API_KEY    the API key, if the server needs one
+
+Without a server, a rule-based backend does arithmetic and a few word problems.";
+
 #[tokio::main]
 async fn main() -> ExitCode {
     let words: Vec<String> = env::args_os()
         .skip(1)
         .map(|word| word.to_string_lossy().into_owned())
         .collect();
+    if let [word] = words.as_slice()
+        && matches!(word.as_str(), "--help" | "-h")
+    {
+        println!("{HELP}");
+        return ExitCode::SUCCESS;
+    }
+
     let problem = if words.is_empty() {
         PROBLEM.to_owned()
     } else {

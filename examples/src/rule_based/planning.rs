@@ -19,7 +19,7 @@ use super::writing;
 pub(super) struct Task {
     pub(super) description: String,
     pub(super) kind: TaskKind,
-    /// The right result.
+    /// The right result. It is empty for the conclusion about a problem that was not read.
     pub(super) right: String,
     /// The wrong result of a first attempt, on the one step that makes a mistake on purpose.
     pub(super) slip: Option<String>,
@@ -94,7 +94,7 @@ impl Blueprint {
                         UNDERSTAND,
                         format!("not understood: {why}"),
                     ),
-                    Task::new(TaskKind::Conclude, CONCLUDE, "no answer"),
+                    Task::new(TaskKind::Conclude, CONCLUDE, ""),
                 ],
                 opening: format!("I cannot read this problem: {why}."),
                 conclusion: writing::refusal(why),

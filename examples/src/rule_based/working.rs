@@ -333,5 +333,7 @@ fn done_but_conclusion(task: &Task) -> Step {
 }
 
 fn finish(step: &mut Step, result: &str) {
-    (step.status, step.result, step.mark) = (Status::Done, Some(result.to_owned()), None);
+    step.status = Status::Done;
+    step.result = Some(result.to_owned()).filter(|result| !result.is_empty());
+    step.mark = None;
 }

@@ -249,3 +249,37 @@ fn vote_over_paths() {
 fn game_of_24() {
     check("19_game_of_24.rs");
 }
+
+#[test]
+fn agents() {
+    check("21_agents.rs");
+}
+
+#[test]
+fn the_quickstart_lists_its_settings() {
+    let folder = env::temp_dir();
+    let help = output("quickstart", &["--help"], &folder);
+    for setting in [
+        "PROBLEM",
+        "OPENAI_BASE_URL",
+        "OPENAI_MODEL",
+        "OPENAI_API_KEY",
+    ] {
+        assert!(help.contains(setting), "{help}");
+    }
+
+    assert_eq!(help, output("quickstart", &["-h"], &folder));
+    assert!(!help.contains("Thought 1"), "{help}");
+}
+
+#[test]
+fn a_problem_that_was_not_solved_is_not_shown_with_an_answer() {
+    let folder = env::temp_dir();
+    let unsolved = output("quickstart", &["What is love?"], &folder);
+    assert!(!unsolved.lines().any(|line| line == "Answer"), "{unsolved}");
+
+    let (_, end) = unsolved
+        .split_once("\nEnded without a conclusion\n")
+        .expect("the last part has a title");
+    assert!(end.starts_with("I cannot answer this problem: "), "{end}");
+}

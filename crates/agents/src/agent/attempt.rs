@@ -15,7 +15,7 @@ use super::{AgentError, AgentErrorKind};
 use crate::state::{Failures, bounded};
 use crate::{ToolUse, Visit};
 
-/// The maximum number of characters of the last reply that an error shows.
+/// The maximum number of characters of the arguments of a call that an error shows.
 const MAX_ARGUMENTS: usize = 1_000;
 
 /// What an attempt did.
@@ -39,7 +39,7 @@ impl Attempted {
                 let arguments = OneLine::new(&tool.arguments).with_max_chars(MAX_ARGUMENTS);
                 write!(f, "\nthe reply calls `{name}` with {arguments}")
             }
-            _ => ReplyExcerpt(&last.reply).fmt(f),
+            _ => fmt::Display::fmt(&ReplyExcerpt(&last.reply), f),
         }
     }
 }

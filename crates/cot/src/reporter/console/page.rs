@@ -230,11 +230,27 @@ impl Page {
     }
 
     pub(super) fn answer(&mut self, reasoning: &Reasoning) {
-        let Styles { heading, good, .. } = self.styles;
+        let Styles {
+            heading,
+            good,
+            warning,
+            ..
+        } = self.styles;
         let answer = reasoning.answer().unwrap_or_default().trim();
 
-        self.line(&format!("{heading}Answer{heading:#}"));
-        self.paragraph(good, &MultiLine::new(answer).to_string());
+        // A model that gives up ends the reasoning, too.
+        let is_concluded = reasoning
+            .conclusion()
+            .is_some_and(|conclusion| !conclusion.trim().is_empty());
+        let title = if is_concluded {
+            "Answer"
+        } else {
+            "Ended without a conclusion"
+        };
+        let style = if is_concluded { good } else { warning };
+
+        self.line(&format!("{heading}{title}{heading:#}"));
+        self.paragraph(style, &MultiLine::new(answer).to_string());
         self.line("");
 
         if let Some(EndReason::Limit(limit)) = reasoning.end_reason() {

@@ -188,6 +188,28 @@ async fn tokens_nobody_counted_are_not_shown() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_reasoning_without_a_conclusion_is_not_shown_as_an_answer() {
+    for conclusion in ["", ", result: \"\"", ", result: \" \""] {
+        let gave_up = format!(
+            "```yaml\ncurrent_thinking: I cannot solve this.\n\
+             planning: [{{description: Conclusion, status: Done{conclusion}}}]\n\
+             next_thought_needed: false\n```"
+        );
+        let screen = Screen::default();
+        run(
+            ScriptedClient::new([gave_up]),
+            ConsoleReporter::to(screen.clone()),
+        )
+        .await;
+
+        let text = screen.text();
+        let shown = "Ended without a conclusion\nI cannot solve this.\n";
+        assert!(text.contains(shown), "{text}");
+        assert!(!text.contains("Answer"), "{text}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn of_a_step_that_changed_its_status_a_new_result_or_mark_is_not_named_again() {
     let turn = |steps: &str| {
         format!(
