@@ -30,6 +30,19 @@ fn targets(text: &str) -> impl Iterator<Item = &str> {
 }
 
 #[test]
+fn the_readme_links_to_every_guide() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let readme = fs::read_to_string(root.join("README.md")).expect("the file can be read");
+    let linked: Vec<&str> = targets(&readme).collect();
+
+    for guide in fs::read_dir(root.join("docs/guide")).expect("the folder can be read") {
+        let name = guide.expect("the file can be seen").file_name();
+        let target = format!("docs/guide/{}", name.to_string_lossy());
+        assert!(linked.contains(&target.as_str()), "{target} isn't linked");
+    }
+}
+
+#[test]
 fn links_into_the_repository_lead_somewhere() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     let mut checked = 0;
