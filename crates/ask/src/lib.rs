@@ -79,6 +79,9 @@ pub use offload::offload;
 mod asking;
 pub use asking::{Asking, Policy, Record, Try, Unanswered, Verdict, excerpt};
 
+mod tally;
+pub use tally::{RunningAttempt, Tally};
+
 mod answer;
 pub use answer::{NoAnswer, is_missing, is_offered, no_answer, stated_answer};
 

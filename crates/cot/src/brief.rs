@@ -1,7 +1,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use cogwork_ask::{Allowance, Exceeded, Rung};
+use cogwork_ask::{Allowance, Exceeded, Rung, Tally};
 use cogwork_llm::{ChatRequest, Messages, ToolChoice};
 use cogwork_plan::{Plan, Status, Step};
 
@@ -27,6 +27,8 @@ pub struct Brief {
     pub(crate) plan: Option<Plan>,
     pub(crate) left: Allowance,
     pub(crate) time_left: Duration,
+    /// The cost of all attempts at this turn.
+    pub(crate) tally: Tally,
     pub(crate) reserve: Reserve,
     /// The tokens of the last prompt, as the server counted them.
     pub(crate) last_read_tokens: u64,

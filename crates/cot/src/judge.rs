@@ -3,13 +3,12 @@
 use std::time::Duration;
 
 use cogwork_ask::{
-    Allowance, Exceeded, GrowingText, Growth, Policy, Record, Rung, Spent, Verdict, excerpt,
-    offload,
+    Allowance, Exceeded, GrowingText, Growth, Policy, Record, Rung, RunningAttempt, Spent, Verdict,
+    excerpt, offload,
 };
 use cogwork_llm::{
     ChatRequest, ChatResponse, FinishReason, LlmError, Message, ResponseLimits, ToolCall,
 };
-use tokio::time::Instant;
 
 use crate::brief::{Wanted, allowance, bounds};
 use crate::form::Form;
@@ -26,8 +25,8 @@ use crate::{
 pub(crate) struct Judge<'a> {
     node: &'a ChainOfThought,
     brief: &'a Brief,
-    started: Instant,
-    spent: Spent,
+    /// Ends with the attempt, even if a timeout drops it.
+    _running: RunningAttempt<'a>,
     /// The tokens of the last prompt, as the server counted them.
     last_read_tokens: u64,
     /// Whether the model is asked to conclude.
@@ -54,8 +53,7 @@ impl<'a> Judge<'a> {
         Self {
             node: &brief.node,
             brief,
-            started: Instant::now(),
-            spent: Spent::default(),
+            _running: brief.tally.start(),
             last_read_tokens: brief.last_read_tokens,
             concludes: false,
             is_final: false,
@@ -69,11 +67,9 @@ impl<'a> Judge<'a> {
         }
     }
 
-    /// Returns the cost of the turn so far.
+    /// Returns the cost of the turn so far, including that of failed attempts.
     fn spent(&self) -> Spent {
-        let mut spent = self.spent;
-        spent.time = self.started.elapsed();
-        spent
+        self.brief.tally.spent()
     }
 
     /// Returns the reply that ends the reasoning early, if the model was asked about one.
@@ -131,7 +127,7 @@ impl<'a> Judge<'a> {
         };
 
         for _ in 0..reply.admitted() {
-            self.spent.count_tool_call();
+            self.brief.tally.count_tool_call();
         }
 
         let first = self.tool_calls.len();
@@ -238,7 +234,7 @@ impl<'a> Judge<'a> {
 
     /// Returns the time that is left for the replies.
     pub(crate) fn time_left(&self) -> Duration {
-        let left = self.brief.time_left.saturating_sub(self.started.elapsed());
+        let left = self.brief.time_left.saturating_sub(self.spent().time);
 
         if self.keeps_reserve() {
             left.saturating_sub(self.brief.reserve.time)
@@ -263,9 +259,10 @@ impl<'a> Judge<'a> {
 
     /// Returns what the next request may take.
     fn allowance(&self, request: &ChatRequest) -> Result<Allowance, Exceeded> {
+        let spent = self.spent();
         let mut left = self.brief.left;
-        left.tokens = left.tokens.saturating_sub(self.spent.tokens());
-        left.bytes = left.bytes.saturating_sub(self.spent.bytes);
+        left.tokens = left.tokens.saturating_sub(spent.tokens());
+        left.bytes = left.bytes.saturating_sub(spent.bytes);
 
         let reserve = self.keeps_reserve().then_some(self.brief.reserve.tokens);
         allowance(left, request, self.last_read_tokens, reserve)
@@ -336,7 +333,7 @@ impl Policy for Judge<'_> {
             .and_then(|request| self.with_format(request, rung))
             .map_err(|exceeded| limit(limits, exceeded))?;
 
-        self.spent.count_call();
+        self.brief.tally.count_call();
         self.thinking.reset();
         Ok(request)
     }
@@ -356,7 +353,7 @@ impl Policy for Judge<'_> {
     }
 
     fn after_call(&mut self, request: &ChatRequest, response: &ChatResponse) {
-        self.spent.count_tokens(request, response);
+        self.brief.tally.count_tokens(request, response);
 
         if let Some(usage) = response.usage() {
             self.last_read_tokens = usage.prompt_tokens;

@@ -155,8 +155,8 @@ impl Reasoning {
     /// Adds the cost of a failed turn, which is only available in its error. The limits then
     /// include this cost if the state is used for another run.
     ///
-    /// A `retry` of the flow keeps only the last error, and therefore only the cost of the last
-    /// attempt.
+    /// With a `retry` of the flow, the error has the cost of all attempts. If an attempt succeeds,
+    /// the cost of those before it is part of its thought.
     pub fn charge(&mut self, error: &CotError) {
         self.record.spent += error.spent();
     }

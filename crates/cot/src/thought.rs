@@ -77,7 +77,8 @@ pub struct Trace {
     /// Every tool call of the turn, in the order in which the model requested them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub tool_calls: Vec<ToolUse>,
-    /// The cost of the turn, including all tries and tool calls.
+    /// The cost of the turn, including all tries, tool calls, and the attempts of a `retry` of the
+    /// flow that failed.
     #[serde(skip_serializing_if = "Spent::is_zero")]
     pub spent: Spent,
     /// Whether the thought ends the reasoning while steps of its plan are not done.

@@ -1,7 +1,7 @@
 //! One turn of the loop: `prep` builds the request, `exec` asks the model until a reply can be
 //! used, and `post` adds the thought to the state.
 
-use cogwork_ask::{Allowance, Asking, Record, Rung, Unanswered};
+use cogwork_ask::{Allowance, Asking, Record, Rung, Tally, Unanswered};
 use cogwork_flow::{Action, Node};
 use cogwork_llm::{ChatRequest, Messages};
 use serde::{Deserialize, Serialize};
@@ -331,6 +331,7 @@ impl ChainOfThought {
             time_left,
             reserve,
             last_read_tokens,
+            tally: Tally::default(),
             node: self,
         };
 

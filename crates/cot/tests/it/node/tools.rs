@@ -37,7 +37,7 @@ pub(crate) fn tools() -> Tools {
         },
     );
     let fail = function("fail", "Fails.", |_: Nothing| async {
-        Err(ToolError::failed("on fire"))
+        Err::<String, _>(ToolError::failed("on fire"))
     });
     let hang = function("hang", "Never returns.", |_: Nothing| async {
         std::future::pending().await

@@ -6,11 +6,11 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use cogwork_cot::{
-    Backoff, ChainOfThought, CotError, Flow, LlmError, LlmErrorKind, Node, Prompts, Reasoning,
-    ScriptedClient, Stepped,
+    Backoff, ChainOfThought, CotError, Flow, Limit, Limits, LlmError, LlmErrorKind, Node, Prompts,
+    Reasoning, ScriptedClient, Stepped,
 };
 use cogwork_flow::{Phase, from_fn};
-use cogwork_llm::ScriptedReply;
+use cogwork_llm::{ChatRequest, ChatResponse, ScriptedReply, Usage};
 use insta::assert_snapshot;
 use tokio::task::JoinSet;
 
@@ -438,6 +438,57 @@ async fn the_retry_of_flows_counts_its_attempts_in_the_error() {
     // The tries are those of the last attempt: an attempt is a whole turn.
     assert_eq!(cot_error(&error).tries().len(), 3);
     assert_eq!(client.requests().len(), 6);
+
+    // The cost is that of all attempts.
+    assert_eq!(cot_error(&error).spent().calls, 6);
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_cost_of_failed_attempts_is_part_of_the_thought() {
+    let slow = ScriptedReply::from(PROSE).after(Duration::from_secs(7));
+    let client = ScriptedClient::new([PROSE; 2]).then(slow).then(LAST);
+    let flow = looped(ChainOfThought::new(client.clone()).retry(Backoff::of::<2>()));
+    let mut state = reasoning();
+    flow.run(&mut state).await.unwrap();
+
+    let requests = client.requests();
+    assert_eq!(requests.len(), 4);
+    assert_eq!(state.spent().calls, 4);
+    assert_eq!(state.spent().time, Duration::from_secs(7));
+
+    let read: u64 = requests.iter().map(ChatRequest::estimated_tokens).sum();
+    assert!(state.spent().tokens() > read, "{}", state.spent());
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_attempt_that_times_out_is_part_of_the_cost() {
+    let slow = ScriptedReply::from(LAST).after(Duration::from_secs(600));
+    let client = ScriptedClient::default().then(slow).then(LAST);
+    let timed = ChainOfThought::new(client).timeout(Duration::from_secs(60));
+    let flow = looped(timed.retry(Backoff::of::<2>()));
+    let mut state = reasoning();
+    flow.run(&mut state).await.unwrap();
+
+    assert_eq!(state.spent().calls, 2);
+    assert_eq!(state.spent().time, Duration::from_secs(60));
+}
+
+#[tokio::test(start_paused = true)]
+async fn limits_count_failed_attempts() {
+    let usage = Usage::new(600, 0);
+    let costly = |text| ScriptedReply::from(ChatResponse::new(text).with_usage(usage));
+    let replies = [PROSE, PROSE, LAST].map(costly);
+    let client = ScriptedClient::new(replies);
+
+    let limits = Limits::default().with_tokens(1_000).with_asks_again(0);
+    let node = ChainOfThought::new(client.clone()).with_limits(limits);
+    let flow = looped(node.retry(Backoff::of::<3>()));
+    let error = flow.run(&mut reasoning()).await.unwrap_err();
+
+    let limit = cot_error(&error).limit();
+    assert_eq!(limit, Some(Limit::Tokens(1_000)));
+    assert_eq!(cot_error(&error).spent().tokens(), 1_200);
+    assert_eq!(client.requests().len(), 2);
 }
 
 #[tokio::test(start_paused = true)]
