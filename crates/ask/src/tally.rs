@@ -49,7 +49,7 @@ impl Tally {
         self.locked().spent.count_call();
     }
 
-    /// Counts a tool call.
+    /// Counts a call to a tool that is about to be made.
     pub fn count_tool_call(&self) {
         self.locked().spent.count_tool_call();
     }

@@ -44,7 +44,7 @@ pub(super) struct StageNode {
 pub(super) enum Brief {
     Work {
         work: StageWork,
-        spent: Spent,
+        meter: Meter,
     },
     /// The run ends before the stage begins.
     Over(EndReason),
@@ -104,17 +104,20 @@ impl Node<Solving> for StageNode {
 
         Ok(match over {
             Some(reason) => Brief::Over(reason),
-            None => Brief::Work { work, spent },
+            None => Brief::Work {
+                work,
+                meter: Meter::new(shared.budget, spent),
+            },
         })
     }
 
     async fn exec(&self, brief: &Brief) -> Result<Outcome, SolveError> {
-        let Brief::Work { work, spent } = brief else {
+        let Brief::Work { work, meter } = brief else {
             return Ok(Outcome::default());
         };
 
-        let meter = Meter::new(self.shared.budget, *spent);
-        let mut done = self.do_work(work, &meter).await;
+        let _running = meter.start();
+        let mut done = self.do_work(work, meter).await;
         done.outcome.spent = meter.spent();
 
         let asked = &done.outcome.asked;
