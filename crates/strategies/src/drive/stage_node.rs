@@ -44,7 +44,7 @@ pub(super) struct StageNode {
 pub(super) enum Brief {
     Work {
         work: StageWork,
-        meter: Meter,
+        meter: Box<Meter>,
     },
     /// The run ends before the stage begins.
     Over(EndReason),
@@ -106,7 +106,7 @@ impl Node<Solving> for StageNode {
             Some(reason) => Brief::Over(reason),
             None => Brief::Work {
                 work,
-                meter: Meter::new(shared.budget, spent),
+                meter: Box::new(Meter::new(shared.budget, spent)),
             },
         })
     }
