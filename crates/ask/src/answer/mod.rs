@@ -15,10 +15,10 @@ pub use self::stated::stated_answer;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum NoAnswer {
-    /// The text is empty or consists only of punctuation that isn't a value.
+    /// The text is empty.
     Empty,
-    /// The text stands for a missing value, such as `N/A`, `none`, `unknown` or `no answer`, which
-    /// the problem doesn't offer as a choice.
+    /// The text stands for a missing value, such as `N/A`, `none`, `unknown`, `no answer` or `-`,
+    /// and the problem doesn't offer it as a choice.
     Missing,
     /// The text declines to answer.
     Refusal,
