@@ -200,15 +200,6 @@ fn show_agent_errors(shown: &Shown, text: &str) {
 
     for kind in errors {
         shown.line(&kind);
-        shown.variant(match kind {
-            AgentErrorKind::NothingAsked => "AgentErrorKind::NothingAsked",
-            AgentErrorKind::Prompt(_) => "AgentErrorKind::Prompt",
-            AgentErrorKind::Client(_) => "AgentErrorKind::Client",
-            AgentErrorKind::Empty => "AgentErrorKind::Empty",
-            AgentErrorKind::TooManyToolCalls { .. } => "AgentErrorKind::TooManyToolCalls",
-            AgentErrorKind::NoAction { .. } => "AgentErrorKind::NoAction",
-            _ => panic!("a new variant belongs into this list"),
-        });
         shown.error(&AgentError::from(kind));
     }
 }

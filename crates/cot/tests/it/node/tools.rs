@@ -40,7 +40,7 @@ pub(crate) fn tools() -> Tools {
         Err::<String, _>(ToolError::failed("on fire"))
     });
     let hang = function("hang", "Never returns.", |_: Nothing| async {
-        std::future::pending().await
+        std::future::pending::<Result<String, ToolError>>().await
     });
 
     let tools = Tools::new().with(multiply).unwrap();
