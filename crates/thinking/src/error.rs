@@ -69,7 +69,7 @@ pub enum ThinkingError {
 cogwork_text::debug_as_display!(ThinkingError);
 
 /// Writes one line, or with `{:#}` also more of the reply.
-fn unexpected(found: &String, expected: &String, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+fn unexpected(found: &str, expected: &str, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     let name = Name(found);
     let expected = OneLine::new(expected);
     write!(f, "the model replied `{name}`; expected {expected}")?;

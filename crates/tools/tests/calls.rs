@@ -1,6 +1,6 @@
 //! What a model may ask of tools, and what it is told.
 
-#![expect(clippy::unwrap_used, clippy::expect_used, reason = "helpers of a test")]
+#![expect(clippy::unwrap_used, clippy::panic, reason = "helpers of a test")]
 
 use std::time::Duration;
 
@@ -25,9 +25,11 @@ fn tools() -> Tools {
         tokio::time::sleep(Duration::from_secs(3600)).await;
         Ok(String::new())
     };
-    let wild = |_: Value| async {
-        let none: Option<Result<String, ToolError>> = None;
-        none.expect("at the disco")
+    let wild = |input: Value| async move {
+        if input.is_object() {
+            panic!("at the disco");
+        }
+        Ok(())
     };
     let long = |_: Value| async { Ok("é".repeat(100)) };
     let wordy = |_: Value| async { Err::<String, _>(ToolError::failed("é".repeat(100))) };
