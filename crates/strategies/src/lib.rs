@@ -101,6 +101,7 @@ pub use session::{
 };
 
 mod drive;
+pub(crate) use drive::Narrowing;
 pub use drive::{
     Answer, Ask, AskProblem, Asked, Call, Called, Done, Driver, EndReason, Next, PlannedCall,
     SolveBudget, SolveError, SolveTrace, Solved, Solver, Solving, StageReply, StageTurn, StageWork,
@@ -114,7 +115,7 @@ pub use drivers::{
 
 mod schema;
 
-pub use cogwork_ask::{Spent, Try};
+pub use cogwork_ask::{FormRefusal, Format, Repair, RepairKind, Rung, Spent, Try};
 
 /// The code in the README, compiled and run as a doctest.
 #[cfg(doctest)]

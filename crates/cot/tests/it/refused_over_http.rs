@@ -6,59 +6,16 @@
     reason = "the helpers of tests may, as the tests do"
 )]
 
-use std::net::SocketAddr;
-
 use cogwork_cot::{
     AnthropicClient, ChainOfThought, LlmClient, OllamaClient, OpenAiClient, Reasoning, Rung,
 };
 use serde_json::{Value, json};
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::{TcpListener, TcpStream};
-use tokio::task::JoinHandle;
 
 const REPLY: &str = r#"{"current_thinking":"2 + 2 = 4.","planning":[{"description":"Add","status":"Done","result":"4","mark":null}],"next_thought_needed":false}"#;
 
-/// Answers each connection with the next status and body, and gives the bodies it was sent.
-async fn serve(answers: Vec<(u16, Value)>) -> (SocketAddr, JoinHandle<Vec<Value>>) {
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let address = listener.local_addr().unwrap();
-    let server = tokio::spawn(async move {
-        let mut seen = Vec::new();
-        for (status, body) in answers {
-            let (mut stream, _) = listener.accept().await.unwrap();
-            seen.push(read(&mut stream).await);
-            let body = body.to_string();
-            let head = format!(
-                "HTTP/1.1 {status} X\r\ncontent-type: application/json\r\nconnection: close\r\n"
-            );
-            let answer = format!("{head}content-length: {}\r\n\r\n{body}", body.len());
-
-            stream.write_all(answer.as_bytes()).await.unwrap();
-        }
-
-        seen
-    });
-
-    (address, server)
-}
-
-/// The JSON of a request.
-async fn read(stream: &mut TcpStream) -> Value {
-    let mut bytes = Vec::new();
-    let mut chunk = [0; 4096];
-    loop {
-        let read = stream.read(&mut chunk).await.unwrap();
-        assert!(read > 0, "half a request");
-        bytes.extend_from_slice(&chunk[..read]);
-        let text = String::from_utf8_lossy(&bytes);
-
-        if let Some((_, body)) = text.split_once("\r\n\r\n")
-            && let Ok(body) = serde_json::from_str(body)
-        {
-            return body;
-        }
-    }
-}
+#[path = "../../../ask/tests/server/mod.rs"]
+mod server;
+use server::serve;
 
 async fn run(client: impl LlmClient + 'static) -> Reasoning {
     let mut reasoning = Reasoning::new("What is 2 + 2?");

@@ -1,18 +1,25 @@
 use std::fmt;
 use std::sync::Arc;
 
-use cogwork_llm::{LlmClient, Message, Messages, Role, ToolDefinition};
+use cogwork_ask::Rung;
+use cogwork_llm::{LlmClient, Message, Messages, ReplyFormat, Role, ToolDefinition};
 
+use super::fields::{self, Read};
 use super::form::Form;
-use super::{StageReply, fields};
+use super::{Narrowing, StageReply, json};
 use crate::{Parameter, Stage};
 
 /// A question to the model: a conversation, and the form that the reply must have.
 ///
-/// Without fields, and with fewer than two stages to choose from, any text is a valid reply.
-/// Otherwise, the model is instructed to write lines such as `action: search`. If a line is missing
-/// or has a value of the wrong type, the model is asked again with a description of the problem. If
-/// a single text or list is expected, a reply without such lines is taken as that text or list.
+/// The form is requested on a [`Rung`]. On [`Rung::Text`], the model is instructed to write lines
+/// such as `action: search`. If a line is missing or has a value of the wrong type, the model is
+/// asked again with a description of the problem. If a single text or list is expected, a reply
+/// without such lines is taken as that text or list. Without fields, and with fewer than two stages
+/// to choose from, any text is a valid reply.
+///
+/// On the other rungs, the model is instructed to write a JSON object with the same values, and the
+/// object is described by a [JSON Schema](Self::reply_format) if the server supports one. Malformed
+/// JSON is repaired if its meaning is clear, and lines are accepted as well.
 ///
 /// ```
 /// use cogwork_llm::Messages;
@@ -38,6 +45,10 @@ pub struct Ask {
     pub(super) name: String,
     pub(super) messages: Messages,
     form: Form,
+    /// The description of a form in text that the driver reads by itself.
+    text_form: &'static str,
+    /// The form in JSON, if it differs.
+    json_form: Option<JsonForm>,
     pub(super) temperature: Option<f32>,
     pub(super) tools: Vec<ToolDefinition>,
     /// The text of the last message, to which the form of the reply is added.
@@ -45,6 +56,16 @@ pub struct Ask {
     pub(super) checks: Vec<Check>,
     pub(super) client: Option<Arc<dyn LlmClient>>,
 }
+
+/// A form in JSON that differs from the one in lines.
+#[derive(Clone)]
+struct JsonForm {
+    form: Form,
+    convert: Convert,
+}
+
+/// Converts a reply in JSON into one with the fields of the form in lines.
+type Convert = Arc<dyn Fn(StageReply) -> StageReply + Send + Sync>;
 
 /// Checks a reply that has the right form, and returns a description of the problem if there is
 /// one.
@@ -57,6 +78,8 @@ impl Ask {
             name: String::new(),
             messages: conversation,
             form: Form::default(),
+            text_form: "",
+            json_form: None,
             temperature: None,
             tools: Vec::new(),
             instruction: instruction.into(),
@@ -76,17 +99,7 @@ impl Ask {
     /// Adds a field to the form. It replaces a field of the same name.
     #[must_use]
     pub fn with_field(mut self, name: impl Into<String>, parameter: Parameter) -> Self {
-        let name = name.into();
-        match self
-            .form
-            .fields
-            .iter_mut()
-            .find(|(known, _)| *known == name)
-        {
-            Some((_, known)) => *known = parameter,
-            None => self.form.fields.push((name, parameter)),
-        }
-
+        self.form.add(name.into(), parameter, Narrowing::default());
         self
     }
 
@@ -123,6 +136,41 @@ impl Ask {
     #[must_use]
     pub(crate) fn with_stated_answer(mut self) -> Self {
         self.form.is_stated = true;
+        self
+    }
+
+    /// Narrows the JSON Schema of a field.
+    #[must_use]
+    pub(crate) fn narrowed(mut self, name: &str, narrowing: Narrowing) -> Self {
+        self.form.narrow(name, narrowing);
+        self
+    }
+
+    /// Sets the description of a form that the driver reads by itself. It is only added to a
+    /// question for a text.
+    #[must_use]
+    pub(crate) fn with_text_form(mut self, form: &'static str) -> Self {
+        self.text_form = form;
+        self
+    }
+
+    /// Sets different fields for a reply in JSON. `convert` returns such a reply with the fields of
+    /// the form in lines.
+    #[must_use]
+    pub(crate) fn with_json_fields<'a>(
+        mut self,
+        fields: impl IntoIterator<Item = (&'a str, Parameter, Narrowing)>,
+        convert: impl Fn(StageReply) -> StageReply + Send + Sync + 'static,
+    ) -> Self {
+        let mut form = Form::default();
+        for (name, parameter, narrowing) in fields {
+            form.add(name.to_owned(), parameter, narrowing);
+        }
+
+        self.json_form = Some(JsonForm {
+            form,
+            convert: Arc::new(convert),
+        });
         self
     }
 
@@ -169,29 +217,136 @@ impl Ask {
         self
     }
 
-    /// Reads a reply of the model.
+    /// Reads a reply that was requested as lines.
     ///
     /// # Errors
     ///
     /// Returns a description of the problem for the model.
     pub fn read(&self, reply: &str) -> Result<StageReply, String> {
-        let reply = fields::read(reply, &self.form)?;
-        self.checks.iter().try_for_each(|check| check(&reply))?;
-        Ok(reply)
+        self.read_on(Rung::Text, reply)
+    }
+
+    /// Reads a reply that was requested on a rung.
+    ///
+    /// # Errors
+    ///
+    /// Returns a description of the problem for the model.
+    pub fn read_on(&self, rung: Rung, reply: &str) -> Result<StageReply, String> {
+        self.read_with_repairs(rung, reply).map(|read| read.reply)
+    }
+
+    pub(super) fn read_with_repairs(&self, rung: Rung, reply: &str) -> Result<Read, String> {
+        let read = self.read_unchecked(rung, reply)?;
+        self.checks
+            .iter()
+            .try_for_each(|check| check(&read.reply))?;
+        Ok(read)
+    }
+
+    fn read_unchecked(&self, rung: Rung, reply: &str) -> Result<Read, String> {
+        if !rung.is_json() {
+            return fields::read(reply, &self.form);
+        }
+
+        let Some(JsonForm { form, convert }) = &self.json_form else {
+            return fields::read_json(reply, &self.form);
+        };
+
+        match fields::read_json(reply, form) {
+            Ok(mut read) => {
+                read.reply = convert(read.reply);
+                Ok(read)
+            }
+            Err(problem) => {
+                // A model may still write the fields of the form in lines.
+                let read = fields::read_json(reply, &self.form).ok();
+                read.filter(|read| self.passes(read)).ok_or(problem)
+            }
+        }
+    }
+
+    fn passes(&self, read: &Read) -> bool {
+        let passes = |check: &Check| check(&read.reply).is_ok();
+        !self.checks.is_empty() && self.checks.iter().all(passes)
+    }
+
+    /// Returns the rungs on which the question can be asked, of those that the solver uses.
+    pub(super) fn rungs(&self, mut rungs: Vec<Rung>, max_tokens: u32) -> Vec<Rung> {
+        // Tools that the model calls natively are an alternative to the form.
+        if !self.tools.is_empty() {
+            return vec![Rung::Text];
+        }
+
+        rungs.retain(|rung| !rung.is_json() || self.reply_format(*rung, max_tokens).is_some());
+        rungs
+    }
+
+    fn json_form(&self) -> &Form {
+        self.json_form
+            .as_ref()
+            .map_or(&self.form, |json| &json.form)
+    }
+
+    /// Returns the format that a request on this rung requires.
+    ///
+    /// The lengths and counts in the schema of [`Rung::Schema`] are limited, so that the longest
+    /// reply has at most `max_tokens` tokens. The schema of [`Rung::FlatSchema`] has no limits,
+    /// because some servers don't support them. Both require every value; a value that may be left
+    /// out is null instead.
+    ///
+    /// Returns `None` for lines, or if no reply of this form fits into `max_tokens`.
+    pub fn reply_format(&self, rung: Rung, max_tokens: u32) -> Option<ReplyFormat> {
+        let form = self.json_form();
+        let tokens = usize::try_from(max_tokens).unwrap_or(usize::MAX);
+
+        match rung {
+            Rung::Schema => {
+                json::bounded(form, tokens).map(|schema| ReplyFormat::schema("reply", schema))
+            }
+            Rung::FlatSchema => Some(ReplyFormat::schema("reply", json::flat(form))),
+            Rung::Json => Some(ReplyFormat::Json),
+            _ => None,
+        }
     }
 
     /// Returns the conversation with the question at its end.
-    pub(super) fn conversation(&self) -> Messages {
+    pub(super) fn conversation(&self, rung: Rung) -> Messages {
         let mut messages = self.messages.clone();
-        add_message(&mut messages, self.question());
+        add_message(&mut messages, self.question_on(rung));
         messages
     }
 
-    /// Returns the message for the model, which includes the form of the reply.
+    /// Returns the message for the model, which includes the form of the reply in lines.
     pub fn question(&self) -> Message {
+        self.question_on(Rung::Text)
+    }
+
+    fn json_question(&self, rung: Rung) -> String {
         let instruction = &self.instruction;
+        let form = self.json_form();
+        let keys = json::keys(form);
+        let question = format!("{instruction}\n\nWrite one JSON object with these keys:{keys}");
+
+        // Small models copy the example, so it is only used if no schema shows the structure.
+        if rung == Rung::Json {
+            format!("{question}\n\nIts structure: {}", json::structure(form))
+        } else {
+            question
+        }
+    }
+
+    /// Returns the message for the model, which includes the form of a reply on this rung.
+    pub fn question_on(&self, rung: Rung) -> Message {
+        let instruction = &self.instruction;
+        if rung.is_json() {
+            return Message::user(self.json_question(rung));
+        }
+
         if self.form.is_free() {
-            return Message::user(instruction.as_str());
+            return match self.text_form {
+                "" => Message::user(instruction.as_str()),
+                form => Message::user(format!("{instruction}\n\n{form}")),
+            };
         }
 
         let write = if self.tools.is_empty() {

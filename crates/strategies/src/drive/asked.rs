@@ -1,4 +1,4 @@
-use cogwork_ask::Try;
+use cogwork_ask::{FormRefusal, Repair, Rung, Try};
 use cogwork_text::OneLine;
 use serde::{Deserialize, Serialize};
 
@@ -12,6 +12,15 @@ pub struct Asked {
     pub name: String,
     /// The model's raw replies, each with the reason it couldn't be used.
     pub tries: Vec<Try>,
+    /// The form in which the last reply was requested.
+    #[serde(default, skip_serializing_if = "Rung::is_default")]
+    pub rung: Rung,
+    /// The forms that the server refused, in order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub refusals: Vec<FormRefusal>,
+    /// What was corrected so that the last reply could be read.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub repairs: Vec<Repair>,
     /// The usable reply, or the reason there isn't one.
     pub reply: Result<StageReply, AskProblem>,
 }

@@ -1,18 +1,19 @@
 //! The form of a reply with fields: lines such as `action: search`.
 //!
 //! Models of any size can write these lines. Bold names, a code fence, prose before the first line
-//! and JSON are accepted as well.
+//! and JSON are accepted as well. A reply that was requested as JSON is first read as JSON.
 
 use std::collections::BTreeMap;
 
-use cogwork_ask::stated_answer;
+use cogwork_ask::{Repair, RepairKind, stated_answer};
 use cogwork_llm::split_thinking;
 use cogwork_read::charge;
 use cogwork_text::{Name, NameList};
 use serde_json::Value;
 
 use super::StageReply;
-use super::form::{Form, THOUGHT};
+use super::form::{Field, Form, THOUGHT};
+use super::json::{self, FoundObject};
 use super::values::{folded, plain, says_nothing, typed, unfenced};
 use crate::{Mistyped, Parameter, ParameterType};
 
@@ -22,12 +23,106 @@ const INVENTED: &str = "observation";
 /// The maximum length of a reply, in bytes.
 const MAX_BYTES: usize = 256 * 1024;
 
-/// Reads a reply.
+/// The problem of a JSON object that was cut off.
+const CUT_OFF: &str = "the JSON object isn't complete";
+
+/// A reply, and how it was read.
+pub(super) struct Read {
+    pub(super) reply: StageReply,
+    pub(super) repairs: Vec<Repair>,
+}
+
+impl Read {
+    /// Returns whether the reply ends with a value that was left out because it is incomplete.
+    pub(super) fn is_cut(&self) -> bool {
+        let is_cut = |repair: &Repair| repair.kind == RepairKind::CutOff;
+        self.repairs.iter().any(is_cut)
+    }
+}
+
+impl From<StageReply> for Read {
+    fn from(reply: StageReply) -> Self {
+        Self {
+            reply,
+            repairs: Vec::new(),
+        }
+    }
+}
+
+/// Reads a reply in lines.
 ///
 /// # Errors
 ///
 /// Returns a description of the problems for the model.
-pub(super) fn read(text: &str, form: &Form) -> Result<StageReply, String> {
+pub(super) fn read(text: &str, form: &Form) -> Result<Read, String> {
+    let text = answer_in(text)?;
+    if form.is_free() {
+        return read_text(text).map(Read::from);
+    }
+
+    read_found(found(text, form), form).map(Read::from)
+}
+
+/// Reads a reply in JSON. Lines are accepted as well.
+///
+/// # Errors
+///
+/// Returns a description of the problems for the model.
+pub(super) fn read_json(text: &str, form: &Form) -> Result<Read, String> {
+    let answer = answer_in(text)?;
+    let names = names(form);
+    let known = known(&names);
+
+    let Some(object) = json::find(answer, |key| known(key).is_some()) else {
+        return read_instead_of_json(answer, form);
+    };
+
+    let FoundObject {
+        object,
+        mut repairs,
+        is_cut,
+    } = object;
+
+    // The lines are counted from the start of the raw reply.
+    let before = text.find(answer).unwrap_or_default();
+    let lines_before = text
+        .get(..before)
+        .map_or(0, |text| text.matches('\n').count());
+    for repair in &mut repairs {
+        repair.line += lines_before;
+    }
+
+    let found = object
+        .into_iter()
+        .filter_map(|(key, value)| Some((known(&key)?, value)))
+        .collect();
+    let reply = read_found(found, form);
+
+    match reply {
+        Ok(reply) => Ok(Read { reply, repairs }),
+        Err(problem) if is_cut => Err(format!("{CUT_OFF}: {problem}")),
+        Err(problem) => Err(problem),
+    }
+}
+
+/// Reads a reply that has no JSON object, although one was requested.
+fn read_instead_of_json(text: &str, form: &Form) -> Result<Read, String> {
+    if form.is_free() {
+        return read_text(text).map(Read::from);
+    }
+
+    let what = "read a reply that isn't a JSON object";
+    let reply = read_found(found(text, form), form)
+        .map_err(|problem| format!("the reply has no JSON object; expected one: {problem}"))?;
+
+    Ok(Read {
+        reply,
+        repairs: vec![Repair::new(RepairKind::Form, 1, what)],
+    })
+}
+
+/// Returns the part of a reply that follows the thinking.
+fn answer_in(text: &str) -> Result<&str, String> {
     if text.len() > MAX_BYTES {
         return Err(format!(
             "the reply has {} bytes; expected at most {MAX_BYTES}",
@@ -36,12 +131,11 @@ pub(super) fn read(text: &str, form: &Form) -> Result<StageReply, String> {
     }
 
     charge(text.len());
-    let text = answer_of(text);
-    if form.is_free() {
-        return read_text(text);
-    }
+    Ok(answer_of(text))
+}
 
-    let mut found = found(text, form);
+/// Reads the values that were found in a reply.
+fn read_found(mut found: BTreeMap<&str, Value>, form: &Form) -> Result<StageReply, String> {
     // Cloned, since a field may have this name.
     let thought = found.get(THOUGHT).cloned().map(plain);
     let mut reply = StageReply {
@@ -50,7 +144,14 @@ pub(super) fn read(text: &str, form: &Form) -> Result<StageReply, String> {
     };
     let mut problems = Vec::new();
 
-    for (name, parameter) in &form.fields {
+    if form.is_free() && reply.text.is_empty() {
+        problems.push(format!("`{THOUGHT}` is missing, expected a text"));
+    }
+
+    for Field {
+        name, parameter, ..
+    } in &form.fields
+    {
         match read_field(form, name, parameter, found.remove(name.as_str())) {
             Ok(Some(value)) => drop(reply.fields.insert(name.clone(), value)),
             Ok(None) => {}
@@ -72,12 +173,17 @@ pub(super) fn read(text: &str, form: &Form) -> Result<StageReply, String> {
     }
 }
 
+/// Returns the names of the values in a reply.
+fn names(form: &Form) -> Vec<&str> {
+    let fields = form.fields.iter().map(|field| field.name.as_str());
+    fields
+        .chain([THOUGHT, form.next_label(), INVENTED])
+        .collect()
+}
+
 /// Returns the values in a reply by name.
 fn found<'f>(text: &str, form: &'f Form) -> BTreeMap<&'f str, Value> {
-    let fields = form.fields.iter().map(|(name, _)| name.as_str());
-    let names: Vec<&str> = fields
-        .chain([THOUGHT, form.next_label(), INVENTED])
-        .collect();
+    let names = names(form);
 
     object(unfenced(text), &names)
         .or_else(|| lines(text, &names))
@@ -318,7 +424,12 @@ fn label(line: &str) -> Option<(&str, &str)> {
 
 /// Returns the text as the value of the only field, if that field is a text or a list.
 fn only_field<'f>(text: &str, form: &'f Form) -> BTreeMap<&'f str, Value> {
-    let [(name, parameter)] = form.fields.as_slice() else {
+    let [
+        Field {
+            name, parameter, ..
+        },
+    ] = form.fields.as_slice()
+    else {
         return BTreeMap::new();
     };
 

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use super::narrowing::Narrowing;
 use super::values::folded;
 use crate::{Parameter, ParameterType};
 
@@ -11,11 +12,11 @@ pub(super) const THOUGHT: &str = "thought";
 /// The line with the name of the next stage.
 const NEXT: &str = "next";
 
-/// The form of a reply: lines such as `action: search`.
+/// The values of a reply: lines such as `action: search`, or the keys of a JSON object.
 #[derive(Clone, Default)]
 pub(super) struct Form {
     /// In the order in which the model writes them.
-    pub(super) fields: Vec<(String, Parameter)>,
+    pub(super) fields: Vec<Field>,
     /// The fields in which a text such as `none` is a value, even if they may be left out.
     pub(super) literal: Vec<String>,
     /// The fields with what a complaint about a missing value expects.
@@ -26,7 +27,46 @@ pub(super) struct Form {
     pub(super) next: Vec<(String, String)>,
 }
 
+/// A value that the model should write.
+#[derive(Clone)]
+pub(super) struct Field {
+    pub(super) name: String,
+    pub(super) parameter: Parameter,
+    pub(super) narrowing: Narrowing,
+}
+
 impl Form {
+    /// Adds a field, which replaces one of the same name.
+    pub(super) fn add(&mut self, name: String, parameter: Parameter, narrowing: Narrowing) {
+        let field = Field {
+            name,
+            parameter,
+            narrowing,
+        };
+
+        match self
+            .fields
+            .iter_mut()
+            .find(|known| known.name == field.name)
+        {
+            Some(known) => *known = field,
+            None => self.fields.push(field),
+        }
+    }
+
+    /// Narrows the schema of a field, if there is one of this name.
+    pub(super) fn narrow(&mut self, name: &str, narrowing: Narrowing) {
+        let field = self.fields.iter_mut().find(|field| field.name == name);
+        if let Some(field) = field {
+            field.narrowing = narrowing;
+        }
+    }
+
+    /// Returns whether there is a field of this name.
+    pub(super) fn asks_for(&self, name: &str) -> bool {
+        self.fields.iter().any(|field| field.name == name)
+    }
+
     /// Returns whether any text is a valid reply.
     pub(super) fn is_free(&self) -> bool {
         self.fields.is_empty() && !self.has_choice()
@@ -51,7 +91,8 @@ impl Form {
     /// Returns the label of the next stage. A different label is used if a field already has the
     /// usual one.
     pub(super) fn next_label(&self) -> &'static str {
-        if self.fields.iter().any(|(name, _)| folded(name) == NEXT) {
+        let is_taken = |field: &Field| folded(&field.name) == NEXT;
+        if self.fields.iter().any(is_taken) {
             "next_stage"
         } else {
             NEXT
@@ -62,11 +103,14 @@ impl Form {
 /// Writes a line for each value that the model should write.
 impl fmt::Display for Form {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if !self.fields.iter().any(|(name, _)| name == THOUGHT) {
+        if !self.asks_for(THOUGHT) {
             write!(f, "\n{THOUGHT}: your thought")?;
         }
 
-        for (name, parameter) in &self.fields {
+        for Field {
+            name, parameter, ..
+        } in &self.fields
+        {
             let description = parameter.description();
             let form = form(parameter.kind());
             write!(f, "\n{name}: {description} ({form}")?;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use cogwork_ask::{Asking, Ladder, Policy, Rung, Unanswered, Verdict, offload};
+use cogwork_ask::{Asking, Format, Policy, Rung, Unanswered, Verdict, offload};
 use cogwork_llm::{
     Capability, ChatRequest, ChatResponse, FinishReason, LlmClient, LlmError, Message,
     ResponseLimits,
@@ -10,6 +10,8 @@ use cogwork_llm::{
 use futures_util::{StreamExt, stream};
 use tokio::time::timeout_at;
 
+use super::fields::Read;
+use super::ladders::Ladders;
 use super::meter::Meter;
 use super::work::Enough;
 use super::{Ask, AskProblem, Asked, EndReason, StageReply};
@@ -19,9 +21,14 @@ use super::{Ask, AskProblem, Asked, EndReason, StageReply};
 pub(super) struct Questions {
     pub(super) client: Arc<dyn LlmClient>,
     pub(super) request: ChatRequest,
+    pub(super) format: Format,
+    pub(super) ladders: Ladders,
     pub(super) asks_again: u32,
     pub(super) at_once: usize,
 }
+
+/// The maximum number of tokens of a reply if the request sets no limit.
+const DEFAULT_TOKENS: u32 = 8192;
 
 /// The results of several questions.
 pub(super) struct AllAsked {
@@ -89,6 +96,9 @@ impl Questions {
         let left = |ask: &Ask| Asked {
             name: ask.name.clone(),
             tries: Vec::new(),
+            rung: Rung::default(),
+            refusals: Vec::new(),
+            repairs: Vec::new(),
             reply: Err(unasked.clone()),
         };
 
@@ -103,23 +113,28 @@ impl Questions {
     /// Asks one question until the reply can be used.
     async fn ask(&self, ask: &Ask, place: usize, meter: &Meter, is_alone: bool) -> OneAsked {
         let client = ask.client.as_ref().unwrap_or(&self.client);
-        let ladder = Ladder::default();
+        let ladder = self.ladders.of(ask.client.as_ref());
         let mut question = Question {
             ask,
             request: self.request(ask, place),
+            max_tokens: self.max_tokens(),
             meter,
         };
 
         // Only a single question is streamed, since the chunks of several would be interleaved.
-        let mut asking = Asking::new(client, &ladder, vec![Rung::Text])
+        let mut asking = Asking::new(client, &ladder, self.rungs(ask, client))
             .with_asks_again(self.asks_again)
             .with_streaming(is_alone);
-        let asked = asking.run(&mut question).await;
-        let tries = asking.into_record().tries;
+        let result = asking.run(&mut question).await;
+        let record = asking.into_record();
 
         let mut error = None;
-        let reply = match asked {
-            Ok(reply) => Ok(reply),
+        let mut repairs = Vec::new();
+        let reply = match result {
+            Ok(read) => {
+                repairs = read.repairs;
+                Ok(read.reply)
+            }
             Err(Unanswered::Limit(reason)) => Err(AskProblem::OutOf(reason)),
             Err(Unanswered::Unusable(problem)) => Err(AskProblem::Unreadable(problem)),
             Err(Unanswered::Client(failure)) => {
@@ -131,7 +146,10 @@ impl Questions {
 
         let asked = Asked {
             name: ask.name.clone(),
-            tries,
+            tries: record.tries,
+            rung: record.rung,
+            refusals: record.refusals,
+            repairs,
             reply,
         };
 
@@ -142,12 +160,25 @@ impl Questions {
         }
     }
 
+    /// Returns the rungs for a question, tightest first.
+    fn rungs(&self, ask: &Ask, client: &Arc<dyn LlmClient>) -> Vec<Rung> {
+        // The program has chosen a format itself.
+        if self.request.format().is_some() {
+            return vec![Rung::Text];
+        }
+
+        let rungs = self.format.rungs(client.capabilities());
+        ask.rungs(rungs, self.max_tokens())
+    }
+
+    /// Returns the maximum number of tokens of a reply.
+    fn max_tokens(&self) -> u32 {
+        self.request.max_tokens().unwrap_or(DEFAULT_TOKENS)
+    }
+
+    /// Returns the request without its conversation.
     fn request(&self, ask: &Ask, place: usize) -> ChatRequest {
-        let mut request = self
-            .request
-            .clone()
-            .with_messages(ask.conversation())
-            .with_tools(ask.tools.clone());
+        let mut request = self.request.clone().with_tools(ask.tools.clone());
 
         if let Some(temperature) = ask.temperature {
             request = request.with_temperature(temperature);
@@ -165,17 +196,25 @@ impl Questions {
 /// Reads the replies to one question.
 struct Question<'a> {
     ask: &'a Ask,
+    /// The request without its conversation.
     request: ChatRequest,
+    max_tokens: u32,
     meter: &'a Meter,
 }
 
 impl Policy for Question<'_> {
-    type Reply = StageReply;
+    type Reply = Read;
     type Problem = String;
     type Limit = EndReason;
 
-    fn request(&self, _: Rung) -> ChatRequest {
-        self.request.clone()
+    fn request(&self, rung: Rung) -> ChatRequest {
+        let conversation = self.ask.conversation(rung);
+        let request = self.request.clone().with_messages(conversation);
+
+        match self.ask.reply_format(rung, self.max_tokens) {
+            Some(format) => request.with_format(format),
+            None => request,
+        }
     }
 
     fn before_call(&mut self, request: ChatRequest, _: Rung) -> Result<ChatRequest, EndReason> {
@@ -187,12 +226,12 @@ impl Policy for Question<'_> {
         self.meter.count_tokens(request, response);
     }
 
-    async fn judge(&mut self, response: &ChatResponse, _: Rung) -> Verdict<StageReply, String> {
+    async fn judge(&mut self, response: &ChatResponse, rung: Rung) -> Verdict<Read, String> {
         let ask = self.ask.clone();
         let response = response.clone();
         let bytes = response.text().len();
 
-        match offload(bytes, move || read(&ask, &response)).await {
+        match offload(bytes, move || read(&ask, rung, &response)).await {
             Ok(reply) => Verdict::Usable(reply),
             Err(problem) => {
                 let message = Message::user(format!(
@@ -205,7 +244,7 @@ impl Policy for Question<'_> {
     }
 }
 
-fn read(ask: &Ask, response: &ChatResponse) -> Result<StageReply, String> {
+fn read(ask: &Ask, rung: Rung, response: &ChatResponse) -> Result<Read, String> {
     let calls = response.tool_calls();
 
     if !calls.is_empty() && !ask.tools.is_empty() {
@@ -214,18 +253,24 @@ fn read(ask: &Ask, response: &ChatResponse) -> Result<StageReply, String> {
             .check(response)
             .map_err(|error| error.to_string())?;
 
-        return Ok(StageReply {
+        let reply = StageReply {
             text: response.text().trim().to_owned(),
             tool_calls: calls.to_vec(),
             ..StageReply::default()
-        });
+        };
+        return Ok(reply.into());
     }
 
-    ask.read(response.text())
-        .map_err(|problem| match response.finish_reason() {
-            FinishReason::Length => {
-                format!("{problem}; the reply was cut off at the limit of tokens, so be shorter")
-            }
-            _ => problem,
-        })
+    let is_at_limit = *response.finish_reason() == FinishReason::Length;
+    let read = ask.read_with_repairs(rung, response.text());
+
+    match read {
+        Err(problem) if is_at_limit => Err(format!("{problem}; {AT_LIMIT}")),
+        // A list may lack items that the model had no room for.
+        Ok(read) if is_at_limit && read.is_cut() => Err(AT_LIMIT.to_owned()),
+        read => read,
+    }
 }
+
+/// The problem of a reply that is too long.
+const AT_LIMIT: &str = "the reply was cut off at the limit of tokens, so be shorter";

@@ -1,11 +1,13 @@
 use std::fmt;
 use std::sync::Arc;
 
+use cogwork_ask::Format;
 use cogwork_flow::{Action, BuildError, Flow};
 use cogwork_llm::{ChatRequest, LlmClient, Message};
 use cogwork_tools::Tools;
 
 use super::edges;
+use super::ladders::Ladders;
 use super::questions::Questions;
 use super::stage_node::{Shared, StageNode};
 use super::{Driver, SolveBudget, SolveError, Solved, Solving};
@@ -59,6 +61,8 @@ impl Solver {
             questions: Questions {
                 client,
                 request,
+                format: Format::default(),
+                ladders: Ladders::default(),
                 asks_again: 2,
                 at_once: 8,
             },
@@ -89,6 +93,23 @@ impl Solver {
     #[must_use]
     pub fn with_request(mut self, request: ChatRequest) -> Self {
         self.0.questions.request = request;
+        self
+    }
+
+    /// Sets the form in which replies are requested first, as a [`Format`] or a
+    /// [`Rung`](cogwork_ask::Rung). The default is [`Format::Auto`].
+    ///
+    /// If the server refuses a form, the next looser one is tried. This is remembered for all
+    /// further questions of this solver and its clones. If the [request](Self::with_request) has a
+    /// format, replies are requested as lines of text.
+    ///
+    /// With a JSON Schema, the length of each text is limited to at most 1,900 characters, so that
+    /// the longest reply fits into the request's maximum number of tokens (8,192 if it has none).
+    /// For longer answers, use [`Rung::FlatSchema`](cogwork_ask::Rung::FlatSchema) or a looser
+    /// rung.
+    #[must_use]
+    pub fn with_format(mut self, format: impl Into<Format>) -> Self {
+        self.0.questions.format = format.into();
         self
     }
 

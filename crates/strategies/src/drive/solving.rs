@@ -1,6 +1,6 @@
 use std::collections::BTreeMap;
 
-use cogwork_ask::{Spent, Try};
+use cogwork_ask::{FormRefusal, Repair, Rung, Spent, Try};
 use cogwork_llm::{Message, Messages};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -41,6 +41,15 @@ pub enum Call {
         name: String,
         /// The raw replies.
         tries: Vec<Try>,
+        /// The form in which the last reply was requested.
+        #[serde(default, skip_serializing_if = "Rung::is_default")]
+        rung: Rung,
+        /// The forms that the server refused, in order.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        refusals: Vec<FormRefusal>,
+        /// What was corrected so that the last reply could be read.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        repairs: Vec<Repair>,
         /// Why no reply could be used.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         problem: Option<String>,

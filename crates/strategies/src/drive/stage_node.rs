@@ -276,8 +276,10 @@ impl StageNode {
         match work {
             StageWork::Say { text, parameters } => Some(Done::Said { text, parameters }),
             StageWork::Ask(ask) => {
-                let reply = asked.into_iter().next()?.reply.ok()?;
-                solving.add_message(ask.question());
+                let asked = asked.into_iter().next()?;
+                let reply = asked.reply.ok()?;
+
+                solving.add_message(ask.question_on(asked.rung));
                 solving.add_message(said(&ask, &solving.calls, &reply));
 
                 Some(Done::Replied(reply))
@@ -301,6 +303,9 @@ impl StageNode {
             stage: stage(),
             name: asked.name.clone(),
             tries: asked.tries.clone(),
+            rung: asked.rung,
+            refusals: asked.refusals.clone(),
+            repairs: asked.repairs.clone(),
             problem: asked.reply.as_ref().err().map(ToString::to_string),
         });
 

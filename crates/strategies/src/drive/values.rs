@@ -4,6 +4,7 @@
 use cogwork_read::charge;
 use serde_json::{Map, Value};
 
+use super::json::{NAME, VALUE};
 use crate::{Parameter, ParameterType};
 
 /// Returns a name in lower case, without spaces and punctuation.
@@ -30,19 +31,47 @@ pub(crate) fn typed(value: Value, kind: &ParameterType) -> Value {
         (Value::Array(list), ParameterType::List { items, .. }) => {
             list.into_iter().map(|item| inner(item, items)).collect()
         }
+        (Value::Array(entries), ParameterType::Map { .. }) => match object_of(&entries) {
+            Some(object) => typed(object, kind),
+            None => Value::Array(entries),
+        },
         (Value::Object(object), ParameterType::Map { values }) => object
             .into_iter()
             .map(|(name, value)| (name, inner(value, values)))
             .collect(),
         (Value::Object(object), ParameterType::Object { fields }) => {
+            // In a reply of a schema, an optional field without a value is null.
+            let is_omitted = |name: &str, value: &Value| {
+                value.is_null() && fields.get(name).is_some_and(|field| !field.is_required())
+            };
             let of_kind = |(name, value)| match fields.get(&name) {
                 Some(field) => (name, inner(value, field.kind())),
                 None => (name, value),
             };
-            object.into_iter().map(of_kind).collect()
+
+            object
+                .into_iter()
+                .filter(|(name, value)| !is_omitted(name, value))
+                .map(of_kind)
+                .collect()
         }
         (value, _) => value,
     }
+}
+
+/// Returns an object that a schema describes as a list of names and values.
+fn object_of(entries: &[Value]) -> Option<Value> {
+    let entry = |entry: &Value| {
+        let entry = entry.as_object().filter(|entry| entry.len() == 2)?;
+        let name = entry.get(NAME)?.as_str()?;
+        let value = entry.get(VALUE)?;
+
+        Some((name.to_owned(), value.clone()))
+    };
+
+    charge(entries.len());
+    let object: Map<String, Value> = entries.iter().map(entry).collect::<Option<_>>()?;
+    Some(object.into())
 }
 
 /// Converts a value inside JSON, where a quoted text is meant to be a text.

@@ -5,8 +5,8 @@ use cogwork_ask::{NoAnswer, is_offered, no_answer};
 use serde_json::Value;
 
 use crate::{
-    Answer, Ask, Done, Next, Parameter, ParameterType, SolveError, Solving, Stage, StageReply,
-    StageTurn, StageWork, ThoughtDraft,
+    Answer, Ask, Done, Narrowing, Next, Parameter, ParameterType, SolveError, Solving, Stage,
+    StageReply, StageTurn, StageWork, ThoughtDraft,
 };
 
 /// The note that holds the answer so far, and the field that asks for it.
@@ -141,6 +141,8 @@ pub(super) fn verify(turn: &StageTurn<'_>, verification: bool) -> StageWork {
     let question = ask(turn, turn.stage.prompt())
         .with_field(HOLDS, holds)
         .with_field(ANSWER, corrected.optional())
+        // A model that is free to leave it out does so even if the solution does not hold.
+        .narrowed(ANSWER, Narrowing::required())
         .with_check(move |reply| corrects_what_is_wrong(reply, &problem));
     StageWork::Ask(with_offered_answers(turn, question, ANSWER))
 }

@@ -6,8 +6,8 @@ use super::answering::{
 };
 use super::stage_names::{StageName, stage_names};
 use crate::{
-    Answer, Done, Driver, Next, Parameter, ParameterType, SolveError, Solving, Stage, StageReply,
-    StageTurn, StageWork, Strategy, StrategyName, Thought, ThoughtDraft, ThoughtKind,
+    Answer, Done, Driver, Narrowing, Next, Parameter, ParameterType, SolveError, Solving, Stage,
+    StageReply, StageTurn, StageWork, Strategy, StrategyName, Thought, ThoughtDraft, ThoughtKind,
 };
 
 /// Divides the problem into steps and works through them (Wei et al. 2022).
@@ -190,6 +190,7 @@ impl ChainOfThoughtDriver {
         StageWork::Ask(
             question
                 .with_field(STEPS, list("the steps"))
+                .narrowed(STEPS, Narrowing::max_items(most))
                 .with_check(check),
         )
     }
@@ -198,7 +199,11 @@ impl ChainOfThoughtDriver {
 fn ask_for_results(turn: &StageTurn<'_>) -> StageWork {
     let results = list("what each step gives, in the order of the steps");
 
-    let question = ask(turn, turn.stage.prompt()).with_field(RESULTS, results);
+    let steps = parts_of(turn.solving, ChainOfThoughtStage::StepDecomposition).len();
+
+    let question = ask(turn, turn.stage.prompt())
+        .with_field(RESULTS, results)
+        .narrowed(RESULTS, Narrowing::max_items(steps.max(1)));
     StageWork::Ask(ask_for_answer(turn, question))
 }
 

@@ -9,10 +9,11 @@ use cogwork_llm::ScriptedClient;
 use cogwork_strategies::{Solver, Strategies};
 
 #[path = "../../../ask/tests/replies/mod.rs"]
-mod replies;
+pub(crate) mod replies;
 use replies::{Outcome, hostile_replies};
 
-const STRATEGY: &str = "\
+/// A strategy with one question, for a score and a reason.
+pub(crate) const STRATEGY: &str = "\
 judge:
   description: Judges.
   stages:

@@ -7,6 +7,7 @@ mod built_in;
 mod drivers;
 mod exports;
 mod hostile_replies;
+mod json;
 mod limits;
 mod replies;
 mod sessions;

@@ -8,8 +8,8 @@ use super::ways::Way;
 use crate::drivers::answering::{ask, ask_for_answer};
 use crate::drivers::stage_names::StageName;
 use crate::{
-    Ask, Branch, Parameter, ParameterType, Solving, Stage, StageReply, StageTurn, Thought,
-    ThoughtId,
+    Ask, Branch, Narrowing, Parameter, ParameterType, Solving, Stage, StageReply, StageTurn,
+    Thought, ThoughtId,
 };
 
 /// The maximum number of earlier thoughts that a question names. Older ones are in the
@@ -18,7 +18,9 @@ const MAX_NAMED: usize = 50;
 
 /// Asks for the approach, and how many thoughts it will take.
 pub(super) fn outline(turn: &StageTurn<'_>) -> Ask {
-    ask(turn, prompt(turn)).with_field(NEEDED, needed_thoughts())
+    ask(turn, prompt(turn))
+        .with_field(NEEDED, needed_thoughts())
+        .narrowed(NEEDED, few_thoughts())
 }
 
 /// Asks for the next thought.
@@ -37,6 +39,7 @@ pub(super) fn choice(turn: &StageTurn<'_>, ways: &[Way]) -> Ask {
     let stages: Vec<&Stage> = ways.iter().filter_map(in_table).collect();
     ask(turn, question)
         .with_field(NEEDED, needed_thoughts().optional())
+        .narrowed(NEEDED, few_thoughts())
         .with_next(stages)
 }
 
@@ -47,6 +50,7 @@ pub(super) fn revision(turn: &StageTurn<'_>) -> Ask {
 
     ask(turn, question)
         .with_fields(turn.stage.parameters())
+        .narrowed(REVISES, one_of(&known))
         .with_check(move |reply| check_named(reply, REVISES, &known))
 }
 
@@ -57,7 +61,9 @@ pub(super) fn branch(turn: &StageTurn<'_>) -> Ask {
     let taken: Vec<String> = branches.map(|branch| branch.name().to_owned()).collect();
     let question = format!("{}{}", prompt(turn), can_name(&known));
 
-    let ask = ask(turn, question).with_fields(turn.stage.parameters());
+    let ask = ask(turn, question)
+        .with_fields(turn.stage.parameters())
+        .narrowed(FROM, one_of(&known));
     ask.with_check(move |reply| {
         check_named(reply, FROM, &known)?;
         check_free(reply.field(BRANCH), &taken)
@@ -86,6 +92,15 @@ fn needed_thoughts() -> Parameter {
         max: Some(1000.0),
     };
     Parameter::new(kind, "how many more thoughts you expect to need")
+}
+
+/// The numbers of thoughts that a schema offers.
+fn few_thoughts() -> Narrowing {
+    Narrowing::choices(1..=20)
+}
+
+fn one_of(known: &[ThoughtId]) -> Narrowing {
+    Narrowing::choices(known.iter().map(|known| known.get()))
 }
 
 /// Returns the thoughts that can be revised, the last one last.

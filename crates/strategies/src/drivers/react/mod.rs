@@ -11,8 +11,9 @@ use super::answering::{answer_if_any, ask, noted};
 use super::stage_names::{StageName, stage_names};
 use super::tool_list::tool_list;
 use crate::{
-    Answer, Ask, Call, Called, Done, Driver, Next, Parameter, ParameterType, SolveError, Solving,
-    Stage, StageReply, StageTurn, StageWork, Strategy, StrategyName, Thought, ThoughtDraft,
+    Answer, Ask, Call, Called, Done, Driver, Narrowing, Next, Parameter, ParameterType, SolveError,
+    Solving, Stage, StageReply, StageTurn, StageWork, Strategy, StrategyName, Thought,
+    ThoughtDraft,
 };
 
 /// Alternates reasoning, actions and observations until the model can answer (Yao et al. 2022).
@@ -232,15 +233,18 @@ fn question(turn: &StageTurn<'_>) -> Ask {
 
     let action = Parameter::text("the name of the action");
     let input = Parameter::new(ParameterType::Any, "what the action is given");
+    let actions = turn.tools.names().chain([FINISH]);
     ask.with_field(ACTION, action)
+        .narrowed(ACTION, Narrowing::choices(actions))
         .with_field(ACTION_INPUT, input.optional())
-        .with_expected(ACTION, actions(turn.tools))
+        .narrowed(ACTION_INPUT, Narrowing::required())
+        .with_expected(ACTION, action_list(turn.tools))
         // `none` may be the answer, or no answer, of a model that finishes.
         .with_literal(ACTION_INPUT)
 }
 
 /// Lists the actions, as in "`search` or `finish`".
-fn actions(tools: &Tools) -> String {
+fn action_list(tools: &Tools) -> String {
     let names: Vec<&str> = tools.names().chain([FINISH]).collect();
     NameList::or(&names).to_string()
 }

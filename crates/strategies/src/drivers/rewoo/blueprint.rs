@@ -7,7 +7,8 @@ use cogwork_text::{Name, NameList};
 use serde_json::{Map, Value};
 
 use crate::drive::typed;
-use crate::{ParameterType, PlannedCall};
+use crate::drivers::answering::ask;
+use crate::{Ask, Narrowing, Parameter, ParameterType, PlannedCall, StageReply, StageTurn};
 
 /// A plan that was read from a reply.
 #[derive(Debug, Default, PartialEq)]
@@ -28,11 +29,31 @@ const MAX_STEPS: usize = 100;
 
 impl Blueprint {
     /// The description of the form for the model.
-    pub(super) const FORM: &str = "Write for each step:\n\
+    const FORM: &str = "Write for each step:\n\
         Plan: what is done, and why\n\
         #E1 = tool[input]\n\
         The evidence is named #E1, #E2 and so on. The input is JSON, or a text alone; the name of earlier \
         evidence in it stands for what that call brings. A step that calls nothing has no second line.";
+
+    /// Asks for a plan.
+    pub(super) fn ask(turn: &StageTurn<'_>, tools: &[String], max_calls: usize) -> Ask {
+        let prompt = turn.stage.prompt();
+
+        ask(turn, prompt)
+            .with_text_form(Self::FORM)
+            .with_json_fields([json_plan(tools, max_calls)], |reply| reply)
+    }
+
+    /// Reads the plan of a reply in lines or in JSON.
+    pub(super) fn of(reply: &StageReply) -> Self {
+        match reply.fields.get(PLAN).and_then(Value::as_array) {
+            Some(steps) => Self {
+                thought: reply.text.clone(),
+                steps: (1..).zip(steps).map(json_step).collect(),
+            },
+            None => Self::read(&reply.text),
+        }
+    }
 
     /// Reads as much as possible. [`check`](Self::check) finds the problems.
     pub(super) fn read(text: &str) -> Self {
@@ -136,6 +157,57 @@ impl Blueprint {
         }
 
         Ok(())
+    }
+}
+
+/// The field of a reply in JSON with the plan.
+const PLAN: &str = "plan";
+
+const STEP: &str = "step";
+const TOOL: &str = "tool";
+const INPUT: &str = "input";
+
+/// Returns the field of a reply in JSON with the plan. Each step calls a tool.
+fn json_plan(tools: &[String], max_calls: usize) -> (&'static str, Parameter, Narrowing) {
+    let input = "its input; `#E1` in it stands for what the call of the first step brings, `#E2` for the second";
+    let fields = [
+        (STEP, Parameter::text("what is done, and why")),
+        (
+            TOOL,
+            Parameter::new(
+                ParameterType::Text {
+                    choices: tools.to_vec(),
+                },
+                "the tool that the step calls",
+            ),
+        ),
+        (INPUT, Parameter::new(ParameterType::Any, input)),
+    ];
+
+    let step = ParameterType::Object {
+        fields: fields.map(|(name, field)| (name.to_owned(), field)).into(),
+    };
+    let steps = ParameterType::List {
+        items: Box::new(step),
+        min_items: 1,
+    };
+
+    let description = "the steps, each of which calls a tool";
+    let steps = Parameter::new(steps, description);
+    (PLAN, steps, Narrowing::max_items(max_calls))
+}
+
+/// Returns the step of a reply in JSON with this number.
+fn json_step((number, step): (usize, &Value)) -> BlueprintStep {
+    let text = |name| step.get(name).and_then(Value::as_str).unwrap_or_default();
+    let input = match step.get(INPUT).cloned() {
+        None | Some(Value::Null) => Map::new().into(),
+        Some(input) => typed(input, &ParameterType::Any),
+    };
+
+    BlueprintStep {
+        description: text(STEP).to_owned(),
+        call: Some(PlannedCall::new(format!("#E{number}"), text(TOOL), input)),
     }
 }
 

@@ -188,11 +188,8 @@ impl Rewoo {
         let tools: Vec<String> = turn.tools.names().map(str::to_owned).collect();
         let most = self.max_calls;
 
-        let question = format!("{}\n\n{}", turn.stage.prompt(), Blueprint::FORM);
-        let ask = ask(turn, question);
-        StageWork::Ask(
-            ask.with_check(move |reply| Blueprint::read(&reply.text).check(&tools, most)),
-        )
+        let ask = Blueprint::ask(turn, &tools, most);
+        StageWork::Ask(ask.with_check(move |reply| Blueprint::of(reply).check(&tools, most)))
     }
 }
 
@@ -273,7 +270,7 @@ fn take_plan(solving: &mut Solving, stage: &Stage, done: &Done) -> ThoughtDraft 
         return done.draft_at(stage);
     };
 
-    let blueprint = Blueprint::read(&reply.text);
+    let blueprint = Blueprint::of(reply);
     let calls = blueprint.steps.iter().filter_map(|step| step.call.as_ref());
     let calls: Vec<Value> = calls
         .map(|call| json!({"id": call.id, "tool": call.tool, "input": call.input}))

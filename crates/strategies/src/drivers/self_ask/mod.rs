@@ -15,8 +15,9 @@ use super::answering::{
 };
 use super::stage_names::{StageName, stage_names};
 use crate::{
-    Answer, Ask, Done, Driver, Next, Parameter, PlannedCall, SolveError, Solving, Stage,
-    StageReply, StageTurn, StageWork, Strategy, StrategyName, Thought, ThoughtDraft,
+    Answer, Ask, Done, Driver, Narrowing, Next, Parameter, ParameterType, PlannedCall, SolveError,
+    Solving, Stage, StageReply, StageTurn, StageWork, Strategy, StrategyName, Thought,
+    ThoughtDraft,
 };
 
 stage_names! {
@@ -38,6 +39,12 @@ const QUESTION: &str = "sub_question";
 
 /// The field, the note and the parameter with the answer to it.
 const PART: &str = "sub_question_answer";
+
+/// The field of a reply in JSON that tells whether its text is a question or the answer.
+const WHAT: &str = "what";
+
+/// The field of a reply in JSON with the question or the answer.
+const TEXT: &str = "text";
 
 /// The parameter with the number of the question.
 const NUMBER: &str = "sub_question_number";
@@ -161,8 +168,31 @@ impl SelfAsk {
         let answer = Parameter::text("the answer to the problem, if no smaller question is needed");
         let question = question
             .with_field(ANSWER, answer.optional())
+            .with_json_fields(self.json_fields(), chosen)
             .with_check(self.choice_check(turn.solving.problem()));
         with_offered_answers(turn, question, ANSWER)
+    }
+
+    /// Returns the fields of a reply in JSON. All of them are required, since small models leave out
+    /// all that they may.
+    fn json_fields(&self) -> Vec<(&'static str, Parameter, Narrowing)> {
+        let kind = ParameterType::Text {
+            choices: [QUESTION, ANSWER].map(str::to_owned).to_vec(),
+        };
+
+        let what = "what you give: a smaller question, or the answer to the problem";
+        let text = "the smaller question, or the answer to the problem";
+        let mut fields = vec![
+            (WHAT, Parameter::new(kind, what), Narrowing::default()),
+            (TEXT, Parameter::text(text), Narrowing::default()),
+        ];
+
+        if self.answers_itself() {
+            let part = Parameter::text("the answer to the smaller question").optional();
+            fields.push((PART, part, Narrowing::required()));
+        }
+
+        fields
     }
 
     /// Returns a check that a reply has an answer, or a question that is answered if necessary.
@@ -284,6 +314,23 @@ fn answer_beside<'r>(question: &str, reply: &'r StageReply, problem: &str) -> &'
         return "";
     }
     answer
+}
+
+/// Returns a reply in JSON with the fields of one in lines.
+fn chosen(mut reply: StageReply) -> StageReply {
+    let is_answer = reply.field(WHAT) == ANSWER;
+    reply.fields.remove(WHAT);
+
+    if let Some(text) = reply.fields.remove(TEXT) {
+        let field = if is_answer { ANSWER } else { QUESTION };
+        reply.fields.insert(field.to_owned(), text);
+    }
+
+    if is_answer {
+        reply.fields.remove(PART);
+    }
+
+    reply
 }
 
 fn formulate_question(solving: &Solving) -> StageWork {

@@ -19,6 +19,6 @@ mod self_consistency;
 mod shown;
 mod stages;
 mod step_back;
-mod support;
+pub(crate) mod support;
 mod tables;
 mod tree_of_thoughts;

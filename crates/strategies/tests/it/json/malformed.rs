@@ -1,0 +1,266 @@
+//! JSON as models write it.
+
+use cogwork_llm::{Capabilities, Capability, ChatResponse, FinishReason, Messages, ScriptedClient};
+use cogwork_strategies::{
+    Ask, Call, Parameter, ParameterType, Rung, Solver, Strategies, StrategyName,
+};
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+use crate::hostile_replies::{
+    STRATEGY,
+    replies::{Outcome, hostile_replies},
+};
+
+fn ask() -> Ask {
+    let text = ParameterType::Text {
+        choices: Vec::new(),
+    };
+    let list = ParameterType::List {
+        items: Box::new(text),
+        min_items: 1,
+    };
+
+    Ask::new(Messages::new(), "p")
+        .with_field("steps", Parameter::new(list, "the steps"))
+        .with_field("answer", Parameter::text("the answer"))
+}
+
+/// Returns the thought, the steps and the answer of a reply, or the problem.
+fn read(reply: &str) -> String {
+    match ask().read_on(Rung::Schema, reply) {
+        Ok(read) => format!(
+            "{} | {} | {}",
+            read.text,
+            read.fields["steps"],
+            read.field("answer")
+        ),
+        Err(problem) => problem,
+    }
+}
+
+#[test]
+fn malformed_json_is_read_if_its_meaning_is_clear() {
+    let expected = r#"t | ["a","b"] | c"#;
+    let replies = [
+        r#"{"thought": "t", "steps": ["a", "b"], "answer": "c"}"#,
+        r#"{"thought": "t", "steps": ["a", "b",], "answer": "c",}"#,
+        r#"{"thought": "t" "steps": ["a" "b"] "answer": "c"}"#,
+        r#"{"thought": "t", "steps": ["a", "b"], "answer": "c""#,
+        r#"{"thought": "t", "steps": ["a", "b", "answer": "c"}"#,
+        r#"{'thought': 't', 'steps': ['a', 'b'], 'answer': 'c'}"#,
+        r#"{thought: t, steps: [a, b], answer: c}"#,
+        r#"{“thought”: “t”, “steps”: [“a”, “b”], “answer”: “c”}"#,
+        "{\"thought\": \"t\", // why\n\"steps\": [\"a\", \"b\"], \"answer\": \"c\"}",
+        "```json\n{\"thought\": \"t\", \"steps\": [\"a\", \"b\"], \"answer\": \"c\"}\n```",
+        "Sure {x}! Here:\n{\"thought\": \"t\", \"steps\": [\"a\", \"b\"], \"answer\": \"c\"}\nBye {y}.",
+        "Hm.</think>{\"thought\": \"t\", \"steps\": [\"a\", \"b\"], \"answer\": \"c\"}",
+        "<think>{\"answer\": \"x\"}</think>{\"Thought\": \"t\", \"STEPS\": [\"a\", \"b\"], \"Answer\": \"c\"}",
+        "thought: t\nsteps:\n- a\n- b\nanswer: c",
+    ];
+
+    for reply in replies {
+        let read = read(reply);
+        // A list that swallowed the answer cannot be told apart.
+        if reply.contains("\"b\", \"answer\"") {
+            assert_eq!(read, "`answer` is missing, expected a text", "{reply}");
+        } else {
+            assert_eq!(read, expected, "{reply}");
+        }
+    }
+}
+
+#[test]
+fn texts_keep_their_characters() {
+    let replies = [
+        (
+            "{\"steps\": [\"x\"], \"answer\": \"two\nlines\"}",
+            "two\nlines",
+        ),
+        (r#"{"steps": ["x"], "answer": "it's \d+"}"#, r"it's \d+"),
+        (r#"{'steps': ['x'], 'answer': 'it's "so"'}"#, "it's \"so\""),
+        (r#"{"steps": ["x"], "answer": 65.50}"#, "65.50"),
+        (
+            r#"{"steps": ["x"], "answer": "{\"a\": [1,]}"}"#,
+            "{\"a\": [1,]}",
+        ),
+        ("{\"steps\": [\"x\"], \"answer\": \"\\ud83d\\ude00\"}", "😀"),
+    ];
+
+    for (reply, answer) in replies {
+        let read = ask().read_on(Rung::Json, reply).unwrap();
+        assert_eq!(read.field("answer"), answer, "{reply}");
+    }
+}
+
+#[test]
+fn a_value_that_was_cut_off_is_not_used() {
+    insta::assert_snapshot!(read(r#"{"thought": "t", "steps": ["a"], "answer": "the begin"#), @"the JSON object isn't complete: `answer` is missing, expected a text");
+    insta::assert_snapshot!(read(r#"{"thought": "t", "answer": "c", "steps": ["a", "the beg"#), @r#"t | ["a"] | c"#);
+    insta::assert_snapshot!(read(r#"{"answer": "c", "steps": ["a"], "tho"#), @r#" | ["a"] | c"#);
+    insta::assert_snapshot!(read(r#"{"answer": "c", "steps": ["#), @"the JSON object isn't complete: `steps` is a list, expected a list that is not empty");
+    insta::assert_snapshot!(read("{"), @"the reply has no JSON object; expected one: `steps` is missing, expected a list that is not empty; `answer` is missing, expected a text");
+    insta::assert_snapshot!(read("I can't."), @"the reply has no JSON object; expected one: `steps` is missing, expected a list that is not empty; `answer` is missing, expected a text");
+}
+
+fn client(replies: impl IntoIterator<Item = ChatResponse>) -> ScriptedClient {
+    let schema = Capabilities::none().with(Capability::JsonSchema);
+    ScriptedClient::new(replies).with_capabilities(schema)
+}
+
+fn judge() -> cogwork_strategies::Strategy {
+    let strategies = Strategies::from_yaml(STRATEGY).unwrap();
+    strategies.get("judge").unwrap().clone()
+}
+
+#[tokio::test]
+async fn repairs_are_kept_in_the_trace() {
+    let reply = "Sure:\n\n{\"thought\": \"t\",\n 'reason': \"Clean\",\n \"score\": 8,}";
+    let client = client([ChatResponse::new(reply)]);
+    let solved = Solver::new(client, judge()).solve("p").await.unwrap();
+
+    let Some(Call::Model { repairs, .. }) = solved.trace().calls().last() else {
+        panic!("no call");
+    };
+    let repairs: Vec<String> = repairs.iter().map(ToString::to_string).collect();
+    insta::assert_snapshot!(repairs.join("\n"), @"
+    line 4: took other quotes for double quotes
+    line 5: left out a comma
+    ");
+
+    let saved = serde_json::to_value(solved.trace()).unwrap();
+    assert_eq!(saved["calls"][0]["model"]["rung"], "schema");
+    assert_eq!(
+        saved["calls"][0]["model"]["repairs"]
+            .as_array()
+            .map(Vec::len),
+        Some(2)
+    );
+}
+
+#[tokio::test]
+async fn a_reply_at_the_limit_of_tokens_is_asked_for_again() {
+    let cut = ChatResponse::new(r#"{"thought": "t", "reason": "Cl"#)
+        .with_finish_reason(FinishReason::Length);
+    let whole = ChatResponse::new(r#"{"thought": "t", "reason": "Clean", "score": 8}"#);
+    let client = client([cut, whole]);
+    let solved = Solver::new(client, judge()).solve("p").await.unwrap();
+
+    let Some(Call::Model { tries, .. }) = solved.trace().calls().last() else {
+        panic!("no call");
+    };
+    insta::assert_snapshot!(tries[0].complaint.as_deref().unwrap(), @"the JSON object isn't complete: `reason` is missing, expected a text; `score` is missing, expected an integer; the reply was cut off at the limit of tokens, so be shorter");
+}
+
+/// Otherwise, the items that the model had no room for would be missing.
+#[tokio::test]
+async fn a_list_at_the_limit_of_tokens_is_asked_for_again() {
+    let cut = ChatResponse::new(r#"{"thought": "t", "steps": ["one", "tw"#)
+        .with_finish_reason(FinishReason::Length);
+    let steps = r#"{"thought": "t", "steps": ["one"]}"#;
+    let results = r#"{"thought": "t", "results": ["1"], "answer": "1"}"#;
+    let checked = r#"{"thought": "t", "holds": true, "answer": "1"}"#;
+    let whole = [steps, results, checked].map(ChatResponse::new);
+
+    let client = client(std::iter::once(cut).chain(whole));
+    let solver = Solver::new(client, StrategyName::ChainOfThought);
+    let solved = solver.solve("p").await.unwrap();
+
+    let Some(Call::Model { tries, .. }) = solved.trace().calls().first() else {
+        panic!("no call");
+    };
+    assert_eq!(
+        tries[0].complaint.as_deref(),
+        Some("the reply was cut off at the limit of tokens, so be shorter")
+    );
+}
+
+const USABLE: &str =
+    "{\n  \"thought\": \"It rhymes.\",\n  \"reason\": \"The rhyme is clean.\",\n  \"score\": 8\n}";
+
+async fn outcome(rung: Rung, reply: &str) -> Outcome {
+    let client = ScriptedClient::new([reply, USABLE]);
+    let solver = Solver::new(client.clone(), judge()).with_format(rung);
+    let ended = solver.solve("A poem.").await;
+
+    if let Ok(solved) = &ended {
+        let judged = solved.trace().session().thoughts().last().unwrap();
+        assert_eq!(judged.parameter("score"), Some(&8.into()), "{reply:.200}");
+    }
+
+    match (ended.is_ok(), client.requests().len()) {
+        (true, 1) => Outcome::Read,
+        (true, _) => Outcome::AskedAgain,
+        (false, _) => Outcome::Refused,
+    }
+}
+
+#[tokio::test]
+async fn hostile_replies_are_read_asked_for_again_or_refused_on_every_rung() {
+    for rung in Rung::ALL {
+        for hostile in hostile_replies(USABLE) {
+            let outcome = outcome(rung, &hostile.reply).await;
+            assert_eq!(outcome, hostile.outcome, "{} on {rung}", hostile.name);
+        }
+    }
+}
+
+fn values() -> impl Strategy<Value = Value> {
+    let leaf = prop_oneof![
+        Just(Value::Null),
+        any::<bool>().prop_map(Value::from),
+        any::<i64>().prop_map(Value::from),
+        ".*".prop_map(Value::from),
+    ];
+    leaf.prop_recursive(4, 32, 4, |inner| {
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..4).prop_map(Value::from),
+            prop::collection::hash_map(".{0,8}", inner, 0..4)
+                .prop_map(|map| map.into_iter().collect()),
+        ]
+    })
+}
+
+fn any_ask() -> Ask {
+    let any = Parameter::new(ParameterType::Any, "d").optional();
+    Ask::new(Messages::new(), "p").with_field("field", any)
+}
+
+proptest! {
+    /// Valid JSON is never changed.
+    #[test]
+    fn valid_json_is_read_as_it_is(value in values(), is_pretty: bool) {
+        let reply = json!({"field": [value], "thought": "t"});
+        let text = if is_pretty {
+            serde_json::to_string_pretty(&reply).unwrap()
+        } else {
+            reply.to_string()
+        };
+
+        let read = any_ask().read_on(Rung::Json, &text).unwrap();
+        prop_assert_eq!(read.fields.get("field"), reply.get("field"));
+    }
+
+    /// Any part of a reply is read or refused.
+    #[test]
+    fn a_part_of_a_reply_has_no_value_that_the_whole_does_not_have(
+        steps in prop::collection::vec("[a-z]([a-z \"\\\\]{0,6}[a-z])?", 1..4),
+        cut in any::<prop::sample::Index>(),
+    ) {
+        let whole = json!({"answer": "c", "steps": steps, "thought": "t"}).to_string();
+        let ends: Vec<usize> = (0..=whole.len()).filter(|end| whole.is_char_boundary(*end)).collect();
+        let part = &whole[..*cut.get(&ends)];
+
+        if let Ok(read) = ask().read_on(Rung::Schema, part) {
+            let read = read.fields["steps"].as_array().unwrap().clone();
+            let written: Vec<Value> = steps.iter().map(|step| Value::from(step.as_str())).collect();
+            prop_assert!(written.starts_with(&read), "{:?} of {}", read, part);
+        }
+    }
+
+    #[test]
+    fn no_text_makes_reading_panic(text in "[{}\\[\\]\",:'a-z0-9 \\\\\n.“”/]{0,60}") {
+        let _ = ask().read_on(Rung::Schema, &text);
+        let _ = any_ask().read_on(Rung::Json, &format!("{{\"thought\": {text}"));
+    }
+}

@@ -1,0 +1,17 @@
+//! Replies that are requested as JSON: their schemas and prompts, runs of every strategy, servers
+//! that refuse a form, and malformed replies.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    reason = "the helpers of tests may, as the tests do"
+)]
+
+mod bounds;
+mod malformed;
+mod refused;
+mod refused_over_http;
+mod runs;
+mod saved;
+mod scripts;

@@ -1,0 +1,149 @@
+//! Every strategy with replies in JSON, and its questions on each rung.
+
+use cogwork_llm::{ChatRequest, ReplyFormat};
+use cogwork_strategies::{Call, Rung, Solved, StrategyName};
+use serde_json::Value;
+
+use super::scripts::{PROBLEM, client, question, replies, schema, solver};
+use crate::drivers::support::{only_append, told};
+
+async fn run(name: StrategyName, rung: Rung) -> (Solved, Vec<ChatRequest>) {
+    let client = client(replies(name));
+    let solver = solver(name, client.clone()).with_format(rung);
+    let solved = solver.solve(PROBLEM).await;
+
+    let solved = solved.unwrap_or_else(|error| panic!("{name} on {rung}: {error:#}"));
+    (solved, client.requests())
+}
+
+#[tokio::test]
+async fn every_strategy_ends_with_replies_in_json_on_every_rung() {
+    for name in StrategyName::ALL {
+        for rung in Rung::ALL {
+            // In lines, the calls of a plan have another form.
+            if name == StrategyName::Rewoo && rung == Rung::Text {
+                continue;
+            }
+
+            // The choice between a question and the answer has other fields, too.
+            if name == StrategyName::SelfAsk && rung == Rung::Text {
+                continue;
+            }
+
+            let (solved, requests) = run(name, rung).await;
+            assert_eq!(solved.answer(), Some("51"), "{name} on {rung}");
+            assert!(solved.is_answered(), "{name} on {rung}");
+            assert_eq!(requests.len(), replies(name).len(), "{name} on {rung}");
+
+            for call in solved.trace().calls() {
+                let Call::Model {
+                    rung: asked,
+                    repairs,
+                    refusals,
+                    ..
+                } = call
+                else {
+                    continue;
+                };
+                assert_eq!(*asked, rung, "{name}");
+                assert_eq!(*repairs, [], "{name} on {rung}");
+                assert_eq!(*refusals, [], "{name} on {rung}");
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn schemas_prompts_and_thoughts() {
+    for name in StrategyName::ALL {
+        let mut shown = String::new();
+
+        for rung in Rung::ALL.into_iter().filter(|rung| rung.is_json()) {
+            let (solved, requests) = run(name, rung).await;
+            if rung == Rung::Schema {
+                shown += &told(&solved);
+            }
+
+            shown += &format!("\n\n===== {rung}\n");
+            for request in requests {
+                shown += &format!("\n--- {}\n", question(&request));
+                shown += &match request.format() {
+                    Some(ReplyFormat::Schema { schema, .. }) => schema.to_string(),
+                    other => format!("{other:?}"),
+                };
+                shown.push('\n');
+            }
+        }
+
+        insta::assert_snapshot!(format!("json_{name}"), shown);
+    }
+}
+
+#[tokio::test]
+async fn the_conversation_holds_the_replies_as_they_were_written() {
+    let appending = [
+        StrategyName::Linear,
+        StrategyName::ChainOfThought,
+        StrategyName::React,
+        StrategyName::Rewoo,
+        StrategyName::SelfAsk,
+        StrategyName::StepBack,
+    ];
+
+    for name in appending {
+        let (_, requests) = run(name, Rung::Schema).await;
+        assert!(only_append(&requests), "{name}");
+
+        let last = requests.last().unwrap();
+        let said: Vec<&str> = last
+            .messages()
+            .iter()
+            .filter(|message| message.role() == cogwork_llm::Role::Assistant)
+            .map(|message| message.text())
+            .collect();
+        let replies = replies(name);
+        assert_eq!(said, replies[..replies.len() - 1], "{name}");
+    }
+}
+
+/// Checks what OpenAI's strict mode requires of a schema.
+fn assert_strict(schema: &Value, place: &str) {
+    match schema {
+        Value::Object(object) => {
+            for keyword in ["$ref", "$defs", "oneOf", "allOf", "not"] {
+                assert!(!object.contains_key(keyword), "{place}: {keyword}");
+            }
+
+            if let Some(properties) = object.get("properties").and_then(Value::as_object) {
+                let required = object["required"].as_array().unwrap();
+                assert_eq!(object["additionalProperties"], false, "{place}");
+                assert_eq!(required.len(), properties.len(), "{place}");
+                for name in required {
+                    assert!(properties.contains_key(name.as_str().unwrap()), "{place}");
+                }
+            }
+
+            for (key, value) in object {
+                assert_strict(value, &format!("{place}.{key}"));
+            }
+        }
+        Value::Array(items) => items.iter().for_each(|item| assert_strict(item, place)),
+        _ => {}
+    }
+}
+
+#[tokio::test]
+async fn flat_schemas_are_strict_and_have_no_bounds() {
+    for name in StrategyName::ALL {
+        let (_, requests) = run(name, Rung::FlatSchema).await;
+        for request in requests {
+            let schema = schema(&request).unwrap();
+            assert_strict(&schema, name.as_str());
+
+            let written = schema.to_string();
+            for bound in ["maxLength", "minLength", "maxItems", "minItems"] {
+                assert!(!written.contains(bound), "{name}: {written}");
+            }
+        }
+    }
+}

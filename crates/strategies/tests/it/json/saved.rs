@@ -1,0 +1,25 @@
+//! Traces of earlier versions.
+
+use cogwork_strategies::{Call, Rung};
+use serde_json::json;
+
+#[test]
+fn a_saved_call_without_a_rung_was_asked_for_in_text() {
+    let saved = json!({
+        "model": {"stage": "s", "name": "", "tries": [{"reply": "x"}]},
+    });
+
+    let call: Call = serde_json::from_value(saved.clone()).unwrap();
+    let Call::Model {
+        rung,
+        refusals,
+        repairs,
+        ..
+    } = &call
+    else {
+        panic!("{call:?}");
+    };
+
+    assert_eq!((*rung, refusals.len(), repairs.len()), (Rung::Text, 0, 0));
+    assert_eq!(serde_json::to_value(&call).unwrap(), saved);
+}
