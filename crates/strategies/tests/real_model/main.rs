@@ -1,0 +1,139 @@
+//! Every strategy against a real model over HTTP. The test counts how many runs reach their final
+//! stage with an answer, and doesn't assert that an answer is right.
+//!
+//! `scripts/check --real-model` downloads a model, starts a server, and runs this. Any other
+//! OpenAI-compatible server can be used as well:
+//!
+//! ```console
+//! $ export OPENAI_BASE_URL=http://127.0.0.1:8080/v1 OPENAI_MODEL=qwen2.5-1.5b
+//! $ RUNS=10 cargo test -p cogwork-strategies --test real_model -- --ignored --nocapture
+//! ```
+//!
+//! | variable | meaning | default |
+//! |---|---|---|
+//! | `RUNS` | the number of runs of each strategy | 2 |
+//! | `FIRST_SEED` | the seed of the first run; each run has the next one | 1 |
+//! | `STRATEGIES` | names of strategies, separated by commas | all |
+//! | `SECONDS` | the time budget of a run | 90 |
+//! | `MAX_TOKENS` | the maximum number of tokens of a reply | 700 |
+//! | `VERBOSE` | if set, every thought and every reply is printed | |
+
+#![expect(
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    reason = "the helpers of tests may, as the tests do"
+)]
+
+mod client;
+mod strategies;
+mod tally;
+
+use std::env;
+use std::error::Error;
+use std::time::Duration;
+
+use cogwork_llm::{Backoff, ChatRequest, OpenAiClient, Retry};
+use cogwork_strategies::{Call, SolveBudget, SolveError, Solved, Solver, StrategyName};
+
+use client::TextTools;
+use tally::{Ended, Tally};
+
+const PROBLEMS: [&str; 4] = [
+    "What is half of 30?",
+    "What is 17 + 4?",
+    "A box holds 6 eggs. How many eggs are in 3 boxes?",
+    "Tom has 5 apples and gives 2 away. How many are left?",
+];
+
+/// The maximum number of calls in a run.
+const MAX_CALLS: u32 = 20;
+
+#[tokio::test]
+#[ignore = "needs a model server; scripts/check --real-model starts one and runs this"]
+async fn every_strategy_ends_and_keeps_what_the_model_wrote() -> Result<(), Box<dyn Error>> {
+    let first = number("FIRST_SEED", 1);
+    let runs = number("RUNS", 2);
+    let mut tally = Tally::default();
+
+    for name in chosen_strategies()? {
+        for seed in first..first + runs {
+            tally.add(name, run(name, seed).await?);
+        }
+        println!("{}", tally.line(name));
+    }
+
+    println!("\n{tally}");
+    Ok(())
+}
+
+/// Returns a whole number from the environment.
+fn number(variable: &str, default: u64) -> u64 {
+    env::var(variable).map_or(default, |text| {
+        text.parse().expect("the variable is a whole number")
+    })
+}
+
+fn chosen_strategies() -> Result<Vec<StrategyName>, Box<dyn Error>> {
+    let Ok(names) = env::var("STRATEGIES") else {
+        return Ok(StrategyName::ALL.to_vec());
+    };
+
+    let names = names.split(',').map(|name| Ok(name.trim().parse()?));
+    names.collect()
+}
+
+async fn run(name: StrategyName, seed: u64) -> Result<Ended, Box<dyn Error>> {
+    let problem = PROBLEMS[seed as usize % PROBLEMS.len()];
+    let result = solver(name, seed)?.solve(problem).await;
+    if env::var_os("VERBOSE").is_some() {
+        show(&result);
+    }
+
+    let ended = Ended::of(&result)?;
+    println!("{name}, seed {seed}: {ended}");
+    Ok(ended)
+}
+
+fn solver(name: StrategyName, seed: u64) -> Result<Solver, Box<dyn Error>> {
+    let client = Retry::new(TextTools(OpenAiClient::from_env()?), Backoff::default());
+    let tokens = u32::try_from(number("MAX_TOKENS", 700))?;
+    let request = ChatRequest::default()
+        .with_max_tokens(tokens)
+        .with_temperature(0.7)
+        .with_seed(seed);
+
+    let time = Duration::from_secs(number("SECONDS", 90));
+    let budget = SolveBudget::default().with_calls(MAX_CALLS).with_time(time);
+
+    // Small servers answer one request at a time.
+    let solver = Solver::new(client, strategies::driver(name))
+        .with_request(request)
+        .with_budget(budget)
+        .with_calls_at_once(1);
+
+    Ok(match name {
+        StrategyName::React | StrategyName::Rewoo => solver.with_tools(strategies::tools()?),
+        _ => solver,
+    })
+}
+
+fn show(result: &Result<Solved, SolveError>) {
+    let calls = match result {
+        Ok(solved) => {
+            println!("{}", solved.trace());
+            solved.trace().calls()
+        }
+        Err(error) => error.so_far().map_or(&[][..], |so_far| so_far.calls()),
+    };
+
+    for call in calls {
+        let Call::Model { stage, tries, .. } = call else {
+            println!("{call:?}");
+            continue;
+        };
+
+        for tried in tries {
+            println!("--- {stage}: {:?}\n{}", tried.complaint, tried.reply);
+        }
+    }
+}

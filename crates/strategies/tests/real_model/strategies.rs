@@ -1,0 +1,65 @@
+//! The drivers, with settings that bound a run to a few calls, and the tools.
+
+use cogwork_strategies::{
+    Driver, Linear, React, Rewoo, Scratchpad, SelfAsk, SelfConsistency, StrategyName,
+    TreeOfThoughts,
+};
+use cogwork_tools::schemars::{self, JsonSchema};
+use cogwork_tools::{ToolError, Tools, function};
+use serde::Deserialize;
+
+pub(crate) fn driver(name: StrategyName) -> Box<dyn Driver> {
+    match name {
+        StrategyName::Linear => Box::new(Linear::new().with_max_thoughts(4)),
+        StrategyName::React => Box::new(React::new().with_max_cycles(3)),
+        StrategyName::Rewoo => Box::new(Rewoo::new().with_max_calls(4)),
+        StrategyName::Scratchpad => Box::new(Scratchpad::new().with_max_steps(3)),
+        StrategyName::SelfAsk => Box::new(SelfAsk::new().with_max_questions(3)),
+        StrategyName::SelfConsistency => Box::new(SelfConsistency::new().with_paths(3)),
+        StrategyName::TreeOfThoughts => {
+            Box::new(TreeOfThoughts::new().with_approaches(2).with_depth(2))
+        }
+        other => other.into(),
+    }
+}
+
+/// The input of the calculator.
+#[derive(Deserialize, JsonSchema)]
+struct Calculation {
+    /// Two numbers with `+`, `-`, `*` or `/` between them.
+    expression: String,
+}
+
+/// Returns a calculator.
+pub(crate) fn tools() -> Result<Tools, ToolError> {
+    let calculate = |calculation: Calculation| async move {
+        let expression = calculation.expression;
+        calculated(&expression).ok_or_else(|| {
+            ToolError::input(format!(
+                "`{expression}` isn't a calculation; expected one such as `6 * 7`"
+            ))
+        })
+    };
+
+    let description = "Calculates with two numbers, as in 6 * 7.";
+    Tools::new().with(function("calculate", description, calculate))
+}
+
+fn calculated(expression: &str) -> Option<String> {
+    // The first character may be the sign of a number.
+    let (operator, sign) = expression
+        .char_indices()
+        .skip(1)
+        .find(|(_, character)| "+-*/".contains(*character))?;
+
+    let left: f64 = expression[..operator].trim().parse().ok()?;
+    let right: f64 = expression[operator + 1..].trim().parse().ok()?;
+    let result = match sign {
+        '+' => left + right,
+        '-' => left - right,
+        '*' => left * right,
+        _ => left / right,
+    };
+
+    Some(result.to_string())
+}
