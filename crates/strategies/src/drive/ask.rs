@@ -146,6 +146,13 @@ impl Ask {
         self
     }
 
+    /// Allows only these stages in the JSON Schema, if there are any.
+    #[must_use]
+    pub(crate) fn narrowed_next(mut self, stages: impl IntoIterator<Item = &'static str>) -> Self {
+        self.form.narrowed_next = stages.into_iter().map(str::to_owned).collect();
+        self
+    }
+
     /// Sets the description of a form that the driver reads by itself. It is only added to a
     /// question for a text.
     #[must_use]

@@ -84,7 +84,7 @@ pub(super) fn read_json(text: &str, form: &Form) -> Result<Read, String> {
     } = object;
 
     // The lines are counted from the start of the raw reply.
-    let before = text.find(answer).unwrap_or_default();
+    let before = answer.as_ptr().addr().saturating_sub(text.as_ptr().addr());
     let lines_before = text
         .get(..before)
         .map_or(0, |text| text.matches('\n').count());

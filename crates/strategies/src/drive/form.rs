@@ -25,6 +25,8 @@ pub(super) struct Form {
     pub(super) is_stated: bool,
     /// The names and the descriptions of the stages that may come next.
     pub(super) next: Vec<(String, String)>,
+    /// The only stages that a schema allows, if there are any.
+    pub(super) narrowed_next: Vec<String>,
 }
 
 /// A value that the model should write.

@@ -6,6 +6,7 @@ use serde_json::Value;
 pub(crate) struct Narrowing {
     /// The accepted values. If there are none, all values of the type are accepted.
     pub(super) choices: Vec<Value>,
+    pub(super) min_items: Option<usize>,
     pub(super) max_items: Option<usize>,
     /// Whether a value is required although the parameter is optional.
     pub(super) is_required: bool,
@@ -39,6 +40,13 @@ impl Narrowing {
             max_items: Some(items),
             ..Self::default()
         }
+    }
+
+    /// Accepts lists of at least this many items.
+    #[must_use]
+    pub(crate) fn with_min_items(mut self, items: usize) -> Self {
+        self.min_items = Some(items);
+        self
     }
 
     /// Requires a value.

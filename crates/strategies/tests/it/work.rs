@@ -11,7 +11,7 @@ use cogwork_llm::{Messages, ScriptedClient};
 use cogwork_read::measure;
 use cogwork_read::testing::{assert_at_most_doubled, assert_linear, most_work_of_a_poll};
 use cogwork_strategies::{
-    Ask, ConflictRule, Parameter, ParameterType, Session, SessionPolicy, SolveBudget, Solver,
+    Ask, ConflictRule, Parameter, ParameterType, Rung, Session, SessionPolicy, SolveBudget, Solver,
     StrategyName, ThoughtDraft,
 };
 use cogwork_tools::{Tools, function};
@@ -113,16 +113,30 @@ fn slow_replies(n: usize) -> Vec<(&'static str, String)> {
             format!("Plan: x\n{}", "#E1 ** ".repeat(n)),
         ),
         ("words", "word ".repeat(n)),
+        ("keys without values", format!("{{{}", "\"a\" ".repeat(n))),
+        ("commas in an object", format!("{{\"a\"{}", ",".repeat(n))),
+        (
+            "objects in a list",
+            format!("{{\"a\": [{}", "{'b' 1} ".repeat(n)),
+        ),
+        ("objects without a known key", "{\"b\": 1} ".repeat(n)),
+        ("deep objects", "{\"a\":".repeat(n)),
+        ("apostrophes", format!("{{'a': '{}", "' ' ".repeat(n))),
+        ("comments", format!("{{\"a\": {}", "// b\n".repeat(n))),
+        ("backslashes", format!("{{\"a\": \"{}\"}}", "\\d".repeat(n))),
+        ("closing brackets", format!("{{\"a\": [{}", "]}".repeat(n))),
     ]
 }
 
 #[test]
 fn reading_twice_the_reply_takes_twice_the_work() {
     let asks = asks();
-    let read = |reply: &str| asks.iter().for_each(|ask| drop(ask.read(reply)));
+    let read = |rung, reply: &str| asks.iter().for_each(|ask| drop(ask.read_on(rung, reply)));
 
     for ((what, short), (_, long)) in slow_replies(1000).into_iter().zip(slow_replies(2000)) {
-        assert_linear(what, &short, &long, read);
+        for rung in [Rung::Schema, Rung::Text] {
+            assert_linear(what, &short, &long, |reply| read(rung, reply));
+        }
     }
 }
 
@@ -136,19 +150,22 @@ async fn a_deadline_is_never_far_while_a_stage_reads_a_reply() {
 
     for (what, reply) in slow_replies(5000) {
         for name in StrategyName::ALL {
-            let client = ScriptedClient::new([reply.as_str(); 3]);
-            let budget = SolveBudget::default().with_calls(3);
-            let solver = Solver::new(client, name)
-                .with_tools(tools.clone())
-                .with_budget(budget);
+            for rung in [Rung::Schema, Rung::Text] {
+                let client = ScriptedClient::new([reply.as_str(); 3]);
+                let budget = SolveBudget::default().with_calls(3);
+                let solver = Solver::new(client, name)
+                    .with_tools(tools.clone())
+                    .with_format(rung)
+                    .with_budget(budget);
 
-            let (_, work) = most_work_of_a_poll(solver.solve("What is 17 * 3?")).await;
-            let most = 8 * reply.len() as u64;
-            assert!(
-                work <= most,
-                "{what}, {}: one poll takes {work} units of work",
-                name.as_str()
-            );
+                let (_, work) = most_work_of_a_poll(solver.solve("What is 17 * 3?")).await;
+                let most = 8 * reply.len() as u64;
+                assert!(
+                    work <= most,
+                    "{what}, {} on {rung}: one poll takes {work} units of work",
+                    name.as_str()
+                );
+            }
         }
     }
 }

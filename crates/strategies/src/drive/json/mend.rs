@@ -36,10 +36,10 @@ pub(super) fn mend(text: &str, line: usize) -> Option<Mended> {
         repairs: Vec::new(),
     };
 
-    let is_whole = mender.run()?;
+    let is_whole = mender.run();
     charge(mender.at);
 
-    if !is_whole {
+    if !is_whole? {
         mender.close();
     }
 
@@ -51,7 +51,7 @@ pub(super) fn mend(text: &str, line: usize) -> Option<Mended> {
         object,
         repairs: mender.repairs,
         length: mender.at,
-        is_cut: !is_whole,
+        is_cut: is_whole == Some(false),
     })
 }
 

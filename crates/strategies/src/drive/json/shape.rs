@@ -64,11 +64,10 @@ impl Shape {
         properties.extend(form.fields.iter().map(|field| of_field(field, max_items)));
 
         if form.has_choice() {
-            let names = form.next.iter().map(|(name, _)| name.as_str().into());
             properties.push(Property {
                 name: form.next_label().to_owned(),
                 description: "the name of the stage that is next".to_owned(),
-                shape: Self::Choice(names.collect()),
+                shape: Self::Choice(stages(form)),
             });
         }
 
@@ -139,6 +138,22 @@ impl Shape {
         ])
     }
 
+    /// Requires at least this many items of a list.
+    fn with_min_items(self, items: usize) -> Self {
+        match self {
+            Self::List {
+                items: shape,
+                min,
+                max,
+            } => Self::List {
+                items: shape,
+                min: min.max(items),
+                max: max.max(items),
+            },
+            shape => shape,
+        }
+    }
+
     fn nullable(self) -> Self {
         match self {
             Self::AnyOf(mut shapes) => {
@@ -162,6 +177,22 @@ impl Shape {
     }
 }
 
+/// Returns the names of the stages that may be next.
+fn stages(form: &Form) -> Vec<Value> {
+    if form.narrowed_next.is_empty() {
+        return form
+            .next
+            .iter()
+            .map(|(name, _)| name.as_str().into())
+            .collect();
+    }
+
+    form.narrowed_next
+        .iter()
+        .map(|name| name.as_str().into())
+        .collect()
+}
+
 /// Returns the property of a field.
 fn of_field(field: &Field, max_items: usize) -> Property {
     let Field {
@@ -172,6 +203,7 @@ fn of_field(field: &Field, max_items: usize) -> Property {
 
     let Narrowing {
         choices,
+        min_items: least,
         max_items: most,
         is_required,
     } = narrowing;
@@ -179,6 +211,7 @@ fn of_field(field: &Field, max_items: usize) -> Property {
     let max_items = most.map_or(max_items, |most| most.min(max_items));
     let shape = if choices.is_empty() {
         Shape::of_kind(parameter.kind(), max_items, TextPlace::Field)
+            .with_min_items(least.unwrap_or_default())
     } else {
         Shape::Choice(choices.clone())
     };

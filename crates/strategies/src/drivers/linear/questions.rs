@@ -41,6 +41,18 @@ pub(super) fn choice(turn: &StageTurn<'_>, ways: &[Way]) -> Ask {
         .with_field(NEEDED, needed_thoughts().optional())
         .narrowed(NEEDED, few_thoughts())
         .with_next(stages)
+        .narrowed_next(conclusion(turn.solving))
+}
+
+/// Returns the stage of a conclusion if the last thought repeats the one before it. A model that
+/// repeats itself would do so until the run is stopped.
+fn conclusion(solving: &Solving) -> Option<&'static str> {
+    let generation = |thought: &&Thought| LinearStage::ThoughtGeneration.is_stage_of(thought);
+    let mut generated = solving.path().filter(generation).map(Thought::text);
+    let last = generated.next()?;
+    let before = generated.next()?;
+
+    (last == before).then(|| Way::Conclude.stage().name())
 }
 
 /// Asks for a better version of an earlier thought.

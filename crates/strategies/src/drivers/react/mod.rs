@@ -233,7 +233,8 @@ fn question(turn: &StageTurn<'_>) -> Ask {
 
     let action = Parameter::text("the name of the action");
     let input = Parameter::new(ParameterType::Any, "what the action is given");
-    let actions = turn.tools.names().chain([FINISH]);
+    let tools = turn.tools.names().filter(|_| !is_repeating(turn.solving));
+    let actions = tools.chain([FINISH]);
     ask.with_field(ACTION, action)
         .narrowed(ACTION, Narrowing::choices(actions))
         .with_field(ACTION_INPUT, input.optional())
@@ -247,6 +248,29 @@ fn question(turn: &StageTurn<'_>) -> Ask {
 fn action_list(tools: &Tools) -> String {
     let names: Vec<&str> = tools.names().chain([FINISH]).collect();
     NameList::or(&names).to_string()
+}
+
+/// Returns whether the last action repeats the one before it, with the same result. A model that
+/// repeats itself would do so until the run is stopped.
+fn is_repeating(solving: &Solving) -> bool {
+    let is_at = |stage: ReactStage| move |thought: &&Thought| stage.is_stage_of(thought);
+    let mut actions = solving.path().filter(is_at(ReactStage::ActionPlanning));
+    let mut observations = solving
+        .path()
+        .filter(is_at(ReactStage::ObservationReception));
+
+    let repeats = |last: Option<&Thought>, before: Option<&Thought>| {
+        let parameters = |thought: &Thought| -> Vec<Value> {
+            thought
+                .parameters()
+                .map(|(_, value)| value.clone())
+                .collect()
+        };
+        last.zip(before)
+            .is_some_and(|(last, before)| parameters(last) == parameters(before))
+    };
+
+    repeats(actions.next(), actions.next()) && repeats(observations.next(), observations.next())
 }
 
 fn plan_action(wanted: &Wanted) -> StageWork {

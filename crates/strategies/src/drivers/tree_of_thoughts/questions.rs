@@ -6,7 +6,9 @@ use super::names::{APPROACHES, SCORE};
 use super::settings::{TreeOfThoughts, Worth};
 use super::tree::Tree;
 use crate::drivers::answering::{ask, ask_for_answer_as, says_yes};
-use crate::{Ask, AskProblem, Asked, BranchId, Parameter, ParameterType, StageReply, StageTurn};
+use crate::{
+    Ask, AskProblem, Asked, BranchId, Narrowing, Parameter, ParameterType, StageReply, StageTurn,
+};
 
 /// The field with the proposed steps.
 pub(super) const PROPOSALS: &str = "proposals";
@@ -29,7 +31,8 @@ pub(super) fn approaches(settings: &TreeOfThoughts, turn: &StageTurn<'_>) -> Ask
     };
 
     let ask = ask(turn, question).with_fields(turn.stage.parameters().get_key_value(APPROACHES));
-    ask.with_check(has_approaches)
+    let all = Narrowing::max_items(settings.approaches).with_min_items(settings.approaches);
+    ask.narrowed(APPROACHES, all).with_check(has_approaches)
 }
 
 fn has_approaches(reply: &StageReply) -> Result<(), String> {
@@ -69,9 +72,14 @@ pub(super) fn development(
     };
     let proposals = Parameter::new(list, "the steps, each in the place of the others");
 
+    // An approach has at least one step, but models leave the list empty if they may.
+    let is_new = tree.steps(branch).len() == 1;
+    let few = Narrowing::max_items(most).with_min_items(usize::from(is_new));
+
     ask(turn, question)
         .with_name(tree.name(branch))
         .with_field(PROPOSALS, proposals)
+        .narrowed(PROPOSALS, few)
 }
 
 /// Asks for the score of a branch.

@@ -2,7 +2,7 @@
 
 use cogwork_llm::{ChatRequest, ReplyFormat};
 use cogwork_strategies::{Call, Rung, Solved, StrategyName};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::scripts::{PROBLEM, client, question, replies, schema, solver};
 use crate::drivers::support::{only_append, told};
@@ -146,4 +146,54 @@ async fn flat_schemas_are_strict_and_have_no_bounds() {
             }
         }
     }
+}
+
+/// Returns what the schema of a request allows for a key.
+fn allowed(request: &ChatRequest, key: &str) -> Value {
+    schema(request).unwrap()["properties"][key]["enum"].clone()
+}
+
+/// Otherwise, it would repeat itself until the run is stopped without an answer.
+#[tokio::test]
+async fn a_model_that_repeats_an_action_can_only_finish() {
+    let same = r#"{"thought": "t", "action": "double", "action_input": "17"}"#;
+    let end = r#"{"thought": "t", "action": "finish", "action_input": "51"}"#;
+    let client = client([same, same, end]);
+
+    let solver = solver(StrategyName::React, client.clone());
+    let solved = solver.solve(PROBLEM).await.unwrap();
+
+    let requests = client.requests();
+    assert_eq!(allowed(&requests[1], "action"), json!(["double", "finish"]));
+    assert_eq!(allowed(&requests[2], "action"), json!(["finish"]));
+    assert_eq!(solved.answer(), Some("51"));
+}
+
+#[tokio::test]
+async fn a_model_that_repeats_a_thought_can_only_conclude() {
+    let outline = r#"{"thought": "t", "thoughts_needed": 3}"#;
+    let same = r#"{"thought": "I add."}"#;
+    let more = r#"{"thought": "t", "thoughts_needed": 1, "next": "thought_adjustment"}"#;
+    let conclude = r#"{"thought": "t", "thoughts_needed": 1, "next": "hypothesis_generation"}"#;
+    let rest = &replies(StrategyName::Linear)[5..];
+    let client = client(
+        [outline, same, more, same, conclude]
+            .iter()
+            .chain(rest)
+            .copied(),
+    );
+
+    let solver = solver(StrategyName::Linear, client.clone());
+    let solved = solver.solve(PROBLEM).await.unwrap();
+
+    let requests = client.requests();
+    assert_eq!(
+        allowed(&requests[2], "next").as_array().map(Vec::len),
+        Some(4)
+    );
+    assert_eq!(
+        allowed(&requests[4], "next"),
+        json!(["hypothesis_generation"])
+    );
+    assert_eq!(solved.answer(), Some("51"));
 }
