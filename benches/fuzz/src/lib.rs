@@ -12,7 +12,7 @@ use cogwork_agents::Loader;
 use cogwork_cot::{Reading, RepairKind, ReplyReader};
 use cogwork_llm::ScriptedClient;
 use cogwork_plan::Plan;
-use cogwork_strategies::{Session, SolveBudget, Solver, Strategies, StrategyName};
+use cogwork_strategies::{Rung, Session, SolveBudget, Solver, Strategies, StrategyName};
 use cogwork_tools::{Tools, function};
 
 pub mod work;
@@ -221,17 +221,20 @@ pub fn session_snapshot(data: &[u8]) {
     );
 }
 
-/// Every strategy with a model that says these texts, apart at NUL characters, over and over: it ends, and
-/// within its budget.
+/// Every strategy on every rung, with a model that repeats these texts, which are separated by NUL
+/// characters. The run must end within its budget.
 ///
 /// # Panics
 ///
 /// Where that does not hold.
 pub fn stage_replies(data: &[u8]) {
-    let [name, rest @ ..] = data else { return };
+    let [first, rest @ ..] = data else { return };
     let text = String::from_utf8_lossy(rest);
     let replies: Vec<&str> = text.split('\0').take(12).collect();
-    let name = StrategyName::ALL[usize::from(*name) % StrategyName::ALL.len()];
+
+    let first = usize::from(*first);
+    let name = StrategyName::ALL[first % StrategyName::ALL.len()];
+    let rung = Rung::ALL[first / StrategyName::ALL.len() % Rung::ALL.len()];
     let client = ScriptedClient::new(replies.iter().copied().cycle().take(64));
     let echo = function(
         "echo",
@@ -243,6 +246,7 @@ pub fn stage_replies(data: &[u8]) {
     let budget = SolveBudget::default().with_calls(32).with_thoughts(200);
     let solver = Solver::new(client, name)
         .with_tools(tools)
+        .with_format(rung)
         .with_budget(budget);
     let Ok(runtime) = tokio::runtime::Builder::new_current_thread()
         .enable_time()

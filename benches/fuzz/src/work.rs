@@ -8,7 +8,7 @@ use cogwork_agents::Loader;
 use cogwork_cot::{Prompts, Reasoning, ReplyReader};
 use cogwork_llm::{Messages, Replay};
 use cogwork_read::measure;
-use cogwork_strategies::{Ask, Parameter, ParameterType, Session, Strategies};
+use cogwork_strategies::{Ask, Parameter, ParameterType, Rung, Session, Strategies};
 use cogwork_thinking::FileMemory;
 
 /// A reader of text from elsewhere.
@@ -32,7 +32,7 @@ pub struct Reader {
 pub const FIXED: u64 = 100_000;
 
 /// Every reader of what a model says or a file holds.
-pub const READERS: [Reader; 10] = [
+pub const READERS: [Reader; 11] = [
     Reader {
         name: "replies",
         dictionary: include_str!("../dictionaries/reply.dict"),
@@ -51,6 +51,18 @@ pub const READERS: [Reader; 10] = [
         per_byte: 100,
         bounded: 0,
         read: |text| stage_asks().iter().for_each(|ask| drop(ask.read(text))),
+    },
+    Reader {
+        name: "stage replies in JSON",
+        dictionary: include_str!("../dictionaries/stage_json.dict"),
+        beginnings: &["", "{\"thought\": \"a\", \"plan\": "],
+        per_byte: 100,
+        bounded: 0,
+        read: |text| {
+            for ask in stage_asks() {
+                drop(ask.read_on(Rung::Schema, text));
+            }
+        },
     },
     Reader {
         name: "tables in YAML",

@@ -161,6 +161,7 @@ fn replies() {
 #[test]
 fn stage_replies() {
     search("stage replies");
+    search("stage replies in JSON");
 }
 
 #[test]
