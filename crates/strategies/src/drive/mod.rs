@@ -33,6 +33,7 @@ pub use budget::{EndReason, SolveBudget};
 pub use calling::{Called, PlannedCall};
 pub use driver::Driver;
 pub use error::SolveError;
+pub(crate) use json::{NAME, VALUE};
 pub(crate) use narrowing::Narrowing;
 pub use reply::StageReply;
 pub use solved::{SolveTrace, Solved};

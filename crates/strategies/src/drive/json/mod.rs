@@ -10,4 +10,4 @@ mod shape;
 pub(super) use describe::{keys, structure};
 pub(super) use find::{FoundObject, find};
 pub(super) use schema::{bounded, flat};
-pub(super) use shape::{NAME, VALUE};
+pub(crate) use shape::{NAME, VALUE};

@@ -44,10 +44,10 @@ pub(super) struct Property {
 }
 
 /// The key of a map's entry that has the name.
-pub(in crate::drive) const NAME: &str = "name";
+pub(crate) const NAME: &str = "name";
 
 /// The key of a map's entry that has the value.
-pub(in crate::drive) const VALUE: &str = "value";
+pub(crate) const VALUE: &str = "value";
 
 impl Shape {
     /// Returns the structure of a reply. Lists have at most `max_items` items.
@@ -203,6 +203,7 @@ fn of_field(field: &Field, max_items: usize) -> Property {
 
     let Narrowing {
         choices,
+        kind,
         min_items: least,
         max_items: most,
         is_required,
@@ -210,8 +211,8 @@ fn of_field(field: &Field, max_items: usize) -> Property {
 
     let max_items = most.map_or(max_items, |most| most.min(max_items));
     let shape = if choices.is_empty() {
-        Shape::of_kind(parameter.kind(), max_items, TextPlace::Field)
-            .with_min_items(least.unwrap_or_default())
+        let kind = kind.as_ref().unwrap_or(parameter.kind());
+        Shape::of_kind(kind, max_items, TextPlace::Field).with_min_items(least.unwrap_or_default())
     } else {
         Shape::Choice(choices.clone())
     };

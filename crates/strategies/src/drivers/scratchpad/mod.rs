@@ -14,9 +14,10 @@ use super::answering::{
     ANSWER, answered, ask, ask_for_answer, draft, say_answer, says_yes, take_answer,
 };
 use super::stage_names::{StageName, stage_names};
+use crate::drive::{NAME, VALUE};
 use crate::{
-    Answer, Ask, Done, Driver, Next, Parameter, ParameterType, SolveError, Solving, Stage,
-    StageReply, StageTurn, StageWork, Strategy, StrategyName, Thought, ThoughtDraft,
+    Answer, Ask, Done, Driver, Narrowing, Next, Parameter, ParameterType, SolveError, Solving,
+    Stage, StageReply, StageTurn, StageWork, Strategy, StrategyName, Thought, ThoughtDraft,
 };
 
 stage_names! {
@@ -219,6 +220,7 @@ impl Scratchpad {
         let values = Parameter::new(map_of_any(), "the variables and their values");
         ask(turn, prompt)
             .with_field(STATE, values)
+            .narrowed(STATE, self.first_narrowing())
             .with_check(check)
     }
 
@@ -245,8 +247,50 @@ impl Scratchpad {
 
         ask(turn, prompt)
             .with_field(STATE, changes.optional())
+            .narrowed(STATE, self.step_narrowing())
             .with_field(DONE, is_last)
             .with_check(check)
+    }
+
+    /// Returns what a schema allows for the first values: all variables of the settings, if there
+    /// are no others.
+    fn first_narrowing(&self) -> Narrowing {
+        if self.takes_others() {
+            return Narrowing::default();
+        }
+
+        let field = |variable: &Variable| {
+            let parameter = variable.parameter.clone().optional();
+            (variable.name.clone(), parameter)
+        };
+        let fields = self.variables.iter().map(field).collect();
+        Narrowing::kind(ParameterType::Object { fields })
+    }
+
+    /// Returns what a schema allows for the changes of a step: new values of the variables of the
+    /// settings, if there are no others.
+    fn step_narrowing(&self) -> Narrowing {
+        if self.takes_others() {
+            return Narrowing::default();
+        }
+
+        let names = self.variables.iter().map(|variable| variable.name.clone());
+        let name = ParameterType::Text {
+            choices: names.collect(),
+        };
+
+        let fields = [
+            (NAME.to_owned(), Parameter::new(name, "")),
+            (VALUE.to_owned(), Parameter::new(ParameterType::Any, "")),
+        ];
+        let change = ParameterType::Object {
+            fields: fields.into(),
+        };
+
+        Narrowing::kind(ParameterType::List {
+            items: Box::new(change),
+            min_items: 0,
+        })
     }
 
     /// Checks that the result variable has a value that is an answer.
