@@ -16,6 +16,7 @@
 //! | `STRATEGIES` | names of strategies, separated by commas | all |
 //! | `SECONDS` | the time budget of a run | 90 |
 //! | `MAX_TOKENS` | the maximum number of tokens of a reply | 700 |
+//! | `FORMAT` | the first form of a reply: `auto`, `schema`, `flat_schema`, `json` or `text` | `auto` |
 //! | `VERBOSE` | if set, every thought and every reply is printed | |
 
 #![expect(
@@ -33,7 +34,7 @@ use std::error::Error;
 use std::time::Duration;
 
 use cogwork_llm::{Backoff, ChatRequest, OpenAiClient, Retry};
-use cogwork_strategies::{Call, SolveBudget, SolveError, Solved, Solver, StrategyName};
+use cogwork_strategies::{Call, Format, SolveBudget, SolveError, Solved, Solver, StrategyName};
 
 use client::TextTools;
 use tally::{Ended, Tally};
@@ -82,6 +83,14 @@ fn chosen_strategies() -> Result<Vec<StrategyName>, Box<dyn Error>> {
     names.collect()
 }
 
+/// Returns the first form of a reply.
+fn format() -> Result<Format, Box<dyn Error>> {
+    match env::var("FORMAT").as_deref() {
+        Err(_) | Ok("auto") => Ok(Format::Auto),
+        Ok(rung) => Ok(Format::From(serde_json::from_value(rung.into())?)),
+    }
+}
+
 async fn run(name: StrategyName, seed: u64) -> Result<Ended, Box<dyn Error>> {
     let problem = PROBLEMS[seed as usize % PROBLEMS.len()];
     let result = solver(name, seed)?.solve(problem).await;
@@ -108,6 +117,7 @@ fn solver(name: StrategyName, seed: u64) -> Result<Solver, Box<dyn Error>> {
     // Small servers answer one request at a time.
     let solver = Solver::new(client, strategies::driver(name))
         .with_request(request)
+        .with_format(format()?)
         .with_budget(budget)
         .with_calls_at_once(1);
 
