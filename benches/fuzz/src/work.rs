@@ -56,8 +56,9 @@ pub const READERS: [Reader; 11] = [
         name: "stage replies in JSON",
         dictionary: include_str!("../dictionaries/stage_json.dict"),
         beginnings: &["", "{\"thought\": \"a\", \"plan\": "],
-        per_byte: 100,
-        bounded: 0,
+        per_byte: 170,
+        // Objects that are nested too deeply are tried up to eight times.
+        bounded: 80,
         read: |text| {
             for ask in stage_asks() {
                 drop(ask.read_on(Rung::Schema, text));
