@@ -9,6 +9,14 @@
 //! | run flows on a durable engine | [`Journal`] |
 //! | use an outcome that cannot be recorded | [`Unrecorded`] |
 //! | read a record | [`Entry`] |
+//!
+//! # Calls inside `exec`
+//!
+//! A journal records the outcome of `exec` as a whole, so a crash in the middle repeats all of
+//! `exec`. In a [composite](crate::Node::is_composite) node, [`recorded()`] records each call in it
+//! with a name of its own, such as `report/research#3.1/search.2`: the second call with the label
+//! `search`, in the first attempt at the third step. A resumed run calls `exec` again, and recorded
+//! calls return their outcomes. Once `exec` has returned, its outcome is recorded, too.
 
 mod calls;
 mod clock;
@@ -47,7 +55,8 @@ use crate::{BoxError, StepName};
 /// The record of one run: the interface between a flow and a store or engine that keeps its
 /// outcomes.
 ///
-/// A run with a journal gets the outcome of every `exec` from it. A recorded outcome is returned
+/// A run with a journal gets the outcome of every `exec` from it, and in a
+/// [composite](crate::Node::is_composite) node the outcome of every [recorded](recorded()) call. A recorded outcome is returned
 /// without doing the work again. A new outcome is recorded before it is used. To resume a run,
 /// start it again from its beginning (or from its last [snapshot](Recorded::snapshot)) with the
 /// same record: `prep` and `post` run as they did before, and the run continues where the record

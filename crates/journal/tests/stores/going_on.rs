@@ -23,7 +23,7 @@ for_each_store! {
 }
 
 /// Runs until the future was woken so often, and drops it; answers whether it came to its end.
-async fn dropped_after(polls: usize, running: impl Future) -> bool {
+pub(crate) async fn dropped_after(polls: usize, running: impl Future) -> bool {
     let mut running = std::pin::pin!(running);
     let mut left = polls;
     std::future::poll_fn(|context| {

@@ -8,6 +8,7 @@
 
 mod child;
 mod clock;
+mod composite;
 mod damage;
 #[cfg(feature = "sqlite")]
 mod database;

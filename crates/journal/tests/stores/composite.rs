@@ -1,0 +1,221 @@
+//! Nodes whose calls are recorded one by one.
+
+use std::collections::HashSet;
+use std::num::NonZeroU64;
+
+use cogwork_flow::journal::{recorded as call, wait_for};
+use cogwork_flow::{Action, BoxError, Flow, Node, from_fn, idempotency_key};
+use cogwork_journal::RunStatus;
+
+use crate::each::{Tested, for_each_store};
+use crate::going_on::dropped_after;
+use crate::work::{Calls, recorded};
+
+for_each_store! {
+    a_run_dropped_anywhere_repeats_no_recorded_call,
+    a_store_lists_and_answers_a_wait_inside_exec,
+    a_failed_attempt_is_made_again_after_a_restart,
+}
+
+/// Adds 5 in five calls, and what a person says if `asks`.
+struct Several {
+    calls: Calls,
+    asks: bool,
+}
+
+impl Several {
+    async fn add_one(&self, label: &str, n: u64) -> Result<u64, BoxError> {
+        let outcome = call(label, || async {
+            let key = idempotency_key().unwrap_or_default();
+            self.calls.lock().unwrap().push(key);
+            tokio::task::yield_now().await;
+            Ok::<_, BoxError>(n + 1)
+        });
+        Ok(outcome.await?)
+    }
+}
+
+impl Node<u64> for Several {
+    type Prep = u64;
+    type Exec = u64;
+    type Error = BoxError;
+
+    fn is_composite(&self) -> bool {
+        true
+    }
+
+    fn prep(&self, n: &mut u64) -> Result<u64, BoxError> {
+        Ok(*n)
+    }
+
+    async fn exec(&self, n: &u64) -> Result<u64, BoxError> {
+        let n = self.add_one("first", *n).await?;
+        let three = tokio::try_join!(
+            self.add_one("at once", 0),
+            self.add_one("at once", 0),
+            self.add_one("at once", 0),
+        )?;
+        let mut n = n + three.0 + three.1 + three.2;
+        if self.asks {
+            let answer = wait_for::<u64>("how many", "more to add", None).await?;
+            n += answer.unwrap_or_default();
+        }
+
+        if n > 1000 {
+            return Err("that is too many".into());
+        }
+
+        self.add_one("last", n).await
+    }
+
+    fn post(&self, state: &mut u64, _: u64, n: u64) -> Result<Action, BoxError> {
+        *state = n;
+        Ok(Action::DEFAULT)
+    }
+}
+
+fn flow(calls: &Calls, asks: bool) -> Flow<u64> {
+    let several = |asks| Several {
+        calls: Calls::clone(calls),
+        asks,
+    };
+    let again = from_fn(|n: &mut u64| Action::from_static(if *n < 10 { "more" } else { "enough" }));
+
+    Flow::builder("several")
+        .start("add")
+        .node("add", several(false))
+        .node("again", again.with_actions(["more", "enough"]))
+        .node("ask", several(asks))
+        .edge("add", Action::DEFAULT, "again")
+        .edge("again", "more", "add")
+        .edge("again", "enough", "ask")
+        .end("ask", Action::DEFAULT)
+        .build()
+        .unwrap()
+}
+
+async fn a_run_dropped_anywhere_repeats_no_recorded_call<S: Tested>() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = S::within(folder.path()).unsynced();
+    let calls = Calls::default();
+    let flow = flow(&calls, false);
+
+    for fold_every in [u64::MAX, 2].map(|every| NonZeroU64::new(every).unwrap()) {
+        for polls in 1.. {
+            let run_id = format!("{polls} of {fold_every}");
+            calls.lock().unwrap().clear();
+            let journal = store.start(&run_id, &flow, &0).await.unwrap();
+            let mut n: u64 = journal.state().unwrap();
+            let mut run = flow
+                .begin()
+                .with_journal(journal)
+                .with_fold_every(fold_every);
+            let ended = dropped_after(polls, run.finish(&mut n)).await;
+
+            drop(run);
+            if ended {
+                assert!(polls > 10, "it was dropped in the middle");
+                break;
+            }
+
+            let journal = store.resume(&run_id, &flow).await.unwrap();
+            let on_record: HashSet<_> = recorded(&store.lines(&run_id))
+                .into_iter()
+                .map(|step| format!("{run_id}:{step}"))
+                .collect();
+            let before = calls.lock().unwrap().len();
+            let mut n: u64 = journal.state().unwrap();
+
+            flow.begin()
+                .with_journal(journal)
+                .with_fold_every(fold_every)
+                .finish(&mut n)
+                .await
+                .unwrap();
+
+            assert_eq!(n, 15);
+            let calls = calls.lock().unwrap();
+            for key in &calls[before..] {
+                assert!(!on_record.contains(key), "{key} is made again");
+            }
+
+            let all: HashSet<_> = calls.iter().collect();
+            assert_eq!(all.len(), 15);
+        }
+    }
+}
+
+async fn a_store_lists_and_answers_a_wait_inside_exec<S: Tested>() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = S::within(folder.path());
+    let calls = Calls::default();
+    let flow = flow(&calls, true);
+    let journal = store.start("a", &flow, &0).await.unwrap();
+
+    let mut n: u64 = journal.state().unwrap();
+    let mut run = flow.begin().with_journal(journal);
+    let paused = run.finish(&mut n).await.unwrap_err().into_paused().unwrap();
+    assert_eq!(paused.step.to_string(), "several/ask#5.1/how many.1");
+    drop(run);
+
+    let runs = store.runs().await.unwrap();
+    let RunStatus::Paused { waits } = &runs[0].status else {
+        panic!("{runs:?}");
+    };
+    assert_eq!(waits.len(), 1);
+    assert_eq!(waits[0].step, "several/ask#5.1/how many.1");
+    assert_eq!(waits[0].event, "how many");
+    assert_eq!(waits[0].why, "more to add");
+
+    let error = store.deliver("a", "how much", &3).await.unwrap_err();
+    assert!(error.is_unknown_event(), "{error}");
+    store.deliver("a", "how many", &3).await.unwrap();
+
+    let made = calls.lock().unwrap().len();
+    let journal = store.resume("a", &flow).await.unwrap();
+    let mut n: u64 = journal.state().unwrap();
+    flow.begin()
+        .with_journal(journal)
+        .finish(&mut n)
+        .await
+        .unwrap();
+    assert_eq!(n, 18);
+    assert_eq!(calls.lock().unwrap().len(), made + 1);
+}
+
+async fn a_failed_attempt_is_made_again_after_a_restart<S: Tested>() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = S::within(folder.path());
+    let calls = Calls::default();
+    let flow = flow(&calls, true);
+    let journal = store.start("a", &flow, &0).await.unwrap();
+    let mut n: u64 = journal.state().unwrap();
+    flow.begin()
+        .with_journal(journal)
+        .finish(&mut n)
+        .await
+        .unwrap_err();
+
+    store.deliver("a", "how many", &5000).await.unwrap();
+    for expected in ["that is too many", "how many"] {
+        let journal = store.resume("a", &flow).await.unwrap();
+        let mut n: u64 = journal.state().unwrap();
+        let mut run = flow.begin().with_journal(journal);
+        let error = run.finish(&mut n).await.unwrap_err();
+        assert!(error.to_string().contains(expected), "{error}");
+    }
+
+    store.deliver("a", "how many", &3).await.unwrap();
+    let journal = store.resume("a", &flow).await.unwrap();
+    let mut n: u64 = journal.state().unwrap();
+    flow.begin()
+        .with_journal(journal)
+        .finish(&mut n)
+        .await
+        .unwrap();
+    assert_eq!(n, 18);
+
+    let calls = calls.lock().unwrap();
+    assert!(calls.contains(&"a:several/ask#5.2/first.1".to_owned()));
+    assert_eq!(calls.len(), 10 + 4 + 5);
+}
