@@ -55,7 +55,7 @@
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod agent;
-pub use agent::{Agent, AgentAnswer, AgentError, AgentErrorKind, AgentQuestion};
+pub use agent::{Agent, AgentAnswer, AgentError, AgentErrorKind, AgentQuestion, ToolApproval};
 
 mod state;
 pub use state::{FlowState, Output, ToolUse, Visit};

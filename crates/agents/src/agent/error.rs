@@ -1,6 +1,7 @@
 use std::fmt;
 
 use cogwork_ask::{Spent, Try};
+use cogwork_flow::journal::CannotWait;
 use cogwork_llm::LlmError;
 use cogwork_text::ErrorText;
 
@@ -66,6 +67,8 @@ pub enum AgentErrorKind {
         /// The limit.
         rounds: u32,
     },
+    /// A tool call needs a person's approval, and the run cannot wait for it.
+    CannotWait(CannotWait),
     /// No reply of the model named an action.
     NoAction {
         /// The labels to choose from.
@@ -144,7 +147,11 @@ cogwork_text::debug_as_display!(AgentError);
 
 impl std::error::Error for AgentError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        self.llm_error().map(|error| error as _)
+        match self.kind() {
+            AgentErrorKind::Client(error) => Some(error),
+            AgentErrorKind::CannotWait(error) => Some(error),
+            _ => None,
+        }
     }
 }
 
@@ -167,6 +174,10 @@ impl fmt::Display for AgentErrorKind {
                     f,
                     "the model still calls tools after {rounds} round{plural}; expected an answer"
                 )
+            }
+            Self::CannotWait(error) => {
+                f.write_str("a tool call needs a person's approval: ")?;
+                error.fmt(f)
             }
             Self::NoAction { labels } => write!(
                 f,

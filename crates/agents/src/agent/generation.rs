@@ -1,15 +1,21 @@
 //! From a request to an answer: calls to the model and to tools.
 
+use std::convert::Infallible;
+
 use cogwork_flow::Action;
+use cogwork_flow::journal::recorded;
 use cogwork_llm::{
     ChatRequest, ChatResponse, FinishReason, LlmClient, Message, ResponseLimits, ToolCall,
     ToolChoice,
 };
 use cogwork_thinking::Generating;
-use futures_util::future::join_all;
+use futures_util::future::try_join_all;
+use serde_json::{Map, Value};
 
+use super::approval::Asked;
 use super::attempt::Attempt;
 use super::question::{Question, Unusable};
+use super::recorded::label;
 use super::{Agent, AgentAnswer, AgentErrorKind};
 use crate::{Output, ToolUse};
 
@@ -90,7 +96,7 @@ impl Agent {
             }
 
             request.push(response.message());
-            for (message, used) in self.call_tools(&response).await {
+            for (message, used) in self.call_tools(&response, round).await? {
                 request.push(message);
                 attempt.keep_tools([used]);
             }
@@ -154,54 +160,109 @@ impl Agent {
     }
 
     /// Makes the calls concurrently and returns the results in the order of the calls.
-    async fn call_tools(&self, response: &ChatResponse) -> Vec<(Message, ToolUse)> {
+    async fn call_tools(
+        &self,
+        response: &ChatResponse,
+        round: u32,
+    ) -> Result<Vec<(Message, ToolUse)>, AgentErrorKind> {
         // A truncated call may be incomplete, even if it can be parsed.
         let cut = match response.finish_reason() {
             FinishReason::Length => Some("cut off at the limit of tokens"),
             FinishReason::ContentFilter => Some("withheld in part by a filter"),
             _ => None,
         };
-        join_all(
-            response
-                .tool_calls()
-                .iter()
-                .enumerate()
-                .map(|(place, call)| async move {
-                    let result = if let Some(cut) = cut {
-                        Err(format!(
-                            "the reply with this call was {cut}; expected a whole one"
-                        ))
-                    } else if place < MAX_CALLS_AT_ONCE {
-                        self.tools
-                            .call(call)
-                            .await
-                            .map_err(|error| error.to_string())
-                    } else {
-                        Err(format!(
-                            "too many calls at once; expected at most {MAX_CALLS_AT_ONCE}"
-                        ))
-                    };
 
-                    let used = |result: &str, failed| ToolUse {
-                        name: call.name().to_owned(),
-                        arguments: call.arguments().to_owned(),
-                        result: result.to_owned(),
-                        failed,
-                    };
+        let calls = response.tool_calls().iter().enumerate();
+        let results = calls.map(|(place, call)| async move {
+            let result = if let Some(cut) = cut {
+                Err(format!(
+                    "the reply with this call was {cut}; expected a whole one"
+                ))
+            } else if place < MAX_CALLS_AT_ONCE {
+                let number = format!("{}.{}", round + 1, place + 1);
+                self.call_tool(call, &number).await?
+            } else {
+                Err(format!(
+                    "too many calls at once; expected at most {MAX_CALLS_AT_ONCE}"
+                ))
+            };
 
-                    match result {
-                        Ok(text) => {
-                            let used = used(&text, false);
-                            (Message::tool_result(call, text), used)
-                        }
-                        Err(problem) => {
-                            let used = used(&problem, true);
-                            (Message::tool_failure(call, problem), used)
-                        }
-                    }
-                }),
-        )
-        .await
+            Ok(answered(call, result))
+        });
+
+        try_join_all(results).await
+    }
+
+    /// Makes a call, once a person has approved it if necessary. `number` is the round and the
+    /// place of the call.
+    async fn call_tool(
+        &self,
+        call: &ToolCall,
+        number: &str,
+    ) -> Result<Result<String, String>, AgentErrorKind> {
+        // Without a tool, there is nothing to record.
+        if !self.tools.names().any(|name| name == call.name()) {
+            return Ok(self.make(call).await);
+        }
+
+        if self.approval.covers(call.name())
+            && let Some(arguments) = parsed(call)
+        {
+            let asked = Asked {
+                tool: call.name(),
+                arguments: &arguments,
+                number,
+            };
+            let refusal = self.approval.refusal(asked).await;
+            if let Some(refusal) = refusal.map_err(AgentErrorKind::CannotWait)? {
+                return Ok(Err(refusal));
+            }
+        }
+
+        let what = format!("tool {number} {}", call.name());
+        let label = label(&what, &call.arguments());
+        let outcome = recorded(&label, || async {
+            Ok::<_, Infallible>(self.make(call).await)
+        });
+
+        Ok(match outcome.await {
+            Ok(result) => result,
+            Err(error) => Err(error.to_string()),
+        })
+    }
+
+    async fn make(&self, call: &ToolCall) -> Result<String, String> {
+        let result = self.tools.call(call).await;
+        result.map_err(|error| error.to_string())
+    }
+}
+
+/// Returns the arguments as the tool reads them; `None` if it will refuse them.
+fn parsed(call: &ToolCall) -> Option<Map<String, Value>> {
+    match call.arguments().trim() {
+        "" => Some(Map::new()),
+        text => serde_json::from_str(text).ok(),
+    }
+}
+
+/// Returns the result of a call for the model and for the output.
+fn answered(call: &ToolCall, result: Result<String, String>) -> (Message, ToolUse) {
+    let used = |result: &str, failed| ToolUse {
+        name: call.name().to_owned(),
+        arguments: call.arguments().to_owned(),
+        result: result.to_owned(),
+        failed,
+    };
+
+    match result {
+        Ok(text) => {
+            let used = used(&text, false);
+            (Message::tool_result(call, text), used)
+        }
+        Err(problem) => {
+            let used = used(&problem, true);
+            (Message::tool_failure(call, problem), used)
+        }
     }
 }
 

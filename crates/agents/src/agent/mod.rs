@@ -1,11 +1,14 @@
 //! A visit of an agent: prep, exec, post.
 
+mod approval;
 mod attempt;
 mod choice;
 mod error;
 mod generation;
 mod question;
+mod recorded;
 
+pub use approval::ToolApproval;
 pub use error::{AgentError, AgentErrorKind};
 
 use std::fmt;
@@ -20,8 +23,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::state::Failures;
 use crate::{FlowState, Output, Template, Visit};
+use approval::Approval;
 use attempt::{Attempt, Attempted};
 use choice::Choice;
+use recorded::RecordedClient;
 
 /// A model with a role, as a node of a flow over [`FlowState`]. The model may call tools, and its
 /// answer is the output of the node.
@@ -40,8 +45,12 @@ use choice::Choice;
 /// A reply that is cut off by the token limit or a filter is still an answer. Its output is marked
 /// as [`truncated`](Output::truncated), and the program decides whether to accept it.
 ///
-/// A visit is one step of a run. If a recorded run stops during a visit, the whole visit is
-/// repeated, including its tool calls.
+/// - **Approval.** Calls of some tools can [wait](Self::with_approval) for a person's approval.
+///
+/// A visit is one step of a run. In a run with a journal, each reply of the model (also to hooks) and
+/// each result of a tool is recorded, and a run that stops during a visit repeats none of them. A
+/// visit that failed is repeated as a whole. The memory is searched again in each case; if it then
+/// finds something else, the model is asked again.
 ///
 /// # Errors of a run
 ///
@@ -86,6 +95,7 @@ pub struct Agent {
     tool_rounds: u32,
     asks_again: u32,
     choice: Choice,
+    approval: Approval,
 }
 
 /// The result of a visit of an agent.
@@ -134,7 +144,7 @@ impl Agent {
     pub fn new(id: impl Into<Arc<str>>, client: impl LlmClient + 'static) -> Self {
         Self {
             id: id.into(),
-            thinking: Thinking::new(Arc::new(client)),
+            thinking: Thinking::new(Arc::new(RecordedClient::new(client))),
             request: ChatRequest::default(),
             role: None,
             prompt: Template::default(),
@@ -142,6 +152,7 @@ impl Agent {
             tool_rounds: 8,
             asks_again: 2,
             choice: Choice::default(),
+            approval: Approval::default(),
         }
     }
 
@@ -171,6 +182,56 @@ impl Agent {
     #[must_use]
     pub fn with_tools(mut self, tools: Tools) -> Self {
         self.tools = tools;
+        self
+    }
+
+    /// Sets the tools whose calls need a person's approval. The default is none.
+    ///
+    /// The run needs a journal. Before such a call, it [pauses](cogwork_flow::RunError::paused) once
+    /// all other calls of the same reply are complete. The event of the pause is unique to the call,
+    /// and the reason contains the tool and its arguments, of which at most 4,000 characters. The
+    /// answer is a [`ToolApproval`], or simply `true` or `false`. If the call is refused, the model
+    /// receives the error `refused by a person` with the person's reason, and continues.
+    ///
+    /// Calls with arguments that aren't a JSON object fail without a question.
+    ///
+    /// ```
+    /// use cogwork_agents::{Agent, FlowState, ToolApproval, Tools};
+    /// use cogwork_flow::journal::MemoryJournal;
+    /// use cogwork_flow::Flow;
+    /// use cogwork_llm::{ChatResponse, ScriptedClient, ToolCall};
+    /// use cogwork_tools::{ToolError, function};
+    /// use schemars::JsonSchema;
+    /// use serde::Deserialize;
+    ///
+    /// #[derive(Deserialize, JsonSchema)]
+    /// struct Mail { to: String }
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let send = function("send", "Sends a mail.", |mail: Mail| async move {
+    ///     Ok::<_, ToolError>(format!("sent to {}", mail.to))
+    /// });
+    /// let call = ChatResponse::new("").with_tool_calls([ToolCall::new("1", "send", r#"{"to": "Ada"}"#)]);
+    /// let script = ScriptedClient::default().then(call).then("Ada doesn't want mail.");
+    /// let agent = Agent::new("clerk", script).with_tools(Tools::new().with(send)?).with_approval(["send"]);
+    /// let flow = Flow::builder("office").start("clerk").node("clerk", agent).end("clerk", "default").build()?;
+    ///
+    /// let mut state = FlowState::new("Write to Ada.");
+    /// let mut run = flow.begin().with_journal(MemoryJournal::new("7"));
+    /// let paused = run.finish(&mut state).await.unwrap_err().into_paused()?;
+    /// assert_eq!(paused.event, "approve send 1.1 at office/clerk#1.1");
+    /// assert_eq!(paused.why, r#"the agent wants to call the tool `send` with {"to":"Ada"}"#);
+    ///
+    /// run.deliver(&paused.event, &ToolApproval::refused().with_reason("no mail to Ada")).await?;
+    /// run.finish(&mut state).await?;
+    /// assert_eq!(state.last().tools[0].result, "refused by a person: no mail to Ada");
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn with_approval<N: Into<String>>(mut self, tools: impl IntoIterator<Item = N>) -> Self {
+        self.approval = Approval::of(tools.into_iter().map(Into::into).collect());
         self
     }
 
@@ -241,6 +302,10 @@ impl Node<FlowState> for Agent {
 
     fn actions(&self) -> Vec<Action> {
         self.choice.actions()
+    }
+
+    fn is_composite(&self) -> bool {
+        true
     }
 
     fn prep(&self, state: &mut FlowState) -> Result<AgentQuestion, AgentError> {

@@ -1,5 +1,6 @@
 use std::sync::Arc;
 
+use cogwork_text::{Name, NameList};
 use cogwork_thinking::{MemoryLimits, Recall, RecallSettings};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
@@ -27,6 +28,10 @@ struct Settings {
     #[serde(default)]
     #[schemars(schema_with = "tools")]
     tools: Vec<String>,
+    /// Those of its tools whose calls need a person's approval. The run needs a journal. Default: none.
+    #[serde(default)]
+    #[schemars(schema_with = "tools")]
+    approve: Vec<String>,
     /// The thinking modes of a visit. Default: none.
     #[serde(default)]
     #[schemars(schema_with = "thinking")]
@@ -99,6 +104,14 @@ fn make(settings: Settings, making: &mut Making<'_, '_>) -> Result<Made, Vec<Set
         Err(more) => problems.extend(more),
     }
 
+    let listed = |name: &String| settings.tools.contains(name);
+    for (place, name) in settings.approve.iter().enumerate() {
+        if !listed(name) {
+            problems.push(not_a_tool(name, &settings.tools).at(format!("approve[{place}]")));
+        }
+    }
+    agent = agent.with_approval(settings.approve);
+
     if let Some(thinking) = settings.thinking {
         match making.modes("thinking", &thinking) {
             Ok(modes) => agent = modes.into_iter().fold(agent, Agent::with_mode),
@@ -133,6 +146,14 @@ fn make(settings: Settings, making: &mut Making<'_, '_>) -> Result<Made, Vec<Set
     } else {
         Err(problems)
     }
+}
+
+fn not_a_tool(name: &str, tools: &[String]) -> SettingProblem {
+    let name = Name(name);
+    let tools = NameList::or(tools);
+    SettingProblem::new(format!(
+        "`{name}` is not one of the agent's tools; expected {tools}"
+    ))
 }
 
 impl MemorySettings {

@@ -1,12 +1,14 @@
 //! The integration tests, as one program: each program is linked by itself, which takes longer than most of them run.
 
 mod agent;
+mod approval;
 mod bad_files;
 mod good_files;
 mod guide;
 mod hostile;
 mod hostile_places;
 mod hostile_replies;
+mod recorded;
 mod running;
 mod schema;
 mod secrets;

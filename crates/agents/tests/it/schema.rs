@@ -144,7 +144,7 @@ fn its_outline() {
     provider.rules: else, rules
     provider.scripted: replies
     request: max_tokens, seed, stop, temperature
-    settings.agent: actions, asks_again, memory, prompt, role, thinking, tool_rounds, tools
+    settings.agent: actions, approve, asks_again, memory, prompt, role, thinking, tool_rounds, tools
     settings.chain_of_thought: answer, early_end, history, language, limits, prompt, reading
     settings.strategy: budget, prompt, strategy, table, tools, when_stopped
     settings.subflow: answer, edges, file, nodes, prompt, start

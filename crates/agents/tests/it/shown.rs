@@ -10,6 +10,7 @@ use cogwork_agents::{
     NodeType, Provider, Template, TemplateError,
 };
 use cogwork_flow::Flow;
+use cogwork_flow::journal::CannotWait;
 use cogwork_llm::{LlmError, LlmErrorKind, ScriptedClient};
 use cogwork_text::testing::{Shown, assert_safe, assert_safe_line, texts};
 use schemars::JsonSchema;
@@ -192,6 +193,7 @@ fn show_agent_errors(shown: &Shown, text: &str) {
         AgentErrorKind::Client(failure(text)),
         AgentErrorKind::Empty,
         AgentErrorKind::TooManyToolCalls { rounds: 1 },
+        AgentErrorKind::CannotWait(CannotWait::NoJournal),
         AgentErrorKind::NoAction {
             labels: text.to_owned(),
         },

@@ -1,0 +1,262 @@
+//! Tool calls that a person has to approve.
+
+#![expect(
+    clippy::unwrap_used,
+    reason = "the helpers of tests may, as the tests do"
+)]
+
+use std::sync::{Arc, Mutex};
+
+use cogwork_agents::{Agent, FlowState, Loader, ToolApproval, Tools};
+use cogwork_flow::{Action, Flow, Paused};
+use cogwork_journal::{FileStore, RunStatus, SqliteStore, Store};
+use cogwork_llm::{ChatResponse, ScriptedClient, ToolCall};
+use cogwork_text::testing::assert_safe_line;
+use cogwork_tools::{ToolError, function};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+/// The mails that were sent.
+type Sent = Arc<Mutex<Vec<String>>>;
+
+#[derive(Deserialize, JsonSchema)]
+struct Mail {
+    to: String,
+}
+
+fn tools(sent: &Sent) -> Tools {
+    let sent = Arc::clone(sent);
+    let send = function("send", "Sends a mail.", move |Mail { to }| {
+        sent.lock().unwrap().push(to);
+        async { Ok::<_, ToolError>("sent".to_owned()) }
+    });
+    let look = function("look", "Looks.", |Mail { to }| async move {
+        Ok::<_, ToolError>(format!("{to} is in."))
+    });
+
+    Tools::new().with(send).unwrap().with(look).unwrap()
+}
+
+fn call(id: &str, tool: &str, to: &str) -> ToolCall {
+    ToolCall::new(id, tool, json!({ "to": to }).to_string())
+}
+
+fn script(calls: impl IntoIterator<Item = ToolCall>) -> ScriptedClient {
+    ScriptedClient::default()
+        .then(ChatResponse::new("").with_tool_calls(calls))
+        .then("Done.")
+}
+
+fn flow(agent: Agent) -> Flow<FlowState> {
+    Flow::builder("office")
+        .start("clerk")
+        .node("clerk", agent)
+        .end("clerk", Action::DEFAULT)
+        .build()
+        .unwrap()
+}
+
+/// Runs until the run ends or pauses.
+async fn resume(store: &impl Store, flow: &Flow<FlowState>) -> Result<FlowState, Paused> {
+    let input = FlowState::new("Write to everyone.");
+    let journal = store.start_or_resume("7", flow, &input).await.unwrap();
+    let mut state: FlowState = journal.state().unwrap();
+    let ended = flow.begin().with_journal(journal).finish(&mut state).await;
+
+    match ended {
+        Ok(_) => Ok(state),
+        Err(error) => Err(error.into_paused().unwrap()),
+    }
+}
+
+async fn each_call_is_approved(store: impl Store) {
+    let sent = Sent::default();
+    let calls = [
+        call("1", "send", "Ada"),
+        call("2", "look", "Bob"),
+        call("3", "send", "Bob"),
+        call("4", "send", "Cleo"),
+    ];
+    let script = script(calls);
+    let agent = Agent::new("clerk", script.clone())
+        .with_tools(tools(&sent))
+        .with_approval(["send"]);
+    let flow = flow(agent);
+
+    let paused = resume(&store, &flow).await.unwrap_err();
+    let events: Vec<_> = std::iter::once(&paused)
+        .chain(&paused.also)
+        .map(|paused| paused.event.clone())
+        .collect();
+    assert_eq!(
+        events,
+        [
+            "approve send 1.1 at office/clerk#1.1",
+            "approve send 1.3 at office/clerk#1.1",
+            "approve send 1.4 at office/clerk#1.1",
+        ]
+    );
+    assert_eq!(
+        paused.why,
+        r#"the agent wants to call the tool `send` with {"to":"Ada"}"#
+    );
+    assert_eq!(sent.lock().unwrap().len(), 0);
+
+    let runs = store.runs().await.unwrap();
+    let RunStatus::Paused { waits } = &runs[0].status else {
+        panic!("{runs:?}");
+    };
+    assert_eq!(waits.len(), 3);
+
+    deliver(&store, &events[0], &true).await;
+    deliver(
+        &store,
+        &events[1],
+        &ToolApproval::refused().with_reason("he is away"),
+    )
+    .await;
+    let paused = resume(&store, &flow).await.unwrap_err();
+    assert_eq!(paused.event, events[2]);
+    assert_eq!(*sent.lock().unwrap(), ["Ada"]);
+
+    deliver(&store, &events[2], &false).await;
+    let state = resume(&store, &flow).await.unwrap();
+    assert_eq!(*sent.lock().unwrap(), ["Ada"]);
+
+    let results: Vec<_> = state
+        .last()
+        .tools
+        .iter()
+        .map(|used| used.result.as_str())
+        .collect();
+    assert_eq!(
+        results,
+        [
+            "sent",
+            "Bob is in.",
+            "refused by a person: he is away",
+            "refused by a person",
+        ]
+    );
+    assert!(state.last().tools[2].failed);
+
+    let requests = script.requests();
+    assert_eq!(requests.len(), 2, "the model is asked once for each reply");
+    let told = requests[1].messages().iter().last().unwrap().clone();
+    assert!(told.is_tool_failure());
+    assert_eq!(told.text(), "refused by a person");
+}
+
+async fn deliver(store: &impl Store, event: &str, answer: &(impl Serialize + Sync)) {
+    store.deliver("7", event, answer).await.unwrap();
+}
+
+#[tokio::test]
+async fn each_call_is_approved_in_files() {
+    let folder = tempfile::tempdir().unwrap();
+    each_call_is_approved(FileStore::new(folder.path())).await;
+}
+
+#[tokio::test]
+async fn each_call_is_approved_in_a_database() {
+    let folder = tempfile::tempdir().unwrap();
+    each_call_is_approved(SqliteStore::new(folder.path().join("runs.db"))).await;
+}
+
+#[tokio::test]
+async fn an_answer_that_is_none_is_refused_and_the_question_stays() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = FileStore::new(folder.path());
+    let sent = Sent::default();
+    let agent = Agent::new("clerk", script([call("1", "send", "Ada")]))
+        .with_tools(tools(&sent))
+        .with_approval(["send"]);
+    let flow = flow(agent);
+    let event = resume(&store, &flow).await.unwrap_err().event;
+
+    for answer in [
+        json!("yes"),
+        json!({"approved": true, "because": "so"}),
+        json!(null),
+    ] {
+        deliver(&store, &event, &answer).await;
+        let input = FlowState::new("");
+        let journal = store.start_or_resume("7", &flow, &input).await.unwrap();
+        let mut state: FlowState = journal.state().unwrap();
+        let mut run = flow.begin().with_journal(journal);
+        let error = run.finish(&mut state).await.unwrap_err();
+
+        assert!(
+            error
+                .to_string()
+                .contains("expected `true`, `false`, or an object with `approved`"),
+            "{error}"
+        );
+        assert_eq!(sent.lock().unwrap().len(), 0);
+    }
+
+    assert_eq!(resume(&store, &flow).await.unwrap_err().event, event);
+    deliver(&store, &event, &json!({"approved": true})).await;
+    resume(&store, &flow).await.unwrap();
+    assert_eq!(*sent.lock().unwrap(), ["Ada"]);
+}
+
+#[tokio::test]
+async fn without_a_journal_the_visit_fails_before_the_call() {
+    let sent = Sent::default();
+    let agent = Agent::new("clerk", script([call("1", "send", "Ada")]))
+        .with_tools(tools(&sent))
+        .with_approval(["send"]);
+    let error = flow(agent)
+        .run(&mut FlowState::new("Go."))
+        .await
+        .unwrap_err();
+
+    insta::assert_snapshot!(error, @"flow `office`, node `clerk`: exec failed: a tool call needs a person's approval: a wait inside `exec` needs a journal; give the run one with `Run::with_journal`, and don't wait in spawned tasks");
+    assert_eq!(sent.lock().unwrap().len(), 0);
+}
+
+#[tokio::test]
+async fn a_person_sees_the_arguments_as_the_tool_reads_them() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = FileStore::new(folder.path());
+    let sent = Sent::default();
+    let hidden = "a\u{202e}\u{1b}[2J\n".to_owned() + &"x".repeat(10_000);
+    let calls = [
+        ToolCall::new("1", "send", r#"{"to": "Ada", "to": "Eve"}"#),
+        call("2", "send", &hidden),
+        ToolCall::new("3", "send", "not an object"),
+    ];
+    let agent = Agent::new("clerk", script(calls))
+        .with_tools(tools(&sent))
+        .with_approval(["send"]);
+    let paused = resume(&store, &flow(agent)).await.unwrap_err();
+
+    assert!(paused.why.ends_with(r#"{"to":"Eve"}"#), "{}", paused.why);
+    assert_eq!(paused.also.len(), 1, "the last call fails by itself");
+    assert_safe_line(&paused.also[0].why);
+    assert!(paused.also[0].why.ends_with('…'));
+    assert!(paused.also[0].why.chars().count() < 4_100);
+}
+
+fn file(approve: &str) -> String {
+    format!(
+        "nodes:\n- id: clerk\n  type: agent\n  config:\n    provider: scripted\n    replies: [x]\n    tools: [look]\n    approve: {approve}\nedges:\n- {{from: clerk, to: end}}\n"
+    )
+}
+
+#[tokio::test]
+async fn a_file_names_the_tools_that_need_approval() {
+    let sent = Sent::default();
+    let loader = Loader::new().with_tools(tools(&sent));
+    loader.load_text("flow.yaml", &file("[look]")).unwrap();
+
+    let problems = |approve: &str| {
+        let error = loader.load_text("flow.yaml", &file(approve)).unwrap_err();
+        format!("{error:#}")
+    };
+    insta::assert_snapshot!(problems("[send]"), @"flow.yaml:8:15: nodes[0].config.approve[0]: `send` is not one of the agent's tools; expected `look`");
+    insta::assert_snapshot!(problems("[lok]"), @"flow.yaml:8:15: nodes[0].config.approve[0]: unknown tool `lok`; known tools: `look`, `send`; did you mean `look`?");
+    insta::assert_snapshot!(problems("look"), @"flow.yaml:8:14: nodes[0].config.approve: expected a list, found a text");
+}
