@@ -65,7 +65,8 @@ pub enum EventKind {
         /// The total number of steps of the run so far.
         steps: u64,
     },
-    /// The outcome of `exec` was read from the journal, so `exec` wasn't called.
+    /// The outcome of `exec`, or of a [recorded](crate::journal::recorded()) call inside it, was read
+    /// from the journal, so the work wasn't done.
     Replayed,
     /// The run waits for an event.
     Paused(Paused),
@@ -94,6 +95,10 @@ impl Event {
             at,
             kind,
         }
+    }
+
+    fn is_of_call(&self) -> bool {
+        self.step.as_ref().is_some_and(|step| step.call.is_some())
     }
 }
 
@@ -134,6 +139,7 @@ impl fmt::Display for Event {
                     Name(action.as_str())
                 )
             }
+            EventKind::Replayed if self.is_of_call() => f.write_str("replayed"),
             EventKind::Replayed => f.write_str("replayed exec"),
             EventKind::Paused(paused) => paused.fmt(f),
             EventKind::Failed { error } => write!(f, "failed: {}", OneLine::new(error)),

@@ -125,6 +125,7 @@ impl Run {
         };
 
         let item = name.item;
+        let call = name.call.as_ref().map(field::display);
         if event.kind == EventKind::StepEntered {
             self.steps.remove(way_to(&name.within)); // it is taken again
         }
@@ -144,8 +145,8 @@ impl Run {
             } => {
                 warn!(parent: &span, attempts, delay_us = us(*delay), error, item, "retrying");
             }
-            EventKind::Noted { text } => debug!(parent: &span, item, text, "noted"),
-            EventKind::Replayed => debug!(parent: &span, item, "replayed"),
+            EventKind::Noted { text } => debug!(parent: &span, item, call, text, "noted"),
+            EventKind::Replayed => debug!(parent: &span, item, call, "replayed"),
             EventKind::Moved { action, .. } => self.left(name, action, event.at),
             EventKind::Ended { action, steps } => {
                 self.left(name, action, event.at);

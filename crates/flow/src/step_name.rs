@@ -5,7 +5,8 @@ use std::fmt::{self, Write};
 use cogwork_text::is_unsafe;
 
 /// The name of a step of a run. `crawl/page#1[4]/fetch#2` is the second step of the flow over the
-/// fifth item of the first step of `crawl`, at the node `fetch`.
+/// fifth item of the first step of `crawl`, at the node `fetch`. `crawl/report#2.1/search.3` is a
+/// [call](CallName) inside a step.
 ///
 /// Names consist of the path and the number of the step, so a resumed run gives its steps the same
 /// names. `Display` writes `/`, `#`, `[`, `]`, `%` and [unsafe characters](cogwork_text::is_unsafe)
@@ -116,7 +117,7 @@ impl fmt::Display for StepName {
         }
 
         match &self.call {
-            Some(call) => call.fmt(f),
+            Some(call) => write!(f, ".{call}"),
             None => Ok(()),
         }
     }
@@ -130,7 +131,7 @@ impl fmt::Display for CallName {
             number,
         } = self;
 
-        write!(f, ".{attempt}/{}.{number}", Escaped(label))
+        write!(f, "{attempt}/{}.{number}", Escaped(label))
     }
 }
 

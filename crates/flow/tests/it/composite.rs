@@ -1,6 +1,7 @@
 //! Nodes whose calls are recorded one by one.
 
 mod crashes;
+mod events;
 mod failures;
 mod places;
 mod random;

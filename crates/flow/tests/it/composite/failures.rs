@@ -183,3 +183,20 @@ async fn a_failed_call_is_recorded_with_its_text() {
     assert_eq!(run(&flow, &lines).await.unwrap(), 1);
     assert_eq!(made.count(), 1);
 }
+
+#[tokio::test]
+async fn a_wrapper_around_a_composite_node_is_composite() {
+    let made = Made::default();
+    let lines = Lines::default();
+    let node = failing(&made, 0)
+        .timeout(Duration::from_secs(1))
+        .fallback(|_, error| Err(error))
+        .retry(Backoff::of::<2>())
+        .focus(|n: &mut u64| n);
+
+    assert_eq!(run(&flow(node), &lines).await.unwrap(), 2);
+    assert_eq!(
+        outcomes(&lines),
+        ["f/n#1.1/add.1", "f/n#1.1/add.2", "f/n#1"]
+    );
+}
