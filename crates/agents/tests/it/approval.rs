@@ -2,6 +2,7 @@
 
 #![expect(
     clippy::unwrap_used,
+    clippy::indexing_slicing,
     reason = "the helpers of tests may, as the tests do"
 )]
 
@@ -105,7 +106,7 @@ async fn each_call_is_approved(store: impl Store) {
 
     let runs = store.runs().await.unwrap();
     let RunStatus::Paused { waits } = &runs[0].status else {
-        panic!("{runs:?}");
+        unreachable!("{runs:?}");
     };
     assert_eq!(waits.len(), 3);
 

@@ -386,7 +386,7 @@ enum Served {
 
 /// A wait whose event hasn't arrived.
 struct Pause {
-    paused: Paused,
+    paused: Box<Paused>,
     reply: oneshot::Sender<Option<Vec<u8>>>,
 }
 
@@ -481,8 +481,8 @@ impl<'a> Serving<'a> {
             return Poll::Pending;
         };
 
-        first.join(pauses);
-        let failure = Failure::Paused(Box::new(first));
+        first.join(pauses.map(|paused| *paused));
+        let failure = Failure::Paused(first);
         Poll::Ready(Err(Stopped::Run(failure)))
     }
 }
@@ -534,10 +534,7 @@ async fn serve(
                     let _ = reply.send(answer);
                 }
                 Err(Failure::Paused(paused)) => {
-                    return Ok(Served::Paused(Pause {
-                        paused: *paused,
-                        reply,
-                    }));
+                    return Ok(Served::Paused(Pause { paused, reply }));
                 }
                 Err(failure) => return Err(Stopped::Run(failure)),
             }

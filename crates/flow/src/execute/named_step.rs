@@ -93,14 +93,15 @@ impl<'j> NamedStep<'j> {
     }
 
     /// Runs `exec` and reports its duration. While it is polled, this is the current step.
-    pub(crate) async fn exec<T>(&self, work: impl Future<Output = T>) -> T {
+    pub(crate) fn exec<T>(&self, work: impl Future<Output = T>) -> impl Future<Output = T> {
         let current = Current::Step {
             name: Arc::clone(&self.name),
             watch: self.attached.watch.clone(),
             run: self.journal().map(|journal| Arc::clone(&journal.run)),
         };
 
-        self.exec_as(current, work).await
+        // Not awaited here: the work would take twice the space.
+        self.exec_as(current, work)
     }
 
     /// The same, with a different value as the current work.

@@ -8,7 +8,11 @@ mod batches;
 mod cancelling;
 mod clock;
 mod closures;
-#[expect(clippy::unwrap_used, reason = "helpers of tests may, as the tests do")]
+#[expect(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    reason = "helpers of tests may, as the tests do"
+)]
 mod composite;
 mod deep;
 mod drawing;

@@ -160,7 +160,7 @@ async fn a_store_lists_and_answers_a_wait_inside_exec<S: Tested>() {
 
     let runs = store.runs().await.unwrap();
     let RunStatus::Paused { waits } = &runs[0].status else {
-        panic!("{runs:?}");
+        unreachable!("{runs:?}");
     };
     assert_eq!(waits.len(), 1);
     assert_eq!(waits[0].step, "several/ask#5.1/how many.1");
