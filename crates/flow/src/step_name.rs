@@ -25,7 +25,7 @@ pub struct StepName {
     pub item: Option<usize>,
     /// The call inside `exec`, if this names a call of a [composite](crate::Node::is_composite)
     /// node.
-    pub call: Option<CallName>,
+    pub call: Option<Box<CallName>>,
 }
 
 /// The name of a call inside the `exec` of a [composite](crate::Node::is_composite) node.
@@ -80,7 +80,7 @@ impl StepName {
 
     pub(crate) fn of_call(&self, call: CallName) -> Self {
         Self {
-            call: Some(call),
+            call: Some(Box::new(call)),
             ..self.clone()
         }
     }

@@ -166,8 +166,7 @@ async fn attempt<S, N: Node<S>>(
     journal: &Journaled<'_>,
     calls: &Arc<Calls>,
 ) -> Ended<N::Exec> {
-    let current = Current::Composite(Arc::clone(calls));
-    let exec = step.exec_as(current, node.exec(prep));
+    let exec = step.exec_composite(Arc::clone(calls), node.exec(prep));
 
     // A panic ends the attempt like an error: it would otherwise be replayed forever.
     let mut exec = pin!(AssertUnwindSafe(exec).catch_unwind());

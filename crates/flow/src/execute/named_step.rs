@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use tokio::time::Instant;
 
+use super::composite::Calls;
 use super::cursor::Cursor;
 use super::journaled::Journaled;
 use crate::current::{self, Current};
@@ -93,22 +94,30 @@ impl<'j> NamedStep<'j> {
     }
 
     /// Runs `exec` and reports its duration. While it is polled, this is the current step.
-    pub(crate) fn exec<T>(&self, work: impl Future<Output = T>) -> impl Future<Output = T> {
+    pub(crate) async fn exec<T>(&self, work: impl Future<Output = T>) -> T {
+        let started = self.started();
         let current = Current::Step {
             name: Arc::clone(&self.name),
             watch: self.attached.watch.clone(),
             run: self.journal().map(|journal| Arc::clone(&journal.run)),
         };
 
-        // Not awaited here: the work would take twice the space.
-        self.exec_as(current, work)
-    }
-
-    /// The same, with a different value as the current work.
-    pub(crate) async fn exec_as<T>(&self, current: Current, work: impl Future<Output = T>) -> T {
-        let started = self.started();
         let done = current.during(work).await;
         self.finished(Phase::Exec, started);
+        done
+    }
+
+    /// Runs the `exec` of a composite node in the same way. Not shared with the other, whose future
+    /// would be larger.
+    pub(crate) async fn exec_composite<T>(
+        &self,
+        calls: Arc<Calls>,
+        work: impl Future<Output = T>,
+    ) -> T {
+        let started = self.started();
+        let done = Current::Composite(calls).during(work).await;
+        self.finished(Phase::Exec, started);
+
         done
     }
 

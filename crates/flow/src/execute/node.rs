@@ -4,6 +4,7 @@ use super::call::Call;
 use super::composite;
 use super::failure::Failure;
 use super::here::Here;
+use super::journaled::Journaled;
 use super::named_step::NamedStep;
 use super::visit::{Visit, Visited};
 use crate::journal::Work;
@@ -15,7 +16,8 @@ impl<S: Send, N: Node<S>> Visit<S> for NodeVisit<N> {
     fn visit<'a>(&'a self, state: &'a mut S, _: &'a [usize], here: Here<'a>) -> Visited<'a> {
         let node = &self.0;
 
-        // Two futures, so that a visit without a named step is as small as possible.
+        // Several futures, so that a visit without a named step is as small as possible, and so that
+        // no other node is larger because of composite ones.
         match here.step {
             None => Box::pin(async move {
                 let prep = node
@@ -27,7 +29,12 @@ impl<S: Send, N: Node<S>> Visit<S> for NodeVisit<N> {
 
                 Ok(post.map_err(|error| Failure::node(Phase::Post, error))?)
             }),
-            Some(step) => Box::pin(visit_named(node, state, step)),
+            Some(step) => match step.journal() {
+                Some(journal) if node.is_composite() => {
+                    Box::pin(visit_composite(node, state, step, journal))
+                }
+                _ => Box::pin(visit_named(node, state, step)),
+            },
         }
     }
 }
@@ -45,16 +52,27 @@ async fn visit_named<S, N: Node<S>>(
             let exec = step.exec(node.exec(&prep)).await;
             exec.map_err(|error| Failure::node(Phase::Exec, error))?
         }
-        // Boxed, so that the future of any other node isn't larger for it.
-        Some(journal) if node.is_composite() => {
-            Box::pin(composite::exec(node, &prep, step, journal)).await?
-        }
         Some(journal) => {
             let call = Call::new(node, &prep, step, journal.max_outcome);
             let recorded = journal.step(&step.name, Work::new(&call)).await;
             call.outcome(&recorded.map_err(Failure::from)?).await?
         }
     };
+
+    let post = step.phase(Phase::Post, || node.post(state, prep, exec));
+    post.map_err(|error| Failure::node(Phase::Post, error).into())
+}
+
+async fn visit_composite<S, N: Node<S>>(
+    node: &N,
+    state: &mut S,
+    step: &NamedStep<'_>,
+    journal: &Journaled<'_>,
+) -> Result<Action, Box<Failure>> {
+    let prep = step.phase(Phase::Prep, || node.prep(state));
+    let prep = prep.map_err(|error| Failure::node(Phase::Prep, error))?;
+
+    let exec = composite::exec(node, &prep, step, journal).await?;
 
     let post = step.phase(Phase::Post, || node.post(state, prep, exec));
     post.map_err(|error| Failure::node(Phase::Post, error).into())

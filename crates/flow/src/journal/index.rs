@@ -13,6 +13,8 @@ pub(super) struct Index {
     pub(super) steps: HashMap<String, Known>,
     /// The name of the step at each moment, to check that a replay takes the same path.
     pub(super) moments: HashMap<String, String>,
+    /// The events of the steps that wait.
+    waiting: HashMap<String, String>,
     answers: HashMap<String, VecDeque<Json>>,
     /// The number of unused answers to all events.
     kept: u64,
@@ -35,7 +37,7 @@ pub(super) struct Known {
 pub(super) enum What {
     Outcome(Json),
     Sleep { until: u64 },
-    Waiting { event: String, until: Option<u64> },
+    Waiting { until: Option<u64> },
     Answered { answer: Json },
     TimedOut,
 }
@@ -84,7 +86,7 @@ impl Index {
     fn until(&self, step: &str) -> Option<u64> {
         match self.steps.get(step)?.what {
             What::Sleep { until } => Some(until),
-            What::Waiting { until, .. } => until,
+            What::Waiting { until } => until,
             What::Outcome(_) | What::Answered { .. } | What::TimedOut => None,
         }
     }
@@ -100,19 +102,26 @@ impl Index {
             Entry::Sleep { step, until } => self.know(step, What::Sleep { until }, line),
             Entry::Waiting {
                 step, event, until, ..
-            } => self.know(step, What::Waiting { event, until }, line),
+            } => {
+                self.waiting.insert(step.clone(), event);
+                self.know(step, What::Waiting { until }, line);
+            }
             Entry::Answer { event, answer } => {
                 self.kept = self.kept.saturating_add(1);
                 self.answers.entry(event).or_default().push_back(answer);
             }
             Entry::Taken { step, event } => {
+                self.waiting.remove(&step);
                 if let Some(answer) = self.take(&event) {
                     self.know(step, What::Answered { answer }, line);
                 }
             }
             Entry::Refused { event, .. } => drop(self.take(&event)),
             Entry::Shortened { step, until } => self.shorten(&step, until, line),
-            Entry::TimedOut { step } => self.know(step, What::TimedOut, line),
+            Entry::TimedOut { step } => {
+                self.waiting.remove(&step);
+                self.know(step, What::TimedOut, line);
+            }
             Entry::Snapshot(snapshot) => {
                 *self = Self {
                     snapshot: Some(snapshot),
@@ -141,17 +150,14 @@ impl Index {
         known.line = line;
         match &mut known.what {
             What::Sleep { until } => *until = sooner,
-            What::Waiting { until, .. } => *until = Some(sooner),
+            What::Waiting { until } => *until = Some(sooner),
             What::Outcome(_) | What::Answered { .. } | What::TimedOut => {}
         }
     }
 
     /// Returns whether a step waits for an event.
     pub(super) fn awaits(&self, event: &str) -> bool {
-        self.steps.values().any(|known| match &known.what {
-            What::Waiting { event: awaited, .. } => awaited == event,
-            _ => false,
-        })
+        self.waiting.values().any(|awaited| awaited == event)
     }
 
     /// Returns the oldest unused answer to an event.

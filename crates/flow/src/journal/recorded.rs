@@ -260,7 +260,7 @@ impl<L: Log> Journal for Recorded<L> {
         let until = match self.known(&name).await? {
             Some(What::Answered { answer }) => return Ok(Waited::Answered(answer.to_bytes())),
             Some(What::TimedOut) => return Ok(Waited::TimedOut),
-            Some(What::Waiting { until, .. }) => match until.zip(awaited.within) {
+            Some(What::Waiting { until }) => match until.zip(awaited.within) {
                 Some((until, within)) => Some(self.no_later(&name, until, within).await?),
                 None => until,
             },
