@@ -51,9 +51,26 @@ impl Drop for Entered {
     }
 }
 
-/// Emits an event of the current step if the run is watched.
-pub(crate) fn emit_from_current(kind: impl FnOnce() -> EventKind) {
-    let watched = CURRENT.with_borrow(|current| match current {
+/// Makes a watched step the current work while a synchronous phase runs. The phase has no
+/// idempotency key, because it is repeated in a replay.
+pub(crate) fn during_phase<T>(name: &Arc<StepName>, watch: &Watch, work: impl FnOnce() -> T) -> T {
+    let current = Current::Step {
+        name: Arc::clone(name),
+        watch: Some(watch.clone()),
+        run: None,
+    };
+
+    let _entered = Entered(CURRENT.replace(Some(current)));
+    work()
+}
+
+/// Returns whether the run of the current step is watched.
+pub(crate) fn is_current_watched() -> bool {
+    watched().is_some()
+}
+
+fn watched() -> Option<(Arc<StepName>, Watch)> {
+    CURRENT.with_borrow(|current| match current {
         Some(Current::Step {
             name,
             watch: Some(watch),
@@ -61,7 +78,12 @@ pub(crate) fn emit_from_current(kind: impl FnOnce() -> EventKind) {
         }) => Some((Arc::clone(name), watch.clone())),
         Some(Current::Composite(calls)) => calls.watched(),
         _ => None,
-    });
+    })
+}
+
+/// Emits an event of the current step if the run is watched.
+pub(crate) fn emit_from_current(kind: impl FnOnce() -> EventKind) {
+    let watched = watched();
 
     // Outside of the borrow, because the closure may run any code.
     if let Some((name, watch)) = watched {
@@ -86,11 +108,12 @@ pub(crate) fn is_recorded() -> bool {
     })
 }
 
-/// Emits an [`EventKind::Noted`](crate::EventKind::Noted) event from inside `exec`, for example
-/// with the next chunk of a stream or the progress of the work. The closure isn't called outside of
-/// `exec`, or if the run isn't watched.
+/// Emits an [`EventKind::Noted`](crate::EventKind::Noted) event from inside any phase of a node, for
+/// example with the next chunk of a stream or the progress of the work. The closure isn't called
+/// outside of a node, or if the run isn't watched.
 ///
-/// Notes aren't recorded, so a replay doesn't emit them again.
+/// Notes aren't recorded. A replay calls `prep` and `post` again, but not `exec`, so it repeats the
+/// notes of the former only. To emit values of other types, use [`report`](crate::report()).
 ///
 /// ```
 /// use cogwork_flow::{EventKind, Flow, events, from_phases, note};

@@ -3,27 +3,41 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use cogwork_text::{Name, OneLine};
+use serde::Serialize;
 
-use crate::{Action, Paused, Phase, StepName};
+use crate::{Action, Paused, Phase, Report, StepName, event_json};
 
 /// An event of a run.
 ///
 /// `Display` writes one human-readable line, without the time.
-#[derive(Debug, Clone, PartialEq, Eq)]
+///
+/// An event is serialised as one object, with the fields of its kind and a `type`, such as
+/// `step_entered`. Times are in seconds:
+///
+/// ```json
+/// {"run": "run 7", "step": "greet/hello#1", "at": 0.25, "type": "moved", "action": "default", "to": "name"}
+/// ```
+///
+/// Later versions may add fields and types; readers should ignore those that they don't know.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Event {
     /// The id of the run; empty for [`EventKind::Lost`].
     pub run: Arc<str>,
     /// The step; `None` for events of the whole run.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub step: Option<Arc<StepName>>,
     /// The time since the start of the run.
+    #[serde(serialize_with = "event_json::seconds")]
     pub at: Duration,
     /// The kind of event.
+    #[serde(flatten)]
     pub kind: EventKind,
 }
 
 /// A kind of event.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum EventKind {
     /// The run takes its first step.
@@ -35,6 +49,7 @@ pub enum EventKind {
         /// The phase.
         phase: Phase,
         /// The duration of the phase.
+        #[serde(serialize_with = "event_json::seconds")]
         took: Duration,
     },
     /// `exec` failed and is retried after a delay.
@@ -42,14 +57,20 @@ pub enum EventKind {
         /// The number of attempts so far.
         attempts: u32,
         /// The time until the next attempt.
+        #[serde(serialize_with = "event_json::seconds")]
         delay: Duration,
         /// The error, in one line.
         error: String,
     },
-    /// A note from inside `exec`; see [`note`](crate::note).
+    /// A note of the node; see [`note`](crate::note).
     Noted {
         /// The text of the note.
         text: String,
+    },
+    /// A value that the node reported; see [`report`](crate::report()).
+    Reported {
+        /// The value.
+        report: Report,
     },
     /// The run moved to a different node, or to the same one again.
     Moved {
@@ -127,6 +148,7 @@ impl fmt::Display for Event {
                     OneLine::new(error)
                 )
             }
+            EventKind::Reported { report } => write!(f, "reported {report}"),
             EventKind::Noted { text } => write!(f, "noted: {}", OneLine::new(text)),
             EventKind::Moved { action, to } => {
                 write!(f, "moved on `{}` to {}", Name(action.as_str()), Name(to))

@@ -1,7 +1,9 @@
 //! Passes events from runs to their readers.
 
+use std::future::poll_fn;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::task::{Context, Poll};
 use std::time::Duration;
 
 use tokio::sync::mpsc;
@@ -85,15 +87,23 @@ impl Events {
     ///
     /// This method is cancel safe: if the future is dropped, no event is lost.
     pub async fn next(&mut self) -> Option<Event> {
+        poll_fn(|context| self.poll_next(context)).await
+    }
+
+    pub(crate) fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<Option<Event>> {
         match self.lost.swap(0, Ordering::Relaxed) {
-            0 => self.receiver.recv().await,
-            count => Some(Event::new(
+            0 => self.receiver.poll_recv(context),
+            count => Poll::Ready(Some(Event::new(
                 Arc::from(""),
                 None,
                 Duration::ZERO,
                 EventKind::Lost { count },
-            )),
+            ))),
         }
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.receiver.is_empty() && self.lost.load(Ordering::Relaxed) == 0
     }
 }
 

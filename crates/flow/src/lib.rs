@@ -43,7 +43,7 @@
 //! | run a flow, or step through it | [`Flow::run`], [`Flow::begin`], [`Run::step`] |
 //! | resume a run after a crash | [`Run::with_journal`], the module [`journal`], the crate `cogwork-journal` |
 //! | stop a run from outside | [`Run::with_deadline`], [`Run::with_cancellation`] |
-//! | watch a run | [`events`](events()), [`Run::with_events`] |
+//! | watch a run | [`events`](events()), [`Run::with_events`], [`Run::stream`] |
 //! | write `tracing` spans | `write_spans`, with the feature `tracing` |
 //! | draw a flow, with the visits of its runs | [`Flow::mermaid`], [`Flow::graphviz`], [`Visits`] |
 
@@ -85,7 +85,7 @@ mod build_error;
 pub use build_error::{BuildError, WiringProblem};
 
 mod run;
-pub use run::{Ended, Run, Stepped};
+pub use run::{Ended, Finished, Run, RunItem, RunStream, Stepped};
 
 mod error;
 pub use error::RunError;
@@ -102,12 +102,16 @@ pub use step_name::{CallName, Level, StepName};
 mod current;
 pub use current::{idempotency_key, note};
 
+mod report;
+pub use report::{Report, is_watched, report};
+
 pub mod journal;
 
 mod shape;
 pub use shape::Shape;
 
 mod event;
+mod event_json;
 pub use event::{Event, EventKind};
 
 mod events;

@@ -2,25 +2,34 @@ use std::time::SystemTime;
 use std::{fmt, mem};
 
 use cogwork_text::{Name, OneLine};
+use serde::Serialize;
 
-use crate::StepName;
+use crate::{StepName, event_json};
 
 /// A pause of a run: where it paused, and which event it waits for.
 ///
-/// `Display` writes one human-readable line.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// `Display` writes one human-readable line. In JSON, the step is named `waits_at`, and `until` is
+/// in seconds since the Unix epoch.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Paused {
     /// The step that waits; the first of them if several items or branches wait.
+    #[serde(rename = "waits_at")]
     pub step: StepName,
     /// The name of the event.
     pub event: String,
     /// The reason from [`Wait::with_reason`](crate::Wait::with_reason); empty if there is none.
+    #[serde(skip_serializing_if = "String::is_empty")]
     pub why: String,
     /// When the wait times out; `None` if it never does. A step taken after that leaves the wait
     /// with [`Wait::TIMED_OUT`](crate::Wait::TIMED_OUT).
+    #[serde(
+        serialize_with = "event_json::seconds_since_epoch",
+        skip_serializing_if = "Option::is_none"
+    )]
     pub until: Option<SystemTime>,
     /// The other items and branches that wait, in order.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub also: Vec<Paused>,
 }
 

@@ -1,7 +1,10 @@
 use std::fmt;
 
+use serde::Serialize;
+
 /// A phase of a node.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Phase {
     /// Takes the input of `exec` from the state.
     Prep,

@@ -3,6 +3,7 @@
 use std::fmt::{self, Write};
 
 use cogwork_text::is_unsafe;
+use serde::{Serialize, Serializer};
 
 /// The name of a step of a run. `crawl/page#1[4]/fetch#2` is the second step of the flow over the
 /// fifth item of the first step of `crawl`, at the node `fetch`. `crawl/report#2.1/search.3` is a
@@ -102,6 +103,13 @@ impl StepName {
 
         let _ = write!(place, "{}", Escaped(&self.node));
         place
+    }
+}
+
+impl Serialize for StepName {
+    /// Serialises the name as the text that `Display` writes.
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
     }
 }
 

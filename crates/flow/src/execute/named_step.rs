@@ -87,7 +87,10 @@ impl<'j> NamedStep<'j> {
     /// Runs a phase and reports its duration.
     pub(crate) fn phase<T>(&self, phase: Phase, work: impl FnOnce() -> T) -> T {
         let started = self.started();
-        let done = work();
+        let done = match &self.attached.watch {
+            Some(watch) => current::during_phase(&self.name, watch, work),
+            None => work(),
+        };
         self.finished(phase, started);
 
         done

@@ -3,8 +3,10 @@ mod ended;
 mod extra;
 mod reporting;
 mod settings;
+mod stream;
 
 pub use ended::{Ended, Stepped};
+pub use stream::{Finished, RunItem, RunStream};
 
 use std::fmt;
 use std::pin::pin;

@@ -32,6 +32,7 @@ mod shown;
 mod side_by_side;
 mod spans;
 mod stopping;
+mod streaming;
 mod unrecordable;
 mod visits;
 mod wiring;

@@ -1,0 +1,128 @@
+use std::any::{Any, type_name};
+use std::fmt;
+use std::sync::Arc;
+
+use cogwork_text::OneLine;
+use serde::ser::Error;
+use serde::{Serialize, Serializer};
+use serde_json::Value;
+
+use crate::EventKind;
+use crate::current::{emit_from_current, is_current_watched};
+
+/// A value that a node reported while it was visited; see [`report`].
+///
+/// It is serialised as the value.
+#[derive(Clone)]
+pub struct Report(Arc<dyn Reported>);
+
+impl Report {
+    /// Wraps a value.
+    pub fn new<T: Serialize + Send + Sync + 'static>(value: T) -> Self {
+        Self(Arc::new(value))
+    }
+
+    /// Returns the value if it is of this type.
+    pub fn downcast_ref<T: 'static>(&self) -> Option<&T> {
+        self.0.as_any().downcast_ref()
+    }
+}
+
+/// A value of any type.
+trait Reported: Send + Sync {
+    fn as_any(&self) -> &dyn Any;
+
+    fn name(&self) -> &'static str;
+
+    fn json(&self) -> Result<Value, serde_json::Error>;
+}
+
+impl<T: Serialize + Send + Sync + 'static> Reported for T {
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+
+    fn name(&self) -> &'static str {
+        type_name::<T>()
+    }
+
+    fn json(&self) -> Result<Value, serde_json::Error> {
+        serde_json::to_value(self)
+    }
+}
+
+impl PartialEq for Report {
+    /// Returns whether both are the same report.
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+}
+
+impl Eq for Report {}
+
+impl Serialize for Report {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let json = self.0.json().map_err(S::Error::custom)?;
+        json.serialize(serializer)
+    }
+}
+
+impl fmt::Display for Report {
+    /// Writes the value as JSON, in one line.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0.json() {
+            Ok(json) => OneLine::new(json).fmt(f),
+            Err(_) => f.write_str(self.0.name()),
+        }
+    }
+}
+
+impl fmt::Debug for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Report").field(&self.0.name()).finish()
+    }
+}
+
+/// Emits an [`EventKind::Reported`] event from inside any phase of a node, with a value for readers
+/// that know its type. The closure isn't called outside of a node, or if the run isn't watched.
+///
+/// Reports aren't recorded. A replay calls `prep` and `post` again, but not `exec`, so it repeats
+/// the reports of the former only.
+///
+/// ```
+/// use cogwork_flow::{EventKind, Flow, events, from_fn, report};
+/// use serde::Serialize;
+///
+/// #[derive(Serialize)]
+/// struct Weight {
+///     grams: u32,
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let weigh = from_fn(|grams: &mut u32| report(|| Weight { grams: *grams }));
+/// let flow = Flow::builder("shop").start("weigh").node("weigh", weigh).end("weigh", "default").build()?;
+///
+/// let (sink, mut events) = events(100);
+/// flow.begin().with_events(sink).finish(&mut 300).await?;
+///
+/// while let Some(event) = events.next().await {
+///     if let EventKind::Reported { report } = event.kind {
+///         assert_eq!(report.downcast_ref::<Weight>().map(|weight| weight.grams), Some(300));
+///         assert_eq!(report.to_string(), r#"{"grams":300}"#);
+///     }
+/// }
+/// # Ok(())
+/// # }
+/// ```
+pub fn report<T: Serialize + Send + Sync + 'static>(value: impl FnOnce() -> T) {
+    emit_from_current(|| EventKind::Reported {
+        report: Report::new(value()),
+    });
+}
+
+/// Returns whether the events of the current run are read, so that preparing a [`report`] is worth
+/// its cost. Outside of a node, returns `false`.
+pub fn is_watched() -> bool {
+    is_current_watched()
+}

@@ -1,0 +1,181 @@
+//! Runs as streams.
+
+use std::fmt;
+use std::future::poll_fn;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use futures_util::Stream;
+
+use super::Run;
+use crate::boxed::BoxFuture;
+use crate::{Ended, Event, Events, Flow, RunError, events};
+
+/// A run together with its events.
+///
+/// The run makes progress only while the stream is polled, and only once all earlier events were
+/// read. So a slow reader delays the run instead of losing events, up to
+/// [`CAPACITY`](Self::CAPACITY) events that a node emits without waiting for anything; further ones
+/// are replaced by [`EventKind::Lost`](crate::EventKind::Lost). A connection to a model is read by
+/// the run, too, so read the events into a buffer first if a reader may be slower than the model's
+/// timeout.
+///
+/// Dropping the stream cancels the run, and drops its state as it was after the last complete step.
+///
+/// ```
+/// use cogwork_flow::{Flow, RunItem, from_fn};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let flow = Flow::builder("greet")
+///     .start("hello")
+///     .node("hello", from_fn(|text: &mut String| text.push_str("Hello")))
+///     .end("hello", "default")
+///     .build()?;
+///
+/// let mut stream = flow.begin().stream(String::new());
+/// let mut steps = 0;
+///
+/// while let Some(item) = stream.next().await {
+///     match item {
+///         RunItem::Event(event) => steps += u32::from(event.step.is_some()),
+///         RunItem::Finished(finished) => assert_eq!(finished.state, "Hello"),
+///     }
+/// }
+/// assert!(steps > 0);
+/// # Ok(())
+/// # }
+/// ```
+pub struct RunStream<'f, S> {
+    events: Events,
+    run: Option<BoxFuture<'f, Finished<S>>>,
+    finished: Option<Box<Finished<S>>>,
+}
+
+/// An item of a [`RunStream`].
+#[derive(Debug)]
+pub enum RunItem<S> {
+    /// An event of the run.
+    Event(Event),
+    /// The end of the run, which is the last item.
+    Finished(Finished<S>),
+}
+
+/// The end of a [`RunStream`].
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Finished<S> {
+    /// The state, as it was after the last complete step.
+    pub state: S,
+    /// How the run ended. A run that [paused](RunError::paused) is an error here.
+    pub result: Result<Ended, RunError>,
+}
+
+impl<'f, S: Send> Run<'f, S> {
+    /// Returns the events of the run as a stream, which also executes it. They replace those of
+    /// [`with_events`](Self::with_events).
+    pub fn stream(self, state: S) -> RunStream<'f, S>
+    where
+        S: 'f,
+    {
+        RunStream::new(|sink| {
+            let mut run = self.with_events(sink);
+            let mut state = state;
+
+            Box::pin(async move {
+                let result = run.finish(&mut state).await;
+                Finished { state, result }
+            })
+        })
+    }
+}
+
+impl<S: Send + 'static> Flow<S> {
+    /// Returns a stream that executes the flow, for example in the handler of a web server. `set`
+    /// changes the settings of the run; to keep them, pass `|run| run`.
+    ///
+    /// [`Run::stream`] does the same for a flow that is borrowed.
+    pub fn stream(
+        self: &Arc<Self>,
+        state: S,
+        set: impl for<'f> FnOnce(Run<'f, S>) -> Run<'f, S> + Send + 'static,
+    ) -> RunStream<'static, S> {
+        let flow = Arc::clone(self);
+
+        RunStream::new(|sink| {
+            let mut state = state;
+
+            Box::pin(async move {
+                let mut run = set(flow.begin()).with_events(sink);
+                let result = run.finish(&mut state).await;
+                Finished { state, result }
+            })
+        })
+    }
+}
+
+impl<'f, S> RunStream<'f, S> {
+    /// The maximum number of events that wait to be read: 1,024.
+    pub const CAPACITY: usize = 1024;
+
+    fn new(run: impl FnOnce(crate::EventSink) -> BoxFuture<'f, Finished<S>>) -> Self {
+        let (sink, events) = events(Self::CAPACITY);
+
+        Self {
+            events,
+            run: Some(run(sink)),
+            finished: None,
+        }
+    }
+
+    /// Returns the next item, or `None` after the end.
+    ///
+    /// This method is cancel safe: if the future is dropped, no item is lost.
+    pub async fn next(&mut self) -> Option<RunItem<S>> {
+        poll_fn(|context| self.poll(context)).await
+    }
+
+    fn poll(&mut self, context: &mut Context<'_>) -> Poll<Option<RunItem<S>>> {
+        loop {
+            match self.events.poll_next(context) {
+                Poll::Ready(Some(event)) => return Poll::Ready(Some(RunItem::Event(event))),
+                // The reader has used up the time that tokio grants a task at once.
+                Poll::Pending if !self.events.is_empty() => return Poll::Pending,
+                Poll::Pending | Poll::Ready(None) => {}
+            }
+
+            let Some(run) = &mut self.run else {
+                let finished = self.finished.take();
+                return Poll::Ready(finished.map(|finished| RunItem::Finished(*finished)));
+            };
+
+            match run.as_mut().poll(context) {
+                Poll::Ready(finished) => {
+                    self.run = None;
+                    self.finished = Some(Box::new(finished));
+                }
+                Poll::Pending if self.events.is_empty() => return Poll::Pending,
+                Poll::Pending => {}
+            }
+        }
+    }
+}
+
+impl<S> Unpin for RunStream<'_, S> {}
+
+impl<S> Stream for RunStream<'_, S> {
+    type Item = RunItem<S>;
+
+    fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        self.poll(context)
+    }
+}
+
+impl<S> fmt::Debug for RunStream<'_, S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RunStream")
+            .field("is_running", &self.run.is_some())
+            .finish_non_exhaustive()
+    }
+}

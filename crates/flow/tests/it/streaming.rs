@@ -1,0 +1,280 @@
+//! Runs as streams of their events.
+
+use std::convert::Infallible;
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::Duration;
+
+use cogwork_flow::{
+    Action, EventKind, Flow, Report, RunItem, RunStream, Wait, from_fn, from_phases, is_watched,
+    note, report,
+};
+use insta::assert_snapshot;
+use serde::Serialize;
+
+#[derive(Debug, PartialEq, Serialize)]
+struct Weight {
+    grams: u32,
+}
+
+/// A flow that counts down, and reports the number in each phase.
+fn countdown() -> Flow<u32> {
+    let count = from_phases(
+        |left: &mut u32| {
+            report(|| format!("prep {left}"));
+            *left
+        },
+        |left: u32| async move {
+            report(|| Weight { grams: left });
+            tokio::task::yield_now().await;
+            Ok::<_, Infallible>(left - 1)
+        },
+        |left: &mut u32, less: u32| {
+            *left = less;
+            report(|| format!("post {left}"));
+            Action::from_static(if less == 0 { "end" } else { "again" })
+        },
+    )
+    .with_actions(["again", "end"]);
+
+    Flow::builder("countdown")
+        .start("count")
+        .node("count", count)
+        .edge("count", "again", "count")
+        .end("count", "end")
+        .build()
+        .unwrap()
+}
+
+/// Returns the events as lines of JSON, without times, and the end.
+async fn lines<S: std::fmt::Debug>(mut stream: RunStream<'_, S>) -> String {
+    let mut lines = String::new();
+
+    while let Some(item) = stream.next().await {
+        match item {
+            RunItem::Event(event) => {
+                let mut json = serde_json::to_value(&event).unwrap();
+                json.as_object_mut().unwrap().remove("at").unwrap();
+                json.as_object_mut().unwrap().remove("took");
+                lines += &format!("{json}\n");
+            }
+            RunItem::Finished(finished) => {
+                let result = finished.result.map(|ended| (ended.action, ended.steps));
+                lines += &format!("{:?}: {result:?}\n", finished.state);
+            }
+        }
+    }
+
+    assert!(stream.next().await.is_none());
+    lines
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_stream_has_every_event_and_the_end() {
+    let flow = countdown();
+    let stream = flow.begin().with_id("run").stream(2);
+
+    assert_snapshot!(lines(stream).await, @r#"
+    {"run":"run","type":"run_started"}
+    {"run":"run","step":"countdown/count#1","type":"step_entered"}
+    {"report":"prep 2","run":"run","step":"countdown/count#1","type":"reported"}
+    {"phase":"prep","run":"run","step":"countdown/count#1","type":"phase_finished"}
+    {"report":{"grams":2},"run":"run","step":"countdown/count#1","type":"reported"}
+    {"phase":"exec","run":"run","step":"countdown/count#1","type":"phase_finished"}
+    {"report":"post 1","run":"run","step":"countdown/count#1","type":"reported"}
+    {"phase":"post","run":"run","step":"countdown/count#1","type":"phase_finished"}
+    {"action":"again","run":"run","step":"countdown/count#1","to":"count","type":"moved"}
+    {"run":"run","step":"countdown/count#2","type":"step_entered"}
+    {"report":"prep 1","run":"run","step":"countdown/count#2","type":"reported"}
+    {"phase":"prep","run":"run","step":"countdown/count#2","type":"phase_finished"}
+    {"report":{"grams":1},"run":"run","step":"countdown/count#2","type":"reported"}
+    {"phase":"exec","run":"run","step":"countdown/count#2","type":"phase_finished"}
+    {"report":"post 0","run":"run","step":"countdown/count#2","type":"reported"}
+    {"phase":"post","run":"run","step":"countdown/count#2","type":"phase_finished"}
+    {"action":"end","run":"run","step":"countdown/count#2","steps":2,"type":"ended"}
+    0: Ok(("end", 2))
+    "#);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_stream_ends_with_the_error_of_the_run() {
+    let broken = from_phases(
+        |_: &mut u32| (),
+        |()| async { Err::<(), _>(io::Error::other("broken")) },
+        |_: &mut u32, ()| {},
+    );
+    let flow = Flow::builder("flow")
+        .start("node")
+        .node("node", broken)
+        .end("node", "default")
+        .build()
+        .unwrap();
+
+    assert_snapshot!(lines(flow.begin().with_id("run").stream(7)).await, @r#"
+    {"run":"run","type":"run_started"}
+    {"run":"run","step":"flow/node#1","type":"step_entered"}
+    {"phase":"prep","run":"run","step":"flow/node#1","type":"phase_finished"}
+    {"phase":"exec","run":"run","step":"flow/node#1","type":"phase_finished"}
+    {"error":"flow `flow`, node `node`: exec failed: broken","run":"run","step":"flow/node#1","type":"failed"}
+    7: Err(flow `flow`, node `node`: exec failed: broken)
+    "#);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_stream_ends_when_the_run_pauses() {
+    let wait = Wait::for_event("approval", |_: &mut u32, _: bool| {})
+        .with_reason(|_| "a person decides".to_owned());
+    let flow = Flow::builder("flow")
+        .start("ask")
+        .wait("ask", wait)
+        .end("ask", Action::DEFAULT)
+        .build()
+        .unwrap();
+
+    assert_snapshot!(lines(flow.begin().with_id("run").stream(7)).await, @r#"
+    {"run":"run","type":"run_started"}
+    {"run":"run","step":"flow/ask#1","type":"step_entered"}
+    {"event":"approval","run":"run","type":"paused","waits_at":"flow/ask#1","why":"a person decides"}
+    7: Err(flow `flow`, node `ask`: the run waits for the event `approval`: a person decides)
+    "#);
+}
+
+#[tokio::test]
+async fn a_slow_reader_loses_nothing_and_delays_the_run() {
+    let steps = 5_000;
+    let flow = Arc::new(countdown());
+    let mut stream = flow.stream(steps, |run| run.with_max_steps(u64::MAX));
+    let mut weights = Vec::new();
+    let mut left = None;
+
+    while let Some(item) = stream.next().await {
+        match item {
+            RunItem::Event(event) => match event.kind {
+                EventKind::Reported { report } => {
+                    weights.extend(report.downcast_ref::<Weight>().map(|weight| weight.grams));
+                }
+                EventKind::Lost { count } => panic!("{count} events were lost"),
+                _ => {}
+            },
+            RunItem::Finished(finished) => left = Some(finished.state),
+        }
+    }
+
+    assert_eq!(left, Some(0));
+    assert_eq!(weights, (1..=steps).rev().collect::<Vec<_>>());
+}
+
+#[tokio::test]
+async fn a_burst_of_events_is_bounded_and_the_loss_is_reported() {
+    let burst = RunStream::<()>::CAPACITY * 3;
+    let noisy = from_fn(move |_: &mut ()| (0..burst).for_each(|_| note(String::new)));
+    let flow = Flow::builder("flow")
+        .start("node")
+        .node("node", noisy)
+        .end("node", "default")
+        .build()
+        .unwrap();
+
+    let mut stream = flow.begin().stream(());
+    let mut notes = 0;
+    let mut lost = 0;
+
+    while let Some(item) = stream.next().await {
+        match item {
+            RunItem::Event(event) => match event.kind {
+                EventKind::Noted { .. } => notes += 1,
+                EventKind::Lost { count } => lost += count,
+                _ => {}
+            },
+            RunItem::Finished(finished) => assert!(finished.result.is_ok()),
+        }
+    }
+
+    assert!(notes <= RunStream::<()>::CAPACITY, "{notes}");
+    assert!(
+        notes + usize::try_from(lost).unwrap() >= burst,
+        "{notes} and {lost}"
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_run_takes_no_step_before_its_stream_is_read_and_none_after_it_is_dropped() {
+    struct Stopped(Arc<AtomicBool>);
+
+    impl Drop for Stopped {
+        fn drop(&mut self) {
+            self.0.store(true, Ordering::Relaxed);
+        }
+    }
+
+    let calls = Arc::new(AtomicUsize::new(0));
+    let stopped = Arc::new(AtomicBool::new(false));
+    let slow = from_phases(
+        |_: &mut ()| (),
+        {
+            let calls = Arc::clone(&calls);
+            let stopped = Arc::clone(&stopped);
+            move |()| {
+                let calls = Arc::clone(&calls);
+                let stopped = Stopped(Arc::clone(&stopped));
+                async move {
+                    calls.fetch_add(1, Ordering::Relaxed);
+                    tokio::time::sleep(Duration::from_secs(60)).await;
+                    drop(stopped);
+                    Ok::<_, Infallible>(())
+                }
+            }
+        },
+        |_: &mut (), ()| {},
+    );
+    let flow = Flow::builder("flow")
+        .start("node")
+        .node("node", slow)
+        .end("node", "default")
+        .build()
+        .unwrap();
+
+    let mut stream = flow.begin().stream(());
+    tokio::task::yield_now().await;
+    assert_eq!(calls.load(Ordering::Relaxed), 0);
+
+    let waiting = async { while stream.next().await.is_some() {} };
+    tokio::time::timeout(Duration::from_secs(1), waiting)
+        .await
+        .unwrap_err();
+    assert_eq!(calls.load(Ordering::Relaxed), 1);
+    assert!(!stopped.load(Ordering::Relaxed));
+
+    drop(stream);
+    assert!(stopped.load(Ordering::Relaxed));
+}
+
+#[tokio::test]
+async fn a_run_without_a_reader_makes_no_reports() {
+    let node = from_fn(|_: &mut ()| {
+        assert!(!is_watched());
+        report(|| -> String { unreachable!() });
+    });
+    let flow = Flow::builder("flow")
+        .start("node")
+        .node("node", node)
+        .end("node", "default")
+        .build()
+        .unwrap();
+
+    flow.run(&mut ()).await.unwrap();
+    assert!(!is_watched());
+}
+
+#[test]
+fn a_report_is_its_value() {
+    let report = Report::new(Weight { grams: 3 });
+
+    assert_eq!(report.downcast_ref(), Some(&Weight { grams: 3 }));
+    assert_eq!(report.downcast_ref::<u32>(), None);
+    assert_eq!(report.to_string(), r#"{"grams":3}"#);
+    assert_eq!(report, report.clone());
+    assert_ne!(report, Report::new(Weight { grams: 3 }));
+    assert!(format!("{report:?}").contains("Weight"), "{report:?}");
+}
