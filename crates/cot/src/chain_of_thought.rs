@@ -56,6 +56,7 @@ pub struct ChainOfThought {
     pub(crate) client: Arc<dyn LlmClient>,
     pub(crate) prompts: Arc<Prompts>,
     pub(crate) reporter: Arc<dyn Reporter>,
+    pub(crate) has_reporter: bool,
     pub(crate) request: ChatRequest,
     pub(crate) limits: Limits,
     pub(crate) reading: Reading,
@@ -81,6 +82,7 @@ impl ChainOfThought {
             client: Arc::new(client),
             prompts: Arc::new(Prompts::default()),
             reporter: Arc::new(Silent),
+            has_reporter: false,
             request: ChatRequest::default(),
             limits: Limits::default(),
             reading: Reading::default(),
@@ -123,6 +125,7 @@ impl ChainOfThought {
     #[must_use]
     pub fn with_reporter(mut self, reporter: impl Reporter + 'static) -> Self {
         self.reporter = Arc::new(reporter);
+        self.has_reporter = true;
         self
     }
 
@@ -187,8 +190,10 @@ impl ChainOfThought {
     }
 
     /// Sets whether replies are streamed if the client supports it. The pieces are passed to the
-    /// [reporter](Reporter::delta) and, as notes of the step, to the events of the run. Streaming
-    /// does not change how the complete reply is read. The default is `true`.
+    /// [reporter](Reporter::delta) and, as notes of the step, to the events of the run; so is the
+    /// text of the thought, as [`Reporter::thinking`] and as
+    /// [`ReasoningEvent::Thinking`](crate::ReasoningEvent::Thinking). Streaming does not change how
+    /// the complete reply is read. The default is `true`.
     #[must_use]
     pub fn with_streaming(mut self, streaming: bool) -> Self {
         self.streaming = streaming;

@@ -6,6 +6,7 @@ use cogwork_ask::{
     Allowance, Exceeded, GrowingText, Growth, Policy, Record, Rung, RunningAttempt, Spent, Verdict,
     excerpt, offload,
 };
+use cogwork_flow::{is_watched, report};
 use cogwork_llm::{
     ChatRequest, ChatResponse, FinishReason, LlmError, Message, ResponseLimits, ToolCall,
 };
@@ -17,8 +18,8 @@ use crate::open_steps::OpenSteps;
 use crate::tool_calls::ToolCalls;
 use crate::tooling::Calling;
 use crate::{
-    Brief, ChainOfThought, EarlyEnd, Limit, Limits, Partial, Read, ReplyProblem, ReplyProblemKind,
-    ToolUse, Trace,
+    Brief, ChainOfThought, EarlyEnd, Limit, Limits, Partial, Read, ReasoningEvent, ReplyProblem,
+    ReplyProblemKind, ToolUse, Trace,
 };
 
 /// Judges the replies of one turn, within its limits.
@@ -80,8 +81,17 @@ impl<'a> Judge<'a> {
         Some(read)
     }
 
+    /// Returns whether the text of the thought is worth extracting.
+    fn is_heard(&self) -> bool {
+        self.node.has_reporter || is_watched()
+    }
+
     /// Reports what is missing of the text of the thought.
     fn finish_thinking(&mut self, read: &Read) {
+        if !self.is_heard() {
+            return;
+        }
+
         let growth = self.thinking.finish(&read.reply.current_thinking);
         let Some(growth) = growth else { return };
 
@@ -341,6 +351,9 @@ impl Policy for Judge<'_> {
     fn on_text(&mut self, text: &str) {
         self.node.reporter.delta(self.brief.thought_number, text);
 
+        if !self.is_heard() {
+            return;
+        }
         if let Some(growth) = self.thinking.push(text) {
             report_thinking(self.node, self.brief, growth);
         }
@@ -402,14 +415,18 @@ impl Policy for Judge<'_> {
     }
 
     fn on_ask_again(&mut self, problem: &ReplyProblem) {
-        self.node
-            .reporter
-            .asking_again(self.brief.thought_number, problem);
+        let number = self.brief.thought_number;
+
+        self.node.reporter.asking_again(number, problem);
+        report(|| ReasoningEvent::asking_again(number, problem));
     }
 }
 
 fn report_thinking(node: &ChainOfThought, brief: &Brief, growth: Growth<'_>) {
-    node.reporter.thinking(brief.thought_number, growth);
+    let number = brief.thought_number;
+
+    node.reporter.thinking(number, growth);
+    report(|| ReasoningEvent::thinking(number, growth));
 }
 
 /// The problem of a reply that calls tools when none may be called.

@@ -38,7 +38,7 @@
 //! | change the settings of one run | [`RunOptions`] |
 //! | choose what the model sees | [`Prompts`], [`History`], [`EarlyEnd`] |
 //! | let the model call tools | [`ChainOfThought::with_tools`], [`Tools`], [`ToolUse`] |
-//! | watch a run | [`Reporter`], `ConsoleReporter` (feature `console`) |
+//! | watch a run | [`Reporter`], `ConsoleReporter` (feature `console`), [`ReasoningStream`], [`ReasoningEvent`] |
 //! | read a raw reply, with or without repairs | [`ReplyReader`], [`Reading`], [`Repair`], [`Reply`], [`ReplyProblem`] |
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
@@ -73,6 +73,12 @@ pub use run_options::RunOptions;
 
 mod thought;
 pub use thought::{Thought, Trace};
+
+mod reasoning_event;
+pub use reasoning_event::{ReasoningEvent, StreamEnd};
+
+mod reasoning_stream;
+pub use reasoning_stream::ReasoningStream;
 
 mod record;
 

@@ -1,12 +1,12 @@
 //! Makes the tool calls of a reply.
 
-use cogwork_flow::note;
+use cogwork_flow::{note, report};
 use cogwork_llm::{FinishReason, ToolCall};
 use cogwork_text::Name;
 use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
 
-use crate::{ChainOfThought, ToolUse};
+use crate::{ChainOfThought, ReasoningEvent, ToolUse};
 
 /// The tool calls of a reply.
 pub(crate) struct ToolCalls<'a> {
@@ -54,6 +54,7 @@ impl ToolCalls<'_> {
 
         note(|| format!("calling the tool `{}`", Name(call.name())));
         self.node.reporter.calling_tool(self.thought_number, call);
+        report(|| ReasoningEvent::tool_call(self.thought_number, call));
 
         tools.call(call).await.map_err(|error| error.to_string())
     }
@@ -64,5 +65,6 @@ impl ToolCalls<'_> {
         note(|| format!("the tool `{}` {outcome} ({bytes} bytes)", Name(&used.name)));
 
         self.node.reporter.tool_returned(self.thought_number, used);
+        report(|| ReasoningEvent::tool_result(self.thought_number, used));
     }
 }

@@ -2,7 +2,7 @@
 //! used, and `post` adds the thought to the state.
 
 use cogwork_ask::{Allowance, Asking, Record, Rung, Tally, Unanswered};
-use cogwork_flow::{Action, Node};
+use cogwork_flow::{Action, Node, report};
 use cogwork_llm::{ChatRequest, Messages};
 use serde::{Deserialize, Serialize};
 
@@ -14,8 +14,8 @@ use crate::open_steps::OpenSteps;
 use crate::reserve::{Reserve, read_tokens};
 use crate::tooling::Calling;
 use crate::{
-    Brief, ChainOfThought, CotError, CutShort, Limit, Partial, Read, Reasoning, Reply, Thought,
-    Trace,
+    Brief, ChainOfThought, CotError, CutShort, Limit, Partial, Read, Reasoning, ReasoningEvent,
+    Reply, Thought, Trace,
 };
 
 /// The output of `exec`.
@@ -50,6 +50,7 @@ impl Node<Reasoning> for ChainOfThought {
         let thought_number = state.begin_thought();
         if thought_number == 1 {
             node.reporter.started(state);
+            report(|| ReasoningEvent::started(state));
         }
 
         let brief = node.check(state).map(|task| node.brief(state, task));
@@ -79,6 +80,7 @@ impl Node<Reasoning> for ChainOfThought {
 
         if has_thought {
             reporter.thought(state);
+            ReasoningEvent::report_thought(state);
         }
         if state.answer().is_none() {
             return Ok(Self::CONTINUE);

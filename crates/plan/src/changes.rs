@@ -1,13 +1,17 @@
 use std::fmt;
 
 use cogwork_text::OneLine;
+use serde::Serialize;
 
 use crate::matching::{At, Pair, pair};
 use crate::{Status, Step, StepPath};
 
 /// A change of a plan, found by [`Plan::changes_since`](crate::Plan::changes_since). `Display`
 /// writes one human-readable line: `2.1 Pending → Done: Add the tens`.
-#[derive(Debug, Clone, PartialEq, Eq)]
+///
+/// A change is serialised as one object: `{"path": "2.1", "description": "Add the tens", "change":
+/// "status_changed", "from": "Pending", "to": "Done"}`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Change {
     /// The path of the step; for a removed step, its earlier path.
@@ -15,11 +19,13 @@ pub struct Change {
     /// The description of the step; for a removed step, its earlier description.
     pub description: String,
     /// The kind of change.
+    #[serde(flatten)]
     pub kind: ChangeKind,
 }
 
 /// A kind of change.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(tag = "change", rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum ChangeKind {
     /// The step is new, with all its sub-steps.

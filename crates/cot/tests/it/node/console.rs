@@ -123,20 +123,20 @@ async fn page(reply: &str, columns: usize) -> String {
     text
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn english_is_wrapped_to_the_width() {
     assert_snapshot!("english_40", page(ENGLISH, 40).await);
     assert_snapshot!("english_60", page(ENGLISH, 60).await);
     assert_snapshot!("english_100", page(ENGLISH, 100).await);
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn chinese_is_wrapped_by_the_width_of_its_characters() {
     assert_snapshot!("chinese_40", page(CHINESE, 40).await);
     assert_snapshot!("chinese_60", page(CHINESE, 60).await);
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn colours_end_in_their_lines() {
     let out = crate::node::reporting::Screen::default();
     let reporter = ConsoleReporter::to(out.clone())
@@ -165,7 +165,7 @@ async fn colours_end_in_their_lines() {
     );
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_growing_thought_is_shown_and_then_replaced() {
     let terminal = Terminal::new(50, 30);
     let reporter = ConsoleReporter::to(terminal.clone()).with_screen(50, 30);
@@ -201,7 +201,7 @@ async fn a_growing_thought_is_shown_and_then_replaced() {
     assert!(terminal.is_cursor_shown());
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn the_tail_of_a_thought_fits_into_the_terminal() {
     for (columns, rows) in [(20, 6), (40, 12), (80, 24), (200, 50)] {
         for text in [

@@ -13,6 +13,7 @@ mod concluding;
 mod console;
 mod constrained;
 mod early_end;
+mod events;
 mod journaled;
 mod limits;
 mod mocking;

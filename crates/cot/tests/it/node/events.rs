@@ -1,0 +1,246 @@
+//! The events of a reasoning, as a web client receives them.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use cogwork_cot::{
+    ChainOfThought, Flow, Limits, LlmClient, Reasoning, ReasoningEvent, ReasoningStream,
+    ScriptedClient, StreamEnd,
+};
+use cogwork_flow::{CancellationToken, EventKind, Node, events};
+use cogwork_journal::{FileStore, Store};
+use cogwork_llm::{LlmError, LlmErrorKind, ScriptedReply};
+use cogwork_read::measure;
+use insta::assert_snapshot;
+
+use crate::node::support::{FIRST, LAST, PROBLEM, PROSE, SECOND};
+
+fn in_pieces(text: &str, length: usize) -> ScriptedReply {
+    let characters: Vec<char> = text.chars().collect();
+    ScriptedReply::in_pieces(
+        characters
+            .chunks(length)
+            .map(|piece| piece.iter().collect::<String>()),
+    )
+}
+
+fn reasoning() -> Reasoning {
+    Reasoning::new(PROBLEM)
+}
+
+async fn all(stream: &mut ReasoningStream) -> Vec<ReasoningEvent> {
+    let mut all = Vec::new();
+    while let Some(event) = stream.next().await {
+        all.push(event);
+    }
+    all
+}
+
+async fn json(mut stream: ReasoningStream) -> String {
+    all(&mut stream)
+        .await
+        .iter()
+        .map(|event| serde_json::to_string(event).unwrap() + "\n")
+        .collect()
+}
+
+#[tokio::test(start_paused = true)]
+async fn every_event_of_a_reasoning_is_an_object() {
+    let client = ScriptedClient::new([in_pieces(FIRST, 40), PROSE.into(), in_pieces(LAST, 40)]);
+
+    assert_snapshot!(json(ChainOfThought::new(client).stream(reasoning())).await, @r#"
+    {"type":"started","problem":"What is 12 * 12 + 6?"}
+    {"type":"thinking","thought":1,"text":"I multiply, th","is_start":true}
+    {"type":"thinking","thought":1,"text":"en add.","is_start":false}
+    {"type":"thought","thought":1,"text":"I multiply, then add.","plan":[{"description":"Multiply","status":"Pending"},{"description":"Add","status":"Pending"},{"description":"Conclusion","status":"Pending"}],"next_thought_needed":true}
+    {"type":"usage","thought":1,"spent":{"calls":1,"usage":{"prompt_tokens":0,"completion_tokens":0,"cached_tokens":0},"estimated_tokens":1053,"seconds":0.0},"total":{"calls":1,"usage":{"prompt_tokens":0,"completion_tokens":0,"cached_tokens":0},"estimated_tokens":1053,"seconds":0.0}}
+    {"type":"asking_again","thought":2,"problem":"line 1, column 1: the reply has no YAML block; expected one with the keys `current_thinking`, `planning` and `next_thought_needed`"}
+    {"type":"thinking","thought":2,"text":"Evaluation","is_start":true}
+    {"type":"thinking","thought":2,"text":" of thought 2: right.\n144 + 6 = 150, s","is_start":false}
+    {"type":"thinking","thought":2,"text":"o the answer is 150.","is_start":false}
+    {"type":"thinking","thought":2,"text":"\n","is_start":false}
+    {"type":"thought","thought":2,"text":"Evaluation of thought 2: right.\n144 + 6 = 150, so the answer is 150.\n","plan":[{"description":"Multiply","status":"Done","result":"144"},{"description":"Add","status":"Done","result":"150"},{"description":"Conclusion","status":"Done","result":"150"}],"next_thought_needed":false}
+    {"type":"plan_changed","thought":2,"changes":[{"path":"1","description":"Multiply","change":"status_changed","from":"Pending","to":"Done"},{"path":"1","description":"Multiply","change":"result_changed","from":null,"to":"144"},{"path":"2","description":"Add","change":"status_changed","from":"Pending","to":"Done"},{"path":"2","description":"Add","change":"result_changed","from":null,"to":"150"},{"path":"3","description":"Conclusion","change":"status_changed","from":"Pending","to":"Done"},{"path":"3","description":"Conclusion","change":"result_changed","from":null,"to":"150"}]}
+    {"type":"usage","thought":2,"spent":{"calls":2,"usage":{"prompt_tokens":0,"completion_tokens":0,"cached_tokens":0},"estimated_tokens":2358,"seconds":0.0},"total":{"calls":3,"usage":{"prompt_tokens":0,"completion_tokens":0,"cached_tokens":0},"estimated_tokens":3411,"seconds":0.0}}
+    {"type":"ended","reason":"answered","answer":"Evaluation of thought 2: right.\n144 + 6 = 150, so the answer is 150.\n","conclusion":"150"}
+    "#);
+}
+
+#[tokio::test]
+async fn the_pieces_since_the_last_start_are_the_text_of_the_thought() {
+    let client = ScriptedClient::new([FIRST, PROSE, SECOND, LAST].map(|text| in_pieces(text, 3)));
+    let mut stream = ChainOfThought::new(client).stream(reasoning());
+    let mut text = String::new();
+    let mut thoughts = 0;
+
+    for event in all(&mut stream).await {
+        match event {
+            ReasoningEvent::Thinking {
+                text: piece,
+                is_start,
+                ..
+            } => {
+                if is_start {
+                    text.clear();
+                }
+                text += &piece;
+            }
+            ReasoningEvent::Thought { text: whole, .. } => {
+                assert_eq!(text, whole);
+                thoughts += 1;
+            }
+            _ => {}
+        }
+    }
+
+    assert_eq!(thoughts, 3);
+    let finished = stream.into_finished().unwrap();
+    assert_eq!(finished.state.thoughts().len(), 3);
+    assert!(finished.result.is_ok());
+}
+
+#[tokio::test]
+async fn the_end_has_a_reason() {
+    async fn end(stream: &mut ReasoningStream) -> (StreamEnd, bool) {
+        let last = all(stream).await.pop();
+        let Some(ReasoningEvent::Ended { reason, error, .. }) = last else {
+            unreachable!("{last:?}")
+        };
+        (reason, error.is_some())
+    }
+
+    let node = |replies: &[&str]| ChainOfThought::new(ScriptedClient::new(replies.iter().copied()));
+    let one = Limits::default().with_thoughts(1);
+    let broken = ScriptedClient::default().then(LlmError::new(LlmErrorKind::Server, "on fire"));
+    let token = CancellationToken::new();
+    token.cancel();
+
+    let streams = [
+        (node(&[LAST]).stream(reasoning()), StreamEnd::Answered),
+        (
+            node(&[FIRST]).with_limits(one).stream(reasoning()),
+            StreamEnd::Limit,
+        ),
+        (
+            node(&[FIRST, FIRST]).stream_with(reasoning(), |run| run.with_max_steps(1)),
+            StreamEnd::Limit,
+        ),
+        (
+            node(&[FIRST]).stream_with(reasoning(), |run| run.with_cancellation(token)),
+            StreamEnd::Cancelled,
+        ),
+        (
+            ChainOfThought::new(broken).stream(reasoning()),
+            StreamEnd::Failed,
+        ),
+    ];
+
+    for (mut stream, expected) in streams {
+        let is_answered = expected == StreamEnd::Answered;
+        assert_eq!(end(&mut stream).await, (expected, !is_answered));
+        assert!(stream.next().await.is_none());
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn dropping_the_stream_cancels_the_call() {
+    let slow = ScriptedReply::from(LAST).after(Duration::from_secs(60));
+    let client = Arc::new(ScriptedClient::default().then(slow));
+    let node = ChainOfThought::new(Arc::clone(&client) as Arc<dyn LlmClient>);
+    let mut stream = node.stream(reasoning());
+
+    let reading = async { while stream.next().await.is_some() {} };
+    tokio::time::timeout(Duration::from_secs(1), reading)
+        .await
+        .unwrap_err();
+    assert_eq!(client.requests().len(), 1);
+    assert_eq!(Arc::strong_count(&client), 2);
+
+    drop(stream);
+    assert_eq!(Arc::strong_count(&client), 1);
+}
+
+#[tokio::test]
+async fn inside_a_larger_flow_the_events_are_reports_of_the_run() {
+    struct App {
+        question: Reasoning,
+    }
+
+    let node = ChainOfThought::new(ScriptedClient::new([LAST]));
+    let flow = Flow::builder("app")
+        .start("think")
+        .node("think", node.focus(|app: &mut App| &mut app.question))
+        .edge("think", ChainOfThought::CONTINUE, "think")
+        .end("think", ChainOfThought::END)
+        .build()
+        .unwrap();
+
+    let (sink, mut events) = events(1_000);
+    let mut app = App {
+        question: reasoning(),
+    };
+    let mut run = flow.begin().with_events(sink);
+    run.finish(&mut app).await.unwrap();
+    drop(run);
+
+    let mut kinds = Vec::new();
+    while let Some(event) = events.next().await {
+        if let EventKind::Reported { report } = event.kind {
+            assert!(report.downcast_ref::<ReasoningEvent>().is_some());
+            let json = serde_json::to_value(&report).unwrap();
+            kinds.push(json["type"].as_str().unwrap().to_owned());
+        }
+    }
+
+    // The reply ends with a line break, which is held back until the reply was read.
+    assert_eq!(
+        kinds,
+        ["started", "thinking", "thinking", "thought", "usage"]
+    );
+}
+
+#[tokio::test]
+async fn a_replay_repeats_thoughts_but_no_growth() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut lines = Vec::new();
+
+    for replies in [&[FIRST, LAST][..], &[]] {
+        let store = FileStore::new(folder.path());
+        let node = ChainOfThought::new(ScriptedClient::new(replies.iter().copied()));
+        let flow = node.clone().into_flow();
+        let journal = store
+            .start_or_resume("run", &flow, &reasoning())
+            .await
+            .unwrap();
+        let stream = node.stream_with(reasoning(), |run| run.with_journal(journal));
+        lines.push(json(stream).await);
+    }
+
+    let without_growth: String = lines[0]
+        .lines()
+        .filter(|line| !line.contains(r#""type":"thinking""#))
+        .map(|line| format!("{line}\n"))
+        .collect();
+    assert_ne!(lines[0], lines[1]);
+    assert_eq!(without_growth, lines[1]);
+}
+
+/// Each piece of a reply that is extracted is counted as work.
+#[test]
+fn nothing_is_extracted_without_a_reader() {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_time()
+        .build()
+        .unwrap();
+    let work = |streaming: bool| {
+        let node = ChainOfThought::new(ScriptedClient::new([in_pieces(LAST, 5)]))
+            .with_streaming(streaming);
+        let flow = node.into_flow();
+        let mut reasoning = reasoning();
+        let (ended, work) = measure(|| runtime.block_on(flow.run(&mut reasoning)));
+        ended.unwrap();
+        work
+    };
+
+    assert_eq!(work(true), work(false));
+}
