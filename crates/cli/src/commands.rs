@@ -13,7 +13,7 @@ use tokio::time::Instant;
 
 use crate::arguments::{Check, Draw, Format, Run, Schema};
 use crate::output::{Outcome, tell, write};
-use crate::progress;
+use crate::{progress, summary};
 
 /// The maximum number of bytes that are read from standard input. A longer input could not fill a
 /// slot.
@@ -118,16 +118,21 @@ pub(crate) fn run(arguments: &Run) -> Outcome {
     };
 
     warn(&loaded, &state);
-    match ended {
-        Ok(_) => written,
-        Err(error) => {
-            tell(format_args!(
-                "cogwork: {}",
-                loaded.hide_secrets(&format!("{error:#}"))
-            ));
-            failed
+    let Err(error) = ended else {
+        return written;
+    };
+
+    tell(format_args!(
+        "cogwork: {}",
+        loaded.hide_secrets(&format!("{error:#}"))
+    ));
+    if failed == Outcome::Interrupted {
+        for line in summary::lines(&state) {
+            tell(format_args!("cogwork: {}", loaded.hide_secrets(&line)));
         }
     }
+
+    failed
 }
 
 /// Prints warnings about problems that didn't end the run but affect its answer.

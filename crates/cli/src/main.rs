@@ -6,6 +6,7 @@ mod arguments;
 mod commands;
 mod output;
 mod progress;
+mod summary;
 
 use std::process::ExitCode;
 

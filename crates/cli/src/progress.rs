@@ -1,10 +1,12 @@
 //! The progress on standard error while a flow runs.
 
+use std::collections::BTreeSet;
 use std::io::{self, IsTerminal};
 use std::time::Duration;
 
 use cogwork_agents::FileFlow;
-use cogwork_flow::{EventKind, Events, StepName};
+use cogwork_cot::ReasoningEvent;
+use cogwork_flow::{EventKind, Events, Report, StepName};
 use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::output::{harmless, tell};
@@ -17,12 +19,15 @@ const SHOWN: usize = 60;
 pub(crate) async fn show(mut events: Events, loaded: &FileFlow) {
     let spinner = io::stderr().is_terminal().then(spinner);
     let mut said = String::new();
+    let mut reasoning = BTreeSet::new();
     while let Some(event) = events.next().await {
         let step = event
             .step
             .as_deref()
             .map(|step| harmless(&name(step)))
             .unwrap_or_default();
+        let place = event.step.as_deref().map(StepName::place);
+
         match event.kind {
             EventKind::StepEntered => {
                 said.clear();
@@ -31,11 +36,22 @@ pub(crate) async fn show(mut events: Events, loaded: &FileFlow) {
                     None => tell(step),
                 }
             }
+            // The raw reply of a chain of thought is not for people.
+            EventKind::Noted { .. } if reasoning.contains(&place) => {}
             EventKind::Noted { text } => {
                 if let Some(spinner) = &spinner {
                     said = end_of(&(said + &text));
-                    spinner
-                        .set_message(format!("{step}: {}", harmless(&loaded.hide_secrets(&said))));
+                    show_end(spinner, &step, &said, loaded);
+                }
+            }
+            EventKind::Reported { report } => {
+                if report.downcast_ref::<ReasoningEvent>().is_some() {
+                    reasoning.insert(place);
+                }
+                if let (Some(spinner), Some(piece)) = (&spinner, thinking(&report)) {
+                    let before = if piece.is_start { "" } else { &said };
+                    said = end_of(&format!("{before}{}", piece.text));
+                    show_end(spinner, &step, &said, loaded);
                 }
             }
             EventKind::Retrying {
@@ -56,6 +72,27 @@ pub(crate) async fn show(mut events: Events, loaded: &FileFlow) {
 
     if let Some(spinner) = spinner {
         spinner.finish_and_clear();
+    }
+}
+
+fn show_end(spinner: &ProgressBar, step: &str, end: &str, loaded: &FileFlow) {
+    let end = harmless(&loaded.hide_secrets(end));
+    spinner.set_message(format!("{step}: {end}"));
+}
+
+/// A piece of the text of a thought.
+struct Piece<'r> {
+    text: &'r str,
+    is_start: bool,
+}
+
+fn thinking(report: &Report) -> Option<Piece<'_>> {
+    match report.downcast_ref()? {
+        ReasoningEvent::Thinking { text, is_start, .. } => Some(Piece {
+            text,
+            is_start: *is_start,
+        }),
+        _ => None,
     }
 }
 

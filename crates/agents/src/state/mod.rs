@@ -207,6 +207,11 @@ impl FlowState {
         self.reasonings.get(node)
     }
 
+    /// Returns the reasonings of the `chain_of_thought` nodes, by node.
+    pub fn reasonings(&self) -> &BTreeMap<String, Reasoning> {
+        &self.reasonings
+    }
+
     /// Returns the session of the last visit of a `strategy` node.
     pub fn solving(&self, node: &str) -> Option<&Solving> {
         self.solvings.get(node)

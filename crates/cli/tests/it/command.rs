@@ -359,12 +359,89 @@ edges: [{{from: a, to: b}}]
     let problem = "flow `flow`, node `b`: the run was cancelled at this node";
     assert_eq!(
         (code, err),
-        (130, format!("a#1\nb#2\ncogwork: {problem}\n"))
+        (
+            130,
+            format!(
+                "a#1\nb#2\ncogwork: {problem}\ncogwork: there are outputs of `a`, after 1 call and 0 tokens\n"
+            )
+        )
     );
     let result: serde_json::Value = serde_json::from_str(&out).unwrap();
     assert_eq!(result["error"], problem);
     assert_eq!(result["state"]["outputs"]["a"]["text"], "Once.");
     assert_eq!(result["state"]["calls"], 1);
+}
+
+/// A server answers the first turn of a chain of thought, and not the second.
+#[test]
+fn a_run_that_is_interrupted_within_a_reasoning_counts_its_thoughts() {
+    let server = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let flow = format!(
+        "nodes:
+- {{id: think, type: chain_of_thought, config: {{provider: openai, name: m, base_url: 'http://{}'}}}}
+edges: []
+",
+        server.local_addr().unwrap()
+    );
+
+    let (_folder, file) = in_folder(&flow);
+    let mut run = cogwork(&["run", &file, "--input", "A tale"]);
+    let run = run
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+
+    answer(&server, REPLY);
+    let connection = server.accept().unwrap();
+    let interrupt = Command::new("kill")
+        .args(["-INT", &run.id().to_string()])
+        .status()
+        .unwrap();
+    assert!(interrupt.success());
+    let (code, out, err) = told(&run.wait_with_output().unwrap());
+    drop(connection);
+
+    assert_eq!((code, out.as_str()), (130, ""));
+    let lines: Vec<&str> = err.lines().rev().take(2).collect();
+    assert_eq!(
+        lines,
+        [
+            "cogwork: `think` has 1 thought, 1 of 2 steps done, after 1 call, 12 tokens",
+            "cogwork: no node has an output yet, after 0 calls and 0 tokens",
+        ]
+    );
+}
+
+const REPLY: &str = "current_thinking: I begin.\nplanning:\n- {description: Begin, status: Done}\n- {description: Conclusion, status: Pending}\nnext_thought_needed: true";
+
+/// Answers a request with a reply of a model, as a stream.
+fn answer(server: &std::net::TcpListener, reply: &str) {
+    use std::io::{BufRead, BufReader, Read, Write};
+
+    let (mut connection, _) = server.accept().unwrap();
+    let mut reader = BufReader::new(connection.try_clone().unwrap());
+    let mut length = 0;
+    loop {
+        let mut line = String::new();
+        reader.read_line(&mut line).unwrap();
+        let line = line.trim().to_ascii_lowercase();
+        if let Some(value) = line.strip_prefix("content-length: ") {
+            length = value.parse().unwrap();
+        }
+        if line.is_empty() {
+            break;
+        }
+    }
+    reader.read_exact(&mut vec![0; length]).unwrap();
+
+    let piece = serde_json::json!({"choices": [{"index": 0, "delta": {"content": reply}, "finish_reason": "stop"}], "usage": {"prompt_tokens": 10, "completion_tokens": 2, "total_tokens": 12}});
+    let body = format!("data: {piece}\n\ndata: [DONE]\n\n");
+    write!(
+        connection,
+        "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n{body}"
+    )
+    .unwrap();
 }
 
 #[test]
