@@ -1,29 +1,14 @@
-//! A thought that grows as the model writes it: the pieces of a stream reach the reporter and whoever
-//! watches the run. The model here is a server of a few lines that speaks as OpenAI's does.
+//! A thought that grows as the model writes it. The reporter receives its text without the rest of the
+//! reply, and the events of the run contain the raw pieces. The model here is a server of a few lines
+//! that speaks as OpenAI's does.
 //!
 //! ```text
-//! ```yaml
-//! current_|thinking: I mult|iply.
-//! planning:
-//! |- description: M|ultiply
-//!   status|: Pending
-//! - desc|ription: Conclus|ion
-//!   status: Pe|nding
-//! next_thoug|ht_needed: true
-//! |```|
-//! -- thought 1, 11 pieces --
-//! ```yaml
-//! current_|thinking: 'Evalu|ation of thought| 1: right. 6 * 7| = 42.'
-//! planning|:
-//! - description:| Multiply
-//!   stat|us: Done
-//!   resul|t: "42"
-//! - descri|ption: Conclusio|n
-//!   status: Done|
-//!   result: "42"
-//! |next_thought_nee|ded: false
-//! ```|
-//! -- thought 2, 14 pieces --
+//!
+//! thought 1: I mult|iply.|
+//! -- the reply had 11 pieces --
+//!
+//! thought 2: Evalu|ation of thought| 1: right. 6 * 7| = 42.|
+//! -- the reply had 14 pieces --
 //! conclusion: 42
 //! the notes of the run are the replies, piece by piece: true
 //! ```
@@ -31,29 +16,32 @@
 use std::error::Error;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use cogwork::cot::{ChainOfThought, OpenAiClient, Plan, Reasoning, Reply, Reporter, Step};
+use cogwork::cot::{ChainOfThought, Growth, OpenAiClient, Plan, Reasoning, Reply, Reporter, Step};
 use cogwork::flow::{EventKind, events};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 
-/// Prints each piece as it arrives, followed by a bar.
+/// Prints the text of each thought as it grows, with a bar after each piece.
 #[derive(Default)]
 struct Typewriter {
     pieces: AtomicUsize,
 }
 
 impl Reporter for Typewriter {
-    fn delta(&self, _thought_number: u32, text: &str) {
+    fn delta(&self, _thought_number: u32, _text: &str) {
         self.pieces.fetch_add(1, Ordering::Relaxed);
-        print!("{text}|");
     }
 
-    fn thought(&self, reasoning: &Reasoning) {
+    fn thinking(&self, thought_number: u32, growth: Growth<'_>) {
+        if growth.is_start() {
+            print!("\nthought {thought_number}: "); // replaces all earlier text of the thought
+        }
+        print!("{}|", growth.added());
+    }
+
+    fn thought(&self, _reasoning: &Reasoning) {
         let pieces = self.pieces.swap(0, Ordering::Relaxed);
-        println!(
-            "\n-- thought {}, {pieces} pieces --",
-            reasoning.thoughts().len()
-        );
+        println!("\n-- the reply had {pieces} pieces --");
     }
 }
 
@@ -68,7 +56,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
         .with_reporter(Typewriter::default())
         .into_flow();
     let mut reasoning = Reasoning::new("What is 6 times 7?");
-    let (sink, mut told) = events(10_000);
+    let (sink, mut events) = events(10_000);
 
     flow.begin()
         .with_id("stream")
@@ -76,9 +64,9 @@ async fn main() -> Result<(), Box<dyn Error>> {
         .finish(&mut reasoning)
         .await?;
 
-    // The same pieces are notes of the step in the events of the run.
+    // The pieces of the replies are notes of the steps in the events of the run.
     let mut notes = String::new();
-    while let Some(event) = told.next().await {
+    while let Some(event) = events.next().await {
         if let EventKind::Noted { text } = event.kind {
             notes += &text;
         }

@@ -283,3 +283,8 @@ fn a_problem_that_was_not_solved_is_not_shown_with_an_answer() {
         .expect("the last part has a title");
     assert!(end.starts_with("I cannot answer this problem: "), "{end}");
 }
+
+#[test]
+fn server_sent_events() {
+    check("22_server_sent_events.rs");
+}
