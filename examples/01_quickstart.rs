@@ -269,7 +269,7 @@ fn client() -> Result<Arc<dyn LlmClient>, Box<dyn Error>> {
 
     // On a terminal, the backend is slowed down so that the output can be followed.
     let delay = if stderr().is_terminal() {
-        Duration::from_millis(600)
+        Duration::from_millis(1500)
     } else {
         Duration::ZERO
     };

@@ -15,7 +15,11 @@ mod writing;
 
 use std::time::Duration;
 
-use cogwork::llm::{ChatRequest, ChatResponse, LlmClient, LlmError, LlmErrorKind, async_trait};
+use cogwork::llm::{
+    Capabilities, Capability, ChatRequest, ChatResponse, Delta, LlmClient, LlmError, LlmErrorKind,
+    ReplyStream, async_trait,
+};
+use futures_util::{StreamExt, stream};
 
 /// An [`LlmClient`] without a language model, behind the examples that run offline.
 ///
@@ -64,7 +68,8 @@ impl RuleBasedClient {
         Self::default()
     }
 
-    /// Waits this long before each reply, so that people can watch it work. Default: none.
+    /// Takes this long for each reply, which is streamed, so that people can watch it work. Default:
+    /// none.
     #[must_use]
     pub fn with_delay(mut self, delay: Duration) -> Self {
         self.delay = delay;
@@ -94,4 +99,35 @@ impl LlmClient for RuleBasedClient {
         })?;
         Ok(ChatResponse::new(reply).with_model("rule-based"))
     }
+
+    /// Writes the reply piece by piece, in the time of the delay.
+    async fn stream(&self, request: ChatRequest) -> Result<ReplyStream, LlmError> {
+        let response = Self::new().complete(request).await?;
+        let characters: Vec<char> = response.text().chars().collect();
+
+        let mut pieces: Vec<Delta> = characters
+            .chunks(PIECE)
+            .map(|piece| Delta::Text(piece.iter().collect()))
+            .collect();
+        let pause = self.delay / u32::try_from(pieces.len()).unwrap_or(u32::MAX).max(1);
+        pieces.push(Delta::End(response));
+
+        let slowly = stream::iter(pieces).then(move |piece| async move {
+            tokio::time::sleep(pause).await;
+            Ok(piece)
+        });
+        Ok(ReplyStream::new(slowly))
+    }
+
+    /// Only a slow reply is worth streaming.
+    fn capabilities(&self) -> Capabilities {
+        if self.delay.is_zero() {
+            Capabilities::none()
+        } else {
+            Capabilities::none().with(Capability::Streaming)
+        }
+    }
 }
+
+/// The number of characters of a piece.
+const PIECE: usize = 6;

@@ -492,3 +492,30 @@ async fn a_delay_is_waited_for() {
     client.complete(request("1 + 1", &[], None)).await.unwrap();
     assert_eq!(start.elapsed().as_secs(), 5);
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_slow_reply_is_streamed_in_the_time_of_its_delay() {
+    use cogwork::llm::{Capability, Delta, LlmClient};
+
+    let delay = std::time::Duration::from_secs(5);
+    let client = cogwork_examples::RuleBasedClient::new().with_delay(delay);
+    assert!(client.capabilities().has(Capability::Streaming));
+    let at_once = cogwork_examples::RuleBasedClient::new();
+    assert!(!at_once.capabilities().has(Capability::Streaming));
+
+    let request = || ChatRequest::new([Message::user("<problem>What is 6 * 7?</problem>")]);
+    let started = tokio::time::Instant::now();
+    let mut stream = client.stream(request()).await.unwrap();
+    let mut pieces = 0;
+    let mut text = String::new();
+    while let Some(delta) = stream.next().await {
+        if let Delta::Text(piece) = delta.unwrap() {
+            pieces += 1;
+            text += &piece;
+        }
+    }
+
+    assert!(pieces > 10, "{pieces}");
+    assert!(started.elapsed() >= delay - std::time::Duration::from_secs(1));
+    assert_eq!(text, at_once.complete(request()).await.unwrap().text());
+}

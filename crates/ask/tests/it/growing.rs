@@ -1,5 +1,10 @@
 //! The text of a key while the reply arrives.
 
+#![expect(
+    clippy::unwrap_used,
+    reason = "the helpers of tests may, as the tests do"
+)]
+
 use cogwork_ask::GrowingText;
 use cogwork_read::testing::assert_linear;
 use proptest::prelude::*;

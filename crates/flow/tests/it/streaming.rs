@@ -1,5 +1,10 @@
 //! Runs as streams of their events.
 
+#![expect(
+    clippy::unwrap_used,
+    reason = "the helpers of tests may, as the tests do"
+)]
+
 use std::convert::Infallible;
 use std::io;
 use std::sync::Arc;
