@@ -7,6 +7,7 @@ use std::time::Duration;
 use cogwork_agents::FileFlow;
 use cogwork_cot::ReasoningEvent;
 use cogwork_flow::{EventKind, Events, Report, StepName};
+use cogwork_strategies::SolvingEvent;
 use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::output::{harmless, tell};
@@ -36,7 +37,7 @@ pub(crate) async fn show(mut events: Events, loaded: &FileFlow) {
                     None => tell(step),
                 }
             }
-            // The raw reply of a chain of thought is not for people.
+            // The raw replies of these nodes are not for people.
             EventKind::Noted { .. } if reasoning.contains(&place) => {}
             EventKind::Noted { text } => {
                 if let Some(spinner) = &spinner {
@@ -45,7 +46,7 @@ pub(crate) async fn show(mut events: Events, loaded: &FileFlow) {
                 }
             }
             EventKind::Reported { report } => {
-                if report.downcast_ref::<ReasoningEvent>().is_some() {
+                if has_thoughts(&report) {
                     reasoning.insert(place);
                 }
                 if let (Some(spinner), Some(piece)) = (&spinner, thinking(&report)) {
@@ -80,6 +81,12 @@ fn show_end(spinner: &ProgressBar, step: &str, end: &str, loaded: &FileFlow) {
     spinner.set_message(format!("{step}: {end}"));
 }
 
+/// Returns whether a node reports the text of its thoughts.
+fn has_thoughts(report: &Report) -> bool {
+    let is_reasoning = report.downcast_ref::<ReasoningEvent>().is_some();
+    is_reasoning || report.downcast_ref::<SolvingEvent>().is_some()
+}
+
 /// A piece of the text of a thought.
 struct Piece<'r> {
     text: &'r str,
@@ -87,8 +94,13 @@ struct Piece<'r> {
 }
 
 fn thinking(report: &Report) -> Option<Piece<'_>> {
+    if let Some(ReasoningEvent::Thinking { text, is_start, .. }) = report.downcast_ref() {
+        let is_start = *is_start;
+        return Some(Piece { text, is_start });
+    }
+
     match report.downcast_ref()? {
-        ReasoningEvent::Thinking { text, is_start, .. } => Some(Piece {
+        SolvingEvent::Thinking { text, is_start, .. } => Some(Piece {
             text,
             is_start: *is_start,
         }),

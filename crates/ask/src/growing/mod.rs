@@ -3,6 +3,7 @@
 mod block;
 mod escape;
 mod folding;
+mod lines;
 mod plain;
 mod quoted;
 mod scalar;
@@ -44,8 +45,7 @@ use tags::Tags;
 /// ```
 #[derive(Debug, Clone)]
 pub struct GrowingText {
-    /// The letters of the key.
-    key: String,
+    wanted: Wanted,
     text: Text,
     tags: Tags,
     reading: Reading,
@@ -80,6 +80,34 @@ impl<'t> Growth<'t> {
     }
 }
 
+/// Where in a reply the text is.
+#[derive(Debug, Clone)]
+enum Wanted {
+    /// The value of a key in YAML or JSON. Contains the letters of the key.
+    Value(String),
+    /// The text between the line of a key and that of another.
+    Lines { key: String, others: Vec<String> },
+    /// All of the reply.
+    Reply,
+}
+
+impl Wanted {
+    fn key(&self) -> &str {
+        match self {
+            Self::Value(key) | Self::Lines { key, .. } => key,
+            Self::Reply => "",
+        }
+    }
+
+    /// Returns how the beginning of a reply is read.
+    fn reading(&self) -> Reading {
+        match self {
+            Self::Value(_) | Self::Lines { .. } => Reading::Seeking,
+            Self::Reply => Reading::Scalar(Scalar::lines(Vec::new())),
+        }
+    }
+}
+
 #[derive(Debug, Clone)]
 enum Reading {
     Seeking,
@@ -94,11 +122,39 @@ impl GrowingText {
     /// Creates an extractor for the text of `key`. The case of the key, quotes around it, and the
     /// separators between its words don't matter.
     pub fn new(key: &str) -> Self {
-        Self {
+        Self::of(Wanted::Value(seek::letters(key)))
+    }
+
+    /// Creates an extractor for a reply in lines such as `thought: …`. The text of `key` goes on
+    /// until a line begins with one of the `others`. Such a reply may also be a JSON object.
+    ///
+    /// ```
+    /// use cogwork_ask::GrowingText;
+    ///
+    /// let mut thought = GrowingText::in_lines("thought", ["action"]);
+    /// thought.push("thought: Two lines\nof text.\naction: search");
+    /// assert_eq!(thought.text(), "Two lines\nof text.");
+    /// ```
+    pub fn in_lines<'k>(key: &str, others: impl IntoIterator<Item = &'k str>) -> Self {
+        let others = others.into_iter().map(seek::letters);
+
+        Self::of(Wanted::Lines {
             key: seek::letters(key),
+            others: others.collect(),
+        })
+    }
+
+    /// Creates an extractor for a reply that is the text itself, after any thinking in tags.
+    pub fn of_reply() -> Self {
+        Self::of(Wanted::Reply)
+    }
+
+    fn of(wanted: Wanted) -> Self {
+        Self {
             text: Text::default(),
             tags: Tags::default(),
-            reading: Reading::Seeking,
+            reading: wanted.reading(),
+            wanted,
             seek: Seek::default(),
             after_return: false,
         }
@@ -129,12 +185,9 @@ impl GrowingText {
 
     /// Begins with another reply. The text is empty until that reply contains one.
     pub fn reset(&mut self) {
-        let key = std::mem::take(&mut self.key);
+        let wanted = std::mem::replace(&mut self.wanted, Wanted::Reply);
 
-        *self = Self {
-            key,
-            ..Self::new("")
-        };
+        *self = Self::of(wanted);
     }
 
     /// Returns the text so far.
@@ -192,12 +245,15 @@ impl GrowingText {
     }
 
     fn look(&mut self, character: char) {
-        let Some(Sought { column, in_flow }) = self.seek.take(character, &self.key) else {
+        let Some(Sought { column, in_flow }) = self.seek.take(character, self.wanted.key()) else {
             return;
         };
 
         self.text.restart_at_next();
-        self.reading = Reading::Scalar(Scalar::new(column, in_flow));
+        self.reading = Reading::Scalar(match &self.wanted {
+            Wanted::Lines { others, .. } if !in_flow => Scalar::lines(others.clone()),
+            _ => Scalar::new(column, in_flow),
+        });
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::Text;
 use super::block::Block;
+use super::lines::Lines;
 use super::plain::Plain;
 use super::quoted::Quoted;
 
@@ -39,6 +40,7 @@ enum Kind {
     Block(Block),
     Quoted(Quoted),
     Plain(Plain),
+    Lines(Lines),
 }
 
 impl Scalar {
@@ -47,6 +49,15 @@ impl Scalar {
             parent,
             in_flow,
             kind: Kind::Before,
+        }
+    }
+
+    /// Creates a text that goes on until a line begins with one of `keys`.
+    pub(super) fn lines(keys: Vec<String>) -> Self {
+        Self {
+            parent: 0,
+            in_flow: false,
+            kind: Kind::Lines(Lines::after_key(keys)),
         }
     }
 
@@ -78,6 +89,7 @@ impl Scalar {
             Kind::Block(block) => block.take(character, text),
             Kind::Quoted(quoted) => quoted.take(character, text),
             Kind::Plain(plain) => plain.take(character, text),
+            Kind::Lines(lines) => lines.take(character, text),
         }
     }
 

@@ -243,7 +243,7 @@ pub(super) fn letters(key: &str) -> String {
         .collect()
 }
 
-fn is_name(character: char) -> bool {
+pub(super) fn is_name(character: char) -> bool {
     character.is_alphanumeric()
         || matches!(character, ' ' | '\t')
         || "_-*`\"'“”‘’".contains(character)

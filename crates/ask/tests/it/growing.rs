@@ -97,6 +97,47 @@ fn every_form_of_a_text_is_decoded() {
 }
 
 #[test]
+fn a_text_in_lines_goes_on_until_another_key() {
+    let cases = [
+        (
+            "thought: one\ntwo\n\n  three  \nfour\naction: x\nthought: y",
+            "one\ntwo\n\n  three  \nfour",
+        ),
+        ("**Thought:** one: two\n**Action:** x", "one: two"),
+        ("```\nthought: one  \ntwo\n```", "one\ntwo"),
+        (
+            "thought: one\nNote: two\n- three\n`four`\nfinal answer: x",
+            "one\nNote: two\n- three\n`four`",
+        ),
+        ("<think>thought: no</think>thought:\n  one", "one"),
+        (
+            "{\"thought\": \"one\\ntwo\", \"action\": \"x\"}",
+            "one\ntwo",
+        ),
+        ("action: x", ""),
+    ];
+
+    for (reply, expected) in cases {
+        let mut growing = GrowingText::in_lines("thought", ["action", "final_answer"]);
+        for character in reply.chars() {
+            growing.push(character.encode_utf8(&mut [0; 4]));
+        }
+        assert_eq!(growing.text(), expected, "{reply:?}");
+    }
+}
+
+#[test]
+fn a_reply_without_keys_is_the_text() {
+    let mut growing = GrowingText::of_reply();
+    growing.push("<think>a: b</think>\n\n one: \n two\n");
+    assert_eq!(growing.text(), "one: \n two");
+
+    growing.reset();
+    growing.push("three");
+    assert_eq!(growing.text(), "three");
+}
+
+#[test]
 fn values_that_are_no_text_are_skipped() {
     for value in ["[a, b]", "{a: b}", "\nplanning: x", "\n- a\n- b", "- a"] {
         assert_eq!(
@@ -174,6 +215,9 @@ fn the_work_is_linear() {
 
     for (what, beginning, part) in texts {
         let text = |parts| format!("{beginning}{}", part.repeat(parts));
+        assert_linear(what, &text(10_000), &text(20_000), |text| {
+            GrowingText::in_lines("current_thinking", ["a"]).push(text);
+        });
         assert_linear(what, &text(10_000), &text(20_000), |text| {
             whole(text);
         });

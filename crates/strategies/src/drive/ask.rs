@@ -44,7 +44,7 @@ use crate::{Parameter, Stage};
 pub struct Ask {
     pub(super) name: String,
     pub(super) messages: Messages,
-    form: Form,
+    pub(super) form: Form,
     /// The description of a form in text that the driver reads by itself.
     text_form: &'static str,
     /// The form in JSON, if it differs.

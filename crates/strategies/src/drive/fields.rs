@@ -18,7 +18,7 @@ use super::values::{folded, plain, says_nothing, typed, unfenced};
 use crate::{Mistyped, Parameter, ParameterType};
 
 /// A line that models add without being asked, with the imagined output of a tool. It is ignored.
-const INVENTED: &str = "observation";
+pub(super) const INVENTED: &str = "observation";
 
 /// The maximum length of a reply, in bytes.
 const MAX_BYTES: usize = 256 * 1024;

@@ -13,6 +13,7 @@ use tokio::time::timeout_at;
 use super::fields::Read;
 use super::ladders::Ladders;
 use super::meter::Meter;
+use super::solving_event::Thinking;
 use super::work::Enough;
 use super::{Ask, AskProblem, Asked, EndReason, StageReply};
 
@@ -119,6 +120,7 @@ impl Questions {
             request: self.request(ask, place),
             max_tokens: self.max_tokens(),
             meter,
+            thinking: Thinking::new(&ask.name, &ask.form),
         };
 
         // Only a single question is streamed, since the chunks of several would be interleaved.
@@ -200,6 +202,7 @@ struct Question<'a> {
     request: ChatRequest,
     max_tokens: u32,
     meter: &'a Meter,
+    thinking: Thinking<'a>,
 }
 
 impl Policy for Question<'_> {
@@ -218,8 +221,13 @@ impl Policy for Question<'_> {
     }
 
     fn before_call(&mut self, request: ChatRequest, _: Rung) -> Result<ChatRequest, EndReason> {
+        self.thinking.begin();
         self.meter.begin_call()?;
         Ok(request)
+    }
+
+    fn on_text(&mut self, text: &str) {
+        self.thinking.push(text);
     }
 
     fn after_call(&mut self, request: &ChatRequest, response: &ChatResponse) {
@@ -232,7 +240,10 @@ impl Policy for Question<'_> {
         let bytes = response.text().len();
 
         match offload(bytes, move || read(&ask, rung, &response)).await {
-            Ok(reply) => Verdict::Usable(reply),
+            Ok(read) => {
+                self.thinking.finish(&read.reply.text);
+                Verdict::Usable(read)
+            }
             Err(problem) => {
                 let message = Message::user(format!(
                     "That reply cannot be used: {problem}.\n\

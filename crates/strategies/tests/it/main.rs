@@ -6,6 +6,7 @@ mod branches;
 mod built_in;
 mod drivers;
 mod exports;
+mod growing;
 mod hostile_replies;
 mod json;
 mod limits;
