@@ -2,6 +2,7 @@ use std::fmt;
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
+use cogwork_llm::LlmClient;
 use cogwork_thinking::Registry;
 use cogwork_tools::Tools;
 use serde_json::Value as Json;
@@ -64,9 +65,13 @@ pub struct Loader {
     modes: Registry,
     environment: Environment,
     connects: bool,
+    wrapper: Option<Arc<Wrapper>>,
     /// Created on first use, and again after each change.
     schema: OnceLock<Json>,
 }
+
+/// Wraps the client of the node with an id.
+type Wrapper = dyn Fn(&str, Arc<dyn LlmClient>) -> Arc<dyn LlmClient> + Send + Sync;
 
 /// An error that occurs when something is added to a [`Loader`].
 #[derive(Clone, PartialEq, Eq, thiserror::Error)]
@@ -127,6 +132,7 @@ impl Loader {
             modes: Registry::with_built_in(),
             environment: Arc::new(|_: &str| None),
             connects: true,
+            wrapper: None,
             schema: OnceLock::new(),
         }
     }
@@ -170,6 +176,26 @@ impl Loader {
     pub fn without_clients(mut self) -> Self {
         self.connects = false;
         self.with_environment(|name| Some(format!("${{{name}}}")))
+    }
+
+    /// Wraps the client of each node, for example to write down its calls. `wrap` gets the id of the
+    /// node and the client. By default, clients are used as they are.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    /// use cogwork_agents::Loader;
+    /// use cogwork_llm::Cache;
+    ///
+    /// let loader = Loader::new().with_client_wrapper(|_, client| Arc::new(Cache::new(client)));
+    /// # let _ = loader;
+    /// ```
+    #[must_use]
+    pub fn with_client_wrapper(
+        mut self,
+        wrap: impl Fn(&str, Arc<dyn LlmClient>) -> Arc<dyn LlmClient> + Send + Sync + 'static,
+    ) -> Self {
+        self.wrapper = Some(Arc::new(wrap));
+        self
     }
 
     /// Adds a provider.
@@ -371,6 +397,13 @@ impl Loader {
 
     pub(crate) fn environment(&self) -> &Environment {
         &self.environment
+    }
+
+    pub(crate) fn wrapped(&self, id: &str, client: Arc<dyn LlmClient>) -> Arc<dyn LlmClient> {
+        match &self.wrapper {
+            Some(wrap) => wrap(id, client),
+            None => client,
+        }
     }
 
     pub(crate) fn connects(&self) -> bool {

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use serde_json::Value;
 
 /// The exit codes, as shown by `--help` and in the guide.
 pub(crate) const EXIT_CODES: &str = "\
@@ -11,7 +12,8 @@ Exit codes:
   1  a file has problems, which are listed on standard error
   2  the command line is wrong
   3  the run failed
-  4  the input could not be read, or the output not written
+  4  the input or the journal could not be read, or the output, journal or trace not written
+  5  the run waits for an answer, and there is no terminal to ask
   130  the run was interrupted (Ctrl-C)";
 
 /// Checks, draws and runs flows that are written as YAML files.
@@ -36,6 +38,10 @@ pub(crate) enum Command {
     /// Prints the JSON Schema of files, for editors.
     Schema(Schema),
     /// Runs the flow of a file and prints its answer.
+    ///
+    /// If the run waits for an answer, the command asks for it on the terminal: y, yes, n and no are true and false;
+    /// anything else is JSON if it can be read as such, and a text otherwise. Without a terminal, it exits with code 5.
+    #[command(after_help = EXIT_CODES)]
     Run(Run),
 }
 
@@ -80,10 +86,34 @@ pub(crate) struct Run {
     #[arg(value_name = "FILE")]
     pub(crate) file: PathBuf,
     /// The input of the flow; `-` reads it from standard input.
-    #[arg(long, short, value_name = "TEXT", allow_hyphen_values = true)]
-    pub(crate) input: String,
-    /// Print everything as JSON: the outputs of all nodes, the cost, and the error if the run failed or was
-    /// interrupted.
+    #[arg(
+        long,
+        short,
+        value_name = "TEXT",
+        allow_hyphen_values = true,
+        required_unless_present = "resume",
+        conflicts_with = "resume"
+    )]
+    pub(crate) input: Option<String>,
+    /// Record the run in a file in this folder, so that it can be resumed after a crash, an error or a wait. The id
+    /// of the run is printed on standard error.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) journal: Option<PathBuf>,
+    /// Resume the run with this id. No recorded call is made again.
+    #[arg(long, value_name = "RUN", requires = "journal")]
+    pub(crate) resume: Option<String>,
+    /// Answer an event that the run waits for, now or later: JSON, or else a text. Can be repeated.
+    #[arg(long = "answer", value_name = "EVENT=VALUE", value_parser = answer)]
+    pub(crate) answers: Vec<Answer>,
+    /// Add the events of the run, and all requests and replies of models, to this file, as lines of JSON. Values from
+    /// the environment are hidden, long texts are shortened, and at most 64 MiB are written.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) trace: Option<PathBuf>,
+    /// Show the replies of models on standard error as they are written, if the server streams them.
+    #[arg(long, conflicts_with = "quiet")]
+    pub(crate) stream: bool,
+    /// Print everything as JSON: every visit to a node with its output, replies and cost, and the error if the run
+    /// failed or was interrupted.
     #[arg(long)]
     pub(crate) json: bool,
     /// Show no progress on standard error.
@@ -95,4 +125,24 @@ pub(crate) struct Run {
     /// The maximum time of the run, in seconds. By default, there is no limit.
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=31_536_000))]
     pub(crate) timeout: Option<u64>,
+}
+
+/// The answer to an event.
+#[derive(Debug, Clone)]
+pub(crate) struct Answer {
+    pub(crate) event: String,
+    pub(crate) value: Value,
+}
+
+fn answer(argument: &str) -> Result<Answer, String> {
+    let (event, value) = argument
+        .split_once('=')
+        .filter(|(event, _)| !event.is_empty())
+        .ok_or("expected the name of an event, `=`, and the answer")?;
+
+    let value = serde_json::from_str(value).unwrap_or_else(|_| Value::from(value));
+    Ok(Answer {
+        event: event.to_owned(),
+        value,
+    })
 }

@@ -5,8 +5,7 @@
 mod arguments;
 mod commands;
 mod output;
-mod progress;
-mod summary;
+mod run;
 
 use std::process::ExitCode;
 
@@ -19,7 +18,7 @@ fn main() -> ExitCode {
         Command::Check(check) => commands::check(&check),
         Command::Draw(draw) => commands::draw(&draw),
         Command::Schema(schema) => commands::schema(&schema),
-        Command::Run(run) => commands::run(&run),
+        Command::Run(run) => run::run(&run),
     };
     outcome.into()
 }

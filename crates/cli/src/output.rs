@@ -13,6 +13,7 @@ pub(crate) enum Outcome {
     Problems,
     RunFailed,
     NotReadOrWritten,
+    Waiting,
     Interrupted,
 }
 
@@ -24,6 +25,7 @@ impl From<Outcome> for ExitCode {
             // 2 is used for errors of the command line.
             Outcome::RunFailed => 3,
             Outcome::NotReadOrWritten => 4,
+            Outcome::Waiting => 5,
             // The code that shells report for a program ended by SIGINT.
             Outcome::Interrupted => 130,
         })

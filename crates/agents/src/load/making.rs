@@ -88,7 +88,7 @@ impl<'m, 'l> Making<'m, 'l> {
         let settings = take(values, provider.schema());
         if loader.connects() {
             match provider.client(settings) {
-                Ok(client) => self.client = Some(client),
+                Ok(client) => self.client = Some(loader.wrapped(self.id, client)),
                 Err(more) => problems.extend(more),
             }
         }

@@ -369,7 +369,9 @@ edges: [{{from: a, to: b}}]
     let result: serde_json::Value = serde_json::from_str(&out).unwrap();
     assert_eq!(result["error"], problem);
     assert_eq!(result["state"]["outputs"]["a"]["text"], "Once.");
-    assert_eq!(result["state"]["calls"], 1);
+    assert_eq!(result["state"]["calls"], 2);
+    let stopped = &result["state"]["failures"][0];
+    assert_eq!(stopped["error"], "the visit was stopped before its end");
 }
 
 /// A server answers the first turn of a chain of thought, and not the second.
@@ -484,7 +486,8 @@ fn a_wrong_command_line_is_told_with_the_right_one() {
       1  a file has problems, which are listed on standard error
       2  the command line is wrong
       3  the run failed
-      4  the input could not be read, or the output not written
+      4  the input or the journal could not be read, or the output, journal or trace not written
+      5  the run waits for an answer, and there is no terminal to ask
       130  the run was interrupted (Ctrl-C)
     ");
 }
@@ -543,7 +546,7 @@ fn a_full_disk_is_told() {
 
 #[test]
 fn the_examples_say_what_their_headers_say() {
-    for file in ["review", "reflection", "analysis"] {
+    for file in ["review", "reflection", "analysis", "approval"] {
         let path = format!("examples/files/{file}.yaml");
         let text =
             fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../").to_owned() + &path)
@@ -565,8 +568,11 @@ fn the_examples_say_what_their_headers_say() {
             .filter(|line| !line.is_empty())
             .collect();
 
-        let (code, out, err) =
-            output(&["run", "-q", &path, "--input", input.trim_end_matches('"')]);
+        let (input, more) = input.split_once('"').unwrap();
+        let arguments = ["run", "-q", &path, "--input", input];
+        let more = more.split_whitespace();
+        let arguments: Vec<_> = arguments.into_iter().chain(more).collect();
+        let (code, out, err) = output(&arguments);
         assert_eq!((code, err.as_str()), (0, ""), "{file}");
         let out: Vec<_> = out
             .lines()

@@ -81,7 +81,7 @@ fn growing(form: &Form) -> GrowingText {
         return GrowingText::of_reply();
     }
 
-    let fields = form.fields.iter().map(|(name, _)| name.as_str());
+    let fields = form.fields.iter().map(|field| field.name.as_str());
     GrowingText::in_lines(THOUGHT, fields.chain([form.next_label(), INVENTED]))
 }
 

@@ -1,0 +1,128 @@
+//! Answers to events, from the terminal.
+
+use std::io::{self, IsTerminal, Write};
+use std::time::{Duration, SystemTime};
+
+use cogwork_agents::FileFlow;
+use cogwork_flow::{Paused, RunError};
+use cogwork_text::Name;
+use serde_json::Value;
+use tokio::sync::mpsc;
+
+use crate::output::{harmless, tell};
+
+/// The lines that a person types. They are read on a thread of their own, because a read cannot be
+/// cancelled.
+pub(super) struct Terminal {
+    lines: Option<mpsc::UnboundedReceiver<String>>,
+}
+
+impl Terminal {
+    /// Returns `None` if there is nobody to ask.
+    pub(super) fn open() -> Option<Self> {
+        let is_terminal = io::stdin().is_terminal() && io::stderr().is_terminal();
+        is_terminal.then_some(Self { lines: None })
+    }
+
+    /// Asks for all events that the run waits for. Returns `None` if there is no answer: at the end
+    /// of the input. A wait that times out isn't answered.
+    pub(super) async fn ask(
+        &mut self,
+        paused: &Paused,
+        loaded: &FileFlow,
+    ) -> Option<Vec<(String, Value)>> {
+        // Lets the progress clear its line first.
+        tokio::task::yield_now().await;
+
+        let mut answers = Vec::new();
+        for pause in [paused].into_iter().chain(&paused.also) {
+            show(pause, loaded);
+
+            match self.answer_before(pause.until).await {
+                Asked::Answered(answer) => answers.push((pause.event.clone(), answer)),
+                Asked::TimedOut => tell("\ncogwork: the wait timed out"),
+                Asked::Ended => {
+                    tell("");
+                    return None;
+                }
+            }
+        }
+
+        Some(answers)
+    }
+
+    async fn answer_before(&mut self, until: Option<SystemTime>) -> Asked {
+        let Some(until) = until else {
+            return self.answer().await;
+        };
+
+        let left = until.duration_since(SystemTime::now()).unwrap_or_default();
+        // The run only counts as timed out after that moment.
+        let left = left.saturating_add(Duration::from_millis(2));
+        tokio::time::timeout(left, self.answer())
+            .await
+            .unwrap_or(Asked::TimedOut)
+    }
+
+    async fn answer(&mut self) -> Asked {
+        loop {
+            prompt();
+
+            match self.lines().recv().await {
+                None => return Asked::Ended,
+                Some(line) if line.trim().is_empty() => {}
+                Some(line) => return Asked::Answered(read(line.trim())),
+            }
+        }
+    }
+
+    fn lines(&mut self) -> &mut mpsc::UnboundedReceiver<String> {
+        self.lines.get_or_insert_with(|| {
+            let (sender, receiver) = mpsc::unbounded_channel();
+            std::thread::spawn(move || {
+                let mut lines = io::stdin().lines().map_while(Result::ok);
+                lines.all(|line| sender.send(line).is_ok())
+            });
+            receiver
+        })
+    }
+}
+
+enum Asked {
+    Answered(Value),
+    TimedOut,
+    Ended,
+}
+
+fn show(pause: &Paused, loaded: &FileFlow) {
+    let event = Name(&pause.event);
+    let step = format!("{}#{}", pause.step.place(), pause.step.number);
+    let step = harmless(&step);
+    tell(format_args!("{step} waits for `{event}`"));
+
+    let why = loaded.hide_secrets(pause.why.trim_end());
+    if !why.is_empty() {
+        tell(why);
+    }
+}
+
+fn prompt() {
+    let mut err = io::stderr().lock();
+    let _ = write!(err, "y/n, JSON or text> ").and_then(|()| err.flush());
+}
+
+/// Reads the answer that a person typed.
+fn read(line: &str) -> Value {
+    match line.to_lowercase().as_str() {
+        "y" | "yes" => Value::Bool(true),
+        "n" | "no" => Value::Bool(false),
+        _ => serde_json::from_str(line).unwrap_or_else(|_| Value::from(line)),
+    }
+}
+
+/// Returns whether the run failed because it could not read an answer. It then waits for another
+/// one.
+pub(super) fn is_refusal(error: &RunError) -> bool {
+    let message = error.to_string();
+    message.contains("the answer cannot be read")
+}

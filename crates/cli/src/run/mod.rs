@@ -1,0 +1,288 @@
+//! The command `run`.
+
+mod answers;
+mod input;
+mod progress;
+mod record;
+mod result;
+mod stream;
+mod summary;
+mod thinking;
+mod trace;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use cogwork_agents::{FileFlow, FlowState, Loader, Output};
+use cogwork_flow::{BoxError, CancellationToken, Ended, RunError, events};
+use tokio::time::Instant;
+
+use crate::arguments::Run;
+use crate::commands::load;
+use crate::output::{Outcome, tell, write};
+use answers::Terminal;
+use record::Record;
+use trace::Trace;
+
+/// How long to wait at the end of the run for a file that is still being opened.
+const LAST_WORK: Duration = Duration::from_secs(1);
+
+/// The result of a run: the answer and the end, or the error.
+type Result<T = (Output, Ended)> = std::result::Result<T, BoxError>;
+
+pub(crate) fn run(arguments: &Run) -> Outcome {
+    let trace = Trace::default();
+    let loader = trace.watch(Loader::new().with_process_environment());
+
+    let Some(loaded) = load(&loader, &arguments.file).map(Arc::new) else {
+        return Outcome::Problems;
+    };
+
+    match start(arguments, &loaded, &trace) {
+        Ok(outcome) => outcome,
+        Err(error) => {
+            tell(format_args!(
+                "cogwork: {}",
+                loaded.hide_secrets(&format!("{error:#}"))
+            ));
+            Outcome::NotReadOrWritten
+        }
+    }
+}
+
+/// Returns an error if the run could not be started.
+fn start(arguments: &Run, loaded: &Arc<FileFlow>, trace: &Trace) -> Result<Outcome> {
+    let input = arguments.input.as_deref().map(input::read).transpose()?;
+    if let Some(file) = &arguments.trace {
+        trace.begin(file, Arc::clone(loaded))?;
+    }
+
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()?;
+
+    let record = runtime.block_on(Record::open(arguments, loaded, input))?;
+    let Record {
+        mut state,
+        journal,
+        run_id,
+    } = record;
+    let hint = record::Hint::new(arguments, run_id);
+
+    if !arguments.quiet {
+        hint.tell_start();
+    }
+
+    let running = Running {
+        arguments,
+        loaded,
+        trace,
+    };
+    let ended = runtime.block_on(running.until_interrupted(&mut state, journal));
+
+    // Without this limit, an unresponsive disk could delay the exit beyond the timeout.
+    runtime.shutdown_timeout(LAST_WORK);
+
+    let finished = Finished {
+        loaded,
+        state: &state,
+        hint: &hint,
+        ended,
+    };
+    let outcome = finished.tell(arguments.json);
+
+    Ok(match outcome {
+        Outcome::Success if trace.has_failed() => Outcome::NotReadOrWritten,
+        outcome => outcome,
+    })
+}
+
+/// A run that has ended or stopped.
+struct Finished<'r> {
+    loaded: &'r FileFlow,
+    state: &'r FlowState,
+    hint: &'r record::Hint<'r>,
+    ended: std::result::Result<Ended, RunError>,
+}
+
+impl Finished<'_> {
+    fn tell(self, json: bool) -> Outcome {
+        let Self {
+            loaded,
+            state,
+            hint,
+            ended,
+        } = self;
+
+        let outcome = match &ended {
+            Ok(_) => Outcome::Success,
+            Err(error) if error.is_cancelled() => Outcome::Interrupted,
+            Err(error) if error.paused().is_some() => Outcome::Waiting,
+            Err(_) => Outcome::RunFailed,
+        };
+        let paused = ended.as_ref().err().and_then(RunError::paused).cloned();
+
+        let ended: Result = match ended {
+            Ok(ended) => loaded
+                .answer(state)
+                .map(|answer| (answer, ended))
+                .map_err(Into::into),
+            Err(error) => Err(error.into()),
+        };
+
+        let written = match (&ended, json) {
+            (_, true) => {
+                let result = result::of(loaded, state, hint, &ended, paused.as_ref());
+                write(format_args!("{result:#}"))
+            }
+            (Ok((answer, _)), false) => write(&answer.text),
+            (Err(_), false) => Outcome::Success,
+        };
+
+        result::warn(loaded, state);
+        match (ended, paused) {
+            (Ok(_), _) => written,
+            (Err(_), Some(paused)) => {
+                hint.tell_pause(&paused, loaded);
+                outcome
+            }
+            (Err(error), None) => {
+                tell(format_args!(
+                    "cogwork: {}",
+                    loaded.hide_secrets(&format!("{error:#}"))
+                ));
+                if outcome == Outcome::Interrupted {
+                    for line in summary::lines(state) {
+                        tell(format_args!("cogwork: {}", loaded.hide_secrets(&line)));
+                    }
+                }
+                hint.tell_stop();
+
+                // An answer that cannot be filled in is an error of a run that has ended.
+                if outcome == Outcome::Success {
+                    Outcome::RunFailed
+                } else {
+                    outcome
+                }
+            }
+        }
+    }
+}
+
+struct Running<'r> {
+    arguments: &'r Run,
+    loaded: &'r Arc<FileFlow>,
+    trace: &'r Trace,
+}
+
+impl Running<'_> {
+    /// Runs the flow until it ends or the user interrupts it. After an interruption, the progress
+    /// is cleared, and the state can still be printed.
+    async fn until_interrupted(
+        &self,
+        state: &mut FlowState,
+        journal: Option<record::Journal>,
+    ) -> std::result::Result<Ended, RunError> {
+        let token = CancellationToken::new();
+        let interrupted = async {
+            match tokio::signal::ctrl_c().await {
+                Ok(()) => token.cancel(),
+                Err(error) => tell(format_args!(
+                    "cogwork: Ctrl-C will stop the program without cleaning up: {error}"
+                )),
+            }
+
+            std::future::pending().await
+        };
+
+        tokio::select! {
+            // Biased, so that the signal handler is installed before the run starts.
+            biased;
+            never = interrupted => never,
+            ended = self.watched(state, journal, token.clone()) => ended,
+        }
+    }
+
+    async fn watched(
+        &self,
+        state: &mut FlowState,
+        journal: Option<record::Journal>,
+        token: CancellationToken,
+    ) -> std::result::Result<Ended, RunError> {
+        let mut run = self
+            .loaded
+            .flow()
+            .begin()
+            .with_max_steps(self.arguments.max_steps)
+            .with_cancellation(token.clone());
+
+        if let Some(seconds) = self.arguments.timeout {
+            run = run.with_deadline(Instant::now() + Duration::from_secs(seconds));
+        }
+        if let Some(journal) = journal {
+            run = run.with_journal(journal);
+        }
+
+        let (sink, told) = events(10_000);
+        let mut run = run.with_events(sink);
+        let finished = async {
+            let ended = self.finish(&mut run, state, &token).await;
+
+            // This drops the sink, which ends the progress display.
+            drop(run);
+            ended
+        };
+
+        let shown = progress::show(told, self.arguments, self.loaded, self.trace);
+        let (ended, ()) = tokio::join!(finished, shown);
+        ended
+    }
+
+    /// Runs the flow, and asks for answers on the terminal.
+    async fn finish(
+        &self,
+        run: &mut cogwork_flow::Run<'_, FlowState>,
+        state: &mut FlowState,
+        token: &CancellationToken,
+    ) -> std::result::Result<Ended, RunError> {
+        for answer in &self.arguments.answers {
+            run.deliver(&answer.event, &answer.value).await?;
+        }
+
+        let mut terminal = Terminal::open();
+        let mut has_answered = false;
+        loop {
+            let error = match run.finish(state).await {
+                Ok(ended) => return Ok(ended),
+                Err(error) => error,
+            };
+            let Some(terminal) = &mut terminal else {
+                return Err(error);
+            };
+
+            if let Some(paused) = error.paused() {
+                let asked = terminal.ask(paused, self.loaded);
+                let answers = tokio::select! {
+                    answers = asked => answers,
+                    () = token.cancelled() => None,
+                };
+                let Some(answers) = answers else {
+                    return Err(error);
+                };
+
+                for (event, answer) in answers {
+                    run.deliver(&event, &answer).await?;
+                }
+                has_answered = true;
+            } else if has_answered && answers::is_refusal(&error) {
+                has_answered = false;
+                tell(format_args!(
+                    "cogwork: {}",
+                    self.loaded.hide_secrets(&error.to_string())
+                ));
+            } else {
+                return Err(error);
+            }
+        }
+    }
+}

@@ -1,0 +1,208 @@
+//! The progress on standard error while a flow runs.
+
+use std::io::{self, IsTerminal, Write};
+use std::time::Duration;
+
+use cogwork_agents::FileFlow;
+use cogwork_flow::{EventKind, Events, StepName};
+use indicatif::{ProgressBar, ProgressStyle};
+
+use super::stream::Growing;
+use super::thinking::{Piece, Thinkers};
+use super::trace::Trace;
+use crate::arguments::Run;
+use crate::output::{harmless, tell};
+
+/// The number of characters shown of a growing reply, from its end.
+const SHOWN: usize = 60;
+
+/// Shows the events of a run until it ends, and traces them.
+pub(super) async fn show(mut events: Events, arguments: &Run, loaded: &FileFlow, trace: &Trace) {
+    let mut display = Display::new(arguments);
+    let mut thinkers = Thinkers::default();
+
+    while let Some(event) = events.next().await {
+        trace.event(&event);
+
+        let step = event
+            .step
+            .as_deref()
+            .map(|step| harmless(&name(step)))
+            .unwrap_or_default();
+
+        if let Some(piece) = thinkers.piece(&event) {
+            display.add(&step, &piece, loaded);
+        }
+        display.show(step, event.kind, loaded);
+    }
+
+    display.end(loaded);
+}
+
+/// How progress is shown.
+enum Display {
+    Nothing,
+    /// One line for each step.
+    Lines,
+    /// On a terminal, the current step and the end of the reply that is being written.
+    Spinner {
+        spinner: Option<ProgressBar>,
+        said: String,
+    },
+    /// One line for each step, and the replies as they grow.
+    Stream {
+        reply: Growing,
+        is_in_line: bool,
+    },
+}
+
+impl Display {
+    fn new(arguments: &Run) -> Self {
+        if arguments.quiet {
+            return Self::Nothing;
+        }
+        if arguments.stream {
+            return Self::Stream {
+                reply: Growing::default(),
+                is_in_line: false,
+            };
+        }
+        if io::stderr().is_terminal() {
+            return Self::Spinner {
+                spinner: None,
+                said: String::new(),
+            };
+        }
+
+        Self::Lines
+    }
+
+    fn show(&mut self, step: String, kind: EventKind, loaded: &FileFlow) {
+        match kind {
+            EventKind::StepEntered => self.enter(step, loaded),
+            EventKind::Retrying {
+                attempts, error, ..
+            } => {
+                let error = loaded.hide_secrets(&error);
+                self.line(
+                    &format!("{step}: attempt {attempts} failed: {error}"),
+                    loaded,
+                );
+            }
+            EventKind::PhaseFinished { .. } if matches!(self, Self::Stream { .. }) => {
+                self.end(loaded);
+            }
+            EventKind::Paused(_) => self.end(loaded),
+            _ => {}
+        }
+    }
+
+    fn enter(&mut self, step: String, loaded: &FileFlow) {
+        if let Self::Spinner { spinner, said } = self {
+            said.clear();
+            spinner.get_or_insert_with(new_spinner).set_message(step);
+        } else {
+            self.line(&step, loaded);
+        }
+    }
+
+    fn add(&mut self, step: &str, piece: &Piece<'_>, loaded: &FileFlow) {
+        // What was written to a stream cannot be replaced, so the text continues on a new line.
+        if piece.is_start && matches!(self, Self::Stream { .. }) {
+            self.end(loaded);
+        }
+
+        match self {
+            Self::Nothing | Self::Lines => {}
+            Self::Spinner { spinner, said } => {
+                if piece.is_start {
+                    said.clear();
+                }
+                said.push_str(piece.text);
+                *said = end_of(said);
+
+                if let Some(spinner) = spinner {
+                    let said = harmless(&loaded.hide_secrets(said));
+                    spinner.set_message(format!("{step}: {said}"));
+                }
+            }
+            Self::Stream { reply, is_in_line } => {
+                let text = reply.push(piece.text, |text| loaded.hide_secrets(text));
+                write_piece(&text, is_in_line);
+            }
+        }
+    }
+
+    /// Shows a line of its own.
+    fn line(&mut self, line: &str, loaded: &FileFlow) {
+        match self {
+            Self::Nothing => {}
+            Self::Lines => tell(line),
+            Self::Spinner { spinner, .. } => match spinner {
+                Some(spinner) => spinner.suspend(|| tell(line)),
+                None => tell(line),
+            },
+            Self::Stream { .. } => {
+                self.end(loaded);
+                tell(line);
+            }
+        }
+    }
+
+    /// Ends what is shown, before something else is written.
+    fn end(&mut self, loaded: &FileFlow) {
+        match self {
+            Self::Nothing | Self::Lines => {}
+            Self::Spinner { spinner, .. } => {
+                if let Some(spinner) = spinner.take() {
+                    spinner.finish_and_clear();
+                }
+            }
+            Self::Stream { reply, is_in_line } => {
+                let rest = reply.end(|text| loaded.hide_secrets(text));
+                write_piece(&rest, is_in_line);
+
+                if *is_in_line {
+                    write_piece("\n", is_in_line);
+                }
+            }
+        }
+    }
+}
+
+/// Writes a piece of a reply. Errors are ignored, as for all progress.
+fn write_piece(text: &str, is_in_line: &mut bool) {
+    if text.is_empty() {
+        return;
+    }
+
+    let text = harmless(text);
+    *is_in_line = !text.ends_with('\n');
+    let mut err = io::stderr().lock();
+    let _ = err.write_all(text.as_bytes()).and_then(|()| err.flush());
+}
+
+fn new_spinner() -> ProgressBar {
+    let spinner = ProgressBar::new_spinner();
+    if let Ok(style) = ProgressStyle::with_template("{spinner} {wide_msg} {elapsed}") {
+        spinner.set_style(style);
+    }
+
+    spinner.enable_steady_tick(Duration::from_millis(100));
+    spinner
+}
+
+/// Returns the step without the name of the flow, which is the same for all.
+fn name(step: &StepName) -> String {
+    format!("{}#{}", step.place(), step.number)
+}
+
+/// Returns the last characters of a text, on one line.
+fn end_of(text: &str) -> String {
+    let line: String = text
+        .chars()
+        .map(|c| if c.is_whitespace() { ' ' } else { c })
+        .collect();
+    let skipped = line.chars().count().saturating_sub(SHOWN);
+    line.chars().skip(skipped).collect()
+}

@@ -1,0 +1,202 @@
+//! The record of a run, and how to resume it.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use cogwork_agents::{FileFlow, FlowState};
+use cogwork_flow::journal::{Awaited, Progress, Snapshot, StepError, Waited, Work};
+use cogwork_flow::{BoxError, Paused, StepName};
+use cogwork_journal::{FileStore, RunJournal, Store};
+use cogwork_llm::async_trait;
+use cogwork_text::{Escaped, Name, OneLine};
+
+use crate::arguments::Run;
+use crate::output::{harmless, tell};
+
+/// What a run begins with.
+pub(super) struct Record {
+    pub(super) state: FlowState,
+    pub(super) journal: Option<Journal>,
+    pub(super) run_id: Option<String>,
+}
+
+impl Record {
+    /// Starts or resumes a run.
+    pub(super) async fn open(
+        arguments: &Run,
+        loaded: &Arc<FileFlow>,
+        input: Option<String>,
+    ) -> Result<Self, BoxError> {
+        let state = FlowState::new(input.unwrap_or_default());
+        let Some(folder) = &arguments.journal else {
+            return Ok(Self {
+                state,
+                journal: None,
+                run_id: None,
+            });
+        };
+
+        let store = FileStore::new(folder);
+        let flow = loaded.flow();
+        let (run_id, journal) = match &arguments.resume {
+            Some(run_id) => (run_id.clone(), store.resume(run_id, flow).await?),
+            None => {
+                let run_id = new_id();
+                let journal = store.start(&run_id, flow, &state).await?;
+                (run_id, journal)
+            }
+        };
+
+        Ok(Self {
+            state: journal.state()?,
+            journal: Some(Journal {
+                recorded: journal,
+                loaded: Arc::clone(loaded),
+            }),
+            run_id: Some(run_id),
+        })
+    }
+}
+
+/// Returns the id of a new run: the time in milliseconds and the process. Ids sort by time.
+fn new_id() -> String {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH);
+    let now = now.unwrap_or_default().as_millis();
+    format!("{now}-{}", std::process::id())
+}
+
+/// A journal without secrets: servers may repeat them in their errors.
+pub(super) struct Journal {
+    recorded: RunJournal,
+    loaded: Arc<FileFlow>,
+}
+
+#[async_trait]
+impl cogwork_flow::journal::Journal for Journal {
+    fn run_id(&self) -> &str {
+        self.recorded.run_id()
+    }
+
+    async fn step(&self, step: &StepName, work: Work<'_>) -> Result<Vec<u8>, StepError> {
+        self.recorded.step(step, work).await
+    }
+
+    async fn sleep(&self, step: &StepName, duration: Duration) -> Result<(), BoxError> {
+        self.recorded.sleep(step, duration).await
+    }
+
+    async fn wait(&self, step: &StepName, awaited: Awaited<'_>) -> Result<Waited, BoxError> {
+        self.recorded.wait(step, awaited).await
+    }
+
+    async fn deliver(&self, event: &str, answer: Vec<u8>) -> Result<(), BoxError> {
+        self.recorded.deliver(event, answer).await
+    }
+
+    async fn progress(&self, progress: Progress<'_>) -> Result<(), BoxError> {
+        if let Progress::Failed { error } = progress {
+            let error = self.loaded.hide_secrets(error);
+            return self
+                .recorded
+                .progress(Progress::Failed { error: &error })
+                .await;
+        }
+
+        self.recorded.progress(progress).await
+    }
+
+    fn snapshot(&self) -> Option<Snapshot> {
+        self.recorded.snapshot()
+    }
+
+    async fn fold(&self, snapshot: Snapshot) -> Result<(), BoxError> {
+        self.recorded.fold(snapshot).await
+    }
+}
+
+/// How a run is resumed.
+pub(super) struct Hint<'a> {
+    arguments: &'a Run,
+    run_id: Option<String>,
+}
+
+impl<'a> Hint<'a> {
+    pub(super) fn new(arguments: &'a Run, run_id: Option<String>) -> Self {
+        Self { arguments, run_id }
+    }
+
+    pub(super) fn run_id(&self) -> Option<&str> {
+        self.run_id.as_deref()
+    }
+
+    /// Prints the id of the run at its start.
+    pub(super) fn tell_start(&self) {
+        if let (Some(run_id), Some(command)) = (&self.run_id, self.command()) {
+            let run_id = Name(run_id);
+            tell(format_args!("run {run_id}; to resume it: {command}"));
+        }
+    }
+
+    /// Prints how to resume a run that stopped.
+    pub(super) fn tell_stop(&self) {
+        if let Some(command) = self.command() {
+            tell(format_args!("cogwork: to resume the run: {command}"));
+        }
+    }
+
+    /// Prints what the run waits for, and how to answer.
+    pub(super) fn tell_pause(&self, paused: &Paused, loaded: &FileFlow) {
+        for pause in [paused].into_iter().chain(&paused.also) {
+            let step = harmless(&format!("{}#{}", pause.step.place(), pause.step.number));
+            let event = Name(&pause.event);
+            let why = loaded.hide_secrets(pause.why.trim());
+            let why = if why.is_empty() {
+                String::new()
+            } else {
+                format!(": {}", OneLine::new(why))
+            };
+            tell(format_args!(
+                "cogwork: the run waits at {step} for `{event}`{why}"
+            ));
+        }
+
+        let waits = [paused].into_iter().chain(&paused.also);
+        let answers: String = waits
+            .map(|pause| format!(" --answer {}", quoted(&format!("{}=…", pause.event))))
+            .collect();
+
+        match self.command() {
+            Some(command) => tell(format_args!("cogwork: to answer: {command}{answers}")),
+            None => tell(format_args!(
+                "cogwork: the run was not recorded; start it with `--journal DIR` to resume it with an answer, or with `{}`",
+                answers.trim_start()
+            )),
+        }
+    }
+
+    /// Returns the command that resumes the run, if it is recorded.
+    fn command(&self) -> Option<String> {
+        let folder = self.arguments.journal.as_deref()?;
+        let run_id = self.run_id.as_deref()?;
+        let path = |path: &Path| quoted(&path.display().to_string());
+
+        Some(format!(
+            "cogwork run {} --journal {} --resume {}",
+            path(&self.arguments.file),
+            path(folder),
+            quoted(run_id)
+        ))
+    }
+}
+
+/// Returns an argument as a shell reads it.
+fn quoted(argument: &str) -> String {
+    let is_plain = |c: char| c.is_alphanumeric() || "./_-=:+@%…".contains(c);
+    if !argument.is_empty() && argument.chars().all(is_plain) {
+        return argument.to_owned();
+    }
+
+    let escaped = argument.replace('\'', r"'\''");
+    format!("'{}'", Escaped::new(escaped))
+}

@@ -1,0 +1,62 @@
+//! The text of growing thoughts, in the events of a run.
+
+use std::collections::BTreeSet;
+
+use cogwork_cot::ReasoningEvent;
+use cogwork_flow::{Event, EventKind, Report, StepName};
+use cogwork_strategies::SolvingEvent;
+
+/// A piece of text that is shown while it grows.
+pub(super) struct Piece<'e> {
+    pub(super) text: &'e str,
+    /// Whether it replaces the earlier pieces of the step.
+    pub(super) is_start: bool,
+}
+
+/// The nodes that report their thoughts. Their raw replies are not for people.
+#[derive(Default)]
+pub(super) struct Thinkers {
+    places: BTreeSet<Option<String>>,
+}
+
+impl Thinkers {
+    /// Returns the text that an event adds to what is shown of its step.
+    pub(super) fn piece<'e>(&mut self, event: &'e Event) -> Option<Piece<'e>> {
+        let place = event.step.as_deref().map(StepName::place);
+
+        match &event.kind {
+            EventKind::Noted { .. } if self.places.contains(&place) => None,
+            EventKind::Noted { text } => Some(Piece {
+                text,
+                is_start: false,
+            }),
+            EventKind::Reported { report } => {
+                if has_thoughts(report) {
+                    self.places.insert(place);
+                }
+                thinking(report)
+            }
+            _ => None,
+        }
+    }
+}
+
+fn has_thoughts(report: &Report) -> bool {
+    let is_reasoning = report.downcast_ref::<ReasoningEvent>().is_some();
+    is_reasoning || report.downcast_ref::<SolvingEvent>().is_some()
+}
+
+fn thinking(report: &Report) -> Option<Piece<'_>> {
+    if let Some(ReasoningEvent::Thinking { text, is_start, .. }) = report.downcast_ref() {
+        let is_start = *is_start;
+        return Some(Piece { text, is_start });
+    }
+
+    match report.downcast_ref()? {
+        SolvingEvent::Thinking { text, is_start, .. } => Some(Piece {
+            text,
+            is_start: *is_start,
+        }),
+        _ => None,
+    }
+}
