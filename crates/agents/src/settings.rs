@@ -94,7 +94,7 @@ pub(crate) struct RequestSettings {
     #[schemars(range(min = 0.0, max = 5.0))]
     temperature: Option<f32>,
     /// The maximum number of tokens of a reply. Default: that of the server.
-    #[schemars(range(min = 1))]
+    #[schemars(range(min = 1), extend("x-also" = ["max_output_tokens", "max_completion_tokens", "max_length"]))]
     max_tokens: Option<u32>,
     /// The seed of the sampling, for servers that support it. Default: a new one for each call.
     seed: Option<u64>,

@@ -24,6 +24,10 @@ pub(crate) const NOUN: &str = "x-noun";
 /// the text.
 pub(crate) const ENVIRONMENT: &str = "x-environment";
 
+/// The keyword for the names by which a setting is known elsewhere. They are suggestions, not
+/// aliases.
+pub(crate) const ALSO: &str = "x-also";
+
 /// Reports all problems of the tree.
 pub(crate) fn check(tree: &Tree, schema: &Json, root: &Json, path: &Path, problems: &mut Problems) {
     Check { root, problems }.value(tree, schema, path);
@@ -62,6 +66,7 @@ impl<'c> Check<'c> {
             all.iter().for_each(|part| self.value(tree, part, path));
         }
 
+        let before = self.problems.len();
         for any in ["oneOf", "anyOf"]
             .iter()
             .filter_map(|key| schema.get(*key)?.as_array())
@@ -69,7 +74,9 @@ impl<'c> Check<'c> {
             self.any_of(tree, schema, any, path);
         }
 
-        if !self.of_type(tree, schema, path) {
+        // The problems of the alternatives say more than the type that they have in common.
+        let is_told = self.problems.len() > before && !matches!(tree.value, Value::Map(_));
+        if is_told || !self.of_type(tree, schema, path) {
             return;
         }
 
@@ -119,9 +126,10 @@ impl<'c> Check<'c> {
             tree,
             path,
             format!(
-                "expected {}, found {}",
+                "expected {}, found {}{}",
                 named.join(" or "),
-                shown_kind(tree)
+                shown_kind(tree),
+                unquoted(tree, &types)
             ),
         );
 
@@ -205,10 +213,29 @@ impl<'c> Check<'c> {
                 self.found(
                     tree,
                     path,
-                    format!("expected {expected}, found {}", shown_kind(tree)),
+                    format!(
+                        "expected {expected}, found {}{}",
+                        shown_kind(tree),
+                        self.bare_tag(tree, &branches)
+                    ),
                 );
             }
         }
+    }
+
+    /// Returns a suggestion for a text that is the tag of a mapping.
+    fn bare_tag(&self, tree: &Tree, branches: &[&Map<String, Json>]) -> String {
+        let nested = branches.iter().filter_map(|branch| {
+            let nested = branch.get("oneOf")?.as_array()?.iter();
+            let nested: Vec<_> = nested
+                .filter_map(|branch| resolve(branch, self.root))
+                .collect();
+            tagged(&nested, self.root)
+        });
+
+        nested
+            .map(|(key, tags)| mapping_with(tree, key, &tags))
+            .collect()
     }
 
     /// Checks one of several mappings, which is selected by the text of one key.
@@ -226,8 +253,9 @@ impl<'c> Check<'c> {
                 tree,
                 path,
                 format!(
-                    "expected a mapping with `{key}`, found {}",
-                    shown_kind(tree)
+                    "expected a mapping with `{key}`, found {}{}",
+                    shown_kind(tree),
+                    mapping_with(tree, key, tags)
                 ),
             );
         }
@@ -287,7 +315,12 @@ impl<'c> Check<'c> {
                 (Some(property), _) => self.value(&entry.value, property, &below),
                 (None, Some(Json::Bool(false))) => {
                     let known = properties.keys().map(String::as_str);
-                    let meant = did_you_mean(nearest(&entry.key, known.clone()));
+                    let also = properties
+                        .iter()
+                        .find(|(_, property)| self.is_also(property, &entry.key))
+                        .map(|(name, _)| name.as_str());
+                    let meant = also.or_else(|| nearest(&entry.key, known.clone()));
+                    let meant = did_you_mean(meant);
                     let meant = if meant.is_empty() {
                         format!("; known keys: {}", list(known))
                     } else {
@@ -325,6 +358,12 @@ impl<'c> Check<'c> {
                 format!("the key `{key}` is missing; expected {what}"),
             );
         }
+    }
+
+    /// Returns whether a setting is known as `name` elsewhere.
+    fn is_also(&self, property: &Json, name: &str) -> bool {
+        let also = resolve(property, self.root).and_then(|schema| schema.get(ALSO)?.as_array());
+        also.is_some_and(|names| names.iter().any(|known| known.as_str() == Some(name)))
     }
 
     fn number(&mut self, tree: &Tree, number: f64, schema: &Map<String, Json>, path: &Path) {
@@ -446,6 +485,37 @@ fn shown_kind(tree: &Tree) -> String {
             format!("the text of `{}`", shown_variables(text))
         }
         _ => tree.kind().to_owned(),
+    }
+}
+
+/// Returns a suggestion for a mapping like `{input}` in the place of a text.
+fn unquoted(tree: &Tree, types: &[&str]) -> String {
+    let is_slot = |entry: &Entry| matches!(entry.value.value, Value::Null);
+
+    match tree.entries() {
+        [slot] if types.contains(&"string") && is_slot(slot) => {
+            let slot = Name(&slot.key);
+            format!("; put a text that begins with a slot in quotes: `'{{{slot}}}'`")
+        }
+        _ => String::new(),
+    }
+}
+
+/// Returns a suggestion for a text that is the tag of a mapping, such as `reflection` for
+/// `{type: reflection}`.
+fn mapping_with(tree: &Tree, key: &str, tags: &[Tagged<'_>]) -> String {
+    let Value::Text(text) = &tree.value else {
+        return String::new();
+    };
+    if !text.variables.is_empty() {
+        return String::new();
+    }
+
+    let names = || tags.iter().map(|(name, _)| *name);
+    let exact = names().find(|name| *name == text.value);
+    match exact.or_else(|| nearest(&text.value, names())) {
+        Some(name) => format!("; did you mean `{{{key}: {}}}`?", Name(name)),
+        None => String::new(),
     }
 }
 

@@ -204,7 +204,9 @@ impl<'a> Wire<'a> {
                 .map(|edge| edge.action.as_str())
                 .collect();
 
-            let Some(actions) = part.actions.filter(|_| !wired.is_empty()) else {
+            // Another node with the same id is reported as such.
+            let is_first = self.ids.first(part.id) == Some(index);
+            let Some(actions) = part.actions.filter(|_| is_first && !wired.is_empty()) else {
                 continue;
             };
 
@@ -236,12 +238,9 @@ impl<'a> Wire<'a> {
             open.extend(targets.filter(|to| *to != END && reached.insert(to)));
         }
 
-        for (index, part) in self
-            .parts
-            .iter()
-            .enumerate()
-            .filter(|(_, part)| !reached.contains(part.id))
-        {
+        for (index, part) in self.parts.iter().enumerate().filter(|(index, part)| {
+            self.ids.first(part.id) == Some(*index) && !reached.contains(part.id)
+        }) {
             let message = format!(
                 "no edges lead from the start to `{}`; expected an edge with `to: {0}`",
                 Name(part.id)

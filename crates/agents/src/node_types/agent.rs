@@ -17,6 +17,7 @@ use crate::{Agent, Made, Making, NodeType};
 #[serde(deny_unknown_fields)]
 struct Settings {
     /// The role of the agent: the system text. Default: none.
+    #[schemars(extend("x-also" = ["system", "system_prompt", "instructions"]))]
     role: Option<String>,
     /// The prompt, with slots: {input}, {last}, and the id of any node. Default: {last}, the last output.
     prompt: Option<String>,

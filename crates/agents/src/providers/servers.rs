@@ -16,17 +16,19 @@ use crate::{Provider, SettingProblem};
 #[serde(deny_unknown_fields)]
 struct Server {
     /// The name of the model.
-    #[schemars(length(min = 1))]
+    #[schemars(length(min = 1), extend("x-also" = ["model", "model_name", "model_id"]))]
     name: String,
     /// The key, preferably from the environment: `${API_KEY}`. Default: none, for local servers.
+    #[schemars(extend("x-also" = ["key", "token", "apikey", "apiKey"]))]
     api_key: Option<String>,
     /// The base URL. Default: that of the provider.
+    #[schemars(extend("x-also" = ["url", "endpoint", "api_base", "host"]))]
     base_url: Option<String>,
     /// The timeout of a call, in seconds. Default: 120.
     #[schemars(range(min = 0.001, max = 86_400.0))]
     timeout: Option<f64>,
     /// The maximum number of retries after temporary failures. Default: 2.
-    #[schemars(range(max = 20))]
+    #[schemars(range(max = 20), extend("x-also" = ["max_retries"]))]
     retries: Option<u32>,
 }
 

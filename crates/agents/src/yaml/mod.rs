@@ -3,6 +3,7 @@
 //! A typed deserializer stops at the first problem. With a tree, all problems can be reported at
 //! once, each with its line and column.
 
+mod hint;
 mod read;
 mod scalar;
 mod tree;

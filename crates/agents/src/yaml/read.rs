@@ -5,7 +5,7 @@ use cogwork_read::charge;
 use saphyr_parser::{Event, Marker, Parser, ScalarStyle};
 
 use super::variables::{MAX_TEXT, fill};
-use super::{Entry, Environment, Path, Secrets, Text, Tree, Value, scalar};
+use super::{Entry, Environment, Path, Secrets, Text, Tree, Value, hint, scalar};
 use crate::Place;
 use crate::problem::{Found, Problems};
 use crate::quote::{Name, one_line};
@@ -309,7 +309,10 @@ impl Reader<'_> {
 
     fn no_tag(&mut self, place: Place, tagged: bool) -> Result<(), Fatal> {
         if tagged {
-            self.fatal(place, "a tag stands here; expected a value without one")
+            self.fatal(
+                place,
+                "a tag stands here; expected a value without one, or a text that begins with `!` in quotes",
+            )
         } else {
             Ok(())
         }
@@ -367,14 +370,7 @@ impl Reader<'_> {
             .lines()
             .nth(place.line.saturating_sub(1))
             .unwrap_or_default();
-        let hint = if line.contains("${") {
-            "; inside { } and [ ] expected `\"${NAME}\"`, in quotes"
-        } else if line.trim_start().starts_with('\t') {
-            "; expected spaces, and no tabs, before it"
-        } else {
-            ""
-        };
-
+        let hint = hint::about(line, info);
         let message = format!("no YAML from here on: {}{hint}", one_line(info));
         self.problems
             .push(Found::new(place, &Path::default(), message));

@@ -5,6 +5,7 @@ mod approval;
 mod bad_files;
 mod good_files;
 mod guide;
+mod hints;
 mod hostile;
 mod hostile_places;
 mod hostile_replies;

@@ -1,0 +1,93 @@
+//! What was probably meant by a line that is not YAML.
+
+use cogwork_text::Escaped;
+
+/// The maximum number of characters of a line that are shown.
+const MAX_SHOWN: usize = 120;
+
+/// Returns the end of a message about a syntax error: what to change, if that is likely, and the
+/// line.
+pub(super) fn about(line: &str, info: &str) -> String {
+    let hint = hint(line, info).map_or_else(String::new, |hint| format!("; {hint}"));
+    if line.trim().is_empty() {
+        return hint;
+    }
+
+    let shown = without_secrets(line.trim());
+    let shown = Escaped::new(shown).with_max_chars(MAX_SHOWN);
+    format!("{hint}; the line is `{shown}`")
+}
+
+fn hint(line: &str, info: &str) -> Option<String> {
+    let indentation = line.len() - line.trim_start().len();
+    let indentation = line.get(..indentation).unwrap_or_default();
+    let value = value_of(line);
+
+    if indentation.contains('\t') || value.starts_with('\t') {
+        return Some("expected spaces, and no tabs, before it".to_owned());
+    }
+    let value = value.trim();
+
+    if value.contains("${") && value.starts_with(['{', '[']) {
+        return Some("inside { } and [ ] expected `\"${NAME}\"`, in quotes".to_owned());
+    }
+
+    let first = value.chars().next()?;
+    if "@`%*!&".contains(first) {
+        return Some(format!(
+            "put a text that begins with `{first}` in quotes: `'{first}…'`"
+        ));
+    }
+    if first == '{' && !ends_with_its_bracket(value, first) {
+        let slot = "put a text that begins with a slot in quotes: `'{input} …'`";
+        return Some(slot.to_owned());
+    }
+    if first == '[' && !ends_with_its_bracket(value, first) {
+        return Some("put a text that begins with `[` in quotes: `'[…'`".to_owned());
+    }
+    if "'\"".contains(first) {
+        return Some("put the whole text in quotes, and double each `'` inside `'…'`".to_owned());
+    }
+    if value.contains(": ") || value.ends_with(':') || info.contains("mapping values") {
+        return Some("put a text with `: ` in quotes: `'a: b'`".to_owned());
+    }
+    None
+}
+
+/// Returns the value of a line such as `- key: value`.
+fn value_of(line: &str) -> &str {
+    let mut line = line.trim_start();
+    while let Some(rest) = line.strip_prefix("- ") {
+        line = rest.trim_start_matches(' ');
+    }
+
+    match line.split_once(':') {
+        Some((key, value)) if is_key(key) && value.starts_with([' ', '\t']) => {
+            value.strip_prefix(' ').unwrap_or(value)
+        }
+        _ => line,
+    }
+}
+
+fn is_key(text: &str) -> bool {
+    !text.starts_with(['{', '[', '"', '\'', '@', '`', '%', '*', '!', '&'])
+}
+
+fn ends_with_its_bracket(value: &str, first: char) -> bool {
+    let last = if first == '{' { '}' } else { ']' };
+    let opened = value.matches(first).count();
+    opened == 1 && value.ends_with(last)
+}
+
+/// Hides the value of a line whose key says that it is a secret.
+fn without_secrets(line: &str) -> String {
+    let lower = line.to_lowercase();
+    let is_secret = ["key", "token", "secret", "password", "://"]
+        .iter()
+        .any(|word| lower.contains(word));
+
+    match line.split_once(':') {
+        Some((key, _)) if is_secret => format!("{key}: …"),
+        _ => line.to_owned(),
+    }
+}
