@@ -99,27 +99,29 @@ impl<'v> Attempt<'v> {
     /// Ends the attempt with an error.
     pub(super) fn fail(mut self, kind: AgentErrorKind) -> AgentError {
         self.has_ended = true;
-        self.keep_failure(&kind.without_foreign_text());
+        let failed = self.visit(kind.without_foreign_text());
+        self.failures.push(failed);
         AgentError::new(kind, lock(&self.attempted).clone())
     }
 
-    fn keep_failure(&self, error: &dyn fmt::Display) {
+    fn visit(&self, error: String) -> Visit {
         let attempted = lock(&self.attempted).clone();
-        self.failures.push(Visit {
+        Visit {
             node: self.node.to_string(),
-            error: Some(error.to_string()),
+            error: Some(error),
             tries: attempted.tries,
             tools: attempted.tools,
             spent: attempted.spent,
             ..Visit::default()
-        });
+        }
     }
 }
 
 impl Drop for Attempt<'_> {
     fn drop(&mut self) {
         if !self.has_ended {
-            self.keep_failure(&"the visit was stopped before its end");
+            let stopped = self.visit("the visit was stopped before its end".to_owned());
+            self.failures.push_stopped(stopped);
         }
     }
 }

@@ -321,6 +321,9 @@ impl Node<FlowState> for Agent {
             .request
             .clone()
             .with_messages(self.conversation(&asked));
+        // The same visit begins again, unless this is another one.
+        state.failures_to_keep().resume(&self.id);
+
         Ok(AgentQuestion {
             request: request.with_tools(self.tools.definitions()),
             failures: state.failures_to_keep(),

@@ -17,9 +17,16 @@ pub(crate) struct Failures {
 
 #[derive(Debug, Clone, Default)]
 struct Kept {
-    newest: Vec<Visit>,
-    /// Including those of visits that were dropped.
-    spent: Spent,
+    newest: Vec<Failure>,
+    /// The cost of those that are no longer kept.
+    spent_before: Spent,
+}
+
+#[derive(Debug, Clone)]
+struct Failure {
+    visit: Visit,
+    /// Whether it was stopped from outside, so that it may be resumed.
+    is_stopped: bool,
 }
 
 impl Failures {
@@ -33,16 +40,49 @@ impl Failures {
         }
     }
 
-    pub(crate) fn push(&self, mut visit: Visit) {
+    /// Adds a visit that failed.
+    pub(crate) fn push(&self, visit: Visit) {
+        self.add(visit, false);
+    }
+
+    /// Adds a visit that was stopped from outside.
+    pub(crate) fn push_stopped(&self, visit: Visit) {
+        self.add(visit, true);
+    }
+
+    fn add(&self, mut visit: Visit, is_stopped: bool) {
         visit.node.insert_str(0, &self.path);
 
         let mut kept = self.lock();
-        kept.spent += visit.spent;
-        kept.newest.push(visit);
+        kept.newest.push(Failure { visit, is_stopped });
 
         if kept.newest.len() > Self::MAX {
-            kept.newest.remove(0);
+            let oldest = kept.newest.remove(0);
+            kept.spent_before += oldest.visit.spent;
         }
+    }
+
+    /// Removes the last visit of a node if it was stopped, because it is now resumed: its recorded
+    /// calls count again.
+    pub(crate) fn resume(&self, node: &str) {
+        let mut kept = self.lock();
+        let path = format!("{}{node}", self.path);
+
+        let last = kept.newest.iter().rposition(|one| one.visit.node == path);
+        let Some(last) = last else { return };
+        if kept.newest.get(last).is_some_and(|one| one.is_stopped) {
+            kept.newest.remove(last);
+        }
+    }
+
+    /// Keeps all visits of a node, because a later one has ended.
+    pub(super) fn settle(&self, node: &str) {
+        let path = format!("{}{node}", self.path);
+        let mut kept = self.lock();
+        let ours = kept.newest.iter_mut();
+
+        ours.filter(|one| one.visit.node == path)
+            .for_each(|one| one.is_stopped = false);
     }
 
     /// Returns the failures of the subflow with this id.
@@ -55,18 +95,20 @@ impl Failures {
 
     pub(super) fn all(&self) -> Vec<Visit> {
         let kept = self.lock();
-        let ours = kept.newest.iter();
+        let ours = kept.newest.iter().map(|one| &one.visit);
         ours.filter(|visit| visit.node.starts_with(&self.path))
             .cloned()
             .collect()
     }
 
     pub(super) fn spent(&self) -> Spent {
-        if self.path.is_empty() {
-            return self.lock().spent;
-        }
+        let before = if self.path.is_empty() {
+            self.lock().spent_before
+        } else {
+            Spent::default()
+        };
 
-        self.all().iter().fold(Spent::default(), |mut sum, visit| {
+        self.all().iter().fold(before, |mut sum, visit| {
             sum += visit.spent;
             sum
         })

@@ -194,7 +194,8 @@ impl FlowState {
     }
 
     /// Returns the visits of agents that failed or were stopped, in order, with all replies of the
-    /// model. An agent that is retried has one for each attempt. The newest 100 are kept. Those
+    /// model. An agent that is retried has one for each attempt. A visit that was stopped, for
+    /// example while it waited for an answer, is removed when it begins again. The newest 100 are kept. Those
     /// inside a subflow are also returned by the state around it.
     ///
     /// They aren't recorded by journals, like all errors, so a run that is resumed begins without.
@@ -235,6 +236,7 @@ impl FlowState {
         self.calls = self.calls.saturating_add(output.calls);
         self.usage += output.usage;
         self.outputs.insert(node.clone(), output);
+        self.failures.settle(&node);
         self.last = Some(node);
         self.visits.push(visit);
     }
