@@ -173,7 +173,7 @@ fn cut(text: &str, max_bytes: usize) -> String {
         return text.to_owned();
     }
 
-    let end = text.floor_char_boundary(max_bytes);
-    let kept = text.get(..end).unwrap_or_default();
+    let end = (0..=max_bytes).rev().find(|at| text.is_char_boundary(*at));
+    let kept = text.get(..end.unwrap_or_default()).unwrap_or_default();
     format!("{kept} […]")
 }

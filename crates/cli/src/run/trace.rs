@@ -181,7 +181,8 @@ fn shorten(value: &mut Value) {
     match value {
         Value::String(text) if text.len() > MAX_TEXT => {
             let bytes = text.len();
-            text.truncate(text.floor_char_boundary(MAX_TEXT));
+            let end = (0..=MAX_TEXT).rev().find(|at| text.is_char_boundary(*at));
+            text.truncate(end.unwrap_or_default());
             text.push_str(&format!(" […] ({bytes} bytes)"));
         }
         Value::Array(items) => items.iter_mut().for_each(shorten),

@@ -11,7 +11,7 @@ use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
 use cogwork_files::{Folder, LockFile};
-use cogwork_text::testing::{assert_safe_line, texts};
+use cogwork_text::testing::{assert_safe, assert_safe_line, texts};
 
 /// What the command writes.
 struct Told {
@@ -108,6 +108,44 @@ fn what_happens_in_a_run_is_told_safely() {
             let told = cogwork(folder.path(), &["run", "flow.yaml", "--input", "a"]);
             assert!(told.err.starts_with("id"), "{:?}", told.err);
             told.err.lines().for_each(assert_safe_line);
+        }
+    }
+}
+
+#[test]
+fn a_run_that_waits_fails_or_is_missing_is_told_safely() {
+    for text in texts() {
+        let folder = tempfile::tempdir().unwrap();
+        let runs = format!("runs{}", file_name(&text));
+        let reason: String = text.chars().filter(|c| !matches!(c, '{' | '}')).collect();
+        let wait = format!(
+            "nodes: [{{id: {}, type: wait, config: {{reason: {}}}}}]",
+            id(&text),
+            scalar(&reason)
+        );
+        let choice = format!(
+            "provider: scripted, replies: [{}], actions: [go], asks_again: 0",
+            scalar(&text)
+        );
+        fs::write(folder.path().join("wait.yaml"), wait).unwrap();
+        fs::write(folder.path().join("choice.yaml"), agent("a", &choice)).unwrap();
+
+        let record = ["--journal", &runs, "--trace", "trace"];
+        let resume = ["--journal", &runs, "--resume", &runs];
+        let nowhere = format!("nowhere/{runs}");
+        let runs = [
+            [&["run", "wait.yaml", "-i", "a"], &record[..]].concat(),
+            [&["run", "choice.yaml", "-i", "a"], &record[..]].concat(),
+            [&["run", "wait.yaml"], &resume[..]].concat(),
+            vec!["run", "wait.yaml", "-i", "a", "--trace", &nowhere],
+        ];
+
+        for arguments in runs {
+            let told = cogwork(folder.path(), &arguments);
+            assert!(told.err.contains("cogwork: "), "{arguments:?}");
+
+            // The last reply of a model may have tabs.
+            assert_safe(&told.err);
         }
     }
 }
