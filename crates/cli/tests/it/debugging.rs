@@ -492,3 +492,41 @@ fn json_has_every_visit_in_order() {
     assert_eq!(visits[0]["spent"]["calls"], 1);
     assert_eq!(visits[1]["output"]["text"], "no");
 }
+
+/// A server that repeats the key it was sent.
+#[test]
+fn no_key_is_in_the_record_the_trace_or_the_output() {
+    let server = Server::new(|_, _| Reply::Refusal("wrong key canary-8731".to_owned()));
+    let config = server.config();
+    let place = Place::new(&format!(
+        "nodes: [{{id: a, type: agent, config: {{{config}, role: '${{KEY}}'}}}}]"
+    ));
+
+    let arguments = [
+        "--journal",
+        "runs",
+        "--trace",
+        "trace",
+        "--input",
+        "Go?",
+        "--json",
+    ];
+    let failed = told(
+        place
+            .command(&arguments)
+            .env("KEY", "canary-8731")
+            .output()
+            .unwrap(),
+    );
+    assert_eq!((failed.code, server.calls()), (3, 1));
+
+    let records = fs::read_dir(place.path("runs")).unwrap();
+    let records = records.map(|entry| fs::read_to_string(entry.unwrap().path()).unwrap());
+    let record: String = records.collect();
+    assert!(record.contains("wrong key ${KEY}"), "{record}");
+
+    let trace = fs::read_to_string(place.path("trace")).unwrap();
+    for shown in [record, trace, failed.out, failed.err] {
+        assert!(!shown.contains("canary"), "{shown}");
+    }
+}

@@ -17,6 +17,8 @@ use std::time::Duration;
 pub(crate) enum Reply {
     /// Streams these pieces.
     Pieces(Vec<String>),
+    /// Refuses the call with this message.
+    Refusal(String),
     /// Never replies.
     Silence,
 }
@@ -71,6 +73,15 @@ fn answer(mut stream: TcpStream, calls: &AtomicUsize, reply: &dyn Fn(usize, &str
 
     let pieces = match reply(number, &request) {
         Reply::Pieces(pieces) => pieces,
+        Reply::Refusal(message) => {
+            let body = serde_json::json!({"error": {"message": message}}).to_string();
+            let head =
+                "HTTP/1.1 401 Unauthorized\r\ncontent-type: application/json\r\nconnection: close";
+            let length = body.len();
+            let reply = format!("{head}\r\ncontent-length: {length}\r\n\r\n{body}");
+            let _ = stream.write_all(reply.as_bytes());
+            return;
+        }
         Reply::Silence => {
             // The test ends before this.
             thread::sleep(Duration::from_secs(600));
