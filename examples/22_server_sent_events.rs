@@ -95,7 +95,10 @@ fn print(event: &Value) {
                 println!("plan: {change}");
             }
         }
-        "usage" => println!("usage: {} calls so far", event["total"]["calls"]),
+        "usage" => {
+            let calls = event.pointer("/total/calls").and_then(Value::as_u64);
+            println!("usage: {} calls so far", calls.unwrap_or_default());
+        }
         _ => println!("{event}"),
     }
 }
