@@ -1,7 +1,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use cogwork_flow::{Action, BuildError, Flow, Wait};
+use cogwork_flow::{Action, BuildError, Flow, Wait, from_fn};
 use cogwork_text::{Name, NameList};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -114,15 +114,28 @@ impl Waiting {
             wait = wait.with_timeout(timeout);
         }
 
-        let timed_out = timeout.map(|_| Wait::<FlowState>::TIMED_OUT);
         let builder = Flow::builder(&*id)
             .start("wait")
             .wait("wait", wait)
             .edge("wait", ASK_AGAIN, "wait");
+        let builder = ends
+            .into_iter()
+            .fold(builder, |builder, action| builder.end("wait", action));
 
-        ends.into_iter()
-            .chain(timed_out)
-            .fold(builder, |builder, action| builder.end("wait", action))
+        if timeout.is_none() {
+            return builder.build();
+        }
+
+        // The next visit doesn't begin with the last refusal of this one.
+        let timed_out = Wait::<FlowState>::TIMED_OUT;
+        let give_up = from_fn(move |state: &mut FlowState| {
+            state.set_refusal(&id, None);
+            Wait::<FlowState>::TIMED_OUT
+        });
+        builder
+            .node("give up", give_up.with_actions([&timed_out]))
+            .edge("wait", &timed_out, "give up")
+            .end("give up", &timed_out)
             .build()
     }
 

@@ -139,3 +139,23 @@ edges: [{from: a, action: go, to: b}]
     let error = Loader::new().load_text("flow.yaml", &unwired).unwrap_err();
     insta::assert_snapshot!(format!("{error:#}"), @"flow.yaml:6:9: nodes[1]: the action `timed out` of `review` leads nowhere; expected an edge from `review` on `timed out`, to a node or `end`");
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_refusal_is_forgotten_after_a_timeout() {
+    let flow = FLOW.replace(
+        "action: timed out, to: end",
+        "action: timed out, to: writer",
+    );
+    let loaded = load(&flow);
+    let mut state = FlowState::new("A tale");
+    let mut run = loaded.flow().begin();
+
+    paused(&mut run, &mut state).await;
+    run.deliver("review", &"perhaps").await.unwrap();
+    let pause = paused(&mut run, &mut state).await;
+    assert!(pause.why.starts_with("`perhaps` names no action"));
+
+    tokio::time::sleep(std::time::Duration::from_secs(61)).await;
+    let pause = paused(&mut run, &mut state).await;
+    assert_eq!(pause.why, "Publish this? A draft.");
+}
