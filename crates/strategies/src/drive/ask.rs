@@ -44,11 +44,12 @@ use crate::{Parameter, Stage};
 pub struct Ask {
     pub(super) name: String,
     pub(super) messages: Messages,
-    pub(super) form: Form,
+    /// Boxed, as is the form in JSON, to keep the size of questions similar to that of other work.
+    pub(super) form: Box<Form>,
     /// The description of a form in text that the driver reads by itself.
     text_form: &'static str,
     /// The form in JSON, if it differs.
-    json_form: Option<JsonForm>,
+    json_form: Option<Box<JsonForm>>,
     pub(super) temperature: Option<f32>,
     pub(super) tools: Vec<ToolDefinition>,
     /// The text of the last message, to which the form of the reply is added.
@@ -77,7 +78,7 @@ impl Ask {
         Self {
             name: String::new(),
             messages: conversation,
-            form: Form::default(),
+            form: Box::default(),
             text_form: "",
             json_form: None,
             temperature: None,
@@ -174,10 +175,10 @@ impl Ask {
             form.add(name.to_owned(), parameter, narrowing);
         }
 
-        self.json_form = Some(JsonForm {
+        self.json_form = Some(Box::new(JsonForm {
             form,
             convert: Arc::new(convert),
-        });
+        }));
         self
     }
 
@@ -255,7 +256,7 @@ impl Ask {
             return fields::read(reply, &self.form);
         }
 
-        let Some(JsonForm { form, convert }) = &self.json_form else {
+        let Some(JsonForm { form, convert }) = self.json_form.as_deref() else {
             return fields::read_json(reply, &self.form);
         };
 
@@ -289,9 +290,10 @@ impl Ask {
     }
 
     fn json_form(&self) -> &Form {
-        self.json_form
-            .as_ref()
-            .map_or(&self.form, |json| &json.form)
+        match self.json_form.as_deref() {
+            Some(json) => &json.form,
+            None => &self.form,
+        }
     }
 
     /// Returns the format that a request on this rung requires.

@@ -474,7 +474,8 @@ fn literal(word: &str) -> Option<&str> {
         "None" => Some("null"),
         number => {
             let value: Value = serde_json::from_str(number).ok()?;
-            (value.is_number() && value.to_string() == number).then_some(number)
+            let written = value.to_string();
+            (value.is_number() && written == number).then_some(number)
         }
     }
 }

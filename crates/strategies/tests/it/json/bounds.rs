@@ -16,7 +16,7 @@ fn longest(schema: &Value) -> Value {
 
     if let Some(schemas) = schema["anyOf"].as_array() {
         let values = schemas.iter().map(longest);
-        return values.max_by_key(|value| tokens(value)).unwrap();
+        return values.max_by_key(tokens).unwrap();
     }
 
     match schema["type"].as_str().unwrap() {
