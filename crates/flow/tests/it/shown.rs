@@ -358,7 +358,7 @@ async fn show_calls(shown: &Shown, text: &str) {
     let paused = error_of(asks.begin().with_journal(journal)).await;
     let paused = paused.into_paused().unwrap();
 
-    shown.line(paused.step.call.as_ref().unwrap());
+    shown.line(paused.step.call.as_deref().unwrap());
     assert_safe_line(&paused.to_string());
 }
 
