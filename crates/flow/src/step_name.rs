@@ -131,6 +131,20 @@ impl fmt::Display for StepName {
     }
 }
 
+impl CallName {
+    /// The end of the name of the entry with which a failed attempt is recorded.
+    pub(crate) const FAILURE: &str = "/failed.0";
+
+    /// Names the entry with which a failed attempt is recorded.
+    pub(crate) fn failure(attempt: u32) -> Self {
+        Self {
+            attempt,
+            label: "failed".to_owned(),
+            number: 0,
+        }
+    }
+}
+
 impl fmt::Display for CallName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self {

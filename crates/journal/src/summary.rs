@@ -71,7 +71,23 @@ pub(crate) enum Stopped {
 
 impl Standing {
     /// Adds an entry. Returns how it changes the waiting steps.
-    pub(crate) fn add(&mut self, entry: &Entry) -> Option<WaitChange> {
+    pub(crate) fn add(&mut self, entry: &Entry) -> Vec<WaitChange> {
+        let mut changes = self.end_calls(entry);
+        changes.extend(self.add_entry(entry));
+        changes
+    }
+
+    /// Ends the waits of the calls that the entry ends.
+    fn end_calls(&mut self, entry: &Entry) -> Vec<WaitChange> {
+        if self.waits.is_empty() {
+            return Vec::new();
+        }
+
+        let ended = entry.ended_calls();
+        ended.map_or_else(Vec::new, |ended| self.waits.end_all(&ended))
+    }
+
+    fn add_entry(&mut self, entry: &Entry) -> Option<WaitChange> {
         self.entries += 1;
         self.stopped = None;
         match entry {

@@ -25,7 +25,7 @@ pub(crate) struct Waits {
     /// By the numbers of the entries with which they started to wait, and so in that order.
     waiting: BTreeMap<u64, WaitSummary>,
     /// The number of each waiting step.
-    numbers: HashMap<String, u64>,
+    numbers: BTreeMap<String, u64>,
     events: HashMap<String, Event>,
     /// The number of events with both an answer and a step that can use it.
     answered: usize,
@@ -82,6 +82,22 @@ impl Waits {
         });
 
         Some(WaitChange::Ended(number))
+    }
+
+    /// Ends the waits of all steps whose names begin with this.
+    pub(crate) fn end_all(&mut self, beginning: &str) -> Vec<WaitChange> {
+        let steps = self.numbers.range(beginning.to_owned()..);
+        let steps: Vec<_> = steps
+            .map(|(step, _)| step)
+            .take_while(|step| step.starts_with(beginning))
+            .cloned()
+            .collect();
+
+        steps.iter().filter_map(|step| self.end(step)).collect()
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.waiting.is_empty()
     }
 
     pub(crate) fn answer(&mut self, event: &str) {

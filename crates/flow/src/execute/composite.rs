@@ -42,9 +42,6 @@ use crate::journal::{
 use crate::step_name::CallName;
 use crate::{BoxError, EventKind, Node, Paused, Phase, StepName};
 
-/// The label of the entry of a failed attempt. Calls with this label have other numbers.
-const FAILED: &str = "failed";
-
 /// The maximum length of a recorded error, in characters.
 const MAX_ERROR: usize = 10_000;
 
@@ -300,11 +297,8 @@ impl Calls {
     }
 
     fn failure_name(&self) -> StepName {
-        self.step.of_call(CallName {
-            attempt: self.state().attempt,
-            label: FAILED.to_owned(),
-            number: 0,
-        })
+        let attempt = self.state().attempt;
+        self.step.of_call(CallName::failure(attempt))
     }
 
     /// Returns the name of the next call with this label.

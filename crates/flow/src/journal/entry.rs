@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use super::codec::{OutcomeProblem, OutcomeProblemKind, decode, encode};
+use crate::CallName;
 
 /// A JSON text.
 #[derive(Clone, Serialize, Deserialize)]
@@ -147,6 +148,22 @@ pub enum Entry {
         /// The total number of steps.
         steps: u64,
     },
+}
+
+impl Entry {
+    /// Returns the beginning of the names of the calls that end with this entry: the calls of a
+    /// [composite](crate::Node::is_composite) step that is complete, or of an attempt at it that
+    /// failed. If any of them waits for an event, it no longer does.
+    pub fn ended_calls(&self) -> Option<String> {
+        let Self::Outcome { step, .. } = self else {
+            return None;
+        };
+
+        Some(match step.strip_suffix(CallName::FAILURE) {
+            Some(attempt) => format!("{attempt}/"),
+            None => format!("{step}."),
+        })
+    }
 }
 
 /// A snapshot of a run between two steps.

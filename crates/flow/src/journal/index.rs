@@ -1,6 +1,6 @@
 //! An index of the record of a run.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeMap, HashMap, VecDeque};
 
 use super::{Entry, Json, Snapshot, StepError};
 
@@ -14,7 +14,7 @@ pub(super) struct Index {
     /// The name of the step at each moment, to check that a replay takes the same path.
     pub(super) moments: HashMap<String, String>,
     /// The events of the steps that wait.
-    waiting: HashMap<String, String>,
+    waiting: BTreeMap<String, String>,
     answers: HashMap<String, VecDeque<Json>>,
     /// The number of unused answers to all events.
     kept: u64,
@@ -97,6 +97,13 @@ impl Index {
 
         // An entry after the end, for example of a longer flow, means that the run hasn't ended.
         self.ended = matches!(entry, Entry::Ended { .. });
+
+        if !self.waiting.is_empty()
+            && let Some(ended) = entry.ended_calls()
+        {
+            self.end_waits(&ended);
+        }
+
         match entry {
             Entry::Outcome { step, outcome } => self.know(step, What::Outcome(outcome), line),
             Entry::Sleep { step, until } => self.know(step, What::Sleep { until }, line),
@@ -129,6 +136,19 @@ impl Index {
                 }
             }
             Entry::Failed { .. } | Entry::Ended { .. } => {}
+        }
+    }
+
+    /// Ends the waits of all steps whose names begin with this.
+    fn end_waits(&mut self, beginning: &str) {
+        let steps = self.waiting.range(beginning.to_owned()..);
+        let steps: Vec<_> = steps
+            .map(|(step, _)| step.clone())
+            .take_while(|step| step.starts_with(beginning))
+            .collect();
+
+        for step in steps {
+            self.waiting.remove(&step);
         }
     }
 

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::num::NonZeroU64;
 
-use cogwork_flow::journal::{recorded as call, wait_for};
+use cogwork_flow::journal::{recorded as call, scoped_event, wait_for};
 use cogwork_flow::{Action, BoxError, Flow, Node, from_fn, idempotency_key};
 use cogwork_journal::RunStatus;
 
@@ -15,6 +15,7 @@ for_each_store! {
     a_run_dropped_anywhere_repeats_no_recorded_call,
     a_store_lists_and_answers_a_wait_inside_exec,
     a_failed_attempt_is_made_again_after_a_restart,
+    a_wait_of_a_failed_attempt_is_no_longer_listed,
 }
 
 /// Adds 5 in five calls, and what a person says if `asks`.
@@ -218,4 +219,75 @@ async fn a_failed_attempt_is_made_again_after_a_restart<S: Tested>() {
     let calls = calls.lock().unwrap();
     assert!(calls.contains(&"a:several/ask#5.2/first.1".to_owned()));
     assert_eq!(calls.len(), 10 + 4 + 5);
+}
+
+/// Waits, and fails at the same time in the first attempt.
+struct WaitsAndFails;
+
+impl Node<u64> for WaitsAndFails {
+    type Prep = ();
+    type Exec = u64;
+    type Error = BoxError;
+
+    fn is_composite(&self) -> bool {
+        true
+    }
+
+    fn prep(&self, _: &mut u64) -> Result<(), BoxError> {
+        Ok(())
+    }
+
+    async fn exec(&self, (): &()) -> Result<u64, BoxError> {
+        let event = scoped_event("how many");
+        let waits = async {
+            let answer = wait_for::<u64>(&event, "", None).await?;
+            Ok(answer.unwrap_or_default())
+        };
+        let fails = async {
+            let key = call("key", || async {
+                tokio::task::yield_now().await;
+                Ok::<_, BoxError>(idempotency_key().unwrap_or_default())
+            });
+            match key.await?.contains(".1/") {
+                true => Err("not yet".into()),
+                false => Ok::<_, BoxError>(()),
+            }
+        };
+
+        Ok(tokio::try_join!(waits, fails)?.0)
+    }
+
+    fn post(&self, state: &mut u64, (): (), n: u64) -> Result<Action, BoxError> {
+        *state = n;
+        Ok(Action::DEFAULT)
+    }
+}
+
+async fn a_wait_of_a_failed_attempt_is_no_longer_listed<S: Tested>() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = S::within(folder.path());
+    let flow = Flow::builder("f")
+        .start("n")
+        .node("n", WaitsAndFails)
+        .end("n", Action::DEFAULT)
+        .build()
+        .unwrap();
+
+    for expected in ["not yet", "how many at f/n#1.2"] {
+        let journal = store.start_or_resume("a", &flow, &0).await.unwrap();
+        let mut n: u64 = journal.state().unwrap();
+        let mut run = flow.begin().with_journal(journal);
+        let error = run.finish(&mut n).await.unwrap_err();
+        assert!(error.to_string().contains(expected), "{error}");
+    }
+
+    let runs = store.runs().await.unwrap();
+    let RunStatus::Paused { waits } = &runs[0].status else {
+        unreachable!("{runs:?}");
+    };
+    let events: Vec<_> = waits.iter().map(|wait| wait.event.as_str()).collect();
+    assert_eq!(events, ["how many at f/n#1.2"]);
+
+    let stale = store.deliver("a", "how many at f/n#1.1", &1).await;
+    assert!(stale.unwrap_err().is_unknown_event());
 }
