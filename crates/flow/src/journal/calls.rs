@@ -77,6 +77,8 @@ use crate::{BoxError, current};
 ///   outcome of a call.
 /// - Futures that run concurrently and make one call after another need different labels, because
 ///   either may be faster. For single calls, as in `join_all`, one label is enough.
+/// - If the journal is [in order](crate::journal::Journal::in_order), concurrent calls must be made
+///   in the same order. `join_all` does that; `tokio::join!` polls in changing order.
 /// - A time limit for a call belongs inside its work. Dropping the returned future leaves open
 ///   whether the call is recorded.
 ///
