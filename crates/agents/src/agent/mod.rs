@@ -47,10 +47,11 @@ use recorded::RecordedClient;
 ///
 /// - **Approval.** Calls of some tools can [wait](Self::with_approval) for a person's approval.
 ///
-/// A visit is one step of a run. In a run with a journal, each reply of the model (also to hooks) and
-/// each result of a tool is recorded, and a run that stops during a visit repeats none of them. A
-/// visit that failed is repeated as a whole. The memory is searched again in each case; if it then
-/// finds something else, the model is asked again.
+/// A visit is one step of a run. In a run with a journal, each reply of the agent's client (also to
+/// hooks) and each result of a tool is recorded, and a run that stops during a visit repeats none of
+/// them. A visit that failed is repeated as a whole. Calls that a hook makes through a client of its
+/// own aren't recorded, and the memory is searched again; if the request then differs, the model is
+/// asked again.
 ///
 /// # Errors of a run
 ///
