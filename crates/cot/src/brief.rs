@@ -23,6 +23,8 @@ pub struct Brief {
     /// The forms in which the reply may be requested, tightest first.
     pub(crate) rungs: Vec<Rung>,
     pub(crate) calling: Calling,
+    /// The names of the tools that the model may call in its reply.
+    pub(crate) tools_in_reply: Vec<String>,
     /// The last plan.
     pub(crate) plan: Option<Plan>,
     pub(crate) left: Allowance,
@@ -83,6 +85,15 @@ impl Brief {
     pub(crate) fn has_format(&self, wanted: Wanted) -> bool {
         // Many servers refuse a format next to tools, or never call a tool then.
         self.calling != Calling::Natively || wanted != Wanted::ThoughtOrCalls
+    }
+
+    /// Returns the names of the tools that the form of the reply includes.
+    pub(crate) fn tools_in_form(&self, wanted: Wanted) -> &[String] {
+        if wanted == Wanted::ThoughtOrCalls {
+            &self.tools_in_reply
+        } else {
+            &[]
+        }
     }
 
     /// Returns whether every step of the plan but the conclusion is done.

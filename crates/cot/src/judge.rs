@@ -15,6 +15,7 @@ use crate::brief::{Wanted, allowance, bounds};
 use crate::form::Form;
 use crate::format::{holds, reply_format};
 use crate::open_steps::OpenSteps;
+use crate::reply::{read_calls, without_empty_calls};
 use crate::tool_calls::ToolCalls;
 use crate::tooling::Calling;
 use crate::{
@@ -189,22 +190,39 @@ impl<'a> Judge<'a> {
     }
 
     /// Returns the tool calls of a reply.
-    fn wanted_calls(&self, response: &ChatResponse) -> Result<Vec<ToolCall>, ReplyProblem> {
-        if self.brief.calling != Calling::Natively {
+    async fn wanted_calls(&self, response: &ChatResponse) -> Result<Vec<ToolCall>, ReplyProblem> {
+        let calls = match self.brief.calling {
+            Calling::Never => return Ok(Vec::new()),
+            Calling::Natively => response.tool_calls().to_vec(),
+            Calling::InReplies => self.calls_in_text(response).await?,
+        };
+
+        let limited = ChatResponse::default().with_tool_calls(calls.iter().cloned());
+        ResponseLimits::default()
+            .check(&limited)
+            .map_err(|error| ReplyProblem::new(ReplyProblemKind::ToolCalls, error))?;
+        Ok(calls)
+    }
+
+    async fn calls_in_text(&self, response: &ChatResponse) -> Result<Vec<ToolCall>, ReplyProblem> {
+        // The reader of plans returns the error.
+        if response.text().len() > self.node.limits.reply_bytes {
             return Ok(Vec::new());
         }
 
-        ResponseLimits::default()
-            .check(response)
-            .map_err(|error| ReplyProblem::new(ReplyProblemKind::ToolCalls, error))?;
-        Ok(response.tool_calls().to_vec())
+        let text = response.text().to_owned();
+        let id = format!("call_{}_", self.tries);
+        offload(text.len(), move || read_calls(&text, &id)).await
     }
 
     /// Reads a reply that calls no tools, or none that may be called.
     async fn read(&self, response: &ChatResponse, form: Form) -> Result<Read, ReplyProblem> {
         let reader = self.node.limits.reader(self.node.reading).asked_for(form);
-        let text = response.text().to_owned();
         let reason = response.finish_reason().clone();
+        let text = match self.brief.calling {
+            Calling::InReplies => without_empty_calls(response.text()).into_owned(),
+            Calling::Never | Calling::Natively => response.text().to_owned(),
+        };
 
         offload(text.len(), move || reader.read_finished(&text, &reason)).await
     }
@@ -292,10 +310,12 @@ impl<'a> Judge<'a> {
             return Err(Exceeded::Tokens);
         }
 
-        Ok(match reply_format(rung, bounds) {
-            Some(format) => request.with_format(format),
-            None => request,
-        })
+        Ok(
+            match reply_format(rung, bounds, self.brief.tools_in_form(self.wanted())) {
+                Some(format) => request.with_format(format),
+                None => request,
+            },
+        )
     }
 
     /// Accepts a conclusion whatever it says about further thoughts, since none can follow.
@@ -378,11 +398,15 @@ impl Policy for Judge<'_> {
         self.tries = self.tries.saturating_add(1);
         self.needs_format = false;
 
-        let calls = match self.wanted_calls(response) {
+        let calls = match self.wanted_calls(response).await {
             Ok(calls) => calls,
             Err(problem) => {
-                let complaint = format!("{problem:#}");
-                let message = self.node.prompts.unreadable_calls(&complaint, form);
+                let prompts = &self.node.prompts;
+                let message = if *response.finish_reason() == FinishReason::Length {
+                    prompts.cut_off(form)
+                } else {
+                    prompts.unreadable_calls(&format!("{problem:#}"), form)
+                };
                 return Verdict::Unusable { problem, message };
             }
         };

@@ -328,6 +328,7 @@ impl ChainOfThought {
             conversations,
             rungs,
             calling,
+            tools_in_reply: self.tools_in_reply(calling),
             plan: state.plan().cloned(),
             left,
             time_left,
@@ -351,6 +352,14 @@ impl ChainOfThought {
         }
 
         self.format.rungs(self.client.capabilities())
+    }
+
+    /// Returns the names of the tools that the model may call in its reply.
+    fn tools_in_reply(&self, calling: Calling) -> Vec<String> {
+        match calling {
+            Calling::InReplies => self.tooling.tools.names().map(str::to_owned).collect(),
+            Calling::Never | Calling::Natively => Vec::new(),
+        }
     }
 
     /// Returns the options of every request.

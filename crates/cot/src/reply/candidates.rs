@@ -38,6 +38,78 @@ pub(super) fn candidates(text: &str) -> Vec<Block<'_>> {
     found
 }
 
+/// Returns the first part of a text that may be a reply with this key at its top level: a fenced
+/// block, a JSON object, or the text from the first line that begins with a key.
+pub(super) fn block_with<'t>(text: &'t str, key: &str) -> Option<Block<'t>> {
+    let answer = answer(text);
+    let offset = text.len() - answer.len();
+    let has_key = |block: &Block<'_>| {
+        charge(block.text.len());
+        let mut keys = block.text.match_indices(key);
+        keys.any(|(at, _)| is_key_at(block.text, at))
+    };
+
+    let fenced = fenced(answer).into_iter().filter(|fence| fence.wanted);
+    let found = fenced
+        .map(|fence| fence.block)
+        .find(has_key)
+        .or_else(|| bare_object(answer).filter(has_key))
+        .or_else(|| from_line_with(answer, key))?;
+
+    Some(Block {
+        offset: found.offset + offset,
+        ..found
+    })
+}
+
+/// Returns whether the text at this offset is a key: it begins a line without indentation or
+/// follows a bracket or a comma, and a colon follows it.
+pub(super) fn is_key_at(text: &str, at: usize) -> bool {
+    let Some((before, rest)) = text.split_at_checked(at) else {
+        return false;
+    };
+
+    let before = before.strip_suffix('"').unwrap_or(before);
+    let begins_line = before.is_empty() || before.ends_with('\n');
+    let begins = begins_line || before.trim_ascii_end().ends_with(['{', ',']);
+
+    let name_end = rest.find(|c: char| !(c.is_ascii_alphanumeric() || c == '_'));
+    let after = rest
+        .get(name_end.unwrap_or(rest.len())..)
+        .unwrap_or_default();
+    let after = after.strip_prefix('"').unwrap_or(after);
+    begins && after.trim_ascii_start().starts_with(':')
+}
+
+/// Returns the first JSON object outside a fence.
+fn bare_object(text: &str) -> Option<Block<'_>> {
+    let from = text.find('{')?;
+    charge(text.len());
+    let end = closing_bracket(text, from)?;
+    block(text, from, end, false)
+}
+
+/// Returns the text from the first line that begins with `key` or another key of a reply.
+fn from_line_with<'t>(text: &'t str, key: &str) -> Option<Block<'t>> {
+    let mut first = None;
+    let mut has_key = false;
+    let mut offset = 0;
+
+    for line in text.split_inclusive('\n') {
+        charge(line.len());
+        let is_key = line.starts_with(key) && is_key_at(line, 0);
+        has_key = has_key || is_key;
+
+        if first.is_none() && (is_key || top_key(line) == Some(Key::Thinking)) {
+            first = Some(offset);
+        }
+
+        offset += line.len();
+    }
+
+    block(text, first.filter(|_| has_key)?, text.len(), false)
+}
+
 /// Returns the text without the leading thoughts of a reasoning model.
 fn answer(text: &str) -> &str {
     charge(text.len());

@@ -2,6 +2,7 @@
 //! parses, validates, and reports every repair.
 
 pub(crate) mod bounds;
+mod calls;
 mod candidates;
 mod parts;
 mod problem;
@@ -11,8 +12,9 @@ mod schema;
 mod strict;
 mod whole_json;
 
+pub(crate) use calls::{read_calls, without_empty_calls};
 pub use parts::Reply;
 pub use problem::{Partial, ReplyProblem, ReplyProblemKind};
 pub use reader::{Read, Reading, ReplyReader};
-pub(crate) use schema::FLAT_LEVELS;
 pub use schema::ReplyBounds;
+pub(crate) use schema::{FLAT_LEVELS, flat_reply_with_calls, reply_or_calls};

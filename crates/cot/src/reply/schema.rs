@@ -3,7 +3,6 @@
 //! A step is derived once, as a recursive schema, and then expanded level by level. A recursive
 //! schema doesn't limit the reply, and servers reject it (Anthropic, Ollama) or fail in the middle
 //! of a reply (vLLM).
-//! (vLLM).
 
 use cogwork_plan::{Plan, Status, Step};
 use schemars::schema_for;
@@ -322,6 +321,64 @@ impl Reply {
     }
 }
 
+/// The maximum number of tool calls of a reply in a schema.
+const MOST_CALLS: usize = 16;
+
+/// Returns the schema of a reply within bounds, or of tool calls instead, as text. The input of a
+/// call is any object.
+pub(crate) fn reply_or_calls(bounds: ReplyBounds, tools: &[String]) -> String {
+    let mut reply: Value = serde_json::from_str(&Reply::json_schema(bounds)).unwrap_or_default();
+    let thinking = reply.pointer("/properties/current_thinking").cloned();
+    let definitions = reply.get("$defs").cloned();
+    remove(&mut reply, "", &["$defs"]);
+
+    let mut calls = calls(tools, json!({"type": "object"}));
+    merge(
+        &mut calls,
+        "",
+        json!({"minItems": 1, "maxItems": MOST_CALLS}),
+    );
+    let calls = json!({
+        "type": "object",
+        "properties": {"current_thinking": thinking, "tool_calls": calls},
+        "required": ["current_thinking", "tool_calls"],
+        "additionalProperties": false,
+    });
+
+    written(&json!({"anyOf": [reply, calls], "$defs": definitions}))
+}
+
+/// Returns the schema of a reply for servers that support only part of JSON Schema. The reply has a
+/// list of tool calls, which may be empty. The input of a call is JSON as text, because these
+/// servers don't support arbitrary objects.
+pub(crate) fn flat_reply_with_calls(tools: &[String]) -> String {
+    let mut reply: Value = serde_json::from_str(&Reply::flat_json_schema()).unwrap_or_default();
+    let input = json!({"type": "string", "description": "The input as a JSON object, as text."});
+    let mut calls = calls(tools, input);
+    let description = "The tools to call first. If there are any, planning is empty.";
+    insert(&mut calls, "", "description", description);
+
+    insert(&mut reply, "/properties", "tool_calls", calls);
+    let required = [
+        "current_thinking",
+        "tool_calls",
+        "planning",
+        "next_thought_needed",
+    ];
+    insert(&mut reply, "", "required", required.to_vec());
+    written(&reply)
+}
+
+fn calls(tools: &[String], input: Value) -> Value {
+    let call = json!({
+        "type": "object",
+        "properties": {"name": {"type": "string", "enum": tools}, "input": input},
+        "required": ["name", "input"],
+        "additionalProperties": false,
+    });
+    json!({"type": "array", "items": call})
+}
+
 /// Returns the schemas of a reply and of a step, which refers to itself, without the descriptions
 /// of the types.
 fn derived() -> (Value, Value) {
@@ -364,8 +421,9 @@ fn written(schema: &Value) -> String {
 
 /// The keys that come first. A model writes properties in the order of the schema, and it should
 /// think before it plans, and give the status of a step before its result.
-const ORDER: [&str; 9] = [
+const ORDER: [&str; 12] = [
     "current_thinking",
+    "tool_calls",
     "planning",
     "next_thought_needed",
     "type",
@@ -374,6 +432,8 @@ const ORDER: [&str; 9] = [
     "result",
     "mark",
     "sub_steps",
+    "name",
+    "input",
 ];
 
 fn place(key: &str) -> usize {

@@ -30,4 +30,5 @@ mod state_files;
 mod streaming;
 mod support;
 mod tools;
+mod tools_in_replies;
 mod turns;

@@ -87,7 +87,7 @@ fn used(thought: &Thought) -> Vec<String> {
     calls.map(shown).collect()
 }
 
-fn shown(used: &ToolUse) -> String {
+pub(crate) fn shown(used: &ToolUse) -> String {
     let sign = if used.failed { "✗" } else { "→" };
     format!(
         "after try {}: {} {} {sign} {}",

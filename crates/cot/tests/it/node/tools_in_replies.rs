@@ -1,0 +1,375 @@
+//! Tools that the model calls in its replies, on a server that doesn't support tools.
+
+use cogwork_cot::{
+    ChainOfThought, ChatRequest, ChatResponse, FinishReason, Prompts, Reasoning, Reply,
+    ReplyBounds, RunError, Rung, ScriptedClient, Tools,
+};
+use cogwork_llm::{Capabilities, Capability, ReplyFormat};
+use insta::assert_snapshot;
+use proptest::prelude::*;
+use serde_json::Value;
+
+use crate::node::support::{FIRST, LAST, SECOND, conversation, cot_error, reasoning};
+use crate::node::tools::{shown, tools};
+
+const CALL: &str = "\
+```yaml
+current_thinking: |
+  I need the product.
+tool_calls:
+- name: multiply
+  input: {factors: [12, 12]}
+```";
+
+const JSON_CALL: &str = r#"{
+  "current_thinking": "I need the product.",
+  "tool_calls": [{"name": "multiply", "input": {"factors": [12, 12]}}]
+}"#;
+
+fn multiply() -> Tools {
+    tools().only(["multiply"]).unwrap()
+}
+
+fn node(client: &ScriptedClient) -> ChainOfThought {
+    ChainOfThought::new(client.clone()).with_tools(multiply())
+}
+
+async fn run(node: ChainOfThought) -> (Reasoning, Result<(), RunError>) {
+    let mut reasoning = reasoning();
+    let ended = node.into_flow().run(&mut reasoning).await;
+    (reasoning, ended.map(|_| ()))
+}
+
+/// The calls of a reply, and of what the model was told if it was asked again.
+async fn calls_of(reply: &str) -> String {
+    let client = ScriptedClient::new([reply, LAST]);
+    let (reasoning, ended) = run(node(&client)).await;
+    if let Err(error) = ended {
+        return error.to_string();
+    }
+
+    let trace = reasoning.thoughts()[0].trace();
+    let calls = trace.tool_calls.iter().map(shown);
+    let complaints = trace.tries.iter().filter_map(|one| one.complaint.clone());
+    calls.chain(complaints).collect::<Vec<_>>().join("; ")
+}
+
+fn schema(request: &ChatRequest) -> Value {
+    match request.format() {
+        Some(ReplyFormat::Schema { schema, .. }) => serde_json::from_str(schema).unwrap(),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[tokio::test]
+async fn the_model_writes_its_calls_and_reads_the_results() {
+    let client = ScriptedClient::new([FIRST, CALL, SECOND, LAST]);
+    let (reasoning, ended) = run(node(&client)).await;
+    ended.unwrap();
+
+    let trace = reasoning.thoughts()[1].trace();
+    assert_eq!(trace.tries[0].reply, CALL);
+    assert_eq!((trace.spent.calls, trace.spent.tool_calls), (2, 1));
+    let calls: Vec<_> = trace.tool_calls.iter().map(shown).collect();
+    assert_snapshot!(calls.join("\n"), @r#"after try 1: multiply {"factors":[12,12]} → 144"#);
+
+    let requests = client.requests();
+    let before = requests[1].messages().len();
+    assert_snapshot!(conversation(&requests[2], before), @r#"
+    [assistant]
+    ```yaml
+    current_thinking: |
+      I need the product.
+    tool_calls:
+    - name: multiply
+      input: {factors: [12, 12]}
+    ```
+
+    [user]
+    The tools returned:
+    <call tool="multiply">
+    {"factors":[12,12]}
+    </call>
+    <result>
+    144
+    </result>
+
+    Call more tools in the same way if this step needs them. Else reply with the YAML block that contains current_thinking, planning and next_thought_needed.
+    "#);
+    assert!(requests.iter().all(|request| request.tools().is_empty()));
+}
+
+#[tokio::test]
+async fn the_prompts_describe_the_tools_in_both_languages_and_forms() {
+    for (language, prompts) in [
+        ("english", Prompts::english()),
+        ("chinese", Prompts::chinese()),
+    ] {
+        for rung in [Rung::Text, Rung::Json] {
+            let client = ScriptedClient::new([CALL, CALL, LAST]);
+            let node = node(&client).with_prompts(prompts.clone());
+            run(node.with_format(rung).with_tool_rounds(2))
+                .await
+                .1
+                .unwrap();
+
+            let requests = client.requests();
+            let system = requests[0].messages().iter().next().unwrap().text();
+            let without = ScriptedClient::new([LAST]);
+            let plain = ChainOfThought::new(without.clone()).with_prompts(prompts.clone());
+            run(plain.with_format(rung)).await.1.unwrap();
+            let plain = without.requests()[0]
+                .messages()
+                .iter()
+                .next()
+                .unwrap()
+                .text()
+                .trim_end()
+                .to_owned();
+
+            let added = system.strip_prefix(&plain).unwrap();
+            let results = conversation(&requests[2], requests[0].messages().len());
+            let form = if rung == Rung::Json { "json" } else { "yaml" };
+            assert_snapshot!(
+                format!("tools_in_replies_{language}_{form}"),
+                format!("{}\n\n{results}", added.trim())
+            );
+        }
+    }
+}
+
+#[tokio::test]
+async fn calls_are_read_from_any_form_of_reply() {
+    let made = r#"after try 1: multiply {"factors":[12,12]} → 144"#;
+    let bare = CALL
+        .trim_start_matches("```yaml\n")
+        .trim_end_matches("\n```");
+    let replies = [
+        CALL.to_owned(),
+        JSON_CALL.to_owned(),
+        bare.to_owned(),
+        format!("Let me multiply.\n\n{CALL}\n\nThen I go on."),
+        format!("I will call a tool:\n{JSON_CALL}\nand wait."),
+        format!("```json\n{JSON_CALL}\n```"),
+        format!("<think>\nWhich of the tool_calls?\n</think>\n{CALL}"),
+        CALL.replace('\n', "\r\n"),
+        JSON_CALL.replace(['\n', ' '], ""),
+        CALL.replace("input:", "arguments:"),
+        CALL.replace("- name", "  name")
+            .replace("  input", "  input"),
+        JSON_CALL.replace(r#"{"factors": [12, 12]}"#, r#""{\"factors\":[12,12]}""#),
+        format!("{CALL}\n\nIt returned 145.\n\n{LAST}"),
+        CALL.replace(
+            "```yaml\n",
+            "```yaml\nplanning: []\nnext_thought_needed: true\n",
+        ),
+    ];
+
+    for reply in replies {
+        assert_eq!(calls_of(&reply).await, made, "{reply}");
+    }
+}
+
+#[tokio::test]
+async fn calls_that_cannot_be_read_are_asked_for_again() {
+    let wrong = |with: &str| {
+        CALL.replace(
+            "tool_calls:\n- name: multiply\n  input: {factors: [12, 12]}",
+            with,
+        )
+    };
+    let replies = [
+        wrong("tool_calls: multiply"),
+        wrong("tool_calls: [multiply]"),
+        wrong("tool_calls: [{input: {}}]"),
+        wrong("tool_calls:\n- name: multiply\n  input: {factors: [12,"),
+        wrong("tool_calls:\n- name: &x multiply\n  input: *x"),
+        wrong(&format!(
+            "tool_calls: [{}]",
+            "{name: multiply}, ".repeat(65)
+        )),
+        wrong(&format!(
+            "tool_calls: [{{name: multiply, input: {}}}]",
+            "[".repeat(200)
+        )),
+    ];
+
+    let mut seen = Vec::new();
+    for reply in replies {
+        seen.push(calls_of(&reply).await);
+    }
+    assert_snapshot!(seen.join("\n"), @"
+    `tool_calls` is not a list; expected a list of calls with `name` and `input`
+    call 1 is not a mapping; expected a list of calls with `name` and `input`
+    call 1 has no `name`; expected a list of calls with `name` and `input`
+    line 7, column 1: did not find expected node content, while parsing a flow node
+    line 5, column 9: anchors (`&name`) are not read; put the text in quotes
+    the reply has 65 tool calls; expected at most 64
+    line 4, column 107: the nesting is too deep; plans may have at most 32 levels of steps
+    ");
+}
+
+#[tokio::test]
+async fn a_wrong_call_is_answered_with_its_error() {
+    let replies = [
+        CALL.replace("multiply", "divide"),
+        CALL.replace("{factors: [12, 12]}", "12"),
+        CALL.replace("{factors: [12, 12]}", "12 times 12"),
+        CALL.replace("  input: {factors: [12, 12]}\n", ""),
+    ];
+
+    let mut seen = Vec::new();
+    for reply in replies {
+        seen.push(calls_of(&reply).await);
+    }
+    assert_snapshot!(seen.join("\n"), @r#"
+    after try 1: divide {"factors":[12,12]} ✗ there is no tool `divide`; expected `multiply`
+    after try 1: multiply 12 ✗ bad input for the tool `multiply`: invalid type: integer `12`, expected a map at line 1 column 2; expected a JSON object
+    after try 1: multiply 12 times 12 ✗ bad input for the tool `multiply`: invalid type: integer `12`, expected a map at line 1 column 2; expected a JSON object
+    after try 1: multiply {} ✗ bad input for the tool `multiply`: missing field `factors`
+    "#);
+}
+
+#[tokio::test]
+async fn a_thought_about_calls_is_no_call() {
+    let thought = LAST.replace("144 + 6 = 150", "No tool_calls: here, 144 + 6 = 150");
+    for reply in [
+        thought.clone(),
+        thought.replace("planning:", "tool_calls: []\nplanning:"),
+        thought.replace("planning:", "tool_calls: null\nplanning:"),
+        thought.replace("planning:", "tool_calls:\nplanning:"),
+        thought.replace(
+            "next_thought_needed: false",
+            "next_thought_needed: false\ntool_calls: []",
+        ),
+    ] {
+        assert_eq!(calls_of(&reply).await, "", "{reply}");
+    }
+}
+
+#[tokio::test]
+async fn the_calls_of_a_truncated_reply_are_not_made() {
+    let whole = ChatResponse::new(CALL).with_finish_reason(FinishReason::Length);
+    let half = CALL.split_at(CALL.find("12]").unwrap()).0;
+    let half = ChatResponse::new(half).with_finish_reason(FinishReason::Length);
+    let client = ScriptedClient::new([whole, half, ChatResponse::new(LAST)]);
+    let (reasoning, ended) = run(node(&client)).await;
+    ended.unwrap();
+
+    let trace = reasoning.thoughts()[0].trace();
+    assert_eq!(trace.spent.tool_calls, 0);
+    assert!(trace.tool_calls.iter().all(|used| used.failed));
+
+    let asked = client.requests()[2]
+        .messages()
+        .last()
+        .unwrap()
+        .text()
+        .to_owned();
+    assert!(asked.starts_with("Your last reply was cut off"), "{asked}");
+}
+
+#[tokio::test]
+async fn calls_beyond_the_last_round_are_complained_about() {
+    let client = ScriptedClient::new([CALL, CALL, CALL]);
+    let (_, ended) = run(node(&client).with_tool_rounds(1)).await;
+
+    let error = ended.unwrap_err();
+    assert_eq!(cot_error(&error).tool_calls().len(), 1);
+    let complaints = cot_error(&error)
+        .tries()
+        .iter()
+        .map(|one| one.complaint.is_some());
+    assert_eq!(complaints.collect::<Vec<_>>(), [false, true, true]);
+}
+
+#[tokio::test]
+async fn the_schema_of_a_reply_allows_calls_while_they_are_allowed() {
+    let schemas = Capabilities::none().with(Capability::JsonSchema);
+    for (rung, name) in [(Rung::Schema, "schema"), (Rung::FlatSchema, "flat_schema")] {
+        let client = ScriptedClient::new([JSON_CALL, LAST]).with_capabilities(schemas);
+        let node = node(&client).with_format(rung).with_tool_rounds(1);
+        run(node).await.1.unwrap();
+
+        let requests = client.requests();
+        let first = schema(&requests[0]);
+        assert_snapshot!(
+            format!("{name}_with_calls"),
+            serde_json::to_string_pretty(&first).unwrap()
+        );
+
+        // A model writes the properties in this order.
+        let Some(ReplyFormat::Schema { schema: text, .. }) = requests[0].format() else {
+            panic!("a schema")
+        };
+        let place = |property: &str| text.find(&format!("{property:?}:{{")).unwrap();
+        assert!(place("current_thinking") < place("tool_calls"));
+        assert!(place("name") < place("input"));
+
+        let plain = match rung {
+            Rung::Schema => Reply::json_schema(ReplyBounds::default()),
+            _ => Reply::flat_json_schema(),
+        };
+        assert_eq!(
+            schema(&requests[1]),
+            serde_json::from_str::<Value>(&plain).unwrap()
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_reply_in_the_flat_schema_has_an_empty_list_of_calls() {
+    let read = Reply::read(LAST, 10_000).unwrap();
+    let flat = serde_json::to_string(&read)
+        .unwrap()
+        .replace(r#""planning""#, r#""tool_calls":[],"planning""#);
+    let last = flat.replace(r#""tool_calls":[],"#, "").replace(
+        r#""next_thought_needed":false"#,
+        r#""next_thought_needed":false,"tool_calls": [ ]"#,
+    );
+
+    for reply in [flat, last] {
+        let client = ScriptedClient::new([reply.clone()]);
+        let (reasoning, ended) = run(node(&client).with_format(Rung::FlatSchema)).await;
+        ended.unwrap();
+
+        assert_eq!(reasoning.conclusion(), Some("150"), "{reply}");
+        assert_eq!(reasoning.thoughts()[0].trace().repairs, []);
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(128))]
+
+    #[test]
+    fn any_mixture_of_calls_and_plans_ends_in_a_thought_or_an_error(
+        pieces in prop::collection::vec(0_usize..PIECES.len(), 0..12),
+    ) {
+        let reply: String = pieces.iter().map(|piece| PIECES[*piece]).collect();
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+
+        let client = ScriptedClient::new([reply.as_str(), LAST]);
+        let (reasoning, ended) = runtime.block_on(run(node(&client)));
+        match ended {
+            Ok(()) => prop_assert_eq!(reasoning.conclusion(), Some("150")),
+            Err(error) => prop_assert!(error.downcast_ref::<cogwork_cot::CotError>().is_some()),
+        }
+    }
+}
+
+const PIECES: [&str; 14] = [
+    "tool_calls: []",
+    "\"tool_calls\": [ ], ",
+    ", \"tool_calls\" :null",
+    "tool_calls:\n- name: multiply\n  input: {factors: [1]}\n",
+    "{\"tool_calls\": [{\"name\": \"multiply\"}]}",
+    "```yaml\n",
+    "```\n",
+    "\n",
+    "{",
+    "}",
+    "é\u{2028}",
+    "<think>",
+    "</think>",
+    LAST,
+];
