@@ -1,4 +1,5 @@
 use std::fmt;
+use std::time::Duration;
 
 use cogwork_flow::note;
 use cogwork_llm::{ChatRequest, ChatResponse, LlmClient, LlmError, Message};
@@ -6,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::call::complete;
 use crate::ladder::refuses_form;
+use crate::record_call::{Called, record_call, record_forms};
 use crate::{FormRefusal, Ladder, Rung, call};
 
 /// Defines the requests, and judges the replies.
@@ -48,6 +50,12 @@ pub trait Policy: Send {
     /// Called with each piece of a streamed reply.
     fn on_text(&mut self, text: &str) {
         let _ = text;
+    }
+
+    /// Called when the response of an earlier run is used instead of calling the model. `took` is
+    /// how long that call took. Its text is not passed to [`on_text`](Self::on_text).
+    fn on_replay(&mut self, took: Duration) {
+        let _ = took;
     }
 
     /// Called when the server refused `rung`, and `next` is tried instead.
@@ -146,6 +154,11 @@ pub struct Record {
 
 /// Asks a model until its reply can be used.
 ///
+/// In a [composite](cogwork_flow::Node::is_composite) node of a run with a journal, each response is
+/// recorded before it is judged, and a resumed run uses the recorded responses. The policy must then
+/// decide only by what it is given: by the responses, and by outcomes that it
+/// [records](cogwork_flow::journal::recorded) itself.
+///
 /// The record is kept even if the future of [`run`](Self::run) is dropped, for example because of a
 /// timeout.
 ///
@@ -170,7 +183,7 @@ impl<'a> Asking<'a> {
     /// Creates an asking.
     ///
     /// `rungs` are the forms to try, tightest first. Forms that `ladder` has recorded as refused
-    /// are skipped. If none is left, the reply is requested as [`Rung::Text`].
+    /// when [`run`](Self::run) begins are skipped. If none is left, the reply is requested as [`Rung::Text`].
     pub fn new(client: &'a dyn LlmClient, ladder: &'a Ladder, rungs: Vec<Rung>) -> Self {
         Self {
             client,
@@ -224,7 +237,10 @@ impl<'a> Asking<'a> {
     /// Returns [`Unanswered`] if a call fails, no reply can be used, or the policy allows no
     /// further call.
     pub async fn run<P: Policy>(&mut self, policy: &mut P) -> Outcome<P> {
+        let rungs = self.rungs.by_ref().collect();
+        self.rungs = record_forms(rungs, self.ladder).await.into_iter();
         self.next_rung();
+
         let mut asks_left = self.asks_again;
         let mut sent = self.next_request(policy)?;
 
@@ -292,24 +308,35 @@ impl<'a> Asking<'a> {
         policy: &mut impl Policy,
         request: ChatRequest,
     ) -> Result<ChatResponse, LlmError> {
-        let response = if self.streaming {
-            call(self.client, request, |text| policy.on_text(text)).await
-        } else {
-            complete(self.client, request).await
-        };
+        let Called { result, replayed } = record_call(|| self.make_call(policy, request)).await;
+        if let Some(took) = replayed {
+            policy.on_replay(took);
+        }
 
         // If a request fails for a different reason, its form was accepted.
-        let is_accepted = !response.as_ref().is_err_and(refuses_form);
+        let is_accepted = !result.as_ref().is_err_and(refuses_form);
         if is_accepted && !self.record.refusals.is_empty() {
             self.ladder.settle_on(self.record.rung);
         }
 
-        response
+        result
+    }
+
+    async fn make_call(
+        &self,
+        policy: &mut impl Policy,
+        request: ChatRequest,
+    ) -> Result<ChatResponse, LlmError> {
+        if self.streaming {
+            call(self.client, request, |text| policy.on_text(text)).await
+        } else {
+            complete(self.client, request).await
+        }
     }
 
     /// Moves on to the tightest remaining form and returns it.
     fn next_rung(&mut self) -> Option<Rung> {
-        let rung = self.rungs.find(|rung| self.ladder.allows(*rung))?;
+        let rung = self.rungs.next()?;
         self.record.rung = rung;
         Some(rung)
     }

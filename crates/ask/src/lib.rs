@@ -76,6 +76,8 @@ pub use repair::{Repair, RepairKind};
 mod offload;
 pub use offload::offload;
 
+mod record_call;
+
 mod asking;
 pub use asking::{Asking, Policy, Record, Try, Unanswered, Verdict, excerpt};
 

@@ -223,7 +223,13 @@ impl ChainOfThought {
     /// and others never call a tool. A request in which the model may call native tools therefore
     /// has no response format, and the form of the reply is only described. The format of the
     /// [rung](Self::with_format) is part of the requests in which tools are not allowed: when the
-    /// rounds are used up, and when the model is asked again because a reply could not be read.
+    /// rounds are used up, and when the model is asked again because a reply could not be read. If
+    /// the model calls tools in its replies, the schema allows either calls or a plan.
+    ///
+    /// In a run with a journal, every call to the model and to a tool is recorded, and a resumed run
+    /// repeats none of the recorded ones. A turn that failed is repeated with all of its calls. A
+    /// tool can avoid repetitions with
+    /// [`idempotency_key`](cogwork_flow::idempotency_key).
     #[must_use]
     pub fn with_tools(mut self, tools: Tools) -> Self {
         self.tooling.tools = Arc::new(tools);
@@ -237,6 +243,23 @@ impl ChainOfThought {
     #[must_use]
     pub fn with_tool_rounds(mut self, rounds: u32) -> Self {
         self.tooling.rounds = rounds;
+        self
+    }
+
+    /// Sets the tools whose calls wait for a person. By default, no call does.
+    ///
+    /// The run needs a journal. At each such call, it [pauses](cogwork_flow::RunError::paused) with
+    /// an event of its own, such as `approve delete 1.1 at app/think#2.1`: the first call of the
+    /// first reply of the turn, and the step. The reason of the pause contains the input. The
+    /// answer is an [`Approval`](crate::Approval): `true`, `false`, or the reason of a refusal. The
+    /// model reads a refusal as the error of the call.
+    ///
+    /// A node with names that aren't in its [tools](Self::with_tools) returns an error before the
+    /// model is called.
+    #[must_use]
+    pub fn with_approval<N: Into<String>>(mut self, tools: impl IntoIterator<Item = N>) -> Self {
+        let names = tools.into_iter().map(Into::into);
+        self.tooling.approval = Arc::new(names.collect());
         self
     }
 

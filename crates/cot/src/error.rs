@@ -1,8 +1,10 @@
 use std::error::Error;
 use std::fmt;
 
+use cogwork_flow::journal::CannotWait;
 use cogwork_llm::LlmError;
 use cogwork_text::{ErrorText, ReplyExcerpt};
+use cogwork_tools::ToolError;
 
 use crate::{FormRefusal, Limit, PromptError, ReplyProblem, Spent, ToolUse, Trace, Try};
 
@@ -25,6 +27,10 @@ pub(crate) enum Kind {
     EmptyProblem,
     Prompts(PromptError),
     Limit(Limit),
+    /// A tool that needs approval doesn't exist.
+    UnknownTool(ToolError),
+    /// The run cannot wait for the approval of a tool call.
+    CannotWait(CannotWait),
     Client(LlmError),
     Reply(ReplyProblem),
 }
@@ -130,6 +136,15 @@ impl fmt::Display for CotError {
                 f,
                 "the limit of {limit} was reached without a conclusion; the thoughts are kept, so the run can continue with a higher limit"
             ),
+            Kind::UnknownTool(error) => {
+                write!(
+                    f,
+                    "approval is required for a tool that doesn't exist: {error}"
+                )
+            }
+            Kind::CannotWait(error) => {
+                write!(f, "a tool call has to wait for approval: {error}")
+            }
             Kind::Client(error) => {
                 f.write_str("the call to the model failed: ")?;
                 ErrorText(error).fmt(f)
@@ -158,6 +173,8 @@ impl Error for CotError {
             Kind::Client(error) => Some(error),
             Kind::Reply(problem) => Some(problem),
             Kind::Prompts(error) => Some(error),
+            Kind::UnknownTool(error) => Some(error),
+            Kind::CannotWait(error) => Some(error),
             Kind::EmptyProblem | Kind::Limit(_) => None,
         }
     }

@@ -6,12 +6,14 @@ use cogwork_ask::{
     Allowance, Exceeded, GrowingText, Growth, Policy, Record, Rung, RunningAttempt, Spent, Verdict,
     excerpt, offload,
 };
+use cogwork_flow::journal::CannotWait;
 use cogwork_flow::{is_watched, report};
 use cogwork_llm::{
     ChatRequest, ChatResponse, FinishReason, LlmError, Message, ResponseLimits, ToolCall,
 };
 
 use crate::brief::{Wanted, allowance, bounds};
+use crate::clock::Clock;
 use crate::form::Form;
 use crate::format::{holds, reply_format};
 use crate::open_steps::OpenSteps;
@@ -27,6 +29,7 @@ use crate::{
 pub(crate) struct Judge<'a> {
     node: &'a ChainOfThought,
     brief: &'a Brief,
+    clock: &'a Clock,
     /// Ends with the attempt, even if a timeout drops it.
     _running: RunningAttempt<'a>,
     /// The tokens of the last prompt, as the server counted them.
@@ -48,13 +51,23 @@ pub(crate) struct Judge<'a> {
     /// Whether the next request has a response format instead of native tools, because the last
     /// reply could not be read.
     needs_format: bool,
+    /// Why the run cannot wait for the approval of a tool call.
+    cannot_wait: Option<CannotWait>,
+}
+
+/// Why a turn ends without a usable reply.
+#[derive(Debug)]
+pub(crate) enum Stop {
+    Limit(Limit),
+    CannotWait(CannotWait),
 }
 
 impl<'a> Judge<'a> {
-    pub(crate) fn new(brief: &'a Brief) -> Self {
+    pub(crate) fn new(brief: &'a Brief, clock: &'a Clock) -> Self {
         Self {
             node: &brief.node,
             brief,
+            clock,
             _running: brief.tally.start(),
             last_read_tokens: brief.last_read_tokens,
             concludes: false,
@@ -66,12 +79,15 @@ impl<'a> Judge<'a> {
             rounds_left: brief.node.tooling.rounds,
             tool_calls: Vec::new(),
             needs_format: false,
+            cannot_wait: None,
         }
     }
 
     /// Returns the cost of the turn so far, including that of failed attempts.
     fn spent(&self) -> Spent {
-        self.brief.tally.spent()
+        let mut spent = self.brief.tally.spent();
+        spent.time = spent.time.saturating_add(self.clock.replayed());
+        spent
     }
 
     /// Returns the reply that ends the reasoning early, if the model was asked about one.
@@ -97,6 +113,11 @@ impl<'a> Judge<'a> {
         let Some(growth) = growth else { return };
 
         report_thinking(self.node, self.brief, growth);
+    }
+
+    /// Returns the clock of the turn.
+    pub(crate) fn clock(&self) -> &'a Clock {
+        self.clock
     }
 
     /// Returns the trace of the turn so far, with the record of the last asking.
@@ -133,6 +154,7 @@ impl<'a> Judge<'a> {
         let reply = ToolCalls {
             node: self.node,
             thought_number: self.brief.thought_number,
+            try_number: self.tries,
             reason: response.finish_reason(),
             calls,
         };
@@ -146,7 +168,10 @@ impl<'a> Judge<'a> {
         self.tool_calls.extend(begun);
 
         let uses = self.tool_calls.get_mut(first..).unwrap_or_default();
-        reply.make(uses).await;
+        match reply.make(uses).await {
+            Ok(replayed) => self.clock.add_replayed(replayed),
+            Err(error) => self.cannot_wait = Some(error),
+        }
 
         match self.brief.calling {
             Calling::InReplies => self.results_in_text(response, first, form),
@@ -343,25 +368,29 @@ impl<'a> Judge<'a> {
 impl Policy for Judge<'_> {
     type Reply = Read;
     type Problem = ReplyProblem;
-    type Limit = Limit;
+    type Limit = Stop;
 
     fn request(&self, rung: Rung) -> ChatRequest {
         self.brief.request(rung, self.wanted())
     }
 
-    fn before_call(&mut self, request: ChatRequest, rung: Rung) -> Result<ChatRequest, Limit> {
+    fn before_call(&mut self, request: ChatRequest, rung: Rung) -> Result<ChatRequest, Stop> {
         let limits = &self.node.limits;
+
+        if let Some(error) = self.cannot_wait {
+            return Err(Stop::CannotWait(error));
+        }
 
         // The timeout around the turn cannot fire if every call is immediately ready.
         if self.time_left().is_zero() {
-            return Err(Limit::Time(limits.time));
+            return Err(Stop::Limit(Limit::Time(limits.time)));
         }
 
         let request = self
             .allowance(&request)
             .and_then(|left| left.fit(request))
             .and_then(|request| self.with_format(request, rung))
-            .map_err(|exceeded| limit(limits, exceeded))?;
+            .map_err(|exceeded| Stop::Limit(limit(limits, exceeded)))?;
 
         self.brief.tally.count_call();
         self.thinking.reset();
@@ -377,6 +406,10 @@ impl Policy for Judge<'_> {
         if let Some(growth) = self.thinking.push(text) {
             report_thinking(self.node, self.brief, growth);
         }
+    }
+
+    fn on_replay(&mut self, took: Duration) {
+        self.clock.add_replayed(took);
     }
 
     fn on_refusal(&mut self, rung: Rung, next: Rung, error: &LlmError) {

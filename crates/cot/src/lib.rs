@@ -37,7 +37,7 @@
 //! | limit a run, and see why it ended | [`Limits`], [`Limit`], [`EndReason`], [`CutShort`], [`CotError`] |
 //! | change the settings of one run | [`RunOptions`] |
 //! | choose what the model sees | [`Prompts`], [`History`], [`EarlyEnd`] |
-//! | let the model call tools | [`ChainOfThought::with_tools`], [`Tools`], [`ToolUse`] |
+//! | let the model call tools | [`ChainOfThought::with_tools`], [`Tools`], [`ToolUse`], [`Approval`] |
 //! | watch a run | [`Reporter`], `ConsoleReporter` (feature `console`), [`ReasoningStream`], [`ReasoningEvent`] |
 //! | read a raw reply, with or without repairs | [`ReplyReader`], [`Reading`], [`Repair`], [`Reply`], [`ReplyProblem`] |
 
@@ -58,6 +58,11 @@ mod open_steps;
 
 mod reasoning;
 pub use reasoning::Reasoning;
+
+mod approval;
+pub use approval::Approval;
+
+mod clock;
 
 mod tool_calls;
 

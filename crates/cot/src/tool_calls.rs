@@ -1,24 +1,58 @@
 //! Makes the tool calls of a reply.
 
+use std::convert::Infallible;
+use std::time::Duration;
+
+use cogwork_flow::journal::{CallError, CannotWait, recorded, scoped_event, wait_for};
 use cogwork_flow::{note, report};
 use cogwork_llm::{FinishReason, ToolCall};
-use cogwork_text::Name;
+use cogwork_text::{Name, OneLine};
 use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
+use serde::{Deserialize, Serialize};
+use tokio::time::Instant;
 
-use crate::{ChainOfThought, ReasoningEvent, ToolUse};
+use crate::{Approval, ChainOfThought, ReasoningEvent, ToolUse};
+
+/// The maximum number of characters of an input that a person is asked about.
+const SHOWN_INPUT: usize = 500;
 
 /// The tool calls of a reply.
 pub(crate) struct ToolCalls<'a> {
     pub(crate) node: &'a ChainOfThought,
     pub(crate) thought_number: u32,
+    /// The number of the reply in the turn, from 1.
+    pub(crate) try_number: u32,
     /// The reason why the model stopped writing the reply.
     pub(crate) reason: &'a FinishReason,
     pub(crate) calls: &'a [ToolCall],
 }
 
+/// The result of a call, in its recorded form.
+#[derive(Serialize, Deserialize)]
+struct Outcome {
+    result: Result<String, String>,
+    seconds: f64,
+}
+
+/// The result of a call that was made or refused.
+struct Called {
+    result: Result<String, String>,
+    /// How long the call took, if its recorded outcome was used.
+    replayed: Duration,
+}
+
+impl Called {
+    fn refused(problem: String) -> Self {
+        Self {
+            result: Err(problem),
+            replayed: Duration::ZERO,
+        }
+    }
+}
+
 impl ToolCalls<'_> {
-    /// Returns how many of the calls are made. The others are answered with an error.
+    /// Returns how many of the calls may be made. The others are answered with an error.
     pub(crate) fn admitted(&self) -> usize {
         let tools = &self.node.tooling.tools;
         (0..self.calls.len())
@@ -26,37 +60,92 @@ impl ToolCalls<'_> {
             .count()
     }
 
-    /// Makes the calls concurrently. `uses` are the records of the calls, in order, to which the
-    /// results are added as soon as they are there, because a turn may end before all calls have
-    /// returned.
-    pub(crate) async fn make(&self, uses: &mut [ToolUse]) {
+    /// Makes the calls concurrently, and returns how long the recorded ones took. `uses` are the
+    /// records of the calls, in order, to which the results are added as soon as they are there,
+    /// because a turn may end before all calls have returned.
+    pub(crate) async fn make(&self, uses: &mut [ToolUse]) -> Result<Duration, CannotWait> {
         let indexed = self.calls.iter().enumerate();
         let mut running: FuturesUnordered<_> = indexed
-            .map(|(index, call)| async move { (index, self.result(index, call).await) })
+            .map(|(index, call)| async move { (index, self.called(index, call).await) })
             .collect();
+        let mut replayed = Duration::ZERO;
 
-        while let Some((index, result)) = running.next().await {
-            let Some(begun) = uses.get_mut(index) else {
-                continue;
-            };
+        while let Some((index, called)) = running.next().await {
+            let called = called?;
+            replayed = replayed.max(called.replayed);
 
-            *begun = begun.clone().returned(result);
-            self.report(begun);
+            if let Some(begun) = uses.get_mut(index) {
+                *begun = begun.clone().returned(called.result);
+                self.report(begun);
+            }
+        }
+
+        Ok(replayed)
+    }
+
+    async fn called(&self, index: usize, call: &ToolCall) -> Result<Called, CannotWait> {
+        let tooling = &self.node.tooling;
+        if let Err(error) = tooling.tools.admit(index, self.reason) {
+            return Ok(Called::refused(error.to_string()));
+        }
+
+        let place = format!("{}.{}", self.try_number, index + 1);
+        if tooling.approval.contains(call.name())
+            && let Some(refusal) = self.refusal(call, &place).await?
+        {
+            return Ok(Called::refused(refusal));
+        }
+
+        Ok(self.make_call(call, &place).await)
+    }
+
+    /// Waits for a person's decision about a call. Returns the reason if it is refused.
+    async fn refusal(&self, call: &ToolCall, place: &str) -> Result<Option<String>, CannotWait> {
+        let event = scoped_event(&format!("approve {} {place}", call.name()));
+        let input = OneLine::new(call.arguments()).with_max_chars(SHOWN_INPUT);
+        let question = format!(
+            "thought {}: call the tool `{}` with {input}?",
+            self.thought_number,
+            call.name()
+        );
+
+        let approval = wait_for::<Approval>(&event, &question, None).await?;
+        Ok(approval.unwrap_or(Approval::Refused).refusal())
+    }
+
+    /// Makes a call, or returns its recorded outcome.
+    async fn make_call(&self, call: &ToolCall, place: &str) -> Called {
+        let mut was_made = false;
+        let label = format!("tool {place}");
+        let outcome = recorded(&label, || {
+            was_made = true;
+            self.outcome(call)
+        });
+
+        let outcome = match outcome.await {
+            Ok(outcome) => outcome,
+            Err(CallError::Failed(never)) => match never {},
+            Err(CallError::Recorded(problem)) => return Called::refused(problem),
+        };
+
+        let took = Duration::try_from_secs_f64(outcome.seconds).unwrap_or_default();
+        Called {
+            result: outcome.result,
+            replayed: if was_made { Duration::ZERO } else { took },
         }
     }
 
-    /// Returns the output of a call, or a description of the failure for the model.
-    async fn result(&self, index: usize, call: &ToolCall) -> Result<String, String> {
-        let tools = &self.node.tooling.tools;
-        tools
-            .admit(index, self.reason)
-            .map_err(|error| error.to_string())?;
-
+    async fn outcome(&self, call: &ToolCall) -> Result<Outcome, Infallible> {
         note(|| format!("calling the tool `{}`", Name(call.name())));
         self.node.reporter.calling_tool(self.thought_number, call);
         report(|| ReasoningEvent::tool_call(self.thought_number, call));
 
-        tools.call(call).await.map_err(|error| error.to_string())
+        let started = Instant::now();
+        let result = self.node.tooling.tools.call(call).await;
+        Ok(Outcome {
+            result: result.map_err(|error| error.to_string()),
+            seconds: started.elapsed().as_secs_f64(),
+        })
     }
 
     fn report(&self, used: &ToolUse) {

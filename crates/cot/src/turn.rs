@@ -7,9 +7,10 @@ use cogwork_llm::{ChatRequest, Messages};
 use serde::{Deserialize, Serialize};
 
 use crate::brief::Task;
+use crate::clock::Clock;
 use crate::error::Kind;
 use crate::form::Form;
-use crate::judge::Judge;
+use crate::judge::{Judge, Stop};
 use crate::open_steps::OpenSteps;
 use crate::reserve::{Reserve, read_tokens};
 use crate::tooling::Calling;
@@ -39,6 +40,10 @@ impl Node<Reasoning> for ChainOfThought {
 
     fn actions(&self) -> Vec<Action> {
         vec![Self::CONTINUE, Self::END]
+    }
+
+    fn is_composite(&self) -> bool {
+        self.tooling.has_tools()
     }
 
     fn prep(&self, state: &mut Reasoning) -> Result<Option<Brief>, CotError> {
@@ -115,7 +120,8 @@ impl Turn {
 impl Brief {
     /// Takes the turn: makes the next thought, or asks the model to conclude.
     async fn turn(&self) -> Result<Turn, CotError> {
-        let mut judge = Judge::new(self);
+        let clock = Clock::start();
+        let mut judge = Judge::new(self, &clock);
         let mut record = Record::default();
 
         let limit = match self.task {
@@ -235,12 +241,13 @@ impl Brief {
             .with_max_kept_bytes(node.limits.reply_bytes.max(MIN_KEPT_BYTES));
 
         let working = node.reporter.working(self.thought_number);
-        let asked = tokio::time::timeout(judge.time_left(), asking.run(judge)).await;
+        let clock = judge.clock();
+        let asked = clock.limit(judge.time_left(), asking.run(judge)).await;
         drop(working);
 
         let read = match asked {
-            Ok(asked) => asked.map_err(kind),
-            Err(_) => Err(Kind::Limit(Limit::Time(node.limits.time))),
+            Some(asked) => asked.map_err(kind),
+            None => Err(Kind::Limit(Limit::Time(node.limits.time))),
         };
 
         (read, asking.into_record())
@@ -260,6 +267,10 @@ impl ChainOfThought {
 
         if state.problem().trim().is_empty() {
             return Err(Kind::EmptyProblem);
+        }
+
+        if let Err(error) = self.tooling.check() {
+            return Err(Kind::UnknownTool(error));
         }
 
         match self.task(state) {
@@ -402,10 +413,11 @@ fn turn(read: Read, mut trace: Trace) -> Turn {
     }
 }
 
-fn kind(unanswered: Unanswered<crate::ReplyProblem, Limit>) -> Kind {
+fn kind(unanswered: Unanswered<crate::ReplyProblem, Stop>) -> Kind {
     match unanswered {
         Unanswered::Client(error) => Kind::Client(error),
         Unanswered::Unusable(problem) => Kind::Reply(problem),
-        Unanswered::Limit(limit) => Kind::Limit(limit),
+        Unanswered::Limit(Stop::Limit(limit)) => Kind::Limit(limit),
+        Unanswered::Limit(Stop::CannotWait(error)) => Kind::CannotWait(error),
     }
 }

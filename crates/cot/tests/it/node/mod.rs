@@ -31,4 +31,5 @@ mod streaming;
 mod support;
 mod tools;
 mod tools_in_replies;
+mod tools_journaled;
 mod turns;

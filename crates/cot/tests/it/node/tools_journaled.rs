@@ -1,0 +1,396 @@
+//! Tools in a run on record: no recorded call is repeated, and calls wait for a person.
+
+use std::fs;
+use std::pin::pin;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use cogwork_cot::{
+    Approval, ChainOfThought, ChatRequest, ChatResponse, Flow, Limits, LlmClient, LlmError,
+    LlmErrorKind, Reasoning, RunError, ScriptedClient, ToolCall, Tools, async_trait, function,
+};
+use cogwork_flow::idempotency_key;
+use cogwork_flow::journal::MemoryJournal;
+use cogwork_journal::{FileStore, Store};
+use cogwork_llm::{Capabilities, Capability, Role, ScriptedReply};
+use insta::assert_snapshot;
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use crate::node::support::{FIRST, LAST, SECOND, cot_error, poll_times, reasoning, wait};
+use crate::node::tools::shown;
+
+/// The keys of all calls to the model and to tools, in order.
+#[derive(Debug, Clone, Default)]
+struct Made(Arc<Mutex<Vec<String>>>);
+
+impl Made {
+    fn add(&self) {
+        let key = idempotency_key().unwrap_or_default();
+        self.0.lock().unwrap().push(key);
+    }
+
+    fn keys(&self) -> Vec<String> {
+        self.0.lock().unwrap().clone()
+    }
+}
+
+/// Calls two tools in each turn, and then gives the reply of the turn. Waits in each call.
+struct Model(Made);
+
+#[async_trait]
+impl LlmClient for Model {
+    async fn complete(&self, request: ChatRequest) -> Result<ChatResponse, LlmError> {
+        self.0.add();
+        wait(2).await;
+
+        let thoughts = request.messages().iter().filter(|message| {
+            message.role() == Role::Assistant && message.text().starts_with("Thought ")
+        });
+        // The example contains an earlier thought, too.
+        let turn = thoughts.count() - 1;
+        let last = request.messages().last().unwrap();
+        if last.role() == Role::Tool {
+            return Ok(ChatResponse::new([FIRST, SECOND, LAST][turn]));
+        }
+
+        let calls =
+            ["a", "b"].map(|id| ToolCall::new(id, "log", format!(r#"{{"text": "{id}{turn}"}}"#)));
+        Ok(ChatResponse::new("").with_tool_calls(calls))
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        Capabilities::none().with(Capability::Tools)
+    }
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct Text {
+    text: String,
+}
+
+/// `log` keeps the key of each call, waits, and returns its input.
+fn tools(made: &Made) -> Tools {
+    let made = made.clone();
+    let log = function("log", "Keeps a text.", move |Text { text }| {
+        made.add();
+        async move {
+            wait(3).await;
+            Ok(format!("kept {text}"))
+        }
+    });
+
+    Tools::new().with(log).unwrap()
+}
+
+fn flow(made: &Made) -> Flow<Reasoning> {
+    ChainOfThought::new(Model(made.clone()))
+        .with_tools(tools(made))
+        .into_flow()
+}
+
+/// What a run leaves behind, apart from times.
+fn thinking(reasoning: &Reasoning) -> Vec<String> {
+    let lines = reasoning.thoughts().iter().flat_map(|thought| {
+        let trace = thought.trace();
+        let calls = trace.tool_calls.iter().map(shown);
+        calls.chain([
+            thought.current_thinking().to_owned(),
+            format!("{} calls", trace.spent.calls + trace.spent.tool_calls),
+        ])
+    });
+    lines.collect()
+}
+
+fn text_of(folder: &std::path::Path) -> String {
+    let files = fs::read_dir(folder)
+        .unwrap()
+        .map(|file| file.unwrap().path());
+    let texts = files
+        .filter(|path| path.is_file())
+        .map(|path| fs::read_to_string(path).unwrap());
+    texts.collect()
+}
+
+#[tokio::test]
+async fn a_run_killed_anywhere_repeats_no_recorded_call() {
+    let whole = Made::default();
+    let mut expected = reasoning();
+    flow(&whole).run(&mut expected).await.unwrap();
+    assert_eq!(whole.keys().len(), 12);
+
+    for polls in 1.. {
+        let folder = tempfile::tempdir().unwrap();
+        let store = FileStore::new(folder.path());
+        let made = Made::default();
+        let flow = flow(&made);
+
+        let journal = store.start("r", &flow, &reasoning()).await.unwrap();
+        let mut state: Reasoning = journal.state().unwrap();
+        let mut run = flow.begin().with_journal(journal);
+        let ended = {
+            let mut running = pin!(run.finish(&mut state));
+            let mut ended = false;
+            for _ in 0..polls {
+                ended = poll_times(running.as_mut(), 1).await.is_some();
+                if ended {
+                    break;
+                }
+                // The record is written on another thread.
+                tokio::task::yield_now().await;
+                std::thread::yield_now();
+            }
+            ended
+        };
+
+        drop(run);
+        if ended {
+            assert!(polls > 20, "it was dropped in the middle");
+            break;
+        }
+
+        let journal = store.resume("r", &flow).await.unwrap();
+        let on_record = text_of(folder.path());
+        let before = made.keys().len();
+        let mut state: Reasoning = journal.state().unwrap();
+        flow.begin()
+            .with_journal(journal)
+            .finish(&mut state)
+            .await
+            .unwrap();
+
+        assert_eq!(thinking(&state), thinking(&expected));
+        for key in &made.keys()[before..] {
+            let step = key.strip_prefix("r:").unwrap();
+            assert!(
+                !on_record.contains(&format!("\"{step}\"")),
+                "{key} was made again: {on_record}"
+            );
+        }
+
+        let mut all = made.keys();
+        all.sort();
+        all.dedup();
+        assert_eq!(all.len(), 12);
+    }
+}
+
+#[tokio::test]
+async fn each_call_of_a_turn_has_a_name_of_its_own() {
+    let made = Made::default();
+    let flow = flow(&made);
+    let journal = MemoryJournal::new("r");
+    flow.begin()
+        .with_journal(journal)
+        .finish(&mut reasoning())
+        .await
+        .unwrap();
+
+    let mut keys = made.keys();
+    keys.truncate(4);
+    assert_snapshot!(keys.join("\n"), @"
+    r:chain of thought/think#1.1/model.1
+    r:chain of thought/think#1.1/tool 1.1.1
+    r:chain of thought/think#1.1/tool 1.2.1
+    r:chain of thought/think#1.1/model.2
+    ");
+}
+
+/// A script of a model that wants to delete a file, and then concludes.
+fn deleting() -> ScriptedClient {
+    let delete =
+        |id: &str, path: &str| ToolCall::new(id, "delete", format!(r#"{{"text": "{path}"}}"#));
+    let both = [
+        delete("a", "/tmp/x"),
+        delete("b", "/tmp/y"),
+        ToolCall::new("c", "log", r#"{"text": "z"}"#),
+    ];
+    let calls = ChatResponse::new("").with_tool_calls(both);
+
+    ScriptedClient::new([calls, ChatResponse::new(LAST)])
+        .with_capabilities(Capabilities::none().with(Capability::Tools))
+}
+
+fn guarded(client: &ScriptedClient, made: &Made) -> ChainOfThought {
+    let deleted = made.clone();
+    let delete = function("delete", "Deletes a file.", move |Text { text }| {
+        deleted.add();
+        async move { Ok(format!("deleted {text}")) }
+    });
+    let tools = tools(made).with(delete).unwrap();
+
+    ChainOfThought::new(client.clone())
+        .with_tools(tools)
+        .with_approval(["delete"])
+}
+
+#[tokio::test]
+async fn a_call_waits_for_a_person_and_is_made_or_refused() {
+    let client = deleting();
+    let made = Made::default();
+    let flow = guarded(&client, &made).into_flow();
+    let mut reasoning = reasoning();
+    let mut run = flow.begin().with_journal(MemoryJournal::new("r"));
+
+    let mut questions = Vec::new();
+    for answer in [
+        Approval::Granted,
+        Approval::RefusedBecause("not that one".to_owned()),
+    ] {
+        let paused = run
+            .finish(&mut reasoning)
+            .await
+            .unwrap_err()
+            .into_paused()
+            .unwrap();
+        questions.push(format!("{}: {}", paused.event, paused.why));
+        run.deliver(&paused.event, &answer).await.unwrap();
+    }
+    run.finish(&mut reasoning).await.unwrap();
+
+    assert_snapshot!(questions.join("\n"), @r#"
+    approve delete 1.1 at chain of thought/think#1.1: thought 1: call the tool `delete` with {"text": "/tmp/x"}?
+    approve delete 1.2 at chain of thought/think#1.1: thought 1: call the tool `delete` with {"text": "/tmp/y"}?
+    "#);
+    let calls = &reasoning.thoughts()[0].trace().tool_calls;
+    assert_snapshot!(calls.iter().map(shown).collect::<Vec<_>>().join("\n"), @r#"
+    after try 1: delete {"text": "/tmp/x"} → deleted /tmp/x
+    after try 1: delete {"text": "/tmp/y"} ✗ a person refused this call: not that one
+    after try 1: log {"text": "z"} → kept z
+    "#);
+
+    // The model was called once before and once after, and each tool once.
+    assert_eq!(client.requests().len(), 2);
+    assert_eq!(made.keys().len(), 2);
+}
+
+#[tokio::test]
+async fn an_approval_may_arrive_after_a_restart() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = FileStore::new(folder.path());
+    let client = deleting();
+    let made = Made::default();
+
+    let mut events: Vec<String> = Vec::new();
+    let answered = loop {
+        // Each round is a process of its own.
+        let flow = guarded(&client, &made).into_flow();
+        let journal = store
+            .start_or_resume("r", &flow, &reasoning())
+            .await
+            .unwrap();
+        let mut state: Reasoning = journal.state().unwrap();
+        let mut run = flow.begin().with_journal(journal);
+
+        if let Some(event) = events.last() {
+            run.deliver(event, &false).await.unwrap();
+        }
+
+        match run.finish(&mut state).await {
+            Ok(_) => break state,
+            Err(error) => events.push(error.into_paused().unwrap().event),
+        }
+    };
+
+    assert_eq!(events.len(), 2);
+    assert_ne!(events[0], events[1]);
+    let calls = &answered.thoughts()[0].trace().tool_calls;
+    assert_snapshot!(calls.iter().map(shown).collect::<Vec<_>>().join("\n"), @r#"
+    after try 1: delete {"text": "/tmp/x"} ✗ a person refused this call
+    after try 1: delete {"text": "/tmp/y"} ✗ a person refused this call
+    after try 1: log {"text": "z"} → kept z
+    "#);
+    assert_eq!((client.requests().len(), made.keys().len()), (2, 1));
+}
+
+async fn run_without_journal(node: ChainOfThought) -> RunError {
+    let flow = node.into_flow();
+    flow.run(&mut reasoning()).await.unwrap_err()
+}
+
+#[tokio::test]
+async fn a_run_that_cannot_wait_makes_no_call_that_needs_approval() {
+    let client = deleting();
+    let made = Made::default();
+    let error = run_without_journal(guarded(&client, &made)).await;
+
+    assert_snapshot!(cot_error(&error), @"thought 1: a tool call has to wait for approval: a wait inside `exec` needs a journal; give the run one with `Run::with_journal`, and don't wait in spawned tasks");
+    assert!(made.keys().len() <= 1, "only `log` may have been called");
+    assert_eq!(cot_error(&error).tool_calls().len(), 3);
+}
+
+#[tokio::test]
+async fn a_misspelt_tool_that_needs_approval_is_an_error() {
+    let client = deleting();
+    let node = guarded(&client, &Made::default()).with_approval(["delte"]);
+
+    let error = run_without_journal(node).await;
+    assert_snapshot!(cot_error(&error), @"thought 1: approval is required for a tool that doesn't exist: there is no tool `delte`; expected `delete` or `log`");
+    assert_eq!(client.requests().len(), 0);
+}
+
+#[tokio::test]
+async fn a_refused_form_is_part_of_the_record() {
+    let refused =
+        LlmError::new(LlmErrorKind::InvalidRequest, "no response_format").with_status(400);
+    let calls = r#"{"tool_calls": [{"name": "delete", "input": {"text": "x"}}]}"#;
+    let client = ScriptedClient::default()
+        .then(refused)
+        .then(calls)
+        .then(LAST)
+        .with_capabilities(Capabilities::none().with(Capability::JsonMode));
+    let flow = guarded(&client, &Made::default()).into_flow();
+    let mut reasoning = reasoning();
+    let mut run = flow.begin().with_journal(MemoryJournal::new("r"));
+
+    // The node has learnt meanwhile that the server refuses JSON, but the turn began with it.
+    let paused = run
+        .finish(&mut reasoning)
+        .await
+        .unwrap_err()
+        .into_paused()
+        .unwrap();
+    run.deliver(&paused.event, &true).await.unwrap();
+    run.finish(&mut reasoning).await.unwrap();
+
+    assert_eq!(client.requests().len(), 3);
+    let trace = reasoning.thoughts()[0].trace();
+    assert_eq!((trace.refusals.len(), trace.tool_calls.len()), (1, 1));
+}
+
+/// Each call takes 40 seconds.
+fn slowly_deleting() -> ScriptedClient {
+    let slow = |reply: ChatResponse| ScriptedReply::from(reply).after(Duration::from_secs(40));
+    let call = ToolCall::new("a", "delete", r#"{"text": "x"}"#);
+    ScriptedClient::default()
+        .then(slow(ChatResponse::new("").with_tool_calls([call])))
+        .then(slow(ChatResponse::new(LAST)))
+        .with_capabilities(Capabilities::none().with(Capability::Tools))
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_time_of_recorded_calls_counts_in_a_resumed_run() {
+    for (seconds, is_enough) in [(81, true), (79, false)] {
+        let limits = Limits::default().with_time(Duration::from_secs(seconds));
+        let client = slowly_deleting();
+        let node = guarded(&client, &Made::default()).with_limits(limits);
+        let flow = node.into_flow();
+        let mut reasoning = reasoning();
+        let mut run = flow.begin().with_journal(MemoryJournal::new("r"));
+
+        let paused = run
+            .finish(&mut reasoning)
+            .await
+            .unwrap_err()
+            .into_paused()
+            .unwrap();
+        tokio::time::sleep(Duration::from_secs(1_000)).await;
+        run.deliver(&paused.event, &true).await.unwrap();
+
+        let ended = run.finish(&mut reasoning).await;
+        assert_eq!(ended.is_ok(), is_enough, "{ended:?}");
+        if is_enough {
+            assert_eq!(reasoning.spent().time, Duration::from_secs(80));
+        }
+    }
+}
