@@ -251,8 +251,9 @@ impl ChainOfThought {
     /// The run needs a journal. At each such call, it [pauses](cogwork_flow::RunError::paused) with
     /// an event of its own, such as `approve delete 1.1 at app/think#2.1`: the first call of the
     /// first reply of the turn, and the step. The reason of the pause contains the input. The
-    /// answer is an [`Approval`](crate::Approval): `true`, `false`, or the reason of a refusal. The
-    /// model reads a refusal as the error of the call.
+    /// answer is a [`ToolApproval`](crate::ToolApproval), or `true` or `false`. The model reads a
+    /// refusal as the error of the call. Nobody is asked about a call that cannot be made because
+    /// its input isn't an object.
     ///
     /// A node with names that aren't in its [tools](Self::with_tools) returns an error before the
     /// model is called.

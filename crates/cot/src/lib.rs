@@ -37,7 +37,7 @@
 //! | limit a run, and see why it ended | [`Limits`], [`Limit`], [`EndReason`], [`CutShort`], [`CotError`] |
 //! | change the settings of one run | [`RunOptions`] |
 //! | choose what the model sees | [`Prompts`], [`History`], [`EarlyEnd`] |
-//! | let the model call tools | [`ChainOfThought::with_tools`], [`Tools`], [`ToolUse`], [`Approval`] |
+//! | let the model call tools | [`ChainOfThought::with_tools`], [`Tools`], [`ToolUse`], [`ToolApproval`] |
 //! | watch a run | [`Reporter`], `ConsoleReporter` (feature `console`), [`ReasoningStream`], [`ReasoningEvent`] |
 //! | read a raw reply, with or without repairs | [`ReplyReader`], [`Reading`], [`Repair`], [`Reply`], [`ReplyProblem`] |
 
@@ -58,9 +58,6 @@ mod open_steps;
 
 mod reasoning;
 pub use reasoning::Reasoning;
-
-mod approval;
-pub use approval::Approval;
 
 mod clock;
 
@@ -129,7 +126,7 @@ pub use cogwork_llm::{
     Role, ScriptedClient, ToolCall, Usage, async_trait,
 };
 pub use cogwork_plan::{Plan, Status, Step};
-pub use cogwork_tools::{Tool, ToolError, Tools, function};
+pub use cogwork_tools::{Tool, ToolApproval, ToolError, Tools, function};
 
 /// The code in the README, compiled and run as a doctest.
 #[cfg(all(doctest, feature = "console", feature = "http"))]

@@ -6,16 +6,18 @@ use std::time::Duration;
 use cogwork_flow::journal::{CallError, CannotWait, recorded, scoped_event, wait_for};
 use cogwork_flow::{note, report};
 use cogwork_llm::{FinishReason, ToolCall};
-use cogwork_text::{Name, OneLine};
+use cogwork_text::{Escaped, Name};
+use cogwork_tools::{ToolApproval, ToolError};
 use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use tokio::time::Instant;
 
-use crate::{Approval, ChainOfThought, ReasoningEvent, ToolUse};
+use crate::{ChainOfThought, ReasoningEvent, ToolUse};
 
 /// The maximum number of characters of an input that a person is asked about.
-const SHOWN_INPUT: usize = 500;
+const SHOWN_INPUT: usize = 4_000;
 
 /// The tool calls of a reply.
 pub(crate) struct ToolCalls<'a> {
@@ -52,12 +54,23 @@ impl Called {
 }
 
 impl ToolCalls<'_> {
-    /// Returns how many of the calls may be made. The others are answered with an error.
+    /// Returns how many of the calls can be made. The others are answered with an error.
     pub(crate) fn admitted(&self) -> usize {
-        let tools = &self.node.tooling.tools;
-        (0..self.calls.len())
-            .filter(|index| tools.admit(*index, self.reason).is_ok())
+        let calls = self.calls.iter().enumerate();
+        calls
+            .filter(|(index, call)| self.input(*index, call).is_ok())
             .count()
+    }
+
+    /// Returns the input of a call as JSON, or an error if the call cannot be made.
+    fn input(&self, index: usize, call: &ToolCall) -> Result<String, ToolError> {
+        let tools = &self.node.tooling.tools;
+        tools.admit(index, self.reason)?;
+
+        // The parsed input, because the text may contain a key twice.
+        tools
+            .input_of(call)
+            .map(|input| Value::Object(input).to_string())
     }
 
     /// Makes the calls concurrently, and returns how long the recorded ones took. `uses` are the
@@ -84,14 +97,14 @@ impl ToolCalls<'_> {
     }
 
     async fn called(&self, index: usize, call: &ToolCall) -> Result<Called, CannotWait> {
-        let tooling = &self.node.tooling;
-        if let Err(error) = tooling.tools.admit(index, self.reason) {
-            return Ok(Called::refused(error.to_string()));
-        }
+        let input = match self.input(index, call) {
+            Ok(input) => input,
+            Err(error) => return Ok(Called::refused(error.to_string())),
+        };
 
         let place = format!("{}.{}", self.try_number, index + 1);
-        if tooling.approval.contains(call.name())
-            && let Some(refusal) = self.refusal(call, &place).await?
+        if self.node.tooling.approval.contains(call.name())
+            && let Some(refusal) = self.refusal(call.name(), &input, &place).await?
         {
             return Ok(Called::refused(refusal));
         }
@@ -100,17 +113,20 @@ impl ToolCalls<'_> {
     }
 
     /// Waits for a person's decision about a call. Returns the reason if it is refused.
-    async fn refusal(&self, call: &ToolCall, place: &str) -> Result<Option<String>, CannotWait> {
-        let event = scoped_event(&format!("approve {} {place}", call.name()));
-        let input = OneLine::new(call.arguments()).with_max_chars(SHOWN_INPUT);
-        let question = format!(
-            "thought {}: call the tool `{}` with {input}?",
-            self.thought_number,
-            call.name()
-        );
+    async fn refusal(
+        &self,
+        tool: &str,
+        input: &str,
+        place: &str,
+    ) -> Result<Option<String>, CannotWait> {
+        let event = scoped_event(&format!("approve {tool} {place}"));
+        let input = Escaped::new(input).with_max_chars(SHOWN_INPUT);
+        let number = self.thought_number;
+        let question = format!("thought {number} wants to call the tool `{tool}` with {input}");
 
-        let approval = wait_for::<Approval>(&event, &question, None).await?;
-        Ok(approval.unwrap_or(Approval::Refused).refusal())
+        let answer = wait_for::<ToolApproval>(&event, &question, None).await?;
+        let answer = answer.unwrap_or_else(ToolApproval::refused);
+        Ok(answer.refusal())
     }
 
     /// Makes a call, or returns its recorded outcome.

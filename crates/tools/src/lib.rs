@@ -55,6 +55,9 @@ pub use tools::Tools;
 
 mod words;
 
+mod approval;
+pub use approval::ToolApproval;
+
 mod error;
 pub use error::ToolError;
 

@@ -198,24 +198,29 @@ impl Tools {
     /// Returns an error if the tool is unknown, if the arguments aren't a JSON object, or if the
     /// call fails.
     pub async fn call(&self, call: &ToolCall) -> Result<String, ToolError> {
-        let arguments = match call.arguments().trim() {
-            "" => Ok(Map::new()),
-            text => serde_json::from_str::<Map<_, _>>(text),
-        };
-        let arguments = arguments.map_err(|error| self.wrong_arguments(call, &error))?;
-
-        self.call_with(call.name(), Value::Object(arguments)).await
+        let input = self.input_of(call)?;
+        self.call_with(call.name(), Value::Object(input)).await
     }
 
-    fn wrong_arguments(&self, call: &ToolCall, error: &serde_json::Error) -> ToolError {
-        // If both the tool and the arguments are wrong, report the unknown tool.
-        self.find(call.name()).err().unwrap_or(ToolError::Input {
-            tool: call.name().to_owned(),
-            problem: match error.classify() {
-                Category::Data => in_json_words(error),
-                _ => format!("the arguments are not JSON: {error}; expected an object"),
-            },
-        })
+    /// Returns the input of a call as its tool would receive it. If the arguments contain a key
+    /// twice, the last one counts.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the tool is unknown or the arguments aren't a JSON object.
+    pub fn input_of(&self, call: &ToolCall) -> Result<Map<String, Value>, ToolError> {
+        self.find(call.name())?;
+
+        match call.arguments().trim() {
+            "" => Ok(Map::new()),
+            text => serde_json::from_str(text).map_err(|error| ToolError::Input {
+                tool: call.name().to_owned(),
+                problem: match error.classify() {
+                    Category::Data => in_json_words(&error),
+                    _ => format!("the arguments are not JSON: {error}; expected an object"),
+                },
+            }),
+        }
     }
 
     /// Calls a tool with parsed input.

@@ -635,7 +635,6 @@ async fn calls_are_reported_and_noted() {
     assert_snapshot!(log, @r#"
     1: calling multiply
     1: after try 1: multiply {"factors": [12, 12]} → 144
-    1: calling <escape>[2J
     1: after try 2: <escape>[2J {} ✗ there is no tool `\u{1b}[2J`; expected `fail`, `hang` or `multiply`
     "#);
 
@@ -648,7 +647,6 @@ async fn calls_are_reported_and_noted() {
     assert_snapshot!(notes.join("\n"), @r#"
     calling the tool `multiply`
     the tool `multiply` returned (3 bytes)
-    calling the tool `\u{1b}[2J`
     the tool `\u{1b}[2J` failed (67 bytes)
     "#);
 }

@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use cogwork_cot::{
-    Approval, ChainOfThought, ChatRequest, ChatResponse, Flow, Limits, LlmClient, LlmError,
-    LlmErrorKind, Reasoning, RunError, ScriptedClient, ToolCall, Tools, async_trait, function,
+    ChainOfThought, ChatRequest, ChatResponse, Flow, Limits, LlmClient, LlmError, LlmErrorKind,
+    Reasoning, RunError, ScriptedClient, ToolApproval, ToolCall, Tools, async_trait, function,
 };
 use cogwork_flow::idempotency_key;
 use cogwork_flow::journal::MemoryJournal;
@@ -234,8 +234,8 @@ async fn a_call_waits_for_a_person_and_is_made_or_refused() {
 
     let mut questions = Vec::new();
     for answer in [
-        Approval::Granted,
-        Approval::RefusedBecause("not that one".to_owned()),
+        ToolApproval::approved(),
+        ToolApproval::refused().with_reason("not that one"),
     ] {
         let paused = run
             .finish(&mut reasoning)
@@ -249,13 +249,13 @@ async fn a_call_waits_for_a_person_and_is_made_or_refused() {
     run.finish(&mut reasoning).await.unwrap();
 
     assert_snapshot!(questions.join("\n"), @r#"
-    approve delete 1.1 at chain of thought/think#1.1: thought 1: call the tool `delete` with {"text": "/tmp/x"}?
-    approve delete 1.2 at chain of thought/think#1.1: thought 1: call the tool `delete` with {"text": "/tmp/y"}?
+    approve delete 1.1 at chain of thought/think#1.1: thought 1 wants to call the tool `delete` with {"text":"/tmp/x"}
+    approve delete 1.2 at chain of thought/think#1.1: thought 1 wants to call the tool `delete` with {"text":"/tmp/y"}
     "#);
     let calls = &reasoning.thoughts()[0].trace().tool_calls;
     assert_snapshot!(calls.iter().map(shown).collect::<Vec<_>>().join("\n"), @r#"
     after try 1: delete {"text": "/tmp/x"} → deleted /tmp/x
-    after try 1: delete {"text": "/tmp/y"} ✗ a person refused this call: not that one
+    after try 1: delete {"text": "/tmp/y"} ✗ refused by a person: not that one
     after try 1: log {"text": "z"} → kept z
     "#);
 
@@ -296,8 +296,8 @@ async fn an_approval_may_arrive_after_a_restart() {
     assert_ne!(events[0], events[1]);
     let calls = &answered.thoughts()[0].trace().tool_calls;
     assert_snapshot!(calls.iter().map(shown).collect::<Vec<_>>().join("\n"), @r#"
-    after try 1: delete {"text": "/tmp/x"} ✗ a person refused this call
-    after try 1: delete {"text": "/tmp/y"} ✗ a person refused this call
+    after try 1: delete {"text": "/tmp/x"} ✗ refused by a person
+    after try 1: delete {"text": "/tmp/y"} ✗ refused by a person
     after try 1: log {"text": "z"} → kept z
     "#);
     assert_eq!((client.requests().len(), made.keys().len()), (2, 1));

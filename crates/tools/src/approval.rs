@@ -1,0 +1,89 @@
+use serde::{Deserialize, Deserializer, Serialize};
+
+/// A person's answer to a tool call that needs approval.
+///
+/// It is also read from `true` or `false`.
+///
+/// ```
+/// use cogwork_tools::ToolApproval;
+///
+/// let refused = ToolApproval::refused().with_reason("too expensive");
+/// assert_eq!(serde_json::to_string(&refused)?, r#"{"approved":false,"reason":"too expensive"}"#);
+/// assert_eq!(refused.refusal().as_deref(), Some("refused by a person: too expensive"));
+///
+/// assert_eq!(serde_json::from_str::<ToolApproval>("true")?, ToolApproval::approved());
+/// # Ok::<(), serde_json::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct ToolApproval {
+    approved: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<String>,
+}
+
+impl ToolApproval {
+    /// Creates an answer that permits the call.
+    pub fn approved() -> Self {
+        Self {
+            approved: true,
+            reason: None,
+        }
+    }
+
+    /// Creates an answer that refuses the call.
+    pub fn refused() -> Self {
+        Self {
+            approved: false,
+            reason: None,
+        }
+    }
+
+    /// Sets the reason, which the model reads if the call is refused. The default is none.
+    #[must_use]
+    pub fn with_reason(mut self, reason: impl Into<String>) -> Self {
+        self.reason = Some(reason.into());
+        self
+    }
+
+    /// Returns the message for the model, if the call is refused.
+    pub fn refusal(&self) -> Option<String> {
+        if self.approved {
+            return None;
+        }
+
+        let refusal = "refused by a person";
+        Some(match self.reason.as_deref().map(str::trim) {
+            None | Some("") => refusal.to_owned(),
+            Some(reason) => format!("{refusal}: {reason}"),
+        })
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(
+    untagged,
+    expecting = "expected `true`, `false`, or an object with `approved` and optionally `reason`"
+)]
+enum Answer {
+    Short(bool),
+    Long(LongAnswer),
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct LongAnswer {
+    approved: bool,
+    reason: Option<String>,
+}
+
+impl<'de> Deserialize<'de> for ToolApproval {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Ok(match Answer::deserialize(deserializer)? {
+            Answer::Short(approved) => Self {
+                approved,
+                reason: None,
+            },
+            Answer::Long(LongAnswer { approved, reason }) => Self { approved, reason },
+        })
+    }
+}
