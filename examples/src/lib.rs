@@ -17,7 +17,7 @@
 //! ```
 
 mod rule_based;
-pub use rule_based::RuleBasedClient;
+pub use rule_based::{RuleBasedClient, calculate};
 
 /// The code in README and the guides, compiled and run as doctests.
 #[cfg(doctest)]
@@ -36,6 +36,8 @@ mod guides {
     struct AroundAClient;
     #[doc = include_str!("../../docs/guide/embedding-the-loop.md")]
     struct EmbeddingTheLoop;
+    #[doc = include_str!("../../docs/guide/tools-in-the-loop.md")]
+    struct ToolsInTheLoop;
     #[doc = include_str!("../../docs/guide/prompts.md")]
     struct Prompts;
     #[doc = include_str!("../../docs/guide/when-it-goes-wrong.md")]

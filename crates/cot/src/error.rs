@@ -6,7 +6,7 @@ use cogwork_llm::LlmError;
 use cogwork_text::{ErrorText, ReplyExcerpt};
 use cogwork_tools::ToolError;
 
-use crate::{FormRefusal, Limit, PromptError, ReplyProblem, Spent, ToolUse, Trace, Try};
+use crate::{FormRefusal, Limit, PromptError, ReplyProblem, Spent, ToolCallRecord, Trace, Try};
 
 /// An error of a turn.
 ///
@@ -103,7 +103,7 @@ impl CotError {
 
     /// Returns every tool call of the turn, in order. A call that was running when the turn ended
     /// is listed as failed.
-    pub fn tool_calls(&self) -> &[ToolUse] {
+    pub fn tool_calls(&self) -> &[ToolCallRecord] {
         &self.0.trace.tool_calls
     }
 

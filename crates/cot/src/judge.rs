@@ -22,7 +22,7 @@ use crate::tool_calls::ToolCalls;
 use crate::tooling::Calling;
 use crate::{
     Brief, ChainOfThought, EarlyEnd, Limit, Limits, Partial, Read, ReasoningEvent, ReplyProblem,
-    ReplyProblemKind, ToolUse, Trace,
+    ReplyProblemKind, ToolCallRecord, Trace,
 };
 
 /// Judges the replies of one turn, within its limits.
@@ -47,7 +47,7 @@ pub(crate) struct Judge<'a> {
     tries: u32,
     /// How many more replies with tool calls are accepted.
     rounds_left: u32,
-    tool_calls: Vec<ToolUse>,
+    tool_calls: Vec<ToolCallRecord>,
     /// Whether the next request has a response format instead of native tools, because the last
     /// reply could not be read.
     needs_format: bool,
@@ -164,7 +164,9 @@ impl<'a> Judge<'a> {
         }
 
         let first = self.tool_calls.len();
-        let begun = calls.iter().map(|call| ToolUse::begun(self.tries, call));
+        let begun = calls
+            .iter()
+            .map(|call| ToolCallRecord::begun(self.tries, call));
         self.tool_calls.extend(begun);
 
         let uses = self.tool_calls.get_mut(first..).unwrap_or_default();

@@ -37,7 +37,7 @@
 //! | limit a run, and see why it ended | [`Limits`], [`Limit`], [`EndReason`], [`CutShort`], [`CotError`] |
 //! | change the settings of one run | [`RunOptions`] |
 //! | choose what the model sees | [`Prompts`], [`History`], [`EarlyEnd`] |
-//! | let the model call tools | [`ChainOfThought::with_tools`], [`Tools`], [`ToolUse`], [`ToolApproval`] |
+//! | let the model call tools | [`ChainOfThought::with_tools`], [`Tools`], [`ToolCallRecord`], [`ToolApproval`] |
 //! | watch a run | [`Reporter`], `ConsoleReporter` (feature `console`), [`ReasoningStream`], [`ReasoningEvent`] |
 //! | read a raw reply, with or without repairs | [`ReplyReader`], [`Reading`], [`Repair`], [`Reply`], [`ReplyProblem`] |
 
@@ -63,8 +63,8 @@ mod clock;
 
 mod tool_calls;
 
-mod tool_use;
-pub use tool_use::ToolUse;
+mod tool_call_record;
+pub use tool_call_record::ToolCallRecord;
 
 mod ending;
 mod tooling;

@@ -6,7 +6,7 @@ use cogwork_llm::ToolCall;
 use cogwork_plan::{Change, Plan};
 use serde::{Serialize, Serializer};
 
-use crate::{Reasoning, ReplyProblem, ToolUse};
+use crate::{Reasoning, ReplyProblem, ToolCallRecord};
 
 /// An event of a reasoning, for programs that show it, such as a web page.
 ///
@@ -180,7 +180,7 @@ impl ReasoningEvent {
         }
     }
 
-    pub(crate) fn tool_result(thought: u32, used: &ToolUse) -> Self {
+    pub(crate) fn tool_result(thought: u32, used: &ToolCallRecord) -> Self {
         Self::ToolResult {
             thought,
             name: used.name.clone(),

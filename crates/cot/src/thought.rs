@@ -2,7 +2,7 @@ use cogwork_ask::{FormRefusal, Record, Rung, Spent, Try};
 use cogwork_plan::Plan;
 use serde::{Deserialize, Serialize};
 
-use crate::{Repair, Reply, ToolUse};
+use crate::{Repair, Reply, ToolCallRecord};
 
 /// The result of one turn, and how it was reached.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -76,7 +76,7 @@ pub struct Trace {
     pub tries: Vec<Try>,
     /// Every tool call of the turn, in the order in which the model requested them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub tool_calls: Vec<ToolUse>,
+    pub tool_calls: Vec<ToolCallRecord>,
     /// The cost of the turn, including all tries, tool calls, and the attempts of a `retry` of the
     /// flow that failed.
     #[serde(skip_serializing_if = "Spent::is_zero")]
@@ -112,7 +112,7 @@ impl Trace {
         self
     }
 
-    pub(crate) fn new(record: Record, tool_calls: Vec<ToolUse>, spent: Spent) -> Self {
+    pub(crate) fn new(record: Record, tool_calls: Vec<ToolCallRecord>, spent: Spent) -> Self {
         Self {
             tries: record.tries,
             tool_calls,

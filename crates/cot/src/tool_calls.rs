@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tokio::time::Instant;
 
-use crate::{ChainOfThought, ReasoningEvent, ToolUse};
+use crate::{ChainOfThought, ReasoningEvent, ToolCallRecord};
 
 /// The maximum number of characters of an input that a person is asked about.
 const SHOWN_INPUT: usize = 4_000;
@@ -76,7 +76,7 @@ impl ToolCalls<'_> {
     /// Makes the calls concurrently, and returns how long the recorded ones took. `uses` are the
     /// records of the calls, in order, to which the results are added as soon as they are there,
     /// because a turn may end before all calls have returned.
-    pub(crate) async fn make(&self, uses: &mut [ToolUse]) -> Result<Duration, CannotWait> {
+    pub(crate) async fn make(&self, uses: &mut [ToolCallRecord]) -> Result<Duration, CannotWait> {
         let indexed = self.calls.iter().enumerate();
         let mut running: FuturesUnordered<_> = indexed
             .map(|(index, call)| async move { (index, self.called(index, call).await) })
@@ -164,7 +164,7 @@ impl ToolCalls<'_> {
         })
     }
 
-    fn report(&self, used: &ToolUse) {
+    fn report(&self, used: &ToolCallRecord) {
         let outcome = if used.failed { "failed" } else { "returned" };
         let bytes = used.output.len();
         note(|| format!("the tool `{}` {outcome} ({bytes} bytes)", Name(&used.name)));

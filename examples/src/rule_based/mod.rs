@@ -9,11 +9,14 @@ mod parser;
 mod planning;
 mod stories;
 mod tokens;
+mod tools;
 mod words;
 mod working;
 mod writing;
 
 use std::time::Duration;
+
+pub use tools::calculate;
 
 use cogwork::llm::{
     Capabilities, Capability, ChatRequest, ChatResponse, Delta, LlmClient, LlmError, LlmErrorKind,
@@ -38,6 +41,9 @@ use futures_util::{StreamExt, stream};
 /// - **A mistake on purpose**: the operation in the middle comes out wrong at first. The next thought
 ///   finds it by working it out again, marks it `Verification Needed`, and the one after repairs it.
 ///   A wrong result from elsewhere is found and repaired in the same way.
+///
+/// - **Tools**, if the request has them: it checks its result with a tool `calculate`, which takes
+///   an `expression`, and concludes with a tool `publish`, which takes an `answer`.
 ///
 /// Everything is bounded: 4,000 characters, 200 operations, 40 levels of nesting, 999 digits.
 /// What is beyond that, or not understood, is refused in the conclusion. No usage is reported,
@@ -94,7 +100,14 @@ impl LlmClient for RuleBasedClient {
             let message = "no user message holds a problem between <problem> and </problem>";
             LlmError::new(LlmErrorKind::InvalidRequest, message)
         })?;
-        let reply = writing::reply(&working::turn(problem, last)).map_err(|error| {
+        let mut turn = working::turn(problem, last);
+        if let Some(call) = tools::wanted_call(&request, &turn) {
+            let response = ChatResponse::new("").with_tool_calls([call]);
+            return Ok(response.with_model("rule-based"));
+        }
+
+        tools::add_result(&request, &mut turn);
+        let reply = writing::reply(&turn).map_err(|error| {
             LlmError::new(LlmErrorKind::Other, "the reply could not be written").with_source(error)
         })?;
         Ok(ChatResponse::new(reply).with_model("rule-based"))
@@ -121,10 +134,11 @@ impl LlmClient for RuleBasedClient {
 
     /// Only a slow reply is worth streaming.
     fn capabilities(&self) -> Capabilities {
+        let tools = Capabilities::none().with(Capability::Tools);
         if self.delay.is_zero() {
-            Capabilities::none()
+            tools
         } else {
-            Capabilities::none().with(Capability::Streaming)
+            tools.with(Capability::Streaming)
         }
     }
 }

@@ -115,11 +115,7 @@ impl Blueprint {
         if expr.operations() > 0 {
             tasks.push(operations::task(expr));
             slip_once(&mut tasks);
-            tasks.push(Task::new(
-                TaskKind::Check,
-                "Check the result",
-                check(expr, &outcome),
-            ));
+            tasks.push(Task::new(TaskKind::Check, CHECK, check(expr, &outcome)));
         }
 
         tasks.push(Task::new(
@@ -145,6 +141,7 @@ impl Blueprint {
 }
 
 const UNDERSTAND: &str = "Understand the problem";
+pub(super) const CHECK: &str = "Check the result";
 const CONCLUDE: &str = "Conclusion";
 
 /// Removes the operations after the first one that fails; says whether one does.

@@ -288,3 +288,8 @@ fn a_problem_that_was_not_solved_is_not_shown_with_an_answer() {
 fn server_sent_events() {
     check("22_server_sent_events.rs");
 }
+
+#[test]
+fn tools_in_the_loop() {
+    check_session("20_tools_in_the_loop.rs", &[&[], &["yes"], &[], &["no"]]);
+}

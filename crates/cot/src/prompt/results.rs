@@ -1,6 +1,6 @@
 //! Tool calls and their results, as texts for the model.
 
-use crate::ToolUse;
+use crate::ToolCallRecord;
 
 /// The maximum number of characters of an input in the conversation after the thought.
 const EARLIER_INPUT: usize = 200;
@@ -15,7 +15,7 @@ const NAME: usize = 64;
 const CUT: &str = "[…]";
 
 /// Returns the calls of the last reply, with the complete results.
-pub(crate) fn results(uses: &[ToolUse]) -> String {
+pub(crate) fn results(uses: &[ToolCallRecord]) -> String {
     let shown: Vec<String> = uses
         .iter()
         .map(|used| shown(used, EARLIER_INPUT, usize::MAX))
@@ -25,7 +25,7 @@ pub(crate) fn results(uses: &[ToolUse]) -> String {
 
 /// Returns the calls of an earlier thought, with shortened results. If they are too long, the first
 /// ones are omitted.
-pub(super) fn earlier_results(uses: &[ToolUse]) -> String {
+pub(super) fn earlier_results(uses: &[ToolCallRecord]) -> String {
     let mut left = EARLIER_TOTAL;
     let mut newest_first = Vec::new();
 
@@ -44,7 +44,7 @@ pub(super) fn earlier_results(uses: &[ToolUse]) -> String {
     newest_first.join("\n")
 }
 
-fn shown(used: &ToolUse, max_input: usize, max_output: usize) -> String {
+fn shown(used: &ToolCallRecord, max_input: usize, max_output: usize) -> String {
     let name: String = used.name.chars().take(NAME).collect();
     let input = cut(used.input.trim(), max_input);
     let output = cut(used.output.trim_end(), max_output);

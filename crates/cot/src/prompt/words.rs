@@ -8,7 +8,7 @@ use super::results::{earlier_results, results};
 use super::template::fill;
 use super::{Example, FormPrompts, Prompts};
 use crate::form::Form;
-use crate::{Reply, ToolUse};
+use crate::{Reply, ToolCallRecord};
 
 /// The texts that request one form of reply.
 pub(super) struct Words<'p> {
@@ -197,7 +197,12 @@ impl Prompts {
 
     /// Returns the message with the results of tool calls. `is_last` means that no more tools may
     /// be called.
-    pub(crate) fn tool_results(&self, uses: &[ToolUse], is_last: bool, form: Form) -> Message {
+    pub(crate) fn tool_results(
+        &self,
+        uses: &[ToolCallRecord],
+        is_last: bool,
+        form: Form,
+    ) -> Message {
         let template = if is_last {
             &self.tools.last_results
         } else {
@@ -239,7 +244,7 @@ impl Prompts {
         &self,
         number: u32,
         thinking: &str,
-        tool_calls: &[ToolUse],
+        tool_calls: &[ToolCallRecord],
     ) -> EarlierThought {
         let number = number.to_string();
         let thinking_bytes = thinking.len();
@@ -260,7 +265,7 @@ impl Prompts {
         }
     }
 
-    fn earlier_results(&self, thought_number: &str, tool_calls: &[ToolUse]) -> String {
+    fn earlier_results(&self, thought_number: &str, tool_calls: &[ToolCallRecord]) -> String {
         if tool_calls.is_empty() {
             return String::new();
         }

@@ -10,7 +10,7 @@ use std::fmt;
 
 use cogwork_llm::{LlmError, ToolCall};
 
-use crate::{Growth, Limit, Reasoning, ReplyProblem, Rung, ToolUse};
+use crate::{Growth, Limit, Reasoning, ReplyProblem, Rung, ToolCallRecord};
 
 /// Receives the progress of a [`ChainOfThought`](crate::ChainOfThought).
 ///
@@ -68,7 +68,7 @@ pub trait Reporter: Send + Sync {
 
     /// Called with the result of a tool call, or with the reason why the call wasn't made. After
     /// the last result of a reply, a new reply begins.
-    fn tool_returned(&self, thought_number: u32, used: &ToolUse) {
+    fn tool_returned(&self, thought_number: u32, used: &ToolCallRecord) {
         let _ = (thought_number, used);
     }
 
@@ -144,7 +144,7 @@ impl<R: Reporter + ?Sized> Reporter for std::sync::Arc<R> {
         self.as_ref().calling_tool(thought_number, call);
     }
 
-    fn tool_returned(&self, thought_number: u32, used: &ToolUse) {
+    fn tool_returned(&self, thought_number: u32, used: &ToolCallRecord) {
         self.as_ref().tool_returned(thought_number, used);
     }
 

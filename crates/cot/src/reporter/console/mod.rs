@@ -13,7 +13,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use cogwork_llm::LlmError;
 use cogwork_text::OneLine;
 
-use crate::{Growth, Limit, Reasoning, ReplyProblem, Reporter, Rung, ToolUse, Working};
+use crate::{Growth, Limit, Reasoning, ReplyProblem, Reporter, Rung, ToolCallRecord, Working};
 use live::Live;
 use page::{Page, Styles};
 
@@ -218,7 +218,7 @@ impl Reporter for ConsoleReporter {
         }
     }
 
-    fn tool_returned(&self, _: u32, used: &ToolUse) {
+    fn tool_returned(&self, _: u32, used: &ToolCallRecord) {
         self.print(|page| page.tool_use(used));
     }
 

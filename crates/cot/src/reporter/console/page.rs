@@ -8,7 +8,7 @@ use cogwork_plan::{ChangeKind, Plan};
 use cogwork_text::{MultiLine, Name, OneLine};
 
 use super::{tree, wrap};
-use crate::{EndReason, Reasoning, Thought, ToolUse};
+use crate::{EndReason, Reasoning, Thought, ToolCallRecord};
 
 /// The columns of the bar that shows the progress. A shorter one isn't shown.
 const MAX_BAR: usize = 20;
@@ -91,7 +91,7 @@ impl Page {
     }
 
     /// Adds one line with the call and the beginning of its result.
-    pub(super) fn tool_use(&mut self, used: &ToolUse) {
+    pub(super) fn tool_use(&mut self, used: &ToolCallRecord) {
         let style = if used.failed {
             self.styles.warning
         } else {

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use cogwork_cot::{
     ChainOfThought, ChatRequest, ChatResponse, EarlyEnd, FinishReason, History, Limits, Reasoning,
-    ReplyProblemKind, Reporter, RunError, ScriptedClient, Spent, Thought, ToolCall, ToolError,
-    ToolUse, Tools, Usage, function,
+    ReplyProblemKind, Reporter, RunError, ScriptedClient, Spent, Thought, ToolCall, ToolCallRecord,
+    ToolError, Tools, Usage, function,
 };
 use cogwork_flow::{EventKind, events};
 use cogwork_llm::{Capabilities, Capability, Role, ToolChoice};
@@ -87,7 +87,7 @@ fn used(thought: &Thought) -> Vec<String> {
     calls.map(shown).collect()
 }
 
-pub(crate) fn shown(used: &ToolUse) -> String {
+pub(crate) fn shown(used: &ToolCallRecord) -> String {
     let sign = if used.failed { "✗" } else { "→" };
     format!(
         "after try {}: {} {} {sign} {}",
@@ -605,7 +605,7 @@ impl Reporter for Log {
         self.0.lock().unwrap().push(line);
     }
 
-    fn tool_returned(&self, thought_number: u32, used: &ToolUse) {
+    fn tool_returned(&self, thought_number: u32, used: &ToolCallRecord) {
         let line = format!("{thought_number}: {}", shown(used));
         self.0.lock().unwrap().push(line);
     }

@@ -6,7 +6,7 @@ use cogwork_llm::ToolCall;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
-pub struct ToolUse {
+pub struct ToolCallRecord {
     /// The number of the [try](crate::Try) whose reply requested the call, from 1.
     pub after_try: u32,
     /// The name of the tool, as the model wrote it.
@@ -20,7 +20,7 @@ pub struct ToolUse {
     pub failed: bool,
 }
 
-impl ToolUse {
+impl ToolCallRecord {
     /// Creates the record of a call that hasn't returned yet.
     pub(crate) fn begun(after_try: u32, call: &ToolCall) -> Self {
         Self {

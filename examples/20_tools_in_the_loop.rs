@@ -1,0 +1,159 @@
+//! A chain of thought that calls tools. One of them needs a person's approval, so the run pauses and
+//! the program ends. When it is started again with an answer, it continues in the middle of the turn,
+//! and no recorded call is made again.
+//!
+//! ```text
+//! $ cargo run --example tools_in_the_loop
+//! thought 6 calls `calculate` with {"expression":"(17 + 4) * 3"}
+//! thought 6: `calculate` returned: 63
+//!
+//! thought 7 wants to call the tool `publish` with {"answer":"63"}
+//! Start this program again with `yes` or `no`.
+//! $ cargo run --example tools_in_the_loop -- yes
+//! thought 7 calls `publish` with {"answer":"63"}
+//! (`63` is published)
+//! thought 7: `publish` returned: https://example.org/42
+//!
+//! (17 + 4) * 3 = 63.
+//! The tool `publish` returned https://example.org/42.
+//! $ cargo run --example tools_in_the_loop
+//! thought 6 calls `calculate` with {"expression":"(17 + 4) * 3"}
+//! thought 6: `calculate` returned: 63
+//!
+//! thought 7 wants to call the tool `publish` with {"answer":"63"}
+//! Start this program again with `yes` or `no`.
+//! $ cargo run --example tools_in_the_loop -- no
+//! thought 7: `publish` failed: refused by a person
+//!
+//! (17 + 4) * 3 = 63.
+//! The tool `publish` failed: refused by a person.
+//! ```
+//!
+//! The model behind the client is a few rules.
+
+use std::env;
+use std::error::Error;
+use std::fs;
+
+use cogwork::cot::{
+    ChainOfThought, Reasoning, Reporter, ToolApproval, ToolCall, ToolCallRecord, ToolError, Tools,
+    function,
+};
+use cogwork::flow::{Flow, Paused};
+use cogwork::journal::{FileStore, Store};
+use cogwork::tools::schemars::{self, JsonSchema};
+use cogwork_examples::{RuleBasedClient, calculate};
+use serde::Deserialize;
+
+const RUN: &str = "sum-42";
+const PROBLEM: &str = "What is (17 + 4) * 3?";
+
+#[derive(Deserialize, JsonSchema)]
+struct Expression {
+    /// What to calculate, such as `2 * (3 + 4)`.
+    expression: String,
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct Answer {
+    /// The text to publish.
+    answer: String,
+}
+
+fn tools() -> Result<Tools, ToolError> {
+    let calculate = function(
+        "calculate",
+        "Calculates an expression.",
+        |Expression { expression }| async move { calculate(&expression).map_err(ToolError::failed) },
+    );
+    let publish = function(
+        "publish",
+        "Publishes an answer.",
+        |Answer { answer }| async move {
+            println!("(`{answer}` is published)");
+            Ok("https://example.org/42".to_owned())
+        },
+    );
+
+    Tools::new().with(calculate)?.with(publish)
+}
+
+/// Prints the calls.
+struct Calls;
+
+impl Reporter for Calls {
+    fn calling_tool(&self, thought_number: u32, call: &ToolCall) {
+        let name = call.name();
+        let input = call.arguments();
+        println!("thought {thought_number} calls `{name}` with {input}");
+    }
+
+    fn tool_returned(&self, thought_number: u32, used: &ToolCallRecord) {
+        let outcome = if used.failed { "failed" } else { "returned" };
+        println!(
+            "thought {thought_number}: `{}` {outcome}: {}",
+            used.name, used.output
+        );
+    }
+}
+
+fn flow() -> Result<Flow<Reasoning>, ToolError> {
+    let node = ChainOfThought::new(RuleBasedClient::new())
+        .with_tools(tools()?)
+        .with_approval(["publish"])
+        .with_reporter(Calls);
+
+    Ok(node.into_flow())
+}
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), Box<dyn Error>> {
+    let folder = env::temp_dir().join("cogwork-tools-in-the-loop");
+    let store = FileStore::new(&folder);
+    let flow = flow()?;
+
+    let journal = store
+        .start_or_resume(RUN, &flow, &Reasoning::new(PROBLEM))
+        .await?;
+    let mut reasoning: Reasoning = journal.state()?;
+    let mut run = flow.begin().with_journal(journal);
+
+    let mut finished = run.finish(&mut reasoning).await;
+    if let Some(answer) = answer()? {
+        let paused = finished
+            .err()
+            .ok_or("the run doesn't wait")?
+            .into_paused()?;
+        run.deliver(&paused.event, &answer).await?;
+        finished = run.finish(&mut reasoning).await;
+    }
+    drop(run);
+
+    match finished {
+        Ok(_) => {
+            println!("\n{}", reasoning.answer().unwrap_or("no answer"));
+
+            // Once the record is deleted, the next start begins a new run.
+            fs::remove_dir_all(&folder)?;
+        }
+        Err(error) => show(&error.into_paused()?),
+    }
+
+    Ok(())
+}
+
+/// Returns the answer on the command line.
+fn answer() -> Result<Option<ToolApproval>, String> {
+    let arguments: Vec<String> = env::args().skip(1).collect();
+    match arguments.join(" ").as_str() {
+        "" => Ok(None),
+        "yes" => Ok(Some(ToolApproval::approved())),
+        "no" => Ok(Some(ToolApproval::refused())),
+        other => Err(format!("`{other}` is no answer: expected `yes` or `no`")),
+    }
+}
+
+fn show(paused: &Paused) {
+    println!("\n{}", paused.why);
+    println!("Start this program again with `yes` or `no`.");
+}
