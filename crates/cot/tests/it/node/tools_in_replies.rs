@@ -155,8 +155,7 @@ async fn calls_are_read_from_any_form_of_reply() {
         CALL.replace('\n', "\r\n"),
         JSON_CALL.replace(['\n', ' '], ""),
         CALL.replace("input:", "arguments:"),
-        CALL.replace("- name", "  name")
-            .replace("  input", "  input"),
+        CALL.replace("- name", "  name"),
         JSON_CALL.replace(r#"{"factors": [12, 12]}"#, r#""{\"factors\":[12,12]}""#),
         format!("{CALL}\n\nIt returned 145.\n\n{LAST}"),
         CALL.replace(
