@@ -55,7 +55,7 @@
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod agent;
-pub use agent::{Agent, AgentAnswer, AgentError, AgentErrorKind, AgentQuestion, ToolApproval};
+pub use agent::{Agent, AgentAnswer, AgentError, AgentErrorKind, AgentQuestion};
 
 mod state;
 pub use state::{FlowState, Output, ToolUse, Visit};
@@ -97,7 +97,7 @@ mod yaml;
 
 pub use cogwork_ask::{Spent, Try};
 pub use cogwork_thinking::{Recall, Registry, Report};
-pub use cogwork_tools::Tools;
+pub use cogwork_tools::{ToolApproval, Tools};
 
 /// The code in the README, compiled and run as a doctest.
 #[cfg(doctest)]

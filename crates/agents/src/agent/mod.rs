@@ -8,7 +8,6 @@ mod generation;
 mod question;
 mod recorded;
 
-pub use approval::ToolApproval;
 pub use error::{AgentError, AgentErrorKind};
 
 use std::fmt;
@@ -191,7 +190,7 @@ impl Agent {
     /// The run needs a journal. Before such a call, it [pauses](cogwork_flow::RunError::paused) once
     /// all other calls of the same reply are complete. The event of the pause is unique to the call,
     /// and the reason contains the tool and its arguments, of which at most 4,000 characters. The
-    /// answer is a [`ToolApproval`], or simply `true` or `false`. If the call is refused, the model
+    /// answer is a [`ToolApproval`](crate::ToolApproval), or simply `true` or `false`. If the call is refused, the model
     /// receives the error `refused by a person` with the person's reason, and continues.
     ///
     /// Calls with arguments that aren't a JSON object fail without a question.
