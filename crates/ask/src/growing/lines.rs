@@ -31,33 +31,38 @@ impl Lines {
     }
 
     pub(super) fn take(&mut self, character: char, text: &mut Text) -> Step {
-        let Some(name) = &mut self.name else {
+        let Some(mut name) = self.name.take() else {
             return self.take_text(character, text);
         };
 
         let is_colon = matches!(character, ':' | '：');
-        if is_colon && self.keys.contains(&seek::letters(name)) {
+        if is_colon && self.keys.contains(&seek::letters(&name)) {
             return Step::Closed;
         }
 
-        let may_go_on = seek::is_name(character) && name.len() < REACH;
-        if may_go_on {
+        if seek::is_name(character) && self.may_become_key(&name, character) {
             name.push(character);
+
+            // An unpaired fence around the form isn't part of the text.
+            let is_fence = name.trim_start().starts_with("```");
+            self.name = Some(name);
+            return if is_fence { Step::Closed } else { Step::More };
         }
 
-        // An unpaired fence around the form isn't part of the text.
-        if name.trim_start().starts_with("```") {
-            return Step::Closed;
-        }
-        if may_go_on {
-            return Step::More;
-        }
-
-        let name = self.name.take().unwrap_or_default();
         for before in name.chars() {
             self.take_text(before, text);
         }
         self.take_text(character, text)
+    }
+
+    fn may_become_key(&self, name: &str, next: char) -> bool {
+        let mut letters = seek::letters(name);
+        if next.is_alphanumeric() {
+            letters.extend(next.to_lowercase());
+        }
+
+        let is_short = name.len() < REACH;
+        is_short && self.keys.iter().any(|key| key.starts_with(&letters))
     }
 
     fn take_text(&mut self, character: char, text: &mut Text) -> Step {

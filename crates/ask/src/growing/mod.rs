@@ -40,7 +40,7 @@ use tags::Tags;
 ///     }
 /// }
 ///
-/// assert_eq!(added, ["2 + 2", " is", " 4."]);
+/// assert_eq!(added, ["2 + 2", " is ", "4."]);
 /// assert_eq!(thinking.text(), "2 + 2 is 4.");
 /// ```
 #[derive(Debug, Clone)]
