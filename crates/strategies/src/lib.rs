@@ -104,8 +104,8 @@ mod drive;
 pub(crate) use drive::Narrowing;
 pub use drive::{
     Answer, Ask, AskProblem, Asked, Call, Called, Done, Driver, EndReason, Next, PlannedCall,
-    SolveBudget, SolveError, SolveTrace, Solved, Solver, Solving, SolvingEvent, StageReply,
-    StageTurn, StageWork,
+    SolveBudget, SolveError, SolveOptions, SolveTrace, Solved, Solver, Solving, SolvingEvent,
+    StageReply, StageTurn, StageWork,
 };
 
 mod drivers;

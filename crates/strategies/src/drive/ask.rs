@@ -225,6 +225,12 @@ impl Ask {
         self
     }
 
+    /// Returns whether every reply must have this field.
+    pub(super) fn requires(&self, name: &str) -> bool {
+        let mut fields = self.form.fields.iter();
+        fields.any(|field| field.name == name && field.parameter.is_required())
+    }
+
     /// Reads a reply that was requested as lines.
     ///
     /// # Errors

@@ -10,15 +10,27 @@ use crate::SessionLimit;
 /// The limits of a run. Once one is reached, the run stops and returns the best answer so far and
 /// the reason.
 ///
+/// If there is no answer yet, a part of the budget is kept for one last question: when the rest
+/// doesn't suffice for the next call, the model is asked for the best answer that follows from the
+/// thoughts so far.
+///
 /// | limit | default |
 /// |---|---|
 /// | calls to the model | 100 |
 /// | tokens, read and written | 500,000 |
+/// | bytes of all requests and replies | 64 MiB |
 /// | thoughts in the session | 500 |
 /// | total time of calls to the model and to tools | 15 minutes |
 ///
-/// The limits on calls and tokens don't interrupt a running call, but the limit on time does. A
-/// turn that has started keeps all its thoughts, even if they exceed the limit.
+/// The limits on calls, tokens and bytes don't interrupt a running call, but the limit on time does.
+/// A turn that has started keeps all its thoughts, even if they exceed the limit.
+///
+/// The `max_tokens` of each request is lowered to what is left of the tokens and bytes, and a
+/// request that doesn't fit isn't sent. Concurrent calls share what is left. If a server counts more
+/// tokens than [estimated](cogwork_llm::ChatRequest::estimated_tokens), or writes more than
+/// `max_tokens`, a run spends more than its budget, but by no more than the calls that are running
+/// at that time, since none follows. A request without `max_tokens` is sent without one while more
+/// than [8,192 tokens](cogwork_ask::Allowance::ASSUMED_REPLY_TOKENS) are left for the reply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
@@ -28,10 +40,24 @@ pub struct SolveBudget {
     /// Maximum number of tokens read and written. They are estimated from the length of the texts
     /// if the server doesn't report them.
     pub tokens: u64,
+    /// Maximum number of bytes of all requests and replies. It holds even if a server reports no
+    /// tokens, or too few.
+    pub bytes: u64,
     /// Maximum number of thoughts on all branches of the session.
     pub thoughts: u32,
     /// Maximum total time of calls to the model and to tools. Concurrent calls count once.
     pub time: Duration,
+    /// Whether the model is asked for the best answer so far before the budget is spent. The
+    /// default is `true`.
+    pub conclude: bool,
+    /// Tokens that are kept for the reply to the last question, or `None` to derive them: the
+    /// longest of the last eight replies, and at least 256; 512 before the first call. This is at
+    /// most a quarter of the budget. The default is `None`.
+    pub reserve_tokens: Option<u64>,
+    /// Time that is kept for the last question, or `None` to derive it: the average time of a call;
+    /// 30 seconds before the first call. This is at most a quarter of the budget. The default is
+    /// `None`.
+    pub reserve_time: Option<Duration>,
 }
 
 impl Default for SolveBudget {
@@ -39,8 +65,12 @@ impl Default for SolveBudget {
         Self {
             calls: 100,
             tokens: 500_000,
+            bytes: 64 * 1024 * 1024,
             thoughts: 500,
             time: Duration::from_secs(15 * 60),
+            conclude: true,
+            reserve_tokens: None,
+            reserve_time: None,
         }
     }
 }
@@ -56,6 +86,38 @@ impl SolveBudget {
     #[must_use]
     pub fn with_tokens(self, tokens: u64) -> Self {
         Self { tokens, ..self }
+    }
+
+    /// Sets the maximum number of bytes of all requests and replies.
+    #[must_use]
+    pub fn with_bytes(self, bytes: u64) -> Self {
+        Self { bytes, ..self }
+    }
+
+    /// Sets whether the model is asked for the best answer so far before the budget is spent.
+    #[must_use]
+    pub fn with_conclude(self, conclude: bool) -> Self {
+        Self { conclude, ..self }
+    }
+
+    /// Sets the number of tokens that are kept for the reply to the last question.
+    #[must_use]
+    pub fn with_reserve_tokens(self, tokens: u64) -> Self {
+        let reserve_tokens = Some(tokens);
+        Self {
+            reserve_tokens,
+            ..self
+        }
+    }
+
+    /// Sets the time that is kept for the last question.
+    #[must_use]
+    pub fn with_reserve_time(self, time: Duration) -> Self {
+        let reserve_time = Some(time);
+        Self {
+            reserve_time,
+            ..self
+        }
     }
 
     /// Sets the maximum number of thoughts.
@@ -81,15 +143,19 @@ impl SolveBudget {
         is_over.then_some(EndReason::OutOfThoughts { limit })
     }
 
-    /// Returns the limit on calls or tokens that was reached, if any.
+    /// Returns the limit on calls, tokens or bytes that was reached, if any.
     pub(super) fn over_calls(&self, spent: &Spent) -> Option<EndReason> {
         if spent.calls >= self.calls {
             return Some(EndReason::OutOfCalls { limit: self.calls });
         }
 
-        let limit = self.tokens;
-        let is_over = spent.tokens() >= limit;
-        is_over.then_some(EndReason::OutOfTokens { limit })
+        if spent.tokens() >= self.tokens {
+            return Some(EndReason::OutOfTokens { limit: self.tokens });
+        }
+
+        let limit = self.bytes;
+        let is_over = spent.bytes >= limit;
+        is_over.then_some(EndReason::OutOfBytes { limit })
     }
 }
 
@@ -107,6 +173,11 @@ pub enum EndReason {
     },
     /// The maximum number of tokens was reached.
     OutOfTokens {
+        /// The limit.
+        limit: u64,
+    },
+    /// The maximum number of bytes was reached.
+    OutOfBytes {
         /// The limit.
         limit: u64,
     },
@@ -147,6 +218,7 @@ impl fmt::Display for EndReason {
             Self::Answered => f.write_str("answered"),
             Self::OutOfCalls { limit } => write!(f, "the budget of {limit} calls is spent"),
             Self::OutOfTokens { limit } => write!(f, "the budget of {limit} tokens is spent"),
+            Self::OutOfBytes { limit } => write!(f, "the budget of {limit} bytes is spent"),
             Self::OutOfThoughts { limit } => write!(f, "the budget of {limit} thoughts is spent"),
             Self::OutOfTime { limit } => write!(f, "the budget of {limit:?} is spent"),
             Self::SessionFull { limit, most } => {

@@ -119,6 +119,18 @@ pub trait Driver: Send + Sync {
         is_answer.then(|| Answer::new(text))
     }
 
+    /// Returns the last question, which is asked when the budget allows no other call, or `None` if
+    /// there already is an answer. The reply has the answer in the field `answer`.
+    ///
+    /// # Default
+    ///
+    /// Returns [`Ask::conclusion`](super::Ask::conclusion), unless there is an
+    /// [answer](Self::answer).
+    fn conclude(&self, solving: &Solving) -> Option<super::Ask> {
+        let is_open = self.answer(solving).is_none();
+        is_open.then(|| super::Ask::conclusion(solving))
+    }
+
     /// Returns the value that is compared to detect whether the run makes progress. The run stops
     /// once the same values repeat.
     ///

@@ -17,6 +17,14 @@ struct OtherLadder {
 }
 
 impl Ladders {
+    /// Returns the ladders of a run whose own client is a different one.
+    pub(super) fn with_own(&self, client: &Arc<dyn LlmClient>) -> Self {
+        Self {
+            own: self.of(Some(client)),
+            others: Arc::clone(&self.others),
+        }
+    }
+
     /// Returns the ladder of a client; `None` is the client of the solver.
     pub(super) fn of(&self, client: Option<&Arc<dyn LlmClient>>) -> Ladder {
         let Some(client) = client else {

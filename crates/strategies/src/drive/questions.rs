@@ -48,6 +48,12 @@ struct OneAsked {
 }
 
 impl Questions {
+    /// Sets the client.
+    pub(super) fn set_client(&mut self, client: Arc<dyn LlmClient>) {
+        self.ladders = self.ladders.with_own(&client);
+        self.client = client;
+    }
+
     /// Returns whether the client supports tools.
     pub(super) fn native_tools(&self) -> bool {
         self.client.capabilities().has(Capability::Tools)
@@ -63,6 +69,7 @@ impl Questions {
     ) -> AllAsked {
         let deadline = meter.deadline();
         let is_alone = asks.len() == 1;
+        meter.expect(asks.len());
 
         // Collected first: the compiler can't prove that a stream over borrowed items is `Send`.
         let calls: Vec<_> = asks
@@ -121,6 +128,8 @@ impl Questions {
             max_tokens: self.max_tokens(),
             meter,
             thinking: Thinking::new(&ask.name, &ask.form),
+            is_first: true,
+            sent: None,
         };
 
         // Only a single question is streamed, since the chunks of several would be interleaved.
@@ -128,6 +137,7 @@ impl Questions {
             .with_asks_again(self.asks_again)
             .with_streaming(is_alone);
         let result = asking.run(&mut question).await;
+        question.end_call(None);
         let record = asking.into_record();
 
         let mut error = None;
@@ -178,6 +188,12 @@ impl Questions {
         self.request.max_tokens().unwrap_or(DEFAULT_TOKENS)
     }
 
+    /// Returns the request for a reply in lines.
+    pub(super) fn request_in_lines(&self, ask: &Ask, place: usize) -> ChatRequest {
+        let conversation = ask.conversation(Rung::Text);
+        self.request(ask, place).with_messages(conversation)
+    }
+
     /// Returns the request without its conversation.
     fn request(&self, ask: &Ask, place: usize) -> ChatRequest {
         let mut request = self.request.clone().with_tools(ask.tools.clone());
@@ -203,6 +219,29 @@ struct Question<'a> {
     max_tokens: u32,
     meter: &'a Meter,
     thinking: Thinking<'a>,
+    is_first: bool,
+    /// The request of the running call.
+    sent: Option<ChatRequest>,
+}
+
+impl Question<'_> {
+    /// Tightens the schema if the budget leaves fewer tokens for the reply than the request allows.
+    fn with_fitting_format(&self, request: ChatRequest, rung: Rung) -> ChatRequest {
+        let fewer = request.max_tokens().filter(|most| *most < self.max_tokens);
+        let format = fewer.and_then(|most| self.ask.reply_format(rung, most));
+
+        match format {
+            Some(format) => request.with_format(format),
+            None => request,
+        }
+    }
+
+    /// Ends the running call, if there is one.
+    fn end_call(&mut self, response: Option<&ChatResponse>) {
+        if let Some(sent) = self.sent.take() {
+            self.meter.end_call(&sent, response);
+        }
+    }
 }
 
 impl Policy for Question<'_> {
@@ -220,18 +259,23 @@ impl Policy for Question<'_> {
         }
     }
 
-    fn before_call(&mut self, request: ChatRequest, _: Rung) -> Result<ChatRequest, EndReason> {
+    fn before_call(&mut self, request: ChatRequest, rung: Rung) -> Result<ChatRequest, EndReason> {
+        self.end_call(None);
         self.thinking.begin();
-        self.meter.begin_call()?;
-        Ok(request)
+        let sent = self.meter.begin_call(request, self.is_first)?;
+        let sent = self.with_fitting_format(sent, rung);
+
+        self.is_first = false;
+        self.sent = Some(sent.clone());
+        Ok(sent)
     }
 
     fn on_text(&mut self, text: &str) {
         self.thinking.push(text);
     }
 
-    fn after_call(&mut self, request: &ChatRequest, response: &ChatResponse) {
-        self.meter.count_tokens(request, response);
+    fn after_call(&mut self, _: &ChatRequest, response: &ChatResponse) {
+        self.end_call(Some(response));
     }
 
     async fn judge(&mut self, response: &ChatResponse, rung: Rung) -> Verdict<Read, String> {

@@ -76,7 +76,8 @@ impl Solved {
     }
 
     /// Returns whether the strategy reached its final stage with an answer. A refusal isn't one; see
-    /// [`no_answer`](cogwork_ask::no_answer).
+    /// [`no_answer`](cogwork_ask::no_answer). If not, the answer is the best one so far, and
+    /// [`end`](Self::end) is the reason.
     pub fn is_answered(&self) -> bool {
         self.end == EndReason::Answered
     }

@@ -10,7 +10,7 @@ use super::edges;
 use super::ladders::Ladders;
 use super::questions::Questions;
 use super::stage_node::{Shared, StageNode};
-use super::{Driver, SolveBudget, SolveError, Solved, Solving};
+use super::{Driver, SolveBudget, SolveError, SolveOptions, Solved, Solving};
 use crate::SessionLimits;
 
 /// Solves problems with a strategy and a model.
@@ -34,6 +34,9 @@ use crate::SessionLimits;
 /// # Ok(())
 /// # }
 /// ```
+///
+/// Cloning a solver is cheap, and many runs can share it. [`SolveOptions`] change the settings of one
+/// run.
 ///
 /// A solver is a [flow](Self::into_flow) with a node for each stage and the edges of the table. It
 /// can be drawn, observed, recorded, limited and embedded in a larger flow like any other flow.
@@ -71,6 +74,13 @@ impl Solver {
             patience: 3,
             session_limits: SessionLimits::default(),
         })
+    }
+
+    /// Sets the client.
+    #[must_use]
+    pub fn with_client(mut self, client: impl LlmClient + 'static) -> Self {
+        self.0.questions.set_client(Arc::new(client));
+        self
     }
 
     /// Sets the tools that the model may use. By default, there are none.
@@ -171,14 +181,26 @@ impl Solver {
     /// Returns an error if the problem is empty, if a call to the model fails, or if no reply can
     /// be used. [`SolveError::so_far`] contains the thoughts up to that point.
     pub async fn solve(&self, problem: impl Into<String>) -> Result<Solved, SolveError> {
-        let mut solving = self.begin(problem);
+        self.solve_with(problem, SolveOptions::default()).await
+    }
+
+    /// Solves a problem with other settings, such as a budget for this problem.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error in the same cases as [`solve`](Self::solve).
+    pub async fn solve_with(
+        &self,
+        problem: impl Into<String>,
+        options: SolveOptions,
+    ) -> Result<Solved, SolveError> {
+        let budget = options.budget().unwrap_or(self.0.budget);
+        let mut solving = self.begin(problem).with_options(options);
         let flow = self.clone().into_flow().map_err(SolveError::build)?;
 
         // The budget of thoughts should end the run before the step limit of the flow does. A few
         // stages add no thought.
-        let steps = u64::from(self.0.budget.thoughts)
-            .saturating_mul(4)
-            .max(10_000);
+        let steps = u64::from(budget.thoughts).saturating_mul(4).max(10_000);
         match flow
             .begin()
             .with_max_steps(steps)

@@ -5,7 +5,7 @@ use cogwork_llm::{Message, Messages};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{Answer, EndReason, ask};
+use super::{Answer, EndReason, SolveOptions, ask};
 use crate::{
     EndRule, Session, SessionError, SessionLimits, SessionPolicy, Strategy, Thought, ThoughtDraft,
     ThoughtId,
@@ -25,6 +25,8 @@ pub struct Solving {
     pub(super) spent: Spent,
     pub(super) best: Option<Answer>,
     pub(super) end: Option<EndReason>,
+    #[serde(skip)]
+    pub(super) options: SolveOptions,
 }
 
 /// A call in the trace of a run.
@@ -94,7 +96,16 @@ impl Solving {
             spent: Spent::default(),
             best: None,
             end: None,
+            options: SolveOptions::default(),
         }
+    }
+
+    /// Sets the settings of the run, which replace those of the solver. By default, the solver's
+    /// settings apply.
+    #[must_use]
+    pub fn with_options(mut self, options: SolveOptions) -> Self {
+        self.options = options;
+        self
     }
 
     /// Returns the problem.

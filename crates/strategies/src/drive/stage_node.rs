@@ -1,6 +1,7 @@
 //! One turn of a strategy: the driver decides what to do in the stage, the solver does it within
 //! the budget, and the driver adds a thought and chooses the next stage.
 
+use std::fmt;
 use std::sync::Arc;
 
 use cogwork_ask::Spent;
@@ -10,8 +11,9 @@ use cogwork_tools::Tools;
 use serde::{Deserialize, Serialize};
 
 use super::calling::call_all;
+use super::conclusion;
 use super::edges;
-use super::meter::Meter;
+use super::meter::{Meter, Reserve};
 use super::progress::is_stuck;
 use super::questions::{AllAsked, Questions};
 use super::work::Enough;
@@ -44,10 +46,35 @@ pub(super) struct StageNode {
 pub(super) enum Brief {
     Work {
         work: StageWork,
-        meter: Box<Meter>,
+        rest: Rest,
     },
     /// The run ends before the stage begins.
-    Over(EndReason),
+    Over {
+        reason: EndReason,
+        rest: Rest,
+    },
+}
+
+/// What a turn may spend.
+pub(super) struct Rest {
+    /// The settings of the run.
+    shared: Arc<Shared>,
+    /// The cost of earlier turns.
+    spent: Spent,
+    /// The last question, if one is asked, and what is kept for it.
+    conclusion: Option<Ask>,
+    reserve: Reserve,
+    /// Whether the work of the turn may use what is kept, because it leads to the answer, too.
+    is_last: bool,
+}
+
+impl fmt::Debug for Rest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Rest")
+            .field("spent", &self.spent)
+            .field("conclusion", &self.conclusion)
+            .finish_non_exhaustive()
+    }
 }
 
 /// What was done.
@@ -60,6 +87,9 @@ pub(super) struct Outcome {
     /// The limit that was reached before there was a usable result.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     out_of: Option<EndReason>,
+    /// The last question, if it was asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    conclusion: Option<Asked>,
     spent: Spent,
 }
 
@@ -84,7 +114,7 @@ impl Node<Solving> for StageNode {
             return Err(SolveError::empty_problem());
         }
 
-        let shared = &*self.shared;
+        let shared = solving.options.apply(&self.shared);
         let turn = StageTurn {
             solving,
             stage: &self.stage,
@@ -102,36 +132,34 @@ impl Node<Solving> for StageNode {
             over = shared.budget.over_calls(&spent);
         }
 
+        let rest = self.rest(shared, solving, &work);
         Ok(match over {
-            Some(reason) => Brief::Over(reason),
-            None => Brief::Work {
-                work,
-                meter: Box::new(Meter::new(shared.budget, spent)),
-            },
+            Some(reason) => Brief::Over { reason, rest },
+            None => Brief::Work { work, rest },
         })
     }
 
     async fn exec(&self, brief: &Brief) -> Result<Outcome, SolveError> {
-        let Brief::Work { work, meter } = brief else {
-            return Ok(Outcome::default());
+        let (work, rest) = match brief {
+            Brief::Work { work, rest } => (work, rest),
+            Brief::Over { rest, .. } => return Ok(rest.conclude_only().await),
         };
 
-        let _running = meter.start();
-        let mut done = self.do_work(work, meter).await;
+        let meter = rest.meter();
+        let mut done = rest.do_work(work, &meter).await;
         done.outcome.spent = meter.spent();
 
         let asked = &done.outcome.asked;
         let is_answered = asked.is_empty() || asked.iter().any(|asked| asked.reply.is_ok());
-        if is_answered {
-            return Ok(done.outcome);
+        if !is_answered && done.outcome.out_of.is_none() {
+            done.outcome.out_of = asked.iter().find_map(Asked::out_of).cloned();
         }
 
-        let out_of = asked.iter().find_map(Asked::out_of).cloned();
-        if out_of.is_some() {
-            return Ok(Outcome {
-                out_of,
-                ..done.outcome
-            });
+        if done.outcome.out_of.is_some() {
+            return Ok(rest.conclude(done.outcome, &meter).await);
+        }
+        if is_answered {
+            return Ok(done.outcome);
         }
 
         let error = match done.error {
@@ -148,15 +176,17 @@ impl Node<Solving> for StageNode {
         brief: Brief,
         outcome: Outcome,
     ) -> Result<Action, SolveError> {
+        solving.spent += outcome.spent;
         let work = match brief {
             Brief::Work { work, .. } => work,
-            Brief::Over(reason) => return Ok(self.stop(solving, reason)),
+            Brief::Over { reason, .. } => {
+                return Ok(self.stop_with(solving, reason, outcome.conclusion));
+            }
         };
 
-        solving.spent += outcome.spent;
         let done = self.keep(solving, work, outcome.asked, outcome.called);
         if let Some(reason) = outcome.out_of {
-            return Ok(self.stop(solving, reason));
+            return Ok(self.stop_with(solving, reason, outcome.conclusion));
         }
 
         let driver = &*self.shared.driver;
@@ -194,7 +224,39 @@ struct WorkDone {
     error: Option<LlmError>,
 }
 
-impl StageNode {
+impl Rest {
+    /// Returns a meter that keeps a part of the budget for the last question.
+    fn meter(&self) -> Meter {
+        let meter = Meter::new(self.shared.budget, self.spent);
+        let keeps = self.conclusion.is_some() && !self.is_last;
+        meter.keep(keeps.then_some(self.reserve));
+        meter
+    }
+
+    /// Asks the last question, if there is one.
+    async fn conclude(&self, outcome: Outcome, meter: &Meter) -> Outcome {
+        let Some(ask) = &self.conclusion else {
+            return outcome;
+        };
+
+        meter.keep(None);
+        let done = self.ask(std::slice::from_ref(ask), None, meter).await;
+        let asked = done.outcome.asked.into_iter().next();
+
+        Outcome {
+            conclusion: asked.filter(|asked| asked.reply.is_ok() || !asked.tries.is_empty()),
+            spent: meter.spent(),
+            ..outcome
+        }
+    }
+
+    async fn conclude_only(&self) -> Outcome {
+        if self.conclusion.is_none() {
+            return Outcome::default();
+        }
+        self.conclude(Outcome::default(), &self.meter()).await
+    }
+
     async fn do_work(&self, work: &StageWork, meter: &Meter) -> WorkDone {
         match work {
             StageWork::Say { .. } => WorkDone::default(),
@@ -233,6 +295,30 @@ impl StageNode {
             error: None,
         }
     }
+}
+
+impl StageNode {
+    /// Returns what the turn may spend.
+    fn rest(&self, shared: Arc<Shared>, solving: &Solving, work: &StageWork) -> Rest {
+        let conclusion = if shared.budget.conclude {
+            shared.driver.conclude(solving)
+        } else {
+            None
+        };
+        let reserve = conclusion.as_ref().map(|ask| {
+            let request = shared.questions.request_in_lines(ask, 0);
+            conclusion::reserve(&shared.budget, solving, &request)
+        });
+
+        let is_before_end = shared.strategy.next(&self.stage).all(Stage::is_final);
+        Rest {
+            is_last: is_before_end || work.asks_for_answer(),
+            spent: solving.spent,
+            reserve: reserve.unwrap_or_default(),
+            conclusion,
+            shared,
+        }
+    }
 
     fn at(&self, error: SolveError) -> SolveError {
         error.at(self.stage.name(), Vec::new(), Spent::default())
@@ -255,6 +341,26 @@ impl StageNode {
 
         let stage = self.stage.name().to_owned();
         self.stop(solving, EndReason::NoProgress { stage, times })
+    }
+
+    /// Ends the run before its final stage, with the answer to the last question, if there is one.
+    fn stop_with(
+        &self,
+        solving: &mut Solving,
+        reason: EndReason,
+        conclusion: Option<Asked>,
+    ) -> Action {
+        let action = self.stop(solving, reason);
+        let Some(asked) = conclusion else {
+            return action;
+        };
+
+        let calls: Vec<_> = self.calls(std::slice::from_ref(&asked), &[]).collect();
+        solving.calls.extend(calls);
+
+        let concluded = asked.reply.ok().as_ref().and_then(conclusion::answer);
+        solving.best = concluded.or(solving.best.take());
+        action
     }
 
     /// Ends the run before its final stage, with the best answer so far.

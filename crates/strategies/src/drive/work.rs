@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
+use super::conclusion;
 use super::{Ask, Asked, Called, PlannedCall, StageReply};
 use crate::{Stage, ThoughtDraft};
 
@@ -53,6 +54,15 @@ impl StageWork {
             parameters.push((name.into(), value.into()));
         }
         self
+    }
+
+    /// Returns whether the model is asked for the answer to the problem.
+    pub(super) fn asks_for_answer(&self) -> bool {
+        match self {
+            Self::Ask(ask) => ask.requires(conclusion::ANSWER),
+            Self::AskAll { asks, .. } => asks.iter().all(|ask| ask.requires(conclusion::ANSWER)),
+            _ => false,
+        }
     }
 
     pub(super) fn calls_model(&self) -> bool {

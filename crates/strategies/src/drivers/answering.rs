@@ -82,6 +82,11 @@ pub(super) fn answer_if_any(solving: &Solving, text: &str) -> Option<Answer> {
     is_answer.then(|| Answer::new(text))
 }
 
+/// Returns the last question, unless the model has given an answer.
+pub(super) fn conclude_unless(has_answer: bool, solving: &Solving) -> Option<Ask> {
+    (!has_answer).then(|| Ask::conclusion(solving))
+}
+
 /// Repeats the answer so far.
 pub(super) fn say_answer(solving: &Solving) -> StageWork {
     StageWork::say(answered(solving).map_or_else(String::new, |answer| answer.text))

@@ -12,7 +12,7 @@ use self::thoughts::{
 };
 use self::ways::Way;
 use super::answering::{
-    HOLDS, answer_if_any, answered, noted, say_answer, says_yes, take_as_it_is,
+    HOLDS, answer_if_any, answered, conclude_unless, noted, say_answer, says_yes, take_as_it_is,
 };
 use super::stage_names::StageName;
 use crate::{
@@ -149,6 +149,10 @@ impl Driver for Linear {
 
     fn answer(&self, solving: &Solving) -> Option<Answer> {
         answered(solving).or_else(|| answer_if_any(solving, last_hypothesis(solving)?))
+    }
+
+    fn conclude(&self, solving: &Solving) -> Option<Ask> {
+        conclude_unless(answered(solving).is_some(), solving)
     }
 
     /// Returns thoughts, revisions and hypotheses. Evaluations may repeat.

@@ -7,7 +7,7 @@ use cogwork_tools::Tools;
 use serde_json::Value;
 
 use self::wanted::{ACTION, ACTION_INPUT, FINISH, Wanted, finishes_with_answer, is_finish};
-use super::answering::{answer_if_any, ask, noted};
+use super::answering::{answer_if_any, ask, conclude_unless, noted};
 use super::stage_names::{StageName, stage_names};
 use super::tool_list::tool_list;
 use crate::{
@@ -152,11 +152,13 @@ impl Driver for React {
 
     /// Returns the solution, or the conclusion from the last observation until there is one.
     fn answer(&self, solving: &Solving) -> Option<Answer> {
-        let solution = solving.last_at(ReactStage::SolutionFormulation.name());
-
-        solution
-            .and_then(|thought| answer_if_any(solving, thought.text()))
+        solution(solving)
+            .and_then(|text| answer_if_any(solving, text))
             .or_else(|| answer_if_any(solving, last_conclusion(solving)?))
+    }
+
+    fn conclude(&self, solving: &Solving) -> Option<Ask> {
+        conclude_unless(solution(solving).is_some(), solving)
     }
 
     /// Returns the action and its output. A rewording of the reasoning isn't progress.
@@ -383,6 +385,12 @@ fn observation(called: &Called, native: bool) -> Message {
     } else {
         Message::tool_result(&call, output)
     }
+}
+
+/// Returns the answer with which the model finished.
+fn solution(solving: &Solving) -> Option<&str> {
+    let solution = solving.last_at(ReactStage::SolutionFormulation.name());
+    solution.map(Thought::text).filter(|text| !text.is_empty())
 }
 
 /// Returns the conclusion from the last observation.

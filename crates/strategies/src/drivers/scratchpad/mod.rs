@@ -11,7 +11,8 @@ use serde_json::{Map, Value};
 
 use self::state::Variable;
 use super::answering::{
-    ANSWER, answered, ask, ask_for_answer, draft, say_answer, says_yes, take_answer,
+    ANSWER, answered, ask, ask_for_answer, conclude_unless, draft, say_answer, says_yes,
+    take_answer,
 };
 use super::stage_names::{StageName, stage_names};
 use crate::drive::{NAME, VALUE};
@@ -104,6 +105,10 @@ impl Driver for Scratchpad {
     /// Returns the answer, or the value of the result variable until there is one.
     fn answer(&self, solving: &Solving) -> Option<Answer> {
         answered(solving).or_else(|| self.result(solving).map(Answer::new))
+    }
+
+    fn conclude(&self, solving: &Solving) -> Option<Ask> {
+        conclude_unless(answered(solving).is_some(), solving)
     }
 
     /// Returns the variables.

@@ -14,10 +14,10 @@ use cogwork_tools::Tools;
 
 use self::names::TreeStage;
 use self::tree::Tree;
-use super::answering::{answer_if_any, answered, say_answer, take_answer};
+use super::answering::{answer_if_any, answered, conclude_unless, say_answer, take_answer};
 use super::stage_names::StageName;
 use crate::{
-    Answer, Done, Driver, Next, SolveError, Solving, Stage, StageTurn, StageWork, Strategy,
+    Answer, Ask, Done, Driver, Next, SolveError, Solving, Stage, StageTurn, StageWork, Strategy,
     StrategyName, Thought,
 };
 
@@ -83,6 +83,10 @@ impl Driver for TreeOfThoughts {
     fn answer(&self, solving: &Solving) -> Option<Answer> {
         let steps = || Tree::new(self, solving).best_steps();
         answered(solving).or_else(|| answer_if_any(solving, &steps()?))
+    }
+
+    fn conclude(&self, solving: &Solving) -> Option<Ask> {
+        conclude_unless(answered(solving).is_some(), solving)
     }
 
     /// Returns `None`, since a tree always ends: its depth is limited, and repeated steps are

@@ -130,8 +130,11 @@ async fn a_budget_spent_in_the_middle_leaves_the_answer_unchecked() {
             "holds: no\nanswer: 8",
         ]);
 
-        let solver = Solver::new(client, ChainOfThoughtDriver::new())
-            .with_budget(SolveBudget::default().with_calls(calls));
+        let solver = Solver::new(client, ChainOfThoughtDriver::new()).with_budget(
+            SolveBudget::default()
+                .with_calls(calls)
+                .with_conclude(false),
+        );
         let solved = solver.solve("3 + 4?").await.unwrap();
         let progress = solved
             .trace()

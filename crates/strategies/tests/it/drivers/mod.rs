@@ -8,6 +8,7 @@
 
 mod answers;
 mod chain_of_thought;
+mod concluding;
 mod hostile;
 mod legal;
 mod linear;

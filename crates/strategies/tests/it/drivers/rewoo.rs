@@ -255,7 +255,7 @@ async fn a_budget_spent_in_the_middle_leaves_the_plan_as_far_as_it_came() {
         )
     };
 
-    let budget = SolveBudget::default();
+    let budget = SolveBudget::default().with_conclude(false);
     let ends = [
         ended(budget.with_calls(0)).await,
         ended(budget.with_calls(1)).await,

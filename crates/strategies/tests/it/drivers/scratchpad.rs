@@ -248,8 +248,11 @@ async fn the_variables_are_bounded() {
 #[tokio::test]
 async fn a_budget_spent_in_the_middle_leaves_the_variable_as_it_stands() {
     let ended = |calls| async move {
-        let solver = Solver::new(ScriptedClient::new(REPLIES), sum())
-            .with_budget(SolveBudget::default().with_calls(calls));
+        let solver = Solver::new(ScriptedClient::new(REPLIES), sum()).with_budget(
+            SolveBudget::default()
+                .with_calls(calls)
+                .with_conclude(false),
+        );
         let solved = solver.solve(PROBLEM).await.unwrap();
         format!("{}: {}", solved.end(), solved.answer().unwrap_or("(none)"))
     };

@@ -189,6 +189,7 @@ fn show_values(shown: &Shown, text: &str) {
             limit: SessionLimit::Thoughts,
             most: 1,
         },
+        EndReason::OutOfBytes { limit: 1 },
         EndReason::OutOfTime { limit },
         no_progress,
         gave_up.clone(),

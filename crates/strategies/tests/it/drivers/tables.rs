@@ -89,7 +89,7 @@ async fn a_spent_budget_ends_in_good_order_with_the_best_so_far() {
         format!("{}: {}", solved.end(), solved.answer().unwrap_or("(none)"))
     };
 
-    let budget = SolveBudget::default();
+    let budget = SolveBudget::default().with_conclude(false);
     let ends = [
         ended(budget.with_calls(0)).await,
         ended(budget.with_calls(2)).await,

@@ -501,7 +501,7 @@ async fn a_spent_budget_leaves_the_best_branch() {
         )
     };
 
-    let budget = SolveBudget::default();
+    let budget = SolveBudget::default().with_conclude(false);
     let ends = [
         ended(budget.with_calls(0)).await,
         ended(budget.with_calls(1)).await,
@@ -621,7 +621,11 @@ async fn an_endless_model_meets_the_bounds() {
     // The session limits the forks, and the beam continues without them.
     assert_eq!(solved.trace().session().branches().len(), 1_000);
 
-    let solved = Solver::new(Endless, widest).solve(PROBLEM).await.unwrap();
+    let solved = Solver::new(Endless, widest)
+        .with_budget(SolveBudget::default().with_conclude(false))
+        .solve(PROBLEM)
+        .await
+        .unwrap();
     assert_eq!(
         solved.end().to_string(),
         "the budget of 500 thoughts is spent"

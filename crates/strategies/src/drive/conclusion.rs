@@ -1,0 +1,145 @@
+//! The last question of a run whose budget is nearly spent.
+
+use std::time::Duration;
+
+use cogwork_llm::{ChatRequest, Message, Messages, Role};
+use cogwork_text::OneLine;
+
+use super::meter::{Cost, Reserve};
+use super::{Answer, Ask, Call, SolveBudget, Solving, StageReply};
+use crate::{Parameter, Thought};
+
+/// The field with the answer.
+pub(super) const ANSWER: &str = "answer";
+/// The name of the question.
+pub(super) const NAME: &str = "conclusion";
+/// The maximum number of characters of a text of a thought.
+const TEXT: usize = 600;
+/// The maximum number of bytes of the thoughts.
+const BYTES: usize = 8_000;
+
+/// The tokens of the reply before the first call.
+const TOKENS: u64 = 512;
+/// The least tokens of the reply, unless the budget is low.
+const LEAST_TOKENS: u64 = 256;
+/// The time before the first call.
+const TIME: Duration = Duration::from_secs(30);
+/// The number of the newest calls that are taken into account.
+const NEWEST: usize = 8;
+/// The part of a budget that is kept at most.
+const PART: u32 = 4;
+
+impl Ask {
+    /// Creates the question for the best answer that follows from the thoughts so far.
+    ///
+    /// It consists of the instructions, the problem, and the newest thoughts of all branches, about
+    /// 8,000 bytes of them. The answer is the field `answer` of the reply.
+    pub fn conclusion(solving: &Solving) -> Self {
+        let instructions = solving.transcript().iter().next();
+        let instructions = instructions.filter(|first| first.role() == Role::System);
+        let problem = format!("The problem:\n{}", solving.problem().trim());
+
+        let mut conversation: Messages = instructions.cloned().into_iter().collect();
+        conversation.push(Message::user(problem));
+
+        let question = format!(
+            "The budget for this problem is nearly spent, so this is the last question.\n\
+             {}\
+             Give the best answer to the problem that follows from this, even if it is uncertain.",
+            thoughts_of(solving)
+        );
+        let answer = Parameter::text("the best answer to the problem, short and complete");
+
+        Self::new(conversation, question)
+            .with_name(NAME)
+            .with_field(ANSWER, answer)
+    }
+}
+
+/// Returns the answer in a reply to the last question.
+pub(super) fn answer(reply: &StageReply) -> Option<Answer> {
+    let answer = reply.field(ANSWER).trim();
+    (!answer.is_empty()).then(|| Answer::new(answer))
+}
+
+/// Returns the newest thoughts, oldest first, each on one line.
+fn thoughts_of(solving: &Solving) -> String {
+    let mut bytes = 0_usize;
+    let mut lines: Vec<String> = solving
+        .session()
+        .thoughts()
+        .iter()
+        .rev()
+        .map(line)
+        .take_while(|line| {
+            bytes = bytes.saturating_add(line.len());
+            bytes <= BYTES
+        })
+        .collect();
+    lines.reverse();
+
+    if lines.is_empty() {
+        return String::new();
+    }
+
+    let left_out = solving.session().thoughts().len() - lines.len();
+    let heading = match left_out {
+        0 => "The thoughts so far:".to_owned(),
+        _ => format!("The thoughts so far, without the first {left_out}:"),
+    };
+    format!("{heading}\n{}\n\n", lines.join("\n"))
+}
+
+fn line(thought: &Thought) -> String {
+    let mut line = format!("- {}: {}", thought.stage().name(), short(thought.text()));
+
+    for (name, value) in thought.parameters() {
+        let value = match value.as_str() {
+            Some(text) if text == thought.text() => continue,
+            Some(text) => short(text),
+            None => short(&value.to_string()),
+        };
+        line.push_str(&format!(" · {name} = {value}"));
+    }
+
+    line
+}
+
+fn short(text: &str) -> String {
+    OneLine::new(text).with_max_chars(TEXT).to_string()
+}
+
+/// Returns what is kept for the last question, which is sent as `request`.
+pub(super) fn reserve(budget: &SolveBudget, solving: &Solving, request: &ChatRequest) -> Reserve {
+    let tokens = budget.reserve_tokens.unwrap_or_else(|| {
+        let part = budget.tokens / u64::from(PART);
+        reply_tokens(solving).min(part)
+    });
+    let time = budget.reserve_time.unwrap_or_else(|| {
+        let part = budget.time / PART;
+        call_time(solving).min(part)
+    });
+
+    Reserve {
+        cost: Cost::of(request, tokens),
+        time,
+    }
+}
+
+/// Returns the tokens of the longest of the newest replies.
+fn reply_tokens(solving: &Solving) -> u64 {
+    let replies = solving.calls().iter().rev().filter_map(|call| match call {
+        Call::Model { tries, .. } => tries.last(),
+        Call::Tool { .. } => None,
+    });
+
+    let longest = replies.take(NEWEST).map(|last| last.reply.len() / 4).max();
+    let written = longest.map(|tokens| u64::try_from(tokens).unwrap_or(u64::MAX));
+    written.map_or(TOKENS, |tokens| tokens.max(LEAST_TOKENS))
+}
+
+/// Returns the average time of a call.
+fn call_time(solving: &Solving) -> Duration {
+    let spent = solving.spent();
+    spent.time.checked_div(spent.calls).unwrap_or(TIME)
+}

@@ -1,0 +1,96 @@
+use std::fmt;
+use std::sync::Arc;
+
+use cogwork_llm::{ChatRequest, LlmClient};
+
+use super::SolveBudget;
+use super::stage_node::Shared;
+
+/// Settings for one run, which replace those of the [`Solver`](super::Solver).
+///
+/// ```
+/// use cogwork_llm::ScriptedClient;
+/// use cogwork_strategies::{SolveBudget, SolveOptions, Solver, StrategyName};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let client = ScriptedClient::new(["answer: 51"]);
+/// let solver = Solver::new(client, StrategyName::StepBack);
+///
+/// let budget = SolveBudget::default().with_calls(1);
+/// let options = SolveOptions::default().with_budget(budget);
+/// let solved = solver.solve_with("What is 17 * 3?", options).await?;
+///
+/// assert_eq!(solved.answer(), Some("51"));
+/// assert!(!solved.is_answered());
+/// assert_eq!(solved.end().to_string(), "the budget of 1 calls is spent");
+/// # Ok(())
+/// # }
+/// ```
+///
+/// The options aren't serialised. If a saved state is resumed, set them again with
+/// [`Solving::with_options`](super::Solving::with_options).
+#[derive(Clone, Default)]
+pub struct SolveOptions {
+    budget: Option<SolveBudget>,
+    request: Option<ChatRequest>,
+    client: Option<Arc<dyn LlmClient>>,
+}
+
+impl SolveOptions {
+    /// Sets the budget. The default is that of the solver.
+    #[must_use]
+    pub fn with_budget(mut self, budget: SolveBudget) -> Self {
+        self.budget = Some(budget);
+        self
+    }
+
+    /// Sets the parameters of every request, as
+    /// [`Solver::with_request`](super::Solver::with_request) does. The default is those of the
+    /// solver.
+    #[must_use]
+    pub fn with_request(mut self, request: ChatRequest) -> Self {
+        self.request = Some(request);
+        self
+    }
+
+    /// Sets the client. The default is that of the solver.
+    #[must_use]
+    pub fn with_client(mut self, client: impl LlmClient + 'static) -> Self {
+        self.client = Some(Arc::new(client));
+        self
+    }
+
+    pub(super) fn budget(&self) -> Option<SolveBudget> {
+        self.budget
+    }
+
+    /// Returns the settings of a run.
+    pub(super) fn apply(&self, shared: &Arc<Shared>) -> Arc<Shared> {
+        if self.budget.is_none() && self.request.is_none() && self.client.is_none() {
+            return Arc::clone(shared);
+        }
+
+        let mut shared = Shared::clone(shared);
+        if let Some(budget) = self.budget {
+            shared.budget = budget;
+        }
+        if let Some(request) = &self.request {
+            shared.questions.request = request.clone();
+        }
+        if let Some(client) = &self.client {
+            shared.questions.set_client(Arc::clone(client));
+        }
+
+        Arc::new(shared)
+    }
+}
+
+impl fmt::Debug for SolveOptions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SolveOptions")
+            .field("budget", &self.budget)
+            .field("request", &self.request)
+            .finish_non_exhaustive()
+    }
+}
