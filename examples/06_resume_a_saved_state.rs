@@ -1,8 +1,8 @@
-//! Saves a run that reached its limit, reads it back, and resumes it.
+//! Saves a run that reached its limit, reads it back, and resumes it with a higher limit.
 //!
 //! ```text
-//! stopped: flow `chain of thought`, node `think`: prep failed: thought 4: the limit of 3 thoughts was reached without a conclusion; the thoughts are kept, so the run can continue with a higher limit
-//! limit: Some(Thoughts(3))
+//! ended: Some(Limit(Thoughts(3)))
+//! complete: false
 //! saved: 3 thoughts, plan: 3 of 6 steps done
 //! went on to thought 8
 //! answer: (3 + 4) * 5 - 6 = 29.
@@ -10,30 +10,21 @@
 
 use std::error::Error;
 
-use cogwork::cot::{ChainOfThought, CotError, Limits, Reasoning};
+use cogwork::cot::{ChainOfThought, Limits, Reasoning, RunOptions};
 use cogwork_examples::RuleBasedClient;
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Box<dyn Error>> {
-    let node = ChainOfThought::new(RuleBasedClient::new());
+    let flow = ChainOfThought::new(RuleBasedClient::new()).into_flow();
 
-    // Three thoughts are not enough.
-    let mut reasoning = Reasoning::new("What is (3 + 4) * 5 - 6?");
-    let short = node
-        .clone()
-        .with_limits(Limits::default().with_thoughts(3))
-        .into_flow();
-    let error = short
-        .run(&mut reasoning)
-        .await
-        .err()
-        .ok_or("the limit was not reached")?;
+    // Three thoughts are not enough. The answer is the best one so far.
+    let limits = Limits::default().with_thoughts(3);
+    let options = RunOptions::default().with_limits(limits);
+    let mut reasoning = Reasoning::new("What is (3 + 4) * 5 - 6?").with_options(options);
+    flow.run(&mut reasoning).await?;
 
-    println!("stopped: {error}");
-    println!(
-        "limit: {:?}",
-        error.downcast_ref::<CotError>().and_then(CotError::limit)
-    );
+    println!("ended: {:?}", reasoning.end_reason());
+    println!("complete: {}", reasoning.is_complete());
 
     // The state contains all thoughts so far, and is saved as text.
     let saved = serde_json::to_string_pretty(&reasoning)?;
@@ -47,7 +38,8 @@ async fn main() -> Result<(), Box<dyn Error>> {
 
     // This part could run in a different process on a different day.
     let mut reasoning = Reasoning::from_json(&saved)?;
-    node.into_flow().run(&mut reasoning).await?;
+    reasoning.reopen();
+    flow.run(&mut reasoning).await?;
     println!("went on to thought {}", reasoning.current_thought_number());
     println!("answer: {}", reasoning.answer().unwrap_or("none"));
 
