@@ -2,7 +2,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use cogwork_cot::{
-    ChainOfThought, EarlyEnd, History, Limits, Prompts, Reading, Reasoning, Thought,
+    ChainOfThought, CutShort, EarlyEnd, History, Limits, Prompts, Reading, Reasoning, Thought,
 };
 use cogwork_flow::Action;
 use schemars::JsonSchema;
@@ -58,9 +58,19 @@ struct LimitSettings {
     /// The maximum number of tokens, read and written, of all thoughts. Default: 1000000.
     #[schemars(range(min = 1))]
     tokens: Option<u64>,
+    /// The maximum number of bytes of all requests and replies. Default: 67108864.
+    #[schemars(range(min = 1))]
+    bytes: Option<u64>,
     /// The maximum time with the model, of all thoughts, in seconds. Default: 3600.
     #[schemars(range(min = 0.001, max = 31_536_000.0))]
     time: Option<f64>,
+    /// Whether the model is asked for the best answer so far before a limit is reached. If not, the node fails. Default: true.
+    conclude: Option<bool>,
+    /// The number of tokens that are kept for that answer. Default: as many as the longest reply, at most a quarter of the limit.
+    reserve_tokens: Option<u64>,
+    /// The time that is kept for that answer, in seconds. Default: as long as the longest turn, at most a quarter of the limit.
+    #[schemars(range(min = 0.0, max = 31_536_000.0))]
+    reserve_time: Option<f64>,
     /// How often a turn asks again when a reply cannot be used. Default: 2.
     asks_again: Option<u32>,
 }
@@ -166,6 +176,7 @@ fn make(settings: Settings, making: &mut Making<'_, '_>) -> Result<Made, Vec<Set
             let spent = reasoning.spent();
             let output = Output::new(text(reasoning, answer))
                 .with_calls(calls(reasoning))
+                .with_cut_short(reasoning.cut_short().map(reason))
                 .with_usage(spent.usage);
 
             let tries = reasoning.thoughts().iter().map(Thought::trace);
@@ -187,13 +198,28 @@ impl LimitSettings {
         let mut limits = Limits::default();
         limits.thoughts = self.thoughts.unwrap_or(limits.thoughts);
         limits.tokens = self.tokens.unwrap_or(limits.tokens);
-        let time = self
-            .time
-            .and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
-
-        limits.time = time.unwrap_or(limits.time);
+        limits.bytes = self.bytes.unwrap_or(limits.bytes);
+        limits.time = self.time.and_then(duration).unwrap_or(limits.time);
+        limits.conclude = self.conclude.unwrap_or(limits.conclude);
+        limits.reserve_tokens = self.reserve_tokens;
+        limits.reserve_time = self.reserve_time.and_then(duration);
         limits.asks_again = self.asks_again.unwrap_or(limits.asks_again);
         limits
+    }
+}
+
+fn duration(seconds: f64) -> Option<Duration> {
+    Duration::try_from_secs_f64(seconds).ok()
+}
+
+/// Returns why the answer isn't complete.
+fn reason(cut_short: &CutShort) -> String {
+    let limit = cut_short.limit();
+    match cut_short.problem() {
+        None => format!("the limit of {limit} was reached"),
+        Some(problem) => {
+            format!("the limit of {limit} was reached without a conclusion: {problem}")
+        }
     }
 }
 
@@ -201,6 +227,7 @@ impl LimitSettings {
 fn calls(reasoning: &Reasoning) -> u32 {
     let traces = reasoning.thoughts().iter().map(Thought::trace);
     let calls = traces
+        .chain(reasoning.cut_short().map(CutShort::trace))
         .map(|trace| trace.tries.len().saturating_add(trace.refusals.len()))
         .sum::<usize>();
     u32::try_from(calls).unwrap_or(u32::MAX)

@@ -50,12 +50,22 @@ struct BudgetSettings {
     /// Tokens read and written. Default: 500000.
     #[schemars(range(min = 1))]
     tokens: Option<u64>,
+    /// Bytes of all requests and replies. Default: 67108864.
+    #[schemars(range(min = 1))]
+    bytes: Option<u64>,
     /// Thoughts, on all branches. Default: 500.
     #[schemars(range(min = 1))]
     thoughts: Option<u32>,
     /// Seconds of calls to the model and to tools. Default: 900.
     #[schemars(range(min = 0.001, max = 31_536_000.0))]
     time: Option<f64>,
+    /// Whether the model is asked for the best answer so far before the budget is spent. Default: true.
+    conclude: Option<bool>,
+    /// Tokens that are kept for that answer. Default: as many as the longest reply, at most a quarter of the budget.
+    reserve_tokens: Option<u64>,
+    /// Seconds that are kept for that answer. Default: as long as a call takes, at most a quarter of the budget.
+    #[schemars(range(min = 0.0, max = 31_536_000.0))]
+    reserve_time: Option<f64>,
 }
 
 #[derive(Default, Clone, Copy, PartialEq, Deserialize, JsonSchema)]
@@ -153,7 +163,9 @@ fn make(settings: Settings, making: &mut Making<'_, '_>) -> Result<Made, Vec<Set
             match solving.best() {
                 Some(best) if answered || when_stopped == WhenStopped::Answer => {
                     let spent = solving.spent();
+                    let stopped = solving.end().filter(|_| !answered);
                     let output = Output::new(best.text.as_str())
+                        .with_cut_short(stopped.map(ToString::to_string))
                         .with_calls(spent.calls)
                         .with_usage(spent.usage);
 
@@ -211,11 +223,15 @@ impl BudgetSettings {
         budget.calls = self.calls.unwrap_or(budget.calls);
         budget.tokens = self.tokens.unwrap_or(budget.tokens);
         budget.thoughts = self.thoughts.unwrap_or(budget.thoughts);
-
-        let time = self
-            .time
-            .and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
-        budget.time = time.unwrap_or(budget.time);
+        budget.bytes = self.bytes.unwrap_or(budget.bytes);
+        budget.time = self.time.and_then(duration).unwrap_or(budget.time);
+        budget.conclude = self.conclude.unwrap_or(budget.conclude);
+        budget.reserve_tokens = self.reserve_tokens;
+        budget.reserve_time = self.reserve_time.and_then(duration);
         budget
     }
+}
+
+fn duration(seconds: f64) -> Option<Duration> {
+    Duration::try_from_secs_f64(seconds).ok()
 }

@@ -65,6 +65,10 @@ pub struct Output {
     /// subflow that includes an output that was cut off.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub truncated: bool,
+    /// Why it isn't a complete answer, if a limit ended a chain of thought, or a strategy was
+    /// stopped.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cut_short: Option<String>,
     /// The number of calls to the model, including failed ones.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub calls: u32,
@@ -109,6 +113,13 @@ impl Output {
     #[must_use]
     pub fn with_blocks(mut self, blocks: impl IntoIterator<Item = Block>) -> Self {
         self.blocks = blocks.into_iter().collect();
+        self
+    }
+
+    /// Sets why the output isn't a complete answer. The default is `None`.
+    #[must_use]
+    pub fn with_cut_short(mut self, reason: Option<String>) -> Self {
+        self.cut_short = reason;
         self
     }
 

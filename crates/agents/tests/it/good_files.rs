@@ -261,7 +261,7 @@ nodes:
     assert_eq!((spent.calls, spent.tool_calls), (2, 1));
 
     let loaded = loader
-        .load_text("flow.yaml", &flow("budget: {calls: 1}"))
+        .load_text("flow.yaml", &flow("budget: {calls: 1, conclude: false}"))
         .unwrap();
     let error = loaded
         .flow()
@@ -272,6 +272,70 @@ nodes:
     assert_eq!(
         error.to_string(),
         "flow `flow/s`, node `say`: post failed: the strategy came to no answer: the budget of 1 calls is spent"
+    );
+}
+
+#[tokio::test]
+async fn an_answer_at_a_limit_says_that_it_is_not_complete() {
+    let flow = |limits: &str, budget: &str| {
+        format!(
+            r#"
+nodes:
+  - id: thinker
+    type: chain_of_thought
+    config:
+      provider: scripted
+      replies:
+        - |
+          current_thinking: About 4.
+          planning: [{{description: Add, status: Pending}}, {{description: Conclusion, status: Done, result: 4}}]
+          next_thought_needed: false
+      limits: {{{limits}}}
+  - id: solver
+    type: strategy
+    config:
+      provider: scripted
+      strategy: step_back
+      replies: ['answer: 5']
+      budget: {{{budget}}}
+edges:
+  - {{from: thinker, to: solver}}
+"#
+        )
+    };
+
+    let limits = "thoughts: 1, bytes: 1000000, reserve_tokens: 100, reserve_time: 1.5";
+    let budget = "calls: 1, bytes: 1000000, reserve_tokens: 100, reserve_time: 1.5";
+    let loaded = Loader::new()
+        .load_text("flow.yaml", &flow(limits, budget))
+        .unwrap();
+    let mut state = FlowState::new("2 and 2");
+    loaded.flow().run(&mut state).await.unwrap();
+
+    let told = |node: &str| {
+        let output = state.output(node).unwrap();
+        let reason = output.cut_short.as_deref().unwrap();
+        format!("{}: {reason}, {} call", output.text, output.calls)
+    };
+    assert_eq!(
+        told("thinker"),
+        "About 4.: the limit of 1 thoughts was reached, 1 call"
+    );
+    assert_eq!(told("solver"), "5: the budget of 1 calls is spent, 1 call");
+
+    // A limit on bytes is one, too.
+    let loaded = Loader::new()
+        .load_text("flow.yaml", &flow("bytes: 1000", "calls: 1"))
+        .unwrap();
+    let error = loaded
+        .flow()
+        .run(&mut FlowState::new("2 and 2"))
+        .await
+        .unwrap_err();
+    assert!(
+        error
+            .to_string()
+            .contains("the limit of 1000 bytes was reached")
     );
 }
 

@@ -78,6 +78,13 @@ pub(super) fn warn(loaded: &FileFlow, state: &FlowState) {
             ));
         }
 
+        if let Some(reason) = &said.cut_short {
+            let reason = loaded.hide_secrets(reason);
+            tell(format_args!(
+                "cogwork: the answer of `{node}` is not complete: {reason}"
+            ));
+        }
+
         let failures = said
             .thinking
             .iter()

@@ -250,6 +250,20 @@ fn a_run_that_fails_says_where_and_why() {
 }
 
 #[test]
+fn an_answer_at_a_limit_is_printed_with_a_warning() {
+    let flow = "nodes:
+- id: a
+  type: strategy
+  config: {provider: scripted, replies: ['answer: 51'], strategy: step_back, budget: {calls: 1}}
+";
+
+    let (_folder, file) = in_folder(flow);
+    let printed = output(&["run", "-q", &file, "--input", "17 * 3"]);
+    let warning = "cogwork: the answer of `a` is not complete: the budget of 1 calls is spent\n";
+    assert_eq!(printed, (0, "51\n".to_owned(), warning.to_owned()));
+}
+
+#[test]
 fn an_answer_that_is_cut_off_is_told_beside_it() {
     let flow = "nodes:
 - {id: a, type: agent, config: {provider: scripted, replies: [{text: Once upon, cut_off: true}]}}
