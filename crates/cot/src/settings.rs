@@ -33,8 +33,8 @@ use crate::{Reading, ReplyReader};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Limits {
-    /// The maximum number of thoughts. The default is 50. The step limit of the flow applies as
-    /// well.
+    /// The maximum number of thoughts, including the conclusion. The default is 50. The step limit
+    /// of the flow applies as well.
     pub thoughts: u32,
     /// The maximum number of tokens, read and written, of all thoughts. The default is 1,000,000.
     pub tokens: u64,

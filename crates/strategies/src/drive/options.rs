@@ -55,14 +55,13 @@ impl SolveOptions {
     }
 
     /// Sets the client. The default is that of the solver.
+    ///
+    /// In a [flow](super::Solver::into_flow), it should support the same
+    /// [capabilities](cogwork_llm::Capabilities), because the state was begun by the solver.
     #[must_use]
     pub fn with_client(mut self, client: impl LlmClient + 'static) -> Self {
         self.client = Some(Arc::new(client));
         self
-    }
-
-    pub(super) fn budget(&self) -> Option<SolveBudget> {
-        self.budget
     }
 
     /// Returns the settings of a run.

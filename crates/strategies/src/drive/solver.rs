@@ -194,8 +194,12 @@ impl Solver {
         problem: impl Into<String>,
         options: SolveOptions,
     ) -> Result<Solved, SolveError> {
-        let budget = options.budget().unwrap_or(self.0.budget);
-        let mut solving = self.begin(problem).with_options(options);
+        // The instructions depend on the client.
+        let shared = options.apply(&Arc::new(self.0.clone()));
+        let budget = shared.budget;
+        let begun = Self(Shared::clone(&shared)).begin(problem);
+
+        let mut solving = begun.with_options(options);
         let flow = self.clone().into_flow().map_err(SolveError::build)?;
 
         // The budget of thoughts should end the run before the step limit of the flow does. A few

@@ -1,11 +1,13 @@
 //! Before a limit is reached, the model is asked to conclude, and the run ends with the best answer and the reason.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use cogwork_cot::{
     ChainOfThought, ChatResponse, CutShort, EndReason, FinishReason, Limit, Limits, LlmClient,
     LlmError, LlmErrorKind, Prompts, Reasoning, Rung, ScriptedClient, Usage,
 };
+use cogwork_flow::journal::MemoryJournal;
 use cogwork_llm::ScriptedReply;
 use insta::assert_snapshot;
 
@@ -284,6 +286,29 @@ async fn a_reopened_reasoning_goes_on_under_higher_limits() {
         assert_eq!(reasoning.thoughts().len(), made + 1);
         assert_eq!(reasoning.spent().calls, 3);
         assert!(!reasoning.reopen());
+    }
+}
+
+#[tokio::test]
+async fn a_recorded_end_is_not_asked_for_again() {
+    for replies in [[FIRST, EARLY], [FIRST, PROSE]] {
+        let client = ScriptedClient::new(replies);
+        let limits = thoughts(2).with_asks_again(0);
+        let node = ChainOfThought::new(client.clone()).with_limits(limits);
+        let flow = node.into_flow();
+        let journal = Arc::new(MemoryJournal::new("run"));
+
+        let mut states = Vec::new();
+        for _ in 0..2 {
+            let mut reasoning = reasoning();
+            let mut run = flow.begin().with_journal(Arc::clone(&journal));
+            run.finish(&mut reasoning).await.unwrap();
+            states.push(reasoning);
+        }
+
+        assert_eq!(states[0], states[1]);
+        assert!(states[1].cut_short().is_some());
+        assert_eq!(client.requests().len(), 2);
     }
 }
 
