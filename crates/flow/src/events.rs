@@ -1,6 +1,5 @@
 //! Passes events from runs to their readers.
 
-use std::future::poll_fn;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::{Context, Poll};
@@ -87,19 +86,28 @@ impl Events {
     ///
     /// This method is cancel safe: if the future is dropped, no event is lost.
     pub async fn next(&mut self) -> Option<Event> {
-        poll_fn(|context| self.poll_next(context)).await
+        match self.lost() {
+            Some(lost) => Some(lost),
+            None => self.receiver.recv().await,
+        }
     }
 
     pub(crate) fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<Option<Event>> {
-        match self.lost.swap(0, Ordering::Relaxed) {
-            0 => self.receiver.poll_recv(context),
-            count => Poll::Ready(Some(Event::new(
-                Arc::from(""),
-                None,
-                Duration::ZERO,
-                EventKind::Lost { count },
-            ))),
+        match self.lost() {
+            Some(lost) => Poll::Ready(Some(lost)),
+            None => self.receiver.poll_recv(context),
         }
+    }
+
+    /// Returns an event with the number of events that were lost since the last call.
+    fn lost(&self) -> Option<Event> {
+        let count = self.lost.swap(0, Ordering::Relaxed);
+        let event = || {
+            let kind = EventKind::Lost { count };
+            Event::new(Arc::from(""), None, Duration::ZERO, kind)
+        };
+
+        (count > 0).then(event)
     }
 
     pub(crate) fn is_empty(&self) -> bool {

@@ -128,7 +128,6 @@ const MISSING: &[&str] = &[
     "null",
     "nil",
     "nan",
-    "undefined",
     "unknown",
     "unanswered",
     "no answer",

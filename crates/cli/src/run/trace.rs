@@ -1,13 +1,14 @@
 //! The trace of a run: lines of JSON with its events, and the requests and replies of models.
 
-use std::fs::{File, OpenOptions};
-use std::io::{self, Write};
+use std::fs::File;
+use std::io::Write;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use cogwork_agents::{FileFlow, Loader};
-use cogwork_flow::{Event, EventKind};
+use cogwork_files::{Access, Folder};
+use cogwork_flow::{BoxError, Event, EventKind};
 use cogwork_llm::{
     Capabilities, ChatRequest, ChatResponse, Delta, LlmClient, LlmError, ReplyStream, async_trait,
 };
@@ -129,14 +130,19 @@ impl Trace {
 }
 
 /// Opens a file to add lines to it. Only the user may read a new one.
-fn open(path: &Path) -> io::Result<File> {
-    let mut options = OpenOptions::new();
-    options.append(true).create(true);
+fn open(path: &Path) -> Result<File, BoxError> {
+    let (folder, name) = Folder::of_linked_file(path)?;
+    #[cfg(unix)]
+    let is_new = !folder.has_file(&name)?;
+    let file = folder.open_or_create(&name, Access::Append)?;
 
     #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    if is_new {
+        let private = std::os::unix::fs::PermissionsExt::from_mode(0o600);
+        file.set_permissions(private)?;
+    }
 
-    options.open(path)
+    Ok(file)
 }
 
 /// Returns what is written of an event; `None` for notes, whose texts are in the replies.

@@ -241,7 +241,7 @@ pub fn scoped_event(name: &str) -> String {
 }
 
 /// The error of [`wait_for`] where `exec` cannot wait for events.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum CannotWait {
     /// There is no run, or it has no journal.
@@ -257,3 +257,5 @@ pub enum CannotWait {
     )]
     NotComposite,
 }
+
+cogwork_text::debug_as_display!(CannotWait);

@@ -33,7 +33,22 @@ const SIGNS: [&str; 18] = [
 ];
 
 /// Files that look at such characters for another reason than to show a text: each with its signs and the reason.
-const OTHER_REASONS: [(&str, &[&str], &str); 10] = [
+const OTHER_REASONS: [(&str, &[&str], &str); 16] = [
+    (
+        "ask/src/growing/escape.rs",
+        &["\\u{1b}", "\\u{202", "\\u{fff", "replacement_character"],
+        "YAML and JSON have escapes for these",
+    ),
+    (
+        "ask/src/growing/seek.rs",
+        &["\\u{200", "\\u{fe"],
+        "models put invisible spaces before keys",
+    ),
+    (
+        "ask/src/growing/tags.rs",
+        &["\\u{fe"],
+        "a reply may begin with a byte order mark",
+    ),
     (
         "cot/src/reply/candidates.rs",
         &["\\u{fe"],
@@ -53,6 +68,21 @@ const OTHER_REASONS: [(&str, &[&str], &str); 10] = [
         "cot/src/reply/repair/text.rs",
         &["is_control(", "\\u{202", "\\u{fe", "\\u{fff"],
         "YAML needs these escaped",
+    ),
+    (
+        "cot/src/reporter/console/live.rs",
+        &["\\u{1b}"],
+        "this moves the cursor of a terminal",
+    ),
+    (
+        "strategies/src/drive/json/mend.rs",
+        &["is_control("],
+        "JSON needs these escaped",
+    ),
+    (
+        "strategies/src/drivers/normal_form/unicode.rs",
+        &["\\u{200", "\\u{202"],
+        "numbers have these between their digits",
     ),
     (
         "llm/src/http/base_url.rs",

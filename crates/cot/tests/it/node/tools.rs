@@ -168,8 +168,8 @@ async fn whatever_goes_wrong_with_a_call_is_its_result() {
 
     assert_snapshot!(used(&reasoning.thoughts()[1]).join("\n"), @r#"
     after try 1: divide {} ✗ there is no tool `divide`; expected `fail`, `hang` or `multiply`
-    after try 1: multiply {"factors": "12"} ✗ bad input for the tool `multiply`: invalid type: string "12", expected a sequence
-    after try 1: multiply 12 * 12 ✗ bad input for the tool `multiply`: invalid type: integer `12`, expected a map at line 1 column 2; expected a JSON object
+    after try 1: multiply {"factors": "12"} ✗ bad input for the tool `multiply`: found the string "12"; expected an array
+    after try 1: multiply 12 * 12 ✗ bad input for the tool `multiply`: found the number 12; expected an object
     after try 1: fail {} ✗ the tool `fail` failed: on fire
     "#);
 

@@ -223,8 +223,8 @@ async fn a_wrong_call_is_answered_with_its_error() {
     }
     assert_snapshot!(seen.join("\n"), @r#"
     after try 1: divide {"factors":[12,12]} ✗ there is no tool `divide`; expected `multiply`
-    after try 1: multiply 12 ✗ bad input for the tool `multiply`: invalid type: integer `12`, expected a map at line 1 column 2; expected a JSON object
-    after try 1: multiply 12 times 12 ✗ bad input for the tool `multiply`: invalid type: integer `12`, expected a map at line 1 column 2; expected a JSON object
+    after try 1: multiply 12 ✗ bad input for the tool `multiply`: found the number 12; expected an object
+    after try 1: multiply 12 times 12 ✗ bad input for the tool `multiply`: found the number 12; expected an object
     after try 1: multiply {} ✗ bad input for the tool `multiply`: missing field `factors`
     "#);
 }

@@ -371,7 +371,9 @@ fn slowly_deleting() -> ScriptedClient {
 #[tokio::test(start_paused = true)]
 async fn the_time_of_recorded_calls_counts_in_a_resumed_run() {
     for (seconds, is_enough) in [(81, true), (79, false)] {
-        let limits = Limits::default().with_time(Duration::from_secs(seconds));
+        let limits = Limits::default()
+            .with_time(Duration::from_secs(seconds))
+            .with_conclude(false);
         let client = slowly_deleting();
         let node = guarded(&client, &Made::default()).with_limits(limits);
         let flow = node.into_flow();

@@ -475,19 +475,22 @@ async fn an_attempt_that_times_out_is_part_of_the_cost() {
 
 #[tokio::test(start_paused = true)]
 async fn limits_count_failed_attempts() {
-    let usage = Usage::new(600, 0);
+    let usage = Usage::new(2_000, 0);
     let costly = |text| ScriptedReply::from(ChatResponse::new(text).with_usage(usage));
     let replies = [PROSE, PROSE, LAST].map(costly);
     let client = ScriptedClient::new(replies);
 
-    let limits = Limits::default().with_tokens(1_000).with_asks_again(0);
+    let limits = Limits::default()
+        .with_tokens(5_000)
+        .with_asks_again(0)
+        .with_conclude(false);
     let node = ChainOfThought::new(client.clone()).with_limits(limits);
     let flow = looped(node.retry(Backoff::of::<3>()));
     let error = flow.run(&mut reasoning()).await.unwrap_err();
 
     let limit = cot_error(&error).limit();
-    assert_eq!(limit, Some(Limit::Tokens(1_000)));
-    assert_eq!(cot_error(&error).spent().tokens(), 1_200);
+    assert_eq!(limit, Some(Limit::Tokens(5_000)));
+    assert_eq!(cot_error(&error).spent().tokens(), 4_000);
     assert_eq!(client.requests().len(), 2);
 }
 

@@ -95,7 +95,8 @@ async fn the_rung_and_the_refusals_are_kept_in_an_error() {
     assert_eq!(rungs(calls), [(Rung::FlatSchema, 1)]);
     insta::assert_snapshot!(format!("{error:#}"), @r#"
     stage `abstraction`: no reply could be used: the reply has no JSON object; expected one: `question` is missing, expected a text; `principle` is missing, expected a text
-    the reply: "no"
+    the reply:
+    no
     "#);
 }
 
