@@ -5,7 +5,7 @@ use crate::{Limit, Trace};
 /// Why a reasoning ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum EndReason {
+pub enum ReasoningEnd {
     /// The model ended the reasoning with an answer.
     Answered,
     /// A limit was reached. The answer is the best one so far.

@@ -34,7 +34,7 @@
 //! | run the loop alone, or in a flow of your own | [`ChainOfThought::into_flow`], [`ChainOfThought`] as a node |
 //! | inspect thoughts, plan and cost; save and resume | [`Reasoning`], [`Thought`], [`Trace`], [`Spent`], [`TextError`] |
 //! | have the server hold replies to their form | [`Format`], [`Rung`], [`Reply::json_schema`], [`ReplyBounds`], [`FormRefusal`] |
-//! | limit a run, and see why it ended | [`Limits`], [`Limit`], [`EndReason`], [`CutShort`], [`CotError`] |
+//! | limit a run, and see why it ended | [`Limits`], [`Limit`], [`ReasoningEnd`], [`CutShort`], [`CotError`] |
 //! | change the settings of one run | [`RunOptions`] |
 //! | choose what the model sees | [`Prompts`], [`History`], [`EarlyEnd`] |
 //! | let the model call tools | [`ChainOfThought::with_tools`], [`Tools`], [`ToolCallRecord`], [`ToolApproval`] |
@@ -68,7 +68,7 @@ pub use tool_call_record::ToolCallRecord;
 
 mod ending;
 mod tooling;
-pub use ending::{CutShort, EndReason};
+pub use ending::{CutShort, ReasoningEnd};
 
 mod run_options;
 pub use run_options::RunOptions;

@@ -4,7 +4,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::prompt::Transcript;
 use crate::record::ReasoningRecord;
-use crate::{CotError, CutShort, EndReason, RunOptions, TextError, Thought, saved};
+use crate::{CotError, CutShort, ReasoningEnd, RunOptions, TextError, Thought, saved};
 
 /// A problem, the thoughts on it so far, and the answer once there is one: the state of the
 /// chain-of-thought node.
@@ -93,16 +93,16 @@ impl Reasoning {
     }
 
     /// Returns why the reasoning ended, or `None` if it hasn't ended.
-    pub fn end_reason(&self) -> Option<EndReason> {
+    pub fn end_reason(&self) -> Option<ReasoningEnd> {
         self.answer()?;
         let limit = self.cut_short().map(CutShort::limit);
-        Some(limit.map_or(EndReason::Answered, EndReason::Limit))
+        Some(limit.map_or(ReasoningEnd::Answered, ReasoningEnd::Limit))
     }
 
     /// Returns whether the model ended the reasoning with an answer. It is `false` if there is no
     /// answer, or if the answer is the best one so far because a limit was reached.
     pub fn is_complete(&self) -> bool {
-        self.end_reason() == Some(EndReason::Answered)
+        self.end_reason() == Some(ReasoningEnd::Answered)
     }
 
     /// Returns how a limit ended the reasoning, if one did.

@@ -5,7 +5,7 @@ use std::time::Duration;
 use cogwork_text::{Name, OneLine};
 use serde::Serialize;
 
-use crate::{Action, Paused, Phase, Report, StepName, event_json};
+use crate::{Action, Paused, Phase, ReportedValue, StepName, event_json};
 
 /// An event of a run.
 ///
@@ -70,7 +70,7 @@ pub enum EventKind {
     /// A value that the node reported; see [`report`](crate::report()).
     Reported {
         /// The value.
-        report: Report,
+        report: ReportedValue,
     },
     /// The run moved to a different node, or to the same one again.
     Moved {

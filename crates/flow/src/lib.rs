@@ -103,7 +103,7 @@ mod current;
 pub use current::{idempotency_key, note};
 
 mod report;
-pub use report::{Report, is_watched, report};
+pub use report::{ReportedValue, is_watched, report};
 
 pub mod journal;
 

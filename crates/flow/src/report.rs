@@ -14,9 +14,9 @@ use crate::current::{emit_from_current, is_current_watched};
 ///
 /// It is serialised as the value.
 #[derive(Clone)]
-pub struct Report(Arc<dyn Reported>);
+pub struct ReportedValue(Arc<dyn Reported>);
 
-impl Report {
+impl ReportedValue {
     /// Wraps a value.
     pub fn new<T: Serialize + Send + Sync + 'static>(value: T) -> Self {
         Self(Arc::new(value))
@@ -51,23 +51,23 @@ impl<T: Serialize + Send + Sync + 'static> Reported for T {
     }
 }
 
-impl PartialEq for Report {
+impl PartialEq for ReportedValue {
     /// Returns whether both are the same report.
     fn eq(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.0, &other.0)
     }
 }
 
-impl Eq for Report {}
+impl Eq for ReportedValue {}
 
-impl Serialize for Report {
+impl Serialize for ReportedValue {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let json = self.0.json().map_err(S::Error::custom)?;
         json.serialize(serializer)
     }
 }
 
-impl fmt::Display for Report {
+impl fmt::Display for ReportedValue {
     /// Writes the value as JSON, in one line.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0.json() {
@@ -77,9 +77,11 @@ impl fmt::Display for Report {
     }
 }
 
-impl fmt::Debug for Report {
+impl fmt::Debug for ReportedValue {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Report").field(&self.0.name()).finish()
+        f.debug_tuple("ReportedValue")
+            .field(&self.0.name())
+            .finish()
     }
 }
 
@@ -117,7 +119,7 @@ impl fmt::Debug for Report {
 /// ```
 pub fn report<T: Serialize + Send + Sync + 'static>(value: impl FnOnce() -> T) {
     emit_from_current(|| EventKind::Reported {
-        report: Report::new(value()),
+        report: ReportedValue::new(value()),
     });
 }
 

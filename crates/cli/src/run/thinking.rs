@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use cogwork_cot::ReasoningEvent;
-use cogwork_flow::{Event, EventKind, Report, StepName};
+use cogwork_flow::{Event, EventKind, ReportedValue, StepName};
 use cogwork_strategies::SolvingEvent;
 
 /// A piece of text that is shown while it grows.
@@ -41,12 +41,12 @@ impl Thinkers {
     }
 }
 
-fn has_thoughts(report: &Report) -> bool {
+fn has_thoughts(report: &ReportedValue) -> bool {
     let is_reasoning = report.downcast_ref::<ReasoningEvent>().is_some();
     is_reasoning || report.downcast_ref::<SolvingEvent>().is_some()
 }
 
-fn thinking(report: &Report) -> Option<Piece<'_>> {
+fn thinking(report: &ReportedValue) -> Option<Piece<'_>> {
     if let Some(ReasoningEvent::Thinking { text, is_start, .. }) = report.downcast_ref() {
         let is_start = *is_start;
         return Some(Piece { text, is_start });

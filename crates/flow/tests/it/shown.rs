@@ -17,8 +17,8 @@ use cogwork_flow::journal::{
 };
 use cogwork_flow::wrap::{Elapsed, RetryError, TimeoutError};
 use cogwork_flow::{
-    Action, BoxError, CancellationToken, Event, EventKind, Flow, Level, Node, Phase, Report, Run,
-    RunError, StepName, Visits, Wait, WiringProblem, events, from_fn, from_phases,
+    Action, BoxError, CancellationToken, Event, EventKind, Flow, Level, Node, Phase, ReportedValue,
+    Run, RunError, StepName, Visits, Wait, WiringProblem, events, from_fn, from_phases,
 };
 use cogwork_text::testing::{Shown, assert_safe, assert_safe_line, texts};
 use tokio::time::Instant;
@@ -261,7 +261,7 @@ async fn show_events(shown: &Shown, text: &str) {
         event = Some(next);
     }
 
-    shown.line(&Report::new(text.to_owned()));
+    shown.line(&ReportedValue::new(text.to_owned()));
 
     let mut event = event.unwrap();
     for kind in event_kinds(text, &event) {
@@ -289,7 +289,7 @@ fn event_kinds(text: &str, paused: &Event) -> Vec<EventKind> {
         },
         EventKind::Noted { text: owned() },
         EventKind::Reported {
-            report: Report::new(owned()),
+            report: ReportedValue::new(owned()),
         },
         EventKind::Moved {
             action: action(),

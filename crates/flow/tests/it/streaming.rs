@@ -12,8 +12,8 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use cogwork_flow::{
-    Action, EventKind, Flow, Report, RunItem, RunStream, Wait, from_fn, from_phases, is_watched,
-    note, report,
+    Action, EventKind, Flow, ReportedValue, RunItem, RunStream, Wait, from_fn, from_phases,
+    is_watched, note, report,
 };
 use insta::assert_snapshot;
 use serde::Serialize;
@@ -274,12 +274,12 @@ async fn a_run_without_a_reader_makes_no_reports() {
 
 #[test]
 fn a_report_is_its_value() {
-    let report = Report::new(Weight { grams: 3 });
+    let report = ReportedValue::new(Weight { grams: 3 });
 
     assert_eq!(report.downcast_ref(), Some(&Weight { grams: 3 }));
     assert_eq!(report.downcast_ref::<u32>(), None);
     assert_eq!(report.to_string(), r#"{"grams":3}"#);
     assert_eq!(report, report.clone());
-    assert_ne!(report, Report::new(Weight { grams: 3 }));
+    assert_ne!(report, ReportedValue::new(Weight { grams: 3 }));
     assert!(format!("{report:?}").contains("Weight"), "{report:?}");
 }

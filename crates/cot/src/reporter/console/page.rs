@@ -8,7 +8,7 @@ use cogwork_plan::{ChangeKind, Plan};
 use cogwork_text::{MultiLine, Name, OneLine};
 
 use super::{tree, wrap};
-use crate::{EndReason, Reasoning, Thought, ToolCallRecord};
+use crate::{Reasoning, ReasoningEnd, Thought, ToolCallRecord};
 
 /// The columns of the bar that shows the progress. A shorter one isn't shown.
 const MAX_BAR: usize = 20;
@@ -253,7 +253,7 @@ impl Page {
         self.paragraph(style, &MultiLine::new(answer).to_string());
         self.line("");
 
-        if let Some(EndReason::Limit(limit)) = reasoning.end_reason() {
+        if let Some(ReasoningEnd::Limit(limit)) = reasoning.end_reason() {
             let best = match reasoning.cut_short() {
                 Some(cut_short) if cut_short.is_concluded() => "the best answer so far",
                 _ => "the last thought, without a conclusion",

@@ -4,8 +4,8 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use cogwork_cot::{
-    ChainOfThought, ChatRequest, ChatResponse, EndReason, Limit, Limits, LlmClient, LlmError,
-    LlmErrorKind, Reasoning, RunError, Rung, ScriptedClient, Spent, Usage, async_trait,
+    ChainOfThought, ChatRequest, ChatResponse, Limit, Limits, LlmClient, LlmError, LlmErrorKind,
+    Reasoning, ReasoningEnd, RunError, Rung, ScriptedClient, Spent, Usage, async_trait,
 };
 use cogwork_llm::ReplyFormat;
 use proptest::prelude::*;
@@ -143,7 +143,7 @@ proptest! {
         match ended {
             Ok(()) => {
                 let reason = reasoning.end_reason().unwrap();
-                prop_assert_eq!(reason == EndReason::Answered, reasoning.is_complete());
+                prop_assert_eq!(reason == ReasoningEnd::Answered, reasoning.is_complete());
                 prop_assert!(reasoning.answer().is_some());
             }
             Err(error) => {
@@ -215,7 +215,7 @@ async fn bytes_end_a_run_whose_server_reports_too_few_tokens() {
     node.into_flow().run(&mut reasoning).await.unwrap();
 
     let limit = Limit::Bytes(16_000);
-    assert_eq!(reasoning.end_reason(), Some(EndReason::Limit(limit)));
+    assert_eq!(reasoning.end_reason(), Some(ReasoningEnd::Limit(limit)));
     assert!(reasoning.spent().bytes <= 16_000);
     assert!(reasoning.thoughts().len() < 4);
 }
@@ -235,7 +235,7 @@ async fn a_reply_that_ignores_max_tokens_exceeds_the_limit_once() {
     assert_eq!(reasoning.answer(), Some("I multiply, then add."));
 
     let limit = Limit::Tokens(20_000);
-    assert_eq!(reasoning.end_reason(), Some(EndReason::Limit(limit)));
+    assert_eq!(reasoning.end_reason(), Some(ReasoningEnd::Limit(limit)));
 }
 
 #[tokio::test]

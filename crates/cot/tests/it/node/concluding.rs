@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use cogwork_cot::{
-    ChainOfThought, ChatResponse, CutShort, EndReason, FinishReason, Limit, Limits, LlmClient,
-    LlmError, LlmErrorKind, Prompts, Reasoning, Rung, ScriptedClient, Usage,
+    ChainOfThought, ChatResponse, CutShort, FinishReason, Limit, Limits, LlmClient, LlmError,
+    LlmErrorKind, Prompts, Reasoning, ReasoningEnd, Rung, ScriptedClient, Usage,
 };
 use cogwork_flow::journal::MemoryJournal;
 use cogwork_llm::ScriptedReply;
@@ -49,7 +49,7 @@ async fn the_last_thought_is_asked_for_the_conclusion() {
 
     assert_eq!(reasoning.answer(), Some("The answer is 150."));
     let limit = Limit::Thoughts(2);
-    assert_eq!(reasoning.end_reason(), Some(EndReason::Limit(limit)));
+    assert_eq!(reasoning.end_reason(), Some(ReasoningEnd::Limit(limit)));
     assert!(!reasoning.is_complete());
     assert!(reasoning.cut_short().unwrap().is_concluded());
 
@@ -107,13 +107,13 @@ async fn a_conclusion_that_wants_to_go_on_is_still_the_end() {
 async fn an_answer_that_came_in_time_is_complete() {
     let client = ScriptedClient::new([FIRST, LAST]);
     let reasoning = run(&client, thoughts(3)).await;
-    assert_eq!(reasoning.end_reason(), Some(EndReason::Answered));
+    assert_eq!(reasoning.end_reason(), Some(ReasoningEnd::Answered));
     assert!(reasoning.is_complete());
 
     // Also in the last thought, if only the conclusion was left to do.
     let client = ScriptedClient::new([FIRST, THIRD, LAST]);
     let reasoning = run(&client, thoughts(3)).await;
-    assert_eq!(reasoning.end_reason(), Some(EndReason::Answered));
+    assert_eq!(reasoning.end_reason(), Some(ReasoningEnd::Answered));
 
     // Not if the last thought does everything at once because it was asked to.
     let client = ScriptedClient::new([FIRST, LAST]);
@@ -217,7 +217,7 @@ async fn time_is_kept_for_the_conclusion() {
     assert_eq!(reasoning.spent().time, Duration::from_secs(60));
 
     let limit = Limit::Time(Duration::from_secs(79));
-    assert_eq!(reasoning.end_reason(), Some(EndReason::Limit(limit)));
+    assert_eq!(reasoning.end_reason(), Some(ReasoningEnd::Limit(limit)));
 }
 
 #[tokio::test(start_paused = true)]
@@ -384,7 +384,7 @@ async fn tokens_are_kept_for_the_conclusion() {
     let reasoning = run(&client, limits).await;
 
     let limit = Limit::Tokens(20_000);
-    assert_eq!(reasoning.end_reason(), Some(EndReason::Limit(limit)));
+    assert_eq!(reasoning.end_reason(), Some(ReasoningEnd::Limit(limit)));
     assert_eq!(reasoning.thoughts().len(), 2);
 
     // With a smaller reserve, there is room for a thought.

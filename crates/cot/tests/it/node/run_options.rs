@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 
 use cogwork_cot::{
-    ChainOfThought, ChatRequest, EndReason, Limit, Limits, LlmError, LlmErrorKind, Reasoning,
+    ChainOfThought, ChatRequest, Limit, Limits, LlmError, LlmErrorKind, Reasoning, ReasoningEnd,
     Reporter, RunOptions, Rung, ScriptedClient,
 };
 
@@ -26,7 +26,7 @@ async fn each_run_has_its_own_limits_and_request() {
     let mut limited = reasoning().with_options(options);
     flow.run(&mut limited).await.unwrap();
     let limit = Limit::Thoughts(2);
-    assert_eq!(limited.end_reason(), Some(EndReason::Limit(limit)));
+    assert_eq!(limited.end_reason(), Some(ReasoningEnd::Limit(limit)));
 
     let mut unlimited = reasoning();
     flow.run(&mut unlimited).await.unwrap();
