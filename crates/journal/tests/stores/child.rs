@@ -108,6 +108,8 @@ pub(crate) fn wait_until_it_runs(child: &mut Child) {
 }
 
 /// Tells of each call before and after, outside of the journal.
+///
+/// A kill can leave a part of a line. A whole line ends with a full stop, and begins on a new line.
 fn told(calls: &Path, slow: u64) -> Call {
     let calls = Arc::new(
         OpenOptions::new()
@@ -121,14 +123,14 @@ fn told(calls: &Path, slow: u64) -> Call {
         Box::pin(async move {
             let key = idempotency_key().unwrap();
             (&*calls)
-                .write_all(format!("begun {key}\n").as_bytes())
+                .write_all(format!("\nbegun {key} .\n").as_bytes())
                 .unwrap();
             let noise = std::collections::hash_map::RandomState::new();
             let micros = std::hash::BuildHasher::hash_one(&noise, n) % (slow * 1_000 + 1);
 
             tokio::time::sleep(Duration::from_micros(micros)).await;
             (&*calls)
-                .write_all(format!("done {key}\n").as_bytes())
+                .write_all(format!("\ndone {key} .\n").as_bytes())
                 .unwrap();
             Ok(n + 1)
         })

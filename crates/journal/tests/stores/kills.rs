@@ -21,7 +21,7 @@ fn told(job: &Job) -> Told {
     let text = std::fs::read_to_string(job.calls()).unwrap_or_default();
     let of = |what| {
         text.lines()
-            .filter_map(|line| line.strip_prefix(what))
+            .filter_map(|line| line.strip_prefix(what)?.strip_suffix(" ."))
             .map(str::to_owned)
             .collect()
     };
