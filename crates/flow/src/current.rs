@@ -6,7 +6,7 @@ use std::pin::pin;
 use std::sync::Arc;
 
 use crate::events::Watch;
-use crate::execute::composite::Calls;
+use crate::execute::calls::Calls;
 use crate::{EventKind, StepName};
 
 thread_local! {
@@ -172,15 +172,8 @@ pub fn note(text: impl FnOnce() -> String) {
 /// ```
 pub fn idempotency_key() -> Option<String> {
     CURRENT.with_borrow(|current| match current.as_ref()? {
-        Current::Step { name, run, .. } => run.as_ref().map(|run| key(run, name)),
+        Current::Step { name, run, .. } => run.as_ref().map(|run| name.key_in(run)),
         Current::Composite(calls) => Some(calls.key()),
         Current::Item(key) => Some(key.to_string()),
     })
-}
-
-/// Returns the key of a step in the run with this id.
-pub(crate) fn key(run: &str, step: &StepName) -> String {
-    // The id of the run, which may be any text, ends with a colon.
-    let run = run.replace('%', "%25").replace(':', "%3A");
-    format!("{run}:{step}")
 }

@@ -70,6 +70,13 @@ pub enum Level {
 }
 
 impl StepName {
+    /// Returns the idempotency key of the step in the run with this id.
+    pub(crate) fn key_in(&self, run: &str) -> String {
+        // The id of the run, which may be any text, ends with a colon.
+        let run = run.replace('%', "%25").replace(':', "%3A");
+        format!("{run}:{self}")
+    }
+
     /// Returns the name of the same step for one item of a batch.
     #[must_use]
     pub fn of_item(&self, index: usize) -> Self {

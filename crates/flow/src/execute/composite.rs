@@ -10,16 +10,14 @@
 //!    call is polled there, since it may borrow from `exec`.
 
 use std::any::Any;
-use std::collections::HashMap;
 use std::future::{pending, poll_fn};
 use std::mem;
 use std::num::NonZeroU32;
 use std::panic::{AssertUnwindSafe, resume_unwind};
 use std::pin::pin;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
-use std::time::Duration;
 
 use futures_util::FutureExt;
 use futures_util::stream::{FuturesUnordered, StreamExt};
@@ -27,19 +25,18 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use tokio::sync::oneshot;
 
+use super::calls::{Calls, Question, Request, Requested, Stopped};
 use super::failure::Failure;
 use super::journaled::Journaled;
 use super::named_step::NamedStep;
 use super::waiting;
 use crate::boxed::BoxFuture;
 use crate::current::{self, Current};
-use crate::events::Watch;
 use crate::failed::Failed;
 use crate::journal::{
     Attempt, Awaited, CallError, OutcomeProblem, OutcomeProblemKind, StepProblem, Work, WorkError,
     decode, encode,
 };
-use crate::step_name::CallName;
 use crate::{BoxError, EventKind, Node, Paused, Phase, StepName};
 
 /// The maximum length of a recorded error, in characters.
@@ -58,7 +55,12 @@ pub(crate) async fn exec<S, N: Node<S>>(
         return read(&bytes);
     }
 
-    let calls = Arc::new(Calls::new(step, journal));
+    let calls = Arc::new(Calls::new(
+        Arc::clone(&step.name),
+        step.attached.watch.clone(),
+        Arc::clone(&journal.run),
+        journal.max_outcome,
+    ));
     calls.skip_failed_attempts(journal).await?;
 
     loop {
@@ -141,20 +143,6 @@ impl Failing {
     }
 }
 
-/// Why an attempt ends before `exec` has returned.
-enum Stopped {
-    /// The attempt failed.
-    Failed(Failed),
-    /// The run stops in the middle of the attempt.
-    Run(Failure),
-}
-
-impl Stopped {
-    fn unrecordable(problem: OutcomeProblem) -> Self {
-        Self::Failed(Failed::new(Phase::Exec, problem))
-    }
-}
-
 /// Makes one attempt at `exec`, and serves its calls.
 async fn attempt<S, N: Node<S>>(
     node: &N,
@@ -199,51 +187,6 @@ fn ended<T, E: Into<BoxError>>(done: std::thread::Result<Result<T, E>>) -> Ended
     }
 }
 
-/// The calls of a composite step: their names, and their requests to the journal.
-pub(crate) struct Calls {
-    step: Arc<StepName>,
-    watch: Option<Watch>,
-    run: Arc<str>,
-    max_outcome: usize,
-    state: Mutex<State>,
-}
-
-struct State {
-    /// The number of the attempt, starting at 1.
-    attempt: u32,
-    /// The number of calls of this attempt with each label.
-    numbers: HashMap<String, u64>,
-    /// The requests that aren't being served yet.
-    requests: Vec<Request>,
-    stopped: Option<Stopped>,
-}
-
-/// A request from inside `exec`. The journal's answer is sent to `reply`.
-enum Request {
-    Call {
-        name: Arc<StepName>,
-        work: Requested,
-        reply: oneshot::Sender<Vec<u8>>,
-    },
-    Wait {
-        name: Arc<StepName>,
-        question: Question,
-        reply: oneshot::Sender<Option<Vec<u8>>>,
-    },
-    Failure {
-        error: String,
-        reply: oneshot::Sender<()>,
-    },
-}
-
-/// What a call waits for.
-pub(crate) struct Question {
-    pub(crate) event: String,
-    pub(crate) why: String,
-    pub(crate) within: Option<Duration>,
-    pub(crate) accept: fn(&[u8]) -> Result<(), BoxError>,
-}
-
 /// Whether an entry was recorded just now or earlier.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Seen {
@@ -252,79 +195,6 @@ enum Seen {
 }
 
 impl Calls {
-    fn new(step: &NamedStep<'_>, journal: &Journaled<'_>) -> Self {
-        Self {
-            step: Arc::clone(&step.name),
-            watch: step.attached.watch.clone(),
-            run: Arc::clone(&journal.run),
-            max_outcome: journal.max_outcome,
-            state: Mutex::new(State {
-                attempt: 1,
-                numbers: HashMap::new(),
-                requests: Vec::new(),
-                stopped: None,
-            }),
-        }
-    }
-
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Returns the idempotency key of the step.
-    pub(crate) fn key(&self) -> String {
-        current::key(&self.run, &self.step)
-    }
-
-    /// Returns the step and its watch, if the run is watched.
-    pub(crate) fn watched(&self) -> Option<(Arc<StepName>, Watch)> {
-        let watch = self.watch.clone()?;
-        Some((Arc::clone(&self.step), watch))
-    }
-
-    /// Returns the name of an event with that of the step and the number of the attempt.
-    pub(crate) fn scoped(&self, event: &str) -> String {
-        format!("{event}{}", self.scope())
-    }
-
-    fn unscoped<'e>(&self, event: &'e str) -> &'e str {
-        event.strip_suffix(&self.scope()).unwrap_or(event)
-    }
-
-    fn scope(&self) -> String {
-        let attempt = self.state().attempt;
-        format!(" at {}.{attempt}", self.step)
-    }
-
-    fn failure_name(&self) -> StepName {
-        let attempt = self.state().attempt;
-        self.step.of_call(CallName::failure(attempt))
-    }
-
-    /// Returns the name of the next call with this label.
-    ///
-    /// Calls are numbered by label, so that calls in concurrent futures keep their names whichever
-    /// future is faster.
-    fn next_name(&self, label: &str) -> Arc<StepName> {
-        let mut state = self.state();
-        let number = state.numbers.entry(label.to_owned()).or_default();
-        *number += 1;
-
-        Arc::new(self.step.of_call(CallName {
-            number: *number,
-            attempt: state.attempt,
-            label: label.to_owned(),
-        }))
-    }
-
-    fn begin_next_attempt(&self) {
-        let mut state = self.state();
-        state.attempt = state.attempt.saturating_add(1);
-        state.numbers.clear();
-        state.requests.clear();
-        state.stopped = None;
-    }
-
     /// Begins with the first attempt that isn't recorded as failed.
     async fn skip_failed_attempts(&self, journal: &Journaled<'_>) -> Result<(), Failure> {
         loop {
@@ -347,14 +217,6 @@ impl Calls {
             .await?;
 
         Ok(ready.seen())
-    }
-
-    fn request(&self, request: Request) {
-        self.state().requests.push(request);
-    }
-
-    fn stop(&self, stopped: Stopped) {
-        self.state().stopped = Some(stopped);
     }
 }
 
@@ -544,40 +406,6 @@ async fn serve(
     Ok(Served::Answered)
 }
 
-/// The work of a call, which is done inside `exec`. The journal requests it and gets the bytes of
-/// the outcome.
-struct Requested(Mutex<Option<oneshot::Sender<Made>>>);
-
-/// Receives the outcome of the work.
-type Made = oneshot::Sender<Vec<u8>>;
-
-impl Requested {
-    fn was_made(&self) -> bool {
-        self.0
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .is_none()
-    }
-
-    async fn bytes(&self) -> Result<Vec<u8>, WorkError> {
-        let request = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
-        let gone = || Failed::new(Phase::Exec, "the call was dropped before it had an outcome");
-
-        let (made, outcome) = oneshot::channel();
-        if let Some(request) = request {
-            request.send(made).map_err(|_| gone())?;
-        }
-
-        outcome.await.map_err(|_| gone().into())
-    }
-}
-
-impl Attempt for Requested {
-    fn attempt(&self, _: Option<NonZeroU32>) -> BoxFuture<'_, Result<Vec<u8>, WorkError>> {
-        Box::pin(self.bytes())
-    }
-}
-
 /// Work that is already done.
 struct Ready {
     bytes: Vec<u8>,
@@ -624,7 +452,7 @@ where
     let (reply, replied) = oneshot::channel();
     calls.request(Request::Call {
         name: Arc::clone(&name),
-        work: Requested(Mutex::new(Some(request))),
+        work: Requested::new(request),
         reply,
     });
 

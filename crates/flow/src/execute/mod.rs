@@ -9,13 +9,14 @@
 //! 3. [`visit`]: the type-erased visit of a place, which sees the run as [`here`]. It is implemented
 //!    by a [`node`] and by each kind of place in [`places`](crate::places).
 //! 4. [`call`]: one call of `exec` in a run with a journal, or [`composite`]: an `exec` whose own
-//!    calls are recorded.
+//!    [`calls`] are recorded.
 //!
 //! Errors come back up as a [`failure`], to which the walk adds the location. [`inside`] runs the
 //! flows inside a visit, each with its own walk.
 
 pub(crate) mod budget;
 pub(crate) mod call;
+pub(crate) mod calls;
 pub(crate) mod composite;
 pub(crate) mod context;
 pub(crate) mod cursor;

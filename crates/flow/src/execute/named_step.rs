@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use tokio::time::Instant;
 
-use super::composite::Calls;
+use super::calls::Calls;
 use super::cursor::Cursor;
 use super::journaled::Journaled;
 use crate::current::{self, Current};
@@ -141,7 +141,7 @@ impl<'j> NamedStep<'j> {
     /// Returns the idempotency key of the step; `None` without a journal.
     pub(crate) fn key(&self) -> Option<String> {
         let journal = self.journal()?;
-        Some(current::key(&journal.run, &self.name))
+        Some(self.name.key_in(&journal.run))
     }
 
     /// Reports that the step is complete and that the cursor has followed `action`. `steps` is the

@@ -1,15 +1,16 @@
 //! Recorded calls inside the `exec` of a composite node.
 
-use std::fmt;
+use std::fmt::Display;
 use std::time::Duration;
 
-use cogwork_text::ErrorText;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::execute::composite::{self, Question};
+use crate::current;
+use crate::execute::calls::Question;
+use crate::execute::composite;
 use crate::execute::waiting::accept;
-use crate::{BoxError, current};
+use crate::journal::{CallError, CannotWait};
 
 /// Makes a call inside the `exec` of a [composite](crate::Node::is_composite) node, and records its
 /// outcome before returning it. If the run is resumed and the outcome is recorded, it is returned
@@ -102,41 +103,12 @@ use crate::{BoxError, current};
 pub async fn recorded<T, E, F>(label: &str, work: impl FnOnce() -> F) -> Result<T, CallError<E>>
 where
     T: Serialize + DeserializeOwned,
-    E: fmt::Display,
+    E: Display,
     F: Future<Output = Result<T, E>>,
 {
     match current::composite() {
         Some(calls) => composite::call(calls, label, work).await,
         None => work().await.map_err(CallError::Failed),
-    }
-}
-
-/// The error of a [`recorded`] call.
-///
-/// It converts into a [`BoxError`], so `?` can be used in an `exec` that returns one.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum CallError<E> {
-    /// The call failed just now.
-    Failed(E),
-    /// The call is recorded as failed, with this text of the error.
-    Recorded(String),
-}
-
-impl<E: fmt::Display> fmt::Display for CallError<E> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Failed(error) => ErrorText(error).fmt(f),
-            Self::Recorded(error) => ErrorText(error).fmt(f),
-        }
-    }
-}
-
-impl<E: Into<BoxError>> From<CallError<E>> for BoxError {
-    fn from(error: CallError<E>) -> Self {
-        match error {
-            CallError::Failed(error) => error.into(),
-            CallError::Recorded(error) => error.into(),
-        }
     }
 }
 
@@ -239,23 +211,3 @@ pub fn scoped_event(name: &str) -> String {
         None => name.to_owned(),
     }
 }
-
-/// The error of [`wait_for`] where `exec` cannot wait for events.
-#[derive(Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum CannotWait {
-    /// There is no run, or it has no journal.
-    #[error(
-        "a wait inside `exec` needs a journal; give the run one with `Run::with_journal`, and \
-         don't wait in spawned tasks"
-    )]
-    NoJournal,
-    /// The calls of the node aren't recorded.
-    #[error(
-        "a wait inside `exec` needs a composite node, and cannot be inside a recorded call; return \
-         `true` from `Node::is_composite`"
-    )]
-    NotComposite,
-}
-
-cogwork_text::debug_as_display!(CannotWait);

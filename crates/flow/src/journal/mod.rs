@@ -18,6 +18,7 @@
 //! `search`, in the first attempt at the third step. A resumed run calls `exec` again, and recorded
 //! calls return their outcomes. Once `exec` has returned, its outcome is recorded, too.
 
+mod call_error;
 mod calls;
 mod clock;
 mod codec;
@@ -32,7 +33,8 @@ mod unrecorded;
 mod waiting;
 mod work;
 
-pub use calls::{CallError, CannotWait, recorded, scoped_event, wait_for};
+pub use call_error::{CallError, CannotWait};
+pub use calls::{recorded, scoped_event, wait_for};
 pub use codec::{OutcomeProblem, OutcomeProblemKind};
 pub(crate) use codec::{decode, encode};
 pub use entry::{Entry, Json, Snapshot};
