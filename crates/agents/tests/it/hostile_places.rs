@@ -116,7 +116,7 @@ fn only_regular_files_are_memories() {
     theirs.assert_untouched();
 }
 
-/// A person may name a flow by a link to it, and by nothing else that is no file.
+/// A person may name a flow by a link to it, and by nothing else that isn't a file.
 #[test]
 fn only_regular_files_and_links_to_them_are_flows() {
     let theirs = Theirs::new();

@@ -303,7 +303,7 @@ fn plans_of_any_style_are_read() {
 
 #[test]
 fn a_place_is_the_line_and_the_character_in_the_raw_text() {
-    // The `x` that is no truth value.
+    // The `x` that isn't a truth value.
     let body = "current_thinking: y\nplanning: [{description: 思考, status: Done}]\nnext_thought_needed: x\n";
     assert_eq!(place(&format!("思考：\n\n```yaml\n{body}```")), (6, 22));
     assert_eq!(place(&body.replace('\n', "\r\n")), (3, 22));

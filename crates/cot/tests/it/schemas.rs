@@ -254,7 +254,7 @@ let longest = bounds.longest_reply_tokens();
     insta::assert_snapshot!(shown.join("\n"));
 }
 
-/// Each bound holds, and is no tighter than it says.
+/// Each bound holds, and isn't tighter than it says.
 #[test]
 fn one_more_of_anything_is_not_valid() {
     let bounds = ReplyBounds::for_tokens(20_000);

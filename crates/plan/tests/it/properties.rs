@@ -150,7 +150,7 @@ proptest! {
     fn any_plan_survives_the_prompt(plan in plan()) {
         let text = format_plan_for_prompt(&plan);
         prop_assert_eq!(&serde_yaml::from_str::<Plan>(&text).unwrap(), &plan, "{}", text);
-        // And is no other to a reader that does not expect a plan.
+        // And isn't a different one to a reader that does not expect a plan.
         let value: serde_yaml::Value = serde_yaml::from_str(&text).unwrap();
         prop_assert_eq!(serde_yaml::from_value::<Plan>(value).unwrap(), plan);
     }

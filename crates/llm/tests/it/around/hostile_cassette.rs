@@ -298,7 +298,7 @@ fn errors_of_calls(path: &Path, text: &str) -> Vec<LlmError> {
     errors
 }
 
-/// The errors of files that hold the text, and of what is no file.
+/// The errors of files that hold the text, and of what isn't a file.
 fn errors_of_files(path: &Path, text: &str) -> Vec<LlmError> {
     let mut errors = vec![Replay::open(path).unwrap_err()];
 

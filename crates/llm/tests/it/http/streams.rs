@@ -176,7 +176,7 @@ async fn a_stream_cut_anywhere_is_interrupted_and_keeps_the_text_so_far() {
         let complete = ask(&client(&server)).await.unwrap();
 
         // Servers end a reply with a finish reason, the usage after it, a mark after that; what is
-        // between the first and the last is no reason to throw a whole reply away.
+        // between the first and the last isn't a reason to throw a whole reply away.
         let end = ["\"finish_reason\":\"", "message_stop", "\"done_reason\""];
         let end = end.iter().find_map(|mark| stream.find(mark)).unwrap();
         for cut in (0..end).step_by(97) {

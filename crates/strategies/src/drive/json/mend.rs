@@ -405,7 +405,7 @@ fn end_of_quote(inner: &str, quote: char) -> Option<usize> {
             continue;
         }
 
-        // An apostrophe is no closing quote.
+        // An apostrophe isn't a closing quote.
         let is_end = character == close
             && (close != '\'' || ends_text(inner.get(at + 1..).unwrap_or_default()));
         if is_end {
