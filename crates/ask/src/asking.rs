@@ -157,7 +157,8 @@ pub struct Record {
 /// In a [composite](cogwork_flow::Node::is_composite) node of a run with a journal, each response is
 /// recorded before it is judged, and a resumed run uses the recorded responses. The policy must then
 /// decide only by what it is given: by the responses, and by outcomes that it
-/// [records](cogwork_flow::journal::recorded) itself.
+/// [records](cogwork_flow::journal::recorded) itself. If the client records its calls, turn this
+/// [off](Self::with_recording).
 ///
 /// The record is kept even if the future of [`run`](Self::run) is dropped, for example because of a
 /// timeout.
@@ -169,6 +170,7 @@ pub struct Asking<'a> {
     rungs: std::vec::IntoIter<Rung>,
     asks_again: u32,
     streaming: bool,
+    recording: bool,
     max_kept_bytes: usize,
     /// The earlier replies, each followed by the complaint or by what it led to.
     follow_up: Vec<Message>,
@@ -191,6 +193,7 @@ impl<'a> Asking<'a> {
             rungs: rungs.into_iter(),
             asks_again: 2,
             streaming: true,
+            recording: true,
             max_kept_bytes: 256 * 1024,
             follow_up: Vec::new(),
             has_questioned: false,
@@ -209,6 +212,15 @@ impl<'a> Asking<'a> {
     #[must_use]
     pub fn with_streaming(mut self, streaming: bool) -> Self {
         self.streaming = streaming;
+        self
+    }
+
+    /// Sets whether responses are recorded in a [composite](cogwork_flow::Node::is_composite) node
+    /// of a run with a journal. Set it to `false` if the client records its own calls: each request
+    /// is then passed to the client, also in a resumed run. The default is `true`.
+    #[must_use]
+    pub fn with_recording(mut self, recording: bool) -> Self {
+        self.recording = recording;
         self
     }
 
@@ -237,8 +249,7 @@ impl<'a> Asking<'a> {
     /// Returns [`Unanswered`] if a call fails, no reply can be used, or the policy allows no
     /// further call.
     pub async fn run<P: Policy>(&mut self, policy: &mut P) -> Outcome<P> {
-        let rungs = self.rungs.by_ref().collect();
-        self.rungs = record_forms(rungs, self.ladder).await.into_iter();
+        self.rungs = self.allowed_forms().await.into_iter();
         self.next_rung();
 
         let mut asks_left = self.asks_again;
@@ -289,6 +300,19 @@ impl<'a> Asking<'a> {
         }
     }
 
+    /// Returns the forms that the ladder allows.
+    async fn allowed_forms(&mut self) -> Vec<Rung> {
+        let ladder = self.ladder;
+        let rungs = self.rungs.by_ref();
+        let allowed = rungs.filter(|rung| ladder.allows(*rung)).collect();
+
+        if self.recording {
+            record_forms(allowed).await
+        } else {
+            allowed
+        }
+    }
+
     /// Returns the request to send.
     fn next_request<P: Policy>(
         &self,
@@ -308,15 +332,30 @@ impl<'a> Asking<'a> {
         policy: &mut impl Policy,
         request: ChatRequest,
     ) -> Result<ChatResponse, LlmError> {
-        let Called { result, replayed } = record_call(|| self.make_call(policy, request)).await;
-        if let Some(took) = replayed {
-            policy.on_replay(took);
-        }
+        let result = if self.recording {
+            self.recorded_call(policy, request).await
+        } else {
+            self.make_call(policy, request).await
+        };
 
         // If a request fails for a different reason, its form was accepted.
         let is_accepted = !result.as_ref().is_err_and(refuses_form);
         if is_accepted && !self.record.refusals.is_empty() {
             self.ladder.settle_on(self.record.rung);
+        }
+
+        result
+    }
+
+    async fn recorded_call(
+        &self,
+        policy: &mut impl Policy,
+        request: ChatRequest,
+    ) -> Result<ChatResponse, LlmError> {
+        let Called { result, replayed } = record_call(|| self.make_call(policy, request)).await;
+
+        if let Some(took) = replayed {
+            policy.on_replay(took);
         }
 
         result

@@ -8,21 +8,17 @@ use cogwork_llm::{ChatResponse, LlmError, LlmErrorKind};
 use serde::{Deserialize, Serialize};
 use tokio::time::Instant;
 
+use crate::Rung;
 use crate::ladder::refuses_form;
-use crate::{Ladder, Rung};
 
 /// The label of calls to the model in the record of a run.
 const MODEL: &str = "model";
 /// The label of the forms that are tried.
 const FORMS: &str = "forms";
 
-/// Returns the forms that `ladder` allows, or in a resumed run those that it allowed before. Which
+/// Returns the forms that are allowed now, or in a resumed run those that were allowed before. Which
 /// calls are made depends on them, and the ladder may have learnt more in the meantime.
-pub(crate) async fn record_forms(rungs: Vec<Rung>, ladder: &Ladder) -> Vec<Rung> {
-    let allowed: Vec<Rung> = rungs
-        .into_iter()
-        .filter(|rung| ladder.allows(*rung))
-        .collect();
+pub(crate) async fn record_forms(allowed: Vec<Rung>) -> Vec<Rung> {
     let forms = recorded(FORMS, || async { Ok::<_, Infallible>(allowed.clone()) });
 
     match forms.await {

@@ -37,7 +37,10 @@ where
         attempt: &Attempt<'_>,
     ) -> Result<Option<T>, LlmError> {
         let ladder = Ladder::default();
-        let asking = Asking::new(client, &ladder, Vec::new()).with_asks_again(asks_again);
+        let asking = Asking::new(client, &ladder, Vec::new())
+            .with_asks_again(asks_again)
+            // The client records its calls, including those of hooks, under the hash of the request.
+            .with_recording(false);
         let mut kept = Kept { asking, attempt };
 
         match kept.asking.run(self).await {

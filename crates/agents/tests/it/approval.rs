@@ -182,7 +182,7 @@ async fn an_answer_that_is_none_is_refused_and_the_question_stays() {
         json!(null),
     ] {
         deliver(&store, &event, &answer).await;
-        let input = FlowState::new("");
+        let input = FlowState::new("Write to everyone.");
         let journal = store.start_or_resume("7", &flow, &input).await.unwrap();
         let mut state: FlowState = journal.state().unwrap();
         let mut run = flow.begin().with_journal(journal);

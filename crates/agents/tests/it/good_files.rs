@@ -473,6 +473,7 @@ edges: [{from: asker, to: two}]
               "cached_tokens": 0
             },
             "estimated_tokens": 0,
+            "bytes": 299,
             "seconds": 0.0
           }
         },
@@ -495,6 +496,7 @@ edges: [{from: asker, to: two}]
               "cached_tokens": 0
             },
             "estimated_tokens": 3,
+            "bytes": 8,
             "seconds": 0.0
           }
         }

@@ -119,7 +119,7 @@ async fn the_tool_calls_of_a_failed_visit_are_kept() {
     let (error, state) = run(agent, "?").await;
 
     let shown = format!("{:#}", error.unwrap());
-    let call = r#"(a call of `look` with {"word": "whale"})"#;
+    let call = "\nthe reply calls `look` with {\"word\": \"whale\"}";
     assert!(shown.ends_with(call), "{shown}");
 
     let tools = &state.failures()[0].tools;
