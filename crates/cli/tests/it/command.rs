@@ -376,7 +376,7 @@ edges: [{{from: a, to: b}}]
         (
             130,
             format!(
-                "a#1\nb#2\ncogwork: {problem}\ncogwork: there are outputs of `a`, after 1 call and 0 tokens\n"
+                "a#1\nb#2\ncogwork: {problem}\ncogwork: there are outputs of `a`, after 2 calls and 0 tokens\n"
             )
         )
     );

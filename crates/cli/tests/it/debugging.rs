@@ -157,7 +157,7 @@ fn a_run_that_fails_is_told_with_the_last_reply_and_how_to_resume_it() {
     let failed = place.run(&["-q", "--journal", "runs", "--input", "Walk?", "--json"]);
     assert_eq!(failed.code, 3);
 
-    let last = "the last reply of the model:\n    As I said.\ncogwork: to resume the run: ";
+    let last = "\nthe reply:\nAs I said.\ncogwork: to resume the run: ";
     assert!(failed.err.contains(last), "{}", failed.err);
     let state = &json(&failed.out)["state"];
     assert_eq!(state["calls"], 2);
