@@ -1,4 +1,5 @@
 use std::fmt;
+use std::sync::Arc;
 
 use cogwork_flow::Flow;
 
@@ -10,11 +11,11 @@ use crate::{FillError, FlowState, Output, Template};
 pub struct FileFlow {
     flow: Flow<FlowState>,
     answer: Template,
-    secrets: Secrets,
+    secrets: Arc<Secrets>,
 }
 
 impl FileFlow {
-    pub(crate) fn new(flow: Flow<FlowState>, answer: Template, secrets: Secrets) -> Self {
+    pub(crate) fn new(flow: Flow<FlowState>, answer: Template, secrets: Arc<Secrets>) -> Self {
         Self {
             flow,
             answer,
@@ -44,7 +45,8 @@ impl FileFlow {
     }
 
     /// Replaces each value that the file took from the environment with `${NAME}`. Use it for
-    /// everything that is shown about a run, such as a server's error message.
+    /// everything that is shown about a run. The errors of the flow's clients are already without
+    /// these values, in journals, too, but a model may repeat those in its prompts.
     ///
     /// A value is found [in any spelling](cogwork_text::Mask). Any part of it of at least eight
     /// characters is also found, and so are the pieces of at least four bytes between `/`, `?`,

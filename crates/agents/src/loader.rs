@@ -22,7 +22,8 @@ use crate::{FileError, FileFlow, NodeType, Provider, node_types, providers, sche
 ///
 /// `${NAME}` in a text is replaced with a value from the [environment](Self::with_environment);
 /// `$$` is replaced with a dollar sign. Values from the environment are secrets: [no part of
-/// them](FileFlow::hide_secrets) appears in an error, a drawing or the schema.
+/// them](FileFlow::hide_secrets) appears in an error, including those of clients during a run, in a
+/// drawing or in the schema.
 ///
 /// ```
 /// use cogwork_agents::{FlowState, Loader};

@@ -49,7 +49,9 @@ impl Loading<'_> {
     fn whole(self, flow: Option<Assembled>) -> Result<FileFlow, FileError> {
         match flow {
             Some(Assembled { flow, answer }) if self.problems.is_empty() => {
-                Ok(FileFlow::new(flow, answer, self.secrets))
+                let secrets = Arc::new(self.secrets);
+                self.secrets_of_clients.set(Arc::clone(&secrets));
+                Ok(FileFlow::new(flow, answer, secrets))
             }
             _ => {
                 let Self {

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use cogwork_files::{FileId, Folder};
 use cogwork_flow::Flow;
 
+use super::masked::LoadedSecrets;
 use crate::memory::{Store, StoreKey};
 use crate::yaml::Secrets;
 use crate::{FileProblem, FlowState, Loader, Template};
@@ -15,6 +16,8 @@ pub(super) const MAX_NODES: usize = 2_000;
 pub(crate) struct Loading<'l> {
     pub(super) loader: &'l Loader,
     pub(super) secrets: Secrets,
+    /// The same secrets, for the errors of the clients.
+    pub(super) secrets_of_clients: LoadedSecrets,
     pub(super) problems: Vec<FileProblem>,
     /// The files that are being read, the outermost first.
     pub(super) open: Vec<OpenFile>,
@@ -46,6 +49,7 @@ impl<'l> Loading<'l> {
         Self {
             loader,
             secrets: Secrets::default(),
+            secrets_of_clients: LoadedSecrets::default(),
             problems: Vec::new(),
             open: Vec::new(),
             files: 0,

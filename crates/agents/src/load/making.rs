@@ -10,6 +10,7 @@ use serde_json::{Map, Value as Json};
 use super::file_place::FilePlace;
 use super::ids::NodeIds;
 use super::loading::{Assembled, Loading, Source};
+use super::masked::MaskedClient;
 use crate::memory::{Store, StoreKey};
 use crate::problem::Problems;
 use crate::settings::{RequestSettings, schema_of, take, typed};
@@ -88,7 +89,11 @@ impl<'m, 'l> Making<'m, 'l> {
         let settings = take(values, provider.schema());
         if loader.connects() {
             match provider.client(settings) {
-                Ok(client) => self.client = Some(loader.wrapped(self.id, client)),
+                Ok(client) => {
+                    let secrets = self.loading.secrets_of_clients.clone();
+                    let client = Arc::new(MaskedClient::new(client, secrets));
+                    self.client = Some(loader.wrapped(self.id, client));
+                }
                 Err(more) => problems.extend(more),
             }
         }

@@ -7,6 +7,7 @@ mod flow;
 mod ids;
 mod loading;
 mod making;
+mod masked;
 mod wiring;
 
 pub(crate) use file_place::FilePlace;

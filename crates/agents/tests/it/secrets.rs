@@ -3,7 +3,12 @@
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
 use cogwork_agents::{FileFlow, FlowState, Loader, Provider};
-use cogwork_llm::{ChatRequest, ChatResponse, LlmClient, LlmError, LlmErrorKind, async_trait};
+use cogwork_journal::{FileStore, Store};
+use cogwork_llm::{
+    Capabilities, Capability, ChatRequest, ChatResponse, Delta, LlmClient, LlmError, LlmErrorKind,
+    ReplyStream, async_trait,
+};
+use futures_util::stream;
 use proptest::prelude::*;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -106,10 +111,13 @@ async fn not_where_a_message_cut_or_escaped_it() {
             .unwrap_err()
             .to_string();
 
-        assert!(error.contains("8731"), "{error}");
+        assert!(error.contains("${A}"), "{error}");
+        is_hidden(&error);
+
+        let cut = LlmError::new(LlmErrorKind::Other, format!("no {value}")).to_string();
         let body = serde_json::json!({"error": serde_json::json!({"role": value}).to_string()})
             .to_string();
-        for text in [error, format!("{value:?}"), body] {
+        for text in [cut, format!("{value:?}"), body] {
             is_hidden(&loaded.hide_secrets(&text));
         }
     }
@@ -135,27 +143,93 @@ fn not_in_the_schema() {
 #[derive(Deserialize, JsonSchema)]
 struct Leaky {
     secret: String,
+    #[serde(default)]
+    streams: bool,
+}
+
+impl Leaky {
+    fn error(&self) -> LlmError {
+        LlmError::new(LlmErrorKind::Server, format!("no {}", self.secret))
+            .with_status(500)
+            .with_body(format!("{:?}", self.secret))
+            .with_request_id(format!("request {}", self.secret))
+            .with_source(format!("caused by {}", self.secret))
+    }
 }
 
 /// A client that tells its secret in every error.
 #[async_trait]
 impl LlmClient for Leaky {
     async fn complete(&self, _: ChatRequest) -> Result<ChatResponse, LlmError> {
-        Err(
-            LlmError::new(LlmErrorKind::Server, format!("no {}", self.secret))
-                .with_body(format!("{:?}", self.secret)),
-        )
+        Err(self.error())
+    }
+
+    async fn stream(&self, _: ChatRequest) -> Result<ReplyStream, LlmError> {
+        let pieces = [Ok(Delta::Text("Hm".to_owned())), Err(self.error())];
+        Ok(ReplyStream::new(stream::iter(pieces)))
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        match self.streams {
+            true => Capabilities::none().with(Capability::Streaming),
+            false => Capabilities::none(),
+        }
+    }
+}
+
+fn leaky() -> Provider {
+    Provider::new("leaky", "Leaks.", |leaky: Leaky| Ok::<_, String>(leaky))
+}
+
+/// The error of a run and all of its sources.
+fn shown(error: &(dyn std::error::Error + 'static)) -> String {
+    let sources = std::iter::successors(Some(error), |error| error.source());
+    sources
+        .map(|error| format!("{error} {error:#} {error:?}\n"))
+        .collect()
+}
+
+#[tokio::test]
+async fn not_in_the_errors_and_records_of_runs() {
+    let loader = loader().with_provider(leaky()).unwrap();
+    let kinds = [
+        "type: agent, config: {",
+        "type: agent, config: {actions: [a, b], thinking: {type: plan_first, config: {}}, ",
+        "type: chain_of_thought, config: {",
+        "type: strategy, config: {strategy: step_back, ",
+    ];
+
+    for (kind, streams) in kinds.iter().flat_map(|kind| [(kind, true), (kind, false)]) {
+        let settings = format!("provider: leaky, secret: '${{A}}', streams: {streams}");
+        let flow = format!("nodes: [{{id: a, {kind}{settings}}}}}]");
+        let loaded = loader.load_text("flow.yaml", &flow);
+        let loaded = loaded.unwrap();
+
+        let folder = tempfile::tempdir().unwrap();
+        let store = FileStore::new(folder.path());
+        let mut state = FlowState::new("Hello");
+        let journal = store.start("7", loaded.flow(), &state).await.unwrap();
+        let mut run = loaded.flow().begin().with_journal(journal);
+        let error = run.finish(&mut state).await.unwrap_err();
+
+        let shown = shown(&error);
+        assert!(shown.contains("no ${A} (status 500"), "{shown}");
+        is_hidden(&shown);
+        is_hidden(&serde_json::to_string(&state).unwrap());
+
+        let record = std::fs::read_to_string(folder.path().join("7.jsonl")).unwrap();
+        assert!(record.contains("no ${A}"), "{record}");
+        is_hidden(&record);
     }
 }
 
 #[tokio::test]
 async fn not_in_drawings_and_runs() {
-    let leaky = Provider::new("leaky", "Leaks.", |leaky: Leaky| Ok::<_, String>(leaky));
     let unmade = Provider::new("unmade", "Leaks.", |leaky: Leaky| {
         Err::<Leaky, _>(format!("bad {}", leaky.secret))
     });
     let loader = loader()
-        .with_provider(leaky)
+        .with_provider(leaky())
         .unwrap()
         .with_provider(unmade)
         .unwrap();
@@ -171,22 +245,9 @@ async fn not_in_drawings_and_runs() {
 
     let mut state = FlowState::new("Hello");
     let error = loaded.flow().run(&mut state).await.unwrap_err();
-    is_hidden(&serde_json::to_string(&state).unwrap());
-
-    // The client's own words: the loaded file knows what to hide in them.
-    assert!(error.to_string().contains("8731"));
-    for text in [
-        format!("{error}"),
-        format!("{error:#}"),
-        serde_json::to_string(&error.to_string()).unwrap(),
-    ] {
-        is_hidden(&loaded.hide_secrets(&text));
-    }
-
-    let shown = loaded.hide_secrets(&error.to_string());
     assert_eq!(
-        shown,
-        "flow `flow`, node `a`: exec failed: the call to the model failed: server: no ${A}"
+        error.to_string(),
+        "flow `flow`, node `a`: exec failed: the call to the model failed: server: no ${A} (status 500, request request ${A})"
     );
 
     let error = loader

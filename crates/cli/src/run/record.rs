@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use cogwork_agents::{FileFlow, FlowState};
-use cogwork_flow::journal::{Awaited, Progress, Snapshot, StepError, Waited, Work};
+use cogwork_flow::journal::{Awaited, Items, Progress, Snapshot, StepError, Waited, Work};
 use cogwork_flow::{BoxError, Paused, StepName};
 use cogwork_journal::{FileStore, RunJournal, Store};
 use cogwork_llm::async_trait;
@@ -66,7 +66,8 @@ fn new_id() -> String {
     format!("{now}-{}", std::process::id())
 }
 
-/// A journal without secrets: servers may repeat them in their errors.
+/// A journal that hides secrets in the error of the run, which may quote a model. (The errors of
+/// clients are already without secrets.) All methods are passed on, including those with a default.
 pub(super) struct Journal {
     recorded: RunJournal,
     loaded: Arc<FileFlow>,
@@ -82,6 +83,14 @@ impl cogwork_flow::journal::Journal for Journal {
         self.recorded.step(step, work).await
     }
 
+    async fn find(&self, step: &StepName) -> Result<Option<Vec<u8>>, BoxError> {
+        self.recorded.find(step).await
+    }
+
+    async fn fan_out(&self, step: &StepName, items: Items<'_>) -> Result<Vec<Vec<u8>>, StepError> {
+        self.recorded.fan_out(step, items).await
+    }
+
     async fn sleep(&self, step: &StepName, duration: Duration) -> Result<(), BoxError> {
         self.recorded.sleep(step, duration).await
     }
@@ -92,6 +101,14 @@ impl cogwork_flow::journal::Journal for Journal {
 
     async fn deliver(&self, event: &str, answer: Vec<u8>) -> Result<(), BoxError> {
         self.recorded.deliver(event, answer).await
+    }
+
+    fn awaits(&self, event: &str) -> bool {
+        self.recorded.awaits(event)
+    }
+
+    fn in_order(&self) -> bool {
+        self.recorded.in_order()
     }
 
     async fn progress(&self, progress: Progress<'_>) -> Result<(), BoxError> {

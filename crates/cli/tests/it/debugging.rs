@@ -351,6 +351,43 @@ fn a_trace_has_every_request_and_reply_and_no_secrets() {
     assert_eq!(mode & 0o777, 0o600);
 }
 
+/// The record of a complete step makes the records of its calls unnecessary, and an attempt that
+/// failed isn't made again.
+#[test]
+fn a_resumed_run_replays_whole_steps() {
+    let server = Server::new(|number, _| match number {
+        1 => Reply::text("One."),
+        2 => Reply::Refusal("no".to_owned()),
+        _ => Reply::text("Two."),
+    });
+    let config = server.config();
+    let place = Place::new(&format!(
+        "
+nodes:
+  - {{id: a, type: agent, config: {{{config}}}}}
+  - {{id: b, type: agent, config: {{{config}}}}}
+edges: [{{from: a, to: b}}]
+"
+    ));
+
+    let failed = place.run(&["--journal", "runs", "--input", "Go?"]);
+    assert_eq!(failed.code, 3, "{}", failed.err);
+    let resume = ["--journal", "runs", "--resume", run_id(&failed.err)];
+    let resumed = place.run(&resume);
+    assert_eq!(resumed.out, "Two.\n", "{}", resumed.err);
+
+    let again = place.run(&[&resume[..], &["--trace", "trace.jsonl"]].concat());
+    assert_eq!((again.out.as_str(), server.calls()), ("Two.\n", 3));
+
+    let traced = lines(&place.path("trace.jsonl"));
+    let replayed: Vec<_> = traced
+        .iter()
+        .filter(|line| line["event"] == "replayed")
+        .map(|line| line["step"].as_str().unwrap())
+        .collect();
+    assert_eq!(replayed, ["flow/a#1", "flow/b#2"]);
+}
+
 #[test]
 fn a_trace_is_bounded() {
     let long = "x".repeat(300_000);
@@ -523,7 +560,8 @@ fn no_key_is_in_the_record_the_trace_or_the_output() {
     let records = fs::read_dir(place.path("runs")).unwrap();
     let records = records.map(|entry| fs::read_to_string(entry.unwrap().path()).unwrap());
     let record: String = records.collect();
-    assert!(record.contains("wrong key ${KEY}"), "{record}");
+    let texts = record.matches("wrong key ${KEY}").count();
+    assert_eq!(texts, 3, "of the call, the attempt and the run: {record}");
 
     let trace = fs::read_to_string(place.path("trace")).unwrap();
     for shown in [record, trace, failed.out, failed.err] {
