@@ -66,8 +66,9 @@ fn new_id() -> String {
     format!("{now}-{}", std::process::id())
 }
 
-/// A journal that hides secrets in the error of the run, which may quote a model. (The errors of
-/// clients are already without secrets.) All methods are passed on, including those with a default.
+/// A journal that hides secrets in the reasons of waits, which are filled prompts, and in the error
+/// of the run, which may quote a model. (The errors of clients are already without secrets.) All
+/// methods are passed on, including those with a default.
 pub(super) struct Journal {
     recorded: RunJournal,
     loaded: Arc<FileFlow>,
@@ -95,7 +96,9 @@ impl cogwork_flow::journal::Journal for Journal {
         self.recorded.sleep(step, duration).await
     }
 
-    async fn wait(&self, step: &StepName, awaited: Awaited<'_>) -> Result<Waited, BoxError> {
+    async fn wait(&self, step: &StepName, mut awaited: Awaited<'_>) -> Result<Waited, BoxError> {
+        let why = self.loaded.hide_secrets(awaited.why);
+        awaited.why = &why;
         self.recorded.wait(step, awaited).await
     }
 
