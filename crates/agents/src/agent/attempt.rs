@@ -2,6 +2,7 @@
 //! runs, so that nothing is lost if the attempt fails or is stopped.
 
 use std::fmt;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use cogwork_ask::{Spent, Try};
@@ -44,11 +45,16 @@ impl Attempted {
     }
 }
 
-/// An attempt that is running. If it is dropped before it ends, it counts as failed.
+/// An attempt that is running. If it is dropped before it ends, it counts as failed, unless it only
+/// waits for a person: then the run pauses, and continues the attempt later.
 pub(super) struct Attempt<'v> {
     node: &'v str,
     failures: &'v Failures,
     attempted: Arc<Mutex<Attempted>>,
+    /// The number of tool calls that wait for a person.
+    waiting: AtomicUsize,
+    /// The number of tool calls in progress.
+    running: AtomicUsize,
     has_ended: bool,
 }
 
@@ -58,6 +64,8 @@ impl<'v> Attempt<'v> {
             node,
             failures,
             attempted: Arc::default(),
+            waiting: AtomicUsize::new(0),
+            running: AtomicUsize::new(0),
             has_ended: false,
         }
     }
@@ -90,6 +98,23 @@ impl<'v> Attempt<'v> {
         lock(&self.attempted).tools.extend(tools);
     }
 
+    /// Waits for the answer of a person about a tool call.
+    pub(super) async fn wait<T>(&self, answer: impl Future<Output = T>) -> T {
+        counted(&self.waiting, answer).await
+    }
+
+    /// Makes a tool call.
+    pub(super) async fn run<T>(&self, call: impl Future<Output = T>) -> T {
+        counted(&self.running, call).await
+    }
+
+    /// Returns whether the run pauses. It does so once no call is in progress.
+    fn is_paused(&self) -> bool {
+        let waiting = self.waiting.load(Ordering::Relaxed);
+        let running = self.running.load(Ordering::Relaxed);
+        waiting > 0 && running == 0
+    }
+
     /// Ends the attempt with success.
     pub(super) fn succeed(mut self) -> Attempted {
         self.has_ended = true;
@@ -119,11 +144,23 @@ impl<'v> Attempt<'v> {
 
 impl Drop for Attempt<'_> {
     fn drop(&mut self) {
-        if !self.has_ended {
-            let stopped = self.visit("the visit was stopped before its end".to_owned());
-            self.failures.push_stopped(stopped);
+        if self.has_ended || self.is_paused() {
+            return;
         }
+
+        let stopped = self.visit("the visit was stopped before its end".to_owned());
+        self.failures.push_stopped(stopped);
     }
+}
+
+/// Counts a future until it has returned. One that is dropped stays counted, because it is dropped
+/// just before its attempt.
+async fn counted<T>(count: &AtomicUsize, future: impl Future<Output = T>) -> T {
+    count.fetch_add(1, Ordering::Relaxed);
+    let returned = future.await;
+    count.fetch_sub(1, Ordering::Relaxed);
+
+    returned
 }
 
 /// A panic elsewhere cannot leave a record inconsistent, so a poisoned lock is still usable.

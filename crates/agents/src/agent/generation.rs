@@ -96,7 +96,7 @@ impl Agent {
             }
 
             request.push(response.message());
-            for (message, used) in self.call_tools(&response, round).await? {
+            for (message, used) in self.call_tools(&response, round, attempt).await? {
                 request.push(message);
                 attempt.keep_tools([used]);
             }
@@ -164,6 +164,7 @@ impl Agent {
         &self,
         response: &ChatResponse,
         round: u32,
+        attempt: &Attempt<'_>,
     ) -> Result<Vec<(Message, ToolUse)>, AgentErrorKind> {
         // A truncated call may be incomplete, even if it can be parsed.
         let cut = match response.finish_reason() {
@@ -180,7 +181,7 @@ impl Agent {
                 ))
             } else if place < MAX_CALLS_AT_ONCE {
                 let number = format!("{}.{}", round + 1, place + 1);
-                self.call_tool(call, &number).await?
+                self.call_tool(call, &number, attempt).await?
             } else {
                 Err(format!(
                     "too many calls at once; expected at most {MAX_CALLS_AT_ONCE}"
@@ -199,6 +200,7 @@ impl Agent {
         &self,
         call: &ToolCall,
         number: &str,
+        attempt: &Attempt<'_>,
     ) -> Result<Result<String, String>, AgentErrorKind> {
         // Without a tool, there is nothing to record.
         if !self.tools.names().any(|name| name == call.name()) {
@@ -213,7 +215,7 @@ impl Agent {
                 arguments: &arguments,
                 number,
             };
-            let refusal = self.approval.refusal(asked).await;
+            let refusal = attempt.wait(self.approval.refusal(asked)).await;
             if let Some(refusal) = refusal.map_err(AgentErrorKind::CannotWait)? {
                 return Ok(Err(refusal));
             }
@@ -225,7 +227,7 @@ impl Agent {
             Ok::<_, Infallible>(self.make(call).await)
         });
 
-        Ok(match outcome.await {
+        Ok(match attempt.run(outcome).await {
             Ok(result) => result,
             Err(error) => Err(error.to_string()),
         })

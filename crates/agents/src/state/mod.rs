@@ -205,9 +205,10 @@ impl FlowState {
     }
 
     /// Returns the visits of agents that failed or were stopped, in order, with all replies of the
-    /// model. An agent that is retried has one for each attempt. A visit that was stopped, for
-    /// example while it waited for an answer, is removed when it begins again. The newest 100 are kept. Those
-    /// inside a subflow are also returned by the state around it.
+    /// model. An agent that is retried has one for each attempt. A visit that was stopped is removed
+    /// when it begins again. A visit that waits for a person's approval isn't a failure, and its cost
+    /// is counted when it continues. The newest 100 are kept. Those inside a subflow are also
+    /// returned by the state around it.
     ///
     /// They aren't recorded by journals, like all errors, so a run that is resumed begins without.
     pub fn failures(&self) -> Vec<Visit> {

@@ -7,8 +7,10 @@
 )]
 
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use cogwork_agents::{Agent, FlowState, Loader, ToolApproval, Tools};
+use cogwork_flow::journal::MemoryJournal;
 use cogwork_flow::{Action, Flow, Paused};
 use cogwork_journal::{FileStore, RunStatus, SqliteStore, Store};
 use cogwork_llm::{ChatResponse, ScriptedClient, ToolCall};
@@ -17,6 +19,7 @@ use cogwork_tools::{ToolError, function};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
+use tokio::time::Instant;
 
 /// The mails that were sent.
 type Sent = Arc<Mutex<Vec<String>>>;
@@ -201,6 +204,50 @@ async fn an_answer_that_is_none_is_refused_and_the_question_stays() {
     deliver(&store, &event, &json!({"approved": true})).await;
     resume(&store, &flow).await.unwrap();
     assert_eq!(*sent.lock().unwrap(), ["Ada"]);
+}
+
+#[tokio::test]
+async fn a_visit_that_waits_for_a_person_has_not_failed() {
+    let sent = Sent::default();
+    let agent = Agent::new("clerk", script([call("1", "send", "Ada")]))
+        .with_tools(tools(&sent))
+        .with_approval(["send"]);
+    let flow = flow(agent);
+    let mut state = FlowState::new("Write to Ada.");
+    let mut run = flow.begin().with_journal(MemoryJournal::new("7"));
+
+    let paused = run.finish(&mut state).await.unwrap_err();
+    let paused = paused.into_paused().unwrap();
+    assert_eq!((state.failures().len(), state.calls()), (0, 0));
+
+    run.deliver(&paused.event, &true).await.unwrap();
+    run.finish(&mut state).await.unwrap();
+    assert_eq!((state.failures().len(), state.calls()), (0, 2));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_visit_that_is_stopped_during_another_call_has_failed() {
+    let sent = Sent::default();
+    let hang = function("hang", "Never returns.", |Mail { .. }| {
+        std::future::pending::<Result<String, ToolError>>()
+    });
+    let calls = [call("1", "send", "Ada"), call("2", "hang", "Bob")];
+    let agent = Agent::new("clerk", script(calls))
+        .with_tools(tools(&sent).with(hang).unwrap())
+        .with_approval(["send"]);
+
+    let flow = flow(agent);
+    let mut state = FlowState::new("Write to Ada.");
+    let error = flow
+        .begin()
+        .with_journal(MemoryJournal::new("7"))
+        .with_deadline(Instant::now() + Duration::from_secs(1))
+        .finish(&mut state)
+        .await
+        .unwrap_err();
+
+    assert!(error.paused().is_none(), "{error}");
+    assert_eq!((state.failures().len(), state.calls()), (1, 1));
 }
 
 #[tokio::test]
