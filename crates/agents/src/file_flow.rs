@@ -46,7 +46,8 @@ impl FileFlow {
 
     /// Replaces each value that the file took from the environment with `${NAME}`. Use it for
     /// everything that is shown about a run. The errors of the flow's clients are already without
-    /// these values, in journals, too, but a model may repeat those in its prompts.
+    /// these values, in journals, too. The reasons of waits may contain them, and so may outputs,
+    /// because a model may repeat its prompt.
     ///
     /// A value is found [in any spelling](cogwork_text::Mask). Any part of it of at least eight
     /// characters is also found, and so are the pieces of at least four bytes between `/`, `?`,
