@@ -1,7 +1,7 @@
 //! Block scalars: `|` and `>`.
 
-use super::Text;
-use super::scalar::Step;
+use super::step::Step;
+use super::text::Text;
 
 #[derive(Debug, Clone)]
 pub(super) struct Block {

@@ -1,6 +1,6 @@
 //! Blanks and line breaks in quoted and plain scalars.
 
-use super::Text;
+use super::text::Text;
 
 /// Blanks and line breaks since the last character. A single line break becomes a space, and of
 /// several ones, all but the first are kept.

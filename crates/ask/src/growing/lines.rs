@@ -1,7 +1,8 @@
 //! Texts that go on until a line begins with another key.
 
-use super::scalar::Step;
-use super::{GrowingText, Text, seek};
+use super::seek;
+use super::step::Step;
+use super::text::{MAX_BYTES, Text};
 
 /// The maximum number of bytes of a line that are searched for a key and its colon.
 const REACH: usize = 80;
@@ -85,7 +86,7 @@ impl Lines {
             self.is_first_line = false;
             self.name = (!self.keys.is_empty()).then(String::new);
         }
-        if self.gap.len() < GrowingText::MAX_BYTES {
+        if self.gap.len() < MAX_BYTES {
             self.gap.push(character);
         }
 

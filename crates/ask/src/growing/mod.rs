@@ -8,13 +8,19 @@ mod plain;
 mod quoted;
 mod scalar;
 mod seek;
+mod step;
 mod tags;
+mod text;
+
+pub use text::Growth;
 
 use cogwork_read::charge;
 
-use scalar::{Scalar, Step};
+use scalar::Scalar;
 use seek::{Seek, Sought};
+use step::Step;
 use tags::Tags;
+use text::Text;
 
 /// Extracts the text of one key from a reply in YAML or JSON while the reply arrives, so that a
 /// person can read the text as it grows.
@@ -55,31 +61,6 @@ pub struct GrowingText {
     after_return: bool,
 }
 
-/// A step in the growth of a text; see [`GrowingText`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Growth<'t> {
-    text: &'t str,
-    added: &'t str,
-}
-
-impl<'t> Growth<'t> {
-    /// Returns the text so far.
-    pub fn text(&self) -> &'t str {
-        self.text
-    }
-
-    /// Returns the end of the text, which is new.
-    pub fn added(&self) -> &'t str {
-        self.added
-    }
-
-    /// Returns whether the whole text is new. It then replaces any earlier text: that of an earlier
-    /// reply, of an earlier block in this reply, or of a wrong guess.
-    pub fn is_start(&self) -> bool {
-        self.text.len() == self.added.len()
-    }
-}
-
 /// Where in a reply the text is.
 #[derive(Debug, Clone)]
 enum Wanted {
@@ -117,7 +98,7 @@ enum Reading {
 impl GrowingText {
     /// The maximum size of the text, in bytes: 1 MiB. A longer text stops growing, until
     /// [`finish`](Self::finish).
-    pub const MAX_BYTES: usize = 1024 * 1024;
+    pub const MAX_BYTES: usize = text::MAX_BYTES;
 
     /// Creates an extractor for the text of `key`. The case of the key, quotes around it, and the
     /// separators between its words don't matter.
@@ -192,7 +173,7 @@ impl GrowingText {
 
     /// Returns the text so far.
     pub fn text(&self) -> &str {
-        &self.text.text
+        self.text.as_str()
     }
 
     fn take_outside_tags(&mut self, character: char) {
@@ -254,67 +235,5 @@ impl GrowingText {
             Wanted::Lines { others, .. } if !in_flow => Scalar::lines(others.clone()),
             _ => Scalar::new(column, in_flow),
         });
-    }
-}
-
-/// The text, and how it has grown since the last piece.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Text {
-    text: String,
-    /// The length before the current growth.
-    before: usize,
-    /// Whether the next character begins another text.
-    restarts: bool,
-}
-
-impl Text {
-    /// Adds a character, unless the text is full.
-    pub(crate) fn put(&mut self, character: char) {
-        if self.restarts {
-            self.restarts = false;
-            self.clear();
-        }
-
-        if self.text.len() + character.len_utf8() <= GrowingText::MAX_BYTES {
-            self.text.push(character);
-        }
-    }
-
-    pub(crate) fn put_all(&mut self, text: &str) {
-        text.chars().for_each(|character| self.put(character));
-    }
-
-    fn replace(&mut self, text: &str) {
-        self.restarts = false;
-
-        match text.strip_prefix(self.text.as_str()) {
-            Some(rest) => self.text.push_str(rest),
-            None => {
-                self.clear();
-                self.text.push_str(text);
-            }
-        }
-    }
-
-    fn clear(&mut self) {
-        self.text.clear();
-        self.before = 0;
-    }
-
-    fn restart_at_next(&mut self) {
-        self.restarts = true;
-    }
-
-    fn begin_growth(&mut self) {
-        self.before = self.text.len();
-    }
-
-    fn growth(&self) -> Option<Growth<'_>> {
-        let added = self.text.get(self.before..)?;
-
-        (!added.is_empty()).then_some(Growth {
-            text: &self.text,
-            added,
-        })
     }
 }

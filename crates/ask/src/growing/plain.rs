@@ -1,8 +1,8 @@
 //! Plain scalars: text without quotes.
 
-use super::Text;
 use super::folding::Folding;
-use super::scalar::Step;
+use super::step::Step;
+use super::text::Text;
 
 #[derive(Debug, Clone)]
 pub(super) struct Plain {

@@ -1,9 +1,9 @@
 //! Scalars in quotes.
 
-use super::Text;
 use super::escape::{Escape, Escaped};
 use super::folding::Folding;
-use super::scalar::Step;
+use super::step::Step;
+use super::text::Text;
 
 #[derive(Debug, Clone)]
 pub(super) struct Quoted {
