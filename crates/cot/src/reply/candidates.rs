@@ -16,7 +16,7 @@
 use cogwork_llm::split_thinking;
 use cogwork_read::charge;
 
-use super::repair::{Key, top_key};
+use super::keys::{Key, top_key};
 
 /// A part of the text, its offset, and whether it ends with a closing fence.
 #[derive(Debug, Clone, Copy)]

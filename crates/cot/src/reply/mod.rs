@@ -4,6 +4,7 @@
 pub(crate) mod bounds;
 mod calls;
 mod candidates;
+mod keys;
 mod parts;
 mod problem;
 mod reader;

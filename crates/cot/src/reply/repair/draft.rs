@@ -3,10 +3,10 @@
 use cogwork_plan::{Plan, Status, Step};
 use cogwork_read::charge;
 
-use super::keys::Key;
 use super::text::in_quotes;
 use super::words;
 use crate::reply::Partial;
+use crate::reply::keys::Key;
 
 /// A value and its place.
 #[derive(Debug, Clone, PartialEq)]

@@ -7,9 +7,9 @@ use cogwork_read::charge;
 use super::flow_reader::{Joined, Reader};
 use super::flow_text::Place;
 use super::flow_writer::{Output, Writer};
-use super::keys::{self, Key};
 use super::lines::Line;
 use super::repairs::Report;
+use crate::reply::keys::{self, Key};
 
 /// Rewrites every collection in flow style in block style. `open` means that the text may end in
 /// the middle of a word. Returns `None` if brackets are nested more deeply than `nesting`, or if

@@ -5,9 +5,9 @@ use cogwork_read::charge;
 
 use super::flow_node::{Node, Scalar};
 use super::flow_text::{Place, before_bracket, in_quotes, plain};
-use super::keys;
 use super::lines::Line;
 use super::repairs::Report;
+use crate::reply::keys;
 
 /// The maximum number of unclosed quotes whose end is guessed.
 const MAX_UNCLOSED: usize = 8;

@@ -3,8 +3,8 @@
 use cogwork_ask::RepairKind;
 use cogwork_read::charge;
 
-use super::keys;
 use super::quoted::unescaped_or_verbatim;
+use crate::reply::keys;
 
 /// The position of a scalar.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -3,9 +3,9 @@
 use cogwork_read::charge;
 
 use super::flow_node::{Node, Scalar};
-use super::keys::{self, Key};
 use super::lines::Line;
 use super::text::in_quotes;
+use crate::reply::keys::{self, Key};
 
 /// The maximum growth of a block in block style, beyond [`LEAST_ROOM`]. Each item is indented to
 /// the column of its list, so a list with deep indentation could otherwise grow quadratically.

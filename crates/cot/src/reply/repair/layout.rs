@@ -6,11 +6,11 @@ use cogwork_plan::MAX_DEPTH;
 use cogwork_read::charge;
 
 use super::draft::{Draft, DraftStep, Field};
-use super::keys::Key;
 use super::repairs::{Report, excerpt};
 use super::scan::{Entry, Name};
 use super::text::Value;
 use super::words;
+use crate::reply::keys::Key;
 
 /// A list of steps that is being read. The last step may still get more keys.
 struct Level {

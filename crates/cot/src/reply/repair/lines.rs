@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use cogwork_read::charge;
 
-use super::keys::is_blank;
+use crate::reply::keys::is_blank;
 
 /// The number of columns between tab stops, so that a tab is deeper than the dash of most lists.
 const TAB: usize = 4;

@@ -19,7 +19,6 @@ mod flow_node;
 mod flow_reader;
 mod flow_text;
 mod flow_writer;
-mod keys;
 mod layout;
 mod lines;
 mod quoted;
@@ -29,7 +28,6 @@ mod steps;
 mod text;
 mod words;
 
-pub(super) use keys::{Key, top_key};
 pub(super) use steps::repeats;
 
 use draft::{Draft, DraftStep, Written};

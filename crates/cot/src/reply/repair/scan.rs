@@ -5,12 +5,12 @@
 use cogwork_ask::RepairKind;
 use cogwork_read::charge;
 
-use super::keys::{self, Key, Known, Pair, Spelling, pair};
 use super::lines::Line;
 use super::quoted::closing;
 use super::repairs::{Report, excerpt};
 use super::text::{Value, is_block};
 use super::words;
+use crate::reply::keys::{self, Key, Known, Pair, Spelling, pair};
 
 /// A key or a step, and its value.
 #[derive(Debug)]

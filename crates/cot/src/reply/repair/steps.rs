@@ -5,10 +5,10 @@ use cogwork_plan::{Plan, Status};
 use cogwork_read::charge;
 
 use super::draft::{Draft, DraftStep, Field};
-use super::keys::Key;
 use super::repairs::{Report, excerpt};
 use super::text::Value;
 use super::words;
+use crate::reply::keys::Key;
 
 /// The number of equal steps in a row that is treated as a loop of the model. Two or three equal
 /// steps can be intended, but hardly this many.

@@ -3,10 +3,10 @@
 use cogwork_ask::RepairKind;
 use cogwork_read::charge;
 
-use super::keys::is_blank;
 use super::lines::Line;
 use super::quoted::{self, Quoted};
 use super::repairs::Report;
+use crate::reply::keys::is_blank;
 
 /// A raw value: the rest of the line after the key, and the following lines that belong to it.
 #[derive(Debug, Clone, Default)]

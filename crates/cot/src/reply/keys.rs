@@ -5,7 +5,7 @@ use cogwork_read::charge;
 
 /// A key of a reply or of one of its steps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::reply) enum Key {
+pub(super) enum Key {
     Thinking,
     Planning,
     Needed,
@@ -27,7 +27,7 @@ pub(super) enum Spelling {
 }
 
 impl Key {
-    pub(in crate::reply) fn as_str(self) -> &'static str {
+    pub(super) fn as_str(self) -> &'static str {
         match self {
             Self::Thinking => "current_thinking",
             Self::Planning => "planning",
@@ -89,7 +89,7 @@ const STEP_SYNONYMS: [(&str, Key); 11] = [
 const REACH: usize = 64;
 
 /// Returns the top-level key at the beginning of a text, in any spelling, but without synonyms.
-pub(in crate::reply) fn top_key(text: &str) -> Option<Key> {
+pub(super) fn top_key(text: &str) -> Option<Key> {
     let text = text.strip_prefix("- ").unwrap_or(text);
 
     // Checking one letter excludes most lines. This matters because every line of a reply is
