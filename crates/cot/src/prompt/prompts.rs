@@ -383,4 +383,10 @@ impl Default for Prompts {
     }
 }
 
+impl Default for ToolPrompts {
+    fn default() -> Self {
+        Prompts::english().tools
+    }
+}
+
 cogwork_text::debug_as_display!(PromptError);

@@ -1,12 +1,10 @@
 use serde::{Deserialize, Serialize};
 
-use super::Prompts;
-
 /// Texts about tools. They are only used by a node [with
 /// tools](crate::ChainOfThought::with_tools).
 ///
-/// The default is the texts of [`Prompts::english`], which prompts read from a file without these
-/// texts also have.
+/// The default is the texts of [`Prompts::english`](crate::Prompts::english), which prompts read
+/// from a file without these texts also have.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
@@ -33,10 +31,4 @@ pub struct ToolPrompts {
     pub unreadable: String,
     /// Asks again after a reply with calls when no more tools may be called. `{form_name}`.
     pub used_up: String,
-}
-
-impl Default for ToolPrompts {
-    fn default() -> Self {
-        Prompts::english().tools
-    }
 }
