@@ -12,7 +12,9 @@ use indicatif::{
     MultiProgress, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle, TermLike,
 };
 
-use super::{Out, wrap};
+use super::out::Out;
+use super::width::MAX_COLUMNS;
+use super::wrap;
 
 /// The maximum number of lines that are shown of a growing thought.
 const MAX_LINES: usize = 6;
@@ -134,9 +136,7 @@ impl Live {
             return Vec::new();
         };
 
-        let width = usize::from(columns)
-            .saturating_sub(3)
-            .min(super::MAX_COLUMNS);
+        let width = usize::from(columns).saturating_sub(3).min(MAX_COLUMNS);
         let count = (usize::from(rows) / 3).clamp(1, MAX_LINES);
         let shown = end_of(text, width * count * BYTES_PER_COLUMN);
 

@@ -1,24 +1,26 @@
 //! The reporter for people at a console.
 
 mod live;
+mod out;
 mod page;
+mod styles;
 mod tree;
+mod width;
 mod wrap;
 
 use std::fmt;
 use std::io::{self, IsTerminal, Write};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 
 use cogwork_llm::LlmError;
 use cogwork_text::OneLine;
 
 use crate::{Growth, Limit, Reasoning, ReplyProblem, Reporter, Rung, ToolCallRecord, Working};
 use live::Live;
-use page::{Page, Styles};
-
-/// The maximum width of the text, in columns. Longer lines are hard to read.
-const MAX_COLUMNS: usize = 100;
+use out::Out;
+use page::Page;
+use styles::Styles;
+use width::{MAX_COLUMNS, Width};
 
 /// Prints each thought: its number, the evaluation and the thinking, the plan as a tree with its
 /// progress, what changed, the cost, and the answer at the end.
@@ -71,46 +73,6 @@ pub struct ConsoleReporter {
     live: Option<Live>,
     /// The size of the replies since the last thought, in bytes.
     unfinished: AtomicUsize,
-}
-
-/// The width of the output.
-#[derive(Debug, Clone, Copy)]
-enum Width {
-    Unlimited,
-    Columns(usize),
-    /// That of the terminal, which may change.
-    OfStdout,
-}
-
-impl Width {
-    /// Returns the number of columns at this moment.
-    fn columns(self) -> Option<usize> {
-        match self {
-            Self::Unlimited => None,
-            Self::Columns(columns) => Some(columns),
-            Self::OfStdout => {
-                let (_, columns) = console::Term::stdout().size();
-                Some(usize::from(columns).min(MAX_COLUMNS))
-            }
-        }
-    }
-}
-
-/// A writer that is shared with what draws on the terminal.
-#[derive(Clone)]
-struct Out(Arc<Mutex<Box<dyn Write + Send>>>);
-
-impl Out {
-    fn new(out: impl Write + Send + 'static) -> Self {
-        Self(Arc::new(Mutex::new(Box::new(out))))
-    }
-
-    /// Writes a piece at once, so that the lines of concurrent runs do not mix. A closed pipe is
-    /// ignored.
-    fn write(&self, text: &str) {
-        let mut out = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
-    }
 }
 
 impl ConsoleReporter {

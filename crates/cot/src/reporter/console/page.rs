@@ -2,11 +2,12 @@
 
 use std::fmt;
 
-use anstyle::{AnsiColor, Style};
+use anstyle::Style;
 use cogwork_ask::Spent;
 use cogwork_plan::{ChangeKind, Plan};
 use cogwork_text::{MultiLine, Name, OneLine};
 
+use super::styles::Styles;
 use super::{tree, wrap};
 use crate::{Reasoning, ReasoningEnd, Thought, ToolCallRecord};
 
@@ -18,28 +19,6 @@ const MIN_BAR: usize = 5;
 const MAX_TOOL_USE: usize = 100;
 /// The maximum number of characters of the input in this line.
 const MAX_TOOL_INPUT: usize = 40;
-
-/// The style of each kind of text. By default, all are plain.
-#[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Styles {
-    pub(super) heading: Style,
-    pub(super) evaluation: Style,
-    pub(super) faint: Style,
-    pub(super) good: Style,
-    pub(super) warning: Style,
-}
-
-impl Styles {
-    pub(super) fn colored() -> Self {
-        Self {
-            heading: AnsiColor::Cyan.on_default().bold(),
-            evaluation: Style::new().italic(),
-            faint: Style::new().dimmed(),
-            good: AnsiColor::Green.on_default(),
-            warning: AnsiColor::Yellow.on_default(),
-        }
-    }
-}
 
 /// Lines of text, with styles and wrapped.
 pub(super) struct Page {

@@ -3,7 +3,7 @@
 use cogwork_plan::{Plan, Status, Step};
 use cogwork_text::OneLine;
 
-use super::page::Styles;
+use super::styles::Styles;
 use super::wrap::Styled;
 
 /// Returns the lines of a plan. A wrapped step continues below its text, next to the guides of the
