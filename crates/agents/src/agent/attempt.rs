@@ -1,49 +1,19 @@
 //! An attempt at a visit: what the model replied, and what it cost. It is written while the attempt
 //! runs, so that nothing is lost if the attempt fails or is stopped.
 
-use std::fmt;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use cogwork_ask::{Spent, Try};
+use cogwork_ask::Try;
 use cogwork_llm::{
     Capabilities, ChatRequest, ChatResponse, Delta, LlmClient, LlmError, ReplyStream, async_trait,
 };
-use cogwork_text::{Name, OneLine, ReplyExcerpt};
 use tokio::time::Instant;
 
+use super::attempted::Attempted;
 use super::{AgentError, AgentErrorKind};
 use crate::state::{Failures, bounded};
 use crate::{ToolUse, Visit};
-
-/// The maximum number of characters of the arguments of a call that an error shows.
-const MAX_ARGUMENTS: usize = 1_000;
-
-/// What an attempt did.
-#[derive(Default, Clone)]
-pub(super) struct Attempted {
-    pub(super) tries: Vec<Try>,
-    pub(super) tools: Vec<ToolUse>,
-    pub(super) spent: Spent,
-}
-
-impl Attempted {
-    /// Writes the last reply of the model, or the last tool that it called.
-    pub(super) fn write_last_reply(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Some(last) = self.tries.last() else {
-            return Ok(());
-        };
-
-        match self.tools.last() {
-            Some(tool) if last.reply.trim().is_empty() => {
-                let name = Name(&tool.name);
-                let arguments = OneLine::new(&tool.arguments).with_max_chars(MAX_ARGUMENTS);
-                write!(f, "\nthe reply calls `{name}` with {arguments}")
-            }
-            _ => fmt::Display::fmt(&ReplyExcerpt(&last.reply), f),
-        }
-    }
-}
 
 /// An attempt that is running. If it is dropped before it ends, it counts as failed, unless it only
 /// waits for a person: then the run pauses, and continues the attempt later.

@@ -5,7 +5,7 @@ use cogwork_flow::journal::CannotWait;
 use cogwork_llm::LlmError;
 use cogwork_text::ErrorText;
 
-use super::attempt::Attempted;
+use super::attempted::Attempted;
 use crate::quote::one_line;
 use crate::{FillError, ToolUse};
 

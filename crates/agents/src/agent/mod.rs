@@ -2,6 +2,7 @@
 
 mod approval;
 mod attempt;
+mod attempted;
 mod choice;
 mod error;
 mod generation;
@@ -23,7 +24,8 @@ use serde::{Deserialize, Serialize};
 use crate::state::Failures;
 use crate::{FlowState, Output, Template, Visit};
 use approval::Approval;
-use attempt::{Attempt, Attempted};
+use attempt::Attempt;
+use attempted::Attempted;
 use choice::Choice;
 use recorded::RecordedClient;
 

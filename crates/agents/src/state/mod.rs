@@ -1,8 +1,10 @@
 mod failures;
+mod output;
 mod saved;
 mod visit;
 
 pub(crate) use failures::Failures;
+pub use output::{Output, ToolUse};
 pub use visit::Visit;
 use visit::Visits;
 pub(crate) use visit::bounded;
@@ -12,8 +14,6 @@ use std::collections::BTreeMap;
 use cogwork_cot::Reasoning;
 use cogwork_llm::{Block, Usage};
 use cogwork_strategies::Solving;
-use cogwork_thinking::Report;
-use serde::{Deserialize, Serialize};
 
 /// The state of a flow of agents: its input, the output of each node, every visit, and the cost.
 ///
@@ -44,98 +44,6 @@ pub struct FlowState {
     failures: Failures,
     /// Why the last answer to a `wait` node could not be used.
     refusals: BTreeMap<String, String>,
-}
-
-/// The input of a flow, or the output of a node.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[non_exhaustive]
-pub struct Output {
-    /// The text.
-    pub text: String,
-    /// Attached images and files.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub blocks: Vec<Block>,
-    /// The tool calls that were made for it, in order.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub tools: Vec<ToolUse>,
-    /// The report on thinking and memory, if either was used.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub thinking: Option<Report>,
-    /// Whether it was cut off by the token limit or a filter. This is also set for the answer of a
-    /// subflow that includes an output that was cut off.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub truncated: bool,
-    /// Why it isn't a complete answer, if a limit ended a chain of thought, or a strategy was
-    /// stopped.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub cut_short: Option<String>,
-    /// The number of calls to the model, including failed ones.
-    #[serde(default, skip_serializing_if = "is_zero")]
-    pub calls: u32,
-    /// The tokens, as reported by clients. They are included in the total of the state.
-    #[serde(default, skip_serializing_if = "is_nothing")]
-    pub usage: Usage,
-}
-
-fn is_zero(number: &u32) -> bool {
-    *number == 0
-}
-
-fn is_nothing(usage: &Usage) -> bool {
-    *usage == Usage::default()
-}
-
-/// A tool call and its result.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[non_exhaustive]
-pub struct ToolUse {
-    /// The name of the tool, as the model wrote it.
-    pub name: String,
-    /// The arguments, as the model wrote them.
-    pub arguments: String,
-    /// The result, or why the call failed.
-    pub result: String,
-    /// Whether it failed.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub failed: bool,
-}
-
-impl Output {
-    /// Creates an output that consists only of a text.
-    pub fn new(text: impl Into<String>) -> Self {
-        Self {
-            text: text.into(),
-            ..Self::default()
-        }
-    }
-
-    /// Adds images and files. The default is none.
-    #[must_use]
-    pub fn with_blocks(mut self, blocks: impl IntoIterator<Item = Block>) -> Self {
-        self.blocks = blocks.into_iter().collect();
-        self
-    }
-
-    /// Sets why the output isn't a complete answer. The default is `None`.
-    #[must_use]
-    pub fn with_cut_short(mut self, reason: Option<String>) -> Self {
-        self.cut_short = reason;
-        self
-    }
-
-    /// Adds calls to the model. The default is none.
-    #[must_use]
-    pub fn with_calls(mut self, calls: u32) -> Self {
-        self.calls = calls;
-        self
-    }
-
-    /// Adds tokens. The default is none.
-    #[must_use]
-    pub fn with_usage(mut self, usage: Usage) -> Self {
-        self.usage = usage;
-        self
-    }
 }
 
 impl FlowState {

@@ -3,7 +3,7 @@ use std::collections::VecDeque;
 use cogwork_ask::{Spent, Try};
 use serde::{Deserialize, Serialize};
 
-use super::{Output, ToolUse};
+use super::output::{Output, ToolUse};
 
 /// A visit to a node of a flow of agents.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]

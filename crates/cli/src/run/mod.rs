@@ -13,8 +13,8 @@ mod trace;
 use std::sync::Arc;
 use std::time::Duration;
 
-use cogwork_agents::{FileFlow, FlowState, Loader, Output};
-use cogwork_flow::{BoxError, CancellationToken, Ended, RunError, events};
+use cogwork_agents::{FileFlow, FlowState, Loader};
+use cogwork_flow::{CancellationToken, Ended, RunError, events};
 use tokio::time::Instant;
 
 use crate::arguments::Run;
@@ -22,13 +22,11 @@ use crate::commands::load;
 use crate::output::{Outcome, tell, write};
 use answers::Terminal;
 use record::Record;
+use result::Result;
 use trace::Trace;
 
 /// How long to wait at the end of the run for a file that is still being opened.
 const LAST_WORK: Duration = Duration::from_secs(1);
-
-/// The result of a run: the answer and the end, or the error.
-type Result<T = (Output, Ended)> = std::result::Result<T, BoxError>;
 
 pub(crate) fn run(arguments: &Run) -> Outcome {
     let trace = Trace::default();

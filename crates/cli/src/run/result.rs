@@ -3,14 +3,16 @@
 use std::collections::BTreeSet;
 use std::time::UNIX_EPOCH;
 
-use cogwork_agents::{FileFlow, FlowState};
-use cogwork_flow::Paused;
+use cogwork_agents::{FileFlow, FlowState, Output};
+use cogwork_flow::{BoxError, Ended, Paused};
 use cogwork_text::Name;
 use serde_json::{Value, json};
 
-use super::Result;
 use super::record::Hint;
 use crate::output::tell;
+
+/// The result of a run: the answer and the end, or the error.
+pub(super) type Result<T = (Output, Ended)> = std::result::Result<T, BoxError>;
 
 /// Returns everything about a run, without values from the environment.
 pub(super) fn of(
