@@ -4,7 +4,7 @@
 use cogwork_read::charge;
 use serde_json::{Map, Value};
 
-use super::json::{NAME, VALUE};
+use super::map_entries::object_of;
 use crate::{Parameter, ParameterType};
 
 /// Returns a name in lower case, without spaces and punctuation.
@@ -57,21 +57,6 @@ pub(crate) fn typed(value: Value, kind: &ParameterType) -> Value {
         }
         (value, _) => value,
     }
-}
-
-/// Returns an object that a schema describes as a list of names and values.
-fn object_of(entries: &[Value]) -> Option<Value> {
-    let entry = |entry: &Value| {
-        let entry = entry.as_object().filter(|entry| entry.len() == 2)?;
-        let name = entry.get(NAME)?.as_str()?;
-        let value = entry.get(VALUE)?;
-
-        Some((name.to_owned(), value.clone()))
-    };
-
-    charge(entries.len());
-    let object: Map<String, Value> = entries.iter().map(entry).collect::<Option<_>>()?;
-    Some(object.into())
 }
 
 /// Converts a value inside JSON, where a quoted text is meant to be a text.

@@ -10,4 +10,3 @@ mod shape;
 pub(super) use describe::{keys, structure};
 pub(super) use find::{FoundObject, find};
 pub(super) use schema::{bounded, flat};
-pub(crate) use shape::{NAME, VALUE};

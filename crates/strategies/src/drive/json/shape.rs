@@ -3,6 +3,7 @@
 use serde_json::{Number, Value};
 
 use crate::drive::form::{Field, Form, THOUGHT};
+use crate::drive::map_entries::{NAME, VALUE};
 use crate::drive::narrowing::Narrowing;
 use crate::{Parameter, ParameterType};
 
@@ -42,12 +43,6 @@ pub(super) struct Property {
     pub(super) description: String,
     pub(super) shape: Shape,
 }
-
-/// The key of a map's entry that has the name.
-pub(crate) const NAME: &str = "name";
-
-/// The key of a map's entry that has the value.
-pub(crate) const VALUE: &str = "value";
 
 impl Shape {
     /// Returns the structure of a reply. Lists have at most `max_items` items.
