@@ -21,6 +21,7 @@ mod options;
 mod progress;
 mod questions;
 mod reply;
+mod shared;
 mod solved;
 mod solver;
 mod solving;

@@ -4,7 +4,6 @@ use std::sync::Arc;
 use cogwork_llm::{ChatRequest, LlmClient};
 
 use super::SolveBudget;
-use super::stage_node::Shared;
 
 /// Settings for one run, which replace those of the [`Solver`](super::Solver).
 ///
@@ -32,9 +31,9 @@ use super::stage_node::Shared;
 /// [`Solving::with_options`](super::Solving::with_options).
 #[derive(Clone, Default)]
 pub struct SolveOptions {
-    budget: Option<SolveBudget>,
-    request: Option<ChatRequest>,
-    client: Option<Arc<dyn LlmClient>>,
+    pub(super) budget: Option<SolveBudget>,
+    pub(super) request: Option<ChatRequest>,
+    pub(super) client: Option<Arc<dyn LlmClient>>,
 }
 
 impl SolveOptions {
@@ -64,24 +63,9 @@ impl SolveOptions {
         self
     }
 
-    /// Returns the settings of a run.
-    pub(super) fn apply(&self, shared: &Arc<Shared>) -> Arc<Shared> {
-        if self.budget.is_none() && self.request.is_none() && self.client.is_none() {
-            return Arc::clone(shared);
-        }
-
-        let mut shared = Shared::clone(shared);
-        if let Some(budget) = self.budget {
-            shared.budget = budget;
-        }
-        if let Some(request) = &self.request {
-            shared.questions.request = request.clone();
-        }
-        if let Some(client) = &self.client {
-            shared.questions.set_client(Arc::clone(client));
-        }
-
-        Arc::new(shared)
+    /// Returns whether all settings are those of the solver.
+    pub(super) fn is_empty(&self) -> bool {
+        self.budget.is_none() && self.request.is_none() && self.client.is_none()
     }
 }
 

@@ -9,7 +9,8 @@ use cogwork_tools::Tools;
 use super::edges;
 use super::ladders::Ladders;
 use super::questions::Questions;
-use super::stage_node::{Shared, StageNode};
+use super::shared::Shared;
+use super::stage_node::StageNode;
 use super::{Driver, SolveBudget, SolveError, SolveOptions, Solved, Solving};
 use crate::SessionLimits;
 
@@ -195,7 +196,7 @@ impl Solver {
         options: SolveOptions,
     ) -> Result<Solved, SolveError> {
         // The instructions depend on the client.
-        let shared = options.apply(&Arc::new(self.0.clone()));
+        let shared = Arc::new(self.0.clone()).with_options(&options);
         let budget = shared.budget;
         let begun = Self(Shared::clone(&shared)).begin(problem);
 

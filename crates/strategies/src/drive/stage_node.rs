@@ -7,7 +7,6 @@ use std::sync::Arc;
 use cogwork_ask::Spent;
 use cogwork_flow::{Action, Node};
 use cogwork_llm::{LlmError, Message};
-use cogwork_tools::Tools;
 use serde::{Deserialize, Serialize};
 
 use super::calling::call_all;
@@ -15,25 +14,14 @@ use super::conclusion;
 use super::edges;
 use super::meter::{Meter, Reserve};
 use super::progress::is_stuck;
-use super::questions::{AllAsked, Questions};
+use super::questions::AllAsked;
+use super::shared::Shared;
 use super::work::Enough;
 use super::{
-    Ask, AskProblem, Asked, Call, Called, Done, Driver, EndReason, Next, PlannedCall, SolveBudget,
-    SolveError, Solving, StageReply, StageTurn, StageWork,
+    Ask, AskProblem, Asked, Call, Called, Done, EndReason, Next, PlannedCall, SolveError, Solving,
+    StageReply, StageTurn, StageWork,
 };
-use crate::{SessionLimits, Stage, Strategy};
-
-/// What all stages of a solver share.
-#[derive(Clone)]
-pub(super) struct Shared {
-    pub(super) driver: Arc<dyn Driver>,
-    pub(super) strategy: Strategy,
-    pub(super) questions: Questions,
-    pub(super) tools: Tools,
-    pub(super) budget: SolveBudget,
-    pub(super) patience: u32,
-    pub(super) session_limits: SessionLimits,
-}
+use crate::Stage;
 
 /// The node of a stage.
 pub(super) struct StageNode {
@@ -114,7 +102,7 @@ impl Node<Solving> for StageNode {
             return Err(SolveError::empty_problem());
         }
 
-        let shared = solving.options.apply(&self.shared);
+        let shared = self.shared.with_options(&solving.options);
         let turn = StageTurn {
             solving,
             stage: &self.stage,

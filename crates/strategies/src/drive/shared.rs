@@ -1,0 +1,43 @@
+//! The settings of a solver.
+
+use std::sync::Arc;
+
+use cogwork_tools::Tools;
+
+use super::questions::Questions;
+use super::{Driver, SolveBudget, SolveOptions};
+use crate::{SessionLimits, Strategy};
+
+/// What all stages of a solver share.
+#[derive(Clone)]
+pub(super) struct Shared {
+    pub(super) driver: Arc<dyn Driver>,
+    pub(super) strategy: Strategy,
+    pub(super) questions: Questions,
+    pub(super) tools: Tools,
+    pub(super) budget: SolveBudget,
+    pub(super) patience: u32,
+    pub(super) session_limits: SessionLimits,
+}
+
+impl Shared {
+    /// Returns the settings of a run with these options.
+    pub(super) fn with_options(self: &Arc<Self>, options: &SolveOptions) -> Arc<Self> {
+        if options.is_empty() {
+            return Arc::clone(self);
+        }
+
+        let mut shared = Self::clone(self);
+        if let Some(budget) = options.budget {
+            shared.budget = budget;
+        }
+        if let Some(request) = &options.request {
+            shared.questions.request = request.clone();
+        }
+        if let Some(client) = &options.client {
+            shared.questions.set_client(Arc::clone(client));
+        }
+
+        Arc::new(shared)
+    }
+}
