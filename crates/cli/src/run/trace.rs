@@ -131,7 +131,13 @@ impl Trace {
 
 /// Opens a file to add lines to it. Only the user may read a new one.
 fn open(path: &Path) -> Result<File, BoxError> {
-    let (folder, name) = Folder::of_linked_file(path)?;
+    // A new file has no links to follow.
+    let (folder, name) = if path.exists() {
+        Folder::of_linked_file(path)?
+    } else {
+        Folder::of_file(path)?
+    };
+
     #[cfg(unix)]
     let is_new = !folder.has_file(&name)?;
     let file = folder.open_or_create(&name, Access::Append)?;
