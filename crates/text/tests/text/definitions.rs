@@ -55,7 +55,7 @@ const OTHER_REASONS: [(&str, &[&str], &str); 16] = [
         "a reply may begin with a byte order mark",
     ),
     (
-        "cot/src/reply/repair/keys.rs",
+        "cot/src/reply/keys.rs",
         &["\\u{200", "\\u{fe"],
         "models put invisible spaces around keys",
     ),
