@@ -366,7 +366,7 @@ const DENIALS: &[&str] = &[
 /// Returns whether a text in lower case declines to answer.
 pub(super) fn is_refusal(text: &str) -> bool {
     charge(text.len());
-    let text = text.trim_start_matches(['*', '_', '#', '>', ' ']);
+    let text = text.trim_start_matches(['*', '_', '#', '>', '[', '(', ' ']);
 
     if starts_with_any(text, OPENINGS) || has_phrase(text) {
         return true;
@@ -375,7 +375,7 @@ pub(super) fn is_refusal(text: &str) -> bool {
     let after = after_apology(text);
     let rest = after.unwrap_or(text);
     let is_sorry = after.is_some();
-    if is_sorry && (starts_with_any(rest, OPENINGS) || is_missing(rest)) {
+    if is_sorry && (starts_with_any(rest, OPENINGS) || is_missing(rest) || is_no(rest)) {
         return true;
     }
 
@@ -478,4 +478,12 @@ fn has_word(text: &str, word: &str) -> bool {
         let after = text.get(start + found.len()..).unwrap_or_default();
         !before.ends_with(char::is_alphanumeric) && !after.starts_with(char::is_alphanumeric)
     })
+}
+
+/// Returns whether a text is nothing but "no".
+fn is_no(text: &str) -> bool {
+    matches!(
+        super::bare(text),
+        "no" | "nein" | "non" | "não" | "нет" | "nee"
+    )
 }

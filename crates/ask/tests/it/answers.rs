@@ -6,6 +6,9 @@ const PROBLEM: &str = "How far do three trips of 17 km go?";
 
 const REFUSALS: &[&str] = &[
     "I cannot help with that.",
+    "[I cannot help with that.]",
+    "(I cannot help with that.)",
+    "Sorry, no.",
     "I can't assist with that request.",
     "I’m sorry, but I can’t help with that.",
     "**I'm sorry, but I can't assist with that.**",

@@ -11,9 +11,39 @@ use crate::{
 };
 
 /// Returns the answer of a path.
+///
+/// The answer is the last line of the form, so its text also contains what the model added after
+/// it: a closing remark after an empty line, or a line with another label. These don't belong to the
+/// vote.
 pub(super) fn answer_of(reply: &StageReply) -> &str {
-    reply.field(ANSWER).trim()
+    let answer = reply.field(ANSWER).trim();
+    let mut end = 0;
+
+    for line in answer.split_inclusive('\n') {
+        let is_added = end > 0 && (line.trim().is_empty() || is_labelled(line));
+        if is_added {
+            break;
+        }
+
+        end += line.len();
+    }
+
+    answer.get(..end).unwrap_or(answer).trim()
 }
+
+/// Returns whether a line begins with a label of a few words, such as `Confidence: high`.
+fn is_labelled(line: &str) -> bool {
+    let Some((label, _)) = line.split_once(':') else {
+        return false;
+    };
+
+    let label = label.trim_matches(|mark: char| mark.is_whitespace() || "*_`-".contains(mark));
+    let is_word = |character: char| character.is_alphabetic() || character == ' ';
+    !label.is_empty() && label.chars().count() <= MAX_LABEL && label.chars().all(is_word)
+}
+
+/// The maximum number of characters of a label.
+const MAX_LABEL: usize = 30;
 
 /// Adds a branch for each path, and keeps the answers.
 pub(super) fn take_paths(

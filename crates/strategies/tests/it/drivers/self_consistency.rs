@@ -16,6 +16,34 @@ fn votes<const N: usize>(answers: [&str; N]) -> ScriptedClient {
 }
 
 #[tokio::test]
+async fn what_a_model_adds_after_its_answer_is_not_part_of_the_vote() {
+    let client = votes([
+        "42\n\nLet me know if you need more.",
+        "42",
+        "42\n**Confidence:** high",
+        "41",
+        "41",
+    ]);
+
+    let solver = Solver::new(client, SelfConsistency::new().with_all_paths());
+    let solved = solver.solve(PROBLEM).await.unwrap();
+    assert_eq!(solved.answer(), Some("42"));
+    assert_eq!(solved.confidence(), Some(0.6));
+}
+
+#[tokio::test]
+async fn an_answer_of_two_lines_is_voted_for_as_a_whole() {
+    let client = votes(["x = 3\ny = 4", "x = 3\ny = 5", "x = 3\ny = 4"]);
+
+    let solver = Solver::new(
+        client,
+        SelfConsistency::new().with_paths(3).with_all_paths(),
+    );
+    let solved = solver.solve(PROBLEM).await.unwrap();
+    assert_eq!(solved.answer(), Some("x = 3\ny = 4"));
+}
+
+#[tokio::test]
 async fn the_answer_of_the_majority_is_taken() {
     let client = ScriptedClient::new([
         "Thought: 3 * 17 = 51.\nAnswer: 51 km",
