@@ -71,10 +71,12 @@ fn start(arguments: &Run, loaded: &Arc<FileFlow>, trace: &Trace) -> Result<Outco
         hint.tell_start();
     }
 
+    let token = CancellationToken::new();
     let running = Running {
         arguments,
         loaded,
         trace,
+        token: token.clone(),
     };
     let ended = runtime.block_on(running.until_interrupted(&mut state, journal));
 
@@ -86,6 +88,7 @@ fn start(arguments: &Run, loaded: &Arc<FileFlow>, trace: &Trace) -> Result<Outco
         state: &state,
         hint: &hint,
         ended,
+        is_interrupted: token.is_cancelled(),
     };
     let outcome = finished.tell(arguments.json);
 
@@ -101,6 +104,8 @@ struct Finished<'r> {
     state: &'r FlowState,
     hint: &'r record::Hint<'r>,
     ended: std::result::Result<Ended, RunError>,
+    /// Whether the user pressed Ctrl-C.
+    is_interrupted: bool,
 }
 
 impl Finished<'_> {
@@ -110,11 +115,12 @@ impl Finished<'_> {
             state,
             hint,
             ended,
+            is_interrupted,
         } = self;
 
         let outcome = match &ended {
             Ok(_) => Outcome::Success,
-            Err(error) if error.is_cancelled() => Outcome::Interrupted,
+            Err(error) if error.is_cancelled() || is_interrupted => Outcome::Interrupted,
             Err(error) if error.paused().is_some() => Outcome::Waiting,
             Err(_) => Outcome::RunFailed,
         };
@@ -171,6 +177,8 @@ struct Running<'r> {
     arguments: &'r Run,
     loaded: &'r Arc<FileFlow>,
     trace: &'r Trace,
+    /// Cancelled when the user presses Ctrl-C.
+    token: CancellationToken,
 }
 
 impl Running<'_> {
@@ -181,7 +189,7 @@ impl Running<'_> {
         state: &mut FlowState,
         journal: Option<record::Journal>,
     ) -> std::result::Result<Ended, RunError> {
-        let token = CancellationToken::new();
+        let token = self.token.clone();
         let interrupted = async {
             match tokio::signal::ctrl_c().await {
                 Ok(()) => token.cancel(),

@@ -225,6 +225,16 @@ fn answers_can_be_given_at_the_start() {
 
 /// Runs the command on a terminal on which these lines are typed.
 fn on_a_terminal(place: &Place, arguments: &[&str], typed: &str) -> (Told, String) {
+    on_a_terminal_until(place, arguments, typed, |_| false)
+}
+
+/// Runs the command on a terminal. It gets Ctrl-C once the screen is in this state.
+fn on_a_terminal_until(
+    place: &Place,
+    arguments: &[&str],
+    typed: &str,
+    is_time: impl Fn(&str) -> bool + Send + 'static,
+) -> (Told, String) {
     let mut terminal = File::from(openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap());
     grantpt(&terminal).unwrap();
     unlockpt(&terminal).unwrap();
@@ -241,11 +251,24 @@ fn on_a_terminal(place: &Place, arguments: &[&str], typed: &str) -> (Told, Strin
     terminal.write_all(typed.as_bytes()).unwrap();
 
     let mut screen = terminal.try_clone().unwrap();
+    let process = child.id().to_string();
     let shown = thread::spawn(move || {
-        let mut shown = Vec::new();
+        let mut shown = String::new();
+        let mut piece = [0; 1024];
+        let mut is_interrupted = false;
+
         // On Linux, the end of a terminal is an error.
-        let _ = screen.read_to_end(&mut shown);
-        String::from_utf8_lossy(&shown).into_owned()
+        while let Ok(length @ 1..) = screen.read(&mut piece) {
+            shown.push_str(&String::from_utf8_lossy(&piece[..length]));
+
+            if !is_interrupted && is_time(&shown) {
+                is_interrupted = true;
+                let kill = Command::new("kill").args(["-INT", &process]).status();
+                assert!(kill.unwrap().success());
+            }
+        }
+
+        shown
     });
 
     let told = told(child.wait_with_output().unwrap());
@@ -278,6 +301,16 @@ fn on_a_terminal_the_command_asks() {
         screen.contains("cogwork: to answer: cogwork run flow.yaml"),
         "{screen}"
     );
+}
+
+#[test]
+fn ctrl_c_at_a_question_interrupts_the_run() {
+    let place = Place::new(APPROVAL);
+    let arguments = ["-q", "--input", "the sea"];
+    let is_asked = |screen: &str| screen.contains("Publish this?");
+    let (told, screen) = on_a_terminal_until(&place, &arguments, "", is_asked);
+
+    assert_eq!(told.code, 130, "{screen}");
 }
 
 #[test]
