@@ -13,7 +13,7 @@ pub(crate) struct Reserve {
 }
 
 /// The tokens of the reply before the first thought.
-const TOKENS: u64 = 1024;
+const TOKENS: u64 = 512;
 /// The least tokens of the reply, unless the limit is low.
 const LEAST_TOKENS: u64 = 512;
 /// The time before the first thought.
