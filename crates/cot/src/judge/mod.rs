@@ -1,24 +1,23 @@
 //! Decides whether a reply can be used, and builds the complaint if it can't.
 
+mod calls;
+
 use std::time::Duration;
 
 use cogwork_ask::{
     Allowance, Exceeded, GrowingText, Growth, Policy, Record, Rung, RunningAttempt, Spent, Verdict,
-    excerpt, offload,
+    offload,
 };
 use cogwork_flow::journal::CannotWait;
 use cogwork_flow::{is_watched, report};
-use cogwork_llm::{
-    ChatRequest, ChatResponse, FinishReason, LlmError, Message, ResponseLimits, ToolCall,
-};
+use cogwork_llm::{ChatRequest, ChatResponse, FinishReason, LlmError};
 
 use crate::brief::{Wanted, allowance, bounds};
 use crate::clock::Clock;
 use crate::form::Form;
 use crate::format::{holds, reply_format};
 use crate::open_steps::OpenSteps;
-use crate::reply::{read_calls, without_empty_calls};
-use crate::tool_calls::ToolCalls;
+use crate::reply::without_empty_calls;
 use crate::tooling::Calling;
 use crate::{
     Brief, ChainOfThought, EarlyEnd, Limit, Limits, Partial, Read, ReasoningEvent, ReplyProblem,
@@ -140,106 +139,6 @@ impl<'a> Judge<'a> {
     /// Returns whether the model may call tools in its next reply.
     fn may_call(&self) -> bool {
         self.wanted() == Wanted::ThoughtOrCalls
-    }
-
-    /// Makes the calls of a reply, and returns the messages with which the conversation continues.
-    async fn call_tools(
-        &mut self,
-        response: &ChatResponse,
-        calls: &[ToolCall],
-        form: Form,
-    ) -> Vec<Message> {
-        self.rounds_left -= 1;
-
-        let reply = ToolCalls {
-            node: self.node,
-            thought_number: self.brief.thought_number,
-            try_number: self.tries,
-            reason: response.finish_reason(),
-            calls,
-        };
-
-        for _ in 0..reply.admitted() {
-            self.brief.tally.count_tool_call();
-        }
-
-        let first = self.tool_calls.len();
-        let begun = calls
-            .iter()
-            .map(|call| ToolCallRecord::begun(self.tries, call));
-        self.tool_calls.extend(begun);
-
-        let uses = self.tool_calls.get_mut(first..).unwrap_or_default();
-        match reply.make(uses).await {
-            Ok(replayed) => self.clock.add_replayed(replayed),
-            Err(error) => self.cannot_wait = Some(error),
-        }
-
-        match self.brief.calling {
-            Calling::InReplies => self.results_in_text(response, first, form),
-            Calling::Natively | Calling::Never => self.results_as_messages(response, calls, first),
-        }
-    }
-
-    fn results_in_text(&self, response: &ChatResponse, first: usize, form: Form) -> Vec<Message> {
-        let uses = self.tool_calls.get(first..).unwrap_or_default();
-        let is_last = !self.may_call();
-
-        vec![
-            Message::assistant(excerpt(response.text())),
-            self.node.prompts.tool_results(uses, is_last, form),
-        ]
-    }
-
-    fn results_as_messages(
-        &self,
-        response: &ChatResponse,
-        calls: &[ToolCall],
-        first: usize,
-    ) -> Vec<Message> {
-        let uses = self.tool_calls.iter().skip(first);
-        let results = calls.iter().zip(uses).map(|(call, used)| {
-            if used.failed {
-                Message::tool_failure(call, used.output.as_str())
-            } else {
-                Message::tool_result(call, used.output.as_str())
-            }
-        });
-
-        let reply = response.clone().separate_thinking();
-        let said = if reply.text().trim().is_empty() {
-            String::new()
-        } else {
-            excerpt(reply.text())
-        };
-        let asked = Message::assistant(said).with_tool_calls(calls.iter().cloned());
-        std::iter::once(asked).chain(results).collect()
-    }
-
-    /// Returns the tool calls of a reply.
-    async fn wanted_calls(&self, response: &ChatResponse) -> Result<Vec<ToolCall>, ReplyProblem> {
-        let calls = match self.brief.calling {
-            Calling::Never => return Ok(Vec::new()),
-            Calling::Natively => response.tool_calls().to_vec(),
-            Calling::InReplies => self.calls_in_text(response).await?,
-        };
-
-        let limited = ChatResponse::default().with_tool_calls(calls.iter().cloned());
-        ResponseLimits::default()
-            .check(&limited)
-            .map_err(|error| ReplyProblem::new(ReplyProblemKind::ToolCalls, error))?;
-        Ok(calls)
-    }
-
-    async fn calls_in_text(&self, response: &ChatResponse) -> Result<Vec<ToolCall>, ReplyProblem> {
-        // The reader of plans returns the error.
-        if response.text().len() > self.node.limits.reply_bytes {
-            return Ok(Vec::new());
-        }
-
-        let text = response.text().to_owned();
-        let id = format!("call_{}_", self.tries);
-        offload(text.len(), move || read_calls(&text, &id)).await
     }
 
     /// Reads a reply that calls no tools, or none that may be called.
