@@ -259,7 +259,9 @@ fn on_a_terminal_until(
 
         // On Linux, the end of a terminal is an error.
         while let Ok(length @ 1..) = screen.read(&mut piece) {
-            shown.push_str(&String::from_utf8_lossy(&piece[..length]));
+            shown.push_str(&String::from_utf8_lossy(
+                piece.get(..length).unwrap_or_default(),
+            ));
 
             if !is_interrupted && is_time(&shown) {
                 is_interrupted = true;
