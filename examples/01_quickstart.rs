@@ -171,7 +171,7 @@
 
 use std::env;
 use std::error::Error;
-use std::io::{IsTerminal, stderr};
+use std::io::{IsTerminal, Write, stderr, stdout};
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
@@ -208,7 +208,8 @@ async fn main() -> ExitCode {
     if let [word] = words.as_slice()
         && matches!(word.as_str(), "--help" | "-h")
     {
-        println!("{HELP}");
+        // A reader may close the pipe, as `head` does.
+        let _ = writeln!(stdout(), "{HELP}");
         return ExitCode::SUCCESS;
     }
 
