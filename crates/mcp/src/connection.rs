@@ -1,0 +1,40 @@
+//! What the server knows of the client at the other end.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, PoisonError};
+
+use crate::store::{Owner, SessionId, SessionKind};
+
+/// A client that is connected.
+#[derive(Debug)]
+pub(crate) struct Connection {
+    owner: Owner,
+    /// The session of each kind that calls without an id use.
+    current: Mutex<HashMap<SessionKind, SessionId>>,
+}
+
+impl Connection {
+    pub(crate) fn new(owner: Owner) -> Self {
+        Self {
+            owner,
+            current: Mutex::default(),
+        }
+    }
+
+    /// Returns whose sessions the client may use.
+    pub(crate) fn owner(&self) -> &Owner {
+        &self.owner
+    }
+
+    /// Returns the session that this client used last.
+    pub(crate) fn current(&self, kind: SessionKind) -> Option<SessionId> {
+        let current = self.current.lock().unwrap_or_else(PoisonError::into_inner);
+        current.get(&kind).cloned()
+    }
+
+    /// Sets the session for calls without an id.
+    pub(crate) fn set_current(&self, kind: SessionKind, id: SessionId) {
+        let mut current = self.current.lock().unwrap_or_else(PoisonError::into_inner);
+        current.insert(kind, id);
+    }
+}

@@ -1,0 +1,77 @@
+//! Requests of one client.
+
+use std::sync::Arc;
+
+use rmcp::model::{
+    CallToolRequestParams, CallToolResponse, Implementation, ListToolsResult,
+    PaginatedRequestParams, ServerCapabilities, ServerConfig,
+};
+use rmcp::service::{RequestContext, RoleServer};
+use rmcp::{ErrorData, ServerHandler};
+
+use crate::connection::Connection;
+use crate::server::Shared;
+use crate::tool::{ToolCall, ToolFailure};
+
+/// Teaches a model which tool to use.
+const INSTRUCTIONS: &str = include_str!("instructions.md");
+
+/// Handles the requests of one client.
+#[derive(Clone)]
+pub(crate) struct Handler {
+    pub(crate) shared: Arc<Shared>,
+    pub(crate) connection: Arc<Connection>,
+}
+
+impl ServerHandler for Handler {
+    fn get_info(&self) -> ServerConfig {
+        let capabilities = ServerCapabilities::builder().enable_tools().build();
+        let mut info = ServerConfig::new(capabilities);
+        info.server_info = Implementation::new("cogwork", env!("CARGO_PKG_VERSION"));
+        info.instructions = Some(INSTRUCTIONS.trim().to_owned());
+        info
+    }
+
+    async fn list_tools(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListToolsResult, ErrorData> {
+        let tools = self.shared.tools.iter().map(|tool| tool.definition());
+        Ok(ListToolsResult::with_all_items(tools.collect()))
+    }
+
+    async fn call_tool(
+        &self,
+        request: CallToolRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        let Ok(_permit) = self.shared.requests.acquire().await else {
+            return Err(ErrorData::internal_error("the server is stopping", None));
+        };
+
+        let name = request.name;
+        let mut tools = self.shared.tools.iter();
+        let Some(tool) = tools.find(|tool| tool.definition().name == name) else {
+            return self.unknown_tool(&name).into_response();
+        };
+
+        let call = ToolCall {
+            arguments: request.arguments.unwrap_or_default(),
+            connection: &self.connection,
+            context: &context,
+        };
+        let result = tool.call(call).await;
+        result.or_else(ToolFailure::into_response)
+    }
+}
+
+impl Handler {
+    fn unknown_tool(&self, name: &str) -> ToolFailure {
+        let name = cogwork_text::Name(name);
+        let names = self.shared.tools.iter().map(|tool| tool.definition().name);
+        let names: Vec<_> = names.collect();
+        let known = cogwork_text::NameList::or(names.iter());
+        ToolFailure::message(format_args!("there is no tool `{name}`; expected {known}"))
+    }
+}

@@ -1,0 +1,24 @@
+//! A server for the [Model Context Protocol](https://modelcontextprotocol.io): reasoning strategies
+//! and the chain of thought inside assistants.
+
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
+mod server;
+pub use server::{Server, ServerBuilder};
+
+mod limits;
+pub use limits::Limits;
+
+mod error;
+pub use error::ServerError;
+
+mod connection;
+mod handler;
+mod store;
+mod tool;
+mod tools;
+
+/// The code in the README, compiled and run as a doctest.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

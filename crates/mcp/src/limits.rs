@@ -1,0 +1,91 @@
+/// The limits of a server. All of them are stated in errors when they are reached.
+///
+/// ```
+/// use cogwork_mcp::Limits;
+///
+/// let limits = Limits::default().with_thought_bytes(16 * 1024);
+/// assert_eq!(limits.thought_bytes, 16 * 1024);
+/// assert_eq!(limits.sessions, 10_000);
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Limits {
+    /// The maximum length of a message, in bytes. The default is 4 MiB.
+    pub message_bytes: usize,
+    /// The maximum length of the text of a thought or of a reply, in bytes. The default is 256 KiB.
+    pub thought_bytes: usize,
+    /// The maximum number of thoughts in a session. The default is 10,000.
+    pub thoughts: usize,
+    /// The maximum number of branches in a session. The default is 1,000.
+    pub branches: usize,
+    /// The maximum number of sessions of one client. The default is 10,000.
+    pub sessions: usize,
+    /// The maximum number of sessions that are kept in memory. Others are read from the store when
+    /// they are used. The default is 64.
+    pub open_sessions: usize,
+    /// The maximum number of requests that are handled at the same time. The default is 64.
+    pub concurrent_requests: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            message_bytes: 4 * 1024 * 1024,
+            thought_bytes: 256 * 1024,
+            thoughts: 10_000,
+            branches: 1_000,
+            sessions: 10_000,
+            open_sessions: 64,
+            concurrent_requests: 64,
+        }
+    }
+}
+
+/// Writes a method for a limit, which is at least 1.
+macro_rules! limit {
+    ($(#[$doc:meta])* $method:ident, $field:ident) => {
+        $(#[$doc])*
+        #[must_use]
+        pub fn $method(mut self, $field: usize) -> Self {
+            self.$field = $field.max(1);
+            self
+        }
+    };
+}
+
+impl Limits {
+    limit! {
+        /// Sets the maximum length of a message, in bytes.
+        with_message_bytes, message_bytes
+    }
+
+    limit! {
+        /// Sets the maximum length of the text of a thought or of a reply, in bytes.
+        with_thought_bytes, thought_bytes
+    }
+
+    limit! {
+        /// Sets the maximum number of thoughts in a session.
+        with_thoughts, thoughts
+    }
+
+    limit! {
+        /// Sets the maximum number of branches in a session.
+        with_branches, branches
+    }
+
+    limit! {
+        /// Sets the maximum number of sessions of one client.
+        with_sessions, sessions
+    }
+
+    limit! {
+        /// Sets the maximum number of sessions that are kept in memory.
+        with_open_sessions, open_sessions
+    }
+
+    limit! {
+        /// Sets the maximum number of requests that are handled at the same time.
+        with_concurrent_requests, concurrent_requests
+    }
+}

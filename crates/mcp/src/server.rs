@@ -1,0 +1,162 @@
+use std::fmt;
+use std::future::Future;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use rmcp::ServiceExt;
+use rmcp::service::RoleServer;
+use rmcp::transport::IntoTransport;
+use tokio::sync::Semaphore;
+
+use crate::connection::Connection;
+use crate::handler::Handler;
+use crate::store::{Owner, SessionStore};
+use crate::tool::ServerTool;
+use crate::{Limits, ServerError};
+
+/// A server for the Model Context Protocol.
+///
+/// Cloning a server is cheap. All clones share the sessions.
+///
+/// ```no_run
+/// use cogwork_mcp::Server;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let server = Server::builder().with_data("/var/lib/cogwork").open()?;
+/// server.serve_stdio().await?;
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone)]
+pub struct Server {
+    pub(crate) shared: Arc<Shared>,
+}
+
+/// What all connections share.
+pub(crate) struct Shared {
+    pub(crate) tools: Vec<Box<dyn ServerTool>>,
+    pub(crate) requests: Semaphore,
+    pub(crate) limits: Limits,
+    pub(crate) store: SessionStore,
+}
+
+impl Server {
+    /// Returns a builder for a server that keeps its sessions in memory.
+    pub fn builder() -> ServerBuilder {
+        ServerBuilder {
+            data: None,
+            limits: Limits::default(),
+        }
+    }
+
+    /// Serves one client over the standard input and output, until it disconnects.
+    ///
+    /// Nothing but the protocol may be written to the standard output in the meantime.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the client doesn't speak the protocol.
+    pub async fn serve_stdio(&self) -> Result<(), ServerError> {
+        self.serve(rmcp::transport::io::stdio_pipes()).await
+    }
+
+    /// Serves one client over a transport of rmcp, such as a pair of a reader and a writer, until it
+    /// disconnects. The client has access to the sessions of the local user.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the client doesn't speak the protocol.
+    pub fn serve<T, E, A>(
+        &self,
+        transport: T,
+    ) -> impl Future<Output = Result<(), ServerError>> + Send + use<T, E, A>
+    where
+        T: IntoTransport<RoleServer, E, A> + Send + 'static,
+        E: std::error::Error + Send + Sync + 'static,
+        A: 'static,
+    {
+        let handler = self.handler(Owner::local());
+        async move {
+            let service = handler.serve(transport).await.map_err(ServerError::of)?;
+            service.waiting().await.map_err(ServerError::of)?;
+            Ok(())
+        }
+    }
+
+    /// Returns the handler of one client.
+    pub(crate) fn handler(&self, owner: Owner) -> Handler {
+        Handler {
+            shared: Arc::clone(&self.shared),
+            connection: Arc::new(Connection::new(owner)),
+        }
+    }
+}
+
+impl fmt::Debug for Server {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Server")
+            .field("limits", &self.shared.limits)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Creates a [`Server`].
+#[derive(Debug, Clone)]
+pub struct ServerBuilder {
+    pub(crate) data: Option<PathBuf>,
+    pub(crate) limits: Limits,
+}
+
+impl ServerBuilder {
+    /// Sets the folder in which sessions are kept. It is created if it doesn't exist, for the
+    /// current user only. By default, sessions are kept in memory.
+    #[must_use]
+    pub fn with_data(mut self, folder: impl Into<PathBuf>) -> Self {
+        self.data = Some(folder.into());
+        self
+    }
+
+    /// Sets the limits.
+    #[must_use]
+    pub fn with_limits(mut self, limits: Limits) -> Self {
+        self.limits = limits;
+        self
+    }
+
+    /// Opens the database of sessions and returns the server. May block.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the folder can't be created, or if the database can't be opened, isn't
+    /// one of sessions, or is of another version.
+    pub fn open(self) -> Result<Server, ServerError> {
+        let path = self.data.as_deref().map(data_file).transpose()?;
+        let store = SessionStore::open(path, self.limits).map_err(ServerError::of)?;
+
+        let shared = Shared {
+            tools: crate::tools::all(&store, &self),
+            requests: Semaphore::new(self.limits.concurrent_requests),
+            limits: self.limits,
+            store,
+        };
+        Ok(Server {
+            shared: Arc::new(shared),
+        })
+    }
+}
+
+/// Creates the folder for sessions, and returns the path of the database in it.
+fn data_file(folder: &std::path::Path) -> Result<PathBuf, ServerError> {
+    let mut builder = std::fs::DirBuilder::new();
+    builder.recursive(true);
+
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+
+    builder.create(folder).map_err(|error| {
+        let place = cogwork_text::Escaped::new(folder.display());
+        ServerError::of(format!("{place} cannot be created: {error}"))
+    })?;
+    Ok(folder.join("sessions.sqlite"))
+}

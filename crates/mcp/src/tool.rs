@@ -1,0 +1,67 @@
+//! The interface between the server and its tools.
+
+use async_trait::async_trait;
+use rmcp::ErrorData;
+use rmcp::model::{CallToolResponse, CallToolResult, ContentBlock, JsonObject, Tool};
+use rmcp::service::{RequestContext, RoleServer};
+use serde_json::Value;
+
+use crate::connection::Connection;
+use crate::store::StoreError;
+
+/// A tool of the server.
+#[async_trait]
+pub(crate) trait ServerTool: Send + Sync {
+    /// Returns the name, the description and the schemas.
+    fn definition(&self) -> Tool;
+
+    /// Returns the result of a call.
+    ///
+    /// # Errors
+    ///
+    /// Returns a [`ToolFailure`], which the model reads, or an error of the protocol.
+    async fn call(&self, call: ToolCall<'_>) -> Result<CallToolResponse, ToolFailure>;
+}
+
+/// A call of a tool.
+pub(crate) struct ToolCall<'a> {
+    /// The arguments, which are not checked yet.
+    pub(crate) arguments: JsonObject,
+    /// Who calls.
+    pub(crate) connection: &'a Connection,
+    /// The request, for progress notifications and cancellation.
+    pub(crate) context: &'a RequestContext<RoleServer>,
+}
+
+/// The failure of a call.
+#[derive(Debug)]
+pub(crate) enum ToolFailure {
+    /// The model can correct it: a result with `isError`.
+    Message(String),
+    /// The same, with data.
+    Data(Value),
+    /// An error of the protocol.
+    Protocol(ErrorData),
+}
+
+impl ToolFailure {
+    pub(crate) fn message(message: impl std::fmt::Display) -> Self {
+        Self::Message(message.to_string())
+    }
+
+    /// Returns the result to send, or the error of the protocol.
+    pub(crate) fn into_response(self) -> Result<CallToolResponse, ErrorData> {
+        let result = match self {
+            Self::Message(message) => CallToolResult::error(vec![ContentBlock::text(message)]),
+            Self::Data(data) => CallToolResult::structured_error(data),
+            Self::Protocol(error) => return Err(error),
+        };
+        Ok(result.into())
+    }
+}
+
+impl From<StoreError> for ToolFailure {
+    fn from(error: StoreError) -> Self {
+        Self::message(error)
+    }
+}
