@@ -67,6 +67,9 @@ pub use ladder::{FormRefusal, Ladder, Rung};
 mod growing;
 pub use growing::{GrowingText, Growth};
 
+mod fence;
+pub use fence::is_reply_fence;
+
 mod format;
 pub use format::Format;
 

@@ -1,5 +1,7 @@
 //! Finds the key.
 
+use crate::is_reply_fence;
+
 /// The place of a key that was found.
 pub(super) struct Sought {
     /// The column of the key.
@@ -218,7 +220,7 @@ impl Seek {
     fn see_label_end(&mut self) {
         let is_label = self.place == Place::InLabel;
 
-        if is_label && !is_of_reply(&self.name.letters) {
+        if is_label && !is_reply_fence(&self.name.letters) {
             self.fence = Fence::AroundCode;
         }
     }
@@ -247,23 +249,4 @@ pub(super) fn is_name(character: char) -> bool {
     character.is_alphanumeric()
         || matches!(character, ' ' | '\t')
         || "_-*`\"'“”‘’".contains(character)
-}
-
-/// Returns whether a fence with this label may contain a reply.
-fn is_of_reply(label: &str) -> bool {
-    let labels = [
-        "",
-        "yaml",
-        "yml",
-        "json",
-        "jsonc",
-        "json5",
-        "text",
-        "txt",
-        "plaintext",
-        "markdown",
-        "md",
-    ];
-
-    labels.contains(&label)
 }

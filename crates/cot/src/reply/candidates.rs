@@ -13,6 +13,7 @@
 //! 5. If no line begins with a key, the last fenced block is used, so that the error can describe
 //!    it.
 
+use cogwork_ask::is_reply_fence;
 use cogwork_llm::split_thinking;
 use cogwork_read::charge;
 
@@ -439,7 +440,7 @@ impl Open {
             .unwrap_or_default();
 
         let behind = label.trim_start().strip_prefix(word).unwrap_or_default();
-        let known = is_label(word);
+        let known = is_reply_fence(word);
         let blank = behind.trim_matches(is_blank).is_empty();
         let key_at = [label.trim_start(), behind.trim_start()]
             .into_iter()
@@ -492,24 +493,6 @@ impl Open {
             wanted: self.wanted,
         })
     }
-}
-
-/// Returns whether a fence with this label may contain a reply. Other fences contain code.
-fn is_label(word: &str) -> bool {
-    let labels = [
-        "",
-        "yaml",
-        "yml",
-        "json",
-        "jsonc",
-        "json5",
-        "text",
-        "txt",
-        "plaintext",
-        "markdown",
-        "md",
-    ];
-    labels.iter().any(|label| label.eq_ignore_ascii_case(word))
 }
 
 /// Returns the part of a text between two offsets, without leading byte order marks, or `None` if
