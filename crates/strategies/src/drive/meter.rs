@@ -85,7 +85,7 @@ impl Meter {
     }
 
     /// Announces the number of questions that share what is left.
-    pub(super) fn expect(&self, questions: usize) {
+    pub(super) fn announce(&self, questions: usize) {
         let questions = u64::try_from(questions).unwrap_or(u64::MAX);
         let mut turn = self.locked();
 

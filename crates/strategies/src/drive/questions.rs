@@ -69,7 +69,7 @@ impl Questions {
     ) -> AllAsked {
         let deadline = meter.deadline();
         let is_alone = asks.len() == 1;
-        meter.expect(asks.len());
+        meter.announce(asks.len());
 
         // Collected first: the compiler can't prove that a stream over borrowed items is `Send`.
         let calls: Vec<_> = asks
