@@ -68,6 +68,9 @@ pub(crate) enum Kind {
         event: String,
         known: Vec<String>,
     },
+    AlreadyEnded {
+        event: String,
+    },
     NoBatch,
 }
 
@@ -285,6 +288,13 @@ impl fmt::Display for Kind {
             Self::NoJournal { what } => {
                 write!(f, "{what} needs a journal; ")?;
                 f.write_str("give the run one with `Run::with_journal`")
+            }
+            Self::AlreadyEnded { event } => {
+                let event = Name(event);
+                write!(
+                    f,
+                    "the run has ended, so nothing waits for the event `{event}`"
+                )
             }
             Self::UnknownEvent { event, known } => {
                 let known = NameList::and(known);

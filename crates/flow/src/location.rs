@@ -2,7 +2,7 @@ use std::fmt;
 
 use cogwork_text::Name;
 
-/// The names of a node and of the flows around it.
+/// The names of a node and of the flows around it. After the end of a run, the node has no name.
 #[derive(Debug)]
 pub(crate) struct Location {
     pub(crate) flow_path: Vec<String>,
@@ -28,6 +28,12 @@ impl fmt::Display for Location {
             let before = if index == 0 { "flow `" } else { "/" };
             write!(f, "{before}{}", Name(flow))?;
         }
-        write!(f, "`, node `{}`", Name(&self.node))
+
+        f.write_str("`")?;
+        if self.node.is_empty() {
+            // The run has ended.
+            return Ok(());
+        }
+        write!(f, ", node `{}`", Name(&self.node))
     }
 }

@@ -17,11 +17,19 @@ impl<'f, S> Run<'f, S> {
     ///
     /// # Errors
     ///
-    /// Returns an error if no node of the flow waits for this event, or if the answer cannot be
-    /// recorded.
+    /// Returns an error if no node of the flow waits for this event, if the run has ended, or if the
+    /// answer cannot be recorded.
     pub async fn deliver(&self, event: &str, answer: &impl Serialize) -> Result<(), RunError> {
         let failed = |error| RunError::new(self.cursor.location(), Kind::Journal(error));
         let events = self.graph.wiring.events();
+
+        if self.cursor.ended().is_some() {
+            let event = event.to_owned();
+            return Err(RunError::new(
+                self.cursor.location(),
+                Kind::AlreadyEnded { event },
+            ));
+        }
 
         let is_known =
             |journal: &&(dyn Journal + 'f)| events.contains(event) || journal.awaits(event);

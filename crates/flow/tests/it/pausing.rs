@@ -920,3 +920,17 @@ async fn an_answer_may_come_while_the_run_is_being_stepped() {
     ended.unwrap();
     assert_eq!(text, "now");
 }
+
+#[tokio::test]
+async fn an_answer_after_the_end_is_refused() {
+    let flow = asking(ask("word"), &Arc::default());
+    let mut run = flow.begin().with_journal(MemoryJournal::new("r"));
+    let mut notes = vec![];
+
+    pauses(&mut run, &mut notes).await;
+    run.deliver("word", &"good").await.unwrap();
+    run.finish(&mut notes).await.unwrap();
+
+    let refused = run.deliver("word", &"better").await.unwrap_err();
+    assert_snapshot!(refused, @"flow `paper`: the run has ended, so nothing waits for the event `word`");
+}
