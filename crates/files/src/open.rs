@@ -22,6 +22,10 @@ impl Access {
     fn options(self) -> OpenOptions {
         let mut options = OpenOptions::new();
 
+        // Records contain replies of models and input of users.
+        #[cfg(unix)]
+        cap_std::fs::OpenOptionsExt::mode(&mut options, 0o600);
+
         match self {
             Self::Read => options.read(true),
             Self::Write => options.read(true).write(true),
@@ -71,7 +75,8 @@ impl Folder {
         self.open_with(name.as_ref(), &mut access.options())
     }
 
-    /// Opens a regular file, or creates it if nothing has this name.
+    /// Opens a regular file, or creates it if nothing has this name. On Unix, only the current user
+    /// can read and write a new file.
     ///
     /// # Errors
     ///
@@ -86,7 +91,8 @@ impl Folder {
         self.open_with(name, options.create(true))
     }
 
-    /// Creates a file for reading and appending.
+    /// Creates a file for reading and appending. On Unix, only the current user can read and write
+    /// it.
     ///
     /// # Errors
     ///

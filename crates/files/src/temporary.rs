@@ -103,7 +103,8 @@ impl Folder {
     }
 
     /// Replaces the content of a file atomically, or creates the file. After a crash, the file has
-    /// either the old or the new content; after an error, the old one.
+    /// either the old or the new content; after an error, the old one. A replaced file keeps its
+    /// permissions; on Unix, only the current user can read and write a new one.
     ///
     /// # Errors
     ///

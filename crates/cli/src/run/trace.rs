@@ -138,17 +138,7 @@ fn open(path: &Path) -> Result<File, BoxError> {
         Folder::of_file(path)?
     };
 
-    #[cfg(unix)]
-    let is_new = !folder.has_file(&name)?;
-    let file = folder.open_or_create(&name, Access::Append)?;
-
-    #[cfg(unix)]
-    if is_new {
-        let private = std::os::unix::fs::PermissionsExt::from_mode(0o600);
-        file.set_permissions(private)?;
-    }
-
-    Ok(file)
+    Ok(folder.open_or_create(&name, Access::Append)?)
 }
 
 /// Returns what is written of an event; `None` for notes, whose texts are in the replies.

@@ -262,3 +262,21 @@ fn the_id_on_the_path_is_that_of_the_file_only_while_it_is_there() {
     std::fs::write(&here, "no folder").unwrap();
     assert_eq!(folder.id_on_path("a").unwrap(), None);
 }
+
+#[cfg(unix)]
+#[test]
+fn only_the_current_user_can_read_a_new_file() {
+    use std::os::unix::fs::PermissionsExt;
+
+    let scratch = tempfile::tempdir().unwrap();
+    let folder = Folder::open(scratch.path()).unwrap();
+
+    folder.create_new("record").unwrap();
+    folder.open_or_create("lock", Access::Write).unwrap();
+    folder.replace("cassette", b"{}").unwrap();
+
+    for name in ["record", "lock", "cassette"] {
+        let metadata = scratch.path().join(name).metadata().unwrap();
+        assert_eq!(metadata.permissions().mode() & 0o777, 0o600, "{name}");
+    }
+}

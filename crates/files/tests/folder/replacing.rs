@@ -133,10 +133,10 @@ fn a_replaced_file_keeps_its_permissions() {
     use std::os::unix::fs::PermissionsExt;
 
     let scratch = Scratch::new();
-    scratch.write("a", "private");
+    scratch.write("a", "shared");
     let path = scratch.path().join("a");
-    std::fs::set_permissions(&path, Permissions::from_mode(0o600)).unwrap();
+    std::fs::set_permissions(&path, Permissions::from_mode(0o640)).unwrap();
 
-    scratch.folder.replace("a", b"still private").unwrap();
-    assert_eq!(path.metadata().unwrap().permissions().mode() & 0o777, 0o600);
+    scratch.folder.replace("a", b"still shared").unwrap();
+    assert_eq!(path.metadata().unwrap().permissions().mode() & 0o777, 0o640);
 }
