@@ -1,3 +1,5 @@
+use std::time::Duration;
+
 /// The limits of a server. All of them are stated in errors when they are reached.
 ///
 /// ```
@@ -25,6 +27,11 @@ pub struct Limits {
     pub open_sessions: usize,
     /// The maximum number of requests that are handled at the same time. The default is 64.
     pub concurrent_requests: usize,
+    /// The maximum size of the database of sessions, in bytes. The default is 2 GiB.
+    pub database_bytes: usize,
+    /// How long a change waits for another process that is writing to the database. The default is
+    /// 5 seconds.
+    pub lock_timeout: Duration,
 }
 
 impl Default for Limits {
@@ -37,6 +44,8 @@ impl Default for Limits {
             sessions: 10_000,
             open_sessions: 64,
             concurrent_requests: 64,
+            database_bytes: 2 * 1024 * 1024 * 1024,
+            lock_timeout: Duration::from_secs(5),
         }
     }
 }
@@ -87,5 +96,17 @@ impl Limits {
     limit! {
         /// Sets the maximum number of requests that are handled at the same time.
         with_concurrent_requests, concurrent_requests
+    }
+
+    limit! {
+        /// Sets the maximum size of the database of sessions, in bytes.
+        with_database_bytes, database_bytes
+    }
+
+    /// Sets how long a change waits for another process that is writing to the database.
+    #[must_use]
+    pub fn with_lock_timeout(mut self, lock_timeout: Duration) -> Self {
+        self.lock_timeout = lock_timeout;
+        self
     }
 }

@@ -131,8 +131,8 @@ impl ServerBuilder {
     /// Returns an error if the folder can't be created, or if the database can't be opened, isn't
     /// one of sessions, or is of another version.
     pub fn open(self) -> Result<Server, ServerError> {
-        let path = self.data.as_deref().map(data_file).transpose()?;
-        let store = SessionStore::open(path, self.limits).map_err(ServerError::of)?;
+        let store = SessionStore::open(self.data.as_deref(), self.limits);
+        let store = store.map_err(ServerError::of)?;
 
         let shared = Shared {
             tools: crate::tools::all(&store, &self),
@@ -144,19 +144,4 @@ impl ServerBuilder {
             shared: Arc::new(shared),
         })
     }
-}
-
-/// Creates the folder for sessions, and returns the path of the database in it.
-fn data_file(folder: &std::path::Path) -> Result<PathBuf, ServerError> {
-    let mut builder = std::fs::DirBuilder::new();
-    builder.recursive(true);
-
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-
-    builder.create(folder).map_err(|error| {
-        let place = cogwork_text::Escaped::new(folder.display());
-        ServerError::of(format!("{place} cannot be created: {error}"))
-    })?;
-    Ok(folder.join("sessions.sqlite"))
 }

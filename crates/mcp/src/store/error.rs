@@ -23,7 +23,13 @@ impl From<rusqlite::Error> for StoreError {
                 Self::new("the database of sessions is locked by another process; try again")
             }
             Some(ErrorCode::DiskFull) => {
-                Self::new("the disk with the database of sessions is full")
+                Self::new("the database of sessions is full, or its disk is; remove old sessions")
+            }
+            Some(ErrorCode::ReadOnly) => {
+                Self::new("the database of sessions cannot be written: it is read-only")
+            }
+            Some(ErrorCode::NotADatabase) => {
+                Self::new("the file isn't a database of sessions; choose another folder")
             }
             _ => Self::new(format_args!("the database of sessions: {error}")),
         }

@@ -1,12 +1,15 @@
 //! The sessions of all clients, in one SQLite database or in memory.
 //!
 //! A session is a list of entries. Entries are only appended, so each call writes as much as it
-//! adds, and a session is rebuilt by reading them in order.
+//! adds, and a session is rebuilt by reading them in order. A kind of sessions may drop its oldest
+//! entries; what is kept instead of them is part of the session.
 
 mod database;
 mod entry;
 mod error;
 mod header;
+mod place;
+mod position;
 mod query;
 mod recorded;
 mod sessions;
@@ -15,6 +18,7 @@ mod tables;
 pub(crate) use entry::Appended;
 pub(crate) use error::StoreError;
 pub(crate) use header::{Change, NewSession, Owner, SessionHeader, SessionId, SessionKind};
+pub(crate) use position::Shortened;
 pub(crate) use query::{Filter, Order};
 pub(crate) use recorded::{Changed, Recorded, RecordedSessions};
 pub(crate) use sessions::SessionStore;

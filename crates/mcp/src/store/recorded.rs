@@ -8,13 +8,19 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use tokio::sync::Mutex as AsyncMutex;
 
-use super::{Appended, Change, NewSession, Owner, SessionId, SessionStore, StoreError};
+use super::position::{Addition, Position, Recent, Start};
+use super::{
+    Change, NewSession, Owner, SessionId, SessionKind, SessionStore, Shortened, StoreError,
+};
 
 /// How often a change is tried again because other processes append to the session as well.
 const TRIES: usize = 20;
 
 /// The state of a session, which follows from its entries.
 pub(crate) trait Recorded: Sized + Send + 'static {
+    /// The kind of session whose entries these are. Others are refused.
+    const KIND: Option<SessionKind> = None;
+
     /// What one call adds.
     type Entry: Serialize + DeserializeOwned + Send;
 
@@ -27,6 +33,22 @@ pub(crate) trait Recorded: Sized + Send + 'static {
     ///
     /// Returns the reason for which the entry cannot follow the ones before it.
     fn replay(&mut self, entry: Self::Entry) -> Result<(), String>;
+
+    /// Returns what to keep instead of the oldest entries, if some are to be dropped now. Called
+    /// after each change. By default, all entries are kept.
+    fn shortened(&self) -> Option<Shortened> {
+        None
+    }
+
+    /// Restores the state from what is kept instead of the oldest entries.
+    ///
+    /// # Errors
+    ///
+    /// Returns the reason for which it cannot be read.
+    fn restore(&mut self, shortened: Shortened) -> Result<(), String> {
+        let dropped = shortened.dropped;
+        Err(format!("its first {dropped} entries are missing"))
+    }
 }
 
 /// What a change returns: the entry to record, and a result for the caller.
@@ -53,8 +75,8 @@ struct Slot<R> {
 /// A session in memory.
 struct Open<R> {
     state: R,
-    /// The number of entries that the state contains.
-    entries: u64,
+    /// The end of the entries that the state contains, or `None` if there is no such session.
+    position: Option<Position>,
 }
 
 impl<R: Recorded> RecordedSessions<R> {
@@ -91,6 +113,10 @@ impl<R: Recorded> RecordedSessions<R> {
 
         let open = session.take();
         let open = self.caught_up(owner, id, open).await?;
+        if open.position.is_none() {
+            return Err(missing(id));
+        }
+
         let result = read(&open.state);
         *session = Some(open);
         Ok(result)
@@ -104,6 +130,17 @@ impl<R: Recorded> RecordedSessions<R> {
         &self,
         owner: &Owner,
         id: &SessionId,
+        change: impl FnMut(&mut R) -> Result<Changed<R::Entry, T>, E>,
+    ) -> Result<T, E> {
+        self.change_or_create(owner, id, None, change).await
+    }
+
+    /// Like [`change`](Self::change), but creates the session if there is none.
+    pub(crate) async fn change_or_create<T, E: From<StoreError>>(
+        &self,
+        owner: &Owner,
+        id: &SessionId,
+        new: Option<&NewSession>,
         mut change: impl FnMut(&mut R) -> Result<Changed<R::Entry, T>, E>,
     ) -> Result<T, E> {
         let slot = self.slot(owner, id);
@@ -111,30 +148,38 @@ impl<R: Recorded> RecordedSessions<R> {
 
         for _ in 0..TRIES {
             // If this future is dropped or fails, the session is read again for the next call.
-            let open = match session.take() {
+            let mut open = match session.take() {
                 Some(open) => open,
                 None => self.caught_up(owner, id, None).await?,
             };
+            let position = open.position;
+            let at = match (position, new) {
+                (Some(position), _) => Ok(position),
+                (None, Some(new)) => Err(new.clone()),
+                (None, None) => return Err(missing(id).into()),
+            };
 
-            let Open { mut state, entries } = open;
-            let changed = match change(&mut state) {
+            let changed = match change(&mut open.state) {
                 Ok(changed) => changed,
                 Err(error) => {
                     // Another process may have appended what is missing here.
-                    let same = Open { state, entries };
-                    let open = session.insert(self.caught_up(owner, id, Some(same)).await?);
-                    if open.entries == entries {
+                    let open = session.insert(self.caught_up(owner, id, Some(open)).await?);
+                    if open.position == position {
                         return Err(error);
                     }
                     continue;
                 }
             };
 
-            let body = written(&changed.entry)?;
-            let appended = self.store.append(owner, id, entries, body, changed.change);
-            if appended.await? == Appended::Done {
-                let entries = entries.saturating_add(1);
-                *session = Some(Open { state, entries });
+            let addition = Addition {
+                body: written(&changed.entry)?,
+                change: changed.change,
+                shortened: open.state.shortened(),
+            };
+            let appended = self.store.append_at(owner, id, at, addition).await?;
+            if appended.is_some() {
+                open.position = appended;
+                *session = Some(open);
                 return Ok(changed.result);
             }
         }
@@ -158,13 +203,48 @@ impl<R: Recorded> RecordedSessions<R> {
         id: &SessionId,
         open: Option<Open<R>>,
     ) -> Result<Open<R>, StoreError> {
-        let mut open = open.unwrap_or_else(|| Open {
-            state: R::empty(&self.store),
-            entries: 0,
-        });
+        let mut open = open.unwrap_or_else(|| self.empty());
 
-        for body in self.store.entries(owner, id, open.entries).await? {
-            let number = open.entries.saturating_add(1);
+        loop {
+            let recent = self.store.recent(owner, id, open.position).await?;
+            let Some(recent) = recent else {
+                return Ok(self.empty());
+            };
+
+            let is_complete = recent.is_complete;
+            open = self.followed_by(id, open, recent)?;
+            if is_complete {
+                return Ok(open);
+            }
+        }
+    }
+
+    fn empty(&self) -> Open<R> {
+        Open {
+            state: R::empty(&self.store),
+            position: None,
+        }
+    }
+
+    /// Returns the session with further entries.
+    fn followed_by(
+        &self,
+        id: &SessionId,
+        mut open: Open<R>,
+        recent: Recent,
+    ) -> Result<Open<R>, StoreError> {
+        if R::KIND.is_some_and(|kind| kind != recent.kind) {
+            let kind = recent.kind.as_str();
+            let message = format_args!("the session `{id}` is of another kind: `{kind}`");
+            return Err(StoreError::new(message));
+        }
+        if let Start::Anew { position, base } = recent.start {
+            open = self.restored(id, position, base)?;
+        }
+
+        for body in recent.entries {
+            let position = open.position.map(Position::next);
+            let number = position.map_or(0, |position| position.entries);
             let damaged = |reason: String| {
                 let message = format_args!("entry {number} of the session `{id}`: {reason}");
                 StoreError::new(message)
@@ -172,9 +252,26 @@ impl<R: Recorded> RecordedSessions<R> {
 
             let entry = serde_json::from_str(&body).map_err(|error| damaged(error.to_string()))?;
             open.state.replay(entry).map_err(damaged)?;
-            open.entries = number;
+            open.position = position;
         }
+        Ok(open)
+    }
 
+    fn restored(
+        &self,
+        id: &SessionId,
+        position: Position,
+        base: Option<String>,
+    ) -> Result<Open<R>, StoreError> {
+        let mut open = self.empty();
+        open.position = Some(position);
+
+        if let Some(base) = base {
+            let dropped = position.entries;
+            let restored = open.state.restore(Shortened { dropped, base });
+            let damaged = |reason| StoreError::new(format_args!("the session `{id}`: {reason}"));
+            restored.map_err(damaged)?;
+        }
         Ok(open)
     }
 
@@ -187,7 +284,10 @@ impl<R: Recorded> RecordedSessions<R> {
         let key = (owner.clone(), id.clone());
         let most = self.store.limits().open_sessions;
         if open.len() >= most && !open.contains_key(&key) {
-            let oldest = open.iter().min_by_key(|(_, slot)| slot.last_use);
+            // Calls that are in progress have clones of theirs.
+            let unused = |slot: &Slot<R>| Arc::strong_count(&slot.session) == 1;
+            let oldest = open.iter().filter(|(_, slot)| unused(slot));
+            let oldest = oldest.min_by_key(|(_, slot)| slot.last_use);
             let oldest = oldest.map(|(key, _)| key.clone());
             oldest.map(|key| open.remove(&key));
         }
@@ -199,6 +299,10 @@ impl<R: Recorded> RecordedSessions<R> {
         slot.last_use = last_use;
         Arc::clone(&slot.session)
     }
+}
+
+fn missing(id: &SessionId) -> StoreError {
+    StoreError::new(format_args!("there is no session `{id}`"))
 }
 
 fn written(entry: &impl Serialize) -> Result<String, StoreError> {

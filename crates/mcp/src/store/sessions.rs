@@ -1,11 +1,12 @@
 //! Creating, reading, appending to, listing and removing sessions.
 
-use std::path::PathBuf;
+use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use rusqlite::{Connection, OptionalExtension, Row, ToSql, params};
 
 use super::database::Database;
+use super::position::{self, Addition, Position, Recent};
 use super::{
     Appended, Change, Filter, NewSession, Order, Owner, SessionHeader, SessionId, SessionKind,
     StoreError,
@@ -22,9 +23,9 @@ pub(crate) struct SessionStore {
 }
 
 impl SessionStore {
-    /// Opens the database at this path, or one in memory if it is `None`. May block.
-    pub(crate) fn open(path: Option<PathBuf>, limits: Limits) -> Result<Self, StoreError> {
-        let database = Database::open(path)?;
+    /// Opens the database in this folder, or one in memory if it is `None`. May block.
+    pub(crate) fn open(folder: Option<&Path>, limits: Limits) -> Result<Self, StoreError> {
+        let database = Database::open(folder, &limits)?;
         Ok(Self { database, limits })
     }
 
@@ -48,9 +49,11 @@ impl SessionStore {
         let created = id.clone();
 
         self.database
-            .transaction(move |connection| {
+            .write(move |connection| {
                 make_room(connection, &owner, most)?;
-                insert_session(connection, &owner, &id, &new)
+                let key = insert_session(connection, &owner, &id, &new)?;
+                let exists = || StoreError::new(format_args!("the session `{id}` already exists"));
+                key.map(drop::<i64>).ok_or_else(exists)
             })
             .await?;
         Ok(created)
@@ -65,7 +68,7 @@ impl SessionStore {
         let owner = owner.0.clone();
         let id = id.clone();
         self.database
-            .transaction(move |connection| {
+            .read(move |connection| {
                 let sql = format!("SELECT {COLUMNS} FROM sessions WHERE owner = ?1 AND id = ?2");
                 let mut query = connection.prepare_cached(&sql)?;
                 Ok(query
@@ -75,7 +78,7 @@ impl SessionStore {
             .await
     }
 
-    /// Returns the entries after this number, in order.
+    /// Returns the entries after this number that are kept, in order.
     pub(crate) async fn entries(
         &self,
         owner: &Owner,
@@ -85,7 +88,7 @@ impl SessionStore {
         let owner = owner.0.clone();
         let id = id.clone();
         self.database
-            .transaction(move |connection| {
+            .read(move |connection| {
                 let key = key_of(connection, &owner, &id)?;
                 let mut query = connection.prepare_cached(
                     "SELECT body FROM entries WHERE session = ?1 AND number > ?2 ORDER BY number",
@@ -93,6 +96,20 @@ impl SessionStore {
                 let rows = query.query_map(params![key, signed(after)], |row| row.get(0))?;
                 Ok(rows.collect::<Result<_, _>>()?)
             })
+            .await
+    }
+
+    /// Returns what follows a position, or `None` if the owner has no such session.
+    pub(super) async fn recent(
+        &self,
+        owner: &Owner,
+        id: &SessionId,
+        position: Option<Position>,
+    ) -> Result<Option<Recent>, StoreError> {
+        let owner = owner.0.clone();
+        let id = id.clone();
+        self.database
+            .read(move |connection| position::recent(connection, &owner, &id, position))
             .await
     }
 
@@ -108,22 +125,50 @@ impl SessionStore {
         let owner = owner.0.clone();
         let id = id.clone();
         self.database
-            .transaction(move |connection| {
-                let Some(key) = advance(connection, &owner, &id, after, &change)? else {
-                    return Ok(Appended::Behind);
+            .write(move |connection| {
+                let session = key_of(connection, &owner, &id)?;
+                let position = Position {
+                    session,
+                    entries: after,
+                };
+                let addition = Addition {
+                    body,
+                    change,
+                    shortened: None,
+                };
+                let appended = position::append(connection, position, &addition)?;
+                Ok(appended.map_or(Appended::Behind, |_| Appended::Done))
+            })
+            .await
+    }
+
+    /// Appends an entry to the session that this position is in, or to a new one, and returns the
+    /// new position. Returns `None` if the session isn't at the position, or already exists.
+    pub(super) async fn append_at(
+        &self,
+        owner: &Owner,
+        id: &SessionId,
+        at: Result<Position, NewSession>,
+        addition: Addition,
+    ) -> Result<Option<Position>, StoreError> {
+        let owner = owner.0.clone();
+        let id = id.clone();
+        let most = self.limits.sessions;
+
+        self.database
+            .write(move |connection| {
+                let position = match at {
+                    Ok(position) => Some(position),
+                    Err(new) => {
+                        make_room(connection, &owner, most)?;
+                        insert_session(connection, &owner, &id, &new)?.map(Position::start_of)
+                    }
                 };
 
-                let number = signed(after.saturating_add(1));
-                connection
-                    .prepare_cached("INSERT INTO entries VALUES (?1, ?2, ?3, ?4, ?5)")?
-                    .execute(params![
-                        key,
-                        number,
-                        now(),
-                        body,
-                        change.text.to_lowercase()
-                    ])?;
-                Ok(Appended::Done)
+                let Some(position) = position else {
+                    return Ok(None);
+                };
+                position::append(connection, position, &addition)
             })
             .await
     }
@@ -133,7 +178,7 @@ impl SessionStore {
         let owner = owner.0.clone();
         let id = id.clone();
         self.database
-            .transaction(move |connection| {
+            .write(move |connection| {
                 let removed = connection
                     .prepare_cached("DELETE FROM sessions WHERE owner = ?1 AND id = ?2")?
                     .execute([&owner, id.as_str()])?;
@@ -150,41 +195,44 @@ impl SessionStore {
     ) -> Result<Vec<SessionHeader>, StoreError> {
         let owner = owner.0.clone();
         self.database
-            .transaction(move |connection| select(connection, &owner, &filter))
+            .read(move |connection| select(connection, &owner, &filter))
             .await
     }
 }
 
-/// Removes the oldest session that may be removed if an owner has this many.
+/// Removes the oldest sessions that may be removed if an owner has this many.
 fn make_room(connection: &Connection, owner: &str, most: usize) -> Result<(), StoreError> {
     let count: i64 = connection
         .prepare_cached("SELECT count(*) FROM sessions WHERE owner = ?1")?
         .query_row([owner], |row| row.get(0))?;
-    if usize::try_from(count).unwrap_or(usize::MAX) < most {
+
+    let excess = count.saturating_add(1).saturating_sub(signed_size(most));
+    if excess <= 0 {
         return Ok(());
     }
 
     let removed = connection
         .prepare_cached(
-            "DELETE FROM sessions WHERE key = (
+            "DELETE FROM sessions WHERE key IN (
                 SELECT key FROM sessions WHERE owner = ?1 AND kind = 'sequential' AND named = 0
-                ORDER BY updated LIMIT 1)",
+                ORDER BY updated, key LIMIT ?2)",
         )?
-        .execute([owner])?;
+        .execute(params![owner, excess])?;
 
-    if removed == 0 {
+    if signed_size(removed) < excess {
         let message = format_args!("there already are {count} sessions; at most {most} are kept");
         return Err(StoreError::new(message));
     }
     Ok(())
 }
 
+/// Returns the key of the new session, or `None` if there already is one with this id.
 fn insert_session(
     connection: &Connection,
     owner: &str,
     id: &SessionId,
     new: &NewSession,
-) -> Result<(), StoreError> {
+) -> Result<Option<i64>, StoreError> {
     let now = now();
     let inserted = connection
         .prepare_cached(
@@ -201,40 +249,7 @@ fn insert_session(
             now
         ])?;
 
-    if inserted == 0 {
-        return Err(StoreError::new(format_args!(
-            "the session `{id}` already exists"
-        )));
-    }
-    Ok(())
-}
-
-/// Increments the number of entries and returns the key of the session, or `None` if the session
-/// doesn't have exactly `after` entries.
-fn advance(
-    connection: &Connection,
-    owner: &str,
-    id: &SessionId,
-    after: u64,
-    change: &Change,
-) -> Result<Option<i64>, StoreError> {
-    let key = key_of(connection, owner, id)?;
-    let advanced = connection
-        .prepare_cached(
-            "UPDATE sessions SET entries = entries + 1, updated = ?3,
-                title = coalesce(?4, title), strategy = coalesce(?5, strategy),
-                is_complete = coalesce(?6, is_complete)
-            WHERE key = ?1 AND entries = ?2",
-        )?
-        .execute(params![
-            key,
-            signed(after),
-            now(),
-            change.title,
-            change.strategy,
-            change.is_complete
-        ])?;
-    Ok((advanced > 0).then_some(key))
+    Ok((inserted > 0).then(|| connection.last_insert_rowid()))
 }
 
 fn key_of(connection: &Connection, owner: &str, id: &SessionId) -> Result<i64, StoreError> {
@@ -316,7 +331,7 @@ fn header_of(row: &Row<'_>) -> rusqlite::Result<SessionHeader> {
     })
 }
 
-fn signed(number: u64) -> i64 {
+pub(super) fn signed(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }
 
@@ -325,7 +340,7 @@ fn signed_size(number: usize) -> i64 {
 }
 
 /// Returns the milliseconds since 1970.
-fn now() -> i64 {
+pub(super) fn now() -> i64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH);
     since.map_or(0, |since| {
         i64::try_from(since.as_millis()).unwrap_or(i64::MAX)

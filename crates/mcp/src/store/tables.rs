@@ -1,11 +1,15 @@
 //! The tables, and opening a database that may be of another version.
 
 use std::path::Path;
-use std::time::Duration;
+use std::thread;
+use std::time::{Duration, Instant};
 
+use cogwork_text::Escaped;
 use rusqlite::{Connection, OpenFlags};
 
 use super::StoreError;
+use super::place::Place;
+use crate::Limits;
 
 /// The application id in the header of the database: `Cogm`.
 const APPLICATION: i32 = 0x436f_676d;
@@ -13,12 +17,12 @@ const APPLICATION: i32 = 0x436f_676d;
 /// The version of the tables.
 const FORMAT: i32 = 1;
 
-/// How long to wait for another process that is writing.
-const PATIENCE: Duration = Duration::from_secs(5);
+/// The time between two attempts to change how the database is written.
+const PAUSE: Duration = Duration::from_millis(10);
 
 const TABLES: &str = "
     CREATE TABLE sessions (
-        key INTEGER PRIMARY KEY,
+        key INTEGER PRIMARY KEY AUTOINCREMENT, -- never that of a session that was removed
         owner TEXT NOT NULL,
         id TEXT NOT NULL,
         kind TEXT NOT NULL,
@@ -27,6 +31,8 @@ const TABLES: &str = "
         strategy TEXT NOT NULL,
         is_complete INTEGER NOT NULL DEFAULT 0,
         entries INTEGER NOT NULL DEFAULT 0, -- the number of the last one
+        dropped INTEGER NOT NULL DEFAULT 0, -- the number of the last one that isn't kept
+        base TEXT, -- what is kept instead of those
         created INTEGER NOT NULL, -- milliseconds since 1970
         updated INTEGER NOT NULL,
         UNIQUE (owner, id)
@@ -42,37 +48,66 @@ const TABLES: &str = "
     ) STRICT, WITHOUT ROWID;
 ";
 
-/// Opens the database at this path, or one in memory.
-pub(super) fn open(path: Option<&Path>) -> Result<Connection, StoreError> {
-    let connection = match path {
-        Some(path) => open_file(path)?,
+/// Opens the database at this place, or one in memory.
+pub(super) fn open(place: Option<&Place>, limits: &Limits) -> Result<Connection, StoreError> {
+    let connection = match place {
+        Some(place) => open_file(place.path())?,
         None => Connection::open_in_memory()?,
     };
 
-    connection.busy_timeout(PATIENCE)?;
+    connection.busy_timeout(limits.lock_timeout)?;
     connection.pragma_update(None, "foreign_keys", true)?;
+    check_version(&connection)?;
 
+    write_ahead(&connection, limits.lock_timeout)?;
     // A commit survives the end of this process, but the last ones may be lost in a power cut.
-    connection.pragma_update(None, "journal_mode", "WAL")?;
     connection.pragma_update(None, "synchronous", "NORMAL")?;
 
-    create_tables(&connection)?;
+    if !check_version(&connection)? {
+        create_tables(&connection)?;
+    }
+    limit_size(&connection, limits)?;
     Ok(connection)
 }
 
 fn open_file(path: &Path) -> Result<Connection, StoreError> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
-        | OpenFlags::SQLITE_OPEN_CREATE
         | OpenFlags::SQLITE_OPEN_NO_MUTEX
         | OpenFlags::SQLITE_OPEN_NOFOLLOW;
 
     Connection::open_with_flags(path, flags).map_err(|error| {
-        let place = path.display();
+        let place = Escaped::new(path.display());
         StoreError::new(format_args!("`{place}` cannot be opened: {error}"))
     })
 }
 
-/// Creates the tables of a new database, and refuses one with other tables.
+/// Makes readers and the writer independent of each other.
+fn write_ahead(connection: &Connection, patience: Duration) -> Result<(), StoreError> {
+    let started = Instant::now();
+    loop {
+        let mode = connection.pragma_query_value(None, "journal_mode", |row| row.get(0));
+        if mode.is_ok_and(|mode: String| mode == "wal") {
+            return Ok(());
+        }
+
+        // SQLite doesn't wait for this lock by itself, and several servers may be starting.
+        match connection.pragma_update(None, "journal_mode", "WAL") {
+            Err(_) if started.elapsed() < patience => thread::sleep(PAUSE),
+            result => return Ok(result?),
+        }
+    }
+}
+
+/// Refuses changes that would make the database too large.
+fn limit_size(connection: &Connection, limits: &Limits) -> Result<(), StoreError> {
+    let page: i64 = connection.pragma_query_value(None, "page_size", |row| row.get(0))?;
+    let bytes = i64::try_from(limits.database_bytes).unwrap_or(i64::MAX);
+    let pages = bytes / page.max(1);
+    connection.pragma_update(None, "max_page_count", pages.max(1))?;
+    Ok(())
+}
+
+/// Creates the tables of a new database.
 fn create_tables(connection: &Connection) -> Result<(), StoreError> {
     connection.execute_batch("BEGIN IMMEDIATE")?;
     let created = create_tables_within(connection);
@@ -85,19 +120,33 @@ fn create_tables(connection: &Connection) -> Result<(), StoreError> {
 }
 
 fn create_tables_within(connection: &Connection) -> Result<(), StoreError> {
+    // Another process may have created them in the meantime.
+    if check_version(connection)? {
+        return Ok(());
+    }
+
+    connection.execute_batch(TABLES)?;
+    connection.pragma_update(None, "application_id", APPLICATION)?;
+    connection.pragma_update(None, "user_version", FORMAT)?;
+    Ok(())
+}
+
+/// Returns whether there are tables.
+///
+/// # Errors
+///
+/// Returns an error if they aren't those of this version.
+fn check_version(connection: &Connection) -> Result<bool, StoreError> {
     let number = |name: &str| connection.pragma_query_value(None, name, |row| row.get::<_, i32>(0));
     let application = number("application_id")?;
     let format = number("user_version")?;
 
     if application == 0 && format == 0 {
-        connection.execute_batch(TABLES)?;
-        connection.pragma_update(None, "application_id", APPLICATION)?;
-        connection.pragma_update(None, "user_version", FORMAT)?;
-        return Ok(());
+        check_empty(connection)?;
+        return Ok(false);
     }
-
     if application != APPLICATION {
-        return Err(StoreError::new("the database isn't one of sessions"));
+        return Err(not_ours());
     }
     if format != FORMAT {
         let message = format_args!(
@@ -105,6 +154,19 @@ fn create_tables_within(connection: &Connection) -> Result<(), StoreError> {
         );
         return Err(StoreError::new(message));
     }
+    Ok(true)
+}
 
+/// Refuses a database that another program created.
+fn check_empty(connection: &Connection) -> Result<(), StoreError> {
+    let query = "SELECT count(*) FROM sqlite_schema";
+    let tables: i64 = connection.query_row(query, [], |row| row.get(0))?;
+    if tables > 0 {
+        return Err(not_ours());
+    }
     Ok(())
+}
+
+fn not_ours() -> StoreError {
+    StoreError::new("the database isn't one of sessions; choose another folder")
 }

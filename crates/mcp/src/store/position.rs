@@ -1,0 +1,235 @@
+//! Reading and appending at a position of a session.
+
+use rusqlite::{Connection, OptionalExtension, params};
+
+use super::sessions::{now, signed};
+use super::{Change, SessionId, SessionKind, StoreError};
+
+/// The maximum number of bytes that are read at once, unless a single entry is longer.
+const PAGE: usize = 4 * 1024 * 1024;
+
+/// The end of a session as it was read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Position {
+    /// Another session with the same id has another key.
+    pub(super) session: i64,
+    pub(super) entries: u64,
+}
+
+impl Position {
+    pub(super) fn start_of(session: i64) -> Self {
+        let entries = 0;
+        Self { session, entries }
+    }
+
+    pub(super) fn next(self) -> Self {
+        let entries = self.entries.saturating_add(1);
+        Self { entries, ..self }
+    }
+}
+
+/// What follows a position.
+#[derive(Debug)]
+pub(super) struct Recent {
+    pub(super) kind: SessionKind,
+    /// Where the entries start.
+    pub(super) start: Start,
+    pub(super) entries: Vec<String>,
+    /// Whether there are no more entries.
+    pub(super) is_complete: bool,
+}
+
+/// Where entries start.
+#[derive(Debug)]
+pub(super) enum Start {
+    /// At the position that was given.
+    There,
+    /// Anew: at a position with what is kept instead of earlier entries, if there were any.
+    Anew {
+        position: Position,
+        base: Option<String>,
+    },
+}
+
+/// What is kept instead of entries that are dropped.
+#[derive(Debug, Clone)]
+pub(crate) struct Shortened {
+    /// The number of entries that are dropped in all.
+    pub(crate) dropped: u64,
+    /// The state that cannot be rebuilt from the others.
+    pub(crate) base: String,
+}
+
+/// What is appended.
+#[derive(Debug)]
+pub(super) struct Addition {
+    pub(super) body: String,
+    pub(super) change: Change,
+    pub(super) shortened: Option<Shortened>,
+}
+
+/// Reads entries after a position, or all of them if there are others at the position.
+pub(super) fn recent(
+    connection: &Connection,
+    owner: &str,
+    id: &SessionId,
+    position: Option<Position>,
+) -> Result<Option<Recent>, StoreError> {
+    let Some(row) = row_of(connection, owner, id)? else {
+        return Ok(None);
+    };
+
+    let is_there = |position: &Position| {
+        let kept = row.dropped..=row.entries;
+        position.session == row.key && kept.contains(&position.entries)
+    };
+    let (start, after) = match position.filter(is_there) {
+        Some(position) => (Start::There, position.entries),
+        None => (anew(connection, &row)?, row.dropped),
+    };
+
+    let entries = page(connection, row.key, after)?;
+    let read = u64::try_from(entries.len()).unwrap_or(u64::MAX);
+    Ok(Some(Recent {
+        kind: row.kind,
+        start,
+        is_complete: after.saturating_add(read) >= row.entries,
+        entries,
+    }))
+}
+
+struct Found {
+    key: i64,
+    kind: SessionKind,
+    entries: u64,
+    dropped: u64,
+}
+
+fn row_of(
+    connection: &Connection,
+    owner: &str,
+    id: &SessionId,
+) -> Result<Option<Found>, StoreError> {
+    let found = connection
+        .prepare_cached(
+            "SELECT key, kind, entries, dropped FROM sessions WHERE owner = ?1 AND id = ?2",
+        )?
+        .query_row([owner, id.as_str()], |row| {
+            let kind: String = row.get(1)?;
+            let entries: i64 = row.get(2)?;
+            let dropped: i64 = row.get(3)?;
+            Ok((row.get(0)?, kind, entries, dropped))
+        })
+        .optional()?;
+
+    let Some((key, kind, entries, dropped)) = found else {
+        return Ok(None);
+    };
+    let unknown = || StoreError::new(format_args!("the session `{id}` is of an unknown kind"));
+    Ok(Some(Found {
+        key,
+        kind: SessionKind::named(&kind).ok_or_else(unknown)?,
+        entries: entries.unsigned_abs(),
+        dropped: dropped.unsigned_abs(),
+    }))
+}
+
+fn anew(connection: &Connection, row: &Found) -> Result<Start, StoreError> {
+    let base = connection
+        .prepare_cached("SELECT base FROM sessions WHERE key = ?1")?
+        .query_row([row.key], |row| row.get(0))?;
+    let position = Position {
+        session: row.key,
+        entries: row.dropped,
+    };
+    Ok(Start::Anew { position, base })
+}
+
+fn page(connection: &Connection, session: i64, after: u64) -> Result<Vec<String>, StoreError> {
+    let mut query = connection.prepare_cached(
+        "SELECT number, body FROM entries WHERE session = ?1 AND number > ?2 ORDER BY number",
+    )?;
+    let mut rows = query.query(params![session, signed(after)])?;
+
+    let mut entries = Vec::new();
+    let mut bytes = 0_usize;
+    let mut number = signed(after);
+    while bytes < PAGE
+        && let Some(row) = rows.next()?
+    {
+        number = number.saturating_add(1);
+        if row.get::<_, i64>(0)? != number {
+            let message = format_args!("entry {number} of the session is missing");
+            return Err(StoreError::new(message));
+        }
+
+        let body: String = row.get(1)?;
+        bytes = bytes.saturating_add(body.len());
+        entries.push(body);
+    }
+    Ok(entries)
+}
+
+/// Appends an entry and returns the new position, or `None` if the session isn't at the position.
+pub(super) fn append(
+    connection: &Connection,
+    position: Position,
+    addition: &Addition,
+) -> Result<Option<Position>, StoreError> {
+    let now = now();
+    if !advance(connection, position, &addition.change, now)? {
+        return Ok(None);
+    }
+
+    let next = position.next();
+    connection
+        .prepare_cached("INSERT INTO entries VALUES (?1, ?2, ?3, ?4, ?5)")?
+        .execute(params![
+            next.session,
+            signed(next.entries),
+            now,
+            addition.body,
+            addition.change.text.to_lowercase()
+        ])?;
+
+    if let Some(shortened) = &addition.shortened {
+        shorten(connection, next.session, shortened)?;
+    }
+    Ok(Some(next))
+}
+
+/// Increments the number of entries. Returns whether the session was at the position.
+fn advance(
+    connection: &Connection,
+    position: Position,
+    change: &Change,
+    now: i64,
+) -> Result<bool, StoreError> {
+    let advanced = connection
+        .prepare_cached(
+            "UPDATE sessions SET entries = entries + 1, updated = ?3,
+                title = coalesce(?4, title), strategy = coalesce(?5, strategy),
+                is_complete = coalesce(?6, is_complete)
+            WHERE key = ?1 AND entries = ?2",
+        )?
+        .execute(params![
+            position.session,
+            signed(position.entries),
+            now,
+            change.title,
+            change.strategy,
+            change.is_complete
+        ])?;
+    Ok(advanced > 0)
+}
+
+fn shorten(connection: &Connection, session: i64, shortened: &Shortened) -> Result<(), StoreError> {
+    let dropped = signed(shortened.dropped);
+    connection
+        .prepare_cached("DELETE FROM entries WHERE session = ?1 AND number <= ?2")?
+        .execute([session, dropped])?;
+    connection
+        .prepare_cached("UPDATE sessions SET dropped = ?2, base = ?3 WHERE key = ?1")?
+        .execute(params![session, dropped, shortened.base])?;
+    Ok(())
+}
