@@ -37,8 +37,9 @@ impl ServerHandler for Handler {
         _: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        let tools = self.shared.tools.iter().map(|tool| tool.definition());
-        Ok(ListToolsResult::with_all_items(tools.collect()))
+        let tools = self.shared.tools.iter();
+        let definitions = tools.map(|tool| tool.definition.clone());
+        Ok(ListToolsResult::with_all_items(definitions.collect()))
     }
 
     async fn call_tool(
@@ -52,7 +53,7 @@ impl ServerHandler for Handler {
 
         let name = request.name;
         let mut tools = self.shared.tools.iter();
-        let Some(tool) = tools.find(|tool| tool.definition().name == name) else {
+        let Some(tool) = tools.find(|tool| tool.definition.name == name) else {
             return self.unknown_tool(&name).into_response();
         };
 
@@ -61,7 +62,7 @@ impl ServerHandler for Handler {
             connection: &self.connection,
             context: &context,
         };
-        let result = tool.call(call).await;
+        let result = tool.tool.call(call).await;
         result.or_else(ToolFailure::into_response)
     }
 }
@@ -69,9 +70,8 @@ impl ServerHandler for Handler {
 impl Handler {
     fn unknown_tool(&self, name: &str) -> ToolFailure {
         let name = cogwork_text::Name(name);
-        let names = self.shared.tools.iter().map(|tool| tool.definition().name);
-        let names: Vec<_> = names.collect();
-        let known = cogwork_text::NameList::or(names.iter());
+        let names = self.shared.tools.iter().map(|tool| &tool.definition.name);
+        let known = cogwork_text::NameList::or(names);
         ToolFailure::message(format_args!("there is no tool `{name}`; expected {known}"))
     }
 }

@@ -11,7 +11,7 @@ use tokio::sync::Semaphore;
 use crate::connection::Connection;
 use crate::handler::Handler;
 use crate::store::{Owner, SessionStore};
-use crate::tool::ServerTool;
+use crate::tool::ListedTool;
 use crate::{Limits, ServerError};
 
 /// A server for the Model Context Protocol.
@@ -35,7 +35,7 @@ pub struct Server {
 
 /// What all connections share.
 pub(crate) struct Shared {
-    pub(crate) tools: Vec<Box<dyn ServerTool>>,
+    pub(crate) tools: Vec<ListedTool>,
     pub(crate) requests: Semaphore,
     pub(crate) limits: Limits,
     pub(crate) store: SessionStore,
@@ -134,8 +134,9 @@ impl ServerBuilder {
         let store = SessionStore::open(self.data.as_deref(), self.limits);
         let store = store.map_err(ServerError::of)?;
 
+        let tools = crate::tools::all(&store, &self);
         let shared = Shared {
-            tools: crate::tools::all(&store, &self),
+            tools: tools.into_iter().map(ListedTool::new).collect(),
             requests: Semaphore::new(self.limits.concurrent_requests),
             limits: self.limits,
             store,

@@ -12,7 +12,7 @@ use crate::store::StoreError;
 /// A tool of the server.
 #[async_trait]
 pub(crate) trait ServerTool: Send + Sync {
-    /// Returns the name, the description and the schemas.
+    /// Returns the name, the description and the schemas. Called once.
     fn definition(&self) -> Tool;
 
     /// Returns the result of a call.
@@ -21,6 +21,19 @@ pub(crate) trait ServerTool: Send + Sync {
     ///
     /// Returns a [`ToolFailure`], which the model reads, or an error of the protocol.
     async fn call(&self, call: ToolCall<'_>) -> Result<CallToolResponse, ToolFailure>;
+}
+
+/// A tool with its definition.
+pub(crate) struct ListedTool {
+    pub(crate) definition: Tool,
+    pub(crate) tool: Box<dyn ServerTool>,
+}
+
+impl ListedTool {
+    pub(crate) fn new(tool: Box<dyn ServerTool>) -> Self {
+        let definition = tool.definition();
+        Self { definition, tool }
+    }
 }
 
 /// A call of a tool.
