@@ -12,6 +12,7 @@ pub use limits::Limits;
 mod error;
 pub use error::ServerError;
 
+mod arguments;
 mod connection;
 mod handler;
 mod store;

@@ -53,6 +53,13 @@ pub(crate) enum ToolFailure {
     Message(String),
     /// The same, with data.
     Data(Value),
+    /// The same, with a text for people and models in addition to the data.
+    Described {
+        /// The text.
+        message: String,
+        /// The data, which repeats the message.
+        data: Value,
+    },
     /// An error of the protocol.
     Protocol(ErrorData),
 }
@@ -67,6 +74,11 @@ impl ToolFailure {
         let result = match self {
             Self::Message(message) => CallToolResult::error(vec![ContentBlock::text(message)]),
             Self::Data(data) => CallToolResult::structured_error(data),
+            Self::Described { message, data } => {
+                let mut result = CallToolResult::error(vec![ContentBlock::text(message)]);
+                result.structured_content = Some(data);
+                result
+            }
             Self::Protocol(error) => return Err(error),
         };
         Ok(result.into())

@@ -2,6 +2,7 @@ use std::fmt;
 
 use cogwork_text::{Escaped, Name, OneLine};
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 /// A parameter that isn't of the expected type.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -17,7 +18,21 @@ pub struct Mistyped {
 }
 
 impl Mistyped {
-    pub(crate) fn new(place: &str, expected: impl fmt::Display, found: impl fmt::Display) -> Self {
+    /// Creates the fault of a value at a path, for values that are checked like parameters.
+    ///
+    /// ```
+    /// use cogwork_strategies::Mistyped;
+    /// use serde_json::json;
+    ///
+    /// let fault = Mistyped::of("steps[2]", "a text", &json!(7));
+    /// assert_eq!(fault.to_string(), "`steps[2]` is 7, expected a text");
+    /// ```
+    pub fn of(place: &str, expected: impl fmt::Display, found: &Value) -> Self {
+        Self::new(place, expected, shown(found))
+    }
+
+    /// Creates a fault. `found` describes the value, as in `missing`.
+    pub fn new(place: &str, expected: impl fmt::Display, found: impl fmt::Display) -> Self {
         Self {
             parameter: Name(place).to_string(),
             expected: expected.to_string(),
@@ -33,5 +48,17 @@ impl fmt::Display for Mistyped {
         let expected = OneLine::new(&self.expected);
 
         write!(f, "`{parameter}` is {found}, expected {expected}")
+    }
+}
+
+/// Describes a value in a few words, as in `the text "abc"`, `12` or `a list`.
+fn shown(value: &Value) -> String {
+    match value {
+        Value::Null => "null".to_owned(),
+        Value::Bool(value) => value.to_string(),
+        Value::Number(number) => number.to_string(),
+        Value::String(text) => format!("the text \"{}\"", Name(text)),
+        Value::Array(_) => "a list".to_owned(),
+        Value::Object(_) => "an object".to_owned(),
     }
 }

@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use cogwork_read::charge;
-use cogwork_text::Name;
 use serde_json::{Map, Value};
 
 use crate::mistyped::Mistyped;
@@ -87,7 +86,7 @@ impl Faults {
         }
 
         if !fits(kind, value) {
-            self.add(place, kind, shown(value));
+            self.found.push(Mistyped::of(place, kind, value));
         }
     }
 
@@ -119,7 +118,8 @@ impl Faults {
             .iter()
             .filter(|(name, _)| !fields.contains_key(*name));
         for (name, value) in unknown.take(MAX_FAULTS) {
-            self.add(&field_of(place, name), "nothing", shown(value));
+            let place = field_of(place, name);
+            self.found.push(Mistyped::of(&place, "nothing", value));
         }
     }
 
@@ -198,17 +198,5 @@ fn is_deeper_than(levels: usize, value: &Value) -> bool {
         Value::Array(list) => list.iter().any(|item| is_deeper_than(below, item)),
         Value::Object(object) => object.values().any(|value| is_deeper_than(below, value)),
         _ => false,
-    }
-}
-
-/// Describes a value in a few words, as in `the text "abc"`, `12` or `a list`.
-fn shown(value: &Value) -> String {
-    match value {
-        Value::Null => "null".to_owned(),
-        Value::Bool(value) => value.to_string(),
-        Value::Number(number) => number.to_string(),
-        Value::String(text) => format!("the text \"{}\"", Name(text)),
-        Value::Array(_) => "a list".to_owned(),
-        Value::Object(_) => "an object".to_owned(),
     }
 }
