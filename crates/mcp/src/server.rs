@@ -3,6 +3,7 @@ use std::future::Future;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use cogwork_strategies::Strategies;
 use rmcp::ServiceExt;
 use rmcp::service::RoleServer;
 use rmcp::transport::IntoTransport;
@@ -47,6 +48,7 @@ impl Server {
         ServerBuilder {
             data: None,
             limits: Limits::default(),
+            strategies: Strategies::default(),
         }
     }
 
@@ -106,6 +108,7 @@ impl fmt::Debug for Server {
 pub struct ServerBuilder {
     pub(crate) data: Option<PathBuf>,
     pub(crate) limits: Limits,
+    pub(crate) strategies: Strategies,
 }
 
 impl ServerBuilder {
@@ -124,15 +127,32 @@ impl ServerBuilder {
         self
     }
 
+    /// Adds strategies to the nine that are built in, for all tools that follow a strategy. It
+    /// replaces those of an earlier call.
+    ///
+    /// Sessions record which rules they follow. If the stages or the parameters of a strategy have
+    /// changed since a session began, opening the session is an error. Descriptions and prompts may
+    /// change.
+    #[must_use]
+    pub fn with_strategies(mut self, strategies: Strategies) -> Self {
+        self.strategies = strategies;
+        self
+    }
+
     /// Opens the database of sessions and returns the server. May block.
     ///
     /// # Errors
     ///
-    /// Returns an error if the folder can't be created, or if the database can't be opened, isn't
-    /// one of sessions, or is of another version.
+    /// Returns an error if the folder can't be created, if the database can't be opened, isn't
+    /// one of sessions, or is of another version, or if a strategy has the name of a built-in one.
     pub fn open(self) -> Result<Server, ServerError> {
+        let mut strategies = Strategies::built_in();
+        let added = strategies.extend(self.strategies.clone());
+        added.map_err(ServerError::of)?;
+
         let store = SessionStore::open(self.data.as_deref(), self.limits);
         let store = store.map_err(ServerError::of)?;
+        let store = store.with_strategies(strategies);
 
         let tools = crate::tools::all(&store, &self);
         let shared = Shared {

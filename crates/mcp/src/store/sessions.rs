@@ -1,8 +1,10 @@
 //! Creating, reading, appending to, listing and removing sessions.
 
 use std::path::Path;
+use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use cogwork_strategies::Strategies;
 use rusqlite::{Connection, OptionalExtension, Row, ToSql, params};
 
 use super::database::Database;
@@ -20,13 +22,30 @@ const COLUMNS: &str = "id, kind, title, strategy, is_complete, entries, created,
 pub(crate) struct SessionStore {
     database: Database,
     limits: Limits,
+    strategies: Arc<Strategies>,
 }
 
 impl SessionStore {
     /// Opens the database in this folder, or one in memory if it is `None`. May block.
     pub(crate) fn open(folder: Option<&Path>, limits: Limits) -> Result<Self, StoreError> {
         let database = Database::open(folder, &limits)?;
-        Ok(Self { database, limits })
+        let strategies = Arc::new(Strategies::built_in());
+        Ok(Self {
+            database,
+            limits,
+            strategies,
+        })
+    }
+
+    /// Sets the strategies that sessions may follow.
+    pub(crate) fn with_strategies(mut self, strategies: Strategies) -> Self {
+        self.strategies = Arc::new(strategies);
+        self
+    }
+
+    /// Returns the strategies that sessions may follow, and by which they are rebuilt.
+    pub(crate) fn strategies(&self) -> &Arc<Strategies> {
+        &self.strategies
     }
 
     pub(crate) fn limits(&self) -> &Limits {
