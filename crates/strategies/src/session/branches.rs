@@ -1,7 +1,7 @@
 //! Forking, switching, scoring, selecting and pruning branches.
 
 use super::id::{BranchId, ThoughtId};
-use super::{Branch, BranchStatus, Session, SessionError, SessionLimit};
+use super::{Branch, BranchStatus, Session, SessionError, SessionLimit, ThoughtDraft};
 
 /// The maximum length of the name of a branch, in characters.
 const MAX_NAME: usize = 64;
@@ -25,6 +25,31 @@ impl Session {
             return Err(SessionError::Forgotten { thought: from });
         }
         self.fork_from(from, name.into())
+    }
+
+    /// Creates a branch that continues from `from`, adds its first thought, and returns the id of
+    /// that thought.
+    ///
+    /// The current branch doesn't change. If the thought is refused, the branch isn't created.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error in the same cases as [`fork`](Self::fork) and
+    /// [`think_on`](Self::think_on).
+    pub fn think_from(
+        &mut self,
+        from: ThoughtId,
+        name: impl Into<String>,
+        draft: ThoughtDraft,
+    ) -> Result<ThoughtId, SessionError> {
+        let branch = self.fork(from, name)?;
+        let added = self.think_on(branch, draft);
+
+        if added.is_err() {
+            let removed = self.branches.pop();
+            removed.map(|branch| self.by_name.remove(&branch.name));
+        }
+        added
     }
 
     pub(super) fn fork_from(

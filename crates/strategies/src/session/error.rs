@@ -89,6 +89,20 @@ pub enum SessionError {
         /// The conflicts.
         conflicts: Vec<Conflict>,
     },
+    /// The session has no thought that could be removed.
+    #[error("there is no thought to undo; expected at least one")]
+    NothingToUndo,
+    /// The thought can't be removed, since a branch starts at it.
+    #[error(
+        "thought {thought} cannot be undone, since the branch `{}` was forked from it; fork an earlier thought instead",
+        Name(branch)
+    )]
+    Forked {
+        /// The thought.
+        thought: ThoughtId,
+        /// The name of the branch.
+        branch: String,
+    },
     /// The score is out of range.
     #[error("a score is a number from 0 to 10")]
     Score,

@@ -17,6 +17,7 @@ mod snapshot;
 mod state;
 mod think;
 mod thought;
+mod undo;
 mod written;
 
 pub use branch::{Branch, BranchStatus};

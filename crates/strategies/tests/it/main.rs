@@ -15,4 +15,5 @@ mod sessions;
 mod several_strategies;
 mod snapshots;
 mod tables;
+mod undo;
 mod work;

@@ -1,0 +1,94 @@
+//! Removing the last thought.
+
+use super::id::ThoughtId;
+use super::{BranchStatus, Session, SessionError, Thought, ThoughtKind, room};
+
+impl Session {
+    /// Removes the thought that was added last, on any branch, and returns it.
+    ///
+    /// The branch continues from the thought before it, and branches that the thought merged are
+    /// open again. The expected numbers of thoughts, scores, the current branch and thoughts that
+    /// were forgotten to make room stay as they are.
+    ///
+    /// ```
+    /// use cogwork_strategies::{Session, StrategyName, ThoughtDraft};
+    ///
+    /// let mut session = Session::new(StrategyName::React);
+    /// session.think(ThoughtDraft::at("initial_reasoning", "I must look."))?;
+    /// session.think(ThoughtDraft::at("action_planning", "Here.").with("action", "look"))?;
+    ///
+    /// let removed = session.undo()?;
+    /// assert_eq!(removed.text(), "Here.");
+    /// assert_eq!(session.stage().name(), "initial_reasoning");
+    /// # Ok::<(), cogwork_strategies::SessionError>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the session has no thoughts, if a branch was forked from the thought, or
+    /// if the branch of the thought was pruned.
+    pub fn undo(&mut self) -> Result<Thought, SessionError> {
+        self.check_undo()?;
+        let Some(thought) = self.thoughts.pop() else {
+            return Err(SessionError::NothingToUndo);
+        };
+
+        self.bytes = self.bytes.saturating_sub(room::bytes(&thought));
+        self.remove_completion(thought.id);
+        self.reopen_merged(&thought);
+        self.remove_strategy(&thought);
+
+        let branch = self.branch_mut(thought.branch)?;
+        branch.own.pop();
+        branch.status = BranchStatus::Open;
+        Ok(thought)
+    }
+
+    fn check_undo(&self) -> Result<(), SessionError> {
+        let Some(thought) = self.thoughts.last() else {
+            return Err(SessionError::NothingToUndo);
+        };
+
+        let from = Some(thought.id);
+        if let Some(fork) = self.branches.iter().find(|branch| branch.from == from) {
+            return Err(SessionError::Forked {
+                thought: thought.id,
+                branch: fork.name.clone(),
+            });
+        }
+
+        if self.branch(thought.branch)?.status == BranchStatus::Pruned {
+            self.open(thought.branch)?;
+        }
+        Ok(())
+    }
+
+    fn remove_completion(&mut self, by: ThoughtId) {
+        let last = self.completions.last();
+        if last.is_some_and(|completion| completion.thought == by) {
+            self.completions.pop();
+        }
+    }
+
+    fn reopen_merged(&mut self, thought: &Thought) {
+        for source in thought.merged.iter().flat_map(|merged| &merged.sources) {
+            if let Ok(branch) = self.branch_mut(*source) {
+                branch.status = BranchStatus::Open;
+            }
+        }
+    }
+
+    /// Removes the strategy that the thought has entered, unless an earlier thought uses it.
+    fn remove_strategy(&mut self, thought: &Thought) {
+        if !matches!(thought.kind, ThoughtKind::Strategy | ThoughtKind::Part) {
+            return;
+        }
+
+        let name = thought.strategy().name();
+        let is_first = self.strategy().name() == name;
+        let mut thoughts = self.thoughts.iter();
+        if !is_first && !thoughts.any(|earlier| earlier.strategy().name() == name) {
+            self.strategies.retain(|strategy| strategy.name() != name);
+        }
+    }
+}

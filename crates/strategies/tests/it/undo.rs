@@ -1,0 +1,216 @@
+//! Removing the last thought, and forks that are only made with their first thought.
+
+#![allow(clippy::unwrap_used, reason = "the helpers of tests may")]
+
+use cogwork_strategies::{
+    BranchId, BranchStatus, ConflictRule, EndRule, Session, SessionError, SessionPolicy,
+    StrategyName, ThoughtDraft, ThoughtId,
+};
+use proptest::prelude::*;
+
+use crate::support::{needed, walk};
+
+fn restored(session: &Session) -> Session {
+    Session::from_json(&serde_json::to_string(session).unwrap()).unwrap()
+}
+
+#[test]
+fn undo_returns_to_the_session_before_the_thought() {
+    let mut session = Session::new(StrategyName::ChainOfThought);
+    let mut states = vec![session.clone()];
+    let mut stage = Some(session.strategy().start().name().to_owned());
+
+    while let Some(next) = stage {
+        walk(&mut session, &[&next]);
+        states.push(session.clone());
+        let allowed = session.allowed(session.current()).unwrap();
+        stage = allowed.first().map(|stage| stage.name().to_owned());
+    }
+
+    assert!(session.is_complete());
+    for before in states.iter().rev().skip(1) {
+        session.undo().unwrap();
+        assert_eq!(session.bytes(), before.bytes());
+        assert_eq!(session.thoughts(), before.thoughts());
+        assert_eq!(session.completions(), before.completions());
+        assert_eq!(session.stage(), before.stage());
+        assert_eq!(restored(&session), session);
+    }
+    assert_eq!(session.undo(), Err(SessionError::NothingToUndo));
+}
+
+#[test]
+fn a_merge_that_is_undone_opens_its_sources() {
+    let mut session = Session::new(StrategyName::Linear);
+    let first = walk(&mut session, &["problem_reception"])[0];
+    let side = session.fork(first, "side").unwrap();
+    let draft = ThoughtDraft::here("joined");
+    let rule = ConflictRule::default();
+    let joined = session.merge(&[side], BranchId::MAIN, rule, draft).unwrap();
+    let status = |session: &Session| session.branch(side).unwrap().status();
+    assert_eq!(status(&session), BranchStatus::Merged(joined));
+
+    assert_eq!(session.undo().unwrap().id(), joined);
+
+    assert_eq!(status(&session), BranchStatus::Open);
+    session.think_on(side, ThoughtDraft::here("on")).unwrap();
+    assert_eq!(restored(&session), session);
+}
+
+#[test]
+fn an_end_that_is_undone_opens_its_branch() {
+    let mut policy = SessionPolicy::default();
+    policy.early_end = EndRule::Allow;
+    let mut session = Session::with_policy(StrategyName::Linear, policy);
+    session.think(ThoughtDraft::here("all").ends()).unwrap();
+
+    session.undo().unwrap();
+
+    assert!(!session.is_complete());
+    session.think(ThoughtDraft::here("not all")).unwrap();
+}
+
+#[test]
+fn a_strategy_that_is_no_longer_used_is_removed() {
+    let mut session = Session::new(StrategyName::Linear);
+    walk(&mut session, &["problem_reception"]);
+    let before = session.clone();
+    let draft = ThoughtDraft::here("tools are needed");
+    let react = StrategyName::React;
+    session
+        .change_strategy(BranchId::MAIN, react, draft.clone())
+        .unwrap();
+    session.begin_part(BranchId::MAIN, react, draft).unwrap();
+
+    // The first one still uses `react`.
+    session.undo().unwrap();
+    assert_eq!(restored(&session), session);
+
+    session.undo().unwrap();
+    assert_eq!(restored(&session), session);
+    assert_eq!(session.stage(), before.stage());
+}
+
+#[test]
+fn a_thought_that_others_build_on_cannot_be_undone() {
+    let mut session = Session::new(StrategyName::Linear);
+    let first = walk(&mut session, &["problem_reception"])[0];
+    let side = session.fork(first, "side").unwrap();
+
+    let refused = session.undo().unwrap_err();
+    assert_eq!(
+        refused.to_string(),
+        "thought 1 cannot be undone, since the branch `side` was forked from it; fork an earlier thought instead",
+    );
+
+    session.think_on(side, ThoughtDraft::here("on")).unwrap();
+    session.prune(side).unwrap();
+    let before = session.clone();
+    let refused = session.undo().unwrap_err();
+    assert_eq!(
+        refused.to_string(),
+        "the branch `side` is pruned; expected an open one"
+    );
+    assert_eq!(session, before);
+}
+
+#[test]
+fn a_refused_first_thought_leaves_no_branch() {
+    let mut session = Session::new(StrategyName::React);
+    let first = walk(&mut session, &["problem_reception"])[0];
+    let before = session.clone();
+
+    let draft = ThoughtDraft::at("final_response", "done");
+    let refused = session.think_from(first, "side", draft).unwrap_err();
+    assert!(matches!(refused, SessionError::Refused(_)));
+    assert_eq!(session, before);
+    assert!(session.branch_named("side").is_none());
+
+    let draft = ThoughtDraft::at("initial_reasoning", "another way");
+    let added = session.think_from(first, "side", draft).unwrap();
+    assert_eq!(session.thought(added).unwrap().parent(), Some(first));
+    assert_eq!(session.current(), BranchId::MAIN);
+}
+
+/// An operation on a session, with numbers that may be of anything.
+#[derive(Debug, Clone)]
+enum Act {
+    Next(u32, usize),
+    Fork(u32, u32),
+    Merge(u32, u32),
+    Prune(u32),
+    Change(u32),
+    Undo,
+}
+
+fn act() -> impl Strategy<Value = Act> {
+    prop_oneof![
+        4 => (0..4_u32, 0..3_usize).prop_map(|(branch, next)| Act::Next(branch, next)),
+        1 => (1..8_u32, 0..4_u32).prop_map(|(from, name)| Act::Fork(from, name)),
+        1 => (0..4_u32, 0..4_u32).prop_map(|(source, into)| Act::Merge(source, into)),
+        1 => (0..4_u32).prop_map(Act::Prune),
+        1 => (0..4_u32).prop_map(Act::Change),
+        2 => Just(Act::Undo),
+    ]
+}
+
+fn branch(session: &Session, number: u32) -> BranchId {
+    let index = usize::try_from(number).unwrap();
+    let branch = session.branches().get(index);
+    branch.map_or(BranchId::MAIN, |branch| branch.id())
+}
+
+fn perform(session: &mut Session, act: &Act) -> Result<(), SessionError> {
+    match *act {
+        Act::Next(on, next) => {
+            let on = branch(session, on);
+            let allowed = session.allowed(on)?;
+            let Some(stage) = allowed.get(next % allowed.len().max(1)) else {
+                return Ok(());
+            };
+            let mut draft = ThoughtDraft::at(stage.name(), "text");
+            draft.parameters = needed(stage);
+            session.think_on(on, draft).map(drop)
+        }
+        Act::Fork(from, name) => session
+            .fork(ThoughtId::new(from), format!("b{name}"))
+            .map(drop),
+        Act::Merge(source, into) => {
+            let sources = [branch(session, source)];
+            let into = branch(session, into);
+            let draft = ThoughtDraft::here("joined");
+            session
+                .merge(&sources, into, ConflictRule::KeepTarget, draft)
+                .map(drop)
+        }
+        Act::Prune(which) => session.prune(branch(session, which)),
+        Act::Change(on) => {
+            let on = branch(session, on);
+            let draft = ThoughtDraft::here("otherwise");
+            session
+                .change_strategy(on, StrategyName::SelfAsk, draft)
+                .map(drop)
+        }
+        Act::Undo => session.undo().map(drop),
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(200))]
+
+    #[test]
+    fn any_history_with_undos_can_be_saved_and_restored(
+        acts in proptest::collection::vec(act(), 0..40),
+    ) {
+        let mut session = Session::new(StrategyName::React);
+        for act in &acts {
+            let before = session.clone();
+            if perform(&mut session, act).is_err() {
+                prop_assert_eq!(&session, &before);
+            }
+        }
+        let read = restored(&session);
+        prop_assert_eq!(read.bytes(), session.bytes());
+        prop_assert_eq!(read, session);
+    }
+}
