@@ -77,7 +77,7 @@ mod repair;
 pub use repair::{Repair, RepairKind};
 
 mod offload;
-pub use offload::offload;
+pub use offload::{offload, read_inline};
 
 mod record_call;
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use cogwork_ask::{Asking, Ladder, Policy, Rung, Spent, Unanswered, Verdict, offload};
+use cogwork_ask::{Asking, Ladder, Policy, Rung, Spent, Unanswered, Verdict, offload, read_inline};
 use cogwork_llm::{
     Capabilities, Capability, ChatRequest, ChatResponse, LlmClient, LlmError, LlmErrorKind,
     Message, ReplyFormat, ScriptedClient, Usage,
@@ -434,6 +434,7 @@ async fn a_long_reply_is_read_off_the_thread_of_the_run_and_a_short_one_on_it() 
 
     assert_eq!(offload(100, thread).await, here);
     assert_ne!(offload(100_000, thread).await, here);
+    assert_eq!(read_inline(offload(100_000, thread)).await, here);
 }
 
 #[tokio::test]
