@@ -140,6 +140,9 @@ pub use scripted::{ScriptedClient, ScriptedReply};
 mod http;
 #[cfg(feature = "http")]
 pub use http::HttpClientBuilder;
+#[cfg(feature = "http")]
+#[doc(hidden)]
+pub use http::http_client;
 
 #[cfg(feature = "http")]
 mod openai;

@@ -4,6 +4,8 @@
 mod settings;
 pub use settings::HttpClientBuilder;
 
+pub use plain::http_client;
+
 mod base_url;
 mod braces;
 mod call_ids;
@@ -18,6 +20,7 @@ mod exchange;
 pub(crate) mod failure;
 mod headers;
 pub(crate) mod json;
+mod plain;
 mod protocol;
 mod retry_after;
 mod sse;

@@ -7,14 +7,14 @@ use reqwest::header::HeaderMap;
 use secrecy::{ExposeSecret, SecretString};
 use serde::Serialize;
 
-use super::base_url::{BaseUrl, is_loopback};
+use super::base_url::BaseUrl;
 use super::connection::Connection;
 use super::errors::invalid_settings;
 use super::excerpt::{SHORTEST_SECRET, Secrets};
 use super::exchange::Exchange;
 use super::headers::headers;
+use super::plain;
 use super::protocol::{Extra, Protocol};
-use super::tls;
 use crate::LlmError;
 #[cfg(doc)]
 use crate::LlmErrorKind;
@@ -230,17 +230,10 @@ impl<C> HttpClientBuilder<C> {
     }
 
     fn http_client(&self, base_url: &Url, headers: HeaderMap) -> Result<reqwest::Client, LlmError> {
-        let mut http = reqwest::Client::builder()
+        plain::builder(base_url)?
             .default_headers(headers)
-            .redirect(reqwest::redirect::Policy::none())
             .timeout(self.timeout)
-            .connect_timeout(self.connect_timeout);
-
-        if is_loopback(base_url) {
-            http = http.no_proxy();
-        }
-
-        tls::of(http, base_url)?
+            .connect_timeout(self.connect_timeout)
             .build()
             .map_err(|error| invalid_settings("the HTTP client cannot be built").with_source(error))
     }
