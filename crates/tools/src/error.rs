@@ -33,6 +33,18 @@ pub enum ToolError {
         /// The message of the tool.
         problem: String,
     },
+    /// The tool can't be called, for example because its server has ended.
+    #[error(
+        "the tool `{}` is not available: {}",
+        Name(tool),
+        MultiLine::new(problem)
+    )]
+    Unavailable {
+        /// The name of the tool.
+        tool: String,
+        /// Why it can't be called.
+        problem: String,
+    },
     /// The call took too long.
     #[error("the tool `{}` took longer than {limit:?}", Name(tool))]
     Timeout {
@@ -74,10 +86,20 @@ impl ToolError {
         }
     }
 
+    /// Creates the error of a tool that can't be called. The registry adds the name of the tool.
+    pub fn unavailable(problem: impl std::fmt::Display) -> Self {
+        Self::Unavailable {
+            tool: String::new(),
+            problem: problem.to_string(),
+        }
+    }
+
     /// Adds the name of the tool, and truncates the message with `cut`.
     pub(crate) fn of(mut self, name: &str, cut: impl Fn(String) -> String) -> Self {
-        if let Self::Input { tool, .. } | Self::Failed { tool, .. } | Self::Timeout { tool, .. } =
-            &mut self
+        if let Self::Input { tool, .. }
+        | Self::Failed { tool, .. }
+        | Self::Unavailable { tool, .. }
+        | Self::Timeout { tool, .. } = &mut self
             && tool.is_empty()
         {
             name.clone_into(tool);
@@ -85,6 +107,7 @@ impl ToolError {
 
         if let Self::Input { problem, .. }
         | Self::Failed { problem, .. }
+        | Self::Unavailable { problem, .. }
         | Self::Registry(problem) = &mut self
         {
             *problem = cut(std::mem::take(problem));

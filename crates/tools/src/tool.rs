@@ -45,12 +45,22 @@ pub trait Tool: Send + Sync {
     /// Returns the name, the description and the JSON Schema of the input for the model.
     fn definition(&self) -> ToolDefinition;
 
+    /// Returns an error if the definition isn't known yet, for example because a server has not
+    /// been connected. The default is `Ok`.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`ToolError::unavailable`] with what has to be done first.
+    fn ready(&self) -> Result<(), ToolError> {
+        Ok(())
+    }
+
     /// Calls the tool, and returns its output for the model.
     ///
     /// # Errors
     ///
-    /// Returns [`ToolError::input`] if the input is wrong, and [`ToolError::failed`] otherwise. The
-    /// model reads the message.
+    /// Returns [`ToolError::input`] if the input is wrong, [`ToolError::unavailable`] if the tool
+    /// can't be called, and [`ToolError::failed`] otherwise. The model reads the message.
     async fn call(
         &self, // Is `#[async_trait]` missing above the `impl`? It changes this signature.
         input: Value,
@@ -61,6 +71,10 @@ pub trait Tool: Send + Sync {
 impl<T: Tool + ?Sized> Tool for Box<T> {
     fn definition(&self) -> ToolDefinition {
         (**self).definition()
+    }
+
+    fn ready(&self) -> Result<(), ToolError> {
+        (**self).ready()
     }
 
     async fn call(&self, input: Value) -> Result<String, ToolError> {

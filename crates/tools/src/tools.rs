@@ -64,6 +64,18 @@ impl Tools {
         Ok(self)
     }
 
+    /// Adds several tools, for example those of a server.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error for the first tool that [`with`](Self::with) doesn't accept.
+    pub fn with_all<T: Tool + 'static>(
+        self,
+        tools: impl IntoIterator<Item = T>,
+    ) -> Result<Self, ToolError> {
+        tools.into_iter().try_fold(self, Self::with)
+    }
+
     fn check(&self, definition: &ToolDefinition) -> Result<(), String> {
         let name = definition.name();
         let is_part =
@@ -152,6 +164,17 @@ impl Tools {
     /// Returns the definitions for the model in alphabetical order.
     pub fn definitions(&self) -> impl Iterator<Item = ToolDefinition> {
         self.by_name.values().map(|tool| tool.definition())
+    }
+
+    /// Checks that the definitions of all tools are known.
+    ///
+    /// # Errors
+    ///
+    /// Returns the error of the first tool that is not [ready](Tool::ready).
+    pub fn ready(&self) -> Result<(), ToolError> {
+        self.by_name
+            .iter()
+            .try_for_each(|(name, tool)| tool.ready().map_err(|error| self.told(error, name)))
     }
 
     /// Checks whether a call of a reply may be made, given its index among the calls of the reply
@@ -244,7 +267,12 @@ impl Tools {
         let outcome = outcome.unwrap_or_else(|_| Err(ToolError::failed("it panicked")));
         outcome
             .map(|text| cut(text, self.max_bytes))
-            .map_err(|error| error.of(name, |text| cut(text, self.max_bytes)))
+            .map_err(|error| self.told(error, name))
+    }
+
+    /// Adds the name of the tool, and truncates the message.
+    fn told(&self, error: ToolError, name: &str) -> ToolError {
+        error.of(name, |text| cut(text, self.max_bytes))
     }
 
     fn find(&self, name: &str) -> Result<&Arc<dyn Tool>, ToolError> {

@@ -32,6 +32,10 @@ async fn nothing_unsafe_is_shown() {
             tool: owned(),
             problem: owned(),
         });
+        shown.lines(&ToolError::Unavailable {
+            tool: owned(),
+            problem: owned(),
+        });
         shown.lines(&ToolError::Timeout {
             tool: owned(),
             limit: Duration::from_secs(1),
@@ -43,7 +47,8 @@ async fn nothing_unsafe_is_shown() {
         show_calls(&shown, &text).await;
     }
 
-    shown.assert_complete(env!("CARGO_MANIFEST_DIR"), &[]);
+    // This one is shown in the tests of the feature.
+    shown.assert_complete(env!("CARGO_MANIFEST_DIR"), &["McpError"]);
 }
 
 /// A tool with a text for its name and for its schema.
