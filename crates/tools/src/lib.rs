@@ -44,6 +44,9 @@
 //! wrong. The model reads both messages. Deriving `JsonSchema` requires `schemars` 1 as a
 //! dependency, or the re-export of this crate in scope: `use cogwork_tools::schemars::{self,
 //! JsonSchema};`.
+//!
+//! With the feature `mcp`, the tools of servers that speak the Model Context Protocol are tools,
+//! too: see the module `mcp`.
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
@@ -54,6 +57,9 @@ mod tools;
 pub use tools::Tools;
 
 mod words;
+
+#[cfg(feature = "mcp")]
+pub mod mcp;
 
 mod approval;
 pub use approval::ToolApproval;

@@ -1,0 +1,170 @@
+//! The tools that a server offers.
+
+use std::collections::BTreeMap;
+
+use cogwork_llm::ToolDefinition;
+use cogwork_text::{Name, OneLine};
+use rmcp::model::{
+    ClientRequest, ListToolsRequest, PaginatedRequestParams, RequestOptionalParam, ServerResult,
+};
+use rmcp::{Peer, RoleClient, ServiceError};
+use serde_json::Value;
+
+use super::McpServer;
+use super::schema::input_schema;
+
+/// The maximum number of pages of a list.
+const MAX_PAGES: usize = 100;
+
+/// The maximum number of bytes of a description.
+const MAX_DESCRIPTION: usize = 8 * 1024;
+
+/// The maximum number of refused tools that are kept.
+const MAX_REFUSED: usize = 100;
+
+/// A tool of a server that can't be used.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct RefusedTool {
+    /// The name of the tool at the server, of at most 200 characters.
+    pub name: String,
+    /// What is wrong with it.
+    pub reason: String,
+}
+
+/// What a server offers.
+#[derive(Debug, Default)]
+pub(super) struct Listing {
+    /// By the name at the server.
+    pub(super) tools: BTreeMap<String, ToolDefinition>,
+    pub(super) refused: Vec<RefusedTool>,
+}
+
+/// Why there is no list.
+pub(super) enum ListError {
+    Service(ServiceError),
+    /// The answer isn't a list of tools.
+    Unexpected(String),
+}
+
+impl Listing {
+    /// Asks for the list of tools.
+    pub(super) async fn ask(
+        server: &McpServer,
+        peer: &Peer<RoleClient>,
+    ) -> Result<Self, ListError> {
+        let mut listing = Self::default();
+        let mut cursor = None;
+
+        for _ in 0..MAX_PAGES {
+            let page = page(peer, cursor).await?;
+            let Some(Value::Array(tools)) = page.get("tools") else {
+                return Err(ListError::Unexpected(
+                    "answered a question for its tools without a list".to_owned(),
+                ));
+            };
+
+            for tool in tools {
+                listing.add(server, tool);
+            }
+
+            cursor = match page.get("nextCursor") {
+                Some(Value::String(next)) => Some(next.clone()),
+                _ => return Ok(listing),
+            };
+        }
+
+        Err(ListError::Unexpected(format!(
+            "has more than {MAX_PAGES} pages of tools; expected fewer"
+        )))
+    }
+
+    fn add(&mut self, server: &McpServer, tool: &Value) {
+        let name = tool.get("name").and_then(Value::as_str).unwrap_or_default();
+        if let Some(only) = &server.only
+            && !only.iter().any(|allowed| allowed == name)
+        {
+            return;
+        }
+
+        match self.read(server, name, tool) {
+            Ok(definition) => {
+                self.tools.insert(name.to_owned(), definition);
+            }
+            Err(reason) if self.refused.len() < MAX_REFUSED => {
+                let name = OneLine::new(name).with_max_chars(200).to_string();
+                self.refused.push(RefusedTool { name, reason });
+            }
+            Err(_) => {}
+        }
+    }
+
+    /// Returns the definition of a tool, or the reason why it can't be used.
+    fn read(&self, server: &McpServer, name: &str, tool: &Value) -> Result<ToolDefinition, String> {
+        let shown = exposed_name(server, name)?;
+        let mut names = self.tools.values().map(ToolDefinition::name);
+        if names.any(|taken| taken == shown) {
+            return Err(format!("there is already a tool `{shown}`"));
+        }
+
+        if self.tools.len() >= server.max_tools {
+            let max = server.max_tools;
+            return Err(format!(
+                "there are too many tools; expected at most {max}, or the names of those to use"
+            ));
+        }
+
+        let schema = input_schema(tool.get("inputSchema"), server.max_schema_bytes)?;
+        let description = tool.get("description").and_then(Value::as_str);
+        let description = cut(description.unwrap_or_default());
+        Ok(ToolDefinition::new(shown, description, schema))
+    }
+}
+
+/// Returns the name that the model sees. Servers may use dots and slashes, models may not.
+pub(super) fn exposed_name(server: &McpServer, name: &str) -> Result<String, String> {
+    let name = name.replace(['.', '/'], "_");
+    let shown = format!("{}{name}", server.prefix);
+    let is_part = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
+
+    if name.is_empty() || shown.len() > 64 || !shown.chars().all(is_part) {
+        return Err(format!(
+            "`{}` is not a valid tool name; expected 1 to 64 letters, digits, `_`, `-`, `.` and `/`",
+            Name(&shown)
+        ));
+    }
+
+    Ok(shown)
+}
+
+async fn page(peer: &Peer<RoleClient>, cursor: Option<String>) -> Result<Value, ListError> {
+    let params = cursor.map(|cursor| {
+        let mut params = PaginatedRequestParams::default();
+        params.cursor = Some(cursor);
+        params
+    });
+    let mut request: ListToolsRequest = RequestOptionalParam::default();
+    request.params = params;
+
+    // The typed method fails for the whole list if a single tool is malformed.
+    let request = ClientRequest::ListToolsRequest(request);
+    let answer = peer.send_request(request).await;
+
+    match answer.map_err(ListError::Service)? {
+        ServerResult::CustomResult(custom) => Ok(custom.0),
+        typed => serde_json::to_value(typed)
+            .map_err(|error| ListError::Unexpected(format!("sent a list of tools: {error}"))),
+    }
+}
+
+/// Cuts a description to its maximum length.
+fn cut(description: &str) -> String {
+    if description.len() <= MAX_DESCRIPTION {
+        return description.to_owned();
+    }
+
+    let end = description.floor_char_boundary(MAX_DESCRIPTION);
+    let kept = description.get(..end).unwrap_or_default();
+    let whole = description.len();
+    format!("{kept} [cut: {end} of {whole} bytes]")
+}

@@ -1,0 +1,74 @@
+//! Tools of servers that speak the Model Context Protocol (MCP).
+//!
+//! [`McpServer`] describes a server: a command that is started as a child process and speaks over
+//! its standard input and output, or an address (feature `mcp-http`). [`connect`](McpServer::connect)
+//! starts it and asks for its tools:
+//!
+//! ```no_run
+//! use cogwork_tools::Tools;
+//! use cogwork_tools::mcp::McpServer;
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let files = McpServer::command("npx")
+//!     .with_args(["-y", "@modelcontextprotocol/server-filesystem", "notes"])
+//!     .with_only(["read_text_file", "list_directory"])
+//!     .connect()
+//!     .await?;
+//!
+//! let tools = Tools::new().with_all(files.tools())?;
+//! # let _ = tools;
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # What a server can do
+//!
+//! A server is a program with the rights of the user, so only start servers that you trust. Nothing
+//! is started that was not named, and a server receives only [a few environment
+//! variables](McpServer::with_env), so it cannot read the keys of the program.
+//!
+//! What a server sends is not trusted. A message is at most [8
+//! MiB](McpServer::with_max_message_bytes) long. A tool whose name or schema can't be used is
+//! [refused](McpTools::refused), and the others are kept. Results are cut to the [limit of the
+//! registry](crate::Tools::with_max_bytes).
+//!
+//! # When a server fails
+//!
+//! If a server ends, the calls that wait for it fail, and the next call [starts it
+//! again](McpServer::with_restarts). A call that takes [too long](McpServer::with_timeout), or that
+//! is dropped, is cancelled at the server. Errors contain the last lines that the server wrote to
+//! its standard error.
+//!
+//! A child process is killed when the last tool and the last [`McpTools`] of its server are
+//! dropped. On Unix, its own children are killed, too. If the program itself is killed, a server
+//! only notices that its standard input is closed, at which it should end.
+//!
+//! # Results
+//!
+//! Texts are passed to the model as they are. Models accept only text as the result of a tool, so
+//! of images, audio and other data, the model reads the type and the size. A result that the server
+//! marks as an error becomes [`ToolError::Failed`](crate::ToolError::Failed).
+
+mod call;
+mod connection;
+mod environment;
+mod error;
+mod handler;
+#[cfg(feature = "mcp-http")]
+mod http;
+mod limited_reader;
+mod link;
+mod listing;
+mod process;
+mod restarts;
+mod result;
+mod schema;
+mod server;
+mod stderr;
+mod tools;
+
+pub use error::{McpError, McpErrorKind};
+pub use listing::RefusedTool;
+pub use server::McpServer;
+pub use tools::{McpTool, McpTools};

@@ -1,0 +1,126 @@
+//! The child process of a server.
+
+use std::io;
+use std::path::Path;
+use std::process::{ExitStatus, Stdio};
+use std::time::Duration;
+
+use cogwork_text::Escaped;
+use tokio::process::{Child, ChildStdin, ChildStdout, Command};
+use tokio::task::JoinHandle;
+
+use super::environment::INHERITED;
+use super::server::CommandLine;
+use super::stderr::Stderr;
+
+/// How long to wait for the exit status and the last lines of a process that closed its output.
+const LAST_WORDS: Duration = Duration::from_millis(500);
+
+/// A running process, which is killed when this is dropped.
+pub(super) struct Process {
+    child: Child,
+    stderr: Stderr,
+    reading: JoinHandle<()>,
+}
+
+/// The pipes to a process.
+pub(super) struct Pipes {
+    pub(super) stdin: ChildStdin,
+    pub(super) stdout: ChildStdout,
+}
+
+impl Process {
+    /// Starts a process.
+    pub(super) fn start(line: &CommandLine) -> Result<(Self, Pipes), String> {
+        let mut child = command(line).spawn().map_err(|error| told(line, &error))?;
+        let pipes = (child.stdin.take(), child.stdout.take(), child.stderr.take());
+        let (Some(stdin), Some(stdout), Some(pipe)) = pipes else {
+            return Err("has no pipes".to_owned());
+        };
+
+        let stderr = Stderr::default();
+        let reading = tokio::spawn(stderr.clone().read(pipe));
+        let process = Self {
+            child,
+            stderr,
+            reading,
+        };
+        Ok((process, Pipes { stdin, stdout }))
+    }
+
+    /// Returns what the process wrote to standard error last.
+    pub(super) fn stderr(&self) -> String {
+        self.stderr.lines()
+    }
+
+    /// Waits a moment for a process that has closed its output, and returns how it ended.
+    pub(super) async fn ended(&mut self) -> Option<ExitStatus> {
+        let last_words = async {
+            // The pipe stays open if children of the process are still running.
+            if !self.reading.is_finished() {
+                let _ = tokio::time::timeout(LAST_WORDS / 2, &mut self.reading).await;
+            }
+            self.kill_group();
+            self.child.wait().await.ok()
+        };
+
+        tokio::time::timeout(LAST_WORDS, last_words)
+            .await
+            .ok()
+            .flatten()
+    }
+
+    /// Kills the process and its own children.
+    fn kill_group(&self) {
+        // Without an id, the process has been waited for, and the id may belong to another one.
+        #[cfg(unix)]
+        if let Some(id) = self.child.id().and_then(|id| i32::try_from(id).ok())
+            && let Some(group) = rustix::process::Pid::from_raw(id)
+        {
+            let _ = rustix::process::kill_process_group(group, rustix::process::Signal::KILL);
+        }
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        self.reading.abort();
+        self.kill_group();
+    }
+}
+
+fn command(line: &CommandLine) -> Command {
+    let mut command = Command::new(&line.program);
+    command
+        .args(&line.args)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .kill_on_drop(true)
+        .env_clear();
+
+    // A group of its own, so that its children can be killed with it.
+    #[cfg(unix)]
+    command.process_group(0);
+
+    for name in INHERITED {
+        if let Some(value) = std::env::var_os(name) {
+            command.env(name, value);
+        }
+    }
+
+    command.envs(line.env.iter().map(|(name, value)| (name, value)));
+    if let Some(folder) = &line.folder {
+        command.current_dir(folder);
+    }
+    command
+}
+
+fn told(line: &CommandLine, error: &io::Error) -> String {
+    let program = Escaped::new(Path::new(&line.program).display());
+    let hint = match error.kind() {
+        io::ErrorKind::NotFound => "; expected a program in PATH or a path to one",
+        _ => "",
+    };
+    format!("can't be started with `{program}`: {error}{hint}")
+}

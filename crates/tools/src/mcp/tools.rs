@@ -1,0 +1,142 @@
+use std::fmt;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use cogwork_llm::ToolDefinition;
+use serde_json::Value;
+
+use super::link::Link;
+use super::listing::exposed_name;
+use super::{McpError, McpServer, RefusedTool};
+use crate::{Tool, ToolError};
+
+/// The tools of an MCP server. Clones share the server.
+///
+/// The server is stopped when the last clone and the last [`McpTool`] are dropped.
+#[derive(Clone)]
+pub struct McpTools(Arc<Link>);
+
+/// A tool of an MCP server.
+#[derive(Clone)]
+pub struct McpTool {
+    link: Arc<Link>,
+    /// The name at the server.
+    name: String,
+    /// The definition when the tool was created.
+    definition: ToolDefinition,
+}
+
+impl McpTools {
+    pub(super) fn new(server: McpServer) -> Self {
+        Self(Link::new(server))
+    }
+
+    /// Returns the name of the server.
+    pub fn server(&self) -> &str {
+        &self.0.server.name
+    }
+
+    /// Starts the server, unless it is running, and asks for its tools.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error in the same cases as [`McpServer::connect`], or if the server has ended [too
+    /// often](McpServer::with_restarts).
+    pub async fn connect(&self) -> Result<(), McpError> {
+        self.0.connection().await.map(drop)
+    }
+
+    /// Returns the tools that the server has now, by name. If it reports a change, the list is
+    /// refreshed.
+    ///
+    /// A registry keeps the tools that were added to it: their descriptions and schemas follow those
+    /// of the server, and calls of a tool that the server no longer has fail. Tools that are new
+    /// have to be added.
+    pub fn tools(&self) -> Vec<McpTool> {
+        match self.0.listing() {
+            Some(listing) => {
+                let tools = listing.tools.iter();
+                tools
+                    .map(|(name, definition)| self.tool(name, definition.clone()))
+                    .collect()
+            }
+            None => self.named(),
+        }
+    }
+
+    /// Returns the tools that were named, whose definitions are still unknown.
+    fn named(&self) -> Vec<McpTool> {
+        let server = &self.0.server;
+        let names = server.only.iter().flatten();
+        names
+            .filter_map(|name| {
+                let shown = exposed_name(server, name).ok()?;
+                let definition = ToolDefinition::new(shown, "", r#"{"type":"object"}"#);
+                Some(self.tool(name, definition))
+            })
+            .collect()
+    }
+
+    fn tool(&self, name: &str, definition: ToolDefinition) -> McpTool {
+        McpTool {
+            link: Arc::clone(&self.0),
+            name: name.to_owned(),
+            definition,
+        }
+    }
+
+    /// Returns the tools that can't be used, with the reasons: those with an invalid name or schema,
+    /// and those beyond the [limit](McpServer::with_max_tools). At most 100 are listed.
+    pub fn refused(&self) -> Vec<RefusedTool> {
+        self.0
+            .listing()
+            .map(|listing| listing.refused.clone())
+            .unwrap_or_default()
+    }
+
+    /// Closes the connection. A server that was started here is killed. The next call starts it
+    /// again.
+    pub async fn close(&self) {
+        self.0.close().await;
+    }
+}
+
+#[async_trait]
+impl Tool for McpTool {
+    fn definition(&self) -> ToolDefinition {
+        let listing = self.link.listing();
+        let current = listing
+            .as_ref()
+            .and_then(|listing| listing.tools.get(&self.name));
+        current.unwrap_or(&self.definition).clone()
+    }
+
+    fn ready(&self) -> Result<(), ToolError> {
+        if self.link.listing().is_some() {
+            return Ok(());
+        }
+        let server = &self.link.server.name;
+        Err(ToolError::unavailable(format_args!(
+            "the MCP server `{server}` isn't connected; connect it first"
+        )))
+    }
+
+    async fn call(&self, input: Value) -> Result<String, ToolError> {
+        self.link.call(&self.name, input).await
+    }
+}
+
+impl fmt::Debug for McpTools {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("McpTools").field(&self.0.server).finish()
+    }
+}
+
+impl fmt::Debug for McpTool {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("McpTool")
+            .field("server", &self.link.server.name)
+            .field("name", &self.name)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,209 @@
+use std::time::Duration;
+
+use cogwork_tools::Tools;
+use insta::assert_snapshot;
+use serde_json::json;
+
+use crate::fixture::{call, connected, registry, server};
+
+#[tokio::test]
+async fn a_tool_of_a_server_is_called() {
+    let tools = registry(&connected("normal").await);
+
+    let said = call(&tools, "echo", json!({"a": 1})).await;
+    assert_eq!(said.as_deref(), Ok(r#"{"a":1}"#));
+
+    let definition = tools
+        .definitions()
+        .find(|tool| tool.name() == "echo")
+        .unwrap();
+    assert_eq!(definition.description(), "Does echo.");
+    assert_eq!(definition.input_schema(), r#"{"type":"object"}"#);
+}
+
+#[tokio::test]
+async fn the_new_generation_of_the_protocol_is_spoken() {
+    let tools = registry(&connected("sdk").await);
+
+    let era = call(&tools, "era", json!({})).await.unwrap();
+    assert!(era.contains("2026-07-28"), "{era}");
+    let said = call(&tools, "say", json!({"text": "hello"})).await;
+    assert_eq!(said.as_deref(), Ok("hello"));
+}
+
+#[tokio::test]
+async fn texts_are_passed_on_and_data_is_described() {
+    let tools = registry(&connected("normal").await);
+    let reply = json!({"reply": {"content": [
+        {"type": "text", "text": "two\nlines"},
+        {"type": "image", "data": "aGVsbG8=", "mimeType": "image/png"},
+        {"type": "audio", "data": "aGVsbG8h", "mimeType": "audio/wav"},
+        {"type": "resource", "resource": {"uri": "file:///a.txt", "text": "inside"}},
+        {"type": "resource", "resource": {"uri": "file:///b.bin", "mimeType": "a/b", "blob": "aGk="}},
+        {"type": "resource_link", "uri": "file:///c", "name": "c", "mimeType": "text/plain", "size": 3},
+    ]}});
+
+    assert_snapshot!(call(&tools, "reply", reply).await.unwrap(), @r"
+    two
+    lines
+    [image image/png, 5 bytes]
+    [audio audio/wav, 6 bytes]
+    [resource file:///a.txt]
+    inside
+    [resource file:///b.bin: a/b, 2 bytes]
+    [resource file:///c: c, text/plain, 3 bytes]
+    ");
+}
+
+#[tokio::test]
+async fn structured_content_is_passed_on_unless_a_text_repeats_it() {
+    let tools = registry(&connected("normal").await);
+    let structured =
+        |content| json!({"reply": {"content": content, "structuredContent": {"a": 1}}});
+    let text = |text: &str| json!([{"type": "text", "text": text}]);
+
+    let only = call(&tools, "reply", structured(json!([]))).await;
+    assert_eq!(only.as_deref(), Ok(r#"{"a":1}"#));
+
+    let repeated = call(&tools, "reply", structured(text("{ \"a\": 1 }"))).await;
+    assert_eq!(repeated.as_deref(), Ok("{ \"a\": 1 }"));
+
+    let both = call(&tools, "reply", structured(text("one"))).await;
+    assert_eq!(both.as_deref(), Ok("one\n{\"a\":1}"));
+
+    let nothing = call(&tools, "reply", json!({"reply": {"content": []}})).await;
+    assert_eq!(nothing.as_deref(), Ok("[no content]"));
+}
+
+#[tokio::test]
+async fn errors_of_tools_and_of_the_protocol_are_told_apart() {
+    let tools = registry(&connected("normal").await);
+    let failed =
+        json!({"reply": {"content": [{"type": "text", "text": "no such file"}], "isError": true}});
+
+    let failed = call(&tools, "reply", failed).await.unwrap_err();
+    assert_snapshot!(failed, @"the tool `reply` failed: no such file");
+
+    let wrong = json!({"code": -32602, "message": "expected a path"});
+    let wrong = call(&tools, "fail", wrong).await.unwrap_err();
+    assert_snapshot!(wrong, @"bad input for the tool `fail`: expected a path");
+
+    let other = json!({"code": -32603, "message": "internal"});
+    let other = call(&tools, "fail", other).await.unwrap_err();
+    assert_snapshot!(other, @"the tool `fail` is not available: the MCP server `fixture` answered with the error -32603 during the call: internal");
+
+    let odd = call(&tools, "reply", json!({"reply": [1]}))
+        .await
+        .unwrap_err();
+    assert_snapshot!(odd, @"the tool `reply` is not available: the MCP server `fixture` sent an answer of an unknown form during the call");
+
+    let asks = json!({"reply": {"resultType": "input_required", "inputRequests": {}, "requestState": "s"}});
+    let asks = call(&tools, "reply", asks).await.unwrap_err();
+    assert_snapshot!(asks, @"the tool `reply` is not available: it asks for input from a person or a model, which isn't supported");
+}
+
+#[tokio::test]
+async fn a_long_result_is_cut_with_a_notice() {
+    let tools = registry(&connected("normal").await).with_max_bytes(10);
+
+    let cut = call(&tools, "huge", json!({"bytes": 1000})).await;
+    assert_eq!(cut.as_deref(), Ok("xxxxxxxxxx [cut: 10 of 1000 bytes]"));
+}
+
+#[tokio::test]
+async fn a_call_that_takes_too_long_is_cancelled_at_the_server() {
+    for mode in ["normal", "sdk"] {
+        let (slow, cancelled, expected) = match mode {
+            "sdk" => ("wait", "was_cancelled", "true"),
+            _ => ("slow", "cancelled", "1"),
+        };
+        let limit = Duration::from_millis(200);
+        let server = server(mode).with_timeout(limit).connect().await.unwrap();
+        let tools = registry(&server);
+
+        let error = call(&tools, slow, json!({})).await.unwrap_err();
+        assert_eq!(error, format!("the tool `{slow}` took longer than 200ms"));
+        let seen = call(&tools, cancelled, json!({})).await;
+        assert_eq!(seen.as_deref(), Ok(expected), "{mode}");
+
+        // The timeout of the registry drops the call, which has the same effect.
+        let hurried = tools.clone().with_timeout(limit / 2);
+        let error = call(&hurried, slow, json!({})).await.unwrap_err();
+        assert_eq!(error, format!("the tool `{slow}` took longer than 100ms"));
+        if mode == "normal" {
+            let seen = call(&tools, cancelled, json!({})).await;
+            assert_eq!(seen.as_deref(), Ok("2"));
+        }
+    }
+}
+
+#[tokio::test]
+async fn calls_are_made_concurrently() {
+    let tools = registry(&connected("normal").await);
+    let calls = (0..50).map(|n| {
+        let tools = &tools;
+        async move { call(tools, "echo", json!({ "n": n })).await }
+    });
+
+    let results = futures_util::future::join_all(calls).await;
+    for (n, result) in results.into_iter().enumerate() {
+        assert_eq!(result.unwrap(), json!({ "n": n }).to_string());
+    }
+}
+
+#[tokio::test]
+async fn only_named_tools_are_offered_with_their_prefix() {
+    let server = server("normal")
+        .with_only(["echo", "pid"])
+        .with_prefix("raw_");
+
+    let connected = server.clone().connect().await.unwrap();
+    let tools = registry(&connected);
+    assert_eq!(tools.names().collect::<Vec<_>>(), ["raw_echo", "raw_pid"]);
+    let said = call(&tools, "raw_echo", json!({"a": 1})).await;
+    assert_eq!(said.as_deref(), Ok(r#"{"a":1}"#));
+
+    let missing = server
+        .with_only(["echo", "ecko"])
+        .connect()
+        .await
+        .unwrap_err();
+    assert_snapshot!(missing, @"the MCP server `fixture` has no tool `ecko`; expected one of the tools it has");
+}
+
+#[tokio::test]
+async fn named_tools_can_be_registered_before_the_server_is_started() {
+    let server = server("normal").with_only(["echo"]).unconnected();
+    let tools = Tools::new().with_all(server.tools()).unwrap();
+    assert_snapshot!(tools.ready().unwrap_err(), @"the tool `echo` is not available: the MCP server `fixture` isn't connected; connect it first");
+
+    server.connect().await.unwrap();
+    assert!(tools.ready().is_ok());
+    let description = tools.definitions().next().unwrap();
+    assert_eq!(description.description(), "Does echo.");
+}
+
+#[tokio::test]
+async fn the_list_follows_the_server() {
+    let server = connected("normal").await;
+    let tools = registry(&server);
+    let list = json!({"tools": [
+        {"name": "echo", "description": "New.", "inputSchema": {"type": "object"}},
+        {"name": "tools", "inputSchema": {"type": "object"}},
+        {"name": "added", "inputSchema": {"type": "object"}},
+    ]});
+    call(&tools, "tools", list).await.unwrap();
+
+    let names = || server.tools().len();
+    while names() != 3 {
+        tokio::task::yield_now().await;
+    }
+
+    let echo = tools
+        .definitions()
+        .find(|tool| tool.name() == "echo")
+        .unwrap();
+    assert_eq!(echo.description(), "New.");
+    let gone = call(&tools, "pid", json!({})).await.unwrap_err();
+    assert_snapshot!(gone, @"the tool `pid` is not available: the server doesn't offer it any more");
+}

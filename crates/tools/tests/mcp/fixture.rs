@@ -1,0 +1,42 @@
+//! Starts this program as a server.
+
+use std::env::{current_exe, var};
+
+use cogwork_tools::Tools;
+use cogwork_tools::mcp::{McpServer, McpTools};
+use serde_json::Value;
+
+use crate::raw_server::MODE;
+use crate::{raw_server, sdk_server};
+
+/// Not a test: the servers of the others, which are started with `FIXTURE_MODE`.
+#[test]
+fn serve() {
+    match var(MODE) {
+        Err(_) => {}
+        Ok(mode) if mode == "sdk" => sdk_server::serve_stdio(),
+        Ok(mode) => raw_server::serve(mode),
+    }
+}
+
+/// Returns the server with a mode, which isn't started yet.
+pub(crate) fn server(mode: &str) -> McpServer {
+    McpServer::command(current_exe().unwrap())
+        .with_args(["--exact", "fixture::serve", "--nocapture"])
+        .with_name("fixture")
+        .with_env(MODE, mode)
+}
+
+pub(crate) async fn connected(mode: &str) -> McpTools {
+    server(mode).connect().await.unwrap()
+}
+
+pub(crate) fn registry(tools: &McpTools) -> Tools {
+    Tools::new().with_all(tools.tools()).unwrap()
+}
+
+/// Calls a tool, and returns its result or the text of the error.
+pub(crate) async fn call(tools: &Tools, name: &str, input: Value) -> Result<String, String> {
+    let called = tools.call_with(name, input).await;
+    called.map_err(|error| error.to_string())
+}

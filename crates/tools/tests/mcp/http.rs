@@ -1,0 +1,131 @@
+use std::sync::Arc;
+
+use axum::extract::Request;
+use axum::http::{StatusCode, header};
+use axum::middleware::{Next, from_fn};
+use axum::response::Response;
+use cogwork_tools::mcp::{McpErrorKind, McpServer};
+use insta::assert_snapshot;
+use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
+use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
+use serde_json::json;
+use tokio::net::TcpListener;
+use tokio::task::JoinHandle;
+
+use crate::fixture::{call, registry};
+use crate::sdk_server::Sdk;
+
+const TOKEN: &str = "a-token-of-twenty-two";
+
+async fn with_token(request: Request, next: Next) -> Result<Response, StatusCode> {
+    let given = request.headers().get(header::AUTHORIZATION);
+    let expected = format!("Bearer {TOKEN}");
+    if given.is_none_or(|given| given.as_bytes() != expected.as_bytes()) {
+        return Err(StatusCode::UNAUTHORIZED);
+    }
+    Ok(next.run(request).await)
+}
+
+/// Starts a server that needs the token, and returns its address.
+async fn serve() -> (String, JoinHandle<()>) {
+    let sdk = Sdk::default();
+    let service = StreamableHttpService::new(
+        move || Ok(sdk.clone()),
+        Arc::new(LocalSessionManager::default()),
+        StreamableHttpServerConfig::default(),
+    );
+    let router = axum::Router::new()
+        .nest_service("/mcp", service)
+        .layer(from_fn(with_token));
+
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    let serving = tokio::spawn(async move { axum::serve(listener, router).await.unwrap() });
+    (format!("http://{address}/mcp"), serving)
+}
+
+#[tokio::test]
+async fn tools_are_called_over_http_with_a_token() {
+    let (url, _serving) = serve().await;
+    let server = McpServer::http(&url)
+        .with_token(TOKEN)
+        .connect()
+        .await
+        .unwrap();
+    assert_eq!(server.server(), "127.0.0.1");
+
+    let tools = registry(&server);
+    let said = call(&tools, "say", json!({"text": "hello"})).await;
+    assert_eq!(said.as_deref(), Ok("hello"));
+    let picture = call(&tools, "picture", json!({})).await;
+    assert_eq!(
+        picture.as_deref(),
+        Ok("Here it is:\n[image image/png, 5 bytes]")
+    );
+    let failed = call(&tools, "complain", json!({})).await.unwrap_err();
+    assert_snapshot!(failed, @"the tool `complain` failed: no such place");
+}
+
+#[tokio::test]
+async fn a_wrong_token_is_named_but_not_shown() {
+    let (url, _serving) = serve().await;
+
+    for server in [
+        McpServer::http(&url),
+        McpServer::http(&url).with_token("another-token"),
+    ] {
+        assert!(!format!("{server:?}").contains("another"));
+        let error = server.connect().await.unwrap_err();
+        assert_eq!(error.kind(), McpErrorKind::Start);
+        let told = "the MCP server `127.0.0.1` refuses the token; expected another one";
+        assert_eq!(error.to_string(), told);
+    }
+}
+
+#[tokio::test]
+async fn a_token_that_a_server_repeats_is_not_shown() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}/mcp", listener.local_addr().unwrap());
+    let router = axum::Router::new().fallback(async |request: Request| {
+        let given = &request.headers()[header::AUTHORIZATION];
+        (StatusCode::BAD_REQUEST, given.to_str().unwrap().to_owned())
+    });
+    let _serving = tokio::spawn(async move { axum::serve(listener, router).await.unwrap() });
+
+    let server = McpServer::http(url).with_token(TOKEN);
+    let error = server.connect().await.unwrap_err().to_string();
+    assert!(
+        error.contains("[token]") && !error.contains(TOKEN),
+        "{error}"
+    );
+}
+
+#[tokio::test]
+async fn a_server_that_is_gone_is_an_error_until_it_is_back() {
+    let (url, serving) = serve().await;
+    let server = McpServer::http(&url).with_token(TOKEN);
+    let tools = registry(&server.clone().connect().await.unwrap());
+
+    serving.abort();
+    serving.await.unwrap_err();
+    let error = call(&tools, "say", json!({})).await.unwrap_err();
+    assert!(error.starts_with("the tool `say` is not available: the MCP server `127.0.0.1` can't be reached during the call: "), "{error}");
+
+    let error = server.connect().await.unwrap_err().to_string();
+    assert!(error.contains("can't be reached: "), "{error}");
+}
+
+#[tokio::test]
+async fn an_unusable_address_is_an_error() {
+    let of = async |url: &str| {
+        McpServer::http(url)
+            .connect()
+            .await
+            .unwrap_err()
+            .to_string()
+    };
+
+    assert_snapshot!(of("example.com/mcp").await, @"the MCP server `http` has an unusable address: it can't be parsed; expected one like https://example.com/mcp");
+    assert_snapshot!(of("ftp://example.com").await, @"the MCP server `example.com` has an unusable address: it isn't an HTTP address; expected one that begins with http:// or https://");
+    assert_snapshot!(of("http://user:word@example.com").await, @"the MCP server `example.com` has an unusable address: it contains credentials; pass them as the token");
+}

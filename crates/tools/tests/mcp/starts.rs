@@ -1,0 +1,129 @@
+use std::time::Duration;
+
+use cogwork_llm::Backoff;
+use cogwork_tools::mcp::{McpErrorKind, McpServer};
+use insta::assert_snapshot;
+use serde_json::json;
+
+use crate::fixture::{call, connected, registry, server};
+
+#[tokio::test]
+async fn a_server_that_ends_is_started_again_on_the_next_call() {
+    let tools = registry(&connected("normal").await);
+    let pid = call(&tools, "pid", json!({})).await.unwrap();
+
+    // Another call is in flight when the server dies.
+    let (slow, died) = tokio::join!(
+        call(&tools, "slow", json!({})),
+        call(&tools, "die", json!({}))
+    );
+    let told = "the tool `die` is not available: the MCP server `fixture` ended during the call (exit status: 7)\n\
+                its last lines on standard error:\nout of \u{fffd}[31mpaper";
+    assert_eq!(died.unwrap_err(), told);
+    assert!(
+        slow.unwrap_err()
+            .contains("`fixture` ended during the call")
+    );
+
+    let again = call(&tools, "pid", json!({})).await.unwrap();
+    assert_ne!(again, pid);
+}
+
+#[tokio::test]
+async fn the_number_of_restarts_is_bounded() {
+    let restarts = Backoff::of::<3>().with_first(Duration::from_millis(1));
+    let server = server("crashes").with_restarts(restarts);
+    let tools = registry(&server.connect().await.unwrap());
+
+    for _ in 0..4 {
+        let error = call(&tools, "echo", json!({})).await.unwrap_err();
+        assert!(error.contains("ended during the call"), "{error}");
+    }
+    let error = call(&tools, "echo", json!({})).await.unwrap_err();
+    assert_snapshot!(error, @"the tool `echo` is not available: the MCP server `fixture` has ended too often, and is not started again");
+}
+
+#[tokio::test]
+async fn a_server_with_an_old_sdk_is_started_again_with_the_old_protocol() {
+    let tools = registry(&connected("old").await);
+
+    for _ in 0..2 {
+        let said = call(&tools, "echo", json!({})).await;
+        assert_eq!(said.as_deref(), Ok("{}"));
+        call(&tools, "die", json!({})).await.unwrap_err();
+    }
+}
+
+#[tokio::test]
+async fn a_server_that_cannot_be_started_is_an_error() {
+    let missing = McpServer::command("/nonexistent/server").connect().await;
+    let missing = missing.unwrap_err();
+    assert_eq!(missing.kind(), McpErrorKind::Start);
+    assert_snapshot!(missing, @"the MCP server `server` can't be started with `/nonexistent/server`: No such file or directory (os error 2); expected a program in PATH or a path to one");
+
+    let dead = server("dies").connect().await.unwrap_err();
+    assert_eq!(dead.kind(), McpErrorKind::Ended);
+    assert_eq!(dead.stderr(), "no \u{1b}[31mcoffee\u{1b}[0m\nleft");
+    assert_eq!(
+        dead.to_string(),
+        "the MCP server `fixture` ended as it started (exit status: 7)\n\
+         its last lines on standard error:\nno \u{fffd}[31mcoffee\u{fffd}[0m\nleft",
+    );
+
+    let none = server("no server").connect().await.unwrap_err();
+    assert_snapshot!(none, @"the MCP server `fixture` ended as it started (exit status: 0)");
+
+    let refused = server("refuses").connect().await.unwrap_err();
+    assert_snapshot!(refused, @"the MCP server `fixture` refused the connection with the error -32000: not today");
+
+    let silent = server("silent").with_start_timeout(Duration::from_millis(300));
+    let silent = silent.connect().await.unwrap_err();
+    assert_eq!(silent.kind(), McpErrorKind::Timeout);
+    assert_snapshot!(silent, @"the MCP server `fixture` wasn't ready within 300ms of its start");
+}
+
+#[tokio::test]
+async fn a_server_inherits_no_variables_with_secrets() {
+    let tools = registry(&connected("normal").await);
+
+    let env = call(&tools, "env", json!({})).await.unwrap();
+    let env: Vec<(String, String)> = serde_json::from_str(&env).unwrap();
+    let names: Vec<&str> = env.iter().map(|(name, _)| name.as_str()).collect();
+
+    // Cargo sets this for the tests.
+    assert!(std::env::var("CARGO_MANIFEST_DIR").is_ok());
+    assert!(!names.contains(&"CARGO_MANIFEST_DIR"), "{names:?}");
+    assert!(names.contains(&"PATH") && names.contains(&"FIXTURE_MODE"));
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn a_server_and_its_children_are_killed_with_the_last_handle() {
+    let server = connected("normal").await;
+    let tools = registry(&server);
+    let pid = call(&tools, "pid", json!({})).await.unwrap();
+    let child = call(&tools, "child", json!({})).await.unwrap();
+    drop(server);
+    assert!(is_running(&pid) && is_running(&child));
+
+    drop(tools);
+    while is_running(&pid) || is_running(&child) {
+        tokio::task::yield_now().await;
+    }
+}
+
+#[cfg(unix)]
+fn is_running(pid: &str) -> bool {
+    let status = std::fs::read_to_string(format!("/proc/{pid}/stat"));
+    status.is_ok_and(|status| !status.contains(") Z "))
+}
+
+#[tokio::test]
+async fn a_closed_server_is_started_again_on_the_next_call() {
+    let server = connected("normal").await;
+    let tools = registry(&server);
+    let pid = call(&tools, "pid", json!({})).await.unwrap();
+
+    server.close().await;
+    assert_ne!(call(&tools, "pid", json!({})).await.unwrap(), pid);
+}
