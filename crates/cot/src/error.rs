@@ -29,6 +29,8 @@ pub(crate) enum Kind {
     Limit(Limit),
     /// A tool that needs approval doesn't exist.
     UnknownTool(ToolError),
+    /// The definition of a tool isn't known yet.
+    NotReady(ToolError),
     /// The run cannot wait for the approval of a tool call.
     CannotWait(CannotWait),
     Client(LlmError),
@@ -142,6 +144,7 @@ impl fmt::Display for CotError {
                     "approval is required for a tool that doesn't exist: {error}"
                 )
             }
+            Kind::NotReady(error) => ErrorText(error).fmt(f),
             Kind::CannotWait(error) => {
                 write!(f, "a tool call has to wait for approval: {error}")
             }
@@ -173,7 +176,7 @@ impl Error for CotError {
             Kind::Client(error) => Some(error),
             Kind::Reply(problem) => Some(problem),
             Kind::Prompts(error) => Some(error),
-            Kind::UnknownTool(error) => Some(error),
+            Kind::UnknownTool(error) | Kind::NotReady(error) => Some(error),
             Kind::CannotWait(error) => Some(error),
             Kind::EmptyProblem | Kind::Limit(_) => None,
         }

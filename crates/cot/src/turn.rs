@@ -273,6 +273,10 @@ impl ChainOfThought {
             return Err(Kind::UnknownTool(error));
         }
 
+        if let Err(error) = self.tooling.tools.ready() {
+            return Err(Kind::NotReady(error));
+        }
+
         match self.task(state) {
             Task::Stop(limit) if !self.limits.conclude || state.thoughts().is_empty() => {
                 Err(Kind::Limit(limit))

@@ -4,6 +4,7 @@ use cogwork_ask::{Spent, Try};
 use cogwork_flow::journal::CannotWait;
 use cogwork_llm::LlmError;
 use cogwork_text::ErrorText;
+use cogwork_tools::ToolError;
 
 use super::attempted::Attempted;
 use crate::quote::one_line;
@@ -58,6 +59,9 @@ pub enum AgentErrorKind {
     NothingAsked,
     /// The prompt is too long.
     Prompt(FillError),
+    /// The definition of a tool isn't known yet, for example because a server has not been
+    /// connected.
+    NotReady(ToolError),
     /// A call to the model failed.
     Client(LlmError),
     /// Every reply of the model was empty: no text and no tool call.
@@ -150,6 +154,7 @@ impl std::error::Error for AgentError {
         match self.kind() {
             AgentErrorKind::Client(error) => Some(error),
             AgentErrorKind::CannotWait(error) => Some(error),
+            AgentErrorKind::NotReady(error) => Some(error),
             _ => None,
         }
     }
@@ -160,6 +165,7 @@ impl fmt::Display for AgentErrorKind {
         match self {
             Self::NothingAsked => f.write_str("the prompt is empty; expected a text"),
             Self::Prompt(error) => ErrorText(error).fmt(f),
+            Self::NotReady(error) => ErrorText(error).fmt(f),
             // The error of a custom client may contain any text.
             Self::Client(error) => {
                 f.write_str("the call to the model failed: ")?;

@@ -318,6 +318,7 @@ impl Node<FlowState> for Agent {
         if asked.text.trim().is_empty() && asked.blocks.is_empty() {
             return Err(AgentErrorKind::NothingAsked.into());
         }
+        self.tools.ready().map_err(AgentErrorKind::NotReady)?;
 
         let request = self
             .request

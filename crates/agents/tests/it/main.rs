@@ -14,6 +14,7 @@ mod running;
 mod schema;
 mod secrets;
 mod shown;
+mod unready_tools;
 mod visits;
 mod waiting;
 mod work;

@@ -13,6 +13,7 @@ use cogwork_flow::Flow;
 use cogwork_flow::journal::CannotWait;
 use cogwork_llm::{LlmError, LlmErrorKind, ScriptedClient};
 use cogwork_text::testing::{Shown, assert_safe, assert_safe_line, texts};
+use cogwork_tools::ToolError;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
@@ -190,6 +191,7 @@ fn show_agent_errors(shown: &Shown, text: &str) {
     let errors = [
         AgentErrorKind::NothingAsked,
         AgentErrorKind::Prompt(too_long),
+        AgentErrorKind::NotReady(ToolError::unavailable(text)),
         AgentErrorKind::Client(failure(text)),
         AgentErrorKind::Empty,
         AgentErrorKind::TooManyToolCalls { rounds: 1 },

@@ -4,6 +4,7 @@ use cogwork_ask::Spent;
 use cogwork_flow::{BuildError, RunError};
 use cogwork_llm::LlmError;
 use cogwork_text::{ErrorText, Name, OneLine, ReplyExcerpt};
+use cogwork_tools::ToolError;
 
 use super::{Call, EndReason, Solving};
 use crate::SessionError;
@@ -28,6 +29,7 @@ enum Kind {
     Flow(RunError),
     Build(BuildError),
     EmptyProblem,
+    NotReady(ToolError),
     Driver(String),
 }
 
@@ -47,6 +49,10 @@ impl SolveError {
 
     pub(super) fn empty_problem() -> Self {
         Kind::EmptyProblem.into()
+    }
+
+    pub(super) fn not_ready(error: ToolError) -> Self {
+        Kind::NotReady(error).into()
     }
 
     pub(super) fn build(error: BuildError) -> Self {
@@ -174,6 +180,7 @@ impl fmt::Display for SolveError {
             Kind::Flow(error) => error.fmt(f),
             Kind::Build(error) => error.fmt(f),
             Kind::EmptyProblem => f.write_str("the problem is empty; expected a text"),
+            Kind::NotReady(error) => ErrorText(error).fmt(f),
             Kind::Driver(message) => OneLine::new(message).fmt(f),
         }
     }
@@ -186,6 +193,7 @@ impl std::error::Error for SolveError {
             Kind::Session(error) => Some(error),
             Kind::Flow(error) => Some(error),
             Kind::Build(error) => Some(error),
+            Kind::NotReady(error) => Some(error),
             Kind::Unreadable(_) | Kind::EmptyProblem | Kind::Driver(_) => None,
         }
     }

@@ -103,6 +103,9 @@ impl Node<Solving> for StageNode {
         }
 
         let shared = self.shared.with_options(&solving.options);
+        let ready = shared.tools.ready().map_err(SolveError::not_ready);
+        ready.map_err(|error| self.at(error))?;
+
         let turn = StageTurn {
             solving,
             stage: &self.stage,
