@@ -1,0 +1,81 @@
+use std::collections::BTreeSet;
+
+use bytes::Bytes;
+use cogwork_text::{Name, NameList};
+use restate_sdk::endpoint::ContextInternal;
+use restate_sdk::errors::TerminalError;
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use super::progress::of_run;
+use crate::delivered;
+use crate::progress::RunProgress;
+use crate::service::Handled;
+use crate::stopped::code;
+use crate::tried::RawJson;
+use crate::workflow::Inner;
+
+/// The input of the handler.
+#[derive(Deserialize)]
+struct Received<'a> {
+    event: String,
+    #[serde(borrow)]
+    answer: &'a RawValue,
+}
+
+/// Stores the answer to an event, for a step that waits for it now or later.
+pub(crate) async fn deliver<S>(inner: &Inner<S>, context: &ContextInternal) -> Handled {
+    let (RawJson(input), metadata) = context.input().await;
+    check_size(&input, inner.settings.max_message)?;
+
+    let Received { event, answer } = serde_json::from_slice(&input).map_err(|error| {
+        let problem = format!("expected `{{\"event\": …, \"answer\": …}}`: {error}");
+        TerminalError::new_with_code(code::UNREADABLE, problem)
+    })?;
+
+    let progress = of_run(context).await?;
+    check_event(inner, progress.as_ref(), &event)?;
+
+    delivered::deliver(context, &metadata.invocation_id, &event, answer).await?;
+    Ok(RawJson(Bytes::from_static(b"null")))
+}
+
+fn check_size(input: &[u8], max: usize) -> Result<(), TerminalError> {
+    if input.len() <= max {
+        return Ok(());
+    }
+
+    let size = input.len();
+    let problem = format!("the answer has {size} bytes; at most {max} are allowed");
+    Err(TerminalError::new_with_code(code::TOO_LARGE, problem))
+}
+
+/// Checks that the run may use an answer to this event. The events of composite nodes are known
+/// once the run waits for them.
+fn check_event<S>(
+    inner: &Inner<S>,
+    progress: Option<&RunProgress>,
+    event: &str,
+) -> Result<(), TerminalError> {
+    if progress.is_some_and(RunProgress::is_over) {
+        let problem = "the run has ended, so it takes no more answers";
+        return Err(TerminalError::new_with_code(code::ENDED, problem));
+    }
+
+    let mut known: BTreeSet<&str> = inner.shape.events().into_iter().collect();
+    let waits_for = progress.and_then(|progress| progress.waits_for.as_ref());
+    known.extend(waits_for.map(|waits_for| waits_for.event.as_str()));
+    if known.contains(event) {
+        return Ok(());
+    }
+
+    let event = Name(event);
+    let problem = match known.len() {
+        0 => format!("no node waits for the event `{event}`, nor for any other"),
+        _ => format!(
+            "no node waits for the event `{event}`; the run waits for {}",
+            NameList::or(known.iter())
+        ),
+    };
+    Err(TerminalError::new_with_code(code::NOT_FOUND, problem))
+}

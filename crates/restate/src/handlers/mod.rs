@@ -1,0 +1,5 @@
+pub(crate) mod cancel;
+pub(crate) mod deliver;
+pub(crate) mod item;
+pub(crate) mod progress;
+pub(crate) mod run;

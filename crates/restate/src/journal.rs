@@ -1,0 +1,209 @@
+//! The journal of one attempt at a run, over the context of its handler.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use cogwork_flow::journal::{Awaited, Items, Journal, Progress, StepError, Waited, Work};
+use cogwork_flow::{BoxError, StepName};
+use cogwork_text::ErrorText;
+use restate_sdk::context::macro_support::SealedDurableFuture;
+use restate_sdk::serde::Json;
+
+use crate::attempts::settle;
+use crate::delivered::{Delivered, promise_name};
+use crate::fan_out;
+use crate::progress::{RunProgress, WaitsFor};
+use crate::stopped::Stopped;
+use crate::timers::Timers;
+use crate::tried::{RawJson, Tried, shortened};
+
+/// The name of the state with the progress of a run.
+pub(crate) const PROGRESS: &str = "progress";
+
+pub(crate) struct RunJournal<'a> {
+    pub(crate) key: &'a str,
+    pub(crate) timers: Timers<'a>,
+    /// The name of the service that works on the items of batches.
+    pub(crate) items: &'a str,
+    state: Mutex<State>,
+}
+
+/// What follows from the calls so far, and so is the same in each replay.
+struct State {
+    progress: RunProgress,
+    /// The number of answers to each event that the run has used or refused.
+    answered: HashMap<String, u64>,
+}
+
+/// What ends a wait.
+#[derive(Clone, Copy)]
+enum By {
+    Answer,
+    Limit,
+    Deadline,
+}
+
+impl<'a> RunJournal<'a> {
+    pub(crate) fn new(key: &'a str, timers: Timers<'a>, items: &'a str, start: &str) -> Self {
+        let progress = RunProgress {
+            node: Some(start.to_owned()),
+            ..RunProgress::default()
+        };
+
+        let journal = Self {
+            key,
+            timers,
+            items,
+            state: Mutex::new(State {
+                progress,
+                answered: HashMap::new(),
+            }),
+        };
+        journal.show(|_| ());
+        journal
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Changes the progress that others can read.
+    pub(crate) fn show(&self, change: impl FnOnce(&mut RunProgress)) {
+        let mut state = self.state();
+        change(&mut state.progress);
+        self.timers
+            .context
+            .set(PROGRESS, Json(state.progress.clone()));
+    }
+
+    fn next_answer(&self, event: &str) -> String {
+        let used = self.state().answered.get(event).copied();
+        promise_name(event, used.unwrap_or_default().saturating_add(1))
+    }
+
+    fn use_answer(&self, event: &str) {
+        let mut state = self.state();
+        let used = state.answered.entry(event.to_owned()).or_default();
+        *used = used.saturating_add(1);
+    }
+
+    async fn answer(&self, awaited: Awaited<'_>) -> Result<Waited, Stopped> {
+        let context = self.timers.context;
+        let limit = awaited.within.map(|within| self.timers.after(within));
+        let deadline = self.timers.deadline();
+
+        loop {
+            let name = self.next_answer(awaited.event);
+            let promise = context.promise::<RawJson>(&name);
+
+            let mut awakened_by = vec![By::Answer];
+            let mut handles = vec![promise.handle()];
+            for (timer, by) in [(&limit, By::Limit), (&deadline, By::Deadline)] {
+                awakened_by.extend(timer.iter().map(|_| by));
+                handles.extend(timer.iter().map(|timer| timer.handle()));
+            }
+
+            let first = context.select(handles).await?;
+            let bytes = match awakened_by.get(first) {
+                Some(By::Limit) => return Ok(Waited::TimedOut),
+                Some(By::Deadline) => return Err(Stopped::Deadline),
+                Some(By::Answer) | None => promise.await?.0,
+            };
+
+            self.use_answer(awaited.event);
+            match read(&bytes, awaited) {
+                Ok(answer) => return Ok(Waited::Answered(answer)),
+                Err(error) => self.refuse(&error),
+            }
+        }
+    }
+
+    /// Shows why an answer was refused, for whoever delivers the next one.
+    fn refuse(&self, error: &BoxError) {
+        let why = shortened(&ErrorText(error).to_string());
+        self.show(|progress| {
+            if let Some(waits_for) = &mut progress.waits_for {
+                waits_for.refused = Some(why);
+            }
+        });
+    }
+}
+
+fn read(bytes: &[u8], awaited: Awaited<'_>) -> Result<Vec<u8>, BoxError> {
+    let delivered: Delivered = serde_json::from_slice(bytes)?;
+    let answer = delivered.into_answer();
+    awaited.accept(&answer)?;
+    Ok(answer)
+}
+
+#[async_trait]
+impl Journal for RunJournal<'_> {
+    fn run_id(&self) -> &str {
+        self.key
+    }
+
+    fn in_order(&self) -> bool {
+        true
+    }
+
+    async fn step(&self, step: &StepName, work: Work<'_>) -> Result<Vec<u8>, StepError> {
+        let name = step.to_string();
+        let attempt = |number| async move { Tried::from(work.attempt(number).await) };
+
+        let tried = settle(self.timers, &name, attempt).await;
+        tried.map_err(StepError::journal)?.into()
+    }
+
+    async fn fan_out(&self, step: &StepName, items: Items<'_>) -> Result<Vec<Vec<u8>>, StepError> {
+        fan_out::fan_out(self, step, items).await
+    }
+
+    async fn sleep(&self, _step: &StepName, duration: Duration) -> Result<(), BoxError> {
+        Ok(self.timers.sleep(duration).await?)
+    }
+
+    async fn wait(&self, _step: &StepName, awaited: Awaited<'_>) -> Result<Waited, BoxError> {
+        let within = awaited.within.map(|within| within.as_millis());
+        self.show(|progress| {
+            progress.waits_for = Some(WaitsFor {
+                event: awaited.event.to_owned(),
+                why: shortened(awaited.why),
+                within_ms: within.map(|within| u64::try_from(within).unwrap_or(u64::MAX)),
+                refused: None,
+            });
+        });
+
+        let waited = self.answer(awaited).await?;
+        self.state().progress.waits_for = None;
+        Ok(waited)
+    }
+
+    async fn deliver(&self, event: &str, _answer: Vec<u8>) -> Result<(), BoxError> {
+        Err(format!(
+            "an answer to `{}` cannot come from inside the run; deliver it with `Client::deliver`",
+            cogwork_text::Name(event)
+        )
+        .into())
+    }
+
+    async fn progress(&self, progress: Progress<'_>) -> Result<(), BoxError> {
+        match progress {
+            Progress::At { node, steps } => self.show(|shown| {
+                shown.node = Some(node.to_owned());
+                shown.steps = steps;
+            }),
+            Progress::Ended { action, steps } => self.show(|shown| {
+                shown.node = None;
+                shown.steps = steps;
+                shown.ended = Some(action.as_str().to_owned());
+            }),
+
+            // Errors of the engine are reported here as well, and a replay doesn't repeat them.
+            _ => {}
+        }
+
+        Ok(())
+    }
+}

@@ -1,0 +1,104 @@
+//! Runs flows of `cogwork-flow` as workflows of [Restate](https://restate.dev), a durable engine.
+//!
+//! Restate keeps the record of a run and calls a worker over HTTP to continue it. If a worker is
+//! killed, another one continues the run, and no recorded call is made again. The flow doesn't
+//! change:
+//!
+//! ```no_run
+//! use cogwork_flow::{Flow, from_phases};
+//! use cogwork_restate::{HttpServer, Workflow};
+//!
+//! #[tokio::main]
+//! async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//!     let charge = from_phases(
+//!         |order: &mut Vec<u32>| order.iter().sum(),
+//!         |amount: u32| async move { Ok::<_, std::io::Error>(format!("paid {amount}")) },
+//!         |order: &mut Vec<u32>, _receipt: String| order.clear(),
+//!     );
+//!     let flow = Flow::builder("shop")
+//!         .start("charge")
+//!         .node("charge", charge)
+//!         .end("charge", "default")
+//!         .build()?;
+//!
+//!     let workflow = Workflow::new("Shop", flow)?;
+//!     HttpServer::new(workflow.endpoint()).listen_and_serve(([127, 0, 0, 1], 9080).into()).await;
+//!     Ok(())
+//! }
+//! ```
+//!
+//! After the worker's address is registered with Restate, a [`Client`] starts runs:
+//!
+//! ```no_run
+//! use cogwork_restate::Client;
+//!
+//! # async fn order() -> Result<(), Box<dyn std::error::Error>> {
+//! let shop = Client::new("http://127.0.0.1:8080", "Shop")?;
+//! shop.start("order-17", &vec![30, 12]).await?;
+//! let order: Vec<u32> = shop.attach("order-17").await?;
+//! assert!(order.is_empty());
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # What is recorded
+//!
+//! | in the flow | in Restate's journal |
+//! |---|---|
+//! | an attempt at `exec` | a `run` entry with the name of the step, and the outcome or the error |
+//! | the delay between two attempts | a sleep |
+//! | an item of a batch | a call of a second service, which any worker may serve |
+//! | a [sleep](cogwork_flow::FlowBuilder::sleep) | a sleep |
+//! | a [wait](cogwork_flow::Wait) | a promise, and a sleep if it has a timeout |
+//! | a [recorded](cogwork_flow::journal::recorded()) call | a `run` entry |
+//! | the node that comes next | the state `progress` |
+//!
+//! Restate's own retries of `run` entries are never used, because the flow decides about retries.
+//! While a run sleeps or waits, it uses no memory in the worker.
+//!
+//! # Changed flows
+//!
+//! A run stays at the deployment (the registered address) at which it began. Its first entry is the
+//! [`Shape`](cogwork_flow::Shape) of its flow. If a different flow is served at the same address,
+//! the run is refused with the difference. Nothing is lost: Restate repeats the attempt and later
+//! pauses the run, and it continues once its flow is served there again. So serve a changed flow at
+//! a new address, and keep the old one until its runs have ended.
+//!
+//! # Versions
+//!
+//! Tested with restate-sdk 0.13 and version 1.7 of the server.
+
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
+mod client;
+pub use client::{Client, ClientError, Started};
+
+mod progress;
+pub use progress::{RunProgress, WaitsFor};
+
+mod workflow;
+pub use workflow::{Workflow, WorkflowError};
+
+mod attempts;
+mod delivered;
+mod discovery;
+mod fan_out;
+mod handlers;
+mod journal;
+mod service;
+mod stopped;
+mod timers;
+mod tried;
+
+pub use restate_sdk;
+pub use restate_sdk::endpoint::Endpoint;
+pub use restate_sdk::http_server::HttpServer;
+
+/// The default maximum size of a message to Restate, in bytes: 24 MiB. The server refuses messages
+/// above 32 MiB by default.
+pub const DEFAULT_MAX_MESSAGE: usize = 24 << 20;
+
+/// The code in the README, compiled as a doctest.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -1,0 +1,74 @@
+//! The services that an endpoint serves.
+//!
+//! The macros of the SDK need the name of a service at compile time, so these implement what the
+//! macros expand to.
+
+use std::future::Future;
+use std::sync::Arc;
+
+use futures_util::future::BoxFuture;
+use restate_sdk::endpoint::{ContextInternal, Error};
+use restate_sdk::errors::HandlerError;
+use restate_sdk::service::{Service, ServiceDefinition, macro_support};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use crate::discovery;
+use crate::fan_out::ITEM;
+use crate::handlers::{cancel, deliver, item, progress, run};
+use crate::tried::{RawJson, Tried};
+use crate::workflow::Inner;
+
+pub(crate) fn workflow<S>(inner: Arc<Inner<S>>) -> ServiceDefinition
+where
+    S: Serialize + DeserializeOwned + Send + 'static,
+{
+    let discovered = discovery::workflow(inner.name.clone(), inner.settings.longest_call);
+    macro_support::service_definition(Handlers(inner), discovered)
+}
+
+pub(crate) fn items<S>(inner: Arc<Inner<S>>) -> ServiceDefinition
+where
+    S: Serialize + DeserializeOwned + Send + 'static,
+{
+    let discovered = discovery::items(inner.items.clone(), inner.settings.longest_call);
+    macro_support::service_definition(Handlers(inner), discovered)
+}
+
+/// The handlers of both services, which have different names.
+struct Handlers<S>(Arc<Inner<S>>);
+
+impl<S: Serialize + DeserializeOwned + Send + 'static> Service for Handlers<S> {
+    type Future = BoxFuture<'static, Result<(), Error>>;
+
+    fn handle(&self, context: ContextInternal) -> Self::Future {
+        let inner = Arc::clone(&self.0);
+
+        Box::pin(async move {
+            let name = context.handler_name();
+            match name {
+                discovery::RUN => end(&context, run::run(&inner, &context)).await,
+                discovery::DELIVER => end(&context, deliver::deliver(&inner, &context)).await,
+                discovery::PROGRESS => end(&context, progress::progress(&context)).await,
+                discovery::CANCEL => end(&context, cancel::cancel(&context)).await,
+                ITEM => end::<Tried>(&context, item::item(&inner, &context)).await,
+                _ => return Err(Error::unknown_handler(context.service_name(), name)),
+            }
+
+            Ok(())
+        })
+    }
+}
+
+/// Runs a handler and sends its result.
+async fn end<T: restate_sdk::serde::Serialize>(
+    context: &ContextInternal,
+    handler: impl Future<Output = Result<T, HandlerError>>,
+) {
+    let result = handler.await;
+    context.handle_handler_result(result);
+    context.end();
+}
+
+/// The result of handlers whose output is written as JSON by themselves.
+pub(crate) type Handled = Result<RawJson, HandlerError>;

@@ -1,0 +1,26 @@
+pub(crate) mod server;
+pub(crate) mod worker;
+
+#[path = "../../../../flow/tests/support/flows.rs"]
+#[expect(dead_code, reason = "some flows are only for engines with paused time")]
+pub(crate) mod flows;
+#[path = "../../../../flow/tests/support/world.rs"]
+#[expect(dead_code, reason = "only the calls are counted here")]
+pub(crate) mod world;
+
+/// Used by `flows`.
+pub(crate) mod engine {
+    pub(crate) type State = Vec<u64>;
+}
+
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// Returns a name that no other test has used with this server.
+pub(crate) fn unique(name: &str) -> String {
+    static NUMBER: AtomicU32 = AtomicU32::new(0);
+    let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
+
+    format!("{name}-{:x}-{number}", now.as_nanos())
+}

@@ -1,0 +1,166 @@
+//! The server that tests share, and servers that a test starts and kills.
+
+use std::env;
+use std::net::TcpListener;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+use cogwork_restate::Client;
+use serde_json::json;
+use tempfile::TempDir;
+
+#[derive(Clone, Debug)]
+pub(crate) struct Server {
+    pub(crate) ingress: String,
+    pub(crate) admin: String,
+}
+
+/// Returns the server that is running, or reports that the test is skipped.
+pub(crate) fn server() -> Option<Server> {
+    let found = env::var("RESTATE_INGRESS_URL").ok();
+    let found = found.zip(env::var("RESTATE_ADMIN_URL").ok());
+    if found.is_none() {
+        skipped("RESTATE_INGRESS_URL and RESTATE_ADMIN_URL aren't set");
+    }
+
+    found.map(|(ingress, admin)| Server { ingress, admin })
+}
+
+fn skipped(why: &str) {
+    eprintln!("skipped, because {why}; run: eval \"$(scripts/local-restate start)\"");
+}
+
+impl Server {
+    pub(crate) fn client(&self, workflow: &str) -> Client {
+        Client::new(&self.ingress, workflow).unwrap()
+    }
+
+    /// Registers the worker at this port.
+    pub(crate) async fn register(&self, port: u16) {
+        let uri = format!("http://127.0.0.1:{port}");
+        let body = json!({ "uri": uri, "force": true });
+        let url = format!("{}/deployments", self.admin);
+        let response = reqwest::Client::new().post(url).json(&body).send().await;
+
+        let response = response.unwrap();
+        let status = response.status();
+        let text = response.text().await.unwrap();
+        assert!(status.is_success(), "{status}: {text}");
+    }
+
+    /// Returns the rows of a query to the server's tables.
+    pub(crate) async fn query(&self, query: &str) -> Vec<serde_json::Value> {
+        let request = reqwest::Client::new()
+            .post(format!("{}/query", self.admin))
+            .header("accept", "application/json")
+            .json(&json!({ "query": query }));
+        let answer: serde_json::Value = request.send().await.unwrap().json().await.unwrap();
+        answer["rows"].as_array().cloned().unwrap_or_default()
+    }
+
+    async fn is_ready(&self) -> bool {
+        let http = reqwest::Client::new();
+        for url in [
+            format!("{}/restate/health", self.ingress),
+            format!("{}/health", self.admin),
+        ] {
+            let answer = http.get(url).timeout(Duration::from_secs(1)).send().await;
+            if !answer.is_ok_and(|answer| answer.status().is_success()) {
+                return false;
+            }
+        }
+
+        true
+    }
+}
+
+/// A server of one test.
+pub(crate) struct OwnServer {
+    pub(crate) server: Server,
+    ports: [u16; 3],
+    folder: TempDir,
+    child: Option<Child>,
+}
+
+impl OwnServer {
+    /// Starts a server with an empty store, or reports that the test is skipped.
+    pub(crate) async fn start() -> Option<Self> {
+        let Ok(program) = env::var("RESTATE_SERVER") else {
+            skipped("RESTATE_SERVER isn't set");
+            return None;
+        };
+
+        let ports = [free_port(), free_port(), free_port()];
+        let mut own = Self {
+            server: Server {
+                ingress: format!("http://127.0.0.1:{}", ports[0]),
+                admin: format!("http://127.0.0.1:{}", ports[1]),
+            },
+            ports,
+            folder: tempfile::tempdir().unwrap(),
+            child: None,
+        };
+        own.start_again_with(&program).await;
+        Some(own)
+    }
+
+    pub(crate) async fn start_again(&mut self) {
+        let program = env::var("RESTATE_SERVER").unwrap();
+        self.start_again_with(&program).await;
+    }
+
+    async fn start_again_with(&mut self, program: &str) {
+        self.child = Some(spawn(program, self.ports, self.folder.path()));
+        for _ in 0..300 {
+            if self.server.is_ready().await {
+                return;
+            }
+            tokio::time::sleep(Duration::from_millis(100)).await;
+        }
+
+        panic!("the server wasn't ready after 30 seconds");
+    }
+
+    /// Kills the server with signal 9.
+    pub(crate) fn kill(&mut self) {
+        if let Some(mut child) = self.child.take() {
+            child.kill().unwrap();
+            child.wait().unwrap();
+        }
+    }
+}
+
+impl Drop for OwnServer {
+    fn drop(&mut self) {
+        self.kill();
+    }
+}
+
+fn spawn(program: &str, ports: [u16; 3], folder: &Path) -> Child {
+    let [ingress, admin, node] = ports;
+    Command::new(program)
+        .env("RESTATE_BIND_IP", "127.0.0.1")
+        .env("RESTATE_LISTEN_MODE", "tcp")
+        .env("RESTATE_ADVERTISED_HOST", "127.0.0.1")
+        .env("RESTATE_BIND_PORT", node.to_string())
+        .env(
+            "RESTATE_INGRESS__BIND_ADDRESS",
+            format!("127.0.0.1:{ingress}"),
+        )
+        .env("RESTATE_ADMIN__BIND_ADDRESS", format!("127.0.0.1:{admin}"))
+        .env("RESTATE_DEFAULT_NUM_PARTITIONS", "2")
+        .env("RESTATE_ROCKSDB_TOTAL_MEMORY_SIZE", "256MiB")
+        .env("RESTATE_DISABLE_TELEMETRY", "true")
+        .env("RESTATE_BASE_DIR", folder)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap()
+}
+
+pub(crate) fn free_port() -> u16 {
+    let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
+    listener.local_addr().unwrap().port()
+}
