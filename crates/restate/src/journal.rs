@@ -176,7 +176,7 @@ impl Journal for RunJournal<'_> {
         });
 
         let waited = self.answer(awaited).await?;
-        self.state().progress.waits_for = None;
+        self.show(|progress| progress.waits_for = None);
         Ok(waited)
     }
 

@@ -17,7 +17,6 @@ use crate::support::worker::{Worker, bind};
 use crate::support::world::World;
 
 /// The state, and the number of steps or the error.
-#[derive(Debug, PartialEq)]
 struct End {
     came_to: Result<(State, u64), String>,
     calls: HashMap<String, usize>,
@@ -90,8 +89,14 @@ async fn deliver(client: &Client) {
             return;
         }
         if progress.waits_for.is_some() {
-            client.deliver(KEY, "question", &json!(7)).await.unwrap();
-            return;
+            return match client.deliver(KEY, "question", &json!(7)).await {
+                // The run may have got the answer of an earlier call in between.
+                Ok(())
+                | Err(ClientError::Refused {
+                    status: 404 | 410, ..
+                }) => {}
+                Err(error) => panic!("{error}"),
+            };
         }
         tokio::time::sleep(std::time::Duration::from_millis(50)).await;
     }
@@ -126,7 +131,15 @@ async fn comes_to_the_same_end(leaf: Define, start: &[u64], answers: usize) {
         // Each item and branch has waits of its own.
         let answers = answers * 16;
         let end = on_restate(client, world, start, answers).await;
-        assert_eq!(end, expected, "{nest:?}");
+        assert_eq!(end.came_to, expected.came_to, "{nest:?}");
+
+        // In one process, other items and branches may begin before one fails.
+        if end.came_to.is_ok() {
+            assert_eq!(end.calls, expected.calls, "{nest:?}");
+        }
+        for (key, made) in end.calls {
+            assert_eq!(Some(&made), expected.calls.get(&key), "{nest:?}, {key}");
+        }
     });
     join_all(checked).await;
 }

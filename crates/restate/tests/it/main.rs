@@ -12,4 +12,6 @@
 
 mod support;
 
+mod ending;
 mod every_kind;
+mod waiting;

@@ -1,3 +1,4 @@
+pub(crate) mod proxy;
 pub(crate) mod server;
 pub(crate) mod worker;
 
@@ -23,4 +24,16 @@ pub(crate) fn unique(name: &str) -> String {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
 
     format!("{name}-{:x}-{number}", now.as_nanos())
+}
+
+/// Waits until this is true, for up to 30 seconds.
+pub(crate) async fn until<F: Future<Output = bool>>(what: &str, is_true: impl Fn() -> F) {
+    for _ in 0..600 {
+        if is_true().await {
+            return;
+        }
+        tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+    }
+
+    panic!("after 30 seconds, this was still not true: {what}");
 }

@@ -1,0 +1,205 @@
+//! How runs end: cancelled, failed, at a limit.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use cogwork_flow::{Action, Batch, Flow, from_fn, from_phases};
+use cogwork_restate::Workflow;
+
+use crate::support::server::server;
+use crate::support::worker::{Worker, endpoint};
+use crate::support::{unique, until};
+
+type Counted = Arc<AtomicUsize>;
+
+/// Two steps, of which the first takes this long.
+fn slow(time: Duration, calls: &Counted) -> Flow<u32> {
+    let step = |time: Duration| {
+        let calls = Arc::clone(calls);
+        from_phases(
+            |_: &mut u32| (),
+            move |()| {
+                calls.fetch_add(1, Ordering::Relaxed);
+                async move {
+                    tokio::time::sleep(time).await;
+                    Ok::<_, std::io::Error>(())
+                }
+            },
+            |count: &mut u32, ()| *count += 1,
+        )
+    };
+
+    Flow::builder("slow")
+        .start("long")
+        .node("long", step(time))
+        .node("short", step(Duration::ZERO))
+        .edge("long", Action::DEFAULT, "short")
+        .end("short", Action::DEFAULT)
+        .build()
+        .unwrap()
+}
+
+#[tokio::test]
+async fn a_run_that_is_cancelled_during_a_step_ends_after_it_and_stays_cancelled() {
+    let Some(server) = server() else { return };
+    let name = unique("Slow");
+    let calls = Counted::default();
+    let workflow = || {
+        let flow = slow(Duration::from_secs(2), &calls);
+        Workflow::new(name.as_str(), flow).unwrap()
+    };
+    let worker = Worker::start(endpoint(workflow()));
+    server.register(worker.port).await;
+    let client = server.client(&name);
+
+    assert!(!client.cancel("a").await.unwrap());
+    let began = Instant::now();
+    client.start("a", &0).await.unwrap();
+    until("the step runs", || async {
+        calls.load(Ordering::Relaxed) == 1
+    })
+    .await;
+    assert!(client.cancel("a").await.unwrap());
+
+    let error = client.attach::<u32>("a").await.unwrap_err();
+    assert!(error.is_cancelled(), "{error}");
+    insta::assert_snapshot!(error, @"the run was cancelled at the node `long` (status 409)");
+    assert!(began.elapsed() >= Duration::from_secs(2));
+
+    // It stays cancelled, also for a new worker and a new start.
+    let port = worker.port;
+    worker.kill();
+    let _worker = Worker::start_at(port, endpoint(workflow()));
+    assert!(!client.cancel("a").await.unwrap());
+    assert!(client.start("a", &0).await.unwrap().already);
+    assert!(client.attach::<u32>("a").await.unwrap_err().is_cancelled());
+    assert_eq!(calls.load(Ordering::Relaxed), 1);
+
+    let progress = client.progress("a").await.unwrap().unwrap();
+    insta::assert_debug_snapshot!(progress.failed, @r#"
+    Some(
+        "the run was cancelled at the node `long`",
+    )
+    "#);
+}
+
+#[tokio::test]
+async fn the_items_of_a_cancelled_run_are_cancelled_as_well() {
+    let Some(server) = server() else { return };
+    let name = unique("Items");
+    let calls = Counted::default();
+    let called = Arc::clone(&calls);
+    let item = from_phases(
+        |n: &mut u64| *n,
+        move |n: u64| {
+            called.fetch_add(1, Ordering::Relaxed);
+            async move {
+                tokio::time::sleep(Duration::from_secs(1)).await;
+                Ok::<_, std::io::Error>(n)
+            }
+        },
+        |_: &mut u64, _: u64| (),
+    );
+    let batch = Batch::at_most(2, item, Vec::clone, |all: &mut Vec<u64>, items| {
+        *all = items
+    });
+    let flow = Flow::builder("items")
+        .start("work")
+        .batch("work", batch)
+        .end("work", Action::DEFAULT)
+        .build()
+        .unwrap();
+
+    let worker = Worker::start(endpoint(Workflow::new(name.as_str(), flow).unwrap()));
+    server.register(worker.port).await;
+    let client = server.client(&name);
+    client
+        .start("a", &(0..10u64).collect::<Vec<_>>())
+        .await
+        .unwrap();
+    until("two items are begun", || async {
+        calls.load(Ordering::Relaxed) == 2
+    })
+    .await;
+    assert!(client.cancel("a").await.unwrap());
+
+    assert!(
+        client
+            .attach::<Vec<u64>>("a")
+            .await
+            .unwrap_err()
+            .is_cancelled()
+    );
+    let query = format!(
+        "select id from sys_invocation where target_service_name like '{name}%' and status != 'completed'"
+    );
+    until("nothing runs", || async {
+        server.query(&query).await.is_empty()
+    })
+    .await;
+    assert_eq!(
+        calls.load(Ordering::Relaxed),
+        2,
+        "no item is begun after that"
+    );
+}
+
+#[tokio::test]
+async fn a_deadline_ends_a_run_during_a_step() {
+    let Some(server) = server() else { return };
+    let name = unique("Slow");
+    let flow = slow(Duration::from_secs(600), &Counted::default());
+    let workflow = Workflow::new(name.as_str(), flow)
+        .unwrap()
+        .with_deadline(Duration::from_secs(1));
+    let worker = Worker::start(endpoint(workflow));
+    server.register(worker.port).await;
+    let client = server.client(&name);
+
+    client.start("a", &0).await.unwrap();
+    let error = client.attach::<u32>("a").await.unwrap_err();
+    insta::assert_snapshot!(error, @"flow `slow`, node `long`: the run reached its deadline at this node (status 408)");
+}
+
+#[tokio::test]
+async fn a_run_ends_at_its_maximum_number_of_steps() {
+    let Some(server) = server() else { return };
+    let name = unique("Endless");
+    let count = from_fn(|count: &mut u32| {
+        *count += 1;
+        Action::from_static(if *count == 0 { "never" } else { "again" })
+    });
+    let flow = Flow::builder("endless")
+        .start("count")
+        .node("count", count.with_actions(["again", "never"]))
+        .edge("count", "again", "count")
+        .end("count", "never")
+        .build()
+        .unwrap();
+    let workflow = Workflow::new(name.as_str(), flow)
+        .unwrap()
+        .with_max_steps(5);
+    let worker = Worker::start(endpoint(workflow));
+    server.register(worker.port).await;
+    let client = server.client(&name);
+
+    client.start("a", &0).await.unwrap();
+    let error = client.attach::<u32>("a").await.unwrap_err();
+    insta::assert_snapshot!(error, @"flow `endless`, node `count`: the run reached its limit of 5 steps before this node (status 500)");
+    assert_eq!(client.progress("a").await.unwrap().unwrap().steps, 5);
+}
+
+#[tokio::test]
+async fn a_state_that_cannot_be_read_ends_the_run() {
+    let Some(server) = server() else { return };
+    let name = unique("Slow");
+    let flow = slow(Duration::ZERO, &Counted::default());
+    let worker = Worker::start(endpoint(Workflow::new(name.as_str(), flow).unwrap()));
+    server.register(worker.port).await;
+    let client = server.client(&name);
+
+    client.start("a\u{1b}", &"many").await.unwrap();
+    let error = client.attach::<u32>("a\u{1b}").await.unwrap_err();
+    insta::assert_snapshot!(error, @r#"the state of the run `a\u{1b}` cannot be read: invalid type: string "many", expected u32 at line 1 column 6 (status 400)"#);
+}
