@@ -161,6 +161,24 @@ impl StoreError {
         Self::new(Kind::Gone, format_args!("{place}: {text}"))
     }
 
+    pub(crate) fn missing(run_id: &str, place: &str) -> Self {
+        let run_id = Name(run_id);
+        Self::new(
+            Kind::Missing,
+            format_args!("there is no run `{run_id}`: it would be in {place}"),
+        )
+    }
+
+    pub(crate) fn already_there(run_id: &str, place: &str) -> Self {
+        let run_id = Name(run_id);
+        Self::new(
+            Kind::AlreadyThere,
+            format_args!(
+                "the run `{run_id}` already exists in {place}; resume it, or choose a different id"
+            ),
+        )
+    }
+
     pub(crate) fn ended(run_id: &str) -> Self {
         let run_id = Name(run_id);
         Self::new(

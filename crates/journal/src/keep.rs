@@ -1,38 +1,25 @@
 //! Opens a run in any store.
 
-use cogwork_files::LockFile;
+use async_trait::async_trait;
 use cogwork_flow::journal::Entry;
 use cogwork_text::Name;
 use serde_json::value::RawValue;
 
-use crate::behind::blocking;
 use crate::error::Kind;
 use crate::header::{FlowIs, Header};
 use crate::{RunJournal, StoreError};
 
-/// A run that may exist in a store. All calls may block.
+/// A run that may exist in a store.
+#[async_trait]
 pub(crate) trait Keep: Send + 'static {
-    fn run_id(&self) -> &str;
-
-    /// Returns the path of the file, for messages.
+    /// Returns the location of the run, for messages.
     fn place(&self) -> String;
 
-    /// Opens the folder of the run. Returns `None` if it doesn't exist and `create` is `false`.
-    fn open(&self, create: bool) -> Result<Option<Box<dyn OpenFolder + '_>>, StoreError>;
-}
+    /// Opens the run for one runner.
+    async fn open(self: Box<Self>, take: Take) -> Result<RunJournal, StoreError>;
 
-/// The open folder of a run. All operations use this folder, even if a different one takes its path
-/// in the meantime.
-pub(crate) trait OpenFolder {
-    fn is_there(&self) -> Result<bool, StoreError>;
-
-    fn lock(&self) -> Result<LockFile, StoreError>;
-
-    /// Records a new run.
-    fn start(&self, header: Header, lock: LockFile) -> Result<RunJournal, StoreError>;
-
-    /// Reads the run and checks that it is the wanted one.
-    fn resume(&self, wanted: Wanted, lock: LockFile) -> Result<RunJournal, StoreError>;
+    /// Removes the run.
+    async fn remove(self: Box<Self>) -> Result<(), StoreError>;
 }
 
 /// How to open a run.
@@ -60,59 +47,47 @@ pub(crate) enum Wanted {
     Answerable,
 }
 
-pub(crate) async fn open(run: Box<dyn Keep>, take: Take) -> Result<RunJournal, StoreError> {
-    blocking(run.place(), move || take.from(run.as_ref())).await
+/// How to continue once it is known whether the run exists.
+pub(crate) enum Opening {
+    Start(Header),
+    Resume {
+        wanted: Wanted,
+        /// The event to which an answer is delivered.
+        event: Option<String>,
+    },
 }
 
 impl Take {
-    fn from(self, run: &dyn Keep) -> Result<RunJournal, StoreError> {
-        let missing = || {
-            let run_id = Name(run.run_id());
-            let place = run.place();
-            StoreError::new(
-                Kind::Missing,
-                format_args!("there is no run `{run_id}`: it would be in {place}"),
-            )
+    /// Returns whether the run is started if it doesn't exist.
+    pub(crate) fn starts(&self) -> bool {
+        matches!(self, Self::Start(_) | Self::Either(..) | Self::AnyInput(..))
+    }
+
+    /// Decides how to open a run. `place` is the location of the run, for messages.
+    pub(crate) fn opening(
+        self,
+        exists: bool,
+        run_id: &str,
+        place: &str,
+    ) -> Result<Opening, StoreError> {
+        let resume = |wanted| Opening::Resume {
+            wanted,
+            event: None,
         };
 
-        let create = matches!(self, Self::Start(_) | Self::Either(..) | Self::AnyInput(..));
-        let Some(folder) = run.open(create)? else {
-            return Err(missing());
-        };
-
-        // Checked first, so that a failed lookup leaves no lock file.
-        if !create && !folder.is_there()? {
-            return Err(missing());
-        }
-
-        let lock = folder.lock()?;
-        match (self, folder.is_there()?) {
+        match (self, exists) {
             (Self::Start(header) | Self::Either(header, _) | Self::AnyInput(header, _), false) => {
-                folder.start(header, lock)
+                Ok(Opening::Start(header))
             }
-            (_, false) => Err(missing()),
-            (Self::Start(_), true) => {
-                let run_id = Name(run.run_id());
-                let place = run.place();
-                Err(StoreError::new(
-                    Kind::AlreadyThere,
-                    format_args!(
-                        "the run `{run_id}` already exists in {place}; resume it, or choose a different id"
-                    ),
-                ))
-            }
-            (Self::Resume(flow) | Self::AnyInput(_, flow), true) => {
-                folder.resume(Wanted::Same(flow), lock)
-            }
-            (Self::Either(header, flow), true) => {
-                folder.resume(Wanted::SameInput(flow, header.input), lock)
-            }
-            (Self::Changed(flow), true) => folder.resume(Wanted::Changed(flow), lock),
-            (Self::Answer(event), true) => {
-                let journal = folder.resume(Wanted::Answerable, lock)?;
-                journal.check_event(&event)?;
-                Ok(journal)
-            }
+            (_, false) => Err(StoreError::missing(run_id, place)),
+            (Self::Start(_), true) => Err(StoreError::already_there(run_id, place)),
+            (Self::Resume(flow) | Self::AnyInput(_, flow), true) => Ok(resume(Wanted::Same(flow))),
+            (Self::Either(header, flow), true) => Ok(resume(Wanted::SameInput(flow, header.input))),
+            (Self::Changed(flow), true) => Ok(resume(Wanted::Changed(flow))),
+            (Self::Answer(event), true) => Ok(Opening::Resume {
+                wanted: Wanted::Answerable,
+                event: Some(event),
+            }),
         }
     }
 }

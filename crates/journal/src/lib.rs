@@ -79,6 +79,7 @@ mod error;
 pub use error::StoreError;
 
 mod behind;
+mod disk;
 mod folder;
 mod header;
 mod input;
@@ -87,6 +88,8 @@ mod line;
 mod lock;
 mod mutex;
 mod name;
+#[cfg(any(feature = "sqlite", feature = "postgres"))]
+mod rows;
 mod time;
 
 /// The code in the README, compiled and run as a doctest.

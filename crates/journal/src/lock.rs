@@ -19,6 +19,13 @@ pub(crate) fn take(folder: &Folder, lock: &str, run_id: &str) -> Result<LockFile
     LockFile::lock_within(folder, lock, PATIENCE).map_err(refused)
 }
 
+/// Removes the lock file of a run that was removed. Whoever waits for the lock creates a new file. A
+/// lock file that cannot be removed is harmless.
+pub(crate) fn remove(folder: &Folder, name: &str, lock: LockFile) {
+    let _ = folder.remove_file(name);
+    drop(lock);
+}
+
 /// Returns the error of a run that cannot be locked with the file at `path`.
 pub(crate) fn refused(path: &Path, run_id: &str, error: LockError) -> StoreError {
     if matches!(error, LockError::InUse { .. }) {

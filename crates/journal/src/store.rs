@@ -5,10 +5,9 @@ use cogwork_flow::journal::Journal;
 use cogwork_text::Name;
 use serde::Serialize;
 
-use crate::behind::blocking;
 use crate::error::Kind;
 use crate::header::{FlowIs, Header};
-use crate::keep::{Keep, Take, open};
+use crate::keep::{Keep, Take};
 use crate::{RunJournal, RunSummary, StoreError};
 
 /// A store that starts, resumes and lists runs. All stores have the same methods.
@@ -51,9 +50,9 @@ pub trait Store: Clone + fmt::Debug + Send + Sync + 'static {
     #[doc(hidden)]
     fn place(&self) -> String;
 
-    /// Returns all runs. May block.
+    /// Returns all runs.
     #[doc(hidden)]
-    fn list(&self) -> Result<Vec<RunSummary>, StoreError>;
+    fn list(&self) -> impl Future<Output = Result<Vec<RunSummary>, StoreError>> + Send;
 
     /// Starts a run and records its input.
     ///
@@ -72,7 +71,7 @@ pub trait Store: Clone + fmt::Debug + Send + Sync + 'static {
         // states nor inputs need be `Sync`.
         let kept = self.kept(run_id);
         let header = Header::new(run_id, FlowIs::of(flow), input);
-        async move { open(kept.0, Take::Start(header?)).await }
+        async move { kept.0.open(Take::Start(header?)).await }
     }
 
     /// Resumes a run.
@@ -88,7 +87,7 @@ pub trait Store: Clone + fmt::Debug + Send + Sync + 'static {
         run_id: &str,
         flow: &Flow<S>,
     ) -> impl Future<Output = Result<RunJournal, StoreError>> + Send {
-        open(self.kept(run_id).0, Take::Resume(FlowIs::of(flow)))
+        self.kept(run_id).0.open(Take::Resume(FlowIs::of(flow)))
     }
 
     /// Resumes the run with this id, or starts it if it doesn't exist. A program that is restarted
@@ -115,7 +114,7 @@ pub trait Store: Clone + fmt::Debug + Send + Sync + 'static {
         let kept = self.kept(run_id);
         let header = Header::new(run_id, FlowIs::of(flow), input);
         let flow = FlowIs::of(flow);
-        async move { open(kept.0, Take::Either(header?, flow)).await }
+        async move { kept.0.open(Take::Either(header?, flow)).await }
     }
 
     /// Resumes the run with this id with its recorded input, whatever that is, or starts it with
@@ -133,7 +132,7 @@ pub trait Store: Clone + fmt::Debug + Send + Sync + 'static {
         let kept = self.kept(run_id);
         let header = Header::new(run_id, FlowIs::of(flow), input);
         let flow = FlowIs::of(flow);
-        async move { open(kept.0, Take::AnyInput(header?, flow)).await }
+        async move { kept.0.open(Take::AnyInput(header?, flow)).await }
     }
 
     /// Resumes a run whose flow has changed: records the current flow and keeps all outcomes.
@@ -150,7 +149,7 @@ pub trait Store: Clone + fmt::Debug + Send + Sync + 'static {
         run_id: &str,
         flow: &Flow<S>,
     ) -> impl Future<Output = Result<RunJournal, StoreError>> + Send {
-        open(self.kept(run_id).0, Take::Changed(FlowIs::of(flow)))
+        self.kept(run_id).0.open(Take::Changed(FlowIs::of(flow)))
     }
 
     /// Delivers the answer to an event to a run that isn't in use. The run uses the answer when it
@@ -186,7 +185,7 @@ pub trait Store: Clone + fmt::Debug + Send + Sync + 'static {
         async move {
             let answer = answer?;
             let place = kept.0.place();
-            let journal = open(kept.0, Take::Answer(event.clone())).await?;
+            let journal = kept.0.open(Take::Answer(event.clone())).await?;
 
             journal
                 .deliver(&event, answer)
@@ -202,7 +201,38 @@ pub trait Store: Clone + fmt::Debug + Send + Sync + 'static {
     /// Returns an error if the store cannot be read. A store that doesn't exist has no runs.
     fn runs(&self) -> impl Future<Output = Result<Vec<RunSummary>, StoreError>> + Send {
         let store = self.clone();
-        async move { blocking(store.place(), move || store.list()).await }
+        async move { store.list().await }
+    }
+
+    /// Removes a run and its record. After that, a new run with the same id can be started.
+    ///
+    /// ```
+    /// # use cogwork_flow::{Flow, from_fn};
+    /// # use cogwork_journal::{FileStore, Store};
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let folder = tempfile::tempdir()?;
+    /// # let store = FileStore::new(folder.path());
+    /// # let flow = Flow::builder("add")
+    /// #     .start("one")
+    /// #     .node("one", from_fn(|n: &mut u32| *n += 1))
+    /// #     .end("one", "default")
+    /// #     .build()?;
+    /// drop(store.start("order-17", &flow, &41).await?);
+    /// store.remove("order-17").await?;
+    /// assert!(store.resume("order-17", &flow).await.unwrap_err().is_missing());
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the run [doesn't exist](StoreError::is_missing), if it is [in
+    /// use](StoreError::is_locked), or if it cannot be removed. A [damaged](StoreError::is_damaged)
+    /// run can be removed.
+    fn remove(&self, run_id: &str) -> impl Future<Output = Result<(), StoreError>> + Send {
+        let kept = self.kept(run_id);
+        async move { kept.0.remove().await }
     }
 }
 

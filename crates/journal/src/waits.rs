@@ -45,7 +45,7 @@ impl Event {
 
 /// How an entry changes the waiting steps.
 #[cfg_attr(
-    not(feature = "sqlite"),
+    not(any(feature = "sqlite", feature = "postgres")),
     expect(dead_code, reason = "only a database has rows to change")
 )]
 pub(crate) enum WaitChange {

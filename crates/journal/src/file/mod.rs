@@ -9,6 +9,7 @@ mod write;
 use std::path::PathBuf;
 
 use self::files::Files;
+use crate::behind::blocking;
 use crate::folder::StoreFolder;
 use crate::store::Kept;
 use crate::{RunSummary, Store, StoreError, name};
@@ -147,7 +148,8 @@ impl Store for FileStore {
         self.location.path().display().to_string()
     }
 
-    fn list(&self) -> Result<Vec<RunSummary>, StoreError> {
-        self.read_all()
+    async fn list(&self) -> Result<Vec<RunSummary>, StoreError> {
+        let store = self.clone();
+        blocking(self.place(), move || store.read_all()).await
     }
 }

@@ -9,16 +9,17 @@ use cogwork_flow::journal::{Entry, EntryError, Recorded};
 use super::files::{Files, RunFolder};
 use super::read::{Lines, cannot_read};
 use super::write::{Writer, Written, cannot_write};
+use crate::disk::{OnDisk, OpenFolder};
 use crate::error::Kind;
 use crate::header::Header;
-use crate::keep::{Keep, OpenFolder, Wanted};
+use crate::keep::Wanted;
 use crate::{RunJournal, StoreError, lock};
 
 /// How often the file may be replaced while it is being locked. Whoever replaces it holds the lock
 /// next.
 const REPLACED: usize = 10;
 
-impl Keep for Files {
+impl OnDisk for Files {
     fn run_id(&self) -> &str {
         &self.run_id
     }
@@ -66,8 +67,7 @@ impl OpenFolder for RunFolder {
 
         let mut lines = Lines::of(&self.files.path, &file, self.files.max_line);
         let mut header = lines.header()?;
-        let first = format!("{}, line 1", self.files.path.display());
-        wanted.check_header(&first, &self.files.run_id, &header)?;
+        wanted.check_header(&self.first_line(), &self.files.run_id, &header)?;
 
         let mut entries = Vec::new();
         while let Some(entry) = lines.entry()? {
@@ -93,9 +93,38 @@ impl OpenFolder for RunFolder {
         self.repair(&repaired, whole)?;
         Ok(journal)
     }
+
+    fn remove(&self, lock: LockFile) -> Result<(), StoreError> {
+        let files = &self.files;
+
+        // Held until the end, and read only to find out whose record it is.
+        let file = self.open_locked()?;
+        let header = Lines::of(&files.path, &file, files.max_line).header();
+        if let Ok(header) = header {
+            Wanted::Answerable.check_header(&self.first_line(), &files.run_id, &header)?;
+        }
+
+        let _ = self.folder.remove_leftover(&files.new);
+        let removed = self.folder.remove_file(&files.lines);
+        removed.map_err(|error| {
+            let path = files.path.display();
+            StoreError::io(format_args!("{path}: cannot be removed"), error.into())
+        })?;
+
+        if files.sync {
+            self.sync_folder()?;
+        }
+
+        lock::remove(&self.folder, &files.lock, lock);
+        Ok(())
+    }
 }
 
 impl RunFolder {
+    fn first_line(&self) -> String {
+        format!("{}, line 1", self.files.path.display())
+    }
+
     /// Opens and locks the file, so that nobody else writes it even if the lock file was removed.
     fn open_locked(&self) -> Result<File, StoreError> {
         let Files {

@@ -54,13 +54,17 @@ impl RunFolder {
             .put_in_place()
             .map_err(|error| cannot_write(&self.files.path, error.into()))?;
         if self.files.sync {
-            self.folder.sync().map_err(|error| {
-                let folder = self.folder.path().display();
-                StoreError::io(format_args!("{folder}: cannot be synced"), error.into())
-            })?;
+            self.sync_folder()?;
         }
 
         self.written(file, lines.chain)
+    }
+
+    pub(super) fn sync_folder(&self) -> Result<(), StoreError> {
+        self.folder.sync().map_err(|error| {
+            let folder = self.folder.path().display();
+            StoreError::io(format_args!("{folder}: cannot be synced"), error.into())
+        })
     }
 
     /// Creates a file that can replace the lines, locked like them.

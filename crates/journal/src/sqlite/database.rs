@@ -73,6 +73,21 @@ impl Database {
         }
     }
 
+    /// Removes the rows of a run.
+    pub(super) fn remove(&self, run_id: String) -> Result<(), StoreError> {
+        let removed = self.write(false, move |open| {
+            let sql = "DELETE FROM runs WHERE id = ?1 RETURNING key";
+            let mut remove = open.connection.prepare_cached(sql)?;
+
+            // The other tables follow through their foreign keys.
+            Ok(Row {
+                key: remove.query_row([run_id], |row| row.get(0))?,
+                database: open.seen.database(),
+            })
+        });
+        removed.map(drop)
+    }
+
     fn write_waiting(&self) {
         let _next = HandOver(&self.queue);
         let mut parts = std::mem::take(&mut lock(&self.queue).waiting);

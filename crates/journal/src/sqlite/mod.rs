@@ -17,6 +17,7 @@ use self::database::Database;
 pub use self::query::RunQuery;
 use self::run::Run;
 use crate::behind::blocking;
+use crate::rows::RunPlace;
 use crate::store::Kept;
 use crate::{RunSummary, Store, StoreError, name};
 
@@ -145,9 +146,12 @@ impl Store for SqliteStore {
     fn kept(&self, run_id: &str) -> Kept {
         Kept(Box::new(Run {
             database: Arc::clone(&self.database),
-            run_id: run_id.to_owned(),
+            place: RunPlace {
+                database: self.place(),
+                run_id: run_id.to_owned(),
+                max_line: self.max_line,
+            },
             lock: format!("{}.lock", name::safe(run_id)),
-            max_line: self.max_line,
         }))
     }
 
@@ -155,7 +159,7 @@ impl Store for SqliteStore {
         self.database.place()
     }
 
-    fn list(&self) -> Result<Vec<RunSummary>, StoreError> {
-        self.database.query(&RunQuery::all_by_id())
+    async fn list(&self) -> Result<Vec<RunSummary>, StoreError> {
+        self.query(RunQuery::all_by_id()).await
     }
 }

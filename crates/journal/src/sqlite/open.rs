@@ -4,17 +4,19 @@ use cogwork_files::{Folder, LockFile};
 use cogwork_flow::journal::{Entry, Recorded};
 use cogwork_text::Name;
 
-use super::run::{Record, Run};
+use super::run::Run;
 use super::write::Writer;
 use crate::behind::Edit;
+use crate::disk::{OnDisk, OpenFolder};
 use crate::error::Kind;
 use crate::header::Header;
-use crate::keep::{Keep, OpenFolder, Wanted};
+use crate::keep::Wanted;
+use crate::rows::Record;
 use crate::{RunJournal, StoreError, lock};
 
-impl Keep for Run {
+impl OnDisk for Run {
     fn run_id(&self) -> &str {
-        &self.run_id
+        &self.place.run_id
     }
 
     fn place(&self) -> String {
@@ -43,7 +45,7 @@ impl OpenFolder for RunFolder<'_> {
     fn is_there(&self) -> Result<bool, StoreError> {
         let found = self.run.database.read(|reader| {
             let mut find = reader.prepare_cached("SELECT 1 FROM runs WHERE id = ?1")?;
-            Ok(find.exists([&self.run.run_id])?)
+            Ok(find.exists([&self.run.place.run_id])?)
         });
 
         Ok(found?.unwrap_or(false))
@@ -51,7 +53,7 @@ impl OpenFolder for RunFolder<'_> {
 
     fn lock(&self) -> Result<LockFile, StoreError> {
         let locks = self.run.database.files().locks(&self.folder)?;
-        lock::take(&locks, &self.run.lock, &self.run.run_id)
+        lock::take(&locks, &self.run.lock, &self.run.place.run_id)
     }
 
     fn start(&self, header: Header, lock: LockFile) -> Result<RunJournal, StoreError> {
@@ -65,8 +67,8 @@ impl OpenFolder for RunFolder<'_> {
         let record = run.database.read(|reader| run.read(reader, &wanted))?;
 
         let Some(mut record) = record.flatten() else {
-            let run_id = Name(&run.run_id);
-            let place = run.place();
+            let run_id = Name(&run.place.run_id);
+            let place = &run.place.database;
             return Err(StoreError::new(
                 Kind::Missing,
                 format_args!("{place}: the run `{run_id}` is gone"),
@@ -82,12 +84,22 @@ impl OpenFolder for RunFolder<'_> {
         } = record;
 
         if changed {
-            let sound = Recorded::over(run.run_id.as_str(), entries.clone(), ());
-            sound.map_err(|error| run.out_of_place(error))?;
+            let sound = Recorded::over(run.place.run_id.as_str(), entries.clone(), ());
+            sound.map_err(|error| run.place.out_of_place(error))?;
             writer.put(Edit::replace(entries.clone()))?;
         }
 
         self.journal(header, entries, writer)
+    }
+
+    fn remove(&self, lock: LockFile) -> Result<(), StoreError> {
+        let run = self.run;
+        let run_id = run.place.run_id.clone();
+        run.database.remove(run_id)?;
+
+        let locks = run.database.files().locks(&self.folder)?;
+        lock::remove(&locks, &run.lock, lock);
+        Ok(())
     }
 }
 
@@ -98,7 +110,7 @@ impl RunFolder<'_> {
         entries: Vec<Entry>,
         writer: Writer,
     ) -> Result<RunJournal, StoreError> {
-        let journal = RunJournal::new(self.run.place(), header, entries, writer);
-        journal.map_err(|error| self.run.out_of_place(error))
+        let journal = RunJournal::new(self.run.database.place(), header, entries, writer);
+        journal.map_err(|error| self.run.place.out_of_place(error))
     }
 }

@@ -4,7 +4,7 @@ use rusqlite::types::Value;
 use rusqlite::{Connection, Row, params_from_iter};
 
 use super::database::Database;
-use crate::summary::{Standing, Stopped};
+use crate::rows::status;
 use crate::time::{from_millis, to_millis};
 use crate::waits::WaitChange;
 use crate::{RunStatus, RunSummary, StoreError, WaitSummary};
@@ -229,92 +229,21 @@ fn waits_of(reader: &Connection, key: i64) -> rusqlite::Result<Vec<WaitSummary>>
 }
 
 fn summary(row: &Row<'_>) -> rusqlite::Result<RunSummary> {
-    let text = |column| {
-        Ok::<_, rusqlite::Error>(row.get::<_, Option<String>>(column)?.unwrap_or_default())
-    };
-    let count = |column| {
-        let count: Option<i64> = row.get(column)?;
-        Ok::<_, rusqlite::Error>(u64::try_from(count.unwrap_or_default()).unwrap_or_default())
-    };
-    let status = match row.get_ref("status")?.as_str()? {
-        "paused" => RunStatus::Paused { waits: Vec::new() },
-        "failed" => RunStatus::Failed {
-            error: text("error")?,
-        },
-        "ended" => RunStatus::Ended {
-            action: text("action")?,
-            steps: count("steps")?,
-        },
-        _ => RunStatus::Open,
-    };
+    let lines: i64 = row.get("lines")?;
+    let status = status(
+        row.get_ref("status")?.as_str()?,
+        row.get("error")?,
+        row.get("action")?,
+        row.get("steps")?,
+    );
 
     Ok(RunSummary {
         run_id: row.get("id")?,
         flow: row.get("flow")?,
         started: time(row.get("started")?).unwrap_or(UNIX_EPOCH),
-        entries: count("lines")?.saturating_sub(1),
+        entries: u64::try_from(lines).unwrap_or_default().saturating_sub(1),
         status,
     })
-}
-
-/// The columns of a run with its status.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Columns {
-    status: &'static str,
-    error: Option<String>,
-    action: Option<String>,
-    steps: Option<i64>,
-}
-
-impl Columns {
-    /// Returns the columns of a new run.
-    pub(super) fn open() -> Self {
-        Self {
-            status: "open",
-            error: None,
-            action: None,
-            steps: None,
-        }
-    }
-
-    pub(super) fn of(standing: &Standing) -> Self {
-        match standing.stopped() {
-            Some(Stopped::Failed { error }) => Self {
-                status: "failed",
-                error: Some(error.clone()),
-                ..Self::open()
-            },
-            Some(Stopped::Ended { action, steps }) => {
-                let steps = i64::try_from(*steps).unwrap_or(i64::MAX);
-                Self {
-                    status: "ended",
-                    action: Some(action.clone()),
-                    steps: Some(steps),
-                    ..Self::open()
-                }
-            }
-            None if standing.is_paused() => Self {
-                status: "paused",
-                ..Self::open()
-            },
-            None => Self::open(),
-        }
-    }
-
-    pub(super) fn write(self, database: &Connection, key: i64) -> rusqlite::Result<()> {
-        let Self {
-            status,
-            error,
-            action,
-            steps,
-        } = self;
-
-        let sql = "UPDATE runs SET status = ?2, error = ?3, action = ?4, steps = ?5 WHERE key = ?1";
-        database
-            .prepare_cached(sql)?
-            .execute((key, status, error, action, steps))?;
-        Ok(())
-    }
 }
 
 impl WaitChange {

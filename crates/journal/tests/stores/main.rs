@@ -28,6 +28,7 @@ mod power;
 #[cfg(unix)]
 mod read_only;
 mod reading;
+mod removing;
 mod shown;
 mod work;
 

@@ -1,0 +1,98 @@
+//! Opens a run in a store on disk, whose calls may block.
+
+use async_trait::async_trait;
+use cogwork_files::LockFile;
+
+use crate::behind::blocking;
+use crate::header::Header;
+use crate::keep::{Keep, Opening, Take, Wanted};
+use crate::{RunJournal, StoreError};
+
+/// A run that may exist in a store on disk. All calls may block.
+pub(crate) trait OnDisk: Send + 'static {
+    fn run_id(&self) -> &str;
+
+    /// Returns the path of the file, for messages.
+    fn place(&self) -> String;
+
+    /// Opens the folder of the run. Returns `None` if it doesn't exist and `create` is `false`.
+    fn open(&self, create: bool) -> Result<Option<Box<dyn OpenFolder + '_>>, StoreError>;
+}
+
+/// The open folder of a run. All operations use this folder, even if a different one takes its path
+/// in the meantime.
+pub(crate) trait OpenFolder {
+    fn is_there(&self) -> Result<bool, StoreError>;
+
+    fn lock(&self) -> Result<LockFile, StoreError>;
+
+    /// Records a new run.
+    fn start(&self, header: Header, lock: LockFile) -> Result<RunJournal, StoreError>;
+
+    /// Reads the run and checks that it is the wanted one.
+    fn resume(&self, wanted: Wanted, lock: LockFile) -> Result<RunJournal, StoreError>;
+
+    /// Removes the run.
+    fn remove(&self, lock: LockFile) -> Result<(), StoreError>;
+}
+
+#[async_trait]
+impl<R: OnDisk> Keep for R {
+    fn place(&self) -> String {
+        OnDisk::place(self)
+    }
+
+    async fn open(self: Box<Self>, take: Take) -> Result<RunJournal, StoreError> {
+        blocking(OnDisk::place(&*self), move || open(&*self, take)).await
+    }
+
+    async fn remove(self: Box<Self>) -> Result<(), StoreError> {
+        blocking(OnDisk::place(&*self), move || remove(&*self)).await
+    }
+}
+
+fn open(run: &impl OnDisk, take: Take) -> Result<RunJournal, StoreError> {
+    let starts = take.starts();
+    let missing = || StoreError::missing(run.run_id(), &run.place());
+    let Some(folder) = run.open(starts)? else {
+        return Err(missing());
+    };
+
+    // Checked first, so that a failed lookup leaves no lock file.
+    if !starts && !folder.is_there()? {
+        return Err(missing());
+    }
+
+    let lock = folder.lock()?;
+    let exists = folder.is_there()?;
+
+    match take.opening(exists, run.run_id(), &run.place())? {
+        Opening::Start(header) => folder.start(header, lock),
+        Opening::Resume { wanted, event } => {
+            let journal = folder.resume(wanted, lock)?;
+            if let Some(event) = event {
+                journal.check_event(&event)?;
+            }
+
+            Ok(journal)
+        }
+    }
+}
+
+fn remove(run: &impl OnDisk) -> Result<(), StoreError> {
+    let missing = || StoreError::missing(run.run_id(), &run.place());
+    let Some(folder) = run.open(false)? else {
+        return Err(missing());
+    };
+
+    if !folder.is_there()? {
+        return Err(missing());
+    }
+
+    let lock = folder.lock()?;
+    if !folder.is_there()? {
+        return Err(missing());
+    }
+
+    folder.remove(lock)
+}

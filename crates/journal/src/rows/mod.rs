@@ -1,0 +1,203 @@
+//! The rows of a run in a database, whichever database it is.
+
+mod columns;
+mod read;
+
+pub(crate) use self::columns::{Columns, status};
+pub(crate) use self::read::{Record, RowReader};
+
+use cogwork_flow::journal::EntryError;
+use cogwork_text::Name;
+use serde::Serialize;
+
+use crate::StoreError;
+use crate::behind::Edit;
+use crate::error::Kind;
+use crate::header::Header;
+use crate::line::{Chain, Joins};
+use crate::summary::Standing;
+use crate::waits::WaitChange;
+
+/// The location of a run, for messages, and the maximum length of its lines.
+#[derive(Debug, Clone)]
+pub(crate) struct RunPlace {
+    /// The location of the database.
+    pub(crate) database: String,
+    pub(crate) run_id: String,
+    pub(crate) max_line: usize,
+}
+
+impl RunPlace {
+    /// Names a line.
+    pub(crate) fn line(&self, number: i64) -> String {
+        let database = &self.database;
+        let run_id = Name(&self.run_id);
+        format!("{database}, run `{run_id}`, line {number}")
+    }
+
+    /// Returns the error for an entry that cannot follow the entries before it.
+    pub(crate) fn out_of_place(&self, error: EntryError) -> StoreError {
+        // The first line is the header, and lines are counted from 1.
+        let index = i64::try_from(error.index).unwrap_or(i64::MAX);
+        self.problem(Kind::Damaged, index.saturating_add(2), &error.problem)
+    }
+
+    /// Returns the error for a run that was removed or written by somebody else.
+    pub(crate) fn gone(&self) -> StoreError {
+        let place = &self.database;
+        let run_id = Name(&self.run_id);
+        let text = format_args!(
+            "{place}: the run `{run_id}` was removed, or written by somebody else, while it was at work"
+        );
+
+        StoreError::new(Kind::Gone, text)
+    }
+
+    fn problem(&self, kind: Kind, number: i64, problem: &str) -> StoreError {
+        StoreError::new(kind, format_args!("{}: {problem}", self.line(number)))
+    }
+
+    fn damaged_line(&self, number: i64, problem: String, line: &[u8]) -> StoreError {
+        let text = format!("{}: {problem}", self.line(number));
+        let number = u64::try_from(number).unwrap_or_default();
+        StoreError::line(Kind::Damaged, text, number, line)
+    }
+}
+
+/// The rows of a run that is open, as they are after the last change.
+pub(crate) struct Rows {
+    place: RunPlace,
+    header: Header,
+    /// The number of lines.
+    lines: i64,
+    chain: Chain,
+    standing: Standing,
+    columns: Columns,
+}
+
+/// A change of the rows in one transaction.
+pub(crate) struct RowChange {
+    /// The number of lines before the change.
+    pub(crate) before: i64,
+    /// Whether the lines replace all earlier ones.
+    pub(crate) replaces: bool,
+    /// The number of lines after the change.
+    pub(crate) all: i64,
+    /// The new lines, which are the last of them.
+    pub(crate) lines: Vec<String>,
+    pub(crate) waits: Vec<WaitChange>,
+    /// The columns with the status, if they change.
+    pub(crate) columns: Option<Columns>,
+}
+
+impl RowChange {
+    /// Returns the number of the first new line.
+    pub(crate) fn first(&self) -> i64 {
+        let before = self.all.saturating_sub(count(self.lines.len()));
+        before.saturating_add(1)
+    }
+}
+
+impl Rows {
+    /// Returns the rows of a run that isn't written yet, and the change that writes them.
+    pub(crate) fn start(place: RunPlace, header: Header) -> Result<(Self, RowChange), StoreError> {
+        let mut rows = Self {
+            place,
+            header,
+            lines: 0,
+            chain: Chain::default(),
+            standing: Standing::default(),
+            columns: Columns::open(),
+        };
+
+        let change = rows.change(Edit::replace(Vec::new()))?;
+        Ok((rows, change))
+    }
+
+    /// Returns the rows of a run that was read.
+    pub(crate) fn resume<K>(place: RunPlace, record: &Record<K>) -> Self {
+        let mut standing = Standing::default();
+        for entry in &record.entries {
+            standing.add(entry);
+        }
+
+        Self {
+            place,
+            header: record.header.clone(),
+            lines: count(record.entries.len()).saturating_add(1),
+            chain: record.chain,
+            columns: Columns::of(&standing),
+            standing,
+        }
+    }
+
+    pub(crate) fn header(&self) -> &Header {
+        &self.header
+    }
+
+    /// Makes a change. If it isn't written, the rows must not be used any longer.
+    pub(crate) fn change(&mut self, edit: Edit) -> Result<RowChange, StoreError> {
+        let before = self.lines;
+        let place = self.place.line(self.lines.saturating_add(1));
+        let max_line = self.place.max_line;
+        let replaces = edit.replacement.is_some();
+        let mut lines = Vec::new();
+        let mut waits = Vec::new();
+
+        if replaces {
+            self.chain = Chain::default();
+            self.standing = Standing::default();
+            self.lines = 0;
+            waits.push(WaitChange::AllEnded);
+            lines.push(line(&mut self.chain, &self.header, max_line, &place)?);
+        }
+
+        let replacement = edit.replacement.into_iter().flatten();
+        for entry in replacement.chain(edit.appended) {
+            lines.push(line(&mut self.chain, &entry, max_line, &place)?);
+            waits.extend(self.standing.add(&entry));
+        }
+
+        self.lines = self.lines.saturating_add(count(lines.len()));
+        let columns = self.new_columns();
+        Ok(RowChange {
+            before,
+            replaces,
+            all: self.lines,
+            lines,
+            waits,
+            columns,
+        })
+    }
+
+    /// Returns the columns if they changed. Most of the time they don't, which saves updating their
+    /// index.
+    fn new_columns(&mut self) -> Option<Columns> {
+        let columns = Columns::of(&self.standing);
+        if columns == self.columns {
+            return None;
+        }
+
+        self.columns = columns.clone();
+        Some(columns)
+    }
+}
+
+fn line(
+    chain: &mut Chain,
+    object: &impl Serialize,
+    max_line: usize,
+    place: &str,
+) -> Result<String, StoreError> {
+    let mut line = Vec::new();
+    chain.append(&mut line, object, Joins::Nothing, max_line, place)?;
+    line.pop(); // the newline
+
+    String::from_utf8(line)
+        .map_err(|error| StoreError::new(Kind::Other, format_args!("{place}: {error}")))
+}
+
+/// Converts a number for a column.
+pub(crate) fn count(number: impl TryInto<i64>) -> i64 {
+    number.try_into().unwrap_or(i64::MAX)
+}

@@ -1,0 +1,107 @@
+//! Reads the lines of a run from a database.
+
+use cogwork_flow::journal::Entry;
+
+use super::RunPlace;
+use crate::StoreError;
+use crate::error::Kind;
+use crate::header::Header;
+use crate::keep::Wanted;
+use crate::line::{Chain, too_long};
+
+/// The record of a run, and the key of its row.
+pub(crate) struct Record<K> {
+    pub(crate) row: K,
+    pub(crate) header: Header,
+    pub(crate) entries: Vec<Entry>,
+    pub(crate) chain: Chain,
+}
+
+/// Checks the lines of a run one by one.
+pub(crate) struct RowReader<'a> {
+    place: &'a RunPlace,
+    wanted: &'a Wanted,
+    chain: Chain,
+    header: Option<Header>,
+    entries: Vec<Entry>,
+    number: i64,
+    line: Vec<u8>,
+}
+
+impl<'a> RowReader<'a> {
+    pub(crate) fn new(place: &'a RunPlace, wanted: &'a Wanted) -> Self {
+        Self {
+            place,
+            wanted,
+            chain: Chain::default(),
+            header: None,
+            entries: Vec::new(),
+            number: 0,
+            line: Vec::new(),
+        }
+    }
+
+    /// Reads the next line, which is in a row with this number. `text` is `None` if the line is too
+    /// long.
+    pub(crate) fn add(&mut self, number: i64, text: Option<&[u8]>) -> Result<(), StoreError> {
+        let place = self.place;
+        self.number += 1;
+
+        if number != self.number {
+            let problem = format!("it is missing: the next line has the number {number}");
+            return Err(place.problem(Kind::Damaged, self.number, &problem));
+        }
+
+        let Some(text) = text else {
+            let problem = too_long("the line", place.max_line);
+            return Err(place.problem(Kind::TooLarge, number, &problem));
+        };
+
+        self.line.clear();
+        self.line.extend_from_slice(text);
+
+        if self.header.is_some() {
+            let entry = self.chain.entry(&mut self.line);
+            let entry = entry.map_err(|problem| self.damaged(problem))?;
+            self.entries.push(entry);
+            return Ok(());
+        }
+
+        let header = self.chain.header(&mut self.line);
+        let header = header.map_err(|problem| self.damaged(problem))?;
+        self.wanted
+            .check_header(&place.line(number), &place.run_id, &header)?;
+        self.header = Some(header);
+        Ok(())
+    }
+
+    fn damaged(&self, problem: String) -> StoreError {
+        self.place.damaged_line(self.number, problem, &self.line)
+    }
+
+    /// Returns the record once all lines were read, of which there must be `written`. Returns
+    /// `None` if there are none.
+    pub(crate) fn finish<K>(self, row: K, written: i64) -> Result<Option<Record<K>>, StoreError> {
+        let Self {
+            place,
+            number,
+            header,
+            entries,
+            chain,
+            ..
+        } = self;
+
+        if number != written {
+            let problem = format!("the run has {number} lines here, and {written} were written");
+            return Err(place.problem(Kind::Damaged, number + 1, &problem));
+        }
+
+        self.wanted.check_end(&place.run_id, entries.last())?;
+        Ok(header.map(|header| Record {
+            row,
+            header,
+            entries,
+            chain,
+        }))
+    }
+}
