@@ -32,6 +32,13 @@ impl Connection {
         current.get(&kind).cloned()
     }
 
+    /// Returns the session that this client used last, or the id for a new one.
+    pub(crate) fn current_or_new(&self, kind: SessionKind) -> SessionId {
+        let mut current = self.current.lock().unwrap_or_else(PoisonError::into_inner);
+        let id = current.entry(kind).or_insert_with(SessionId::random);
+        id.clone()
+    }
+
     /// Sets the session for calls without an id.
     pub(crate) fn set_current(&self, kind: SessionKind, id: SessionId) {
         let mut current = self.current.lock().unwrap_or_else(PoisonError::into_inner);

@@ -15,6 +15,7 @@ pub use error::ServerError;
 mod arguments;
 mod connection;
 mod handler;
+mod sequential;
 mod store;
 mod tool;
 mod tools;

@@ -47,6 +47,8 @@ impl Server {
     pub fn builder() -> ServerBuilder {
         ServerBuilder {
             data: None,
+            is_strict: false,
+            has_thought_log: false,
             limits: Limits::default(),
             strategies: Strategies::default(),
         }
@@ -107,6 +109,8 @@ impl fmt::Debug for Server {
 #[derive(Debug, Clone)]
 pub struct ServerBuilder {
     pub(crate) data: Option<PathBuf>,
+    pub(crate) is_strict: bool,
+    pub(crate) has_thought_log: bool,
     pub(crate) limits: Limits,
     pub(crate) strategies: Strategies,
 }
@@ -117,6 +121,22 @@ impl ServerBuilder {
     #[must_use]
     pub fn with_data(mut self, folder: impl Into<PathBuf>) -> Self {
         self.data = Some(folder.into());
+        self
+    }
+
+    /// Sets whether `sequentialthinking` refuses to revise, or to branch from, a thought that doesn't
+    /// exist. By default, it accepts them, as the original does.
+    #[must_use]
+    pub fn with_strict(mut self, is_strict: bool) -> Self {
+        self.is_strict = is_strict;
+        self
+    }
+
+    /// Sets whether each thought of `sequentialthinking` is written to the standard error output, as
+    /// one line of at most 1,000 characters of it. By default, they aren't.
+    #[must_use]
+    pub fn with_thought_log(mut self, has_thought_log: bool) -> Self {
+        self.has_thought_log = has_thought_log;
         self
     }
 

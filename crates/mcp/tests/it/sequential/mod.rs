@@ -1,0 +1,5 @@
+//! The tool `sequentialthinking`.
+
+mod coercions;
+mod original;
+mod support;
