@@ -1,5 +1,9 @@
 //! The tool `sequentialthinking`.
 
+mod bounds;
 mod coercions;
 mod original;
+mod restarts;
+mod sessions;
+mod strict;
 mod support;

@@ -1,0 +1,63 @@
+//! What is dropped when there is too much.
+
+use cogwork_mcp::{Limits, Server};
+use rusqlite::Connection;
+use serde_json::{Value, json};
+
+use super::support::{answer, thought};
+use crate::support::{Client, connect};
+
+async fn branches(client: &Client, ids: &[&str]) -> Value {
+    let mut branches = Value::Null;
+    for id in ids {
+        let arguments = thought(json!({ "branchFromThought": 1, "branchId": id }));
+        branches = answer(client, arguments).await["branches"].take();
+    }
+    branches
+}
+
+#[tokio::test]
+async fn the_oldest_thoughts_are_dropped_and_remain_counted() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let limits = Limits::default().with_thoughts(1_000);
+    let server = Server::builder()
+        .with_limits(limits)
+        .with_data(folder.path());
+    let client = connect(server).await;
+
+    for number in 1..=1_015 {
+        let answer = answer(&client, thought(json!({ "thoughtNumber": number }))).await;
+        assert_eq!(answer["thoughtHistoryLength"], number);
+    }
+
+    let database = Connection::open(folder.path().join("sessions.sqlite")).expect("a database");
+    let kept = "SELECT min(number), max(number), count(*) FROM entries";
+    let kept = database.query_row(kept, [], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)));
+    let kept: (i64, i64, i64) = kept.expect("a row");
+    assert_eq!(kept, (21, 1_015, 995));
+}
+
+#[tokio::test]
+async fn the_branch_whose_last_thought_is_the_oldest_is_dropped() {
+    let limits = Limits::default().with_branches(2);
+    let client = connect(Server::builder().with_limits(limits)).await;
+
+    assert_eq!(
+        branches(&client, &["a", "b", "a", "c"]).await,
+        json!(["a", "c"])
+    );
+    assert_eq!(branches(&client, &["b"]).await, json!(["c", "b"]));
+}
+
+#[tokio::test]
+async fn the_names_of_branches_have_a_limited_length_in_all() {
+    let limits = Limits::default().with_thought_bytes(6);
+    let client = connect(Server::builder().with_limits(limits)).await;
+
+    assert_eq!(
+        branches(&client, &["aa", "bb", "cc"]).await,
+        json!(["aa", "bb", "cc"])
+    );
+    assert_eq!(branches(&client, &["dddd"]).await, json!(["cc", "dddd"]));
+    assert_eq!(branches(&client, &["eeeeee"]).await, json!(["eeeeee"]));
+}
