@@ -1,6 +1,8 @@
 //! Tests of the server from outside, through a client of the protocol.
 
+mod process;
 mod support;
 
 mod handshake;
 mod sequential;
+mod store;

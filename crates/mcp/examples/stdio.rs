@@ -1,0 +1,27 @@
+//! A server over the standard input and output.
+//!
+//! ```console
+//! $ cargo run --package cogwork-mcp --example stdio -- [--data FOLDER] [--strict] [--log]
+//! ```
+
+use std::error::Error;
+
+use cogwork_mcp::Server;
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), Box<dyn Error>> {
+    let mut server = Server::builder();
+    let mut arguments = std::env::args().skip(1);
+
+    while let Some(argument) = arguments.next() {
+        server = match argument.as_str() {
+            "--data" => server.with_data(arguments.next().ok_or("--data needs a folder")?),
+            "--strict" => server.with_strict(true),
+            "--log" => server.with_thought_log(true),
+            _ => return Err("expected --data FOLDER, --strict or --log".into()),
+        };
+    }
+
+    server.open()?.serve_stdio().await?;
+    Ok(())
+}

@@ -1,0 +1,99 @@
+//! A server in a process of its own.
+
+use std::io::{BufRead, BufReader, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::sync::LazyLock;
+
+use serde_json::{Value, json};
+
+/// The path of the example `stdio`, which is built if necessary.
+static PROGRAM: LazyLock<PathBuf> = LazyLock::new(|| {
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let output = Command::new(cargo)
+        .args(["build", "--quiet", "--package", "cogwork-mcp"])
+        .args(["--example", "stdio", "--message-format", "json"])
+        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .output()
+        .expect("cargo runs");
+    assert!(output.status.success(), "{output:?}");
+
+    let messages = String::from_utf8(output.stdout).expect("text");
+    let messages = messages.lines().map(serde_json::from_str);
+    let messages = messages.map(|message: Result<Value, _>| message.expect("JSON"));
+    let mut programs = messages.filter_map(|message| Some(message["executable"].as_str()?.into()));
+    programs.next().expect("the path of the program")
+});
+
+/// Returns the command that starts a server with sessions in this folder.
+pub fn server(folder: &Path) -> Command {
+    let mut command = Command::new(&*PROGRAM);
+    command.arg("--data").arg(folder);
+    command
+}
+
+/// A server that a test talks to line by line. It is killed when this is dropped.
+pub struct Process {
+    pub child: Child,
+    requests: ChildStdin,
+    answers: BufReader<ChildStdout>,
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+impl Process {
+    /// Starts the server and says hello.
+    pub fn start(mut command: Command) -> Self {
+        let command = command.stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut child = command.spawn().expect("the server starts");
+        let requests = child.stdin.take().expect("an input");
+        let answers = BufReader::new(child.stdout.take().expect("an output"));
+        let mut process = Self {
+            child,
+            requests,
+            answers,
+        };
+
+        let hello = json!({
+            "protocolVersion": "2025-11-25",
+            "capabilities": {},
+            "clientInfo": { "name": "test", "version": "1" },
+        });
+        process.send(0, "initialize", &hello);
+        process.receive().expect("an answer");
+        let initialized = json!({ "jsonrpc": "2.0", "method": "notifications/initialized" });
+        process.write(&initialized);
+        process
+    }
+
+    /// Sends a request.
+    pub fn send(&mut self, id: u64, method: &str, params: &Value) {
+        self.write(&json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }));
+    }
+
+    fn write(&mut self, message: &Value) {
+        // The server may have been killed.
+        let _ = writeln!(self.requests, "{message}");
+    }
+
+    /// Returns the next message, or `None` if the server has ended.
+    pub fn receive(&mut self) -> Option<Value> {
+        let mut line = String::new();
+        self.answers.read_line(&mut line).expect("text");
+        // A line that was cut off wasn't answered.
+        let line = line.strip_suffix('\n')?;
+        Some(serde_json::from_str(line).expect("JSON"))
+    }
+
+    /// Records a thought, and returns the result.
+    pub fn record(&mut self, arguments: &Value) -> Value {
+        let params = json!({ "name": "sequentialthinking", "arguments": arguments });
+        self.send(1, "tools/call", &params);
+        self.receive().expect("an answer")["result"].take()
+    }
+}

@@ -1,0 +1,193 @@
+//! Folders and files.
+
+use std::fs;
+use std::path::Path;
+
+use cogwork_mcp::Limits;
+
+use super::support::{client, database, record, refusal, server};
+use crate::process::{self, Process};
+use crate::support::connect;
+
+#[cfg(unix)]
+fn mode(path: impl AsRef<Path>) -> u32 {
+    use std::os::unix::fs::PermissionsExt;
+    fs::metadata(path).expect("metadata").permissions().mode() & 0o777
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn only_the_user_can_read_the_sessions() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let data = folder.path().join("a/b");
+    let client = client(&data).await;
+    record(&client, "a").await.expect("a thought");
+
+    assert_eq!(mode(&data), 0o700);
+    for file in [
+        "sessions.sqlite",
+        "sessions.sqlite-wal",
+        "sessions.sqlite-shm",
+    ] {
+        assert_eq!(mode(data.join(file)), 0o600, "{file}");
+    }
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn the_folder_may_be_behind_a_symbolic_link() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let link = folder.path().join("link");
+    fs::create_dir(folder.path().join("data")).expect("a folder");
+    std::os::unix::fs::symlink(folder.path().join("data"), &link).expect("a link");
+
+    assert_eq!(record(&client(&link.join("here")).await, "a").await, Ok(1));
+}
+
+#[cfg(unix)]
+#[test]
+fn the_file_may_not_be_a_symbolic_link() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("sessions.sqlite");
+    fs::write(folder.path().join("other"), "").expect("a file");
+    std::os::unix::fs::symlink(folder.path().join("other"), &path).expect("a link");
+
+    assert!(refusal(folder.path()).contains("cannot be opened"));
+}
+
+#[tokio::test]
+async fn a_folder_that_was_removed_is_an_error() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let data = folder.path().join("data");
+    let client = client(&data).await;
+    record(&client, "a").await.expect("a thought");
+
+    fs::remove_dir_all(&data).expect("removed");
+    let error = record(&client, "a").await.expect_err("an error");
+    assert!(
+        error.ends_with("was removed or replaced; restart the server"),
+        "{error}"
+    );
+
+    // Another server may have created it again.
+    let other = super::support::client(&data).await;
+    assert_eq!(record(&other, "a").await, Ok(1));
+    record(&client, "a").await.expect_err("an error");
+}
+
+#[test]
+fn a_folder_that_cannot_be_created_is_an_error() {
+    let folder = tempfile::tempdir().expect("a folder");
+    fs::write(folder.path().join("file"), "").expect("a file");
+
+    let error = refusal(&folder.path().join("file/\u{1b}[2J"));
+    assert!(
+        error.contains(r"/file/\u{1b}[2J` cannot be created:"),
+        "{error}"
+    );
+}
+
+/// The users of tests on CI may be allowed to write everywhere but there.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_folder_that_cannot_be_written_is_an_error() {
+    let error = refusal(Path::new("/sys/kernel"));
+    assert!(
+        error.contains("sessions.sqlite` cannot be created:"),
+        "{error}"
+    );
+}
+
+#[test]
+fn a_file_of_another_program_is_refused() {
+    let folder = tempfile::tempdir().expect("a folder");
+    fs::write(folder.path().join("sessions.sqlite"), "a".repeat(5_000)).expect("a file");
+    let error = refusal(folder.path());
+    assert_eq!(
+        error,
+        "the file isn't a database of sessions; choose another folder"
+    );
+
+    let folder = tempfile::tempdir().expect("a folder");
+    database(folder.path())
+        .execute_batch("CREATE TABLE a (b)")
+        .expect("a table");
+    let error = refusal(folder.path());
+    assert_eq!(
+        error,
+        "the database isn't one of sessions; choose another folder"
+    );
+}
+
+#[tokio::test]
+async fn a_newer_version_is_refused() {
+    let folder = tempfile::tempdir().expect("a folder");
+    record(&client(folder.path()).await, "a")
+        .await
+        .expect("a thought");
+    database(folder.path())
+        .execute_batch("PRAGMA user_version = 7")
+        .expect("a version");
+
+    let error = refusal(folder.path());
+    let expected = "the database of sessions has version 7; this program reads version 1";
+    assert_eq!(error, expected);
+}
+
+#[tokio::test]
+async fn a_full_database_is_an_error_and_nothing_is_lost() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let limits = Limits::default().with_database_bytes(100_000);
+    let client = connect(server(folder.path()).with_limits(limits)).await;
+
+    let mut count = 0;
+    let error = loop {
+        match record(&client, "a").await {
+            Ok(number) => count = number,
+            Err(error) => break error,
+        }
+    };
+    let expected = "the database of sessions is full, or its disk is; remove old sessions";
+    assert_eq!(error, expected);
+
+    let client = super::support::client(folder.path()).await;
+    assert_eq!(record(&client, "a").await, Ok(count + 1));
+}
+
+/// Limits the size of files, as a full disk would.
+#[cfg(unix)]
+#[test]
+fn a_full_disk_is_an_error_and_nothing_is_lost() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let server = process::server(folder.path());
+    let mut limited = std::process::Command::new("bash");
+    limited
+        .args(["-c", r#"trap "" XFSZ; ulimit -f 256; exec "$@""#, "-"])
+        .arg(server.get_program())
+        .args(server.get_args());
+
+    let mut process = Process::start(limited);
+    let mut thought = super::support::thought("a");
+    thought["thought"] = "a".repeat(2_000).into();
+    let mut count = 0;
+    let error = loop {
+        let mut result = process.record(&thought);
+        if result["isError"] == true {
+            break result["content"][0]["text"].take();
+        }
+        count = result["structuredContent"]["thoughtHistoryLength"]
+            .as_u64()
+            .expect("a number");
+    };
+    assert!(count >= 5, "{count}");
+    let error = error.as_str().expect("a text");
+    assert!(error.starts_with("the database of sessions"), "{error}");
+
+    drop(process);
+    let mut process = Process::start(server);
+    let result = process.record(&thought);
+    assert_eq!(
+        result["structuredContent"]["thoughtHistoryLength"],
+        count + 1
+    );
+}

@@ -1,0 +1,100 @@
+//! Other programs that use the database at the same time.
+
+use std::time::Duration;
+
+use cogwork_mcp::Limits;
+
+use super::support::{client, database, record, server};
+use crate::support::connect;
+
+#[tokio::test]
+async fn a_locked_database_is_an_error_and_nothing_is_counted() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let limits = Limits::default().with_lock_timeout(Duration::ZERO);
+    let client = connect(server(folder.path()).with_limits(limits)).await;
+    assert_eq!(record(&client, "a").await, Ok(1));
+
+    let other = database(folder.path());
+    other.execute_batch("BEGIN IMMEDIATE").expect("a lock");
+    let locked = "the database of sessions is locked by another process; try again";
+    assert_eq!(record(&client, "a").await, Err(locked.to_owned()));
+    assert_eq!(record(&client, "b").await, Err(locked.to_owned()));
+
+    other.execute_batch("ROLLBACK").expect("no lock");
+    assert_eq!(record(&client, "a").await, Ok(2));
+    assert_eq!(record(&client, "b").await, Ok(1));
+}
+
+#[tokio::test]
+async fn a_server_starts_while_another_process_is_writing() {
+    let folder = tempfile::tempdir().expect("a folder");
+    record(&client(folder.path()).await, "a")
+        .await
+        .expect("a thought");
+    let other = database(folder.path());
+    other.execute_batch("BEGIN IMMEDIATE").expect("a lock");
+
+    let limits = Limits::default().with_lock_timeout(Duration::ZERO);
+    let client = connect(server(folder.path()).with_limits(limits)).await;
+
+    other.execute_batch("ROLLBACK").expect("no lock");
+    assert_eq!(record(&client, "a").await, Ok(2));
+}
+
+#[tokio::test]
+async fn two_servers_count_the_thoughts_of_both() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let first = client(folder.path()).await;
+    let second = client(folder.path()).await;
+
+    for round in 0..5 {
+        assert_eq!(record(&first, "a").await, Ok(round * 3 + 1));
+        assert_eq!(record(&second, "a").await, Ok(round * 3 + 2));
+        assert_eq!(record(&second, "a").await, Ok(round * 3 + 3));
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn servers_that_use_a_session_at_the_same_time_lose_nothing() {
+    const SERVERS: u64 = 4;
+    const THOUGHTS: u64 = 25;
+
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut tasks = tokio::task::JoinSet::new();
+    for _ in 0..SERVERS {
+        let path = folder.path().to_owned();
+        tasks.spawn(async move {
+            let client = client(&path).await;
+            let mut counts = Vec::new();
+            for _ in 0..THOUGHTS {
+                // A server that is overtaken too often says so.
+                while let Ok(count) = record(&client, "a").await.inspect_err(|error| {
+                    assert!(error.contains("used by too many others"), "{error}");
+                }) {
+                    counts.push(count);
+                    break;
+                }
+            }
+            counts
+        });
+    }
+
+    let mut counts = tasks.join_all().await.concat();
+    counts.sort_unstable();
+    let expected: Vec<u64> = (1..).take(counts.len()).collect();
+    assert_eq!(counts, expected);
+}
+
+#[test]
+fn many_servers_can_start_at_once_with_a_new_folder() {
+    let folder = tempfile::tempdir().expect("a folder");
+
+    std::thread::scope(|scope| {
+        let servers: Vec<_> = (0..8)
+            .map(|_| scope.spawn(|| server(folder.path()).open()))
+            .collect();
+        for server in servers {
+            server.join().expect("no panic").expect("a server");
+        }
+    });
+}
