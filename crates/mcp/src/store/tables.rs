@@ -5,7 +5,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use cogwork_text::Escaped;
-use rusqlite::{Connection, OpenFlags};
+use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
 
 use super::StoreError;
 use super::place::Place;
@@ -57,13 +57,13 @@ pub(super) fn open(place: Option<&Place>, limits: &Limits) -> Result<Connection,
 
     connection.busy_timeout(limits.lock_timeout)?;
     connection.pragma_update(None, "foreign_keys", true)?;
-    check_version(&connection)?;
+    has_tables(&connection)?;
 
     write_ahead(&connection, limits.lock_timeout)?;
     // A commit survives the end of this process, but the last ones may be lost in a power cut.
     connection.pragma_update(None, "synchronous", "NORMAL")?;
 
-    if !check_version(&connection)? {
+    if !has_tables(&connection)? {
         create_tables(&connection)?;
     }
     limit_size(&connection, limits)?;
@@ -109,26 +109,22 @@ fn limit_size(connection: &Connection, limits: &Limits) -> Result<(), StoreError
 
 /// Creates the tables of a new database.
 fn create_tables(connection: &Connection) -> Result<(), StoreError> {
-    connection.execute_batch("BEGIN IMMEDIATE")?;
-    let created = create_tables_within(connection);
-    connection.execute_batch(if created.is_ok() {
-        "COMMIT"
-    } else {
-        "ROLLBACK"
-    })?;
-    created
-}
-
-fn create_tables_within(connection: &Connection) -> Result<(), StoreError> {
+    let transaction = Transaction::new_unchecked(connection, TransactionBehavior::Immediate)?;
     // Another process may have created them in the meantime.
-    if check_version(connection)? {
+    if has_tables_within(&transaction)? {
         return Ok(());
     }
 
-    connection.execute_batch(TABLES)?;
-    connection.pragma_update(None, "application_id", APPLICATION)?;
-    connection.pragma_update(None, "user_version", FORMAT)?;
-    Ok(())
+    transaction.execute_batch(TABLES)?;
+    transaction.pragma_update(None, "application_id", APPLICATION)?;
+    transaction.pragma_update(None, "user_version", FORMAT)?;
+    Ok(transaction.commit()?)
+}
+
+/// Returns whether there are tables, while other processes may be creating them.
+fn has_tables(connection: &Connection) -> Result<bool, StoreError> {
+    let transaction = Transaction::new_unchecked(connection, TransactionBehavior::Deferred)?;
+    has_tables_within(&transaction)
 }
 
 /// Returns whether there are tables.
@@ -136,7 +132,7 @@ fn create_tables_within(connection: &Connection) -> Result<(), StoreError> {
 /// # Errors
 ///
 /// Returns an error if they aren't those of this version.
-fn check_version(connection: &Connection) -> Result<bool, StoreError> {
+fn has_tables_within(connection: &Connection) -> Result<bool, StoreError> {
     let number = |name: &str| connection.pragma_query_value(None, name, |row| row.get::<_, i32>(0));
     let application = number("application_id")?;
     let format = number("user_version")?;
