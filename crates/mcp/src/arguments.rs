@@ -218,6 +218,16 @@ impl Arguments {
         Ok(Some(object))
     }
 
+    /// Returns an object, whose arguments are read in the same way. It is empty if it isn't there.
+    pub(crate) fn nested(&mut self, name: &'static str) -> Result<Self, ArgumentError> {
+        let values = match self.value(name).map(parsed_if_json) {
+            None => JsonObject::new(),
+            Some(Value::Object(object)) => object,
+            Some(other) => return Err(self.fault(name, "an object", &other)),
+        };
+        Ok(Self::at(format!("{}{name}.", self.place), values))
+    }
+
     /// Returns a list of objects, whose arguments are read in the same way.
     pub(crate) fn objects(
         &mut self,

@@ -14,6 +14,7 @@ pub use error::ServerError;
 
 mod arguments;
 mod connection;
+mod guided;
 mod handler;
 mod sequential;
 mod store;

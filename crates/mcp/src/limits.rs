@@ -32,6 +32,10 @@ pub struct Limits {
     /// How long a change waits for another process that is writing to the database. The default is
     /// 5 seconds.
     pub lock_timeout: Duration,
+    /// The maximum number of replies in a session of `begin`. The default is 1,000.
+    pub replies: usize,
+    /// The maximum time of a session of `begin`, in seconds. The default is 30 days.
+    pub reasoning_seconds: usize,
 }
 
 impl Default for Limits {
@@ -46,6 +50,8 @@ impl Default for Limits {
             concurrent_requests: 64,
             database_bytes: 2 * 1024 * 1024 * 1024,
             lock_timeout: Duration::from_secs(5),
+            replies: 1_000,
+            reasoning_seconds: 30 * 24 * 60 * 60,
         }
     }
 }
@@ -108,5 +114,15 @@ impl Limits {
     pub fn with_lock_timeout(mut self, lock_timeout: Duration) -> Self {
         self.lock_timeout = lock_timeout;
         self
+    }
+
+    limit! {
+        /// Sets the maximum number of replies in a session of `begin`.
+        with_replies, replies
+    }
+
+    limit! {
+        /// Sets the maximum time of a session of `begin`, in seconds.
+        with_reasoning_seconds, reasoning_seconds
     }
 }

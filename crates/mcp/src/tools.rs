@@ -10,5 +10,7 @@ pub(crate) fn all(store: &SessionStore, settings: &ServerBuilder) -> Vec<Box<dyn
     let sequential =
         SequentialThinking::new(store.clone(), settings.is_strict, settings.has_thought_log);
 
-    vec![Box::new(sequential)]
+    let mut tools: Vec<Box<dyn ServerTool>> = vec![Box::new(sequential)];
+    tools.extend(crate::guided::tools(store));
+    tools
 }

@@ -1,6 +1,7 @@
 //! Tests of the server from outside, through a client of the protocol.
 
 mod process;
+mod guided;
 mod support;
 
 mod handshake;

@@ -1,0 +1,208 @@
+//! The questions of a run that have no reply yet.
+
+use std::collections::BTreeMap;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll, Waker};
+
+use cogwork_llm::{ChatRequest, Messages};
+use serde_json::Value;
+
+use super::question::{Answered, Asked, Known, Question, RefusedReply};
+
+/// The questions of a run. Clones share them.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Board(Arc<Mutex<Questions>>);
+
+#[derive(Debug, Default)]
+struct Questions {
+    /// The number of questions so far.
+    count: u64,
+    open: BTreeMap<u64, Open>,
+    known: Known,
+    answered: Answered,
+    /// The problem of the last reply, if the run reports problems by itself.
+    problem: Option<String>,
+    reports_problems: bool,
+}
+
+#[derive(Debug)]
+struct Open {
+    question: Arc<Question>,
+    reply: Option<Reply>,
+    waker: Option<Waker>,
+}
+
+/// A reply of the host.
+#[derive(Debug, Clone)]
+pub(super) struct Reply {
+    pub(super) text: String,
+    /// Whether a tool failed, and the text is its error.
+    pub(super) failed: bool,
+}
+
+impl Board {
+    /// Asks for the next message of a conversation.
+    pub(super) fn ask_model(&self, request: &ChatRequest) -> Asking {
+        let messages = request.messages();
+        let mut questions = self.locked();
+        let refusal = questions.refusal(messages);
+        let known = questions.known.count(messages);
+        questions.known.add(messages);
+
+        let asked = Asked::Model {
+            messages: messages.clone(),
+            known,
+            max_tokens: request.max_tokens(),
+        };
+        self.open(&mut questions, asked, refusal)
+    }
+
+    /// Asks for the output of a tool.
+    pub(super) fn ask_tool(&self, name: String, input: Value) -> Asking {
+        let asked = Asked::Tool { name, input };
+        self.open(&mut self.locked(), asked, None)
+    }
+
+    fn open(
+        &self,
+        questions: &mut Questions,
+        asked: Asked,
+        refusal: Option<RefusedReply>,
+    ) -> Asking {
+        questions.count = questions.count.saturating_add(1);
+        let number = questions.count;
+
+        let question = Arc::new(Question {
+            id: format!("q{number}-{:06x}", asked.hash()),
+            asked,
+            refusal,
+        });
+        let open = Open {
+            question: Arc::clone(&question),
+            reply: None,
+            waker: None,
+        };
+        questions.open.insert(number, open);
+
+        Asking {
+            board: self.clone(),
+            number,
+            question,
+        }
+    }
+
+    /// Returns the questions without a reply, in order.
+    pub(super) fn questions(&self) -> Vec<Arc<Question>> {
+        let questions = self.locked();
+        let open = questions.open.values();
+        open.filter(|open| open.reply.is_none())
+            .map(|open| Arc::clone(&open.question))
+            .collect()
+    }
+
+    /// Gives a reply to an open question. Returns whether there is such a question.
+    pub(super) fn reply(&self, id: &str, reply: Reply) -> bool {
+        let mut questions = self.locked();
+        let Questions { open, answered, .. } = &mut *questions;
+        let mut open = open.values_mut();
+        let found = open.find(|open| open.question.id == id && open.reply.is_none());
+        let Some(found) = found else {
+            return false;
+        };
+
+        if let Asked::Model { messages, .. } = &found.question.asked {
+            answered.add(messages, &reply.text, id);
+        }
+        found.reply = Some(reply);
+        let waker = found.waker.take();
+        drop(questions);
+
+        if let Some(waker) = waker {
+            waker.wake();
+        }
+        true
+    }
+
+    /// Notes that the run has taken a step. Conversations that continue are then new questions.
+    pub(super) fn end_step(&self) {
+        self.locked().answered.clear();
+    }
+
+    /// Declares that [`report_problem`](Self::report_problem) is called for each reply that cannot
+    /// be used.
+    pub(super) fn expect_problems(&self) {
+        self.locked().reports_problems = true;
+    }
+
+    /// Notes why the last reply cannot be used.
+    pub(super) fn report_problem(&self, problem: String) {
+        self.locked().problem = Some(problem);
+    }
+
+    /// A panic can't leave the questions half changed, so a poisoned lock can still be used.
+    fn locked(&self) -> MutexGuard<'_, Questions> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Questions {
+    /// Returns the reply that made it necessary to continue this conversation, if it could not be
+    /// used.
+    fn refusal(&mut self, messages: &Messages) -> Option<RefusedReply> {
+        let reported = self.problem.take();
+        let question = self.answered.before(messages)?.to_owned();
+
+        // Within a step, a conversation only continues because of a problem, unless tools are
+        // called. A run that calls tools within a step reports its problems.
+        let problem = match reported {
+            None if self.reports_problems => return None,
+            None => messages.last()?.text().to_owned(),
+            Some(problem) => problem,
+        };
+        Some(RefusedReply { question, problem })
+    }
+}
+
+/// A question that waits for its reply. It is withdrawn when this is dropped.
+#[derive(Debug)]
+pub(super) struct Asking {
+    board: Board,
+    number: u64,
+    question: Arc<Question>,
+}
+
+impl Asking {
+    pub(super) fn question(&self) -> Arc<Question> {
+        Arc::clone(&self.question)
+    }
+}
+
+impl Future for Asking {
+    type Output = Reply;
+
+    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Reply> {
+        let mut questions = self.board.locked();
+        let Some(open) = questions.open.get_mut(&self.number) else {
+            return Poll::Pending;
+        };
+
+        match open.reply.take() {
+            Some(reply) => {
+                questions.open.remove(&self.number);
+                Poll::Ready(reply)
+            }
+            None => {
+                open.waker = Some(context.waker().clone());
+                Poll::Pending
+            }
+        }
+    }
+}
+
+impl Drop for Asking {
+    fn drop(&mut self) {
+        self.board.locked().open.remove(&self.number);
+    }
+}

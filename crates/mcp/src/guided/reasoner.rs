@@ -1,0 +1,117 @@
+//! A flow with its state, as a run that can be replaced by one with lower limits.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use cogwork_flow::journal::{Entry, MemoryJournal};
+use cogwork_flow::{Flow, RunError, Stepped};
+use serde_json::json;
+use tokio::sync::{Mutex, OwnedMutexGuard};
+
+use super::board::Board;
+use super::progress::{End, EndKind, Progress};
+use super::settings::Budget;
+
+/// How often the model is asked again because its reply cannot be used.
+pub(super) const ASKS_AGAIN: u32 = 8;
+
+/// Longer than any session. The time of a session is measured from its record, so the clock of a
+/// run must not limit it.
+pub(super) const NO_TIME_LIMIT: Duration = Duration::from_secs(30 * 365 * 24 * 60 * 60);
+
+/// What solves the problem of a session.
+pub(super) trait Reasoner: Send {
+    /// Returns a run that begins at a node, or at the start.
+    fn run(&self, node: Option<&str>) -> Pin<Box<dyn Future<Output = ()> + Send>>;
+
+    /// Lowers the limits, so that the next run only asks for the best answer so far. It may ask
+    /// the model this many times. No other run may be in progress.
+    fn conclude(&self, calls: u32);
+}
+
+/// A flow over a state.
+pub(super) struct FlowReasoner<S> {
+    pub(super) flow: Arc<Flow<S>>,
+    pub(super) state: Arc<Mutex<S>>,
+    pub(super) board: Board,
+    pub(super) progress: Progress,
+    pub(super) budget: Budget,
+    /// Notes what a step has changed.
+    pub(super) watch: fn(&S, &Progress),
+    /// Returns the state with lower limits.
+    pub(super) lower: fn(&S, &Budget, u32) -> S,
+}
+
+impl<S: Send + 'static> Reasoner for FlowReasoner<S> {
+    fn run(&self, node: Option<&str>) -> Pin<Box<dyn Future<Output = ()> + Send>> {
+        let walk = Walk {
+            flow: Arc::clone(&self.flow),
+            state: Arc::clone(&self.state),
+            board: self.board.clone(),
+            progress: self.progress.clone(),
+            watch: self.watch,
+        };
+        Box::pin(walk.take_steps(node.map(str::to_owned)))
+    }
+
+    fn conclude(&self, calls: u32) {
+        // A run that is dropped leaves the state as its last step left it.
+        if let Ok(mut state) = self.state.try_lock() {
+            *state = (self.lower)(&state, &self.budget, calls);
+        }
+    }
+}
+
+/// A run in progress.
+struct Walk<S> {
+    flow: Arc<Flow<S>>,
+    state: Arc<Mutex<S>>,
+    board: Board,
+    progress: Progress,
+    watch: fn(&S, &Progress),
+}
+
+impl<S: Send + 'static> Walk<S> {
+    /// Takes steps until the run ends.
+    async fn take_steps(self, node: Option<String>) {
+        let mut state: OwnedMutexGuard<S> = Arc::clone(&self.state).lock_owned().await;
+        let failure = self.walk(&mut state, node).await.err();
+
+        if let Some(error) = failure {
+            self.progress.locked().end = Some(End {
+                kind: EndKind::Failed,
+                reason: error.to_string(),
+            });
+        }
+    }
+
+    async fn walk(&self, state: &mut S, node: Option<String>) -> Result<(), RunError> {
+        let mut run = self.flow.begin().with_max_steps(u64::MAX);
+        if let Some(node) = node
+            && let Some(journal) = journal_at(&node)
+        {
+            run = run.with_journal(journal);
+        }
+
+        loop {
+            let stepped = run.step(state).await?;
+            (self.watch)(state, &self.progress);
+            self.board.end_step();
+
+            match stepped {
+                Stepped::Moved { to, .. } => self.progress.locked().node = Some(to.to_owned()),
+                _ => return Ok(()),
+            }
+        }
+    }
+}
+
+/// Returns a journal from which a run begins at a node.
+fn journal_at(node: &str) -> Option<MemoryJournal> {
+    let at = json!({"node": [node], "number": 0, "steps": 0, "state": null});
+    let entry = json!({"snapshot": at}).to_string();
+    let snapshot: Entry = serde_json::from_str(&entry).ok()?;
+    MemoryJournal::over("", [snapshot], ()).ok()
+}

@@ -1,0 +1,353 @@
+//! Beginning, reading and continuing sessions.
+
+use std::future::Future;
+
+use cogwork_text::{Name, OneLine};
+use serde_json::json;
+use tokio::runtime::Handle;
+use tokio::task::unconstrained;
+
+use super::clock::Clock;
+use super::entry::{Entry, GivenReply, StopReason};
+use super::session::{Begun, GuidedSession};
+use super::settings::Settings;
+use super::view::{Before, NotAccepted, View, Wanted};
+use crate::store::{
+    Change, Changed, NewSession, Owner, RecordedSessions, SessionId, SessionKind, SessionStore,
+};
+use crate::tool::ToolFailure;
+
+/// The maximum number of characters of the title of a session.
+const TITLE: usize = 200;
+
+/// The sessions of the tools `begin` and `answer`.
+pub(super) struct Guided {
+    sessions: RecordedSessions<GuidedSession>,
+    clock: Clock,
+}
+
+impl Guided {
+    pub(super) fn new(store: SessionStore) -> Self {
+        Self {
+            sessions: RecordedSessions::new(store),
+            clock: Clock::new(),
+        }
+    }
+
+    pub(super) fn limits(&self) -> &crate::Limits {
+        self.sessions.store().limits()
+    }
+
+    /// Returns the milliseconds since 1970.
+    pub(super) fn now(&self) -> u64 {
+        self.clock.now()
+    }
+
+    /// Begins a session.
+    pub(super) async fn begin(
+        &self,
+        owner: &Owner,
+        id: Option<SessionId>,
+        settings: Settings,
+    ) -> Result<View, ToolFailure> {
+        // A session that could not even ask its first question isn't created.
+        let trial = Begun::new(settings.clone(), self.limits()).map_err(ToolFailure::message)?;
+        if let Some(end) = trial.end() {
+            return Err(ToolFailure::message(end.reason));
+        }
+
+        let new = NewSession {
+            id,
+            kind: SessionKind::Guided,
+            title: OneLine::new(&settings.problem)
+                .with_max_chars(TITLE)
+                .to_string(),
+            strategy: settings.method.as_str().to_owned(),
+        };
+        let id = self.sessions.create(owner, new).await?;
+
+        let now = self.now();
+        let change = self.sessions.change(owner, &id, |session| {
+            let settings = settings.clone();
+            session
+                .begin(settings.clone())
+                .map_err(ToolFailure::message)?;
+            let begun = session.begun().ok_or_else(|| not_begun(&id))?;
+
+            let change = Change {
+                text: settings.problem.clone(),
+                ..Change::default()
+            };
+            Ok(Changed {
+                result: View::new(&id, begun, Before::default(), Wanted::default(), now),
+                entry: Entry::Begin(Box::new(settings)),
+                change,
+            })
+        });
+        change.await
+    }
+
+    /// Returns the state of a session. If its time is over, it ends.
+    pub(super) async fn look(
+        &self,
+        owner: &Owner,
+        id: &SessionId,
+        wanted: Wanted,
+    ) -> Result<View, ToolFailure> {
+        self.check_kind(owner, id).await?;
+        let now = self.now();
+        let looked = self.sessions.read(owner, id, |session| {
+            let begun = session.begun()?;
+            if begun.is_out_of_time(begun.elapsed(now)) {
+                return Some(None);
+            }
+            Some(Some(View::new(
+                id,
+                begun,
+                Before::of(&begun.done()),
+                wanted,
+                now,
+            )))
+        });
+
+        match looked.await? {
+            None => Err(not_begun(id)),
+            Some(Some(view)) => Ok(view),
+            Some(None) => self.stop(owner, id, StopReason::Time, wanted).await,
+        }
+    }
+
+    /// Stops a session: the run asks for the best answer so far, or ends if it did so already.
+    pub(super) async fn stop(
+        &self,
+        owner: &Owner,
+        id: &SessionId,
+        reason: StopReason,
+        wanted: Wanted,
+    ) -> Result<View, ToolFailure> {
+        self.check_kind(owner, id).await?;
+        let now = self.now();
+        let change = self.sessions.change(owner, id, |session| {
+            let begun = session.begun_mut().ok_or_else(|| not_begun(id))?;
+            if begun.end().is_some() {
+                return Err(has_ended(id, begun, now));
+            }
+            Ok(stopped(id, begun, reason, wanted, now))
+        });
+        change.await
+    }
+
+    /// Gives replies to open questions.
+    pub(super) async fn reply(
+        &self,
+        owner: &Owner,
+        id: &SessionId,
+        replies: Vec<OfferedReply>,
+        wanted: Wanted,
+    ) -> Result<View, ToolFailure> {
+        self.check_kind(owner, id).await?;
+        let now = self.now();
+        let change = self.sessions.change(owner, id, |session| {
+            let begun = session.begun_mut().ok_or_else(|| not_begun(id))?;
+            if begun.end().is_some() {
+                return Err(has_ended(id, begun, now));
+            }
+            if begun.is_out_of_time(begun.elapsed(now)) {
+                return Ok(stopped(id, begun, StopReason::Time, wanted, now));
+            }
+            replied(id, begun, &replies, wanted, now)
+        });
+        change.await
+    }
+
+    async fn check_kind(&self, owner: &Owner, id: &SessionId) -> Result<(), ToolFailure> {
+        let header = self.sessions.store().header(owner, id).await?;
+        match header {
+            Some(header) if header.kind != SessionKind::Guided => {
+                let message = format_args!(
+                    "the session `{id}` was not begun with `begin`; call the tool that created it"
+                );
+                Err(ToolFailure::message(message))
+            }
+            // If there is no such session, reading it returns the error.
+            _ => Ok(()),
+        }
+    }
+}
+
+/// A reply as the host sent it.
+#[derive(Debug, Clone)]
+pub(super) struct OfferedReply {
+    /// The question; `None` for the only open one.
+    pub(super) question: Option<String>,
+    pub(super) reply: String,
+    pub(super) failed: bool,
+}
+
+fn stopped(
+    id: &SessionId,
+    begun: &mut Begun,
+    reason: StopReason,
+    wanted: Wanted,
+    now: u64,
+) -> Changed<Entry, View> {
+    let at = begun.elapsed(now);
+    let before = Before::of(&begun.done());
+    begun.stop(at, reason);
+
+    Changed {
+        entry: Entry::Stop { at, reason },
+        change: Change {
+            is_complete: Some(begun.end().is_some()),
+            ..Change::default()
+        },
+        result: View::new(id, begun, before, wanted, now),
+    }
+}
+
+fn replied(
+    id: &SessionId,
+    begun: &mut Begun,
+    replies: &[OfferedReply],
+    wanted: Wanted,
+    now: u64,
+) -> Result<Changed<Entry, View>, ToolFailure> {
+    let Sorted {
+        accepted,
+        mut refused,
+    } = Sorted::new(begun, replies);
+    if accepted.is_empty() {
+        return Err(all_refused(id, &refused));
+    }
+
+    let at = begun.elapsed(now);
+    let before = Before::of(&begun.done());
+    let used = begun.give(at, &accepted);
+
+    let is_used = |reply: &GivenReply| used.iter().any(|used| used.question == reply.question);
+    let unused = accepted.iter().filter(|reply| !is_used(reply));
+    refused.extend(unused.map(|reply| NotAccepted {
+        question: reply.question.clone(),
+        problem: "the question was no longer needed after the replies before it".to_owned(),
+    }));
+
+    let mut view = View::new(id, begun, before, wanted, now);
+    view.not_accepted = refused;
+
+    let texts: Vec<_> = used.iter().map(|reply| reply.reply.as_str()).collect();
+    Ok(Changed {
+        change: Change {
+            is_complete: Some(begun.end().is_some()),
+            text: texts.join("\n"),
+            ..Change::default()
+        },
+        entry: Entry::Replies { at, replies: used },
+        result: view,
+    })
+}
+
+/// Replies by whether they can be given to the run.
+struct Sorted {
+    accepted: Vec<GivenReply>,
+    refused: Vec<NotAccepted>,
+}
+
+impl Sorted {
+    fn new(begun: &Begun, replies: &[OfferedReply]) -> Self {
+        let mut sorted = Self {
+            accepted: Vec::new(),
+            refused: Vec::new(),
+        };
+
+        for offered in replies {
+            match sorted.check(begun, offered) {
+                Ok(accepted) => sorted.accepted.push(accepted),
+                Err(problem) => sorted.refused.push(NotAccepted {
+                    question: Name(offered.question.as_deref().unwrap_or_default()).to_string(),
+                    problem,
+                }),
+            }
+        }
+        sorted
+    }
+
+    fn check(&self, begun: &Begun, offered: &OfferedReply) -> Result<GivenReply, String> {
+        let questions = begun.questions();
+        let ids: Vec<_> = questions.iter().map(|open| open.id.as_str()).collect();
+        let open = cogwork_text::NameList::or(ids.iter());
+
+        let question = match (&offered.question, questions.as_slice()) {
+            (Some(id), _) => questions.iter().find(|open| open.id == *id),
+            (None, [only]) => Some(only),
+            (None, _) => return Err(format!("name the question; expected {open}")),
+        };
+        let Some(question) = question else {
+            return Err(format!(
+                "the question isn't open, it was answered, withdrawn or never asked; expected {open}"
+            ));
+        };
+
+        if self
+            .accepted
+            .iter()
+            .any(|other| other.question == question.id)
+        {
+            return Err("there is an earlier reply to it in this call".to_owned());
+        }
+        if offered.failed && !question.is_for_tool() {
+            return Err("only the call of a tool can fail; write a reply".to_owned());
+        }
+
+        Ok(GivenReply {
+            question: question.id.clone(),
+            reply: offered.reply.clone(),
+            failed: offered.failed,
+        })
+    }
+}
+
+fn all_refused(id: &SessionId, refused: &[NotAccepted]) -> ToolFailure {
+    let lines = refused
+        .iter()
+        .map(|refused| match refused.question.as_str() {
+            "" => refused.problem.clone(),
+            question => format!("{question}: {}", refused.problem),
+        });
+    let message = lines.collect::<Vec<_>>().join("\n");
+    let data = json!({"error": {
+        "kind": "notAccepted",
+        "message": message,
+        "sessionId": id,
+        "notAccepted": refused,
+    }});
+    ToolFailure::Described { message, data }
+}
+
+fn has_ended(id: &SessionId, begun: &Begun, now: u64) -> ToolFailure {
+    let before = Before::of(&begun.done());
+    let view = View::new(id, begun, before, Wanted::default(), now);
+    let message = format!("the session has ended, so it takes no replies.\n{view}");
+    let data = json!({"error": {"kind": "ended", "message": message, "sessionId": id}});
+    ToolFailure::Described { message, data }
+}
+
+fn not_begun(id: &SessionId) -> ToolFailure {
+    ToolFailure::message(format_args!(
+        "the session `{id}` has no first entry, because the server was stopped while it began; \
+         begin a new one"
+    ))
+}
+
+/// Does work that reads replies on a thread for blocking work. It is done even if the caller is
+/// dropped.
+pub(super) async fn on_own_thread<T: Send + 'static>(
+    work: impl Future<Output = Result<T, ToolFailure>> + Send + 'static,
+) -> Result<T, ToolFailure> {
+    let runtime = Handle::current();
+    let done = tokio::task::spawn_blocking(move || runtime.block_on(unconstrained(work)));
+
+    done.await.unwrap_or_else(|_| {
+        let message = "the call was interrupted; what was accepted is kept, so look at the session";
+        Err(ToolFailure::message(message))
+    })
+}
