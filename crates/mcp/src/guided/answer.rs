@@ -19,6 +19,9 @@ use crate::tool::{ServerTool, ToolCall, ToolFailure};
 /// Continues a session.
 pub(super) struct AnswerTool(pub(super) Arc<Guided>);
 
+/// The maximum number of replies in a call. Fewer questions are open at the same time.
+const MAX_REPLIES: usize = 64;
+
 /// What a call wants.
 struct Request {
     replies: Vec<OfferedReply>,
@@ -61,7 +64,13 @@ impl Request {
         let mut replies = Vec::new();
         replies.extend(read_reply(&mut arguments, limits)?);
 
-        for mut reply in arguments.objects("replies")?.unwrap_or_default() {
+        let several = arguments.objects("replies")?.unwrap_or_default();
+        if several.len() > MAX_REPLIES {
+            let expected = format_args!("at most {MAX_REPLIES} replies");
+            let found = Value::from(several.len());
+            return Err(arguments.fault("replies", expected, &found).into());
+        }
+        for mut reply in several {
             match read_reply(&mut reply, limits)? {
                 Some(read) => replies.push(read),
                 None => return Err(reply.missing("reply", "a text").into()),

@@ -157,7 +157,7 @@ fn output() -> Value {
             "earlierMessages": {"type": "integer", "minimum": 0, "description": "How many messages before these were shown earlier."},
             "maxTokens": count(),
             "tool": text(),
-            "input": {"type": "object"},
+            "input": {"description": "The input of the tool, usually an object."},
         },
         "required": ["id", "kind"],
     });

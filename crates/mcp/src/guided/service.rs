@@ -5,7 +5,6 @@ use std::future::Future;
 use cogwork_text::{Name, OneLine};
 use serde_json::json;
 use tokio::runtime::Handle;
-use tokio::task::unconstrained;
 
 use super::clock::Clock;
 use super::entry::{Entry, GivenReply, StopReason};
@@ -344,7 +343,7 @@ pub(super) async fn on_own_thread<T: Send + 'static>(
     work: impl Future<Output = Result<T, ToolFailure>> + Send + 'static,
 ) -> Result<T, ToolFailure> {
     let runtime = Handle::current();
-    let done = tokio::task::spawn_blocking(move || runtime.block_on(unconstrained(work)));
+    let done = tokio::task::spawn_blocking(move || runtime.block_on(work));
 
     done.await.unwrap_or_else(|_| {
         let message = "the call was interrupted; what was accepted is kept, so look at the session";

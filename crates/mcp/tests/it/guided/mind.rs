@@ -164,6 +164,15 @@ impl Mind {
         arguments
     }
 
+    /// Returns replies to all open questions.
+    pub(crate) fn replies(&self, view: &Value) -> Value {
+        let questions = view["questions"].as_array().expect("a list");
+        let replies = questions.iter();
+        replies
+            .map(|question| json!({"question": question["id"], "reply": self.reply(question)}))
+            .collect()
+    }
+
     /// Returns the reply to a question.
     pub(crate) fn reply(&self, question: &Value) -> &'static str {
         let id = question["id"].as_str().expect("an id");
@@ -172,12 +181,40 @@ impl Mind {
             .and_then(|digits| digits.parse().ok())
             .expect("a number");
 
+        let text = match question["kind"].as_str() {
+            Some("tool") => "",
+            _ => last_message(question),
+        };
+        if let Some(reply) = self.conclusion(text) {
+            return reply;
+        }
         if let Some(reply) = self.script.get(number - 1) {
             return reply;
         }
-        let text = last_message(question);
         let rule = self.rules.iter().find(|(part, _)| text.contains(part));
         rule.unwrap_or_else(|| panic!("no reply of {} to {number}:\n{text}", self.strategy))
             .1
     }
+
+    /// Returns the reply to the last question of a session that stops early.
+    fn conclusion(&self, text: &str) -> Option<&'static str> {
+        let is_last = text.contains("this is the last question")
+            || text.contains("This is the last thought.");
+        if !is_last {
+            return None;
+        }
+        if self.strategy == "loop" {
+            return Some(LAST_THOUGHT);
+        }
+        Some("answer: about fifty")
+    }
 }
+
+const LAST_THOUGHT: &str = "```yaml
+current_thinking: about fifty
+planning:
+- description: Conclusion
+  status: Done
+  result: about fifty
+next_thought_needed: false
+```";

@@ -1,5 +1,7 @@
 //! Reasoning with the model of the host: the tools `begin` and `answer`.
 
+mod budgets;
+mod concluding;
 mod mind;
 mod strategies;
 mod support;

@@ -18,15 +18,6 @@ fn last_first(mind: &Mind, view: &Value) -> Value {
     json!([{"question": question["id"], "reply": mind.reply(question)}])
 }
 
-/// Answers all open questions.
-fn together(mind: &Mind, view: &Value) -> Value {
-    let questions = view["questions"].as_array().expect("a list");
-    let replies = questions.iter();
-    replies
-        .map(|question| json!({"question": question["id"], "reply": mind.reply(question)}))
-        .collect()
-}
-
 /// Solves a problem, and returns the results of all calls.
 async fn solve(mind: &Mind, replies: fn(&Mind, &Value) -> Value, is_restarted: bool) -> Vec<Value> {
     let mut host = Host::new().await;
@@ -64,7 +55,7 @@ async fn each_strategy_reaches_its_answer_question_by_question() {
 #[tokio::test]
 async fn a_restart_after_every_call_changes_nothing() {
     for mind in &MINDS {
-        for replies in [one_by_one, last_first, together] {
+        for replies in [one_by_one, last_first, Mind::replies] {
             let without = solve(mind, replies, false).await;
             let with = solve(mind, replies, true).await;
             assert_eq!(without, with, "{}", mind.strategy);

@@ -5,6 +5,7 @@ use rmcp::model::CallToolResult;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
+use super::mind::Mind;
 use crate::support::{Client, call, client_of, text};
 
 /// A server with its data in a folder, so that it can be restarted.
@@ -82,4 +83,18 @@ pub(crate) fn comparable(mut view: Value) -> Value {
     view["sessionId"] = Value::Null;
     view["budget"]["seconds"] = Value::Null;
     view
+}
+
+/// Answers all open questions until the session ends, at most 60 times. Returns the last result.
+pub(crate) async fn finish(host: &Host, mind: &Mind, mut view: Value) -> Value {
+    let session = view["sessionId"].clone();
+    for _ in 0..60 {
+        if view["status"] != "open" {
+            return view;
+        }
+        let replies = mind.replies(&view);
+        let call = json!({"sessionId": session, "replies": replies});
+        view = host.answer(call).await;
+    }
+    panic!("the session doesn't end: {view}");
 }
