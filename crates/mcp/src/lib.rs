@@ -18,6 +18,7 @@ mod guided;
 mod handler;
 mod sequential;
 mod store;
+mod think;
 mod tool;
 mod tools;
 

@@ -14,8 +14,12 @@ use std::time::Duration;
 pub struct Limits {
     /// The maximum length of a message, in bytes. The default is 4 MiB.
     pub message_bytes: usize,
-    /// The maximum length of the text of a thought or of a reply, in bytes. The default is 256 KiB.
+    /// The maximum length of the text of a thought or of a reply, in bytes, and of the parameters
+    /// of a thought. The default is 256 KiB.
     pub thought_bytes: usize,
+    /// The maximum size of the thoughts of a session of `think` in memory, in bytes, approximately.
+    /// The default is 16 MiB.
+    pub session_bytes: usize,
     /// The maximum number of thoughts in a session. The default is 10,000.
     pub thoughts: usize,
     /// The maximum number of branches in a session. The default is 1,000.
@@ -43,6 +47,7 @@ impl Default for Limits {
         Self {
             message_bytes: 4 * 1024 * 1024,
             thought_bytes: 256 * 1024,
+            session_bytes: 16 * 1024 * 1024,
             thoughts: 10_000,
             branches: 1_000,
             sessions: 10_000,
@@ -77,6 +82,11 @@ impl Limits {
     limit! {
         /// Sets the maximum length of the text of a thought or of a reply, in bytes.
         with_thought_bytes, thought_bytes
+    }
+
+    limit! {
+        /// Sets the maximum size of the thoughts of a session of `think` in memory, in bytes.
+        with_session_bytes, session_bytes
     }
 
     limit! {

@@ -11,6 +11,7 @@ pub(crate) fn all(store: &SessionStore, settings: &ServerBuilder) -> Vec<Box<dyn
         SequentialThinking::new(store.clone(), settings.is_strict, settings.has_thought_log);
 
     let mut tools: Vec<Box<dyn ServerTool>> = vec![Box::new(sequential)];
+    tools.extend(crate::think::tools(store, settings));
     tools.extend(crate::guided::tools(store));
     tools
 }

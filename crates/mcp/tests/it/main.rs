@@ -7,3 +7,4 @@ mod support;
 mod handshake;
 mod sequential;
 mod store;
+mod think;

@@ -1,0 +1,76 @@
+//! The state of a session of `think`.
+
+use std::sync::Arc;
+
+use cogwork_strategies::{Session, Strategies};
+
+use super::operation::{Done, Impossible, Operation, What};
+use crate::store::{Recorded, SessionKind, SessionStore};
+
+/// A session, or nothing before its first entry.
+pub(crate) struct ThinkState {
+    strategies: Arc<Strategies>,
+    begun: Option<Begun>,
+}
+
+/// A session that has begun.
+pub(crate) struct Begun {
+    pub(crate) purpose: String,
+    pub(crate) session: Session,
+}
+
+impl ThinkState {
+    pub(crate) fn begun(&self) -> Option<&Begun> {
+        self.begun.as_ref()
+    }
+
+    /// Performs an operation. If it is impossible, the state doesn't change.
+    pub(crate) fn perform(&mut self, operation: Operation) -> Result<Done, Impossible> {
+        match (&mut self.begun, operation) {
+            (Some(begun), operation) => operation.perform(&mut begun.session, &self.strategies),
+            (None, operation) => self.begin(operation),
+        }
+    }
+
+    fn begin(&mut self, operation: Operation) -> Result<Done, Impossible> {
+        let Operation::Begin {
+            purpose,
+            strategy,
+            policy,
+            first,
+        } = operation
+        else {
+            return Err(Impossible::NotBegun);
+        };
+
+        let strategy = strategy.find(&self.strategies);
+        let strategy = strategy.map_err(Impossible::Strategy)?;
+        let mut session = Session::with_policy(strategy, policy);
+        let branch = session.current();
+
+        let what = match first {
+            None => What::Begun,
+            Some(draft) => What::Thought(session.think(draft)?),
+        };
+        self.begun = Some(Begun { purpose, session });
+        Ok(Done { branch, what })
+    }
+}
+
+impl Recorded for ThinkState {
+    const KIND: Option<SessionKind> = Some(SessionKind::Think);
+
+    type Entry = Operation;
+
+    fn empty(store: &SessionStore) -> Self {
+        Self {
+            strategies: Arc::clone(store.strategies()),
+            begun: None,
+        }
+    }
+
+    fn replay(&mut self, entry: Operation) -> Result<(), String> {
+        let done = self.perform(entry);
+        done.map(drop).map_err(|error| error.to_string())
+    }
+}

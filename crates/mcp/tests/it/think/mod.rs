@@ -1,0 +1,3 @@
+//! The tools `think` and `think_session`.
+
+mod walk;
