@@ -2,6 +2,11 @@ use std::fmt;
 use std::sync::Arc;
 
 use cogwork_flow::Flow;
+use cogwork_text::MultiLine;
+#[cfg(feature = "mcp")]
+use cogwork_tools::mcp::McpTools;
+#[cfg(feature = "mcp")]
+use futures_util::future::try_join_all;
 
 use crate::quote::Name;
 use crate::yaml::Secrets;
@@ -12,7 +17,16 @@ pub struct FileFlow {
     flow: Flow<FlowState>,
     answer: Template,
     secrets: Arc<Secrets>,
+    #[cfg(feature = "mcp")]
+    servers: Vec<McpTools>,
 }
+
+/// A server of tools that a file names can't be started or reached.
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{}", MultiLine::new(.0))]
+pub struct ConnectError(String);
+
+cogwork_text::debug_as_display!(ConnectError);
 
 impl FileFlow {
     pub(crate) fn new(flow: Flow<FlowState>, answer: Template, secrets: Arc<Secrets>) -> Self {
@@ -20,7 +34,33 @@ impl FileFlow {
             flow,
             answer,
             secrets,
+            #[cfg(feature = "mcp")]
+            servers: Vec::new(),
         }
+    }
+
+    #[cfg(feature = "mcp")]
+    pub(crate) fn with_servers(self, servers: Vec<McpTools>) -> Self {
+        Self { servers, ..self }
+    }
+
+    /// Starts the servers of tools that the file and its subflows name, and connects to those over
+    /// HTTP. Call this before a run, also before one that is resumed; it does nothing if the files
+    /// name no servers. A run without it fails at the first node with such a tool.
+    ///
+    /// The servers are stopped when the flow is dropped.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if a server can't be started or reached, or if it doesn't have a tool that
+    /// the file names. It contains no values from the environment.
+    pub async fn connect(&self) -> Result<(), ConnectError> {
+        #[cfg(feature = "mcp")]
+        try_join_all(self.servers.iter().map(McpTools::connect))
+            .await
+            .map_err(|error| ConnectError(self.secrets.hide(&error.to_string())))?;
+
+        Ok(())
     }
 
     /// Returns the flow.

@@ -67,7 +67,7 @@ mod loader;
 pub use loader::{Loader, LoaderError};
 
 mod file_flow;
-pub use file_flow::FileFlow;
+pub use file_flow::{ConnectError, FileFlow};
 
 mod place;
 pub use place::Place;
@@ -93,6 +93,7 @@ mod node_types;
 mod providers;
 mod quote;
 mod schema;
+mod servers;
 mod yaml;
 
 pub use cogwork_ask::{Spent, Try};

@@ -3,18 +3,21 @@
 
 use serde_json::{Map, Value as Json, json};
 
-use crate::check::{ENVIRONMENT, NOUN};
+use crate::check::{ENVIRONMENT, NOUN, TOOL};
+use crate::servers::ServerSettings;
 use crate::settings::{RequestSettings, properties, schema_of};
 use crate::{Loader, NodeType, Provider};
 
 pub(crate) const FINGERPRINT: &str = "x-fingerprint";
 const REQUEST: &str = "request";
+const SERVER: &str = "mcp_server";
 
 pub(crate) fn of_file(loader: &Loader) -> Json {
     let mut definitions = Map::new();
     definitions.insert("nodes".to_owned(), nodes(loader));
     definitions.insert("edges".to_owned(), edges());
     definitions.insert("tools".to_owned(), tools(loader));
+    definitions.insert(SERVER.to_owned(), schema_of::<ServerSettings>());
     definitions.insert("thinking".to_owned(), thinking(loader));
     definitions.insert(REQUEST.to_owned(), schema_of::<RequestSettings>());
 
@@ -53,6 +56,16 @@ pub(crate) fn of_file(loader: &Loader) -> Json {
                 "description": "What the flow says at its end, with slots: {input}, {last}, and the id of any node. \
                                 Default: {last}, what was said last.",
                 "type": "string"
+            },
+            "tools": {
+                "description": "Where the tools come from that nodes can name, in addition to those of the program.",
+                "type": "object",
+                "properties": {"mcp": {
+                    "description": "Servers that speak the Model Context Protocol. They are started with the run.",
+                    "type": "array",
+                    "items": {"$ref": format!("#/$defs/{SERVER}")},
+                }},
+                "additionalProperties": false,
             },
             "nodes": {"$ref": "#/$defs/nodes"},
             "edges": {"$ref": "#/$defs/edges"},
@@ -126,7 +139,10 @@ fn edges() -> Json {
 
 fn tools(loader: &Loader) -> Json {
     let names: Vec<_> = loader.tools().names().collect();
-    json!({"type": "array", "items": {"enum": names, NOUN: "tool", ENVIRONMENT: false}})
+    // Those of the servers in the file aren't known here.
+    let name = [json!({"enum": names}), json!({"type": "string"})];
+    let name = json!({"anyOf": name, NOUN: "tool", TOOL: true, ENVIRONMENT: false});
+    json!({"type": "array", "items": name})
 }
 
 fn thinking(loader: &Loader) -> Json {

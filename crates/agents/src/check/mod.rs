@@ -28,13 +28,24 @@ pub(crate) const ENVIRONMENT: &str = "x-environment";
 /// aliases.
 pub(crate) const ALSO: &str = "x-also";
 
-/// Reports all problems of the tree.
-pub(crate) fn check(tree: &Tree, schema: &Json, root: &Json, path: &Path, problems: &mut Problems) {
-    Check { root, problems }.value(tree, schema, path);
+/// The keyword that is `true` for the name of a tool, next to `anyOf`. The file may name tools that
+/// editors can't know.
+pub(crate) const TOOL: &str = "x-tool";
+
+/// Reports all problems of the tree. `tools` are the names of the tools that the file adds, or
+/// `None` if they are unknown.
+pub(crate) fn check(tree: &Tree, schema: &Json, tools: Option<&[String]>, problems: &mut Problems) {
+    let mut check = Check {
+        root: schema,
+        tools,
+        problems,
+    };
+    check.value(tree, schema, &Path::default());
 }
 
 struct Check<'c> {
     root: &'c Json,
+    tools: Option<&'c [String]>,
     problems: &'c mut Problems,
 }
 
@@ -59,6 +70,9 @@ impl<'c> Check<'c> {
         }
 
         if let Some(names) = constants(schema, self.root) {
+            return self.one_of_names(tree, schema, &names, path);
+        }
+        if let Some(names) = self.tool_names(schema) {
             return self.one_of_names(tree, schema, &names, path);
         }
 
@@ -103,6 +117,16 @@ impl<'c> Check<'c> {
             Value::Map(entries) => self.map(tree, entries, schema, path),
             Value::Null | Value::Bool(_) => {}
         }
+    }
+
+    /// Returns the known names, if the schema is that of a tool's name.
+    fn tool_names(&self, schema: &'c Map<String, Json>) -> Option<Vec<&'c str>> {
+        let of_file = self.tools.filter(|_| schema.contains_key(TOOL))?;
+        let of_program = schema.get("anyOf")?.get(0)?.as_object()?;
+        let of_program = constants(of_program, self.root)?;
+
+        let of_file = of_file.iter().map(String::as_str);
+        Some(of_program.into_iter().chain(of_file).collect())
     }
 
     fn of_type(&mut self, tree: &Tree, schema: &Map<String, Json>, path: &Path) -> bool {
@@ -192,6 +216,7 @@ impl<'c> Check<'c> {
             let mut problems = Problems::default();
             Check {
                 root: self.root,
+                tools: self.tools,
                 problems: &mut problems,
             }
             .resolved(tree, branch, path);

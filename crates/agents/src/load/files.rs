@@ -7,6 +7,7 @@ use cogwork_files::{Access, FileId, Folder, read_text};
 
 use super::file_place::told;
 use super::loading::{Assembled, Loading, OpenFile, Source};
+use super::tools::{FileTools, names_of_tools};
 use crate::check::check;
 use crate::problem::{Found, Problems};
 use crate::quote::Name;
@@ -37,9 +38,10 @@ impl Loading<'_> {
     /// Loads the flow in a text.
     pub(crate) fn load_text(mut self, name: &str, text: &str) -> Result<FileFlow, FileError> {
         let flow = self.text(
-            &Source {
+            Source {
                 name: name.into(),
                 folder: None,
+                tools: self.tools_of_program(),
             },
             text,
         );
@@ -51,7 +53,10 @@ impl Loading<'_> {
             Some(Assembled { flow, answer }) if self.problems.is_empty() => {
                 let secrets = Arc::new(self.secrets);
                 self.secrets_of_clients.set(Arc::clone(&secrets));
-                Ok(FileFlow::new(flow, answer, secrets))
+                let flow = FileFlow::new(flow, answer, secrets);
+                #[cfg(feature = "mcp")]
+                let flow = flow.with_servers(self.servers);
+                Ok(flow)
             }
             _ => {
                 let Self {
@@ -111,9 +116,10 @@ impl Loading<'_> {
 
         self.open.push(OpenFile { id, name });
         let flow = self.text(
-            &Source {
+            Source {
                 name: shown.into(),
                 folder: Some(folder.clone()),
+                tools: self.tools_of_program(),
             },
             &text,
         );
@@ -165,7 +171,11 @@ impl Loading<'_> {
         Ok(())
     }
 
-    fn text(&mut self, source: &Source, text: &str) -> Option<Assembled> {
+    fn tools_of_program(&self) -> FileTools {
+        FileTools::new(self.loader.tools().clone())
+    }
+
+    fn text(&mut self, mut source: Source, text: &str) -> Option<Assembled> {
         let mut found = Problems::default();
         let tree = yaml::read(
             text,
@@ -175,13 +185,14 @@ impl Loading<'_> {
         );
 
         let flow = tree.and_then(|tree| {
-            let schema = self.loader.schema();
-            check(&tree, schema, schema, &Path::default(), &mut found);
-            self.flow(source, &tree, &Path::default(), &mut found)
+            let names = names_of_tools(&tree);
+            check(&tree, self.loader.schema(), names.as_deref(), &mut found);
+            source.tools = self.tools_of(&source, &tree, &mut found);
+            self.flow(&source, &tree, &Path::default(), &mut found)
         });
 
         let flow = flow.filter(|_| found.is_empty());
-        self.tell(source, found);
+        self.tell(&source, found);
         flow
     }
 

@@ -5,6 +5,7 @@ use cogwork_files::{FileId, Folder};
 use cogwork_flow::Flow;
 
 use super::masked::LoadedSecrets;
+use super::tools::FileTools;
 use crate::memory::{Store, StoreKey};
 use crate::yaml::Secrets;
 use crate::{FileProblem, FlowState, Loader, Template};
@@ -25,6 +26,9 @@ pub(crate) struct Loading<'l> {
     /// The bytes of these files.
     pub(super) bytes: usize,
     pub(super) nodes: usize,
+    /// The servers that the files name, which are not started.
+    #[cfg(feature = "mcp")]
+    pub(super) servers: Vec<cogwork_tools::mcp::McpTools>,
     /// The memories that agents can share.
     pub(super) stores: HashMap<StoreKey, Arc<Store>>,
 }
@@ -42,6 +46,8 @@ pub(crate) struct Source {
     pub(super) name: Arc<str>,
     /// The folder of the files that it may name; `None` for a text that is not from a file.
     pub(super) folder: Option<Folder>,
+    /// The tools that its nodes can name.
+    pub(super) tools: FileTools,
 }
 
 impl<'l> Loading<'l> {
@@ -55,6 +61,8 @@ impl<'l> Loading<'l> {
             files: 0,
             bytes: 0,
             nodes: 0,
+            #[cfg(feature = "mcp")]
+            servers: Vec::new(),
             stores: HashMap::new(),
         }
     }

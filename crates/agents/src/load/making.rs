@@ -141,20 +141,7 @@ impl<'m, 'l> Making<'m, 'l> {
     ///
     /// Returns a problem for each unknown name.
     pub fn tools(&self, setting: &str, names: &[String]) -> Result<Tools, Vec<SettingProblem>> {
-        let tools = self.loading.loader.tools();
-        let problem = |(place, name): (usize, &String)| {
-            let error = tools.only([name]).err()?;
-            Some(SettingProblem::new(error.to_string()).at(format!("{setting}[{place}]")))
-        };
-        let problems: Vec<_> = names.iter().enumerate().filter_map(problem).collect();
-
-        if !problems.is_empty() {
-            return Err(problems);
-        }
-
-        tools
-            .only(names)
-            .map_err(|error| vec![SettingProblem::new(error.to_string()).at(setting)])
+        self.source.tools.only(setting, names)
     }
 
     /// Creates the thinking modes in this setting, in order.

@@ -25,6 +25,15 @@ impl LoadedSecrets {
         self.0.get_or_init(|| secrets);
     }
 
+    /// Hides secrets in a text.
+    #[cfg(feature = "mcp")]
+    pub(super) fn hide(&self, text: String) -> String {
+        match self.0.get() {
+            Some(secrets) => secrets.hide(&text),
+            None => text,
+        }
+    }
+
     fn mask(&self, error: LlmError) -> LlmError {
         match self.0.get() {
             Some(secrets) => masked(error, secrets),

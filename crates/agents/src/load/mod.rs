@@ -8,6 +8,11 @@ mod ids;
 mod loading;
 mod making;
 mod masked;
+#[cfg(feature = "mcp")]
+mod masked_tool;
+#[cfg(feature = "mcp")]
+mod server;
+mod tools;
 mod wiring;
 
 pub(crate) use file_place::FilePlace;

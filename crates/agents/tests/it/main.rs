@@ -9,10 +9,17 @@ mod hints;
 mod hostile;
 mod hostile_places;
 mod hostile_replies;
+#[cfg(not(feature = "mcp"))]
+mod no_servers;
+#[cfg(all(feature = "mcp", unix))]
+#[path = "../../../tools/tests/mcp/raw_server.rs"]
+mod raw_server;
 mod recorded;
 mod running;
 mod schema;
 mod secrets;
+#[cfg(all(feature = "mcp", unix))]
+mod servers;
 mod shown;
 mod unready_tools;
 mod visits;

@@ -137,6 +137,7 @@ fn its_outline() {
     config.subflow: 
     config.wait: 
     edges: 
+    mcp_server: args, command, env, folder, name, prefix, start_timeout, timeout, token, tools, url
     nodes: 
     provider.anthropic: api_key, base_url, name, retries, timeout
     provider.ollama: api_key, base_url, name, retries, timeout

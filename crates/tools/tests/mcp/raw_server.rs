@@ -24,6 +24,10 @@ pub(crate) fn serve(mode: String) -> ! {
             eprintln!("no \u{1b}[31mcoffee\u{1b}[0m\nleft");
             exit(7);
         }
+        "tells" => {
+            eprintln!("the key is {}", std::env::var("KEY").unwrap_or_default());
+            exit(1);
+        }
         "silent" => loop {
             std::thread::park();
         },
