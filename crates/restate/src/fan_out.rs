@@ -20,6 +20,8 @@ pub(crate) const ITEM: &str = "item";
 /// An item as it is sent.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct ItemCall<'a> {
+    /// The name of the step, which becomes the name of the entries.
+    pub(crate) step: &'a str,
     pub(crate) batch: &'a str,
     #[serde(borrow)]
     pub(crate) item: &'a RawValue,
@@ -31,7 +33,6 @@ pub(crate) async fn fan_out(
     step: &StepName,
     items: Items<'_>,
 ) -> Result<Vec<Vec<u8>>, StepError> {
-    let place = step.place();
     let mut calls = Calls {
         context: journal.timers.context,
         deadline: journal.timers.deadline(),
@@ -42,7 +43,8 @@ pub(crate) async fn fan_out(
     let mut waiting = 0..items.len();
     for index in waiting.by_ref().take(items.at_most()) {
         let item = items.data(index)?;
-        calls.pending.push((index, call(journal, &place, &item)?));
+        let call = call(journal, &step.of_item(index), &item)?;
+        calls.pending.push((index, call));
     }
 
     while !calls.pending.is_empty() {
@@ -59,7 +61,8 @@ pub(crate) async fn fan_out(
 
         if let Some(index) = waiting.next() {
             let item = items.data(index)?;
-            calls.pending.push((index, call(journal, &place, &item)?));
+            let call = call(journal, &step.of_item(index), &item)?;
+            calls.pending.push((index, call));
         }
     }
 
@@ -68,11 +71,15 @@ pub(crate) async fn fan_out(
 
 fn call<'a>(
     journal: &RunJournal<'a>,
-    batch: &str,
+    step: &StepName,
     item: &[u8],
 ) -> Result<impl CallFuture<Response = Tried> + Send + use<'a>, StepError> {
-    let item = serde_json::from_slice(item).map_err(StepError::journal)?;
-    let call = RawJson::of(&ItemCall { batch, item }).map_err(StepError::journal)?;
+    let call = ItemCall {
+        step: &step.to_string(),
+        batch: &step.place(),
+        item: serde_json::from_slice(item).map_err(StepError::journal)?,
+    };
+    let call = RawJson::of(&call).map_err(StepError::journal)?;
 
     let context: &'a ContextInternal = journal.timers.context;
     let target = RequestTarget::service(journal.items, ITEM);

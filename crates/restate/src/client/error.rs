@@ -7,6 +7,9 @@ pub enum ClientError {
     /// The address of Restate isn't one that requests can be sent to.
     #[error("`{}` isn't an address of Restate; expected one such as `http://127.0.0.1:8080`", Name(.0))]
     Address(String),
+    /// An HTTP client with TLS cannot be created.
+    #[error("the system's certificates cannot be read; expected at least one: {}", ErrorText(.0))]
+    Tls(String),
     /// A run cannot have this key.
     #[error("`{}` cannot be the key of a run; {expected}", Name(.key))]
     Key {

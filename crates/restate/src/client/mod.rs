@@ -1,4 +1,5 @@
 mod error;
+mod tls;
 pub use error::ClientError;
 
 use std::collections::hash_map::RandomState;
@@ -54,21 +55,22 @@ struct Delivery<'a, A> {
 
 impl Client {
     /// Creates a client for the workflow with this name. `ingress` is the address of Restate for
-    /// clients, by default `http://127.0.0.1:8080`. A new HTTP client without timeouts is created;
-    /// for TLS, tokens and proxies, see [`with_http`](Client::with_http).
+    /// clients, by default `http://127.0.0.1:8080`. The HTTP client has no timeouts and trusts the
+    /// system's certificates; to change that, or to send a token, see
+    /// [`with_http`](Client::with_http).
     ///
     /// # Errors
     ///
-    /// Returns an error if the address isn't one.
+    /// Returns an error if the address isn't one, or if the system's certificates cannot be read.
     pub fn new(ingress: &str, workflow: impl Into<String>) -> Result<Self, ClientError> {
         let refused = || ClientError::Address(ingress.to_owned());
         let ingress = Url::parse(ingress).map_err(|_| refused())?;
-        if ingress.cannot_be_a_base() || ingress.host().is_none() {
+        if !matches!(ingress.scheme(), "http" | "https") {
             return Err(refused());
         }
 
         Ok(Self {
-            http: reqwest::Client::new(),
+            http: tls::http(&ingress).map_err(ClientError::Tls)?,
             ingress,
             workflow: workflow.into(),
             max_message: DEFAULT_MAX_MESSAGE,

@@ -14,7 +14,7 @@ pub(crate) async fn item<S: Send + 'static>(
     context: &ContextInternal,
 ) -> Result<Tried, HandlerError> {
     let (RawJson(input), _) = context.input().await;
-    let ItemCall { batch, item } = serde_json::from_slice(&input).map_err(|error| {
+    let ItemCall { step, batch, item } = serde_json::from_slice(&input).map_err(|error| {
         let problem = format!("this isn't an item of a batch: {error}");
         TerminalError::new_with_code(code::UNREADABLE, problem)
     })?;
@@ -29,7 +29,7 @@ pub(crate) async fn item<S: Send + 'static>(
         Tried::from(tried)
     };
 
-    settle(timers, batch, attempt).await.map_err(|stopped| {
+    settle(timers, step, attempt).await.map_err(|stopped| {
         let error = match stopped {
             Stopped::ByEngine { code, message } => TerminalError::new_with_code(code, message),
             Stopped::Deadline => TerminalError::new_with_code(code::DEADLINE, stopped.to_string()),

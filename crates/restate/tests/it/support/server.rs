@@ -41,7 +41,7 @@ impl Server {
         let uri = format!("http://127.0.0.1:{port}");
         let body = json!({ "uri": uri, "force": true });
         let url = format!("{}/deployments", self.admin);
-        let response = reqwest::Client::new().post(url).json(&body).send().await;
+        let response = http().post(url).json(&body).send().await;
 
         let response = response.unwrap();
         let status = response.status();
@@ -51,7 +51,7 @@ impl Server {
 
     /// Returns the rows of a query to the server's tables.
     pub(crate) async fn query(&self, query: &str) -> Vec<serde_json::Value> {
-        let request = reqwest::Client::new()
+        let request = http()
             .post(format!("{}/query", self.admin))
             .header("accept", "application/json")
             .json(&json!({ "query": query }));
@@ -60,7 +60,7 @@ impl Server {
     }
 
     async fn is_ready(&self) -> bool {
-        let http = reqwest::Client::new();
+        let http = http();
         for url in [
             format!("{}/restate/health", self.ingress),
             format!("{}/health", self.admin),
@@ -163,4 +163,10 @@ fn spawn(program: &str, ports: [u16; 3], folder: &Path) -> Child {
 pub(crate) fn free_port() -> u16 {
     let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
     listener.local_addr().unwrap().port()
+}
+
+/// Returns an HTTP client, which needs a crypto provider even without TLS.
+fn http() -> reqwest::Client {
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    reqwest::Client::new()
 }

@@ -1,0 +1,163 @@
+//! A chain of thought, a strategy, an agent file and a loop with a batch as workflows of Restate,
+//! with four workers. The workers and the server are killed with signal 9 at random moments while
+//! runs are in progress. Every call is counted independently of Restate, to show that no recorded
+//! call is made again.
+//!
+//! `cargo run -p cogwork-restate --example restate_kills -- --kills 200` kills more often. Two
+//! workers run the flows, and two work on the items of batches. The server is downloaded and
+//! started by `scripts/local-restate`.
+//!
+//! ```text
+//! runs: 13, each with the same end as one that nobody killed
+//! calls: 205, in flight at a kill: 4
+//! kills: 20, recorded calls: 201, made twice: 0, lost: 0
+//! ```
+
+mod calls;
+mod cluster;
+mod flows;
+mod record;
+mod runs;
+
+use std::collections::HashMap;
+use std::env;
+use std::error::Error;
+use std::hash::{BuildHasher, RandomState};
+use std::path::Path;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use cluster::{Part, Process, Server, free_port, serve, worker};
+use record::Record;
+use runs::Runs;
+
+type Result<T> = std::result::Result<T, Box<dyn Error + Send + Sync>>;
+
+/// Returns a random number, taken from the seed of a hash map.
+fn random() -> u64 {
+    RandomState::new().hash_one(0)
+}
+
+async fn parent(kills: u64) -> Result<bool> {
+    let folder = tempfile::tempdir()?;
+    let calls = folder.path().join("calls.txt");
+    let (server, mut server_process) = Server::start(&folder.path().join("store"))?;
+
+    let flows = free_port()?;
+    let items = free_port()?;
+    let mut workers = Vec::new();
+    for (part, port) in [(Part::Flows, flows), (Part::Items, items)] {
+        workers.push(worker(part, port, &calls)?);
+        workers.push(worker(part, port, &calls)?);
+    }
+
+    server.ready().await?;
+    server.register(flows).await?;
+    server.register(items).await?;
+
+    let runs = Runs::start(&server)?;
+    let mut seen = Record::new();
+    for kill in 1..=kills {
+        tokio::time::sleep(Duration::from_millis(random() % 400)).await;
+        kill_one(&server, &mut server_process, &mut workers, kill).await?;
+        runs.look(&server, &mut seen).await?;
+    }
+
+    let finished = runs.finish().await?;
+    println!(
+        "runs: {}, each with the same end as one that nobody killed",
+        finished.len()
+    );
+    tally(&server, &finished, &seen, &calls, kills).await
+}
+
+/// Kills the server or a worker, and starts it again.
+async fn kill_one(
+    server: &Server,
+    server_process: &mut Process,
+    workers: &mut [Process],
+    number: u64,
+) -> Result<()> {
+    let victim = usize::try_from(random() % 5)?;
+    let Some(worker) = workers.get_mut(victim) else {
+        let ran = server_process.kill()?;
+        eprintln!("kill {number}: the server (running: {ran})");
+        return server.ready().await;
+    };
+
+    let ran = worker.kill()?;
+    eprintln!("kill {number}: worker {victim} (running: {ran})");
+    if ran {
+        Ok(())
+    } else {
+        Err("a worker ended by itself".into())
+    }
+}
+
+/// Compares the calls that were made with those on record.
+async fn tally(
+    server: &Server,
+    finished: &[(&'static str, String)],
+    seen: &Record,
+    calls: &Path,
+    kills: u64,
+) -> Result<bool> {
+    let mut record = Record::new();
+    for (workflow, key) in finished {
+        record.extend(record::of_run(server, workflow, key).await?);
+    }
+
+    let mut made: HashMap<String, Vec<u64>> = HashMap::new();
+    for call in calls::read(calls) {
+        made.entry(call.key).or_default().push(call.at);
+    }
+
+    // A call that began after its outcome was recorded.
+    let twice = made.iter().flat_map(|(key, times)| {
+        let recorded = record.get(key).copied().unwrap_or(u64::MAX);
+        times.iter().filter(move |at| **at > recorded)
+    });
+    let twice = twice.count();
+
+    // A call without a record, or a record that was there at a kill and isn't any more.
+    let without = made.keys().filter(|key| !record.contains_key(*key)).count();
+    let changed = seen
+        .iter()
+        .filter(|(key, at)| record.get(*key) != Some(*at))
+        .count();
+    let lost = without + changed;
+
+    let all: usize = made.values().map(Vec::len).sum();
+    let recorded = made.keys().filter(|key| record.contains_key(*key)).count();
+    let in_flight = all - recorded - twice;
+    println!("calls: {all}, in flight at a kill: {in_flight}");
+    println!("kills: {kills}, recorded calls: {recorded}, made twice: {twice}, lost: {lost}");
+    Ok(twice == 0 && lost == 0)
+}
+
+#[tokio::main]
+async fn main() -> ExitCode {
+    let arguments: Vec<_> = env::args().skip(1).collect();
+    let arguments: Vec<_> = arguments.iter().map(String::as_str).collect();
+    let done = match arguments.as_slice() {
+        ["worker", part, port, calls] => match port.parse() {
+            Ok(port) => serve(part, port, calls.into()).await.map(|()| true),
+            Err(_) => Err(format!("`{port}` isn't a port").into()),
+        },
+        [] => parent(20).await,
+        ["--kills", kills] => match kills.parse() {
+            Ok(kills) => parent(kills).await,
+            Err(_) => Err(format!("--kills: `{kills}` isn't a number").into()),
+        },
+        _ => Err("expected no arguments or `--kills N`".into()),
+    };
+
+    match done {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(error) => {
+            eprintln!("{error}");
+            ExitCode::from(2)
+        }
+    }
+}
