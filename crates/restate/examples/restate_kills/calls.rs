@@ -1,55 +1,44 @@
 //! The calls that would cost money, counted independently of Restate.
 
+use std::collections::HashMap;
 use std::fs::{self, OpenOptions};
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
 use cogwork::flow::idempotency_key;
 use cogwork::llm::{
-    Capabilities, ChatRequest, ChatResponse, LlmClient, LlmError, LlmErrorKind, async_trait,
+    Capabilities, ChatRequest, ChatResponse, LlmClient, LlmError, LlmErrorKind, Usage, async_trait,
 };
 
-/// A call that began, in one of the workers.
-pub(crate) struct Call {
-    pub(crate) key: String,
-    /// In milliseconds since 1970.
-    pub(crate) at: u64,
-}
-
-/// Writes down that a call begins, then takes a while.
-pub(crate) async fn make(calls: &Path) -> std::io::Result<()> {
-    // A kill can truncate a line, so each one starts with a line break and is only complete with
-    // its `;`.
+/// Writes down that a call begins, then takes a while. Returns how often the call has been made,
+/// which becomes a part of its outcome.
+///
+/// There is a file for each idempotency key, with a byte for each time.
+pub(crate) async fn make(calls: &Path) -> std::io::Result<u64> {
     let key = idempotency_key().unwrap_or_default();
-    let line = format!("\n{} {key};", now());
-    OpenOptions::new()
-        .append(true)
-        .create(true)
-        .open(calls)?
-        .write_all(line.as_bytes())?;
+    let path = calls.join(key.replace('/', SLASH));
+    let mut file = OpenOptions::new().append(true).create(true).open(path)?;
+    file.write_all(b".")?;
+    let times = file.metadata()?.len();
 
     tokio::time::sleep(Duration::from_millis(crate::random() % 30)).await;
-    Ok(())
+    Ok(times)
 }
 
-/// Reads the calls so far.
-pub(crate) fn read(calls: &Path) -> Vec<Call> {
-    let text = fs::read_to_string(calls).unwrap_or_default();
-    let lines = text.lines().filter_map(|line| line.strip_suffix(';'));
-    let calls = lines.filter_map(|line| {
-        let (at, key) = line.split_once(' ')?;
-        Some(Call {
-            key: key.to_owned(),
-            at: at.parse().ok()?,
-        })
-    });
-    calls.collect()
-}
+/// A character that looks like a slash and may be in a file name.
+const SLASH: &str = "\u{2215}";
 
-fn now() -> u128 {
-    let now = SystemTime::now().duration_since(UNIX_EPOCH);
-    now.unwrap_or_default().as_millis()
+/// Returns how often each call was made.
+pub(crate) fn read(calls: &Path) -> std::io::Result<HashMap<String, u64>> {
+    let mut made = HashMap::new();
+    for file in fs::read_dir(calls)? {
+        let file = file?;
+        let key = file.file_name().to_string_lossy().replace(SLASH, "/");
+        made.insert(key, file.metadata()?.len());
+    }
+
+    Ok(made)
 }
 
 /// A client that writes down its calls.
@@ -69,8 +58,11 @@ impl<C> Counted<C> {
 impl<C: LlmClient> LlmClient for Counted<C> {
     async fn complete(&self, request: ChatRequest) -> Result<ChatResponse, LlmError> {
         let made = make(&self.calls).await;
-        made.map_err(|error| LlmError::new(LlmErrorKind::Other, error.to_string()))?;
-        self.client.complete(request).await
+        let times = made.map_err(|error| LlmError::new(LlmErrorKind::Other, error.to_string()))?;
+
+        // The number of tokens is a part of every outcome.
+        let response = self.client.complete(request).await?;
+        Ok(response.with_usage(Usage::new(times, 0)))
     }
 
     fn capabilities(&self) -> Capabilities {

@@ -31,12 +31,17 @@ pub(crate) fn strategy(calls: &Path) -> Result<Solver> {
     let look_up = move |Query { query }: Query| {
         let file = file.clone();
         async move {
-            make(&file).await.map_err(ToolError::failed)?;
-            match query.as_str() {
-                "Galdhøpiggen" => Ok("Galdhøpiggen is 2469 m high.".to_owned()),
-                "Glittertind" => Ok("Glittertind is 2452 m high.".to_owned()),
-                _ => Err(ToolError::failed("nothing found")),
-            }
+            let times = make(&file).await.map_err(ToolError::failed)?;
+            let height = match query.as_str() {
+                "Galdhøpiggen" => 2469,
+                "Glittertind" => 2452,
+                _ => return Err(ToolError::failed("nothing found")),
+            };
+            Ok(Height {
+                query,
+                height,
+                times,
+            })
         }
     };
 
@@ -53,6 +58,13 @@ pub(crate) fn question(solver: &Solver) -> Solving {
 struct Query {
     /// The search term.
     query: String,
+}
+
+#[derive(Serialize)]
+struct Height {
+    query: String,
+    height: u32,
+    times: u64,
 }
 
 /// A model whose reply depends on nothing but the number of its earlier ones.
@@ -161,6 +173,7 @@ struct Item {
 struct Answer {
     key: String,
     number: u64,
+    times: u64,
 }
 
 type Answered = std::pin::Pin<Box<dyn Future<Output = std::io::Result<Answer>> + Send>>;
@@ -171,11 +184,11 @@ fn answers(calls: &Path) -> impl Fn(u64) -> Answered + Send + Sync + 'static {
     move |number: u64| {
         let calls = calls.clone();
         Box::pin(async move {
-            make(&calls).await?;
+            let times = make(&calls).await?;
             let key = idempotency_key().unwrap_or_default();
             let mixed = number.wrapping_mul(6_364_136_223_846_793_005);
             let number = mixed.wrapping_add(key.len() as u64) >> 20;
-            Ok(Answer { key, number })
+            Ok(Answer { key, number, times })
         })
     }
 }

@@ -19,7 +19,6 @@ mod flows;
 mod record;
 mod runs;
 
-use std::collections::HashMap;
 use std::env;
 use std::error::Error;
 use std::hash::{BuildHasher, RandomState};
@@ -40,7 +39,8 @@ fn random() -> u64 {
 
 async fn parent(kills: u64) -> Result<bool> {
     let folder = tempfile::tempdir()?;
-    let calls = folder.path().join("calls.txt");
+    let calls = folder.path().join("calls");
+    std::fs::create_dir(&calls)?;
     let (server, mut server_process) = Server::start(&folder.path().join("store"))?;
 
     let flows = free_port()?;
@@ -64,6 +64,7 @@ async fn parent(kills: u64) -> Result<bool> {
     }
 
     let finished = runs.finish().await?;
+    drop(workers);
     println!(
         "runs: {}, each with the same end as one that nobody killed",
         finished.len()
@@ -107,29 +108,25 @@ async fn tally(
         record.extend(record::of_run(server, workflow, key).await?);
     }
 
-    let mut made: HashMap<String, Vec<u64>> = HashMap::new();
-    for call in calls::read(calls) {
-        made.entry(call.key).or_default().push(call.at);
-    }
+    let made = calls::read(calls)?;
 
-    // A call that began after its outcome was recorded.
-    let twice = made.iter().flat_map(|(key, times)| {
-        let recorded = record.get(key).copied().unwrap_or(u64::MAX);
-        times.iter().filter(move |at| **at > recorded)
-    });
-    let twice = twice.count();
+    // A call that was made again although an earlier time is on record.
+    let again = made
+        .iter()
+        .filter_map(|(key, times)| Some(times - record.get(key)?));
+    let twice: u64 = again.sum();
 
     // A call without a record, or a record that was there at a kill and isn't any more.
     let without = made.keys().filter(|key| !record.contains_key(*key)).count();
     let changed = seen
         .iter()
-        .filter(|(key, at)| record.get(*key) != Some(*at))
+        .filter(|(key, times)| record.get(*key) != Some(*times))
         .count();
     let lost = without + changed;
 
-    let all: usize = made.values().map(Vec::len).sum();
-    let recorded = made.keys().filter(|key| record.contains_key(*key)).count();
-    let in_flight = all - recorded - twice;
+    let all: u64 = made.values().sum();
+    let recorded = made.len() - without;
+    let in_flight = all - twice - made.len() as u64;
     println!("calls: {all}, in flight at a kill: {in_flight}");
     println!("kills: {kills}, recorded calls: {recorded}, made twice: {twice}, lost: {lost}");
     Ok(twice == 0 && lost == 0)

@@ -1,6 +1,5 @@
 //! Runs of all workflows, one after the other, until the last kill.
 
-use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -8,9 +7,11 @@ use std::time::Duration;
 use cogwork::flow::Flow;
 use cogwork::flow::journal::MemoryJournal;
 use cogwork_restate::{Client, ClientError};
+use futures_util::future::try_join_all;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
+use tempfile::TempDir;
 use tokio::task::JoinHandle;
 
 use crate::Result;
@@ -20,6 +21,8 @@ use crate::record::{self, Record};
 pub(crate) struct Runs {
     lanes: Vec<Lane>,
     is_over: Arc<AtomicBool>,
+    /// The calls that are made in this process, for comparison.
+    _folder: TempDir,
 }
 
 struct Lane {
@@ -31,13 +34,14 @@ struct Lane {
 
 impl Runs {
     pub(crate) fn start(server: &Server) -> Result<Self> {
-        // The calls of runs in this process aren't counted.
-        let nowhere = Path::new("/dev/null");
+        let folder = tempfile::tempdir()?;
+        let nowhere = &folder.path().to_owned();
         let solver = crate::flows::strategy(nowhere)?;
 
         let mut runs = Self {
             lanes: Vec::new(),
             is_over: Arc::default(),
+            _folder: folder,
         };
         runs.lane(
             server,
@@ -100,17 +104,18 @@ impl Runs {
 
     /// Adds what is on record of the current runs, the first time that it is there.
     pub(crate) async fn look(&self, server: &Server, seen: &mut Record) -> Result<()> {
-        for lane in &self.lanes {
+        let records = self.lanes.iter().map(|lane| async move {
             let key = lane
                 .current
                 .lock()
                 .unwrap_or_else(PoisonError::into_inner)
                 .clone();
-            for (key, at) in record::of_run(server, lane.workflow, &key).await? {
-                seen.entry(key).or_insert(at);
-            }
-        }
+            record::of_run(server, lane.workflow, &key).await
+        });
 
+        for (key, times) in try_join_all(records).await?.into_iter().flatten() {
+            seen.entry(key).or_insert(times);
+        }
         Ok(())
     }
 
@@ -140,8 +145,8 @@ where
     let run = flow.begin().with_journal(MemoryJournal::new(key));
     { run }.finish(&mut undisturbed).await?;
 
-    let ended = without_times(serde_json::to_value(&ended)?);
-    let undisturbed = without_times(serde_json::to_value(&undisturbed)?);
+    let ended = comparable(serde_json::to_value(&ended)?);
+    let undisturbed = comparable(serde_json::to_value(&undisturbed)?);
     if ended == undisturbed {
         return Ok(());
     }
@@ -166,16 +171,22 @@ where
     }
 }
 
-/// Removes how long calls took.
-fn without_times(state: Value) -> Value {
+/// Removes what depends on how long calls took and how often they were made.
+fn comparable(state: Value) -> Value {
+    let varies = ["seconds", "times", "usage", "bytes", "estimated_tokens"];
+
     match state {
         Value::Object(fields) => {
-            let fields = fields.into_iter().filter(|(name, _)| name != "seconds");
+            let fields = fields.into_iter();
+            let fields = fields.filter(|(name, _)| !varies.contains(&name.as_str()));
             fields
-                .map(|(name, value)| (name, without_times(value)))
+                .map(|(name, value)| (name, comparable(value)))
                 .collect()
         }
-        Value::Array(values) => values.into_iter().map(without_times).collect(),
+        Value::Array(values) => values.into_iter().map(comparable).collect(),
+
+        // The result of a tool.
+        Value::String(text) => text.split("\"times\":").next().unwrap_or_default().into(),
         value => value,
     }
 }
