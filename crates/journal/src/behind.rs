@@ -1,5 +1,4 @@
-//! Writes entries in the background while a run continues: in order, on blocking threads, and many
-//! entries with one sync.
+//! Writes entries in the background while a run continues: in order, and many entries at once.
 
 use std::sync::{Arc, Mutex};
 
@@ -53,6 +52,19 @@ impl Edit {
             appended: Vec::new(),
         }
     }
+
+    /// Returns whether the run got further, so that it isn't one that fails each time.
+    #[cfg(feature = "postgres")]
+    pub(crate) fn is_progress(&self) -> bool {
+        let is_progress = |entry: &Entry| {
+            use Entry::{Ended, Outcome, Snapshot, Taken, TimedOut};
+            matches!(
+                entry,
+                Outcome { .. } | Taken { .. } | TimedOut { .. } | Snapshot(_) | Ended { .. }
+            )
+        };
+        self.appended.iter().any(is_progress) || self.replacement.is_some()
+    }
 }
 
 /// Writes queued changes, on a thread that may block.
@@ -61,15 +73,41 @@ pub(crate) trait Write: Send + 'static {
     fn write(&mut self, jobs: Vec<Job>) -> Result<(), StoreError>;
 }
 
-/// The log of a run. Pushed entries are queued, and one thread at a time writes the whole queue. A
-/// separate thread for each run would be simpler, but too much for thousands of runs.
+/// Writes queued changes over the network, without blocking.
+#[cfg(feature = "postgres")]
+#[async_trait]
+pub(crate) trait WriteAsync: Send + 'static {
+    /// Writes all changes durably, in order. Isn't called again after an error.
+    async fn write(&mut self, jobs: Vec<Job>) -> Result<(), StoreError>;
+}
+
+/// How changes are written. Only one writes at a time, so the locks are never waited for.
+pub(crate) enum Writer {
+    OnThread(Mutex<Box<dyn Write>>),
+    #[cfg(feature = "postgres")]
+    InTask(tokio::sync::Mutex<Box<dyn WriteAsync>>),
+}
+
+impl Writer {
+    pub(crate) fn on_thread(writer: impl Write) -> Self {
+        Self::OnThread(Mutex::new(Box::new(writer)))
+    }
+
+    #[cfg(feature = "postgres")]
+    pub(crate) fn in_task(writer: impl WriteAsync) -> Self {
+        Self::InTask(tokio::sync::Mutex::new(Box::new(writer)))
+    }
+}
+
+/// The log of a run. Pushed entries are queued, and one thread or task at a time writes the whole
+/// queue. A separate thread for each run would be simpler, but too much for thousands of runs.
 pub(crate) struct Behind(Arc<Shared>);
 
 struct Shared {
     /// The file or the run, for messages.
     place: String,
     queue: Mutex<Queue>,
-    writer: Mutex<Box<dyn Write>>,
+    writer: Writer,
     written: watch::Sender<Written>,
 }
 
@@ -88,9 +126,8 @@ struct Written {
 }
 
 impl Behind {
-    pub(crate) fn new(place: String, writer: impl Write) -> Self {
+    pub(crate) fn new(place: String, writer: Writer) -> Self {
         let queue = Mutex::default();
-        let writer: Mutex<Box<dyn Write>> = Mutex::new(Box::new(writer));
         let (written, _) = watch::channel(Written::default());
 
         Self(Arc::new(Shared {
@@ -120,7 +157,7 @@ impl Behind {
                 done: false,
             };
             match Handle::try_current() {
-                Ok(runtime) => drop(runtime.spawn_blocking(move || drain.run())),
+                Ok(runtime) => drain.start(&runtime),
                 Err(_) => drain.fail(StoreError::no_runtime(&self.0.place)),
             }
         }
@@ -172,6 +209,13 @@ impl Shared {
     }
 }
 
+/// Changes that are written together.
+struct Batch {
+    jobs: Vec<Job>,
+    /// The number of the last one.
+    upto: u64,
+}
+
 /// Writes until the queue is empty. If it is dropped earlier, all waiting futures fail.
 struct Drain {
     shared: Arc<Shared>,
@@ -179,28 +223,67 @@ struct Drain {
 }
 
 impl Drain {
-    fn run(mut self) {
-        loop {
-            let (jobs, upto) = {
-                let mut queue = lock(&self.shared.queue);
-                if queue.jobs.is_empty() {
-                    queue.active = false;
-                    self.done = true;
-                    return;
-                }
-
-                (std::mem::take(&mut queue.jobs), queue.pushed)
-            };
-
-            let done = lock(&self.shared.writer).write(jobs);
-            match done {
-                Ok(()) => self
-                    .shared
-                    .written
-                    .send_modify(|written| written.upto = upto),
-                Err(error) => return self.fail(error),
-            }
+    fn start(self, runtime: &Handle) {
+        match &self.shared.writer {
+            Writer::OnThread(_) => drop(runtime.spawn_blocking(move || self.run())),
+            #[cfg(feature = "postgres")]
+            Writer::InTask(_) => drop(runtime.spawn(self.run_in_task())),
         }
+    }
+
+    fn run(mut self) {
+        let shared = Arc::clone(&self.shared);
+        #[cfg_attr(
+            not(feature = "postgres"),
+            expect(irrefutable_let_patterns, reason = "there may be one kind only")
+        )]
+        let Writer::OnThread(writer) = &shared.writer else {
+            return;
+        };
+
+        while let Some(batch) = self.next() {
+            if let Err(error) = lock(writer).write(batch.jobs) {
+                return self.fail(error);
+            }
+
+            self.wrote(batch.upto);
+        }
+    }
+
+    #[cfg(feature = "postgres")]
+    async fn run_in_task(mut self) {
+        let shared = Arc::clone(&self.shared);
+        let Writer::InTask(writer) = &shared.writer else {
+            return;
+        };
+
+        while let Some(batch) = self.next() {
+            if let Err(error) = writer.lock().await.write(batch.jobs).await {
+                return self.fail(error);
+            }
+
+            self.wrote(batch.upto);
+        }
+    }
+
+    /// Takes everything that is queued. Returns `None` if there is nothing, which ends the work.
+    fn next(&mut self) -> Option<Batch> {
+        let mut queue = lock(&self.shared.queue);
+        if queue.jobs.is_empty() {
+            queue.active = false;
+            self.done = true;
+            return None;
+        }
+
+        Some(Batch {
+            jobs: std::mem::take(&mut queue.jobs),
+            upto: queue.pushed,
+        })
+    }
+
+    fn wrote(&self, upto: u64) {
+        let written = &self.shared.written;
+        written.send_modify(|written| written.upto = upto);
     }
 
     fn fail(mut self, error: StoreError) {

@@ -34,6 +34,7 @@ pub(crate) enum Kind {
     Ended,
     UnknownEvent,
     Gone,
+    Unavailable,
     Other,
 }
 
@@ -91,9 +92,15 @@ impl StoreError {
     }
 
     /// Returns whether something else removed, moved, replaced or wrote the record while the run
-    /// was in use, or removed its lock. The last outcomes of the run aren't recorded.
+    /// was in use, removed its lock or took over its lease. The last outcomes of the run aren't
+    /// recorded.
     pub fn is_gone(&self) -> bool {
         self.0.kind == Kind::Gone
+    }
+
+    /// Returns whether the database cannot be reached or doesn't respond. This may be temporary.
+    pub fn is_unavailable(&self) -> bool {
+        self.0.kind == Kind::Unavailable
     }
 
     pub(crate) fn new(kind: Kind, text: impl fmt::Display) -> Self {

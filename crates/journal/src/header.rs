@@ -30,7 +30,7 @@ pub(crate) struct Header {
 }
 
 /// The identity of a flow: its name, with which the names of its steps start, and its shape.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct FlowIs {
     name: String,
     shape: Shape,

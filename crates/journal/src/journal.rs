@@ -10,7 +10,7 @@ use cogwork_text::Name;
 use serde::de::DeserializeOwned;
 
 use crate::StoreError;
-use crate::behind::{Behind, Write};
+use crate::behind::{Behind, Writer};
 use crate::error::Kind;
 use crate::header::Header;
 
@@ -51,7 +51,7 @@ impl RunJournal {
         place: String,
         header: Header,
         entries: Vec<Entry>,
-        writer: impl Write,
+        writer: Writer,
     ) -> Result<Self, EntryError> {
         let log = Behind::new(place.clone(), writer);
         let recorded = Recorded::over(header.run_id.as_str(), entries, log)?;
@@ -60,6 +60,15 @@ impl RunJournal {
             header,
             recorded,
         })
+    }
+
+    /// Sets the current time, which otherwise is the time of this machine.
+    #[cfg(feature = "postgres")]
+    pub(crate) fn with_time(self, now: std::time::SystemTime) -> Self {
+        Self {
+            recorded: self.recorded.with_time(now),
+            ..self
+        }
     }
 
     /// Returns the state with which to resume the run: the state of the last snapshot, or the input

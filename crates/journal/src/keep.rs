@@ -1,7 +1,7 @@
 //! Opens a run in any store.
 
 use async_trait::async_trait;
-use cogwork_flow::journal::Entry;
+use cogwork_flow::journal::{Entry, Journal};
 use cogwork_text::Name;
 use serde_json::value::RawValue;
 
@@ -18,11 +18,21 @@ pub(crate) trait Keep: Send + 'static {
     /// Opens the run for one runner.
     async fn open(self: Box<Self>, take: Take) -> Result<RunJournal, StoreError>;
 
+    /// Delivers an answer to an event, which is a JSON text.
+    async fn deliver(self: Box<Self>, event: &str, answer: Vec<u8>) -> Result<(), StoreError> {
+        let place = self.place();
+        let journal = self.open(Take::Answer(event.to_owned())).await?;
+
+        let delivered = journal.deliver(event, answer).await;
+        delivered.map_err(|error| StoreError::of_journal(&place, error))
+    }
+
     /// Removes the run.
     async fn remove(self: Box<Self>) -> Result<(), StoreError>;
 }
 
 /// How to open a run.
+#[derive(Clone)]
 pub(crate) enum Take {
     Start(Header),
     Resume(FlowIs),

@@ -61,7 +61,17 @@ pub use file::FileStore;
 #[cfg(feature = "sqlite")]
 mod sqlite;
 #[cfg(feature = "sqlite")]
-pub use sqlite::{RunQuery, SqliteStore};
+pub use sqlite::SqliteStore;
+
+#[cfg(feature = "postgres")]
+mod postgres;
+#[cfg(feature = "postgres")]
+pub use postgres::PostgresStore;
+
+#[cfg(any(feature = "sqlite", feature = "postgres"))]
+mod query;
+#[cfg(any(feature = "sqlite", feature = "postgres"))]
+pub use query::RunQuery;
 
 mod store;
 pub use store::Store;

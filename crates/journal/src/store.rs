@@ -1,7 +1,6 @@
 use std::fmt;
 
 use cogwork_flow::Flow;
-use cogwork_flow::journal::Journal;
 use cogwork_text::Name;
 use serde::Serialize;
 
@@ -182,16 +181,7 @@ pub trait Store: Clone + fmt::Debug + Send + Sync + 'static {
 
         let kept = self.kept(run_id);
         let event = event.to_owned();
-        async move {
-            let answer = answer?;
-            let place = kept.0.place();
-            let journal = kept.0.open(Take::Answer(event.clone())).await?;
-
-            journal
-                .deliver(&event, answer)
-                .await
-                .map_err(|error| StoreError::of_journal(&place, error))
-        }
+        async move { kept.0.deliver(&event, answer?).await }
     }
 
     /// Returns all runs, sorted by id, without locking them.

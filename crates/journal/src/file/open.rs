@@ -13,7 +13,7 @@ use crate::disk::{OnDisk, OpenFolder};
 use crate::error::Kind;
 use crate::header::Header;
 use crate::keep::Wanted;
-use crate::{RunJournal, StoreError, lock};
+use crate::{RunJournal, StoreError, behind, lock};
 
 /// How often the file may be replaced while it is being locked. Whoever replaces it holds the lock
 /// next.
@@ -184,7 +184,12 @@ impl RunFolder {
             _lock: lock,
         };
 
-        let journal = RunJournal::new(self.files.place(), header, entries, writer);
+        let journal = RunJournal::new(
+            self.files.place(),
+            header,
+            entries,
+            behind::Writer::on_thread(writer),
+        );
         journal.map_err(|problem| self.out_of_place(problem))
     }
 

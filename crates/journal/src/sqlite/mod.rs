@@ -14,12 +14,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use self::database::Database;
-pub use self::query::RunQuery;
 use self::run::Run;
 use crate::behind::blocking;
 use crate::rows::RunPlace;
 use crate::store::Kept;
-use crate::{RunSummary, Store, StoreError, name};
+use crate::{RunQuery, RunSummary, Store, StoreError, name};
 
 /// A store that keeps many runs in one SQLite database, where they can be
 /// [queried](SqliteStore::query).

@@ -6,7 +6,7 @@ use cogwork_text::Name;
 
 use super::run::Run;
 use super::write::Writer;
-use crate::behind::Edit;
+use crate::behind::{self, Edit};
 use crate::disk::{OnDisk, OpenFolder};
 use crate::error::Kind;
 use crate::header::Header;
@@ -110,7 +110,12 @@ impl RunFolder<'_> {
         entries: Vec<Entry>,
         writer: Writer,
     ) -> Result<RunJournal, StoreError> {
-        let journal = RunJournal::new(self.run.database.place(), header, entries, writer);
+        let journal = RunJournal::new(
+            self.run.database.place(),
+            header,
+            entries,
+            behind::Writer::on_thread(writer),
+        );
         journal.map_err(|error| self.run.place.out_of_place(error))
     }
 }

@@ -11,16 +11,10 @@ pub(crate) trait Tested: Store {
     /// Where the run `a` is, where a line of it is, and its lock, as messages name them.
     const PLACES: [(&str, &str); 3];
 
-    /// What is in the folder of a store for the run `a`.
-    const NAMES: &[&str];
-
     /// A store in a folder of its own.
     fn within(folder: &Path) -> Self;
 
     fn unsynced(self) -> Self;
-
-    /// The file that the lines of a run are in.
-    fn file(&self, run_id: &str) -> PathBuf;
 
     /// The lines of a run, each with its newline; the last may be torn.
     fn lines(&self, run_id: &str) -> String;
@@ -37,6 +31,15 @@ pub(crate) trait Tested: Store {
     }
 }
 
+/// A store in a folder.
+pub(crate) trait OnDisk: Tested {
+    /// What is in the folder of a store for the run `a`.
+    const NAMES: &[&str];
+
+    /// The file that the lines of a run are in.
+    fn file(&self, run_id: &str) -> PathBuf;
+}
+
 impl Tested for FileStore {
     const NAME: &str = "files";
     const PLACES: [(&str, &str); 3] = [
@@ -44,18 +47,12 @@ impl Tested for FileStore {
         ("runs/a.jsonl", "STORE"),
         ("runs/a.lock", "LOCK"),
     ];
-    const NAMES: &[&str] = &["a.jsonl", "a.lock", "a.new"];
-
     fn within(folder: &Path) -> Self {
         Self::new(folder)
     }
 
     fn unsynced(self) -> Self {
         self.with_sync(false)
-    }
-
-    fn file(&self, run_id: &str) -> PathBuf {
-        self.path(run_id)
     }
 
     fn lines(&self, run_id: &str) -> String {
@@ -67,6 +64,14 @@ impl Tested for FileStore {
     }
 }
 
+impl OnDisk for FileStore {
+    const NAMES: &[&str] = &["a.jsonl", "a.lock", "a.new"];
+
+    fn file(&self, run_id: &str) -> PathBuf {
+        self.path(run_id)
+    }
+}
+
 #[cfg(feature = "sqlite")]
 impl Tested for cogwork_journal::SqliteStore {
     const NAME: &str = "database";
@@ -75,26 +80,12 @@ impl Tested for cogwork_journal::SqliteStore {
         ("runs/runs.db, run `a`, line", "STORE, line"),
         ("runs/runs.db", "STORE"),
     ];
-    const NAMES: &[&str] = &[
-        "runs.db",
-        "runs.db-wal",
-        "runs.db-shm",
-        "runs.db-journal",
-        "runs.db-locks",
-        "runs.db-locks/a.lock",
-        "runs.db-locks/database",
-    ];
-
     fn within(folder: &Path) -> Self {
         Self::new(folder.join("runs.db"))
     }
 
     fn unsynced(self) -> Self {
         self.with_sync(false)
-    }
-
-    fn file(&self, _: &str) -> PathBuf {
-        self.path().to_owned()
     }
 
     fn lines(&self, run_id: &str) -> String {
@@ -117,6 +108,23 @@ impl Tested for cogwork_journal::SqliteStore {
     }
 }
 
+#[cfg(feature = "sqlite")]
+impl OnDisk for cogwork_journal::SqliteStore {
+    const NAMES: &[&str] = &[
+        "runs.db",
+        "runs.db-wal",
+        "runs.db-shm",
+        "runs.db-journal",
+        "runs.db-locks",
+        "runs.db-locks/a.lock",
+        "runs.db-locks/database",
+    ];
+
+    fn file(&self, _: &str) -> PathBuf {
+        self.path().to_owned()
+    }
+}
+
 /// Runs a test of which there are several, so that each asserts the same inline snapshots.
 pub(crate) fn run(test: impl Future<Output = ()>) {
     let runtime = tokio::runtime::Builder::new_current_thread()
@@ -126,8 +134,27 @@ pub(crate) fn run(test: impl Future<Output = ()>) {
     insta::allow_duplicates! { runtime.block_on(test) }
 }
 
-/// Makes tests of functions over a [`Tested`] store: one for each store.
+/// Makes tests of functions over a [`Tested`] store: one for each store. Those with PostgreSQL need a
+/// server.
 macro_rules! for_each_store {
+    ($($test:ident),+ $(,)?) => {
+        crate::each::for_each_store_on_disk!($($test),+);
+
+        #[cfg(feature = "postgres")]
+        mod postgres {
+            $(#[test]
+            fn $test() {
+                if crate::server::url().is_some() {
+                    crate::each::run(super::$test::<cogwork_journal::PostgresStore>());
+                }
+            })+
+        }
+    };
+}
+pub(crate) use for_each_store;
+
+/// Makes tests of functions over an [`OnDisk`] store: one for each.
+macro_rules! for_each_store_on_disk {
     ($($test:ident),+ $(,)?) => {
         mod files {
             $(#[test]
@@ -145,4 +172,4 @@ macro_rules! for_each_store {
         }
     };
 }
-pub(crate) use for_each_store;
+pub(crate) use for_each_store_on_disk;

@@ -8,10 +8,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use cogwork_flow::{Flow, RunError};
 use cogwork_journal::StoreError;
 
-use crate::each::{Tested, for_each_store};
+use crate::each::{OnDisk, Tested, for_each_store_on_disk};
 use crate::work::{Call, Calls, Work, counted, flow, undisturbed};
 
-for_each_store! {
+for_each_store_on_disk! {
     a_run_whose_record_is_taken_away_stops_at_its_next_line,
     a_fold_puts_nothing_in_the_place_of_what_is_not_ours,
     a_folder_that_was_removed_is_made_anew_for_the_next_run,
@@ -90,7 +90,7 @@ fn is_gone(error: &RunError, folder: &Path) {
 const ROUNDS: usize = 4;
 const CALLS: usize = 3 * ROUNDS;
 
-async fn a_run_whose_record_is_taken_away_stops_at_its_next_line<S: Tested>() {
+async fn a_run_whose_record_is_taken_away_stops_at_its_next_line<S: OnDisk>() {
     for (what, mischief) in MISCHIEF {
         for at in [1, 2, ROUNDS + 2, CALLS] {
             let scratch = tempfile::tempdir().unwrap();
@@ -115,7 +115,7 @@ async fn a_run_whose_record_is_taken_away_stops_at_its_next_line<S: Tested>() {
 }
 
 /// A run that waits, and is then taken away before somebody answers.
-async fn a_fold_puts_nothing_in_the_place_of_what_is_not_ours<S: Tested>() {
+async fn a_fold_puts_nothing_in_the_place_of_what_is_not_ours<S: OnDisk>() {
     for (what, mischief) in MISCHIEF {
         let scratch = tempfile::tempdir().unwrap();
         let folder = scratch.path().join("runs");
@@ -145,7 +145,7 @@ async fn a_fold_puts_nothing_in_the_place_of_what_is_not_ours<S: Tested>() {
     }
 }
 
-async fn a_folder_that_was_removed_is_made_anew_for_the_next_run<S: Tested>() {
+async fn a_folder_that_was_removed_is_made_anew_for_the_next_run<S: OnDisk>() {
     let scratch = tempfile::tempdir().unwrap();
     let folder = scratch.path().join("runs");
     let store = S::within(&folder);
@@ -184,7 +184,7 @@ async fn a_folder_that_was_removed_is_made_anew_for_the_next_run<S: Tested>() {
     assert_eq!(S::within(&folder).runs().await.unwrap().len(), 2);
 }
 
-async fn runs_that_were_taken_away_are_not_listed<S: Tested>() {
+async fn runs_that_were_taken_away_are_not_listed<S: OnDisk>() {
     let scratch = tempfile::tempdir().unwrap();
     let folder = scratch.path().join("runs");
     let store = S::within(&folder);
@@ -209,7 +209,7 @@ async fn runs_that_were_taken_away_are_not_listed<S: Tested>() {
 
 /// A run in a folder that was removed goes on while another of the same id and length takes its
 /// place.
-async fn the_next_run_in_the_place_of_one_is_left_alone<S: Tested>() {
+async fn the_next_run_in_the_place_of_one_is_left_alone<S: OnDisk>() {
     let scratch = tempfile::tempdir().unwrap();
     let folder = scratch.path().join("runs");
     let first = S::within(&folder);

@@ -3,10 +3,10 @@ use std::path::Path;
 use cogwork_journal::FileStore;
 
 use crate::child::{Job, wait_until_it_runs};
-use crate::each::{Tested, for_each_store};
+use crate::each::{Tested, for_each_store_on_disk};
 use crate::work::{Calls, Work, counted, flow, undisturbed};
 
-for_each_store! {
+for_each_store_on_disk! {
     a_second_runner_in_the_same_process_is_refused_until_the_first_is_done,
     a_second_process_is_told_who_has_the_run_and_gets_it_when_that_is_gone,
     of_two_runners_with_the_lock_file_removed_one_alone_comes_to_the_end,

@@ -24,11 +24,15 @@ mod locking;
 mod names;
 #[cfg(unix)]
 mod obstacles;
+#[cfg(feature = "postgres")]
+mod postgres;
 mod power;
 #[cfg(unix)]
 mod read_only;
 mod reading;
 mod removing;
+#[cfg(feature = "postgres")]
+mod server;
 mod shown;
 mod work;
 

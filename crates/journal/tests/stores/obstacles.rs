@@ -10,11 +10,11 @@ use std::time::Duration;
 
 use cogwork_journal::{FileStore, RunStatus, StoreError};
 
-use crate::each::{Tested, for_each_store};
+use crate::each::{OnDisk, Tested, for_each_store_on_disk};
 use crate::support::{OBSTACLES, Theirs, at_once, swap_all};
 use crate::work::{Calls, Work, counted, flow, undisturbed};
 
-for_each_store! {
+for_each_store_on_disk! {
     nothing_but_a_file_takes_the_place_of_one_when_a_run_starts,
     nothing_but_a_file_takes_the_place_of_one_when_a_run_is_there,
     a_link_that_is_swapped_in_while_a_run_is_at_work_leads_nowhere,
@@ -24,7 +24,7 @@ for_each_store! {
 /// What a store does with the run `a`.
 type Operation<S> = fn(S) -> Result<(), String>;
 
-fn operations<S: Tested>() -> [(&'static str, Operation<S>); 4] {
+fn operations<S: OnDisk>() -> [(&'static str, Operation<S>); 4] {
     [
         ("start", |store| {
             done(store.start("a", &work(), &Work::of(2))).map(drop)
@@ -53,12 +53,12 @@ fn work() -> cogwork_flow::Flow<Work> {
 }
 
 /// Does something with a store in this folder.
-fn attempt<S: Tested>(folder: &Path, operation: Operation<S>) -> Result<(), String> {
+fn attempt<S: OnDisk>(folder: &Path, operation: Operation<S>) -> Result<(), String> {
     let store = S::within(folder).unsynced();
     at_once(move || operation(store))
 }
 
-async fn nothing_but_a_file_takes_the_place_of_one_when_a_run_starts<S: Tested>() {
+async fn nothing_but_a_file_takes_the_place_of_one_when_a_run_starts<S: OnDisk>() {
     for name in S::NAMES {
         for obstacle in OBSTACLES {
             // A folder is what is expected there.
@@ -100,7 +100,7 @@ async fn nothing_but_a_file_takes_the_place_of_one_when_a_run_starts<S: Tested>(
     }
 }
 
-async fn nothing_but_a_file_takes_the_place_of_one_when_a_run_is_there<S: Tested>() {
+async fn nothing_but_a_file_takes_the_place_of_one_when_a_run_is_there<S: OnDisk>() {
     for name in S::NAMES {
         for obstacle in OBSTACLES {
             let scratch = tempfile::tempdir().unwrap();
@@ -147,7 +147,7 @@ fn swap_links(folder: &Path, to: &Path, names: &[&str], times: usize) {
 }
 
 /// Goes on with the run to its end, with a fold now and then.
-async fn goes_on<S: Tested>(store: &S, end: &Work) -> Result<(), String> {
+async fn goes_on<S: OnDisk>(store: &S, end: &Work) -> Result<(), String> {
     let flow = work();
     let journal = store
         .start_or_resume("a", &flow, &Work::of(30))
@@ -167,7 +167,7 @@ async fn goes_on<S: Tested>(store: &S, end: &Work) -> Result<(), String> {
     Ok(())
 }
 
-async fn a_link_that_is_swapped_in_while_a_run_is_at_work_leads_nowhere<S: Tested>() {
+async fn a_link_that_is_swapped_in_while_a_run_is_at_work_leads_nowhere<S: OnDisk>() {
     let theirs = Theirs::new();
     let end = undisturbed(30).await;
 
@@ -197,7 +197,7 @@ async fn a_link_that_is_swapped_in_while_a_run_is_at_work_leads_nowhere<S: Teste
     }
 }
 
-async fn a_link_in_place_of_what_the_store_has_open_leads_nowhere<S: Tested>() {
+async fn a_link_in_place_of_what_the_store_has_open_leads_nowhere<S: OnDisk>() {
     let scratch = tempfile::tempdir().unwrap();
     let theirs = Theirs::new();
     let end = undisturbed(30).await;

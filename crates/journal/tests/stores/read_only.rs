@@ -8,10 +8,10 @@ use std::process::Command;
 
 use cogwork_journal::{FileStore, Store};
 
-use crate::each::{Tested, for_each_store};
+use crate::each::{Tested, for_each_store_on_disk};
 use crate::work::{Calls, Work, counted, flow, greeting};
 
-for_each_store! {
+for_each_store_on_disk! {
     runs_on_a_disk_that_cannot_be_written_are_listed,
 }
 

@@ -1,0 +1,304 @@
+//! Opens a run for one runner.
+
+use std::time::Duration;
+
+use async_trait::async_trait;
+use tokio::time::Instant;
+
+use super::lease::LeaseWatch;
+use super::run::{Found, FoundRow, Run, Taken};
+use super::write::{Change, Writer};
+use crate::behind::Edit;
+use crate::error::Kind;
+use crate::header::Header;
+use crate::keep::{Keep, Opening, Take, Wanted};
+use crate::lock::PATIENCE;
+use crate::rows::Rows;
+use crate::{RunJournal, StoreError};
+
+/// The delay between two attempts to take a run on which somebody works.
+const BETWEEN: Duration = Duration::from_millis(25);
+
+/// A run that is open, with its lease.
+pub(super) struct OpenRun {
+    pub(super) journal: RunJournal,
+    pub(super) lease: LeaseWatch,
+}
+
+#[async_trait]
+impl Keep for Run {
+    fn place(&self) -> String {
+        self.place.database.clone()
+    }
+
+    async fn open(self: Box<Self>, take: Take) -> Result<RunJournal, StoreError> {
+        self.open_within(take, PATIENCE).await
+    }
+
+    async fn deliver(self: Box<Self>, event: &str, answer: Vec<u8>) -> Result<(), StoreError> {
+        self.deliver_answer(event, answer).await
+    }
+
+    async fn remove(self: Box<Self>) -> Result<(), StoreError> {
+        let give_up = Instant::now() + PATIENCE;
+
+        loop {
+            let removed = self.database.query(
+                "DELETE FROM @.runs WHERE id = $1 AND (worker IS NULL OR wake <= clock_timestamp())
+                 RETURNING key",
+                &[&self.place.run_id],
+            )
+            .await;
+            let removed = removed.map_err(|failure| self.failed("cannot be removed", failure))?;
+            if !removed.is_empty() {
+                return Ok(());
+            }
+
+            match self.find().await?.row {
+                None => return Err(self.missing()),
+                Some(row) => self.wait_for(&row, give_up).await?,
+            }
+        }
+    }
+}
+
+impl Run {
+    pub(super) fn missing(&self) -> StoreError {
+        StoreError::missing(&self.place.run_id, &self.place.database)
+    }
+
+    /// Opens the run. If somebody works on it, this waits until `patience` has passed.
+    pub(super) async fn open_within(
+        &self,
+        take: Take,
+        patience: Duration,
+    ) -> Result<RunJournal, StoreError> {
+        let give_up = Instant::now() + patience;
+
+        loop {
+            let Found { now, row } = self.find().await?;
+            let opening =
+                take.clone()
+                    .opening(row.is_some(), &self.place.run_id, &self.place.database)?;
+
+            match (opening, row) {
+                (Opening::Start(header), _) => {
+                    if let Some(journal) = self.start(header, now).await? {
+                        return Ok(journal);
+                    }
+                }
+                (Opening::Resume { .. }, None) => return Err(self.missing()),
+                (Opening::Resume { wanted, event }, Some(row)) => {
+                    let Some(taken) = self.take().await? else {
+                        self.wait_for(&row, give_up).await?;
+                        continue;
+                    };
+
+                    let OpenRun { journal, .. } = self.resume(taken, wanted).await?;
+                    if let Some(event) = event {
+                        journal.check_event(&event)?;
+                    }
+                    return Ok(journal);
+                }
+            }
+        }
+    }
+
+    /// Waits before the next attempt to take a run on which somebody works.
+    async fn wait_for(&self, row: &FoundRow, give_up: Instant) -> Result<(), StoreError> {
+        if self.database.leases.ends(row.key).await {
+            return Ok(());
+        }
+
+        if let Some((worker, left)) = &row.held
+            && Instant::now() > give_up
+        {
+            return Err(self.in_use(worker, *left));
+        }
+
+        tokio::time::sleep(BETWEEN).await;
+        Ok(())
+    }
+
+    /// Records a new run. Returns `None` if it exists by now.
+    async fn start(&self, header: Header, now: i64) -> Result<Option<RunJournal>, StoreError> {
+        let header = header.at(now);
+        let (rows, change) = Rows::start(self.place.clone(), header.clone())?;
+        let line = change.lines.concat();
+
+        let Some(key) = self.insert(&header, &line, None).await? else {
+            return Ok(None);
+        };
+
+        let lease = self.database.leases.keep(&self.database, key, 1);
+        let writer = Writer {
+            run: self.clone(),
+            rows,
+            lease,
+        };
+        self.journal(header, Vec::new(), writer, now).map(Some)
+    }
+
+    /// Opens a run that was taken.
+    pub(super) async fn resume(&self, taken: Taken, wanted: Wanted) -> Result<OpenRun, StoreError> {
+        let Taken {
+            lease,
+            now,
+            lines,
+            answers,
+        } = taken;
+        let mut record = self.read(lease.key, lines, &wanted).await?;
+        let is_changed = wanted.change(&mut record.header);
+        let mut rows = Rows::resume(self.place.clone(), &record);
+
+        if is_changed {
+            self.sound(&record.entries)?;
+            let change = Change {
+                key: lease.key,
+                fence: lease.fence,
+                shape: Some(super::run::shape_hash(&record.header.shape)),
+                rows: rows.change(Edit::replace(record.entries.clone()))?,
+                is_progress: true,
+                answers: Vec::new(),
+            };
+            self.write(&change).await?;
+        }
+
+        if answers > 0 {
+            self.record_answers(&mut rows, &mut record.entries, &lease)
+                .await?;
+        }
+
+        let watch = lease.watch();
+        let writer = Writer {
+            run: self.clone(),
+            rows,
+            lease,
+        };
+        Ok(OpenRun {
+            journal: self.journal(record.header, record.entries, writer, now)?,
+            lease: watch,
+        })
+    }
+}
+
+impl Header {
+    /// Sets when the run was started, in milliseconds since 1970.
+    fn at(self, now: i64) -> Self {
+        Self {
+            started: u64::try_from(now).unwrap_or_default(),
+            ..self
+        }
+    }
+}
+
+/// The maximum number of answers to a run that aren't on record yet.
+const MAX_PENDING: i64 = 1_000;
+
+/// Delivers answers, also to a run on which somebody works.
+impl Run {
+    async fn deliver_answer(&self, event: &str, answer: Vec<u8>) -> Result<(), StoreError> {
+        let answer_text = String::from_utf8(answer.clone()).map_err(|error| {
+            StoreError::caused(Kind::Value, "the answer isn't a JSON text", error)
+        })?;
+
+        loop {
+            let take = Take::Answer(event.to_owned());
+            let journal = match self.open_within(take, Duration::ZERO).await {
+                Err(error) if error.is_locked() => {
+                    if self.leave_answer(event, &answer_text).await? {
+                        return Ok(());
+                    }
+                    continue;
+                }
+                opened => opened?,
+            };
+
+            use cogwork_flow::journal::Journal as _;
+            let delivered = journal.deliver(event, answer).await;
+            return delivered.map_err(|error| StoreError::of_journal(&self.place.database, error));
+        }
+    }
+
+    /// Leaves an answer for whoever works on the run. Returns `false` if nobody does any longer.
+    async fn leave_answer(&self, event: &str, answer: &str) -> Result<bool, StoreError> {
+        self.check_event(event).await?;
+
+        // The row is locked before the answer is inserted, so that the run isn't given back without
+        // it.
+        let left = self
+            .database
+            .query(
+                "WITH run AS (
+                 UPDATE @.runs SET answers = answers + 1
+                 WHERE id = $1 AND worker IS NOT NULL AND wake > clock_timestamp() AND answers < $4
+                 RETURNING key
+             ), left_answer AS (
+                 INSERT INTO @.answers (run, event, answer) SELECT key, $2, $3 FROM run
+             )
+             SELECT FROM run",
+                &[&self.place.run_id, &event, &answer, &MAX_PENDING],
+            )
+            .await;
+        let left = left.map_err(|failure| self.failed("cannot be written", failure))?;
+        Ok(!left.is_empty())
+    }
+
+    /// Checks that the run waits for this event, or can.
+    async fn check_event(&self, event: &str) -> Result<(), StoreError> {
+        let found = self
+            .database
+            .query(
+                "SELECT line, EXISTS (SELECT FROM @.waits WHERE run = key AND event = $2)
+             FROM @.runs JOIN @.lines ON run = key AND number = 1 WHERE id = $1",
+                &[&self.place.run_id, &event],
+            )
+            .await;
+        let found = found.map_err(|failure| self.failed("cannot be read", failure))?;
+        let Some(row) = found.first() else {
+            return Err(self.missing());
+        };
+
+        if row.get(1) {
+            return Ok(());
+        }
+
+        let mut read = crate::rows::RowReader::new(&self.place, &Wanted::Answerable);
+        read.add(1, Some(row.get::<_, &str>(0).as_bytes()))?;
+        let record = read.finish(0, 1)?.ok_or_else(|| self.missing())?;
+        record.header.check_event(&self.place.database, event)
+    }
+
+    /// Records the answers that arrived while somebody worked on the run.
+    async fn record_answers(
+        &self,
+        rows: &mut Rows,
+        entries: &mut Vec<cogwork_flow::journal::Entry>,
+        lease: &super::lease::Lease,
+    ) -> Result<(), StoreError> {
+        let pending = self.pending_answers(lease.key).await?;
+        let new: Vec<_> = pending.iter().map(|answer| answer.entry.clone()).collect();
+        let all = [entries.as_slice(), new.as_slice()].concat();
+
+        // There are too many to record. They stay where they are until some were used.
+        if self.sound(&all).is_err() {
+            return self.sound(entries);
+        }
+
+        let edit = Edit {
+            replacement: None,
+            appended: new,
+        };
+        let change = Change {
+            key: lease.key,
+            fence: lease.fence,
+            rows: rows.change(edit)?,
+            is_progress: false,
+            shape: None,
+            answers: pending.iter().map(|answer| answer.number).collect(),
+        };
+        self.write(&change).await?;
+        *entries = all;
+        Ok(())
+    }
+}

@@ -1,0 +1,62 @@
+//! The settings of a store.
+
+use std::time::Duration;
+
+use cogwork_backoff::Backoff;
+use tokio_postgres::Config;
+
+use super::connect::Encryption;
+
+#[derive(Clone)]
+pub(super) struct Settings {
+    pub(super) config: Config,
+    pub(super) encryption: Encryption,
+    pub(super) schema: String,
+    pub(super) max_connections: usize,
+    pub(super) max_line: usize,
+    pub(super) lease: Duration,
+    pub(super) patience: Duration,
+    pub(super) statement_timeout: Duration,
+    /// How often a run that fails is tried, and the delays in between.
+    pub(super) retries: Backoff,
+    /// Names this process in the rows of the runs that it works on.
+    pub(super) worker: String,
+}
+
+impl Settings {
+    pub(super) fn new(config: Config) -> Self {
+        Self {
+            config,
+            encryption: Encryption::None,
+            schema: "cogwork".to_owned(),
+            max_connections: 8,
+            max_line: crate::FileStore::DEFAULT_MAX_LINE,
+            lease: Duration::from_secs(30),
+            patience: Duration::from_secs(30),
+            statement_timeout: Duration::from_secs(10),
+            retries: Backoff::of::<5>()
+                .with_first(Duration::from_secs(1))
+                .with_factor(4.0)
+                .with_ceiling(Duration::from_secs(300)),
+            worker: format!("process {}", std::process::id()),
+        }
+    }
+
+    /// Returns the delays between attempts to reach a server that is gone.
+    pub(super) fn reconnects(&self) -> Backoff {
+        Backoff::of::<1_000>()
+            .with_first(Duration::from_millis(50))
+            .with_ceiling(Duration::from_secs(1))
+    }
+
+    /// Returns the length of a lease in seconds, for statements.
+    pub(super) fn lease_seconds(&self) -> f64 {
+        self.lease.as_secs_f64()
+    }
+
+    /// Returns the delays in seconds after each failure but the last, for statements.
+    pub(super) fn retry_seconds(&self) -> Vec<f64> {
+        let delays = self.retries.with_jitter(false).delays().take(100);
+        delays.map(|delay| delay.as_secs_f64()).collect()
+    }
+}

@@ -1,0 +1,168 @@
+//! What PostgreSQL adds: leases, fences, and a server that may fail.
+
+use std::time::Duration;
+
+use cogwork_journal::{PostgresStore, Store};
+
+use crate::each::Tested;
+use crate::server::{execute, url};
+use crate::work::{Calls, Work, counted, flow, greeting, undisturbed};
+
+/// Runs a test if there is a server.
+fn with_server(test: impl Future<Output = ()>) {
+    if url().is_some() {
+        crate::each::run(test);
+    }
+}
+
+/// Executes statements in the schema of a store, as somebody else might.
+fn tamper(store: &PostgresStore, sql: &str) {
+    let schema = store.schema().to_owned();
+    let sql = format!("SET search_path TO {schema}; {sql}");
+    execute(async |client| client.batch_execute(&sql).await.unwrap());
+}
+
+#[test]
+fn a_run_in_use_is_refused_with_the_name_of_its_worker() {
+    with_server(async {
+        let folder = tempfile::tempdir().unwrap();
+        let store = PostgresStore::within(folder.path()).with_worker_name("first");
+        let flow = flow(&counted(&Calls::default()));
+        let journal = store.start("a", &flow, &Work::of(2)).await.unwrap();
+
+        let second = PostgresStore::within(folder.path());
+        let error = second.resume("a", &flow).await.unwrap_err();
+        assert!(error.is_locked());
+        assert!(error.to_string().contains("in use by `first`"), "{error}");
+
+        drop(journal);
+        second.resume("a", &flow).await.unwrap();
+    });
+}
+
+#[test]
+fn a_lease_that_expired_is_taken_over_and_its_first_holder_cannot_write() {
+    with_server(async {
+        let folder = tempfile::tempdir().unwrap();
+        let store = PostgresStore::within(folder.path());
+        let calls = Calls::default();
+        let flow = flow(&counted(&calls));
+        let journal = store.start("a", &flow, &Work::of(2)).await.unwrap();
+        let mut work: Work = journal.state().unwrap();
+        let mut first = flow.begin().with_journal(journal);
+        first.step(&mut work).await.unwrap();
+
+        // As if the first one had been suspended for longer than its lease.
+        tamper(
+            &store,
+            "UPDATE runs SET wake = clock_timestamp() - interval '1 s'",
+        );
+        let journal = PostgresStore::within(folder.path())
+            .resume("a", &flow)
+            .await;
+        let journal = journal.unwrap();
+        let before = store.lines("a");
+
+        let error = first.finish(&mut work).await.unwrap_err();
+        assert!(error.is_journal(), "{error}");
+        assert_eq!(store.lines("a"), before);
+
+        let mut work: Work = journal.state().unwrap();
+        let mut second = flow.begin().with_journal(journal);
+        second.finish(&mut work).await.unwrap();
+        assert_eq!(work, undisturbed(2).await);
+    });
+}
+
+#[test]
+fn a_lease_is_renewed_for_as_long_as_the_journal_exists() {
+    with_server(async {
+        let folder = tempfile::tempdir().unwrap();
+        let lease = Duration::from_millis(300);
+        let store = PostgresStore::within(folder.path()).with_lease(lease);
+        let flow = flow(&counted(&Calls::default()));
+        let journal = store.start("a", &flow, &Work::of(2)).await.unwrap();
+        let end = || {
+            let schema = store.schema().to_owned();
+            let sql = format!("SELECT extract(epoch FROM wake)::float8 FROM {schema}.runs");
+            execute(async |client| client.query_one(&sql, &[]).await.unwrap().get::<_, f64>(0))
+        };
+
+        let first = end();
+        while end() < first + 2.0 * lease.as_secs_f64() {
+            tokio::time::sleep(lease / 10).await;
+        }
+
+        let second = PostgresStore::within(folder.path());
+        assert!(second.resume("a", &flow).await.unwrap_err().is_locked());
+        drop(journal);
+        second.resume("a", &flow).await.unwrap();
+    });
+}
+
+#[test]
+fn an_answer_reaches_a_run_that_is_in_use() {
+    with_server(async {
+        let folder = tempfile::tempdir().unwrap();
+        let store = PostgresStore::within(folder.path());
+        let flow = greeting();
+        let journal = store.start("a", &flow, &"Hello, ").await.unwrap();
+
+        let elsewhere = PostgresStore::within(folder.path());
+        elsewhere.deliver("a", "name", &"Ada").await.unwrap();
+        let error = elsewhere.deliver("a", "nome", &"Ada").await.unwrap_err();
+        assert!(error.is_unknown_event(), "{error}");
+
+        drop(journal);
+        let journal = store.resume("a", &flow).await.unwrap();
+        let mut text: String = journal.state().unwrap();
+        let mut run = flow.begin().with_journal(journal);
+        run.finish(&mut text).await.unwrap();
+        assert_eq!(text, "Hello, Ada");
+    });
+}
+
+#[test]
+fn many_processes_may_create_the_tables_at_once() {
+    with_server(async {
+        let folder = tempfile::tempdir().unwrap();
+        let stores: Vec<_> = (0..8)
+            .map(|_| PostgresStore::within(folder.path()))
+            .collect();
+        let listed = stores
+            .into_iter()
+            .map(|store| tokio::spawn(async move { store.runs().await }));
+
+        for listed in listed.collect::<Vec<_>>() {
+            assert_eq!(listed.await.unwrap().unwrap(), []);
+        }
+    });
+}
+
+#[test]
+fn tables_of_a_newer_version_are_refused() {
+    with_server(async {
+        let folder = tempfile::tempdir().unwrap();
+        let store = PostgresStore::within(folder.path());
+        assert_eq!(store.runs().await.unwrap(), []);
+        tamper(&store, "INSERT INTO migrations (version) VALUES (99)");
+
+        let newer = PostgresStore::within(folder.path());
+        let error = newer.runs().await.unwrap_err();
+        assert!(error.is_damaged());
+        let error = PostgresStore::told(error, folder.path());
+        insta::assert_snapshot!(error, @"STORE: the tables have version 99, which was made by a newer version of this library; expected version 1 or an earlier one");
+    });
+}
+
+#[test]
+fn a_server_that_is_not_there_is_reported() {
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let url = format!("host={} user=nobody", folder.path().display());
+    let store = PostgresStore::new(&url).unwrap();
+
+    let error = runtime.block_on(store.runs()).unwrap_err();
+    assert!(error.is_unavailable(), "{error}");
+    assert!(PostgresStore::new("nonsense").is_err());
+}
