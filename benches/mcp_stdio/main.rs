@@ -1,0 +1,82 @@
+//! Calls per second of `sequentialthinking` over stdio, for several servers in turn:
+//!
+//! ```console
+//! $ cargo bench -p cogwork-benches --bench mcp_stdio -- 'NAME=COMMAND' 'NAME=COMMAND' …
+//! ```
+//!
+//! The last server is the one that the others are compared with. `scripts/check-mcp --bench` runs
+//! this with the official server. With `--work COMMAND`, where the command starts our server with a
+//! new folder, it counts the instructions of a thought in a short and in a long session instead,
+//! with callgrind.
+
+mod client;
+mod times;
+mod work;
+
+use std::process::ExitCode;
+
+use client::Client;
+use times::Times;
+
+/// The number of times that each server is started.
+const ROUNDS: usize = 5;
+
+/// The number of thoughts in each part of a round.
+const THOUGHTS: usize = 2_000;
+
+/// The number of requests that wait in the second part of a round.
+const WINDOW: usize = 32;
+
+fn main() -> ExitCode {
+    let arguments = std::env::args().skip(1);
+    let arguments: Vec<_> = arguments.filter(|argument| argument != "--bench").collect();
+
+    match arguments.as_slice() {
+        [flag, command] if flag == "--work" => work::compare(command),
+        servers if !servers.is_empty() && servers.iter().all(|server| server.contains('=')) => {
+            compare(servers);
+        }
+        _ => println!("mcp_stdio: no servers; run scripts/check-mcp --bench"),
+    }
+    ExitCode::SUCCESS
+}
+
+fn compare(servers: &[String]) {
+    let servers = servers.iter().filter_map(|server| server.split_once('='));
+    let mut servers: Vec<_> = servers
+        .map(|(name, command)| (name, command, Times::default()))
+        .collect();
+
+    // The machine may become slower or faster, so the servers take turns.
+    for _ in 0..ROUNDS {
+        for (_, command, times) in &mut servers {
+            round(command, times);
+        }
+    }
+
+    println!(
+        "{:<24} {:>9} {:>12} {:>8} {:>8} {:>14} {:>8}",
+        "", "start", "one by one", "p50", "p99", "32 at a time", "p99"
+    );
+    for (name, _, times) in &servers {
+        println!("{name:<24} {times}");
+    }
+    if let Some(((base, _, of_base), others)) = servers.split_last() {
+        for (name, _, times) in others {
+            println!(
+                "{name} compared with {base}: {}",
+                times.compared_with(of_base)
+            );
+        }
+    }
+}
+
+fn round(command: &str, times: &mut Times) {
+    let mut client = Client::start(command);
+    times.start.push(client.start);
+
+    // Servers that compile their code while it runs get the time for it.
+    client.thoughts(1, THOUGHTS, 1);
+    times.single.add(client.thoughts(1, THOUGHTS, 1));
+    times.window.add(client.thoughts(1, THOUGHTS * 2, WINDOW));
+}

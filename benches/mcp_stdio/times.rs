@@ -1,0 +1,74 @@
+use std::fmt;
+use std::time::Duration;
+
+use crate::client::Measured;
+
+/// The times of a server over all rounds.
+#[derive(Default)]
+pub(crate) struct Times {
+    pub(crate) start: Vec<Duration>,
+    /// With one request at a time.
+    pub(crate) single: Part,
+    /// With several that wait.
+    pub(crate) window: Part,
+}
+
+#[derive(Default)]
+pub(crate) struct Part {
+    each: Vec<Duration>,
+    /// The calls per second of each round.
+    rates: Vec<f64>,
+}
+
+impl Part {
+    pub(crate) fn add(&mut self, measured: Measured) {
+        let calls = measured.each.len();
+        self.rates.push(calls as f64 / measured.all.as_secs_f64());
+        self.each.extend(measured.each);
+    }
+
+    fn rate(&self) -> f64 {
+        let mut rates = self.rates.clone();
+        rates.sort_by(f64::total_cmp);
+        rates.get(rates.len() / 2).copied().unwrap_or(f64::NAN)
+    }
+}
+
+impl fmt::Display for Times {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "{:>9.1?} {:>10.0}/s {:>8.0?} {:>8.0?} {:>12.0}/s {:>8.0?}",
+            median(&self.start),
+            self.single.rate(),
+            median(&self.single.each),
+            quantile(&self.single.each, 99),
+            self.window.rate(),
+            quantile(&self.window.each, 99),
+        )
+    }
+}
+
+impl Times {
+    /// Returns how many times as fast this is.
+    pub(crate) fn compared_with(&self, base: &Self) -> String {
+        let start = median(&base.start).as_secs_f64() / median(&self.start).as_secs_f64();
+        let single = self.single.rate() / base.single.rate();
+        let window = self.window.rate() / base.window.rate();
+        format!(
+            "{single:.1} times as many calls one by one, {window:.1} times as many 32 at a time, \
+            starts {start:.1} times as fast"
+        )
+    }
+}
+
+fn median(times: &[Duration]) -> Duration {
+    quantile(times, 50)
+}
+
+fn quantile(times: &[Duration], percent: usize) -> Duration {
+    let mut times = times.to_vec();
+    times.sort_unstable();
+    let index = times.len().saturating_sub(1) * percent / 100;
+    times.get(index).copied().unwrap_or_default()
+}

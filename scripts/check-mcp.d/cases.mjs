@@ -1,0 +1,114 @@
+// The messages that both servers get, in this order.
+
+let id = 0;
+
+function request(method, params) {
+  id += 1;
+  return { jsonrpc: '2.0', id, method, ...(params && { params }) };
+}
+
+export const cases = [];
+
+function add(name, message) {
+  cases.push({ name, message });
+}
+
+function call(name, args) {
+  const params = { name: 'sequentialthinking', ...(args !== undefined && { arguments: args }) };
+  add(name, request('tools/call', params));
+}
+
+/** A call with other arguments than the usual ones. Those that are undefined are left out. */
+function thought(others, name = JSON.stringify(others)) {
+  call(name, { thought: 'a', nextThoughtNeeded: true, thoughtNumber: 1, totalThoughts: 3, ...others });
+}
+
+add('initialize', request('initialize', {
+  protocolVersion: '2025-11-25',
+  capabilities: {},
+  clientInfo: { name: 'differential', version: '1' },
+}));
+add('initialized', { jsonrpc: '2.0', method: 'notifications/initialized' });
+add('ping', request('ping'));
+add('tools/list', request('tools/list'));
+
+thought({});
+thought({ thoughtNumber: 5 });
+thought({ thoughtNumber: 3, nextThoughtNeeded: false, needsMoreThoughts: true });
+thought({ isRevision: true, revisesThought: 1 });
+thought({ isRevision: true });
+thought({ revisesThought: 99 });
+thought({ branchFromThought: 99, branchId: 'a' });
+thought({ branchFromThought: 1, branchId: 'b' });
+thought({ branchFromThought: 1, branchId: 'a' });
+thought({ branchFromThought: 1 });
+thought({ branchId: 'c' });
+thought({ branchFromThought: 1, branchId: '' });
+thought({ thought: '' });
+thought({ thought: 'a'.repeat(10_000) }, 'a long thought');
+thought({ thought: '\u001b[2J\u202e\n"\\\u0000' }, 'control characters');
+thought({ other: 1 });
+
+const texts = [
+  '3', ' 3 ', '\n3\t', '\u00a03', '\ufeff3', '\u200b3', '\u00853', '+3', '-3', '--1', '3.0', '5.', '.5', '.', '',
+  '00012', '1e3', '1.e2', '2.5e1', '5e-1', '1e', 'e5', '1e400', '-1e400', '1e-400', '0x10', '0X1f', '0b11', '0O7',
+  '0x', '0xg', '-0x10', '1_000', '3n', '3,5', '٣', 'abc', 'inf', 'nan', 'NaN', 'Infinity', '+Infinity',
+  '-Infinity', 'infinity', '9007199254740991', '9007199254740992', '-9007199254740992', 'true', 'null', '[3]',
+];
+const numbers = [
+  1, 1.5, 0, -0, -1, -1.5, 1e300, -1e300, 9007199254740991, 9007199254740992, -9007199254740992, true, false, null,
+  [], [3], ['3'], [[4]], [1.5], [null], [true], [''], ['x'], [1, 2], [{}], {}, { a: 1 }, { toString: 1 },
+];
+for (const value of [...texts, ...numbers]) {
+  for (const name of ['thoughtNumber', 'totalThoughts', 'revisesThought', 'branchFromThought']) {
+    thought({ [name]: value });
+  }
+}
+
+const booleans = [
+  true, false, 'true', 'TRUE', 'tRuE', 'False', ' true', 'true ', '', '1', 'yes', 'maybe', 'a"b\nc\u001b', 1, 0, null, [],
+  {}, ['true'],
+];
+for (const value of booleans) {
+  for (const name of ['nextThoughtNeeded', 'isRevision', 'needsMoreThoughts']) thought({ [name]: value });
+}
+
+for (const value of [null, 1, true, [], {}, 'é𝄞']) {
+  thought({ thought: value });
+  thought({ branchId: value });
+}
+
+const required = ['thought', 'nextThoughtNeeded', 'thoughtNumber', 'totalThoughts'];
+for (const name of required) thought({ [name]: undefined }, `without ${name}`);
+call('no arguments');
+call('empty arguments', {});
+thought({
+  thought: 1,
+  nextThoughtNeeded: 4,
+  thoughtNumber: 1.5,
+  totalThoughts: 'x',
+  isRevision: 'q',
+  revisesThought: -1,
+  branchFromThought: null,
+  branchId: 2,
+  needsMoreThoughts: [],
+});
+
+for (const branchId of ['z', '10', '2', 'b c', '01', '-1', '1.5', '4294967294', '4294967295', '0', '\u001b[31m', '2']) {
+  thought({ branchFromThought: 1, branchId });
+}
+for (const sessionId of ['x y', 5]) thought({ sessionId });
+thought({}, 'after wrong ids of sessions');
+thought({ branchFromThought: 1, branchId: '__proto__' });
+thought({ branchFromThought: 1, branchId: 'constructor' });
+thought({ thought: 'a'.repeat(300_000) }, 'a thought that is too long');
+thought({ nextThoughtNeeded: 'a'.repeat(2_000) }, 'a long value in an error');
+
+for (const args of [null, [], 'x', 5]) call(`arguments ${JSON.stringify(args)}`, args);
+add('unknown tool', request('tools/call', { name: 'nope', arguments: {} }));
+add('tool without a name', request('tools/call', {}));
+add('unknown method', request('nope/nope'));
+
+id += 1;
+const lone = String.raw`"arguments":{"thought":"\ud800","nextThoughtNeeded":true,"thoughtNumber":1,"totalThoughts":2}`;
+add('half a character', `{"jsonrpc":"2.0","id":${id},"method":"tools/call","params":{"name":"sequentialthinking",${lone}}}`);

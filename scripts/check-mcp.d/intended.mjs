@@ -1,0 +1,3 @@
+// How our server differs from the official one on purpose.
+
+export const intended = [];
