@@ -1,3 +1,81 @@
 // How our server differs from the official one on purpose.
 
-export const intended = [];
+const refused = /^\/result\/(content\/0\/text|isError|structuredContent)/;
+
+export const intended = [
+  {
+    case: /^initialize$/,
+    path: /^\/result\/(serverInfo|capabilities|instructions)/,
+    why: 'The server has a name, capabilities and instructions of its own.',
+  },
+  {
+    case: /^tools\/list$/,
+    path: /\/description$/,
+    why: 'Descriptions are in our own words.',
+  },
+  {
+    case: /^tools\/list$/,
+    path: /\/inputSchema\/properties\/sessionId$/,
+    why: 'There is an optional sessionId.',
+  },
+  {
+    case: /^tools\/list$/,
+    path: /\/annotations\/(readOnlyHint|idempotentHint)$/,
+    why: 'The annotations say that the tool records something, each time that it is called.',
+  },
+  {
+    case: /^tools\/list$/,
+    path: /\/execution$/,
+    why: 'taskSupport is left out where it is "forbidden", which is the default; the newest protocol has no such field.',
+  },
+  {
+    case: /^\{"sessionId":/,
+    path: refused,
+    why: 'An id of a session that cannot be one is refused instead of ignored.',
+  },
+  {
+    case: /^after wrong ids of sessions$/,
+    path: /^\/result\/(content\/0\/text|structuredContent\/thoughtHistoryLength)$/,
+    why: 'What was refused is not counted.',
+  },
+  {
+    case: /"branchId":"(__proto__|constructor)"/,
+    path: refused,
+    why: 'Every name of a branch is accepted, even those of properties that all objects have in JavaScript.',
+  },
+  {
+    case: /^a thought that is too long$/,
+    path: refused,
+    why: 'A thought has at most 256 KiB.',
+  },
+  {
+    case: /^a long value in an error$/,
+    path: /^\/result\/content\/0\/text$/,
+    why: 'An error repeats at most 1,000 characters of a value.',
+  },
+  {
+    case: /\{"toString":1\}/,
+    path: /^\/result\/content\/0\/text$/,
+    why: 'The error for an object as a number does not depend on the keys of the object.',
+  },
+  {
+    case: /^unknown tool$/,
+    path: /^\/result\/content\/0\/text$/,
+    why: 'The error for an unknown tool names the known ones.',
+  },
+  {
+    case: /^(arguments (\[\]|"x"|5)|tool without a name|unknown method)$/,
+    path: /^\/(error|result)/,
+    why: 'Requests that the protocol does not allow are refused by another SDK, with other codes and texts.',
+  },
+  {
+    case: /^arguments null$/,
+    path: /^\/(error|result)/,
+    why: 'Arguments that are null are the same as none.',
+  },
+  {
+    case: /^half a character$/,
+    path: /./,
+    why: 'A message with half of a surrogate pair is not valid JSON in Unicode.',
+  },
+];

@@ -26,7 +26,7 @@ export class Server {
     this.child.stdin.write(`${typeof message === 'string' ? message : JSON.stringify(message)}\n`);
     if (typeof message === 'object' && message.id === undefined) return null;
 
-    const late = new Promise((resolve) => setTimeout(resolve, PATIENCE, 'no answer').unref());
+    const late = new Promise((resolve) => setTimeout(resolve, PATIENCE, { silent: true }).unref());
     const { jsonrpc, id, ...rest } = await Promise.race([answer, late]);
     return rest;
   }
