@@ -20,11 +20,16 @@ pub struct Limits {
     /// The maximum size of the thoughts of a session of `think` in memory, in bytes, approximately.
     /// The default is 16 MiB.
     pub session_bytes: usize,
-    /// The maximum number of thoughts in a session. The default is 10,000.
+    /// The maximum number of thoughts in a session. The default is 10,000. In a session of
+    /// `sequentialthinking`, the oldest thoughts are dropped if there are more, a hundredth of the
+    /// maximum at a time; they remain counted.
     pub thoughts: usize,
-    /// The maximum number of branches in a session. The default is 1,000.
+    /// The maximum number of branches in a session. The default is 1,000. In a session of
+    /// `sequentialthinking`, the branch whose last thought is the oldest is dropped if there are
+    /// more, or if their names are longer than a thought may be.
     pub branches: usize,
-    /// The maximum number of sessions of one client. The default is 10,000.
+    /// The maximum number of sessions of one client. The default is 10,000. If there are more, those
+    /// of `sequentialthinking` without a name are removed that were used the longest time ago.
     pub sessions: usize,
     /// The maximum number of sessions that are kept in memory. Others are read from the store when
     /// they are used. The default is 64.

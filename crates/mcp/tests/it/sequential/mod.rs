@@ -2,6 +2,7 @@
 
 mod bounds;
 mod coercions;
+mod log;
 mod original;
 mod restarts;
 mod sessions;
