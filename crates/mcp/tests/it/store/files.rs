@@ -6,7 +6,6 @@ use std::path::Path;
 use cogwork_mcp::Limits;
 
 use super::support::{client, database, record, refusal, server};
-use crate::process::{self, Process};
 use crate::support::connect;
 
 #[cfg(unix)]
@@ -152,42 +151,4 @@ async fn a_full_database_is_an_error_and_nothing_is_lost() {
 
     let client = super::support::client(folder.path()).await;
     assert_eq!(record(&client, "a").await, Ok(count + 1));
-}
-
-/// Limits the size of files, as a full disk would.
-#[cfg(unix)]
-#[test]
-fn a_full_disk_is_an_error_and_nothing_is_lost() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let server = process::server(folder.path());
-    let mut limited = std::process::Command::new("bash");
-    limited
-        .args(["-c", r#"trap "" XFSZ; ulimit -f 256; exec "$@""#, "-"])
-        .arg(server.get_program())
-        .args(server.get_args());
-
-    let mut process = Process::start(limited);
-    let mut thought = super::support::thought("a");
-    thought["thought"] = "a".repeat(2_000).into();
-    let mut count = 0;
-    let error = loop {
-        let mut result = process.record(&thought);
-        if result["isError"] == true {
-            break result["content"][0]["text"].take();
-        }
-        count = result["structuredContent"]["thoughtHistoryLength"]
-            .as_u64()
-            .expect("a number");
-    };
-    assert!(count >= 5, "{count}");
-    let error = error.as_str().expect("a text");
-    assert!(error.starts_with("the database of sessions"), "{error}");
-
-    drop(process);
-    let mut process = Process::start(server);
-    let result = process.record(&thought);
-    assert_eq!(
-        result["structuredContent"]["thoughtHistoryLength"],
-        count + 1
-    );
 }

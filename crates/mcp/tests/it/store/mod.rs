@@ -1,6 +1,8 @@
 //! The database of sessions, when something is wrong with it.
 
 mod files;
+#[cfg(unix)]
+mod full;
 mod killed;
 mod locked;
 mod others;
