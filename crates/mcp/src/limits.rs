@@ -20,6 +20,8 @@ pub struct Limits {
     /// The maximum size of the thoughts of a session of `think` in memory, in bytes, approximately.
     /// The default is 16 MiB.
     pub session_bytes: usize,
+    /// The maximum length of an export of a session of `think`, in bytes. The default is 1 MiB.
+    pub export_bytes: usize,
     /// The maximum number of thoughts in a session. The default is 10,000. In a session of
     /// `sequentialthinking`, the oldest thoughts are dropped if there are more, a hundredth of the
     /// maximum at a time; they remain counted.
@@ -53,6 +55,7 @@ impl Default for Limits {
             message_bytes: 4 * 1024 * 1024,
             thought_bytes: 256 * 1024,
             session_bytes: 16 * 1024 * 1024,
+            export_bytes: 1024 * 1024,
             thoughts: 10_000,
             branches: 1_000,
             sessions: 10_000,
@@ -92,6 +95,11 @@ impl Limits {
     limit! {
         /// Sets the maximum size of the thoughts of a session of `think` in memory, in bytes.
         with_session_bytes, session_bytes
+    }
+
+    limit! {
+        /// Sets the maximum length of an export of a session of `think`, in bytes.
+        with_export_bytes, export_bytes
     }
 
     limit! {

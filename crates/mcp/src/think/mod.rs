@@ -4,13 +4,20 @@ mod answer;
 mod begin;
 mod branch_name;
 mod draft;
+mod export;
 mod failure;
+mod list;
 mod operation;
+mod page;
+mod plans;
 mod report;
 mod rules;
 mod schema;
+mod session_calls;
+mod session_tool;
 mod sessions;
 mod state;
+mod tables;
 mod text;
 mod think_tool;
 
@@ -19,11 +26,15 @@ use std::sync::Arc;
 use crate::ServerBuilder;
 use crate::store::SessionStore;
 use crate::tool::ServerTool;
+use session_tool::ThinkSession;
 use sessions::ThinkSessions;
 use think_tool::Think;
 
 /// Returns the tools for sessions whose thoughts follow a strategy.
 pub(crate) fn tools(store: &SessionStore, _: &ServerBuilder) -> Vec<Box<dyn ServerTool>> {
     let sessions = Arc::new(ThinkSessions::new(store.clone()));
-    vec![Box::new(Think::new(sessions))]
+    vec![
+        Box::new(Think::new(Arc::clone(&sessions))),
+        Box::new(ThinkSession::new(sessions)),
+    ]
 }

@@ -1,50 +1,11 @@
 //! Walks through all strategies, and refusals on the way.
 
 use cogwork_mcp::Server;
-use cogwork_strategies::{ParameterType, Stage, Strategies};
-use serde_json::{Map, Value, json};
+use cogwork_strategies::Strategies;
+use serde_json::{Value, json};
 
+use super::{needed, next_of, pretty};
 use crate::support::{Client, call, connect, text};
-
-/// Returns a valid value.
-fn fitting(kind: &ParameterType) -> Value {
-    match kind {
-        ParameterType::Text { choices } => json!(choices.first().map_or("some text", |c| c)),
-        ParameterType::Integer { min, .. } | ParameterType::Number { min, .. } => {
-            json!(min.unwrap_or(0.0))
-        }
-        ParameterType::Boolean => json!(true),
-        ParameterType::Thought => json!(1),
-        ParameterType::List { items, .. } => json!([fitting(items)]),
-        ParameterType::Object { fields } => fields
-            .iter()
-            .map(|(name, field)| (name.clone(), fitting(field.kind())))
-            .collect(),
-        ParameterType::Map { values } => json!({"name": fitting(values)}),
-        _ => json!("some text"),
-    }
-}
-
-/// Returns valid values of all required parameters.
-fn needed(stage: &Stage) -> Map<String, Value> {
-    let parameters = stage.parameters().iter();
-    let required = parameters.filter(|(_, parameter)| parameter.is_required());
-    required
-        .map(|(name, parameter)| (name.clone(), fitting(parameter.kind())))
-        .collect()
-}
-
-/// Returns the names of the next stages in an answer.
-pub(super) fn next_of(answer: &Value) -> Vec<String> {
-    let next = answer["next"].as_array().expect("the next stages");
-    let names = next.iter().map(|next| next["stage"].as_str());
-    names.map(|name| name.expect("a name").to_owned()).collect()
-}
-
-/// Returns data in the form of a snapshot.
-fn pretty(data: impl serde::Serialize) -> String {
-    serde_json::to_string_pretty(&data).expect("JSON")
-}
 
 /// Walks to the end, to the last of the stages that may follow and weren't visited yet.
 async fn walk(client: &Client, strategies: &Strategies, name: &str) -> Vec<String> {

@@ -1,0 +1,169 @@
+//! The tool `think_session`.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use rmcp::model::{CallToolResponse, Tool, ToolAnnotations};
+use serde_json::{Value, json};
+
+use super::session_calls::{SessionCall, perform};
+use super::sessions::ThinkSessions;
+use super::{draft, schema};
+use crate::arguments::Arguments;
+use crate::tool::{ServerTool, ToolCall, ToolFailure};
+
+/// Begins, changes, lists, shows and exports sessions.
+pub(crate) struct ThinkSession {
+    sessions: Arc<ThinkSessions>,
+}
+
+impl ThinkSession {
+    pub(crate) fn new(sessions: Arc<ThinkSessions>) -> Self {
+        Self { sessions }
+    }
+}
+
+#[async_trait]
+impl ServerTool for ThinkSession {
+    fn definition(&self) -> Tool {
+        let strategies = self.sessions.strategies();
+        let names = SessionCall::ALL.iter().map(|(name, _)| *name);
+        let names: Vec<&str> = names.filter(|name| *name != "get").collect();
+
+        let mut properties = vec![(
+            "operation",
+            json!({"type": "string", "enum": names, "description": "What to do."}),
+        )];
+        properties.extend(own_properties());
+        properties.extend([
+            (
+                "strategy",
+                schema::strategy(
+                    strategies,
+                    "The strategy: of a new session, to change to, of a part, or to list.",
+                ),
+            ),
+            ("purpose", schema::purpose()),
+            ("sessionId", schema::session_id()),
+        ]);
+        properties.extend(draft::properties());
+
+        let annotations = ToolAnnotations::from_raw(
+            Some("Manage sessions of think".to_owned()),
+            Some(false),
+            Some(true),
+            Some(false),
+            Some(false),
+        );
+        Tool::new(
+            "think_session",
+            DESCRIPTION,
+            schema::object(properties, &["operation"]),
+        )
+        .with_annotations(annotations)
+    }
+
+    async fn call(&self, call: ToolCall<'_>) -> Result<CallToolResponse, ToolFailure> {
+        let mut arguments = Arguments::new(call.arguments);
+        arguments.alias("action", "operation");
+        let operation = arguments.required_choice("operation", &SessionCall::ALL)?;
+        perform(&self.sessions, call.connection, operation, arguments).await
+    }
+}
+
+const DESCRIPTION: &str = "\
+Manages the sessions of `think`.
+- new: begins a session with `strategy`, and with a `purpose` and a first `thought` if you have them
+- show: where a session is, and its thoughts, a page at a time (`branch`, `offset`, `limit`)
+- resume: continues an earlier session
+- fork: a new `branch` that continues from the thought `from`
+- switch: makes `branch` the current one
+- score: gives a branch a `score` from 0 to 10; select_best switches to the best one
+- merge: joins `branches` into the branch `into` with a `thought`; `rule` resolves differing parameters
+- prune: abandons `branch`
+- change_strategy: continues with another `strategy`, with a `thought` that explains why
+- begin_part: starts a nested `strategy`; once it has ended, the outer one continues
+- undo: removes the last thought
+- list, search: sessions by `query`, `strategy` and `status`
+- export: the session as `format` json, markdown or mermaid
+- remove: deletes a session
+- strategies: all strategies, or all stages of `strategy`";
+
+fn own_properties() -> Vec<(&'static str, Value)> {
+    let text = |description: &str| json!({"type": "string", "description": description});
+    let count =
+        |description: &str| json!({"type": "integer", "minimum": 0, "description": description});
+    let choice = |names: &[&str], description: &str| json!({"type": "string", "enum": names, "description": description});
+
+    vec![
+        (
+            "branch",
+            text("The name of a branch. By default, the current one; for `fork`, a new name."),
+        ),
+        (
+            "from",
+            count(
+                "The number of the thought to fork from. By default, the last one of the current branch.",
+            ),
+        ),
+        (
+            "branches",
+            json!({"type": "array", "items": {"type": "string"}, "description": "The names of the branches to merge."}),
+        ),
+        (
+            "into",
+            text("The branch to merge into. By default, the current one."),
+        ),
+        (
+            "rule",
+            choice(
+                &["keep_target", "take_source", "highest_score", "refuse"],
+                "Whose value of a parameter is taken if the merged branches differ. The default is keep_target.",
+            ),
+        ),
+        (
+            "score",
+            json!({"type": "number", "minimum": 0, "maximum": 10, "description": "The score of a branch."}),
+        ),
+        (
+            "last",
+            count(
+                "The number of the thought that `undo` is to remove. Refused if it is not the last one.",
+            ),
+        ),
+        (
+            "allowEarlyEnd",
+            json!({"type": "boolean", "description": "Whether branches of a new session may end before a final stage."}),
+        ),
+        (
+            "format",
+            choice(
+                &["json", "markdown", "mermaid"],
+                "The form of an export. The default is markdown.",
+            ),
+        ),
+        (
+            "query",
+            text("Words that all occur in the purpose or the thoughts of a session."),
+        ),
+        (
+            "status",
+            choice(
+                &["open", "complete"],
+                "Whether a branch of the session has ended.",
+            ),
+        ),
+        (
+            "sortBy",
+            choice(
+                &["updated", "created", "entries", "duration"],
+                "The order of a list. The default is updated.",
+            ),
+        ),
+        (
+            "limit",
+            count("How many thoughts or sessions to list. At most 100."),
+        ),
+        ("offset", count("How many thoughts or sessions to skip.")),
+    ]
+}
