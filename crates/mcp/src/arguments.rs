@@ -249,9 +249,21 @@ impl Arguments {
         objects.collect::<Result<_, _>>().map(Some)
     }
 
-    /// Returns the arguments that nobody has asked for.
-    pub(crate) fn rest(self) -> JsonObject {
-        self.values
+    /// Returns the arguments that nobody has asked for, whose JSON has at most this many bytes in
+    /// all.
+    pub(crate) fn take_rest(&mut self, max_bytes: usize) -> Result<JsonObject, ArgumentError> {
+        let mut rest = std::mem::take(&mut self.values);
+        rest.retain(|_, value| !value.is_null());
+
+        let bytes = serde_json::to_string(&rest).map_or(0, |text| text.len());
+        match rest.keys().next() {
+            Some(name) if bytes > max_bytes => {
+                let expected = format_args!("at most {max_bytes} bytes");
+                let found = format_args!("{bytes} bytes long with all others");
+                Err(self.error(name, expected, found))
+            }
+            _ => Ok(rest),
+        }
     }
 
     /// Refuses arguments that nobody has asked for.

@@ -3,6 +3,7 @@
 mod answer;
 mod begin;
 mod branch_name;
+mod compatible;
 mod draft;
 mod export;
 mod failure;
@@ -31,10 +32,15 @@ use sessions::ThinkSessions;
 use think_tool::Think;
 
 /// Returns the tools for sessions whose thoughts follow a strategy.
-pub(crate) fn tools(store: &SessionStore, _: &ServerBuilder) -> Vec<Box<dyn ServerTool>> {
+pub(crate) fn tools(store: &SessionStore, settings: &ServerBuilder) -> Vec<Box<dyn ServerTool>> {
     let sessions = Arc::new(ThinkSessions::new(store.clone()));
-    vec![
+    let mut tools: Vec<Box<dyn ServerTool>> = vec![
         Box::new(Think::new(Arc::clone(&sessions))),
-        Box::new(ThinkSession::new(sessions)),
-    ]
+        Box::new(ThinkSession::new(Arc::clone(&sessions))),
+    ];
+
+    if settings.has_think_strategies {
+        tools.extend(compatible::tools(&sessions));
+    }
+    tools
 }

@@ -1,6 +1,7 @@
 //! The tools `think` and `think_session`.
 
 mod branches;
+mod compatible;
 mod exports;
 mod lists;
 mod resumed;
