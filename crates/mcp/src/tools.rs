@@ -11,7 +11,7 @@ pub(crate) fn all(store: &SessionStore, settings: &ServerBuilder) -> Vec<Box<dyn
         SequentialThinking::new(store.clone(), settings.is_strict, settings.has_thought_log);
 
     let mut tools: Vec<Box<dyn ServerTool>> = vec![Box::new(sequential)];
-    tools.extend(crate::think::tools(store, settings));
+    tools.extend(crate::think::tools(store, settings.has_think_strategies));
     tools.extend(crate::guided::tools(store));
     tools
 }

@@ -24,22 +24,22 @@ mod think_tool;
 
 use std::sync::Arc;
 
-use crate::ServerBuilder;
 use crate::store::SessionStore;
 use crate::tool::ServerTool;
 use session_tool::ThinkSession;
 use sessions::ThinkSessions;
 use think_tool::Think;
 
-/// Returns the tools for sessions whose thoughts follow a strategy.
-pub(crate) fn tools(store: &SessionStore, settings: &ServerBuilder) -> Vec<Box<dyn ServerTool>> {
+/// Returns the tools for sessions whose thoughts follow a strategy, and those of think-strategies
+/// if they are to be listed.
+pub(crate) fn tools(store: &SessionStore, has_think_strategies: bool) -> Vec<Box<dyn ServerTool>> {
     let sessions = Arc::new(ThinkSessions::new(store.clone()));
     let mut tools: Vec<Box<dyn ServerTool>> = vec![
         Box::new(Think::new(Arc::clone(&sessions))),
         Box::new(ThinkSession::new(Arc::clone(&sessions))),
     ];
 
-    if settings.has_think_strategies {
+    if has_think_strategies {
         tools.extend(compatible::tools(&sessions));
     }
     tools

@@ -1,8 +1,16 @@
 //! The tools `think` and `think_session`.
 
+#![allow(
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    reason = "the helpers of tests may, as the tests do"
+)]
+
 mod branches;
 mod compatible;
 mod exports;
+mod hostile;
 mod lists;
 mod resumed;
 mod walk;

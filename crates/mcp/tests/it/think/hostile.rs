@@ -1,0 +1,284 @@
+//! Arguments of any kind: every call is answered, and an error changes nothing.
+
+use cogwork_mcp::{Limits, Server};
+use proptest::prelude::*;
+use serde_json::{Map, Value, json};
+
+use super::{refused, session, session_text, think};
+use crate::support::{Client, call, connect, text};
+
+const TOOLS: [&str; 5] = [
+    "think",
+    "think_session",
+    "think-strategies",
+    "think-tools",
+    "think-session-manager",
+];
+
+const NAMES: [&str; 36] = [
+    "thought",
+    "stage",
+    "parameters",
+    "revises",
+    "totalThoughts",
+    "needsMoreThoughts",
+    "nextThoughtNeeded",
+    "strategy",
+    "purpose",
+    "sessionId",
+    "branch",
+    "branchFrom",
+    "operation",
+    "action",
+    "from",
+    "branches",
+    "into",
+    "rule",
+    "score",
+    "last",
+    "allowEarlyEnd",
+    "format",
+    "query",
+    "status",
+    "sortBy",
+    "limit",
+    "offset",
+    "thoughtNumber",
+    "branchFromThought",
+    "branchId",
+    "observation",
+    "finalAnswer",
+    "plannedActions",
+    "actionResults",
+    "thought_number",
+    "x",
+];
+
+const WORDS: [&str; 34] = [
+    "",
+    "main",
+    "side",
+    "s",
+    "linear",
+    "react",
+    "rewoo",
+    "initial_reasoning",
+    "action_planning",
+    "problem_reception",
+    "final_response",
+    "new",
+    "show",
+    "resume",
+    "fork",
+    "switch",
+    "score",
+    "select_best",
+    "merge",
+    "prune",
+    "change_strategy",
+    "begin_part",
+    "undo",
+    "list",
+    "search",
+    "export",
+    "remove",
+    "strategies",
+    "create-branch",
+    "get",
+    "true",
+    "7",
+    "\u{1b}[2J\u{202e}\"]\n```",
+    "{\"a\": [1, {\"b\": null}]}",
+];
+
+fn value() -> impl Strategy<Value = Value> {
+    let leaf = prop_oneof![
+        1 => Just(Value::Null),
+        1 => any::<bool>().prop_map(Value::from),
+        1 => (0..6_i64).prop_map(Value::from),
+        1 => any::<i64>().prop_map(Value::from),
+        1 => any::<f64>().prop_map(Value::from),
+        4 => proptest::sample::select(&WORDS[..]).prop_map(Value::from),
+        1 => any::<String>().prop_map(Value::from),
+    ];
+    leaf.prop_recursive(4, 16, 4, |inner| {
+        let names = prop_oneof![
+            proptest::sample::select(&["action", "tool", "result", "a"][..])
+                .prop_map(str::to_owned),
+            any::<String>(),
+        ];
+        prop_oneof![
+            proptest::collection::vec(inner.clone(), 0..4).prop_map(Value::from),
+            proptest::collection::btree_map(names, inner, 0..4)
+                .prop_map(|fields| fields.into_iter().collect::<Map<_, _>>().into()),
+        ]
+    })
+}
+
+/// Mostly arguments of the right type, so that calls get beyond the first check.
+fn arguments() -> impl Strategy<Value = Map<String, Value>> {
+    let operation = proptest::sample::select(&WORDS[11..30]).prop_map(Value::from);
+    let others = proptest::collection::btree_map(
+        proptest::sample::select(&NAMES[..]).prop_map(str::to_owned),
+        value(),
+        0..6,
+    );
+    (others, operation, any::<bool>()).prop_map(|(mut arguments, operation, is_usual)| {
+        if is_usual {
+            arguments.insert("operation".to_owned(), operation);
+            arguments.insert("thought".to_owned(), json!("I think."));
+        }
+        arguments.into_iter().collect()
+    })
+}
+
+/// Returns everything that a call may change.
+async fn everything(client: &Client) -> Vec<String> {
+    let list = json!({"operation": "list", "limit": 100, "sortBy": "created"});
+    let list = session(client, list).await;
+    let ids = list["sessions"].as_array().expect("sessions");
+
+    let mut all = Vec::new();
+    for entry in ids {
+        let export = json!({
+            "operation": "export",
+            "format": "json",
+            "sessionId": entry["session"],
+        });
+        all.push(format!("{entry}\n{}", session_text(client, export).await));
+    }
+    all
+}
+
+async fn check(calls: Vec<(usize, Map<String, Value>)>) {
+    let builder = Server::builder().with_think_strategies(true);
+    let limits = Limits::default().with_thoughts(8).with_branches(4);
+    let client = connect(builder.with_limits(limits)).await;
+    let begin = json!({"strategy": "react", "sessionId": "s", "thought": "Begin."});
+    think(&client, begin).await;
+    session(&client, json!({"operation": "fork", "branch": "side"})).await;
+
+    for (tool, mut arguments) in calls {
+        // The server is not asked to forget the session that the others are checked on.
+        if arguments.get("operation") == Some(&json!("remove")) {
+            arguments.remove("operation");
+        }
+
+        let before = everything(&client).await;
+        let result = call(&client, TOOLS[tool], Value::Object(arguments)).await;
+        let message = text(&result);
+        assert!(!message.contains('\u{1b}'), "{message:?}");
+        if result.is_error == Some(true) {
+            assert_eq!(everything(&client).await, before, "{message}");
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(40))]
+
+    #[test]
+    fn every_call_is_answered_and_an_error_changes_nothing(
+        calls in proptest::collection::vec((0..TOOLS.len(), arguments()), 1..12),
+    ) {
+        let runtime = tokio::runtime::Builder::new_current_thread();
+        let runtime = { runtime }.enable_all().build().expect("a runtime");
+        runtime.block_on(check(calls));
+    }
+}
+
+#[tokio::test]
+async fn wrong_types_are_named() {
+    let client = connect(Server::builder()).await;
+    let begin = json!({"strategy": "react", "sessionId": "s", "thought": "Begin."});
+    think(&client, begin).await;
+
+    let mut lines = Vec::new();
+    for (tool, arguments) in [
+        ("think", json!({})),
+        ("think", json!({"thought": 7})),
+        ("think", json!({"thought": "x", "stage": ["a"]})),
+        ("think", json!({"thought": "x", "parameters": "a"})),
+        ("think", json!({"thought": "x", "revises": 0})),
+        ("think", json!({"thought": "x", "revises": 1.5})),
+        (
+            "think",
+            json!({"thought": "x", "nextThoughtNeeded": "maybe"}),
+        ),
+        ("think", json!({"thought": "x", "strategy": "tree"})),
+        ("think", json!({"thought": "x", "sessionId": "a b"})),
+        ("think", json!({"thought": "x", "thougth": "y"})),
+        ("think", json!({"thought": "x", "sessionId": "none"})),
+        ("think_session", json!({})),
+        ("think_session", json!({"operation": "jump"})),
+        ("think_session", json!({"operation": "score", "score": 11})),
+        ("think_session", json!({"operation": "score"})),
+        (
+            "think_session",
+            json!({"operation": "merge", "thought": "x"}),
+        ),
+        (
+            "think_session",
+            json!({"operation": "merge", "branches": [1], "thought": "x"}),
+        ),
+        (
+            "think_session",
+            json!({"operation": "export", "format": "pdf"}),
+        ),
+        ("think_session", json!({"operation": "list", "limit": 101})),
+        ("think_session", json!({"operation": "new"})),
+        (
+            "think_session",
+            json!({"operation": "switch", "branch": "main", "score": 1}),
+        ),
+    ] {
+        let (line, _) = refused(&client, tool, arguments.clone()).await;
+        lines.push(format!("{arguments}\n  {line}"));
+    }
+    insta::assert_snapshot!(lines.join("\n"));
+}
+
+#[tokio::test]
+async fn numbers_and_objects_may_be_texts() {
+    let client = connect(Server::builder()).await;
+    let begin = json!({"strategy": "react", "session_id": "s", "thought": "Begin."});
+    think(&client, begin).await;
+    let reasoning = json!({
+        "stage": "initial_reasoning",
+        "thought": "I must look.",
+        "total_thoughts": "9",
+    });
+    let answer = think(&client, reasoning).await;
+    assert_eq!(answer["branch"]["totalThoughts"], 9);
+
+    let planned = json!({
+        "stage": "action_planning",
+        "thought": "{not JSON}",
+        "parameters": "{\"action\": \"look\"}",
+        "branch": null,
+    });
+    assert_eq!(think(&client, planned).await["thought"], 3);
+}
+
+#[tokio::test]
+async fn the_answer_to_a_thought_does_not_grow_with_the_session() {
+    let client = connect(Server::builder()).await;
+    let begin = json!({"strategy": "linear", "sessionId": "s", "thought": "x".repeat(1_000)});
+    think(&client, begin).await;
+
+    let mut lengths = Vec::new();
+    for number in 2..=1_000 {
+        let thought = json!({"thought": "x".repeat(1_000)});
+        let answer = call(&client, "think", thought).await;
+        if [10, 1_000].contains(&number) {
+            let data = serde_json::to_string(&answer).expect("JSON");
+            lengths.push(data.len());
+        }
+    }
+
+    // The numbers themselves have more digits.
+    let [short, long] = lengths[..] else {
+        panic!("two lengths")
+    };
+    assert!(long < short + 20, "{short} and {long}");
+}
