@@ -3,5 +3,7 @@
 mod budgets;
 mod concluding;
 mod mind;
+mod replies;
+mod sessions;
 mod strategies;
 mod support;

@@ -1,5 +1,7 @@
 //! A host whose model follows a script.
 
+use std::sync::Arc;
+
 use cogwork_mcp::{Server, ServerBuilder};
 use rmcp::model::CallToolResult;
 use serde_json::{Value, json};
@@ -10,7 +12,7 @@ use crate::support::{Client, call, client_of, text};
 
 /// A server with its data in a folder, so that it can be restarted.
 pub(crate) struct Host {
-    folder: TempDir,
+    folder: Arc<TempDir>,
     builder: ServerBuilder,
     pub(crate) client: Client,
 }
@@ -21,7 +23,7 @@ impl Host {
     }
 
     pub(crate) async fn with(builder: ServerBuilder) -> Self {
-        let folder = tempfile::tempdir().expect("a folder");
+        let folder = Arc::new(tempfile::tempdir().expect("a folder"));
         let builder = builder.with_data(folder.path());
         let client = client_of(&builder.clone().open().expect("the server opens")).await;
         Self {
@@ -35,6 +37,24 @@ impl Host {
     pub(crate) async fn restart(&mut self) {
         let builder = self.builder.clone().with_data(self.folder.path());
         self.client = client_of(&builder.open().expect("the server opens")).await;
+    }
+
+    /// Starts another server over the same data, in addition to this one.
+    pub(crate) async fn beside(&self) -> Self {
+        let builder = self.builder.clone().with_data(self.folder.path());
+        let client = client_of(&builder.clone().open().expect("the server opens")).await;
+        Self {
+            folder: Arc::clone(&self.folder),
+            builder,
+            client,
+        }
+    }
+
+    /// Changes the database.
+    pub(crate) fn edit(&self, sql: &str) {
+        let path = self.folder.path().join("sessions.sqlite");
+        let database = rusqlite::Connection::open(path).expect("a database");
+        database.execute(sql, []).expect("a change");
     }
 
     pub(crate) async fn begin(&self, arguments: Value) -> Value {
