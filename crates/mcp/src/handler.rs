@@ -1,10 +1,12 @@
 //! Requests of one client.
 
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
+use futures_util::FutureExt;
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, Implementation, ListToolsResult,
-    PaginatedRequestParams, ServerCapabilities, ServerConfig,
+    CallToolRequestParams, CallToolResponse, CustomRequest, CustomResult, Implementation,
+    ListToolsResult, PaginatedRequestParams, ServerCapabilities, ServerConfig,
 };
 use rmcp::service::{RequestContext, RoleServer};
 use rmcp::{ErrorData, ServerHandler};
@@ -54,6 +56,7 @@ impl ServerHandler for Handler {
         let name = request.name;
         let mut tools = self.shared.tools.iter();
         let Some(tool) = tools.find(|tool| tool.definition.name == name) else {
+            tracing::debug!("an unknown tool was called");
             return self.unknown_tool(&name).into_response();
         };
 
@@ -62,8 +65,21 @@ impl ServerHandler for Handler {
             connection: &self.connection,
             context: &context,
         };
-        let result = tool.tool.call(call).await;
-        result.or_else(ToolFailure::into_response)
+        // Without an answer, the client would wait forever.
+        let result = AssertUnwindSafe(tool.tool.call(call)).catch_unwind().await;
+        tracing::debug!(tool = %tool.definition.name, "the tool was called");
+        match result {
+            Ok(result) => result.or_else(ToolFailure::into_response),
+            Err(_) => Err(ErrorData::internal_error("the tool panicked", None)),
+        }
+    }
+
+    async fn on_custom_request(
+        &self,
+        request: CustomRequest,
+        _: RequestContext<RoleServer>,
+    ) -> Result<CustomResult, ErrorData> {
+        Err(crate::unknown_request::error(&request))
     }
 }
 

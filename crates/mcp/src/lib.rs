@@ -21,6 +21,8 @@ mod store;
 mod think;
 mod tool;
 mod tools;
+mod unknown_request;
+mod wire;
 
 /// The code in the README, compiled and run as a doctest.
 #[cfg(doctest)]

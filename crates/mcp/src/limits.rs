@@ -47,6 +47,9 @@ pub struct Limits {
     pub replies: usize,
     /// The maximum time of a session of `begin`, in seconds. The default is 30 days.
     pub reasoning_seconds: usize,
+    /// The maximum number of requests of one client that wait while others are handled. The next
+    /// request is not read before one of them starts. The default is 1,024.
+    pub waiting_requests: usize,
 }
 
 impl Default for Limits {
@@ -65,6 +68,7 @@ impl Default for Limits {
             lock_timeout: Duration::from_secs(5),
             replies: 1_000,
             reasoning_seconds: 30 * 24 * 60 * 60,
+            waiting_requests: 1_024,
         }
     }
 }
@@ -147,5 +151,10 @@ impl Limits {
     limit! {
         /// Sets the maximum time of a session of `begin`, in seconds.
         with_reasoning_seconds, reasoning_seconds
+    }
+
+    limit! {
+        /// Sets the maximum number of requests of one client that wait while others are handled.
+        with_waiting_requests, waiting_requests
     }
 }

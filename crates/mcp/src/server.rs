@@ -5,14 +5,16 @@ use std::sync::Arc;
 
 use cogwork_strategies::Strategies;
 use rmcp::ServiceExt;
-use rmcp::service::RoleServer;
-use rmcp::transport::IntoTransport;
+use rmcp::service::{QuitReason, ServerInitializeError};
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::Semaphore;
+use tokio_util::sync::CancellationToken;
 
 use crate::connection::Connection;
 use crate::handler::Handler;
 use crate::store::{Owner, SessionStore};
 use crate::tool::ListedTool;
+use crate::wire::LineTransport;
 use crate::{Limits, ServerError};
 
 /// A server for the Model Context Protocol.
@@ -40,6 +42,7 @@ pub(crate) struct Shared {
     pub(crate) requests: Semaphore,
     pub(crate) limits: Limits,
     pub(crate) store: SessionStore,
+    pub(crate) stop: CancellationToken,
 }
 
 impl Server {
@@ -55,7 +58,8 @@ impl Server {
         }
     }
 
-    /// Serves one client over the standard input and output, until it disconnects.
+    /// Serves one client over the standard input and output, until it disconnects or until
+    /// [`stop`](Self::stop).
     ///
     /// Nothing but the protocol may be written to the standard output in the meantime.
     ///
@@ -66,27 +70,49 @@ impl Server {
         self.serve(rmcp::transport::io::stdio_pipes()).await
     }
 
-    /// Serves one client over a transport of rmcp, such as a pair of a reader and a writer, until it
-    /// disconnects. The client has access to the sessions of the local user.
+    /// Serves one client over a pair of a reader and a writer, until it disconnects or until
+    /// [`stop`](Self::stop). Each message is a line. The client has access to the sessions of the
+    /// local user.
+    ///
+    /// When the client has disconnected, requests in progress have 5 seconds to finish.
     ///
     /// # Errors
     ///
     /// Returns an error if the client doesn't speak the protocol.
-    pub fn serve<T, E, A>(
+    pub fn serve<R, W>(
         &self,
-        transport: T,
-    ) -> impl Future<Output = Result<(), ServerError>> + Send + use<T, E, A>
+        (reader, writer): (R, W),
+    ) -> impl Future<Output = Result<(), ServerError>> + Send + use<R, W>
     where
-        T: IntoTransport<RoleServer, E, A> + Send + 'static,
-        E: std::error::Error + Send + Sync + 'static,
-        A: 'static,
+        R: AsyncRead + Send + Unpin + 'static,
+        W: AsyncWrite + Send + Unpin + 'static,
     {
+        let limits = self.shared.limits;
         let handler = self.handler(Owner::local());
+        let stop = self.shared.stop.child_token();
+
         async move {
-            let service = handler.serve(transport).await.map_err(ServerError::of)?;
-            service.waiting().await.map_err(ServerError::of)?;
-            Ok(())
+            let transport = LineTransport::new(reader, writer, limits);
+            let service = match handler.serve_with_ct(transport, stop).await {
+                Ok(service) => service,
+                // The client left, or the server was stopped, before the first request.
+                Err(ServerInitializeError::ConnectionClosed(_))
+                | Err(ServerInitializeError::Cancelled) => return Ok(()),
+                Err(error) => return Err(ServerError::of(error)),
+            };
+
+            match service.waiting().await {
+                Ok(QuitReason::JoinError(error)) => Err(ServerError::of(error)),
+                Ok(_) => Ok(()),
+                Err(error) => Err(ServerError::of(error)),
+            }
         }
+    }
+
+    /// Ends all connections. Requests in progress have 2 seconds to finish. New clients aren't
+    /// served any more.
+    pub fn stop(&self) {
+        self.shared.stop.cancel();
     }
 
     /// Returns the handler of one client.
@@ -221,6 +247,7 @@ impl ServerBuilder {
             requests: Semaphore::new(self.limits.concurrent_requests),
             limits: self.limits,
             store,
+            stop: CancellationToken::new(),
         };
         Ok(Server {
             shared: Arc::new(shared),

@@ -1,0 +1,56 @@
+//! Requests that rmcp could not read, because the method or the parameters are unknown.
+
+use std::fmt::Display;
+
+use cogwork_text::{Name, OneLine};
+use rmcp::ErrorData;
+use rmcp::model::{
+    CallToolRequestParams, CompleteRequestParams, CustomRequest, ErrorCode, GetPromptRequestParams,
+    InitializeRequestParams, ReadResourceRequestParams,
+};
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
+
+/// The maximum number of characters of a reason.
+const REASON: usize = 200;
+
+/// Returns what is wrong with a request.
+pub(crate) fn error(request: &CustomRequest) -> ErrorData {
+    // An error about `null` would be harder to understand than one about a missing field.
+    let params = request.params.clone();
+    let params = params.unwrap_or_else(|| Value::Object(Map::new()));
+    let problem = match request.method.as_str() {
+        "initialize" => problem::<InitializeRequestParams>(params),
+        "tools/call" => problem::<CallToolRequestParams>(params),
+        "resources/read" => problem::<ReadResourceRequestParams>(params),
+        "prompts/get" => problem::<GetPromptRequestParams>(params),
+        "completion/complete" => problem::<CompleteRequestParams>(params),
+        "tools/list" | "resources/list" | "prompts/list" | "resources/templates/list" => {
+            Some("expected an object with a string `cursor`".to_owned())
+        }
+        _ => None,
+    };
+
+    let method = Name(&request.method);
+    match problem {
+        Some(problem) => invalid_params(method, &problem),
+        None => ErrorData::new(
+            ErrorCode::METHOD_NOT_FOUND,
+            format!("there is no method `{method}`"),
+            None,
+        ),
+    }
+}
+
+fn problem<T: DeserializeOwned>(params: Value) -> Option<String> {
+    match serde_json::from_value::<T>(params) {
+        Ok(_) => Some("a field of `_meta` has the wrong type".to_owned()),
+        Err(error) => Some(error.to_string()),
+    }
+}
+
+fn invalid_params(method: impl Display, problem: &str) -> ErrorData {
+    let problem = OneLine::new(problem).with_max_chars(REASON);
+    let message = format!("the parameters of `{method}` cannot be read: {problem}");
+    ErrorData::invalid_params(message, None)
+}

@@ -1,0 +1,10 @@
+//! Messages as lines of JSON over a pair of a reader and a writer.
+
+mod id_finder;
+mod in_flight;
+mod lines;
+mod message;
+mod outgoing;
+mod transport;
+
+pub(crate) use transport::LineTransport;

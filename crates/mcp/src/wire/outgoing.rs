@@ -1,0 +1,99 @@
+//! Writes messages in a task, so that no message is written in part when a future is dropped.
+
+use std::io;
+use std::time::Duration;
+
+use rmcp::model::ServerJsonRpcMessage;
+use tokio::io::{AsyncWrite, AsyncWriteExt};
+use tokio::sync::mpsc;
+use tokio::task::JoinHandle;
+
+use super::in_flight::Place;
+
+/// The maximum number of messages that wait to be written.
+const CAPACITY: usize = 64;
+
+/// How long to wait at the end for a client that doesn't read.
+const LAST_WRITE: Duration = Duration::from_secs(1);
+
+/// A message, and the place of the request that it answers.
+struct Written {
+    text: Vec<u8>,
+    _place: Option<Place>,
+}
+
+/// Sends messages to the task that writes them.
+#[derive(Debug, Clone)]
+pub(crate) struct Outgoing(mpsc::Sender<Written>);
+
+/// The task that writes messages.
+#[derive(Debug)]
+pub(crate) struct Writing(JoinHandle<()>);
+
+impl Outgoing {
+    pub(crate) fn start(writer: impl AsyncWrite + Send + Unpin + 'static) -> (Self, Writing) {
+        let (sender, receiver) = mpsc::channel(CAPACITY);
+        let task = tokio::spawn(write_all(writer, receiver));
+        (Self(sender), Writing(task))
+    }
+
+    /// Sends a message. Its place is given up when it has been written.
+    pub(crate) async fn send(
+        &self,
+        message: &ServerJsonRpcMessage,
+        place: Option<Place>,
+    ) -> io::Result<()> {
+        let mut text = serde_json::to_vec(message)?;
+        text.push(b'\n');
+
+        let written = Written {
+            text,
+            _place: place,
+        };
+        let sent = self.0.send(written).await;
+        sent.map_err(|_| io::ErrorKind::BrokenPipe.into())
+    }
+
+    /// Waits until nothing can be written any more.
+    pub(crate) async fn closed(&self) {
+        self.0.closed().await;
+    }
+}
+
+impl Writing {
+    /// Waits until everything has been written. All senders must have been dropped.
+    pub(crate) async fn finish(&mut self) {
+        if tokio::time::timeout(LAST_WRITE, &mut self.0).await.is_err() {
+            self.0.abort();
+        }
+    }
+}
+
+impl Drop for Writing {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}
+
+/// Writes all messages that are waiting at once.
+async fn write_all(mut writer: impl AsyncWrite + Unpin, mut receiver: mpsc::Receiver<Written>) {
+    let mut waiting = Vec::with_capacity(CAPACITY);
+    let mut text = Vec::new();
+
+    while receiver.recv_many(&mut waiting, CAPACITY).await > 0 {
+        text.clear();
+        for message in &waiting {
+            text.extend_from_slice(&message.text);
+        }
+
+        let result = async {
+            writer.write_all(&text).await?;
+            writer.flush().await
+        };
+        if let Err(error) = result.await {
+            tracing::info!(%error, "the client does not read any more");
+            return;
+        }
+        waiting.clear();
+    }
+}

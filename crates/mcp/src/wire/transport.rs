@@ -1,0 +1,229 @@
+//! The transport of rmcp over lines.
+//!
+//! The one that comes with rmcp drops lines that are too long or no JSON without an answer, so the
+//! client waits forever; it starts a task for each request, however many there are; it loses the
+//! answer to the second of two requests with one id; and it ends when the first message is a
+//! notification.
+
+use std::collections::VecDeque;
+use std::io;
+
+use rmcp::model::{
+    ClientJsonRpcMessage, ClientNotification, ClientRequest, ErrorData, GetMeta, JsonRpcMessage,
+    JsonRpcRequest, ProtocolVersion, RequestId, ServerJsonRpcMessage,
+};
+use rmcp::service::RoleServer;
+use rmcp::transport::Transport;
+use tokio::io::{AsyncRead, AsyncWrite};
+
+use crate::Limits;
+
+use super::in_flight::{InFlight, Place};
+use super::lines::{Line, Lines};
+use super::message::Incoming;
+use super::outgoing::{Outgoing, Writing};
+
+/// Messages of one client.
+pub(crate) struct LineTransport<R> {
+    lines: Lines<R>,
+    limits: Limits,
+    in_flight: InFlight,
+    /// Requests that wait until others have been answered.
+    waiting: VecDeque<JsonRpcRequest<ClientRequest>>,
+    /// Answers to messages that were refused here.
+    answers: VecDeque<ServerJsonRpcMessage>,
+    /// `None` when the transport is closed.
+    outgoing: Option<Outgoing>,
+    writing: Writing,
+    is_opened: bool,
+    is_at_end: bool,
+}
+
+impl<R> LineTransport<R>
+where
+    R: AsyncRead + Send + Unpin,
+{
+    pub(crate) fn new<W>(reader: R, writer: W, limits: Limits) -> Self
+    where
+        W: AsyncWrite + Send + Unpin + 'static,
+    {
+        let (outgoing, writing) = Outgoing::start(writer);
+        Self {
+            lines: Lines::new(reader, limits.message_bytes),
+            limits,
+            in_flight: InFlight::new(limits.concurrent_requests),
+            waiting: VecDeque::new(),
+            answers: VecDeque::new(),
+            outgoing: Some(outgoing),
+            writing,
+            is_opened: false,
+            is_at_end: false,
+        }
+    }
+
+    /// Returns the next message to handle, or `None` if there is nothing to handle yet.
+    async fn step(&mut self, outgoing: &Outgoing) -> Step {
+        if let Some(answer) = self.answers.front() {
+            return match outgoing.send(answer, None).await {
+                Ok(()) => {
+                    self.answers.pop_front();
+                    Step::Again
+                }
+                Err(_) => Step::End,
+            };
+        }
+        if self.is_at_end && self.waiting.is_empty() {
+            return Step::End;
+        }
+
+        let may_read = !self.is_at_end && self.waiting.len() < self.limits.waiting_requests;
+        tokio::select! {
+            // Messages only overtake requests that cannot start yet.
+            biased;
+            () = outgoing.closed() => Step::End,
+            place = self.in_flight.place(), if !self.waiting.is_empty() => self.start(place),
+            line = self.lines.next(), if may_read => self.take(line),
+        }
+    }
+
+    /// Starts the request that has waited longest.
+    fn start(&mut self, place: Option<Place>) -> Step {
+        let Some(request) = self.waiting.pop_front() else {
+            return Step::Again;
+        };
+        self.in_flight.start(&request.id, place);
+        Step::Message(Box::new(JsonRpcMessage::Request(request)))
+    }
+
+    fn take(&mut self, line: Line) -> Step {
+        match line {
+            Line::End => self.is_at_end = true,
+            Line::TooLong(id) => {
+                let answer = Incoming::too_long(id, self.limits.message_bytes);
+                self.answers.push_back(answer);
+            }
+            Line::Whole(text) => match Incoming::read(&text) {
+                Incoming::Message(message) => return self.take_message(*message),
+                Incoming::Refused(answers) => self.answers.extend(answers),
+                Incoming::Nothing => {}
+            },
+        }
+        Step::Again
+    }
+
+    fn take_message(&mut self, message: ClientJsonRpcMessage) -> Step {
+        let request = match message {
+            JsonRpcMessage::Request(request) => request,
+            // rmcp ends the connection when there is nothing yet that these could refer to.
+            _ if !self.is_opened => return Step::Again,
+            JsonRpcMessage::Notification(notification) => {
+                if let ClientNotification::CancelledNotification(cancelled) =
+                    &notification.notification
+                    && let Some(id) = &cancelled.params.request_id
+                {
+                    self.cancel(id);
+                }
+                let message = JsonRpcMessage::Notification(notification);
+                return Step::Message(Box::new(message));
+            }
+            message => return Step::Message(Box::new(message)),
+        };
+
+        if !self.in_flight.add(&request.id) {
+            // The answer has no id, because the client would take it for that of the first request.
+            let error = format!(
+                "the id {} is used by another request that is in progress; expected a new id",
+                cogwork_text::Name(&request.id.to_string())
+            );
+            let error = ErrorData::invalid_request(error, None);
+            self.answers
+                .push_back(ServerJsonRpcMessage::error(error, None));
+            return Step::Again;
+        }
+
+        if let ClientRequest::CustomRequest(unknown) = &request.request
+            && unknown.method == "initialize"
+        {
+            // rmcp would complain about the metadata of the other generation.
+            let error = crate::unknown_request::error(unknown);
+            self.in_flight.remove(&request.id);
+            self.answers
+                .push_back(ServerJsonRpcMessage::error(error, Some(request.id)));
+            return Step::Again;
+        }
+
+        self.is_opened |= opens(&request.request);
+        self.waiting.push_back(request);
+        Step::Again
+    }
+
+    /// Forgets a request that is cancelled, because cancelled requests aren't answered.
+    fn cancel(&mut self, id: &RequestId) {
+        self.waiting.retain(|request| request.id != *id);
+        self.in_flight.remove(id);
+    }
+}
+
+/// What to do next.
+enum Step {
+    Again,
+    Message(Box<ClientJsonRpcMessage>),
+    End,
+}
+
+/// Whether a request starts a session, in either generation of the protocol.
+fn opens(request: &ClientRequest) -> bool {
+    match request {
+        ClientRequest::InitializeRequest(_) => true,
+        ClientRequest::PingRequest(_) | ClientRequest::DiscoverRequest(_) => false,
+        request => {
+            let meta = request.get_meta();
+            let missing = meta.missing_required_keys(&ProtocolVersion::V_2026_07_28);
+            missing.is_empty()
+        }
+    }
+}
+
+impl<R> Transport<RoleServer> for LineTransport<R>
+where
+    R: AsyncRead + Send + Unpin,
+{
+    type Error = io::Error;
+
+    fn send(
+        &mut self,
+        message: ServerJsonRpcMessage,
+    ) -> impl Future<Output = io::Result<()>> + Send + 'static {
+        let id = match &message {
+            JsonRpcMessage::Response(response) => Some(&response.id),
+            JsonRpcMessage::Error(error) => error.id.as_ref(),
+            _ => None,
+        };
+        let place = id.and_then(|id| self.in_flight.remove(id));
+        let outgoing = self.outgoing.clone();
+
+        async move {
+            let Some(outgoing) = outgoing else {
+                return Err(io::ErrorKind::NotConnected.into());
+            };
+            outgoing.send(&message, place).await
+        }
+    }
+
+    async fn receive(&mut self) -> Option<ClientJsonRpcMessage> {
+        let outgoing = self.outgoing.clone()?;
+        loop {
+            match self.step(&outgoing).await {
+                Step::Again => {}
+                Step::Message(message) => return Some(*message),
+                Step::End => return None,
+            }
+        }
+    }
+
+    async fn close(&mut self) -> io::Result<()> {
+        self.outgoing = None;
+        self.writing.finish().await;
+        Ok(())
+    }
+}
