@@ -43,6 +43,41 @@ pub(crate) enum Command {
     /// anything else is JSON if it can be read as such, and a text otherwise. Without a terminal, it exits with code 5.
     #[command(after_help = EXIT_CODES)]
     Run(Run),
+    /// Serves reasoning tools to an assistant, over the Model Context Protocol (MCP).
+    ///
+    /// Assistants start this command themselves. Add it to their settings as a server with the command `cogwork` and
+    /// the argument `mcp`. It reads requests from standard input and answers on standard output until the input ends,
+    /// or until it is interrupted; requests in progress are finished within a few seconds.
+    #[cfg(feature = "mcp")]
+    #[command(after_help = MCP_HELP)]
+    Mcp(Mcp),
+}
+
+/// Further help for the command `mcp`.
+#[cfg(feature = "mcp")]
+const MCP_HELP: &str = "\
+Environment:
+  COGWORK_DATA  the folder for sessions, if --data is not given
+  COGWORK_LOG   what to log on standard error, such as `info` or `cogwork_mcp=debug`
+
+Exit codes:
+  0  the client disconnected, or the server was stopped
+  2  the command line is wrong
+  3  the client doesn't speak the protocol
+  4  the sessions could not be opened";
+
+#[cfg(feature = "mcp")]
+#[derive(Debug, Args)]
+pub(crate) struct Mcp {
+    /// The folder in which sessions are kept. The default is the folder `cogwork` among the data of the current user.
+    #[arg(long, value_name = "DIR", conflicts_with = "memory")]
+    pub(crate) data: Option<PathBuf>,
+    /// Keep sessions in memory only. They are lost at the end.
+    #[arg(long)]
+    pub(crate) memory: bool,
+    /// Log on standard error. Texts of thoughts are not logged.
+    #[arg(long, short)]
+    pub(crate) verbose: bool,
 }
 
 #[derive(Debug, Args)]

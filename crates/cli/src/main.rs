@@ -4,6 +4,8 @@
 
 mod arguments;
 mod commands;
+#[cfg(feature = "mcp")]
+mod mcp;
 mod output;
 mod run;
 
@@ -19,6 +21,8 @@ fn main() -> ExitCode {
         Command::Draw(draw) => commands::draw(&draw),
         Command::Schema(schema) => commands::schema(&schema),
         Command::Run(run) => run::run(&run),
+        #[cfg(feature = "mcp")]
+        Command::Mcp(mcp) => mcp::mcp(&mcp),
     };
     outcome.into()
 }

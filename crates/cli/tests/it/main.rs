@@ -3,6 +3,8 @@
 mod command;
 mod debugging;
 mod hostile_places;
+#[cfg(feature = "mcp")]
+mod mcp;
 mod readme;
 #[cfg(unix)]
 mod server;

@@ -1,0 +1,76 @@
+//! The command `mcp`.
+
+mod data;
+mod log;
+mod signals;
+
+use std::io;
+use std::time::Duration;
+
+use cogwork_mcp::{Server, ServerError};
+use cogwork_text::OneLine;
+
+use crate::arguments::Mcp;
+use crate::output::{Outcome, tell};
+
+/// How long to wait at the end for a read of standard input, which cannot be cancelled on every
+/// platform.
+const LAST_READ: Duration = Duration::from_millis(10);
+
+pub(crate) fn mcp(arguments: &Mcp) -> Outcome {
+    log::report_panics();
+    if let Err(error) = log::start(arguments.verbose) {
+        return failed(error);
+    }
+
+    let server = match open(arguments) {
+        Ok(server) => server,
+        Err(error) => return failed(error),
+    };
+    let runtime = match runtime() {
+        Ok(runtime) => runtime,
+        Err(error) => return failed(error),
+    };
+
+    let result = runtime.block_on(serve(&server));
+    runtime.shutdown_timeout(LAST_READ);
+    match result {
+        Ok(()) => Outcome::Success,
+        Err(error) => {
+            tell(format_args!("cogwork: {error}"));
+            Outcome::RunFailed
+        }
+    }
+}
+
+/// Serves until the client disconnects or a signal arrives.
+async fn serve(server: &Server) -> Result<(), ServerError> {
+    let serving = server.serve_stdio();
+    tokio::pin!(serving);
+
+    tokio::select! {
+        result = &mut serving => return result,
+        () = signals::stop() => server.stop(),
+    }
+    serving.await
+}
+
+fn open(arguments: &Mcp) -> Result<Server, String> {
+    let mut builder = Server::builder();
+    if !arguments.memory {
+        builder = builder.with_data(data::folder(arguments.data.as_deref())?);
+    }
+    builder.open().map_err(|error| error.to_string())
+}
+
+fn runtime() -> io::Result<tokio::runtime::Runtime> {
+    tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+}
+
+fn failed(error: impl std::fmt::Display) -> Outcome {
+    let error = error.to_string();
+    tell(format_args!("cogwork: {}", OneLine::new(&error)));
+    Outcome::NotReadOrWritten
+}

@@ -1,0 +1,353 @@
+//! The command `mcp`: the real program, over its standard input and output.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "the helpers of tests may, as the tests do"
+)]
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::process::{Child, ChildStdin, Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+/// Everything in these tests takes far less, unless it hangs.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+fn server(arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_cogwork"));
+    command
+        .arg("mcp")
+        .args(arguments)
+        .env_remove("COGWORK_DATA")
+        .env_remove("COGWORK_LOG")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    command
+}
+
+/// Sends a text to a server that keeps nothing, and returns what it prints until it ends.
+fn talk(text: &[u8]) -> Output {
+    let mut child = server(&["--memory"]).spawn().unwrap();
+    send(child.stdin.take().unwrap(), text.to_vec());
+    child.wait_with_output().unwrap()
+}
+
+/// Writes in a thread of its own, because the server stops reading when its answers aren't read.
+fn send(mut stdin: ChildStdin, text: Vec<u8>) {
+    std::thread::spawn(move || stdin.write_all(&text));
+}
+
+/// Returns the messages that a server printed. Anything else fails.
+fn messages(output: &Output) -> Vec<Value> {
+    let text = std::str::from_utf8(&output.stdout).unwrap();
+    let lines = text.lines().map(serde_json::from_str::<Value>);
+    lines.collect::<Result<_, _>>().unwrap()
+}
+
+fn lines(messages: &[Value]) -> Vec<u8> {
+    let lines = messages.iter().map(|message| format!("{message}\n"));
+    lines.collect::<String>().into_bytes()
+}
+
+fn initialize() -> Value {
+    json!({
+        "jsonrpc": "2.0",
+        "id": "start",
+        "method": "initialize",
+        "params": {
+            "protocolVersion": "2025-06-18",
+            "capabilities": {},
+            "clientInfo": {"name": "test", "version": "1"},
+        },
+    })
+}
+
+fn list(id: impl Into<Value>) -> Value {
+    let id: Value = id.into();
+    json!({"jsonrpc": "2.0", "id": id, "method": "tools/list"})
+}
+
+/// Returns the answer with this id.
+fn answer(messages: &[Value], id: impl Into<Value>) -> &Value {
+    let id = id.into();
+    let mut messages = messages.iter();
+    messages.find(|message| message["id"] == id).unwrap()
+}
+
+/// Ends the process if it doesn't end in time, and returns its exit code.
+fn exit_code(child: &mut Child) -> Option<i32> {
+    let start = Instant::now();
+    while start.elapsed() < PATIENCE {
+        if let Some(status) = child.try_wait().unwrap() {
+            return status.code();
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    child.kill().unwrap();
+    panic!("the server doesn't end");
+}
+
+#[test]
+fn the_end_of_the_input_ends_the_server() {
+    let output = talk(b"");
+
+    assert_eq!(output.status.code(), Some(0));
+    assert!(output.stdout.is_empty());
+    assert!(output.stderr.is_empty());
+}
+
+#[test]
+fn requests_before_the_end_of_the_input_are_answered() {
+    let output = talk(&lines(&[initialize(), list(1), list(2)]));
+
+    let messages = messages(&output);
+    assert_eq!(messages.len(), 3);
+    assert!(answer(&messages, 2)["result"]["tools"].is_array());
+    assert!(output.stderr.is_empty());
+}
+
+#[test]
+fn each_malformed_message_is_answered_and_the_next_is_read() {
+    let deep = "[".repeat(100_000);
+    let long = "x".repeat(10_000_000);
+    let bad: &[(&str, &[u8])] = &[
+        ("no JSON", b"hello"),
+        ("cut off", br#"{"jsonrpc":"2.0","id":1,"method":"tools/li"#),
+        ("a text", br#""hello""#),
+        ("an empty batch", b"[]"),
+        ("batch", br#"[{"jsonrpc":"2.0","id":2,"method":"tools/list"}]"#),
+        ("no version", br#"{"id":3,"method":"tools/list"}"#),
+        ("method", br#"{"jsonrpc":"2.0","id":4,"method":5}"#),
+        ("params", br#"{"jsonrpc":"2.0","id":5,"method":"tools/list","params":7}"#),
+        ("id", br#"{"jsonrpc":"2.0","id":1.5,"method":"tools/list"}"#),
+        ("id null", br#"{"jsonrpc":"2.0","id":null,"method":"tools/list"}"#),
+        ("UTF-8", b"{\"jsonrpc\":\"2.0\",\"method\":\"tools/\xFF\",\"id\":6}"),
+        ("unknown", br#"{"jsonrpc":"2.0","id":7,"method":"nope\u001b[31m"}"#),
+        ("no name", br#"{"jsonrpc":"2.0","id":8,"method":"tools/call","params":{}}"#),
+        (
+            "arguments",
+            br#"{"jsonrpc":"2.0","id":9,"method":"tools/call","params":{"name":"x","arguments":"y"}}"#,
+        ),
+        (
+            "deep",
+            &format!(r#"{{"jsonrpc":"2.0","id":10,"method":"tools/call","params":{deep}"#).into_bytes(),
+        ),
+        (
+            "long",
+            &format!(r#"{{"jsonrpc":"2.0","method":"x","params":{{"id":0,"a":"{long}"}},"id":11}}"#).into_bytes(),
+        ),
+        ("initialize", br#"{"jsonrpc":"2.0","id":12,"method":"initialize","params":{}}"#),
+    ];
+
+    let mut told = String::new();
+    for (name, text) in bad {
+        let first = lines(&[initialize()]);
+        let last = lines(&[list("last")]);
+        let output = talk(&[first.as_slice(), text, b"\n", &last].concat());
+
+        let messages = messages(&output);
+        assert!(answer(&messages, "last")["result"].is_object(), "{name}");
+        assert!(output.stderr.is_empty(), "{name}");
+
+        let refused = messages.iter().find(|message| message["error"].is_object());
+        let refused = refused.unwrap();
+        let error = &refused["error"];
+        assert_eq!(messages.len(), 3, "{name}");
+        told += &format!(
+            "{name}: {} {} {}\n",
+            refused["id"], error["code"], error["message"]
+        );
+    }
+    insta::assert_snapshot!(told, @r#"
+    no JSON: null -32700 "the message is not valid JSON: expected value at line 1 column 1"
+    cut off: 1 -32700 "the message is not valid JSON: EOF while parsing a string at line 1 column 42"
+    a text: null -32600 "a message must be an object"
+    an empty batch: null -32600 "batches are not supported; send each message on its own"
+    batch: 2 -32600 "batches are not supported; send each message on its own"
+    no version: 3 -32600 "`jsonrpc` must be \"2.0\""
+    method: 4 -32600 "`method` must be a string"
+    params: 5 -32600 "`params` must be an object"
+    id: null -32600 "the id of a request must be a string or an integer"
+    id null: null -32600 "the id of a request must be a string or an integer"
+    UTF-8: 6 -32700 "the message is not valid JSON: invalid unicode code point at line 1 column 34"
+    unknown: 7 -32601 "there is no method `nope\\u{1b}[31m`"
+    no name: 8 -32602 "the parameters of `tools/call` cannot be read: missing field `name`"
+    arguments: 9 -32602 "the parameters of `tools/call` cannot be read: invalid type: string \"y\", expected a map"
+    deep: 10 -32700 "the message is not valid JSON: recursion limit exceeded at line 1 column 183"
+    long: 11 -32600 "the message is too long; at most 4194304 bytes are accepted"
+    initialize: 12 -32602 "the parameters of `initialize` cannot be read: missing field `protocolVersion`"
+    "#);
+}
+
+#[test]
+fn messages_that_need_no_answer_get_none() {
+    let silent = [
+        json!({"jsonrpc": "2.0", "method": "notifications/initialized"}),
+        json!({"jsonrpc": "2.0", "method": "notifications/nope"}),
+        json!({"jsonrpc": "2.0", "method": "$/progress", "params": [1]}),
+        json!({"jsonrpc": "2.0", "id": 1, "result": {}}),
+        json!({"jsonrpc": "2.0", "id": 1, "result": "nonsense"}),
+        json!({"jsonrpc": "2.0", "error": {"code": 1, "message": "no"}}),
+        json!({"error": "nonsense"}),
+    ];
+
+    let mut before = silent.to_vec();
+    before.push(initialize());
+    before.extend(silent);
+    before.push(list(1));
+    let messages = messages(&talk(&lines(&before)));
+
+    assert_eq!(messages.len(), 2);
+}
+
+#[test]
+fn a_request_before_the_first_one_of_a_session_is_refused() {
+    let unfinished = json!({"jsonrpc": "2.0", "id": 2, "method": "initialize", "params": {}});
+    let messages = messages(&talk(&lines(&[list(1), unfinished, initialize(), list(3)])));
+
+    let error = &answer(&messages, 1)["error"];
+    assert_eq!(error["code"], json!(-32602));
+
+    let error = &answer(&messages, 2)["error"];
+    assert!(
+        error["message"]
+            .as_str()
+            .unwrap()
+            .contains("missing field `protocolVersion`")
+    );
+    assert!(answer(&messages, 3)["result"].is_object());
+}
+
+#[test]
+fn a_client_may_send_many_requests_before_it_reads() {
+    let requests = (0..20_000).map(list);
+    let mut text = lines(&[initialize()]);
+    text.extend(lines(&requests.collect::<Vec<_>>()));
+
+    let messages = messages(&talk(&text));
+
+    let mut ids: Vec<_> = messages
+        .iter()
+        .filter_map(|one| one["id"].as_u64())
+        .collect();
+    ids.sort_unstable();
+    assert_eq!(ids, (0..20_000).collect::<Vec<_>>());
+}
+
+#[test]
+fn a_client_that_vanishes_halfway_ends_the_server() {
+    let mut child = server(&["--memory"]).spawn().unwrap();
+    drop(child.stdout.take());
+
+    let mut stdin = child.stdin.take().unwrap();
+    stdin.write_all(&lines(&[initialize()])).unwrap();
+    // The server may have ended before this arrives.
+    let _ = stdin.write_all(br#"{"jsonrpc":"2.0","id":1,"meth"#);
+
+    assert_eq!(exit_code(&mut child), Some(0));
+}
+
+#[cfg(unix)]
+#[test]
+fn signals_stop_the_server_cleanly() {
+    for signal in ["TERM", "INT"] {
+        let mut child = server(&["--memory"]).spawn().unwrap();
+        let mut stdin = child.stdin.take().unwrap();
+        stdin.write_all(&lines(&[initialize()])).unwrap();
+
+        let mut stdout = BufReader::new(child.stdout.take().unwrap());
+        stdout.read_line(&mut String::new()).unwrap();
+
+        let kill = Command::new("kill")
+            .args(["-s", signal, &child.id().to_string()])
+            .status();
+        assert!(kill.unwrap().success());
+
+        assert_eq!(exit_code(&mut child), Some(0), "{signal}");
+        let mut rest = String::new();
+        stdout.read_to_string(&mut rest).unwrap();
+        assert_eq!(rest, "", "{signal}");
+        drop(stdin);
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn sessions_are_kept_among_the_data_of_the_user() {
+    let folder = tempfile::tempdir().unwrap();
+    let home = |name: &str| folder.path().join(name);
+
+    let run = |set: &dyn Fn(&mut Command)| {
+        let mut command = server(&[]);
+        command
+            .env_remove("XDG_DATA_HOME")
+            .env("HOME", home("home"));
+        set(&mut command);
+        let mut child = command.spawn().unwrap();
+        drop(child.stdin.take());
+        assert_eq!(child.wait().unwrap().code(), Some(0));
+    };
+
+    run(&|_| {});
+    assert!(home("home/.local/share/cogwork/sessions.sqlite").is_file());
+
+    run(&|command| {
+        command.env("XDG_DATA_HOME", home("xdg"));
+    });
+    assert!(home("xdg/cogwork/sessions.sqlite").is_file());
+
+    run(&|command| {
+        command.env("XDG_DATA_HOME", home("unused"));
+        command.env("COGWORK_DATA", home("variable"));
+    });
+    assert!(home("variable/sessions.sqlite").is_file());
+
+    run(&|command| {
+        command.env("COGWORK_DATA", home("unused"));
+        command.arg("--data").arg(home("argument"));
+    });
+    assert!(home("argument/sessions.sqlite").is_file());
+    assert!(!home("unused").exists());
+}
+
+#[test]
+fn a_folder_that_cannot_be_used_is_an_error() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("file");
+    std::fs::write(&file, "").unwrap();
+
+    let output = server(&["--data"]).arg(&file).output().unwrap();
+
+    assert_eq!(output.status.code(), Some(4));
+    assert!(output.stdout.is_empty());
+    assert!(String::from_utf8_lossy(&output.stderr).starts_with("cogwork: "));
+}
+
+#[test]
+fn the_log_is_written_on_request_and_contains_no_control_characters() {
+    let call = json!({
+        "jsonrpc": "2.0",
+        "id": 1,
+        "method": "tools/call",
+        "params": {"name": "nope\u{1b}[31m", "arguments": {}},
+    });
+    let text = lines(&[initialize(), call]);
+
+    let mut child = server(&["--memory", "--verbose"]).spawn().unwrap();
+    send(child.stdin.take().unwrap(), text);
+    let output = child.wait_with_output().unwrap();
+
+    let log = String::from_utf8(output.stderr.clone()).unwrap();
+    assert_eq!(messages(&output).len(), 2);
+    assert!(log.contains("tool"), "{log}");
+    assert!(!log.contains('\u{1b}'), "{log}");
+}
+
+#[test]
+fn an_unknown_level_of_the_log_is_an_error() {
+    let output = server(&["--memory"]).env("COGWORK_LOG", "=x=").output();
+    assert_eq!(output.unwrap().status.code(), Some(4));
+}
