@@ -6,7 +6,7 @@ use std::sync::Arc;
 use futures_util::FutureExt;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CustomRequest, CustomResult, Implementation,
-    ListToolsResult, PaginatedRequestParams, ServerCapabilities, ServerConfig,
+    ListToolsResult, PaginatedRequestParams, ProtocolVersion, ServerCapabilities, ServerConfig,
 };
 use rmcp::service::{RequestContext, RoleServer};
 use rmcp::{ErrorData, ServerHandler};
@@ -23,6 +23,8 @@ const INSTRUCTIONS: &str = include_str!("instructions.md");
 pub(crate) struct Handler {
     pub(crate) shared: Arc<Shared>,
     pub(crate) connection: Arc<Connection>,
+    /// What requests share that don't belong to a connection.
+    pub(crate) unconnected: Option<Arc<Connection>>,
 }
 
 impl ServerHandler for Handler {
@@ -62,7 +64,7 @@ impl ServerHandler for Handler {
 
         let call = ToolCall {
             arguments: request.arguments.unwrap_or_default(),
-            connection: &self.connection,
+            connection: self.connection(&context),
             context: &context,
         };
         // Without an answer, the client would wait forever.
@@ -84,6 +86,25 @@ impl ServerHandler for Handler {
 }
 
 impl Handler {
+    /// Sets what requests share that don't belong to a connection.
+    #[cfg(feature = "http")]
+    pub(crate) fn with_unconnected(mut self, unconnected: Arc<Connection>) -> Self {
+        self.unconnected = Some(unconnected);
+        self
+    }
+
+    /// Returns the connection of a request.
+    fn connection(&self, context: &RequestContext<RoleServer>) -> &Connection {
+        let has_session = match context.meta.protocol_version() {
+            Some(version) => version < ProtocolVersion::V_2026_07_28,
+            None => true,
+        };
+        match &self.unconnected {
+            Some(unconnected) if !has_session => unconnected,
+            _ => &self.connection,
+        }
+    }
+
     fn unknown_tool(&self, name: &str) -> ToolFailure {
         let name = cogwork_text::Name(name);
         let names = self.shared.tools.iter().map(|tool| &tool.definition.name);

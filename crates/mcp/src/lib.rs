@@ -6,6 +6,11 @@
 mod server;
 pub use server::{Server, ServerBuilder};
 
+#[cfg(feature = "http")]
+mod http;
+#[cfg(feature = "http")]
+pub use http::{HttpService, HttpSettings};
+
 mod limits;
 pub use limits::Limits;
 

@@ -120,6 +120,7 @@ impl Server {
         Handler {
             shared: Arc::clone(&self.shared),
             connection: Arc::new(Connection::new(owner)),
+            unconnected: None,
         }
     }
 }

@@ -7,4 +7,7 @@ mod message;
 mod outgoing;
 mod transport;
 
+#[cfg(feature = "http")]
+pub(crate) use {id_finder::IdFinder, message::Incoming};
+
 pub(crate) use transport::LineTransport;

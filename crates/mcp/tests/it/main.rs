@@ -5,6 +5,10 @@ mod guided;
 mod support;
 
 mod handshake;
+#[cfg(feature = "http")]
+mod http;
+mod lifecycles;
 mod sequential;
 mod store;
 mod think;
+mod wire;

@@ -1,0 +1,73 @@
+//! The client of rmcp, in all its modes.
+
+use rmcp::model::{CallToolRequestParams, CallToolResponse, ProtocolVersion};
+use rmcp::service::{ClientLifecycleMode, ClientServiceExt, RoleClient, RunningService};
+use rmcp::transport::StreamableHttpClientTransport;
+use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
+use serde_json::{Value, json};
+
+use super::support::{OTHER, Running, TOKEN, start};
+
+type Client = RunningService<RoleClient, ()>;
+
+async fn connect(running: &Running, token: &str, mode: ClientLifecycleMode) -> Client {
+    let address = format!("http://{}/mcp", running.address);
+    let config = StreamableHttpClientTransportConfig::with_uri(address).auth_header(token);
+    let transport = StreamableHttpClientTransport::from_config(config);
+    let client = ().serve_with_lifecycle(transport, mode).await;
+    client.expect("the server answers")
+}
+
+/// Adds a thought, and returns how many thoughts the session has.
+async fn think(client: &Client, number: u64) -> Value {
+    let Value::Object(arguments) = json!({
+        "thought": format!("thought {number}"),
+        "thoughtNumber": number,
+        "totalThoughts": 3,
+        "nextThoughtNeeded": true,
+    }) else {
+        panic!("an object");
+    };
+    let request = CallToolRequestParams::new("sequentialthinking").with_arguments(arguments);
+    let response: CallToolResponse = client.call_tool(request).await.expect("a result").into();
+    let CallToolResponse::Complete(result) = response else {
+        panic!("a complete result");
+    };
+    let result = result.structured_content.expect("structured content");
+    result["thoughtHistoryLength"].clone()
+}
+
+#[tokio::test]
+async fn clients_of_both_generations_keep_their_sessions() {
+    for mode in [
+        ClientLifecycleMode::Initialize,
+        ClientLifecycleMode::Discover {
+            preferred_versions: vec![ProtocolVersion::V_2026_07_28],
+        },
+        ClientLifecycleMode::Auto {
+            preferred_versions: vec![ProtocolVersion::V_2026_07_28],
+            legacy_version: None,
+        },
+    ] {
+        let running = start().await;
+        let first = connect(&running, TOKEN, mode.clone()).await;
+        let other = connect(&running, OTHER, mode).await;
+        let tools = first.list_all_tools().await.expect("tools");
+        assert!(tools.iter().any(|tool| tool.name == "sequentialthinking"));
+
+        assert_eq!(think(&first, 1).await, json!(1));
+        assert_eq!(think(&first, 2).await, json!(2));
+        assert_eq!(think(&other, 1).await, json!(1));
+    }
+}
+
+#[tokio::test]
+async fn two_connections_of_the_older_generation_have_sessions_of_their_own() {
+    let running = start().await;
+    let first = connect(&running, TOKEN, ClientLifecycleMode::Initialize).await;
+    let second = connect(&running, TOKEN, ClientLifecycleMode::Initialize).await;
+
+    assert_eq!(think(&first, 1).await, json!(1));
+    assert_eq!(think(&second, 1).await, json!(1));
+    assert_eq!(think(&first, 2).await, json!(2));
+}

@@ -1,0 +1,6 @@
+//! Streamable HTTP over real sockets.
+
+mod access;
+mod clients;
+mod limits;
+mod support;

@@ -1,0 +1,178 @@
+//! A server on a free port, and requests as plain text.
+
+use std::net::SocketAddr;
+
+use cogwork_mcp::{HttpSettings, Limits, Server, ServerError};
+use serde_json::{Value, json};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::task::JoinHandle;
+
+pub const TOKEN: &str = "the-token-of-the-first-client";
+pub const OTHER: &str = "the-token-of-another-client";
+
+/// A server that is running.
+pub struct Running {
+    pub server: Server,
+    pub address: SocketAddr,
+    pub serving: JoinHandle<Result<(), ServerError>>,
+}
+
+pub async fn start() -> Running {
+    start_with(settings(), Limits::default()).await
+}
+
+pub fn settings() -> HttpSettings {
+    HttpSettings::default().with_token(TOKEN).with_token(OTHER)
+}
+
+pub async fn start_with(settings: HttpSettings, limits: Limits) -> Running {
+    let server = Server::builder().with_limits(limits).open();
+    let server = server.expect("the server opens");
+    let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+    let address = listener.local_addr().expect("an address");
+
+    let serving = tokio::spawn(server.serve_http(listener, settings));
+    Running {
+        server,
+        address,
+        serving,
+    }
+}
+
+/// The answer to a request.
+#[derive(Debug)]
+pub struct Answer {
+    pub status: u16,
+    pub head: String,
+    pub body: String,
+}
+
+impl Answer {
+    pub fn json(&self) -> Value {
+        serde_json::from_str(&self.body).expect("JSON")
+    }
+
+    /// Returns the value of a header.
+    pub fn header(&self, name: &str) -> Option<&str> {
+        let mut lines = self.head.lines();
+        lines.find_map(|line| line.strip_prefix(name)?.strip_prefix(": "))
+    }
+}
+
+/// A request that is not complete yet.
+pub struct Post<'a> {
+    pub address: SocketAddr,
+    pub headers: Vec<String>,
+    pub body: &'a [u8],
+}
+
+impl Running {
+    /// Returns a request with the first token.
+    pub fn post<'a>(&self, body: &'a [u8]) -> Post<'a> {
+        Post {
+            address: self.address,
+            headers: vec![format!("Authorization: Bearer {TOKEN}")],
+            body,
+        }
+    }
+}
+
+impl Post<'_> {
+    pub fn header(mut self, header: impl Into<String>) -> Self {
+        self.headers.push(header.into());
+        self
+    }
+
+    pub async fn send(self) -> Answer {
+        self.send_to("/mcp").await
+    }
+
+    pub async fn send_to(self, path: &str) -> Answer {
+        let mut stream = connect(self.address).await;
+        let text = self.text(path);
+        // The server may refuse a request before it has read all of it.
+        let _ = stream.write_all(&text).await;
+        read(&mut stream).await
+    }
+
+    fn text(&self, path: &str) -> Vec<u8> {
+        let has_host = self
+            .headers
+            .iter()
+            .any(|header| header.starts_with("Host:"));
+        let mut head = format!("POST {path} HTTP/1.1\r\n");
+        if !has_host {
+            head += &format!("Host: {}\r\n", self.address);
+        }
+        for header in &self.headers {
+            head += &format!("{header}\r\n");
+        }
+        head += "Content-Type: application/json\r\nAccept: application/json, text/event-stream\r\n";
+        head += &format!(
+            "Connection: close\r\nContent-Length: {}\r\n\r\n",
+            self.body.len()
+        );
+        [head.as_bytes(), self.body].concat()
+    }
+}
+
+pub async fn connect(address: SocketAddr) -> TcpStream {
+    TcpStream::connect(address).await.expect("a connection")
+}
+
+/// Reads an answer until the server closes the connection.
+pub async fn read(stream: &mut TcpStream) -> Answer {
+    let mut text = Vec::new();
+    // What has arrived counts, even if the connection is reset afterwards.
+    let _ = stream.read_to_end(&mut text).await;
+    let text = String::from_utf8(text).expect("text");
+
+    let (head, body) = text.split_once("\r\n\r\n").unwrap_or((&text, ""));
+    let status = head
+        .split(' ')
+        .nth(1)
+        .and_then(|status| status.parse().ok());
+    Answer {
+        status: status.unwrap_or_default(),
+        head: head.to_owned(),
+        body: body.to_owned(),
+    }
+}
+
+/// Returns a request of the newer generation.
+pub fn discover(id: u64) -> Vec<u8> {
+    let message = json!({
+        "jsonrpc": "2.0",
+        "id": id,
+        "method": "server/discover",
+        "params": {"_meta": meta()},
+    });
+    message.to_string().into_bytes()
+}
+
+pub fn meta() -> Value {
+    json!({
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientCapabilities": {},
+    })
+}
+
+pub fn initialize() -> Vec<u8> {
+    let message = json!({
+        "jsonrpc": "2.0",
+        "id": 1,
+        "method": "initialize",
+        "params": {
+            "protocolVersion": "2025-06-18",
+            "capabilities": {},
+            "clientInfo": {"name": "test", "version": "1"},
+        },
+    });
+    message.to_string().into_bytes()
+}
+
+pub const DISCOVER: [&str; 2] = [
+    "MCP-Protocol-Version: 2026-07-28",
+    "Mcp-Method: server/discover",
+];

@@ -1,0 +1,178 @@
+//! Both generations of the protocol over lines: what is on the wire, and the client of rmcp.
+
+use cogwork_mcp::Server;
+use rmcp::model::ProtocolVersion;
+use rmcp::service::{ClientLifecycleMode, ClientServiceExt};
+use serde_json::{Value, json};
+use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
+
+/// Sends messages to a new server, and returns all answers.
+pub async fn talk(messages: &[Value]) -> Vec<Value> {
+    let server = Server::builder().open().expect("the server opens");
+    let (ours, theirs) = tokio::io::duplex(64 * 1024);
+    let serving = tokio::spawn(server.serve(tokio::io::split(theirs)));
+    let (reader, mut writer) = tokio::io::split(ours);
+
+    for message in messages {
+        let line = format!("{message}\n");
+        writer.write_all(line.as_bytes()).await.expect("written");
+    }
+    writer.shutdown().await.expect("the end");
+
+    let mut answers = Vec::new();
+    let mut lines = BufReader::new(reader).lines();
+    while let Some(line) = lines.next_line().await.expect("a line") {
+        answers.push(serde_json::from_str(&line).expect("JSON"));
+    }
+    assert!(serving.await.expect("no panic").is_ok());
+    answers
+}
+
+fn initialize(version: &str) -> Value {
+    json!({
+        "jsonrpc": "2.0",
+        "id": 1,
+        "method": "initialize",
+        "params": {
+            "protocolVersion": version,
+            "capabilities": {},
+            "clientInfo": {"name": "test", "version": "1"},
+        },
+    })
+}
+
+/// Returns a request of the newer generation.
+fn request(id: u64, method: &str, version: &str) -> Value {
+    json!({
+        "jsonrpc": "2.0",
+        "id": id,
+        "method": method,
+        "params": {"_meta": {
+            "io.modelcontextprotocol/protocolVersion": version,
+            "io.modelcontextprotocol/clientCapabilities": {},
+        }},
+    })
+}
+
+/// Returns the messages as lines of a snapshot, without the texts that other tests cover.
+fn shown(messages: Vec<Value>) -> String {
+    let mut text = String::new();
+    for mut message in messages {
+        if let Some(instructions) = message.pointer_mut("/result/instructions") {
+            *instructions = json!("…");
+        }
+        if let Some(version) = message.pointer_mut("/result/serverInfo/version") {
+            *version = json!("…");
+        }
+        text += &format!("{message:#}\n");
+    }
+    text.replace(env!("CARGO_PKG_VERSION"), "…")
+}
+
+#[tokio::test]
+async fn the_older_generation_negotiates_each_version() {
+    for version in ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"] {
+        let answers = talk(&[initialize(version)]).await;
+        let [answer] = answers.as_slice() else {
+            panic!("expected one answer, got {answers:?}");
+        };
+        assert_eq!(answer["result"]["protocolVersion"], json!(version));
+    }
+}
+
+#[tokio::test]
+async fn the_answer_to_initialize() {
+    insta::assert_snapshot!(shown(talk(&[initialize("2025-11-25")]).await));
+}
+
+#[tokio::test]
+async fn a_version_that_does_not_exist_gets_one_that_does() {
+    let answers = talk(&[initialize("1999-01-01")]).await;
+    let version = answers
+        .first()
+        .map(|answer| &answer["result"]["protocolVersion"]);
+    assert_eq!(version, Some(&json!("2025-11-25")));
+}
+
+#[tokio::test]
+async fn the_answer_to_discover() {
+    let discover = request(1, "server/discover", "2026-07-28");
+    insta::assert_snapshot!(shown(talk(&[discover]).await));
+}
+
+#[tokio::test]
+async fn the_newer_generation_lists_tools_without_a_handshake() {
+    let answers = talk(&[request(1, "tools/list", "2026-07-28")]).await;
+    let result = &answers.first().expect("an answer")["result"];
+
+    assert_eq!(result["resultType"], json!("complete"));
+    assert!(result["ttlMs"].is_number());
+    assert!(result["cacheScope"].is_string());
+}
+
+#[tokio::test]
+async fn an_unknown_version_of_the_newer_generation_is_refused() {
+    let answers = talk(&[request(1, "tools/list", "2099-01-01")]).await;
+    insta::assert_snapshot!(shown(answers));
+}
+
+#[tokio::test]
+async fn both_generations_list_the_same_tools() {
+    let names = |answers: Vec<Value>| {
+        let answer = answers.into_iter().next_back().expect("an answer");
+        let tools = answer["result"]["tools"].as_array().expect("tools").clone();
+        let names = tools.into_iter().map(|tool| tool["name"].clone());
+        names.collect::<Vec<_>>()
+    };
+    let list = json!({"jsonrpc": "2.0", "id": 2, "method": "tools/list"});
+
+    let older = names(talk(&[initialize("2025-11-25"), list]).await);
+    let newer = names(talk(&[request(1, "tools/list", "2026-07-28")]).await);
+    assert_eq!(older, newer);
+}
+
+#[tokio::test]
+async fn the_instructions_name_only_tools_that_exist() {
+    let list = request(2, "tools/list", "2026-07-28");
+    let answers = talk(&[request(1, "server/discover", "2026-07-28"), list]).await;
+    let [discovered, listed] = answers.as_slice() else {
+        panic!("expected two answers, got {answers:?}");
+    };
+    let instructions = discovered["result"]["instructions"]
+        .as_str()
+        .expect("a text");
+    let tools = listed["result"]["tools"].as_array().expect("tools");
+
+    assert!(instructions.len() < 2000, "{} bytes", instructions.len());
+    let names: Vec<_> = instructions.split('`').skip(1).step_by(2).collect();
+    assert!(!names.is_empty());
+    for name in names {
+        let is_tool = tools.iter().any(|tool| tool["name"] == json!(name));
+        assert!(is_tool, "`{name}` is no tool");
+    }
+}
+
+#[tokio::test]
+async fn the_client_of_the_sdk_connects_in_every_mode() {
+    let newest = vec![ProtocolVersion::V_2026_07_28];
+    let modes = [
+        ClientLifecycleMode::Initialize,
+        ClientLifecycleMode::Discover {
+            preferred_versions: newest.clone(),
+        },
+        ClientLifecycleMode::Auto {
+            preferred_versions: newest,
+            legacy_version: None,
+        },
+    ];
+
+    for mode in modes {
+        let server = Server::builder().open().expect("the server opens");
+        let (ours, theirs) = tokio::io::duplex(64 * 1024);
+        tokio::spawn(server.serve(tokio::io::split(theirs)));
+
+        let client = ().serve_with_lifecycle(tokio::io::split(ours), mode).await;
+        let client = client.expect("the server answers");
+        assert!(client.list_all_tools().await.is_ok());
+    }
+}

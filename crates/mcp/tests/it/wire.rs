@@ -1,0 +1,197 @@
+//! Messages over lines: order, limits and clients that don't read.
+
+use std::time::Duration;
+
+use cogwork_mcp::{Limits, Server};
+use serde_json::{Value, json};
+use tokio::io::{
+    AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream, Lines, ReadHalf, WriteHalf,
+};
+use tokio::task::JoinHandle;
+
+/// A connection to a server in the same process.
+struct Connection {
+    server: Server,
+    lines: Lines<BufReader<ReadHalf<DuplexStream>>>,
+    writer: WriteHalf<DuplexStream>,
+    serving: JoinHandle<()>,
+}
+
+impl Connection {
+    /// Connects and initializes.
+    async fn open(limits: Limits) -> Self {
+        let server = Server::builder().with_limits(limits).open();
+        let server = server.expect("the server opens");
+        let (ours, theirs) = tokio::io::duplex(8 * 1024);
+        let serving = server.serve(tokio::io::split(theirs));
+        let serving = tokio::spawn(async move { serving.await.expect("no error") });
+        let (reader, writer) = tokio::io::split(ours);
+
+        let mut connection = Self {
+            server,
+            lines: BufReader::new(reader).lines(),
+            writer,
+            serving,
+        };
+        let initialize = json!({
+            "jsonrpc": "2.0",
+            "id": "start",
+            "method": "initialize",
+            "params": {
+                "protocolVersion": "2025-06-18",
+                "capabilities": {},
+                "clientInfo": {"name": "test", "version": "1"},
+            },
+        });
+        connection.send(&initialize).await;
+        connection.receive().await.expect("an answer");
+        connection
+    }
+
+    async fn send(&mut self, message: &Value) {
+        let line = format!("{message}\n");
+        self.writer
+            .write_all(line.as_bytes())
+            .await
+            .expect("written");
+    }
+
+    async fn receive(&mut self) -> Option<Value> {
+        let line = self.lines.next_line().await.ok()??;
+        Some(serde_json::from_str(&line).expect("JSON"))
+    }
+}
+
+fn list(id: impl Into<Value>) -> Value {
+    let id: Value = id.into();
+    json!({"jsonrpc": "2.0", "id": id, "method": "tools/list"})
+}
+
+#[tokio::test]
+async fn a_message_in_many_pieces_is_read() {
+    let mut connection = Connection::open(Limits::default()).await;
+    let line = format!("{}\r\n", list(1));
+
+    for byte in line.bytes() {
+        connection.writer.write_all(&[byte]).await.expect("written");
+        tokio::task::yield_now().await;
+    }
+    assert_eq!(
+        connection.receive().await.expect("an answer")["id"],
+        json!(1)
+    );
+}
+
+#[tokio::test]
+async fn the_last_message_needs_no_line_break() {
+    let mut connection = Connection::open(Limits::default()).await;
+    let line = list(1).to_string();
+
+    connection
+        .writer
+        .write_all(line.as_bytes())
+        .await
+        .expect("written");
+    connection.writer.shutdown().await.expect("the end");
+    assert_eq!(
+        connection.receive().await.expect("an answer")["id"],
+        json!(1)
+    );
+    assert!(connection.receive().await.is_none());
+}
+
+#[tokio::test]
+async fn the_limit_of_a_message_is_exact() {
+    let message = list("x".repeat(1000));
+    let bytes = message.to_string().len();
+
+    for (limit, is_accepted) in [(bytes, true), (bytes - 1, false)] {
+        let limits = Limits::default().with_message_bytes(limit);
+        let mut connection = Connection::open(limits).await;
+        connection.send(&message).await;
+        let answer = connection.receive().await.expect("an answer");
+        assert_eq!(answer.get("result").is_some(), is_accepted);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_client_that_does_not_read_stops_the_server_from_reading() {
+    let limits = Limits::default()
+        .with_concurrent_requests(4)
+        .with_waiting_requests(8);
+    let mut connection = Connection::open(limits).await;
+
+    let mut sent = 0_u64;
+    let writing = async {
+        loop {
+            connection.send(&list(sent)).await;
+            sent += 1;
+        }
+    };
+    // The clock only advances when nothing else can be done.
+    let writing = tokio::time::timeout(Duration::from_secs(1), writing).await;
+    assert!(writing.is_err());
+    assert!(sent < 1000, "{sent} requests were read");
+
+    // All of them are answered when the client reads, and the last one may be incomplete.
+    for _ in 0..sent {
+        assert!(connection.receive().await.is_some());
+    }
+}
+
+#[tokio::test]
+async fn an_id_in_use_is_refused_without_an_answer_to_the_first() {
+    let limits = Limits::default().with_concurrent_requests(1);
+    let mut connection = Connection::open(limits).await;
+    let both = format!("{}\n{}\n", list(1), list(1));
+    connection
+        .writer
+        .write_all(both.as_bytes())
+        .await
+        .expect("written");
+
+    let mut answers = [Value::Null, Value::Null];
+    for answer in &mut answers {
+        *answer = connection.receive().await.expect("an answer");
+    }
+    let results = answers.iter().filter(|answer| answer["id"] == json!(1));
+    assert_eq!(results.count(), 1);
+    let refused = answers.iter().find(|answer| answer["error"].is_object());
+    let refused = refused.expect("an error");
+    assert!(refused.get("id").is_none());
+    assert!(
+        refused["error"]["message"]
+            .to_string()
+            .contains("the id 1 is used")
+    );
+
+    // Afterwards, the id may be used again.
+    connection.send(&list(1)).await;
+    assert!(connection.receive().await.expect("an answer")["result"].is_object());
+}
+
+#[tokio::test]
+async fn stopping_ends_the_connection() {
+    let mut connection = Connection::open(Limits::default()).await;
+
+    connection.server.stop();
+
+    assert!(connection.receive().await.is_none());
+    assert!(connection.serving.await.is_ok());
+}
+
+#[tokio::test]
+async fn a_client_that_vanishes_ends_the_connection() {
+    let mut connection = Connection::open(Limits::default()).await;
+    connection.send(&list(1)).await;
+
+    let Connection {
+        serving,
+        lines,
+        writer,
+        ..
+    } = connection;
+    drop((lines, writer));
+
+    assert!(serving.await.is_ok());
+}
