@@ -68,8 +68,9 @@ impl SolveError {
         self
     }
 
-    /// Creates the error of a run, with the state in which it ended.
-    pub(super) fn of_run(error: RunError, mut solving: Solving) -> Self {
+    /// Creates the error of a run of a solver's [flow](super::Solver::into_flow), with the state in
+    /// which it ended. The calls of the turn that failed are added to the state.
+    pub fn of_run(error: RunError, mut solving: Solving) -> Self {
         let mut error = if error.downcast_ref::<Self>().is_some() {
             match error.into_source().map(|source| source.downcast::<Self>()) {
                 Some(Ok(own)) => *own,
@@ -129,8 +130,8 @@ impl SolveError {
 
     /// Returns the run up to the failure, with all calls.
     ///
-    /// It is only set by [`Solver::solve`](super::Solver::solve), since a program that runs the
-    /// flow already has the state.
+    /// It is only set by [`Solver::solve`](super::Solver::solve) and [`of_run`](Self::of_run), since
+    /// a program that runs the flow already has the state.
     pub fn so_far(&self) -> Option<&Solving> {
         self.0.so_far.as_deref()
     }
