@@ -5,8 +5,9 @@ use std::sync::Arc;
 
 use futures_util::FutureExt;
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CustomRequest, CustomResult, Implementation,
-    ListToolsResult, PaginatedRequestParams, ProtocolVersion, ServerCapabilities, ServerConfig,
+    CallToolRequestParams, CallToolResponse, CancelTaskParams, CustomRequest, CustomResult,
+    GetTaskParams, GetTaskResult, Implementation, ListToolsResult, PaginatedRequestParams,
+    ProtocolVersion, ServerCapabilities, ServerConfig, UpdateTaskParams,
 };
 use rmcp::service::{RequestContext, RoleServer};
 use rmcp::{ErrorData, ServerHandler};
@@ -29,7 +30,10 @@ pub(crate) struct Handler {
 
 impl ServerHandler for Handler {
     fn get_info(&self) -> ServerConfig {
-        let capabilities = ServerCapabilities::builder().enable_tools().build();
+        let capabilities = ServerCapabilities::builder()
+            .enable_tools()
+            .enable_tasks()
+            .build();
         let mut info = ServerConfig::new(capabilities);
         info.server_info = Implementation::new("cogwork", env!("CARGO_PKG_VERSION"));
         info.instructions = Some(INSTRUCTIONS.trim().to_owned());
@@ -41,7 +45,7 @@ impl ServerHandler for Handler {
         _: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        let tools = self.shared.tools.iter();
+        let tools = self.shared.tools.iter().filter(|tool| tool.is_listed());
         let definitions = tools.map(|tool| tool.definition.clone());
         Ok(ListToolsResult::with_all_items(definitions.collect()))
     }
@@ -83,6 +87,33 @@ impl ServerHandler for Handler {
     ) -> Result<CustomResult, ErrorData> {
         Err(crate::unknown_request::error(&request))
     }
+
+    async fn get_task(
+        &self,
+        request: GetTaskParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<GetTaskResult, ErrorData> {
+        let tasks = self.shared.tasks.of(self.connection(&context).owner());
+        tasks.get_task(&request.task_id).map(GetTaskResult::new)
+    }
+
+    async fn update_task(
+        &self,
+        request: UpdateTaskParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        let tasks = self.shared.tasks.of(self.connection(&context).owner());
+        tasks.update_task(&request.task_id, request.input_responses)
+    }
+
+    async fn cancel_task(
+        &self,
+        request: CancelTaskParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        let tasks = self.shared.tasks.of(self.connection(&context).owner());
+        tasks.cancel_task(&request.task_id)
+    }
 }
 
 impl Handler {
@@ -107,8 +138,8 @@ impl Handler {
 
     fn unknown_tool(&self, name: &str) -> ToolFailure {
         let name = cogwork_text::Name(name);
-        let names = self.shared.tools.iter().map(|tool| &tool.definition.name);
-        let known = cogwork_text::NameList::or(names);
+        let tools = self.shared.tools.iter().filter(|tool| tool.is_listed());
+        let known = cogwork_text::NameList::or(tools.map(|tool| &tool.definition.name));
         ToolFailure::message(format_args!("there is no tool `{name}`; expected {known}"))
     }
 }

@@ -22,6 +22,7 @@ mod connection;
 mod guided;
 mod handler;
 mod sequential;
+mod solve;
 mod store;
 mod think;
 mod tool;

@@ -38,6 +38,8 @@ pub struct Limits {
     pub open_sessions: usize,
     /// The maximum number of requests that are handled at the same time. The default is 64.
     pub concurrent_requests: usize,
+    /// The maximum number of runs of the tool `solve` at the same time. The default is 4.
+    pub solve_runs: usize,
     /// The maximum size of the database of sessions, in bytes. The default is 2 GiB.
     pub database_bytes: usize,
     /// How long a change waits for another process that is writing to the database. The default is
@@ -64,6 +66,7 @@ impl Default for Limits {
             sessions: 10_000,
             open_sessions: 64,
             concurrent_requests: 64,
+            solve_runs: 4,
             database_bytes: 2 * 1024 * 1024 * 1024,
             lock_timeout: Duration::from_secs(5),
             replies: 1_000,
@@ -129,6 +132,11 @@ impl Limits {
     limit! {
         /// Sets the maximum number of requests that are handled at the same time.
         with_concurrent_requests, concurrent_requests
+    }
+
+    limit! {
+        /// Sets the maximum number of runs of the tool `solve` at the same time.
+        with_solve_runs, solve_runs
     }
 
     limit! {

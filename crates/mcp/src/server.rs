@@ -12,6 +12,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::connection::Connection;
 use crate::handler::Handler;
+use crate::solve::{SolveSettings, Tasks};
 use crate::store::{Owner, SessionStore};
 use crate::tool::ListedTool;
 use crate::wire::LineTransport;
@@ -43,6 +44,7 @@ pub(crate) struct Shared {
     pub(crate) limits: Limits,
     pub(crate) store: SessionStore,
     pub(crate) stop: CancellationToken,
+    pub(crate) tasks: Tasks,
 }
 
 impl Server {
@@ -55,6 +57,7 @@ impl Server {
             limits: Limits::default(),
             strategies: Strategies::default(),
             has_think_strategies: false,
+            solve: SolveSettings::default(),
         }
     }
 
@@ -142,6 +145,7 @@ pub struct ServerBuilder {
     pub(crate) limits: Limits,
     pub(crate) strategies: Strategies,
     pub(crate) has_think_strategies: bool,
+    pub(crate) solve: SolveSettings,
 }
 
 impl ServerBuilder {
@@ -242,13 +246,15 @@ impl ServerBuilder {
         let store = store.map_err(ServerError::of)?;
         let store = store.with_strategies(strategies);
 
-        let tools = crate::tools::all(&store, &self);
+        let tasks = Tasks::default();
+        let tools = crate::tools::all(&store, &self, &tasks);
         let shared = Shared {
             tools: tools.into_iter().map(ListedTool::new).collect(),
             requests: Semaphore::new(self.limits.concurrent_requests),
             limits: self.limits,
             store,
             stop: CancellationToken::new(),
+            tasks,
         };
         Ok(Server {
             shared: Arc::new(shared),

@@ -15,6 +15,11 @@ pub(crate) trait ServerTool: Send + Sync {
     /// Returns the name, the description and the schemas. Called once.
     fn definition(&self) -> Tool;
 
+    /// Returns whether clients see the tool. One that isn't listed explains why when it is called.
+    fn is_listed(&self) -> bool {
+        true
+    }
+
     /// Returns the result of a call.
     ///
     /// # Errors
@@ -33,6 +38,11 @@ impl ListedTool {
     pub(crate) fn new(tool: Box<dyn ServerTool>) -> Self {
         let definition = tool.definition();
         Self { definition, tool }
+    }
+
+    /// Returns whether clients see the tool.
+    pub(crate) fn is_listed(&self) -> bool {
+        self.tool.is_listed()
     }
 }
 

@@ -1,0 +1,132 @@
+//! The methods by which runs solve problems.
+
+use std::fmt;
+use std::sync::Arc;
+
+use cogwork_cot::{ChainOfThought, Flow, Reasoning};
+use cogwork_llm::{Budget, LlmClient};
+use cogwork_strategies::{SolveBudget, Solver, StrategyName};
+
+use super::ask::asking;
+use super::settings::SolveSettings;
+
+/// The name of the loop of thoughts with a plan.
+const LOOP: &str = "loop";
+
+/// The name of the flow from a file.
+const FLOW: &str = "flow";
+
+/// What the server can solve problems with.
+pub(super) struct Backend {
+    client: Option<ClientBackend>,
+    #[cfg(feature = "agents")]
+    pub(super) flow: Option<Arc<cogwork_agents::FileFlow>>,
+    pub(super) budget: SolveBudget,
+}
+
+/// The methods that need a client. They are shared by all runs, because they remember which forms of
+/// replies the server of the client has refused.
+pub(super) struct ClientBackend {
+    pub(super) client: Arc<dyn LlmClient>,
+    has_tools: bool,
+    solvers: Vec<(StrategyName, Solver)>,
+    pub(super) reasoning: Flow<Reasoning>,
+}
+
+/// A method.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Method {
+    Strategy(StrategyName),
+    /// The loop of thoughts with a plan.
+    Loop,
+    /// The flow from a file.
+    #[cfg_attr(
+        not(feature = "agents"),
+        expect(dead_code, reason = "there are no files")
+    )]
+    Flow,
+}
+
+impl Method {
+    pub(super) fn as_str(self) -> &'static str {
+        match self {
+            Self::Strategy(name) => name.as_str(),
+            Self::Loop => LOOP,
+            Self::Flow => FLOW,
+        }
+    }
+}
+
+impl fmt::Display for Method {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl Backend {
+    pub(super) fn new(settings: &SolveSettings) -> Self {
+        let client = settings.client.as_ref();
+        Self {
+            client: client.map(|client| ClientBackend::new(client, settings)),
+            #[cfg(feature = "agents")]
+            flow: settings.flow.clone(),
+            budget: settings.budget,
+        }
+    }
+
+    pub(super) fn client(&self) -> Option<&ClientBackend> {
+        self.client.as_ref()
+    }
+
+    /// Returns the methods that can be used. The first one is the default.
+    pub(super) fn methods(&self) -> Vec<Method> {
+        let mut methods = Vec::new();
+
+        #[cfg(feature = "agents")]
+        if self.flow.is_some() {
+            methods.push(Method::Flow);
+        }
+        if self.client.is_some() {
+            methods.push(Method::Loop);
+            methods.extend(StrategyName::ALL.map(Method::Strategy));
+        }
+        methods
+    }
+}
+
+impl ClientBackend {
+    fn new(client: &Arc<dyn LlmClient>, settings: &SolveSettings) -> Self {
+        let tools = &settings.tools;
+        let solver = |name| {
+            let solver = Solver::new(Arc::clone(client), name).with_tools(tools.clone());
+            (name, solver)
+        };
+        let reasoning = ChainOfThought::new(Arc::clone(client)).with_tools(tools.clone());
+
+        Self {
+            client: Arc::clone(client),
+            has_tools: !tools.is_empty(),
+            solvers: StrategyName::ALL.map(solver).into(),
+            reasoning: reasoning.into_flow(),
+        }
+    }
+
+    /// Returns the solver for a run with this budget.
+    pub(super) fn solver(&self, strategy: StrategyName, budget: &SolveBudget) -> Option<Solver> {
+        let mut solvers = self.solvers.iter();
+        let found = solvers.find(|(name, _)| *name == strategy);
+        let solver = found.map(|(_, solver)| solver.clone())?;
+
+        let needs_tools = strategy == StrategyName::Rewoo;
+        if !needs_tools || self.has_tools {
+            return Some(solver);
+        }
+
+        // The solver doesn't count what a tool asks a model, so the client does.
+        let client = Budget::new(Arc::clone(&self.client))
+            .with_calls(budget.calls.into())
+            .with_tokens(budget.tokens);
+        let tools = asking(client.clone());
+        Some(solver.with_client(client).with_tools(tools))
+    }
+}

@@ -1,0 +1,132 @@
+//! A client that keeps the notifications it gets, in both generations of the protocol.
+
+use cogwork_mcp::Server;
+use rmcp::ClientHandler;
+use rmcp::model::{
+    CallToolRequestParams, CallToolResult, ClientCapabilities, ClientConfig,
+    ProgressNotificationParam, ProtocolVersion, ResourceUpdatedNotificationParam,
+};
+use rmcp::service::{
+    ClientLifecycleMode, ClientServiceExt, NotificationContext, RoleClient, RunningService,
+};
+use serde_json::Value;
+use tokio::sync::mpsc;
+
+/// A generation of the protocol.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Era {
+    /// With a handshake, up to 2025-11-25.
+    Initialize,
+    /// Without one, since 2026-07-28.
+    Discover,
+}
+
+impl Era {
+    pub const BOTH: [Self; 2] = [Self::Initialize, Self::Discover];
+
+    fn lifecycle(self) -> ClientLifecycleMode {
+        match self {
+            Self::Initialize => ClientLifecycleMode::Initialize,
+            Self::Discover => ClientLifecycleMode::Discover {
+                preferred_versions: vec![ProtocolVersion::V_2026_07_28],
+            },
+        }
+    }
+}
+
+/// A notification that a host got.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Seen {
+    Progress { thoughts: f64, line: String },
+    Updated(String),
+    ListChanged,
+}
+
+/// A connected host.
+pub struct Host {
+    pub client: RunningService<RoleClient, Handler>,
+    pub seen: mpsc::UnboundedReceiver<Seen>,
+}
+
+pub struct Handler {
+    seen: mpsc::UnboundedSender<Seen>,
+    has_tasks: bool,
+}
+
+impl Host {
+    pub async fn connect(server: &Server, era: Era) -> Self {
+        Self::connect_with(server, era, false).await
+    }
+
+    /// Connects a host that understands tasks.
+    pub async fn connect_with_tasks(server: &Server, era: Era) -> Self {
+        Self::connect_with(server, era, true).await
+    }
+
+    async fn connect_with(server: &Server, era: Era, has_tasks: bool) -> Self {
+        let (ours, theirs) = tokio::io::duplex(64 * 1024);
+        tokio::spawn(server.serve(tokio::io::split(theirs)));
+
+        let (sender, seen) = mpsc::unbounded_channel();
+        let handler = Handler {
+            seen: sender,
+            has_tasks,
+        };
+        let client = handler.serve_with_lifecycle(tokio::io::split(ours), era.lifecycle());
+        Self {
+            client: client.await.expect("the server answers"),
+            seen,
+        }
+    }
+
+    /// Calls `solve`, and returns its result.
+    pub async fn solve(&self, arguments: Value) -> CallToolResult {
+        let result = self.client.call_tool(call("solve", arguments)).await;
+        result.expect("a result")
+    }
+
+    /// Returns the notifications so far.
+    pub fn seen(&mut self) -> Vec<Seen> {
+        std::iter::from_fn(|| self.seen.try_recv().ok()).collect()
+    }
+}
+
+/// Returns a request for a call.
+pub fn call(tool: &'static str, arguments: Value) -> CallToolRequestParams {
+    let Value::Object(arguments) = arguments else {
+        panic!("the arguments are an object");
+    };
+    CallToolRequestParams::new(tool).with_arguments(arguments)
+}
+
+impl ClientHandler for Handler {
+    fn get_info(&self) -> ClientConfig {
+        let mut info = ClientConfig::default();
+        if self.has_tasks {
+            info.capabilities = ClientCapabilities::builder().enable_tasks().build();
+        }
+        info
+    }
+
+    async fn on_progress(
+        &self,
+        progress: ProgressNotificationParam,
+        _: NotificationContext<RoleClient>,
+    ) {
+        let line = progress.message.unwrap_or_default();
+        let thoughts = progress.progress;
+        let _ = self.seen.send(Seen::Progress { thoughts, line });
+    }
+
+    async fn on_resource_updated(
+        &self,
+        updated: ResourceUpdatedNotificationParam,
+        _: NotificationContext<RoleClient>,
+    ) {
+        let _ = self.seen.send(Seen::Updated(updated.uri));
+    }
+
+    async fn on_resource_list_changed(&self, _: NotificationContext<RoleClient>) {
+        let _ = self.seen.send(Seen::ListChanged);
+    }
+}

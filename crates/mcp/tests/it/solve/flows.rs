@@ -1,0 +1,76 @@
+use cogwork_agents::Loader;
+use cogwork_mcp::Server;
+use serde_json::{Value, json};
+
+use crate::host::{Era, Host, Seen};
+use crate::support::text;
+
+const FLOW: &str = "
+name: review
+nodes:
+  - id: writer
+    type: agent
+    config: {provider: scripted, replies: ['The key is ${KEY}.'], role: You write.}
+  - id: critic
+    type: agent
+    config: {provider: scripted, replies: [Good.], role: You judge.}
+edges:
+  - {from: writer, to: critic}
+  - {from: critic, to: end}
+";
+
+async fn host() -> Host {
+    let loader = Loader::new().with_environment(|_| Some("secret-of-the-server".to_owned()));
+    let flow = loader.load_text("review.yaml", FLOW).expect("a flow");
+    let server = Server::builder().with_flow(flow).open();
+    Host::connect(&server.expect("it opens"), Era::Initialize).await
+}
+
+#[tokio::test]
+async fn a_flow_from_a_file_is_the_default_method_and_its_visits_are_thoughts() {
+    let mut host = host().await;
+
+    let result = host.solve(json!({"problem": "Roses"})).await;
+
+    assert_eq!(result.is_error, Some(false), "{}", text(&result));
+    let data = result.structured_content.as_ref().expect("data");
+    assert_eq!(data["strategy"], "flow");
+    assert_eq!(data["answer"], "Good.");
+    assert_eq!(data["thoughts"], 2);
+
+    let lines = host.seen().into_iter().map(|seen| match seen {
+        Seen::Progress { line, .. } => line,
+        other => panic!("expected progress, got {other:?}"),
+    });
+    let lines: Vec<_> = lines.collect();
+    assert_eq!(lines, ["writer: The key is ${KEY}.", "critic: Good."]);
+}
+
+#[tokio::test]
+async fn without_a_client_only_the_flow_is_offered() {
+    let host = host().await;
+
+    let tools = host.client.list_all_tools().await.expect("a list");
+    let tool = tools
+        .iter()
+        .find(|tool| tool.name == "solve")
+        .expect("the tool");
+
+    let input = Value::Object((*tool.input_schema).clone());
+    assert_eq!(input["properties"]["strategy"]["enum"], json!(["flow"]));
+}
+
+#[tokio::test]
+async fn only_the_time_of_a_flow_can_be_limited() {
+    let host = host().await;
+
+    let refused = host
+        .solve(json!({"problem": "Roses", "budget": {"calls": 1}}))
+        .await;
+    let solved = host
+        .solve(json!({"problem": "Roses", "budget": {"seconds": 9}}))
+        .await;
+
+    assert!(text(&refused).contains("`seconds`"), "{}", text(&refused));
+    assert_eq!(solved.is_error, Some(false));
+}

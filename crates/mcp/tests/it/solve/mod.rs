@@ -1,0 +1,10 @@
+//! The tool `solve`.
+
+mod arguments;
+mod budgets;
+mod cancelling;
+#[cfg(feature = "agents")]
+mod flows;
+mod runs;
+mod stalled;
+mod tasks;
