@@ -38,7 +38,7 @@ impl SequentialThinking {
     ) -> Result<Answer, ToolFailure> {
         let thought = &arguments.thought;
         let named = arguments.session.clone();
-        let new = NewSession {
+        let new = || NewSession {
             id: named.clone(),
             kind: SessionKind::Sequential,
             title: title(thought),
@@ -46,15 +46,21 @@ impl SequentialThinking {
         };
 
         // Calls without an id are independent of those with one, as if there were no ids.
-        let id = named.unwrap_or_else(|| connection.current_or_new(SessionKind::Sequential));
+        let unnamed = || connection.current_or_new(SessionKind::Sequential);
+        let id = named.clone().unwrap_or_else(unnamed);
         self.sessions
-            .change_or_create(connection.owner(), &id, Some(&new), |history| {
-                if self.is_strict {
-                    history.check(thought).map_err(ToolFailure::message)?;
-                }
-                history.record(thought);
-                Ok(changed(thought, history))
-            })
+            .change_or_create_with(
+                connection.owner(),
+                &id,
+                || Some(new()),
+                |history| {
+                    if self.is_strict {
+                        history.check(thought).map_err(ToolFailure::message)?;
+                    }
+                    history.record(thought);
+                    Ok(changed(thought, history))
+                },
+            )
             .await
     }
 }

@@ -66,28 +66,39 @@ impl Database {
 
     /// Does work within a transaction, and returns its result once the transaction is committed.
     ///
-    /// The work is done even if the future is dropped.
-    pub(super) async fn write<T: Send + 'static>(
+    /// The work is queued at once, and done even if the future is dropped. Work is done in the order
+    /// in which it was queued.
+    pub(super) fn write<T: Send + 'static, W>(
         &self,
-        work: impl FnOnce(&Connection) -> Result<T, StoreError> + Send + 'static,
-    ) -> Result<T, StoreError> {
+        work: W,
+    ) -> impl Future<Output = Result<T, StoreError>> + Send + use<T, W>
+    where
+        W: FnOnce(&Connection) -> Result<T, StoreError> + Send + 'static,
+    {
         let work = |connection: &Connection| undone_if_failed(connection, work);
-        self.transaction(Access::Write, work).await
+        self.transaction(Access::Write, work)
     }
 
-    /// Reads a consistent state, without waiting for processes that are writing.
-    pub(super) async fn read<T: Send + 'static>(
+    /// Reads a consistent state, without waiting for processes that are writing. Includes what was
+    /// queued earlier.
+    pub(super) fn read<T: Send + 'static, W>(
         &self,
-        work: impl FnOnce(&Connection) -> Result<T, StoreError> + Send + 'static,
-    ) -> Result<T, StoreError> {
-        self.transaction(Access::Read, work).await
+        work: W,
+    ) -> impl Future<Output = Result<T, StoreError>> + Send + use<T, W>
+    where
+        W: FnOnce(&Connection) -> Result<T, StoreError> + Send + 'static,
+    {
+        self.transaction(Access::Read, work)
     }
 
-    async fn transaction<T: Send + 'static>(
+    fn transaction<T: Send + 'static, W>(
         &self,
         access: Access,
-        work: impl FnOnce(&Connection) -> Result<T, StoreError> + Send + 'static,
-    ) -> Result<T, StoreError> {
+        work: W,
+    ) -> impl Future<Output = Result<T, StoreError>> + Send + use<T, W>
+    where
+        W: FnOnce(&Connection) -> Result<T, StoreError> + Send + 'static,
+    {
         let (sender, receiver) = oneshot::channel();
         let run = Box::new(move |connection: Result<&Connection, StoreError>| {
             let result = connection.and_then(work);
@@ -99,8 +110,11 @@ impl Database {
             Outcome { error, acknowledge }
         });
 
-        self.jobs.try_send(Job { access, run }).map_err(not_sent)?;
-        receiver.await.map_err(|_| ended())?
+        let sent = self.jobs.try_send(Job { access, run }).map_err(not_sent);
+        async move {
+            sent?;
+            receiver.await.map_err(|_| ended())?
+        }
     }
 }
 

@@ -14,17 +14,26 @@ pub(super) struct Position {
     /// Another session with the same id has another key.
     pub(super) session: i64,
     pub(super) entries: u64,
+    /// The stamp of the last entry, or `None` if any entry will do.
+    pub(super) stamp: Option<i64>,
 }
 
 impl Position {
     pub(super) fn start_of(session: i64) -> Self {
-        let entries = 0;
-        Self { session, entries }
+        Self {
+            session,
+            entries: 0,
+            stamp: None,
+        }
     }
 
-    pub(super) fn next(self) -> Self {
-        let entries = self.entries.saturating_add(1);
-        Self { entries, ..self }
+    /// Returns the position after another entry.
+    pub(super) fn next(self, stamp: i64) -> Self {
+        Self {
+            session: self.session,
+            entries: self.entries.saturating_add(1),
+            stamp: Some(stamp),
+        }
     }
 }
 
@@ -34,9 +43,16 @@ pub(super) struct Recent {
     pub(super) kind: SessionKind,
     /// Where the entries start.
     pub(super) start: Start,
-    pub(super) entries: Vec<String>,
+    pub(super) entries: Vec<Entry>,
     /// Whether there are no more entries.
     pub(super) is_complete: bool,
+}
+
+/// An entry that is stored.
+#[derive(Debug)]
+pub(super) struct Entry {
+    pub(super) stamp: i64,
+    pub(super) body: String,
 }
 
 /// Where entries start.
@@ -63,6 +79,7 @@ pub(crate) struct Shortened {
 /// What is appended.
 #[derive(Debug)]
 pub(super) struct Addition {
+    pub(super) stamp: i64,
     pub(super) body: String,
     pub(super) change: Change,
     pub(super) shortened: Option<Shortened>,
@@ -79,11 +96,11 @@ pub(super) fn recent(
         return Ok(None);
     };
 
-    let is_there = |position: &Position| {
-        let kept = row.dropped..=row.entries;
-        position.session == row.key && kept.contains(&position.entries)
+    let there = match position {
+        Some(position) if is_there(connection, &row, position)? => Some(position),
+        _ => None,
     };
-    let (start, after) = match position.filter(is_there) {
+    let (start, after) = match there {
         Some(position) => (Start::There, position.entries),
         None => (anew(connection, &row)?, row.dropped),
     };
@@ -134,20 +151,37 @@ fn row_of(
     }))
 }
 
+/// Returns whether the session has the entry that a position is after, and the next ones.
+fn is_there(connection: &Connection, row: &Found, position: Position) -> Result<bool, StoreError> {
+    let kept = row.dropped..=row.entries;
+    if position.session != row.key || !kept.contains(&position.entries) {
+        return Ok(false);
+    }
+    let Some(stamp) = position.stamp else {
+        return Ok(true);
+    };
+
+    let found = connection
+        .prepare_cached("SELECT stamp FROM entries WHERE session = ?1 AND number = ?2")?
+        .query_row([row.key, signed(position.entries)], |row| row.get(0))
+        .optional()?;
+    Ok(found == Some(stamp))
+}
+
 fn anew(connection: &Connection, row: &Found) -> Result<Start, StoreError> {
     let base = connection
         .prepare_cached("SELECT base FROM sessions WHERE key = ?1")?
         .query_row([row.key], |row| row.get(0))?;
     let position = Position {
-        session: row.key,
         entries: row.dropped,
+        ..Position::start_of(row.key)
     };
     Ok(Start::Anew { position, base })
 }
 
-fn page(connection: &Connection, session: i64, after: u64) -> Result<Vec<String>, StoreError> {
+fn page(connection: &Connection, session: i64, after: u64) -> Result<Vec<Entry>, StoreError> {
     let mut query = connection.prepare_cached(
-        "SELECT number, body FROM entries WHERE session = ?1 AND number > ?2 ORDER BY number",
+        "SELECT number, stamp, body FROM entries WHERE session = ?1 AND number > ?2 ORDER BY number",
     )?;
     let mut rows = query.query(params![session, signed(after)])?;
 
@@ -163,9 +197,12 @@ fn page(connection: &Connection, session: i64, after: u64) -> Result<Vec<String>
             return Err(StoreError::new(message));
         }
 
-        let body: String = row.get(1)?;
-        bytes = bytes.saturating_add(body.len());
-        entries.push(body);
+        let entry = Entry {
+            stamp: row.get(1)?,
+            body: row.get(2)?,
+        };
+        bytes = bytes.saturating_add(entry.body.len());
+        entries.push(entry);
     }
     Ok(entries)
 }
@@ -181,12 +218,13 @@ pub(super) fn append(
         return Ok(None);
     }
 
-    let next = position.next();
+    let next = position.next(addition.stamp);
     connection
-        .prepare_cached("INSERT INTO entries VALUES (?1, ?2, ?3, ?4, ?5)")?
+        .prepare_cached("INSERT INTO entries VALUES (?1, ?2, ?3, ?4, ?5, ?6)")?
         .execute(params![
             next.session,
             signed(next.entries),
+            addition.stamp,
             now,
             addition.body,
             addition.change.text.to_lowercase()
@@ -210,7 +248,8 @@ fn advance(
             "UPDATE sessions SET entries = entries + 1, updated = ?3,
                 title = coalesce(?4, title), strategy = coalesce(?5, strategy),
                 is_complete = coalesce(?6, is_complete)
-            WHERE key = ?1 AND entries = ?2",
+            WHERE key = ?1 AND entries = ?2 AND (?7 IS NULL OR ?7 =
+                (SELECT stamp FROM entries WHERE session = ?1 AND number = ?2))",
         )?
         .execute(params![
             position.session,
@@ -218,7 +257,8 @@ fn advance(
             now,
             change.title,
             change.strategy,
-            change.is_complete
+            change.is_complete,
+            position.stamp
         ])?;
     Ok(advanced > 0)
 }

@@ -8,7 +8,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use tokio::sync::Mutex as AsyncMutex;
 
-use super::position::{Addition, Position, Recent, Start};
+use super::position::{Addition, Entry, Position, Recent, Start};
 use super::{
     Change, NewSession, Owner, SessionId, SessionKind, SessionStore, Shortened, StoreError,
 };
@@ -141,22 +141,34 @@ impl<R: Recorded> RecordedSessions<R> {
         owner: &Owner,
         id: &SessionId,
         new: Option<&NewSession>,
+        change: impl FnMut(&mut R) -> Result<Changed<R::Entry, T>, E>,
+    ) -> Result<T, E> {
+        let new = || new.cloned();
+        self.change_or_create_with(owner, id, new, change).await
+    }
+
+    /// Like [`change`](Self::change), but creates the session that `new` returns if there is none.
+    pub(crate) async fn change_or_create_with<T, E: From<StoreError>>(
+        &self,
+        owner: &Owner,
+        id: &SessionId,
+        new: impl Fn() -> Option<NewSession>,
         mut change: impl FnMut(&mut R) -> Result<Changed<R::Entry, T>, E>,
     ) -> Result<T, E> {
         let slot = self.slot(owner, id);
-        let mut session = slot.lock().await;
 
-        for _ in 0..TRIES {
+        for attempt in 0..TRIES {
+            let mut session = slot.lock().await;
             // If this future is dropped or fails, the session is read again for the next call.
-            let mut open = match session.take() {
+            let known = session.take().filter(|_| attempt == 0);
+            let mut open = match known {
                 Some(open) => open,
                 None => self.caught_up(owner, id, None).await?,
             };
             let position = open.position;
-            let at = match (position, new) {
-                (Some(position), _) => Ok(position),
-                (None, Some(new)) => Err(new.clone()),
-                (None, None) => return Err(missing(id).into()),
+            let at = match position {
+                Some(position) => Ok(position),
+                None => Err(new().ok_or_else(|| missing(id))?),
             };
 
             let changed = match change(&mut open.state) {
@@ -171,17 +183,34 @@ impl<R: Recorded> RecordedSessions<R> {
                 }
             };
 
+            let stamp = self.store.stamp();
             let addition = Addition {
+                stamp,
                 body: written(&changed.entry)?,
                 change: changed.change,
                 shortened: open.state.shortened(),
             };
-            let appended = self.store.append_at(owner, id, at, addition).await?;
-            if appended.is_some() {
-                open.position = appended;
+            let appended = self.store.append_at(owner, id, at, addition);
+            open.position = position.map(|position| position.next(stamp));
+
+            // Other calls go on with the new state before it is stored. If it cannot be stored, what
+            // they append is refused, because there is no entry with this stamp.
+            let held = if attempt == 0 && position.is_some() {
                 *session = Some(open);
-                return Ok(changed.result);
+                drop(session);
+                None
+            } else {
+                Some((session, open))
+            };
+
+            let Some(position) = appended.await? else {
+                continue;
+            };
+            if let Some((mut session, mut open)) = held {
+                open.position = Some(position);
+                *session = Some(open);
             }
+            return Ok(changed.result);
         }
 
         let message = format_args!("the session `{id}` is used by too many others; try again");
@@ -242,8 +271,8 @@ impl<R: Recorded> RecordedSessions<R> {
             open = self.restored(id, position, base)?;
         }
 
-        for body in recent.entries {
-            let position = open.position.map(Position::next);
+        for Entry { stamp, body } in recent.entries {
+            let position = open.position.map(|position| position.next(stamp));
             let number = position.map_or(0, |position| position.entries);
             let damaged = |reason: String| {
                 let message = format_args!("entry {number} of the session `{id}`: {reason}");

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use cogwork_strategies::Strategies;
@@ -23,17 +24,20 @@ pub(crate) struct SessionStore {
     database: Database,
     limits: Limits,
     strategies: Arc<Strategies>,
+    stamps: Arc<AtomicI64>,
 }
 
 impl SessionStore {
     /// Opens the database in this folder, or one in memory if it is `None`. May block.
     pub(crate) fn open(folder: Option<&Path>, limits: Limits) -> Result<Self, StoreError> {
         let database = Database::open(folder, &limits)?;
+        let stamps = Arc::new(AtomicI64::new(random_stamp()));
         let strategies = Arc::new(Strategies::built_in());
         Ok(Self {
             database,
             limits,
             strategies,
+            stamps,
         })
     }
 
@@ -46,6 +50,11 @@ impl SessionStore {
     /// Returns the strategies that sessions may follow, and by which they are rebuilt.
     pub(crate) fn strategies(&self) -> &Arc<Strategies> {
         &self.strategies
+    }
+
+    /// Returns a stamp that no other entry has.
+    pub(super) fn stamp(&self) -> i64 {
+        self.stamps.fetch_add(1, Ordering::Relaxed)
     }
 
     pub(crate) fn limits(&self) -> &Limits {
@@ -143,14 +152,16 @@ impl SessionStore {
     ) -> Result<Appended, StoreError> {
         let owner = owner.0.clone();
         let id = id.clone();
+        let stamp = self.stamp();
         self.database
             .write(move |connection| {
                 let session = key_of(connection, &owner, &id)?;
                 let position = Position {
-                    session,
                     entries: after,
+                    ..Position::start_of(session)
                 };
                 let addition = Addition {
+                    stamp,
                     body,
                     change,
                     shortened: None,
@@ -163,33 +174,33 @@ impl SessionStore {
 
     /// Appends an entry to the session that this position is in, or to a new one, and returns the
     /// new position. Returns `None` if the session isn't at the position, or already exists.
-    pub(super) async fn append_at(
+    ///
+    /// This is queued at once.
+    pub(super) fn append_at(
         &self,
         owner: &Owner,
         id: &SessionId,
         at: Result<Position, NewSession>,
         addition: Addition,
-    ) -> Result<Option<Position>, StoreError> {
+    ) -> impl Future<Output = Result<Option<Position>, StoreError>> + Send + use<> {
         let owner = owner.0.clone();
         let id = id.clone();
         let most = self.limits.sessions;
 
-        self.database
-            .write(move |connection| {
-                let position = match at {
-                    Ok(position) => Some(position),
-                    Err(new) => {
-                        make_room(connection, &owner, most)?;
-                        insert_session(connection, &owner, &id, &new)?.map(Position::start_of)
-                    }
-                };
+        self.database.write(move |connection| {
+            let position = match at {
+                Ok(position) => Some(position),
+                Err(new) => {
+                    make_room(connection, &owner, most)?;
+                    insert_session(connection, &owner, &id, &new)?.map(Position::start_of)
+                }
+            };
 
-                let Some(position) = position else {
-                    return Ok(None);
-                };
-                position::append(connection, position, &addition)
-            })
-            .await
+            let Some(position) = position else {
+                return Ok(None);
+            };
+            position::append(connection, position, &addition)
+        })
     }
 
     /// Removes a session. Returns whether there was one.
@@ -356,6 +367,12 @@ pub(super) fn signed(number: u64) -> i64 {
 
 fn signed_size(number: usize) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
+}
+
+/// Returns the first of many stamps, which others will hardly choose.
+fn random_stamp() -> i64 {
+    let (high, _) = uuid::Uuid::new_v4().as_u64_pair();
+    high.cast_signed()
 }
 
 /// Returns the milliseconds since 1970.

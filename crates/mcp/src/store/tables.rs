@@ -37,10 +37,10 @@ const TABLES: &str = "
         updated INTEGER NOT NULL,
         UNIQUE (owner, id)
     ) STRICT;
-    CREATE INDEX sessions_by_update ON sessions (owner, updated);
     CREATE TABLE entries (
         session INTEGER NOT NULL REFERENCES sessions ON DELETE CASCADE,
         number INTEGER NOT NULL, -- from 1
+        stamp INTEGER NOT NULL, -- tells apart those that different processes have appended
         written INTEGER NOT NULL,
         body TEXT NOT NULL,
         words TEXT NOT NULL, -- in lower case, for searches
