@@ -13,6 +13,7 @@ mod exports;
 mod hostile;
 mod lists;
 mod resumed;
+mod schemas;
 mod walk;
 
 use cogwork_strategies::{ParameterType, Stage};
