@@ -95,9 +95,10 @@ async fn new(
         Some(true) => EndRule::Allow,
         _ => EndRule::Refuse,
     };
-    let first = match arguments.has("thought") {
-        true => Some(draft(&mut arguments, sessions.limits())?),
-        false => None,
+    let first = if arguments.has("thought") {
+        Some(draft(&mut arguments, sessions.limits())?)
+    } else {
+        None
     };
     arguments.finish()?;
 

@@ -79,7 +79,7 @@ Manages the sessions of `think`.
 - fork: a new `branch` that continues from the thought `from`
 - switch: makes `branch` the current one
 - score: gives a branch a `score` from 0 to 10; select_best switches to the best one
-- merge: joins `branches` into the branch `into` with a `thought`; `rule` resolves differing parameters
+- merge: joins `branches` into the branch `into` with a `thought`; `rule` resolves conflicts
 - prune: abandons `branch`
 - change_strategy: continues with another `strategy`, with a `thought` that explains why
 - begin_part: starts a nested `strategy`; once it has ended, the outer one continues
@@ -89,12 +89,8 @@ Manages the sessions of `think`.
 - remove: deletes a session
 - strategies: all strategies, or all stages of `strategy`";
 
+/// Returns the arguments that `think` doesn't have, or has for something else.
 fn own_properties() -> Vec<(&'static str, Value)> {
-    let text = |description: &str| json!({"type": "string", "description": description});
-    let count =
-        |description: &str| json!({"type": "integer", "minimum": 0, "description": description});
-    let choice = |names: &[&str], description: &str| json!({"type": "string", "enum": names, "description": description});
-
     vec![
         (
             "branch",
@@ -102,14 +98,9 @@ fn own_properties() -> Vec<(&'static str, Value)> {
         ),
         (
             "from",
-            count(
-                "The number of the thought to fork from. By default, the last one of the current branch.",
-            ),
+            count("The thought to fork from. By default, the last one of the current branch."),
         ),
-        (
-            "branches",
-            json!({"type": "array", "items": {"type": "string"}, "description": "The names of the branches to merge."}),
-        ),
+        ("branches", texts("The names of the branches to merge.")),
         (
             "into",
             text("The branch to merge into. By default, the current one."),
@@ -118,22 +109,17 @@ fn own_properties() -> Vec<(&'static str, Value)> {
             "rule",
             choice(
                 &["keep_target", "take_source", "highest_score", "refuse"],
-                "Whose value of a parameter is taken if the merged branches differ. The default is keep_target.",
+                "Whose parameters are taken if merged branches differ. The default is keep_target.",
             ),
         ),
-        (
-            "score",
-            json!({"type": "number", "minimum": 0, "maximum": 10, "description": "The score of a branch."}),
-        ),
+        ("score", score()),
         (
             "last",
-            count(
-                "The number of the thought that `undo` is to remove. Refused if it is not the last one.",
-            ),
+            count("The thought that `undo` is to remove. Refused if it is not the last one."),
         ),
         (
             "allowEarlyEnd",
-            json!({"type": "boolean", "description": "Whether branches of a new session may end before a final stage."}),
+            flag("Whether branches of a new session may end before a final stage."),
         ),
         (
             "format",
@@ -166,4 +152,29 @@ fn own_properties() -> Vec<(&'static str, Value)> {
         ),
         ("offset", count("How many thoughts or sessions to skip.")),
     ]
+}
+
+fn text(description: &str) -> Value {
+    json!({"type": "string", "description": description})
+}
+
+fn texts(description: &str) -> Value {
+    json!({"type": "array", "items": {"type": "string"}, "description": description})
+}
+
+fn flag(description: &str) -> Value {
+    json!({"type": "boolean", "description": description})
+}
+
+fn count(description: &str) -> Value {
+    json!({"type": "integer", "minimum": 0, "description": description})
+}
+
+fn score() -> Value {
+    let description = "The score of a branch.";
+    json!({"type": "number", "minimum": 0, "maximum": 10, "description": description})
+}
+
+fn choice(names: &[&str], description: &str) -> Value {
+    json!({"type": "string", "enum": names, "description": description})
 }

@@ -57,10 +57,11 @@ impl Report {
 
         match self.thought {
             None => f.write_str("no thoughts yet.")?,
+            Some(_) if branch.thoughts == 0 => f.write_str("no thoughts of its own yet.")?,
             Some(_) => {
                 let thoughts = branch.thoughts;
                 let total = branch.total_thoughts;
-                write!(f, "{thoughts} of about {total} thoughts on the branch.")?;
+                write!(f, "thought {thoughts} of about {total}.")?;
             }
         }
 

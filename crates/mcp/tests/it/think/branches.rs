@@ -78,12 +78,15 @@ async fn a_branch_is_switched_to_and_pruned() {
     assert_eq!(pruned["branch"]["name"], "main");
     assert_eq!(pruned["otherBranches"], json!(["double"]));
 
+    let fork = json!({"operation": "fork", "branch": "fresh", "from": 1});
+    let forked = session_text(&client, fork).await;
+    insta::assert_snapshot!(forked);
     let unknown = json!({"operation": "switch", "branch": "triple"});
     let (line, kind) = refused(&client, "think_session", unknown).await;
     assert_eq!(kind, "no_such_branch");
     assert_eq!(
         line,
-        "there is no branch `triple`; expected `main`, `double` or `square`"
+        "there is no branch `triple`; expected `main`, `double`, `square` or `fresh`"
     );
 }
 
