@@ -8,9 +8,6 @@ use cogwork_text::{Name, NameList, OneLine};
 use super::operation::What;
 use super::report::{NextStage, Report};
 
-/// The maximum number of characters of a prompt or of a description.
-const PROSE: usize = 1_000;
-
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.write_what(f)?;
@@ -93,14 +90,14 @@ impl Report {
 impl fmt::Display for NextStage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let stage = Name(&self.stage);
-        let prompt = OneLine::new(&self.prompt).with_max_chars(PROSE);
+        let prompt = OneLine::new(&self.prompt);
         write!(f, "`{stage}`: {prompt}")?;
 
         if self.is_final {
             f.write_str(" (final)")?;
         }
         for (name, parameter) in &self.parameters {
-            let description = OneLine::new(parameter.description()).with_max_chars(PROSE);
+            let description = OneLine::new(parameter.description());
             let is_needed = if parameter.is_required() {
                 "needs"
             } else {

@@ -115,3 +115,13 @@ async fn a_refused_first_thought_begins_no_session() {
     let missing = call(&client, "think", again).await;
     assert_eq!(text(&missing), "there is no session `way`");
 }
+
+#[tokio::test]
+async fn what_a_parameter_accepts_is_described_with_everything_inside_it() {
+    let client = connect(Server::builder()).await;
+    for strategy in ["tree_of_thoughts", "scratchpad"] {
+        let first = json!({"strategy": strategy, "sessionId": strategy, "thought": "24"});
+        let begun = call(&client, "think", first).await;
+        insta::assert_snapshot!(strategy, text(&begun));
+    }
+}
