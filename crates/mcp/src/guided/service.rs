@@ -63,10 +63,15 @@ impl Guided {
                 .to_string(),
             strategy: settings.method.as_str().to_owned(),
         };
-        let id = self.sessions.create(owner, new).await?;
+        let id = self.create(owner, new).await?;
 
         let now = self.now();
         let change = self.sessions.change(owner, &id, |session| {
+            if session.begun().is_some() {
+                return Err(ToolFailure::message(format_args!(
+                    "the session `{id}` already exists"
+                )));
+            }
             let settings = settings.clone();
             session
                 .begin(settings.clone())
@@ -75,6 +80,7 @@ impl Guided {
 
             let change = Change {
                 text: settings.problem.clone(),
+                strategy: Some(settings.method.as_str().to_owned()),
                 ..Change::default()
             };
             Ok(Changed {
@@ -84,6 +90,23 @@ impl Guided {
             })
         });
         change.await
+    }
+
+    /// Creates a session, or returns the id of one that never began because the server was stopped.
+    async fn create(&self, owner: &Owner, new: NewSession) -> Result<SessionId, ToolFailure> {
+        let named = new.id.clone();
+        let error = match self.sessions.create(owner, new).await {
+            Ok(id) => return Ok(id),
+            Err(error) => error,
+        };
+
+        let Some(id) = named else {
+            return Err(error.into());
+        };
+        let header = self.sessions.store().header(owner, &id).await?;
+        let is_empty =
+            header.is_some_and(|header| header.kind == SessionKind::Guided && header.entries == 0);
+        if is_empty { Ok(id) } else { Err(error.into()) }
     }
 
     /// Returns the state of a session. If its time is over, it ends.

@@ -2,6 +2,8 @@
 
 mod budgets;
 mod concluding;
+mod hostile;
+mod killed;
 mod mind;
 mod replies;
 mod sessions;

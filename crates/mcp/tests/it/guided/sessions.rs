@@ -1,6 +1,6 @@
 //! Several questions, several clients, and sessions of other tools and versions.
 
-use cogwork_mcp::Server;
+use cogwork_mcp::{Limits, Server};
 use serde_json::{Value, json};
 
 use super::mind::Mind;
@@ -175,6 +175,28 @@ async fn two_servers_can_work_on_one_session() {
 }
 
 #[tokio::test]
+async fn sessions_that_are_not_in_memory_continue_as_well() {
+    let limits = Limits::default().with_open_sessions(1);
+    let host = Host::with(Server::builder().with_limits(limits)).await;
+    let mind = Mind::named("linear");
+    let one = host.begin(mind.beginning()).await;
+    let other = host.begin(mind.beginning()).await;
+
+    let mut views = [one, other];
+    while views[1]["status"] == "open" {
+        for view in &mut views {
+            let session = view["sessionId"].clone();
+            let call = json!({"sessionId": session, "replies": mind.replies(view)});
+            *view = host.answer(call).await;
+        }
+    }
+
+    let [one, other] = views.map(comparable);
+    assert_eq!(one, other);
+    assert_eq!(one["answer"], mind.answer);
+}
+
+#[tokio::test]
 async fn calls_without_an_id_use_the_session_of_the_connection() {
     let server = Server::builder().open().expect("the server opens");
     let one = client_of(&server).await;
@@ -213,6 +235,27 @@ async fn ids_of_sessions_are_checked() {
             .await
             .starts_with("`sessionId` is")
     );
+}
+
+#[tokio::test]
+async fn a_session_that_never_began_can_begin() {
+    let mut host = Host::new().await;
+    let begun = json!({"problem": "2 + 2?", "sessionId": "sum"});
+    host.begin(begun.clone()).await;
+
+    // As if the server had been stopped before the first entry.
+    host.edit("DELETE FROM entries");
+    host.edit("UPDATE sessions SET entries = 0");
+    host.restart().await;
+    let refused = host.refused("answer", json!({"sessionId": "sum"})).await;
+    assert!(
+        refused.starts_with("the session `sum` has no first entry"),
+        "{refused}"
+    );
+
+    host.begin(begun).await;
+    let view = host.answer(json!({"sessionId": "sum"})).await;
+    assert_eq!(view["status"], "open");
 }
 
 #[tokio::test]

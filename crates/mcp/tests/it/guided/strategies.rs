@@ -55,10 +55,20 @@ async fn each_strategy_reaches_its_answer_question_by_question() {
 #[tokio::test]
 async fn a_restart_after_every_call_changes_nothing() {
     for mind in &MINDS {
-        for replies in [one_by_one, last_first, Mind::replies] {
+        let without = solve(mind, one_by_one, false).await;
+        let with = solve(mind, one_by_one, true).await;
+        assert_eq!(without, with, "{}", mind.strategy);
+    }
+}
+
+#[tokio::test]
+async fn the_order_of_the_replies_is_kept_over_restarts() {
+    for strategy in ["rewoo", "self_consistency", "tree_of_thoughts"] {
+        let mind = Mind::named(strategy);
+        for replies in [last_first, Mind::replies] {
             let without = solve(mind, replies, false).await;
             let with = solve(mind, replies, true).await;
-            assert_eq!(without, with, "{}", mind.strategy);
+            assert_eq!(without, with, "{strategy}");
         }
     }
 }
