@@ -8,8 +8,10 @@ use serde_json::Value;
 
 use super::begin::session_id;
 use super::entry::StopReason;
+use super::offered::OfferedReply;
+use super::own_thread::on_own_thread;
 use super::schema;
-use super::service::{Guided, OfferedReply, on_own_thread};
+use super::service::Guided;
 use super::view::{View, Wanted};
 use crate::Limits;
 use crate::arguments::{ArgumentError, Arguments};

@@ -6,8 +6,9 @@ use async_trait::async_trait;
 use rmcp::model::{CallToolResponse, Tool};
 use serde_json::{Value, json};
 
+use super::own_thread::on_own_thread;
 use super::schema;
-use super::service::{Guided, on_own_thread};
+use super::service::Guided;
 use super::settings::{Budget, Method, Settings, ToolSettings};
 use crate::Limits;
 use crate::arguments::{ArgumentError, Arguments};

@@ -12,6 +12,8 @@ mod client;
 mod clock;
 mod entry;
 mod machine;
+mod offered;
+mod own_thread;
 mod progress;
 mod question;
 mod reasoner;

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use cogwork_text::MultiLine;
 use rmcp::model::{
     CallToolResponse, CallToolResult, ContentBlock, JsonObject, Tool, ToolAnnotations,
 };
@@ -217,10 +218,12 @@ fn object(value: Value) -> JsonObject {
     }
 }
 
-/// Returns the result of a call, as text and as data.
+/// Returns the result of a call, as text and as data. The text is safe to print; the data contains
+/// what models and hosts wrote unchanged.
 pub(super) fn response(view: &View) -> Result<CallToolResponse, ToolFailure> {
     let data = serde_json::to_value(view).map_err(ToolFailure::message)?;
-    let mut result = CallToolResult::success(vec![ContentBlock::text(view.to_string())]);
+    let text = MultiLine::new(view).to_string();
+    let mut result = CallToolResult::success(vec![ContentBlock::text(text)]);
     result.structured_content = Some(data);
     Ok(result.into())
 }

@@ -1,13 +1,11 @@
 //! Beginning, reading and continuing sessions.
 
-use std::future::Future;
-
-use cogwork_text::{Name, OneLine};
+use cogwork_text::{MultiLine, OneLine};
 use serde_json::json;
-use tokio::runtime::Handle;
 
 use super::clock::Clock;
 use super::entry::{Entry, GivenReply, StopReason};
+use super::offered::{OfferedReply, Sorted, all_refused};
 use super::session::{Begun, GuidedSession};
 use super::settings::Settings;
 use super::view::{Before, NotAccepted, View, Wanted};
@@ -126,7 +124,7 @@ impl Guided {
             Some(Some(View::new(
                 id,
                 begun,
-                Before::of(&begun.done()),
+                begun.with_done(Before::of),
                 wanted,
                 now,
             )))
@@ -197,15 +195,6 @@ impl Guided {
     }
 }
 
-/// A reply as the host sent it.
-#[derive(Debug, Clone)]
-pub(super) struct OfferedReply {
-    /// The question; `None` for the only open one.
-    pub(super) question: Option<String>,
-    pub(super) reply: String,
-    pub(super) failed: bool,
-}
-
 fn stopped(
     id: &SessionId,
     begun: &mut Begun,
@@ -214,7 +203,7 @@ fn stopped(
     now: u64,
 ) -> Changed<Entry, View> {
     let at = begun.elapsed(now);
-    let before = Before::of(&begun.done());
+    let before = begun.with_done(Before::of);
     begun.stop(at, reason);
 
     Changed {
@@ -243,7 +232,7 @@ fn replied(
     }
 
     let at = begun.elapsed(now);
-    let before = Before::of(&begun.done());
+    let before = begun.with_done(Before::of);
     let used = begun.give(at, &accepted);
 
     let is_used = |reply: &GivenReply| used.iter().any(|used| used.question == reply.question);
@@ -268,86 +257,10 @@ fn replied(
     })
 }
 
-/// Replies by whether they can be given to the run.
-struct Sorted {
-    accepted: Vec<GivenReply>,
-    refused: Vec<NotAccepted>,
-}
-
-impl Sorted {
-    fn new(begun: &Begun, replies: &[OfferedReply]) -> Self {
-        let mut sorted = Self {
-            accepted: Vec::new(),
-            refused: Vec::new(),
-        };
-
-        for offered in replies {
-            match sorted.check(begun, offered) {
-                Ok(accepted) => sorted.accepted.push(accepted),
-                Err(problem) => sorted.refused.push(NotAccepted {
-                    question: Name(offered.question.as_deref().unwrap_or_default()).to_string(),
-                    problem,
-                }),
-            }
-        }
-        sorted
-    }
-
-    fn check(&self, begun: &Begun, offered: &OfferedReply) -> Result<GivenReply, String> {
-        let questions = begun.questions();
-        let ids: Vec<_> = questions.iter().map(|open| open.id.as_str()).collect();
-        let open = cogwork_text::NameList::or(ids.iter());
-
-        let question = match (&offered.question, questions.as_slice()) {
-            (Some(id), _) => questions.iter().find(|open| open.id == *id),
-            (None, [only]) => Some(only),
-            (None, _) => return Err(format!("name the question; expected {open}")),
-        };
-        let Some(question) = question else {
-            return Err(format!(
-                "the question isn't open, it was answered, withdrawn or never asked; expected {open}"
-            ));
-        };
-
-        if self
-            .accepted
-            .iter()
-            .any(|other| other.question == question.id)
-        {
-            return Err("there is an earlier reply to it in this call".to_owned());
-        }
-        if offered.failed && !question.is_for_tool() {
-            return Err("only the call of a tool can fail; write a reply".to_owned());
-        }
-
-        Ok(GivenReply {
-            question: question.id.clone(),
-            reply: offered.reply.clone(),
-            failed: offered.failed,
-        })
-    }
-}
-
-fn all_refused(id: &SessionId, refused: &[NotAccepted]) -> ToolFailure {
-    let lines = refused
-        .iter()
-        .map(|refused| match refused.question.as_str() {
-            "" => refused.problem.clone(),
-            question => format!("{question}: {}", refused.problem),
-        });
-    let message = lines.collect::<Vec<_>>().join("\n");
-    let data = json!({"error": {
-        "kind": "notAccepted",
-        "message": message,
-        "sessionId": id,
-        "notAccepted": refused,
-    }});
-    ToolFailure::Described { message, data }
-}
-
 fn has_ended(id: &SessionId, begun: &Begun, now: u64) -> ToolFailure {
-    let before = Before::of(&begun.done());
+    let before = begun.with_done(Before::of);
     let view = View::new(id, begun, before, Wanted::default(), now);
+    let view = MultiLine::new(view);
     let message = format!("the session has ended, so it takes no replies.\n{view}");
     let data = json!({"error": {"kind": "ended", "message": message, "sessionId": id}});
     ToolFailure::Described { message, data }
@@ -358,18 +271,4 @@ fn not_begun(id: &SessionId) -> ToolFailure {
         "the session `{id}` has no first entry, because the server was stopped while it began; \
          begin a new one"
     ))
-}
-
-/// Does work that reads replies on a thread for blocking work. It is done even if the caller is
-/// dropped.
-pub(super) async fn on_own_thread<T: Send + 'static>(
-    work: impl Future<Output = Result<T, ToolFailure>> + Send + 'static,
-) -> Result<T, ToolFailure> {
-    let runtime = Handle::current();
-    let done = tokio::task::spawn_blocking(move || runtime.block_on(work));
-
-    done.await.unwrap_or_else(|_| {
-        let message = "the call was interrupted; what was accepted is kept, so look at the session";
-        Err(ToolFailure::message(message))
-    })
 }

@@ -129,6 +129,11 @@ impl Begun {
         self.progress.locked().clone()
     }
 
+    /// Reads what was done so far.
+    pub(super) fn with_done<T>(&self, read: impl FnOnce(&Done) -> T) -> T {
+        read(&self.progress.locked())
+    }
+
     /// Returns how the session ended, or `None` if it hasn't ended.
     pub(super) fn end(&self) -> Option<End> {
         if self.machine.is_running() {

@@ -1,5 +1,13 @@
 //! Reasoning with the model of the host: the tools `begin` and `answer`.
 
+#![allow(
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "the helpers of tests may, as the tests do"
+)]
+
 mod budgets;
 mod concluding;
 mod hostile;

@@ -216,3 +216,21 @@ async fn the_trace_has_every_thought_in_full() {
     assert!(thoughts.contains(long.trim()), "{thoughts}");
     assert!(thoughts.contains("How far do three trips"), "{thoughts}");
 }
+
+#[tokio::test]
+async fn the_text_of_a_result_is_safe_to_print() {
+    let host = Host::new().await;
+    let problem = "Two\tlines:\n\u{1b}[31mred\u{202e} \u{7}?";
+    let strategy = "self_ask";
+
+    let call_of = json!({"problem": problem, "strategy": strategy});
+    let result = call(&host.client, "begin", call_of).await;
+    assert!(text(&result).contains("Two\tlines:\n\u{fffd}[31mred\u{fffd} \u{fffd}?"));
+    let data = result.structured_content.expect("data").to_string();
+    assert!(data.contains("\\u001b"), "{data}");
+
+    let ended = host.answer(json!({"reply": "answer: \u{1b}[2J"})).await;
+    assert_eq!(ended["status"], "answered");
+    let late = host.refused("answer", json!({"reply": "answer: 1"})).await;
+    assert!(late.contains("\u{fffd}[2J") && !late.contains('\u{1b}'));
+}
