@@ -51,6 +51,11 @@ impl<S: Send + 'static> Reasoner for FlowReasoner<S> {
             state: Arc::clone(&self.state),
             board: self.board.clone(),
             progress: self.progress.clone(),
+            // The budget ends a run before it has taken so many steps, of which a few add no
+            // thought.
+            max_steps: u64::from(self.budget.thoughts)
+                .saturating_mul(4)
+                .max(10_000),
             watch: self.watch,
         };
         Box::pin(walk.take_steps(node.map(str::to_owned)))
@@ -70,6 +75,7 @@ struct Walk<S> {
     state: Arc<Mutex<S>>,
     board: Board,
     progress: Progress,
+    max_steps: u64,
     watch: fn(&S, &Progress),
 }
 
@@ -88,7 +94,7 @@ impl<S: Send + 'static> Walk<S> {
     }
 
     async fn walk(&self, state: &mut S, node: Option<String>) -> Result<(), RunError> {
-        let mut run = self.flow.begin().with_max_steps(u64::MAX);
+        let mut run = self.flow.begin().with_max_steps(self.max_steps);
         if let Some(node) = node
             && let Some(journal) = journal_at(&node)
         {

@@ -42,6 +42,14 @@ impl View {
             r#"Reply with `answer` {{"sessionId": "{session}", "replies": [{replies}]}}."#
         )?;
 
+        // The messages before those of further questions are shown with the first one.
+        let first = self.questions.first();
+        if first.is_some_and(|question| question.earlier_messages > 0) {
+            writeln!(
+                f,
+                r#"Earlier messages are left out; `answer` {{"full": true}} shows them."#
+            )?;
+        }
         if self.questions.len() > 1 {
             writeln!(
                 f,

@@ -149,6 +149,12 @@ async fn only_what_is_new_is_shown_and_everything_on_demand() {
     assert_eq!(question["messages"].as_array().map(Vec::len), Some(1));
     assert_eq!(question["earlierMessages"], 3);
 
+    let hint = r#"Earlier messages are left out; `answer` {"full": true} shows them."#;
+    let again = call(&host.client, "answer", json!({})).await;
+    assert!(text(&again).contains(hint), "{}", text(&again));
+    let full = call(&host.client, "answer", json!({"full": true})).await;
+    assert!(!text(&full).contains(hint), "{}", text(&full));
+
     let whole = host.answer(json!({"full": true})).await;
     let messages = &whole["questions"][0]["messages"];
     assert_eq!(messages.as_array().map(Vec::len), Some(4));
