@@ -6,13 +6,18 @@ use std::sync::Arc;
 use futures_util::FutureExt;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CancelTaskParams, CustomRequest, CustomResult,
-    GetTaskParams, GetTaskResult, Implementation, ListToolsResult, PaginatedRequestParams,
-    ProtocolVersion, ServerCapabilities, ServerConfig, UpdateTaskParams,
+    GetTaskParams, GetTaskResult, Implementation, ListResourceTemplatesResult, ListResourcesResult,
+    ListToolsResult, PaginatedRequestParams, ProtocolVersion, ReadResourceRequestParams,
+    ReadResourceResponse, ServerCapabilities, ServerConfig, SubscribeRequestParams,
+    SubscriptionFilter, UnsubscribeRequestParams, UpdateTaskParams,
 };
-use rmcp::service::{RequestContext, RoleServer};
+use rmcp::service::{RequestContext, RoleServer, SubscriptionContext};
 use rmcp::{ErrorData, ServerHandler};
 
+use tokio::sync::SemaphorePermit;
+
 use crate::connection::Connection;
+use crate::resources::{self, Subscriptions};
 use crate::server::Shared;
 use crate::tool::{ToolCall, ToolFailure};
 
@@ -26,12 +31,17 @@ pub(crate) struct Handler {
     pub(crate) connection: Arc<Connection>,
     /// What requests share that don't belong to a connection.
     pub(crate) unconnected: Option<Arc<Connection>>,
+    pub(crate) subscriptions: Subscriptions,
 }
 
+#[allow(deprecated, reason = "hosts with a handshake subscribe in this way")]
 impl ServerHandler for Handler {
     fn get_info(&self) -> ServerConfig {
         let capabilities = ServerCapabilities::builder()
             .enable_tools()
+            .enable_resources()
+            .enable_resources_subscribe()
+            .enable_resources_list_changed()
             .enable_tasks()
             .build();
         let mut info = ServerConfig::new(capabilities);
@@ -55,9 +65,7 @@ impl ServerHandler for Handler {
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        let Ok(_permit) = self.shared.requests.acquire().await else {
-            return Err(ErrorData::internal_error("the server is stopping", None));
-        };
+        let _permit = self.permit().await?;
 
         let name = request.name;
         let mut tools = self.shared.tools.iter();
@@ -86,6 +94,68 @@ impl ServerHandler for Handler {
         _: RequestContext<RoleServer>,
     ) -> Result<CustomResult, ErrorData> {
         Err(crate::unknown_request::error(&request))
+    }
+
+    async fn list_resources(
+        &self,
+        request: Option<PaginatedRequestParams>,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ListResourcesResult, ErrorData> {
+        let _permit = self.permit().await?;
+        self.begin_notifications(&context);
+        resources::list(&self.shared.store, self.connection.owner(), request).await
+    }
+
+    async fn list_resource_templates(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListResourceTemplatesResult, ErrorData> {
+        Ok(resources::templates())
+    }
+
+    async fn read_resource(
+        &self,
+        request: ReadResourceRequestParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ReadResourceResponse, ErrorData> {
+        let _permit = self.permit().await?;
+        let owner = self.connection.owner();
+        let Shared { store, views, .. } = &*self.shared;
+        let result = resources::read(store, views, owner, request.uri).await?;
+        Ok(result.into())
+    }
+
+    async fn subscribe(
+        &self,
+        request: SubscribeRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        self.begin_notifications(&context);
+        let most = self.shared.limits.subscriptions;
+        self.subscriptions.add(request.uri, most)
+    }
+
+    async fn unsubscribe(
+        &self,
+        request: UnsubscribeRequestParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        self.subscriptions.remove(&request.uri);
+        Ok(())
+    }
+
+    fn accepted_subscription_filter(
+        &self,
+        requested: &SubscriptionFilter,
+    ) -> Option<SubscriptionFilter> {
+        let most = self.shared.limits.subscriptions;
+        Some(resources::accepted(requested, most))
+    }
+
+    async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
+        resources::listen(&self.shared.store, self.connection.owner(), &context).await;
+        Ok(())
     }
 
     async fn get_task(
@@ -133,6 +203,22 @@ impl Handler {
         match &self.unconnected {
             Some(unconnected) if !has_session => unconnected,
             _ => &self.connection,
+        }
+    }
+
+    /// Waits until the number of requests at the same time allows another one.
+    async fn permit(&self) -> Result<SemaphorePermit<'_>, ErrorData> {
+        let permit = self.shared.requests.acquire().await;
+        permit.map_err(|_| ErrorData::internal_error("the server is stopping", None))
+    }
+
+    /// Notifies a client with a handshake of changes, once it has used resources. Others listen.
+    fn begin_notifications(&self, context: &RequestContext<RoleServer>) {
+        let version = context.protocol_version();
+        if version.is_some_and(|version| version < ProtocolVersion::V_2026_07_28) {
+            let owner = self.connection.owner();
+            let peer = context.peer.clone();
+            self.subscriptions.begin(&self.shared.store, owner, peer);
         }
     }
 

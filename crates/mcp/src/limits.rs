@@ -40,6 +40,11 @@ pub struct Limits {
     pub concurrent_requests: usize,
     /// The maximum number of runs of the tool `solve` at the same time. The default is 4.
     pub solve_runs: usize,
+    /// The maximum size of the entries that a resource shows of a session, in bytes. The newest are
+    /// shown. The default is 1 MiB.
+    pub resource_bytes: usize,
+    /// The maximum number of resources that a client is notified of. The default is 1,000.
+    pub subscriptions: usize,
     /// The maximum size of the database of sessions, in bytes. The default is 2 GiB.
     pub database_bytes: usize,
     /// How long a change waits for another process that is writing to the database. The default is
@@ -67,6 +72,8 @@ impl Default for Limits {
             open_sessions: 64,
             concurrent_requests: 64,
             solve_runs: 4,
+            resource_bytes: 1024 * 1024,
+            subscriptions: 1_000,
             database_bytes: 2 * 1024 * 1024 * 1024,
             lock_timeout: Duration::from_secs(5),
             replies: 1_000,
@@ -137,6 +144,16 @@ impl Limits {
     limit! {
         /// Sets the maximum number of runs of the tool `solve` at the same time.
         with_solve_runs, solve_runs
+    }
+
+    limit! {
+        /// Sets the maximum size of the entries that a resource shows of a session, in bytes.
+        with_resource_bytes, resource_bytes
+    }
+
+    limit! {
+        /// Sets the maximum number of resources that a client is notified of.
+        with_subscriptions, subscriptions
     }
 
     limit! {

@@ -12,6 +12,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::connection::Connection;
 use crate::handler::Handler;
+use crate::resources::{Subscriptions, Views};
 use crate::solve::{SolveSettings, Tasks};
 use crate::store::{Owner, SessionStore};
 use crate::tool::ListedTool;
@@ -45,6 +46,7 @@ pub(crate) struct Shared {
     pub(crate) store: SessionStore,
     pub(crate) stop: CancellationToken,
     pub(crate) tasks: Tasks,
+    pub(crate) views: Views,
 }
 
 impl Server {
@@ -124,6 +126,7 @@ impl Server {
             shared: Arc::clone(&self.shared),
             connection: Arc::new(Connection::new(owner)),
             unconnected: None,
+            subscriptions: Subscriptions::default(),
         }
     }
 }
@@ -252,6 +255,7 @@ impl ServerBuilder {
             tools: tools.into_iter().map(ListedTool::new).collect(),
             requests: Semaphore::new(self.limits.concurrent_requests),
             limits: self.limits,
+            views: Views::new(&store),
             store,
             stop: CancellationToken::new(),
             tasks,

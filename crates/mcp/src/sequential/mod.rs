@@ -13,4 +13,5 @@ mod numbers;
 mod thought;
 mod tool;
 
+pub(crate) use thought::Thought;
 pub(crate) use tool::SequentialThinking;

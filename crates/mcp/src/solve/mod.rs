@@ -11,8 +11,10 @@ mod settings;
 mod state;
 mod tasks;
 mod tool;
+mod view;
 mod watch;
 
 pub(crate) use settings::SolveSettings;
 pub(crate) use tasks::Tasks;
 pub(crate) use tool::Solve;
+pub(crate) use view::SolveView;

@@ -4,6 +4,7 @@
 //! adds, and a session is rebuilt by reading them in order. A kind of sessions may drop its oldest
 //! entries; what is kept instead of them is part of the session.
 
+mod changes;
 mod database;
 mod entry;
 mod error;
@@ -15,10 +16,11 @@ mod recorded;
 mod sessions;
 mod tables;
 
+pub(crate) use changes::SessionChange;
 pub(crate) use entry::Appended;
 pub(crate) use error::StoreError;
 pub(crate) use header::{Change, NewSession, Owner, SessionHeader, SessionId, SessionKind};
 pub(crate) use position::Shortened;
-pub(crate) use query::{Filter, Order};
+pub(crate) use query::{Before, Filter, Order};
 pub(crate) use recorded::{Changed, Recorded, RecordedSessions};
 pub(crate) use sessions::SessionStore;

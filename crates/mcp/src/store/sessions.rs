@@ -7,12 +7,14 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use cogwork_strategies::Strategies;
 use rusqlite::{Connection, OptionalExtension, Row, ToSql, params};
+use tokio::sync::broadcast;
 
+use super::changes::Changes;
 use super::database::Database;
 use super::position::{self, Addition, Position, Recent};
 use super::{
-    Appended, Change, Filter, NewSession, Order, Owner, SessionHeader, SessionId, SessionKind,
-    StoreError,
+    Appended, Change, Filter, NewSession, Order, Owner, SessionChange, SessionHeader, SessionId,
+    SessionKind, StoreError,
 };
 use crate::Limits;
 
@@ -25,6 +27,7 @@ pub(crate) struct SessionStore {
     limits: Limits,
     strategies: Arc<Strategies>,
     stamps: Arc<AtomicI64>,
+    changes: Changes,
 }
 
 impl SessionStore {
@@ -38,6 +41,7 @@ impl SessionStore {
             limits,
             strategies,
             stamps,
+            changes: Changes::default(),
         })
     }
 
@@ -57,6 +61,11 @@ impl SessionStore {
         self.stamps.fetch_add(1, Ordering::Relaxed)
     }
 
+    /// Returns the changes of sessions by this process from now on.
+    pub(crate) fn changes(&self) -> broadcast::Receiver<SessionChange> {
+        self.changes.subscribe()
+    }
+
     pub(crate) fn limits(&self) -> &Limits {
         &self.limits
     }
@@ -71,20 +80,23 @@ impl SessionStore {
         owner: &Owner,
         new: NewSession,
     ) -> Result<SessionId, StoreError> {
-        let owner = owner.0.clone();
+        let of = owner.0.clone();
         let most = self.limits.sessions;
         let id = new.id.clone().unwrap_or_else(SessionId::random);
-        let created = id.clone();
+        let named = id.clone();
 
         self.database
             .write(move |connection| {
-                make_room(connection, &owner, most)?;
-                let key = insert_session(connection, &owner, &id, &new)?;
-                let exists = || StoreError::new(format_args!("the session `{id}` already exists"));
+                make_room(connection, &of, most)?;
+                let key = insert_session(connection, &of, &named, &new)?;
+                let exists =
+                    || StoreError::new(format_args!("the session `{named}` already exists"));
                 key.map(drop::<i64>).ok_or_else(exists)
             })
             .await?;
-        Ok(created)
+
+        self.changes.listed_anew(owner, &id);
+        Ok(id)
     }
 
     /// Returns the header of a session, or `None` if the owner has no such session.
@@ -106,23 +118,20 @@ impl SessionStore {
             .await
     }
 
-    /// Returns the entries after this number that are kept, in order.
-    pub(crate) async fn entries(
+    /// Returns the newest entries, in order. All of them together have at most this many bytes,
+    /// unless a single one is longer.
+    pub(crate) async fn newest_entries(
         &self,
         owner: &Owner,
         id: &SessionId,
-        after: u64,
+        max_bytes: usize,
     ) -> Result<Vec<String>, StoreError> {
         let owner = owner.0.clone();
         let id = id.clone();
         self.database
             .read(move |connection| {
                 let key = key_of(connection, &owner, &id)?;
-                let mut query = connection.prepare_cached(
-                    "SELECT body FROM entries WHERE session = ?1 AND number > ?2 ORDER BY number",
-                )?;
-                let rows = query.query_map(params![key, signed(after)], |row| row.get(0))?;
-                Ok(rows.collect::<Result<_, _>>()?)
+                newest(connection, key, max_bytes)
             })
             .await
     }
@@ -150,12 +159,13 @@ impl SessionStore {
         body: String,
         change: Change,
     ) -> Result<Appended, StoreError> {
-        let owner = owner.0.clone();
-        let id = id.clone();
+        let of = owner.0.clone();
+        let named = id.clone();
         let stamp = self.stamp();
-        self.database
+        let appended = self
+            .database
             .write(move |connection| {
-                let session = key_of(connection, &owner, &id)?;
+                let session = key_of(connection, &of, &named)?;
                 let position = Position {
                     entries: after,
                     ..Position::start_of(session)
@@ -169,7 +179,12 @@ impl SessionStore {
                 let appended = position::append(connection, position, &addition)?;
                 Ok(appended.map_or(Appended::Behind, |_| Appended::Done))
             })
-            .await
+            .await?;
+
+        if appended == Appended::Done {
+            self.changes.appended(owner, id);
+        }
+        Ok(appended)
     }
 
     /// Appends an entry to the session that this position is in, or to a new one, and returns the
@@ -183,16 +198,17 @@ impl SessionStore {
         at: Result<Position, NewSession>,
         addition: Addition,
     ) -> impl Future<Output = Result<Option<Position>, StoreError>> + Send + use<> {
-        let owner = owner.0.clone();
-        let id = id.clone();
+        let of = owner.0.clone();
+        let named = id.clone();
         let most = self.limits.sessions;
+        let is_new = at.is_err();
 
-        self.database.write(move |connection| {
+        let written = self.database.write(move |connection| {
             let position = match at {
                 Ok(position) => Some(position),
                 Err(new) => {
-                    make_room(connection, &owner, most)?;
-                    insert_session(connection, &owner, &id, &new)?.map(Position::start_of)
+                    make_room(connection, &of, most)?;
+                    insert_session(connection, &of, &named, &new)?.map(Position::start_of)
                 }
             };
 
@@ -200,21 +216,40 @@ impl SessionStore {
                 return Ok(None);
             };
             position::append(connection, position, &addition)
-        })
+        });
+
+        let changes = self.changes.clone();
+        let owner = owner.clone();
+        let id = id.clone();
+        async move {
+            let position = written.await?;
+            match position {
+                Some(_) if is_new => changes.listed_anew(&owner, &id),
+                Some(_) => changes.appended(&owner, &id),
+                None => {}
+            }
+            Ok(position)
+        }
     }
 
     /// Removes a session. Returns whether there was one.
     pub(crate) async fn remove(&self, owner: &Owner, id: &SessionId) -> Result<bool, StoreError> {
-        let owner = owner.0.clone();
-        let id = id.clone();
-        self.database
+        let of = owner.0.clone();
+        let named = id.clone();
+        let was_there = self
+            .database
             .write(move |connection| {
                 let removed = connection
                     .prepare_cached("DELETE FROM sessions WHERE owner = ?1 AND id = ?2")?
-                    .execute([&owner, id.as_str()])?;
+                    .execute([&of, named.as_str()])?;
                 Ok(removed > 0)
             })
-            .await
+            .await?;
+
+        if was_there {
+            self.changes.listed_anew(owner, id);
+        }
+        Ok(was_there)
     }
 
     /// Returns the selected sessions of an owner.
@@ -290,6 +325,30 @@ fn key_of(connection: &Connection, owner: &str, id: &SessionId) -> Result<i64, S
         .ok_or_else(|| StoreError::new(format_args!("there is no session `{id}`")))
 }
 
+fn newest(
+    connection: &Connection,
+    session: i64,
+    max_bytes: usize,
+) -> Result<Vec<String>, StoreError> {
+    let mut query = connection
+        .prepare_cached("SELECT body FROM entries WHERE session = ?1 ORDER BY number DESC")?;
+    let mut rows = query.query([session])?;
+
+    let mut entries = Vec::new();
+    let mut bytes = 0_usize;
+    while let Some(row) = rows.next()? {
+        let body: String = row.get(0)?;
+        bytes = bytes.saturating_add(body.len());
+        if bytes > max_bytes && !entries.is_empty() {
+            break;
+        }
+        entries.push(body);
+    }
+
+    entries.reverse();
+    Ok(entries)
+}
+
 fn select(
     connection: &Connection,
     owner: &str,
@@ -324,6 +383,23 @@ fn select(
         let word = word.to_lowercase();
         values.push(Box::new(word.clone()));
         values.push(Box::new(word));
+    }
+
+    if let Some(prefix) = &filter.id_prefix {
+        sql.push_str(" AND substr(id, 1, length(?)) = ?");
+        values.push(Box::new(prefix.clone()));
+        values.push(Box::new(prefix.clone()));
+    }
+    if let Some(before) = &filter.before {
+        // Of those that were created in the same millisecond, the keys give the order.
+        sql.push_str(
+            " AND (created < ? OR (created = ? AND key < coalesce(
+                (SELECT key FROM sessions WHERE owner = ? AND id = ?), 9223372036854775807)))",
+        );
+        values.push(Box::new(before.created));
+        values.push(Box::new(before.created));
+        values.push(Box::new(owner.to_owned()));
+        values.push(Box::new(before.id.as_str().to_owned()));
     }
 
     let order = match filter.order {

@@ -63,6 +63,7 @@ pub(crate) fn filter(
         order: arguments.choice("sortBy", &ORDERS)?.unwrap_or_default(),
         limit: size(limit),
         offset: size(offset),
+        ..Filter::default()
     })
 }
 

@@ -85,9 +85,14 @@ impl Host {
         result.expect("a result")
     }
 
-    /// Returns the notifications so far.
-    pub fn seen(&mut self) -> Vec<Seen> {
-        std::iter::from_fn(|| self.seen.try_recv().ok()).collect()
+    /// Returns the progress so far: the numbers of thoughts, and the lines.
+    pub fn progress(&mut self) -> Vec<(f64, String)> {
+        let seen = std::iter::from_fn(|| self.seen.try_recv().ok());
+        let progress = seen.filter_map(|seen| match seen {
+            Seen::Progress { thoughts, line } => Some((thoughts, line)),
+            Seen::Updated(_) | Seen::ListChanged => None,
+        });
+        progress.collect()
     }
 }
 

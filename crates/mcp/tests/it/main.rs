@@ -1,19 +1,17 @@
 //! Tests of the server from outside, through a client of the protocol.
 
-mod guided;
 mod process;
 mod support;
 
+mod guided;
 mod handshake;
 mod host;
 #[cfg(feature = "http")]
 mod http;
 mod lifecycles;
+mod resources;
 mod sequential;
+mod solve;
 mod store;
-mod support;
 mod think;
 mod wire;
-
-mod handshake;
-mod solve;

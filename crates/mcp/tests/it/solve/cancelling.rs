@@ -3,6 +3,7 @@ use serde_json::json;
 
 use super::stalled::Stalled;
 use crate::host::{Era, Host};
+use crate::resources::support::read;
 
 const STEPS: &str = "steps:\n- Multiply the tens.\n- Multiply the ones.\n- Add.";
 
@@ -46,4 +47,36 @@ async fn disconnecting_drops_the_call_to_the_model() {
 
     model.dropped(1).await;
     assert!(call.await.expect("the call ends").is_err());
+}
+
+#[tokio::test]
+async fn a_cancelled_run_keeps_its_thoughts_in_its_session() {
+    let (model, server) = stalled_after_a_thought();
+    let host = Host::connect(&server, Era::Discover).await;
+    let arguments = json!({
+        "problem": "17 * 3?",
+        "strategy": "chain_of_thought",
+        "sessionId": "mine",
+    });
+
+    tokio::select! {
+        _ = host.solve(arguments) => panic!("the model never answers"),
+        () = model.waiting(1) => {}
+    }
+    model.dropped(1).await;
+
+    let session = ended(&host, "cogwork://sessions/mine").await;
+    assert!(session.contains("- Outcome: `cancelled`"), "{session}");
+    assert!(session.contains("    Multiply the tens."), "{session}");
+}
+
+/// Reads a run until its end is recorded.
+async fn ended(host: &Host, uri: &str) -> String {
+    loop {
+        let session = read(host, uri).await.expect("a session");
+        if session.contains("- Outcome: ") {
+            return session;
+        }
+        tokio::task::yield_now().await;
+    }
 }

@@ -2,7 +2,7 @@ use cogwork_agents::Loader;
 use cogwork_mcp::Server;
 use serde_json::{Value, json};
 
-use crate::host::{Era, Host, Seen};
+use crate::host::{Era, Host};
 use crate::support::text;
 
 const FLOW: &str = "
@@ -38,11 +38,8 @@ async fn a_flow_from_a_file_is_the_default_method_and_its_visits_are_thoughts() 
     assert_eq!(data["answer"], "Good.");
     assert_eq!(data["thoughts"], 2);
 
-    let lines = host.seen().into_iter().map(|seen| match seen {
-        Seen::Progress { line, .. } => line,
-        other => panic!("expected progress, got {other:?}"),
-    });
-    let lines: Vec<_> = lines.collect();
+    let progress = host.progress();
+    let lines: Vec<_> = progress.iter().map(|(_, line)| line.as_str()).collect();
     assert_eq!(lines, ["writer: The key is ${KEY}.", "critic: Good."]);
 }
 

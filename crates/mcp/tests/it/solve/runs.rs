@@ -3,7 +3,7 @@ use cogwork_mcp::Server;
 use cogwork_strategies::StrategyName;
 use serde_json::{Value, json};
 
-use crate::host::{Era, Host, Seen};
+use crate::host::{Era, Host};
 use crate::support::text;
 
 /// The replies of a run by `chain_of_thought`.
@@ -46,12 +46,9 @@ async fn a_strategy_solves_a_problem_and_reports_each_thought() {
         assert_eq!(data["outcome"], "answered");
         assert_eq!(data["calls"], 3);
 
-        let seen = host.seen();
-        assert_eq!(json!(seen.len()), data["thoughts"]);
-        for (index, seen) in seen.iter().enumerate() {
-            let Seen::Progress { thoughts, line } = seen else {
-                panic!("expected progress, got {seen:?}");
-            };
+        let progress = host.progress();
+        assert_eq!(json!(progress.len()), data["thoughts"]);
+        for (index, (thoughts, line)) in progress.iter().enumerate() {
             assert_eq!(*thoughts, (index + 1) as f64);
             assert!(line.contains(": "), "{line}");
         }

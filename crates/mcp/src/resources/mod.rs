@@ -1,0 +1,22 @@
+//! Sessions and strategies as resources.
+
+mod address;
+mod cursor;
+mod entries;
+mod list;
+mod markdown;
+mod mermaid;
+mod read;
+mod sequential;
+mod shown;
+mod strategies;
+mod view;
+mod watching;
+
+pub(crate) use address::Address;
+pub(crate) use entries::EntriesView;
+pub(crate) use list::{list, templates};
+pub(crate) use read::read;
+pub(crate) use shown::{Shown, ShownThought};
+pub(crate) use view::{SessionFormat, SessionView, Views};
+pub(crate) use watching::{Subscriptions, accepted, listen};

@@ -1,0 +1,71 @@
+//! Reading a resource.
+
+use cogwork_text::{Name, NameList};
+use rmcp::ErrorData;
+use rmcp::model::{ReadResourceResult, ResourceContents};
+
+use super::{Address, SessionFormat, Views, strategies};
+use crate::store::{Owner, SessionStore};
+
+/// The maximum number of characters of a URI in an error.
+const SHOWN: usize = 200;
+
+/// Returns the contents of a resource.
+pub(crate) async fn read(
+    store: &SessionStore,
+    views: &Views,
+    owner: &Owner,
+    uri: String,
+) -> Result<ReadResourceResult, ErrorData> {
+    let Some(address) = Address::read(&uri) else {
+        return Err(not_found(&uri, "expected one of resources/templates/list"));
+    };
+
+    let mut format = SessionFormat::Markdown;
+    let text = match &address {
+        Address::Session { id, format: asked } => {
+            format = *asked;
+            let header = store.header(owner, id).await;
+            let header =
+                header.map_err(|error| ErrorData::internal_error(error.to_string(), None))?;
+            let header = header.ok_or_else(|| not_found(&uri, "there is no such session"))?;
+            views.render(owner, &header, format).await?
+        }
+        Address::Strategy {
+            name,
+            format: asked,
+        } => {
+            format = *asked;
+            let strategy = store.strategies().get(name);
+            let strategy = strategy.map_err(|error| not_found(&uri, &error.to_string()))?;
+            strategies::render(strategy, format)?
+        }
+        Address::Stage { strategy, stage } => stage_of(store, &uri, strategy, stage)?,
+    };
+
+    let contents = ResourceContents::text(text, uri).with_mime_type(format.mime_type());
+    Ok(ReadResourceResult::new(vec![contents]))
+}
+
+fn stage_of(
+    store: &SessionStore,
+    uri: &str,
+    strategy: &str,
+    stage: &str,
+) -> Result<String, ErrorData> {
+    let strategy = store.strategies().get(strategy);
+    let strategy = strategy.map_err(|error| not_found(uri, &error.to_string()))?;
+
+    let found = strategy.stage(stage).ok_or_else(|| {
+        let stages = strategy.stages().iter().map(|stage| stage.name());
+        let expected = format!("expected the stage {}", NameList::or(stages));
+        not_found(uri, &expected)
+    })?;
+    Ok(strategies::text_of_stage(found))
+}
+
+fn not_found(uri: &str, why: &str) -> ErrorData {
+    let shown: String = uri.chars().take(SHOWN).collect();
+    let shown = Name(&shown);
+    ErrorData::resource_not_found(format!("there is no resource `{shown}`: {why}"), None)
+}

@@ -1,0 +1,111 @@
+//! Sessions of `sequentialthinking`.
+
+use std::collections::HashMap;
+
+use async_trait::async_trait;
+
+use super::entries::{EntriesView, Newest};
+use super::{SessionFormat, SessionView, Shown, ShownThought};
+use crate::sequential::Thought;
+use crate::store::{Owner, SessionHeader, SessionKind, SessionStore, StoreError};
+
+/// Renders sessions of `sequentialthinking`.
+pub(super) struct SequentialView(EntriesView);
+
+impl SequentialView {
+    pub(super) fn new(store: &SessionStore) -> Self {
+        Self(EntriesView::new(store))
+    }
+}
+
+#[async_trait]
+impl SessionView for SequentialView {
+    fn kind(&self) -> SessionKind {
+        SessionKind::Sequential
+    }
+
+    async fn render(
+        &self,
+        owner: &Owner,
+        session: &SessionHeader,
+        format: SessionFormat,
+    ) -> Result<String, StoreError> {
+        if format == SessionFormat::Json {
+            return self.0.json(owner, session).await;
+        }
+
+        let newest = self.0.newest(owner, session).await?;
+        let shown = Shown {
+            older: newest.older,
+            thoughts: thoughts(newest),
+            ..Shown::of(session)
+        };
+        Ok(shown.render(format))
+    }
+}
+
+/// Returns the thoughts with the numbers in which they were added, because several thoughts can have
+/// the same number of the model.
+fn thoughts(newest: Newest<Thought>) -> Vec<ShownThought> {
+    let mut earlier = Earlier::default();
+    let numbers = newest.older.saturating_add(1)..;
+
+    let thoughts = newest.entries.into_iter().zip(numbers);
+    thoughts
+        .map(|(thought, number)| {
+            let shown = show(&thought, number, &earlier);
+            earlier.add(&thought, number);
+            shown
+        })
+        .collect()
+}
+
+/// The last of the earlier thoughts.
+#[derive(Default)]
+struct Earlier {
+    /// By the number of the model.
+    by_number: HashMap<u64, u64>,
+    by_branch: HashMap<String, u64>,
+    without_branch: Option<u64>,
+}
+
+impl Earlier {
+    fn add(&mut self, thought: &Thought, number: u64) {
+        self.by_number.insert(thought.thought_number, number);
+        match thought.branch() {
+            Some((branch, _)) => {
+                self.by_branch.insert(branch.to_owned(), number);
+            }
+            None => self.without_branch = Some(number),
+        }
+    }
+
+    fn numbered(&self, number: u64) -> Option<u64> {
+        self.by_number.get(&number).copied()
+    }
+
+    /// Returns the thought that another one follows. The first one of a branch follows its origin.
+    fn parent_of(&self, thought: &Thought) -> Option<u64> {
+        let Some((branch, origin)) = thought.branch() else {
+            return self.without_branch;
+        };
+        let last = self.by_branch.get(branch).copied();
+        last.or_else(|| self.numbered(origin))
+    }
+}
+
+fn show(thought: &Thought, number: u64, earlier: &Earlier) -> ShownThought {
+    let thought_number = thought.thought_number;
+    let total = thought.total_thoughts;
+    let revised = thought.revises_thought;
+
+    ShownThought {
+        number,
+        label: format!("thought {thought_number} of {total}"),
+        branch: thought.branch().map(|(id, _)| id.to_owned()),
+        parents: earlier.parent_of(thought).into_iter().collect(),
+        revises: revised.and_then(|revised| earlier.numbered(revised)),
+        text: thought.thought.clone(),
+        details: Vec::new(),
+    }
+}

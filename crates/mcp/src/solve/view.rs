@@ -1,0 +1,80 @@
+use async_trait::async_trait;
+use serde_json::Value;
+
+use super::entry::{SolveEntry, SolveThought};
+use crate::resources::{EntriesView, SessionFormat, SessionView, Shown, ShownThought};
+use crate::store::{Owner, SessionHeader, SessionKind, SessionStore, StoreError};
+
+/// Renders runs of the tool `solve`.
+pub(crate) struct SolveView(EntriesView);
+
+impl SolveView {
+    pub(crate) fn new(store: &SessionStore) -> Self {
+        Self(EntriesView::new(store))
+    }
+}
+
+#[async_trait]
+impl SessionView for SolveView {
+    fn kind(&self) -> SessionKind {
+        SessionKind::Solve
+    }
+
+    async fn render(
+        &self,
+        owner: &Owner,
+        session: &SessionHeader,
+        format: SessionFormat,
+    ) -> Result<String, StoreError> {
+        if format == SessionFormat::Json {
+            return self.0.json(owner, session).await;
+        }
+
+        let newest = self.0.newest(owner, session).await?;
+        let shown = Shown {
+            older: newest.older,
+            ..Shown::of(session)
+        };
+        let shown = newest.entries.into_iter().fold(shown, with);
+        Ok(shown.render(format))
+    }
+}
+
+fn with(mut shown: Shown, entry: SolveEntry) -> Shown {
+    match entry {
+        SolveEntry::Begun { problem, .. } => shown.problem = Some(problem),
+        SolveEntry::Step(step) => shown.thoughts.extend(step.thoughts.into_iter().map(show)),
+        SolveEntry::Ended(end) => {
+            let outcome = end.outcome.as_str();
+            shown.facts.push(("Outcome", outcome.to_owned()));
+            shown.facts.push(("Reason", end.reason));
+            shown.answer = end.answer;
+        }
+    }
+    shown
+}
+
+fn show(thought: SolveThought) -> ShownThought {
+    let parameters = thought.parameters.into_iter();
+    // Many stages repeat their text in a parameter.
+    let parameters = parameters.filter(|(_, value)| value.as_str() != Some(&thought.text));
+
+    ShownThought {
+        number: thought.number.into(),
+        label: thought.stage,
+        branch: thought.branch,
+        parents: thought.parents.into_iter().map(u64::from).collect(),
+        revises: thought.revises.map(u64::from),
+        details: parameters
+            .map(|(name, value)| (name, plain(value)))
+            .collect(),
+        text: thought.text,
+    }
+}
+
+fn plain(value: Value) -> String {
+    match value {
+        Value::String(text) => text,
+        other => other.to_string(),
+    }
+}
