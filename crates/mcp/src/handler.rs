@@ -5,11 +5,12 @@ use std::sync::Arc;
 
 use futures_util::FutureExt;
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CancelTaskParams, CustomRequest, CustomResult,
-    GetTaskParams, GetTaskResult, Implementation, ListResourceTemplatesResult, ListResourcesResult,
-    ListToolsResult, PaginatedRequestParams, ProtocolVersion, ReadResourceRequestParams,
-    ReadResourceResponse, ServerCapabilities, ServerConfig, SubscribeRequestParams,
-    SubscriptionFilter, UnsubscribeRequestParams, UpdateTaskParams,
+    CallToolRequestParams, CallToolResponse, CancelTaskParams, CompleteRequestParams,
+    CompleteResult, CustomRequest, CustomResult, GetPromptRequestParams, GetPromptResponse,
+    GetTaskParams, GetTaskResult, Implementation, ListPromptsResult, ListResourceTemplatesResult,
+    ListResourcesResult, ListToolsResult, PaginatedRequestParams, ProtocolVersion,
+    ReadResourceRequestParams, ReadResourceResponse, ServerCapabilities, ServerConfig,
+    SubscribeRequestParams, SubscriptionFilter, UnsubscribeRequestParams, UpdateTaskParams,
 };
 use rmcp::service::{RequestContext, RoleServer, SubscriptionContext};
 use rmcp::{ErrorData, ServerHandler};
@@ -17,6 +18,7 @@ use rmcp::{ErrorData, ServerHandler};
 use tokio::sync::SemaphorePermit;
 
 use crate::connection::Connection;
+use crate::prompts;
 use crate::resources::{self, Subscriptions};
 use crate::server::Shared;
 use crate::tool::{ToolCall, ToolFailure};
@@ -39,6 +41,8 @@ impl ServerHandler for Handler {
     fn get_info(&self) -> ServerConfig {
         let capabilities = ServerCapabilities::builder()
             .enable_tools()
+            .enable_prompts()
+            .enable_completions()
             .enable_resources()
             .enable_resources_subscribe()
             .enable_resources_list_changed()
@@ -126,6 +130,34 @@ impl ServerHandler for Handler {
         Ok(result.into())
     }
 
+    async fn list_prompts(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListPromptsResult, ErrorData> {
+        let strategies = self.shared.store.strategies();
+        Ok(prompts::list(strategies, self.has_solve()))
+    }
+
+    async fn get_prompt(
+        &self,
+        request: GetPromptRequestParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<GetPromptResponse, ErrorData> {
+        let prompt = prompts::get(&self.shared.store, self.has_solve(), request)?;
+        Ok(prompt.into())
+    }
+
+    async fn complete(
+        &self,
+        request: CompleteRequestParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<CompleteResult, ErrorData> {
+        let _permit = self.permit().await?;
+        let owner = self.connection.owner();
+        prompts::complete(&self.shared.store, owner, self.has_solve(), request).await
+    }
+
     async fn subscribe(
         &self,
         request: SubscribeRequestParams,
@@ -210,6 +242,12 @@ impl Handler {
     async fn permit(&self) -> Result<SemaphorePermit<'_>, ErrorData> {
         let permit = self.shared.requests.acquire().await;
         permit.map_err(|_| ErrorData::internal_error("the server is stopping", None))
+    }
+
+    /// Returns whether there is a model for the tool `solve`.
+    fn has_solve(&self) -> bool {
+        let mut tools = self.shared.tools.iter().filter(|tool| tool.is_listed());
+        tools.any(|tool| tool.definition.name == "solve")
     }
 
     /// Notifies a client with a handshake of changes, once it has used resources. Others listen.

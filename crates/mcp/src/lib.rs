@@ -21,6 +21,7 @@ mod arguments;
 mod connection;
 mod guided;
 mod handler;
+mod prompts;
 mod resources;
 mod sequential;
 mod solve;

@@ -18,5 +18,6 @@ pub(crate) use entries::EntriesView;
 pub(crate) use list::{list, templates};
 pub(crate) use read::read;
 pub(crate) use shown::{Shown, ShownThought};
+pub(crate) use strategies::parameter_line;
 pub(crate) use view::{SessionFormat, SessionView, Views};
 pub(crate) use watching::{Subscriptions, accepted, listen};

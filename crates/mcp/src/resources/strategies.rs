@@ -57,7 +57,7 @@ pub(crate) fn text_of_stage(stage: &Stage) -> String {
     text
 }
 
-/// Returns a parameter on one line, such as `action` (text, required): What to do.
+/// Returns a parameter on one line, such as ``action` (required): What to do.``
 pub(crate) fn parameter_line(name: &str, parameter: &Parameter) -> String {
     let required = if parameter.is_required() {
         "required"

@@ -9,6 +9,7 @@ mod host;
 #[cfg(feature = "http")]
 mod http;
 mod lifecycles;
+mod prompts;
 mod resources;
 mod sequential;
 mod solve;

@@ -1,0 +1,43 @@
+//! Returning a prompt.
+
+use rmcp::ErrorData;
+use rmcp::model::{GetPromptRequestParams, GetPromptResult, PromptMessage, Role};
+
+use super::arguments::{PromptArguments, Way};
+use super::{LOOP, text};
+use crate::store::SessionStore;
+
+/// Returns the messages of a prompt.
+pub(crate) fn get(
+    store: &SessionStore,
+    has_solve: bool,
+    request: GetPromptRequestParams,
+) -> Result<GetPromptResult, ErrorData> {
+    let is_loop = request.name == LOOP;
+    let ways = Way::all(&request.name, has_solve);
+
+    let strategy = match store.strategies().get(&request.name) {
+        Ok(strategy) => Some(strategy),
+        Err(_) if is_loop => None,
+        Err(error) => {
+            let message = format!("there is no such prompt: {error}, or `{LOOP}`");
+            return Err(ErrorData::invalid_params(message, None));
+        }
+    };
+    let arguments = PromptArguments::read(request.arguments, &ways, store.limits())?;
+
+    let name = strategy.map_or(LOOP, |strategy| strategy.name());
+    let text = match (arguments.way, strategy) {
+        (Way::Think, Some(strategy)) => text::think(strategy, &arguments),
+        (Way::Solve, _) => text::solve(name, &arguments),
+        _ => text::begin(name, &arguments),
+    };
+    let message = PromptMessage::new_text(Role::User, text);
+
+    let mut result = GetPromptResult::new(vec![message]);
+    result.description = Some(format!(
+        "Solves a problem with `{name}` and the tool `{}`",
+        arguments.way.as_str()
+    ));
+    Ok(result)
+}

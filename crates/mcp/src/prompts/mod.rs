@@ -1,0 +1,15 @@
+//! Strategies as prompts, which explain to the model of a host how to work with the tools, and the
+//! completion of names.
+
+mod arguments;
+mod completion;
+mod get;
+mod list;
+mod text;
+
+pub(crate) use completion::complete;
+pub(crate) use get::get;
+pub(crate) use list::list;
+
+/// The name of the prompt for the loop of thoughts with a plan, which isn't a strategy.
+const LOOP: &str = "loop";

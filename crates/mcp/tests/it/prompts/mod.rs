@@ -1,0 +1,4 @@
+//! Prompts, and the completion of names.
+
+mod completion;
+mod texts;
