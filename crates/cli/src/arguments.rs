@@ -1,5 +1,7 @@
 //! The command line.
 
+#[cfg(feature = "mcp")]
+use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -57,14 +59,15 @@ pub(crate) enum Command {
 #[cfg(feature = "mcp")]
 const MCP_HELP: &str = "\
 Environment:
-  COGWORK_DATA  the folder for sessions, if --data is not given
-  COGWORK_LOG   what to log on standard error, such as `info` or `cogwork_mcp=debug`
+  COGWORK_DATA   the folder for sessions, if --data is not given
+  COGWORK_TOKEN  the tokens of clients over HTTP, separated by spaces, if --token-file is not given
+  COGWORK_LOG    what to log on standard error, such as `info` or `cogwork_mcp=debug`
 
 Exit codes:
   0  the client disconnected, or the server was stopped
   2  the command line is wrong
   3  the client doesn't speak the protocol
-  4  the sessions could not be opened";
+  4  the sessions could not be opened, or the address is not available";
 
 #[cfg(feature = "mcp")]
 #[derive(Debug, Args)]
@@ -75,6 +78,24 @@ pub(crate) struct Mcp {
     /// Keep sessions in memory only. They are lost at the end.
     #[arg(long)]
     pub(crate) memory: bool,
+    /// In `sequentialthinking`, refuse branches and revisions of thoughts that don't exist.
+    #[arg(long)]
+    pub(crate) strict: bool,
+    /// Serve clients over HTTP at this address, at the path /mcp, instead of one over standard input and output. A port
+    /// alone is one of 127.0.0.1. Connections are not encrypted.
+    #[arg(long, value_name = "ADDR", value_parser = address)]
+    pub(crate) http: Option<SocketAddr>,
+    /// A file with the tokens of clients, one in each line. Clients with different tokens have no access to each other's
+    /// sessions. Without any token, a new one is printed on standard error at each start.
+    #[arg(long, value_name = "FILE", requires = "http")]
+    pub(crate) token_file: Option<PathBuf>,
+    /// Accept requests that call this server by this name, in addition to the local ones. Can be repeated.
+    #[arg(long, value_name = "HOST", requires = "http")]
+    pub(crate) allow_host: Vec<String>,
+    /// Accept requests of web pages from this origin, such as https://example.com:443, in addition to those of this
+    /// machine. Can be repeated.
+    #[arg(long, value_name = "ORIGIN", requires = "http")]
+    pub(crate) allow_origin: Vec<String>,
     /// Log on standard error. Texts of thoughts are not logged.
     #[arg(long, short)]
     pub(crate) verbose: bool,
@@ -180,4 +201,14 @@ fn answer(argument: &str) -> Result<Answer, String> {
         event: event.to_owned(),
         value,
     })
+}
+
+#[cfg(feature = "mcp")]
+fn address(argument: &str) -> Result<SocketAddr, String> {
+    if let Ok(port) = argument.parse::<u16>() {
+        return Ok(SocketAddr::from(([127, 0, 0, 1], port)));
+    }
+    let address = argument.replace("localhost:", "127.0.0.1:");
+    let expected = "expected a port, or an address such as 127.0.0.1:8080";
+    address.parse().map_err(|_| expected.to_owned())
 }

@@ -1,6 +1,7 @@
 //! The command `mcp`.
 
 mod data;
+mod http;
 mod log;
 mod signals;
 
@@ -32,8 +33,15 @@ pub(crate) fn mcp(arguments: &Mcp) -> Outcome {
         Err(error) => return failed(error),
     };
 
-    let result = runtime.block_on(serve(&server));
+    let outcome = match arguments.http {
+        Some(address) => runtime.block_on(http::serve(&server, address, arguments)),
+        None => outcome(runtime.block_on(serve(&server, server.serve_stdio()))),
+    };
     runtime.shutdown_timeout(LAST_READ);
+    outcome
+}
+
+fn outcome(result: Result<(), ServerError>) -> Outcome {
     match result {
         Ok(()) => Outcome::Success,
         Err(error) => {
@@ -43,9 +51,11 @@ pub(crate) fn mcp(arguments: &Mcp) -> Outcome {
     }
 }
 
-/// Serves until the client disconnects or a signal arrives.
-async fn serve(server: &Server) -> Result<(), ServerError> {
-    let serving = server.serve_stdio();
+/// Serves until all clients have disconnected or a signal arrives.
+async fn serve(
+    server: &Server,
+    serving: impl Future<Output = Result<(), ServerError>>,
+) -> Result<(), ServerError> {
     tokio::pin!(serving);
 
     tokio::select! {
@@ -56,7 +66,7 @@ async fn serve(server: &Server) -> Result<(), ServerError> {
 }
 
 fn open(arguments: &Mcp) -> Result<Server, String> {
-    let mut builder = Server::builder();
+    let mut builder = Server::builder().with_strict(arguments.strict);
     if !arguments.memory {
         builder = builder.with_data(data::folder(arguments.data.as_deref())?);
     }

@@ -351,3 +351,117 @@ fn an_unknown_level_of_the_log_is_an_error() {
     let output = server(&["--memory"]).env("COGWORK_LOG", "=x=").output();
     assert_eq!(output.unwrap().status.code(), Some(4));
 }
+
+/// A server over HTTP, which is ended with the test.
+struct HttpServer {
+    child: Child,
+    address: String,
+    told: BufReader<std::process::ChildStderr>,
+}
+
+impl HttpServer {
+    fn start(command: &mut Command) -> Self {
+        let mut child = command.spawn().unwrap();
+        let mut told = BufReader::new(child.stderr.take().unwrap());
+        let mut line = String::new();
+        told.read_line(&mut line).unwrap();
+
+        let address = line.trim_end().strip_prefix("cogwork: serving http://");
+        let address = address.unwrap().strip_suffix("/mcp").unwrap().to_owned();
+        Self {
+            child,
+            address,
+            told,
+        }
+    }
+
+    /// Returns the status of the answer to a request with a token.
+    fn status(&self, token: &str) -> String {
+        let mut stream = std::net::TcpStream::connect(&self.address).unwrap();
+        let body = initialize().to_string();
+        let request = format!(
+            "POST /mcp HTTP/1.1\r\nHost: {}\r\nAuthorization: Bearer {token}\r\nConnection: close\r\n\
+             Content-Type: application/json\r\nAccept: application/json, text/event-stream\r\n\
+             Content-Length: {}\r\n\r\n{body}",
+            self.address,
+            body.len()
+        );
+        stream.write_all(request.as_bytes()).unwrap();
+
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        answer.split(' ').nth(1).unwrap().to_owned()
+    }
+}
+
+impl Drop for HttpServer {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+#[test]
+fn a_token_is_printed_if_none_is_given() {
+    let mut command = server(&["--memory", "--http", "0"]);
+    let mut server = HttpServer::start(command.env_remove("COGWORK_TOKEN"));
+    assert!(server.address.starts_with("127.0.0.1:"));
+
+    let mut line = String::new();
+    server.told.read_line(&mut line).unwrap();
+    let token = line
+        .trim_end()
+        .strip_prefix("cogwork: the token of this run is ");
+
+    assert_eq!(server.status(token.unwrap()), "200");
+    assert_eq!(server.status("another-token-of-some-length"), "401");
+}
+
+#[test]
+fn tokens_come_from_the_environment_or_a_file() {
+    let mut command = server(&["--memory", "--http", "localhost:0"]);
+    command.env(
+        "COGWORK_TOKEN",
+        "first-token-of-variable second-token-of-variable",
+    );
+    let from_variable = HttpServer::start(&mut command);
+    assert_eq!(from_variable.status("first-token-of-variable"), "200");
+    assert_eq!(from_variable.status("second-token-of-variable"), "200");
+
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("tokens");
+    std::fs::write(&file, "\nthe-token-of-the-file\n").unwrap();
+    command.arg("--token-file").arg(&file);
+    let from_file = HttpServer::start(&mut command);
+    assert_eq!(from_file.status("the-token-of-the-file"), "200");
+    assert_eq!(from_file.status("first-token-of-variable"), "401");
+}
+
+#[test]
+fn errors_of_the_settings_for_http_are_told() {
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let taken = taken.local_addr().unwrap().to_string();
+    let cases: [(&[&str], i32, &str); 5] = [
+        (&["--http", "nowhere"], 2, "expected a port, or an address"),
+        (&["--token-file", "x"], 2, "--http"),
+        (&["--memory", "--http", &taken], 4, "is not available"),
+        (
+            &["--memory", "--http", "0", "--token-file", "/none"],
+            4,
+            "/none: ",
+        ),
+        (&["--memory", "--data", "x"], 2, "cannot be used with"),
+    ];
+
+    for (arguments, code, part) in cases {
+        let output = server(arguments).output().unwrap();
+        let told = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(code), "{told}");
+        assert!(told.contains(part), "{told}");
+    }
+
+    let mut command = server(&["--memory", "--http", "0"]);
+    let output = command.env("COGWORK_TOKEN", "short").output().unwrap();
+    let told = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(told.contains("at least 16 characters"), "{told}");
+}

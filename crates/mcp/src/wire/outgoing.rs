@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use rmcp::model::ServerJsonRpcMessage;
 use tokio::io::{AsyncWrite, AsyncWriteExt};
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinHandle;
 
 use super::in_flight::Place;
@@ -16,10 +16,13 @@ const CAPACITY: usize = 64;
 /// How long to wait at the end for a client that doesn't read.
 const LAST_WRITE: Duration = Duration::from_secs(1);
 
-/// A message, and the place of the request that it answers.
+/// A message. The rest is dropped when it has been written.
+#[derive(Default)]
 struct Written {
     text: Vec<u8>,
+    /// The place of the request that it answers.
     _place: Option<Place>,
+    _done: Option<oneshot::Sender<()>>,
 }
 
 /// Sends messages to the task that writes them.
@@ -49,9 +52,26 @@ impl Outgoing {
         let written = Written {
             text,
             _place: place,
+            _done: None,
         };
         let sent = self.0.send(written).await;
         sent.map_err(|_| io::ErrorKind::BrokenPipe.into())
+    }
+
+    /// Waits until everything that was sent has been written, for a short time.
+    pub(crate) async fn flush(&self) {
+        let (sender, receiver) = oneshot::channel();
+        let written = Written {
+            _done: Some(sender),
+            ..Written::default()
+        };
+        let flushed = async {
+            if self.0.send(written).await.is_ok() {
+                // The other half is dropped in any case.
+                let _ = receiver.await;
+            }
+        };
+        let _ = tokio::time::timeout(LAST_WRITE, flushed).await;
     }
 
     /// Waits until nothing can be written any more.

@@ -216,7 +216,11 @@ where
             match self.step(&outgoing).await {
                 Step::Again => {}
                 Step::Message(message) => return Some(*message),
-                Step::End => return None,
+                Step::End => {
+                    // rmcp doesn't close the transport if no session was opened.
+                    outgoing.flush().await;
+                    return None;
+                }
             }
         }
     }

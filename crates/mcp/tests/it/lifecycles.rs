@@ -56,6 +56,7 @@ fn request(id: u64, method: &str, version: &str) -> Value {
 
 /// Returns the messages as lines of a snapshot, without the texts that other tests cover.
 fn shown(messages: Vec<Value>) -> String {
+    assert!(!messages.is_empty());
     let mut text = String::new();
     for mut message in messages {
         if let Some(instructions) = message.pointer_mut("/result/instructions") {

@@ -1,0 +1,74 @@
+//! Serves over HTTP.
+
+use std::fs;
+use std::net::SocketAddr;
+
+use cogwork_mcp::{HttpSettings, Server};
+use cogwork_text::Escaped;
+use tokio::net::TcpListener;
+
+use super::{failed, outcome};
+use crate::arguments::Mcp;
+use crate::output::{Outcome, tell};
+
+/// The variable with the tokens.
+const VARIABLE: &str = "COGWORK_TOKEN";
+
+pub(super) async fn serve(server: &Server, address: SocketAddr, arguments: &Mcp) -> Outcome {
+    let tokens = match tokens(arguments) {
+        Ok(tokens) => tokens,
+        Err(error) => return failed(error),
+    };
+    let listener = match TcpListener::bind(address).await {
+        Ok(listener) => listener,
+        Err(error) => return failed(format_args!("{address} is not available: {error}")),
+    };
+
+    // The port may have been chosen by the system.
+    let address = listener.local_addr().unwrap_or(address);
+    tell(format_args!("cogwork: serving http://{address}/mcp"));
+    if !address.ip().is_loopback() {
+        tell("cogwork: connections are not encrypted; use a proxy with TLS outside this machine");
+    }
+
+    let settings = settings(arguments, &tokens);
+    outcome(super::serve(server, server.serve_http(listener, settings)).await)
+}
+
+fn settings(arguments: &Mcp, tokens: &[String]) -> HttpSettings {
+    let mut settings = HttpSettings::default();
+    for host in &arguments.allow_host {
+        settings = settings.with_allowed_host(host);
+    }
+    for origin in &arguments.allow_origin {
+        settings = settings.with_allowed_origin(origin);
+    }
+    for token in tokens {
+        settings = settings.with_token(token);
+    }
+
+    if tokens.is_empty() {
+        let token = HttpSettings::random_token();
+        tell(format_args!("cogwork: the token of this run is {token}"));
+        settings = settings.with_token(&token);
+    }
+    settings
+}
+
+/// Returns the tokens from the file, or else those from the environment.
+fn tokens(arguments: &Mcp) -> Result<Vec<String>, String> {
+    let Some(file) = &arguments.token_file else {
+        let text = std::env::var(VARIABLE).unwrap_or_default();
+        return Ok(text.split_whitespace().map(str::to_owned).collect());
+    };
+
+    let place = Escaped::new(file.display());
+    let text = fs::read_to_string(file).map_err(|error| format!("{place}: {error}"))?;
+    let tokens: Vec<_> = text.split_whitespace().map(str::to_owned).collect();
+    if tokens.is_empty() {
+        return Err(format!(
+            "{place} contains no token; expected one in each line"
+        ));
+    }
+    Ok(tokens)
+}
