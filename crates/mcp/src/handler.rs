@@ -95,8 +95,11 @@ impl ServerHandler for Handler {
     async fn on_custom_request(
         &self,
         request: CustomRequest,
-        _: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<CustomResult, ErrorData> {
+        if request.method == "initialize" && is_of_newer_generation(&context) {
+            return Err(crate::unknown_request::unknown_method(&request.method));
+        }
         Err(crate::unknown_request::error(&request))
     }
 
@@ -228,12 +231,8 @@ impl Handler {
 
     /// Returns the connection of a request.
     fn connection(&self, context: &RequestContext<RoleServer>) -> &Connection {
-        let has_session = match context.meta.protocol_version() {
-            Some(version) => version < ProtocolVersion::V_2026_07_28,
-            None => true,
-        };
         match &self.unconnected {
-            Some(unconnected) if !has_session => unconnected,
+            Some(unconnected) if is_of_newer_generation(context) => unconnected,
             _ => &self.connection,
         }
     }
@@ -266,4 +265,10 @@ impl Handler {
         let known = cogwork_text::NameList::or(tools.map(|tool| &tool.definition.name));
         ToolFailure::message(format_args!("there is no tool `{name}`; expected {known}"))
     }
+}
+
+/// Whether a request comes without a handshake and a session of the protocol.
+fn is_of_newer_generation(context: &RequestContext<RoleServer>) -> bool {
+    let version = context.meta.protocol_version();
+    version.is_some_and(|version| version >= ProtocolVersion::V_2026_07_28)
 }

@@ -31,15 +31,16 @@ pub(crate) fn error(request: &CustomRequest) -> ErrorData {
         _ => None,
     };
 
-    let method = Name(&request.method);
     match problem {
-        Some(problem) => invalid_params(method, &problem),
-        None => ErrorData::new(
-            ErrorCode::METHOD_NOT_FOUND,
-            format!("there is no method `{method}`"),
-            None,
-        ),
+        Some(problem) => invalid_params(Name(&request.method), &problem),
+        None => unknown_method(&request.method),
     }
+}
+
+/// Returns the error for a method that doesn't exist.
+pub(crate) fn unknown_method(method: &str) -> ErrorData {
+    let message = format!("there is no method `{}`", Name(method));
+    ErrorData::new(ErrorCode::METHOD_NOT_FOUND, message, None)
 }
 
 fn problem<T: DeserializeOwned>(params: Value) -> Option<String> {
