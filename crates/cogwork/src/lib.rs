@@ -50,7 +50,7 @@
 //! | `ask` | `cogwork-ask` | asking a model until its reply can be used | `cot`, `strategies` |
 //! | `strategies` | `cogwork-strategies` | nine reasoning strategies, and sessions of thoughts | `strategies` |
 //! | `thinking` | `cogwork-thinking` | reflection, verification and memory around any client | `thinking` |
-//! | `tools` | `cogwork-tools` | tools that a model may call | `tools` |
+//! | `tools` | `cogwork-tools` | tools that a model may call | `tools`, `mcp` |
 //! | `agents` | `cogwork-agents` | agents as nodes, and flows from YAML files | `agents` |
 //! | `journal` | `cogwork-journal` | runs that survive a crash | `journal`, `sqlite` |
 //!

@@ -59,6 +59,10 @@ fn start(arguments: &Run, loaded: &Arc<FileFlow>, trace: &Trace) -> Result<Outco
         .enable_all()
         .build()?;
 
+    if let Some(outcome) = runtime.block_on(connect(loaded)) {
+        return Ok(outcome);
+    }
+
     let record = runtime.block_on(Record::open(arguments, loaded, input))?;
     let Record {
         mut state,
@@ -96,6 +100,18 @@ fn start(arguments: &Run, loaded: &Arc<FileFlow>, trace: &Trace) -> Result<Outco
         Outcome::Success if trace.has_failed() => Outcome::NotReadOrWritten,
         outcome => outcome,
     })
+}
+
+/// Starts the servers of tools that the file names. Returns an outcome if there is to be no run.
+async fn connect(loaded: &FileFlow) -> Option<Outcome> {
+    let connected = tokio::select! {
+        connected = loaded.connect() => connected,
+        Ok(()) = tokio::signal::ctrl_c() => return Some(Outcome::Interrupted),
+    };
+
+    let error = connected.err()?;
+    tell(format_args!("cogwork: {error}"));
+    Some(Outcome::RunFailed)
 }
 
 /// A run that has ended or stopped.

@@ -9,3 +9,5 @@ mod readme;
 #[cfg(unix)]
 mod server;
 mod shown;
+#[cfg(all(feature = "mcp", unix))]
+mod tool_servers;
