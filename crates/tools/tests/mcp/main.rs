@@ -10,6 +10,7 @@ mod calls;
 mod fixture;
 mod hostile;
 mod http;
+mod official;
 mod raw_server;
 mod sdk_server;
 mod starts;
