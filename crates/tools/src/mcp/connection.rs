@@ -1,25 +1,22 @@
 //! A connection to a server.
 
-use std::error::Error;
-use std::iter::successors;
 use std::sync::Weak;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use rmcp::model::ProtocolVersion;
-use rmcp::service::{ClientInitializeError, Peer, RoleClient, RunningService};
+use rmcp::service::{Peer, RoleClient, RunningService};
 use rmcp::transport::async_rw::AsyncRwTransport;
 use rmcp::{ClientLifecycleMode, ClientServiceExt};
 use tokio::sync::Mutex;
 use tokio::task::AbortHandle;
 use tokio::time::{Instant, timeout_at};
 
-use super::handler::{Handler, listen};
+use super::handler::{Handler, Refresh, listen};
 use super::limited_reader::{LimitedReader, TooLong};
-use super::link::Link;
 use super::listing::{ListError, Listing};
+use super::problems::{has_ended, start_problem, too_late, too_long_message, unreachable};
 use super::process::Process;
 use super::server::{CommandLine, Place};
-use super::{McpError, McpErrorKind, McpServer};
+use super::{McpError, McpErrorKind, McpServer, lifecycle};
 
 /// A connection, which is closed when it is dropped. If the server was started for it, the server is
 /// killed then.
@@ -39,11 +36,11 @@ impl Connection {
     /// Connects, and asks for the tools.
     pub(super) async fn open(
         server: &McpServer,
-        link: &Weak<Link>,
+        list: &Weak<dyn Refresh>,
         is_old: &IsOld,
     ) -> Result<(Self, Listing), McpError> {
         let deadline = Instant::now() + server.start_timeout;
-        let mut connection = Self::of(server, link, is_old, deadline).await?;
+        let mut connection = Self::of(server, list, is_old, deadline).await?;
 
         let asked = Listing::ask(server, connection.peer());
         let listing = match timeout_at(deadline, asked).await {
@@ -62,13 +59,13 @@ impl Connection {
             }
         };
 
-        connection.listen(link);
+        connection.listen(list);
         Ok((connection, listing))
     }
 
     async fn of(
         server: &McpServer,
-        link: &Weak<Link>,
+        list: &Weak<dyn Refresh>,
         is_old: &IsOld,
         deadline: Instant,
     ) -> Result<Self, McpError> {
@@ -76,12 +73,12 @@ impl Connection {
             Place::Command(line) => Start {
                 server,
                 line,
-                link,
+                list,
                 deadline,
             },
             #[cfg(feature = "mcp-http")]
             Place::Http(address) => {
-                let connected = address.connect(server, handler(link));
+                let connected = super::http::connect(server, address, handler(list));
                 let connected = timeout_at(deadline, connected).await;
                 let service = connected.map_err(|_| too_late(server))??;
                 return Ok(Self::new(service, None, TooLong::default()));
@@ -93,7 +90,7 @@ impl Connection {
         }
 
         // Servers with an old SDK end at any request before `initialize`.
-        match start.with(newest()).await {
+        match start.with(lifecycle::newest()).await {
             Err(error) if error.kind() == McpErrorKind::Ended => {}
             started => return started,
         }
@@ -116,7 +113,7 @@ impl Connection {
         }
     }
 
-    fn listen(&mut self, link: &Weak<Link>) {
+    fn listen(&mut self, list: &Weak<dyn Refresh>) {
         let peer = self.peer().clone();
         let Some(info) = peer.peer_info() else {
             return;
@@ -125,7 +122,7 @@ impl Connection {
         let tools = info.capabilities.tools.as_ref();
         let reports = tools.is_some_and(|tools| tools.list_changed == Some(true));
         if reports && !info.protocol_version.has_initialize() {
-            let task = tokio::spawn(listen(Weak::clone(link), peer));
+            let task = tokio::spawn(listen(Weak::clone(list), peer));
             self.listening = Some(task.abort_handle());
         }
     }
@@ -194,7 +191,7 @@ impl Connection {
 struct Start<'s> {
     server: &'s McpServer,
     line: &'s CommandLine,
-    link: &'s Weak<Link>,
+    list: &'s Weak<dyn Refresh>,
     deadline: Instant,
 }
 
@@ -211,7 +208,7 @@ impl Start<'_> {
         let transport =
             AsyncRwTransport::new_client(reader, pipes.stdin).with_max_line_length(usize::MAX);
 
-        let served = handler(self.link).serve_with_lifecycle(transport, lifecycle);
+        let served = handler(self.list).serve_with_lifecycle(transport, lifecycle);
         let error = match timeout_at(self.deadline, served).await {
             Ok(Ok(service)) => return Ok(Connection::new(service, Some(process), too_long)),
             Ok(Err(error)) => error,
@@ -240,80 +237,10 @@ impl Drop for Connection {
     }
 }
 
-fn handler(link: &Weak<Link>) -> Handler {
+fn handler(list: &Weak<dyn Refresh>) -> Handler {
     Handler {
-        link: Weak::clone(link),
+        list: Weak::clone(list),
     }
-}
-
-/// Asks for the newest protocol, and falls back to an older one.
-pub(super) fn newest() -> ClientLifecycleMode {
-    ClientLifecycleMode::Auto {
-        preferred_versions: vec![ProtocolVersion::LATEST],
-        legacy_version: Some(ProtocolVersion::LATEST_WITH_INITIALIZE),
-    }
-}
-
-fn too_late(server: &McpServer) -> McpError {
-    let limit = server.start_timeout;
-    let problem = format!("wasn't ready within {limit:?} of its start");
-    McpError::new(&server.name, McpErrorKind::Timeout, problem)
-}
-
-fn too_long_message(server: &McpServer) -> (McpErrorKind, String) {
-    let max = server.max_message_bytes;
-    let problem = format!("sent a message of more than {max} bytes, so the connection was closed");
-    (McpErrorKind::Protocol, problem)
-}
-
-fn has_ended(error: &ClientInitializeError) -> bool {
-    match error {
-        ClientInitializeError::ConnectionClosed(_)
-        | ClientInitializeError::TransportError { .. } => true,
-        ClientInitializeError::LegacyFallbackFailed { fallback, .. } => has_ended(fallback),
-        _ => false,
-    }
-}
-
-/// Returns the problem of a server that answered.
-pub(super) fn start_problem(error: &ClientInitializeError) -> (McpErrorKind, String) {
-    let problem = match error {
-        ClientInitializeError::LegacyFallbackFailed { fallback, .. } => {
-            return start_problem(fallback);
-        }
-        ClientInitializeError::JsonRpcError(error) => {
-            let code = error.code.0;
-            let message = &error.message;
-            format!("refused the connection with the error {code}: {message}")
-        }
-        ClientInitializeError::NoCompatibleProtocolVersion { .. } => {
-            "speaks no version of the protocol that is known here".to_owned()
-        }
-        ClientInitializeError::TransportError { error, .. } => {
-            return (McpErrorKind::Start, unreachable("", error));
-        }
-        _ => "didn't answer like an MCP server when it was started".to_owned(),
-    };
-
-    (McpErrorKind::Protocol, problem)
-}
-
-/// Returns the problem of a server that can't be reached, with the innermost error, which says the
-/// most.
-fn unreachable<'e>(during: &str, error: &'e (dyn Error + 'static)) -> String {
-    let next = |error: &&'e (dyn Error + 'static)| (*error).source();
-    let sources: Vec<_> = successors(Some(error), next).take(16).collect();
-
-    #[cfg(feature = "mcp-http")]
-    if sources
-        .iter()
-        .any(|source| super::http::refuses_token(*source))
-    {
-        return "refuses the token; expected another one".to_owned();
-    }
-
-    let innermost = sources.last().copied().unwrap_or(error);
-    format!("can't be reached{during}: {innermost}")
 }
 
 /// Returns how the process ended.

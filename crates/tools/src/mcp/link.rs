@@ -3,11 +3,13 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, MutexGuard, PoisonError, RwLock, Weak};
 
+use async_trait::async_trait;
 use tokio::sync::Mutex;
 
 use rmcp::service::{Peer, RoleClient};
 
 use super::connection::{Connection, IsOld};
+use super::handler::Refresh;
 use super::listing::Listing;
 use super::restarts::Restarts;
 use super::{McpError, McpErrorKind, McpServer};
@@ -70,7 +72,8 @@ impl Link {
     }
 
     async fn open(&self) -> Result<Connection, McpError> {
-        let opened = Connection::open(&self.server, &self.this, &self.is_old);
+        let list: Weak<dyn Refresh> = self.this.clone();
+        let opened = Connection::open(&self.server, &list, &self.is_old);
         let (connection, listing) = opened.await?;
         self.check(&listing)?;
         self.put(listing);
@@ -117,9 +120,12 @@ impl Link {
         let mut current = self.listing.write().unwrap_or_else(PoisonError::into_inner);
         *current = Some(Arc::new(listing));
     }
+}
 
-    /// Asks for the list again. If another refresh is waiting already, that one is enough.
-    pub(super) async fn refresh(&self, peer: &Peer<RoleClient>) {
+#[async_trait]
+impl Refresh for Link {
+    /// If another refresh is waiting already, that one is enough.
+    async fn refresh(&self, peer: &Peer<RoleClient>) {
         if self.will_refresh.swap(true, Ordering::AcqRel) {
             return;
         }

@@ -50,6 +50,8 @@
 //! of images, audio and other data, the model reads the type and the size. A result that the server
 //! marks as an error becomes [`ToolError::Failed`](crate::ToolError::Failed).
 
+#[cfg(feature = "mcp-http")]
+mod address;
 mod call;
 mod connection;
 mod environment;
@@ -57,9 +59,11 @@ mod error;
 mod handler;
 #[cfg(feature = "mcp-http")]
 mod http;
+mod lifecycle;
 mod limited_reader;
 mod link;
 mod listing;
+mod problems;
 mod process;
 mod restarts;
 mod result;

@@ -6,8 +6,6 @@ use std::time::Duration;
 use cogwork_backoff::Backoff;
 use cogwork_text::Escaped;
 
-use super::{McpError, McpTools};
-
 /// A server of tools that speaks the Model Context Protocol, and its limits.
 ///
 /// See the [module documentation](super) for an example.
@@ -30,7 +28,7 @@ pub struct McpServer {
 pub(super) enum Place {
     Command(CommandLine),
     #[cfg(feature = "mcp-http")]
-    Http(super::http::Address),
+    Http(super::address::Address),
 }
 
 /// A command that starts a server.
@@ -70,7 +68,7 @@ impl McpServer {
     /// The name of the server is its host.
     #[cfg(feature = "mcp-http")]
     pub fn http(url: impl Into<String>) -> Self {
-        let address = super::http::Address::new(url.into());
+        let address = super::address::Address::new(url.into());
         Self::new(address.host(), Place::Http(address))
     }
 
@@ -135,7 +133,7 @@ impl McpServer {
     #[must_use]
     pub fn with_token(mut self, token: impl Into<String>) -> Self {
         if let Place::Http(address) = &mut self.place {
-            address.set_token(token.into());
+            address.token = Some(token.into().into());
         }
         self
     }
@@ -193,7 +191,7 @@ impl McpServer {
     }
 
     /// Sets the maximum length of the input schema of a tool in bytes. The default is 16 KiB. A tool
-    /// with a longer one is [refused](McpTools::refused).
+    /// with a longer one is [refused](super::McpTools::refused).
     #[must_use]
     pub fn with_max_schema_bytes(mut self, bytes: usize) -> Self {
         self.max_schema_bytes = bytes;
@@ -201,7 +199,7 @@ impl McpServer {
     }
 
     /// Sets the maximum number of tools. The default is 128. Those after that are
-    /// [refused](McpTools::refused).
+    /// [refused](super::McpTools::refused).
     #[must_use]
     pub fn with_max_tools(mut self, tools: usize) -> Self {
         self.max_tools = tools;
@@ -215,28 +213,6 @@ impl McpServer {
     pub fn with_restarts(mut self, restarts: Backoff) -> Self {
         self.restarts = restarts;
         self
-    }
-
-    /// Starts the server and asks for its tools.
-    ///
-    /// Both generations of the protocol are spoken: from 2024-11-05 to 2025-11-25, and 2026-07-28. A
-    /// server that ends when it is asked for the new one is started again with the old one.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the server can't be started, if it doesn't answer in time, or if it
-    /// doesn't have one of the tools that were [named](Self::with_only).
-    pub async fn connect(self) -> Result<McpTools, McpError> {
-        let tools = self.unconnected();
-        tools.connect().await?;
-        Ok(tools)
-    }
-
-    /// Returns the tools of the server without starting it. Only the tools that were
-    /// [named](Self::with_only) are known. They can be registered, but the server has to be
-    /// [connected](McpTools::connect) before they are used.
-    pub fn unconnected(self) -> McpTools {
-        McpTools::new(self)
     }
 }
 

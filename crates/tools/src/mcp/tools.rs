@@ -26,11 +26,31 @@ pub struct McpTool {
     definition: ToolDefinition,
 }
 
-impl McpTools {
-    pub(super) fn new(server: McpServer) -> Self {
-        Self(Link::new(server))
+impl McpServer {
+    /// Starts the server and asks for its tools.
+    ///
+    /// Both generations of the protocol are spoken: from 2024-11-05 to 2025-11-25, and 2026-07-28. A
+    /// server that ends when it is asked for the new one is started again with the old one.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the server can't be started, if it doesn't answer in time, or if it
+    /// doesn't have one of the tools that were [named](Self::with_only).
+    pub async fn connect(self) -> Result<McpTools, McpError> {
+        let tools = self.unconnected();
+        tools.connect().await?;
+        Ok(tools)
     }
 
+    /// Returns the tools of the server without starting it. Only the tools that were
+    /// [named](Self::with_only) are known. They can be registered, but the server has to be
+    /// [connected](McpTools::connect) before they are used.
+    pub fn unconnected(self) -> McpTools {
+        McpTools(Link::new(self))
+    }
+}
+
+impl McpTools {
     /// Returns the name of the server.
     pub fn server(&self) -> &str {
         &self.0.server.name
