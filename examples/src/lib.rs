@@ -36,6 +36,8 @@ mod guides {
     struct AroundAClient;
     #[doc = include_str!("../../docs/guide/embedding-the-loop.md")]
     struct EmbeddingTheLoop;
+    #[doc = include_str!("../../docs/guide/tools-from-servers.md")]
+    struct ToolsFromServers;
     #[doc = include_str!("../../docs/guide/tools-in-the-loop.md")]
     struct ToolsInTheLoop;
     #[doc = include_str!("../../docs/guide/prompts.md")]

@@ -290,6 +290,11 @@ fn server_sent_events() {
 }
 
 #[test]
+fn tools_from_a_server() {
+    check("23_tools_from_a_server.rs");
+}
+
+#[test]
 fn tools_in_the_loop() {
     check_session("20_tools_in_the_loop.rs", &[&[], &["yes"], &[], &["no"]]);
 }

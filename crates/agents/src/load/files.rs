@@ -6,8 +6,9 @@ use std::sync::Arc;
 use cogwork_files::{Access, FileId, Folder, read_text};
 
 use super::file_place::told;
+use super::file_tools::FileTools;
 use super::loading::{Assembled, Loading, OpenFile, Source};
-use super::tools::{FileTools, names_of_tools};
+use super::tools::names_of_tools;
 use crate::check::check;
 use crate::problem::{Found, Problems};
 use crate::quote::Name;

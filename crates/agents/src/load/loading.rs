@@ -4,8 +4,8 @@ use std::sync::Arc;
 use cogwork_files::{FileId, Folder};
 use cogwork_flow::Flow;
 
+use super::file_tools::FileTools;
 use super::masked::LoadedSecrets;
-use super::tools::FileTools;
 use crate::memory::{Store, StoreKey};
 use crate::yaml::Secrets;
 use crate::{FileProblem, FlowState, Loader, Template};

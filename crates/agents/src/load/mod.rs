@@ -2,6 +2,7 @@
 //! connects them.
 
 mod file_place;
+mod file_tools;
 mod files;
 mod flow;
 mod ids;

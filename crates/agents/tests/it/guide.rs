@@ -2,18 +2,30 @@
 
 use cogwork_agents::Loader;
 
-#[test]
-fn every_file_in_the_guide_loads() {
-    let guide = include_str!("../../../../docs/guide/flows-from-files.md");
+/// Loads the files in a page, and returns how many there are.
+fn load_all(page: &str) -> usize {
     let loader = Loader::new().with_environment(|_| Some("key-of-nobody".to_owned()));
-    let blocks: Vec<_> = guide
+    let blocks: Vec<_> = page
         .split("```yaml\n")
         .skip(1)
         .filter_map(|rest| rest.split_once("```"))
         .collect();
 
-    assert_eq!(blocks.len(), 2);
-    for (block, _) in blocks {
+    for (block, _) in &blocks {
         loader.load_text("guide.yaml", block).unwrap();
     }
+    blocks.len()
+}
+
+#[test]
+fn every_file_in_the_guide_loads() {
+    let page = include_str!("../../../../docs/guide/flows-from-files.md");
+    assert_eq!(load_all(page), 2);
+}
+
+#[cfg(feature = "mcp")]
+#[test]
+fn the_file_with_servers_in_the_guide_loads() {
+    let page = include_str!("../../../../docs/guide/tools-from-servers.md");
+    assert_eq!(load_all(page), 1);
 }
