@@ -284,7 +284,8 @@ impl Tools {
     }
 }
 
-fn cut(mut text: String, most: usize) -> String {
+/// Truncates a text, and marks it as truncated.
+pub(crate) fn cut(mut text: String, most: usize) -> String {
     if text.len() > most {
         let whole = text.len();
         let end = (0..=most)

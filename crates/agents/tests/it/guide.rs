@@ -1,5 +1,10 @@
 //! The files in the guide load.
 
+#![expect(
+    clippy::unwrap_used,
+    reason = "the helpers of tests may, as the tests do"
+)]
+
 use cogwork_agents::Loader;
 
 /// Loads the files in a page, and returns how many there are.

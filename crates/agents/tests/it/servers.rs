@@ -1,5 +1,10 @@
 //! Files that name servers of tools. The servers are this program, started with another argument.
 
+#![expect(
+    clippy::unwrap_used,
+    reason = "the helpers of tests may, as the tests do"
+)]
+
 use std::env::current_exe;
 use std::path::Path;
 

@@ -1,6 +1,11 @@
 //! Files that name servers of tools. The server is a script for the shell, which answers in the
 //! order in which the command asks.
 
+#![expect(
+    clippy::unwrap_used,
+    reason = "the helpers of tests may, as the tests do"
+)]
+
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};

@@ -40,6 +40,8 @@ pub(super) async fn listen(list: Weak<dyn Refresh>, peer: Peer<RoleClient>) {
         return;
     };
 
+    // The list may have changed before.
+    refresh(&list, &peer).await;
     while let Ok(Some(change)) = changes.next().await {
         if matches!(change, ServerNotification::ToolListChangedNotification(_)) {
             refresh(&list, &peer).await;

@@ -12,6 +12,7 @@ use serde_json::Value;
 
 use super::McpServer;
 use super::schema::input_schema;
+use crate::tools::cut;
 
 /// The maximum number of pages of a list.
 const MAX_PAGES: usize = 100;
@@ -116,7 +117,7 @@ impl Listing {
 
         let schema = input_schema(tool.get("inputSchema"), server.max_schema_bytes)?;
         let description = tool.get("description").and_then(Value::as_str);
-        let description = cut(description.unwrap_or_default());
+        let description = cut(description.unwrap_or_default().to_owned(), MAX_DESCRIPTION);
         Ok(ToolDefinition::new(shown, description, schema))
     }
 }
@@ -138,13 +139,11 @@ pub(super) fn exposed_name(server: &McpServer, name: &str) -> Result<String, Str
 }
 
 async fn page(peer: &Peer<RoleClient>, cursor: Option<String>) -> Result<Value, ListError> {
-    let params = cursor.map(|cursor| {
-        let mut params = PaginatedRequestParams::default();
-        params.cursor = Some(cursor);
-        params
-    });
-    let mut request: ListToolsRequest = RequestOptionalParam::default();
-    request.params = params;
+    let params = cursor.map(|cursor| PaginatedRequestParams::default().with_cursor(Some(cursor)));
+    let request = ListToolsRequest {
+        params,
+        ..RequestOptionalParam::default()
+    };
 
     // The typed method fails for the whole list if a single tool is malformed.
     let request = ClientRequest::ListToolsRequest(request);
@@ -155,16 +154,4 @@ async fn page(peer: &Peer<RoleClient>, cursor: Option<String>) -> Result<Value, 
         typed => serde_json::to_value(typed)
             .map_err(|error| ListError::Unexpected(format!("sent a list of tools: {error}"))),
     }
-}
-
-/// Cuts a description to its maximum length.
-fn cut(description: &str) -> String {
-    if description.len() <= MAX_DESCRIPTION {
-        return description.to_owned();
-    }
-
-    let end = description.floor_char_boundary(MAX_DESCRIPTION);
-    let kept = description.get(..end).unwrap_or_default();
-    let whole = description.len();
-    format!("{kept} [cut: {end} of {whole} bytes]")
 }

@@ -175,7 +175,8 @@ impl McpServer {
     }
 
     /// Sets the timeout for the start of the server, including the list of its tools. The default
-    /// is 60 seconds, because `npx` may have to download a package first.
+    /// is 60 seconds, because `npx` may have to download a package first. If a call starts the server
+    /// again, the [timeout of the call](Self::with_timeout) includes the start.
     #[must_use]
     pub fn with_start_timeout(mut self, limit: Duration) -> Self {
         self.start_timeout = limit;

@@ -207,3 +207,13 @@ async fn the_list_follows_the_server() {
     let gone = call(&tools, "pid", json!({})).await.unwrap_err();
     assert_snapshot!(gone, @"the tool `pid` is not available: the server doesn't offer it any more");
 }
+
+#[tokio::test]
+async fn the_list_follows_a_server_of_the_new_generation() {
+    let server = connected("sdk").await;
+    call(&registry(&server), "grow", json!({})).await.unwrap();
+
+    while !registry(&server).names().any(|name| name == "added") {
+        tokio::task::yield_now().await;
+    }
+}

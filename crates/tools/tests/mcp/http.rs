@@ -28,6 +28,10 @@ async fn with_token(request: Request, next: Next) -> Result<Response, StatusCode
 
 /// Starts a server that needs the token, and returns its address.
 async fn serve() -> (String, JoinHandle<()>) {
+    serve_at("127.0.0.1:0").await
+}
+
+async fn serve_at(address: &str) -> (String, JoinHandle<()>) {
     let sdk = Sdk::default();
     let service = StreamableHttpService::new(
         move || Ok(sdk.clone()),
@@ -38,7 +42,7 @@ async fn serve() -> (String, JoinHandle<()>) {
         .nest_service("/mcp", service)
         .layer(from_fn(with_token));
 
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let listener = TcpListener::bind(address).await.unwrap();
     let address = listener.local_addr().unwrap();
     let serving = tokio::spawn(async move { axum::serve(listener, router).await.unwrap() });
     (format!("http://{address}/mcp"), serving)
@@ -113,6 +117,12 @@ async fn a_server_that_is_gone_is_an_error_until_it_is_back() {
 
     let error = server.connect().await.unwrap_err().to_string();
     assert!(error.contains("can't be reached: "), "{error}");
+
+    let address = url.strip_prefix("http://").unwrap();
+    let address = address.strip_suffix("/mcp").unwrap();
+    let _serving = serve_at(address).await;
+    let said = call(&tools, "say", json!({"text": "back"})).await;
+    assert_eq!(said.as_deref(), Ok("back"));
 }
 
 #[tokio::test]

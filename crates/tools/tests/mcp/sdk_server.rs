@@ -5,15 +5,19 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, ErrorData,
-    ListToolsResult, PaginatedRequestParams, ServerCapabilities, ServerConfig, Tool,
+    ListToolsResult, PaginatedRequestParams, ServerCapabilities, ServerConfig, SubscriptionFilter,
+    Tool,
 };
-use rmcp::service::{RequestContext, RoleServer};
+use rmcp::service::{RequestContext, RoleServer, SubscriptionContext};
 use rmcp::{ServerHandler, ServiceExt};
 use serde_json::{Value, json};
+use tokio::sync::Notify;
 
 #[derive(Clone, Default)]
 pub(crate) struct Sdk {
     was_cancelled: Arc<AtomicBool>,
+    has_grown: Arc<AtomicBool>,
+    growth: Arc<Notify>,
 }
 
 /// Serves over standard input and output, until the input is closed.
@@ -34,7 +38,26 @@ pub(crate) fn serve_stdio() -> ! {
 
 impl ServerHandler for Sdk {
     fn get_info(&self) -> ServerConfig {
-        ServerConfig::new(ServerCapabilities::builder().enable_tools().build())
+        let capabilities = ServerCapabilities::builder()
+            .enable_tools()
+            .enable_tool_list_changed();
+        ServerConfig::new(capabilities.build())
+    }
+
+    fn accepted_subscription_filter(
+        &self,
+        requested: &SubscriptionFilter,
+    ) -> Option<SubscriptionFilter> {
+        Some(requested.clone())
+    }
+
+    async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
+        loop {
+            self.growth.notified().await;
+            if context.sink().notify_tool_list_changed().await.is_err() {
+                return Ok(());
+            }
+        }
     }
 
     async fn list_tools(
@@ -47,8 +70,10 @@ impl ServerHandler for Sdk {
             unreachable!()
         };
         let names = ["say", "wait", "was_cancelled", "picture", "complain", "era"];
+        let added = self.has_grown.load(Ordering::SeqCst).then_some("added");
+        let names = names.into_iter().chain(["grow"]).chain(added);
         let tools = names.map(|name| Tool::new(name, "A tool.", Arc::new(schema.clone())));
-        Ok(ListToolsResult::with_all_items(tools.to_vec()))
+        Ok(ListToolsResult::with_all_items(tools.collect()))
     }
 
     async fn call_tool(
@@ -65,6 +90,11 @@ impl ServerHandler for Sdk {
                 context.ct.cancelled().await;
                 self.was_cancelled.store(true, Ordering::SeqCst);
                 text("cancelled".to_owned())
+            }
+            "grow" => {
+                self.has_grown.store(true, Ordering::SeqCst);
+                self.growth.notify_one();
+                text("grown".to_owned())
             }
             "was_cancelled" => text(self.was_cancelled.load(Ordering::SeqCst).to_string()),
             "picture" => CallToolResult::success(vec![
