@@ -74,8 +74,11 @@ pub(crate) struct Settings {
     pub(crate) max_steps: u64,
     pub(crate) max_message: usize,
     pub(crate) longest_call: Duration,
-    pub(crate) events: Option<Arc<dyn Fn(&str) -> EventSink + Send + Sync>>,
+    pub(crate) events: Option<Arc<SinkOfRun>>,
 }
+
+/// Returns the sink for the events of the run with this key.
+type SinkOfRun = dyn Fn(&str) -> EventSink + Send + Sync;
 
 /// A workflow that cannot be served.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

@@ -146,13 +146,10 @@ impl Server {
             .post(format!("{}/query", self.admin))
             .header("accept", "application/json")
             .json(&json!({ "query": query }));
-        let mut answer: serde_json::Value =
-            request.send().await?.error_for_status()?.json().await?;
+        let answer: serde_json::Value = request.send().await?.error_for_status()?.json().await?;
 
-        match answer["rows"].take() {
-            serde_json::Value::Array(rows) => Ok(rows),
-            _ => Ok(Vec::new()),
-        }
+        let rows = answer.get("rows").and_then(|rows| rows.as_array());
+        Ok(rows.cloned().unwrap_or_default())
     }
 }
 

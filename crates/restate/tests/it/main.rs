@@ -12,6 +12,10 @@
 
 mod support;
 
+mod changed;
 mod ending;
 mod every_kind;
+mod keys;
+mod outage;
+mod sizes;
 mod waiting;

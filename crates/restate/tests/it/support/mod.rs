@@ -1,3 +1,4 @@
+pub(crate) mod counted;
 pub(crate) mod proxy;
 pub(crate) mod server;
 pub(crate) mod worker;

@@ -1,9 +1,11 @@
 //! The server that tests share, and servers that a test starts and kills.
 
 use std::env;
+use std::io::Write;
 use std::net::TcpListener;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
+use std::sync::Once;
 use std::time::Duration;
 
 use cogwork_restate::Client;
@@ -27,8 +29,15 @@ pub(crate) fn server() -> Option<Server> {
     found.map(|(ingress, admin)| Server { ingress, admin })
 }
 
+/// Reports once that tests are skipped, past the capture of the output of tests that pass.
 fn skipped(why: &str) {
-    eprintln!("skipped, because {why}; run: eval \"$(scripts/local-restate start)\"");
+    static REPORTED: Once = Once::new();
+
+    REPORTED.call_once(|| {
+        let how = "eval \"$(scripts/local-restate start)\"";
+        let report = format!("tests that need Restate are skipped, because {why}; run: {how}\n");
+        std::io::stderr().write_all(report.as_bytes()).unwrap();
+    });
 }
 
 impl Server {

@@ -48,9 +48,11 @@ impl Worker {
 
     /// Drops everything the worker does, wherever it is.
     pub(crate) fn kill(mut self) {
-        if let Some(runtime) = self.runtime.take() {
-            runtime.shutdown_background();
-        }
+        let runtime = self.runtime.take().unwrap();
+
+        // A runtime may not wait for another one on its own threads.
+        let stopped = std::thread::spawn(|| runtime.shutdown_timeout(Duration::from_secs(5)));
+        stopped.join().unwrap();
     }
 }
 
