@@ -61,7 +61,7 @@ async fn what_is_within_the_limits_arrives() {
         .unwrap_err();
     assert_eq!(
         error.to_string(),
-        "the answer has 25165852 bytes; at most 25165824 are allowed"
+        "the answer has 8388636 bytes; at most 8388608 are allowed"
     );
     client
         .deliver("b", "more", &"y".repeat(size))
@@ -70,7 +70,7 @@ async fn what_is_within_the_limits_arrives() {
 
     // Both are within the limits, but not together.
     let error = client.attach::<String>("b").await.unwrap_err();
-    insta::assert_snapshot!(error, @"the final state has 50331450 bytes; at most 25165824 are allowed (status 413)");
+    insta::assert_snapshot!(error, @"the final state has 16777018 bytes; at most 8388608 are allowed (status 413)");
 }
 
 #[tokio::test]
@@ -81,7 +81,7 @@ async fn an_outcome_that_is_too_large_fails_its_step() {
 
     client.start("a", &"").await.unwrap();
     let error = client.attach::<String>("a").await.unwrap_err();
-    insta::assert_snapshot!(error, @"flow `grows`, node `one`: exec failed: the outcome is larger than the 25165824 bytes that may be recorded (status 500)");
+    insta::assert_snapshot!(error, @"flow `grows`, node `one`: exec failed: the outcome is larger than the 8388608 bytes that may be recorded (status 500)");
 }
 
 #[tokio::test]
