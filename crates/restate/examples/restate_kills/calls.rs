@@ -29,13 +29,15 @@ pub(crate) async fn make(calls: &Path) -> std::io::Result<u64> {
 /// A character that looks like a slash and may be in a file name.
 const SLASH: &str = "\u{2215}";
 
-/// Returns how often each call was made.
-pub(crate) fn read(calls: &Path) -> std::io::Result<HashMap<String, u64>> {
+/// Returns how often each call was made whose key has this prefix.
+pub(crate) fn read(calls: &Path, prefix: &str) -> std::io::Result<HashMap<String, u64>> {
     let mut made = HashMap::new();
     for file in fs::read_dir(calls)? {
         let file = file?;
         let key = file.file_name().to_string_lossy().replace(SLASH, "/");
-        made.insert(key, file.metadata()?.len());
+        if key.starts_with(prefix) {
+            made.insert(key, file.metadata()?.len());
+        }
     }
 
     Ok(made)

@@ -1,5 +1,6 @@
 //! Runs of all workflows, one after the other, until the last kill.
 
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -15,12 +16,14 @@ use tempfile::TempDir;
 use tokio::task::JoinHandle;
 
 use crate::Result;
+use crate::calls;
 use crate::cluster::Server;
 use crate::record::{self, Record};
 
 pub(crate) struct Runs {
     lanes: Vec<Lane>,
     is_over: Arc<AtomicBool>,
+    calls: PathBuf,
     /// The calls that are made in this process, for comparison.
     _folder: TempDir,
 }
@@ -29,11 +32,19 @@ struct Lane {
     workflow: &'static str,
     /// The key of the current run.
     current: Arc<Mutex<String>>,
-    running: JoinHandle<Result<Vec<String>>>,
+    running: JoinHandle<Result<Finished>>,
+}
+
+/// The runs that have ended.
+#[derive(Default)]
+pub(crate) struct Finished {
+    pub(crate) runs: usize,
+    /// What is on record of them.
+    pub(crate) record: Record,
 }
 
 impl Runs {
-    pub(crate) fn start(server: &Server) -> Result<Self> {
+    pub(crate) fn start(server: &Server, calls: &Path) -> Result<Self> {
         let folder = tempfile::tempdir()?;
         let nowhere = &folder.path().to_owned();
         let solver = crate::flows::strategy(nowhere)?;
@@ -41,6 +52,7 @@ impl Runs {
         let mut runs = Self {
             lanes: Vec::new(),
             is_over: Arc::default(),
+            calls: calls.to_owned(),
             _folder: folder,
         };
         runs.lane(
@@ -79,17 +91,21 @@ impl Runs {
         S: Serialize + DeserializeOwned + Send + Sync + 'static,
     {
         let client = Client::new(&server.ingress, workflow)?;
+        let server = server.clone();
+        let calls = self.calls.clone();
         let is_over = Arc::clone(&self.is_over);
         let current = Arc::new(Mutex::new(String::new()));
         let shown = Arc::clone(&current);
 
         let running = tokio::spawn(async move {
-            let mut finished = Vec::new();
+            let mut finished = Finished::default();
             while !is_over.load(Ordering::Relaxed) {
-                let key = format!("{workflow}-{}", finished.len());
+                let key = format!("{workflow}-{}", finished.runs);
                 key.clone_into(&mut shown.lock().unwrap_or_else(PoisonError::into_inner));
                 one(&client, &flow, &key, &begin).await?;
-                finished.push(key);
+                finished.runs += 1;
+                let record = record_of(&server, workflow, &key, &calls).await?;
+                finished.record.extend(record);
             }
             Ok(finished)
         });
@@ -119,17 +135,37 @@ impl Runs {
         Ok(())
     }
 
-    /// Lets the current runs end. Returns all runs, with their workflows.
-    pub(crate) async fn finish(self) -> Result<Vec<(&'static str, String)>> {
+    /// Lets the current runs end.
+    pub(crate) async fn finish(self) -> Result<Finished> {
         self.is_over.store(true, Ordering::Relaxed);
-        let mut all = Vec::new();
+        let mut all = Finished::default();
         for lane in self.lanes {
-            let keys = lane.running.await??;
-            all.extend(keys.into_iter().map(|key| (lane.workflow, key)));
+            let finished = lane.running.await??;
+            all.runs += finished.runs;
+            all.record.extend(finished.record);
         }
 
         Ok(all)
     }
+}
+
+/// Returns the record of a run that has ended. Just after a start of the server, its tables don't
+/// contain everything yet.
+async fn record_of(server: &Server, workflow: &str, key: &str, calls: &Path) -> Result<Record> {
+    let prefix = format!("{key}:");
+    let mut record = Record::new();
+
+    for _ in 0..100 {
+        record = record::of_run(server, workflow, key).await?;
+        let mut made = calls::read(calls, &prefix)?.into_keys();
+        if made.all(|key| record.contains_key(&key)) {
+            return Ok(record);
+        }
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+
+    eprintln!("calls of {key} aren't on record after 10 seconds");
+    Ok(record)
 }
 
 /// Runs a flow on Restate and in this process, and compares the ends.
