@@ -11,32 +11,31 @@ use crate::cluster::Server;
 /// recorded; the value is which of these times is on record.
 pub(crate) type Record = HashMap<String, u64>;
 
-/// Returns the calls of a run that are on record.
-pub(crate) async fn of_run(server: &Server, workflow: &str, key: &str) -> Result<Record> {
-    let run = format!(
-        "select id from sys_invocation where target_service_name = '{workflow}' \
-         and target_service_key = '{key}' and target_handler_name = 'run'"
-    );
-
+/// Returns the calls of a run that are on record, in its own journal and in those of its items.
+pub(crate) async fn of_run(server: &Server, run: &Run) -> Result<Record> {
     let mut record = Record::new();
-    for run in ids(&server.query(&run).await?) {
-        add(server, &run, key, &mut record).await?;
+    add(server, &run.invocation_id, &run.key, &mut record).await?;
 
-        if workflow != "Survey" {
-            continue;
-        }
-        let items = format!("select id from sys_invocation where invoked_by_id = '{run}'");
-        for item in ids(&server.query(&items).await?) {
-            add(server, &item, key, &mut record).await?;
+    let items = format!(
+        "select entry_lite_json as entry from sys_journal where id = '{}' and entry_type = 'Command: Call'",
+        run.invocation_id
+    );
+    for row in server.query(&items).await? {
+        let entry: Value = serde_json::from_str(row["entry"].as_str().unwrap_or("{}"))?;
+        let item = entry.pointer("/Command/Call/invocation_id");
+        if let Some(item) = item.and_then(Value::as_str) {
+            add(server, item, &run.key, &mut record).await?;
         }
     }
 
     Ok(record)
 }
 
-fn ids(rows: &[Value]) -> Vec<String> {
-    let ids = rows.iter().filter_map(|row| row["id"].as_str());
-    ids.map(str::to_owned).collect()
+/// A run, as Restate knows it.
+#[derive(Clone, Default)]
+pub(crate) struct Run {
+    pub(crate) key: String,
+    pub(crate) invocation_id: String,
 }
 
 /// Adds the completed `run` entries of an invocation.

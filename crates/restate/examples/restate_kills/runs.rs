@@ -18,7 +18,7 @@ use tokio::task::JoinHandle;
 use crate::Result;
 use crate::calls;
 use crate::cluster::Server;
-use crate::record::{self, Record};
+use crate::record::{self, Record, Run};
 
 pub(crate) struct Runs {
     lanes: Vec<Lane>,
@@ -29,9 +29,7 @@ pub(crate) struct Runs {
 }
 
 struct Lane {
-    workflow: &'static str,
-    /// The key of the current run.
-    current: Arc<Mutex<String>>,
+    current: Arc<Mutex<Run>>,
     running: JoinHandle<Result<Finished>>,
 }
 
@@ -94,39 +92,37 @@ impl Runs {
         let server = server.clone();
         let calls = self.calls.clone();
         let is_over = Arc::clone(&self.is_over);
-        let current = Arc::new(Mutex::new(String::new()));
+        let current = Arc::<Mutex<Run>>::default();
         let shown = Arc::clone(&current);
 
         let running = tokio::spawn(async move {
             let mut finished = Finished::default();
             while !is_over.load(Ordering::Relaxed) {
                 let key = format!("{workflow}-{}", finished.runs);
-                key.clone_into(&mut shown.lock().unwrap_or_else(PoisonError::into_inner));
-                one(&client, &flow, &key, &begin).await?;
+                let show = |run: &Run| {
+                    let mut current = shown.lock().unwrap_or_else(PoisonError::into_inner);
+                    current.clone_from(run);
+                };
+
+                let run = one(&client, &flow, key, &begin, show).await?;
                 finished.runs += 1;
-                let record = record_of(&server, workflow, &key, &calls).await?;
-                finished.record.extend(record);
+                finished
+                    .record
+                    .extend(record_of(&server, &run, &calls).await?);
             }
             Ok(finished)
         });
 
-        self.lanes.push(Lane {
-            workflow,
-            current,
-            running,
-        });
+        self.lanes.push(Lane { current, running });
         Ok(())
     }
 
     /// Adds what is on record of the current runs, the first time that it is there.
     pub(crate) async fn look(&self, server: &Server, seen: &mut Record) -> Result<()> {
         let records = self.lanes.iter().map(|lane| async move {
-            let key = lane
-                .current
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner)
-                .clone();
-            record::of_run(server, lane.workflow, &key).await
+            let current = lane.current.lock();
+            let run = current.unwrap_or_else(PoisonError::into_inner).clone();
+            record::of_run(server, &run).await
         });
 
         for (key, times) in try_join_all(records).await?.into_iter().flatten() {
@@ -151,12 +147,12 @@ impl Runs {
 
 /// Returns the record of a run that has ended. Just after a start of the server, its tables don't
 /// contain everything yet.
-async fn record_of(server: &Server, workflow: &str, key: &str, calls: &Path) -> Result<Record> {
-    let prefix = format!("{key}:");
+async fn record_of(server: &Server, run: &Run, calls: &Path) -> Result<Record> {
+    let prefix = format!("{}:", run.key);
     let mut record = Record::new();
 
     for _ in 0..100 {
-        record = record::of_run(server, workflow, key).await?;
+        record = record::of_run(server, run).await?;
         let mut made = calls::read(calls, &prefix)?.into_keys();
         if made.all(|key| record.contains_key(&key)) {
             return Ok(record);
@@ -164,27 +160,40 @@ async fn record_of(server: &Server, workflow: &str, key: &str, calls: &Path) -> 
         tokio::time::sleep(Duration::from_millis(100)).await;
     }
 
-    eprintln!("calls of {key} aren't on record after 10 seconds");
+    eprintln!("calls of {} aren't on record after 10 seconds", run.key);
     Ok(record)
 }
 
 /// Runs a flow on Restate and in this process, and compares the ends.
-async fn one<S>(client: &Client, flow: &Flow<S>, key: &str, begin: impl Fn() -> S) -> Result<()>
+async fn one<S>(
+    client: &Client,
+    flow: &Flow<S>,
+    key: String,
+    begin: impl Fn() -> S,
+    show: impl Fn(&Run),
+) -> Result<Run>
 where
     S: Serialize + DeserializeOwned,
 {
     let state = begin();
-    again(|| client.start(key, &state)).await?;
+    let started = again(|| client.start(&key, &state)).await?;
+    let run = Run {
+        key,
+        invocation_id: started.invocation_id,
+    };
+    show(&run);
+
+    let key = run.key.as_str();
     let ended: S = again(|| client.attach(key)).await?;
 
     let mut undisturbed = begin();
-    let run = flow.begin().with_journal(MemoryJournal::new(key));
-    { run }.finish(&mut undisturbed).await?;
+    let here = flow.begin().with_journal(MemoryJournal::new(key));
+    { here }.finish(&mut undisturbed).await?;
 
     let ended = comparable(serde_json::to_value(&ended)?);
     let undisturbed = comparable(serde_json::to_value(&undisturbed)?);
     if ended == undisturbed {
-        return Ok(());
+        return Ok(run);
     }
 
     eprintln!("{key} ended with {ended}, and without kills with {undisturbed}");
