@@ -9,9 +9,8 @@ use restate_sdk::endpoint::ContextInternal;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-use crate::journal::RunJournal;
 use crate::stopped::Stopped;
-use crate::timers::Timer;
+use crate::timers::{Timer, Timers};
 use crate::tried::{RawJson, Tried};
 
 /// The handler of the second service.
@@ -27,15 +26,16 @@ pub(crate) struct ItemCall<'a> {
     pub(crate) item: &'a RawValue,
 }
 
-/// Calls the service for each item, with as many calls at once as the batch allows.
+/// Calls the service with this name for each item, with as many calls at once as the batch allows.
 pub(crate) async fn fan_out(
-    journal: &RunJournal<'_>,
+    timers: Timers<'_>,
+    service: &str,
     step: &StepName,
     items: Items<'_>,
 ) -> Result<Vec<Vec<u8>>, StepError> {
     let mut calls = Calls {
-        context: journal.timers.context,
-        deadline: journal.timers.deadline(),
+        context: timers.context,
+        deadline: timers.deadline(),
         pending: Vec::new(),
     };
 
@@ -43,7 +43,7 @@ pub(crate) async fn fan_out(
     let mut waiting = 0..items.len();
     for index in waiting.by_ref().take(items.at_most()) {
         let item = items.data(index)?;
-        let call = call(journal, &step.of_item(index), &item)?;
+        let call = call(timers, service, &step.of_item(index), &item)?;
         calls.pending.push((index, call));
     }
 
@@ -61,7 +61,7 @@ pub(crate) async fn fan_out(
 
         if let Some(index) = waiting.next() {
             let item = items.data(index)?;
-            let call = call(journal, &step.of_item(index), &item)?;
+            let call = call(timers, service, &step.of_item(index), &item)?;
             calls.pending.push((index, call));
         }
     }
@@ -70,7 +70,8 @@ pub(crate) async fn fan_out(
 }
 
 fn call<'a>(
-    journal: &RunJournal<'a>,
+    timers: Timers<'a>,
+    service: &str,
     step: &StepName,
     item: &[u8],
 ) -> Result<impl CallFuture<Response = Tried> + Send + use<'a>, StepError> {
@@ -81,9 +82,8 @@ fn call<'a>(
     };
     let call = RawJson::of(&call).map_err(StepError::journal)?;
 
-    let context: &'a ContextInternal = journal.timers.context;
-    let target = RequestTarget::service(journal.items, ITEM);
-    Ok(context.request(target, call).call())
+    let target = RequestTarget::service(service, ITEM);
+    Ok(timers.context.request(target, call).call())
 }
 
 /// The calls of one batch that have no outcome yet.

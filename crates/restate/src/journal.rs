@@ -23,10 +23,10 @@ use crate::tried::{RawJson, Tried, shortened};
 pub(crate) const PROGRESS: &str = "progress";
 
 pub(crate) struct RunJournal<'a> {
-    pub(crate) key: &'a str,
-    pub(crate) timers: Timers<'a>,
+    key: &'a str,
+    timers: Timers<'a>,
     /// The name of the service that works on the items of batches.
-    pub(crate) items: &'a str,
+    items: &'a str,
     state: Mutex<State>,
 }
 
@@ -157,7 +157,7 @@ impl Journal for RunJournal<'_> {
     }
 
     async fn fan_out(&self, step: &StepName, items: Items<'_>) -> Result<Vec<Vec<u8>>, StepError> {
-        fan_out::fan_out(self, step, items).await
+        fan_out::fan_out(self.timers, self.items, step, items).await
     }
 
     async fn sleep(&self, _step: &StepName, duration: Duration) -> Result<(), BoxError> {

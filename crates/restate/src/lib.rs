@@ -84,6 +84,7 @@ mod delivered;
 mod discovery;
 mod fan_out;
 mod handlers;
+mod inner;
 mod journal;
 mod service;
 mod stopped;

@@ -16,8 +16,8 @@ use serde::de::DeserializeOwned;
 use crate::discovery;
 use crate::fan_out::ITEM;
 use crate::handlers::{cancel, deliver, item, progress, run};
-use crate::tried::{RawJson, Tried};
-use crate::workflow::Inner;
+use crate::inner::Inner;
+use crate::tried::Tried;
 
 pub(crate) fn workflow<S>(inner: Arc<Inner<S>>) -> ServiceDefinition
 where
@@ -69,6 +69,3 @@ async fn end<T: restate_sdk::serde::Serialize>(
     context.handle_handler_result(result);
     context.end();
 }
-
-/// The result of handlers whose output is written as JSON by themselves.
-pub(crate) type Handled = Result<RawJson, HandlerError>;

@@ -5,6 +5,7 @@ use bytes::Bytes;
 use cogwork_flow::journal::{StepError, WorkError};
 use cogwork_flow::wrap::FailedAttempt;
 use cogwork_flow::{BoxError, RunError};
+use restate_sdk::errors::HandlerError;
 use restate_sdk::serde::{Deserialize, Serialize};
 use serde::{Deserialize as SerdeDeserialize, Serialize as SerdeSerialize};
 
@@ -160,3 +161,6 @@ impl Deserialize for RawJson {
         Ok(Self(bytes.clone()))
     }
 }
+
+/// The result of handlers that write their output as JSON themselves.
+pub(crate) type Handled = Result<RawJson, HandlerError>;

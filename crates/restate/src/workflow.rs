@@ -11,6 +11,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use siphasher::sip::SipHasher13;
 
+use crate::inner::{Inner, Settings};
 use crate::{DEFAULT_MAX_MESSAGE, service};
 
 /// A flow as a workflow of Restate.
@@ -58,27 +59,6 @@ use crate::{DEFAULT_MAX_MESSAGE, service};
 pub struct Workflow<S> {
     pub(crate) inner: Arc<Inner<S>>,
 }
-
-pub(crate) struct Inner<S> {
-    pub(crate) name: ServiceName,
-    /// The name of the service for items.
-    pub(crate) items: ServiceName,
-    pub(crate) flow: Arc<Flow<S>>,
-    pub(crate) shape: Shape,
-    pub(crate) settings: Settings,
-}
-
-#[derive(Clone)]
-pub(crate) struct Settings {
-    pub(crate) deadline: Option<Duration>,
-    pub(crate) max_steps: u64,
-    pub(crate) max_message: usize,
-    pub(crate) longest_call: Duration,
-    pub(crate) events: Option<Arc<SinkOfRun>>,
-}
-
-/// Returns the sink for the events of the run with this key.
-type SinkOfRun = dyn Fn(&str) -> EventSink + Send + Sync;
 
 /// A workflow that cannot be served.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

@@ -21,7 +21,7 @@ pub(crate) async fn of_run(server: &Server, run: &Run) -> Result<Record> {
         run.invocation_id
     );
     for row in server.query(&items).await? {
-        let entry: Value = serde_json::from_str(row["entry"].as_str().unwrap_or("{}"))?;
+        let entry: Value = serde_json::from_str(text(&row, "entry").unwrap_or("{}"))?;
         let item = entry.pointer("/Command/Call/invocation_id");
         if let Some(item) = item.and_then(Value::as_str) {
             add(server, item, &run.key, &mut record).await?;
@@ -49,14 +49,14 @@ async fn add(server: &Server, id: &str, key: &str, record: &mut Record) -> Resul
     let mut names: HashMap<u64, &str> = HashMap::new();
     let mut recorded: HashMap<u64, u64> = HashMap::new();
     for row in &rows {
-        let entry: Value = serde_json::from_str(row["entry"].as_str().unwrap_or("{}"))?;
+        let entry: Value = serde_json::from_str(text(row, "entry").unwrap_or("{}"))?;
         let command = entry.pointer("/Command/Run/completion_id");
         let notified = entry.pointer("/Notification/id/CompletionId");
 
-        if let (Some(id), Some(name)) = (command.and_then(Value::as_u64), row["name"].as_str()) {
+        if let (Some(id), Some(name)) = (command.and_then(Value::as_u64), text(row, "name")) {
             names.insert(id, name);
         }
-        let times = row["raw"].as_str().and_then(times);
+        let times = text(row, "raw").and_then(times);
         if let (Some(id), Some(times)) = (notified.and_then(Value::as_u64), times) {
             recorded.insert(id, times);
         }
@@ -82,4 +82,8 @@ fn times(raw: &str) -> Option<u64> {
     let (_, rest) = names.iter().find_map(|name| outcome.split_once(name))?;
     let end = rest.find(|character: char| !character.is_ascii_digit())?;
     rest.get(..end)?.parse().ok()
+}
+
+fn text<'a>(row: &'a Value, column: &str) -> Option<&'a str> {
+    row.get(column)?.as_str()
 }

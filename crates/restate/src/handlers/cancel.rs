@@ -2,8 +2,7 @@ use restate_sdk::endpoint::ContextInternal;
 
 use super::progress::of_run;
 use super::run::INVOCATION;
-use crate::service::Handled;
-use crate::tried::RawJson;
+use crate::tried::{Handled, RawJson};
 
 /// Cancels a run. Returns whether there was a run that hadn't ended.
 pub(crate) async fn cancel(context: &ContextInternal) -> Handled {

@@ -9,11 +9,10 @@ use serde_json::value::RawValue;
 
 use super::progress::of_run;
 use crate::delivered;
+use crate::inner::Inner;
 use crate::progress::RunProgress;
-use crate::service::Handled;
 use crate::stopped::code;
-use crate::tried::RawJson;
-use crate::workflow::Inner;
+use crate::tried::{Handled, RawJson};
 
 /// The input of the handler.
 #[derive(Deserialize)]

@@ -3,10 +3,10 @@ use restate_sdk::errors::{HandlerError, TerminalError};
 
 use crate::attempts::settle;
 use crate::fan_out::ItemCall;
+use crate::inner::Inner;
 use crate::stopped::{Stopped, code};
 use crate::timers::Timers;
 use crate::tried::{RawJson, Tried};
-use crate::workflow::Inner;
 
 /// Works on one item of a batch. A failure is a result as well, so that Restate doesn't repeat it.
 pub(crate) async fn item<S: Send + 'static>(

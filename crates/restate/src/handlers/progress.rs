@@ -5,8 +5,7 @@ use restate_sdk::serde::Json;
 
 use crate::journal::PROGRESS;
 use crate::progress::RunProgress;
-use crate::service::Handled;
-use crate::tried::RawJson;
+use crate::tried::{Handled, RawJson};
 
 /// Returns the progress of a run, or `null` if the run hasn't begun.
 pub(crate) async fn progress(context: &ContextInternal) -> Handled {

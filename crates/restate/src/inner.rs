@@ -1,0 +1,27 @@
+use std::sync::Arc;
+use std::time::Duration;
+
+use cogwork_flow::{EventSink, Flow, Shape};
+use restate_sdk::discovery::ServiceName;
+
+/// What the handlers of a workflow share.
+pub(crate) struct Inner<S> {
+    pub(crate) name: ServiceName,
+    /// The name of the service for items.
+    pub(crate) items: ServiceName,
+    pub(crate) flow: Arc<Flow<S>>,
+    pub(crate) shape: Shape,
+    pub(crate) settings: Settings,
+}
+
+#[derive(Clone)]
+pub(crate) struct Settings {
+    pub(crate) deadline: Option<Duration>,
+    pub(crate) max_steps: u64,
+    pub(crate) max_message: usize,
+    pub(crate) longest_call: Duration,
+    pub(crate) events: Option<Arc<SinkOfRun>>,
+}
+
+/// Returns the sink for the events of the run with this key.
+type SinkOfRun = dyn Fn(&str) -> EventSink + Send + Sync;
