@@ -181,14 +181,28 @@ impl Client {
     }
 
     /// Cancels a run, which ends after the `exec` in progress, if there is one. Returns whether
-    /// there was a run that hadn't ended.
+    /// there was a run that hadn't ended. If the run hasn't begun yet, this waits until it has.
     ///
     /// # Errors
     ///
     /// Returns an error if Restate cannot be reached or refuses the request.
     pub async fn cancel(&self, key: &str) -> Result<bool, ClientError> {
-        let url = self.url(&[&self.workflow, checked(key)?, discovery::CANCEL])?;
-        self.call(self.http.request(Method::POST, url)).await
+        let cancel = self.url(&[&self.workflow, checked(key)?, discovery::CANCEL])?;
+        let output = self.url(&["restate", "workflow", &self.workflow, key, "output"])?;
+
+        loop {
+            let request = self.http.request(Method::POST, cancel.clone());
+            if self.call(request).await? {
+                return Ok(true);
+            }
+
+            let request = self.http.request(Method::GET, output.clone());
+            let answer = request.send().await.map_err(ClientError::Unreachable)?;
+            if answer.status().as_u16() != NOT_READY {
+                return Ok(false);
+            }
+            tokio::time::sleep(FIRST_DELAY).await;
+        }
     }
 
     fn url(&self, path: &[&str]) -> Result<Url, ClientError> {
@@ -236,6 +250,9 @@ impl Client {
 }
 
 const IDEMPOTENCY_KEY: &str = "idempotency-key";
+/// The status with which Restate answers a request for the output of a run that hasn't ended.
+const NOT_READY: u16 = 470;
+
 const FIRST_DELAY: Duration = Duration::from_millis(100);
 const LAST_DELAY: Duration = Duration::from_secs(2);
 

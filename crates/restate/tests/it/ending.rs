@@ -85,6 +85,25 @@ async fn a_run_that_is_cancelled_during_a_step_ends_after_it_and_stays_cancelled
 }
 
 #[tokio::test]
+async fn a_run_can_be_cancelled_as_soon_as_it_is_started() {
+    let Some(server) = server() else { return };
+    let name = unique("Slow");
+    let flow = slow(Duration::from_secs(1), &Counted::default());
+    let worker = Worker::start(endpoint(Workflow::new(name.as_str(), flow).unwrap()));
+    server.register(worker.port).await;
+    let client = server.client(&name);
+
+    for key in ["a", "b", "c", "d", "e", "f", "g", "h"] {
+        client.start(key, &0).await.unwrap();
+        assert!(client.cancel(key).await.unwrap(), "{key}");
+    }
+    for key in ["a", "h"] {
+        let error = client.attach::<u32>(key).await.unwrap_err();
+        assert!(error.is_cancelled(), "{key}: {error}");
+    }
+}
+
+#[tokio::test]
 async fn the_items_of_a_cancelled_run_are_cancelled_as_well() {
     let Some(server) = server() else { return };
     let name = unique("Items");
