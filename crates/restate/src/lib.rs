@@ -60,8 +60,9 @@
 //!
 //! A run stays at the deployment (the registered address) at which it began. Its first entry is the
 //! [`Shape`](cogwork_flow::Shape) of its flow. If a different flow is served at the same address,
-//! the run is refused with the difference. Nothing is lost: Restate repeats the attempt and later
-//! pauses the run, and it continues once its flow is served there again. So serve a changed flow at
+//! the run is refused with the difference. Nothing is lost: Restate repeats the attempt, by default
+//! 70 times, and then pauses the run. It continues once its flow is served there again, and if it
+//! is paused, once it is resumed. So serve a changed flow at
 //! a new address, and keep the old one until its runs have ended.
 //!
 //! # Versions

@@ -17,5 +17,6 @@ mod ending;
 mod every_kind;
 mod keys;
 mod outage;
+mod settings;
 mod sizes;
 mod waiting;

@@ -68,6 +68,19 @@ impl Server {
         answer["rows"].as_array().cloned().unwrap_or_default()
     }
 
+    /// Returns the registered services whose names have this prefix.
+    pub(crate) async fn services(&self, prefix: &str) -> Vec<serde_json::Value> {
+        let answer = http().get(format!("{}/services", self.admin)).send().await;
+        let mut answer: serde_json::Value = answer.unwrap().json().await.unwrap();
+        let mut services = answer["services"]
+            .as_array_mut()
+            .map(std::mem::take)
+            .unwrap();
+
+        services.retain(|service| service["name"].as_str().unwrap().starts_with(prefix));
+        services
+    }
+
     async fn is_ready(&self) -> bool {
         let http = http();
         for url in [

@@ -1,0 +1,98 @@
+use std::sync::Mutex;
+use std::time::Duration;
+
+use cogwork_flow::{Action, Flow, events, from_fn};
+use cogwork_restate::{Endpoint, Workflow};
+
+use crate::support::server::server;
+use crate::support::unique;
+use crate::support::worker::Worker;
+
+fn counts() -> Flow<u32> {
+    let count = from_fn(|count: &mut u32| {
+        *count += 1;
+        Action::from_static(if *count < 2 { "again" } else { "default" })
+    });
+
+    Flow::builder("counts")
+        .start("count")
+        .node("count", count.with_actions(["again", "default"]))
+        .edge("count", "again", "count")
+        .end("count", "default")
+        .build()
+        .unwrap()
+}
+
+#[tokio::test]
+async fn the_events_of_a_run_reach_the_sink_of_its_key() {
+    let Some(server) = server() else { return };
+    let name = unique("Counts");
+    let (sink, mut seen) = events(100);
+    let sink = Mutex::new(Some(sink));
+    let workflow = Workflow::new(name.as_str(), counts())
+        .unwrap()
+        .with_events(move |key| {
+            assert_eq!(key, "a");
+            sink.lock().unwrap().take().unwrap()
+        });
+    let worker = Worker::start(workflow.endpoint());
+    server.register(worker.port).await;
+    let client = server.client(&name);
+
+    client.start("a", &0).await.unwrap();
+    assert_eq!(client.attach::<u32>("a").await.unwrap(), 2);
+
+    let mut lines = Vec::new();
+    while let Some(event) = seen.next().await {
+        let line = event.to_string();
+        if !line.contains("finished") {
+            lines.push(line);
+        }
+    }
+    insta::assert_snapshot!(lines.join("\n"), @r"
+    a: started
+    a: counts/count#1 entered
+    a: counts/count#1 moved on `again` to count
+    a: counts/count#2 entered
+    a: counts/count#2 ended on `default` after 2 steps in all
+    ");
+}
+
+#[tokio::test]
+async fn the_longest_call_is_the_abort_timeout_of_both_services() {
+    let Some(server) = server() else { return };
+    let name = unique("Counts");
+    let workflow = Workflow::new(name.as_str(), counts()).unwrap();
+    let workflow = workflow.with_longest_call(Duration::from_secs(90));
+    let worker = Worker::start(workflow.endpoint());
+    server.register(worker.port).await;
+
+    let services = server.services(&name).await;
+    assert_eq!(services.len(), 2, "{services:?}");
+    for service in &services {
+        assert_eq!(service["abort_timeout"], "1m 30s", "{service}");
+
+        // Items cannot be called from outside.
+        let is_workflow = service["name"] == name.as_str();
+        assert_eq!(service["public"], is_workflow, "{service}");
+    }
+}
+
+#[tokio::test]
+async fn several_workflows_can_share_a_worker() {
+    let Some(server) = server() else { return };
+    let names = [unique("One"), unique("Two")];
+    let mut builder = Endpoint::builder();
+    for name in &names {
+        let workflow = Workflow::new(name.as_str(), counts()).unwrap();
+        builder = builder.bind(workflow.items()).bind(workflow);
+    }
+    let worker = Worker::start(builder.build());
+    server.register(worker.port).await;
+
+    for name in &names {
+        let client = server.client(name);
+        client.start("a", &0).await.unwrap();
+        assert_eq!(client.attach::<u32>("a").await.unwrap(), 2);
+    }
+}
