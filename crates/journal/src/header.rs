@@ -43,6 +43,11 @@ impl FlowIs {
             shape: flow.shape(),
         }
     }
+
+    #[cfg(feature = "postgres")]
+    pub(crate) fn shape(&self) -> &Shape {
+        &self.shape
+    }
 }
 
 impl Header {

@@ -49,6 +49,8 @@
 //! | answer a run that waits | [`Store::deliver`] |
 //! | list runs | [`Store::runs`], [`RunSummary`], [`RunStatus`] |
 //! | keep many runs in one database and query them | `SqliteStore`, `RunQuery`, with the feature `sqlite` |
+//! | share runs between machines, and execute them in workers | `PostgresStore`, `Worker`, with the feature `postgres` |
+//! | remove runs | [`Store::remove`] |
 //! | get the state to resume with | [`RunJournal::state`], [`RunJournal::input`] |
 //! | handle errors | [`StoreError`] |
 //! | keep the record of a long run short | [`Run::with_fold_every`](cogwork_flow::Run::with_fold_every) |
@@ -66,7 +68,9 @@ pub use sqlite::SqliteStore;
 #[cfg(feature = "postgres")]
 mod postgres;
 #[cfg(feature = "postgres")]
-pub use postgres::PostgresStore;
+pub use postgres::{
+    Enqueue, PostgresStore, QueueLimits, QueueQuery, QueuedRun, Worker, WorkerEvent,
+};
 
 #[cfg(any(feature = "sqlite", feature = "postgres"))]
 mod query;

@@ -47,10 +47,14 @@ impl Names {
         format!("{}, schema {}", self.server, self.schema)
     }
 
-    /// Replaces `@` with the quoted name of the schema.
+    /// Returns the quoted name of the schema.
+    pub(super) fn schema(&self) -> String {
+        format!("\"{}\"", self.schema.replace('"', "\"\""))
+    }
+
+    /// Replaces `@.` with the quoted name of the schema and a dot.
     pub(super) fn sql(&self, text: &str) -> String {
-        let quoted = format!("\"{}\"", self.schema.replace('"', "\"\""));
-        text.replace('@', &quoted)
+        text.replace("@.", &format!("{}.", self.schema()))
     }
 
     /// Returns the number of the advisory lock for changes of the tables.

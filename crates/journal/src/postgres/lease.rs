@@ -126,6 +126,25 @@ impl Leases {
         ends
     }
 
+    /// Waits until this process has given back a lease.
+    pub(super) async fn ended(&self, key: i64, fence: i64) {
+        let is_held = || {
+            let held = lock(&self.held);
+            held.by_key
+                .get(&key)
+                .is_some_and(|entry| entry.fence == fence)
+        };
+
+        loop {
+            let given_back = self.given_back.notified();
+            if !is_held() {
+                return;
+            }
+
+            given_back.await;
+        }
+    }
+
     fn end(&self, lease: &Given) {
         let mut held = lock(&self.held);
         if held

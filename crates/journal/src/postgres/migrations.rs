@@ -8,7 +8,7 @@ use crate::StoreError;
 use crate::error::Kind;
 
 /// The statements that lead from one version of the tables to the next. `@.` is replaced with the
-/// name of the schema. A migration that was released must not be changed.
+/// name of the schema and a dot. A migration that was released must not be changed.
 const MIGRATIONS: &[&str] = &[include_str!("migrations/1.sql")];
 
 /// The version of the tables after all migrations.
@@ -56,9 +56,10 @@ async fn version(client: &Client, names: &Names) -> Result<Option<i32>, Failure>
 
 /// Creates the table of versions if it doesn't exist. Returns the current version.
 async fn create_versions(transaction: &Transaction<'_>, names: &Names) -> Result<i32, Failure> {
+    let schema = format!("CREATE SCHEMA IF NOT EXISTS {}", names.schema());
+    transaction.batch_execute(&schema).await?;
     let create = names.sql(
-        "CREATE SCHEMA IF NOT EXISTS @;
-         CREATE TABLE IF NOT EXISTS @.migrations (
+        "CREATE TABLE IF NOT EXISTS @.migrations (
              version integer PRIMARY KEY,
              applied timestamptz NOT NULL DEFAULT now()
          );",

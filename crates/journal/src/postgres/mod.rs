@@ -1,17 +1,24 @@
 //! Runs in PostgreSQL, which many workers share.
 
+mod claim;
 mod connect;
 mod database;
 mod failure;
 mod lease;
+mod listen;
 mod migrations;
 mod open;
 mod query;
 mod queue;
+mod queue_query;
+mod registered;
 mod run;
 mod settings;
 mod store;
+mod worker;
 mod write;
 
-pub use self::queue::Enqueue;
+pub use self::queue::{Enqueue, QueueLimits};
+pub use self::queue_query::{QueueQuery, QueuedRun};
 pub use self::store::PostgresStore;
+pub use self::worker::{Worker, WorkerEvent};

@@ -3,27 +3,22 @@
 use std::time::Duration;
 
 use async_trait::async_trait;
+use cogwork_flow::journal::{Entry, Journal as _};
 use tokio::time::Instant;
 
-use super::lease::LeaseWatch;
-use super::run::{Found, FoundRow, Run, Taken};
+use super::lease::{Lease, Verdict};
+use super::run::{Found, FoundRow, Run, Taken, shape_hash};
 use super::write::{Change, Writer};
 use crate::behind::Edit;
 use crate::error::Kind;
 use crate::header::Header;
 use crate::keep::{Keep, Opening, Take, Wanted};
 use crate::lock::PATIENCE;
-use crate::rows::Rows;
+use crate::rows::{Record, RowReader, Rows};
 use crate::{RunJournal, StoreError};
 
 /// The delay between two attempts to take a run on which somebody works.
 const BETWEEN: Duration = Duration::from_millis(25);
-
-/// A run that is open, with its lease.
-pub(super) struct OpenRun {
-    pub(super) journal: RunJournal,
-    pub(super) lease: LeaseWatch,
-}
 
 #[async_trait]
 impl Keep for Run {
@@ -94,7 +89,7 @@ impl Run {
                         continue;
                     };
 
-                    let OpenRun { journal, .. } = self.resume(taken, wanted).await?;
+                    let journal = self.resume(taken, wanted).await?;
                     if let Some(event) = event {
                         journal.check_event(&event)?;
                     }
@@ -122,7 +117,7 @@ impl Run {
 
     /// Records a new run. Returns `None` if it exists by now.
     async fn start(&self, header: Header, now: i64) -> Result<Option<RunJournal>, StoreError> {
-        let header = header.at(now);
+        let header = header.started_at(now);
         let (rows, change) = Rows::start(self.place.clone(), header.clone())?;
         let line = change.lines.concat();
 
@@ -139,52 +134,81 @@ impl Run {
         self.journal(header, Vec::new(), writer, now).map(Some)
     }
 
-    /// Opens a run that was taken.
-    pub(super) async fn resume(&self, taken: Taken, wanted: Wanted) -> Result<OpenRun, StoreError> {
-        let Taken {
-            lease,
-            now,
-            lines,
-            answers,
-        } = taken;
-        let mut record = self.read(lease.key, lines, &wanted).await?;
+    /// Opens a run that was taken. A run that cannot be read counts as failed.
+    pub(super) async fn resume(
+        &self,
+        taken: Taken,
+        wanted: Wanted,
+    ) -> Result<RunJournal, StoreError> {
+        let lease = taken.lease.watch();
+        let (record, rows) = match self.prepare(&taken, wanted).await {
+            Ok(prepared) => prepared,
+            Err(error) => {
+                lease.set_verdict(of_opening(&error));
+                return Err(error);
+            }
+        };
+
+        let writer = Writer {
+            run: self.clone(),
+            rows,
+            lease: taken.lease,
+        };
+        let unreadable = "an entry cannot follow the entries before it";
+        lease.set_verdict(Verdict::Failed(unreadable.to_owned()));
+        let journal = self.journal(record.header, record.entries, writer, taken.now)?;
+        lease.set_verdict(Verdict::OnRecord);
+        Ok(journal)
+    }
+
+    /// Reads a run, and brings its record up to date.
+    async fn prepare(
+        &self,
+        taken: &Taken,
+        wanted: Wanted,
+    ) -> Result<(Record<i64>, Rows), StoreError> {
+        let lease = &taken.lease;
+        let mut record = self.read(lease.key, taken.lines, &wanted).await?;
         let is_changed = wanted.change(&mut record.header);
         let mut rows = Rows::resume(self.place.clone(), &record);
 
         if is_changed {
             self.sound(&record.entries)?;
             let change = Change {
-                key: lease.key,
-                fence: lease.fence,
-                shape: Some(super::run::shape_hash(&record.header.shape)),
-                rows: rows.change(Edit::replace(record.entries.clone()))?,
+                shape: Some(shape_hash(&record.header.shape)),
                 is_progress: true,
-                answers: Vec::new(),
+                ..Change::of(lease, rows.change(Edit::replace(record.entries.clone()))?)
             };
             self.write(&change).await?;
         }
 
-        if answers > 0 {
-            self.record_answers(&mut rows, &mut record.entries, &lease)
+        if taken.answers > 0 {
+            record.entries = self
+                .record_answers(&mut rows, record.entries, lease)
                 .await?;
         }
 
-        let watch = lease.watch();
-        let writer = Writer {
-            run: self.clone(),
-            rows,
-            lease,
-        };
-        Ok(OpenRun {
-            journal: self.journal(record.header, record.entries, writer, now)?,
-            lease: watch,
-        })
+        Ok((record, rows))
     }
+}
+
+/// Returns what a run is given back with that could not be opened. If it isn't the wanted one, that
+/// is the fault of whoever opened it.
+fn of_opening(error: &StoreError) -> Verdict {
+    if error.is_damaged() || error.is_too_large() {
+        return Verdict::Failed(error.to_string());
+    }
+
+    if error.is_unavailable() {
+        return Verdict::Interrupted;
+    }
+
+    Verdict::OnRecord
 }
 
 impl Header {
     /// Sets when the run was started, in milliseconds since 1970.
-    fn at(self, now: i64) -> Self {
+    pub(super) fn started_at(self, now: i64) -> Self {
         Self {
             started: u64::try_from(now).unwrap_or_default(),
             ..self
@@ -214,7 +238,6 @@ impl Run {
                 opened => opened?,
             };
 
-            use cogwork_flow::journal::Journal as _;
             let delivered = journal.deliver(event, answer).await;
             return delivered.map_err(|error| StoreError::of_journal(&self.place.database, error));
         }
@@ -263,26 +286,27 @@ impl Run {
             return Ok(());
         }
 
-        let mut read = crate::rows::RowReader::new(&self.place, &Wanted::Answerable);
+        let mut read = RowReader::new(&self.place, &Wanted::Answerable);
         read.add(1, Some(row.get::<_, &str>(0).as_bytes()))?;
         let record = read.finish(0, 1)?.ok_or_else(|| self.missing())?;
         record.header.check_event(&self.place.database, event)
     }
 
-    /// Records the answers that arrived while somebody worked on the run.
+    /// Records the answers that arrived while somebody worked on the run. Returns all entries.
     async fn record_answers(
         &self,
         rows: &mut Rows,
-        entries: &mut Vec<cogwork_flow::journal::Entry>,
-        lease: &super::lease::Lease,
-    ) -> Result<(), StoreError> {
+        entries: Vec<Entry>,
+        lease: &Lease,
+    ) -> Result<Vec<Entry>, StoreError> {
         let pending = self.pending_answers(lease.key).await?;
         let new: Vec<_> = pending.iter().map(|answer| answer.entry.clone()).collect();
         let all = [entries.as_slice(), new.as_slice()].concat();
 
         // There are too many to record. They stay where they are until some were used.
         if self.sound(&all).is_err() {
-            return self.sound(entries);
+            self.sound(&entries)?;
+            return Ok(entries);
         }
 
         let edit = Edit {
@@ -290,15 +314,10 @@ impl Run {
             appended: new,
         };
         let change = Change {
-            key: lease.key,
-            fence: lease.fence,
-            rows: rows.change(edit)?,
-            is_progress: false,
-            shape: None,
             answers: pending.iter().map(|answer| answer.number).collect(),
+            ..Change::of(lease, rows.change(edit)?)
         };
         self.write(&change).await?;
-        *entries = all;
-        Ok(())
+        Ok(all)
     }
 }

@@ -4,20 +4,21 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use cogwork_flow::Shape;
-use cogwork_flow::journal::{Entry, Json};
+use cogwork_flow::journal::{Entry, Json, Recorded};
 use cogwork_text::Name;
 
 use super::database::Database;
 use super::failure::Failure;
 use super::lease::Lease;
 use super::queue::Enqueue;
+use super::write::Writer;
 use crate::error::Kind;
 use crate::header::Header;
 use crate::keep::Wanted;
 use crate::name::hash;
 use crate::query::time;
 use crate::rows::{Record, RowReader, RunPlace, count};
-use crate::{RunJournal, StoreError};
+use crate::{RunJournal, StoreError, behind};
 
 /// A run, which may not exist.
 #[derive(Clone)]
@@ -262,7 +263,7 @@ impl Run {
     }
 
     pub(super) fn sound(&self, entries: &[Entry]) -> Result<(), StoreError> {
-        let sound = cogwork_flow::journal::Recorded::over("", entries.to_vec(), ());
+        let sound = Recorded::over("", entries.to_vec(), ());
         sound
             .map(drop)
             .map_err(|error| self.place.out_of_place(error))
@@ -272,10 +273,10 @@ impl Run {
         &self,
         header: Header,
         entries: Vec<Entry>,
-        writer: super::write::Writer,
+        writer: Writer,
         now: i64,
     ) -> Result<RunJournal, StoreError> {
-        let writer = crate::behind::Writer::in_task(writer);
+        let writer = behind::Writer::in_task(writer);
         let place = self.place.database.clone();
         let journal = RunJournal::new(place, header, entries, writer);
         let journal = journal.map_err(|error| self.place.out_of_place(error))?;

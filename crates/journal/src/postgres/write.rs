@@ -51,12 +51,8 @@ impl WriteAsync for Writer {
         let rows = self.rows.change(edit)?;
 
         let change = Change {
-            key: self.lease.key,
-            fence: self.lease.fence,
-            rows,
             is_progress,
-            shape: None,
-            answers: Vec::new(),
+            ..Change::of(&self.lease, rows)
         };
         self.run.write(&change).await
     }
@@ -154,6 +150,17 @@ impl Written {
 }
 
 impl Change {
+    pub(super) fn of(lease: &Lease, rows: RowChange) -> Self {
+        Self {
+            key: lease.key,
+            fence: lease.fence,
+            rows,
+            is_progress: false,
+            shape: None,
+            answers: Vec::new(),
+        }
+    }
+
     /// Returns whether it only adds lines.
     fn is_append(&self) -> bool {
         let RowChange {

@@ -8,7 +8,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use cogwork_flow::{Flow, RunError};
 use cogwork_journal::StoreError;
 
-use crate::each::{OnDisk, Tested, for_each_store_on_disk};
+#[cfg(feature = "sqlite")]
+use crate::each::Tested;
+use crate::each::{OnDisk, for_each_store_on_disk};
 use crate::work::{Call, Calls, Work, counted, flow, undisturbed};
 
 for_each_store_on_disk! {

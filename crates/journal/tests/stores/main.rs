@@ -35,6 +35,8 @@ mod removing;
 mod server;
 mod shown;
 mod work;
+#[cfg(feature = "postgres")]
+mod workers;
 
 #[cfg(unix)]
 #[allow(

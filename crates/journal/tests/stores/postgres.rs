@@ -5,22 +5,8 @@ use std::time::Duration;
 use cogwork_journal::{PostgresStore, Store};
 
 use crate::each::Tested;
-use crate::server::{execute, url};
+use crate::server::{execute, tamper, with_server};
 use crate::work::{Calls, Work, counted, flow, greeting, undisturbed};
-
-/// Runs a test if there is a server.
-fn with_server(test: impl Future<Output = ()>) {
-    if url().is_some() {
-        crate::each::run(test);
-    }
-}
-
-/// Executes statements in the schema of a store, as somebody else might.
-fn tamper(store: &PostgresStore, sql: &str) {
-    let schema = store.schema().to_owned();
-    let sql = format!("SET search_path TO {schema}; {sql}");
-    execute(async |client| client.batch_execute(&sql).await.unwrap());
-}
 
 #[test]
 fn a_run_in_use_is_refused_with_the_name_of_its_worker() {

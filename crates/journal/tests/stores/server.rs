@@ -109,3 +109,17 @@ impl Tested for PostgresStore {
             .replace(&place, "STORE")
     }
 }
+
+/// Runs a test if there is a server.
+pub(crate) fn with_server(test: impl Future<Output = ()>) {
+    if url().is_some() {
+        crate::each::run(test);
+    }
+}
+
+/// Executes statements in the schema of a store, as somebody else might.
+pub(crate) fn tamper(store: &PostgresStore, sql: &str) {
+    let schema = store.schema().to_owned();
+    let sql = format!("SET search_path TO {schema}; {sql}");
+    execute(async |client| client.batch_execute(&sql).await.unwrap());
+}

@@ -1,0 +1,132 @@
+//! The flows of a worker.
+
+use std::error::Error;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use cogwork_flow::{CancellationToken, Flow, Run, RunError};
+use serde::de::DeserializeOwned;
+
+use super::lease::{LeaseWatch, Verdict};
+use crate::header::FlowIs;
+use crate::{RunJournal, StoreError};
+
+/// A flow whose state has any type.
+#[async_trait]
+pub(super) trait RunFlow: Send + Sync {
+    fn identity(&self) -> FlowIs;
+
+    /// Executes a run. The verdict is set before the journal is dropped.
+    async fn run(
+        &self,
+        journal: RunJournal,
+        stop: CancellationToken,
+        lease: &LeaseWatch,
+    ) -> Stopped;
+}
+
+/// Why the execution of a run stopped.
+pub(super) enum Stopped {
+    Ended,
+    Paused,
+    /// It continues later, for this reason.
+    Interrupted(String),
+    Failed(String),
+}
+
+impl Stopped {
+    fn of(error: RunError, stop: &CancellationToken) -> Self {
+        let error = match error.into_paused() {
+            Ok(_) => return Self::Paused,
+            Err(error) => error,
+        };
+
+        let text = error.to_string();
+        let store = journal_error(&error);
+        let is_passing = store.is_some_and(|error| error.is_unavailable() || error.is_gone());
+        if is_passing || error.is_cancelled() && stop.is_cancelled() {
+            return Self::Interrupted(text);
+        }
+
+        Self::Failed(text)
+    }
+
+    /// Returns what the error of opening a run means.
+    pub(super) fn of_opening(error: &StoreError) -> Self {
+        if error.is_unavailable() || error.is_gone() {
+            return Self::Interrupted(error.to_string());
+        }
+
+        Self::Failed(error.to_string())
+    }
+
+    pub(super) fn verdict(&self) -> Verdict {
+        match self {
+            Self::Ended | Self::Paused => Verdict::OnRecord,
+            Self::Interrupted(_) => Verdict::Interrupted,
+            Self::Failed(error) => Verdict::Failed(error.clone()),
+        }
+    }
+}
+
+/// Returns the error of the store that stopped a run.
+fn journal_error(error: &RunError) -> Option<&StoreError> {
+    let mut source = error.source();
+
+    while let Some(error) = source {
+        if let Some(error) = error.downcast_ref() {
+            return Some(error);
+        }
+        source = error.source();
+    }
+
+    None
+}
+
+pub(super) struct Registered<S, C> {
+    flow: Arc<Flow<S>>,
+    settings: C,
+}
+
+impl<S, C> Registered<S, C> {
+    pub(super) fn new(flow: Arc<Flow<S>>, settings: C) -> Self {
+        Self { flow, settings }
+    }
+}
+
+#[async_trait]
+impl<S, C> RunFlow for Registered<S, C>
+where
+    S: DeserializeOwned + Send + 'static,
+    C: for<'f> Fn(Run<'f, S>) -> Run<'f, S> + Send + Sync,
+{
+    fn identity(&self) -> FlowIs {
+        FlowIs::of(&self.flow)
+    }
+
+    async fn run(
+        &self,
+        journal: RunJournal,
+        stop: CancellationToken,
+        lease: &LeaseWatch,
+    ) -> Stopped {
+        let mut state: S = match journal.state() {
+            Ok(state) => state,
+            Err(error) => {
+                let stopped = Stopped::of_opening(&error);
+                lease.set_verdict(stopped.verdict());
+                return stopped;
+            }
+        };
+
+        let run = self.flow.begin().with_journal(journal);
+        let mut run = (self.settings)(run).with_cancellation(stop.clone());
+        let stopped = match run.finish(&mut state).await {
+            Ok(_) => Stopped::Ended,
+            Err(error) => Stopped::of(error, &stop),
+        };
+
+        lease.set_verdict(stopped.verdict());
+        stopped
+    }
+}
