@@ -52,7 +52,7 @@
 //! | `thinking` | `cogwork-thinking` | reflection, verification and memory around any client | `thinking` |
 //! | `tools` | `cogwork-tools` | tools that a model may call | `tools`, `mcp` |
 //! | `agents` | `cogwork-agents` | agents as nodes, and flows from YAML files | `agents` |
-//! | `journal` | `cogwork-journal` | runs that survive a crash | `journal`, `sqlite` |
+//! | `journal` | `cogwork-journal` | runs that survive a crash | `journal`, `sqlite`, `postgres`, `postgres-tls` |
 //!
 //! # Features
 //!

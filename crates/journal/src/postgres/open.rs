@@ -162,11 +162,7 @@ impl Run {
     }
 
     /// Reads a run, and brings its record up to date.
-    async fn prepare(
-        &self,
-        taken: &Taken,
-        wanted: Wanted,
-    ) -> Result<(Record<i64>, Rows), StoreError> {
+    async fn prepare(&self, taken: &Taken, wanted: Wanted) -> Result<(Record, Rows), StoreError> {
         let lease = &taken.lease;
         let mut record = self.read(lease.key, taken.lines, &wanted).await?;
         let is_changed = wanted.change(&mut record.header);
@@ -288,7 +284,7 @@ impl Run {
 
         let mut read = RowReader::new(&self.place, &Wanted::Answerable);
         read.add(1, Some(row.get::<_, &str>(0).as_bytes()))?;
-        let record = read.finish(0, 1)?.ok_or_else(|| self.missing())?;
+        let record = read.finish(1)?.ok_or_else(|| self.missing())?;
         record.header.check_event(&self.place.database, event)
     }
 

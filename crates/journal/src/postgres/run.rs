@@ -194,7 +194,7 @@ impl Run {
         key: i64,
         lines: i64,
         wanted: &Wanted,
-    ) -> Result<Record<i64>, StoreError> {
+    ) -> Result<Record, StoreError> {
         // A line that is too long isn't read.
         let rows = self
             .database
@@ -212,7 +212,7 @@ impl Run {
             read.add(row.get(0), line.map(str::as_bytes))?;
         }
 
-        let record = read.finish(key, lines)?;
+        let record = read.finish(lines)?;
         record.ok_or_else(|| StoreError::missing(&self.place.run_id, &self.place.database))
     }
 

@@ -115,7 +115,7 @@ impl Rows {
     }
 
     /// Returns the rows of a run that was read.
-    pub(crate) fn resume<K>(place: RunPlace, record: &Record<K>) -> Self {
+    pub(crate) fn resume(place: RunPlace, record: &Record) -> Self {
         let mut standing = Standing::default();
         for entry in &record.entries {
             standing.add(entry);
@@ -131,6 +131,7 @@ impl Rows {
         }
     }
 
+    #[cfg(feature = "sqlite")]
     pub(crate) fn header(&self) -> &Header {
         &self.header
     }

@@ -9,9 +9,8 @@ use crate::header::Header;
 use crate::keep::Wanted;
 use crate::line::{Chain, too_long};
 
-/// The record of a run, and the key of its row.
-pub(crate) struct Record<K> {
-    pub(crate) row: K,
+/// The record of a run.
+pub(crate) struct Record {
     pub(crate) header: Header,
     pub(crate) entries: Vec<Entry>,
     pub(crate) chain: Chain,
@@ -81,7 +80,7 @@ impl<'a> RowReader<'a> {
 
     /// Returns the record once all lines were read, of which there must be `written`. Returns
     /// `None` if there are none.
-    pub(crate) fn finish<K>(self, row: K, written: i64) -> Result<Option<Record<K>>, StoreError> {
+    pub(crate) fn finish(self, written: i64) -> Result<Option<Record>, StoreError> {
         let Self {
             place,
             number,
@@ -98,7 +97,6 @@ impl<'a> RowReader<'a> {
 
         self.wanted.check_end(&place.run_id, entries.last())?;
         Ok(header.map(|header| Record {
-            row,
             header,
             entries,
             chain,

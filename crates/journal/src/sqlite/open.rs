@@ -64,9 +64,9 @@ impl OpenFolder for RunFolder<'_> {
     fn resume(&self, wanted: Wanted, lock: LockFile) -> Result<RunJournal, StoreError> {
         let run = self.run;
         let database = run.database.files().identify(&self.folder)?.database();
-        let record = run.database.read(|reader| run.read(reader, &wanted))?;
+        let read = run.database.read(|reader| run.read(reader, &wanted))?;
 
-        let Some(mut record) = record.flatten() else {
+        let Some(mut read) = read.flatten() else {
             let run_id = Name(&run.place.run_id);
             let place = &run.place.database;
             return Err(StoreError::new(
@@ -76,12 +76,12 @@ impl OpenFolder for RunFolder<'_> {
         };
 
         // If a different database took its place in the meantime, nothing is written.
-        record.row.database = database;
-        let changed = wanted.change(&mut record.header);
-        let mut writer = Writer::resume(run.clone(), &record, lock);
+        read.row.database = database;
+        let changed = wanted.change(&mut read.record.header);
+        let mut writer = Writer::resume(run.clone(), &read, lock);
         let Record {
             header, entries, ..
-        } = record;
+        } = read.record;
 
         if changed {
             let sound = Recorded::over(run.place.run_id.as_str(), entries.clone(), ());

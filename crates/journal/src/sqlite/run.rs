@@ -18,6 +18,12 @@ pub(super) struct Run {
     pub(super) lock: String,
 }
 
+/// The record of a run, and its row.
+pub(super) struct ReadRun {
+    pub(super) row: Row,
+    pub(super) record: Record,
+}
+
 /// The row of a run in `runs`.
 struct Found {
     key: i64,
@@ -31,7 +37,7 @@ impl Run {
         &self,
         reader: &Connection,
         wanted: &Wanted,
-    ) -> Result<Option<Record<Row>>, Failure> {
+    ) -> Result<Option<ReadRun>, Failure> {
         let Some(found) = self.find(reader)? else {
             return Ok(None);
         };
@@ -54,7 +60,8 @@ impl Run {
             key: found.key,
             database: None,
         };
-        Ok(read.finish(row, found.lines)?)
+        let record = read.finish(found.lines)?;
+        Ok(record.map(|record| ReadRun { row, record }))
     }
 
     fn find(&self, reader: &Connection) -> rusqlite::Result<Option<Found>> {

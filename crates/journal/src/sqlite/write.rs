@@ -5,12 +5,12 @@ use rusqlite::Connection;
 
 use super::connect::Open;
 use super::failure::Failure;
-use super::run::Run;
+use super::run::{ReadRun, Run};
 use super::turns::Row;
 use crate::StoreError;
 use crate::behind::{Edit, Job, Write};
 use crate::header::Header;
-use crate::rows::{Columns, Record, RowChange, Rows, count};
+use crate::rows::{Columns, RowChange, Rows, count};
 
 /// Writes a run that is locked.
 pub(super) struct Writer {
@@ -47,11 +47,11 @@ impl Writer {
     }
 
     /// Continues a run that was read.
-    pub(super) fn resume(run: Run, record: &Record<Row>, lock: LockFile) -> Self {
-        let rows = Rows::resume(run.place.clone(), record);
+    pub(super) fn resume(run: Run, read: &ReadRun, lock: LockFile) -> Self {
+        let rows = Rows::resume(run.place.clone(), &read.record);
         Self {
             run,
-            row: Some(record.row),
+            row: Some(read.row),
             rows,
             lock,
         }
