@@ -4,10 +4,10 @@
 //!
 //! Requires `initdb`; see `scripts/local-postgres`. Start it with
 //! `cargo run --features postgres --package cogwork-examples --example postgres_workers -- --kills 100`.
-//! The effect of each kill is printed to standard error. The last line looks like this:
+//! The progress is printed to standard error. The last line looks like this:
 //!
 //! ```text
-//! kills: 20, recorded calls: 712, made twice: 0, lost: 0
+//! kills: 520, recorded calls: 10760, made twice: 0, lost: 0
 //! ```
 
 use std::collections::HashMap;
