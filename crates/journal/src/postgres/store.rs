@@ -26,7 +26,8 @@ use crate::{RunQuery, RunSummary, Store, StoreError};
 ///
 /// The tables are created on first use, in a schema of their own, and brought up to date if they are
 /// of an earlier version. `runs` has one row per run, `lines` contains the lines that a
-/// [`FileStore`](crate::FileStore) would write to the file of the run, with checksums, and `waits`
+/// [`FileStore`](crate::FileStore) would write to the file of the run, with checksums and the time at
+/// which each was written, and `waits`
 /// has one row for each waiting step. Other programs may read all of them.
 ///
 /// If the server is restarted or cannot be reached for a while, a run that has an outcome to record

@@ -14,6 +14,8 @@ mod damage;
 mod database;
 mod each;
 mod failed_writes;
+#[cfg(all(feature = "postgres", unix))]
+mod failing_server;
 mod folding;
 mod going_on;
 mod gone;

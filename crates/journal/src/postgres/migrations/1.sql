@@ -43,10 +43,9 @@ CREATE TABLE @.lines (
     run bigint NOT NULL REFERENCES @.runs ON DELETE CASCADE,
     number bigint NOT NULL,
     line text NOT NULL,
+    at timestamptz NOT NULL DEFAULT clock_timestamp(), -- when it was written
     PRIMARY KEY (run, number)
 );
--- Compressing a line takes longer than writing it.
-ALTER TABLE @.lines ALTER COLUMN line SET STORAGE EXTERNAL;
 
 -- The steps that wait, also where one has an answer and the run is open.
 CREATE TABLE @.waits (

@@ -1,0 +1,255 @@
+//! A server that is gone, hangs, or cannot write.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use cogwork_journal::{PostgresStore, Store, Worker, WorkerEvent};
+use tokio::net::{UnixListener, UnixStream};
+use tokio::sync::watch;
+use tokio::task::JoinSet;
+
+use crate::each::Tested;
+use crate::server::{schema, tamper, url, with_server};
+use crate::work::{Call, Calls, Work, counted, flow, undisturbed};
+
+/// How long a statement may take. Machines on which tests run are slow.
+const TIMEOUT: Duration = Duration::from_secs(2);
+
+/// What a proxy does with connections.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Network {
+    Works,
+    /// Nothing arrives any more, and connections stay open.
+    Hangs,
+    /// Connections are closed, and no new ones are accepted.
+    IsCut,
+}
+
+/// A socket between a store and the server.
+struct Proxy {
+    folder: tempfile::TempDir,
+    network: watch::Sender<Network>,
+}
+
+impl Proxy {
+    fn start() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let (network, state) = watch::channel(Network::Works);
+        let socket = UnixListener::bind(folder.path().join(".s.PGSQL.5432")).unwrap();
+        tokio::spawn(accept(socket, state));
+        Self { folder, network }
+    }
+
+    fn store(&self, folder: &Path) -> PostgresStore {
+        let server = server_socket();
+        let host = server.parent().unwrap().display().to_string();
+        let url = url()
+            .unwrap()
+            .replace(&host, &self.folder.path().display().to_string());
+        PostgresStore::new(&url)
+            .unwrap()
+            .with_schema(schema(folder))
+            .with_statement_timeout(TIMEOUT)
+            .with_max_connections(2)
+    }
+
+    fn set(&self, network: Network) {
+        self.network.send_replace(network);
+    }
+}
+
+fn server_socket() -> PathBuf {
+    let config: tokio_postgres::Config = url().unwrap().parse().unwrap();
+    let tokio_postgres::config::Host::Unix(host) = &config.get_hosts()[0] else {
+        panic!("the server of the tests listens on a socket");
+    };
+    host.join(".s.PGSQL.5432")
+}
+
+async fn accept(socket: UnixListener, state: watch::Receiver<Network>) {
+    let mut connections = JoinSet::new();
+    loop {
+        let (client, _) = socket.accept().await.unwrap();
+        connections.spawn(pass(client, state.clone()));
+    }
+}
+
+/// Passes bytes in both directions for as long as the network works.
+async fn pass(mut client: UnixStream, mut state: watch::Receiver<Network>) -> io::Result<()> {
+    let mut server = UnixStream::connect(server_socket()).await?;
+
+    loop {
+        let now = *state.borrow_and_update();
+        match now {
+            Network::IsCut => return Ok(()),
+            Network::Hangs => drop(state.changed().await),
+            Network::Works => tokio::select! {
+                _ = tokio::io::copy_bidirectional(&mut client, &mut server) => return Ok(()),
+                _ = state.changed() => {}
+            },
+        }
+    }
+}
+
+/// Breaks the network in the middle of a run, and repairs it after a while.
+async fn survives(broken: Network) {
+    let folder = tempfile::tempdir().unwrap();
+    let proxy = Proxy::start();
+    let direct = PostgresStore::within(folder.path());
+    assert_eq!(direct.runs().await.unwrap(), [], "the tables exist");
+
+    let store = proxy.store(folder.path());
+    let calls = Calls::default();
+    let flow = flow(&counted(&calls));
+    let journal = store.start("a", &flow, &Work::of(3)).await.unwrap();
+    let mut work: Work = journal.state().unwrap();
+    let mut run = flow.begin().with_journal(journal);
+    run.step(&mut work).await.unwrap();
+
+    proxy.set(broken);
+    let repaired = async {
+        tokio::time::sleep(TIMEOUT + Duration::from_millis(300)).await;
+        proxy.set(Network::Works);
+    };
+    let (ended, ()) = tokio::join!(run.finish(&mut work), repaired);
+
+    ended.unwrap();
+    assert_eq!(work, undisturbed(3).await);
+    assert_eq!(calls.lock().unwrap().len(), 9, "no call is made twice");
+}
+
+#[test]
+fn a_run_survives_a_network_that_is_cut_for_a_while() {
+    with_server(survives(Network::IsCut));
+}
+
+#[test]
+fn a_run_survives_a_network_that_hangs_for_a_while() {
+    with_server(survives(Network::Hangs));
+}
+
+#[test]
+fn a_run_stops_with_an_error_if_the_network_stays_cut() {
+    with_server(async {
+        let folder = tempfile::tempdir().unwrap();
+        let proxy = Proxy::start();
+        let store = proxy.store(folder.path());
+        let store = store.with_patience(Duration::from_millis(200));
+        let flow = flow(&counted(&Calls::default()));
+        let journal = store.start("a", &flow, &Work::of(3)).await.unwrap();
+        let mut work: Work = journal.state().unwrap();
+
+        proxy.set(Network::IsCut);
+        let error = flow.begin().with_journal(journal).finish(&mut work).await;
+        assert!(error.unwrap_err().is_journal());
+        assert!(store.runs().await.unwrap_err().is_unavailable());
+
+        proxy.set(Network::Works);
+        assert_eq!(store.runs().await.unwrap().len(), 1);
+    });
+}
+
+#[test]
+fn a_server_that_cannot_write_stops_the_run_and_nothing_is_lost() {
+    with_server(async {
+        let folder = tempfile::tempdir().unwrap();
+        let store = PostgresStore::within(folder.path());
+        let calls = Calls::default();
+        let flow = flow(&counted(&calls));
+        let journal = store.start("a", &flow, &Work::of(3)).await.unwrap();
+        let mut work: Work = journal.state().unwrap();
+        let mut run = flow.begin().with_journal(journal);
+        run.step(&mut work).await.unwrap();
+
+        // The error that PostgreSQL reports for a full disk.
+        tamper(
+            &store,
+            "CREATE FUNCTION full_disk() RETURNS trigger LANGUAGE plpgsql AS
+                 $$ BEGIN RAISE 'could not extend file' USING ERRCODE = 'disk_full'; END $$;
+             CREATE TRIGGER full_disk BEFORE INSERT ON lines EXECUTE FUNCTION full_disk()",
+        );
+        let error = run.finish(&mut work).await.unwrap_err();
+        assert!(error.is_journal());
+        let text = format!("{:#}", with_sources(&error));
+        assert!(
+            text.contains("could not extend file (SQLSTATE 53100)"),
+            "{text}"
+        );
+        drop(run);
+
+        tamper(&store, "DROP TRIGGER full_disk ON lines");
+        let journal = store.resume("a", &flow).await.unwrap();
+        let mut work: Work = journal.state().unwrap();
+        let mut run = flow.begin().with_journal(journal);
+        run.finish(&mut work).await.unwrap();
+        assert_eq!(work, undisturbed(3).await);
+
+        // The call whose outcome could not be written was made again, and no other.
+        assert_eq!(calls.lock().unwrap().len(), 10);
+    });
+}
+
+/// An error with its sources, in one line.
+fn with_sources(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut source = error.source();
+    while let Some(error) = source {
+        text.push_str(&format!(": {error}"));
+        source = error.source();
+    }
+    text
+}
+
+#[test]
+fn a_worker_waits_for_a_database_that_is_gone() {
+    with_server(async {
+        let folder = tempfile::tempdir().unwrap();
+        let proxy = Proxy::start();
+        let direct = PostgresStore::within(folder.path());
+        let calls = Calls::default();
+        let flow = Arc::new(flow(&counted(&calls)));
+        proxy.set(Network::IsCut);
+
+        let (failed, mut has_failed) = watch::channel(0);
+        let (ended, mut has_ended) = watch::channel(false);
+        let worker = Worker::new(proxy.store(folder.path()))
+            .with_flow(Arc::clone(&flow))
+            .with_report(move |event| match event {
+                WorkerEvent::DatabaseFailed { .. } => failed.send_modify(|failed| *failed += 1),
+                WorkerEvent::Ended { .. } => drop(ended.send_replace(true)),
+                _ => {}
+            });
+        let worker = tokio::spawn(worker.run(async move {
+            let _ = has_ended.wait_for(|ended| *ended).await;
+        }));
+
+        has_failed.wait_for(|failed| *failed >= 3).await.unwrap();
+        let input = Work::of(2);
+        let enqueued = direct.enqueue("a", &flow, &input, Default::default());
+        enqueued.await.unwrap();
+        proxy.set(Network::Works);
+        worker.await.unwrap();
+        assert_eq!(calls.lock().unwrap().len(), 6);
+    });
+}
+
+#[test]
+fn only_the_clock_of_the_database_counts() {
+    with_server(async {
+        let folder = tempfile::tempdir().unwrap();
+        let store = PostgresStore::within(folder.path());
+        let forever: Call = Arc::new(|_| Box::pin(std::future::pending()));
+        let flow = flow(&forever);
+
+        // The start and the lease of a run, as this machine could not have set them.
+        let journal = store.start("a", &flow, &Work::of(1)).await.unwrap();
+        tamper(&store, "UPDATE runs SET wake = wake + interval '1 year'");
+        let other = PostgresStore::within(folder.path());
+        assert!(other.resume("a", &flow).await.unwrap_err().is_locked());
+        tamper(&store, "UPDATE runs SET wake = wake - interval '2 years'");
+        other.resume("a", &flow).await.unwrap();
+        drop(journal);
+    });
+}
