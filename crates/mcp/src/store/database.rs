@@ -29,9 +29,11 @@ enum Access {
 
 struct Job {
     access: Access,
-    /// Work within a transaction, or the error for which there is no transaction.
-    run: Box<dyn FnOnce(Result<&Connection, StoreError>) -> Outcome + Send>,
+    run: Box<Run>,
 }
+
+/// Does work within a transaction, or gets the error for which there is no transaction.
+type Run = dyn FnOnce(Result<&Connection, StoreError>) -> Outcome + Send;
 
 /// A job that was done within a transaction that isn't committed yet.
 struct Outcome {

@@ -15,6 +15,7 @@ mod query;
 mod recorded;
 mod sessions;
 mod tables;
+mod values;
 
 pub(crate) use changes::SessionChange;
 pub(crate) use entry::Appended;

@@ -2,7 +2,7 @@
 
 use rusqlite::{Connection, OptionalExtension, params};
 
-use super::sessions::{now, signed};
+use super::values::{now, signed};
 use super::{Change, SessionId, SessionKind, StoreError};
 
 /// The maximum number of bytes that are read at once, unless a single entry is longer.

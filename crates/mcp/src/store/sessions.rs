@@ -3,7 +3,6 @@
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use cogwork_strategies::Strategies;
 use rusqlite::{Connection, OptionalExtension, Row, ToSql, params};
@@ -12,6 +11,7 @@ use tokio::sync::broadcast;
 use super::changes::Changes;
 use super::database::Database;
 use super::position::{self, Addition, Position, Recent};
+use super::values::{now, random_stamp, signed, signed_size};
 use super::{
     Appended, Change, Filter, NewSession, Order, Owner, SessionChange, SessionHeader, SessionId,
     SessionKind, StoreError,
@@ -434,27 +434,5 @@ fn header_of(row: &Row<'_>) -> rusqlite::Result<SessionHeader> {
         entries: row.get::<_, i64>(5)?.unsigned_abs(),
         created: row.get(6)?,
         updated: row.get(7)?,
-    })
-}
-
-pub(super) fn signed(number: u64) -> i64 {
-    i64::try_from(number).unwrap_or(i64::MAX)
-}
-
-fn signed_size(number: usize) -> i64 {
-    i64::try_from(number).unwrap_or(i64::MAX)
-}
-
-/// Returns the first of many stamps, which others will hardly choose.
-fn random_stamp() -> i64 {
-    let (high, _) = uuid::Uuid::new_v4().as_u64_pair();
-    high.cast_signed()
-}
-
-/// Returns the milliseconds since 1970.
-pub(super) fn now() -> i64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH);
-    since.map_or(0, |since| {
-        i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
     })
 }

@@ -1,5 +1,12 @@
 //! A server in a process of its own.
 
+#![allow(
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::unwrap_used
+)]
+
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
@@ -26,15 +33,15 @@ static PROGRAM: LazyLock<PathBuf> = LazyLock::new(|| {
 });
 
 /// Returns the command that starts a server with sessions in this folder.
-pub fn server(folder: &Path) -> Command {
+pub(crate) fn server(folder: &Path) -> Command {
     let mut command = Command::new(&*PROGRAM);
     command.arg("--data").arg(folder);
     command
 }
 
 /// A server that a test talks to line by line. It is killed when this is dropped.
-pub struct Process {
-    pub child: Child,
+pub(crate) struct Process {
+    pub(crate) child: Child,
     requests: ChildStdin,
     answers: BufReader<ChildStdout>,
 }
@@ -48,7 +55,7 @@ impl Drop for Process {
 
 impl Process {
     /// Starts the server and says hello.
-    pub fn start(mut command: Command) -> Self {
+    pub(crate) fn start(mut command: Command) -> Self {
         let command = command.stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut child = command.spawn().expect("the server starts");
         let requests = child.stdin.take().expect("an input");
@@ -72,7 +79,7 @@ impl Process {
     }
 
     /// Sends a request.
-    pub fn send(&mut self, id: u64, method: &str, params: &Value) {
+    pub(crate) fn send(&mut self, id: u64, method: &str, params: &Value) {
         self.write(&json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }));
     }
 
@@ -82,7 +89,7 @@ impl Process {
     }
 
     /// Returns the next message, or `None` if the server has ended.
-    pub fn receive(&mut self) -> Option<Value> {
+    pub(crate) fn receive(&mut self) -> Option<Value> {
         let mut line = String::new();
         self.answers.read_line(&mut line).expect("text");
         // A line that was cut off wasn't answered.
@@ -91,7 +98,7 @@ impl Process {
     }
 
     /// Records a thought, and returns the result.
-    pub fn record(&mut self, arguments: &Value) -> Value {
+    pub(crate) fn record(&mut self, arguments: &Value) -> Value {
         let params = json!({ "name": "sequentialthinking", "arguments": arguments });
         self.send(1, "tools/call", &params);
         self.receive().expect("an answer")["result"].take()

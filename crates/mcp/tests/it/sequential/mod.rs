@@ -1,5 +1,12 @@
 //! The tool `sequentialthinking`.
 
+#![allow(
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::unwrap_used
+)]
+
 mod bounds;
 mod coercions;
 mod log;

@@ -1,5 +1,12 @@
 //! The database of sessions, when something is wrong with it.
 
+#![allow(
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::unwrap_used
+)]
+
 mod files;
 #[cfg(unix)]
 mod full;

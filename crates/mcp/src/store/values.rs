@@ -1,0 +1,25 @@
+//! Values of columns.
+
+use std::time::{SystemTime, UNIX_EPOCH};
+
+pub(super) fn signed(number: u64) -> i64 {
+    i64::try_from(number).unwrap_or(i64::MAX)
+}
+
+pub(super) fn signed_size(number: usize) -> i64 {
+    i64::try_from(number).unwrap_or(i64::MAX)
+}
+
+/// Returns the first of many stamps, which others will hardly choose.
+pub(super) fn random_stamp() -> i64 {
+    let (high, _) = uuid::Uuid::new_v4().as_u64_pair();
+    high.cast_signed()
+}
+
+/// Returns the milliseconds since 1970.
+pub(super) fn now() -> i64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH);
+    since.map_or(0, |since| {
+        i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
+    })
+}
