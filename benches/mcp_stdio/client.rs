@@ -1,4 +1,5 @@
 use std::collections::VecDeque;
+use std::fs;
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -17,6 +18,8 @@ pub(crate) struct Client {
 pub(crate) struct Measured {
     pub(crate) each: Vec<Duration>,
     pub(crate) all: Duration,
+    /// The time that all threads of the server were running, where Linux counts it.
+    pub(crate) running: Duration,
 }
 
 impl Client {
@@ -56,6 +59,7 @@ impl Client {
     pub(crate) fn thoughts(&mut self, first: usize, count: usize, window: usize) -> Measured {
         let mut waiting = VecDeque::new();
         let mut each = Vec::with_capacity(count);
+        let ran = self.running();
         let started = Instant::now();
 
         for number in first..first + count {
@@ -74,7 +78,18 @@ impl Client {
         Measured {
             each,
             all: started.elapsed(),
+            running: self.running().saturating_sub(ran),
         }
+    }
+
+    /// Returns how long all threads of the server were running so far.
+    fn running(&self) -> Duration {
+        let path = format!("/proc/{}/stat", self.child.id());
+        let fields = fs::read_to_string(path).unwrap_or_default();
+        let fields = fields.split_whitespace().skip(13).take(2);
+        let ticks: u64 = fields.filter_map(|field| field.parse::<u64>().ok()).sum();
+        // A tick is a hundredth of a second.
+        Duration::from_millis(ticks * 10)
     }
 
     /// Closes the connection, and waits for the end of the server.

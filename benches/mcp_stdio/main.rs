@@ -55,8 +55,8 @@ fn compare(servers: &[String]) {
     }
 
     println!(
-        "{:<24} {:>9} {:>12} {:>8} {:>8} {:>14} {:>8}",
-        "", "start", "one by one", "p50", "p99", "32 at a time", "p99"
+        "{:<24} {:>9} {:>12} {:>8} {:>8} {:>8} {:>14} {:>8} {:>8}",
+        "", "start", "one by one", "p50", "p99", "CPU", "32 at a time", "p99", "CPU"
     );
     for (name, _, times) in &servers {
         println!("{name:<24} {times}");

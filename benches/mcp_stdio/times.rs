@@ -18,13 +18,22 @@ pub(crate) struct Part {
     each: Vec<Duration>,
     /// The calls per second of each round.
     rates: Vec<f64>,
+    running: Duration,
 }
 
 impl Part {
     pub(crate) fn add(&mut self, measured: Measured) {
         let calls = measured.each.len();
         self.rates.push(calls as f64 / measured.all.as_secs_f64());
+        self.running += measured.running;
         self.each.extend(measured.each);
+    }
+
+    /// Returns the time that the server was running for a call.
+    fn running(&self) -> Duration {
+        self.running
+            .checked_div(u32::try_from(self.each.len()).unwrap_or(u32::MAX))
+            .unwrap_or_default()
     }
 
     fn rate(&self) -> f64 {
@@ -38,13 +47,15 @@ impl fmt::Display for Times {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "{:>9.1?} {:>10.0}/s {:>8.0?} {:>8.0?} {:>12.0}/s {:>8.0?}",
+            "{:>9.1?} {:>10.0}/s {:>8.0?} {:>8.0?} {:>8.0?} {:>12.0}/s {:>8.0?} {:>8.0?}",
             median(&self.start),
             self.single.rate(),
             median(&self.single.each),
             quantile(&self.single.each, 99),
+            self.single.running(),
             self.window.rate(),
             quantile(&self.window.each, 99),
+            self.window.running(),
         )
     }
 }
@@ -55,9 +66,10 @@ impl Times {
         let start = median(&base.start).as_secs_f64() / median(&self.start).as_secs_f64();
         let single = self.single.rate() / base.single.rate();
         let window = self.window.rate() / base.window.rate();
+        let running = base.window.running().as_secs_f64() / self.window.running().as_secs_f64();
         format!(
-            "{single:.1} times as many calls one by one, {window:.1} times as many 32 at a time, \
-            starts {start:.1} times as fast"
+            "{single:.1} times as many calls one by one, {window:.1} times as many 32 at a time \
+            ({running:.1} times as many for the time that it was running), starts {start:.1} times as fast"
         )
     }
 }
