@@ -14,3 +14,4 @@ mod killed;
 mod locked;
 mod others;
 mod support;
+mod vanished;
