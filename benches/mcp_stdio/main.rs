@@ -9,6 +9,8 @@
 //! new folder, it counts the instructions of a thought in a short and in a long session instead,
 //! with callgrind.
 
+#![allow(clippy::expect_used, reason = "a bench may stop with a panic")]
+
 mod client;
 mod times;
 mod work;
