@@ -12,6 +12,8 @@ mod compatible;
 mod exports;
 mod hostile;
 mod lists;
+#[cfg(feature = "http")]
+mod owners;
 mod resumed;
 mod schemas;
 mod walk;
