@@ -88,7 +88,7 @@ impl<S: Send + 'static> Walk<S> {
         if let Some(error) = failure {
             self.progress.locked().end = Some(End {
                 kind: EndKind::Failed,
-                reason: error.to_string(),
+                reason: reason(error),
             });
         }
     }
@@ -112,6 +112,13 @@ impl<S: Send + 'static> Walk<S> {
             }
         }
     }
+}
+
+/// Returns why a run failed. The flow around the node means nothing to the host.
+fn reason(error: RunError) -> String {
+    let whole = error.to_string();
+    let source = error.into_source();
+    source.map_or(whole, |source| source.to_string())
 }
 
 /// Returns a journal from which a run begins at a node.

@@ -80,7 +80,9 @@ async fn a_model_that_never_gives_a_usable_reply_fails_the_session() {
     assert_eq!(view["budget"]["replies"], 9);
     let end = view["end"].as_str().expect("a reason");
     assert!(
-        end.contains("`question` is missing, expected a text"),
+        end.starts_with(
+            "stage `abstraction`: no reply could be used: `question` is missing, expected a text"
+        ),
         "{end}"
     );
 }
