@@ -17,6 +17,7 @@ mod own_thread;
 mod progress;
 mod question;
 mod reasoner;
+mod resource;
 mod schema;
 mod service;
 mod session;
@@ -32,6 +33,7 @@ use crate::store::SessionStore;
 use crate::tool::ServerTool;
 use answer::AnswerTool;
 use begin::BeginTool;
+pub(crate) use resource::GuidedView;
 use service::Guided;
 
 /// Returns the tools over these sessions.

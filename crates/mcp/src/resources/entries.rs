@@ -1,13 +1,9 @@
 //! Sessions as the entries that are stored.
 
-use cogwork_text::MultiLine;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 
-use super::markdown::{Code, indented};
-use super::mermaid;
-use super::{SessionFormat, Shown};
 use crate::store::{Owner, SessionHeader, SessionStore, StoreError};
 
 /// Reads the newest entries of sessions.
@@ -85,24 +81,5 @@ impl EntriesView {
             entries: &newest.entries,
         };
         serde_json::to_string(&written).map_err(StoreError::new)
-    }
-
-    /// Renders a session of a kind without a view.
-    pub(super) async fn render(
-        &self,
-        owner: &Owner,
-        session: &SessionHeader,
-        format: SessionFormat,
-    ) -> Result<String, StoreError> {
-        match format {
-            SessionFormat::Json => self.json(owner, session).await,
-            SessionFormat::Mermaid => Ok(mermaid::draw(&Shown::of(session))),
-            SessionFormat::Markdown => {
-                let json = self.json(owner, session).await?;
-                let title = Code(&session.title);
-                let json = MultiLine::new(&json).to_string();
-                Ok(format!("# {title}\n\n{}", indented(&json)))
-            }
-        }
     }
 }

@@ -76,13 +76,13 @@ fn code(text: &str) -> String {
 
 /// Returns the lines of a text as a block of code. Unlike a fence, this has no end that the text
 /// could contain.
-pub(super) fn indented(text: &str) -> String {
+fn indented(text: &str) -> String {
     let lines = text.split('\n').map(|line| format!("    {line}"));
     lines.collect::<Vec<_>>().join("\n")
 }
 
 /// A text of one line as code within a line.
-pub(super) struct Code<T>(pub(super) T);
+struct Code<T>(T);
 
 impl<T: fmt::Display> fmt::Display for Code<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

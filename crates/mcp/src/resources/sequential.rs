@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use super::entries::{EntriesView, Newest};
 use super::{SessionFormat, SessionView, Shown, ShownThought};
 use crate::sequential::Thought;
-use crate::store::{Owner, SessionHeader, SessionKind, SessionStore, StoreError};
+use crate::store::{Owner, SessionHeader, SessionStore, StoreError};
 
 /// Renders sessions of `sequentialthinking`.
 pub(super) struct SequentialView(EntriesView);
@@ -20,10 +20,6 @@ impl SequentialView {
 
 #[async_trait]
 impl SessionView for SequentialView {
-    fn kind(&self) -> SessionKind {
-        SessionKind::Sequential
-    }
-
     async fn render(
         &self,
         owner: &Owner,

@@ -3,10 +3,11 @@
 use async_trait::async_trait;
 use rmcp::ErrorData;
 
-use super::entries::EntriesView;
 use super::sequential::SequentialView;
+use crate::guided::GuidedView;
 use crate::solve::SolveView;
 use crate::store::{Owner, SessionHeader, SessionKind, SessionStore, StoreError};
+use crate::think::ThinkView;
 
 /// The form in which a session is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -56,9 +57,6 @@ impl SessionFormat {
 /// Renders the sessions of one kind.
 #[async_trait]
 pub(crate) trait SessionView: Send + Sync {
-    /// Returns the kind of the sessions.
-    fn kind(&self) -> SessionKind;
-
     /// Returns a session as a text in this format. It must be bounded, and safe to display: see
     /// [`SessionFormat`].
     ///
@@ -75,19 +73,28 @@ pub(crate) trait SessionView: Send + Sync {
 
 /// The views of all kinds.
 pub(crate) struct Views {
-    views: Vec<Box<dyn SessionView>>,
-    /// For kinds without a view.
-    fallback: EntriesView,
+    sequential: SequentialView,
+    think: ThinkView,
+    guided: GuidedView,
+    solve: SolveView,
 }
 
 impl Views {
     pub(crate) fn new(store: &SessionStore) -> Self {
         Self {
-            views: vec![
-                Box::new(SequentialView::new(store)),
-                Box::new(SolveView::new(store)),
-            ],
-            fallback: EntriesView::new(store),
+            sequential: SequentialView::new(store),
+            think: ThinkView::new(store),
+            guided: GuidedView::new(store),
+            solve: SolveView::new(store),
+        }
+    }
+
+    fn of(&self, kind: SessionKind) -> &dyn SessionView {
+        match kind {
+            SessionKind::Sequential => &self.sequential,
+            SessionKind::Think => &self.think,
+            SessionKind::Guided => &self.guided,
+            SessionKind::Solve => &self.solve,
         }
     }
 
@@ -98,12 +105,7 @@ impl Views {
         session: &SessionHeader,
         format: SessionFormat,
     ) -> Result<String, ErrorData> {
-        let mut views = self.views.iter();
-        let view = views.find(|view| view.kind() == session.kind);
-        let rendered = match view {
-            Some(view) => view.render(owner, session, format).await,
-            None => self.fallback.render(owner, session, format).await,
-        };
+        let rendered = self.of(session.kind).render(owner, session, format).await;
         rendered.map_err(|error| ErrorData::internal_error(error.to_string(), None))
     }
 }

@@ -3,7 +3,7 @@ use serde_json::Value;
 
 use super::entry::{SolveEntry, SolveThought};
 use crate::resources::{EntriesView, SessionFormat, SessionView, Shown, ShownThought};
-use crate::store::{Owner, SessionHeader, SessionKind, SessionStore, StoreError};
+use crate::store::{Owner, SessionHeader, SessionStore, StoreError};
 
 /// Renders runs of the tool `solve`.
 pub(crate) struct SolveView(EntriesView);
@@ -16,10 +16,6 @@ impl SolveView {
 
 #[async_trait]
 impl SessionView for SolveView {
-    fn kind(&self) -> SessionKind {
-        SessionKind::Solve
-    }
-
     async fn render(
         &self,
         owner: &Owner,

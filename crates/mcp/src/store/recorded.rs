@@ -122,6 +122,20 @@ impl<R: Recorded> RecordedSessions<R> {
         Ok(result)
     }
 
+    /// Reads a session without keeping it in memory.
+    pub(crate) async fn read_once<T>(
+        &self,
+        owner: &Owner,
+        id: &SessionId,
+        read: impl FnOnce(&R) -> T,
+    ) -> Result<T, StoreError> {
+        let open = self.caught_up(owner, id, None).await?;
+        if open.position.is_none() {
+            return Err(missing(id));
+        }
+        Ok(read(&open.state))
+    }
+
     /// Changes a session. The change is visible to others once its entry is stored.
     ///
     /// `change` is called again if another process has appended entries in the meantime. If it

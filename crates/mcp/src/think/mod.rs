@@ -21,6 +21,7 @@ mod state;
 mod tables;
 mod text;
 mod think_tool;
+mod view;
 
 use std::sync::Arc;
 
@@ -29,6 +30,7 @@ use crate::tool::ServerTool;
 use session_tool::ThinkSession;
 use sessions::ThinkSessions;
 use think_tool::Think;
+pub(crate) use view::ThinkView;
 
 /// Returns the tools for sessions whose thoughts follow a strategy, and those of think-strategies
 /// if they are to be listed.

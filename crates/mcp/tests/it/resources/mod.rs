@@ -3,6 +3,7 @@
 mod changes;
 mod hostile;
 mod lists;
+mod other_kinds;
 mod sessions;
 mod strategies;
 pub(crate) mod support;
