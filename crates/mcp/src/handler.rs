@@ -50,7 +50,7 @@ impl ServerHandler for Handler {
             .build();
         let mut info = ServerConfig::new(capabilities);
         info.server_info = Implementation::new("cogwork", env!("CARGO_PKG_VERSION"));
-        info.instructions = Some(INSTRUCTIONS.trim().to_owned());
+        info.instructions = Some(self.instructions());
         info
     }
 
@@ -222,6 +222,19 @@ impl ServerHandler for Handler {
 }
 
 impl Handler {
+    /// Returns the instructions without the lines about tools that this server doesn't have.
+    fn instructions(&self) -> String {
+        let is_listed = |line: &&str| match line.strip_prefix("- `") {
+            Some(line) => self.shared.tools.iter().any(|tool| {
+                let rest = line.strip_prefix(tool.definition.name.as_ref());
+                rest.is_some_and(|rest| rest.starts_with('`'))
+            }),
+            None => true,
+        };
+        let lines: Vec<_> = INSTRUCTIONS.trim().lines().filter(is_listed).collect();
+        lines.join("\n")
+    }
+
     /// Sets what requests share that don't belong to a connection.
     #[cfg(feature = "http")]
     pub(crate) fn with_unconnected(mut self, unconnected: Arc<Connection>) -> Self {
