@@ -97,12 +97,13 @@ async fn compare(url: &str, store: &PostgresStore, bytes: usize) -> Result<(), B
     bare.sort();
     recorded.sort();
     let middle = ROUNDS / 2;
+    let medians = (ratios.get(middle), recorded.get(middle), bare.get(middle));
+    let (Some(ratio), Some(recorded), Some(bare)) = medians else {
+        return Err("nothing was measured".into());
+    };
     print(
         &format!("{bytes} bytes: a recorded step / a bare insert"),
-        format_args!(
-            "{:.2} (medians: {:.2?}, {:.2?})",
-            ratios[middle], recorded[middle], bare[middle]
-        ),
+        format_args!("{ratio:.2} (medians: {recorded:.2?}, {bare:.2?})"),
     );
     Ok(())
 }

@@ -6,18 +6,17 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use deadpool_postgres::{Manager, ManagerConfig, Object, Pool, RecyclingMethod, Runtime};
 use tokio::sync::{Notify, OnceCell};
-use tokio_postgres::config::Host;
+use tokio_postgres::Row;
 use tokio_postgres::types::ToSql;
-use tokio_postgres::{Config, Row};
 
 use super::connect::Opened;
 use super::failure::Failure;
 use super::lease::Leases;
 use super::migrations::migrate;
+use super::names::Names;
 use super::settings::Settings;
 use crate::StoreError;
 use crate::error::Kind;
-use crate::name::hash;
 
 /// A database, which is opened on first use.
 pub(super) struct Database {
@@ -25,60 +24,6 @@ pub(super) struct Database {
     pub(super) names: Names,
     pub(super) leases: Leases,
     pool: OnceCell<Pool>,
-}
-
-/// The names in the database.
-#[derive(Debug, Clone)]
-pub(super) struct Names {
-    schema: String,
-    server: String,
-}
-
-impl Names {
-    fn new(settings: &Settings) -> Self {
-        Self {
-            schema: settings.schema.clone(),
-            server: server(&settings.config),
-        }
-    }
-
-    /// Returns the location of the runs, for messages. It doesn't contain the password.
-    pub(super) fn place(&self) -> String {
-        format!("{}, schema {}", self.server, self.schema)
-    }
-
-    /// Returns the quoted name of the schema.
-    pub(super) fn schema(&self) -> String {
-        format!("\"{}\"", self.schema.replace('"', "\"\""))
-    }
-
-    /// Replaces `@.` with the quoted name of the schema and a dot.
-    pub(super) fn sql(&self, text: &str) -> String {
-        text.replace("@.", &format!("{}.", self.schema()))
-    }
-
-    /// Returns the number of the advisory lock for changes of the tables.
-    pub(super) fn lock(&self) -> i64 {
-        hash(format!("cogwork {}", self.schema).as_bytes()).cast_signed()
-    }
-
-    /// Returns the name of the channel for notifications.
-    pub(super) fn channel(&self) -> String {
-        format!("cogwork_{:016x}", hash(self.schema.as_bytes()))
-    }
-}
-
-fn server(config: &Config) -> String {
-    let database = config.get_dbname().or(config.get_user());
-    let database = database.unwrap_or("postgres");
-    let hosts = config.get_hosts().iter().map(|host| match host {
-        Host::Tcp(name) => name.clone(),
-        #[cfg(unix)]
-        Host::Unix(path) => path.display().to_string(),
-    });
-    let hosts: Vec<_> = hosts.collect();
-
-    format!("database {database} on {}", hosts.join(", "))
 }
 
 impl Database {
@@ -102,7 +47,7 @@ impl Database {
     /// Returns a connection of the pool. The first time, this brings the tables up to date.
     pub(super) async fn client(&self) -> Result<Object, Failure> {
         let pool = self.pool.get_or_try_init(|| self.open()).await?;
-        Ok(self.timed(async { Ok(pool.get().await?) }).await?)
+        self.timed(async { Ok(pool.get().await?) }).await
     }
 
     async fn open(&self) -> Result<Pool, Failure> {

@@ -2,8 +2,8 @@
 
 use tokio_postgres::{Client, Transaction};
 
-use super::database::Names;
 use super::failure::Failure;
+use super::names::Names;
 use crate::StoreError;
 use crate::error::Kind;
 

@@ -3,10 +3,12 @@
 mod claim;
 mod connect;
 mod database;
+mod enqueue;
 mod failure;
 mod lease;
 mod listen;
 mod migrations;
+mod names;
 mod open;
 mod query;
 mod queue;
@@ -18,7 +20,8 @@ mod store;
 mod worker;
 mod write;
 
-pub use self::queue::{Enqueue, QueueLimits};
+pub use self::enqueue::Enqueue;
+pub use self::queue::QueueLimits;
 pub use self::queue_query::{QueueQuery, QueuedRun};
 pub use self::store::PostgresStore;
 pub use self::worker::{Worker, WorkerEvent};

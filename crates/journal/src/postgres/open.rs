@@ -1,6 +1,6 @@
 //! Opens a run for one runner.
 
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use async_trait::async_trait;
 use cogwork_flow::journal::{Entry, Journal as _};
@@ -14,8 +14,9 @@ use crate::error::Kind;
 use crate::header::Header;
 use crate::keep::{Keep, Opening, Take, Wanted};
 use crate::lock::PATIENCE;
+use crate::query::time;
 use crate::rows::{Record, RowReader, Rows};
-use crate::{RunJournal, StoreError};
+use crate::{RunJournal, StoreError, behind};
 
 /// The delay between two attempts to take a run on which somebody works.
 const BETWEEN: Duration = Duration::from_millis(25);
@@ -161,6 +162,20 @@ impl Run {
         Ok(journal)
     }
 
+    fn journal(
+        &self,
+        header: Header,
+        entries: Vec<Entry>,
+        writer: Writer,
+        now: i64,
+    ) -> Result<RunJournal, StoreError> {
+        let writer = behind::Writer::in_task(writer);
+        let place = self.place.database.clone();
+        let journal = RunJournal::new(place, header, entries, writer);
+        let journal = journal.map_err(|error| self.place.out_of_place(error))?;
+        Ok(journal.with_time(at(now)))
+    }
+
     /// Reads a run, and brings its record up to date.
     async fn prepare(&self, taken: &Taken, wanted: Wanted) -> Result<(Record, Rows), StoreError> {
         let lease = &taken.lease;
@@ -186,6 +201,11 @@ impl Run {
 
         Ok((record, rows))
     }
+}
+
+/// Returns the time in a row.
+fn at(now: i64) -> SystemTime {
+    time(now).unwrap_or_else(SystemTime::now)
 }
 
 /// Returns what a run is given back with that could not be opened. If it isn't the wanted one, that

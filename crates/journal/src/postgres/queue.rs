@@ -4,103 +4,14 @@ use std::time::Duration;
 
 use cogwork_flow::Flow;
 use serde::Serialize;
-use serde_json::Value;
 
+use super::enqueue::Enqueue;
 use super::queue_query::{QueueQuery, QueuedRun};
 use super::run::Run;
 use super::store::PostgresStore;
 use crate::StoreError;
 use crate::header::{FlowIs, Header};
 use crate::rows::Rows;
-
-/// How workers take a run.
-#[derive(Debug, Clone)]
-pub struct Enqueue {
-    pub(super) queue: String,
-    pub(super) priority: i32,
-    pub(super) key: Option<String>,
-    pub(super) metadata: Option<Value>,
-    pub(super) delay: Duration,
-}
-
-impl Enqueue {
-    /// The name of the queue that is used by default: `default`.
-    pub const DEFAULT_QUEUE: &str = "default";
-
-    /// Creates the default settings.
-    pub fn new() -> Self {
-        Self {
-            queue: Self::DEFAULT_QUEUE.to_owned(),
-            priority: 0,
-            key: None,
-            metadata: None,
-            delay: Duration::ZERO,
-        }
-    }
-
-    /// Sets the name of the queue.
-    ///
-    /// # Default
-    ///
-    /// [`Enqueue::DEFAULT_QUEUE`].
-    #[must_use]
-    pub fn with_queue(mut self, name: impl Into<String>) -> Self {
-        self.queue = name.into();
-        self
-    }
-
-    /// Sets the priority. Runs with a higher priority are taken first, and runs with the same
-    /// priority in the order in which they were enqueued.
-    ///
-    /// # Default
-    ///
-    /// 0.
-    #[must_use]
-    pub fn with_priority(mut self, priority: i32) -> Self {
-        self.priority = priority;
-        self
-    }
-
-    /// Sets a key, such as the name of a customer. A queue can limit how many runs with the same key
-    /// are executed at the same time; see [`QueueLimits`](crate::QueueLimits).
-    ///
-    /// # Default
-    ///
-    /// No key.
-    #[must_use]
-    pub fn with_key(mut self, key: impl Into<String>) -> Self {
-        self.key = Some(key.into());
-        self
-    }
-
-    /// Sets metadata, by which the run can be [found](crate::QueueQuery::metadata).
-    ///
-    /// # Default
-    ///
-    /// None.
-    #[must_use]
-    pub fn with_metadata(mut self, metadata: Value) -> Self {
-        self.metadata = Some(metadata);
-        self
-    }
-
-    /// Sets how long the run waits before it is taken for the first time.
-    ///
-    /// # Default
-    ///
-    /// It can be taken immediately.
-    #[must_use]
-    pub fn with_delay(mut self, delay: Duration) -> Self {
-        self.delay = delay;
-        self
-    }
-}
-
-impl Default for Enqueue {
-    fn default() -> Self {
-        Self::new()
-    }
-}
 
 /// Limits how many runs of a queue are executed at the same time, by all workers together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -126,7 +37,7 @@ impl QueueLimits {
         self
     }
 
-    /// Sets the maximum number of runs with the same [key](Enqueue::with_key) at the same time.
+    /// Sets the maximum number of runs with the same [key](crate::Enqueue::with_key) at the same time.
     /// Runs without a key aren't limited.
     ///
     /// # Default

@@ -1,24 +1,22 @@
 //! Finds, starts and takes runs.
 
 use std::sync::Arc;
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 use cogwork_flow::Shape;
 use cogwork_flow::journal::{Entry, Json, Recorded};
 use cogwork_text::Name;
 
 use super::database::Database;
+use super::enqueue::Enqueue;
 use super::failure::Failure;
 use super::lease::Lease;
-use super::queue::Enqueue;
-use super::write::Writer;
+use crate::StoreError;
 use crate::error::Kind;
 use crate::header::Header;
 use crate::keep::Wanted;
 use crate::name::hash;
-use crate::query::time;
 use crate::rows::{Record, RowReader, RunPlace, count};
-use crate::{RunJournal, StoreError, behind};
 
 /// A run, which may not exist.
 #[derive(Clone)]
@@ -60,11 +58,6 @@ pub(super) struct PendingAnswer {
 pub(super) fn shape_hash(shape: &Shape) -> i64 {
     let text = serde_json::to_vec(shape).unwrap_or_default();
     hash(&text).cast_signed()
-}
-
-/// Returns the time in a row.
-pub(super) fn at(now: i64) -> SystemTime {
-    time(now).unwrap_or_else(SystemTime::now)
 }
 
 impl Run {
@@ -267,19 +260,5 @@ impl Run {
         sound
             .map(drop)
             .map_err(|error| self.place.out_of_place(error))
-    }
-
-    pub(super) fn journal(
-        &self,
-        header: Header,
-        entries: Vec<Entry>,
-        writer: Writer,
-        now: i64,
-    ) -> Result<RunJournal, StoreError> {
-        let writer = behind::Writer::in_task(writer);
-        let place = self.place.database.clone();
-        let journal = RunJournal::new(place, header, entries, writer);
-        let journal = journal.map_err(|error| self.place.out_of_place(error))?;
-        Ok(journal.with_time(at(now)))
     }
 }

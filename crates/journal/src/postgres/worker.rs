@@ -13,9 +13,9 @@ use tokio::time::Instant;
 
 use super::claim::{Claimed, Wanted as WantedRuns};
 use super::database::Database;
+use super::enqueue::Enqueue;
 use super::lease::LeaseWatch;
 use super::listen::listen;
-use super::queue::Enqueue;
 use super::registered::{Registered, RunFlow, Stopped};
 use super::run::{Taken, shape_hash};
 use super::store::PostgresStore;

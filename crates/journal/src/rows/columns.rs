@@ -1,7 +1,6 @@
 //! The columns of a run with its status.
 
 use crate::RunStatus;
-use crate::rows::count;
 use crate::summary::{Standing, Stopped};
 
 /// The columns of a run with its status.
@@ -65,4 +64,9 @@ pub(crate) fn status(
         },
         _ => RunStatus::Open,
     }
+}
+
+/// Converts a number for a column.
+pub(crate) fn count(number: impl TryInto<i64>) -> i64 {
+    number.try_into().unwrap_or(i64::MAX)
 }

@@ -1,13 +1,13 @@
 //! The rows of a run in a database, whichever database it is.
 
 mod columns;
+mod place;
 mod read;
 
-pub(crate) use self::columns::{Columns, status};
+pub(crate) use self::columns::{Columns, count, status};
+pub(crate) use self::place::RunPlace;
 pub(crate) use self::read::{Record, RowReader};
 
-use cogwork_flow::journal::EntryError;
-use cogwork_text::Name;
 use serde::Serialize;
 
 use crate::StoreError;
@@ -17,52 +17,6 @@ use crate::header::Header;
 use crate::line::{Chain, Joins};
 use crate::summary::Standing;
 use crate::waits::WaitChange;
-
-/// The location of a run, for messages, and the maximum length of its lines.
-#[derive(Debug, Clone)]
-pub(crate) struct RunPlace {
-    /// The location of the database.
-    pub(crate) database: String,
-    pub(crate) run_id: String,
-    pub(crate) max_line: usize,
-}
-
-impl RunPlace {
-    /// Names a line.
-    pub(crate) fn line(&self, number: i64) -> String {
-        let database = &self.database;
-        let run_id = Name(&self.run_id);
-        format!("{database}, run `{run_id}`, line {number}")
-    }
-
-    /// Returns the error for an entry that cannot follow the entries before it.
-    pub(crate) fn out_of_place(&self, error: EntryError) -> StoreError {
-        // The first line is the header, and lines are counted from 1.
-        let index = i64::try_from(error.index).unwrap_or(i64::MAX);
-        self.problem(Kind::Damaged, index.saturating_add(2), &error.problem)
-    }
-
-    /// Returns the error for a run that was removed or written by somebody else.
-    pub(crate) fn gone(&self) -> StoreError {
-        let place = &self.database;
-        let run_id = Name(&self.run_id);
-        let text = format_args!(
-            "{place}: the run `{run_id}` was removed, or written by somebody else, while it was at work"
-        );
-
-        StoreError::new(Kind::Gone, text)
-    }
-
-    fn problem(&self, kind: Kind, number: i64, problem: &str) -> StoreError {
-        StoreError::new(kind, format_args!("{}: {problem}", self.line(number)))
-    }
-
-    fn damaged_line(&self, number: i64, problem: String, line: &[u8]) -> StoreError {
-        let text = format!("{}: {problem}", self.line(number));
-        let number = u64::try_from(number).unwrap_or_default();
-        StoreError::line(Kind::Damaged, text, number, line)
-    }
-}
 
 /// The rows of a run that is open, as they are after the last change.
 pub(crate) struct Rows {
@@ -196,9 +150,4 @@ fn line(
 
     String::from_utf8(line)
         .map_err(|error| StoreError::new(Kind::Other, format_args!("{place}: {error}")))
-}
-
-/// Converts a number for a column.
-pub(crate) fn count(number: impl TryInto<i64>) -> i64 {
-    number.try_into().unwrap_or(i64::MAX)
 }

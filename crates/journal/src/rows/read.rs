@@ -2,7 +2,7 @@
 
 use cogwork_flow::journal::Entry;
 
-use super::RunPlace;
+use super::place::RunPlace;
 use crate::StoreError;
 use crate::error::Kind;
 use crate::header::Header;
