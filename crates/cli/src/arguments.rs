@@ -61,6 +61,8 @@ const MCP_HELP: &str = "\
 Environment:
   COGWORK_DATA   the folder for sessions, if --data is not given
   COGWORK_TOKEN  the tokens of clients over HTTP, separated by spaces, if --token-file is not given
+  OPENAI_MODEL   the model of the tool `solve`, with OPENAI_BASE_URL and OPENAI_API_KEY; without it, and without
+                 --flow, there is no such tool
   COGWORK_LOG    what to log on standard error, such as `info` or `cogwork_mcp=debug`
 
 Exit codes:
@@ -78,6 +80,9 @@ pub(crate) struct Mcp {
     /// Keep sessions in memory only. They are lost at the end.
     #[arg(long)]
     pub(crate) memory: bool,
+    /// A flow from a file, with which the tool `solve` solves problems.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) flow: Option<PathBuf>,
     /// In `sequentialthinking`, refuse branches and revisions of thoughts that don't exist.
     #[arg(long)]
     pub(crate) strict: bool,

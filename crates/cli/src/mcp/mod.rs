@@ -8,7 +8,8 @@ mod signals;
 use std::io;
 use std::time::Duration;
 
-use cogwork_mcp::{Server, ServerError};
+use cogwork_agents::Loader;
+use cogwork_mcp::{Server, ServerBuilder, ServerError};
 use cogwork_text::OneLine;
 
 use crate::arguments::Mcp;
@@ -70,7 +71,24 @@ fn open(arguments: &Mcp) -> Result<Server, String> {
     if !arguments.memory {
         builder = builder.with_data(data::folder(arguments.data.as_deref())?);
     }
-    builder.open().map_err(|error| error.to_string())
+    solving(builder, arguments)?
+        .open()
+        .map_err(|error| error.to_string())
+}
+
+/// Sets what the tool `solve` uses.
+fn solving(builder: ServerBuilder, arguments: &Mcp) -> Result<ServerBuilder, String> {
+    #[cfg(feature = "http")]
+    let builder = builder
+        .with_client_from_env()
+        .map_err(|error| error.to_string())?;
+
+    let Some(file) = &arguments.flow else {
+        return Ok(builder);
+    };
+    let loader = Loader::new().with_process_environment();
+    let flow = loader.load(file).map_err(|error| error.to_string())?;
+    Ok(builder.with_flow(flow))
 }
 
 fn runtime() -> io::Result<tokio::runtime::Runtime> {

@@ -22,6 +22,7 @@ fn server(arguments: &[&str]) -> Command {
         .args(arguments)
         .env_remove("COGWORK_DATA")
         .env_remove("COGWORK_LOG")
+        .env_remove("OPENAI_MODEL")
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped());
@@ -464,4 +465,34 @@ fn errors_of_the_settings_for_http_are_told() {
     let output = command.env("COGWORK_TOKEN", "short").output().unwrap();
     let told = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(told.contains("at least 16 characters"), "{told}");
+}
+
+#[test]
+fn solve_uses_the_flow_of_a_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("greet.yaml");
+    let flow = "
+name: greet
+nodes:
+  - {id: greet, type: agent, config: {provider: scripted, replies: [Hello.], role: You greet.}}
+edges:
+  - {from: greet, to: end}
+";
+    std::fs::write(&file, flow).unwrap();
+
+    let file = file.to_str().unwrap();
+    let mut child = server(&["--memory", "--flow", file]).spawn().unwrap();
+    let call = json!({
+        "jsonrpc": "2.0",
+        "id": "solve",
+        "method": "tools/call",
+        "params": {"name": "solve", "arguments": {"problem": "Ada"}},
+    });
+    send(child.stdin.take().unwrap(), lines(&[initialize(), call]));
+    let messages = messages(&child.wait_with_output().unwrap());
+
+    let result = messages.iter().find(|message| message["id"] == "solve");
+    let data = &result.unwrap()["result"]["structuredContent"];
+    assert_eq!(data["answer"], "Hello.");
+    assert_eq!(data["strategy"], "flow");
 }
