@@ -295,6 +295,11 @@ fn tools_from_a_server() {
 }
 
 #[test]
+fn mcp_server() {
+    check("24_mcp_server.rs");
+}
+
+#[test]
 fn tools_in_the_loop() {
     check_session("20_tools_in_the_loop.rs", &[&[], &["yes"], &[], &["no"]]);
 }
