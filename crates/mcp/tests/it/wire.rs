@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use cogwork_mcp::{Limits, Server};
+use proptest::prelude::*;
 use serde_json::{Value, json};
 use tokio::io::{
     AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream, Lines, ReadHalf, WriteHalf,
@@ -194,4 +195,84 @@ async fn a_client_that_vanishes_ends_the_connection() {
     drop((lines, writer));
 
     assert!(serving.await.is_ok());
+}
+
+/// Returns the answers to lines, and then to a last request.
+fn answers(limits: Limits, lines: &[Vec<u8>]) -> Vec<Value> {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .expect("a runtime");
+    runtime.block_on(async {
+        let mut connection = Connection::open(limits).await;
+        for line in lines {
+            connection.writer.write_all(line).await.expect("written");
+            connection.writer.write_all(b"\n").await.expect("written");
+        }
+        connection.send(&list("the last request")).await;
+
+        let mut answers = Vec::new();
+        loop {
+            let answer = connection.receive().await.expect("an answer");
+            if answer["id"] == json!("the last request") {
+                return answers;
+            }
+            answers.push(answer);
+        }
+    })
+}
+
+/// Any JSON, of a bounded size.
+fn any_json() -> impl Strategy<Value = Value> {
+    let leaf = prop_oneof![
+        Just(Value::Null),
+        any::<bool>().prop_map(Value::from),
+        any::<i64>().prop_map(Value::from),
+        ".{0,8}".prop_map(Value::from),
+    ];
+    leaf.prop_recursive(3, 16, 4, |inner| {
+        let key = prop_oneof![Just("id".to_owned()), Just("method".to_owned()), ".{0,4}"];
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..4).prop_map(Value::from),
+            prop::collection::hash_map(key, inner, 0..4)
+                .prop_map(|members| members.into_iter().collect()),
+        ]
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn any_lines_are_survived(
+        lines in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..64), 0..8),
+    ) {
+        answers(Limits::default(), &lines);
+    }
+
+    #[test]
+    fn any_json_gets_at_most_one_answer(message in any_json()) {
+        let line = message.to_string().into_bytes();
+        let answers = answers(Limits::default(), &[line]);
+        prop_assert!(answers.len() <= 1 || message.is_array());
+    }
+
+    #[test]
+    fn the_id_of_a_message_that_is_too_long_is_found(
+        id in prop_oneof![any::<i64>().prop_map(Value::from), "[^\u{0}]{1,20}".prop_map(Value::from)],
+        params in any_json(),
+        is_first in any::<bool>(),
+    ) {
+        let long = "x".repeat(2000);
+        let text = if is_first {
+            format!(r#"{{"id": {id}, "method": "{long}", "params": {params}}}"#)
+        } else {
+            format!(r#"{{"method":"{long}","params":{params},"jsonrpc":"2.0","id":{id}}}"#)
+        };
+
+        let limits = Limits::default().with_message_bytes(1000);
+        let answers = answers(limits, &[text.into_bytes()]);
+        prop_assert_eq!(answers.len(), 1);
+        prop_assert_eq!(&answers[0]["id"], &id);
+    }
 }
