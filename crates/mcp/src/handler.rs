@@ -75,7 +75,7 @@ impl ServerHandler for Handler {
         let mut tools = self.shared.tools.iter();
         let Some(tool) = tools.find(|tool| tool.definition.name == name) else {
             tracing::debug!("an unknown tool was called");
-            return self.unknown_tool(&name).into_response();
+            return Ok(self.unknown_tool(&name).into_response());
         };
 
         let call = ToolCall {
@@ -87,7 +87,7 @@ impl ServerHandler for Handler {
         let result = AssertUnwindSafe(tool.tool.call(call)).catch_unwind().await;
         tracing::debug!(tool = %tool.definition.name, "the tool was called");
         match result {
-            Ok(result) => result.or_else(ToolFailure::into_response),
+            Ok(result) => Ok(result.unwrap_or_else(ToolFailure::into_response)),
             Err(_) => Err(ErrorData::internal_error("the tool panicked", None)),
         }
     }

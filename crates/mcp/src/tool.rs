@@ -1,7 +1,6 @@
 //! The interface between the server and its tools.
 
 use async_trait::async_trait;
-use rmcp::ErrorData;
 use rmcp::model::{CallToolResponse, CallToolResult, ContentBlock, JsonObject, Tool};
 use rmcp::service::{RequestContext, RoleServer};
 use serde_json::Value;
@@ -24,7 +23,7 @@ pub(crate) trait ServerTool: Send + Sync {
     ///
     /// # Errors
     ///
-    /// Returns a [`ToolFailure`], which the model reads, or an error of the protocol.
+    /// Returns a [`ToolFailure`], which the model reads.
     async fn call(&self, call: ToolCall<'_>) -> Result<CallToolResponse, ToolFailure>;
 }
 
@@ -61,17 +60,13 @@ pub(crate) struct ToolCall<'a> {
 pub(crate) enum ToolFailure {
     /// The model can correct it: a result with `isError`.
     Message(String),
-    /// The same, with data.
-    Data(Value),
-    /// The same, with a text for people and models in addition to the data.
+    /// The same, with data in addition to the text.
     Described {
         /// The text.
         message: String,
         /// The data, which repeats the message.
         data: Value,
     },
-    /// An error of the protocol.
-    Protocol(ErrorData),
 }
 
 impl ToolFailure {
@@ -79,19 +74,17 @@ impl ToolFailure {
         Self::Message(message.to_string())
     }
 
-    /// Returns the result to send, or the error of the protocol.
-    pub(crate) fn into_response(self) -> Result<CallToolResponse, ErrorData> {
-        let result = match self {
+    /// Returns the result to send.
+    pub(crate) fn into_response(self) -> CallToolResponse {
+        match self {
             Self::Message(message) => CallToolResult::error(vec![ContentBlock::text(message)]),
-            Self::Data(data) => CallToolResult::structured_error(data),
             Self::Described { message, data } => {
                 let mut result = CallToolResult::error(vec![ContentBlock::text(message)]);
                 result.structured_content = Some(data);
                 result
             }
-            Self::Protocol(error) => return Err(error),
-        };
-        Ok(result.into())
+        }
+        .into()
     }
 }
 

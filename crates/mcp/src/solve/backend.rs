@@ -40,10 +40,6 @@ pub(super) enum Method {
     /// The loop of thoughts with a plan.
     Loop,
     /// The flow from a file.
-    #[cfg_attr(
-        not(feature = "agents"),
-        expect(dead_code, reason = "there are no files")
-    )]
     Flow,
 }
 

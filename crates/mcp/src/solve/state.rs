@@ -1,7 +1,7 @@
 //! The states of the methods, as sessions show them.
 
 use cogwork_cot::{Reasoning, ReasoningEnd};
-use cogwork_strategies::{BranchId, Solving, Spent, ThoughtId};
+use cogwork_strategies::{BranchId, Solving, ThoughtId};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 

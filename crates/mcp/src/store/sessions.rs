@@ -11,7 +11,7 @@ use tokio::sync::broadcast;
 use super::changes::Changes;
 use super::database::Database;
 use super::position::{self, Addition, Position, Recent};
-use super::values::{now, random_stamp, signed, signed_size};
+use super::values::{now, random_stamp, signed_size};
 use super::{
     Appended, Change, Filter, NewSession, Order, Owner, SessionChange, SessionHeader, SessionId,
     SessionKind, StoreError,
