@@ -288,10 +288,13 @@ impl AtWork {
         let mut delays = self.worker.store.database.settings.reconnects().delays();
 
         loop {
-            let next = tokio::select! {
+            // Taking runs isn't interrupted, since a run that was taken has to be given back.
+            tokio::select! {
+                biased;
                 () = &mut shutdown => return,
-                next = self.take_runs() => next,
-            };
+                () = std::future::ready(()) => {}
+            }
+            let next = self.take_runs().await;
 
             let pause = match next {
                 Ok(next) => {
