@@ -1,3 +1,4 @@
+use std::any::Any;
 use std::num::NonZeroU32;
 use std::time::Duration;
 
@@ -58,6 +59,19 @@ impl Failure {
 /// Cuts a text off that a provider might have filled with a whole page.
 pub(crate) fn shortened(text: &str) -> String {
     text.chars().take(MAX_ERROR).collect()
+}
+
+impl Tried {
+    /// Returns the result of an attempt that panicked, which isn't repeated.
+    pub(crate) fn panicked(attempts: NonZeroU32, panic: &(dyn Any + Send)) -> Self {
+        let text = match (panic.downcast_ref::<String>(), panic.downcast_ref::<&str>()) {
+            (Some(text), _) => text.as_str(),
+            (None, Some(text)) => text,
+            (None, None) => "without a message",
+        };
+
+        Self::Failed(Failure::new(attempts, format!("it panicked: {text}"), None))
+    }
 }
 
 impl From<Result<Vec<u8>, WorkError>> for Tried {

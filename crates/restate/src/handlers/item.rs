@@ -1,3 +1,6 @@
+use std::panic::AssertUnwindSafe;
+
+use futures_util::FutureExt;
 use restate_sdk::endpoint::ContextInternal;
 use restate_sdk::errors::{HandlerError, TerminalError};
 
@@ -25,8 +28,13 @@ pub(crate) async fn item<S: Send + 'static>(
     };
     let data = item.get().as_bytes();
     let attempt = |number| async move {
-        let tried = inner.flow.attempt_item(batch, data, number).await;
-        Tried::from(tried)
+        let work = AssertUnwindSafe(inner.flow.attempt_item(batch, data, number));
+
+        // A panic would close the connection, and Restate would repeat the attempt.
+        match work.catch_unwind().await {
+            Ok(tried) => Tried::from(tried),
+            Err(panic) => Tried::panicked(number, panic.as_ref()),
+        }
     };
 
     settle(timers, step, attempt).await.map_err(|stopped| {

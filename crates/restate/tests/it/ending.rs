@@ -5,10 +5,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use cogwork_flow::{Action, Batch, Flow, from_fn, from_phases};
-use cogwork_restate::Workflow;
+use cogwork_restate::{Endpoint, Workflow};
 
 use crate::support::server::server;
-use crate::support::worker::{Worker, endpoint};
+use crate::support::worker::{Worker, bind, endpoint};
 use crate::support::{unique, until};
 
 type Counted = Arc<AtomicUsize>;
@@ -221,4 +221,60 @@ async fn a_state_that_cannot_be_read_ends_the_run() {
     client.start("a\u{1b}", &"many").await.unwrap();
     let error = client.attach::<u32>("a\u{1b}").await.unwrap_err();
     insta::assert_snapshot!(error, @r#"the state of the run `a\u{1b}` cannot be read: invalid type: string "many", expected u32 at line 1 column 6 (status 400)"#);
+}
+
+#[tokio::test]
+async fn a_panic_ends_the_run() {
+    let Some(server) = server() else { return };
+    let panics = || {
+        from_phases(
+            |n: &mut u64| *n,
+            |n: u64| async move {
+                assert_ne!(n, 13, "13 is unlucky");
+                Ok::<_, std::io::Error>(n)
+            },
+            |_: &mut u64, _: u64| (),
+        )
+    };
+    let batch = Batch::at_most(2, panics(), Vec::clone, |all: &mut Vec<u64>, items| {
+        *all = items;
+    });
+    let items = Flow::builder("items")
+        .start("work")
+        .batch("work", batch)
+        .end("work", Action::DEFAULT)
+        .build()
+        .unwrap();
+    let step = Flow::builder("step")
+        .start("work")
+        .node("work", panics())
+        .end("work", Action::DEFAULT)
+        .build()
+        .unwrap();
+
+    let names = [unique("Items"), unique("Step")];
+    let builder = Endpoint::builder();
+    let builder = bind(builder, Workflow::new(names[0].as_str(), items).unwrap());
+    let builder = bind(builder, Workflow::new(names[1].as_str(), step).unwrap());
+    let worker = Worker::start(builder.build());
+    server.register(worker.port).await;
+
+    let client = server.client(&names[0]);
+    client.start("a", &[3, 13]).await.unwrap();
+    let error = client.attach::<Vec<u64>>("a").await.unwrap_err();
+    let error = error.to_string();
+    assert!(
+        error.starts_with("flow `items`, node `work`, item 1: exec failed: it panicked: "),
+        "{error}"
+    );
+    assert!(error.contains("13 is unlucky"), "{error}");
+
+    let client = server.client(&names[1]);
+    client.start("a", &13).await.unwrap();
+    let error = client.attach::<u64>("a").await.unwrap_err().to_string();
+    assert!(
+        error.starts_with("flow `step`, node `work`: it panicked: "),
+        "{error}"
+    );
+    assert!(error.contains("13 is unlucky"), "{error}");
 }
