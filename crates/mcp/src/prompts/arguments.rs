@@ -8,9 +8,11 @@ use rmcp::ErrorData;
 use rmcp::model::{JsonObject, PromptArgument};
 use serde_json::Value;
 
-use super::LOOP;
 use crate::Limits;
 use crate::store::SessionId;
+
+/// The name of the prompt for the loop of thoughts with a plan, which isn't a strategy.
+pub(super) const LOOP: &str = "loop";
 
 /// A way to follow a strategy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

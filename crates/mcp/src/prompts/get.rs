@@ -3,8 +3,8 @@
 use rmcp::ErrorData;
 use rmcp::model::{GetPromptRequestParams, GetPromptResult, PromptMessage, Role};
 
-use super::arguments::{PromptArguments, Way};
-use super::{LOOP, text};
+use super::arguments::{LOOP, PromptArguments, Way};
+use super::text;
 use crate::store::SessionStore;
 
 /// Returns the messages of a prompt.

@@ -3,8 +3,7 @@
 use cogwork_strategies::Strategies;
 use rmcp::model::{ListPromptsResult, Prompt};
 
-use super::LOOP;
-use super::arguments::{Way, definitions};
+use super::arguments::{LOOP, Way, definitions};
 
 /// What the loop is for.
 const DESCRIPTION: &str =

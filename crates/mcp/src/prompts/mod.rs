@@ -10,6 +10,3 @@ mod text;
 pub(crate) use completion::complete;
 pub(crate) use get::get;
 pub(crate) use list::list;
-
-/// The name of the prompt for the loop of thoughts with a plan, which isn't a strategy.
-const LOOP: &str = "loop";

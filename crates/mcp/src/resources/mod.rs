@@ -11,6 +11,7 @@ mod sequential;
 mod shown;
 mod strategies;
 mod view;
+mod views;
 mod watching;
 
 pub(crate) use address::Address;
@@ -19,5 +20,6 @@ pub(crate) use list::{list, templates};
 pub(crate) use read::read;
 pub(crate) use shown::{Shown, ShownThought};
 pub(crate) use strategies::parameter_line;
-pub(crate) use view::{SessionFormat, SessionView, Views};
+pub(crate) use view::{SessionFormat, SessionView};
+pub(crate) use views::Views;
 pub(crate) use watching::{Subscriptions, accepted, listen};

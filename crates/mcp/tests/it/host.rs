@@ -14,7 +14,7 @@ use tokio::sync::mpsc;
 
 /// A generation of the protocol.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Era {
+pub(crate) enum Era {
     /// With a handshake, up to 2025-11-25.
     Initialize,
     /// Without one, since 2026-07-28.
@@ -22,7 +22,7 @@ pub enum Era {
 }
 
 impl Era {
-    pub const BOTH: [Self; 2] = [Self::Initialize, Self::Discover];
+    pub(crate) const BOTH: [Self; 2] = [Self::Initialize, Self::Discover];
 
     fn lifecycle(self) -> ClientLifecycleMode {
         match self {
@@ -36,30 +36,30 @@ impl Era {
 
 /// A notification that a host got.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Seen {
+pub(crate) enum Seen {
     Progress { thoughts: f64, line: String },
     Updated(String),
     ListChanged,
 }
 
 /// A connected host.
-pub struct Host {
-    pub client: RunningService<RoleClient, Handler>,
-    pub seen: mpsc::UnboundedReceiver<Seen>,
+pub(crate) struct Host {
+    pub(crate) client: RunningService<RoleClient, Handler>,
+    pub(crate) seen: mpsc::UnboundedReceiver<Seen>,
 }
 
-pub struct Handler {
+pub(crate) struct Handler {
     seen: mpsc::UnboundedSender<Seen>,
     has_tasks: bool,
 }
 
 impl Host {
-    pub async fn connect(server: &Server, era: Era) -> Self {
+    pub(crate) async fn connect(server: &Server, era: Era) -> Self {
         Self::connect_with(server, era, false).await
     }
 
     /// Connects a host that understands tasks.
-    pub async fn connect_with_tasks(server: &Server, era: Era) -> Self {
+    pub(crate) async fn connect_with_tasks(server: &Server, era: Era) -> Self {
         Self::connect_with(server, era, true).await
     }
 
@@ -80,13 +80,13 @@ impl Host {
     }
 
     /// Calls `solve`, and returns its result.
-    pub async fn solve(&self, arguments: Value) -> CallToolResult {
+    pub(crate) async fn solve(&self, arguments: Value) -> CallToolResult {
         let result = self.client.call_tool(call("solve", arguments)).await;
         result.expect("a result")
     }
 
     /// Returns the progress so far: the numbers of thoughts, and the lines.
-    pub fn progress(&mut self) -> Vec<(f64, String)> {
+    pub(crate) fn progress(&mut self) -> Vec<(f64, String)> {
         let seen = std::iter::from_fn(|| self.seen.try_recv().ok());
         let progress = seen.filter_map(|seen| match seen {
             Seen::Progress { thoughts, line } => Some((thoughts, line)),
@@ -97,7 +97,7 @@ impl Host {
 }
 
 /// Returns a request for a call.
-pub fn call(tool: &'static str, arguments: Value) -> CallToolRequestParams {
+pub(crate) fn call(tool: &'static str, arguments: Value) -> CallToolRequestParams {
     let Value::Object(arguments) = arguments else {
         panic!("the arguments are an object");
     };
