@@ -23,6 +23,11 @@
 //! For a real server, name its command, such as `McpServer::command("npx")` with the arguments `-y`,
 //! `@modelcontextprotocol/server-filesystem` and a folder.
 
+#![expect(
+    clippy::indexing_slicing,
+    reason = "a value of JSON without this key is null"
+)]
+
 use std::env;
 use std::error::Error;
 use std::io::{BufRead, stdin};

@@ -84,8 +84,8 @@ impl Client {
             "totalThoughts": 3,
             "nextThoughtNeeded": number < 3,
         });
-        for (name, value) in more.as_object().into_iter().flatten() {
-            arguments[name] = value.clone();
+        if let (Value::Object(arguments), Value::Object(more)) = (&mut arguments, more) {
+            arguments.extend(more);
         }
 
         let start: String = thought.chars().take(40).collect();
@@ -95,7 +95,10 @@ impl Client {
 
         match result.get("structuredContent") {
             Some(content) => println!("  {content}"),
-            None => println!("  refused: {}", result["content"][0]["text"]),
+            None => {
+                let text = result.pointer("/content/0/text");
+                println!("  refused: {}", text.unwrap_or(&Value::Null));
+            }
         }
         Ok(())
     }
@@ -115,6 +118,6 @@ impl Client {
         let mut answer = String::new();
         self.stream.read_line(&mut answer).await?;
         let answer: Value = serde_json::from_str(&answer)?;
-        Ok(answer["result"].clone())
+        Ok(answer.get("result").cloned().unwrap_or_default())
     }
 }

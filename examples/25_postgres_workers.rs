@@ -273,7 +273,8 @@ impl Workers<'_> {
     fn kill_one(&mut self) -> Result<()> {
         let index = usize::try_from(random())? % self.children.len();
         let new = self.spawn()?;
-        let mut old = std::mem::replace(&mut self.children[index], new);
+        let mut old = self.children.swap_remove(index);
+        self.children.push(new);
 
         if let Some(status) = old.try_wait()? {
             return Err(format!("a worker stopped by itself: {status}").into());

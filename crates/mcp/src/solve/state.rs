@@ -155,7 +155,7 @@ impl Traced for FileView<'_> {
             .filter(|(index, _)| *index >= recorded.thoughts)
             .collect();
 
-        let mut spent = Spent::default();
+        let mut spent = cogwork_strategies::Spent::default();
         spent.calls = self.state.calls();
         spent.usage = self.state.usage();
         SolveStep {

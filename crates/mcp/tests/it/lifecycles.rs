@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 
 /// Sends messages to a new server, and returns all answers.
-pub async fn talk(messages: &[Value]) -> Vec<Value> {
+pub(crate) async fn talk(messages: &[Value]) -> Vec<Value> {
     let server = Server::builder().open().expect("the server opens");
     let (ours, theirs) = tokio::io::duplex(64 * 1024);
     let serving = tokio::spawn(server.serve(tokio::io::split(theirs)));

@@ -1,5 +1,13 @@
 //! Tests of the server from outside, through a client of the protocol.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "the helpers of tests may, as the tests do"
+)]
+
 mod process;
 mod support;
 

@@ -6,15 +6,15 @@ use rmcp::model::{CallToolRequestParams, CallToolResponse, CallToolResult};
 use rmcp::service::{RoleClient, RunningService};
 use serde_json::Value;
 
-pub type Client = RunningService<RoleClient, ()>;
+pub(crate) type Client = RunningService<RoleClient, ()>;
 
 /// Connects a client to a new server.
-pub async fn connect(builder: ServerBuilder) -> Client {
+pub(crate) async fn connect(builder: ServerBuilder) -> Client {
     client_of(&builder.open().expect("the server opens")).await
 }
 
 /// Connects a client to a server.
-pub async fn client_of(server: &Server) -> Client {
+pub(crate) async fn client_of(server: &Server) -> Client {
     let (ours, theirs) = tokio::io::duplex(64 * 1024);
     tokio::spawn(server.serve(tokio::io::split(theirs)));
     ().serve(tokio::io::split(ours))
@@ -23,7 +23,7 @@ pub async fn client_of(server: &Server) -> Client {
 }
 
 /// Calls a tool, and returns its result.
-pub async fn call(client: &Client, tool: &'static str, arguments: Value) -> CallToolResult {
+pub(crate) async fn call(client: &Client, tool: &'static str, arguments: Value) -> CallToolResult {
     let Value::Object(arguments) = arguments else {
         panic!("the arguments are an object");
     };
@@ -41,7 +41,7 @@ fn result_of(response: CallToolResponse) -> CallToolResult {
 }
 
 /// Returns the text of a result.
-pub fn text(result: &CallToolResult) -> &str {
+pub(crate) fn text(result: &CallToolResult) -> &str {
     let content = result.content.first().expect("a content block");
     &content.as_text().expect("a text").text
 }

@@ -8,25 +8,25 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinHandle;
 
-pub const TOKEN: &str = "the-token-of-the-first-client";
-pub const OTHER: &str = "the-token-of-another-client";
+pub(crate) const TOKEN: &str = "the-token-of-the-first-client";
+pub(crate) const OTHER: &str = "the-token-of-another-client";
 
 /// A server that is running.
-pub struct Running {
-    pub server: Server,
-    pub address: SocketAddr,
-    pub serving: JoinHandle<Result<(), ServerError>>,
+pub(crate) struct Running {
+    pub(crate) server: Server,
+    pub(crate) address: SocketAddr,
+    pub(crate) serving: JoinHandle<Result<(), ServerError>>,
 }
 
-pub async fn start() -> Running {
+pub(crate) async fn start() -> Running {
     start_with(settings(), Limits::default()).await
 }
 
-pub fn settings() -> HttpSettings {
+pub(crate) fn settings() -> HttpSettings {
     HttpSettings::default().with_token(TOKEN).with_token(OTHER)
 }
 
-pub async fn start_with(settings: HttpSettings, limits: Limits) -> Running {
+pub(crate) async fn start_with(settings: HttpSettings, limits: Limits) -> Running {
     let server = Server::builder().with_limits(limits).open();
     let server = server.expect("the server opens");
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
@@ -42,34 +42,34 @@ pub async fn start_with(settings: HttpSettings, limits: Limits) -> Running {
 
 /// The answer to a request.
 #[derive(Debug)]
-pub struct Answer {
-    pub status: u16,
-    pub head: String,
-    pub body: String,
+pub(crate) struct Answer {
+    pub(crate) status: u16,
+    pub(crate) head: String,
+    pub(crate) body: String,
 }
 
 impl Answer {
-    pub fn json(&self) -> Value {
+    pub(crate) fn json(&self) -> Value {
         serde_json::from_str(&self.body).expect("JSON")
     }
 
     /// Returns the value of a header.
-    pub fn header(&self, name: &str) -> Option<&str> {
+    pub(crate) fn header(&self, name: &str) -> Option<&str> {
         let mut lines = self.head.lines();
         lines.find_map(|line| line.strip_prefix(name)?.strip_prefix(": "))
     }
 }
 
 /// A request that is not complete yet.
-pub struct Post<'a> {
-    pub address: SocketAddr,
-    pub headers: Vec<String>,
-    pub body: &'a [u8],
+pub(crate) struct Post<'a> {
+    pub(crate) address: SocketAddr,
+    pub(crate) headers: Vec<String>,
+    pub(crate) body: &'a [u8],
 }
 
 impl Running {
     /// Returns a request with the first token.
-    pub fn post<'a>(&self, body: &'a [u8]) -> Post<'a> {
+    pub(crate) fn post<'a>(&self, body: &'a [u8]) -> Post<'a> {
         Post {
             address: self.address,
             headers: vec![format!("Authorization: Bearer {TOKEN}")],
@@ -79,16 +79,16 @@ impl Running {
 }
 
 impl Post<'_> {
-    pub fn header(mut self, header: impl Into<String>) -> Self {
+    pub(crate) fn header(mut self, header: impl Into<String>) -> Self {
         self.headers.push(header.into());
         self
     }
 
-    pub async fn send(self) -> Answer {
+    pub(crate) async fn send(self) -> Answer {
         self.send_to("/mcp").await
     }
 
-    pub async fn send_to(self, path: &str) -> Answer {
+    pub(crate) async fn send_to(self, path: &str) -> Answer {
         let mut stream = connect(self.address).await;
         let text = self.text(path);
         // The server may refuse a request before it has read all of it.
@@ -117,12 +117,12 @@ impl Post<'_> {
     }
 }
 
-pub async fn connect(address: SocketAddr) -> TcpStream {
+pub(crate) async fn connect(address: SocketAddr) -> TcpStream {
     TcpStream::connect(address).await.expect("a connection")
 }
 
 /// Reads an answer until the server closes the connection.
-pub async fn read(stream: &mut TcpStream) -> Answer {
+pub(crate) async fn read(stream: &mut TcpStream) -> Answer {
     let mut text = Vec::new();
     // What has arrived counts, even if the connection is reset afterwards.
     let _ = stream.read_to_end(&mut text).await;
@@ -141,7 +141,7 @@ pub async fn read(stream: &mut TcpStream) -> Answer {
 }
 
 /// Returns a request of the newer generation.
-pub fn discover(id: u64) -> Vec<u8> {
+pub(crate) fn discover(id: u64) -> Vec<u8> {
     let message = json!({
         "jsonrpc": "2.0",
         "id": id,
@@ -151,14 +151,14 @@ pub fn discover(id: u64) -> Vec<u8> {
     message.to_string().into_bytes()
 }
 
-pub fn meta() -> Value {
+pub(crate) fn meta() -> Value {
     json!({
         "io.modelcontextprotocol/protocolVersion": "2026-07-28",
         "io.modelcontextprotocol/clientCapabilities": {},
     })
 }
 
-pub fn initialize() -> Vec<u8> {
+pub(crate) fn initialize() -> Vec<u8> {
     let message = json!({
         "jsonrpc": "2.0",
         "id": 1,
@@ -172,7 +172,7 @@ pub fn initialize() -> Vec<u8> {
     message.to_string().into_bytes()
 }
 
-pub const DISCOVER: [&str; 2] = [
+pub(crate) const DISCOVER: [&str; 2] = [
     "MCP-Protocol-Version: 2026-07-28",
     "Mcp-Method: server/discover",
 ];
