@@ -52,8 +52,8 @@ pub struct Limits {
     pub lock_timeout: Duration,
     /// The maximum number of replies in a session of `begin`. The default is 1,000.
     pub replies: usize,
-    /// The maximum time of a session of `begin`, in seconds. The default is 30 days.
-    pub reasoning_seconds: usize,
+    /// The maximum time of a session of `begin`. The default is 30 days.
+    pub reasoning_time: Duration,
     /// The maximum number of requests of one client that wait while others are handled. The next
     /// request is not read before one of them starts. The default is 1,024.
     pub waiting_requests: usize,
@@ -77,7 +77,7 @@ impl Default for Limits {
             database_bytes: 2 * 1024 * 1024 * 1024,
             lock_timeout: Duration::from_secs(5),
             replies: 1_000,
-            reasoning_seconds: 30 * 24 * 60 * 60,
+            reasoning_time: Duration::from_secs(30 * 24 * 60 * 60),
             waiting_requests: 1_024,
         }
     }
@@ -173,9 +173,16 @@ impl Limits {
         with_replies, replies
     }
 
-    limit! {
-        /// Sets the maximum time of a session of `begin`, in seconds.
-        with_reasoning_seconds, reasoning_seconds
+    /// Sets the maximum time of a session of `begin`, which is at least one second.
+    #[must_use]
+    pub fn with_reasoning_time(mut self, reasoning_time: Duration) -> Self {
+        self.reasoning_time = reasoning_time.max(Duration::from_secs(1));
+        self
+    }
+
+    /// Returns the maximum time of a session of `begin`, in whole seconds.
+    pub(crate) fn reasoning_seconds(&self) -> u32 {
+        u32::try_from(self.reasoning_time.as_secs()).unwrap_or(u32::MAX)
     }
 
     limit! {

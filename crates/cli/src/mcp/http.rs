@@ -1,6 +1,5 @@
 //! Serves over HTTP.
 
-use std::fs;
 use std::net::SocketAddr;
 
 use cogwork_mcp::{HttpSettings, Server};
@@ -13,6 +12,9 @@ use crate::output::{Outcome, tell};
 
 /// The variable with the tokens.
 const VARIABLE: &str = "COGWORK_TOKEN";
+
+/// The maximum length of the file with the tokens, in bytes.
+const MAX_TOKEN_FILE: u64 = 1024 * 1024;
 
 pub(super) async fn serve(server: &Server, address: SocketAddr, arguments: &Mcp) -> Outcome {
     let tokens = match tokens(arguments) {
@@ -62,10 +64,10 @@ fn tokens(arguments: &Mcp) -> Result<Vec<String>, String> {
         return Ok(text.split_whitespace().map(str::to_owned).collect());
     };
 
-    let place = Escaped::new(file.display());
-    let text = fs::read_to_string(file).map_err(|error| format!("{place}: {error}"))?;
+    let text = super::read_text(file, MAX_TOKEN_FILE)?;
     let tokens: Vec<_> = text.split_whitespace().map(str::to_owned).collect();
     if tokens.is_empty() {
+        let place = Escaped::new(file.display());
         return Err(format!(
             "{place} contains no token; expected one in each line"
         ));

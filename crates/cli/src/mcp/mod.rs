@@ -6,11 +6,14 @@ mod log;
 mod signals;
 
 use std::io;
+use std::path::Path;
 use std::time::Duration;
 
 use cogwork_agents::Loader;
+use cogwork_files::Folder;
 use cogwork_mcp::{Server, ServerBuilder, ServerError};
-use cogwork_text::OneLine;
+use cogwork_strategies::{MAX_TABLE_BYTES, Strategies};
+use cogwork_text::{Escaped, OneLine};
 
 use crate::arguments::Mcp;
 use crate::output::{Outcome, tell};
@@ -25,12 +28,12 @@ pub(crate) fn mcp(arguments: &Mcp) -> Outcome {
         return failed(error);
     }
 
-    let server = match open(arguments) {
-        Ok(server) => server,
-        Err(error) => return failed(error),
-    };
     let runtime = match runtime() {
         Ok(runtime) => runtime,
+        Err(error) => return failed(error),
+    };
+    let server = match runtime.block_on(open(arguments)) {
+        Ok(server) => server,
         Err(error) => return failed(error),
     };
 
@@ -66,18 +69,39 @@ async fn serve(
     serving.await
 }
 
-fn open(arguments: &Mcp) -> Result<Server, String> {
-    let mut builder = Server::builder().with_strict(arguments.strict);
+async fn open(arguments: &Mcp) -> Result<Server, String> {
+    let mut builder = Server::builder()
+        .with_strict(arguments.strict)
+        .with_think_strategies(arguments.think_strategies);
+
     if !arguments.memory {
         builder = builder.with_data(data::folder(arguments.data.as_deref())?);
     }
-    solving(builder, arguments)?
-        .open()
-        .map_err(|error| error.to_string())
+    if let Some(file) = &arguments.strategies {
+        builder = builder.with_strategies(strategies(file)?);
+    }
+
+    let builder = solving(builder, arguments).await?;
+    builder.open().map_err(|error| error.to_string())
+}
+
+/// Reads a table of strategies.
+fn strategies(file: &Path) -> Result<Strategies, String> {
+    let text = read_text(file, MAX_TABLE_BYTES as u64)?;
+    let place = Escaped::new(file.display());
+    Strategies::from_yaml(&text).map_err(|error| format!("{place}: {error}"))
+}
+
+/// Reads a file that the arguments name, of at most `most` bytes.
+fn read_text(file: &Path, most: u64) -> Result<String, String> {
+    let place = Escaped::new(file.display());
+    let opened = Folder::of_linked_file(file);
+    let text = opened.and_then(|(folder, name)| folder.read_text_file(name, most));
+    text.map_err(|error| format!("{place}: {error}"))
 }
 
 /// Sets what the tool `solve` uses.
-fn solving(builder: ServerBuilder, arguments: &Mcp) -> Result<ServerBuilder, String> {
+async fn solving(builder: ServerBuilder, arguments: &Mcp) -> Result<ServerBuilder, String> {
     #[cfg(feature = "http")]
     let builder = builder
         .with_client_from_env()
@@ -88,6 +112,9 @@ fn solving(builder: ServerBuilder, arguments: &Mcp) -> Result<ServerBuilder, Str
     };
     let loader = Loader::new().with_process_environment();
     let flow = loader.load(file).map_err(|error| error.to_string())?;
+
+    // The servers whose tools the file names.
+    flow.connect().await.map_err(|error| error.to_string())?;
     Ok(builder.with_flow(flow))
 }
 

@@ -496,3 +496,61 @@ edges:
     assert_eq!(data["answer"], "Hello.");
     assert_eq!(data["strategy"], "flow");
 }
+
+#[test]
+fn strategies_come_from_a_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("strategies.yaml");
+    let table = "
+two_looks:
+  description: Look twice.
+  stages:
+    problem: {description: The problem., prompt: State the problem., next: [answer]}
+    answer: {description: The answer., prompt: Look again and answer., final: true}
+";
+    std::fs::write(&file, table).unwrap();
+
+    let arguments = ["--memory", "--strategies", file.to_str().unwrap()];
+    let mut child = server(&arguments).spawn().unwrap();
+    let call = json!({
+        "jsonrpc": "2.0",
+        "id": "think",
+        "method": "tools/call",
+        "params": {"name": "think", "arguments": {
+            "strategy": "two_looks",
+            "stage": "problem",
+            "thought": "How long is the coast of Norway?",
+        }},
+    });
+    send(child.stdin.take().unwrap(), lines(&[initialize(), call]));
+    let messages = messages(&child.wait_with_output().unwrap());
+
+    let result = messages.iter().find(|message| message["id"] == "think");
+    let text = result.unwrap()["result"].to_string();
+    assert!(text.contains("Look again and answer."), "{text}");
+
+    std::fs::write(&file, "two_looks: {}").unwrap();
+    let refused = server(&arguments).output().unwrap();
+    let told = String::from_utf8_lossy(&refused.stderr);
+    assert_eq!(refused.status.code(), Some(4));
+    assert!(told.contains("strategies.yaml"), "{told}");
+}
+
+#[test]
+fn the_tools_of_think_strategies_are_listed_on_request() {
+    let list = json!({"jsonrpc": "2.0", "id": "list", "method": "tools/list"});
+
+    for is_asked in [false, true] {
+        let mut command = server(&["--memory"]);
+        if is_asked {
+            command.arg("--think-strategies");
+        }
+        let mut child = command.spawn().unwrap();
+        let input = lines(&[initialize(), list.clone()]);
+        send(child.stdin.take().unwrap(), input);
+
+        let output = child.wait_with_output().unwrap();
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        assert_eq!(text.contains(r#""think-session-manager""#), is_asked);
+    }
+}

@@ -89,7 +89,7 @@ fn budget(arguments: &mut Arguments, limits: &Limits) -> Result<Budget, ToolFail
     let most = |limit: usize| u32::try_from(limit).unwrap_or(u32::MAX);
     let most_replies = most(limits.replies);
     let most_thoughts = most(limits.thoughts);
-    let most_seconds = most(limits.reasoning_seconds);
+    let most_seconds = limits.reasoning_seconds();
 
     let mut given = arguments.nested("budget")?;
     let replies = given.integer("replies", 1..=most_replies)?;

@@ -47,7 +47,7 @@ pub(super) fn begin(limits: &Limits) -> Tool {
                     "replies": integer(limits.replies, Budget::REPLIES, "Number of replies."),
                     "thoughts": integer(limits.thoughts, Budget::THOUGHTS, "Number of thoughts."),
                     "tokens": integer(u32::MAX as usize, Budget::TOKENS, "Tokens that you read and write, as estimated."),
-                    "seconds": integer(limits.reasoning_seconds, Budget::SECONDS, "Time since the beginning."),
+                    "seconds": integer(limits.reasoning_seconds() as usize, Budget::SECONDS, "Time since the beginning."),
                 },
                 "additionalProperties": false,
             },

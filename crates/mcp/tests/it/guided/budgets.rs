@@ -146,7 +146,7 @@ async fn the_last_question_is_asked_while_there_is_time_for_a_reply() {
 async fn a_budget_is_bounded_by_the_limits_of_the_server() {
     let limits = Limits::default()
         .with_replies(20)
-        .with_reasoning_seconds(60);
+        .with_reasoning_time(Duration::from_secs(60));
     let host = Host::with(Server::builder().with_limits(limits)).await;
 
     let view = host.begin(json!({"problem": "2 + 2?"})).await;
