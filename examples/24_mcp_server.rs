@@ -14,7 +14,7 @@
 
 use std::error::Error;
 
-use cogwork_mcp::{Limits, Server};
+use cogwork_mcp::{Server, ServerLimits};
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 
@@ -22,7 +22,7 @@ use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 async fn main() -> Result<(), Box<dyn Error>> {
     let server = Server::builder()
         .with_strict(true)
-        .with_limits(Limits::default().with_thought_bytes(200))
+        .with_limits(ServerLimits::default().with_thought_bytes(200))
         .open()?;
 
     if std::env::args().any(|argument| argument == "--stdio") {

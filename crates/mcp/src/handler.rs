@@ -227,7 +227,7 @@ impl Handler {
         let is_listed = |line: &&str| match line.strip_prefix("- `") {
             Some(line) => self.shared.tools.iter().any(|tool| {
                 let rest = line.strip_prefix(tool.definition.name.as_ref());
-                rest.is_some_and(|rest| rest.starts_with('`'))
+                tool.is_listed() && rest.is_some_and(|rest| rest.starts_with('`'))
             }),
             None => true,
         };

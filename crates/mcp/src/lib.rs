@@ -12,7 +12,7 @@ mod http;
 pub use http::{HttpService, HttpSettings};
 
 mod limits;
-pub use limits::Limits;
+pub use limits::ServerLimits;
 
 mod error;
 pub use error::ServerError;

@@ -3,15 +3,15 @@ use std::time::Duration;
 /// The limits of a server. All of them are stated in errors when they are reached.
 ///
 /// ```
-/// use cogwork_mcp::Limits;
+/// use cogwork_mcp::ServerLimits;
 ///
-/// let limits = Limits::default().with_thought_bytes(16 * 1024);
+/// let limits = ServerLimits::default().with_thought_bytes(16 * 1024);
 /// assert_eq!(limits.thought_bytes, 16 * 1024);
 /// assert_eq!(limits.sessions, 10_000);
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Limits {
+pub struct ServerLimits {
     /// The maximum length of a message, in bytes. The default is 4 MiB.
     pub message_bytes: usize,
     /// The maximum length of the text of a thought or of a reply, in bytes, and of the parameters
@@ -59,7 +59,7 @@ pub struct Limits {
     pub waiting_requests: usize,
 }
 
-impl Default for Limits {
+impl Default for ServerLimits {
     fn default() -> Self {
         Self {
             message_bytes: 4 * 1024 * 1024,
@@ -95,7 +95,7 @@ macro_rules! limit {
     };
 }
 
-impl Limits {
+impl ServerLimits {
     limit! {
         /// Sets the maximum length of a message, in bytes.
         with_message_bytes, message_bytes

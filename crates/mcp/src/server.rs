@@ -17,7 +17,7 @@ use crate::solve::{SolveSettings, Tasks};
 use crate::store::{Owner, SessionStore};
 use crate::tool::ListedTool;
 use crate::wire::LineTransport;
-use crate::{Limits, ServerError};
+use crate::{ServerError, ServerLimits};
 
 /// A server for the Model Context Protocol.
 ///
@@ -42,7 +42,7 @@ pub struct Server {
 pub(crate) struct Shared {
     pub(crate) tools: Vec<ListedTool>,
     pub(crate) requests: Semaphore,
-    pub(crate) limits: Limits,
+    pub(crate) limits: ServerLimits,
     pub(crate) store: SessionStore,
     pub(crate) stop: CancellationToken,
     pub(crate) tasks: Tasks,
@@ -56,7 +56,7 @@ impl Server {
             data: None,
             is_strict: false,
             has_thought_log: false,
-            limits: Limits::default(),
+            limits: ServerLimits::default(),
             strategies: Strategies::default(),
             has_think_strategies: false,
             solve: SolveSettings::default(),
@@ -145,7 +145,7 @@ pub struct ServerBuilder {
     pub(crate) data: Option<PathBuf>,
     pub(crate) is_strict: bool,
     pub(crate) has_thought_log: bool,
-    pub(crate) limits: Limits,
+    pub(crate) limits: ServerLimits,
     pub(crate) strategies: Strategies,
     pub(crate) has_think_strategies: bool,
     pub(crate) solve: SolveSettings,
@@ -178,7 +178,7 @@ impl ServerBuilder {
 
     /// Sets the limits.
     #[must_use]
-    pub fn with_limits(mut self, limits: Limits) -> Self {
+    pub fn with_limits(mut self, limits: ServerLimits) -> Self {
         self.limits = limits;
         self
     }

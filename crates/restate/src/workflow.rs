@@ -61,7 +61,7 @@ pub struct Workflow<S> {
 }
 
 /// A workflow that cannot be served.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum WorkflowError {
     /// The name cannot be the name of a service.
@@ -72,6 +72,8 @@ pub enum WorkflowError {
     )]
     Name(String),
 }
+
+cogwork_text::debug_as_display!(WorkflowError);
 
 impl<S: Serialize + DeserializeOwned + Send + 'static> Workflow<S> {
     /// Creates a workflow with this name. Letters, digits, `.`, `-` and `_` are allowed.

@@ -260,8 +260,11 @@ fn no_dependency_asks_for_a_later_rust_than_the_library() {
         .find(|package| name(package) == "cogwork-flow")
         .and_then(rust_version);
 
+    // Restate's SDK needs a later one, so its crate has a version of its own.
+    let is_ours = |package: &&Value| !name(package).contains("restate");
+
     assert!(ours.is_some());
-    for package in &packages {
+    for package in packages.iter().filter(is_ours) {
         assert!(
             rust_version(package) <= ours,
             "{} needs {}",

@@ -13,7 +13,7 @@ use super::own_thread::on_own_thread;
 use super::schema;
 use super::service::Guided;
 use super::view::{View, Wanted};
-use crate::Limits;
+use crate::ServerLimits;
 use crate::arguments::{ArgumentError, Arguments};
 use crate::store::{Owner, SessionId, SessionKind};
 use crate::tool::{ServerTool, ToolCall, ToolFailure};
@@ -62,7 +62,7 @@ impl ServerTool for AnswerTool {
 }
 
 impl Request {
-    fn read(mut arguments: Arguments, limits: &Limits) -> Result<Self, ToolFailure> {
+    fn read(mut arguments: Arguments, limits: &ServerLimits) -> Result<Self, ToolFailure> {
         let mut replies = Vec::new();
         replies.extend(read_reply(&mut arguments, limits)?);
 
@@ -118,7 +118,7 @@ impl Request {
 /// Reads a reply, if there is one. An object is a reply in JSON.
 fn read_reply(
     arguments: &mut Arguments,
-    limits: &Limits,
+    limits: &ServerLimits,
 ) -> Result<Option<OfferedReply>, ArgumentError> {
     let question = arguments.text("question", limits.thought_bytes)?;
     let failed = arguments.flag("failed")?.unwrap_or(false);

@@ -10,7 +10,7 @@ use super::own_thread::on_own_thread;
 use super::schema;
 use super::service::Guided;
 use super::settings::{Budget, Method, Settings, ToolSettings};
-use crate::Limits;
+use crate::ServerLimits;
 use crate::arguments::{ArgumentError, Arguments};
 use crate::store::{SessionId, SessionKind};
 use crate::tool::{ServerTool, ToolCall, ToolFailure};
@@ -59,7 +59,11 @@ pub(super) fn session_id(arguments: &mut Arguments) -> Result<Option<SessionId>,
     Ok(named.map(Some)?)
 }
 
-fn settings(arguments: &mut Arguments, limits: &Limits, now: u64) -> Result<Settings, ToolFailure> {
+fn settings(
+    arguments: &mut Arguments,
+    limits: &ServerLimits,
+    now: u64,
+) -> Result<Settings, ToolFailure> {
     let problem = arguments.required_text("problem", limits.thought_bytes)?;
     if problem.trim().is_empty() {
         let found = Value::String(problem);
@@ -85,7 +89,7 @@ fn settings(arguments: &mut Arguments, limits: &Limits, now: u64) -> Result<Sett
     Ok(settings)
 }
 
-fn budget(arguments: &mut Arguments, limits: &Limits) -> Result<Budget, ToolFailure> {
+fn budget(arguments: &mut Arguments, limits: &ServerLimits) -> Result<Budget, ToolFailure> {
     let most = |limit: usize| u32::try_from(limit).unwrap_or(u32::MAX);
     let most_replies = most(limits.replies);
     let most_thoughts = most(limits.thoughts);
@@ -106,7 +110,10 @@ fn budget(arguments: &mut Arguments, limits: &Limits) -> Result<Budget, ToolFail
     })
 }
 
-fn tools(arguments: &mut Arguments, limits: &Limits) -> Result<Vec<ToolSettings>, ToolFailure> {
+fn tools(
+    arguments: &mut Arguments,
+    limits: &ServerLimits,
+) -> Result<Vec<ToolSettings>, ToolFailure> {
     let given = arguments.objects("tools")?.unwrap_or_default();
     if given.len() > MAX_TOOLS {
         let expected = format_args!("at most {MAX_TOOLS} tools");
@@ -118,7 +125,7 @@ fn tools(arguments: &mut Arguments, limits: &Limits) -> Result<Vec<ToolSettings>
     Ok(tools.collect::<Result<_, ArgumentError>>()?)
 }
 
-fn read_tool(mut tool: Arguments, limits: &Limits) -> Result<ToolSettings, ArgumentError> {
+fn read_tool(mut tool: Arguments, limits: &ServerLimits) -> Result<ToolSettings, ArgumentError> {
     let most = limits.thought_bytes;
     let name = tool.required_text("name", most)?;
     let description = tool.text("description", most)?;

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::settings::{Budget, Method};
 use super::view::View;
-use crate::Limits;
+use crate::ServerLimits;
 use crate::tool::ToolFailure;
 
 const BEGIN: &str = "\
@@ -30,7 +30,7 @@ question asks for. If several questions are open, answer them one by one or toge
 its own. Without a reply, the open questions are shown again. With `conclude`, the session stops early: you are \
 asked once for the best answer so far, and a second `conclude` ends the session without it.";
 
-pub(super) fn begin(limits: &Limits) -> Tool {
+pub(super) fn begin(limits: &ServerLimits) -> Tool {
     let names: Vec<_> = Method::all().into_iter().map(|(name, _)| name).collect();
     let input = json!({
         "type": "object",
@@ -74,7 +74,7 @@ pub(super) fn begin(limits: &Limits) -> Tool {
     definition("begin", "Begin guided reasoning", BEGIN, input)
 }
 
-pub(super) fn answer(_: &Limits) -> Tool {
+pub(super) fn answer(_: &ServerLimits) -> Tool {
     let question =
         json!({"type": "string", "description": "The id of the question, if several are open."});
     let reply = json!({"type": "string", "description": "The reply to a question."});

@@ -31,7 +31,7 @@ impl Guided {
         }
     }
 
-    pub(super) fn limits(&self) -> &crate::Limits {
+    pub(super) fn limits(&self) -> &crate::ServerLimits {
         self.sessions.store().limits()
     }
 

@@ -14,12 +14,12 @@ use super::question::Question;
 use super::reasoner::Reasoner;
 use super::settings::{Budget, Method, Settings};
 use super::{strategy, thought_loop};
-use crate::Limits;
+use crate::ServerLimits;
 use crate::store::{Recorded, SessionStore};
 
 /// A session that may not have begun yet.
 pub(super) struct GuidedSession {
-    limits: Limits,
+    limits: ServerLimits,
     begun: Option<Begun>,
 }
 
@@ -84,7 +84,7 @@ impl GuidedSession {
 
 impl Begun {
     /// Begins a run, and lets it ask its first questions.
-    pub(super) fn new(settings: Settings, limits: &Limits) -> Result<Self, String> {
+    pub(super) fn new(settings: Settings, limits: &ServerLimits) -> Result<Self, String> {
         let board = Board::default();
         let progress = Progress::default();
         let tools = tools(&settings, &board, limits)?;
@@ -281,7 +281,7 @@ impl Begun {
 /// A tool of the host takes as long as the host wants.
 const TOOL_TIMEOUT: Duration = Duration::from_secs(365 * 24 * 60 * 60);
 
-fn tools(settings: &Settings, board: &Board, limits: &Limits) -> Result<Tools, String> {
+fn tools(settings: &Settings, board: &Board, limits: &ServerLimits) -> Result<Tools, String> {
     let mut tools = Tools::new()
         .with_timeout(TOOL_TIMEOUT)
         .with_max_bytes(limits.thought_bytes);

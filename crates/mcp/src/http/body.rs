@@ -10,7 +10,7 @@ use rmcp::model::RequestId;
 
 use super::refusal::{self, Answer};
 use super::settings::HttpSettings;
-use crate::Limits;
+use crate::ServerLimits;
 use crate::wire::IdFinder;
 
 /// How much more than the limit is read to find the id of the request, as a multiple.
@@ -25,7 +25,7 @@ enum Failure {
 /// Returns the whole body, or an answer that says why there is none.
 pub(crate) async fn read<B>(
     body: B,
-    limits: Limits,
+    limits: ServerLimits,
     settings: &HttpSettings,
 ) -> Result<Bytes, Answer>
 where

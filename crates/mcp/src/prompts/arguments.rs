@@ -8,7 +8,7 @@ use rmcp::ErrorData;
 use rmcp::model::{JsonObject, PromptArgument};
 use serde_json::Value;
 
-use crate::Limits;
+use crate::ServerLimits;
 use crate::store::SessionId;
 
 /// The name of the prompt for the loop of thoughts with a plan, which isn't a strategy.
@@ -84,7 +84,7 @@ impl PromptArguments {
     pub(super) fn read(
         arguments: Option<JsonObject>,
         ways: &[Way],
-        limits: &Limits,
+        limits: &ServerLimits,
     ) -> Result<Self, ErrorData> {
         let mut arguments = arguments.unwrap_or_default();
 

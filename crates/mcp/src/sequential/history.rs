@@ -3,7 +3,7 @@ use serde::{Deserialize, Serialize};
 use super::branches::{Bounds, Branches};
 use super::numbers::Numbers;
 use super::thought::Thought;
-use crate::Limits;
+use crate::ServerLimits;
 use crate::store::{Recorded, SessionKind, SessionStore, Shortened};
 
 /// What is kept in memory of a session: everything but the texts, which are in the store.
@@ -37,7 +37,7 @@ struct Base {
 }
 
 impl History {
-    fn new(limits: &Limits) -> Self {
+    fn new(limits: &ServerLimits) -> Self {
         let bounds = Bounds {
             branches: limits.branches,
             bytes: limits.thought_bytes,

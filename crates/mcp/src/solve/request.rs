@@ -7,7 +7,7 @@ use rmcp::model::JsonObject;
 use serde_json::json;
 
 use super::backend::{Backend, Method};
-use crate::Limits;
+use crate::ServerLimits;
 use crate::arguments::{ArgumentError, Arguments};
 use crate::store::SessionId;
 use crate::tool::ToolFailure;
@@ -26,7 +26,7 @@ impl SolveRequest {
     pub(super) fn read(
         arguments: JsonObject,
         backend: &Backend,
-        limits: &Limits,
+        limits: &ServerLimits,
     ) -> Result<Self, ToolFailure> {
         let mut arguments = Arguments::new(arguments);
 

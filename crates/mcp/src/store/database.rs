@@ -11,7 +11,7 @@ use tokio::sync::oneshot;
 
 use super::place::Place;
 use super::{StoreError, tables};
-use crate::Limits;
+use crate::ServerLimits;
 
 /// The maximum number of jobs in one transaction.
 const MAX_JOBS: usize = 256;
@@ -50,7 +50,7 @@ pub(super) struct Database {
 
 impl Database {
     /// Opens the database in this folder, or one in memory. May block.
-    pub(super) fn open(folder: Option<&Path>, limits: &Limits) -> Result<Self, StoreError> {
+    pub(super) fn open(folder: Option<&Path>, limits: &ServerLimits) -> Result<Self, StoreError> {
         let place = folder.map(Place::in_folder).transpose()?;
         let connection = tables::open(place.as_ref(), limits)?;
         let opened = Opened { connection, place };

@@ -1,9 +1,11 @@
 //! Where the database is.
 
-use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::fmt;
+use std::fs::{self, DirBuilder};
 use std::io;
 use std::path::{Path, PathBuf};
 
+use cogwork_files::{Access, Folder};
 use cogwork_text::Escaped;
 
 use super::StoreError;
@@ -26,7 +28,7 @@ impl Place {
         // SQLite refuses a path with symbolic links, to which folders of users often lead.
         let folder = fs::canonicalize(folder).map_err(|error| failed(folder, "found", &error))?;
         let path = folder.join(FILE);
-        create_file(&path).map_err(|error| failed(&path, "created", &error))?;
+        create_file(&folder).map_err(|error| failed(&path, "created", &error))?;
 
         let identity = Identity::of(&path).map_err(|error| failed(&path, "read", &error))?;
         Ok(Self { path, identity })
@@ -49,7 +51,7 @@ impl Place {
     }
 }
 
-fn failed(path: &Path, what: &str, error: &io::Error) -> StoreError {
+fn failed(path: &Path, what: &str, error: &dyn fmt::Display) -> StoreError {
     let path = Escaped::new(path.display());
     StoreError::new(format_args!("`{path}` cannot be {what}: {error}"))
 }
@@ -65,17 +67,9 @@ fn create_folder(folder: &Path) -> io::Result<()> {
 }
 
 /// Creates an empty file unless there is one. SQLite gives its other files the same mode.
-fn create_file(path: &Path) -> io::Result<()> {
-    let mut options = OpenOptions::new();
-    options.write(true).create_new(true);
-
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-
-    match options.open(path) {
-        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
-        created => created.map(drop::<File>),
-    }
+fn create_file(folder: &Path) -> Result<(), cogwork_files::Error> {
+    let folder = Folder::open(folder)?;
+    folder.open_or_create(FILE, Access::Append).map(drop)
 }
 
 /// Tells a file from another one at the same path.

@@ -16,7 +16,7 @@ use super::{
     Appended, Change, Filter, NewSession, Order, Owner, SessionChange, SessionHeader, SessionId,
     SessionKind, StoreError,
 };
-use crate::Limits;
+use crate::ServerLimits;
 
 const COLUMNS: &str = "id, kind, title, strategy, is_complete, entries, created, updated";
 
@@ -24,7 +24,7 @@ const COLUMNS: &str = "id, kind, title, strategy, is_complete, entries, created,
 #[derive(Debug, Clone)]
 pub(crate) struct SessionStore {
     database: Database,
-    limits: Limits,
+    limits: ServerLimits,
     strategies: Arc<Strategies>,
     stamps: Arc<AtomicI64>,
     changes: Changes,
@@ -32,7 +32,7 @@ pub(crate) struct SessionStore {
 
 impl SessionStore {
     /// Opens the database in this folder, or one in memory if it is `None`. May block.
-    pub(crate) fn open(folder: Option<&Path>, limits: Limits) -> Result<Self, StoreError> {
+    pub(crate) fn open(folder: Option<&Path>, limits: ServerLimits) -> Result<Self, StoreError> {
         let database = Database::open(folder, &limits)?;
         let stamps = Arc::new(AtomicI64::new(random_stamp()));
         let strategies = Arc::new(Strategies::built_in());
@@ -66,7 +66,7 @@ impl SessionStore {
         self.changes.subscribe()
     }
 
-    pub(crate) fn limits(&self) -> &Limits {
+    pub(crate) fn limits(&self) -> &ServerLimits {
         &self.limits
     }
 

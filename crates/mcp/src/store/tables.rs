@@ -9,7 +9,7 @@ use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
 
 use super::StoreError;
 use super::place::Place;
-use crate::Limits;
+use crate::ServerLimits;
 
 /// The application id in the header of the database: `Cogm`.
 const APPLICATION: i32 = 0x436f_676d;
@@ -49,7 +49,7 @@ const TABLES: &str = "
 ";
 
 /// Opens the database at this place, or one in memory.
-pub(super) fn open(place: Option<&Place>, limits: &Limits) -> Result<Connection, StoreError> {
+pub(super) fn open(place: Option<&Place>, limits: &ServerLimits) -> Result<Connection, StoreError> {
     let connection = match place {
         Some(place) => open_file(place.path())?,
         None => Connection::open_in_memory()?,
@@ -99,7 +99,7 @@ fn write_ahead(connection: &Connection, patience: Duration) -> Result<(), StoreE
 }
 
 /// Refuses changes that would make the database too large.
-fn limit_size(connection: &Connection, limits: &Limits) -> Result<(), StoreError> {
+fn limit_size(connection: &Connection, limits: &ServerLimits) -> Result<(), StoreError> {
     let page: i64 = connection.pragma_query_value(None, "page_size", |row| row.get(0))?;
     let bytes = i64::try_from(limits.database_bytes).unwrap_or(i64::MAX);
     let pages = bytes / page.max(1);

@@ -3,7 +3,7 @@
 use cogwork_strategies::{ThoughtDraft, ThoughtId};
 use serde_json::{Value, json};
 
-use crate::Limits;
+use crate::ServerLimits;
 use crate::arguments::{ArgumentError, Arguments};
 
 /// The maximum number of bytes of a name.
@@ -12,7 +12,7 @@ pub(crate) const NAME: usize = 256;
 /// Reads a thought.
 pub(crate) fn draft(
     arguments: &mut Arguments,
-    limits: &Limits,
+    limits: &ServerLimits,
 ) -> Result<ThoughtDraft, ArgumentError> {
     arguments.alias("revisesThought", "revises");
 

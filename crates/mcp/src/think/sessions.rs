@@ -10,7 +10,7 @@ use super::operation::{Done, Impossible, Operation, What};
 use super::report::Report;
 use super::rules::Ruled;
 use super::state::{Begun, ThinkState};
-use crate::Limits;
+use crate::ServerLimits;
 use crate::connection::Connection;
 use crate::store::{
     Change, Changed, NewSession, RecordedSessions, SessionId, SessionKind, SessionStore,
@@ -45,7 +45,7 @@ impl ThinkSessions {
         self.sessions.store()
     }
 
-    pub(crate) fn limits(&self) -> &Limits {
+    pub(crate) fn limits(&self) -> &ServerLimits {
         self.store().limits()
     }
 

@@ -16,7 +16,7 @@ use rmcp::service::RoleServer;
 use rmcp::transport::Transport;
 use tokio::io::{AsyncRead, AsyncWrite};
 
-use crate::Limits;
+use crate::ServerLimits;
 
 use super::in_flight::{InFlight, Place};
 use super::lines::{Line, Lines};
@@ -26,7 +26,7 @@ use super::outgoing::{Outgoing, Writing};
 /// Messages of one client.
 pub(crate) struct LineTransport<R> {
     lines: Lines<R>,
-    limits: Limits,
+    limits: ServerLimits,
     in_flight: InFlight,
     /// Requests that wait until others have been answered.
     waiting: VecDeque<JsonRpcRequest<ClientRequest>>,
@@ -43,7 +43,7 @@ impl<R> LineTransport<R>
 where
     R: AsyncRead + Send + Unpin,
 {
-    pub(crate) fn new<W>(reader: R, writer: W, limits: Limits) -> Self
+    pub(crate) fn new<W>(reader: R, writer: W, limits: ServerLimits) -> Self
     where
         W: AsyncWrite + Send + Unpin + 'static,
     {

@@ -20,6 +20,7 @@ mod lifecycles;
 mod prompts;
 mod resources;
 mod sequential;
+mod shown;
 mod solve;
 mod store;
 mod think;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use cogwork_mcp::{Limits, Server};
+use cogwork_mcp::{Server, ServerLimits};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use tokio::io::{
@@ -20,7 +20,7 @@ struct Connection {
 
 impl Connection {
     /// Connects and initializes.
-    async fn open(limits: Limits) -> Self {
+    async fn open(limits: ServerLimits) -> Self {
         let server = Server::builder().with_limits(limits).open();
         let server = server.expect("the server opens");
         let (ours, theirs) = tokio::io::duplex(8 * 1024);
@@ -70,7 +70,7 @@ fn list(id: impl Into<Value>) -> Value {
 
 #[tokio::test]
 async fn a_message_in_many_pieces_is_read() {
-    let mut connection = Connection::open(Limits::default()).await;
+    let mut connection = Connection::open(ServerLimits::default()).await;
     let line = format!("{}\r\n", list(1));
 
     for byte in line.bytes() {
@@ -85,7 +85,7 @@ async fn a_message_in_many_pieces_is_read() {
 
 #[tokio::test]
 async fn the_last_message_needs_no_line_break() {
-    let mut connection = Connection::open(Limits::default()).await;
+    let mut connection = Connection::open(ServerLimits::default()).await;
     let line = list(1).to_string();
 
     connection
@@ -107,7 +107,7 @@ async fn the_limit_of_a_message_is_exact() {
     let bytes = message.to_string().len();
 
     for (limit, is_accepted) in [(bytes, true), (bytes - 1, false)] {
-        let limits = Limits::default().with_message_bytes(limit);
+        let limits = ServerLimits::default().with_message_bytes(limit);
         let mut connection = Connection::open(limits).await;
         connection.send(&message).await;
         let answer = connection.receive().await.expect("an answer");
@@ -117,7 +117,7 @@ async fn the_limit_of_a_message_is_exact() {
 
 #[tokio::test(start_paused = true)]
 async fn a_client_that_does_not_read_stops_the_server_from_reading() {
-    let limits = Limits::default()
+    let limits = ServerLimits::default()
         .with_concurrent_requests(4)
         .with_waiting_requests(8);
     let mut connection = Connection::open(limits).await;
@@ -142,7 +142,7 @@ async fn a_client_that_does_not_read_stops_the_server_from_reading() {
 
 #[tokio::test]
 async fn an_id_in_use_is_refused_without_an_answer_to_the_first() {
-    let limits = Limits::default().with_concurrent_requests(1);
+    let limits = ServerLimits::default().with_concurrent_requests(1);
     let mut connection = Connection::open(limits).await;
     let both = format!("{}\n{}\n", list(1), list(1));
     connection
@@ -173,7 +173,7 @@ async fn an_id_in_use_is_refused_without_an_answer_to_the_first() {
 
 #[tokio::test]
 async fn stopping_ends_the_connection() {
-    let mut connection = Connection::open(Limits::default()).await;
+    let mut connection = Connection::open(ServerLimits::default()).await;
 
     connection.server.stop();
 
@@ -183,7 +183,7 @@ async fn stopping_ends_the_connection() {
 
 #[tokio::test]
 async fn a_client_that_vanishes_ends_the_connection() {
-    let mut connection = Connection::open(Limits::default()).await;
+    let mut connection = Connection::open(ServerLimits::default()).await;
     connection.send(&list(1)).await;
 
     let Connection {
@@ -198,7 +198,7 @@ async fn a_client_that_vanishes_ends_the_connection() {
 }
 
 /// Returns the answers to lines, and then to a last request.
-fn answers(limits: Limits, lines: &[Vec<u8>]) -> Vec<Value> {
+fn answers(limits: ServerLimits, lines: &[Vec<u8>]) -> Vec<Value> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
@@ -247,13 +247,13 @@ proptest! {
     fn any_lines_are_survived(
         lines in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..64), 0..8),
     ) {
-        answers(Limits::default(), &lines);
+        answers(ServerLimits::default(), &lines);
     }
 
     #[test]
     fn any_json_gets_at_most_one_answer(message in any_json()) {
         let line = message.to_string().into_bytes();
-        let answers = answers(Limits::default(), &[line]);
+        let answers = answers(ServerLimits::default(), &[line]);
         prop_assert!(answers.len() <= 1 || message.is_array());
     }
 
@@ -270,7 +270,7 @@ proptest! {
             format!(r#"{{"method":"{long}","params":{params},"jsonrpc":"2.0","id":{id}}}"#)
         };
 
-        let limits = Limits::default().with_message_bytes(1000);
+        let limits = ServerLimits::default().with_message_bytes(1000);
         let answers = answers(limits, &[text.into_bytes()]);
         prop_assert_eq!(answers.len(), 1);
         prop_assert_eq!(&answers[0]["id"], &id);

@@ -18,5 +18,6 @@ mod every_kind;
 mod keys;
 mod outage;
 mod settings;
+mod shown;
 mod sizes;
 mod waiting;

@@ -33,7 +33,7 @@ const SIGNS: [&str; 18] = [
 ];
 
 /// Files that look at such characters for another reason than to show a text: each with its signs and the reason.
-const OTHER_REASONS: [(&str, &[&str], &str); 16] = [
+const OTHER_REASONS: [(&str, &[&str], &str); 17] = [
     (
         "ask/src/growing/escape.rs",
         &["\\u{1b}", "\\u{202", "\\u{fff", "replacement_character"],
@@ -93,6 +93,11 @@ const OTHER_REASONS: [(&str, &[&str], &str); 16] = [
         "llm/src/http/excerpt.rs",
         &["\\u{fe"],
         "JSON may begin with a byte order mark",
+    ),
+    (
+        "mcp/src/sequential/coerce.rs",
+        &["\\u{fe"],
+        "JavaScript counts a byte order mark as white space",
     ),
     (
         "llm/src/http/sse.rs",

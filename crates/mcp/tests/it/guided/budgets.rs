@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use cogwork_mcp::{Limits, Server};
+use cogwork_mcp::{Server, ServerLimits};
 use serde_json::{Value, json};
 
 use super::mind::{MINDS, Mind};
@@ -144,7 +144,7 @@ async fn the_last_question_is_asked_while_there_is_time_for_a_reply() {
 
 #[tokio::test]
 async fn a_budget_is_bounded_by_the_limits_of_the_server() {
-    let limits = Limits::default()
+    let limits = ServerLimits::default()
         .with_replies(20)
         .with_reasoning_time(Duration::from_secs(60));
     let host = Host::with(Server::builder().with_limits(limits)).await;

@@ -1,7 +1,7 @@
 //! Arguments and replies of any kind.
 
 use boon::{Compiler, Draft, SchemaIndex, Schemas};
-use cogwork_mcp::{Limits, Server};
+use cogwork_mcp::{Server, ServerLimits};
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 
@@ -190,7 +190,7 @@ fn any_arguments_get_an_answer() {
 fn any_replies_end_within_the_budget_and_survive_restarts() {
     let runtime = runtime();
     // With one session in memory, each call reads its session again if the last one was another's.
-    let limits = Limits::default().with_open_sessions(1);
+    let limits = ServerLimits::default().with_open_sessions(1);
     let builder = Server::builder().with_limits(limits);
     let first = runtime.block_on(Host::with(builder));
     let declared = runtime.block_on(Declared::of(&first, "answer"));

@@ -1,6 +1,6 @@
 //! Replies that are repaired or refused, and the questions that follow.
 
-use cogwork_mcp::{Limits, Server};
+use cogwork_mcp::{Server, ServerLimits};
 use serde_json::{Value, json};
 
 use super::mind::Mind;
@@ -100,7 +100,7 @@ async fn a_reply_may_be_an_object() {
 
 #[tokio::test]
 async fn a_reply_that_is_too_long_changes_nothing() {
-    let limits = Limits::default().with_thought_bytes(1_000);
+    let limits = ServerLimits::default().with_thought_bytes(1_000);
     let host = Host::with(Server::builder().with_limits(limits)).await;
     let before = host.begin(Mind::named("linear").beginning()).await;
 

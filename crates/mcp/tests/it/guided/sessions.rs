@@ -1,6 +1,6 @@
 //! Several questions, several clients, and sessions of other tools and versions.
 
-use cogwork_mcp::{Limits, Server};
+use cogwork_mcp::{Server, ServerLimits};
 use serde_json::{Value, json};
 
 use super::mind::Mind;
@@ -176,7 +176,7 @@ async fn two_servers_can_work_on_one_session() {
 
 #[tokio::test]
 async fn sessions_that_are_not_in_memory_continue_as_well() {
-    let limits = Limits::default().with_open_sessions(1);
+    let limits = ServerLimits::default().with_open_sessions(1);
     let host = Host::with(Server::builder().with_limits(limits)).await;
     let mind = Mind::named("linear");
     let one = host.begin(mind.beginning()).await;

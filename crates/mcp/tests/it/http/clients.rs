@@ -11,6 +11,9 @@ use super::support::{OTHER, Running, TOKEN, start};
 type Client = RunningService<RoleClient, ()>;
 
 async fn connect(running: &Running, token: &str, mode: ClientLifecycleMode) -> Client {
+    // The client of HTTP requires one, although these connections have no TLS.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+
     let address = format!("http://{}/mcp", running.address);
     let config = StreamableHttpClientTransportConfig::with_uri(address).auth_header(token);
     let transport = StreamableHttpClientTransport::from_config(config);

@@ -1,6 +1,6 @@
 use std::time::Duration;
 
-use cogwork_mcp::Limits;
+use cogwork_mcp::ServerLimits;
 use serde_json::json;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
@@ -11,7 +11,7 @@ const SOON: Duration = Duration::from_millis(50);
 
 #[tokio::test]
 async fn a_message_that_is_too_long_is_refused_with_its_id() {
-    let limits = Limits::default().with_message_bytes(1000);
+    let limits = ServerLimits::default().with_message_bytes(1000);
     let running = start_with(settings(), limits).await;
     let text = "x".repeat(2000);
     let body =
@@ -29,7 +29,7 @@ async fn a_message_that_is_too_long_is_refused_with_its_id() {
 
 #[tokio::test]
 async fn an_endless_message_is_cut_off() {
-    let limits = Limits::default().with_message_bytes(1000);
+    let limits = ServerLimits::default().with_message_bytes(1000);
     let running = start_with(settings(), limits).await;
     let body = vec![b'x'; 50_000_000];
 
@@ -64,7 +64,7 @@ async fn malformed_messages_are_answered() {
 async fn slow_headers_end_the_connection() {
     let mut settings = settings();
     settings = settings.with_header_timeout(SOON);
-    let running = start_with(settings, Limits::default()).await;
+    let running = start_with(settings, ServerLimits::default()).await;
 
     let mut stream = connect(running.address).await;
     stream
@@ -79,7 +79,7 @@ async fn slow_headers_end_the_connection() {
 #[tokio::test]
 async fn a_slow_body_is_refused() {
     let settings = settings().with_body_timeout(SOON);
-    let running = start_with(settings, Limits::default()).await;
+    let running = start_with(settings, ServerLimits::default()).await;
     let head = format!(
         "POST /mcp HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {TOKEN}\r\n\
          Content-Length: 100\r\nConnection: close\r\n\r\n{{"
@@ -96,7 +96,7 @@ async fn a_slow_body_is_refused() {
 #[tokio::test]
 async fn connections_above_the_limit_wait() {
     let settings = settings().with_connections(1);
-    let running = start_with(settings, Limits::default()).await;
+    let running = start_with(settings, ServerLimits::default()).await;
 
     let mut first = connect(running.address).await;
     first.write_all(b"POST").await.expect("written");
@@ -114,7 +114,7 @@ async fn connections_above_the_limit_wait() {
 #[tokio::test]
 async fn sessions_above_the_limit_are_refused() {
     let settings = settings().with_open_sessions(2);
-    let running = start_with(settings, Limits::default()).await;
+    let running = start_with(settings, ServerLimits::default()).await;
     let body = initialize();
 
     for _ in 0..2 {

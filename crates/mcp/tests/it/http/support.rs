@@ -2,7 +2,7 @@
 
 use std::net::SocketAddr;
 
-use cogwork_mcp::{HttpSettings, Limits, Server, ServerError};
+use cogwork_mcp::{HttpSettings, Server, ServerError, ServerLimits};
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
@@ -19,14 +19,14 @@ pub(crate) struct Running {
 }
 
 pub(crate) async fn start() -> Running {
-    start_with(settings(), Limits::default()).await
+    start_with(settings(), ServerLimits::default()).await
 }
 
 pub(crate) fn settings() -> HttpSettings {
     HttpSettings::default().with_token(TOKEN).with_token(OTHER)
 }
 
-pub(crate) async fn start_with(settings: HttpSettings, limits: Limits) -> Running {
+pub(crate) async fn start_with(settings: HttpSettings, limits: ServerLimits) -> Running {
     let server = Server::builder().with_limits(limits).open();
     let server = server.expect("the server opens");
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");

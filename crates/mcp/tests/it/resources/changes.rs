@@ -103,7 +103,7 @@ async fn a_host_without_a_handshake_listens() {
 #[tokio::test]
 #[expect(deprecated, reason = "hosts with a handshake subscribe in this way")]
 async fn subscriptions_are_limited_and_must_be_resources() {
-    let limits = cogwork_mcp::Limits::default().with_subscriptions(2);
+    let limits = cogwork_mcp::ServerLimits::default().with_subscriptions(2);
     let server = cogwork_mcp::Server::builder().with_limits(limits);
     let host = Host::connect(&server.open().expect("it opens"), Era::Initialize).await;
     let subscribe = async |uri: &str| {

@@ -1,6 +1,6 @@
 //! What is dropped when there is too much.
 
-use cogwork_mcp::{Limits, Server};
+use cogwork_mcp::{Server, ServerLimits};
 use rusqlite::Connection;
 use serde_json::{Value, json};
 
@@ -19,7 +19,7 @@ async fn branches(client: &Client, ids: &[&str]) -> Value {
 #[tokio::test]
 async fn the_oldest_thoughts_are_dropped_and_remain_counted() {
     let folder = tempfile::tempdir().expect("a folder");
-    let limits = Limits::default().with_thoughts(1_000);
+    let limits = ServerLimits::default().with_thoughts(1_000);
     let server = Server::builder()
         .with_limits(limits)
         .with_data(folder.path());
@@ -39,7 +39,7 @@ async fn the_oldest_thoughts_are_dropped_and_remain_counted() {
 
 #[tokio::test]
 async fn the_branch_whose_last_thought_is_the_oldest_is_dropped() {
-    let limits = Limits::default().with_branches(2);
+    let limits = ServerLimits::default().with_branches(2);
     let client = connect(Server::builder().with_limits(limits)).await;
 
     assert_eq!(
@@ -51,7 +51,7 @@ async fn the_branch_whose_last_thought_is_the_oldest_is_dropped() {
 
 #[tokio::test]
 async fn the_names_of_branches_have_a_limited_length_in_all() {
-    let limits = Limits::default().with_thought_bytes(6);
+    let limits = ServerLimits::default().with_thought_bytes(6);
     let client = connect(Server::builder().with_limits(limits)).await;
 
     assert_eq!(

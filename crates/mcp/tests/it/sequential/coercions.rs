@@ -1,7 +1,7 @@
 //! What is accepted for each argument, and the texts of errors. All of them were compared with
 //! those of the original.
 
-use cogwork_mcp::{Limits, Server};
+use cogwork_mcp::{Server, ServerLimits};
 use serde_json::{Value, json};
 
 use super::support::{answer, record, refusal, thought};
@@ -304,7 +304,7 @@ async fn revisions_and_branches_of_unknown_thoughts_are_accepted() {
 
 #[tokio::test]
 async fn a_text_that_is_too_long_is_refused() {
-    let limits = Limits::default().with_thought_bytes(4);
+    let limits = ServerLimits::default().with_thought_bytes(4);
     let client = connect(Server::builder().with_limits(limits)).await;
 
     answer(

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use cogwork_mcp::{Limits, Server};
+use cogwork_mcp::{Server, ServerLimits};
 use proptest::prelude::*;
 use rmcp::model::CallToolResult;
 use serde_json::{Value, json};
@@ -52,7 +52,7 @@ fn step() -> impl Strategy<Value = Step> {
 
 /// Limits that are reached soon.
 async fn start(folder: &Path, is_strict: bool) -> Client {
-    let limits = Limits::default().with_thoughts(4).with_branches(2);
+    let limits = ServerLimits::default().with_thoughts(4).with_branches(2);
     let server = Server::builder()
         .with_data(folder)
         .with_limits(limits.with_open_sessions(1))

@@ -1,6 +1,6 @@
 //! Refusing what refers to thoughts that don't exist.
 
-use cogwork_mcp::{Limits, Server};
+use cogwork_mcp::{Server, ServerLimits};
 use serde_json::{Value, json};
 
 use super::support::{answer, record, refusal, thought};
@@ -77,7 +77,7 @@ async fn a_refused_thought_is_not_counted() {
 
 #[tokio::test]
 async fn a_thought_that_was_dropped_does_not_exist() {
-    let limits = Limits::default().with_thoughts(2);
+    let limits = ServerLimits::default().with_thoughts(2);
     let client = connect(Server::builder().with_strict(true).with_limits(limits)).await;
 
     for number in 1..=3 {

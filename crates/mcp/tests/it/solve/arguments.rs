@@ -1,5 +1,5 @@
 use cogwork_llm::ScriptedClient;
-use cogwork_mcp::{Limits, Server};
+use cogwork_mcp::{Server, ServerLimits};
 use cogwork_strategies::SolveBudget;
 use serde_json::{Value, json};
 
@@ -9,7 +9,7 @@ use crate::support::text;
 async fn refusal(arguments: Value) -> String {
     let client = ScriptedClient::default();
     let budget = SolveBudget::default().with_calls(10);
-    let limits = Limits::default().with_thought_bytes(1_000);
+    let limits = ServerLimits::default().with_thought_bytes(1_000);
     let builder = Server::builder().with_limits(limits);
     let builder = builder
         .with_client(client.clone())

@@ -1,5 +1,5 @@
 use cogwork_llm::ScriptedClient;
-use cogwork_mcp::{Limits, Server};
+use cogwork_mcp::{Server, ServerLimits};
 use cogwork_strategies::SolveBudget;
 use serde_json::json;
 
@@ -73,7 +73,7 @@ async fn a_model_that_never_answers_runs_out_of_time() {
 #[tokio::test]
 async fn the_number_of_runs_at_the_same_time_is_limited() {
     let model = Stalled::after([]);
-    let limits = Limits::default().with_solve_runs(2);
+    let limits = ServerLimits::default().with_solve_runs(2);
     let server = Server::builder()
         .with_limits(limits)
         .with_client(model.clone());

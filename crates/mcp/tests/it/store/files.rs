@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use cogwork_mcp::Limits;
+use cogwork_mcp::ServerLimits;
 
 use super::support::{client, database, record, refusal, server};
 use crate::support::connect;
@@ -51,7 +51,7 @@ fn the_file_may_not_be_a_symbolic_link() {
     fs::write(folder.path().join("other"), "").expect("a file");
     std::os::unix::fs::symlink(folder.path().join("other"), &path).expect("a link");
 
-    assert!(refusal(folder.path()).contains("cannot be opened"));
+    assert!(refusal(folder.path()).contains("cannot be created"));
 }
 
 #[tokio::test]
@@ -136,7 +136,7 @@ async fn a_newer_version_is_refused() {
 #[tokio::test]
 async fn a_full_database_is_an_error_and_nothing_is_lost() {
     let folder = tempfile::tempdir().expect("a folder");
-    let limits = Limits::default().with_database_bytes(100_000);
+    let limits = ServerLimits::default().with_database_bytes(100_000);
     let client = connect(server(folder.path()).with_limits(limits)).await;
 
     let mut count = 0;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use cogwork_mcp::Limits;
+use cogwork_mcp::ServerLimits;
 
 use super::support::{client, database, record, server};
 use crate::support::connect;
@@ -10,7 +10,7 @@ use crate::support::connect;
 #[tokio::test]
 async fn a_locked_database_is_an_error_and_nothing_is_counted() {
     let folder = tempfile::tempdir().expect("a folder");
-    let limits = Limits::default().with_lock_timeout(Duration::ZERO);
+    let limits = ServerLimits::default().with_lock_timeout(Duration::ZERO);
     let client = connect(server(folder.path()).with_limits(limits)).await;
     assert_eq!(record(&client, "a").await, Ok(1));
 
@@ -34,7 +34,7 @@ async fn a_server_starts_while_another_process_is_writing() {
     let other = database(folder.path());
     other.execute_batch("BEGIN IMMEDIATE").expect("a lock");
 
-    let limits = Limits::default().with_lock_timeout(Duration::ZERO);
+    let limits = ServerLimits::default().with_lock_timeout(Duration::ZERO);
     let client = connect(server(folder.path()).with_limits(limits)).await;
 
     other.execute_batch("ROLLBACK").expect("no lock");

@@ -1,6 +1,6 @@
 //! Forks, scores, merges, changes of strategy, and undo.
 
-use cogwork_mcp::{Limits, Server};
+use cogwork_mcp::{Server, ServerLimits};
 use serde_json::{Value, json};
 
 use super::{pretty, refused, session, session_text, think};
@@ -228,7 +228,7 @@ async fn a_branch_ends_early_only_if_the_session_allows_it() {
 
 #[tokio::test]
 async fn limits_are_named_when_they_are_reached() {
-    let limits = Limits::default()
+    let limits = ServerLimits::default()
         .with_thoughts(2)
         .with_branches(2)
         .with_thought_bytes(20);

@@ -1,6 +1,6 @@
 //! Exports, and texts that try to break out of them.
 
-use cogwork_mcp::{Limits, Server};
+use cogwork_mcp::{Server, ServerLimits};
 use cogwork_strategies::Session;
 use serde_json::json;
 
@@ -81,7 +81,7 @@ async fn an_export_as_json_can_be_read_back() {
 
 #[tokio::test]
 async fn exports_are_bounded() {
-    let limits = Limits::default().with_export_bytes(2_000);
+    let limits = ServerLimits::default().with_export_bytes(2_000);
     let client = connect(Server::builder().with_limits(limits)).await;
     let begin = json!({"strategy": "linear", "sessionId": "long", "thought": "1"});
     think(&client, begin).await;

@@ -1,6 +1,6 @@
 //! Arguments of any kind: every call is answered, and an error changes nothing.
 
-use cogwork_mcp::{Limits, Server};
+use cogwork_mcp::{Server, ServerLimits};
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 
@@ -152,7 +152,7 @@ async fn everything(client: &Client) -> Vec<String> {
 
 async fn check(calls: Vec<(usize, Map<String, Value>)>) {
     let builder = Server::builder().with_think_strategies(true);
-    let limits = Limits::default().with_thoughts(8).with_branches(4);
+    let limits = ServerLimits::default().with_thoughts(8).with_branches(4);
     let client = connect(builder.with_limits(limits)).await;
     let begin = json!({"strategy": "react", "sessionId": "s", "thought": "Begin."});
     think(&client, begin).await;
