@@ -61,13 +61,13 @@ impl RunQuery {
         self
     }
 
-    /// Selects runs that are in use or can be resumed: [`RunStatus::Open`].
+    /// Selects runs that are in use or can be resumed: [`RunStatus::Open`](crate::RunStatus::Open).
     #[must_use]
     pub fn open(self) -> Self {
         self.status("open", None)
     }
 
-    /// Selects runs that wait for any event: [`RunStatus::Paused`].
+    /// Selects runs that wait for any event: [`RunStatus::Paused`](crate::RunStatus::Paused).
     #[must_use]
     pub fn paused(self) -> Self {
         self.status("paused", None)
@@ -89,13 +89,13 @@ impl RunQuery {
         }
     }
 
-    /// Selects runs that stopped with an error: [`RunStatus::Failed`].
+    /// Selects runs that stopped with an error: [`RunStatus::Failed`](crate::RunStatus::Failed).
     #[must_use]
     pub fn failed(self) -> Self {
         self.status("failed", None)
     }
 
-    /// Selects runs that ended: [`RunStatus::Ended`].
+    /// Selects runs that ended: [`RunStatus::Ended`](crate::RunStatus::Ended).
     #[must_use]
     pub fn ended(self) -> Self {
         self.status("ended", None)
