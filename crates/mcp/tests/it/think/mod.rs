@@ -12,6 +12,7 @@ mod compatible;
 mod exports;
 mod hostile;
 mod lists;
+mod model;
 #[cfg(feature = "http")]
 mod owners;
 mod resumed;
