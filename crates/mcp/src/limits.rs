@@ -55,7 +55,8 @@ pub struct ServerLimits {
     /// The maximum time of a session of `begin`. The default is 30 days.
     pub reasoning_time: Duration,
     /// The maximum number of requests of one client that wait while others are handled. The next
-    /// request is not read before one of them starts. The default is 1,024.
+    /// request is not read before one of them starts. The default is 1,024. Those that wait are also
+    /// limited to about the length of four messages of the maximum length.
     pub waiting_requests: usize,
 }
 

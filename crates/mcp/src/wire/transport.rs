@@ -23,6 +23,10 @@ use super::lines::{Line, Lines};
 use super::message::Incoming;
 use super::outgoing::{Outgoing, Writing};
 
+/// No further message is read while the requests that wait are longer than this many messages of the
+/// maximum length.
+const WAITING_MESSAGES: usize = 4;
+
 /// Messages of one client.
 pub(crate) struct LineTransport<R> {
     lines: Lines<R>,
@@ -30,6 +34,8 @@ pub(crate) struct LineTransport<R> {
     in_flight: InFlight,
     /// Requests that wait until others have been answered.
     waiting: VecDeque<JsonRpcRequest<ClientRequest>>,
+    /// The length of the messages that were read since no request waited, in bytes.
+    waiting_bytes: usize,
     /// Answers to messages that were refused here.
     answers: VecDeque<ServerJsonRpcMessage>,
     /// `None` when the transport is closed.
@@ -53,6 +59,7 @@ where
             limits,
             in_flight: InFlight::new(limits.concurrent_requests),
             waiting: VecDeque::new(),
+            waiting_bytes: 0,
             answers: VecDeque::new(),
             outgoing: Some(outgoing),
             writing,
@@ -76,7 +83,7 @@ where
             return Step::End;
         }
 
-        let may_read = !self.is_at_end && self.waiting.len() < self.limits.waiting_requests;
+        let may_read = !self.is_at_end && self.has_room();
         tokio::select! {
             // Messages only overtake requests that cannot start yet.
             biased;
@@ -84,6 +91,17 @@ where
             place = self.in_flight.place(), if !self.waiting.is_empty() => self.start(place),
             line = self.lines.next(), if may_read => self.take(line),
         }
+    }
+
+    /// Returns whether another message may be read.
+    fn has_room(&mut self) -> bool {
+        if self.waiting.is_empty() {
+            self.waiting_bytes = 0;
+        }
+
+        let limits = &self.limits;
+        let max_bytes = limits.message_bytes.saturating_mul(WAITING_MESSAGES);
+        self.waiting.len() < limits.waiting_requests && self.waiting_bytes <= max_bytes
     }
 
     /// Starts the request that has waited longest.
@@ -102,11 +120,18 @@ where
                 let answer = Incoming::too_long(id, self.limits.message_bytes);
                 self.answers.push_back(answer);
             }
-            Line::Whole(text) => match Incoming::read(&text) {
-                Incoming::Message(message) => return self.take_message(*message),
-                Incoming::Refused(answers) => self.answers.extend(answers),
-                Incoming::Nothing => {}
-            },
+            Line::Whole(text) => return self.take_text(&text),
+        }
+        Step::Again
+    }
+
+    fn take_text(&mut self, text: &[u8]) -> Step {
+        self.waiting_bytes = self.waiting_bytes.saturating_add(text.len());
+
+        match Incoming::read(text) {
+            Incoming::Message(message) => return self.take_message(*message),
+            Incoming::Refused(answers) => self.answers.extend(answers),
+            Incoming::Nothing => {}
         }
         Step::Again
     }

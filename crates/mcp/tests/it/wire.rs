@@ -140,6 +140,32 @@ async fn a_client_that_does_not_read_stops_the_server_from_reading() {
     }
 }
 
+#[tokio::test(start_paused = true)]
+async fn long_requests_of_a_client_that_does_not_read_stop_the_server_from_reading() {
+    let limits = ServerLimits::default()
+        .with_message_bytes(64 * 1024)
+        .with_concurrent_requests(4);
+    let mut connection = Connection::open(limits).await;
+    let long = "x".repeat(60 * 1024);
+
+    let mut sent = 0_u64;
+    let writing = async {
+        loop {
+            let mut request = list(sent);
+            request["params"] = json!({"cursor": &long});
+            connection.send(&request).await;
+            sent += 1;
+        }
+    };
+    let writing = tokio::time::timeout(Duration::from_secs(1), writing).await;
+    assert!(writing.is_err());
+    assert!(sent < 20, "{sent} requests were read");
+
+    for _ in 0..sent {
+        assert!(connection.receive().await.is_some());
+    }
+}
+
 #[tokio::test]
 async fn an_id_in_use_is_refused_without_an_answer_to_the_first() {
     let limits = ServerLimits::default().with_concurrent_requests(1);
