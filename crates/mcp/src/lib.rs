@@ -4,7 +4,10 @@
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod server;
-pub use server::{Server, ServerBuilder};
+pub use server::Server;
+
+mod builder;
+pub use builder::ServerBuilder;
 
 #[cfg(feature = "http")]
 mod http;
@@ -17,10 +20,12 @@ pub use limits::ServerLimits;
 mod error;
 pub use error::ServerError;
 
+mod added;
 mod arguments;
 mod connection;
 mod guided;
 mod handler;
+mod info;
 mod prompts;
 mod resources;
 mod sequential;
@@ -31,6 +36,9 @@ mod tool;
 mod tools;
 mod unknown_request;
 mod wire;
+
+/// The SDK of the protocol, for [`ServerBuilder::with_handler`].
+pub use rmcp;
 
 /// The code in the README, compiled and run as a doctest.
 #[cfg(doctest)]

@@ -1,21 +1,24 @@
 use std::fmt;
 use std::future::Future;
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use cogwork_strategies::Strategies;
 use rmcp::ServiceExt;
+use rmcp::model::ServerConfig;
 use rmcp::service::{QuitReason, ServerInitializeError};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
+use crate::added::AddedHandler;
+use crate::builder::ServerBuilder;
 use crate::connection::Connection;
 use crate::handler::Handler;
+use crate::info::info;
 use crate::resources::{Subscriptions, Views};
-use crate::solve::{SolveSettings, Tasks};
+use crate::solve::Tasks;
 use crate::store::{Owner, SessionStore};
-use crate::tool::ListedTool;
+use crate::tools::ServerTools;
 use crate::wire::LineTransport;
 use crate::{ServerError, ServerLimits};
 
@@ -40,7 +43,9 @@ pub struct Server {
 
 /// What all connections share.
 pub(crate) struct Shared {
-    pub(crate) tools: Vec<ListedTool>,
+    pub(crate) info: ServerConfig,
+    pub(crate) tools: ServerTools,
+    pub(crate) added: Option<AddedHandler>,
     pub(crate) requests: Semaphore,
     pub(crate) limits: ServerLimits,
     pub(crate) store: SessionStore,
@@ -52,15 +57,7 @@ pub(crate) struct Shared {
 impl Server {
     /// Returns a builder for a server that keeps its sessions in memory.
     pub fn builder() -> ServerBuilder {
-        ServerBuilder {
-            data: None,
-            is_strict: false,
-            has_thought_log: false,
-            limits: ServerLimits::default(),
-            strategies: Strategies::default(),
-            has_think_strategies: false,
-            solve: SolveSettings::default(),
-        }
+        ServerBuilder::new()
     }
 
     /// Serves one client over the standard input and output, until it disconnects or until
@@ -139,107 +136,15 @@ impl fmt::Debug for Server {
     }
 }
 
-/// Creates a [`Server`].
-#[derive(Debug, Clone)]
-pub struct ServerBuilder {
-    pub(crate) data: Option<PathBuf>,
-    pub(crate) is_strict: bool,
-    pub(crate) has_thought_log: bool,
-    pub(crate) limits: ServerLimits,
-    pub(crate) strategies: Strategies,
-    pub(crate) has_think_strategies: bool,
-    pub(crate) solve: SolveSettings,
-}
-
 impl ServerBuilder {
-    /// Sets the folder in which sessions are kept. It is created if it doesn't exist, for the
-    /// current user only. By default, sessions are kept in memory.
-    #[must_use]
-    pub fn with_data(mut self, folder: impl Into<PathBuf>) -> Self {
-        self.data = Some(folder.into());
-        self
-    }
-
-    /// Sets whether `sequentialthinking` refuses to revise, or to branch from, a thought that doesn't
-    /// exist. By default, it accepts them, as the original does.
-    #[must_use]
-    pub fn with_strict(mut self, is_strict: bool) -> Self {
-        self.is_strict = is_strict;
-        self
-    }
-
-    /// Sets whether each thought of `sequentialthinking` is written to the standard error output, as
-    /// one line of at most 1,000 characters of it. By default, they aren't.
-    #[must_use]
-    pub fn with_thought_log(mut self, has_thought_log: bool) -> Self {
-        self.has_thought_log = has_thought_log;
-        self
-    }
-
-    /// Sets the limits.
-    #[must_use]
-    pub fn with_limits(mut self, limits: ServerLimits) -> Self {
-        self.limits = limits;
-        self
-    }
-
-    /// Adds strategies to the nine that are built in, for all tools that follow a strategy. It
-    /// replaces those of an earlier call.
-    ///
-    /// Sessions record which rules they follow. If the stages or the parameters of a strategy have
-    /// changed since a session began, opening the session is an error. Descriptions and prompts may
-    /// change.
-    #[must_use]
-    pub fn with_strategies(mut self, strategies: Strategies) -> Self {
-        self.strategies = strategies;
-        self
-    }
-
-    /// Sets whether the tools of the server think-strategies are listed in addition: their names
-    /// and arguments, on the sessions of `think`. The default is `false`, since every tool takes
-    /// room in the context of a model, and `think` and `think_session` understand most of these
-    /// arguments as well.
-    ///
-    /// | `think-strategies` | meaning here |
-    /// |---|---|
-    /// | `thought`, `totalThoughts`, `nextThoughtNeeded`, `needsMoreThoughts` | the same |
-    /// | `strategy`, `sessionPurpose` | of the session that the first thought begins; later, another `strategy` changes it |
-    /// | `thoughtNumber` | 1 begins a new session; otherwise, thoughts are numbered by the server |
-    /// | `branchFromThought`, `branchId` | `branchFrom` and `branch` of `think` |
-    /// | `revisesThought` | `revises` of `think` |
-    /// | `action`, `observation` and others, such as `approachId` | parameters of the stage, in snake case |
-    /// | `plannedActions` | the parameters `plan` and `tool_calls`, or `action` and `action_input` |
-    /// | `actionResults` | the parameter `evidence` or `observation` |
-    /// | `finalAnswer` | added to the text; the thought is in a final stage if one may follow |
-    /// | `qualityRating`, `isRevision` | ignored |
-    ///
-    /// The stage follows from the arguments: it is the only one that may follow, or the one whose
-    /// parameters are given. Otherwise, the answer asks for a `stage`. Sessions may end early.
-    ///
-    /// | `think-tools` | meaning here |
-    /// |---|---|
-    /// | `create-branch` | a fork, with a first `thought` if there is one |
-    /// | `server-status` | no servers |
-    /// | `connect-server`, `execute-actions` | refused: the first one starts any command that a model writes, and the assistant calls tools itself |
-    ///
-    /// | `think-session-manager` | meaning here |
-    /// |---|---|
-    /// | `list`, `get`, `resume`, `search` | the operations of `think_session` (`get` is `show`) |
-    /// | `sortBy` | `timestamp`, `thoughtCount` or `duration`; there is no complexity or quality |
-    /// | `completionStatus` | `open` or `complete` |
-    /// | `includeTopics`, `minScore` | ignored |
-    #[must_use]
-    pub fn with_think_strategies(mut self, is_listed: bool) -> Self {
-        self.has_think_strategies = is_listed;
-        self
-    }
-
     /// Opens the database of sessions and returns the server. May block.
     ///
     /// # Errors
     ///
     /// Returns an error if the folder can't be created, if the database can't be opened, isn't
-    /// one of sessions, or is of another version, or if a strategy has the name of a built-in one.
+    /// one of sessions, or is of another version, if a strategy or a tool has the name of a built-in
+    /// one, if a built-in tool to be served doesn't exist, or if an added tool isn't
+    /// [ready](cogwork_tools::Tool::ready).
     pub fn open(self) -> Result<Server, ServerError> {
         let mut strategies = Strategies::built_in();
         let added = strategies.extend(self.strategies.clone());
@@ -250,9 +155,11 @@ impl ServerBuilder {
         let store = store.with_strategies(strategies);
 
         let tasks = Tasks::default();
-        let tools = crate::tools::all(&store, &self, &tasks);
+        let tools = ServerTools::new(&store, &self, &tasks)?;
         let shared = Shared {
-            tools: tools.into_iter().map(ListedTool::new).collect(),
+            info: info(&self, &tools),
+            tools,
+            added: self.handler,
             requests: Semaphore::new(self.limits.concurrent_requests),
             limits: self.limits,
             views: Views::new(&store),

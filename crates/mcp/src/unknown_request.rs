@@ -16,24 +16,32 @@ const REASON: usize = 200;
 
 /// Returns what is wrong with a request.
 pub(crate) fn error(request: &CustomRequest) -> ErrorData {
+    match problem(request) {
+        Some(problem) => invalid_params(Name(&request.method), &problem),
+        None => unknown_method(&request.method),
+    }
+}
+
+/// Returns whether a request is unknown to the server, rather than one that can't be read.
+pub(crate) fn is_unknown(request: &CustomRequest) -> bool {
+    problem(request).is_none()
+}
+
+/// Returns why the parameters of a known method can't be read.
+fn problem(request: &CustomRequest) -> Option<String> {
     // An error about `null` would be harder to understand than one about a missing field.
     let params = request.params.clone();
     let params = params.unwrap_or_else(|| Value::Object(Map::new()));
-    let problem = match request.method.as_str() {
-        "initialize" => problem::<InitializeRequestParams>(params),
-        "tools/call" => problem::<CallToolRequestParams>(params),
-        "resources/read" => problem::<ReadResourceRequestParams>(params),
-        "prompts/get" => problem::<GetPromptRequestParams>(params),
-        "completion/complete" => problem::<CompleteRequestParams>(params),
+    match request.method.as_str() {
+        "initialize" => problem_of::<InitializeRequestParams>(params),
+        "tools/call" => problem_of::<CallToolRequestParams>(params),
+        "resources/read" => problem_of::<ReadResourceRequestParams>(params),
+        "prompts/get" => problem_of::<GetPromptRequestParams>(params),
+        "completion/complete" => problem_of::<CompleteRequestParams>(params),
         "tools/list" | "resources/list" | "prompts/list" | "resources/templates/list" => {
             Some("expected an object with a string `cursor`".to_owned())
         }
         _ => None,
-    };
-
-    match problem {
-        Some(problem) => invalid_params(Name(&request.method), &problem),
-        None => unknown_method(&request.method),
     }
 }
 
@@ -43,7 +51,7 @@ pub(crate) fn unknown_method(method: &str) -> ErrorData {
     ErrorData::new(ErrorCode::METHOD_NOT_FOUND, message, None)
 }
 
-fn problem<T: DeserializeOwned>(params: Value) -> Option<String> {
+fn problem_of<T: DeserializeOwned>(params: Value) -> Option<String> {
     match serde_json::from_value::<T>(params) {
         Ok(_) => Some("a field of `_meta` has the wrong type".to_owned()),
         Err(error) => Some(error.to_string()),

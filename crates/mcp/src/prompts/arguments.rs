@@ -14,6 +14,14 @@ use crate::store::SessionId;
 /// The name of the prompt for the loop of thoughts with a plan, which isn't a strategy.
 pub(super) const LOOP: &str = "loop";
 
+/// Which ways to follow a strategy a server has tools for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Ways {
+    pub(crate) think: bool,
+    pub(crate) begin: bool,
+    pub(crate) solve: bool,
+}
+
 /// A way to follow a strategy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Way {
@@ -27,14 +35,14 @@ pub(super) enum Way {
 
 impl Way {
     /// Returns the ways to follow the method of this name. The first one is the default.
-    pub(super) fn all(name: &str, has_solve: bool) -> Vec<Self> {
+    pub(super) fn all(name: &str, ways: Ways) -> Vec<Self> {
         let is_loop = name == LOOP;
         // Strategies of the user have a table, but no driver.
         let has_driver = is_loop || StrategyName::from_str(name).is_ok();
 
-        let think = (!is_loop).then_some(Self::Think);
-        let begin = has_driver.then_some(Self::Begin);
-        let solve = (has_driver && has_solve).then_some(Self::Solve);
+        let think = (!is_loop && ways.think).then_some(Self::Think);
+        let begin = (has_driver && ways.begin).then_some(Self::Begin);
+        let solve = (has_driver && ways.solve).then_some(Self::Solve);
         [think, begin, solve].into_iter().flatten().collect()
     }
 

@@ -4,15 +4,25 @@ use cogwork_strategies::{Strategies, Strategy};
 use rmcp::ErrorData;
 use rmcp::model::{CompleteRequestParams, CompleteResult, CompletionInfo, Reference};
 
-use super::arguments::Way;
-use crate::resources::SessionFormat;
+use super::arguments::{Way, Ways};
+use super::get::exists;
+use crate::resources::{self, SessionFormat};
 use crate::store::{Filter, Owner, SessionId, SessionStore};
+
+/// Returns whether the prompt or the template is one of the server.
+pub(crate) fn completes(reference: &Reference, strategies: &Strategies, offered: Ways) -> bool {
+    match reference {
+        Reference::Prompt(prompt) => exists(&prompt.name, strategies, offered),
+        Reference::Resource(template) => resources::is_template(&template.uri),
+        _ => false,
+    }
+}
 
 /// Returns the values of an argument that begin with what was typed.
 pub(crate) async fn complete(
     store: &SessionStore,
     owner: &Owner,
-    has_solve: bool,
+    offered: Ways,
     request: CompleteRequestParams,
 ) -> Result<CompleteResult, ErrorData> {
     let typed = &request.argument.value;
@@ -22,7 +32,7 @@ pub(crate) async fn complete(
         Completed::Stages(strategies) => stages(&strategies),
         Completed::Formats => owned(SessionFormat::ALL.map(SessionFormat::as_str)),
         Completed::Ways { prompt } => {
-            let ways = Way::all(&prompt, has_solve);
+            let ways = Way::all(&prompt, offered);
             ways.into_iter()
                 .map(|way| way.as_str().to_owned())
                 .collect()

@@ -1,20 +1,27 @@
 //! Returning a prompt.
 
+use cogwork_strategies::Strategies;
 use rmcp::ErrorData;
 use rmcp::model::{GetPromptRequestParams, GetPromptResult, PromptMessage, Role};
 
-use super::arguments::{LOOP, PromptArguments, Way};
+use super::arguments::{LOOP, PromptArguments, Way, Ways};
 use super::text;
 use crate::store::SessionStore;
+
+/// Returns whether there is a prompt of this name.
+pub(crate) fn exists(name: &str, strategies: &Strategies, offered: Ways) -> bool {
+    let is_known = name == LOOP || strategies.get(name).is_ok();
+    is_known && !Way::all(name, offered).is_empty()
+}
 
 /// Returns the messages of a prompt.
 pub(crate) fn get(
     store: &SessionStore,
-    has_solve: bool,
+    offered: Ways,
     request: GetPromptRequestParams,
 ) -> Result<GetPromptResult, ErrorData> {
     let is_loop = request.name == LOOP;
-    let ways = Way::all(&request.name, has_solve);
+    let ways = Way::all(&request.name, offered);
 
     let strategy = match store.strategies().get(&request.name) {
         Ok(strategy) => Some(strategy),
@@ -24,6 +31,10 @@ pub(crate) fn get(
             return Err(ErrorData::invalid_params(message, None));
         }
     };
+    if ways.is_empty() {
+        let message = "there is no such prompt, because the server has no tool for it";
+        return Err(ErrorData::invalid_params(message, None));
+    }
     let arguments = PromptArguments::read(request.arguments, &ways, store.limits())?;
 
     let name = strategy.map_or(LOOP, |strategy| strategy.name());

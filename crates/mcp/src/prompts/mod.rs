@@ -7,6 +7,7 @@ mod get;
 mod list;
 mod text;
 
-pub(crate) use completion::complete;
-pub(crate) use get::get;
+pub(crate) use arguments::Ways;
+pub(crate) use completion::{complete, completes};
+pub(crate) use get::{exists, get};
 pub(crate) use list::list;

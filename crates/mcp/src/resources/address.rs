@@ -14,6 +14,11 @@ const MAX_BYTES: usize = 4_096;
 const SESSIONS: &str = "cogwork://sessions/";
 const STRATEGIES: &str = "cogwork://strategies/";
 
+/// Returns whether a template of URIs is one of the server.
+pub(crate) fn is_template(uri: &str) -> bool {
+    uri.starts_with(SESSIONS) || uri.starts_with(STRATEGIES)
+}
+
 /// What isn't encoded in a part of a path.
 const PLAIN: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'-')

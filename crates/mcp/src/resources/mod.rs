@@ -14,7 +14,7 @@ mod view;
 mod views;
 mod watching;
 
-pub(crate) use address::Address;
+pub(crate) use address::{Address, is_template};
 pub(crate) use entries::EntriesView;
 pub(crate) use list::{list, templates};
 pub(crate) use read::read;

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use cogwork_flow::CancellationToken;
 use rmcp::ErrorData;
 use rmcp::model::{ResourceUpdatedNotificationParam, SubscriptionFilter};
-use rmcp::service::{Peer, RoleServer, SubscriptionContext, SubscriptionSink};
+use rmcp::service::{Peer, RoleServer, SubscriptionSink};
 use tokio::sync::broadcast::Receiver;
 use tokio::sync::broadcast::error::{RecvError, TryRecvError};
 
@@ -97,16 +97,21 @@ pub(crate) fn accepted(requested: &SubscriptionFilter, most: usize) -> Subscript
 }
 
 /// Notifies a client without a handshake, until it cancels the request.
-pub(crate) async fn listen(store: &SessionStore, owner: &Owner, context: &SubscriptionContext) {
+pub(crate) async fn listen(
+    store: &SessionStore,
+    owner: &Owner,
+    sink: SubscriptionSink,
+    cancelled: CancellationToken,
+) {
     let changes = Changes {
         receiver: store.changes(),
         owner: owner.clone(),
     };
-    let target = Target::Sink(context.sink().clone());
+    let target = Target::Sink(sink);
 
     tokio::select! {
         () = notify(changes, &target) => {}
-        () = context.cancelled() => {}
+        () = cancelled.cancelled() => {}
     }
 }
 

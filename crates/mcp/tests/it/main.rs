@@ -11,6 +11,7 @@
 mod process;
 mod support;
 
+mod added;
 mod guided;
 mod handshake;
 mod host;

@@ -1,0 +1,337 @@
+//! The methods of the protocol.
+
+#![allow(
+    deprecated,
+    reason = "hosts with a handshake subscribe and log in this way"
+)]
+
+use rmcp::model::{
+    CallToolRequestParams, CallToolResponse, CancelTaskParams, CancelTaskRequest,
+    CancelledNotification, CancelledNotificationParam, CompleteRequest, CompleteRequestParams,
+    CompleteResult, CustomNotification, CustomRequest, CustomResult, GetPromptRequestParams,
+    GetPromptResponse, GetTaskParams, GetTaskRequest, GetTaskResult, InitializedNotification,
+    ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult,
+    PaginatedRequestParams, ProgressNotification, ProgressNotificationParam,
+    ReadResourceRequestParams, ReadResourceResponse, RootsListChangedNotification, ServerConfig,
+    ServerResult, SetLevelRequest, SetLevelRequestMethod, SetLevelRequestParams, SubscribeRequest,
+    SubscribeRequestParams, SubscriptionFilter, Tool, UnsubscribeRequest, UnsubscribeRequestParams,
+    UpdateTaskParams, UpdateTaskRequest,
+};
+use rmcp::service::{NotificationContext, RequestContext, RoleServer, SubscriptionContext};
+use rmcp::{ErrorData, ServerHandler};
+
+use super::{Handler, is_of_newer_generation};
+use crate::added;
+use crate::resources;
+use crate::server::Shared;
+use crate::{prompts, unknown_request};
+
+impl ServerHandler for Handler {
+    fn get_info(&self) -> ServerConfig {
+        self.shared.info.clone()
+    }
+
+    async fn list_tools(
+        &self,
+        request: Option<PaginatedRequestParams>,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ListToolsResult, ErrorData> {
+        let definitions = self.shared.tools.listed().cloned();
+        let own = ListToolsResult::with_all_items(definitions.collect());
+        match &self.shared.added {
+            Some(added) => added.list_tools(own, request, context).await,
+            None => Ok(own),
+        }
+    }
+
+    fn get_tool(&self, name: &str) -> Option<Tool> {
+        let own = self.shared.tools.find(name);
+        let added = self.shared.added.as_ref();
+        own.map(|tool| tool.definition.clone())
+            .or_else(|| added.and_then(|added| added.tool(name)))
+    }
+
+    async fn call_tool(
+        &self,
+        request: CallToolRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        let _permit = self.permit().await?;
+
+        if let Some(tool) = self.shared.tools.find(&request.name) {
+            return self.call_own(tool, request, &context).await;
+        }
+        if let Some(added) = self.with(|added| added.tools.is_some()) {
+            return added.call_tool(request, context).await;
+        }
+        tracing::debug!("an unknown tool was called");
+        Ok(self.unknown_tool(&request.name).into_response())
+    }
+
+    async fn list_resources(
+        &self,
+        request: Option<PaginatedRequestParams>,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ListResourcesResult, ErrorData> {
+        let _permit = self.permit().await?;
+        self.begin_notifications(&context);
+
+        let own = match added::is_added_page(request.as_ref()) {
+            false => self.own_resources(request.clone()).await?,
+            true => ListResourcesResult::default(),
+        };
+        match &self.shared.added {
+            Some(added) => added.list_resources(own, request, context).await,
+            None => Ok(own),
+        }
+    }
+
+    async fn list_resource_templates(
+        &self,
+        request: Option<PaginatedRequestParams>,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ListResourceTemplatesResult, ErrorData> {
+        let own = match self.has_sessions() {
+            true => resources::templates(),
+            false => ListResourceTemplatesResult::default(),
+        };
+        match &self.shared.added {
+            Some(added) => added.list_resource_templates(own, request, context).await,
+            None => Ok(own),
+        }
+    }
+
+    async fn read_resource(
+        &self,
+        request: ReadResourceRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ReadResourceResponse, ErrorData> {
+        let _permit = self.permit().await?;
+        if let Some(added) = self.for_resource(&request.uri) {
+            return added.read_resource(request, context).await;
+        }
+
+        let owner = self.connection.owner();
+        let Shared { store, views, .. } = &*self.shared;
+        let result = resources::read(store, views, owner, request.uri).await?;
+        Ok(result.into())
+    }
+
+    async fn list_prompts(
+        &self,
+        request: Option<PaginatedRequestParams>,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ListPromptsResult, ErrorData> {
+        let strategies = self.shared.store.strategies();
+        let own = prompts::list(strategies, self.shared.tools.ways());
+        match &self.shared.added {
+            Some(added) => added.list_prompts(own, request, context).await,
+            None => Ok(own),
+        }
+    }
+
+    async fn get_prompt(
+        &self,
+        request: GetPromptRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<GetPromptResponse, ErrorData> {
+        let _permit = self.permit().await?;
+        let Shared { store, tools, .. } = &*self.shared;
+
+        let is_own = prompts::exists(&request.name, store.strategies(), tools.ways());
+        if let Some(added) = self.with(|added| added.prompts.is_some() && !is_own) {
+            return added.get_prompt(request, context).await;
+        }
+        let prompt = prompts::get(store, tools.ways(), request)?;
+        Ok(prompt.into())
+    }
+
+    async fn complete(
+        &self,
+        request: CompleteRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CompleteResult, ErrorData> {
+        let _permit = self.permit().await?;
+        let Shared { store, tools, .. } = &*self.shared;
+
+        let is_own = prompts::completes(&request.r#ref, store.strategies(), tools.ways());
+        if let Some(added) = self.with(|added| added.completions.is_some() && !is_own) {
+            let result = added.ask(CompleteRequest::new(request), context).await?;
+            return added::of_kind!(result, ServerResult::CompleteResult);
+        }
+        let owner = self.connection.owner();
+        prompts::complete(store, owner, tools.ways(), request).await
+    }
+
+    async fn set_level(
+        &self,
+        request: SetLevelRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        let Some(added) = self.with(|added| added.logging.is_some()) else {
+            return Err(ErrorData::method_not_found::<SetLevelRequestMethod>());
+        };
+        let result = added.ask(SetLevelRequest::new(request), context).await;
+        result.map(|_| ())
+    }
+
+    async fn subscribe(
+        &self,
+        request: SubscribeRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        if let Some(added) = self.for_resource(&request.uri) {
+            let result = added.ask(SubscribeRequest::new(request), context).await;
+            return result.map(|_| ());
+        }
+        self.begin_notifications(&context);
+        let most = self.shared.limits.subscriptions;
+        self.subscriptions.add(request.uri, most)
+    }
+
+    async fn unsubscribe(
+        &self,
+        request: UnsubscribeRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        if let Some(added) = self.for_resource(&request.uri) {
+            let result = added.ask(UnsubscribeRequest::new(request), context).await;
+            return result.map(|_| ());
+        }
+        self.subscriptions.remove(&request.uri);
+        Ok(())
+    }
+
+    fn accepted_subscription_filter(
+        &self,
+        requested: &SubscriptionFilter,
+    ) -> Option<SubscriptionFilter> {
+        let most = self.shared.limits.subscriptions;
+        let own = resources::accepted(requested, most);
+        let added = self.shared.added.as_ref();
+        match added.and_then(|added| added.accepted(requested)) {
+            Some(added) => Some(added::joined_filter(own, added)),
+            None => Some(own),
+        }
+    }
+
+    async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
+        let Shared { store, added, .. } = &*self.shared;
+        let owner = self.connection.owner();
+        let sink = context.sink().clone();
+        let stop = context.request_context().ct.clone();
+
+        let own = resources::listen(store, owner, sink, stop);
+        let Some(added) = added else {
+            own.await;
+            return Ok(());
+        };
+        let (result, ()) = tokio::join!(added.listen(context), own);
+        result
+    }
+
+    async fn get_task(
+        &self,
+        request: GetTaskParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<GetTaskResult, ErrorData> {
+        let tasks = self.shared.tasks.of(self.connection(&context).owner());
+        let own = tasks.get_task(&request.task_id).map(GetTaskResult::new);
+        let Some(added) = self.for_task(&own) else {
+            return own;
+        };
+        let result = added.ask(GetTaskRequest::new(request), context).await?;
+        added::of_kind!(result, ServerResult::GetTaskResult)
+    }
+
+    async fn update_task(
+        &self,
+        request: UpdateTaskParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        let tasks = self.shared.tasks.of(self.connection(&context).owner());
+        let own = tasks.update_task(&request.task_id, request.input_responses.clone());
+        let Some(added) = self.for_task(&own) else {
+            return own;
+        };
+        let result = added.ask(UpdateTaskRequest::new(request), context).await;
+        result.map(|_| ())
+    }
+
+    async fn cancel_task(
+        &self,
+        request: CancelTaskParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        let tasks = self.shared.tasks.of(self.connection(&context).owner());
+        let own = tasks.cancel_task(&request.task_id);
+        let Some(added) = self.for_task(&own) else {
+            return own;
+        };
+        let result = added.ask(CancelTaskRequest::new(request), context).await;
+        result.map(|_| ())
+    }
+
+    async fn on_custom_request(
+        &self,
+        request: CustomRequest,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CustomResult, ErrorData> {
+        if request.method == "initialize" && is_of_newer_generation(&context) {
+            return Err(unknown_request::unknown_method(&request.method));
+        }
+        if let Some(added) = &self.shared.added
+            && unknown_request::is_unknown(&request)
+        {
+            let result = added.ask(request, context).await?;
+            return added::of_kind!(result, ServerResult::CustomResult);
+        }
+        Err(unknown_request::error(&request))
+    }
+
+    async fn on_cancelled(
+        &self,
+        notification: CancelledNotificationParam,
+        context: NotificationContext<RoleServer>,
+    ) {
+        if let Some(added) = &self.shared.added {
+            let notification = CancelledNotification::new(notification);
+            added.notify(notification, context).await;
+        }
+    }
+
+    async fn on_progress(
+        &self,
+        notification: ProgressNotificationParam,
+        context: NotificationContext<RoleServer>,
+    ) {
+        if let Some(added) = &self.shared.added {
+            let notification = ProgressNotification::new(notification);
+            added.notify(notification, context).await;
+        }
+    }
+
+    async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
+        if let Some(added) = &self.shared.added {
+            let notification = InitializedNotification::default();
+            added.notify(notification, context).await;
+        }
+    }
+
+    async fn on_roots_list_changed(&self, context: NotificationContext<RoleServer>) {
+        if let Some(added) = &self.shared.added {
+            let notification = RootsListChangedNotification::default();
+            added.notify(notification, context).await;
+        }
+    }
+
+    async fn on_custom_notification(
+        &self,
+        notification: CustomNotification,
+        context: NotificationContext<RoleServer>,
+    ) {
+        if let Some(added) = &self.shared.added {
+            added.notify(notification, context).await;
+        }
+    }
+}

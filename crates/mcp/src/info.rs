@@ -1,0 +1,58 @@
+//! What clients read about the server first.
+
+use rmcp::model::{Implementation, ServerCapabilities, ServerConfig};
+
+use crate::added::{AddedHandler, joined};
+use crate::builder::ServerBuilder;
+use crate::tools::ServerTools;
+
+/// Which tool is for what.
+const INSTRUCTIONS: &str = include_str!("instructions.md");
+
+/// Returns the name, the capabilities and the instructions.
+pub(crate) fn info(settings: &ServerBuilder, tools: &ServerTools) -> ServerConfig {
+    let added = settings.handler.as_ref().map(AddedHandler::info);
+    let added = added.unwrap_or_default();
+
+    let mut info = ServerConfig::new(joined(capabilities(tools), added.capabilities));
+    info.server_info = Implementation::new(&settings.name, &settings.version);
+
+    let built_in = tools.has_built_in_ones().then(|| instructions(tools));
+    let parts = [settings.instructions.clone(), built_in, added.instructions];
+    let parts: Vec<_> = parts.into_iter().flatten().collect();
+    info.instructions = Some(parts.join("\n\n")).filter(|text| !text.is_empty());
+    info
+}
+
+fn capabilities(tools: &ServerTools) -> ServerCapabilities {
+    if !tools.has_built_in_ones() {
+        return ServerCapabilities::builder().enable_tools().build();
+    }
+
+    ServerCapabilities::builder()
+        .enable_tools()
+        .enable_prompts()
+        .enable_completions()
+        .enable_resources()
+        .enable_resources_subscribe()
+        .enable_resources_list_changed()
+        .enable_tasks()
+        .build()
+}
+
+/// Returns the instructions without the lines about tools that this server doesn't have.
+fn instructions(tools: &ServerTools) -> String {
+    let is_about_listed = |line: &&str| match line.strip_prefix("- `") {
+        Some(line) => {
+            let name = line.split('`').next();
+            name.is_some_and(|name| tools.lists_built_in(name))
+        }
+        None => true,
+    };
+    let lines: Vec<_> = INSTRUCTIONS
+        .trim()
+        .lines()
+        .filter(is_about_listed)
+        .collect();
+    lines.join("\n")
+}

@@ -1,0 +1,136 @@
+//! Servers with some of the built-in tools.
+
+use cogwork_mcp::{Server, ServerBuilder};
+use cogwork_tools::schemars::{self, JsonSchema};
+use cogwork_tools::{Tools, function};
+use rmcp::model::GetPromptRequestParams;
+use serde::Deserialize;
+use serde_json::json;
+
+use crate::support::{Client, call, connect, text};
+
+#[derive(Deserialize, JsonSchema)]
+struct Empty {}
+
+const NONE: [&str; 0] = [];
+
+async fn names(client: &Client) -> Vec<String> {
+    let tools = client.list_all_tools().await.expect("tools");
+    tools
+        .into_iter()
+        .map(|tool| tool.name.into_owned())
+        .collect()
+}
+
+async fn with_only(names: &[&'static str]) -> Client {
+    let builder = Server::builder().with_built_in_tools(names.iter().copied());
+    connect(builder).await
+}
+
+fn problem(builder: ServerBuilder) -> String {
+    let error = builder.open().expect_err("the server is refused");
+    error.to_string()
+}
+
+#[tokio::test]
+async fn only_the_chosen_tools_exist() {
+    let client = with_only(&["sequentialthinking"]).await;
+
+    assert_eq!(names(&client).await, ["sequentialthinking"]);
+    let result = call(&client, "think", json!({})).await;
+    assert_eq!(result.is_error, Some(true));
+    assert_eq!(
+        text(&result),
+        "there is no tool `think`; expected `sequentialthinking`"
+    );
+}
+
+#[tokio::test]
+async fn the_instructions_are_about_the_chosen_tools() {
+    let client = with_only(&["begin", "answer"]).await;
+
+    let info = client.peer_info().expect("a server");
+    let instructions = info.instructions.as_deref().expect("instructions");
+    assert!(instructions.contains("- `begin`"));
+    assert!(!instructions.contains("- `think`"));
+}
+
+#[tokio::test]
+async fn prompts_are_for_tools_that_exist() {
+    let thinking = with_only(&["think"]).await;
+    let prompts = thinking.list_all_prompts().await.expect("prompts");
+    let names: Vec<_> = prompts.iter().map(|prompt| prompt.name.as_str()).collect();
+    assert_eq!(names.len(), 9);
+    assert!(!names.contains(&"loop"));
+
+    let listing = with_only(&["sequentialthinking"]).await;
+    assert!(
+        listing
+            .list_all_prompts()
+            .await
+            .expect("prompts")
+            .is_empty()
+    );
+    let request = GetPromptRequestParams::new("react");
+    assert!(listing.get_prompt(request).await.is_err());
+}
+
+#[tokio::test]
+async fn without_built_in_tools_there_is_nothing_of_them() {
+    let client = with_only(&NONE).await;
+
+    let info = client.peer_info().expect("a server");
+    assert_eq!(info.instructions, None);
+    assert!(info.capabilities.prompts.is_none());
+    assert!(info.capabilities.resources.is_none());
+    assert!(names(&client).await.is_empty());
+    assert!(
+        client
+            .list_all_resources()
+            .await
+            .expect("a list")
+            .is_empty()
+    );
+}
+
+#[tokio::test]
+async fn names_and_instructions_of_the_program_come_first() {
+    let builder = Server::builder()
+        .with_name("orders", "1.2.3")
+        .with_instructions("Ask for the number of the order first.");
+    let client = connect(builder).await;
+
+    let info = client.peer_info().expect("a server");
+    let server = info.server_info.as_ref().expect("a name");
+    assert_eq!(server.name, "orders");
+    assert_eq!(server.version, "1.2.3");
+    let instructions = info.instructions.as_deref().expect("instructions");
+    assert!(instructions.starts_with("Ask for the number of the order first.\n\nTools for"));
+}
+
+#[test]
+fn unknown_built_in_tools_are_refused() {
+    assert_eq!(
+        problem(Server::builder().with_built_in_tools(["thinking"])),
+        "there is no built-in tool `thinking`; expected `sequentialthinking`, `think`, `think_session`, `begin`, \
+         `answer` or `solve`"
+    );
+}
+
+#[tokio::test]
+async fn the_name_of_a_tool_that_is_left_out_is_free() {
+    let own = function("solve", "Solves.", |_: Empty| async { Ok("solved") });
+    let tools = Tools::new().with(own).expect("a valid tool");
+    let builder = Server::builder()
+        .with_tools(tools)
+        .with_built_in_tools(["think"]);
+    let client = connect(builder).await;
+
+    let result = call(&client, "solve", json!({})).await;
+    assert_eq!(text(&result), "solved");
+
+    // The prompts are for the built-in tool of this name, which isn't there.
+    let prompts = client.list_all_prompts().await.expect("prompts");
+    let shown = format!("{prompts:?}");
+    assert!(!shown.contains("`solve`"), "{shown}");
+}

@@ -1,0 +1,6 @@
+//! What programs serve in addition to the built-in tools.
+
+mod choice;
+mod handler;
+mod snapshots_of_lists;
+mod tools;
