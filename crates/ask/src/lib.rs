@@ -76,6 +76,9 @@ pub use format::Format;
 mod repair;
 pub use repair::{Repair, RepairKind};
 
+mod json;
+pub use json::{Cut, FoundObject, MendedJson, find_object};
+
 mod offload;
 pub use offload::{offload, read_inline};
 

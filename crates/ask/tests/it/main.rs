@@ -4,4 +4,5 @@ mod allowance;
 mod answers;
 mod asking;
 mod growing;
+mod json;
 mod shown;

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use cogwork_ask::{Repair, RepairKind, stated_answer};
+use cogwork_ask::{FoundObject, Repair, RepairKind, find_object, stated_answer};
 use cogwork_llm::split_thinking;
 use cogwork_read::charge;
 use cogwork_text::{Name, NameList};
@@ -13,7 +13,6 @@ use serde_json::Value;
 
 use super::StageReply;
 use super::form::{Field, Form, THOUGHT};
-use super::json::{self, FoundObject};
 use super::values::{folded, plain, says_nothing, typed, unfenced};
 use crate::{Mistyped, Parameter, ParameterType};
 
@@ -73,7 +72,7 @@ pub(super) fn read_json(text: &str, form: &Form) -> Result<Read, String> {
     let names = names(form);
     let known = known(&names);
 
-    let Some(object) = json::find(answer, |key| known(key).is_some()) else {
+    let Some(object) = find_object(answer, |key| known(key).is_some()) else {
         return read_instead_of_json(answer, form);
     };
 
@@ -81,6 +80,7 @@ pub(super) fn read_json(text: &str, form: &Form) -> Result<Read, String> {
         object,
         mut repairs,
         is_cut,
+        ..
     } = object;
 
     // The lines are counted from the start of the raw reply.

@@ -75,7 +75,7 @@ const OTHER_REASONS: [(&str, &[&str], &str); 17] = [
         "this moves the cursor of a terminal",
     ),
     (
-        "strategies/src/drive/json/mend.rs",
+        "ask/src/json/mend.rs",
         &["is_control("],
         "JSON needs these escaped",
     ),

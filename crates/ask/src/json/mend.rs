@@ -3,9 +3,10 @@
 //! The text is rewritten as strict JSON in one pass, and then parsed. A text that is cut off ends
 //! before the last value that may be incomplete, and its brackets are closed.
 
-use cogwork_ask::{Repair, RepairKind};
 use cogwork_read::charge;
-use serde_json::{Map, Value};
+use serde_json::Value;
+
+use crate::{Repair, RepairKind};
 
 /// The maximum nesting of objects and lists.
 const MAX_DEPTH: usize = 64;
@@ -13,46 +14,119 @@ const MAX_DEPTH: usize = 64;
 /// The maximum number of repairs that are reported.
 const MAX_REPAIRS: usize = 100;
 
-/// An object that was read from the start of a text.
-pub(super) struct Mended {
-    pub(super) object: Map<String, Value>,
-    pub(super) repairs: Vec<Repair>,
-    /// The number of bytes that were read.
-    pub(super) length: usize,
-    /// Whether the text ended inside the object.
-    pub(super) is_cut: bool,
+/// An object or list in a text of a model, rewritten as strict JSON.
+///
+/// Missing and extra commas, other quotes, missing quotes around keys and texts, comments, literals
+/// of Python, unescaped characters, and brackets that aren't closed are corrected. Each correction
+/// is reported.
+///
+/// ```
+/// use cogwork_ask::MendedJson;
+///
+/// let mended = MendedJson::read("{name: 'Ann', tall: True,} Done.", 1).unwrap();
+/// assert_eq!(mended.json(), r#"{"name":"Ann","tall":true}"#);
+/// assert_eq!(mended.length(), 25);
+/// assert_eq!(mended.repairs()[0].to_string(), "line 1: put a text in quotes");
+/// ```
+#[derive(Debug, Clone)]
+pub struct MendedJson {
+    json: String,
+    lines: Lines,
+    repairs: Vec<Repair>,
+    length: usize,
+    doubt: Option<&'static str>,
+    cut: Option<Cut>,
 }
 
-/// Reads the object at the start of `text`, which begins with a brace. Returns `None` if there is
-/// none, or if it is nested too deeply. `line` is the line of the text in the reply, from 1.
-pub(super) fn mend(text: &str, line: usize) -> Option<Mended> {
-    let mut mender = Mender {
-        text,
-        at: 0,
-        line,
-        json: String::new(),
-        open: Vec::new(),
-        before: Before::Value,
-        repairs: Vec::new(),
-    };
+/// How a text ends inside an object or list.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Cut {
+    /// Every value is complete, only the brackets of objects are missing.
+    BetweenKeys,
+    /// A list may lack items, or a value was incomplete and is left out.
+    InsideValue,
+}
 
-    let is_whole = mender.run();
-    charge(mender.at);
+impl MendedJson {
+    /// Reads the object or list at the start of `text`, which begins with a brace or a bracket.
+    /// Returns `None` if there is none, or if it is nested too deeply. `line` is the line of the
+    /// text in the reply, from 1.
+    pub fn read(text: &str, line: usize) -> Option<Self> {
+        let mut mender = Mender::new(text, line);
+        let is_whole = mender.run();
+        charge(mender.at);
 
-    if !is_whole? {
-        mender.close();
+        let cut = if is_whole? {
+            None
+        } else {
+            Some(mender.close())
+        };
+
+        Some(Self {
+            json: mender.json,
+            lines: mender.lines,
+            repairs: mender.repairs,
+            length: mender.at,
+            doubt: mender.doubt,
+            cut,
+        })
     }
 
-    let Value::Object(object) = serde_json::from_str(&mender.json).ok()? else {
-        return None;
-    };
+    /// Returns the JSON.
+    pub fn json(&self) -> &str {
+        &self.json
+    }
 
-    Some(Mended {
-        object,
-        repairs: mender.repairs,
-        length: mender.at,
-        is_cut: is_whole == Some(false),
-    })
+    /// Returns the line of the original text, from 1, for an offset in the JSON.
+    pub fn line_at(&self, offset: usize) -> usize {
+        self.lines.at(offset)
+    }
+
+    /// Returns the corrections, in order. At most 100 are listed.
+    pub fn repairs(&self) -> &[Repair] {
+        &self.repairs
+    }
+
+    /// Returns the number of bytes of the text that were read.
+    pub fn length(&self) -> usize {
+        self.length
+    }
+
+    /// Returns the first correction whose result may not be what the model meant, for example a
+    /// missing value that was read as null.
+    pub fn doubt(&self) -> Option<&str> {
+        self.doubt
+    }
+
+    /// Returns how the text ends inside the object or list, or `None` if it doesn't.
+    pub fn cut(&self) -> Option<Cut> {
+        self.cut
+    }
+}
+
+/// The lines of the original text by the offsets in the JSON at which they begin.
+#[derive(Debug, Clone, Default)]
+struct Lines(Vec<(usize, usize)>);
+
+impl Lines {
+    fn begin(&mut self, offset: usize, line: usize) {
+        if self.0.last().is_none_or(|(_, last)| *last != line) {
+            self.0.push((offset, line));
+        }
+    }
+
+    /// Forgets what begins at this offset or after it.
+    fn truncate(&mut self, offset: usize) {
+        let kept = self.0.partition_point(|(begin, _)| *begin < offset);
+        self.0.truncate(kept);
+    }
+
+    fn at(&self, offset: usize) -> usize {
+        let after = self.0.partition_point(|(begin, _)| *begin <= offset);
+        let place = after.checked_sub(1).and_then(|place| self.0.get(place));
+        place.map_or(1, |(_, line)| *line)
+    }
 }
 
 /// What precedes the next token.
@@ -82,9 +156,25 @@ struct Mender<'t> {
     open: Vec<Open>,
     before: Before,
     repairs: Vec<Repair>,
+    lines: Lines,
+    doubt: Option<&'static str>,
 }
 
 impl<'t> Mender<'t> {
+    fn new(text: &'t str, line: usize) -> Self {
+        Self {
+            text,
+            at: 0,
+            line,
+            json: String::new(),
+            open: Vec::new(),
+            before: Before::Value,
+            repairs: Vec::new(),
+            lines: Lines::default(),
+            doubt: None,
+        }
+    }
+
     fn rest(&self) -> &'t str {
         self.text.get(self.at..).unwrap_or_default()
     }
@@ -125,6 +215,22 @@ impl<'t> Mender<'t> {
         }
     }
 
+    /// Reports a correction whose result may not be what the model meant.
+    fn report_doubt(&mut self, what: &'static str) {
+        self.doubt.get_or_insert(what);
+        self.report(RepairKind::Json, what);
+    }
+
+    /// Begins a token on the current line.
+    fn begin_token(&mut self) {
+        self.lines.begin(self.json.len(), self.line);
+    }
+
+    fn truncate(&mut self, length: usize) {
+        self.json.truncate(length);
+        self.lines.truncate(length);
+    }
+
     fn advance(&mut self, bytes: usize) {
         let passed = self.rest().get(..bytes).unwrap_or_default();
         self.line += passed.matches('\n').count();
@@ -154,6 +260,7 @@ impl<'t> Mender<'t> {
         }
 
         self.begin_item();
+        self.begin_token();
         self.json.push(bracket);
         self.open.push(Open {
             is_list: bracket == '[',
@@ -171,7 +278,7 @@ impl<'t> Mender<'t> {
         self.advance(1);
         let is_list = bracket == ']';
         let Some(place) = self.open.iter().rposition(|open| open.is_list == is_list) else {
-            self.report(RepairKind::Json, "left out a bracket that closes nothing");
+            self.report_doubt("left out a bracket that closes nothing");
             return;
         };
 
@@ -197,15 +304,15 @@ impl<'t> Mender<'t> {
         match self.before {
             Before::Comma => {
                 self.report(RepairKind::Json, "left out a comma");
-                self.json.truncate(item);
+                self.truncate(item);
             }
             Before::Colon => {
-                self.report(RepairKind::Json, "added a value that was missing");
+                self.report_doubt("added a value that was missing");
                 self.json.push_str("null");
             }
             Before::Value if !has_value => {
-                self.report(RepairKind::Json, "left out a key without a value");
-                self.json.truncate(item);
+                self.report_doubt("left out a key without a value");
+                self.truncate(item);
             }
             Before::Value | Before::Bracket => {}
         }
@@ -225,7 +332,7 @@ impl<'t> Mender<'t> {
         }
 
         if self.before == Before::Colon {
-            self.report(RepairKind::Json, "added a value that was missing");
+            self.report_doubt("added a value that was missing");
             self.json.push_str("null");
         }
 
@@ -241,6 +348,7 @@ impl<'t> Mender<'t> {
 
         if !open.is_list && !open.has_colon {
             self.json.push_str(":null");
+            self.doubt.get_or_insert("added a value that was missing");
         }
 
         open.item = self.json.len();
@@ -258,7 +366,7 @@ impl<'t> Mender<'t> {
                 .last()
                 .is_some_and(|open| !open.is_list && !open.has_colon);
         if !is_after_key {
-            self.report(RepairKind::Json, "left out a colon");
+            self.report_doubt("left out a colon");
             return true;
         }
 
@@ -273,9 +381,28 @@ impl<'t> Mender<'t> {
     /// Adds the comma that is missing before an item.
     fn begin_item(&mut self) {
         if self.before == Before::Value && !self.open.is_empty() {
+            if self.may_be_in_text() {
+                self.doubt.get_or_insert("added a comma between texts");
+            }
+
             self.report(RepairKind::Json, "added a comma");
             self.push_comma();
         }
+    }
+
+    /// Returns whether the last text and what follows it may be one text with quotes inside, as in
+    /// `["He said "yes" twice"]`.
+    fn may_be_in_text(&self) -> bool {
+        let is_in_list = self.open.last().is_some_and(|open| open.is_list);
+        let follows_text = self.json.ends_with('"');
+
+        let before = self.text.get(..self.at).unwrap_or_default();
+        let blanks = before.len() - before.trim_end().len();
+        let blanks = before.get(before.len() - blanks..).unwrap_or_default();
+        let is_on_new_line = blanks.contains('\n');
+
+        let is_bracket = self.rest().starts_with(['{', '[']);
+        is_in_list && follows_text && !is_on_new_line && !is_bracket
     }
 
     /// Rewrites a text in quotes. Returns `false` if the text ends inside it.
@@ -297,6 +424,7 @@ impl<'t> Mender<'t> {
             self.report(RepairKind::Quotes, "escaped characters in a text");
         }
 
+        self.begin_token();
         self.push_text(&unescaped.text);
         let close = inner
             .get(end..)
@@ -323,6 +451,7 @@ impl<'t> Mender<'t> {
 
         let word = rest.get(..end).unwrap_or_default();
         self.begin_item();
+        self.begin_token();
         let word = word.trim();
 
         // A key is always a text.
@@ -354,7 +483,8 @@ impl<'t> Mender<'t> {
     }
 
     /// Ends the JSON of a text that was cut off before the last incomplete item.
-    fn close(&mut self) {
+    fn close(&mut self) -> Cut {
+        let is_in_list = self.open.iter().any(|open| open.is_list);
         let is_complete = self.before == Before::Value
             && self
                 .open
@@ -375,6 +505,12 @@ impl<'t> Mender<'t> {
         while !self.open.is_empty() {
             self.end_container();
         }
+
+        if is_complete && !is_in_list {
+            Cut::BetweenKeys
+        } else {
+            Cut::InsideValue
+        }
     }
 
     /// Removes the incomplete item. An object in a list is removed as a whole.
@@ -387,8 +523,9 @@ impl<'t> Mender<'t> {
 
         self.open.truncate(keep);
         if let Some(open) = self.open.last_mut() {
-            self.json.truncate(open.item);
+            let item = open.item;
             open.has_colon = true;
+            self.truncate(item);
         }
         self.before = Before::Bracket;
     }

@@ -1,0 +1,95 @@
+//! JSON as models write it.
+
+use cogwork_ask::{Cut, MendedJson, find_object};
+use serde_json::Value;
+
+fn mended(text: &str) -> MendedJson {
+    MendedJson::read(text, 1).unwrap()
+}
+
+fn value(text: &str) -> Value {
+    serde_json::from_str(mended(text).json()).unwrap()
+}
+
+#[test]
+fn a_list_is_read_like_an_object() {
+    assert_eq!(
+        value("[1, 'two', {three: 3,}]").to_string(),
+        r#"[1,"two",{"three":3}]"#
+    );
+    assert_eq!(value("[]").to_string(), "[]");
+}
+
+#[test]
+fn a_line_is_known_for_every_place_in_the_json() {
+    let mended = mended("{\n  'a': 1,\n\n  b: [\n    'two\nlines',\n    3]}");
+    let line_of = |part: &str| mended.line_at(mended.json().find(part).unwrap());
+
+    assert_eq!(line_of("{"), 1);
+    assert_eq!(line_of("\"a\""), 2);
+    assert_eq!(line_of("1"), 2);
+    assert_eq!(line_of("\"b\""), 4);
+    assert_eq!(line_of("["), 4);
+    assert_eq!(line_of("\"two"), 5);
+    assert_eq!(line_of("3"), 7);
+}
+
+#[test]
+fn a_correction_that_guesses_is_in_doubt() {
+    for text in [
+        r#"{"a": , "b": 1}"#,
+        r#"{"a": "He said "hi" to me"}"#,
+        r#"["He said "hi" to me"]"#,
+        r#"["a" and "b"]"#,
+        r#"{"a": 1]}"#,
+        r#"{"a": 1, "b"}"#,
+    ] {
+        assert!(
+            mended(text).doubt().is_some(),
+            "{text}: {}",
+            mended(text).json()
+        );
+    }
+
+    for text in [
+        r#"{"a": "x" "b": 1}"#,
+        "[\"a\"\n\"b\"]",
+        r#"[{"a": 1} {"a": 2}]"#,
+        r#"{"a": 'x',}"#,
+        "{a: None} // so it is",
+    ] {
+        assert_eq!(
+            mended(text).doubt(),
+            None,
+            "{text}: {}",
+            mended(text).json()
+        );
+    }
+}
+
+#[test]
+fn it_is_known_how_a_text_was_cut_off() {
+    assert_eq!(mended(r#"{"a": 1}"#).cut(), None);
+    assert_eq!(mended(r#"{"a": {"b": "x"}"#).cut(), Some(Cut::BetweenKeys));
+    assert_eq!(mended(r#"{"a": ["x""#).cut(), Some(Cut::InsideValue));
+    assert_eq!(
+        mended(r#"{"a": ["x"], "b": [{"c": "d"}"#).cut(),
+        Some(Cut::InsideValue)
+    );
+    assert_eq!(mended(r#"{"a": "x", "b": 1"#).cut(), Some(Cut::InsideValue));
+    assert_eq!(
+        mended(r#"{"a": "x", "b": "y"#).cut(),
+        Some(Cut::InsideValue)
+    );
+    assert_eq!(mended(r#"{"a": "x", "b""#).cut(), Some(Cut::InsideValue));
+}
+
+#[test]
+fn the_first_whole_object_with_a_known_key_is_found() {
+    let text = "{never} mind.\n```json\n{\"sum\": 4,}\n```\n{\"sum\": 5}";
+    let found = find_object(text, |key| key == "sum").unwrap();
+
+    assert_eq!(found.object["sum"], 4);
+    assert_eq!(found.repairs[0].to_string(), "line 3: left out a comma");
+    assert!(!found.is_cut);
+}
