@@ -70,6 +70,9 @@ pub use growing::{GrowingText, Growth};
 mod fence;
 pub use fence::is_reply_fence;
 
+mod fenced;
+pub use fenced::{FenceKeys, FencedBlock, fenced_blocks};
+
 mod format;
 pub use format::Format;
 

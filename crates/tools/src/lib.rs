@@ -57,6 +57,7 @@ mod tools;
 pub use tools::Tools;
 
 mod words;
+pub use words::in_json_words;
 
 #[cfg(feature = "mcp")]
 pub mod mcp;

@@ -1,7 +1,17 @@
 //! Errors of serde_json in the words of JSON Schema, which models know, instead of those of Rust.
 
-/// Returns what is wrong with an input, and what is expected.
-pub(crate) fn in_json_words(error: &serde_json::Error) -> String {
+/// Returns what is wrong with a JSON value, and what is expected, in the words of JSON Schema.
+///
+/// serde writes its errors in the words of Rust, as in "invalid type: sequence, expected a string".
+/// The place in the text is left out.
+///
+/// ```
+/// use cogwork_tools::in_json_words;
+///
+/// let error = serde_json::from_str::<Vec<u8>>("{}").unwrap_err();
+/// assert_eq!(in_json_words(&error), "found an object; expected an array");
+/// ```
+pub fn in_json_words(error: &serde_json::Error) -> String {
     let message = error.to_string();
     let place = format!(" at line {} column {}", error.line(), error.column());
     let message = message.strip_suffix(&place).unwrap_or(&message);

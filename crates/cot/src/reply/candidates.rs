@@ -13,7 +13,7 @@
 //! 5. If no line begins with a key, the last fenced block is used, so that the error can describe
 //!    it.
 
-use cogwork_ask::is_reply_fence;
+use cogwork_ask::{FenceKeys, FencedBlock, fenced_blocks};
 use cogwork_llm::split_thinking;
 use cogwork_read::charge;
 
@@ -360,40 +360,45 @@ fn document(block: Block<'_>) -> Block<'_> {
     part.unwrap_or(block)
 }
 
+/// Returns the fenced blocks, in order.
+fn fenced(text: &str) -> Vec<Fenced<'_>> {
+    let blocks = fenced_blocks(text, &ReplyKeys);
+    blocks.into_iter().map(Fenced::from).collect()
+}
+
 /// A block, and whether the label of its fence is missing or allows YAML or JSON.
 struct Fenced<'t> {
     block: Block<'t>,
     wanted: bool,
 }
 
-/// Returns the fenced blocks, in order.
-///
-/// A fence is closed by a line that has at least as many backticks as the opening fence and isn't
-/// indented further. A fence that is indented further, such as one inside a block scalar, is text.
-/// A fence that is never closed extends to the end of the text. The same rules apply to fences of
-/// tildes.
-fn fenced(text: &str) -> Vec<Fenced<'_>> {
-    let mut blocks = Vec::new();
-    let mut open: Option<Open> = None;
-    let mut offset = 0;
+impl<'t> From<FencedBlock<'t>> for Fenced<'t> {
+    fn from(fenced: FencedBlock<'t>) -> Self {
+        let block = Block {
+            text: fenced.text,
+            offset: fenced.offset,
+            closed: !fenced.is_open,
+            open: fenced.is_open,
+        };
 
-    for line in text.split_inclusive('\n') {
-        charge(line.len());
-        match &open {
-            None => open = Open::begins(line, offset),
-            Some(fence) => {
-                if let Some(to) = fence.ends(line) {
-                    blocks.extend(fence.block(text, offset + to, true));
-                    open = None;
-                }
-            }
+        Self {
+            block,
+            wanted: fenced.is_reply,
         }
+    }
+}
 
-        offset += line.len();
+/// The keys of a reply of the loop.
+struct ReplyKeys;
+
+impl FenceKeys for ReplyKeys {
+    fn begins_with_key(&self, text: &str) -> bool {
+        top_key(text).is_some()
     }
 
-    blocks.extend(open.and_then(|fence| fence.block(text, text.len(), false)));
-    blocks
+    fn ends_with_value(&self, line: &str) -> bool {
+        top_key(line.trim_start_matches('{')) == Some(Key::Needed)
+    }
 }
 
 /// Returns whether a character is whitespace or a byte order mark, which may precede the first
@@ -403,97 +408,6 @@ fn is_blank(c: char) -> bool {
 }
 
 const BYTE_ORDER_MARK: char = '\u{feff}';
-
-struct Open {
-    indent: usize,
-    sign: char,
-    ticks: usize,
-    wanted: bool,
-    from: usize,
-}
-
-impl Open {
-    /// Returns the fence that a line opens. If its label is a known one, text may precede the
-    /// fence, and the reply may begin directly after the label.
-    fn begins(line: &str, offset: usize) -> Option<Self> {
-        let (at, sign) = match (line.find("```"), line.find("~~~")) {
-            (Some(at), None) => (at, '`'),
-            (None, Some(at)) => (at, '~'),
-            (Some(ticks), Some(tildes)) if tildes < ticks => (tildes, '~'),
-            (Some(ticks), Some(_)) => (ticks, '`'),
-            (None, None) => return None,
-        };
-
-        let (before, rest) = line.split_at_checked(at)?;
-        let label = rest.trim_start_matches(sign);
-        let ticks = rest.len() - label.len();
-
-        if label.contains(sign) {
-            return None;
-        }
-
-        let glued = !before.trim_matches(is_blank).is_empty();
-        let word = label
-            .trim_start()
-            .split(|c: char| !c.is_alphanumeric())
-            .next()
-            .unwrap_or_default();
-
-        let behind = label.trim_start().strip_prefix(word).unwrap_or_default();
-        let known = is_reply_fence(word);
-        let blank = behind.trim_matches(is_blank).is_empty();
-        let key_at = [label.trim_start(), behind.trim_start()]
-            .into_iter()
-            .find(|rest| top_key(rest).is_some());
-        let fence = |wanted, behind: usize| Self {
-            indent: if glued { 0 } else { before.chars().count() },
-            sign,
-            ticks,
-            wanted,
-            from: offset + line.len() - behind,
-        };
-
-        match key_at {
-            Some(rest) => Some(fence(true, rest.len())),
-            None if glued => (known && !word.is_empty() && blank).then(|| fence(true, 0)),
-            None => Some(fence(known && blank, 0)),
-        }
-    }
-
-    /// Returns where in a line the block ends: before a fence on its own line, or after the value
-    /// of the last key if the fence directly follows it.
-    fn ends(&self, line: &str) -> Option<usize> {
-        let content = line.trim_end_matches(is_blank);
-        if !content.ends_with(self.sign) {
-            return None;
-        }
-
-        let content = content.trim_start_matches(is_blank);
-        let before = content.trim_end_matches(self.sign);
-        if content.len() - before.len() < self.ticks {
-            return None;
-        } else if before.is_empty() {
-            let indent = line.chars().take_while(|c| is_blank(*c)).count();
-            return (indent <= self.indent).then_some(0);
-        }
-
-        let key = top_key(before.trim_start_matches('{'));
-        let ends =
-            key == Some(Key::Needed) || (before.starts_with('}') && !before.contains(self.sign));
-        ends.then(|| line.find(before).unwrap_or(0) + before.len())
-    }
-
-    fn block<'t>(&self, text: &'t str, to: usize, closed: bool) -> Option<Fenced<'t>> {
-        let block = Block {
-            open: !closed,
-            ..block(text, self.from, to, closed)?
-        };
-        Some(Fenced {
-            block,
-            wanted: self.wanted,
-        })
-    }
-}
 
 /// Returns the part of a text between two offsets, without leading byte order marks, or `None` if
 /// it is blank.

@@ -33,11 +33,16 @@ const SIGNS: [&str; 18] = [
 ];
 
 /// Files that look at such characters for another reason than to show a text: each with its signs and the reason.
-const OTHER_REASONS: [(&str, &[&str], &str); 17] = [
+const OTHER_REASONS: [(&str, &[&str], &str); 18] = [
     (
         "ask/src/growing/escape.rs",
         &["\\u{1b}", "\\u{202", "\\u{fff", "replacement_character"],
         "YAML and JSON have escapes for these",
+    ),
+    (
+        "ask/src/fenced.rs",
+        &["\\u{fe"],
+        "a reply may begin with a byte order mark",
     ),
     (
         "ask/src/growing/seek.rs",
