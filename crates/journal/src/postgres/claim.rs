@@ -6,6 +6,8 @@ use tokio_postgres::Row;
 
 use super::database::{Database, Statements};
 use super::failure::Failure;
+use super::protocol::Held;
+use super::protocol::statements::{CLAIM, CLAIM_LIMITED, NEXT_DUE, WAKE_DUE};
 use crate::StoreError;
 
 /// The runs that a worker can take.
@@ -22,26 +24,21 @@ pub(super) struct Wanted {
 pub(super) struct Claimed {
     pub(super) run_id: String,
     pub(super) flow: String,
-    pub(super) key: i64,
-    pub(super) fence: i64,
+    pub(super) held: Held,
     pub(super) lines: i64,
     pub(super) answers: i64,
     pub(super) now: i64,
 }
 
-/// The assignments and the result of all statements that take runs.
-const TAKE: &str = "fence = fence + 1, worker = $1, ready = false,
-     wake = clock_timestamp() + make_interval(secs => $2)";
-const TAKEN: &str = "id, flow, key, fence, lines, answers,
-     (extract(epoch FROM clock_timestamp()) * 1000)::bigint AS now";
-
 impl Claimed {
-    fn of(row: &Row) -> Self {
+    pub(super) fn of(row: &Row) -> Self {
         Self {
             run_id: row.get("id"),
             flow: row.get("flow"),
-            key: row.get("key"),
-            fence: row.get("fence"),
+            held: Held {
+                key: row.get("key"),
+                fence: row.get("fence"),
+            },
             lines: row.get("lines"),
             answers: row.get("answers"),
             now: row.get("now"),
@@ -51,7 +48,7 @@ impl Claimed {
 
 impl Database {
     /// Takes up to `most` runs, those with the highest priority first.
-    pub(super) async fn claim(
+    pub(super) async fn claim_runs(
         &self,
         wanted: &Wanted,
         most: usize,
@@ -62,34 +59,43 @@ impl Database {
             return Ok(claimed);
         }
 
-        for queue in self.limited_queues(wanted).await.map_err(failed)? {
+        // The runs that were taken so far would otherwise wait until their leases expire.
+        match self.claim_limited(wanted, most - claimed.len()).await {
+            Err(failure) if claimed.is_empty() => Err(failed(failure)),
+            limited => {
+                claimed.extend(limited.unwrap_or_default());
+                Ok(claimed)
+            }
+        }
+    }
+
+    /// Takes runs from queues with limits. If that fails, returns those that were taken, if any.
+    async fn claim_limited(&self, wanted: &Wanted, most: usize) -> Result<Vec<Claimed>, Failure> {
+        let mut claimed = Vec::new();
+
+        for queue in self.limited_queues(wanted).await? {
             let limited = Limited {
                 database: self,
                 wanted,
                 queue,
                 most: i64::try_from(most - claimed.len()).unwrap_or(i64::MAX),
             };
-            claimed.extend(self.run(&limited).await.map_err(failed)?);
+            match self.run(&limited).await {
+                Ok(new) => claimed.extend(new),
+                Err(failure) if claimed.is_empty() => return Err(failure),
+                Err(_) => break,
+            }
         }
 
         Ok(claimed)
     }
 
-    /// Takes runs from queues without limits. Several workers can do so at once: each skips the rows
-    /// that another one is taking.
+    /// Takes runs from queues without limits.
     async fn claim_unlimited(&self, wanted: &Wanted, most: usize) -> Result<Vec<Claimed>, Failure> {
         let most = i64::try_from(most).unwrap_or(i64::MAX);
         let rows = self
             .query(
-                &format!(
-                    "UPDATE @.runs SET {TAKE} WHERE key IN (
-                         SELECT key FROM @.runs
-                         WHERE ready AND queue = ANY($3)
-                             AND (flow, shape) IN (SELECT * FROM unnest($4::text[], $5::bigint[]))
-                             AND NOT EXISTS (SELECT FROM @.queues WHERE name = queue)
-                         ORDER BY priority DESC, key LIMIT $6 FOR UPDATE SKIP LOCKED
-                     ) RETURNING {TAKEN}"
-                ),
+                CLAIM,
                 &[
                     &self.settings.worker,
                     &self.settings.lease_seconds(),
@@ -120,46 +126,16 @@ impl Database {
     /// Makes runs ready that are due: after a delay, when a wait times out, or when the lease of a
     /// worker that died expires. A run that failed or whose worker died too often is set aside.
     /// Returns how many seconds it takes until the next one is due.
-    pub(super) async fn wake_due(&self) -> Result<Option<f64>, StoreError> {
+    pub(super) async fn wake_runs(&self) -> Result<Option<f64>, StoreError> {
         let failed = |failure| self.failed("runs cannot be woken", failure);
         let delays = self.settings.retry_seconds();
         let channel = self.names.channel();
 
-        self.query(
-            "WITH due AS (
-                 SELECT key, worker IS NOT NULL AS died,
-                     queue IS NOT NULL AND (set_aside OR worker IS NOT NULL
-                         AND failures >= cardinality($1::float8[])) AS is_set_aside
-                 FROM @.runs WHERE wake <= clock_timestamp() AND NOT ready
-                 ORDER BY wake LIMIT 1000 FOR UPDATE SKIP LOCKED
-             ), woken AS (
-                 UPDATE @.runs AS runs SET
-                     fence = fence + died::int,
-                     worker = NULL,
-                     failures = failures + died::int,
-                     failure = CASE WHEN died
-                         THEN format('the lease of %s expired, so it died or lost the database', worker)
-                         ELSE failure END,
-                     set_aside = is_set_aside,
-                     ready = queue IS NOT NULL AND NOT is_set_aside,
-                     wake = NULL
-                 FROM due WHERE runs.key = due.key
-                 RETURNING ready
-             )
-             SELECT pg_notify($2, '') FROM woken WHERE ready LIMIT 1",
-            &[&delays, &channel],
-        )
-        .await
-        .map_err(failed)?;
-
-        let next = self
-            .query(
-                "SELECT extract(epoch FROM min(wake) - clock_timestamp())::float8 FROM @.runs
-                 WHERE wake IS NOT NULL AND NOT ready",
-                &[],
-            )
+        self.query(WAKE_DUE, &[&delays, &channel])
             .await
             .map_err(failed)?;
+
+        let next = self.query(NEXT_DUE, &[]).await.map_err(failed)?;
         Ok(next.first().and_then(|row| row.get(0)))
     }
 }
@@ -205,26 +181,7 @@ impl Limited<'_> {
         max_per_key: Option<i64>,
     ) -> Result<Vec<Claimed>, Failure> {
         let settings = &self.database.settings;
-        let claim = self.database.sql(&format!(
-            "WITH at_work AS (
-                 SELECT limit_key, count(*) AS runs FROM @.runs
-                 WHERE queue = $3 AND worker IS NOT NULL AND wake > clock_timestamp()
-                 GROUP BY limit_key
-             ), numbered AS (
-                 SELECT key, priority, limit_key,
-                     row_number() OVER (PARTITION BY limit_key ORDER BY priority DESC, key) AS number
-                 FROM @.runs
-                 WHERE ready AND queue = $3
-                     AND (flow, shape) IN (SELECT * FROM unnest($4::text[], $5::bigint[]))
-             ), chosen AS (
-                 SELECT key FROM numbered LEFT JOIN at_work USING (limit_key)
-                 WHERE limit_key IS NULL OR $8::bigint IS NULL OR number + coalesce(runs, 0) <= $8
-                 ORDER BY priority DESC, key
-                 LIMIT greatest(0, least($6, $7::bigint - (SELECT coalesce(sum(runs), 0)::bigint FROM at_work)))
-             )
-             UPDATE @.runs SET {TAKE} WHERE key IN (SELECT key FROM chosen) AND ready RETURNING {TAKEN}"
-        ));
-
+        let claim = self.database.sql(CLAIM_LIMITED);
         let claim = transaction.prepare_cached(&claim).await?;
         let rows = transaction
             .query(

@@ -10,6 +10,7 @@ mod listen;
 mod migrations;
 mod names;
 mod open;
+mod protocol;
 mod query;
 mod queue;
 mod queue_query;

@@ -6,7 +6,8 @@ use async_trait::async_trait;
 use cogwork_flow::journal::{Entry, Journal as _};
 use tokio::time::Instant;
 
-use super::lease::{Lease, Verdict};
+use super::lease::Lease;
+use super::protocol::{Held, Verdict};
 use super::run::{Found, FoundRow, Run, Taken, shape_hash};
 use super::write::{Change, Writer};
 use crate::behind::Edit;
@@ -126,7 +127,8 @@ impl Run {
             return Ok(None);
         };
 
-        let lease = self.database.leases.keep(&self.database, key, 1);
+        let held = Held { key, fence: 1 };
+        let lease = self.database.leases.keep(&self.database, held);
         let writer = Writer {
             run: self.clone(),
             rows,
@@ -179,7 +181,7 @@ impl Run {
     /// Reads a run, and brings its record up to date.
     async fn prepare(&self, taken: &Taken, wanted: Wanted) -> Result<(Record, Rows), StoreError> {
         let lease = &taken.lease;
-        let mut record = self.read(lease.key, taken.lines, &wanted).await?;
+        let mut record = self.read(lease.held.key, taken.lines, &wanted).await?;
         let is_changed = wanted.change(&mut record.header);
         let mut rows = Rows::resume(self.place.clone(), &record);
 
@@ -315,7 +317,7 @@ impl Run {
         entries: Vec<Entry>,
         lease: &Lease,
     ) -> Result<Vec<Entry>, StoreError> {
-        let pending = self.pending_answers(lease.key).await?;
+        let pending = self.pending_answers(lease.held.key).await?;
         let new: Vec<_> = pending.iter().map(|answer| answer.entry.clone()).collect();
         let all = [entries.as_slice(), new.as_slice()].concat();
 

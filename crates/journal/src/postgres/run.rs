@@ -7,10 +7,12 @@ use cogwork_flow::Shape;
 use cogwork_flow::journal::{Entry, Json, Recorded};
 use cogwork_text::Name;
 
+use super::claim::Claimed;
 use super::database::Database;
 use super::enqueue::Enqueue;
 use super::failure::Failure;
 use super::lease::Lease;
+use super::protocol::statements::TAKE;
 use crate::StoreError;
 use crate::error::Kind;
 use crate::header::Header;
@@ -160,24 +162,25 @@ impl Run {
     /// Takes the run, unless somebody works on it.
     pub(super) async fn take(&self) -> Result<Option<Taken>, StoreError> {
         let settings = &self.database.settings;
-        let taken = self.database.query(
-            "UPDATE @.runs SET fence = fence + 1, worker = $2, ready = false,
-                 wake = clock_timestamp() + make_interval(secs => $3)
-             WHERE id = $1 AND (worker IS NULL OR wake <= clock_timestamp())
-             RETURNING key, fence, lines, answers, (extract(epoch FROM clock_timestamp()) * 1000)::bigint",
-            &[&self.place.run_id, &settings.worker, &settings.lease_seconds()],
-        )
-        .await;
+        let taken = self
+            .database
+            .query(
+                TAKE,
+                &[
+                    &self.place.run_id,
+                    &settings.worker,
+                    &settings.lease_seconds(),
+                ],
+            )
+            .await;
 
         let rows = taken.map_err(|failure| self.failed("cannot be taken", failure))?;
-        Ok(rows.first().map(|row| Taken {
-            lease: self
-                .database
-                .leases
-                .keep(&self.database, row.get(0), row.get(1)),
-            lines: row.get(2),
-            answers: row.get(3),
-            now: row.get(4),
+        let claimed = rows.first().map(Claimed::of);
+        Ok(claimed.map(|claimed| Taken {
+            lease: self.database.leases.keep(&self.database, claimed.held),
+            lines: claimed.lines,
+            answers: claimed.answers,
+            now: claimed.now,
         }))
     }
 

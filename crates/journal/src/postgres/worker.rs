@@ -14,8 +14,8 @@ use tokio::time::Instant;
 use super::claim::{Claimed, Wanted as WantedRuns};
 use super::database::Database;
 use super::enqueue::Enqueue;
-use super::lease::LeaseWatch;
 use super::listen::listen;
+use super::protocol::{LeaseWatch, Taking};
 use super::registered::{Registered, RunFlow, Stopped};
 use super::run::{Taken, shape_hash};
 use super::store::PostgresStore;
@@ -285,7 +285,7 @@ struct AtWork {
 impl AtWork {
     async fn until(&mut self, shutdown: impl Future<Output = ()>) {
         let mut shutdown = std::pin::pin!(shutdown);
-        let mut delays = self.worker.store.database.settings.reconnects().delays();
+        let mut taking = Taking::new(Arc::clone(&self.worker.store.database), self.worker.poll);
 
         loop {
             // Taking runs isn't interrupted, since a run that was taken has to be given back.
@@ -294,20 +294,7 @@ impl AtWork {
                 () = &mut shutdown => return,
                 () = std::future::ready(()) => {}
             }
-            let next = self.take_runs().await;
-
-            let pause = match next {
-                Ok(next) => {
-                    delays = self.worker.store.database.settings.reconnects().delays();
-                    self.is_slow = false;
-                    next
-                }
-                Err(error) => {
-                    self.report(WorkerEvent::DatabaseFailed { error: &error });
-                    self.is_slow = true;
-                    delays.next().unwrap_or(self.worker.poll)
-                }
-            };
+            let pause = self.take_runs(&mut taking).await;
 
             let woken = Arc::clone(&self.woken);
             let is_slow = self.is_slow;
@@ -321,35 +308,38 @@ impl AtWork {
     }
 
     /// Takes as many runs as there is room for. Returns how long to wait unless something happens.
-    async fn take_runs(&mut self) -> Result<Duration, StoreError> {
+    async fn take_runs(&mut self, taking: &mut Taking<Database>) -> Duration {
         while self.runs.try_join_next().is_some() {}
 
-        let database = Arc::clone(&self.worker.store.database);
-        let due = database.wake_due().await?;
-        self.prune().await?;
-
         let room = self.worker.concurrency.saturating_sub(self.runs.len());
-        if room > 0 {
-            for claimed in database.claim(&self.worker.wanted, room).await? {
-                self.start(&database, claimed);
-            }
+        let round = taking.round(&self.worker.wanted, room).await;
+        let database = Arc::clone(&self.worker.store.database);
+        for claimed in round.claimed {
+            self.start(&database, claimed);
         }
 
-        let due = due.and_then(|due| Duration::try_from_secs_f64(due.max(0.001)).ok());
-        Ok(due.unwrap_or(self.worker.poll).min(self.worker.poll))
+        let failed = match round.failed {
+            Some(failure) => Some(database.failed("runs cannot be taken", failure)),
+            None => self.prune().await.err(),
+        };
+        if let Some(error) = &failed {
+            self.report(WorkerEvent::DatabaseFailed { error });
+        }
+
+        self.is_slow = failed.is_some();
+        round.pause
     }
 
     fn start(&mut self, database: &Arc<Database>, claimed: Claimed) {
         let Claimed {
             run_id,
             flow,
-            key,
-            fence,
+            held,
             lines,
             answers,
             now,
         } = claimed;
-        let lease = database.leases.keep(database, key, fence);
+        let lease = database.leases.keep(database, held);
         let taken = Taken {
             lease,
             now,
@@ -425,12 +415,11 @@ impl Execution {
         let run_id = &self.run_id;
         let watch = taken.lease.watch();
 
-        let key = taken.lease.key;
-        let fence = taken.lease.fence;
+        let held = taken.lease.held;
         let stopped = self.execute(taken, &watch).await;
 
         // The run may be due again soon, which the database shows only now.
-        self.store.database.leases.ended(key, fence).await;
+        self.store.database.leases.ended(held).await;
 
         match stopped {
             Stopped::Ended => self.report(WorkerEvent::Ended { run_id }),

@@ -1,14 +1,13 @@
 //! Writes the lines of a run.
 
-use std::time::Duration;
-
 use async_trait::async_trait;
 use deadpool_postgres::{Object, Transaction};
-use tokio::time::Instant;
 
-use super::database::Statements;
+use super::database::{Database, Statements};
 use super::failure::Failure;
 use super::lease::Lease;
+use super::protocol::statements::{APPEND, WRITTEN};
+use super::protocol::{self, Held, WriteError, Written};
 use super::run::Run;
 use crate::StoreError;
 use crate::behind::{Job, WriteAsync};
@@ -25,22 +24,13 @@ pub(super) struct Writer {
 
 /// A change of the rows of a run.
 pub(super) struct Change {
-    pub(super) key: i64,
-    pub(super) fence: i64,
+    pub(super) held: Held,
     pub(super) rows: RowChange,
     pub(super) is_progress: bool,
     /// The hash of the flow, if it changes.
     pub(super) shape: Option<i64>,
     /// The numbers of the pending answers that the change contains.
     pub(super) answers: Vec<i64>,
-}
-
-/// Whether a change was written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Written {
-    Yes,
-    /// The rows aren't as this process left them, or the lease was taken by somebody else.
-    Refused,
 }
 
 #[async_trait]
@@ -62,41 +52,22 @@ impl Run {
     /// Writes a change. While the server is gone, this is repeated for as long as the store is
     /// patient.
     pub(super) async fn write(&self, change: &Change) -> Result<(), StoreError> {
-        let database = &self.database;
-        let give_up = Instant::now() + database.settings.patience;
-        let mut delays = database.settings.reconnects().delays();
-        let mut is_repeated = false;
-
-        loop {
-            let failure = match self.try_to_write(change, is_repeated).await {
-                Ok(Written::Yes) => return Ok(()),
-                Ok(Written::Refused) => return Err(self.place.gone()),
-                Err(failure) => failure,
-            };
-
-            let delay = delays.next().unwrap_or(Duration::from_secs(1));
-            if !failure.is_passing() || Instant::now() + delay > give_up {
-                return Err(database.failed("cannot be written", failure));
-            }
-
-            is_repeated = true;
-            tokio::time::sleep(delay).await;
-        }
+        let written = protocol::write(&*self.database, change).await;
+        written.map_err(|error| match error {
+            WriteError::Refused => self.place.gone(),
+            WriteError::Failed(failure) => self.database.failed("cannot be written", failure),
+        })
     }
+}
 
-    async fn try_to_write(&self, change: &Change, is_repeated: bool) -> Result<Written, Failure> {
-        let written = if change.is_append() {
-            self.append(change).await?
-        } else {
-            self.database.run(&Whole { run: self, change }).await?
-        };
-
-        // The connection may have failed after the change was committed.
-        if written == Written::Refused && is_repeated && self.is_written(change).await? {
-            return Ok(Written::Yes);
+impl Database {
+    pub(super) async fn try_to_write(&self, change: &Change) -> Result<Written, Failure> {
+        if change.is_append() {
+            return self.append(change).await;
         }
 
-        Ok(written)
+        let database = self;
+        self.run(&Whole { database, change }).await
     }
 
     /// Appends lines with one statement, which also checks the fence.
@@ -105,21 +76,11 @@ impl Run {
             before, all, lines, ..
         } = &change.rows;
         let appended = self
-            .database
             .query(
-                "WITH held AS (
-                 UPDATE @.runs SET lines = $4, failures = CASE WHEN $5 THEN 0 ELSE failures END
-                 WHERE key = $1 AND fence = $2 AND lines = $3 AND worker IS NOT NULL
-                 RETURNING key
-             ), appended AS (
-                 INSERT INTO @.lines (run, number, line)
-                 SELECT key, $3 + number, line
-                 FROM held, unnest($6::text[]) WITH ORDINALITY AS new (line, number)
-             )
-             SELECT FROM held",
+                APPEND,
                 &[
-                    &change.key,
-                    &change.fence,
+                    &change.held.key,
+                    &change.held.fence,
                     before,
                     all,
                     &change.is_progress,
@@ -132,12 +93,9 @@ impl Run {
     }
 
     /// Returns whether the change is already in the database.
-    async fn is_written(&self, change: &Change) -> Result<bool, Failure> {
-        let found = self.database.query(
-            "SELECT FROM @.runs WHERE key = $1 AND fence = $2 AND lines = $3 AND worker IS NOT NULL",
-            &[&change.key, &change.fence, &change.rows.all],
-        )
-        .await;
+    pub(super) async fn has_written(&self, change: &Change) -> Result<bool, Failure> {
+        let Held { key, fence } = change.held;
+        let found = self.query(WRITTEN, &[&key, &fence, &change.rows.all]).await;
 
         Ok(!found?.is_empty())
     }
@@ -152,8 +110,7 @@ impl Written {
 impl Change {
     pub(super) fn of(lease: &Lease, rows: RowChange) -> Self {
         Self {
-            key: lease.key,
-            fence: lease.fence,
+            held: lease.held,
             rows,
             is_progress: false,
             shape: None,
@@ -175,7 +132,7 @@ impl Change {
 
 /// A change that needs several statements.
 struct Whole<'a> {
-    run: &'a Run,
+    database: &'a Database,
     change: &'a Change,
 }
 
@@ -204,14 +161,13 @@ impl Statements for Whole<'_> {
 
 impl Whole<'_> {
     fn sql(&self, text: &str) -> String {
-        self.run.database.sql(text)
+        self.database.sql(text)
     }
 
     /// Updates the row of the run, if it is as this process left it. It is locked from then on.
     async fn take_row(&self, transaction: &Transaction<'_>) -> Result<bool, Failure> {
         let Change {
-            key,
-            fence,
+            held: Held { key, fence },
             rows,
             is_progress,
             shape,
@@ -244,7 +200,10 @@ impl Whole<'_> {
 
     async fn write_lines(&self, transaction: &Transaction<'_>) -> Result<(), Failure> {
         let Change {
-            key, rows, answers, ..
+            held: Held { key, .. },
+            rows,
+            answers,
+            ..
         } = self.change;
 
         if rows.replaces {
@@ -275,7 +234,7 @@ impl Whole<'_> {
         transaction: &Transaction<'_>,
         change: &WaitChange,
     ) -> Result<(), Failure> {
-        let key = self.change.key;
+        let key = self.change.held.key;
 
         match change {
             WaitChange::Began(number, wait) => {
@@ -342,7 +301,10 @@ impl Whole<'_> {
 
         let update = transaction.prepare_cached(&update).await?;
         transaction
-            .execute(&update, &[&self.change.key, status, error, action, steps])
+            .execute(
+                &update,
+                &[&self.change.held.key, status, error, action, steps],
+            )
             .await?;
         Ok(())
     }

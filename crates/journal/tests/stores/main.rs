@@ -7,6 +7,8 @@
 )]
 
 mod child;
+#[cfg(feature = "postgres")]
+mod claims;
 mod clock;
 mod composite;
 mod damage;

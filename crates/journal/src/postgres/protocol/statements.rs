@@ -1,0 +1,159 @@
+//! The statements with which the database decides who may write a run. Only its clock counts.
+//!
+//! `@.` is the schema. The parameters are listed above each statement.
+
+/// The assignments of all statements that take runs.
+macro_rules! take {
+    ($worker:literal, $seconds:literal) => {
+        concat!(
+            "fence = fence + 1, worker = ",
+            $worker,
+            ", ready = false, wake = clock_timestamp() + make_interval(secs => ",
+            $seconds,
+            ")"
+        )
+    };
+}
+
+/// What all statements that take runs return.
+macro_rules! taken {
+    () => {
+        "id, flow, key, fence, lines, answers, (extract(epoch FROM clock_timestamp()) * 1000)::bigint AS now"
+    };
+}
+
+/// Takes one run, unless somebody works on it: the id, the worker, and the length of the lease in
+/// seconds.
+pub(crate) const TAKE: &str = concat!(
+    "UPDATE @.runs SET ",
+    take!("$2", "$3"),
+    " WHERE id = $1 AND (worker IS NULL OR wake <= clock_timestamp()) RETURNING ",
+    taken!()
+);
+
+/// Takes runs from queues without limits: the worker, the length of the lease in seconds, the queues,
+/// the flows, their shapes, and the maximum number of runs. Several workers can do so at once: each
+/// skips the rows that another one is taking.
+pub(crate) const CLAIM: &str = concat!(
+    "UPDATE @.runs SET ",
+    take!("$1", "$2"),
+    " WHERE key IN (
+         SELECT key FROM @.runs
+         WHERE ready AND queue = ANY($3)
+             AND (flow, shape) IN (SELECT * FROM unnest($4::text[], $5::bigint[]))
+             AND NOT EXISTS (SELECT FROM @.queues WHERE name = queue)
+         ORDER BY priority DESC, key LIMIT $6 FOR UPDATE SKIP LOCKED
+     ) RETURNING ",
+    taken!()
+);
+
+/// Takes runs from a queue with limits, whose row is locked: the worker, the length of the lease in
+/// seconds, the queue, the flows, their shapes, the maximum number of runs, and the limits.
+pub(crate) const CLAIM_LIMITED: &str = concat!(
+    "WITH at_work AS (
+         SELECT limit_key, count(*) AS runs FROM @.runs
+         WHERE queue = $3 AND worker IS NOT NULL AND wake > clock_timestamp()
+         GROUP BY limit_key
+     ), numbered AS (
+         SELECT key, priority, limit_key,
+             row_number() OVER (PARTITION BY limit_key ORDER BY priority DESC, key) AS number
+         FROM @.runs
+         WHERE ready AND queue = $3
+             AND (flow, shape) IN (SELECT * FROM unnest($4::text[], $5::bigint[]))
+     ), chosen AS (
+         SELECT key FROM numbered LEFT JOIN at_work USING (limit_key)
+         WHERE limit_key IS NULL OR $8::bigint IS NULL OR number + coalesce(runs, 0) <= $8
+         ORDER BY priority DESC, key
+         LIMIT greatest(0, least($6, $7::bigint - (SELECT coalesce(sum(runs), 0)::bigint FROM at_work)))
+     )
+     UPDATE @.runs SET ",
+    take!("$1", "$2"),
+    " WHERE key IN (SELECT key FROM chosen) AND ready RETURNING ",
+    taken!()
+);
+
+/// Makes runs ready that are due, and sets those aside that failed or whose workers died too often:
+/// the delays in seconds after each failure but the last, and the channel to notify.
+pub(crate) const WAKE_DUE: &str = "WITH due AS (
+         SELECT key, worker IS NOT NULL AS died,
+             queue IS NOT NULL AND (set_aside OR worker IS NOT NULL
+                 AND failures >= cardinality($1::float8[])) AS is_set_aside
+         FROM @.runs WHERE wake <= clock_timestamp() AND NOT ready
+         ORDER BY wake LIMIT 1000 FOR UPDATE SKIP LOCKED
+     ), woken AS (
+         UPDATE @.runs AS runs SET
+             fence = fence + died::int,
+             worker = NULL,
+             failures = failures + died::int,
+             failure = CASE WHEN died
+                 THEN format('the lease of %s expired, so it died or lost the database', worker)
+                 ELSE failure END,
+             set_aside = is_set_aside,
+             ready = queue IS NOT NULL AND NOT is_set_aside,
+             wake = NULL
+         FROM due WHERE runs.key = due.key
+         RETURNING ready
+     )
+     SELECT pg_notify($2, '') FROM woken WHERE ready LIMIT 1";
+
+/// Returns how many seconds it takes until the next run is due.
+pub(crate) const NEXT_DUE: &str =
+    "SELECT extract(epoch FROM min(wake) - clock_timestamp())::float8 FROM @.runs
+     WHERE wake IS NOT NULL AND NOT ready";
+
+/// Renews leases, and returns the keys of those that still exist: the keys, their fences, and the
+/// length of the lease in seconds.
+pub(crate) const RENEW: &str =
+    "UPDATE @.runs SET wake = clock_timestamp() + make_interval(secs => $3)
+     FROM unnest($1::bigint[], $2::bigint[]) AS held (held_key, held_fence)
+     WHERE key = held_key AND fence = held_fence AND worker IS NOT NULL
+     RETURNING key";
+
+/// Gives back a lease, and decides when the run is to continue: at once if it was interrupted or
+/// answered, when its first wait times out if it waits, and after a delay if it failed. The key, the
+/// fence, whether it was interrupted, the failure, the delays in seconds after each failure but the
+/// last, and the channel to notify.
+pub(crate) const RELEASE: &str = "WITH at AS (
+         SELECT *, NOT $3 AND ($4::text IS NOT NULL OR status = 'failed') AS failed
+         FROM @.runs WHERE key = $1 AND fence = $2 AND worker IS NOT NULL FOR UPDATE
+     ), next AS (
+         SELECT key, failed,
+             queue IS NOT NULL AND (set_aside OR failed AND failures >= cardinality($5::float8[]))
+                 AS is_set_aside,
+             CASE
+                 WHEN queue IS NULL OR status = 'ended' THEN NULL
+                 WHEN failed THEN clock_timestamp() + make_interval(secs => $5[failures + 1])
+                 WHEN $3 OR answers > 0 OR status = 'open' THEN clock_timestamp()
+                 WHEN status = 'paused' THEN
+                     (SELECT to_timestamp(min(until) / 1000.0) FROM @.waits WHERE run = key)
+             END AS continues
+         FROM at
+     ), released AS (
+         UPDATE @.runs AS runs SET worker = NULL,
+             failures = runs.failures + failed::int,
+             failure = CASE WHEN failed THEN coalesce($4, runs.error) ELSE runs.failure END,
+             set_aside = is_set_aside,
+             ready = NOT is_set_aside AND coalesce(continues <= clock_timestamp(), false),
+             wake = CASE WHEN NOT is_set_aside THEN continues END
+         FROM next WHERE runs.key = next.key
+         RETURNING runs.ready
+     )
+     SELECT pg_notify($6, '') FROM released WHERE ready";
+
+/// Appends lines if the lease and the rows are as the writer left them: the key, the fence, the number
+/// of lines before and after that, whether the run got further, and the lines. One statement, and so
+/// one round trip.
+pub(crate) const APPEND: &str = "WITH held AS (
+         UPDATE @.runs SET lines = $4, failures = CASE WHEN $5 THEN 0 ELSE failures END
+         WHERE key = $1 AND fence = $2 AND lines = $3 AND worker IS NOT NULL
+         RETURNING key
+     ), appended AS (
+         INSERT INTO @.lines (run, number, line)
+         SELECT key, $3 + number, line
+         FROM held, unnest($6::text[]) WITH ORDINALITY AS new (line, number)
+     )
+     SELECT FROM held";
+
+/// Finds a run that is as a change left it: the key, the fence, and the number of lines after it.
+pub(crate) const WRITTEN: &str =
+    "SELECT FROM @.runs WHERE key = $1 AND fence = $2 AND lines = $3 AND worker IS NOT NULL";
