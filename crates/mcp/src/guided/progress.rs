@@ -65,3 +65,19 @@ impl Progress {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
+
+/// Returns how many thoughts to skip so that the others have at most this many bytes, unless the
+/// last one is longer.
+pub(super) fn newest(thoughts: &[Thought], bytes: usize) -> usize {
+    let lengths = thoughts.iter().rev().map(|thought| {
+        let stage = thought.stage.len();
+        stage.saturating_add(thought.text.len())
+    });
+    let totals = lengths.scan(0_usize, |total, length| {
+        *total = total.saturating_add(length);
+        Some(*total)
+    });
+
+    let fitting = totals.take_while(|total| *total <= bytes).count();
+    thoughts.len().saturating_sub(fitting.max(1))
+}

@@ -1,22 +1,25 @@
 //! Sessions of `begin` and `answer` as resources.
 
+use std::sync::Arc;
+
 use async_trait::async_trait;
 
-use super::progress::EndKind;
+use super::own_thread::on_own_thread;
+use super::progress::{Done, EndKind, newest};
 use super::session::{Begun, GuidedSession};
 use crate::resources::{EntriesView, SessionFormat, SessionView, Shown, ShownThought};
 use crate::store::{Owner, RecordedSessions, SessionHeader, SessionStore, StoreError};
 
 /// Renders sessions of `begin` and `answer`.
 pub(crate) struct GuidedView {
-    sessions: RecordedSessions<GuidedSession>,
+    sessions: Arc<RecordedSessions<GuidedSession>>,
     entries: EntriesView,
 }
 
 impl GuidedView {
     pub(crate) fn new(store: &SessionStore) -> Self {
         Self {
-            sessions: RecordedSessions::new(store.clone()),
+            sessions: Arc::new(RecordedSessions::new(store.clone())),
             entries: EntriesView::new(store),
         }
     }
@@ -34,23 +37,31 @@ impl SessionView for GuidedView {
             return self.entries.json(owner, session).await;
         }
 
-        let rendered = self.sessions.read_once(owner, &session.id, |state| {
-            let shown = Shown::of(session);
-            let begun = state.begun();
-            match begun {
-                Some(begun) => with(shown, begun).render(format),
-                None => shown.render(format),
-            }
-        });
-        rendered.await
+        let sessions = Arc::clone(&self.sessions);
+        let owner = owner.clone();
+        let session = session.clone();
+        on_own_thread(async move {
+            let bytes = sessions.store().limits().resource_bytes;
+            let rendered = sessions.read_once(&owner, &session.id, |state| {
+                let shown = Shown::of(&session);
+                match state.begun() {
+                    Some(begun) => with(shown, begun, bytes).render(format),
+                    None => shown.render(format),
+                }
+            });
+            rendered.await
+        })
+        .await
     }
 }
 
-fn with(mut shown: Shown, begun: &Begun) -> Shown {
-    let done = begun.done();
+/// Adds what was done in a session, and its newest thoughts up to this many bytes.
+fn with(mut shown: Shown, begun: &Begun, bytes: usize) -> Shown {
     shown.problem = Some(begun.settings().problem.clone());
 
-    if let Some(end) = begun.end() {
+    let end = begun.end();
+    let is_ended = end.is_some();
+    if let Some(end) = end {
         let outcome = match end.kind {
             EndKind::Answered => "answered",
             EndKind::Stopped => "stopped",
@@ -58,20 +69,31 @@ fn with(mut shown: Shown, begun: &Begun) -> Shown {
         };
         shown.facts.push(("Outcome", outcome.to_owned()));
         shown.facts.push(("Reason", end.reason));
-        shown.answer = done.best.map(|best| best.conclusion.unwrap_or(best.text));
     }
 
-    let thoughts = done.thoughts.into_iter().zip(1_u64..);
+    begun.with_done(|done| with_thoughts(shown, done, is_ended, bytes))
+}
+
+fn with_thoughts(mut shown: Shown, done: &Done, is_ended: bool, bytes: usize) -> Shown {
+    if is_ended && let Some(best) = &done.best {
+        let answer = best.conclusion.as_ref().unwrap_or(&best.text);
+        shown.answer = Some(answer.clone());
+    }
+
+    let older = newest(&done.thoughts, bytes);
+    let thoughts = done.thoughts.iter().zip(1_u64..).skip(older);
     let thoughts = thoughts.map(|(thought, number)| ShownThought {
         number,
-        label: thought.stage,
+        label: thought.stage.clone(),
         parents: (number > 1)
             .then(|| number.saturating_sub(1))
             .into_iter()
             .collect(),
-        text: thought.text,
+        text: thought.text.clone(),
         ..ShownThought::default()
     });
+
     shown.thoughts = thoughts.collect();
+    shown.older = u64::try_from(older).unwrap_or(u64::MAX);
     shown
 }

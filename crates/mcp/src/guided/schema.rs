@@ -99,7 +99,7 @@ pub(super) fn answer(_: &ServerLimits) -> Tool {
             },
             "conclude": {"type": "boolean", "description": "Stops early with the best answer so far."},
             "full": {"type": "boolean", "description": "Shows whole conversations, not only what is new."},
-            "trace": {"type": "boolean", "description": "Shows every thought in full."},
+            "trace": {"type": "boolean", "description": "Shows all thoughts in full, the newest up to 1 MiB."},
         },
         "additionalProperties": false,
     });

@@ -4,13 +4,17 @@ use cogwork_text::OneLine;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::progress::{Done, End, EndKind, Thought};
+use super::progress::{Done, End, EndKind, Thought, newest};
 use super::question::{Asked, Question};
 use super::session::Begun;
 use crate::store::SessionId;
 
 /// The maximum number of characters of a thought, unless the trace is wanted.
 const THOUGHT: usize = 300;
+
+/// The maximum length of a trace, in bytes, unless the last thought is longer. The oldest thoughts
+/// are left out.
+const TRACE: usize = 1024 * 1024;
 
 /// The state of a session, and what a call has changed.
 #[derive(Debug, Clone, Serialize)]
@@ -122,7 +126,7 @@ pub(super) struct BudgetView {
 pub(super) struct Wanted {
     /// Whole conversations, and not only what is new.
     pub(super) full: bool,
-    /// Every thought in full.
+    /// All thoughts in full.
     pub(super) trace: bool,
 }
 
@@ -230,7 +234,11 @@ impl QuestionView {
 }
 
 fn thoughts(all: &[Thought], before: Before, wanted: Wanted) -> Vec<ThoughtView> {
-    let skipped = if wanted.trace { 0 } else { before.thoughts };
+    let skipped = if wanted.trace {
+        newest(all, TRACE)
+    } else {
+        before.thoughts
+    };
     let new = all.iter().enumerate().skip(skipped);
     new.map(|(index, thought)| ThoughtView {
         number: index.saturating_add(1),

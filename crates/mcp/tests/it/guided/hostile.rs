@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 
 use super::mind::MINDS;
-use super::support::Host;
+use super::support::{Host, ids, reply_to};
 use crate::support::{call, text};
 
 /// Checks results against the schema that a tool declares.
@@ -233,4 +233,29 @@ fn any_replies_end_within_the_budget_and_survive_restarts() {
             }
         });
     });
+}
+
+#[tokio::test]
+async fn a_trace_is_bounded() {
+    let host = Host::new().await;
+    let budget = json!({"tokens": 100_000_000});
+    let begin = json!({"problem": "p", "sessionId": "s", "budget": budget});
+    let mut view = host.begin(begin).await;
+
+    for number in 1..=6 {
+        let thought = number.to_string().repeat(240_000);
+        let reply = format!(
+            "```yaml\ncurrent_thinking: {thought}\nplanning:\n- description: Think\n  \
+             status: Pending\n- description: Conclusion\n  status: Pending\n\
+             next_thought_needed: true\n```"
+        );
+        let question = ids(&view).remove(0);
+        view = host.answer(reply_to("s", &question, &reply)).await;
+        assert_eq!(view["status"], "open", "{}", view["end"]);
+    }
+
+    let trace = host.answer(json!({"sessionId": "s", "trace": true})).await;
+    let thoughts = trace["thoughts"].as_array().expect("thoughts");
+    let numbers = thoughts.iter().map(|thought| &thought["number"]);
+    assert_eq!(numbers.collect::<Vec<_>>(), [3, 4, 5, 6]);
 }

@@ -1,3 +1,4 @@
+use cogwork_mcp::{Server, ServerLimits};
 use insta::assert_snapshot;
 use serde_json::{Value, json};
 
@@ -80,4 +81,26 @@ async fn a_session_of_begin_and_answer_in_every_format() {
     assert!(drawing.contains("answer[[\"51\"]]"), "{drawing}");
     let data: Value = serde_json::from_str(&data).expect("JSON");
     assert_eq!(data["kind"], "guided");
+}
+
+#[tokio::test]
+async fn the_oldest_thoughts_of_a_session_of_begin_are_left_out_if_it_is_long() {
+    let limits = ServerLimits::default().with_resource_bytes(1);
+    let server = Server::builder().with_limits(limits).open();
+    let host = Host::connect(&server.expect("the server opens"), Era::Discover).await;
+
+    let begin = json!({"sessionId": "mine", "strategy": "chain_of_thought", "problem": "17 * 3"});
+    called(&host, "begin", begin).await;
+    for reply in [
+        "steps:\n- Multiply the tens.\n- Multiply the ones.\n- Add.",
+        "results:\n- 30\n- 21\n- 51\nanswer: 51",
+    ] {
+        let answer = json!({"sessionId": "mine", "reply": reply});
+        called(&host, "answer", answer).await;
+    }
+
+    let text = read(&host, "cogwork://sessions/mine").await;
+    let text = text.expect("a text");
+    assert!(text.contains("older entries aren't shown"), "{text}");
+    assert_eq!(text.matches("\n## ").count(), 2, "{text}");
 }
