@@ -24,7 +24,8 @@ pub struct ServerLimits {
     pub export_bytes: usize,
     /// The maximum number of thoughts in a session. The default is 10,000. In a session of
     /// `sequentialthinking`, the oldest thoughts are dropped if there are more, a hundredth of the
-    /// maximum at a time; they remain counted.
+    /// maximum at a time; they remain counted. A session of `think` may be changed ten times as often,
+    /// which includes scores and undone thoughts.
     pub thoughts: usize,
     /// The maximum number of branches in a session. The default is 1,000. In a session of
     /// `sequentialthinking`, the branch whose last thought is the oldest is dropped if there are

@@ -20,7 +20,9 @@ mod values;
 pub(crate) use changes::SessionChange;
 pub(crate) use entry::Appended;
 pub(crate) use error::StoreError;
-pub(crate) use header::{Change, NewSession, Owner, SessionHeader, SessionId, SessionKind};
+pub(crate) use header::{
+    Change, NewSession, Owner, Replaced, SessionHeader, SessionId, SessionKind,
+};
 pub(crate) use position::Shortened;
 pub(crate) use query::{Before, Filter, Order};
 pub(crate) use recorded::{Changed, Recorded, RecordedSessions};

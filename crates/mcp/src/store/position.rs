@@ -3,7 +3,7 @@
 use rusqlite::{Connection, OptionalExtension, params};
 
 use super::values::{now, signed};
-use super::{Change, SessionId, SessionKind, StoreError};
+use super::{Change, Replaced, SessionId, SessionKind, StoreError};
 
 /// The maximum number of bytes that are read at once, unless a single entry is longer.
 const PAGE: usize = 4 * 1024 * 1024;
@@ -230,6 +230,9 @@ pub(super) fn append(
             addition.change.text.to_lowercase()
         ])?;
 
+    if let Some(replaced) = &addition.change.replaced {
+        replace_text(connection, next.session, replaced)?;
+    }
     if let Some(shortened) = &addition.shortened {
         shorten(connection, next.session, shortened)?;
     }
@@ -261,6 +264,19 @@ fn advance(
             position.stamp
         ])?;
     Ok(advanced > 0)
+}
+
+fn replace_text(
+    connection: &Connection,
+    session: i64,
+    replaced: &Replaced,
+) -> Result<(), StoreError> {
+    let entry = signed(replaced.entry);
+    let words = replaced.text.to_lowercase();
+    connection
+        .prepare_cached("UPDATE entries SET words = ?3 WHERE session = ?1 AND number = ?2")?
+        .execute(params![session, entry, words])?;
+    Ok(())
 }
 
 fn shorten(connection: &Connection, session: i64, shortened: &Shortened) -> Result<(), StoreError> {

@@ -34,6 +34,7 @@ impl Impossible {
             Self::Strategy(_) => "strategy",
             Self::AlreadyBegun => "session_exists",
             Self::NotBegun => "no_beginning",
+            Self::Full(_) => "full",
         };
         Map::from_iter([("kind".to_owned(), kind.into())])
     }

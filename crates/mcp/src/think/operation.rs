@@ -95,6 +95,8 @@ pub(crate) enum Impossible {
     Strategy(String),
     AlreadyBegun,
     NotBegun,
+    /// The session has had this many operations, and may have no more.
+    Full(u64),
 }
 
 impl From<SessionError> for Impossible {
@@ -109,6 +111,10 @@ impl std::fmt::Display for Impossible {
             Self::Refused(error) => error.fmt(f),
             Self::Strategy(message) => f.write_str(message),
             Self::AlreadyBegun => f.write_str("the session already exists; choose another id"),
+            Self::Full(operations) => write!(
+                f,
+                "the session was changed {operations} times, which is the limit; begin another one"
+            ),
             Self::NotBegun => f.write_str("the session has no beginning; begin another one"),
         }
     }
@@ -204,18 +210,32 @@ impl Operation {
 
     /// Returns the text that searches find.
     pub(crate) fn words(&self) -> String {
+        let thought = self.draft().map(words_of).unwrap_or_default();
+        let others = self.words_without_thought();
+        match others.as_str() {
+            "" => thought,
+            _ => format!("{others}\n{thought}"),
+        }
+    }
+
+    /// Returns the text that searches find if the thought is undone.
+    pub(crate) fn words_without_thought(&self) -> String {
         match self {
-            Self::Begin { purpose, first, .. } => {
-                let first = first.as_ref().map(words_of).unwrap_or_default();
-                format!("{purpose}\n{first}")
-            }
-            Self::Fork { name, .. } => name.clone(),
-            Self::ThinkFrom { name, draft, .. } => format!("{name}\n{}", words_of(draft)),
+            Self::Begin { purpose, .. } => purpose.clone(),
+            Self::Fork { name, .. } | Self::ThinkFrom { name, .. } => name.clone(),
+            _ => String::new(),
+        }
+    }
+
+    fn draft(&self) -> Option<&ThoughtDraft> {
+        match self {
+            Self::Begin { first, .. } => first.as_ref(),
             Self::Think { draft, .. }
+            | Self::ThinkFrom { draft, .. }
             | Self::Merge { draft, .. }
             | Self::ChangeStrategy { draft, .. }
-            | Self::BeginPart { draft, .. } => words_of(draft),
-            _ => String::new(),
+            | Self::BeginPart { draft, .. } => Some(draft),
+            _ => None,
         }
     }
 }

@@ -20,6 +20,10 @@ use crate::tool::ToolFailure;
 /// The maximum number of characters of a title that is taken from the first thought.
 const TITLE: usize = 200;
 
+/// The maximum number of changes of a session, as a multiple of that of its thoughts. A session is
+/// read by repeating them, and scores and undone thoughts are changes as well.
+const CHANGES: usize = 10;
+
 /// All sessions of `think`.
 pub(crate) struct ThinkSessions {
     sessions: RecordedSessions<ThinkState>,
@@ -88,7 +92,7 @@ impl ThinkSessions {
                 return begun_session(state, &id, begin.clone(), &beginning.strategy);
             };
             let operation = plan(&begun.session)?;
-            changed(state, &id, operation)
+            self.changed(state, &id, operation)
         };
         let sessions = &self.sessions;
         let report = sessions.change_or_create(owner, &id, Some(&new), change);
@@ -110,7 +114,7 @@ impl ThinkSessions {
         let change = |state: &mut ThinkState| {
             let begun = state.begun().ok_or_else(not_begun)?;
             let operation = plan(&begun.session)?;
-            changed(state, id, operation)
+            self.changed(state, id, operation)
         };
         let report = self.sessions.change(owner, id, change).await?;
 
@@ -146,6 +150,36 @@ impl ThinkSessions {
             return Ok(false);
         }
         Ok(self.sessions.remove(owner, id).await?)
+    }
+
+    /// Returns the entry for an operation on a session that has begun.
+    fn changed(
+        &self,
+        state: &mut ThinkState,
+        id: &SessionId,
+        operation: Operation,
+    ) -> Result<Changed<Operation, Report>, ToolFailure> {
+        let recorded = operation.clone();
+        let checked = self.check_operations(state);
+        let performed = checked.and_then(|()| state.perform(operation));
+
+        match performed {
+            Ok(done) => entry(state, id, recorded, done),
+            Err(impossible) => {
+                let session = state.begun().map(|begun| &begun.session);
+                let report = session.map(|session| unchanged(id, session, recorded.branch()));
+                Err(impossible.into_failure(report.as_ref()))
+            }
+        }
+    }
+
+    fn check_operations(&self, state: &ThinkState) -> Result<(), Impossible> {
+        let most = self.limits().thoughts.saturating_mul(CHANGES);
+        let operations = state.operations();
+        if usize::try_from(operations).is_ok_and(|operations| operations < most) {
+            return Ok(());
+        }
+        Err(Impossible::Full(operations))
     }
 
     fn begin_operation(&self, beginning: &Beginning) -> Operation {
@@ -184,27 +218,6 @@ fn begun_session(
     }
 }
 
-/// Returns the entry for an operation on a session that has begun.
-fn changed(
-    state: &mut ThinkState,
-    id: &SessionId,
-    operation: Operation,
-) -> Result<Changed<Operation, Report>, ToolFailure> {
-    let recorded = operation.clone();
-    match state.perform(operation) {
-        Ok(done) => entry(state, id, recorded, done),
-        Err(impossible) => {
-            let session = state.begun().map(|begun| &begun.session);
-            let report = session.map(|session| {
-                let branch = recorded.branch().filter(|id| session.branch(*id).is_ok());
-                let branch = branch.unwrap_or_else(|| session.current());
-                Report::new(Some(id), session, nothing(branch))
-            });
-            Err(impossible.into_failure(report.as_ref()))
-        }
-    }
-}
-
 fn entry(
     state: &ThinkState,
     id: &SessionId,
@@ -219,10 +232,18 @@ fn entry(
             strategy: Some(outermost(session, done.branch).to_owned()),
             is_complete: Some(session.is_complete()),
             text: operation.words(),
+            replaced: state.undone().cloned(),
         },
         entry: operation,
         result: Report::new(Some(id), session, done),
     })
+}
+
+/// Returns where a session is, on a branch or on the current one if there is no such branch.
+fn unchanged(id: &SessionId, session: &Session, branch: Option<BranchId>) -> Report {
+    let branch = branch.filter(|id| session.branch(*id).is_ok());
+    let branch = branch.unwrap_or_else(|| session.current());
+    Report::new(Some(id), session, nothing(branch))
 }
 
 pub(crate) fn nothing(branch: BranchId) -> Done {
@@ -238,10 +259,14 @@ fn title(beginning: &Beginning) -> String {
     }
 }
 
-/// Returns the title of a session without a purpose, once it has its first thought.
+/// Returns the title of a session without a purpose, which is its first thought.
 fn title_by(purpose: &str, session: &Session) -> Option<String> {
+    if !purpose.trim().is_empty() {
+        return None;
+    }
     match session.thoughts() {
-        [only] if purpose.trim().is_empty() => Some(excerpt(only.text())),
+        [] => Some(String::new()),
+        [only] => Some(excerpt(only.text())),
         _ => None,
     }
 }

@@ -268,3 +268,25 @@ async fn limits_are_named_when_they_are_reached() {
         "{line}"
     );
 }
+
+#[tokio::test]
+async fn the_number_of_changes_is_limited() {
+    let limits = ServerLimits::default().with_thoughts(2);
+    let client = connect(Server::builder().with_limits(limits)).await;
+    think(&client, json!({"strategy": "linear", "thought": "a"})).await;
+
+    for _ in 1..20 {
+        session(&client, json!({"operation": "score", "score": 5})).await;
+    }
+    let score = json!({"operation": "score", "score": 6});
+    let (line, kind) = refused(&client, "think_session", score).await;
+    assert_eq!(
+        line,
+        "the session was changed 20 times, which is the limit; begin another one. Nothing has \
+         changed."
+    );
+    assert_eq!(kind, "full");
+
+    let shown = session(&client, json!({"operation": "show"})).await;
+    assert_eq!(shown["branch"]["score"], 5.0);
+}

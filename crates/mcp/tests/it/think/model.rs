@@ -92,7 +92,10 @@ impl Model {
         match step {
             Step::Merge { sources, .. } => {
                 self.thoughts.push((number.to_string(), branch.to_owned()));
-                if sources.iter().any(|source| self.branch(source) == self.current) {
+                if sources
+                    .iter()
+                    .any(|source| self.branch(source) == self.current)
+                {
                     self.current = branch.to_owned();
                 }
             }
