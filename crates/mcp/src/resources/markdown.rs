@@ -5,8 +5,7 @@ use std::fmt::{self, Write};
 
 use cogwork_text::{MultiLine, OneLine};
 
-use super::Shown;
-use super::shown::ShownThought;
+use super::shown::{Shown, ShownThought};
 
 /// The maximum number of characters of a label.
 const LABEL: usize = 200;

@@ -5,8 +5,7 @@ use std::fmt::{self, Write};
 
 use cogwork_text::{MermaidLabel, OneLine};
 
-use super::Shown;
-use super::shown::ShownThought;
+use super::shown::{Shown, ShownThought};
 
 /// The maximum number of thoughts. Mermaid refuses drawings with more than 500 edges.
 const THOUGHTS: usize = 200;

@@ -7,6 +7,7 @@ mod list;
 mod markdown;
 mod mermaid;
 mod read;
+mod render;
 mod sequential;
 mod shown;
 mod strategies;

@@ -1,6 +1,5 @@
 //! What drawings and texts show of a session.
 
-use super::{SessionFormat, markdown, mermaid};
 use crate::store::SessionHeader;
 
 /// A session as people see it.
@@ -33,14 +32,6 @@ pub(crate) struct ShownThought {
 }
 
 impl Shown {
-    /// Returns the session as a text. JSON isn't made from what is shown.
-    pub(crate) fn render(&self, format: SessionFormat) -> String {
-        match format {
-            SessionFormat::Mermaid => mermaid::draw(self),
-            SessionFormat::Markdown | SessionFormat::Json => markdown::write(self),
-        }
-    }
-
     /// Returns a session without its thoughts.
     pub(crate) fn of(session: &SessionHeader) -> Self {
         let state = if session.is_complete {

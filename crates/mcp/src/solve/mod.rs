@@ -5,6 +5,7 @@ mod backend;
 mod drive;
 mod entry;
 mod request;
+mod result;
 mod running;
 mod schema;
 mod settings;

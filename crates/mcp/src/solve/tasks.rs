@@ -7,8 +7,8 @@ use std::time::Duration;
 use rmcp::model::{CallToolResult, CreateTaskResult};
 use rmcp::task_manager::{TaskContext, TaskExit, TaskManager, TaskOptions};
 
+use super::result::{end_of, result_of};
 use super::running::Running;
-use super::tool::{end_of, result_of};
 use crate::store::Owner;
 
 /// How often a client should poll, in milliseconds.
