@@ -1,10 +1,22 @@
 //! A server over HTTP for the conformance suite of the protocol, which sends no tokens.
 //!
-//! `scripts/check-mcp.d/conformance` runs it. Everything but the token is as in `cogwork mcp --http`.
+//! `scripts/check-mcp.d/conformance` runs it. The suite calls tools, resources and prompts by certain
+//! names, which a handler adds to the built-in ones. Everything but the token and the handler is as
+//! in `cogwork mcp --http`.
+
+mod asking;
+mod contents;
+mod fixture;
+mod prompts;
+mod resources;
+mod state;
+mod tasks;
+mod tools;
 
 use std::net::SocketAddr;
 
 use cogwork_mcp::{HttpService, HttpSettings, Server};
+use fixture::Fixture;
 use http::HeaderValue;
 use http::header::AUTHORIZATION;
 use hyper::server::conn::http1;
@@ -17,7 +29,8 @@ use tower_service::Service;
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let token = HttpSettings::random_token();
     let settings = HttpSettings::default().with_token(&token);
-    let service = Server::builder().open()?.http_service(settings)?;
+    let server = Server::builder().with_handler(Fixture::default()).open()?;
+    let service = server.http_service(settings)?;
     let header = HeaderValue::from_str(&format!("Bearer {token}"))?;
 
     let listener = TcpListener::bind(SocketAddr::from(([127, 0, 0, 1], 0))).await?;
