@@ -100,7 +100,10 @@ impl<S: Server> Leases<S> {
         };
 
         let mut kept = lock(&self.kept);
-        kept.by_key.insert(held.key, entry);
+        if let Some(earlier) = kept.by_key.insert(held.key, entry) {
+            // This process lost it without noticing, and has taken the run again.
+            earlier.lost.cancel();
+        }
         if !kept.is_renewed {
             kept.is_renewed = true;
             let renewing = Renewing::new(Weak::clone(&self.server), Arc::clone(&self.kept));
