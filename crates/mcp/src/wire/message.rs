@@ -9,6 +9,7 @@ use serde_json::Value;
 use serde_json::error::Category;
 
 use super::id_finder::IdFinder;
+use super::tool_call;
 
 /// The maximum number of requests in a batch that are answered one by one.
 const MAX_ANSWERED: usize = 100;
@@ -35,6 +36,9 @@ impl Incoming {
             return Self::Nothing;
         }
 
+        if let Some(call) = tool_call::read(text) {
+            return Self::Message(Box::new(call));
+        }
         match serde_json::from_slice(text) {
             Ok(message) if is_request_with_invalid_id(&message, text) => {
                 Self::refused(None, invalid(INVALID_ID))

@@ -5,6 +5,7 @@ mod in_flight;
 mod lines;
 mod message;
 mod outgoing;
+mod tool_call;
 mod transport;
 
 #[cfg(feature = "http")]
