@@ -19,7 +19,7 @@ use crate::resources::{Subscriptions, Views};
 use crate::solve::Tasks;
 use crate::store::{Owner, SessionStore};
 use crate::tools::ServerTools;
-use crate::wire::LineTransport;
+use crate::wire::{Direct, LineTransport, Opened};
 use crate::{ServerError, ServerLimits};
 
 /// A server for the Model Context Protocol.
@@ -94,7 +94,9 @@ impl Server {
         let stop = self.shared.stop.child_token();
 
         async move {
-            let transport = LineTransport::new(reader, writer, limits);
+            let opened = Opened::default();
+            let direct = Direct::new(handler.clone(), opened.clone(), Handler::is_quick);
+            let transport = LineTransport::new(reader, writer, direct, limits);
             let service = match handler.serve_with_ct(transport, stop).await {
                 Ok(service) => service,
                 // The client left, or the server was stopped, before the first request.
@@ -103,6 +105,7 @@ impl Server {
                 Err(error) => return Err(ServerError::of(error)),
             };
 
+            opened.set(service.peer().clone());
             match service.waiting().await {
                 Ok(QuitReason::JoinError(error)) => Err(ServerError::of(error)),
                 Ok(_) => Ok(()),

@@ -8,8 +8,8 @@ use std::sync::Arc;
 use futures_util::FutureExt;
 use rmcp::ErrorData;
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, ListResourcesResult, PaginatedRequestParams,
-    ProtocolVersion, ServerCapabilities,
+    CallToolRequestParams, CallToolResponse, ClientRequest, ListResourcesResult,
+    PaginatedRequestParams, ProtocolVersion, ServerCapabilities,
 };
 use rmcp::service::{RequestContext, RoleServer};
 use tokio::sync::SemaphorePermit;
@@ -31,6 +31,15 @@ pub(crate) struct Handler {
 }
 
 impl Handler {
+    /// Returns whether a request calls a quick tool.
+    pub(crate) fn is_quick(&self, request: &ClientRequest) -> bool {
+        let ClientRequest::CallToolRequest(call) = request else {
+            return false;
+        };
+        let tool = self.shared.tools.find(&call.params.name);
+        tool.is_some_and(|tool| tool.tool.is_quick())
+    }
+
     /// Calls a tool of the server.
     async fn call_own(
         &self,

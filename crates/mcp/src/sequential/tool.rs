@@ -71,6 +71,10 @@ impl ServerTool for SequentialThinking {
         definition()
     }
 
+    fn is_quick(&self) -> bool {
+        true
+    }
+
     async fn call(&self, call: ToolCall<'_>) -> Result<CallToolResponse, ToolFailure> {
         let max_bytes = self.sessions.store().limits().thought_bytes;
         let arguments = arguments::read(call.arguments, max_bytes);

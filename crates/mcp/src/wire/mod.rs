@@ -1,5 +1,6 @@
 //! Messages as lines of JSON over a pair of a reader and a writer.
 
+mod direct;
 mod id_finder;
 mod in_flight;
 mod lines;
@@ -11,4 +12,5 @@ mod transport;
 #[cfg(feature = "http")]
 pub(crate) use {id_finder::IdFinder, message::Incoming};
 
+pub(crate) use direct::{Direct, Opened};
 pub(crate) use transport::LineTransport;

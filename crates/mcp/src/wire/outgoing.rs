@@ -17,7 +17,7 @@ const CAPACITY: usize = 64;
 const LAST_WRITE: Duration = Duration::from_secs(1);
 
 /// A message. The rest is dropped when it has been written.
-#[derive(Default)]
+#[derive(Debug, Default)]
 struct Written {
     text: Vec<u8>,
     /// The place of the request that it answers.
@@ -28,6 +28,10 @@ struct Written {
 /// Sends messages to the task that writes them.
 #[derive(Debug, Clone)]
 pub(crate) struct Outgoing(mpsc::Sender<Written>);
+
+/// Room for one message among those that wait to be written.
+#[derive(Debug)]
+pub(crate) struct Room<'a>(mpsc::Permit<'a, Written>);
 
 /// The task that writes messages.
 #[derive(Debug)]
@@ -46,16 +50,15 @@ impl Outgoing {
         message: &ServerJsonRpcMessage,
         place: Option<Place>,
     ) -> io::Result<()> {
-        let mut text = serde_json::to_vec(message)?;
-        text.push(b'\n');
+        self.room().await?.send(message, place)
+    }
 
-        let written = Written {
-            text,
-            _place: place,
-            _done: None,
-        };
-        let sent = self.0.send(written).await;
-        sent.map_err(|_| io::ErrorKind::BrokenPipe.into())
+    /// Waits until another message can be sent.
+    pub(crate) async fn room(&self) -> io::Result<Room<'_>> {
+        let permit = self.0.reserve().await;
+        permit
+            .map(Room)
+            .map_err(|_| io::ErrorKind::BrokenPipe.into())
     }
 
     /// Waits until everything that was sent has been written, for a short time.
@@ -77,6 +80,25 @@ impl Outgoing {
     /// Waits until nothing can be written any more.
     pub(crate) async fn closed(&self) {
         self.0.closed().await;
+    }
+}
+
+impl Room<'_> {
+    /// Sends a message. Its place is given up when it has been written.
+    pub(crate) fn send(
+        self,
+        message: &ServerJsonRpcMessage,
+        place: Option<Place>,
+    ) -> io::Result<()> {
+        let mut text = serde_json::to_vec(message)?;
+        text.push(b'\n');
+
+        self.0.send(Written {
+            text,
+            _place: place,
+            _done: None,
+        });
+        Ok(())
     }
 }
 

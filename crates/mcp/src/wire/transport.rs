@@ -7,17 +7,19 @@
 
 use std::collections::VecDeque;
 use std::io;
+use std::time::Duration;
 
 use rmcp::model::{
     ClientJsonRpcMessage, ClientNotification, ClientRequest, ErrorData, GetMeta, JsonRpcMessage,
     JsonRpcRequest, ProtocolVersion, RequestId, ServerJsonRpcMessage,
 };
-use rmcp::service::RoleServer;
+use rmcp::service::{RoleServer, Service};
 use rmcp::transport::Transport;
 use tokio::io::{AsyncRead, AsyncWrite};
 
 use crate::ServerLimits;
 
+use super::direct::{Answered, Direct};
 use super::in_flight::{InFlight, Place};
 use super::lines::{Line, Lines};
 use super::message::Incoming;
@@ -27,17 +29,23 @@ use super::outgoing::{Outgoing, Writing};
 /// maximum length.
 const WAITING_MESSAGES: usize = 4;
 
+/// How long direct requests may take after the end of the input, or after the server was stopped,
+/// as it is in rmcp.
+const AFTER_END: Duration = Duration::from_secs(5);
+const AFTER_STOP: Duration = Duration::from_secs(2);
+
 /// Messages of one client.
-pub(crate) struct LineTransport<R> {
+pub(crate) struct LineTransport<R, S> {
     lines: Lines<R>,
     limits: ServerLimits,
+    direct: Direct<S>,
     in_flight: InFlight,
     /// Requests that wait until others have been answered.
     waiting: VecDeque<JsonRpcRequest<ClientRequest>>,
     /// The length of the messages that were read since no request waited, in bytes.
     waiting_bytes: usize,
-    /// Answers to messages that were refused here.
-    answers: VecDeque<ServerJsonRpcMessage>,
+    /// Answers from here, with the places of their requests.
+    answers: VecDeque<(ServerJsonRpcMessage, Option<Place>)>,
     /// `None` when the transport is closed.
     outgoing: Option<Outgoing>,
     writing: Writing,
@@ -45,11 +53,12 @@ pub(crate) struct LineTransport<R> {
     is_at_end: bool,
 }
 
-impl<R> LineTransport<R>
+impl<R, S> LineTransport<R, S>
 where
     R: AsyncRead + Send + Unpin,
+    S: Service<RoleServer>,
 {
-    pub(crate) fn new<W>(reader: R, writer: W, limits: ServerLimits) -> Self
+    pub(crate) fn new<W>(reader: R, writer: W, direct: Direct<S>, limits: ServerLimits) -> Self
     where
         W: AsyncWrite + Send + Unpin + 'static,
     {
@@ -57,6 +66,7 @@ where
         Self {
             lines: Lines::new(reader, limits.message_bytes),
             limits,
+            direct,
             in_flight: InFlight::new(limits.concurrent_requests),
             waiting: VecDeque::new(),
             waiting_bytes: 0,
@@ -70,12 +80,9 @@ where
 
     /// Returns the next message to handle, or `None` if there is nothing to handle yet.
     async fn step(&mut self, outgoing: &Outgoing) -> Step {
-        if let Some(answer) = self.answers.front() {
-            return match outgoing.send(answer, None).await {
-                Ok(()) => {
-                    self.answers.pop_front();
-                    Step::Again
-                }
+        if !self.answers.is_empty() {
+            return match self.send_answer(outgoing).await {
+                Ok(()) => Step::Again,
                 Err(_) => Step::End,
             };
         }
@@ -87,9 +94,19 @@ where
         tokio::select! {
             // Messages only overtake requests that cannot start yet.
             biased;
-            () = outgoing.closed() => Step::End,
+            Some(answered) = self.direct.next(), if !self.direct.is_idle() => self.answered(answered),
             place = self.in_flight.place(), if !self.waiting.is_empty() => self.start(place),
             line = self.lines.next(), if may_read => self.take(line),
+            () = outgoing.closed() => Step::End,
+        }
+    }
+
+    /// Sends the first answer. If the future is dropped, nothing is lost.
+    async fn send_answer(&mut self, outgoing: &Outgoing) -> io::Result<()> {
+        let room = outgoing.room().await?;
+        match self.answers.pop_front() {
+            Some((answer, place)) => room.send(&answer, place),
+            None => Ok(()),
         }
     }
 
@@ -109,16 +126,45 @@ where
         let Some(request) = self.waiting.pop_front() else {
             return Step::Again;
         };
+
         self.in_flight.start(&request.id, place);
-        Step::Message(Box::new(JsonRpcMessage::Request(request)))
+        match self.direct.start(request) {
+            Some(request) => Step::Message(Box::new(JsonRpcMessage::Request(request))),
+            None => Step::Again,
+        }
+    }
+
+    fn answered(&mut self, Answered { id, answer }: Answered) -> Step {
+        if let Some(answer) = answer {
+            let place = self.in_flight.remove(&id);
+            self.answers.push_back((answer, place));
+        }
+        Step::Again
+    }
+
+    /// Adds an answer to a message that is refused.
+    fn refuse(&mut self, answer: ServerJsonRpcMessage) {
+        self.answers.push_back((answer, None));
+    }
+
+    /// Sends what is still to be answered here.
+    async fn finish(&mut self, outgoing: &Outgoing) -> io::Result<()> {
+        loop {
+            while !self.answers.is_empty() {
+                self.send_answer(outgoing).await?;
+            }
+            match self.direct.next().await {
+                Some(answered) => self.answered(answered),
+                None => return Ok(()),
+            };
+        }
     }
 
     fn take(&mut self, line: Line) -> Step {
         match line {
             Line::End => self.is_at_end = true,
             Line::TooLong(id) => {
-                let answer = Incoming::too_long(id, self.limits.message_bytes);
-                self.answers.push_back(answer);
+                self.refuse(Incoming::too_long(id, self.limits.message_bytes));
             }
             Line::Whole(text) => return self.take_text(&text),
         }
@@ -130,7 +176,9 @@ where
 
         match Incoming::read(text) {
             Incoming::Message(message) => return self.take_message(*message),
-            Incoming::Refused(answers) => self.answers.extend(answers),
+            Incoming::Refused(answers) => {
+                answers.into_iter().for_each(|answer| self.refuse(answer));
+            }
             Incoming::Nothing => {}
         }
         Step::Again
@@ -161,8 +209,7 @@ where
                 cogwork_text::Name(&request.id.to_string())
             );
             let error = ErrorData::invalid_request(error, None);
-            self.answers
-                .push_back(ServerJsonRpcMessage::error(error, None));
+            self.refuse(ServerJsonRpcMessage::error(error, None));
             return Step::Again;
         }
 
@@ -172,8 +219,7 @@ where
             // rmcp would complain about the metadata of the other generation.
             let error = crate::unknown_request::error(unknown);
             self.in_flight.remove(&request.id);
-            self.answers
-                .push_back(ServerJsonRpcMessage::error(error, Some(request.id)));
+            self.refuse(ServerJsonRpcMessage::error(error, Some(request.id)));
             return Step::Again;
         }
 
@@ -185,6 +231,7 @@ where
     /// Forgets a request that is cancelled, because cancelled requests aren't answered.
     fn cancel(&mut self, id: &RequestId) {
         self.waiting.retain(|request| request.id != *id);
+        self.direct.cancel(id);
         self.in_flight.remove(id);
     }
 }
@@ -209,9 +256,10 @@ fn opens(request: &ClientRequest) -> bool {
     }
 }
 
-impl<R> Transport<RoleServer> for LineTransport<R>
+impl<R, S> Transport<RoleServer> for LineTransport<R, S>
 where
     R: AsyncRead + Send + Unpin,
+    S: Service<RoleServer>,
 {
     type Error = io::Error;
 
@@ -251,7 +299,15 @@ where
     }
 
     async fn close(&mut self) -> io::Result<()> {
-        self.outgoing = None;
+        if let Some(outgoing) = self.outgoing.take() {
+            let patience = if self.is_at_end {
+                AFTER_END
+            } else {
+                AFTER_STOP
+            };
+            // Without an error, because the client has gone or takes too long.
+            let _ = tokio::time::timeout(patience, self.finish(&outgoing)).await;
+        }
         self.writing.finish().await;
         Ok(())
     }
