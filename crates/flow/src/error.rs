@@ -61,6 +61,7 @@ pub(crate) enum Kind {
     Stopped(Stopped),
     Paused(Box<Paused>),
     Journal(BoxError),
+    AnotherState(BoxError),
     NoJournal {
         what: &'static str,
     },
@@ -187,6 +188,12 @@ impl RunError {
         matches!(self.0.kind, Kind::Journal(_))
     }
 
+    /// Returns whether the run was resumed with a state other than the one with which it began; see
+    /// [`Run::with_journal`](crate::Run::with_journal). Nothing was recorded.
+    pub fn is_another_state(&self) -> bool {
+        matches!(self.0.kind, Kind::AnotherState(_))
+    }
+
     /// Returns the index of the item of a [`Batch`](crate::Batch) that failed, starting at 0.
     pub fn item(&self) -> Option<usize> {
         self.failure()?.item
@@ -207,7 +214,7 @@ impl RunError {
     pub fn into_source(self) -> Option<BoxError> {
         match self.0.kind {
             Kind::Node(failure) => Some(failure.source),
-            Kind::Journal(error) => Some(error),
+            Kind::Journal(error) | Kind::AnotherState(error) => Some(error),
             _ => None,
         }
     }
@@ -222,7 +229,7 @@ impl RunError {
     fn cause(&self) -> Option<&(dyn Error + Send + Sync + 'static)> {
         match &self.0.kind {
             Kind::Node(failure) => Some(failure.source.as_ref()),
-            Kind::Journal(error) => Some(error.as_ref()),
+            Kind::Journal(error) | Kind::AnotherState(error) => Some(error.as_ref()),
             _ => None,
         }
     }
@@ -268,6 +275,7 @@ impl fmt::Display for Kind {
                 f.write_str("the journal failed: ")?;
                 ErrorText(error).fmt(f)
             }
+            Self::AnotherState(error) => ErrorText(error).fmt(f),
             Self::UndeclaredAction { action, declared } => {
                 let action = Name(action.as_str());
                 let declared = NameList::and(declared);

@@ -138,15 +138,18 @@ impl Behind {
         }))
     }
 
-    fn queue(&self, job: Job) -> u64 {
+    fn queue(&self, jobs: impl IntoIterator<Item = Job>) -> u64 {
         let (number, idle) = {
             let mut queue = lock(&self.0.queue);
-            queue.pushed += 1;
+            let before = queue.jobs.len();
+            queue.jobs.extend(jobs);
+            queue.pushed += (queue.jobs.len() - before) as u64;
+
             if self.0.written.borrow().failed.is_some() {
+                queue.jobs.clear();
                 return queue.pushed;
             }
 
-            queue.jobs.push(job);
             (queue.pushed, !std::mem::replace(&mut queue.active, true))
         };
 
@@ -169,11 +172,15 @@ impl Behind {
 #[async_trait]
 impl Log for Behind {
     fn push(&self, entry: Entry) -> u64 {
-        self.queue(Job::Append(entry))
+        self.queue([Job::Append(entry)])
+    }
+
+    fn push_all(&self, entries: Vec<Entry>) -> u64 {
+        self.queue(entries.into_iter().map(Job::Append))
     }
 
     fn replace(&self, entries: Vec<Entry>) -> u64 {
-        self.queue(Job::Replace(entries))
+        self.queue([Job::Replace(entries)])
     }
 
     async fn written(&self, number: u64) -> Result<(), BoxError> {

@@ -28,6 +28,7 @@ pub(crate) enum Kind {
     AlreadyThere,
     AnotherFlow,
     AnotherInput,
+    AnotherState,
     Damaged,
     Value,
     TooLarge,
@@ -62,6 +63,12 @@ impl StoreError {
     /// Returns whether the run was started with a different input.
     pub fn is_another_input(&self) -> bool {
         self.0.kind == Kind::AnotherInput
+    }
+
+    /// Returns whether the run was resumed with a state other than the one with which it began; see
+    /// [`Run::with_journal`](cogwork_flow::Run::with_journal). The record was left unchanged.
+    pub fn is_another_state(&self) -> bool {
+        self.0.kind == Kind::AnotherState
     }
 
     /// Returns whether the record was modified, isn't a record, or has an unsupported version of

@@ -9,7 +9,7 @@ use serde_json::value::RawValue;
 
 use crate::StoreError;
 use crate::error::Kind;
-use crate::input::{Difference, difference};
+use crate::input::difference;
 use crate::time::{from_millis, to_millis};
 
 /// The version of the format.
@@ -118,23 +118,45 @@ impl Header {
 
     /// Checks that the run was started with this input.
     pub(crate) fn check_input(&self, place: &str, input: &RawValue) -> Result<(), StoreError> {
-        let Some(difference) = difference(&self.input, input) else {
+        let Some(difference) = difference(self.input.get(), input.get()) else {
             return Ok(());
         };
 
         let run_id = Name(&self.run_id);
-        let at = match &difference {
-            Difference::Whole => String::new(),
-            Difference::At(pointer) => format!(" (it differs at `{}`)", Name(pointer)),
-        };
         Err(StoreError::new(
             Kind::AnotherInput,
             format_args!(
-                "{place}: the run `{run_id}` was started with a different input{at}; to start a \
+                "{place}: the run `{run_id}` was started with a different input{difference}; to start a \
                  run with this input, choose a different id; to continue the run with its recorded \
                  input, use `resume` or `start_or_resume_any_input`"
             ),
         ))
+    }
+
+    /// Returns the error for a run that is resumed with a state other than the recorded one, which
+    /// is `None` if only its digest is recorded.
+    pub(crate) fn another_state(
+        &self,
+        place: &str,
+        recorded: Option<&str>,
+        given: &str,
+    ) -> StoreError {
+        let difference = recorded.and_then(|recorded| difference(recorded, given));
+        let at = difference.map_or_else(String::new, |difference| difference.to_string());
+        let expected = match recorded {
+            Some(_) => "the state that `RunJournal::state` returns",
+            None => "the state that the program made of the input when it started the run",
+        };
+
+        let run_id = Name(&self.run_id);
+        let flow = Name(&self.flow);
+        StoreError::new(
+            Kind::AnotherState,
+            format_args!(
+                "{place}: the run `{run_id}` of the flow `{flow}` began with a different \
+                 state{at}; resume it with {expected}, or start a run with a different id"
+            ),
+        )
     }
 
     /// Checks that the flow hasn't changed since the run began.

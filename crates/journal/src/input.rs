@@ -1,11 +1,11 @@
-//! Compares the input given for a run with the recorded one.
+//! Compares the input or the state given for a run with the recorded one.
 
-use std::fmt::Write;
+use std::fmt::{self, Write};
 
+use cogwork_text::Name;
 use serde_json::Value;
-use serde_json::value::RawValue;
 
-/// The place where two inputs first differ.
+/// The place where two values first differ.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Difference {
     Whole,
@@ -13,15 +13,15 @@ pub(crate) enum Difference {
     At(String),
 }
 
-/// Returns where two inputs differ, or `None` if they are equal. The order of keys doesn't matter,
+/// Returns where two JSON texts differ, or `None` if they are equal. The order of keys doesn't matter,
 /// since it differs between processes for a `HashMap`.
-pub(crate) fn difference(recorded: &RawValue, given: &RawValue) -> Option<Difference> {
-    if recorded.get() == given.get() {
+pub(crate) fn difference(recorded: &str, given: &str) -> Option<Difference> {
+    if recorded == given {
         return None;
     }
 
-    let recorded = serde_json::from_str::<Value>(recorded.get());
-    let given = serde_json::from_str::<Value>(given.get());
+    let recorded = serde_json::from_str::<Value>(recorded);
+    let given = serde_json::from_str::<Value>(given);
     let (Ok(recorded), Ok(given)) = (recorded, given) else {
         // Nested too deeply to be compared part by part.
         return Some(Difference::Whole);
@@ -34,6 +34,15 @@ pub(crate) fn difference(recorded: &RawValue, given: &RawValue) -> Option<Differ
     match pointer(&recorded, &given) {
         path if path.is_empty() => Some(Difference::Whole),
         path => Some(Difference::At(path)),
+    }
+}
+
+impl fmt::Display for Difference {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Whole => Ok(()),
+            Self::At(pointer) => write!(f, " (it differs at `{}`)", Name(pointer)),
+        }
     }
 }
 

@@ -1,9 +1,11 @@
 use std::fmt;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use async_trait::async_trait;
 use cogwork_flow::journal::{
-    Awaited, Entry, EntryError, Journal, Progress, Recorded, Snapshot, StepError, Waited, Work,
+    Awaited, Entry, EntryError, FirstState, Journal, Json, Progress, Recorded, Snapshot,
+    StateDigest, StepError, Waited, Work,
 };
 use cogwork_flow::{BoxError, StepName};
 use cogwork_text::Name;
@@ -41,6 +43,8 @@ pub struct RunJournal {
     place: String,
     header: Header,
     recorded: Recorded<Behind>,
+    /// Whether the program got the state from here.
+    gave_state: AtomicBool,
 }
 
 impl RunJournal {
@@ -59,6 +63,7 @@ impl RunJournal {
             place,
             header,
             recorded,
+            gave_state: AtomicBool::new(false),
         })
     }
 
@@ -78,6 +83,7 @@ impl RunJournal {
     ///
     /// Returns an error if the state isn't an `S`.
     pub fn state<S: DeserializeOwned>(&self) -> Result<S, StoreError> {
+        self.gave_state.store(true, Ordering::Relaxed);
         match self.recorded.snapshot() {
             Some(snapshot) => self.read("state in the snapshot", snapshot.state.as_str()),
             None => self.input(),
@@ -102,6 +108,25 @@ impl RunJournal {
         self.header.check_event(&self.place, event)
     }
 
+    /// Returns whether the run began with this state. If the state was read from the record, a
+    /// `HashSet` in it may have been written in a different order.
+    fn began_with(&self, recorded: StateDigest, given: StateDigest) -> bool {
+        let is_from_here = self.gave_state.load(Ordering::Relaxed);
+        recorded == given || is_from_here && recorded.is_equal_in_any_order(&given)
+    }
+
+    /// Returns the error for a run that began with a different state. Where the two states differ
+    /// is known if the first one is on record, as the input or in the snapshot.
+    fn another_state(&self, recorded: StateDigest, given: &Json) -> StoreError {
+        let snapshot = self.recorded.snapshot().map(|snapshot| snapshot.state);
+        let state = snapshot.or_else(|| Json::of(&self.header.input).ok());
+        let state = state.filter(|state| state.digest() == Some(recorded));
+
+        let recorded = state.as_ref().map(Json::as_str);
+        self.header
+            .another_state(&self.place, recorded, given.as_str())
+    }
+
     fn read<T: DeserializeOwned>(&self, what: &str, json: &str) -> Result<T, StoreError> {
         serde_json::from_str(json).map_err(|error| {
             let place = &self.place;
@@ -118,6 +143,26 @@ impl RunJournal {
 impl Journal for RunJournal {
     fn run_id(&self) -> &str {
         self.recorded.run_id()
+    }
+
+    fn begin(&self, state: FirstState<'_>) -> Result<(), BoxError> {
+        let Some(given) = state.json() else {
+            return Ok(());
+        };
+        let Some(digest) = given.digest() else {
+            return Ok(());
+        };
+
+        match self.recorded.first_state() {
+            Some(recorded) if !self.began_with(recorded, digest) => {
+                Err(self.another_state(recorded, &given).into())
+            }
+            Some(_) => Ok(()),
+            None => {
+                self.recorded.begin_with(digest);
+                Ok(())
+            }
+        }
     }
 
     async fn step(&self, step: &StepName, work: Work<'_>) -> Result<Vec<u8>, StepError> {

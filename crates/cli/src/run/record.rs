@@ -5,7 +5,9 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use cogwork_agents::{FileFlow, FlowState};
-use cogwork_flow::journal::{Awaited, Items, Progress, Snapshot, StepError, Waited, Work};
+use cogwork_flow::journal::{
+    Awaited, FirstState, Items, Progress, Snapshot, StepError, Waited, Work,
+};
 use cogwork_flow::{BoxError, Paused, StepName};
 use cogwork_journal::{FileStore, RunJournal, Store};
 use cogwork_llm::async_trait;
@@ -78,6 +80,10 @@ pub(super) struct Journal {
 impl cogwork_flow::journal::Journal for Journal {
     fn run_id(&self) -> &str {
         self.recorded.run_id()
+    }
+
+    fn begin(&self, state: FirstState<'_>) -> Result<(), BoxError> {
+        self.recorded.begin(state)
     }
 
     async fn step(&self, step: &StepName, work: Work<'_>) -> Result<Vec<u8>, StepError> {

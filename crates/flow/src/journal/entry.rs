@@ -5,6 +5,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
+use super::StateDigest;
 use super::codec::{OutcomeProblem, OutcomeProblemKind, decode, encode};
 use crate::CallName;
 
@@ -52,6 +53,12 @@ impl Json {
         self.as_str().as_bytes().to_vec()
     }
 
+    /// Returns the digest of the value as a state. Returns `None` if it has more than about 120
+    /// levels of nesting.
+    pub fn digest(&self) -> Option<StateDigest> {
+        StateDigest::of(self.as_str())
+    }
+
     /// Deserialises the value.
     ///
     /// # Errors
@@ -74,6 +81,11 @@ impl fmt::Debug for Json {
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 #[non_exhaustive]
 pub enum Entry {
+    /// The run took its first step with a state that has this digest.
+    Began {
+        /// The digest of the state.
+        state: StateDigest,
+    },
     /// The outcome of a step.
     Outcome {
         /// The name of the step.

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 
-use super::{Entry, Json, Snapshot, StepError};
+use super::{Entry, Json, Snapshot, StateDigest, StepError};
 
 /// The maximum number of unused answers to an event.
 const MAX_ANSWERS: usize = 1_000;
@@ -21,6 +21,10 @@ pub(super) struct Index {
     /// The number of entries since the snapshot and the answers kept with it.
     since_fold: u64,
     pub(super) snapshot: Option<Snapshot>,
+    /// The digest of the state with which the run began.
+    first_state: Option<StateDigest>,
+    /// A digest that is recorded with the next entry.
+    new_state: Option<StateDigest>,
     /// The highest number of a recorded step outside of items and branches.
     pub(super) last: u64,
     pub(super) ended: bool,
@@ -59,6 +63,7 @@ impl Index {
             _ => Ok(()),
         };
         match entry {
+            Entry::Began { .. } if !self.is_new() => Err("the run has begun already".to_owned()),
             Entry::Outcome { step, .. }
             | Entry::Sleep { step, .. }
             | Entry::Waiting { step, .. }
@@ -80,6 +85,33 @@ impl Index {
             },
             _ => Ok(()),
         }
+    }
+
+    /// Returns whether no step is recorded, nor the state with which the run began.
+    fn is_new(&self) -> bool {
+        self.first_state.is_none() && self.snapshot.is_none() && self.steps.is_empty()
+    }
+
+    /// Returns the digest of the state with which the run has to begin, if it is known.
+    pub(super) fn first_state(&self) -> Option<StateDigest> {
+        match &self.snapshot {
+            Some(snapshot) => snapshot.state.digest(),
+            None => self.first_state,
+        }
+    }
+
+    /// Begins the run with this state, which is recorded together with the next entry, unless the
+    /// record is one without a digest.
+    pub(super) fn begin(&mut self, state: StateDigest) {
+        if self.is_new() {
+            self.new_state = Some(state);
+        }
+    }
+
+    /// Returns the entry with the first state if it has to be recorded before any other.
+    pub(super) fn take_start(&mut self) -> Option<Entry> {
+        let state = self.new_state.take()?;
+        Some(Entry::Began { state })
     }
 
     /// Returns when a step that sleeps, or waits with a timeout, continues.
@@ -105,6 +137,7 @@ impl Index {
         }
 
         match entry {
+            Entry::Began { state } => self.first_state = Some(state),
             Entry::Outcome { step, outcome } => self.know(step, What::Outcome(outcome), line),
             Entry::Sleep { step, until } => self.know(step, What::Sleep { until }, line),
             Entry::Waiting {

@@ -22,8 +22,10 @@ mod call_error;
 mod calls;
 mod clock;
 mod codec;
+mod digest;
 mod entry;
 mod entry_error;
+mod first_state;
 mod index;
 mod log;
 mod progress;
@@ -37,8 +39,10 @@ pub use call_error::{CallError, CannotWait};
 pub use calls::{recorded, scoped_event, wait_for};
 pub use codec::{OutcomeProblem, OutcomeProblemKind};
 pub(crate) use codec::{decode, encode};
+pub use digest::StateDigest;
 pub use entry::{Entry, Json, Snapshot};
 pub use entry_error::EntryError;
+pub use first_state::FirstState;
 pub use log::Log;
 pub use progress::Progress;
 pub use recorded::{MemoryJournal, Recorded};
@@ -87,6 +91,21 @@ use crate::{BoxError, StepName};
 pub trait Journal: Send + Sync {
     /// Returns the id of the run.
     fn run_id(&self) -> &str;
+
+    /// Checks that the state is the one with which the run began, or the one of its
+    /// [snapshot](Journal::snapshot). A run calls this once, before its first step, unless it was
+    /// created with [`Run::with_journal_any_state`](crate::Run::with_journal_any_state).
+    ///
+    /// # Default
+    ///
+    /// Accepts every state, as an engine does that keeps the state itself.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the run began with a different state. Nothing is recorded then.
+    fn begin(&self, _state: FirstState<'_>) -> Result<(), BoxError> {
+        Ok(())
+    }
 
     /// Returns the outcome of a step: the recorded one, or the outcome of `work` after recording
     /// it.

@@ -3,11 +3,13 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use async_trait::async_trait;
+use cogwork_text::Name;
 
 use super::clock::Clock;
 use super::index::{Index, Known, What};
 use super::{
-    Awaited, Entry, EntryError, Journal, Json, Log, Progress, Snapshot, StepError, Waited, Work,
+    Awaited, Entry, EntryError, FirstState, Journal, Json, Log, Progress, Snapshot, StateDigest,
+    StepError, Waited, Work,
 };
 use crate::{BoxError, StepName};
 
@@ -104,6 +106,19 @@ impl<L: Log> Recorded<L> {
         self
     }
 
+    /// Returns the digest of the state with which the run has to begin: that of its snapshot, or of
+    /// the state of its first step. Returns `None` if it isn't known yet, or if the record was made
+    /// by an earlier version.
+    pub fn first_state(&self) -> Option<StateDigest> {
+        self.index().first_state()
+    }
+
+    /// Begins a run with a state that has this digest, without comparing it.
+    /// [`begin`](Journal::begin) also compares it.
+    pub fn begin_with(&self, state: StateDigest) {
+        self.index().begin(state);
+    }
+
     /// Returns the log.
     pub fn log(&self) -> &L {
         &self.log
@@ -127,18 +142,29 @@ impl<L: Log> Recorded<L> {
 
     /// Adds an entry, so that it is found from now on, and waits until it is written.
     async fn record(&self, entry: Entry) -> Result<(), BoxError> {
-        let line = {
-            let mut index = self.index();
-
-            // Checked before it is pushed, since a record with an invalid entry could not be read
-            // again.
-            index.check(&entry)?;
-            let line = self.log.push(entry.clone());
-            index.add(entry, line);
-
-            line
-        };
+        let line = self.push(entry)?;
         self.log.written(line).await
+    }
+
+    /// Queues an entry, after that with the first state if that isn't recorded yet. Returns its
+    /// number.
+    fn push(&self, entry: Entry) -> Result<u64, String> {
+        let mut index = self.index();
+
+        // Checked before it is pushed, since a record with an invalid entry could not be read
+        // again.
+        index.check(&entry)?;
+
+        let line = match index.take_start() {
+            None => self.log.push(entry.clone()),
+            Some(start) => {
+                let line = self.log.push_all(vec![start.clone(), entry.clone()]);
+                index.add(start, line);
+                line
+            }
+        };
+        index.add(entry, line);
+        Ok(line)
     }
 
     /// Records that a step waits. Returns when it times out.
@@ -206,6 +232,21 @@ impl<L: Log> Recorded<L> {
 impl<L: Log> Journal for Recorded<L> {
     fn run_id(&self) -> &str {
         &self.run_id
+    }
+
+    fn begin(&self, state: FirstState<'_>) -> Result<(), BoxError> {
+        let Some(given) = state.json().as_ref().and_then(Json::digest) else {
+            return Ok(());
+        };
+
+        match self.first_state() {
+            Some(recorded) if recorded != given => Err(another_state(&self.run_id).into()),
+            Some(_) => Ok(()),
+            None => {
+                self.begin_with(given);
+                Ok(())
+            }
+        }
     }
 
     async fn step(&self, step: &StepName, work: Work<'_>) -> Result<Vec<u8>, StepError> {
@@ -340,6 +381,14 @@ const MAX_WHY: usize = 10_000;
 
 /// The maximum length of a recorded error, in characters.
 const MAX_ERROR: usize = 1_000;
+
+fn another_state(run_id: &str) -> String {
+    let run_id = Name(run_id);
+    format!(
+        "the run `{run_id}` began with a different state; expected the state of its first step, or \
+         that of its last snapshot"
+    )
+}
 
 fn other_kind(step: &str) -> String {
     format!("the step `{step}` is recorded as a different kind of step")

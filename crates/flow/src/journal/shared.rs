@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 
-use super::{Awaited, Items, Journal, Progress, Snapshot, StepError, Waited, Work};
+use super::{Awaited, FirstState, Items, Journal, Progress, Snapshot, StepError, Waited, Work};
 use crate::{BoxError, StepName};
 
 macro_rules! forward {
@@ -15,6 +15,10 @@ macro_rules! forward {
         impl<J: Journal + ?Sized> Journal for $pointer {
             fn run_id(&self) -> &str {
                 (**self).run_id()
+            }
+
+            fn begin(&self, state: FirstState<'_>) -> Result<(), BoxError> {
+                (**self).begin(state)
             }
 
             async fn step(&self, step: &StepName, work: Work<'_>) -> Result<Vec<u8>, StepError> {

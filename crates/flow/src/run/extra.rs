@@ -12,6 +12,8 @@ pub(super) struct Extra<S> {
     pub(super) sink: Option<EventSink>,
     pub(super) max_outcome: usize,
     pub(super) folding: Option<Folding<S>>,
+    /// Serialises the state, until the journal has accepted it.
+    pub(super) first_state: Option<WriteState<S>>,
     /// Why the journal's snapshot doesn't belong to this flow.
     pub(super) misplaced: Option<String>,
 }
@@ -23,10 +25,14 @@ impl<S> Default for Extra<S> {
             sink: None,
             max_outcome: MAX_OUTCOME,
             folding: None,
+            first_state: None,
             misplaced: None,
         }
     }
 }
+
+/// Serialises a state. Returns `None` if it cannot be written as JSON.
+pub(super) type WriteState<S> = fn(&S) -> Option<Json>;
 
 /// When and how to replace the record with a snapshot.
 pub(super) struct Folding<S> {

@@ -142,6 +142,7 @@ impl<'f, S> Run<'f, S> {
     async fn walk(&mut self, state: &mut S, distance: Distance) -> Result<Action, RunError> {
         if self.extra.is_some() {
             self.begin_reporting()?;
+            self.check_state(state)?;
         }
 
         let folding = self.extra.as_ref().and_then(|extra| extra.folding);

@@ -9,7 +9,7 @@ use super::Run;
 use crate::error::Kind;
 use crate::events::Watch;
 use crate::execute::journaled::Journaled;
-use crate::journal::{Json, OutcomeProblem, Progress, Snapshot};
+use crate::journal::{FirstState, Json, OutcomeProblem, Progress, Snapshot};
 use crate::{EventKind, RunError};
 
 impl<S> Run<'_, S> {
@@ -42,6 +42,32 @@ impl<S> Run<'_, S> {
 
         watch.emit(None, EventKind::RunStarted);
         attached.watch = Some(watch);
+        Ok(())
+    }
+
+    /// Lets the journal check the first state, once. Nothing is recorded of a run that is refused.
+    pub(super) fn check_state(&mut self, state: &S) -> Result<(), RunError> {
+        let Some(extra) = &mut self.extra else {
+            return Ok(());
+        };
+        let Some(write) = extra.first_state else {
+            return Ok(());
+        };
+
+        let attached = self.context.attached.as_deref();
+        let journal = attached.and_then(|attached| attached.journal.as_ref());
+        let write = || write(state);
+
+        if let Some(journal) = journal
+            && let Err(problem) = journal.begin(FirstState::new(&write))
+        {
+            return Err(RunError::new(
+                self.cursor.location(),
+                Kind::AnotherState(problem),
+            ));
+        }
+
+        extra.first_state = None;
         Ok(())
     }
 

@@ -87,8 +87,35 @@ impl<'f, S> Run<'f, S> {
     /// # Default
     ///
     /// No journal, at no cost.
+    /// # The state
+    ///
+    /// A digest of the first state is recorded with the first outcome. When the run is resumed, it
+    /// has to begin with an equal state; otherwise, it would continue with the outcomes of a
+    /// different one. States are equal if their JSON values are: the order of keys doesn't matter,
+    /// but the order of items in a list does. See
+    /// [`StateDigest`](crate::journal::StateDigest). The state isn't stored. A run that was recorded
+    /// without a digest accepts every state, and so does a state that cannot be written as JSON.
+    ///
+    /// For a state that isn't `Serialize`, or that is different in each process, use
+    /// [`with_journal_any_state`](Run::with_journal_any_state).
     #[must_use]
-    pub fn with_journal(mut self, journal: impl Journal + 'f) -> Self {
+    pub fn with_journal(self, journal: impl Journal + 'f) -> Self
+    where
+        S: Serialize,
+    {
+        let mut run = self.with_journal_any_state(journal);
+        run.extra().first_state = Some(|state| Json::of(state).ok());
+        run
+    }
+
+    /// Does the same as [`with_journal`](Run::with_journal), but without comparing the state with
+    /// that of the record. It is up to the program to resume the run with the same state.
+    ///
+    /// # Default
+    ///
+    /// No journal, at no cost.
+    #[must_use]
+    pub fn with_journal_any_state(mut self, journal: impl Journal + 'f) -> Self {
         if let Some(snapshot) = journal.snapshot()
             && let Err(problem) = self.begin_at(&snapshot)
         {

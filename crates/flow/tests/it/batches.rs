@@ -375,7 +375,7 @@ async fn a_batch_dropped_in_the_middle_leaves_the_state_and_keeps_what_is_on_rec
 
     assert_eq!(
         (&items, work.in_flight(), lines.all().len()),
-        (&before, 0, 2)
+        (&before, 0, 3)
     );
     flow.begin()
         .with_journal(lines.journal())
@@ -391,6 +391,7 @@ async fn a_batch_dropped_in_the_middle_leaves_the_state_and_keeps_what_is_on_rec
     );
 
     assert_snapshot!(lines.text(), @r#"
+    {"began":{"state":"7568a0100a753af17568a0100a753af1"}}
     {"outcome":{"step":"crawl/fetch#1[0]","outcome":20}}
     {"outcome":{"step":"crawl/fetch#1[1]","outcome":40}}
     {"outcome":{"step":"crawl/fetch#1[2]","outcome":60}}
@@ -501,6 +502,7 @@ async fn batches_stand_inside_items_inside_branches_inside_subflows() {
     assert_eq!(plain.1[2][0].brought, Some(60));
     assert_eq!((ended.steps, work.calls()), (1 + 1 + 3, 6));
     assert_snapshot!(lines.text(), @r#"
+    {"began":{"state":"08015ac8240bca34f6bdfa475efac0f7"}}
     {"outcome":{"step":"outer/inner/fork#1[left]/page#1[0]/fetch#1[0]","outcome":20}}
     {"outcome":{"step":"outer/inner/fork#1[left]/page#1[0]/fetch#1[1]","outcome":40}}
     {"outcome":{"step":"outer/inner/fork#1[left]/page#1[2]/fetch#1[0]","outcome":60}}

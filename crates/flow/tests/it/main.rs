@@ -19,6 +19,7 @@ mod drawing;
 mod durable_engine;
 mod events;
 mod failing;
+mod first_state;
 mod folding;
 mod growth;
 mod journaling;

@@ -64,7 +64,7 @@ fn well() -> Flow<u32> {
 }
 
 /// What the run says, which is the same with a journal.
-async fn panics<S: Clone>(flow: Flow<S>, state: S) -> RunError {
+async fn panics<S: Clone + serde::Serialize>(flow: Flow<S>, state: S) -> RunError {
     let mut run = flow.begin();
     let error = run.finish(&mut state.clone()).await.unwrap_err();
     assert_eq!(run.steps(), 0);

@@ -107,6 +107,7 @@ async fn what_is_unrecorded_is_brought_again_and_nothing_else_is() {
     }
 
     assert_snapshot!(lines.text(), @r#"
+    {"began":{"state":"ebace08056ba607cebace08056ba607c"}}
     {"outcome":{"step":"f/ask#1","outcome":"asked"}}
     {"outcome":{"step":"f/ask again#4","outcome":{"path":"b","handle":null}}}
     {"ended":{"action":"default","steps":4}}
@@ -324,6 +325,7 @@ async fn json_of_many_lines_goes_on_one() {
 
     assert_eq!((first, calls.load(Ordering::SeqCst)), (again, 1));
     assert_snapshot!(lines.text(), @r#"
+    {"began":{"state":"ebace08056ba607cebace08056ba607c"}}
     {"outcome":{"step":"f/bring#1","outcome":{    "a": [1,  2],  "b": "x\ny" }}}
     {"ended":{"action":"default","steps":1}}
     "#);

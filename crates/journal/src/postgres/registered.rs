@@ -119,7 +119,8 @@ where
             }
         };
 
-        let run = self.flow.begin().with_journal(journal);
+        // The state is that of the record, whatever its digest is.
+        let run = self.flow.begin().with_journal_any_state(journal);
         let mut run = (self.settings)(run).with_cancellation(stop.clone());
         let stopped = match run.finish(&mut state).await {
             Ok(_) => Stopped::Ended,

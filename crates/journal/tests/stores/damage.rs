@@ -179,8 +179,8 @@ fn what_is_wrong_is_said_with_file_and_line() {
     let lines = whole.lines();
 
     insta::assert_snapshot!(mask(&whole.refused(text.replacen("\"outcome\":1}", "\"outcome\":9}", 1).as_bytes())), @r#"
-    runs/a.jsonl, line 2: the line was changed or moved: expected the checksum `…`, not `…`
-       2 | {"outcome":{"step":"work/gather#1","outcome":9},"crc":"…"}
+    runs/a.jsonl, line 3: the line was changed or moved: expected the checksum `…`, not `…`
+       3 | {"outcome":{"step":"work/gather#1","outcome":9},"joined":true,"crc":"…"}
     "#);
     insta::assert_snapshot!(whole.refused(b"{\"name\":\"\x1b[31mx\"}\nother\n"), @r#"
     runs/a.jsonl, line 1: this isn't the journal of a run; expected a line that starts with `{"cogwork_journal":1,`
@@ -199,11 +199,12 @@ fn what_is_wrong_is_said_with_file_and_line() {
        2 |
     "#);
 
-    let twice = [lines[0], lines[1], &sealed(&object(lines[1]), lines[1])].concat();
-    insta::assert_snapshot!(whole.refused(&twice), @"runs/a.jsonl, line 3: the step `work/gather#1` is already recorded");
+    let again = sealed(&object(lines[2]), lines[2]);
+    let twice = [lines[0], lines[1], lines[2], &again].concat();
+    insta::assert_snapshot!(whole.refused(&twice), @"runs/a.jsonl, line 4: the step `work/gather#1` is already recorded");
     let unknown = [lines[0], &sealed(r#"{"dance":{"step":"x"}}"#, lines[0])].concat();
     insta::assert_snapshot!(mask(&whole.refused(&unknown)), @r#"
-    runs/a.jsonl, line 2: the line isn't one of a journal: unknown variant `dance`, expected one of `outcome`, `sleep`, `waiting`, `answer`, `taken`, `refused`, `shortened`, `timed_out`, `snapshot`, `failed`, `ended` at line 1 column 8
+    runs/a.jsonl, line 2: the line isn't one of a journal: unknown variant `dance`, expected one of `began`, `outcome`, `sleep`, `waiting`, `answer`, `taken`, `refused`, `shortened`, `timed_out`, `snapshot`, `failed`, `ended` at line 1 column 8
        2 | {"dance":{"step":"x"}}
     "#);
 

@@ -220,10 +220,10 @@ async fn runs_are_found_by_what_is_asked_of_them() {
 
     insta::assert_snapshot!(runs.iter().map(line).collect::<Vec<_>>().join("\n"), @r#"
     Open: failing with 0 entries, Open
-    answered: greeting with 2 entries, Open
-    ended: greeting with 4 entries, Ended { action: "default", steps: 1 }
-    failed: failing with 2 entries, Failed { error: "flow `failing`, node `fail`: post failed: no luck" }
-    paused: greeting with 1 entries, Paused { waits: [WaitSummary { step: "greeting/ask#1", event: "name", why: "whom to say  to", until: None }] }
+    answered: greeting with 3 entries, Open
+    ended: greeting with 5 entries, Ended { action: "default", steps: 1 }
+    failed: failing with 3 entries, Failed { error: "flow `failing`, node `fail`: post failed: no luck" }
+    paused: greeting with 2 entries, Paused { waits: [WaitSummary { step: "greeting/ask#1", event: "name", why: "whom to say  to", until: None }] }
     "#);
 
     let found = async |query: RunQuery| {
@@ -314,14 +314,14 @@ async fn a_line_that_was_edited_is_found() {
     one_run(folder.path()).await;
     change(
         folder.path(),
-        "UPDATE lines SET line = replace(line, ':2', ':3') WHERE number = 3",
+        "UPDATE lines SET line = replace(line, ':2}', ':3}') WHERE number = 4",
     );
     let error = refused(folder.path()).await;
 
     assert!(error.is_damaged());
     insta::assert_snapshot!(without_checksums(&told(error, folder.path())), @r#"
-    runs/runs.db, run `a`, line 3: the line was changed or moved: expected the checksum `…`, not `…`
-       3 | {"outcome":{"step":"work/gather#2","outcome":3},"crc":"…"}
+    runs/runs.db, run `a`, line 4: the line was changed or moved: expected the checksum `…`, not `…`
+       4 | {"outcome":{"step":"work/gather#2","outcome":3},"crc":"…"}
     "#);
 }
 
@@ -365,10 +365,10 @@ async fn a_line_that_is_gone_is_missed_wherever_it_was() {
                 insta::assert_snapshot!(line, @"runs/runs.db, run `a`, line 3: it is missing: the next line has the number 4")
             }
             "last" => {
-                insta::assert_snapshot!(line, @"runs/runs.db, run `a`, line 8: the run has 7 lines here, and 8 were written")
+                insta::assert_snapshot!(line, @"runs/runs.db, run `a`, line 9: the run has 8 lines here, and 9 were written")
             }
             _ => {
-                insta::assert_snapshot!(line, @"runs/runs.db, run `a`, line 1: the run has 0 lines here, and 8 were written")
+                insta::assert_snapshot!(line, @"runs/runs.db, run `a`, line 1: the run has 0 lines here, and 9 were written")
             }
         }
     }

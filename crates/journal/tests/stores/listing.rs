@@ -86,12 +86,12 @@ async fn runs_are_listed_as_they_stand() {
 
     insta::assert_snapshot!(lines.collect::<Vec<_>>().join("\n"), @r#"
     Open: failing with 0 entries, Open
-    answered: greeting with 2 entries, Open
+    answered: greeting with 3 entries, Open
     damaged: failing with 0 entries, Damaged { error: "runs/damaged.jsonl, line 2: the line does not end with a checksum, as in `,\"crc\":\"0a1b2c3d\"}`" }
-    ended: greeting with 4 entries, Ended { action: "default", steps: 1 }
-    failed: failing with 2 entries, Failed { error: "flow `failing`, node `fail`: post failed: no luck" }
+    ended: greeting with 5 entries, Ended { action: "default", steps: 1 }
+    failed: failing with 3 entries, Failed { error: "flow `failing`, node `fail`: post failed: no luck" }
     foreign:  with 0 entries, Damaged { error: "runs/foreign.jsonl, line 1: this isn't the journal of a run; expected a line that starts with `{\"cogwork_journal\":1,`" }
-    paused: greeting with 1 entries, Paused { waits: [WaitSummary { step: "greeting/ask#1", event: "name", why: "whom to say  to", until: None }] }
+    paused: greeting with 2 entries, Paused { waits: [WaitSummary { step: "greeting/ask#1", event: "name", why: "whom to say  to", until: None }] }
     running: failing with 0 entries, Open
     "#);
 }

@@ -18,6 +18,7 @@ mod each;
 mod failed_writes;
 #[cfg(all(feature = "postgres", unix))]
 mod failing_server;
+mod first_state;
 mod folding;
 mod going_on;
 mod gone;

@@ -98,7 +98,7 @@ impl<S: Send + 'static> Walk<S> {
         if let Some(node) = node
             && let Some(journal) = journal_at(&node)
         {
-            run = run.with_journal(journal);
+            run = run.with_journal_any_state(journal);
         }
 
         loop {

@@ -1,0 +1,127 @@
+//! Digests of states.
+
+use std::fmt;
+use std::hash::Hasher;
+
+use cogwork_text::Name;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use siphasher::sip::SipHasher24;
+
+/// A digest of a state, by which a run recognises the state with which it began.
+///
+/// It is the same in every process and on every platform. Two states are equal if their JSON values
+/// are: the order of keys doesn't matter, so a `HashMap` can be part of a state, but the order of
+/// items in a list does. A `HashSet` is a list in a different order each time.
+///
+/// The digest is written as 32 hexadecimal digits. The first 16 are the SipHash-2-4, with a key of
+/// zeros, of the JSON text without spaces and with sorted keys. The others are that of the same
+/// text with the items of all lists sorted by their texts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct StateDigest {
+    exact: u64,
+    unordered: u64,
+}
+
+impl StateDigest {
+    /// Returns the digest of a JSON text. Returns `None` if it has more than about 120 levels of
+    /// nesting.
+    pub(super) fn of(text: &str) -> Option<Self> {
+        let state: Value = serde_json::from_str(text).ok()?;
+
+        Some(Self {
+            exact: hash(&canonical(&state, Lists::InOrder)),
+            unordered: hash(&canonical(&state, Lists::Sorted)),
+        })
+    }
+
+    /// Returns whether two states are equal if the order of items in lists doesn't matter.
+    pub fn is_equal_in_any_order(&self, other: &Self) -> bool {
+        self.unordered == other.unordered
+    }
+}
+
+impl fmt::Display for StateDigest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { exact, unordered } = self;
+        write!(f, "{exact:016x}{unordered:016x}")
+    }
+}
+
+impl From<StateDigest> for String {
+    fn from(digest: StateDigest) -> Self {
+        digest.to_string()
+    }
+}
+
+impl TryFrom<String> for StateDigest {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        let digest = text.split_at_checked(16).and_then(|(exact, unordered)| {
+            Some(Self {
+                exact: digits(exact)?,
+                unordered: digits(unordered)?,
+            })
+        });
+
+        digest.ok_or_else(|| {
+            let text = Name(&text);
+            format!("`{text}` isn't the digest of a state; expected 32 hexadecimal digits")
+        })
+    }
+}
+
+fn digits(text: &str) -> Option<u64> {
+    let is_digit = |byte: u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
+    if text.len() != 16 || !text.bytes().all(is_digit) {
+        return None;
+    }
+
+    u64::from_str_radix(text, 16).ok()
+}
+
+fn hash(text: &str) -> u64 {
+    let mut hasher = SipHasher24::new();
+    hasher.write(text.as_bytes());
+    hasher.finish()
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Lists {
+    InOrder,
+    Sorted,
+}
+
+/// Returns the JSON text with sorted keys and without spaces. Values that were read are nested to a
+/// bounded depth.
+fn canonical(value: &Value, lists: Lists) -> String {
+    match value {
+        Value::Array(items) => list(items, lists),
+        Value::Object(fields) => object(fields, lists),
+        value => value.to_string(),
+    }
+}
+
+fn list(items: &[Value], lists: Lists) -> String {
+    let items = items.iter().map(|item| canonical(item, lists));
+    let mut items: Vec<_> = items.collect();
+    if lists == Lists::Sorted {
+        items.sort_unstable();
+    }
+
+    format!("[{}]", items.join(","))
+}
+
+fn object(fields: &Map<String, Value>, lists: Lists) -> String {
+    let mut sorted: Vec<_> = fields.iter().collect();
+    sorted.sort_unstable_by_key(|(key, _)| *key);
+
+    let field = |(key, value): (&String, &Value)| {
+        let key = Value::from(key.as_str());
+        format!("{key}:{}", canonical(value, lists))
+    };
+    let fields: Vec<_> = sorted.into_iter().map(field).collect();
+    format!("{{{}}}", fields.join(","))
+}

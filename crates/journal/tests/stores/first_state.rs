@@ -1,0 +1,198 @@
+//! A run is resumed only with the state with which it began, also where that isn't its input.
+
+use std::collections::HashSet;
+use std::num::NonZeroU64;
+
+use cogwork_flow::{BoxError, Flow, RunError, from_phases};
+use cogwork_journal::{RunJournal, Store, StoreError};
+use serde::{Deserialize, Serialize};
+
+use crate::each::{Tested, for_each_store};
+use crate::work::{Calls, Work, counted, flow};
+
+for_each_store! {
+    a_different_state_is_refused_at_any_point_of_a_run,
+    the_error_says_where_the_state_differs_from_the_input,
+    the_error_says_where_the_state_differs_from_the_snapshot,
+    a_state_that_was_made_of_the_input_is_compared,
+    a_set_in_a_state_from_the_record_may_be_in_any_order,
+    a_state_from_the_record_that_was_changed_is_refused,
+    a_record_without_a_digest_is_resumed,
+}
+
+async fn resumed(store: &impl Store, flow: &Flow<Work>, mut work: Work) -> Result<Work, RunError> {
+    let journal = store.resume("a", flow).await.unwrap();
+    flow.begin()
+        .with_journal(journal)
+        .finish(&mut work)
+        .await
+        .map(|_| work)
+}
+
+/// Takes two steps of a run.
+async fn begin(store: &impl Store, flow: &Flow<Work>, folds: bool) {
+    let journal = store.start("a", flow, &Work::of(3)).await.unwrap();
+    let mut work: Work = journal.state().unwrap();
+    let mut run = flow.begin().with_journal(journal);
+    if folds {
+        run = run.with_fold_every(NonZeroU64::MIN);
+    }
+
+    for _ in 0..2 {
+        run.step(&mut work).await.unwrap();
+    }
+}
+
+fn store_error(error: &RunError) -> &StoreError {
+    error.downcast_ref().unwrap()
+}
+
+async fn a_different_state_is_refused_at_any_point_of_a_run<S: Tested>() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = S::within(folder.path());
+    let calls = Calls::default();
+    let flow = flow(&counted(&calls));
+    begin(&store, &flow, false).await;
+
+    for _ in 0..2 {
+        let before = store.lines("a");
+        let error = resumed(&store, &flow, Work::of(4)).await.unwrap_err();
+        assert!(error.is_another_state(), "{error}");
+        assert!(store_error(&error).is_another_state());
+        assert_eq!(store.lines("a"), before);
+
+        resumed(&store, &flow, Work::of(3)).await.unwrap();
+    }
+    assert_eq!(calls.lock().unwrap().len(), 9, "no call was made twice");
+}
+
+async fn the_error_says_where_the_state_differs_from_the_input<S: Tested>() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = S::within(folder.path());
+    let flow = flow(&counted(&Calls::default()));
+    begin(&store, &flow, false).await;
+
+    let error = resumed(&store, &flow, Work::of(4)).await.unwrap_err();
+    insta::assert_snapshot!(S::told(&error, folder.path()), @"flow `work`, node `gather`: STORE: the run `a` of the flow `work` began with a different state (it differs at `/rounds`); resume it with the state that `RunJournal::state` returns, or start a run with a different id");
+}
+
+async fn the_error_says_where_the_state_differs_from_the_snapshot<S: Tested>() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = S::within(folder.path());
+    let flow = flow(&counted(&Calls::default()));
+    begin(&store, &flow, true).await;
+
+    let error = resumed(&store, &flow, Work::of(3)).await.unwrap_err();
+    let told = S::told(store_error(&error), folder.path());
+    assert!(told.contains("(it differs at `/numbers/0`)"), "{told}");
+
+    let journal = store.resume("a", &flow).await.unwrap();
+    let work: Work = journal.state().unwrap();
+    drop(journal);
+    resumed(&store, &flow, work).await.unwrap();
+}
+
+async fn a_state_that_was_made_of_the_input_is_compared<S: Tested>() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = S::within(folder.path());
+    let flow = flow(&counted(&Calls::default()));
+    let state_of = |journal: &RunJournal| Work::of(journal.input::<Vec<u32>>().unwrap().len());
+
+    let journal = store.start("a", &flow, &[1, 2]).await.unwrap();
+    let mut work = state_of(&journal);
+    let mut run = flow.begin().with_journal(journal);
+    run.step(&mut work).await.unwrap();
+    drop(run);
+
+    let error = resumed(&store, &flow, Work::of(3)).await.unwrap_err();
+    let told = S::told(store_error(&error), folder.path());
+    insta::assert_snapshot!(told, @"STORE: the run `a` of the flow `work` began with a different state; resume it with the state that the program made of the input when it started the run, or start a run with a different id");
+
+    let journal = store.resume("a", &flow).await.unwrap();
+    let mut work = state_of(&journal);
+    flow.begin()
+        .with_journal(journal)
+        .finish(&mut work)
+        .await
+        .unwrap();
+}
+
+#[derive(Serialize, Deserialize)]
+struct Tagged {
+    tags: HashSet<u32>,
+    count: u32,
+}
+
+fn tagging() -> Flow<Tagged> {
+    let step = from_phases(
+        |_: &mut Tagged| (),
+        |()| async { Ok::<_, BoxError>(()) },
+        |_: &mut Tagged, ()| (),
+    );
+
+    Flow::builder("tagging")
+        .start("tag")
+        .node("tag", step)
+        .end("tag", "default")
+        .build()
+        .unwrap()
+}
+
+async fn a_set_in_a_state_from_the_record_may_be_in_any_order<S: Tested>() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = S::within(folder.path());
+    let flow = tagging();
+    let input = Tagged {
+        tags: (0..20).collect(),
+        count: 0,
+    };
+    drop(store.start("a", &flow, &input).await.unwrap());
+
+    for _ in 0..3 {
+        let journal = store.resume("a", &flow).await.unwrap();
+        let mut state: Tagged = journal.state().unwrap();
+        flow.begin()
+            .with_journal(journal)
+            .finish(&mut state)
+            .await
+            .unwrap();
+    }
+}
+
+async fn a_state_from_the_record_that_was_changed_is_refused<S: Tested>() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = S::within(folder.path());
+    let flow = flow(&counted(&Calls::default()));
+    begin(&store, &flow, false).await;
+
+    let journal = store.resume("a", &flow).await.unwrap();
+    let mut work: Work = journal.state().unwrap();
+    work.total = 1;
+    let error = flow.begin().with_journal(journal).finish(&mut work).await;
+    assert!(error.unwrap_err().is_another_state());
+}
+
+/// The record of an earlier version, with the checksums as they were.
+const WITHOUT_DIGEST: &str = include_str!("first_state/without_digest.jsonl");
+
+async fn a_record_without_a_digest_is_resumed<S: Tested>() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = S::within(folder.path());
+    let calls = Calls::default();
+    let flow = flow(&counted(&calls));
+
+    // As many lines, to be replaced.
+    let journal = store.start("a", &flow, &Work::of(3)).await.unwrap();
+    let mut work: Work = journal.state().unwrap();
+    let mut run = flow.begin().with_journal_any_state(journal);
+    for _ in 0..2 {
+        run.step(&mut work).await.unwrap();
+    }
+    drop(run);
+    drop(store.resume("a", &flow).await.unwrap());
+    store.rewrite("a", WITHOUT_DIGEST);
+    calls.lock().unwrap().clear();
+
+    resumed(&store, &flow, Work::of(3)).await.unwrap();
+    assert_eq!(calls.lock().unwrap().len(), 7);
+}
