@@ -1,0 +1,147 @@
+//! What is outside of all processes: it sees each call, and can stop the process at one of them.
+
+use std::collections::{BTreeSet, HashMap};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use cogwork_flow::idempotency_key;
+use tokio::sync::watch;
+
+/// The calls that the nodes of one run make.
+#[derive(Clone, Debug)]
+pub(crate) struct World(Arc<Inner>);
+
+#[derive(Debug)]
+struct Inner {
+    /// The beginning of the idempotency keys.
+    prefix: String,
+    seen: Mutex<Seen>,
+    halted: watch::Sender<bool>,
+}
+
+#[derive(Debug, Default)]
+struct Seen {
+    calls: Vec<String>,
+    used: BTreeSet<String>,
+    halts: Halts,
+}
+
+/// At which calls a process halts.
+#[derive(Debug, Default)]
+enum Halts {
+    #[default]
+    Never,
+    /// At the call with this number.
+    At(usize),
+    /// At each call that is made for the first time.
+    AtNew,
+}
+
+/// A call that was made.
+pub(crate) struct Call {
+    /// The name of the step, and of the item or the call inside the step.
+    pub(crate) step: String,
+    /// How often it had been made before.
+    pub(crate) before: usize,
+}
+
+/// What had happened when a process ended.
+#[derive(Debug, Clone)]
+pub(crate) struct Moment {
+    /// The number of calls.
+    pub(crate) calls: usize,
+    /// The steps whose outcome had been used, so that it has to be on record.
+    pub(crate) used: BTreeSet<String>,
+}
+
+impl World {
+    pub(crate) fn of(run_id: &str) -> Self {
+        Self(Arc::new(Inner {
+            prefix: format!("{run_id}:"),
+            seen: Mutex::default(),
+            halted: watch::Sender::new(false),
+        }))
+    }
+
+    /// Halts the process at the call with this number, counted from 1 over all processes.
+    pub(crate) fn halt_at(&self, call: usize) {
+        self.seen().halts = Halts::At(call);
+    }
+
+    /// Halts each process at its first call that no process has made before.
+    pub(crate) fn halt_at_each(&self) {
+        self.seen().halts = Halts::AtNew;
+    }
+
+    /// Lets the process continue, or the next one begin.
+    pub(crate) fn release(&self) {
+        self.0.halted.send_replace(false);
+    }
+
+    /// Waits until the process halts at a call.
+    pub(crate) async fn halted(&self) {
+        let mut halted = self.0.halted.subscribe();
+
+        // The sender lives as long as `self`.
+        let _ = halted.wait_for(|halted| *halted).await;
+    }
+
+    /// Makes a call, for the step that runs.
+    pub(crate) async fn call(&self) -> Call {
+        let call = self.enter();
+        let mut halted = self.0.halted.subscribe();
+        let _ = halted.wait_for(|halted| !*halted).await;
+        tokio::task::yield_now().await;
+
+        call
+    }
+
+    fn enter(&self) -> Call {
+        let key = idempotency_key().unwrap_or_default();
+        let step = key.strip_prefix(&self.0.prefix).unwrap_or(&key).to_owned();
+        let mut seen = self.seen();
+        let before = seen.calls.iter().filter(|made| **made == step).count();
+
+        seen.calls.push(step.clone());
+        let halts = match seen.halts {
+            Halts::Never => false,
+            Halts::At(number) => seen.calls.len() == number,
+            Halts::AtNew => before == 0,
+        };
+        if halts {
+            self.0.halted.send_replace(true);
+        }
+
+        Call { step, before }
+    }
+
+    /// Reports that a step used its outcome.
+    pub(crate) fn uses(&self, step: &str) {
+        self.seen().used.insert(step.to_owned());
+    }
+
+    pub(crate) fn calls(&self) -> Vec<String> {
+        self.seen().calls.clone()
+    }
+
+    /// Returns how often each call was made.
+    pub(crate) fn counts(&self) -> HashMap<String, usize> {
+        let mut counts = HashMap::new();
+        for step in self.calls() {
+            *counts.entry(step).or_default() += 1;
+        }
+
+        counts
+    }
+
+    pub(crate) fn now(&self) -> Moment {
+        let seen = self.seen();
+        Moment {
+            calls: seen.calls.len(),
+            used: seen.used.clone(),
+        }
+    }
+
+    fn seen(&self) -> MutexGuard<'_, Seen> {
+        self.0.seen.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
