@@ -25,7 +25,7 @@ fn texts(bytes: usize) -> Result<Flow<u32>, BoxError> {
             let text = Arc::clone(&text);
             async move { Ok::<_, io::Error>(text) }
         },
-        |left: &mut u32, _: Arc<str>| {
+        |left, _, _| {
             *left -= 1;
             Action::from_static(if *left == 0 { "stop" } else { "again" })
         },
@@ -113,7 +113,7 @@ async fn takes(store: &PostgresStore, workers: usize, runs: usize) -> Result<f64
     let node = from_phases(
         |_: &mut u32| (),
         |()| std::future::pending::<io::Result<()>>(),
-        |_: &mut u32, ()| Action::DEFAULT,
+        |_, _, ()| Action::DEFAULT,
     );
     let flow = Flow::builder("stuck").start("stuck").node("stuck", node);
     let flow = Arc::new(flow.end("stuck", Action::DEFAULT).build()?);

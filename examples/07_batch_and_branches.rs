@@ -23,7 +23,10 @@ use std::error::Error;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use cogwork::flow::{Action, Backoff, Batch, Branches, Each, Flow, Node, from_fn, from_phases};
+use cogwork::flow::{
+    Action, Backoff, Batch, Branches, BuildError, Each, Flow, Node, from_exec_with, from_fn,
+    from_phases,
+};
 use serde::{Deserialize, Serialize};
 
 /// The state: stations, and the results.
@@ -94,17 +97,9 @@ impl Radio {
 }
 
 /// Calls a station, at most three times. Each item is retried separately.
-fn wake(radio: &Radio) -> impl Node<Station> + use<> {
-    let radio = radio.clone();
-    from_phases(
-        |station: &mut Station| station.name.clone(),
-        move |name: String| {
-            let radio = radio.clone();
-            async move { radio.call(name).await }
-        },
-        |station: &mut Station, calls: u32| station.calls = calls,
-    )
-    .retry(Backoff::of::<3>().with_first(Duration::from_millis(1)))
+fn wake(radio: &Radio) -> impl Node<String, Exec = u32> + use<> {
+    from_exec_with(radio.clone(), async |radio, name| radio.call(name).await)
+        .retry(Backoff::fixed::<3>(Duration::from_millis(1)))
 }
 
 /// A flow over one station that measures until two readings agree.
@@ -112,10 +107,8 @@ fn settle() -> Result<Flow<Station>, Box<dyn Error>> {
     let measure = from_phases(
         |station: &mut Station| (station.name.len() as i32, station.readings.len() as u32),
         // The reading gets closer to the true value each time.
-        |(seed, count): (i32, u32)| async move {
-            Ok::<_, String>(20 * seed - (seed * 40) / 4_i32.pow(count))
-        },
-        |station: &mut Station, reading: i32| {
+        |(seed, count)| async move { Ok::<_, String>(20 * seed - (seed * 40) / 4_i32.pow(count)) },
+        |station, _, reading| {
             let steady = station
                 .readings
                 .last()
@@ -139,13 +132,9 @@ fn settle() -> Result<Flow<Station>, Box<dyn Error>> {
 /// The state of a branch: the stations, and a text about them.
 type Part = (Vec<Station>, String);
 
-fn branch(name: &str, write: fn(&[Station]) -> String) -> Result<Flow<Part>, Box<dyn Error>> {
+fn branch(name: &str, write: fn(&[Station]) -> String) -> Result<Flow<Part>, BuildError> {
     let write = from_fn(move |(stations, text): &mut Part| *text = write(stations));
-    Ok(Flow::builder(name)
-        .start("write")
-        .node("write", write)
-        .end("write", Action::DEFAULT)
-        .build()?)
+    Flow::from_node(name, write)
 }
 
 fn chart(stations: &[Station]) -> String {
@@ -178,16 +167,21 @@ fn summary(stations: &[Station]) -> String {
 
 fn survey(radio: &Radio) -> Result<Flow<Survey>, Box<dyn Error>> {
     let part = |survey: &Survey| (survey.stations.clone(), String::new());
+    let names = |survey: &Survey| {
+        survey
+            .stations
+            .iter()
+            .map(|station| station.name.clone())
+            .collect::<Vec<_>>()
+    };
     let flow = Flow::builder("survey")
-        .start("wake")
         .batch(
             "wake",
-            Batch::at_most(
-                3,
-                wake(radio),
-                |survey: &Survey| survey.stations.clone(),
-                |survey, stations| survey.stations = stations,
-            ),
+            Batch::at_most(3, wake(radio), names, |survey, calls| {
+                for (station, calls) in survey.stations.iter_mut().zip(calls) {
+                    station.calls = calls;
+                }
+            }),
         )
         .each(
             "settle",
@@ -214,9 +208,7 @@ fn survey(radio: &Radio) -> Result<Flow<Survey>, Box<dyn Error>> {
                     |survey, (_, text)| survey.summary = text,
                 ),
         )
-        .edge("wake", Action::DEFAULT, "settle")
-        .edge("settle", Action::DEFAULT, "report")
-        .end("report", Action::DEFAULT)
+        .chain(["wake", "settle", "report"])
         .build()?;
 
     Ok(flow)

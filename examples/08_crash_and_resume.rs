@@ -21,7 +21,9 @@ use std::process::{Child, Command, ExitCode, ExitStatus};
 use std::time::{Duration, Instant};
 
 use cogwork::flow::journal::MemoryJournal;
-use cogwork::flow::{Action, Batch, Flow, Node, from_fn, from_phases, idempotency_key};
+use cogwork::flow::{
+    Action, Batch, Flow, from_exec_with, from_fn, from_phases_with, idempotency_key,
+};
 use cogwork::journal::{FileStore, Store};
 use serde::{Deserialize, Serialize};
 use tempfile::TempDir;
@@ -62,13 +64,6 @@ struct Answer {
     text: String,
 }
 
-/// The state of an item of the batch.
-#[derive(Serialize, Deserialize)]
-struct Item {
-    number: u64,
-    answer: Option<Answer>,
-}
-
 const ROUNDS: u32 = 30;
 const ITEMS: u64 = 5;
 const AGAIN: Action = Action::from_static("again");
@@ -76,11 +71,11 @@ const ENOUGH: Action = Action::from_static("enough");
 
 /// A loop around a subflow, which contains another loop, and a batch with three items at a time.
 fn flow(calls: &Path) -> Result<Flow<Survey>> {
-    let find = call(
-        calls,
-        20_000,
+    let find = from_phases_with(
+        calls.to_owned(),
         |survey: &mut Survey| survey.number,
-        |survey: &mut Survey, answer| {
+        async |calls, number| make(calls, number, 20_000).await,
+        |survey, _, answer| {
             survey.number = answer.number;
             survey.answers.push(answer);
             if survey.number.is_multiple_of(3) {
@@ -89,7 +84,8 @@ fn flow(calls: &Path) -> Result<Flow<Survey>> {
                 AGAIN
             }
         },
-    );
+    )
+    .with_actions([AGAIN, ENOUGH]);
 
     let find = Flow::builder("find")
         .start("ask")
@@ -98,29 +94,17 @@ fn flow(calls: &Path) -> Result<Flow<Survey>> {
         .end("ask", ENOUGH)
         .build()?;
 
-    let grade = call(
-        calls,
-        100,
-        |item: &mut Item| item.number,
-        |item: &mut Item, answer| {
-            item.answer = Some(answer);
-            ENOUGH
-        },
-    );
+    let grade = from_exec_with(calls.to_owned(), async |calls, number| {
+        make(calls, number, 100).await
+    });
 
     let split = |survey: &Survey| {
-        (0..ITEMS)
-            .map(|index| Item {
-                number: survey.number + index,
-                answer: None,
-            })
-            .collect()
+        let numbers = (0..ITEMS).map(|index| survey.number + index);
+        numbers.collect::<Vec<_>>()
     };
 
-    let join = |survey: &mut Survey, items: Vec<Item>| {
-        survey
-            .answers
-            .extend(items.into_iter().filter_map(|item| item.answer));
+    let join = |survey: &mut Survey, answers: Vec<Answer>| {
+        survey.answers.extend(answers);
         survey.number = survey
             .answers
             .iter()
@@ -151,22 +135,6 @@ fn flow(calls: &Path) -> Result<Flow<Survey>> {
         .build()?;
 
     Ok(flow)
-}
-
-/// A node that makes one call.
-fn call<S: 'static, P, R>(
-    calls: &Path,
-    length: usize,
-    prep: P,
-    post: R,
-) -> impl Node<S> + use<S, P, R>
-where
-    P: Fn(&mut S) -> u64 + Send + Sync,
-    R: Fn(&mut S, Answer) -> Action + Send + Sync,
-{
-    let calls = calls.to_owned();
-    let exec = move |number| make(calls.clone(), number, length);
-    from_phases(prep, exec, post).with_actions([AGAIN, ENOUGH])
 }
 
 /// The call that would cost money. It is counted before anything else happens.

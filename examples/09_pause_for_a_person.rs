@@ -55,7 +55,7 @@ fn flow() -> Result<Flow<Refund>, Box<dyn Error>> {
     let assess = from_phases(
         |refund: &mut Refund| refund.euros,
         ask_risk_service,
-        |refund: &mut Refund, risk: String| refund.risk = risk,
+        |refund, _, risk| refund.risk = risk,
     );
 
     let approval = Wait::for_event(
@@ -76,7 +76,7 @@ fn flow() -> Result<Flow<Refund>, Box<dyn Error>> {
     let pay = from_phases(
         |refund: &mut Refund| (refund.customer.clone(), refund.euros),
         pay,
-        |refund: &mut Refund, receipt: String| refund.answer = receipt,
+        |refund, _, receipt| refund.answer = receipt,
     );
 
     let flow = Flow::builder("refund")
@@ -95,7 +95,7 @@ fn flow() -> Result<Flow<Refund>, Box<dyn Error>> {
         .edge("assess", Action::DEFAULT, "approval")
         .edge("approval", YES, "pay")
         .edge("approval", NO, "decline")
-        .edge("approval", Wait::<Refund>::TIMED_OUT, "lapse")
+        .edge("approval", Action::TIMED_OUT, "lapse")
         .end("pay", Action::DEFAULT)
         .end("decline", Action::DEFAULT)
         .end("lapse", Action::DEFAULT)

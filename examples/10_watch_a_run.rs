@@ -71,7 +71,7 @@ fn look_up(what: &'static str, milliseconds: u64) -> Result<Flow<String>, BuildE
             tokio::time::sleep(Duration::from_millis(milliseconds)).await;
             Ok::<_, std::io::Error>(format!("what is known of {what}"))
         },
-        |note: &mut String, found: String| *note = found,
+        |note, _, found| *note = found,
     );
     Flow::builder(what)
         .start("search")
@@ -85,7 +85,7 @@ fn draft() -> impl Node<Article> {
     let awake = AtomicBool::new(false);
     let draft = from_phases(
         |article: &mut Article| (article.notes.join(", and "), article.text.clone()),
-        move |(notes, last): (String, String)| {
+        move |(notes, last)| {
             let awake = awake.swap(true, Ordering::SeqCst);
             async move {
                 match (awake, last.len()) {
@@ -95,7 +95,7 @@ fn draft() -> impl Node<Article> {
                 }
             }
         },
-        |article: &mut Article, text: String| article.text = text,
+        |article, _, text| article.text = text,
     );
 
     draft.retry(

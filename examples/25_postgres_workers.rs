@@ -21,7 +21,9 @@ use std::process::{Child, Command, ExitCode, Stdio};
 use std::time::Duration;
 
 use cogwork::flow::journal::MemoryJournal;
-use cogwork::flow::{Action, Backoff, Batch, Flow, Node, from_fn, from_phases, idempotency_key};
+use cogwork::flow::{
+    Action, Backoff, Batch, Flow, from_exec_with, from_fn, from_phases_with, idempotency_key,
+};
 use cogwork::journal::{
     Enqueue, PostgresStore, QueueQuery, QueuedRun, RunQuery, RunStatus, Store, Worker,
 };
@@ -87,12 +89,6 @@ struct Answer {
     number: u64,
 }
 
-#[derive(Serialize, Deserialize)]
-struct Item {
-    number: u64,
-    answer: Option<Answer>,
-}
-
 const WORKERS: usize = 4;
 const ROUNDS: u32 = 10;
 const ITEMS: u64 = 3;
@@ -101,32 +97,24 @@ const ENOUGH: Action = Action::from_static("enough");
 
 /// A loop around a call and a batch of calls.
 fn flow(calls: &Path) -> Result<Flow<Survey>> {
-    let ask = call(
-        calls,
+    let ask = from_phases_with(
+        calls.to_owned(),
         |survey: &mut Survey| survey.number,
-        |survey: &mut Survey, answer| {
+        make,
+        |survey, _, answer| {
             survey.number = answer.number;
             survey.answers.push(answer);
         },
     );
 
-    let grade = call(
-        calls,
-        |item: &mut Item| item.number,
-        |item: &mut Item, answer| item.answer = Some(answer),
-    );
+    let grade = from_exec_with(calls.to_owned(), make);
 
     let split = |survey: &Survey| {
         let numbers = (0..ITEMS).map(|index| survey.number.wrapping_add(index));
-        let item = |number| Item {
-            number,
-            answer: None,
-        };
-        numbers.map(item).collect()
+        numbers.collect::<Vec<_>>()
     };
 
-    let join = |survey: &mut Survey, items: Vec<Item>| {
-        let answers = items.into_iter().filter_map(|item| item.answer);
+    let join = |survey: &mut Survey, answers: Vec<Answer>| {
         for answer in answers {
             survey.number ^= answer.number;
             survey.answers.push(answer);
@@ -154,16 +142,6 @@ fn flow(calls: &Path) -> Result<Flow<Survey>> {
         .build()?;
 
     Ok(flow)
-}
-
-/// A node that makes one call.
-fn call<S: 'static, P, R>(calls: &Path, prep: P, post: R) -> impl Node<S> + use<S, P, R>
-where
-    P: Fn(&mut S) -> u64 + Send + Sync,
-    R: Fn(&mut S, Answer) + Send + Sync,
-{
-    let calls = calls.to_owned();
-    from_phases(prep, move |number| make(calls.clone(), number), post)
 }
 
 /// The call that would cost money. It is counted before anything else happens.

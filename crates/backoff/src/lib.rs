@@ -57,6 +57,24 @@ impl Backoff {
         Self::attempts(const { NonZeroU32::new(N).expect("a Backoff has at least one attempt") })
     }
 
+    /// Creates settings with `N` attempts, including the first, and the same delay between all of
+    /// them.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use cogwork_backoff::Backoff;
+    ///
+    /// let delays: Vec<_> = Backoff::fixed::<3>(Duration::from_secs(2)).delays().collect();
+    /// assert_eq!(delays, [Duration::from_secs(2); 2]);
+    /// ```
+    pub const fn fixed<const N: u32>(delay: Duration) -> Self {
+        Self::of::<N>()
+            .with_first(delay)
+            .with_factor(1.0)
+            .with_ceiling(delay)
+            .with_jitter(false)
+    }
+
     /// Creates settings with this number of attempts, including the first, and the default delays.
     ///
     /// ```

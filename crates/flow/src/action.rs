@@ -24,6 +24,9 @@ impl Action {
     /// The action of a node that has a single exit: `default`.
     pub const DEFAULT: Self = Self::from_static("default");
 
+    /// The action of a [`Wait`](crate::Wait) that timed out: `timed out`.
+    pub const TIMED_OUT: Self = Self::from_static("timed out");
+
     /// Creates an action from a static label.
     pub const fn from_static(label: &'static str) -> Self {
         Self(Cow::Borrowed(label))

@@ -1,3 +1,4 @@
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -60,6 +61,35 @@ impl<S> Flow<S> {
     }
 }
 
+impl<S: Send + 'static> Flow<S> {
+    /// Creates a flow of a single node, which ends on each action that the node declares. The name
+    /// is that of the flow and of the node.
+    ///
+    /// ```
+    /// use cogwork_flow::{Flow, from_fn};
+    ///
+    /// let count = from_fn(|n: &mut u32| *n += 1);
+    /// let flow = Flow::from_node("count", count)?;
+    /// # Ok::<(), cogwork_flow::BuildError>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// Returns a [`BuildError`] if the node declares no actions.
+    pub fn from_node(
+        name: impl Into<String>,
+        node: impl Node<S> + 'static,
+    ) -> Result<Self, BuildError> {
+        let name = name.into();
+        let actions: BTreeSet<_> = node.actions().into_iter().collect();
+
+        let builder = Self::builder(name.clone()).start(name.clone());
+        let builder = builder.node(name.clone(), node);
+        let ends = |builder: FlowBuilder<S>, action| builder.end(name.clone(), action);
+        actions.into_iter().fold(builder, ends).build()
+    }
+}
+
 impl<S> FlowBuilder<S> {
     fn add(
         mut self,
@@ -113,29 +143,26 @@ impl<S> FlowBuilder<S> {
         self.add(name, actions, inside, Subflow { graph, part })
     }
 
-    /// Adds a flow that runs once for each of many items, all in one visit; see [`Each`]. Its
-    /// action is [`Action::DEFAULT`].
+    /// Adds a flow that runs once for each of many items, all in one visit; see [`Each`].
     pub fn each<I>(self, name: impl Into<String>, each: Each<S, I>) -> Self
     where
         S: Send + 'static,
         I: Send + 'static,
     {
         let inside = each.inside();
-        self.add(name, vec![Action::DEFAULT], inside, each)
+        self.add(name, each.actions(), inside, each)
     }
 
-    /// Adds several flows that run concurrently in one visit; see [`Branches`]. Their action is
-    /// [`Action::DEFAULT`].
+    /// Adds several flows that run concurrently in one visit; see [`Branches`].
     pub fn branches(self, name: impl Into<String>, branches: Branches<S>) -> Self
     where
         S: Send + 'static,
     {
         let inside = branches.inside();
-        self.add(name, vec![Action::DEFAULT], inside, branches)
+        self.add(name, branches.actions(), inside, branches)
     }
 
-    /// Adds a node that runs once for each of many items, all in one visit; see [`Batch`]. Its
-    /// action is [`Action::DEFAULT`].
+    /// Adds a node that works on each of many items, all in one visit; see [`Batch`].
     pub fn batch<I, N>(self, name: impl Into<String>, batch: Batch<S, I, N>) -> Self
     where
         S: Send + 'static,
@@ -143,7 +170,7 @@ impl<S> FlowBuilder<S> {
         N: Node<I> + 'static,
     {
         let inside = batch.inside();
-        self.add(name, vec![Action::DEFAULT], inside, batch)
+        self.add(name, batch.actions(), inside, batch)
     }
 
     /// Adds a place where the run waits for an external event; see [`Wait`].
@@ -171,6 +198,35 @@ impl<S> FlowBuilder<S> {
         S: Send + 'static,
     {
         self.add(name, vec![Action::DEFAULT], Inside::Sleep, Sleep(duration))
+    }
+
+    /// Connects nodes in a row: sets the first as the [start](Self::start), adds an
+    /// [edge](Self::edge) on [`Action::DEFAULT`] from each node to the next, and an
+    /// [end](Self::end) after the last.
+    ///
+    /// ```
+    /// use cogwork_flow::{Flow, from_fn};
+    ///
+    /// let flow = Flow::builder("calculate")
+    ///     .node("add", from_fn(|n: &mut u32| *n += 2))
+    ///     .node("double", from_fn(|n: &mut u32| *n *= 2))
+    ///     .chain(["add", "double"])
+    ///     .build()?;
+    /// # Ok::<(), cogwork_flow::BuildError>(())
+    /// ```
+    pub fn chain<L: Into<String>>(mut self, nodes: impl IntoIterator<Item = L>) -> Self {
+        let mut nodes = nodes.into_iter().map(Into::into);
+        let Some(mut last) = nodes.next() else {
+            return self;
+        };
+
+        self = self.start(last.clone());
+        for node in nodes {
+            self = self.edge(last, Action::DEFAULT, node.clone());
+            last = node;
+        }
+
+        self.end(last, Action::DEFAULT)
     }
 
     /// Adds an edge: after `from` returns `action`, the run visits `to`.

@@ -126,7 +126,7 @@ pub(crate) fn is_recorded() -> bool {
 ///         note(|| "half".to_owned());
 ///         Ok::<_, std::io::Error>("half and whole".to_owned())
 ///     },
-///     |text: &mut String, written: String| *text = written,
+///     |text, _, written| *text = written,
 /// );
 /// let flow = Flow::builder("paper").start("write").node("write", write).end("write", "default").build()?;
 /// let (sink, mut stream) = events(100);
@@ -162,8 +162,8 @@ pub fn note(text: impl FnOnce() -> String) {
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// let charge = from_phases(
 ///     |amount: &mut u32| *amount,
-///     |_amount: u32| async { Ok::<_, std::io::Error>(idempotency_key()) },
-///     |_: &mut u32, key: Option<String>| assert_eq!(key.as_deref(), Some("order 17:shop/charge#1")),
+///     |_amount| async { Ok::<_, std::io::Error>(idempotency_key()) },
+///     |_, _, key| assert_eq!(key.as_deref(), Some("order 17:shop/charge#1")),
 /// );
 /// let flow = Flow::builder("shop").start("charge").node("charge", charge).end("charge", "default").build()?;
 /// flow.begin().with_journal(MemoryJournal::new("order 17")).finish(&mut 100).await?;

@@ -12,7 +12,8 @@ use crate::wrap::FailedAttempt;
 use crate::{Action, Ended, Graphviz, Mermaid, Run, Shape};
 
 /// A checked graph of nodes over a state `S`. It can be run any number of times, also concurrently,
-/// because the position of a run is stored in its [`Run`].
+/// because the position of a run is stored in its [`Run`]. Clones share the graph, so cloning is
+/// cheap.
 ///
 /// # Example
 ///
@@ -142,6 +143,14 @@ impl<S> Flow<S> {
             },
             Kind::Node(Box::new(failed)),
         )
+    }
+}
+
+impl<S> Clone for Flow<S> {
+    fn clone(&self) -> Self {
+        Self {
+            graph: self.graph.clone(),
+        }
     }
 }
 

@@ -1,12 +1,12 @@
 use std::fmt;
 use std::marker::PhantomData;
 
-use crate::{Action, IntoAction, Node};
+use crate::{Action, BoxError, IntoAction, Node};
 
 /// Creates a node from a synchronous closure over the state.
 ///
 /// The closure returns nothing, the label of an action, an [`Action`], or a `Result` with one of
-/// these. For async work, use [`from_phases`](crate::from_phases).
+/// these and a [`BoxError`]. For async work, use [`from_phases`](crate::from_phases).
 ///
 /// ```
 /// use cogwork_flow::from_fn;
@@ -57,21 +57,21 @@ where
 {
     type Prep = ();
     type Exec = ();
-    type Error = A::Error;
+    type Error = BoxError;
 
     fn actions(&self) -> Vec<Action> {
         self.actions.clone()
     }
 
-    fn prep(&self, _: &mut S) -> Result<(), Self::Error> {
+    fn prep(&self, _: &mut S) -> Result<(), BoxError> {
         Ok(())
     }
 
-    async fn exec(&self, (): &()) -> Result<(), Self::Error> {
+    async fn exec(&self, (): &()) -> Result<(), BoxError> {
         Ok(())
     }
 
-    fn post(&self, state: &mut S, (): (), (): ()) -> Result<Action, Self::Error> {
+    fn post(&self, state: &mut S, (): (), (): ()) -> Result<Action, BoxError> {
         (self.post)(state).into_result()
     }
 }

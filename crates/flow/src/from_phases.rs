@@ -1,4 +1,3 @@
-use std::convert::Infallible;
 use std::fmt;
 use std::marker::PhantomData;
 
@@ -9,22 +8,27 @@ use crate::{Action, BoxError, IntoAction, Node};
 
 /// Creates a node from three closures, one for each phase.
 ///
-/// The return value of `prep` is passed to `exec` by value, so that the future doesn't borrow it;
-/// it is cloned for each attempt. Only `exec` can fail. `post` returns nothing, an [`Action`],
-/// or the label of one.
+/// The return value of `prep` is passed to `exec` by value, so that the future doesn't borrow it; it
+/// is cloned for each attempt. `post` receives the state, the value from `prep` and the outcome of
+/// `exec`. It returns nothing, an [`Action`], the label of one, or a `Result` with one of these and
+/// the error of `exec`.
+///
+/// The state in the first closure needs a type. The compiler infers the other parameters.
 ///
 /// ```
-/// use cogwork_flow::{Action, from_phases};
+/// use cogwork_flow::from_phases;
 ///
 /// struct State { url: String, page: Option<String> }
 ///
 /// let fetch = from_phases(
 ///     |state: &mut State| state.url.clone(),
-///     |url: String| async move { Ok::<_, std::io::Error>(format!("<h1>{url}</h1>")) },
-///     |state: &mut State, page: String| state.page = Some(page),
+///     |url| async move { Ok::<_, std::io::Error>(format!("<h1>{url}</h1>")) },
+///     |state, _url, page| state.page = Some(page),
 /// );
 /// # let _ = fetch;
 /// ```
+///
+/// If `exec` uses a client, see [`from_phases_with`].
 pub fn from_phases<S, P, X, R, A, Prep, Exec, E>(
     prep: Prep,
     exec: Exec,
@@ -34,9 +38,10 @@ where
     Prep: Fn(&mut S) -> P + Send + Sync,
     Exec: Fn(P) -> E + Send + Sync,
     E: Future<Output = X> + Send,
-    R: Fn(&mut S, <X as Outcome>::Value) -> A + Send + Sync,
+    R: Fn(&mut S, P, X::Value) -> A + Send + Sync,
+    P: Clone + Send + Sync,
     X: Outcome,
-    A: IntoAction<Error = Infallible>,
+    A: IntoAction<X::Error>,
 {
     FromPhases {
         prep,
@@ -47,6 +52,51 @@ where
     }
 }
 
+/// Creates a node like [`from_phases`], with a value that `exec` uses, such as a client. Each call
+/// of `exec` receives a clone of it, so the value should be cheap to clone.
+///
+/// ```
+/// use std::sync::Arc;
+/// use cogwork_flow::from_phases_with;
+///
+/// struct Client;
+///
+/// impl Client {
+///     async fn get(&self, url: &str) -> std::io::Result<String> {
+///         Ok(format!("<h1>{url}</h1>"))
+///     }
+/// }
+///
+/// struct State { url: String, page: Option<String> }
+///
+/// let client = Arc::new(Client);
+/// let fetch = from_phases_with(
+///     client,
+///     |state: &mut State| state.url.clone(),
+///     |client, url| async move { client.get(&url).await },
+///     |state, _url, page| state.page = Some(page),
+/// );
+/// # let _ = fetch;
+/// ```
+pub fn from_phases_with<S, C, P, X, R, A, Prep, Exec, E>(
+    value: C,
+    prep: Prep,
+    exec: Exec,
+    post: R,
+) -> FromPhases<S, Prep, impl Fn(P) -> E + Send + Sync, R>
+where
+    C: Clone + Send + Sync,
+    Prep: Fn(&mut S) -> P + Send + Sync,
+    Exec: Fn(C, P) -> E + Send + Sync,
+    E: Future<Output = X> + Send,
+    R: Fn(&mut S, P, X::Value) -> A + Send + Sync,
+    P: Clone + Send + Sync,
+    X: Outcome,
+    A: IntoAction<X::Error>,
+{
+    from_phases(prep, move |prep| exec(value.clone(), prep), post)
+}
+
 /// The result of an `exec` closure, with its two types as associated types.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not what the work of a node may answer",
@@ -55,7 +105,7 @@ where
 )]
 pub trait Outcome {
     /// The outcome.
-    type Value;
+    type Value: Serialize + DeserializeOwned + Send;
     /// The error.
     type Error: Into<BoxError> + Send;
 
@@ -67,7 +117,11 @@ pub trait Outcome {
     fn into_result(self) -> Result<Self::Value, Self::Error>;
 }
 
-impl<V, E: Into<BoxError> + Send> Outcome for Result<V, E> {
+impl<V, E> Outcome for Result<V, E>
+where
+    V: Serialize + DeserializeOwned + Send,
+    E: Into<BoxError> + Send,
+{
     type Value = V;
     type Error = E;
 
@@ -103,11 +157,10 @@ where
     Prep: Fn(&mut S) -> P + Send + Sync,
     Exec: Fn(P) -> E + Send + Sync,
     E: Future<Output = X> + Send,
-    Post: Fn(&mut S, X::Value) -> A + Send + Sync,
+    Post: Fn(&mut S, P, X::Value) -> A + Send + Sync,
     P: Clone + Send + Sync,
     X: Outcome,
-    X::Value: Serialize + DeserializeOwned + Send,
-    A: IntoAction<Error = Infallible>,
+    A: IntoAction<X::Error>,
 {
     type Prep = P;
     type Exec = X::Value;
@@ -125,10 +178,8 @@ where
         (self.exec)(prep.clone()).await.into_result()
     }
 
-    fn post(&self, state: &mut S, _: P, exec: Self::Exec) -> Result<Action, Self::Error> {
-        match (self.post)(state, exec).into_result() {
-            Ok(action) => Ok(action),
-        }
+    fn post(&self, state: &mut S, prep: P, exec: Self::Exec) -> Result<Action, Self::Error> {
+        (self.post)(state, prep, exec).into_result()
     }
 }
 

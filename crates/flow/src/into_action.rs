@@ -1,57 +1,44 @@
-use std::convert::Infallible;
-
 use crate::{Action, BoxError};
 
 /// A value that a closure can return in place of a `Result<Action, E>`: `()`, which means the
 /// default action; an action; the label of an action; or a result with one of these.
+///
+/// The error is exactly `E`, so that `?` and `Ok(())` in a closure need no annotation.
 #[diagnostic::on_unimplemented(
     message = "a node's closure cannot return `{Self}`",
-    label = "expected `()`, an `Action`, a `&'static str`, or a `Result` with one of these",
-    note = "if this is a future: `from_fn` takes a synchronous closure; \
-            use `from_phases(prep, exec, post)`, where `exec` is async"
+    label = "expected `()`, an `Action`, a `&'static str`, or a `Result<_, {E}>` with one of these",
+    note = "if this is a future: only `exec` is async; use `from_phases(prep, exec, post)`",
+    note = "if this is a `Result` with another error: return `Ok(…?)`, which converts the error"
 )]
-pub trait IntoAction {
-    /// The error; [`Infallible`] if there is none.
-    type Error: Into<BoxError> + Send;
-
+pub trait IntoAction<E = BoxError> {
     /// Converts it into a result.
     ///
     /// # Errors
     ///
     /// Returns the error of the closure.
-    fn into_result(self) -> Result<Action, Self::Error>;
+    fn into_result(self) -> Result<Action, E>;
 }
 
-impl IntoAction for () {
-    type Error = Infallible;
-
-    fn into_result(self) -> Result<Action, Infallible> {
+impl<E> IntoAction<E> for () {
+    fn into_result(self) -> Result<Action, E> {
         Ok(Action::DEFAULT)
     }
 }
 
-impl IntoAction for Action {
-    type Error = Infallible;
-
-    fn into_result(self) -> Result<Action, Infallible> {
+impl<E> IntoAction<E> for Action {
+    fn into_result(self) -> Result<Action, E> {
         Ok(self)
     }
 }
 
-impl IntoAction for &'static str {
-    type Error = Infallible;
-
-    fn into_result(self) -> Result<Action, Infallible> {
+impl<E> IntoAction<E> for &'static str {
+    fn into_result(self) -> Result<Action, E> {
         Ok(Action::from_static(self))
     }
 }
 
-impl<A: IntoAction<Error = Infallible>, E: Into<BoxError> + Send> IntoAction for Result<A, E> {
-    type Error = E;
-
+impl<A: IntoAction<E>, E> IntoAction<E> for Result<A, E> {
     fn into_result(self) -> Result<Action, E> {
-        self.map(|returned| match returned.into_result() {
-            Ok(action) => action,
-        })
+        self.and_then(A::into_result)
     }
 }

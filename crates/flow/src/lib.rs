@@ -33,8 +33,8 @@
 //!
 //! | to … | use |
 //! |---|---|
-//! | write a node | [`Node`], or closures: [`from_fn`], [`from_phases`] |
-//! | wire and check a flow | [`Flow::builder`], [`FlowBuilder`], [`BuildError`] |
+//! | write a node | [`Node`], or closures: [`from_fn`], [`from_phases`], [`from_exec`] |
+//! | wire and check a flow | [`Flow::builder`], [`FlowBuilder`], [`Flow::from_node`], [`BuildError`] |
 //! | put a node or flow into a larger state | [`Node::focus`], [`FlowBuilder::subflow`] |
 //! | run a node or a flow over many items | [`FlowBuilder::batch`], [`FlowBuilder::each`] |
 //! | run several flows concurrently | [`FlowBuilder::branches`] |
@@ -61,11 +61,17 @@ pub use node::Node;
 mod from_fn;
 pub use from_fn::{FromFn, from_fn};
 
+mod from_exec;
+pub use from_exec::{FromExec, from_exec, from_exec_with};
+
 mod from_phases;
-pub use from_phases::{FromPhases, from_phases};
+pub use from_phases::{FromPhases, from_phases, from_phases_with};
 
 mod into_action;
 pub use into_action::IntoAction;
+
+mod into_result;
+pub use into_result::IntoResult;
 
 pub mod wrap;
 

@@ -162,14 +162,46 @@ pub trait Node<S>: Send + Sync {
         Timeout::new(self, limit)
     }
 
-    /// Calls `rescue` with the input and the error when `exec` fails. It returns a replacement for
-    /// the outcome, or a new error.
-    fn fallback<F>(self, rescue: F) -> Fallback<Self, F>
+    /// Calls the async closure `rescue` with the input and the error when `exec` fails. It returns a
+    /// replacement for the outcome, or an error. See [`Fallback`].
+    fn fallback<F, R>(self, rescue: F) -> Fallback<Self, F>
     where
         Self: Sized,
-        F: Fn(&Self::Prep, Self::Error) -> Result<Self::Exec, Self::Error> + Send + Sync,
+        Self::Prep: Clone,
+        F: Fn(Self::Prep, Self::Error) -> R + Send + Sync,
+        R: Future<Output = Result<Self::Exec, BoxError>> + Send,
     {
         Fallback::new(self, rescue)
+    }
+
+    /// Adds a [`fallback`](Node::fallback) with a value that it uses, such as a second client. Each
+    /// call of `rescue` receives a clone of it.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    /// use cogwork_flow::{Node, from_exec};
+    ///
+    /// let known = Arc::new([("EUR", 108_u32), ("GBP", 127)]);
+    /// let rate = from_exec(|code: String| async move { Err::<u32, _>(format!("no rate of {code}")) })
+    ///     .fallback_with(known, |known, code, error| async move {
+    ///         let rate = known.iter().find(|(name, _)| *name == code);
+    ///         Ok(rate.ok_or(error)?.1)
+    ///     });
+    /// # let _: &dyn std::any::Any = &Node::<String>::actions(&rate);
+    /// ```
+    fn fallback_with<C, F, R>(
+        self,
+        value: C,
+        rescue: F,
+    ) -> Fallback<Self, impl Fn(Self::Prep, Self::Error) -> R + Send + Sync>
+    where
+        Self: Sized,
+        Self::Prep: Clone,
+        C: Clone + Send + Sync,
+        F: Fn(C, Self::Prep, Self::Error) -> R + Send + Sync,
+        R: Future<Output = Result<Self::Exec, BoxError>> + Send,
+    {
+        Fallback::new(self, move |prep, error| rescue(value.clone(), prep, error))
     }
 
     /// Adapts this node over the state `S` to flows over a larger state `T`. `part` returns the

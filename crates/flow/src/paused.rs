@@ -22,7 +22,7 @@ pub struct Paused {
     #[serde(skip_serializing_if = "String::is_empty")]
     pub why: String,
     /// When the wait times out; `None` if it never does. A step taken after that leaves the wait
-    /// with [`Wait::TIMED_OUT`](crate::Wait::TIMED_OUT).
+    /// with [`Action::TIMED_OUT`](crate::Action::TIMED_OUT).
     #[serde(
         serialize_with = "event_json::seconds_since_epoch",
         skip_serializing_if = "Option::is_none"

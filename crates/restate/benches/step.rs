@@ -47,8 +47,8 @@ async fn next(count: u32) -> u32 {
 fn flow() -> Result<Flow<u32>, Box<dyn Error>> {
     let step = from_phases(
         |count: &mut u32| *count,
-        |count: u32| async move { Ok::<_, std::io::Error>(next(count).await) },
-        |count: &mut u32, counted: u32| {
+        |count| async move { Ok::<_, std::io::Error>(next(count).await) },
+        |count, _, counted| {
             *count = counted;
             Action::from_static(if *count < STEPS { "again" } else { "done" })
         },

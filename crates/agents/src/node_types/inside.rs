@@ -36,7 +36,7 @@ pub(super) fn inside<T: 'static>(
         .start("begin")
         .node(
             "begin",
-            from_fn(move |state: &mut FlowState| begin(state).map(|()| Action::DEFAULT)),
+            from_fn(move |state: &mut FlowState| Ok(begin(state)?)),
         )
         .edge("begin", Action::DEFAULT, "run")
         .subflow("run", flow, part);
@@ -57,7 +57,7 @@ pub(super) fn inside<T: 'static>(
             let node = from_fn(move |state: &mut FlowState| {
                 let visit = say(state)?;
                 state.put_visit(visit);
-                Ok::<_, NoAnswer>(by.clone())
+                Ok(by.clone())
             });
 
             builder = builder

@@ -71,7 +71,7 @@ fn make(settings: Settings, making: &mut Making<'_, '_>) -> Result<Made, Vec<Set
 }
 
 fn reserved(labels: &[String]) -> Vec<SettingProblem> {
-    let reserved = [ASK_AGAIN, Wait::<FlowState>::TIMED_OUT];
+    let reserved = [ASK_AGAIN, Action::TIMED_OUT];
     let is_reserved = |label: &str| reserved.iter().any(|action| action.as_str() == label);
 
     let labels = labels.iter().enumerate();
@@ -127,10 +127,10 @@ impl Waiting {
         }
 
         // The next visit doesn't begin with the last refusal of this one.
-        let timed_out = Wait::<FlowState>::TIMED_OUT;
+        let timed_out = Action::TIMED_OUT;
         let give_up = from_fn(move |state: &mut FlowState| {
             state.set_refusal(&id, None);
-            Wait::<FlowState>::TIMED_OUT
+            Action::TIMED_OUT
         });
         builder
             .node("give up", give_up.with_actions([&timed_out]))

@@ -7,7 +7,16 @@ use crate::wiring::Wiring;
 /// A checked flow: its wiring, and the visit for each of its places.
 pub(crate) struct Graph<S> {
     pub(crate) wiring: Arc<Wiring>,
-    visits: Vec<Box<dyn Visit<S>>>,
+    visits: Arc<[Box<dyn Visit<S>>]>,
+}
+
+impl<S> Clone for Graph<S> {
+    fn clone(&self) -> Self {
+        Self {
+            wiring: Arc::clone(&self.wiring),
+            visits: Arc::clone(&self.visits),
+        }
+    }
 }
 
 impl<S> Graph<S> {
@@ -15,7 +24,7 @@ impl<S> Graph<S> {
     pub(crate) fn new(wiring: Wiring, visits: Vec<Box<dyn Visit<S>>>) -> Self {
         Self {
             wiring: Arc::new(wiring),
-            visits,
+            visits: visits.into(),
         }
     }
 

@@ -17,7 +17,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de, ser};
 /// let start = from_phases(
 ///     |_: &mut App| (),
 ///     |()| async { Ok::<_, std::io::Error>(Unrecorded(std::time::Instant::now())) },
-///     |app: &mut App, Unrecorded(now): Unrecorded<std::time::Instant>| app.started = Some(now),
+///     |app, _, Unrecorded(now)| app.started = Some(now),
 /// );
 /// let flow = Flow::builder("app").start("start").node("start", start).end("start", "default").build()?;
 /// let mut app = App { started: None };

@@ -1,11 +1,11 @@
 use std::fmt;
-use std::marker::PhantomData;
 use std::num::NonZeroUsize;
 
 use futures_util::{StreamExt, TryStreamExt, stream};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
+use super::around::Around;
 use crate::current::Current;
 use crate::execute::call::{Call, tried};
 use crate::execute::composite;
@@ -19,19 +19,22 @@ use crate::execute::yielding::give_way;
 use crate::failed::Failed;
 use crate::journal::{EachItem, Items, OutcomeProblemKind, Work, WorkError, decode, encode};
 use crate::wiring::Inside;
-use crate::{Action, BoxError, Node, Phase};
+use crate::{Action, BoxError, IntoAction, IntoResult, Node, Phase};
 
-/// A node that runs once for each of many items, all in one step.
+/// The work of a node on each of many items, all in one step.
 ///
-/// `split` creates the items from the state, `node` works on each item as its own state, and `join`
-/// receives all items, in order, when they are done. The state doesn't change in between, so a run
-/// that stops before `join` leaves it as it was. If an item fails, the others are dropped at their
-/// current `await`, and the error contains the index of the item. If there are no items, `join`
-/// receives an empty list.
+/// `split` creates the items from the state, `node` works on each item, and `join` receives all
+/// outcomes, in the order of the items, when they are done. `split` and `join` take the place of
+/// `prep` and `post`: both may fail, and `join` may choose the [action](Batch::with_actions). The
+/// state doesn't change in between, so a run that stops before `join` leaves it as it was. If an
+/// item fails, the others are dropped at their current `await`, and the error contains the index of
+/// the item. If there are no items, `join` receives an empty list.
 ///
-/// Wrap retries, timeouts and fallbacks around `node` to apply them to each item. With a journal,
-/// the outcome of each item is recorded separately. The action that the node returns is ignored;
-/// for several nodes per item, use [`Each`](crate::Each).
+/// For each item, `prep` and `exec` of the node are called, but neither its `post` nor its actions
+/// are used. [`from_exec`](crate::from_exec) creates such a node. To run whole nodes or flows, with
+/// the items as their states, use [`Each`](crate::Each). Wrap retries, timeouts and fallbacks around
+/// `node` to apply them to each item. With a journal, the outcome of each item is recorded
+/// separately.
 ///
 /// Items must be serialisable, so that an engine can send them to a different process. That process
 /// calls [`Flow::exec_item`](crate::Flow::exec_item) on the same flow. The items of a
@@ -39,73 +42,83 @@ use crate::{Action, BoxError, Node, Phase};
 ///
 /// ```
 /// use std::time::Duration;
-/// use cogwork_flow::{Backoff, Batch, Flow, Node, from_phases};
-/// use serde::{Deserialize, Serialize};
+/// use cogwork_flow::{Backoff, Batch, Flow, Node, from_exec};
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// #[derive(Serialize, Deserialize)]
-/// struct Page { url: String, length: usize }
+/// struct Crawl { urls: Vec<String>, lengths: Vec<usize> }
 ///
-/// let fetch = from_phases(
-///     |page: &mut Page| page.url.clone(),
-///     |url: String| async move { Ok::<_, std::io::Error>(url.len()) },
-///     |page: &mut Page, length: usize| page.length = length,
-/// );
-/// let fetch = fetch.timeout(Duration::from_secs(5)).retry(Backoff::default());
+/// let fetch = from_exec(|url: String| async move { Ok::<_, std::io::Error>(url.len()) })
+///     .timeout(Duration::from_secs(5))
+///     .retry(Backoff::default());
 /// let flow = Flow::builder("crawl")
-///     .start("fetch")
 ///     .batch("fetch", Batch::at_most(
 ///         4,
 ///         fetch,
-///         |urls: &Vec<String>| urls.iter().map(|url| Page { url: url.clone(), length: 0 }).collect(),
-///         |urls, pages| *urls = pages.iter().map(|page| format!("{} ({})", page.url, page.length)).collect(),
+///         |crawl: &Crawl| crawl.urls.clone(),
+///         |crawl, lengths| crawl.lengths = lengths,
 ///     ))
-///     .end("fetch", "default")
+///     .chain(["fetch"])
 ///     .build()?;
 ///
-/// let mut urls = vec!["a.org".to_owned(), "bb.org".to_owned()];
-/// flow.run(&mut urls).await?;
-/// assert_eq!(urls, ["a.org (5)", "bb.org (6)"]);
+/// let mut crawl = Crawl { urls: vec!["a.org".into(), "bb.org".into()], lengths: Vec::new() };
+/// flow.run(&mut crawl).await?;
+/// assert_eq!(crawl.lengths, [5, 6]);
 /// # Ok(())
 /// # }
 /// ```
-pub struct Batch<S, I, N> {
+pub struct Batch<S, I, N: Node<I>> {
     node: N,
     at_most: NonZeroUsize,
-    split: Box<Split<S, I>>,
-    join: Box<Join<S, I>>,
-    item: PhantomData<fn(&mut I)>,
+    around: Around<S, I, N::Exec>,
 }
-
-type Split<S, I> = dyn Fn(&S) -> Vec<I> + Send + Sync;
-type Join<S, I> = dyn Fn(&mut S, Vec<I>) + Send + Sync;
 
 impl<S, I, N: Node<I>> Batch<S, I, N> {
     /// Creates a batch that processes one item at a time.
-    pub fn in_turn(
+    pub fn in_turn<R, A>(
         node: N,
-        split: impl Fn(&S) -> Vec<I> + Send + Sync + 'static,
-        join: impl Fn(&mut S, Vec<I>) + Send + Sync + 'static,
-    ) -> Self {
+        split: impl Fn(&S) -> R + Send + Sync + 'static,
+        join: impl Fn(&mut S, Vec<N::Exec>) -> A + Send + Sync + 'static,
+    ) -> Self
+    where
+        R: IntoResult<Vec<I>>,
+        A: IntoAction,
+    {
         Self::at_most(1, node, split, join)
     }
 
     /// Creates a batch that processes up to `at_most` items concurrently; 0 counts as 1.
-    pub fn at_most(
+    pub fn at_most<R, A>(
         at_most: usize,
         node: N,
-        split: impl Fn(&S) -> Vec<I> + Send + Sync + 'static,
-        join: impl Fn(&mut S, Vec<I>) + Send + Sync + 'static,
-    ) -> Self {
+        split: impl Fn(&S) -> R + Send + Sync + 'static,
+        join: impl Fn(&mut S, Vec<N::Exec>) -> A + Send + Sync + 'static,
+    ) -> Self
+    where
+        R: IntoResult<Vec<I>>,
+        A: IntoAction,
+    {
         let at_most = NonZeroUsize::new(at_most).unwrap_or(NonZeroUsize::MIN);
         Self {
             node,
             at_most,
-            split: Box::new(split),
-            join: Box::new(join),
-            item: PhantomData,
+            around: Around::new(split, join),
         }
+    }
+
+    /// Sets the actions that `join` may return.
+    ///
+    /// # Default
+    ///
+    /// Only [`Action::DEFAULT`].
+    #[must_use]
+    pub fn with_actions<L: Into<Action>>(mut self, actions: impl IntoIterator<Item = L>) -> Self {
+        self.around.set_actions(actions);
+        self
+    }
+
+    pub(crate) fn actions(&self) -> Vec<Action> {
+        self.around.actions()
     }
 
     pub(crate) fn inside(&self) -> Inside {
@@ -116,7 +129,7 @@ impl<S, I, N: Node<I>> Batch<S, I, N> {
 
     /// Splits the state into items and calls `prep` for each.
     fn prepare(&self, state: &S) -> Result<Prepared<I, N::Prep>, Failure> {
-        let mut items = (self.split)(state);
+        let mut items = self.around.split(state)?;
         let preps = items.iter_mut().enumerate().map(|(index, item)| {
             self.node
                 .prep(item)
@@ -218,24 +231,6 @@ impl<S, I, N: Node<I>> Batch<S, I, N> {
         let runs = stream::iter(runs.collect::<Vec<_>>()).buffer_unordered(at_most);
         inside::all_of(runs, in_order).await
     }
-
-    /// Stores the outcomes in their items, and the items in the state.
-    fn join(
-        &self,
-        state: &mut S,
-        prepared: Prepared<I, N::Prep>,
-        outcomes: Vec<N::Exec>,
-    ) -> Result<Action, Failure> {
-        let Prepared { mut items, preps } = prepared;
-        let outcomes = preps.into_iter().zip(outcomes);
-        for (index, (item, (prep, exec))) in items.iter_mut().zip(outcomes).enumerate() {
-            let posted = self.node.post(item, prep, exec);
-            posted.map_err(|error| of_item(Phase::Post, error.into(), index))?;
-        }
-
-        (self.join)(state, items);
-        Ok(Action::DEFAULT)
-    }
 }
 
 /// The items and the return values of `prep`.
@@ -269,7 +264,7 @@ where
                 _ => self.outcomes(&prepared.preps, here.step).await?,
             };
 
-            Ok(self.join(state, prepared, outcomes)?)
+            Ok(self.around.join(state, outcomes)?)
         })
     }
 
@@ -345,7 +340,7 @@ impl<I: Serialize + Send + Sync, N: Node<I>> EachItem for Sendable<'_, I, N> {
     }
 }
 
-impl<S, I, N: fmt::Debug> fmt::Debug for Batch<S, I, N> {
+impl<S, I, N: Node<I> + fmt::Debug> fmt::Debug for Batch<S, I, N> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Batch")
             .field("node", &self.node)

@@ -9,7 +9,7 @@ use crate::execute::here::Here;
 use crate::execute::inside::{self, Finished, Part};
 use crate::execute::visit::{ExecItem, SentItem, Visit, Visited};
 use crate::wiring::{Inside, Wiring};
-use crate::{Action, Flow};
+use crate::{Action, BoxError, Flow, IntoAction, IntoResult, Phase};
 
 /// Several flows that run concurrently over parts of the state, in one visit.
 ///
@@ -25,24 +25,17 @@ use crate::{Action, Flow};
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// struct Text { text: String, words: usize, capitals: usize }
 ///
-/// let words = Flow::builder("words")
-///     .start("count")
-///     .node("count", from_fn(|(text, words): &mut (String, usize)| *words = text.split(' ').count()))
-///     .end("count", "default")
-///     .build()?;
-/// let capitals = Flow::builder("capitals")
-///     .start("count")
-///     .node("count", from_fn(|(text, found): &mut (String, usize)| *found = text.matches(char::is_uppercase).count()))
-///     .end("count", "default")
-///     .build()?;
+/// let words = from_fn(|(text, words): &mut (String, usize)| *words = text.split(' ').count());
+/// let capitals = from_fn(|(text, found): &mut (String, usize)| {
+///     *found = text.matches(char::is_uppercase).count();
+/// });
 ///
 /// let part = |text: &Text| (text.text.clone(), 0);
 /// let flow = Flow::builder("statistics")
-///     .start("count")
 ///     .branches("count", Branches::new()
-///         .branch("words", words, part, |text, (_, words)| text.words = words)
-///         .branch("capitals", capitals, part, |text, (_, capitals)| text.capitals = capitals))
-///     .end("count", "default")
+///         .branch("words", Flow::from_node("words", words)?, part, |text, (_, words)| text.words = words)
+///         .branch("capitals", Flow::from_node("capitals", capitals)?, part, |text, (_, capitals)| text.capitals = capitals))
+///     .chain(["count"])
 ///     .build()?;
 ///
 /// let mut text = Text { text: "To Be or not".to_owned(), words: 0, capitals: 0 };
@@ -53,29 +46,72 @@ use crate::{Action, Flow};
 /// ```
 pub struct Branches<S> {
     branches: Vec<(String, Box<dyn Branch<S>>)>,
+    post: Box<Post<S>>,
+    actions: Vec<Action>,
 }
+
+type Post<S> = dyn Fn(&mut S) -> Result<Action, BoxError> + Send + Sync;
 
 impl<S: 'static> Branches<S> {
     /// Creates an empty set of branches. Visiting it does nothing.
     pub fn new() -> Self {
         Self {
             branches: Vec::new(),
+            post: Box::new(|_| Ok(Action::DEFAULT)),
+            actions: vec![Action::DEFAULT],
         }
     }
 
     /// Adds a branch. `split` creates its state from the whole state, and `join` stores its part in
-    /// the whole state.
+    /// the whole state. Both may fail.
     #[must_use]
-    pub fn branch<T: Send + 'static>(
+    pub fn branch<T, R, J>(
         mut self,
         name: impl Into<String>,
         flow: Flow<T>,
-        split: impl Fn(&S) -> T + Send + Sync + 'static,
-        join: impl Fn(&mut S, T) + Send + Sync + 'static,
-    ) -> Self {
+        split: impl Fn(&S) -> R + Send + Sync + 'static,
+        join: impl Fn(&mut S, T) -> J + Send + Sync + 'static,
+    ) -> Self
+    where
+        T: Send + 'static,
+        R: IntoResult<T>,
+        J: IntoResult<()>,
+    {
+        let split = move |state: &S| split(state).into_result();
+        let join = move |state: &mut S, part| join(state, part).into_result();
         self.branches
             .push((name.into(), Box::new(OverPart { flow, split, join })));
         self
+    }
+
+    /// Sets a closure that chooses the action, after all branches have been joined. It may return
+    /// what the closure of [`from_fn`](crate::from_fn) may return.
+    ///
+    /// # Default
+    ///
+    /// [`Action::DEFAULT`].
+    #[must_use]
+    pub fn with_post<A: IntoAction>(
+        mut self,
+        post: impl Fn(&mut S) -> A + Send + Sync + 'static,
+    ) -> Self {
+        self.post = Box::new(move |state| post(state).into_result());
+        self
+    }
+
+    /// Sets the actions that the closure of [`with_post`](Branches::with_post) may return.
+    ///
+    /// # Default
+    ///
+    /// Only [`Action::DEFAULT`].
+    #[must_use]
+    pub fn with_actions<L: Into<Action>>(mut self, actions: impl IntoIterator<Item = L>) -> Self {
+        self.actions = actions.into_iter().map(Into::into).collect();
+        self
+    }
+
+    pub(crate) fn actions(&self) -> Vec<Action> {
+        self.actions.clone()
     }
 
     pub(crate) fn inside(&self) -> Inside {
@@ -95,7 +131,7 @@ impl<S: 'static> Default for Branches<S> {
 }
 
 /// Stores the part of a branch in the whole state.
-type Join<'a, S> = Box<dyn FnOnce(&mut S) + Send + 'a>;
+type Join<'a, S> = Box<dyn FnOnce(&mut S) -> Result<(), BoxError> + Send + 'a>;
 
 /// A branch without the type of its state.
 trait Branch<S>: Send + Sync {
@@ -120,8 +156,8 @@ struct OverPart<T, Split, Put> {
 impl<S, T, Split, Put> Branch<S> for OverPart<T, Split, Put>
 where
     T: Send,
-    Split: Fn(&S) -> T + Send + Sync,
-    Put: Fn(&mut S, T) + Send + Sync,
+    Split: Fn(&S) -> Result<T, BoxError> + Send + Sync,
+    Put: Fn(&mut S, T) -> Result<(), BoxError> + Send + Sync,
 {
     fn wiring(&self) -> Arc<Wiring> {
         Arc::clone(&self.flow.graph.wiring)
@@ -133,9 +169,10 @@ where
         state: &S,
         here: Here<'a>,
     ) -> BoxFuture<'a, Result<Join<'a, S>, Failure>> {
-        let mut part = (self.split)(state);
+        let part = (self.split)(state);
 
         Box::pin(async move {
+            let mut part = part.map_err(|error| Failure::node(Phase::Prep, error))?;
             inside::finish(here, &self.flow.graph, Part::Branch(name), &mut part).await?;
             let join: Join<'a, S> = Box::new(move |state| (self.join)(state, part));
             Ok(join)
@@ -173,10 +210,11 @@ impl<S: Send> Visit<S> for Branches<S> {
             let runs = stream::iter(runs.collect::<Vec<_>>()).buffer_unordered(at_most);
 
             for join in inside::all_of(runs, in_order).await? {
-                join(state);
+                join(state).map_err(|error| Failure::node(Phase::Post, error))?;
             }
 
-            Ok(Action::DEFAULT)
+            let action = (self.post)(state);
+            Ok(action.map_err(|error| Failure::node(Phase::Post, error))?)
         })
     }
 

@@ -4,16 +4,18 @@ use std::sync::Arc;
 
 use futures_util::{StreamExt, stream};
 
+use super::around::Around;
 use crate::execute::here::Here;
 use crate::execute::inside::{self, Finished, Part};
 use crate::execute::visit::{ExecItem, SentItem, Visit, Visited};
 use crate::wiring::Inside;
-use crate::{Action, Flow};
+use crate::{Action, Flow, IntoAction, IntoResult};
 
 /// A flow that runs once for each of many items, all in one visit of the flow around it.
 ///
 /// `split` creates the items from the state, `flow` runs over each item as its own state, and
-/// `join` receives all items, in order, when they are done. The state doesn't change in between, so
+/// `join` receives all items, in order, when they are done. `split` and `join` may fail, and `join`
+/// may choose the [action](Each::with_actions). The state doesn't change in between, so
 /// a run that stops before `join` leaves it as it was. If an item fails, the others are dropped at
 /// their current `await`, and the error contains the index of the item. If there are no items,
 /// `join` receives an empty list.
@@ -28,21 +30,16 @@ use crate::{Action, Flow};
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// struct Page { url: String, length: usize }
 ///
-/// let fetch = Flow::builder("page")
-///     .start("fetch")
-///     .node("fetch", from_fn(|page: &mut Page| page.length = page.url.len()))
-///     .end("fetch", "default")
-///     .build()?;
+/// let fetch = from_fn(|page: &mut Page| page.length = page.url.len());
 ///
 /// let flow = Flow::builder("crawl")
-///     .start("pages")
 ///     .each("pages", Each::at_most(
 ///         4,
-///         fetch,
-///         |urls: &Vec<String>| urls.iter().map(|url| Page { url: url.clone(), length: 0 }).collect(),
+///         Flow::from_node("fetch", fetch)?,
+///         |urls: &Vec<String>| urls.iter().map(|url| Page { url: url.clone(), length: 0 }).collect::<Vec<_>>(),
 ///         |urls, pages| *urls = pages.iter().map(|page| format!("{} ({})", page.url, page.length)).collect(),
 ///     ))
-///     .end("pages", "default")
+///     .chain(["pages"])
 ///     .build()?;
 ///
 /// let mut urls = vec!["a.org".to_owned(), "bb.org".to_owned()];
@@ -54,37 +51,55 @@ use crate::{Action, Flow};
 pub struct Each<S, I> {
     flow: Flow<I>,
     at_most: NonZeroUsize,
-    split: Box<Split<S, I>>,
-    join: Box<Join<S, I>>,
+    around: Around<S, I, I>,
 }
-
-type Split<S, I> = dyn Fn(&S) -> Vec<I> + Send + Sync;
-type Join<S, I> = dyn Fn(&mut S, Vec<I>) + Send + Sync;
 
 impl<S, I> Each<S, I> {
     /// Creates an `Each` that processes one item at a time.
-    pub fn in_turn(
+    pub fn in_turn<R, A>(
         flow: Flow<I>,
-        split: impl Fn(&S) -> Vec<I> + Send + Sync + 'static,
-        join: impl Fn(&mut S, Vec<I>) + Send + Sync + 'static,
-    ) -> Self {
+        split: impl Fn(&S) -> R + Send + Sync + 'static,
+        join: impl Fn(&mut S, Vec<I>) -> A + Send + Sync + 'static,
+    ) -> Self
+    where
+        R: IntoResult<Vec<I>>,
+        A: IntoAction,
+    {
         Self::at_most(1, flow, split, join)
     }
 
     /// Creates an `Each` that processes up to `at_most` items concurrently; 0 counts as 1.
-    pub fn at_most(
+    pub fn at_most<R, A>(
         at_most: usize,
         flow: Flow<I>,
-        split: impl Fn(&S) -> Vec<I> + Send + Sync + 'static,
-        join: impl Fn(&mut S, Vec<I>) + Send + Sync + 'static,
-    ) -> Self {
+        split: impl Fn(&S) -> R + Send + Sync + 'static,
+        join: impl Fn(&mut S, Vec<I>) -> A + Send + Sync + 'static,
+    ) -> Self
+    where
+        R: IntoResult<Vec<I>>,
+        A: IntoAction,
+    {
         let at_most = NonZeroUsize::new(at_most).unwrap_or(NonZeroUsize::MIN);
         Self {
             flow,
             at_most,
-            split: Box::new(split),
-            join: Box::new(join),
+            around: Around::new(split, join),
         }
+    }
+
+    /// Sets the actions that `join` may return.
+    ///
+    /// # Default
+    ///
+    /// Only [`Action::DEFAULT`].
+    #[must_use]
+    pub fn with_actions<L: Into<Action>>(mut self, actions: impl IntoIterator<Item = L>) -> Self {
+        self.around.set_actions(actions);
+        self
+    }
+
+    pub(crate) fn actions(&self) -> Vec<Action> {
+        self.around.actions()
     }
 
     pub(crate) fn inside(&self) -> Inside {
@@ -100,7 +115,7 @@ impl<S: Send, I: Send> Visit<S> for Each<S, I> {
         Box::pin(async move {
             let in_order = here.in_order();
             let at_most = if in_order { 1 } else { self.at_most.get() };
-            let items = (self.split)(state).into_iter().enumerate();
+            let items = self.around.split(state)?.into_iter().enumerate();
 
             let runs = items.map(|(index, mut item)| async move {
                 let part = Part::Item(index);
@@ -115,8 +130,7 @@ impl<S: Send, I: Send> Visit<S> for Each<S, I> {
             let runs = stream::iter(runs).buffer_unordered(at_most);
             let items = inside::all_of(runs, in_order).await?;
 
-            (self.join)(state, items);
-            Ok(Action::DEFAULT)
+            Ok(self.around.join(state, items)?)
         })
     }
 

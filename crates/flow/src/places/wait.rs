@@ -38,7 +38,7 @@ use crate::{Action, BoxError, IntoAction, Phase};
 ///     .start("approval")
 ///     .wait("approval", approval)
 ///     .end("approval", Action::DEFAULT)
-///     .end("approval", Wait::<Refund>::TIMED_OUT)
+///     .end("approval", Action::TIMED_OUT)
 ///     .build()?;
 ///
 /// let mut refund = Refund { amount: 900, granted: false };
@@ -67,11 +67,8 @@ pub struct Wait<S> {
 type UseAnswer<S> = dyn Fn(&mut S, &[u8]) -> Result<Action, BoxError> + Send + Sync;
 
 impl<S> Wait<S> {
-    /// The action of a wait that timed out: `timed out`.
-    pub const TIMED_OUT: Action = Action::from_static("timed out");
-
     /// Creates a wait for the event with this name. `use_answer` stores the answer in the state and
-    /// returns nothing, an action, or a result with one of the two.
+    /// returns nothing, an action, the label of one, or a `Result` with one of these.
     pub fn for_event<T, A>(
         event: impl Into<String>,
         use_answer: impl Fn(&mut S, T) -> A + Send + Sync + 'static,
@@ -86,9 +83,7 @@ impl<S> Wait<S> {
             within: None,
             accept: accept::<T>,
             use_answer: Box::new(move |state, answer| {
-                use_answer(state, decode(answer, OutcomeProblemKind::Unreadable)?)
-                    .into_result()
-                    .map_err(Into::into)
+                use_answer(state, decode(answer, OutcomeProblemKind::Unreadable)?).into_result()
             }),
             actions: vec![Action::DEFAULT],
         }
@@ -106,7 +101,7 @@ impl<S> Wait<S> {
     }
 
     /// Sets the maximum time to wait, counted from when the run first reaches the wait. After that,
-    /// the next step leaves the wait with [`TIMED_OUT`](Wait::TIMED_OUT), unless an answer has
+    /// the next step leaves the wait with [`Action::TIMED_OUT`], unless an answer has
     /// arrived by then. If the clock was set back in the meantime, a resumed run waits for at most
     /// `limit` after it is resumed.
     ///
@@ -133,7 +128,7 @@ impl<S> Wait<S> {
     }
 
     pub(crate) fn actions(&self) -> Vec<Action> {
-        let timed_out = self.within.map(|_| Self::TIMED_OUT);
+        let timed_out = self.within.map(|_| Action::TIMED_OUT);
         self.actions.iter().cloned().chain(timed_out).collect()
     }
 }
@@ -151,7 +146,7 @@ impl<S: Send> Visit<S> for Wait<S> {
             };
 
             let Some(answer) = wait(record.journal, record.step, awaited).await? else {
-                return Ok(Self::TIMED_OUT);
+                return Ok(Action::TIMED_OUT);
             };
 
             let used = (self.use_answer)(state, &answer);

@@ -1,22 +1,33 @@
 use std::fmt;
+use std::num::NonZeroU32;
 
-use crate::{Action, Node};
+use super::FailedAttempt;
+use crate::{Action, BoxError, Node};
 
-/// A node with a fallback for failures of `exec`. Created by [`Node::fallback`].
+/// A node with a fallback for failures of `exec`. Created by [`Node::fallback`] and
+/// [`Node::fallback_with`].
+///
+/// The fallback is part of `exec`: it can wait, for another model or a cache, its outcome is
+/// recorded as the outcome of the step, a [`timeout`](Node::timeout) around it limits both, and
+/// stopping the run drops it at its current `await`. A recorded run that crashes during the fallback
+/// calls `exec` again. In a [composite](Node::is_composite) node, the calls of the fallback are
+/// recorded one by one if they use [`recorded`](crate::journal::recorded).
 ///
 /// Put it outside the retries: `node.retry(backoff).fallback(…)` falls back after all attempts have
-/// failed; `node.fallback(…).retry(backoff)` never has anything to retry.
+/// failed; `node.fallback(…).retry(backoff)` only retries if the fallback fails as well.
 ///
 /// ```
 /// use std::time::Duration;
-/// use cogwork_flow::{Action, Node, from_phases};
+/// use cogwork_flow::{Node, from_phases};
 ///
 /// let quote = from_phases(
 ///     |symbol: &mut String| symbol.clone(),
-///     |symbol: String| async move { Err::<u32, _>(format!("no market for {symbol}")) },
-///     |_: &mut String, _price: u32| Action::DEFAULT,
+///     |symbol| async move { Err::<u32, _>(format!("no market for {symbol}")) },
+///     |_, _, _price| (),
 /// );
-/// let quote = quote.timeout(Duration::from_secs(2)).fallback(|_symbol, _error| Ok(0));
+/// let quote = quote
+///     .timeout(Duration::from_secs(2))
+///     .fallback(|symbol, _error| async move { Ok(symbol.parse()?) });
 /// # let _ = quote;
 /// ```
 pub struct Fallback<N, F> {
@@ -30,14 +41,16 @@ impl<N, F> Fallback<N, F> {
     }
 }
 
-impl<S, N, F> Node<S> for Fallback<N, F>
+impl<S, N, F, R> Node<S> for Fallback<N, F>
 where
     N: Node<S>,
-    F: Fn(&N::Prep, N::Error) -> Result<N::Exec, N::Error> + Send + Sync,
+    N::Prep: Clone,
+    F: Fn(N::Prep, N::Error) -> R + Send + Sync,
+    R: Future<Output = Result<N::Exec, BoxError>> + Send,
 {
     type Prep = N::Prep;
     type Exec = N::Exec;
-    type Error = N::Error;
+    type Error = BoxError;
 
     fn actions(&self) -> Vec<Action> {
         self.node.actions()
@@ -47,24 +60,45 @@ where
         self.node.is_composite()
     }
 
-    fn prep(&self, state: &mut S) -> Result<Self::Prep, Self::Error> {
-        self.node.prep(state)
+    fn prep(&self, state: &mut S) -> Result<Self::Prep, BoxError> {
+        self.node.prep(state).map_err(Into::into)
     }
 
-    async fn exec(&self, prep: &Self::Prep) -> Result<Self::Exec, Self::Error> {
+    async fn exec(&self, prep: &Self::Prep) -> Result<Self::Exec, BoxError> {
         match self.node.exec(prep).await {
             Ok(exec) => Ok(exec),
-            Err(error) => (self.rescue)(prep, error),
+            // Boxed, because only a failed attempt needs it: otherwise it would make every future of
+            // this node larger.
+            Err(error) => Box::pin((self.rescue)(prep.clone(), error)).await,
         }
     }
 
-    fn post(
+    async fn attempt(
         &self,
-        state: &mut S,
-        prep: Self::Prep,
-        exec: Self::Exec,
-    ) -> Result<Action, Self::Error> {
-        self.node.post(state, prep, exec)
+        prep: &Self::Prep,
+        number: NonZeroU32,
+    ) -> Result<Self::Exec, FailedAttempt<BoxError>> {
+        let failed = match self.node.attempt(prep, number).await {
+            Ok(exec) => return Ok(exec),
+            Err(failed) => failed,
+        };
+
+        if failed.again_in.is_some() {
+            return Err(FailedAttempt {
+                error: failed.error.into(),
+                again_in: failed.again_in,
+            });
+        }
+
+        let rescued = Box::pin((self.rescue)(prep.clone(), failed.error)).await;
+        rescued.map_err(|error| FailedAttempt {
+            error,
+            again_in: None,
+        })
+    }
+
+    fn post(&self, state: &mut S, prep: Self::Prep, exec: Self::Exec) -> Result<Action, BoxError> {
+        self.node.post(state, prep, exec).map_err(Into::into)
     }
 }
 

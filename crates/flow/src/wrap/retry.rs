@@ -20,8 +20,8 @@ use crate::{Action, Backoff, BoxError, EventKind, Node};
 ///
 /// let fetch = from_phases(
 ///     |url: &mut String| url.clone(),
-///     |url: String| async move { Err::<String, _>(std::io::Error::other(url)) },
-///     |page: &mut String, text: String| { *page = text; Action::DEFAULT },
+///     |url| async move { Err::<String, _>(std::io::Error::other(url)) },
+///     |page, _, text| { *page = text; Action::DEFAULT },
 /// );
 /// let fetch = fetch
 ///     .retry(Backoff::default())
@@ -71,8 +71,8 @@ impl<N> Retry<N> {
     ///
     /// let fetch = from_phases(
     ///     |url: &mut String| url.clone(),
-    ///     |_url: String| async { Err::<(), _>(Refusal::Busy(Duration::from_secs(7))) },
-    ///     |_: &mut String, ()| (),
+    ///     |_url| async { Err::<(), _>(Refusal::Busy(Duration::from_secs(7))) },
+    ///     |_, _, ()| (),
     /// );
     /// let fetch = fetch.retry(Backoff::default()).asking(|error: &Refusal| match error {
     ///     Refusal::Busy(wait) => Again::NotBefore(*wait),

@@ -14,7 +14,7 @@ use std::time::Duration;
 use cogwork_flow::journal::MemoryJournal;
 use cogwork_flow::{
     Action, Backoff, Batch, BoxError, Branches, Each, Ended, EventKind, Flow, Node, Phase,
-    RunError, events, from_phases,
+    RunError, events, from_exec, from_phases,
 };
 use insta::assert_snapshot;
 use lines::Lines;
@@ -121,25 +121,26 @@ impl Node<Item> for Work {
         }
     }
 
-    fn post(&self, item: &mut Item, _: Item, brought: u64) -> Result<Action, String> {
-        if item.fails_in.as_deref() == Some("post") {
-            return Err("no room for it".to_owned());
-        }
-
-        item.brought = Some(brought);
-        Ok(Action::DEFAULT)
+    fn post(&self, _: &mut Item, _: Item, _: u64) -> Result<Action, String> {
+        panic!("a batch calls no `post`")
     }
 }
 
 type Items = Vec<Item>;
 
-fn over(at_most: usize, node: impl Node<Item> + 'static) -> Flow<Items> {
-    let batch = Batch::at_most(
-        at_most,
-        node,
-        |items: &Items| items.clone(),
-        |items, done| *items = done,
-    );
+fn store(items: &mut Items, brought: Vec<u64>) -> Result<(), BoxError> {
+    if items.iter().any(|item| item.fails_in.is_some()) {
+        return Err("no room for it".into());
+    }
+
+    for (item, brought) in items.iter_mut().zip(brought) {
+        item.brought = Some(brought);
+    }
+    Ok(())
+}
+
+fn over(at_most: usize, node: impl Node<Item, Exec = u64> + 'static) -> Flow<Items> {
+    let batch = Batch::at_most(at_most, node, |items: &Items| items.clone(), store);
     Flow::builder("crawl")
         .start("fetch")
         .batch("fetch", batch)
@@ -186,11 +187,7 @@ async fn no_more_are_worked_on_at_once_than_is_said() {
 
     let work = Work::default();
     let started = Instant::now();
-    let batch = Batch::in_turn(
-        work.clone(),
-        |items: &Items| items.clone(),
-        |items, done| *items = done,
-    );
+    let batch = Batch::in_turn(work.clone(), |items: &Items| items.clone(), store);
 
     let flow = Flow::builder("crawl")
         .start("fetch")
@@ -313,7 +310,7 @@ async fn the_error_names_the_item_the_phase_and_its_attempts() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_item_that_cannot_be_prepared_or_put_back_is_named() {
+async fn an_item_that_cannot_be_prepared_is_named() {
     let ill = |phase: &str| Item {
         fails_in: Some(phase.to_owned()),
         ..Item::default()
@@ -324,9 +321,14 @@ async fn an_item_that_cannot_be_prepared_or_put_back_is_named() {
     assert_snapshot!(error, @"flow `crawl`, node `fetch`, item 1: prep failed: nothing to fetch");
     assert_eq!(work.calls(), 0, "nothing is begun before all are prepared");
 
-    let mut items = vec![taking(1), taking(2), ill("post")];
+    let mut items = vec![taking(1), taking(2), ill("join")];
     let error = run(&over(2, work), &mut items).await.unwrap_err();
-    assert_snapshot!(error, @"flow `crawl`, node `fetch`, item 2: post failed: no room for it");
+    assert_snapshot!(error, @"flow `crawl`, node `fetch`: post failed: no room for it");
+    assert_eq!(
+        error.item(),
+        None,
+        "it is the list that could not be stored"
+    );
     assert_eq!(items[0].brought, None, "the state is as it was");
 }
 
@@ -343,7 +345,7 @@ async fn timeout_and_fallback_are_for_each_item() {
 
     let node = work
         .timeout(Duration::from_millis(50))
-        .fallback(|item, _| Ok(item.takes + 7));
+        .fallback(async |item, _| Ok(item.takes + 7));
     let mut items: Items = [10, 60, 20, 70].map(taking).to_vec();
     run(&over(9, node), &mut items).await.unwrap();
     let brought: Vec<_> = items.iter().map(|item| item.brought.unwrap()).collect();
@@ -594,11 +596,7 @@ async fn items_tell_what_they_do_under_their_own_names() {
 }
 
 fn doubling(at_most: usize) -> Flow<Vec<u64>> {
-    let node = from_phases(
-        |n: &mut u64| *n,
-        async |n| Ok::<_, BoxError>(2 * n),
-        |n: &mut u64, twice: u64| *n = twice,
-    );
+    let node = from_exec(async |n: u64| Ok::<_, BoxError>(2 * n));
 
     let batch = Batch::at_most(
         at_most,
@@ -664,10 +662,10 @@ async fn items_that_never_wait_can_be_stopped() {
             }
             async { Ok::<_, BoxError>(()) }
         },
-        |_: &mut u64, ()| (),
+        |_, _, ()| (),
     );
 
-    let batch = Batch::in_turn(node, |all: &Vec<u64>| all.clone(), |all, done| *all = done);
+    let batch = Batch::in_turn(node, |all: &Vec<u64>| all.clone(), |_, _| ());
     let flow = Flow::builder("busy")
         .start("all")
         .batch("all", batch)

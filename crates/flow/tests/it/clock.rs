@@ -10,7 +10,7 @@ use crate::lines;
 use std::time::{Duration, SystemTime};
 
 use cogwork_flow::journal::{Entry, Recorded};
-use cogwork_flow::{Flow, Run, Wait};
+use cogwork_flow::{Action, Flow, Run, Wait};
 use lines::Lines;
 use tokio::time::{Instant, advance, timeout};
 
@@ -77,7 +77,7 @@ fn waiting() -> Flow<u32> {
             Wait::for_event("word", |_: &mut u32, (): ()| ()).with_timeout(LIMIT),
         )
         .end("ask", "default")
-        .end("ask", Wait::<u32>::TIMED_OUT)
+        .end("ask", Action::TIMED_OUT)
         .build()
         .unwrap()
 }

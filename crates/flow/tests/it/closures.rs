@@ -34,7 +34,7 @@ async fn a_closure_may_answer_nothing_a_label_an_action_or_a_result_of_these() {
     let result = flow(
         from_fn(|n: &mut i32| {
             if *n == 0 {
-                Err(io::Error::other("zero"))
+                Err(io::Error::other("zero").into())
             } else {
                 Ok(())
             }
@@ -45,7 +45,7 @@ async fn a_closure_may_answer_nothing_a_label_an_action_or_a_result_of_these() {
     let both = flow(
         from_fn(|n: &mut i32| {
             if *n == 0 {
-                Err(io::Error::other("zero"))
+                Err(io::Error::other("zero").into())
             } else {
                 Ok(sign(*n))
             }
@@ -57,7 +57,7 @@ async fn a_closure_may_answer_nothing_a_label_an_action_or_a_result_of_these() {
         flow(from_fn(|n: &mut i32| if *n < 0 { "other" } else { "default" }).with_actions(BOTH));
     let label_or_error = flow(
         from_fn(|n: &mut i32| match *n {
-            0 => Err(io::Error::other("zero")),
+            0 => Err(io::Error::other("zero").into()),
             1.. => Ok("default"),
             _ => Ok("other"),
         })
@@ -88,9 +88,10 @@ async fn a_closure_may_answer_nothing_a_label_an_action_or_a_result_of_these() {
 /// Also a mere text is an error, as everywhere in Rust where errors are boxed.
 #[tokio::test]
 async fn any_error_that_boxes_will_do() {
-    let text = flow(from_fn(|_: &mut i32| Err::<(), _>("a text")).with_actions(BOTH));
+    let text = flow(from_fn(|_: &mut i32| Err::<(), _>("a text".into())).with_actions(BOTH));
     assert_snapshot!(text.run(&mut 0).await.unwrap_err(), @"flow `f`, node `n`: post failed: a text");
-    let owned = flow(from_fn(|n: &mut i32| Err::<(), _>(format!("not {n}"))).with_actions(BOTH));
+    let owned = from_fn(|n: &mut i32| Err::<(), _>(format!("not {n}").into()));
+    let owned = flow(owned.with_actions(BOTH));
     assert_snapshot!(owned.run(&mut 3).await.unwrap_err(), @"flow `f`, node `n`: post failed: not 3");
 
     let boxed =
@@ -109,11 +110,11 @@ async fn any_error_that_boxes_will_do() {
 async fn three_closures_are_the_three_phases() {
     let node = from_phases(
         |n: &mut i32| *n,
-        |n: i32| async move {
+        |n| async move {
             tokio::task::yield_now().await;
             n.checked_mul(2).ok_or("too large")
         },
-        |n: &mut i32, doubled: i32| {
+        |n, _, doubled| {
             *n = doubled;
             if doubled < 0 { "other" } else { "default" }
         },
@@ -135,12 +136,12 @@ async fn three_closures_are_the_three_phases() {
 async fn the_work_owns_what_it_works_on() {
     let node = from_phases(
         |words: &mut Vec<String>| words.clone(),
-        |words: Vec<String>| async move {
+        |words| async move {
             let joined: Vec<&str> = words.iter().map(String::as_str).collect();
             tokio::task::yield_now().await;
             Ok::<_, fmt::Error>(joined.join(" "))
         },
-        |words: &mut Vec<String>, joined: String| words.push(joined),
+        |words, _, joined| words.push(joined),
     );
 
     let flow = Flow::builder("f")
@@ -171,8 +172,8 @@ async fn an_answer_that_was_not_declared_is_an_error() {
 
     let node = from_phases(
         |n: &mut i32| *n,
-        |n: i32| async move { Ok::<_, fmt::Error>(n) },
-        |_: &mut i32, n| sign(n),
+        |n| async move { Ok::<_, fmt::Error>(n) },
+        |_, _, n| sign(n),
     );
 
     let flow = Flow::builder("f")
@@ -196,7 +197,7 @@ fn nodes_of_closures_show_what_they_declare() {
     let node = from_phases(
         |_: &mut i32| (),
         |()| async { Ok::<_, fmt::Error>(()) },
-        |_: &mut i32, ()| (),
+        |_, _, ()| (),
     );
 
     assert_eq!(

@@ -33,7 +33,7 @@ fn nested(innermost: Innermost) -> Flow<u32> {
                 Innermost::Waits => pending().await,
             }
         },
-        |n: &mut u32, ()| *n += 1,
+        |n, _, ()| *n += 1,
     );
 
     let mut flow = Flow::builder("0")

@@ -260,6 +260,14 @@ on_an_engine! {
     work_that_takes_too_long_three_times from (flows::a_retry_of_a_timeout, [3, 13]);
     a_timeout_around_a_retry from (flows::a_timeout_around_a_retry, [13, 3]);
     a_fallback_around_a_retry from (flows::a_fallback_around_a_retry, [13, 3]);
+    a_step_with_a_fallback from (flows::a_step_with_a_fallback, [13, 3]);
+    a_fallback_in_time from (flows::a_timeout_around_a_fallback, [13, 3]);
+    a_composite_step_with_a_fallback from (flows::a_composite_step_with_a_fallback, [3, 60]), needs_a_journal;
+    a_batch_that_chooses_the_edge from (flows::places_that_choose, [3, 60]);
+    a_split_that_fails from (flows::places_that_choose, [13, 60]);
+    a_join_that_fails from (flows::places_that_choose, [26, 60]);
+    a_post_that_sees_the_input_and_fails from (flows::a_post_that_sees_the_input, [3, 60]);
+    a_post_that_sees_the_input from (flows::a_post_that_sees_the_input, [4, 60]);
     a_sleep from (flows::a_sleep, [3, 60]), needs_a_journal;
     a_wait_in_a_loop from (flows::a_wait_in_a_loop, [3, 1]), needs_a_journal;
     a_wait_answered_in_time from (flows::a_wait_answered_in_time, [3, 1]), needs_a_journal;
@@ -323,17 +331,37 @@ async fn a_retry_is_three_attempts_in_all_over_all_replays() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_retry_inside_another_wrapper_is_one_attempt_to_the_engine() {
+async fn a_retry_inside_a_timeout_is_one_attempt_to_the_engine() {
+    let define = flows::a_timeout_around_a_retry as Define;
+    let engine = engine(define, style(1), 0, 0);
+    on_an_engine(&engine, define, &[13]).await.unwrap();
+
+    assert_eq!(engine.world.calls().into_values().collect::<Vec<_>>(), [3]);
+    assert_eq!(
+        engine.world.recorded().into_values().collect::<Vec<_>>(),
+        [1]
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_retry_inside_a_fallback_leaves_its_attempts_to_the_engine() {
+    let style = Style {
+        items: ItemsGo::AwayByAttempt,
+        suspends: true,
+    };
+
     for define in [
-        flows::a_timeout_around_a_retry as Define,
-        flows::a_fallback_around_a_retry,
+        flows::a_fallback_around_a_retry as Define,
+        flows::a_step_with_a_fallback,
     ] {
-        let engine = engine(define, style(1), 0, 0);
-        on_an_engine(&engine, define, &[13]).await.unwrap();
+        let engine = engine(define, style, 0, 0);
+        let end = on_an_engine(&engine, define, &[13]).await.unwrap();
+        assert_eq!(end.state, [1013]);
+
         assert_eq!(engine.world.calls().into_values().collect::<Vec<_>>(), [3]);
         assert_eq!(
             engine.world.recorded().into_values().collect::<Vec<_>>(),
-            [1]
+            [3]
         );
     }
 }

@@ -45,7 +45,7 @@ fn flaky(failures: u32) -> impl Node<u32> {
                 }
             }
         },
-        |n: &mut u32, ()| *n += 1,
+        |n, _, ()| *n += 1,
     );
 
     node.retry(
@@ -206,8 +206,8 @@ fn doubled_and_asked() -> Flow<Vec<u32>> {
     let double = || {
         from_phases(
             |n: &mut u32| *n,
-            |n: u32| async move { Ok::<_, std::io::Error>(2 * n) },
-            |n: &mut u32, doubled: u32| *n = doubled,
+            |n| async move { Ok::<_, std::io::Error>(2 * n) },
+            |n, _, doubled| *n = doubled,
         )
     };
 

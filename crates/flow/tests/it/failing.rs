@@ -148,7 +148,7 @@ async fn an_error_keeps_its_source_and_shows_it_in_either_form() {
 
 #[tokio::test]
 async fn an_error_of_many_lines_stays_on_one_and_steers_no_terminal() {
-    let node = from_fn(|_: &mut ()| Err::<(), _>(std::io::Error::other("a\nb\u{1b}[2J")));
+    let node = from_fn(|_: &mut ()| Err::<(), _>(std::io::Error::other("a\nb\u{1b}[2J").into()));
     let flow = Flow::builder("f")
         .start("n")
         .node("n", node)

@@ -36,18 +36,18 @@ fn every(steps: u64) -> NonZeroU64 {
 }
 
 /// Adds one to a number, and keeps the name of the call.
-fn add(keys: &Keys) -> impl Node<u64> + use<> {
+fn add(keys: &Keys) -> impl Node<u64, Exec = u64> + use<> {
     let keys = Arc::clone(keys);
     from_phases(
         |n: &mut u64| *n,
-        move |n: u64| {
+        move |n| {
             keys.lock().unwrap().extend(idempotency_key());
             async move {
                 tokio::task::yield_now().await;
                 Ok::<_, BoxError>(n + 1)
             }
         },
-        |n: &mut u64, more: u64| *n = more,
+        |n, _, more| *n = more,
     )
 }
 
@@ -218,7 +218,7 @@ fn asking(of: u64) -> Flow<Tally> {
         .sleep("rest", |_| Duration::from_secs(10))
         .edge("look", "again", "ask")
         .edge("ask", "default", "rest")
-        .edge("ask", Wait::<Tally>::TIMED_OUT, "rest")
+        .edge("ask", Action::TIMED_OUT, "rest")
         .edge("rest", "default", "look")
         .end("look", "enough")
         .build()

@@ -66,8 +66,8 @@ fn event(number: usize) -> String {
 fn countdown() -> Flow<usize> {
     let count = from_phases(
         |left: &mut usize| *left,
-        |left: usize| async move { Ok::<_, std::io::Error>(left - 1) },
-        |left: &mut usize, less: usize| {
+        |left| async move { Ok::<_, std::io::Error>(left - 1) },
+        |left, _, less| {
             *left = less;
             Action::from_static(if less == 0 { "done" } else { "again" })
         },
@@ -242,8 +242,8 @@ fn items_of_a_batch() {
     grows_with_its_parts(async |count| {
         let double = from_phases(
             |n: &mut u32| *n,
-            |n: u32| async move { Ok::<_, std::io::Error>(2 * n) },
-            |n: &mut u32, doubled: u32| *n = doubled,
+            |n| async move { Ok::<_, std::io::Error>(2 * n) },
+            |n, _, doubled| *n = doubled,
         );
 
         let batch = Batch::at_most(

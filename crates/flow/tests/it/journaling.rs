@@ -13,11 +13,11 @@ use cogwork_flow::{Action, Batch, Branches, Each, Flow, Node, from_phases};
 type Calls = Arc<Mutex<Vec<String>>>;
 
 /// Doubles a number, and says that it did.
-fn double(calls: &Calls) -> impl Node<u64> + use<> {
+fn double(calls: &Calls) -> impl Node<u64, Exec = u64> + use<> {
     let calls = Arc::clone(calls);
     from_phases(
         |n: &mut u64| *n,
-        move |n: u64| {
+        move |n| {
             let calls = Arc::clone(&calls);
             async move {
                 calls.lock().unwrap().push(format!(
@@ -32,7 +32,7 @@ fn double(calls: &Calls) -> impl Node<u64> + use<> {
                 }
             }
         },
-        |n: &mut u64, doubled: u64| {
+        |n, _, doubled| {
             *n = doubled;
             Action::from_static(if doubled < 100 { "again" } else { "enough" })
         },

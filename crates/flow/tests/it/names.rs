@@ -69,15 +69,15 @@ fn any_flow() -> impl Strategy<Value = Vec<(String, Place)>> {
     flow_of(place)
 }
 
-fn call(keys: &Keys) -> impl Node<u64> + use<> {
+fn call(keys: &Keys) -> impl Node<u64, Exec = u64> + use<> {
     let keys = Arc::clone(keys);
     from_phases(
         |n: &mut u64| *n,
-        move |n: u64| {
+        move |n| {
             keys.lock().unwrap().push(idempotency_key().unwrap());
             async move { Ok::<_, BoxError>(n + 1) }
         },
-        |n: &mut u64, more: u64| *n = more,
+        |n, _, more| *n = more,
     )
 }
 

@@ -142,9 +142,7 @@ async fn the_innermost_node_is_named() {
         ("outer/place/ill", "node")
     );
 
-    let batch = Batch::at_most(2, Ill(Phase::Exec), State::clone, |state, done| {
-        *state = done
-    });
+    let batch = Batch::at_most(2, Ill(Phase::Exec), State::clone, |_, _| ());
     assert_snapshot!(panics(one(|flow| flow.batch("place", batch)), vec![1]).await, @"flow `outer`, node `place`: it panicked: ill in exec");
 }
 
@@ -153,25 +151,42 @@ async fn closures_around_a_flow_may_panic_too() {
     let subflow = one(|flow| flow.subflow("place", well(), |_: &mut State| panic!("no part")));
     assert_snapshot!(panics(subflow, vec![]).await, @"flow `outer/place`, node `add`: it panicked: no part");
 
-    let split = Each::in_turn(well(), |_: &State| panic!("no split"), |_, _| ());
+    let split = Each::in_turn(
+        well(),
+        |_: &State| -> State { panic!("no split") },
+        |_, _| (),
+    );
     assert_snapshot!(panics(one(|flow| flow.each("place", split)), vec![1]).await, @"flow `outer`, node `place`: it panicked: no split");
-    let join = Each::in_turn(well(), State::clone, |_: &mut State, _| panic!("no join"));
+    let join = Each::in_turn(well(), State::clone, |_: &mut State, _| -> () {
+        panic!("no join")
+    });
     assert_snapshot!(panics(one(|flow| flow.each("place", join)), vec![1]).await, @"flow `outer`, node `place`: it panicked: no join");
 
     let add = || from_fn(|n: &mut u32| *n += 1);
-    let split = Batch::in_turn(add(), |_: &State| panic!("no split"), |_, _| ());
+    let split = Batch::in_turn(
+        add(),
+        |_: &State| -> State { panic!("no split") },
+        |_, _| (),
+    );
     assert_snapshot!(panics(one(|flow| flow.batch("place", split)), vec![1]).await, @"flow `outer`, node `place`: it panicked: no split");
-    let join = Batch::in_turn(add(), State::clone, |_: &mut State, _| panic!("no join"));
+    let join = Batch::in_turn(add(), State::clone, |_: &mut State, _| -> () {
+        panic!("no join")
+    });
 
     assert_snapshot!(panics(one(|flow| flow.batch("place", join)), vec![1]).await, @"flow `outer`, node `place`: it panicked: no join");
 
-    let split = Branches::new().branch("b", well(), |_: &State| panic!("no split"), |_, _| ());
+    let split = Branches::new().branch(
+        "b",
+        well(),
+        |_: &State| -> u32 { panic!("no split") },
+        |_, _| (),
+    );
     assert_snapshot!(panics(one(|flow| flow.branches("place", split)), vec![1]).await, @"flow `outer`, node `place`: it panicked: no split");
     let join = Branches::new().branch(
         "b",
         well(),
         |_: &State| 1,
-        |_: &mut State, _| panic!("no join"),
+        |_: &mut State, _| -> () { panic!("no join") },
     );
 
     assert_snapshot!(panics(one(|flow| flow.branches("place", join)), vec![1]).await, @"flow `outer`, node `place`: it panicked: no join");
@@ -189,14 +204,14 @@ async fn a_run_can_go_on_after_a_panic_and_others_never_stopped() {
     let recovers = Arc::clone(&sick);
     let node = from_phases(
         |n: &mut u32| *n,
-        move |n: u32| {
+        move |n| {
             assert!(n != 13 || !sick.load(Ordering::SeqCst), "unlucky");
             async move {
                 tokio::task::yield_now().await;
                 Ok::<_, BoxError>(n + 1)
             }
         },
-        |n: &mut u32, more: u32| {
+        |n, _, more| {
             *n = more;
             Action::from_static(if more.is_multiple_of(20) {
                 "done"

@@ -32,7 +32,7 @@ fn note(name: &'static str, calls: &Arc<AtomicUsize>) -> impl Node<Notes> + use<
             calls.fetch_add(1, Ordering::SeqCst);
             async move { Ok::<_, BoxError>(name.to_owned()) }
         },
-        |notes: &mut Notes, name: String| notes.push(name),
+        |notes, _, name| notes.push(name),
     )
 }
 
@@ -359,7 +359,7 @@ fn in_time(limit: u64) -> Flow<Notes> {
             ask("word").with_timeout(Duration::from_secs(limit)),
         )
         .end("review", "default")
-        .end("review", Wait::<Notes>::TIMED_OUT)
+        .end("review", Action::TIMED_OUT)
         .build()
         .unwrap()
 }
@@ -388,7 +388,7 @@ async fn a_time_limit_that_passes_leaves_by_its_own_action() {
         advance(Duration::from_secs(1)).await;
         assert_eq!(
             run.finish(&mut notes).await.unwrap().action,
-            Wait::<Notes>::TIMED_OUT
+            Action::TIMED_OUT
         );
         assert_eq!(notes, [""; 0]);
     }
@@ -405,7 +405,7 @@ async fn a_time_limit_that_passes_leaves_by_its_own_action() {
 
     assert_eq!(
         ended.action,
-        Wait::<Notes>::TIMED_OUT,
+        Action::TIMED_OUT,
         "that it was too late is on record"
     );
 }
@@ -446,7 +446,7 @@ async fn a_time_limit_goes_on_while_the_program_does_not_run() {
         .await
         .unwrap();
 
-    assert_eq!(ended.action, Wait::<Notes>::TIMED_OUT);
+    assert_eq!(ended.action, Action::TIMED_OUT);
 }
 
 #[tokio::test(start_paused = true)]
@@ -551,7 +551,7 @@ fn committee(calls: &Arc<AtomicUsize>) -> Flow<Notes> {
             .edge("work", "default", "ask")
             .end("ask", "default");
         if limited {
-            flow.end("ask", Wait::<Notes>::TIMED_OUT)
+            flow.end("ask", Action::TIMED_OUT)
         } else {
             flow
         }
@@ -752,7 +752,7 @@ async fn an_answer_that_the_closure_refuses_stays_with_its_step() {
     let lines = Lines::default();
     let picky = Wait::for_event("word", |notes: &mut Notes, word: String| {
         match word.as_str() {
-            "good" => Err(format!("cannot use {word} after {} notes", notes.len())),
+            "good" => Err(format!("cannot use {word} after {} notes", notes.len()).into()),
             _ => Ok(()),
         }
     });
@@ -893,7 +893,7 @@ async fn an_answer_may_come_while_the_run_is_being_stepped() {
             tokio::time::sleep(Duration::from_secs(60)).await;
             Ok::<_, std::io::Error>(())
         },
-        |_: &mut String, ()| (),
+        |_, _, ()| (),
     );
 
     let ask = Wait::for_event("word", |text: &mut String, word: String| {

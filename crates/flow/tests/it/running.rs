@@ -305,11 +305,11 @@ async fn one_flow_serves_many_runs_at_once() {
             "add",
             from_phases(
                 |(left, _): &mut (u64, u64)| *left,
-                |left: u64| async move {
+                |left| async move {
                     tokio::task::yield_now().await;
                     Ok::<_, fmt::Error>(left)
                 },
-                |(left, sum): &mut (u64, u64), n: u64| {
+                |(left, sum), _, n| {
                     *sum += n;
                     *left -= 1;
                     Action::from_static(if *left == 0 { "done" } else { "again" })

@@ -182,7 +182,7 @@ async fn show_runs(shown: &Shown, text: &str) {
     let owned = text.to_owned();
     let fails = flow(
         text,
-        from_fn(move |(): &mut ()| Err::<(), _>(io::Error::other(owned.clone()))),
+        from_fn(move |(): &mut ()| Err::<(), _>(io::Error::other(owned.clone()).into())),
     );
     let owned = text.to_owned();
     let panics = flow(text, from_fn(move |(): &mut ()| panics_with(&owned)));
@@ -335,7 +335,7 @@ async fn show_work(shown: &Arc<Shown>, text: &str) {
         let error = io::Error::other(owned.clone());
         async move { Err::<(), _>(error) }
     };
-    let node = from_phases(|(): &mut ()| (), exec, |(): &mut (), ()| ());
+    let node = from_phases(|(): &mut ()| (), exec, |(), (), ()| ());
     let fails = flow(text, node);
     let journal = Telling {
         shown: Arc::clone(shown),

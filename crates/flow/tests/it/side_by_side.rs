@@ -24,7 +24,7 @@ fn double(in_flight: Arc<AtomicUsize>, most: Arc<AtomicUsize>) -> Flow<u64> {
 
     let node = from_phases(
         |n: &mut u64| *n,
-        move |n: u64| {
+        move |n| {
             let in_flight = Arc::clone(&in_flight);
             let most = Arc::clone(&most);
             async move {
@@ -42,7 +42,7 @@ fn double(in_flight: Arc<AtomicUsize>, most: Arc<AtomicUsize>) -> Flow<u64> {
                 }
             }
         },
-        |n: &mut u64, doubled: u64| *n = doubled,
+        |n, _, doubled| *n = doubled,
     );
 
     Flow::builder("double")
@@ -146,7 +146,7 @@ async fn each_item_has_its_own_attempts() {
     let counted = Arc::clone(&tries);
     let node = from_phases(
         |n: &mut usize| *n,
-        move |n: usize| {
+        move |n| {
             let failures = Arc::clone(&failures);
             let tries = Arc::clone(&counted);
             async move {
@@ -159,10 +159,10 @@ async fn each_item_has_its_own_attempts() {
                 }
             }
         },
-        |n: &mut usize, done: usize| *n = done,
+        |n, _, done| *n = done,
     )
     .retry(Backoff::of::<3>())
-    .fallback(|n, error| if *n == 3 { Ok(99) } else { Err(error) });
+    .fallback(async |n, error| if n == 3 { Ok(99) } else { Err(error.into()) });
 
     let item = Flow::builder("item")
         .start("work")

@@ -77,7 +77,7 @@ fn flaky() -> impl Node<u32> {
                 if failed { Ok(()) } else { Err("not yet") }
             }
         },
-        |n: &mut u32, ()| *n += 1,
+        |n, _, ()| *n += 1,
     );
 
     node.retry(
@@ -174,8 +174,8 @@ async fn a_failure_is_an_error_in_the_step_that_failed() {
 fn doubled() -> Flow<Vec<u32>> {
     let double = from_phases(
         |n: &mut u32| *n,
-        |n: u32| async move { Ok::<_, io::Error>(2 * n) },
-        |n: &mut u32, doubled: u32| *n = doubled,
+        |n| async move { Ok::<_, io::Error>(2 * n) },
+        |n, _, doubled| *n = doubled,
     );
 
     let batch = Batch::at_most(

@@ -30,12 +30,12 @@ fn countdown() -> Flow<u32> {
             report(|| format!("prep {left}"));
             *left
         },
-        |left: u32| async move {
+        |left| async move {
             report(|| Weight { grams: left });
             tokio::task::yield_now().await;
             Ok::<_, Infallible>(left - 1)
         },
-        |left: &mut u32, less: u32| {
+        |left, _, less| {
             *left = less;
             report(|| format!("post {left}"));
             Action::from_static(if less == 0 { "end" } else { "again" })
@@ -107,7 +107,7 @@ async fn a_stream_ends_with_the_error_of_the_run() {
     let broken = from_phases(
         |_: &mut u32| (),
         |()| async { Err::<(), _>(io::Error::other("broken")) },
-        |_: &mut u32, ()| {},
+        |_, _, ()| {},
     );
     let flow = Flow::builder("flow")
         .start("node")
@@ -231,7 +231,7 @@ async fn a_run_takes_no_step_before_its_stream_is_read_and_none_after_it_is_drop
                 }
             }
         },
-        |_: &mut (), ()| {},
+        |_, _, ()| {},
     );
     let flow = Flow::builder("flow")
         .start("node")

@@ -35,7 +35,7 @@ where
             let made = make();
             async { Ok::<_, BoxError>(made) }
         },
-        |seen: &mut Vec<String>, brought: T| seen.push(format!("{brought:?}")),
+        |seen, _, brought| seen.push(format!("{brought:?}")),
     )
 }
 
@@ -121,18 +121,21 @@ async fn items_of_a_batch_may_be_unrecorded() {
     let counted = Arc::clone(&calls);
     let open = from_phases(
         |n: &mut u64| *n,
-        move |n: u64| {
+        move |n| {
             counted.fetch_add(1, Ordering::SeqCst);
             async move { Ok::<_, BoxError>((n % 2 == 1).then_some(Unrecorded(10 * n))) }
         },
-        |n: &mut u64, opened: Option<Unrecorded<u64>>| *n = opened.map_or(0, |opened| opened.0),
+        |_, _, _| (),
     );
 
     let batch = Batch::at_most(
         2,
         open,
         |all: &Vec<u64>| all.clone(),
-        |all, done| *all = done,
+        |all, done| {
+            let number = |opened: Option<Unrecorded<u64>>| opened.map_or(0, |opened| opened.0);
+            *all = done.into_iter().map(number).collect();
+        },
     );
 
     let flow = Flow::builder("f")
@@ -166,11 +169,11 @@ async fn an_unrecorded_step_behind_a_loop_is_brought_again() {
     let ask = |seen: &mut Vec<String>| seen.len();
     let looped = from_phases(
         ask,
-        move |n: usize| {
+        move |n| {
             counted.fetch_add(1, Ordering::SeqCst);
             async move { Ok::<_, BoxError>(n) }
         },
-        |seen: &mut Vec<String>, n: usize| {
+        |seen, _, n| {
             seen.push(n.to_string());
             Action::from_static(if n < 4 { "again" } else { "enough" })
         },

@@ -21,14 +21,14 @@ async fn counted(visits: &mut Visits, told: &mut Events) {
 fn count(up_to: u32) -> Flow<u32> {
     let node = from_phases(
         |n: &mut u32| *n,
-        |n: u32| async move {
+        |n| async move {
             if n == 12 {
                 Err("13 is unlucky")
             } else {
                 Ok(n + 1)
             }
         },
-        move |n: &mut u32, next: u32| {
+        move |n, _, next| {
             *n = next;
             Action::from_static(if next < up_to { "again" } else { "enough" })
         },

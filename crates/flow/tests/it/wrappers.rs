@@ -202,7 +202,11 @@ async fn only_errors_worth_it_are_tried_again() {
 #[tokio::test(start_paused = true)]
 async fn prep_and_post_are_not_tried_again() {
     let mut job = Job::failing(u32::MAX);
-    let (outcome, _) = run(Service.retry(doubling(3)).fallback(|_, _| Ok(7)), &mut job).await;
+    let (outcome, _) = run(
+        Service.retry(doubling(3)).fallback(async |_, _| Ok(7)),
+        &mut job,
+    )
+    .await;
     let error = outcome.unwrap_err();
     assert_snapshot!(error, @"flow `f`, node `call`: prep failed: no such account");
     assert_eq!(
@@ -286,13 +290,14 @@ async fn a_fallback_outside_a_retry_comes_after_all_attempts() {
     let mut job = Job::failing(9);
     let seen = Arc::new(AtomicU32::new(0));
     let attempts = Arc::clone(&seen);
-    let node = Service
-        .retry(doubling(3))
-        .fallback(move |(_, failures, _), error| {
+    let node = Service.retry(doubling(3)).fallback_with(
+        attempts,
+        async |attempts, (_, failures, _), error| {
             attempts.store(error.attempts, Ordering::SeqCst);
             assert_eq!(error.error, ServiceError::Busy(3));
             Ok(failures + 1_000)
-        });
+        },
+    );
 
     let (outcome, took) = run(node, &mut job).await;
     assert_eq!(outcome.unwrap().action.as_str(), "later");
@@ -306,17 +311,21 @@ async fn a_fallback_outside_a_retry_comes_after_all_attempts() {
 #[tokio::test(start_paused = true)]
 async fn a_fallback_inside_a_retry_leaves_it_nothing_to_do_unless_it_fails_too() {
     let mut job = Job::failing(9);
-    let (outcome, took) = run(Service.fallback(|_, _| Ok(7)).retry(doubling(3)), &mut job).await;
+    let (outcome, took) = run(
+        Service.fallback(async |_, _| Ok(7)).retry(doubling(3)),
+        &mut job,
+    )
+    .await;
     assert!(outcome.is_ok());
     assert_eq!((job.calls(), job.result), (1, Some(7)));
     assert_took(took, Duration::ZERO);
 
     let mut job = Job::failing(9);
-    let picky = Service.fallback(|_, error| {
+    let picky = Service.fallback(async |_, error| {
         if error == ServiceError::Busy(2) {
             Ok(7)
         } else {
-            Err(error)
+            Err(error.into())
         }
     });
 
@@ -329,10 +338,12 @@ async fn a_fallback_inside_a_retry_leaves_it_nothing_to_do_unless_it_fails_too()
 #[tokio::test(start_paused = true)]
 async fn a_fallback_may_fail_with_another_error() {
     let mut job = Job::taking(secs(9));
-    let node = Service.timeout(secs(1)).fallback(|_, error| match error {
-        TimeoutError::Elapsed(_) => Err(TimeoutError::Node(ServiceError::NoAccount)),
-        TimeoutError::Node(_) => Ok(1),
-    });
+    let node = Service
+        .timeout(secs(1))
+        .fallback(async |_, error| match error {
+            TimeoutError::Elapsed(_) => Err(ServiceError::NoAccount.into()),
+            TimeoutError::Node(_) => Ok(1),
+        });
     let (outcome, _) = run(node, &mut job).await;
     assert_snapshot!(outcome.unwrap_err(), @"flow `f`, node `call`: exec failed: no such account");
 }
@@ -380,7 +391,7 @@ async fn wrapped_nodes_go_into_larger_states_and_the_other_way_round() {
     let node = Service
         .focus(job)
         .retry(doubling(2))
-        .fallback(|_, error| Ok(error.attempts));
+        .fallback(async |_, error| Ok(error.attempts));
     flow(node).run(&mut app).await.unwrap();
     assert_eq!((app.job.calls(), app.job.result), (2, Some(2)));
 }
@@ -431,7 +442,10 @@ fn wrappers_declare_the_actions_of_their_node() {
         expected
     );
     assert_eq!(declared::<Job>(&Service.timeout(secs(1))), expected);
-    assert_eq!(declared::<Job>(&Service.fallback(|_, _| Ok(1))), expected);
+    assert_eq!(
+        declared::<Job>(&Service.fallback(async |_, _| Ok(1))),
+        expected
+    );
     assert_eq!(declared::<App>(&Service.focus(job)), expected);
 }
 
@@ -453,7 +467,7 @@ async fn a_run_dropped_in_the_delay_of_a_retry_can_be_taken_up() {
 async fn closures_can_be_wrapped() {
     let node = from_phases(
         |job: &mut Job| Arc::clone(&job.calls),
-        |calls: Arc<AtomicU32>| async move {
+        |calls| async move {
             let call = calls.fetch_add(1, Ordering::SeqCst) + 1;
             if call < 3 {
                 Err(ServiceError::Busy(call))
@@ -461,7 +475,7 @@ async fn closures_can_be_wrapped() {
                 Ok(call)
             }
         },
-        |job: &mut Job, call: u32| {
+        |job, _, call| {
             job.result = Some(call);
             Action::from_static("first")
         },

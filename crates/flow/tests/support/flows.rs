@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use cogwork_flow::journal::{Unrecorded, recorded, wait_for};
 use cogwork_flow::{
-    Action, Backoff, Batch, Branches, Each, Flow, Node, Wait, from_fn, from_phases, idempotency_key,
+    Action, Backoff, Batch, BoxError, Branches, Each, Flow, FlowBuilder, Node, Wait, from_exec,
+    from_fn, from_phases, from_phases_with, idempotency_key,
 };
 use futures_util::future::join_all;
 use tokio::task::yield_now;
@@ -60,7 +61,7 @@ pub(crate) fn nested(nests: &[Nest], leaf: Define, world: &World) -> Flow<State>
             Each::at_most(
                 2,
                 flow(),
-                |all: &State| all.iter().map(|n| vec![*n]).collect(),
+                |all: &State| all.iter().map(|n| vec![*n]).collect::<Vec<_>>(),
                 |all, items| *all = items.concat(),
             ),
         ),
@@ -71,7 +72,7 @@ pub(crate) fn nested(nests: &[Nest], leaf: Define, world: &World) -> Flow<State>
                 .branch(
                     "right",
                     flow(),
-                    |all: &State| all.iter().map(|n| n + 1).collect(),
+                    |all: &State| all.iter().map(|n| n + 1).collect::<State>(),
                     |all, right: State| all.extend(right),
                 ),
         ),
@@ -92,7 +93,7 @@ fn node<F: Future<Output = Result<u64, String>> + Send + 'static>(
     let world = world.clone();
     from_phases(
         |n: &mut u64| *n,
-        move |n: u64| {
+        move |n| {
             let world = world.clone();
             async move {
                 let before = world.call();
@@ -100,7 +101,7 @@ fn node<F: Future<Output = Result<u64, String>> + Send + 'static>(
                 work(n, before).await
             }
         },
-        |n: &mut u64, brought: u64| *n = brought,
+        |n, _, brought| *n = brought,
     )
 }
 
@@ -142,8 +143,14 @@ fn single(node: impl Node<State> + 'static) -> Flow<State> {
         .unwrap()
 }
 
-fn batch(node: impl Node<u64> + 'static) -> Flow<State> {
-    let batch = Batch::at_most(2, node, State::clone, |all, done| *all = done);
+fn batch(node: impl Node<u64, Exec = u64> + 'static) -> Flow<State> {
+    batch_of(node, |n| n)
+}
+
+fn batch_of<N: Node<u64> + 'static>(node: N, number: fn(N::Exec) -> u64) -> Flow<State> {
+    let batch = Batch::at_most(2, node, State::clone, move |all, done| {
+        *all = done.into_iter().map(number).collect();
+    });
     Flow::builder("leaf")
         .start("work")
         .batch("work", batch)
@@ -214,12 +221,127 @@ pub(crate) fn a_timeout_around_a_retry(world: &World) -> Flow<State> {
     single(first(node(world, unless_13).retry(three()).timeout(HOUR)))
 }
 
+/// A fallback that waits.
+async fn thousand_more(n: u64, _: impl Sized) -> Result<u64, BoxError> {
+    sleep(SECOND).await;
+    yield_now().await;
+    Ok(n + 1000)
+}
+
 pub(crate) fn a_fallback_around_a_retry(world: &World) -> Flow<State> {
     batch(
         node(world, unless_13)
             .retry(three())
-            .fallback(|n, _| Ok(n + 1000)),
+            .fallback(thousand_more),
     )
+}
+
+pub(crate) fn a_step_with_a_fallback(world: &World) -> Flow<State> {
+    single(first(
+        node(world, unless_13)
+            .retry(three())
+            .fallback(thousand_more),
+    ))
+}
+
+pub(crate) fn a_timeout_around_a_fallback(world: &World) -> Flow<State> {
+    single(first(
+        node(world, unless_13)
+            .fallback(thousand_more)
+            .timeout(SECOND / 2),
+    ))
+}
+
+/// The first call is recorded and fails; the fallback makes another.
+pub(crate) fn a_composite_step_with_a_fallback(world: &World) -> Flow<State> {
+    let node = several(world, Also::FailsTwice);
+    single(first(node.fallback_with(
+        world.clone(),
+        async |world, n, _| {
+            let outcome = recorded("instead", || async {
+                world.call();
+                yield_now().await;
+                double(n, 0).await
+            });
+            Ok(outcome.await?)
+        },
+    )))
+}
+
+/// Items, flows over items and branches: each fails or goes by what it makes.
+pub(crate) fn places_that_choose(world: &World) -> Flow<State> {
+    let split = |all: &State| match all[0] {
+        13 => Err("13 cannot be split".into()),
+        _ => Ok(all.clone()),
+    };
+    let join = |all: &mut State, done: Vec<u64>| {
+        *all = done;
+        match all[0] {
+            52 => Err("52 cannot be joined".into()),
+            _ => Ok(label(all)),
+        }
+    };
+    let branch = |all: &State| Ok::<_, BoxError>(all.clone());
+    let left = |all: &mut State, left: State| {
+        all[0] = u64::try_from(i64::try_from(left[0])?)?;
+        Ok(())
+    };
+
+    let work = || Flow::from_node("work", node(world, double)).unwrap();
+    let leaf = single(first(node(world, double)));
+    let labels = ["small", "large"];
+    let places = [("batch", "each"), ("each", "fork"), ("fork", "end")];
+
+    let builder = Flow::builder("leaf")
+        .start("batch")
+        .batch(
+            "batch",
+            Batch::at_most(2, node(world, double), split, join).with_actions(labels),
+        )
+        .each(
+            "each",
+            Each::at_most(2, work(), split, join).with_actions(labels),
+        )
+        .branches(
+            "fork",
+            Branches::new()
+                .branch("left", leaf.clone(), branch, left)
+                .branch("right", leaf, State::clone, |_, _| ())
+                .with_post(|all| label(all))
+                .with_actions(labels),
+        )
+        .node("end", from_fn(|all: &mut State| all.push(1)))
+        .end("end", Action::DEFAULT);
+
+    let edges = |builder: FlowBuilder<State>, (from, to): (&str, &str)| {
+        builder.edge(from, "small", to).edge(from, "large", "end")
+    };
+    places.into_iter().fold(builder, edges).build().unwrap()
+}
+
+fn label(all: &State) -> &'static str {
+    if all[0] < 20 { "small" } else { "large" }
+}
+
+pub(crate) fn a_post_that_sees_the_input(world: &World) -> Flow<State> {
+    let double = from_phases_with(
+        world.clone(),
+        |all: &mut State| all[0],
+        async |world, n| {
+            world.call();
+            yield_now().await;
+            Ok::<_, String>(2 * n)
+        },
+        |all, input, doubled| {
+            if input == 3 {
+                return Err(format!("{input} has become {doubled}"));
+            }
+
+            all.push(input + doubled);
+            Ok(())
+        },
+    );
+    Flow::from_node("leaf", double).unwrap()
 }
 
 pub(crate) fn a_sleep(world: &World) -> Flow<State> {
@@ -269,7 +391,7 @@ fn wait_with_limit(event: &str, world: &World) -> Flow<State> {
         .node("work", first(node(world, double)))
         .node("give up", from_fn(|all: &mut State| all[0] += 1000))
         .edge("ask", Action::DEFAULT, "work")
-        .edge("ask", Wait::<State>::TIMED_OUT, "give up")
+        .edge("ask", Action::TIMED_OUT, "give up")
         .edge("give up", Action::DEFAULT, "work")
         .end("work", Action::DEFAULT)
         .build()
@@ -284,11 +406,11 @@ pub(crate) fn a_wait_that_times_out(world: &World) -> Flow<State> {
     wait_with_limit("silence", world)
 }
 
-fn opens(world: &World) -> impl Node<u64> + use<> {
+fn opens(world: &World) -> impl Node<u64, Exec = Unrecorded<u64>> + use<> {
     let world = world.clone();
     from_phases(
         |n: &mut u64| *n,
-        move |n: u64| {
+        move |n| {
             let world = world.clone();
             async move {
                 world.tell(Happened::CalledUnrecorded);
@@ -300,7 +422,7 @@ fn opens(world: &World) -> impl Node<u64> + use<> {
                 }
             }
         },
-        |n: &mut u64, Unrecorded(brought): Unrecorded<u64>| *n = brought,
+        |n, _, Unrecorded(brought)| *n = brought,
     )
 }
 
@@ -316,27 +438,24 @@ pub(crate) fn an_unrecorded_step(world: &World) -> Flow<State> {
 }
 
 pub(crate) fn an_unrecorded_batch(world: &World) -> Flow<State> {
-    batch(opens(world))
+    batch_of(opens(world), |opened| opened.0)
 }
 
 /// Each item can be opened once, whatever comes between.
 pub(crate) fn an_unrecorded_batch_once(world: &World) -> Flow<State> {
     let world = world.clone();
-    batch(from_phases(
-        |n: &mut u64| *n,
-        move |n: u64| {
-            world.tell(Happened::CalledUnrecorded);
-            let opened = world.count_unrecorded();
-            async move {
-                if opened > 2 {
-                    Err(format!("{n} is open already"))
-                } else {
-                    Ok(Unrecorded(n))
-                }
+    let open = from_exec(move |n: u64| {
+        world.tell(Happened::CalledUnrecorded);
+        let opened = world.count_unrecorded();
+        async move {
+            if opened > 2 {
+                Err(format!("{n} is open already"))
+            } else {
+                Ok(Unrecorded(n))
             }
-        },
-        |_: &mut u64, _: Unrecorded<u64>| {},
-    ))
+        }
+    });
+    batch_of(open, |opened| opened.0)
 }
 
 pub(crate) fn an_empty_batch(world: &World) -> Flow<State> {
@@ -359,7 +478,7 @@ pub(crate) fn an_empty_batch(world: &World) -> Flow<State> {
 pub(crate) fn a_post_that_fails(world: &World) -> Flow<State> {
     let check = from_fn(|all: &mut State| {
         if all[0] == 26 {
-            Err("26 is twice 13")
+            Err("26 is twice 13".into())
         } else {
             Ok(())
         }

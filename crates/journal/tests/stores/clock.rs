@@ -22,7 +22,7 @@ fn waiting() -> Flow<u32> {
             Wait::for_event("word", |_: &mut u32, (): ()| ()).with_timeout(LIMIT),
         )
         .end("ask", Action::DEFAULT)
-        .end("ask", Wait::<u32>::TIMED_OUT)
+        .end("ask", Action::TIMED_OUT)
         .build()
         .unwrap()
 }

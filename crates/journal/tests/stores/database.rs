@@ -175,7 +175,7 @@ async fn runs_are_found_by_what_is_asked_of_them() {
         .start("fail")
         .node(
             "fail",
-            from_fn(|_: &mut u32| Err::<(), _>(std::io::Error::other("no luck"))),
+            from_fn(|_: &mut u32| Err::<(), _>(std::io::Error::other("no luck").into())),
         )
         .end("fail", Action::DEFAULT)
         .build()
@@ -527,7 +527,7 @@ async fn all_that_a_run_waits_for_can_be_asked_for() {
             .with_timeout(Duration::from_secs(seconds));
         let flow = Flow::builder(event).start("ask").wait("ask", wait);
         flow.end("ask", "default")
-            .end("ask", cogwork_flow::Wait::<u32>::TIMED_OUT)
+            .end("ask", cogwork_flow::Action::TIMED_OUT)
             .build()
             .unwrap()
     };
@@ -607,7 +607,7 @@ fn rounds() -> Flow<Vec<String>> {
         .wait("first", ask("eve").with_timeout(Duration::from_secs(1_000)))
         .branches("both", both)
         .edge("first", Action::DEFAULT, "both")
-        .edge("first", cogwork_flow::Wait::<()>::TIMED_OUT, "both")
+        .edge("first", cogwork_flow::Action::TIMED_OUT, "both")
         .edge("both", Action::DEFAULT, "first")
         .build()
         .unwrap()

@@ -21,7 +21,7 @@ async fn runs_are_listed_as_they_stand() {
         .start("fail")
         .node(
             "fail",
-            from_fn(|_: &mut u32| Err::<(), _>(std::io::Error::other("no luck"))),
+            from_fn(|_: &mut u32| Err::<(), _>(std::io::Error::other("no luck").into())),
         )
         .end("fail", Action::DEFAULT)
         .build()
@@ -107,7 +107,7 @@ async fn a_run_that_waits_says_until_when() {
         .start("w")
         .wait("w", wait)
         .end("w", Action::DEFAULT)
-        .end("w", cogwork_flow::Wait::<u32>::TIMED_OUT)
+        .end("w", cogwork_flow::Action::TIMED_OUT)
         .build()
         .unwrap();
 

@@ -40,7 +40,7 @@ fn flow() -> Flow<Vec<String>> {
         let held_up = Arc::clone(&held_up);
         from_phases(
             |item: &mut String| item.clone(),
-            move |item: String| {
+            move |item| {
                 let held_up = Arc::clone(&held_up);
                 async move {
                     if item.ends_with('x') {
@@ -51,7 +51,7 @@ fn flow() -> Flow<Vec<String>> {
                     Ok::<_, std::io::Error>(format!("{item} ").repeat(length))
                 }
             },
-            |item: &mut String, text: String| *item = text.len().to_string(),
+            |item, _, text| *item = text.len().to_string(),
         )
     };
 
@@ -61,7 +61,7 @@ fn flow() -> Flow<Vec<String>> {
         |all: &Vec<String>| {
             (1..=40)
                 .map(|n| format!("{} {}", all[0], "x".repeat(n)))
-                .collect()
+                .collect::<Vec<_>>()
         },
         |all, done| *all = done,
     );

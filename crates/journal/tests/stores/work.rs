@@ -54,12 +54,12 @@ fn node<S: Send>(
     actions: &[&'static str],
     take: fn(&mut S) -> u64,
     put: fn(&mut S, u64) -> &'static str,
-) -> impl Node<S> + use<S> {
+) -> impl Node<S, Exec = u64> + use<S> {
     let call = Arc::clone(call);
     from_phases(
         take,
-        move |n: u64| call(n),
-        move |state: &mut S, n: u64| Action::from_static(put(state, n)),
+        move |n| call(n),
+        move |state, _, n| Action::from_static(put(state, n)),
     )
     .with_actions(actions.iter().copied())
 }

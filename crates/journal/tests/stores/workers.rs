@@ -172,7 +172,7 @@ fn a_wait_that_times_out_is_continued() {
             .start("ask")
             .wait("ask", wait.with_timeout(Duration::from_millis(300)))
             .end("ask", Action::DEFAULT)
-            .end("ask", cogwork_flow::Wait::<u32>::TIMED_OUT)
+            .end("ask", cogwork_flow::Action::TIMED_OUT)
             .build()
             .unwrap();
 
@@ -236,11 +236,7 @@ async fn most_at_once(limits: QueueLimits, keys: &[Option<&str>]) -> usize {
     store.limit_queue("default", limits).await.unwrap();
     let most = Arc::default();
     let call = crowd(&most);
-    let node = from_phases(
-        |n: &mut u64| *n,
-        move |n: u64| call(n),
-        |n: &mut u64, m| *n = m,
-    );
+    let node = from_phases(|n: &mut u64| *n, move |n| call(n), |n, _, m| *n = m);
     let flow = Flow::builder("crowd").start("call").node("call", node);
     let flow = Arc::new(flow.end("call", Action::DEFAULT).build().unwrap());
 
@@ -281,7 +277,7 @@ fn failing(calls: &Arc<AtomicUsize>, until: usize) -> Flow<u64> {
     let calls = Arc::clone(calls);
     let node = from_phases(
         |n: &mut u64| *n,
-        move |n: u64| {
+        move |n| {
             let call = calls.fetch_add(1, Ordering::Relaxed) + 1;
             async move {
                 if call < until {
@@ -290,7 +286,7 @@ fn failing(calls: &Arc<AtomicUsize>, until: usize) -> Flow<u64> {
                 Ok(n + 1)
             }
         },
-        |n: &mut u64, m: u64| *n = m,
+        |n, _, m| *n = m,
     );
     let flow = Flow::builder("failing").start("call").node("call", node);
     flow.end("call", Action::DEFAULT).build().unwrap()

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use cogwork::agents::{FlowState, Loader};
 use cogwork::cot::{ChainOfThought, Reasoning};
-use cogwork::flow::{Action, Batch, Flow, from_fn, from_phases, idempotency_key};
+use cogwork::flow::{Action, Batch, Flow, from_exec, from_fn, from_phases, idempotency_key};
 use cogwork::llm::{ChatRequest, ChatResponse, LlmClient, LlmError, Role, async_trait};
 use cogwork::strategies::{React, Solver, Solving};
 use cogwork::tools::{ToolError, Tools, function};
@@ -116,27 +116,19 @@ pub(crate) fn survey(calls: &Path) -> Result<Flow<Survey>> {
     let ask = from_phases(
         |survey: &mut Survey| survey.number,
         answers(calls),
-        |survey: &mut Survey, answer: Answer| {
+        |survey, _, answer| {
             survey.number = answer.number;
             survey.keys.push(answer.key);
         },
     );
-    let grade = from_phases(
-        |item: &mut Item| item.number,
-        answers(calls),
-        |item: &mut Item, answer: Answer| item.answer = Some(answer),
-    );
+    let grade = from_exec(answers(calls));
 
     let split = |survey: &Survey| {
         let numbers = (0..ITEMS).map(|index| survey.number + index);
-        let items = numbers.map(|number| Item {
-            number,
-            answer: None,
-        });
-        items.collect()
+        numbers.collect::<Vec<_>>()
     };
-    let join = |survey: &mut Survey, items: Vec<Item>| {
-        for answer in items.into_iter().filter_map(|item| item.answer) {
+    let join = |survey: &mut Survey, answers: Vec<Answer>| {
+        for answer in answers {
             survey.number ^= answer.number;
             survey.keys.push(answer.key);
         }
@@ -161,12 +153,6 @@ pub(crate) fn survey(calls: &Path) -> Result<Flow<Survey>> {
         .end("judge", Action::DEFAULT)
         .build()?;
     Ok(flow)
-}
-
-#[derive(Serialize, Deserialize)]
-struct Item {
-    number: u64,
-    answer: Option<Answer>,
 }
 
 #[derive(Serialize, Deserialize)]

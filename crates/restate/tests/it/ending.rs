@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use cogwork_flow::{Action, Batch, Flow, from_fn, from_phases};
+use cogwork_flow::{Action, Batch, Flow, from_exec, from_fn, from_phases};
 use cogwork_restate::{Endpoint, Workflow};
 
 use crate::support::server::server;
@@ -26,7 +26,7 @@ fn slow(time: Duration, calls: &Counted) -> Flow<u32> {
                     Ok::<_, std::io::Error>(())
                 }
             },
-            |count: &mut u32, ()| *count += 1,
+            |count, _, ()| *count += 1,
         )
     };
 
@@ -109,17 +109,13 @@ async fn the_items_of_a_cancelled_run_are_cancelled_as_well() {
     let name = unique("Items");
     let calls = Counted::default();
     let called = Arc::clone(&calls);
-    let item = from_phases(
-        |n: &mut u64| *n,
-        move |n: u64| {
-            called.fetch_add(1, Ordering::Relaxed);
-            async move {
-                tokio::time::sleep(Duration::from_secs(1)).await;
-                Ok::<_, std::io::Error>(n)
-            }
-        },
-        |_: &mut u64, _: u64| (),
-    );
+    let item = from_exec(move |n: u64| {
+        called.fetch_add(1, Ordering::Relaxed);
+        async move {
+            tokio::time::sleep(Duration::from_secs(1)).await;
+            Ok::<_, std::io::Error>(n)
+        }
+    });
     let batch = Batch::at_most(2, item, Vec::clone, |all: &mut Vec<u64>, items| {
         *all = items
     });
@@ -229,11 +225,11 @@ async fn a_panic_ends_the_run() {
     let panics = || {
         from_phases(
             |n: &mut u64| *n,
-            |n: u64| async move {
+            |n| async move {
                 assert_ne!(n, 13, "13 is unlucky");
                 Ok::<_, std::io::Error>(n)
             },
-            |_: &mut u64, _: u64| (),
+            |_, _, _| (),
         )
     };
     let batch = Batch::at_most(2, panics(), Vec::clone, |all: &mut Vec<u64>, items| {

@@ -13,7 +13,7 @@ fn grows(size: usize) -> Flow<String> {
         from_phases(
             |_: &mut String| (),
             move |()| async move { Ok::<_, std::io::Error>("x".repeat(size)) },
-            |text: &mut String, written: String| *text = written,
+            |text, _, written| *text = written,
         )
     };
 

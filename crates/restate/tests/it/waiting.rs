@@ -39,7 +39,7 @@ fn asks(limit: Option<Duration>) -> Flow<Log> {
     let builder = match limit {
         Some(_) => builder
             .node("late", late)
-            .edge("ask", Wait::<Log>::TIMED_OUT, "late")
+            .edge("ask", Action::TIMED_OUT, "late")
             .edge("late", Action::DEFAULT, "check"),
         None => builder,
     };

@@ -9,7 +9,7 @@ use super::{Made, add_one, composite, flow, outcomes, run};
 use crate::lines::Lines;
 
 /// Makes two calls, then fails in the first `times` attempts.
-fn failing(made: &Made, times: u32) -> impl Node<u64> + use<> {
+fn failing(made: &Made, times: u32) -> impl Node<u64, Prep = u64> + use<> {
     let made = made.clone();
     let left = Arc::new(AtomicU32::new(times));
     composite(move |n| {
@@ -190,7 +190,7 @@ async fn a_wrapper_around_a_composite_node_is_composite() {
     let lines = Lines::default();
     let node = failing(&made, 0)
         .timeout(Duration::from_secs(1))
-        .fallback(|_, error| Err(error))
+        .fallback(async |_, error| Err(error.into()))
         .retry(Backoff::of::<2>())
         .focus(|n: &mut u64| n);
 

@@ -7,7 +7,7 @@ use super::{Made, add_one, composite, flow, outcomes};
 use crate::lines::Lines;
 
 /// Makes two calls, and waits in between if the number is 10 or more.
-fn node(made: &Made) -> impl Node<u64> + use<> {
+fn node(made: &Made) -> impl Node<u64, Exec = u64> + use<> {
     let made = made.clone();
     composite(move |n| {
         let made = made.clone();

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use cogwork_flow::{Action, Batch, Flow, Wait, from_phases, idempotency_key};
+use cogwork_flow::{Action, Batch, Flow, Wait, from_exec, from_phases, idempotency_key};
 
 /// The idempotency keys of all calls.
 #[derive(Clone, Default)]
@@ -36,26 +36,22 @@ pub(crate) fn flow(calls: &Calls, time: Duration, plus: u64) -> Flow<State> {
     let (first, each) = (calls.clone(), calls.clone());
     let double = from_phases(
         |all: &mut State| all[0],
-        move |n: u64| {
+        move |n| {
             first.add();
             async move {
                 tokio::time::sleep(time).await;
                 Ok::<_, std::io::Error>(2 * n)
             }
         },
-        |all: &mut State, doubled: u64| all[0] = doubled,
+        |all, _, doubled| all[0] = doubled,
     );
-    let add = from_phases(
-        |n: &mut u64| *n,
-        move |n: u64| {
-            each.add();
-            async move {
-                tokio::time::sleep(time).await;
-                Ok::<_, std::io::Error>(n + plus)
-            }
-        },
-        |n: &mut u64, sum: u64| *n = sum,
-    );
+    let add = from_exec(move |n: u64| {
+        each.add();
+        async move {
+            tokio::time::sleep(time).await;
+            Ok::<_, std::io::Error>(n + plus)
+        }
+    });
     let batch = Batch::at_most(2, add, State::clone, |all: &mut State, items| *all = items);
 
     Flow::builder("counted")
