@@ -1,11 +1,12 @@
 //! How a run has ended, for the client.
 
-use cogwork_text::OneLine;
+use cogwork_text::{MultiLine, OneLine};
 use rmcp::model::{CallToolResult, ContentBlock};
 use serde_json::{Value, json};
 
 use super::entry::Outcome;
 use super::running::Finished;
+use crate::resources::Address;
 
 /// The maximum number of characters of a reason.
 const REASON: usize = 1_000;
@@ -23,13 +24,16 @@ pub(super) fn result_of(finished: &Finished) -> CallToolResult {
 
 fn text_of(finished: &Finished) -> String {
     let end = end_of(finished);
-    let place = format!("cogwork://sessions/{}", finished.id);
+    let place = Address::session(finished.id.clone());
     let warning = finished.unrecorded.as_ref();
     let warning = warning.map(|error| format!(" Some of it isn't stored: {error}."));
     let warning = warning.unwrap_or_default();
 
     match &finished.end.answer {
-        Some(answer) => format!("{answer}\n\n({end}; the thoughts are in {place}.{warning})"),
+        Some(answer) => {
+            let answer = MultiLine::new(answer);
+            format!("{answer}\n\n({end}; the thoughts are in {place}.{warning})")
+        }
         None => format!("There is no answer: {end}. The thoughts are in {place}.{warning}"),
     }
 }
@@ -56,7 +60,7 @@ fn data_of(finished: &Finished) -> Value {
         "thoughts": finished.thoughts,
         "calls": finished.spent.calls,
         "tokens": finished.spent.tokens(),
-        "resource": format!("cogwork://sessions/{}", finished.id),
+        "resource": Address::session(finished.id.clone()).to_string(),
     });
 
     if let Value::Object(data) = &mut data {

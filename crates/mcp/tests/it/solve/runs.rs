@@ -56,6 +56,22 @@ async fn a_strategy_solves_a_problem_and_reports_each_thought() {
 }
 
 #[tokio::test]
+async fn the_text_of_an_answer_cannot_control_a_terminal() {
+    let reply = "thought: Hm.\nanswer: \u{1b}[2J\u{202e}51";
+    let client = ScriptedClient::new([reply, "thought: Yes.\nholds: yes", reply]);
+    let host = Host::connect(&server(client), Era::Discover).await;
+
+    let arguments = json!({"problem": "?", "strategy": "step_back", "budget": {"calls": 1}});
+    let result = host.solve(arguments).await;
+
+    let is_unsafe = |c: char| c != '\n' && cogwork_text::is_unsafe(c);
+    assert!(!text(&result).contains(is_unsafe), "{:?}", text(&result));
+    assert!(text(&result).contains("51"), "{:?}", text(&result));
+    let answer = data(&result)["answer"].as_str().expect("an answer");
+    assert!(answer.contains('\u{1b}'), "{answer:?}");
+}
+
+#[tokio::test]
 async fn the_loop_is_the_default() {
     let host = Host::connect(&server(ScriptedClient::new([PLANNED])), Era::Initialize).await;
 
