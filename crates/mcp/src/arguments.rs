@@ -8,6 +8,7 @@ use cogwork_text::NameList;
 use rmcp::model::JsonObject;
 use serde_json::{Value, json};
 
+use crate::store::SessionId;
 use crate::tool::ToolFailure;
 
 /// The arguments of a call, or an object in them.
@@ -88,6 +89,31 @@ impl Arguments {
     ) -> Result<String, ArgumentError> {
         let text = self.text(name, max_bytes)?;
         text.ok_or_else(|| self.missing(name, "a text"))
+    }
+
+    /// Returns the id of a session.
+    pub(crate) fn session_id(
+        &mut self,
+        name: &'static str,
+    ) -> Result<Option<SessionId>, ArgumentError> {
+        self.named(name, SessionId::EXPECTED, SessionId::named)
+    }
+
+    /// Returns what a name refers to.
+    pub(crate) fn named<T>(
+        &mut self,
+        name: &'static str,
+        expected: impl fmt::Display,
+        find: impl FnOnce(&str) -> Option<T>,
+    ) -> Result<Option<T>, ArgumentError> {
+        let Some(value) = self.value(name) else {
+            return Ok(None);
+        };
+
+        let found = value.as_str().and_then(find);
+        found
+            .map(Some)
+            .ok_or_else(|| self.fault(name, expected, &value))
     }
 
     /// Returns a list of texts of at most this many bytes each. A single text is a list of one.
@@ -178,14 +204,10 @@ impl Arguments {
         name: &'static str,
         choices: &[(&str, T)],
     ) -> Result<Option<T>, ArgumentError> {
-        let Some(value) = self.value(name) else {
-            return Ok(None);
-        };
-
-        let chosen = choices.iter().find(|(name, _)| value == *name);
-        chosen
-            .map(|(_, choice)| Some(choice.clone()))
-            .ok_or_else(|| self.fault(name, one_of(choices), &value))
+        self.named(name, one_of(choices), |given| {
+            let chosen = choices.iter().find(|(name, _)| *name == given);
+            chosen.map(|(_, choice)| choice.clone())
+        })
     }
 
     /// Returns what one of these names means. The argument must be there.

@@ -26,6 +26,7 @@ mod connection;
 mod guided;
 mod handler;
 mod info;
+mod method;
 mod prompts;
 mod resources;
 mod sequential;

@@ -6,7 +6,6 @@ use async_trait::async_trait;
 use rmcp::model::{CallToolResponse, Tool};
 use serde_json::Value;
 
-use super::begin::session_id;
 use super::entry::StopReason;
 use super::offered::OfferedReply;
 use super::own_thread::on_own_thread;
@@ -39,7 +38,7 @@ impl ServerTool for AnswerTool {
 
     async fn call(&self, call: ToolCall<'_>) -> Result<CallToolResponse, ToolFailure> {
         let mut arguments = Arguments::new(call.arguments);
-        let named = session_id(&mut arguments)?;
+        let named = arguments.session_id("sessionId")?;
         let request = Request::read(arguments, self.0.limits())?;
 
         let current = || call.connection.current(SessionKind::Guided);

@@ -3,16 +3,18 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use cogwork_text::NameList;
 use rmcp::model::{CallToolResponse, Tool};
 use serde_json::{Value, json};
 
 use super::own_thread::on_own_thread;
 use super::schema;
 use super::service::Guided;
-use super::settings::{Budget, Method, Settings, ToolSettings};
+use super::settings::{Budget, Settings, ToolSettings};
 use crate::ServerLimits;
 use crate::arguments::{ArgumentError, Arguments};
-use crate::store::{SessionId, SessionKind};
+use crate::method::Method;
+use crate::store::SessionKind;
 use crate::tool::{ServerTool, ToolCall, ToolFailure};
 
 /// Begins a session.
@@ -29,7 +31,7 @@ impl ServerTool for BeginTool {
 
     async fn call(&self, call: ToolCall<'_>) -> Result<CallToolResponse, ToolFailure> {
         let mut arguments = Arguments::new(call.arguments);
-        let id = session_id(&mut arguments)?;
+        let id = arguments.session_id("sessionId")?;
         let settings = settings(&mut arguments, self.0.limits(), self.0.now())?;
         arguments.finish()?;
 
@@ -42,21 +44,6 @@ impl ServerTool for BeginTool {
         call.connection.set_current(SessionKind::Guided, id);
         schema::response(&view)
     }
-}
-
-/// Reads the id of a session.
-pub(super) fn session_id(arguments: &mut Arguments) -> Result<Option<SessionId>, ToolFailure> {
-    let Some(id) = arguments.text("sessionId", usize::MAX)? else {
-        return Ok(None);
-    };
-
-    let expected = format_args!(
-        "1 to {} ASCII letters, digits and `-_.:`",
-        SessionId::MAX_CHARS
-    );
-    let named = SessionId::named(&id);
-    let named = named.ok_or_else(|| arguments.fault("sessionId", expected, &Value::String(id)));
-    Ok(named.map(Some)?)
 }
 
 fn settings(
@@ -72,7 +59,8 @@ fn settings(
             .into());
     }
 
-    let method = arguments.choice("strategy", &Method::all())?;
+    let names: Vec<_> = Method::all().map(Method::as_str).collect();
+    let method = arguments.named("strategy", NameList::or(names), Method::named)?;
     let settings = Settings {
         version: env!("CARGO_PKG_VERSION").to_owned(),
         began: now,

@@ -8,9 +8,10 @@ use rmcp::model::{
 };
 use serde_json::{Value, json};
 
-use super::settings::{Budget, Method};
+use super::settings::Budget;
 use super::view::View;
 use crate::ServerLimits;
+use crate::method::Method;
 use crate::tool::ToolFailure;
 
 const BEGIN: &str = "\
@@ -31,7 +32,7 @@ its own. Without a reply, the open questions are shown again. With `conclude`, t
 asked once for the best answer so far, and a second `conclude` ends the session without it.";
 
 pub(super) fn begin(limits: &ServerLimits) -> Tool {
-    let names: Vec<_> = Method::all().into_iter().map(|(name, _)| name).collect();
+    let names: Vec<_> = Method::all().map(Method::as_str).collect();
     let input = json!({
         "type": "object",
         "properties": {

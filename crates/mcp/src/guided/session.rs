@@ -12,9 +12,10 @@ use super::machine::Machine;
 use super::progress::{Done, End, EndKind, Progress};
 use super::question::Question;
 use super::reasoner::Reasoner;
-use super::settings::{Budget, Method, Settings};
+use super::settings::{Budget, Settings};
 use super::{strategy, thought_loop};
 use crate::ServerLimits;
+use crate::method::Method;
 use crate::store::{Recorded, SessionStore};
 
 /// A session that may not have begun yet.

@@ -105,9 +105,9 @@ impl PromptArguments {
 
         let session = text(&mut arguments, "sessionId", SessionId::MAX_CHARS)?;
         let session = session.filter(|id| !id.is_empty()).map(|id| {
-            let expected =
-                "`sessionId` must be 1 to 128 ASCII letters, digits, `-`, `_`, `.` and `:`";
-            SessionId::named(&id).ok_or_else(|| invalid(expected))
+            let named = SessionId::named(&id);
+            let expected = SessionId::EXPECTED;
+            named.ok_or_else(|| invalid(format!("`sessionId` must be {expected}")))
         });
 
         if let Some(name) = arguments.keys().next() {

@@ -9,9 +9,7 @@ use cogwork_strategies::{SolveBudget, Solver, StrategyName};
 
 use super::ask::asking;
 use super::settings::SolveSettings;
-
-/// The name of the loop of thoughts with a plan.
-const LOOP: &str = "loop";
+use crate::method::Method;
 
 /// The name of the flow from a file.
 const FLOW: &str = "flow";
@@ -33,27 +31,33 @@ pub(super) struct ClientBackend {
     pub(super) reasoning: Flow<Reasoning>,
 }
 
-/// A method.
+/// How a run solves a problem.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Method {
-    Strategy(StrategyName),
-    /// The loop of thoughts with a plan.
-    Loop,
-    /// The flow from a file.
+pub(super) enum SolveMethod {
+    /// By the client.
+    Client(Method),
+    /// By the flow from a file.
     Flow,
 }
 
-impl Method {
+impl SolveMethod {
+    /// Returns the method of this name, which may be another name of a strategy.
+    pub(super) fn named(name: &str) -> Option<Self> {
+        match name {
+            FLOW => Some(Self::Flow),
+            name => Method::named(name).map(Self::Client),
+        }
+    }
+
     pub(super) fn as_str(self) -> &'static str {
         match self {
-            Self::Strategy(name) => name.as_str(),
-            Self::Loop => LOOP,
+            Self::Client(method) => method.as_str(),
             Self::Flow => FLOW,
         }
     }
 }
 
-impl fmt::Display for Method {
+impl fmt::Display for SolveMethod {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.as_str())
     }
@@ -75,16 +79,15 @@ impl Backend {
     }
 
     /// Returns the methods that can be used. The first one is the default.
-    pub(super) fn methods(&self) -> Vec<Method> {
+    pub(super) fn methods(&self) -> Vec<SolveMethod> {
         let mut methods = Vec::new();
 
         #[cfg(feature = "agents")]
         if self.flow.is_some() {
-            methods.push(Method::Flow);
+            methods.push(SolveMethod::Flow);
         }
         if self.client.is_some() {
-            methods.push(Method::Loop);
-            methods.extend(StrategyName::ALL.map(Method::Strategy));
+            methods.extend(Method::all().map(SolveMethod::Client));
         }
         methods
     }
@@ -113,7 +116,7 @@ impl ClientBackend {
         let found = solvers.find(|(name, _)| *name == strategy);
         let solver = found.map(|(_, solver)| solver.clone())?;
 
-        let needs_tools = strategy == StrategyName::Rewoo;
+        let needs_tools = Method::Strategy(strategy).needs_tools();
         if !needs_tools || self.has_tools {
             return Some(solver);
         }

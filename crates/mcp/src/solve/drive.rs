@@ -5,11 +5,12 @@ use cogwork_flow::{CancellationToken, Run, RunError, Stepped};
 use cogwork_llm::Budget;
 use cogwork_strategies::{SolveBudget, SolveError, SolveOptions, StrategyName};
 
-use super::backend::{Backend, Method};
+use super::backend::{Backend, SolveMethod};
 use super::entry::{Outcome, SolveEnd, SolveStep};
 use super::request::SolveRequest;
 use super::state::{Recorded, Traced};
 use super::watch::Watch;
+use crate::method::Method;
 
 /// Runs the method of a request until it ends or is cancelled, and records each step.
 pub(super) async fn solve(
@@ -19,9 +20,11 @@ pub(super) async fn solve(
     token: &CancellationToken,
 ) -> SolveEnd {
     match request.method {
-        Method::Strategy(name) => solve_by_strategy(backend, name, request, watch, token).await,
-        Method::Loop => solve_by_loop(backend, request, watch, token).await,
-        Method::Flow => solve_by_flow(backend, request, watch, token).await,
+        SolveMethod::Client(Method::Loop) => solve_by_loop(backend, request, watch, token).await,
+        SolveMethod::Client(Method::Strategy(name)) => {
+            solve_by_strategy(backend, name, request, watch, token).await
+        }
+        SolveMethod::Flow => solve_by_flow(backend, request, watch, token).await,
     }
 }
 

@@ -2,13 +2,15 @@
 
 use std::time::Duration;
 
-use cogwork_strategies::{SolveBudget, StrategyName};
+use cogwork_strategies::SolveBudget;
+use cogwork_text::NameList;
 use rmcp::model::JsonObject;
 use serde_json::json;
 
-use super::backend::{Backend, Method};
+use super::backend::{Backend, SolveMethod};
 use crate::ServerLimits;
 use crate::arguments::{ArgumentError, Arguments};
+use crate::method::Method;
 use crate::store::SessionId;
 use crate::tool::ToolFailure;
 
@@ -16,7 +18,7 @@ use crate::tool::ToolFailure;
 #[derive(Debug)]
 pub(super) struct SolveRequest {
     pub(super) problem: String,
-    pub(super) method: Method,
+    pub(super) method: SolveMethod,
     pub(super) budget: SolveBudget,
     /// The id that the client chose for the session.
     pub(super) session: Option<SessionId>,
@@ -37,7 +39,7 @@ impl SolveRequest {
         }
 
         let method = read_method(&mut arguments, backend)?;
-        let session = read_session(&mut arguments)?;
+        let session = arguments.session_id("sessionId")?;
         let budget = read_budget(&mut arguments, method, backend.budget)?;
         arguments.finish()?;
 
@@ -50,45 +52,28 @@ impl SolveRequest {
     }
 }
 
-fn read_method(arguments: &mut Arguments, backend: &Backend) -> Result<Method, ArgumentError> {
+fn read_method(arguments: &mut Arguments, backend: &Backend) -> Result<SolveMethod, ArgumentError> {
     let methods = backend.methods();
-    let mut choices: Vec<_> = methods
-        .iter()
-        .map(|method| (method.as_str(), *method))
-        .collect();
+    let names: Vec<_> = methods.iter().map(|method| method.as_str()).collect();
+    let find = |name: &str| SolveMethod::named(name).filter(|method| methods.contains(method));
 
-    if backend.client().is_some() {
-        // The document uses both names.
-        choices.push(("base_sequential", Method::Strategy(StrategyName::Linear)));
-    }
-
-    let chosen = arguments.choice("strategy", &choices)?;
-    let default = methods.first().copied().unwrap_or(Method::Loop);
-    Ok(chosen.unwrap_or(default))
-}
-
-fn read_session(arguments: &mut Arguments) -> Result<Option<SessionId>, ArgumentError> {
-    let Some(id) = arguments.text("sessionId", SessionId::MAX_CHARS)? else {
-        return Ok(None);
-    };
-
-    let expected = "1 to 128 ASCII letters, digits, `-`, `_`, `.` and `:`";
-    let session = SessionId::named(&id);
-    session
-        .map(Some)
-        .ok_or_else(|| arguments.fault("sessionId", expected, &json!(id)))
+    let chosen = arguments.named("strategy", NameList::or(names), find)?;
+    let default = methods.first().copied();
+    Ok(chosen
+        .or(default)
+        .unwrap_or(SolveMethod::Client(Method::Loop)))
 }
 
 /// Reads limits that are lower than those of the server.
 fn read_budget(
     arguments: &mut Arguments,
-    method: Method,
+    method: SolveMethod,
     most: SolveBudget,
 ) -> Result<SolveBudget, ArgumentError> {
     let mut limits = arguments.nested("budget")?;
     let seconds = limits.integer("seconds", 1..=in_u32(most.time.as_secs()))?;
     let time = seconds.map_or(most.time, |seconds| Duration::from_secs(seconds.into()));
-    if method == Method::Flow {
+    if method == SolveMethod::Flow {
         limits.finish()?;
         return Ok(most.with_time(time));
     }

@@ -3,7 +3,8 @@
 use rmcp::model::{JsonObject, Tool, ToolAnnotations};
 use serde_json::{Value, json};
 
-use super::backend::{Backend, Method};
+use super::backend::{Backend, SolveMethod};
+use crate::method::Method;
 
 const DESCRIPTION: &str = "Solves a problem with another model, in a run of many thoughts that follow a strategy, and \
 returns the answer. Use it for a problem that can be described completely in one text, and that is worth minutes and \
@@ -68,8 +69,10 @@ fn limit(description: &str, most: u64) -> Value {
     json!({"type": "integer", "minimum": 1, "maximum": most, "description": description})
 }
 
-fn describe(methods: &[Method]) -> String {
-    let default = methods.first().map_or("loop", |method| method.as_str());
+fn describe(methods: &[SolveMethod]) -> String {
+    let default = methods
+        .first()
+        .map_or(Method::LOOP, |method| method.as_str());
     let described = methods
         .iter()
         .map(|method| format!("`{method}`: {}", purpose(*method)));
@@ -80,13 +83,13 @@ fn describe(methods: &[Method]) -> String {
     )
 }
 
-fn purpose(method: Method) -> String {
+fn purpose(method: SolveMethod) -> String {
     match method {
-        Method::Strategy(name) => name.strategy().description().to_owned(),
-        Method::Loop => {
+        SolveMethod::Client(Method::Strategy(name)) => name.strategy().description().to_owned(),
+        SolveMethod::Client(Method::Loop) => {
             "Makes a plan, works through it, and corrects it in each thought.".to_owned()
         }
-        Method::Flow => {
+        SolveMethod::Flow => {
             "The flow that this server was started with; of the limits, only `seconds` applies."
                 .to_owned()
         }

@@ -22,13 +22,15 @@ impl SessionId {
     /// The maximum number of characters.
     pub(crate) const MAX_CHARS: usize = 128;
 
+    /// What an id that a client chooses must be.
+    pub(crate) const EXPECTED: &str = "1 to 128 ASCII letters, digits, `-`, `_`, `.` or `:`";
+
     /// Creates an id that cannot be guessed.
     pub(crate) fn random() -> Self {
         Self(uuid::Uuid::new_v4().simple().to_string())
     }
 
-    /// Returns the id that a client chose, or `None` if it is empty, too long, or contains anything
-    /// but ASCII letters, digits and `-_.:`.
+    /// Returns the id that a client chose, or `None` if it isn't what is expected.
     pub(crate) fn named(id: &str) -> Option<Self> {
         let is_allowed = |c: char| c.is_ascii_alphanumeric() || "-_.:".contains(c);
         let is_valid = !id.is_empty() && id.len() <= Self::MAX_CHARS && id.chars().all(is_allowed);

@@ -6,24 +6,9 @@ use serde_json::Value;
 
 use super::draft::NAME;
 use crate::arguments::{ArgumentError, Arguments};
-use crate::store::SessionId;
 
 /// The maximum number of bytes of a purpose.
 pub(crate) const PURPOSE: usize = 4_096;
-
-/// Reads the id of a session.
-pub(crate) fn id(arguments: &mut Arguments) -> Result<Option<SessionId>, ArgumentError> {
-    let Some(text) = arguments.text("sessionId", NAME)? else {
-        return Ok(None);
-    };
-
-    let id = SessionId::named(&text).ok_or_else(|| {
-        let most = SessionId::MAX_CHARS;
-        let expected = format_args!("1 to {most} ASCII letters, digits, `-`, `_`, `.` or `:`");
-        arguments.fault("sessionId", expected, &Value::String(text))
-    });
-    id.map(Some)
-}
 
 /// Reads the name of a strategy.
 pub(crate) fn strategy(

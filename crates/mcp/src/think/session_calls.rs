@@ -88,7 +88,7 @@ async fn new(
     mut arguments: Arguments,
 ) -> Result<CallToolResponse, ToolFailure> {
     arguments.alias("sessionPurpose", "purpose");
-    let id = begin::id(&mut arguments)?;
+    let id = arguments.session_id("sessionId")?;
     let strategy = begin::required_strategy(&mut arguments, sessions.strategies())?;
     let purpose = arguments.text("purpose", PURPOSE)?.unwrap_or_default();
     let early_end = match arguments.flag("allowEarlyEnd")? {
@@ -118,7 +118,7 @@ async fn change(
     kind: ChangeKind,
     mut arguments: Arguments,
 ) -> Result<CallToolResponse, ToolFailure> {
-    let id = begin::id(&mut arguments)?;
+    let id = arguments.session_id("sessionId")?;
     let plan = plan(kind, &mut arguments, sessions)?;
     arguments.finish()?;
 
@@ -133,7 +133,7 @@ async fn show(
     mut arguments: Arguments,
 ) -> Result<CallToolResponse, ToolFailure> {
     arguments.alias("branchId", "branch");
-    let id = begin::id(&mut arguments)?;
+    let id = arguments.session_id("sessionId")?;
     let name = arguments.text("branch", NAME)?;
     let window = Window::read(&mut arguments)?;
     arguments.finish()?;
@@ -147,7 +147,7 @@ async fn resume(
     connection: &Connection,
     mut arguments: Arguments,
 ) -> Result<CallToolResponse, ToolFailure> {
-    let id = begin::id(&mut arguments)?;
+    let id = arguments.session_id("sessionId")?;
     arguments.finish()?;
 
     let id = session_id(connection, id)?;
@@ -213,7 +213,7 @@ async fn exported(
     connection: &Connection,
     mut arguments: Arguments,
 ) -> Result<CallToolResponse, ToolFailure> {
-    let id = begin::id(&mut arguments)?;
+    let id = arguments.session_id("sessionId")?;
     let format = arguments.choice("format", &Format::ALL)?;
     let format = format.unwrap_or(Format::Markdown);
     let offset = arguments.integer("offset", 0..=u32::MAX)?.unwrap_or(0);
@@ -250,7 +250,7 @@ async fn remove(
     connection: &Connection,
     mut arguments: Arguments,
 ) -> Result<CallToolResponse, ToolFailure> {
-    let id = begin::id(&mut arguments)?;
+    let id = arguments.session_id("sessionId")?;
     let id = id.ok_or_else(|| arguments.missing("sessionId", "the id of a session"))?;
     arguments.finish()?;
 

@@ -46,7 +46,7 @@ impl Think {
 
         Ok(ThinkArguments {
             draft: draft(arguments, self.sessions.limits())?,
-            session: begin::id(arguments)?,
+            session: arguments.session_id("sessionId")?,
             strategy: begin::strategy(arguments, self.sessions.strategies())?,
             purpose: arguments.text("purpose", PURPOSE)?.unwrap_or_default(),
             branch: arguments.text("branch", NAME)?,

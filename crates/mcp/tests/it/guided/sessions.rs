@@ -354,3 +354,16 @@ async fn only_the_call_of_a_tool_can_fail() {
         "only the call of a tool can fail; write a reply"
     );
 }
+
+#[tokio::test]
+async fn a_strategy_may_have_another_name() {
+    let host = Host::new().await;
+    let view = host
+        .begin(json!({"problem": "?", "strategy": "base_sequential"}))
+        .await;
+    assert_eq!(view["strategy"], "linear");
+
+    let unknown = json!({"problem": "?", "strategy": "nonsense"});
+    let message = host.refused("begin", unknown).await;
+    assert!(message.contains("expected `loop`, "), "{message}");
+}

@@ -1,0 +1,66 @@
+//! The ways to solve a problem: the loop of thoughts with a plan, and the strategies.
+
+use std::fmt;
+
+use cogwork_strategies::StrategyName;
+use serde::{Deserialize, Serialize};
+
+/// How a problem is solved.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub(crate) enum Method {
+    /// The chain of thought with a plan that is checked in each turn.
+    Loop,
+    Strategy(StrategyName),
+}
+
+impl Method {
+    /// The name of the loop. `chain_of_thought` is the strategy of this name.
+    pub(crate) const LOOP: &str = "loop";
+
+    /// Returns all methods.
+    pub(crate) fn all() -> impl Iterator<Item = Self> {
+        let strategies = StrategyName::ALL.map(Self::Strategy);
+        std::iter::once(Self::Loop).chain(strategies)
+    }
+
+    /// Returns the method of this name, which may be another name of a strategy.
+    pub(crate) fn named(name: &str) -> Option<Self> {
+        match name {
+            Self::LOOP => Some(Self::Loop),
+            name => name.parse().ok().map(Self::Strategy),
+        }
+    }
+
+    /// Returns whether the method needs at least one tool.
+    pub(crate) fn needs_tools(self) -> bool {
+        self == Self::Strategy(StrategyName::Rewoo)
+    }
+
+    pub(crate) fn as_str(self) -> &'static str {
+        match self {
+            Self::Loop => Self::LOOP,
+            Self::Strategy(name) => name.as_str(),
+        }
+    }
+}
+
+impl fmt::Display for Method {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl From<Method> for String {
+    fn from(method: Method) -> Self {
+        method.as_str().to_owned()
+    }
+}
+
+impl TryFrom<String> for Method {
+    type Error = &'static str;
+
+    fn try_from(name: String) -> Result<Self, Self::Error> {
+        Self::named(&name).ok_or("the strategy isn't known")
+    }
+}
