@@ -3,6 +3,8 @@
 mod arguments;
 mod budgets;
 mod cancelling;
+#[cfg(feature = "openai")]
+mod environment;
 #[cfg(feature = "agents")]
 mod flows;
 mod runs;
