@@ -69,7 +69,7 @@ Exit codes:
   0  the client disconnected, or the server was stopped
   2  the command line is wrong
   3  the client doesn't speak the protocol
-  4  the sessions could not be opened, or the address is not available";
+  4  a tool doesn't exist, a file or the sessions could not be opened, or the address is not available";
 
 #[cfg(feature = "mcp")]
 #[derive(Debug, Args)]
@@ -80,6 +80,9 @@ pub(crate) struct Mcp {
     /// Keep sessions in memory only. They are lost at the end.
     #[arg(long)]
     pub(crate) memory: bool,
+    /// The tools to offer, separated by commas, such as think,think_session. The default is all.
+    #[arg(long, value_name = "TOOLS", value_delimiter = ',')]
+    pub(crate) tools: Option<Vec<String>>,
     /// A flow from a file, with which the tool `solve` solves problems.
     #[arg(long, value_name = "FILE")]
     pub(crate) flow: Option<PathBuf>,

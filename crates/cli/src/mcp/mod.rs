@@ -77,6 +77,9 @@ async fn open(arguments: &Mcp) -> Result<Server, String> {
     if !arguments.memory {
         builder = builder.with_data(data::folder(arguments.data.as_deref())?);
     }
+    if let Some(names) = &arguments.tools {
+        builder = builder.with_built_in_tools(names);
+    }
     if let Some(file) = &arguments.strategies {
         builder = builder.with_strategies(strategies(file)?);
     }

@@ -31,7 +31,11 @@ fn server(arguments: &[&str]) -> Command {
 
 /// Sends a text to a server that keeps nothing, and returns what it prints until it ends.
 fn talk(text: &[u8]) -> Output {
-    let mut child = server(&["--memory"]).spawn().unwrap();
+    talk_with(&["--memory"], text)
+}
+
+fn talk_with(arguments: &[&str], text: &[u8]) -> Output {
+    let mut child = server(arguments).spawn().unwrap();
     send(child.stdin.take().unwrap(), text.to_vec());
     child.wait_with_output().unwrap()
 }
@@ -223,12 +227,38 @@ fn a_request_before_the_first_one_of_a_session_is_refused() {
 }
 
 #[test]
+fn only_the_named_tools_are_offered() {
+    let requests = lines(&[initialize(), list(1)]);
+    let output = talk_with(&["--memory", "--tools", "begin,answer"], &requests);
+
+    let messages = messages(&output);
+    let tools = answer(&messages, 1)["result"]["tools"].as_array().unwrap();
+    let names: Vec<_> = tools.iter().map(|tool| &tool["name"]).collect();
+    assert_eq!(names, ["begin", "answer"]);
+}
+
+#[test]
+fn an_unknown_tool_on_the_command_line_is_an_error() {
+    let output = server(&["--memory", "--tools", "thinking"]).output();
+    let output = output.unwrap();
+
+    assert_eq!(output.status.code(), Some(4));
+    let error = String::from_utf8_lossy(&output.stderr);
+    assert!(
+        error.contains("there is no built-in tool `thinking`; expected"),
+        "{error}"
+    );
+}
+
+#[test]
 fn a_client_may_send_many_requests_before_it_reads() {
     let requests = (0..20_000).map(list);
     let mut text = lines(&[initialize()]);
     text.extend(lines(&requests.collect::<Vec<_>>()));
 
-    let messages = messages(&talk(&text));
+    // The answers are short, so that reading them takes less time.
+    let arguments = ["--memory", "--tools", "sequentialthinking"];
+    let messages = messages(&talk_with(&arguments, &text));
 
     let mut ids: Vec<_> = messages
         .iter()
