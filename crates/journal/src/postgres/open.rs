@@ -4,6 +4,7 @@ use std::time::{Duration, SystemTime};
 
 use async_trait::async_trait;
 use cogwork_flow::journal::{Entry, Journal as _};
+use tokio::runtime::Handle;
 use tokio::time::Instant;
 
 use super::lease::Lease;
@@ -29,7 +30,15 @@ impl Keep for Run {
     }
 
     async fn open(self: Box<Self>, take: Take) -> Result<RunJournal, StoreError> {
-        self.open_within(take, PATIENCE).await
+        let runtime = Handle::try_current();
+        let runtime = runtime.map_err(|_| StoreError::no_runtime(&self.place.database))?;
+        let place = self.place.database.clone();
+
+        // If the caller is dropped after the server has granted the lease, this task still gives
+        // the run back. Otherwise, nobody could open it until the lease expires.
+        let opening = runtime.spawn(async move { self.open_within(take, PATIENCE).await });
+        let opened = opening.await;
+        opened.unwrap_or_else(|error| Err(StoreError::caused(Kind::Other, place, error)))
     }
 
     async fn deliver(self: Box<Self>, event: &str, answer: Vec<u8>) -> Result<(), StoreError> {
@@ -247,6 +256,8 @@ impl Run {
         loop {
             let take = Take::Answer(event.to_owned());
             let journal = match self.open_within(take, Duration::ZERO).await {
+                // A column cannot contain such a name. The answer has to wait until the run is free.
+                Err(error) if error.is_locked() && event.contains('\0') => return Err(error),
                 Err(error) if error.is_locked() => {
                     if self.leave_answer(event, &answer_text).await? {
                         return Ok(());
