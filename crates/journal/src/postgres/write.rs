@@ -249,9 +249,9 @@ impl Whole<'_> {
                         &[
                             &key,
                             &count(*number),
-                            &wait.step,
-                            &wait.event,
-                            &wait.why,
+                            &for_column(&wait.step),
+                            &for_column(&wait.event),
+                            &for_column(&wait.why),
                             &until,
                         ],
                     )
@@ -299,13 +299,21 @@ impl Whole<'_> {
              WHERE key = $1",
         );
 
+        let error = error.as_deref().map(for_column);
+        let action = action.as_deref().map(for_column);
         let update = transaction.prepare_cached(&update).await?;
         transaction
             .execute(
                 &update,
-                &[&self.change.held.key, status, error, action, steps],
+                &[&self.change.held.key, status, &error, &action, steps],
             )
             .await?;
         Ok(())
     }
+}
+
+/// Returns a text that a column can contain. PostgreSQL has no text with NUL, so the symbol for it
+/// is listed instead. The lines contain it escaped, as JSON does.
+fn for_column(text: &str) -> String {
+    text.replace('\0', "\u{2400}")
 }
