@@ -11,6 +11,7 @@ mod child;
 mod claims;
 mod clock;
 mod composite;
+mod conformance;
 mod damage;
 #[cfg(feature = "sqlite")]
 mod database;
