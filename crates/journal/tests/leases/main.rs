@@ -9,6 +9,10 @@
 )]
 
 mod again;
+#[cfg_attr(
+    not(feature = "postgres"),
+    allow(dead_code, reason = "the tests with a server use more")
+)]
 mod model;
 mod process;
 mod simulation;

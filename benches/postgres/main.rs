@@ -1,0 +1,99 @@
+//! Runs in PostgreSQL: what recording a step costs, compared with a bare insert in the same server and
+//! with a step of graph-flow, and how many runs per second workers take.
+//!
+//! ```console
+//! $ eval "$(scripts/local-postgres start)"
+//! $ cargo build --release --manifest-path benches/graph_flow/Cargo.toml --target-dir target/graph_flow
+//! $ cargo bench -p cogwork-benches --bench postgres
+//! ```
+//!
+//! Without the second line, graph-flow is left out. Everything is executed in turn, many times, so that
+//! whatever else the machine does falls on all of it.
+
+mod claims;
+mod cost;
+mod graph_flow;
+mod proxy;
+#[allow(dead_code, reason = "one statement is measured")]
+#[path = "../../crates/journal/src/postgres/protocol/statements.rs"]
+mod statements;
+mod steps;
+
+use std::env;
+use std::path::PathBuf;
+
+use cogwork_benches::{BoxError, print};
+use tokio_postgres::config::Host;
+use tokio_postgres::{Client, Config, NoTls};
+
+/// The server.
+#[derive(Clone)]
+struct Server {
+    url: String,
+    config: Config,
+}
+
+impl Server {
+    fn new(url: String) -> Result<Self, BoxError> {
+        let config = url.parse()?;
+        Ok(Self { url, config })
+    }
+
+    async fn connect(&self) -> Result<Client, BoxError> {
+        let (client, connection) = self.config.connect(NoTls).await?;
+        tokio::spawn(connection);
+        Ok(client)
+    }
+
+    /// The folder of its socket.
+    fn folder(&self) -> Option<PathBuf> {
+        self.config.get_hosts().iter().find_map(|host| match host {
+            Host::Unix(folder) => Some(folder.clone()),
+            Host::Tcp(_) => None,
+        })
+    }
+}
+
+/// The schema of all tables here.
+const SCHEMA: &str = "bench";
+
+async fn measure(server: &Server) -> Result<(), BoxError> {
+    let client = server.connect().await?;
+    client
+        .batch_execute(&format!(
+            "DROP SCHEMA IF EXISTS {SCHEMA} CASCADE; CREATE SCHEMA {SCHEMA};
+             CREATE TABLE {SCHEMA}.bare (run bigint, number bigint, line text, PRIMARY KEY (run, number))"
+        ))
+        .await?;
+
+    for bytes in [512, 2_048, 10_240] {
+        steps::compare(server, bytes).await?;
+    }
+    cost::measure(server, 2_048).await?;
+    claims::measure(server).await?;
+
+    client
+        .batch_execute(&format!("DROP SCHEMA {SCHEMA} CASCADE"))
+        .await?;
+    Ok(())
+}
+
+fn main() -> Result<(), BoxError> {
+    let Ok(url) = env::var("COGWORK_TEST_POSTGRES") else {
+        println!(
+            "skipped: COGWORK_TEST_POSTGRES isn't set; run: eval \"$(scripts/local-postgres start)\""
+        );
+        return Ok(());
+    };
+    if !graph_flow::is_built() {
+        print(
+            "graph-flow",
+            "skipped, because it isn't built; see benches/postgres/main.rs",
+        );
+    }
+
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()?;
+    runtime.block_on(measure(&Server::new(url)?))
+}
