@@ -469,7 +469,7 @@ async fn parent(wanted: u64) -> Result<bool> {
         if kill % 20 == 0 {
             eprintln!(
                 "kill {kill}: {} calls on record, {runs} runs",
-                tally.recorded.len()
+                tally.calls()
             );
         }
     }

@@ -7,7 +7,7 @@
 
 use std::env;
 use std::error::Error;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use bare::Bare;
 use cogwork_flow::{Action, Flow, from_phases};
@@ -17,6 +17,9 @@ use tokio::net::TcpListener;
 
 const STEPS: u32 = 200;
 const ROUNDS: usize = 61;
+
+/// How many runs are executed at once.
+const AT_ONCE: u32 = 50;
 
 #[allow(missing_docs, reason = "the macro also generates clients")]
 mod bare {
@@ -73,25 +76,52 @@ async fn register(admin: &str, port: u16) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Returns how long a run takes.
-async fn took(client: &Client, key: &str) -> Result<Duration, Box<dyn Error>> {
+/// Returns how many seconds a run takes.
+async fn took(client: &Client, key: &str) -> Result<f64, Box<dyn Error>> {
     let began = Instant::now();
     client.start(key, &0).await?;
     let count: u32 = client.attach(key).await?;
 
     assert_eq!(count, STEPS);
-    Ok(began.elapsed())
+    Ok(began.elapsed().as_secs_f64())
 }
 
-fn median(mut times: Vec<Duration>) -> Duration {
-    times.sort_unstable();
-    times.get(times.len() / 2).copied().unwrap_or_default()
+/// Returns the quartiles.
+fn quartiles(mut values: Vec<f64>) -> [f64; 3] {
+    values.sort_by(f64::total_cmp);
+    let quartile = |number: usize| {
+        let index = values.len().saturating_sub(1) * number / 4;
+        values.get(index).copied().unwrap_or(f64::NAN)
+    };
+    [quartile(1), quartile(2), quartile(3)]
 }
 
-/// Returns the shortest time in seconds, which is the least disturbed by other programs.
-fn fastest(times: &[Duration]) -> f64 {
-    let fastest = times.iter().min().copied().unwrap_or_default();
-    fastest.as_secs_f64()
+/// Returns the entries in the server's journal of the last run of a workflow, and their bytes, for each
+/// step.
+async fn entries(admin: &str, workflow: &str) -> Result<String, Box<dyn Error>> {
+    let query = format!(
+        "select count(*) as entries, sum(character_length(raw)) / 2 as bytes from sys_journal \
+         where id = (select id from sys_invocation where target_service_name = '{workflow}' \
+         order by created_at desc limit 1)"
+    );
+    let request = reqwest::Client::new()
+        .post(format!("{admin}/query"))
+        .header("accept", "application/json")
+        .json(&json!({ "query": query }));
+    let answer: serde_json::Value = request.send().await?.error_for_status()?.json().await?;
+
+    let each = |column: &str| {
+        let count = answer.pointer(&format!("/rows/0/{column}"));
+        count
+            .and_then(serde_json::Value::as_f64)
+            .unwrap_or(f64::NAN)
+            / f64::from(STEPS)
+    };
+    let entries = each("entries");
+    let bytes = each("bytes");
+    Ok(format!(
+        "{entries:.2} entries and {bytes:.0} bytes per step"
+    ))
 }
 
 #[tokio::main]
@@ -116,19 +146,48 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let mut bare_times = Vec::new();
     let mut flow_times = Vec::new();
     for round in 0..ROUNDS {
+        // The first one of a pair changes, so that neither is always the later one.
         let key = format!("{port}-{}-{round}", std::process::id());
-        bare_times.push(took(&bare, &key).await?);
-        flow_times.push(took(&flow, &key).await?);
+        if round % 2 == 0 {
+            bare_times.push(took(&bare, &key).await?);
+            flow_times.push(took(&flow, &key).await?);
+        } else {
+            flow_times.push(took(&flow, &key).await?);
+            bare_times.push(took(&bare, &key).await?);
+        }
     }
 
-    let fastest = fastest(&flow_times) / fastest(&bare_times);
-    let bare = median(bare_times) / STEPS;
-    let flow = median(flow_times) / STEPS;
-    println!("{ROUNDS} runs of {STEPS} steps each, medians per step");
-    println!("bare ctx.run:  {bare:?}");
+    let pairs = flow_times.iter().zip(&bare_times);
+    let [low, ratio, high] = quartiles(pairs.map(|(flow, bare)| flow / bare).collect());
+    let micros = |times: Vec<f64>| quartiles(times)[1] * 1e6 / f64::from(STEPS);
+    println!("{ROUNDS} pairs of runs of {STEPS} steps each, medians");
+    println!("bare ctx.run:  {:.0} µs per step", micros(bare_times));
+    println!("recorded step: {:.0} µs per step", micros(flow_times));
+    println!("recorded step / bare ctx.run: {ratio:.2} ({low:.2} to {high:.2})");
     println!(
-        "recorded step: {flow:?}, {:.2} times; the fastest runs: {fastest:.2} times",
-        flow.as_secs_f64() / bare.as_secs_f64()
+        "journal, bare ctx.run:  {}",
+        entries(&admin, "BareSteps").await?
+    );
+    println!(
+        "journal, recorded step: {}",
+        entries(&admin, "FlowSteps").await?
+    );
+    println!(
+        "{AT_ONCE} runs at once: {:.0} steps/s",
+        throughput(&flow, port).await?
     );
     Ok(())
+}
+
+/// Executes several runs at once. Returns how many steps are recorded per second.
+async fn throughput(client: &Client, port: u16) -> Result<f64, Box<dyn Error>> {
+    let began = Instant::now();
+    let runs = (0..AT_ONCE).map(|number| {
+        let key = format!("{port}-{}-at-once-{number}", std::process::id());
+        async move { took(client, &key).await }
+    });
+    futures_util::future::try_join_all(runs).await?;
+
+    let steps = f64::from(AT_ONCE) * f64::from(STEPS);
+    Ok(steps / began.elapsed().as_secs_f64())
 }
