@@ -1,15 +1,22 @@
-use std::collections::VecDeque;
 use std::fs;
-use std::io::{BufRead, BufReader, Write};
+use std::io::{Read, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::time::{Duration, Instant};
 
+use crate::exchange::Exchange;
+
+/// How much is read at once, in bytes.
+const READ: usize = 64 * 1024;
+
 /// A server, and the client that talks to it.
+///
+/// The client does as little as possible while it measures: requests are written in advance, and
+/// answers are only counted. It sends what there is room for in one write.
 pub(crate) struct Client {
     child: Child,
     requests: Option<ChildStdin>,
-    answers: BufReader<ChildStdout>,
-    line: String,
+    answers: ChildStdout,
+    buffer: Vec<u8>,
     /// The time from starting the process to its first answer.
     pub(crate) start: Duration,
 }
@@ -38,58 +45,62 @@ impl Client {
             .expect("the server starts");
 
         let requests = child.stdin.take();
-        let answers = BufReader::new(child.stdout.take().expect("an output"));
+        let answers = child.stdout.take().expect("an output");
         let mut client = Self {
             child,
             requests,
             answers,
-            line: String::new(),
+            buffer: vec![0; READ],
             start: Duration::ZERO,
         };
-        client.write(
-            r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"bench","version":"1"}}}"#,
-        );
-        client.read();
+        client.initialize();
         client.start = started.elapsed();
-        client.write(r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#);
+        client.write(b"{\"jsonrpc\":\"2.0\",\"method\":\"notifications/initialized\"}\n");
         client
     }
 
-    /// Records thoughts, while this many wait for their answers.
+    fn initialize(&mut self) {
+        self.write(
+            br#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"bench","version":"1"}}}"#,
+        );
+        self.write(b"\n");
+
+        let mut answer = Vec::new();
+        while !answer.ends_with(b"\n") {
+            self.read(&mut answer);
+        }
+    }
+
+    /// Records thoughts, while at most this many wait for their answers.
     pub(crate) fn thoughts(&mut self, first: usize, count: usize, window: usize) -> Measured {
-        let mut waiting = VecDeque::new();
-        let mut each = Vec::with_capacity(count);
+        let mut exchange = Exchange::new(first, count);
         let ran = self.running();
         let started = Instant::now();
 
-        for number in first..first + count {
-            waiting.push_back(Instant::now());
-            self.write(&call(number));
-            if waiting.len() == window {
-                self.read();
-                each.extend(waiting.pop_front().map(|sent| sent.elapsed()));
-            }
-        }
-        while let Some(sent) = waiting.pop_front() {
-            self.read();
-            each.push(sent.elapsed());
+        while !exchange.is_complete() {
+            self.write(exchange.send(window));
+            self.read(exchange.answers());
+            exchange.receive();
         }
 
+        let all = started.elapsed();
+        let running = self.running().saturating_sub(ran);
         Measured {
-            each,
-            all: started.elapsed(),
-            running: self.running().saturating_sub(ran),
+            each: exchange.times(),
+            all,
+            running,
         }
     }
 
     /// Returns how long all threads of the server were running so far.
     fn running(&self) -> Duration {
-        let path = format!("/proc/{}/stat", self.child.id());
-        let fields = fs::read_to_string(path).unwrap_or_default();
-        let fields = fields.split_whitespace().skip(13).take(2);
-        let ticks: u64 = fields.filter_map(|field| field.parse::<u64>().ok()).sum();
-        // A tick is a hundredth of a second.
-        Duration::from_millis(ticks * 10)
+        let path = format!("/proc/{}/task", self.child.id());
+        let threads = fs::read_dir(path).into_iter().flatten().flatten();
+        let times = threads.filter_map(|thread| {
+            let times = fs::read_to_string(thread.path().join("schedstat")).ok()?;
+            times.split_whitespace().next()?.parse::<u64>().ok()
+        });
+        Duration::from_nanos(times.sum())
     }
 
     /// Closes the connection, and waits for the end of the server.
@@ -98,22 +109,16 @@ impl Client {
         self.child.wait().expect("the end");
     }
 
-    fn write(&mut self, line: &str) {
+    fn write(&mut self, text: &[u8]) {
         let requests = self.requests.as_mut().expect("a connection");
-        requests
-            .write_all(format!("{line}\n").as_bytes())
-            .expect("the server reads");
+        requests.write_all(text).expect("the server reads");
     }
 
-    fn read(&mut self) {
-        self.line.clear();
-        self.answers
-            .read_line(&mut self.line)
-            .expect("the server writes");
-        let failed = self.line.is_empty()
-            || self.line.contains(r#""isError":true"#)
-            || self.line.contains(r#""error":{"#);
-        assert!(!failed, "{}", self.line);
+    /// Appends what the server has written.
+    fn read(&mut self, answers: &mut Vec<u8>) {
+        let read = self.answers.read(&mut self.buffer).expect("answers");
+        assert!(read > 0, "the server has ended");
+        answers.extend_from_slice(&self.buffer[..read]);
     }
 }
 
@@ -122,12 +127,4 @@ impl Drop for Client {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
-}
-
-fn call(number: usize) -> String {
-    let thought =
-        "The three cases differ only in the sign, so it is enough to look at one of them.";
-    format!(
-        r#"{{"jsonrpc":"2.0","id":{number},"method":"tools/call","params":{{"name":"sequentialthinking","arguments":{{"thought":"{thought}","thoughtNumber":{number},"totalThoughts":{number},"nextThoughtNeeded":true}}}}}}"#
-    )
 }

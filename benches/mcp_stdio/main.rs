@@ -12,6 +12,7 @@
 #![allow(clippy::expect_used, reason = "a bench may stop with a panic")]
 
 mod client;
+mod exchange;
 mod times;
 mod work;
 
@@ -27,7 +28,7 @@ const ROUNDS: usize = 5;
 const THOUGHTS: usize = 2_000;
 
 /// The number of requests that wait in the second part of a round.
-const WINDOW: usize = 32;
+const WINDOW: usize = 16;
 
 fn main() -> ExitCode {
     let arguments = std::env::args().skip(1);
@@ -57,8 +58,8 @@ fn compare(servers: &[String]) {
     }
 
     println!(
-        "{:<24} {:>9} {:>12} {:>8} {:>8} {:>8} {:>14} {:>8} {:>8}",
-        "", "start", "one by one", "p50", "p99", "CPU", "32 at a time", "p99", "CPU"
+        "{:<24} {:>9} {:>12} {:>8} {:>8} {:>8} {:>14} {:>8} {:>8} {:>8}",
+        "", "start", "one by one", "p50", "p99", "CPU", "16 at a time", "p50", "p99", "CPU"
     );
     for (name, _, times) in &servers {
         println!("{name:<24} {times}");

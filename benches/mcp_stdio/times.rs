@@ -47,13 +47,14 @@ impl fmt::Display for Times {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "{:>9.1?} {:>10.0}/s {:>8.0?} {:>8.0?} {:>8.0?} {:>12.0}/s {:>8.0?} {:>8.0?}",
+            "{:>9.1?} {:>10.0}/s {:>8.1?} {:>8.1?} {:>8.1?} {:>12.0}/s {:>8.1?} {:>8.1?} {:>8.1?}",
             median(&self.start),
             self.single.rate(),
             median(&self.single.each),
             quantile(&self.single.each, 99),
             self.single.running(),
             self.window.rate(),
+            median(&self.window.each),
             quantile(&self.window.each, 99),
             self.window.running(),
         )
@@ -68,7 +69,7 @@ impl Times {
         let window = self.window.rate() / base.window.rate();
         let running = base.window.running().as_secs_f64() / self.window.running().as_secs_f64();
         format!(
-            "{single:.1} times as many calls one by one, {window:.1} times as many 32 at a time \
+            "{single:.1} times as many calls one by one, {window:.1} times as many 16 at a time \
             ({running:.1} times as many for the time that it was running), starts {start:.1} times as fast"
         )
     }
