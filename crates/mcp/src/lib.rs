@@ -30,6 +30,7 @@ mod method;
 mod prompts;
 mod resources;
 mod sequential;
+mod shown;
 mod solve;
 mod store;
 mod think;

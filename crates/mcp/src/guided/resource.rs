@@ -7,7 +7,8 @@ use async_trait::async_trait;
 use super::own_thread::on_own_thread;
 use super::progress::{Done, EndKind, newest};
 use super::session::{Begun, GuidedSession};
-use crate::resources::{EntriesView, SessionFormat, SessionView, Shown, ShownThought};
+use crate::resources::{EntriesView, SessionFormat, SessionView};
+use crate::shown::{Shown, ShownThought};
 use crate::store::{Owner, RecordedSessions, SessionHeader, SessionStore, StoreError};
 
 /// Renders sessions of `begin` and `answer`.
@@ -45,8 +46,8 @@ impl SessionView for GuidedView {
             let rendered = sessions.read_once(&owner, &session.id, |state| {
                 let shown = Shown::of(&session);
                 match state.begun() {
-                    Some(begun) => with(shown, begun, bytes).render(format),
-                    None => shown.render(format),
+                    Some(begun) => format.render(&with(shown, begun, bytes)),
+                    None => format.render(&shown),
                 }
             });
             rendered.await

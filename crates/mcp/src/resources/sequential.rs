@@ -5,8 +5,9 @@ use std::collections::HashMap;
 use async_trait::async_trait;
 
 use super::entries::{EntriesView, Newest};
-use super::{SessionFormat, SessionView, Shown, ShownThought};
+use super::{SessionFormat, SessionView};
 use crate::sequential::Thought;
+use crate::shown::{Shown, ShownThought};
 use crate::store::{Owner, SessionHeader, SessionStore, StoreError};
 
 /// Renders sessions of `sequentialthinking`.
@@ -36,7 +37,7 @@ impl SessionView for SequentialView {
             thoughts: thoughts(newest),
             ..Shown::of(session)
         };
-        Ok(shown.render(format))
+        Ok(format.render(&shown))
     }
 }
 
@@ -102,6 +103,6 @@ fn show(thought: &Thought, number: u64, earlier: &Earlier) -> ShownThought {
         parents: earlier.parent_of(thought).into_iter().collect(),
         revises: revised.and_then(|revised| earlier.numbered(revised)),
         text: thought.thought.clone(),
-        details: Vec::new(),
+        ..ShownThought::default()
     }
 }

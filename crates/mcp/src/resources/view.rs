@@ -2,6 +2,7 @@
 
 use async_trait::async_trait;
 
+use crate::shown::{Shown, markdown, mermaid};
 use crate::store::{Owner, SessionHeader, StoreError};
 
 /// The form in which a session is read.
@@ -28,6 +29,14 @@ impl SessionFormat {
 
     pub(crate) fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|format| format.as_str() == name)
+    }
+
+    /// Returns a session in this format. JSON isn't made from what is shown.
+    pub(crate) fn render(self, shown: &Shown) -> String {
+        match self {
+            Self::Mermaid => mermaid::session(shown),
+            Self::Markdown | Self::Json => markdown::session(shown),
+        }
     }
 
     /// Returns the end of a URI.

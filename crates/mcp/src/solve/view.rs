@@ -2,7 +2,8 @@ use async_trait::async_trait;
 use serde_json::Value;
 
 use super::entry::{SolveEntry, SolveThought};
-use crate::resources::{EntriesView, SessionFormat, SessionView, Shown, ShownThought};
+use crate::resources::{EntriesView, SessionFormat, SessionView};
+use crate::shown::{Shown, ShownThought};
 use crate::store::{Owner, SessionHeader, SessionStore, StoreError};
 
 /// Renders runs of the tool `solve`.
@@ -32,7 +33,7 @@ impl SessionView for SolveView {
             ..Shown::of(session)
         };
         let shown = newest.entries.into_iter().fold(shown, with);
-        Ok(shown.render(format))
+        Ok(format.render(&shown))
     }
 }
 
@@ -58,6 +59,7 @@ fn show(thought: SolveThought) -> ShownThought {
     ShownThought {
         number: thought.number.into(),
         label: thought.stage,
+        strategy: None,
         branch: thought.branch,
         parents: thought.parents.into_iter().map(u64::from).collect(),
         revises: thought.revises.map(u64::from),

@@ -3,6 +3,7 @@
 mod json;
 mod markdown;
 mod mermaid;
+mod shown;
 
 use cogwork_strategies::Session;
 

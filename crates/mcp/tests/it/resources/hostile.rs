@@ -2,7 +2,7 @@ use proptest::prelude::*;
 use rmcp::model::PaginatedRequestParams;
 use serde_json::json;
 
-use super::support::{read, server, solve, think};
+use super::support::{called, read, server, solve, think};
 use crate::host::{Era, Host};
 
 /// Texts that try to leave their place in Markdown, in a drawing, or in a terminal.
@@ -22,23 +22,52 @@ const TEXTS: [&str; 12] = [
 ];
 
 fn check_markdown(text: &str) {
+    let mut fence: Option<&str> = None;
     for line in text.lines() {
-        let is_ours = line.is_empty()
-            || line.starts_with("    ")
-            || line.starts_with("# `")
-            || line.starts_with("- ")
-            || line == "## Problem"
-            || line == "## Answer"
-            || line.starts_with("## ") && line.ends_with('`')
-            || line.starts_with("## ") && line.contains("`, revises ");
-        assert!(is_ours, "{line:?} in {text}");
-
-        // Outside of blocks, texts are code within a line.
-        if !line.starts_with("    ") {
-            assert_eq!(line.matches('`').count() % 2, 0, "{line:?}");
+        match fence {
+            Some(end) if line == end => fence = None,
+            Some(_) => {}
+            None => match line.strip_suffix("text").filter(|line| line.len() >= 3) {
+                Some(backticks) if backticks.chars().all(|c| c == '`') => fence = Some(backticks),
+                _ => check_line(line),
+            },
         }
     }
+    assert_eq!(fence, None, "{text}");
     check_characters(text);
+}
+
+/// Checks a line outside of blocks, in which texts are code.
+fn check_line(line: &str) {
+    let outside = without_code(line);
+    let is_ours = ["", "## Problem", "## Answer"].contains(&outside.as_str())
+        || outside == "# "
+        || outside.starts_with("- ") && !outside.contains(['[', '<', '*'])
+        || outside.starts_with("## ") && outside.contains(". ")
+        || outside.ends_with("shown.");
+    assert!(is_ours, "{line:?}");
+}
+
+/// Returns a line without the code in it.
+fn without_code(line: &str) -> String {
+    let mut outside = String::new();
+    let mut rest = line;
+    while let Some((before, code)) = rest.split_once('`') {
+        let marks = 1 + code.len() - code.trim_start_matches('`').len();
+        let fence = "`".repeat(marks);
+        let code = code.trim_start_matches('`');
+
+        // A span ends at a run of the same length.
+        let end = code.match_indices(&fence).find(|(index, _)| {
+            let longer = code[..*index].ends_with('`');
+            !longer && !code[index + marks..].starts_with('`')
+        });
+        let (end, _) = end.unwrap_or_else(|| panic!("{line:?} has code without an end"));
+        outside.push_str(before);
+        rest = &code[end + marks..];
+    }
+    outside.push_str(rest);
+    outside
 }
 
 fn check_drawing(drawing: &str) {
@@ -72,17 +101,59 @@ async fn thoughts_stay_in_their_place() {
         // The title of a session is its first thought.
         think(&host, &format!("one-{index}"), thought).await;
         solve(&host, &format!("run-{index}"), text).await;
+        others(&host, index, text).await;
     }
 
     let mut sessions = vec!["all".to_owned()];
-    sessions.extend((0..TEXTS.len()).map(|index| format!("one-{index}")));
-    sessions.extend((0..TEXTS.len()).map(|index| format!("run-{index}")));
+    for kind in ["one", "run", "think", "begin"] {
+        sessions.extend((0..TEXTS.len()).map(|index| format!("{kind}-{index}")));
+    }
     for session in sessions {
         let uri = format!("cogwork://sessions/{session}");
         check_markdown(&read(&host, &uri).await.expect("a text"));
         let drawing = read(&host, &format!("{uri}/mermaid")).await;
         check_drawing(&drawing.expect("a drawing"));
     }
+}
+
+/// Begins a session of `think` and one of `begin`, with a text wherever one may be.
+async fn others(host: &Host, index: usize, text: &str) {
+    let session = format!("think-{index}");
+    let first = json!({
+        "sessionId": session,
+        "strategy": "react",
+        "purpose": text,
+        "thought": text,
+    });
+    called(host, "think", first).await;
+
+    // Some of the texts aren't the name of a branch.
+    let branch = format!("x{}", text.replace(cogwork_text::is_unsafe, "\u{a0}"));
+    let branch: String = branch.chars().take(40).collect();
+    let side = json!({"sessionId": session, "branchFrom": 1, "branch": branch, "thought": text});
+    called(host, "think", side).await;
+    for stage in ["initial_reasoning", "action_planning"] {
+        let parameters = match stage {
+            "action_planning" => json!({"action": text}),
+            _ => json!({}),
+        };
+        let thought = json!({
+            "sessionId": session,
+            "stage": stage,
+            "thought": text,
+            "parameters": parameters,
+        });
+        called(host, "think", thought).await;
+    }
+
+    let begin = json!({
+        "sessionId": format!("begin-{index}"),
+        "strategy": "chain_of_thought",
+        "problem": text,
+    });
+    called(host, "begin", begin).await;
+    let reply = json!({"reply": format!("steps:\n- {text}\n- Add.")});
+    called(host, "answer", reply).await;
 }
 
 /// Runs one case on a new server.

@@ -2,17 +2,8 @@ use cogwork_mcp::{Server, ServerLimits};
 use insta::assert_snapshot;
 use serde_json::{Value, json};
 
-use super::support::{read, server};
-use crate::host::{Era, Host, call};
-
-async fn called(host: &Host, tool: &'static str, arguments: Value) {
-    let result = host
-        .client
-        .call_tool(call(tool, arguments))
-        .await
-        .expect("a result");
-    assert_ne!(result.is_error, Some(true), "{result:?}");
-}
+use super::support::{called, read, server};
+use crate::host::{Era, Host};
 
 #[tokio::test]
 async fn a_session_of_think_in_every_format() {
@@ -77,7 +68,7 @@ async fn a_session_of_begin_and_answer_in_every_format() {
         .expect("a text");
 
     assert!(text.contains("- Outcome: `answered`"), "{text}");
-    assert!(text.ends_with("## Answer\n\n    51\n"), "{text}");
+    assert!(text.ends_with("## Answer\n\n```text\n51\n```\n"), "{text}");
     assert!(drawing.contains("answer[[\"51\"]]"), "{drawing}");
     let data: Value = serde_json::from_str(&data).expect("JSON");
     assert_eq!(data["kind"], "guided");

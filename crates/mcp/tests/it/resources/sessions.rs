@@ -117,8 +117,8 @@ async fn a_long_session_is_shown_from_its_end() {
         .await
         .expect("a text");
 
-    assert!(text.contains("    Thought 50."), "{text}");
-    assert!(!text.contains("    Thought 1."), "{text}");
+    assert!(text.contains("\nThought 50.\n"), "{text}");
+    assert!(!text.contains("\nThought 1.\n"), "{text}");
     assert!(text.contains("older entries aren't shown."), "{text}");
     assert!(drawing.contains("older thoughts aren't shown"), "{drawing}");
     assert!(text.len() < 4_000);

@@ -32,6 +32,16 @@ pub(crate) async fn think(host: &Host, session: &str, thought: Value) {
     assert_ne!(result.is_error, Some(true), "{result:?}");
 }
 
+/// Calls a tool, which accepts the call.
+pub(crate) async fn called(host: &Host, tool: &'static str, arguments: Value) {
+    let result = host
+        .client
+        .call_tool(call(tool, arguments))
+        .await
+        .expect("a result");
+    assert_ne!(result.is_error, Some(true), "{result:?}");
+}
+
 /// Solves a problem in a session with a single call.
 pub(crate) async fn solve(host: &Host, session: &str, problem: &str) {
     let arguments = json!({

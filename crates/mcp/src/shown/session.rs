@@ -22,6 +22,8 @@ pub(crate) struct ShownThought {
     pub(crate) number: u64,
     /// The stage, or another short label.
     pub(crate) label: String,
+    /// The strategy of the stage, if sessions may follow several.
+    pub(crate) strategy: Option<String>,
     pub(crate) branch: Option<String>,
     /// The thoughts that it follows.
     pub(crate) parents: Vec<u64>,
