@@ -65,7 +65,7 @@ mod ladder;
 pub use ladder::{FormRefusal, Ladder, Rung};
 
 mod growing;
-pub use growing::{GrowingText, Growth};
+pub use growing::{GrowingJson, GrowingText, Growth};
 
 mod fence;
 pub use fence::is_reply_fence;

@@ -47,10 +47,11 @@
 //! | [`plan`] | `cogwork-plan` | plans of nested steps as data | always |
 //! | [`llm`] | `cogwork-llm` | the `LlmClient` trait, clients, and what surrounds a call | always |
 //! | `cot` | `cogwork-cot` | the chain-of-thought node | `cot` (default) |
-//! | `ask` | `cogwork-ask` | asking a model until its reply can be used | `cot`, `strategies` |
+//! | `ask` | `cogwork-ask` | asking a model until its reply can be used | `cot`, `strategies`, `typed` |
 //! | `strategies` | `cogwork-strategies` | nine reasoning strategies, and sessions of thoughts | `strategies` |
 //! | `thinking` | `cogwork-thinking` | reflection, verification and memory around any client | `thinking` |
 //! | `tools` | `cogwork-tools` | tools that a model may call | `tools`, `mcp` |
+//! | `typed` | `cogwork-typed` | typed answers, in one call or as a node over any state | `typed` |
 //! | `agents` | `cogwork-agents` | agents as nodes, and flows from YAML files | `agents` |
 //! | `journal` | `cogwork-journal` | runs that survive a crash | `journal`, `sqlite`, `postgres`, `postgres-tls` |
 //!
@@ -68,7 +69,7 @@ pub use cogwork_plan as plan;
 
 #[cfg(feature = "agents")]
 pub use cogwork_agents as agents;
-#[cfg(any(feature = "cot", feature = "strategies"))]
+#[cfg(any(feature = "cot", feature = "strategies", feature = "typed"))]
 pub use cogwork_ask as ask;
 #[cfg(feature = "cot")]
 pub use cogwork_cot as cot;
@@ -80,6 +81,8 @@ pub use cogwork_strategies as strategies;
 pub use cogwork_thinking as thinking;
 #[cfg(feature = "tools")]
 pub use cogwork_tools as tools;
+#[cfg(feature = "typed")]
+pub use cogwork_typed as typed;
 
 pub use cogwork_llm::async_trait;
 
@@ -104,6 +107,9 @@ pub mod prelude {
 
     #[cfg(feature = "strategies")]
     pub use cogwork_strategies::{Solver, StrategyName};
+
+    #[cfg(feature = "typed")]
+    pub use cogwork_typed::Model;
 }
 
 /// The code in the README, compiled and run as a doctest.

@@ -3,6 +3,7 @@
 mod block;
 mod escape;
 mod folding;
+mod json;
 mod lines;
 mod plain;
 mod quoted;
@@ -12,6 +13,7 @@ mod step;
 mod tags;
 mod text;
 
+pub use json::GrowingJson;
 pub use text::Growth;
 
 use cogwork_read::charge;

@@ -33,7 +33,7 @@ const SIGNS: [&str; 18] = [
 ];
 
 /// Files that look at such characters for another reason than to show a text: each with its signs and the reason.
-const OTHER_REASONS: [(&str, &[&str], &str); 18] = [
+const OTHER_REASONS: [(&str, &[&str], &str); 20] = [
     (
         "ask/src/growing/escape.rs",
         &["\\u{1b}", "\\u{202", "\\u{fff", "replacement_character"],
@@ -108,6 +108,16 @@ const OTHER_REASONS: [(&str, &[&str], &str); 18] = [
         "llm/src/http/sse.rs",
         &["\\u{fe"],
         "a stream may begin with a byte order mark",
+    ),
+    (
+        "typed/src/reply/find.rs",
+        &["\\u{fe"],
+        "a reply may begin with a byte order mark",
+    ),
+    (
+        "ask/src/growing/json.rs",
+        &["is_control("],
+        "JSON needs these escaped",
     ),
     (
         "plan/src/prompt.rs",

@@ -1,0 +1,53 @@
+//! Makes the tool calls of a reply.
+
+use std::convert::Infallible;
+
+use cogwork_ask::Tally;
+use cogwork_flow::journal::{CallError, recorded};
+use cogwork_flow::note;
+use cogwork_llm::{ChatResponse, Message, ToolCall};
+use cogwork_text::Name;
+use cogwork_tools::Tools;
+use futures_util::future::join_all;
+
+/// Makes the calls concurrently, and returns their results in order. In a composite node of a run
+/// with a journal, each outcome is recorded.
+pub(crate) async fn make_calls(
+    tools: &Tools,
+    response: &ChatResponse,
+    round: u32,
+    tally: &Tally,
+) -> Vec<Message> {
+    let calls = response.tool_calls().iter().enumerate();
+    let results = calls.map(|(index, call)| async move {
+        let result = match tools.admit(index, response.finish_reason()) {
+            Ok(()) => {
+                tally.count_tool_call();
+                let label = format!("tool {round}.{}", index + 1);
+                make_call(tools, call, &label).await
+            }
+            Err(error) => Err(error.to_string()),
+        };
+
+        match result {
+            Ok(output) => Message::tool_result(call, output),
+            Err(problem) => Message::tool_failure(call, problem),
+        }
+    });
+
+    join_all(results).await
+}
+
+async fn make_call(tools: &Tools, call: &ToolCall, label: &str) -> Result<String, String> {
+    let outcome = recorded(label, || async {
+        note(|| format!("calling the tool `{}`", Name(call.name())));
+        let result = tools.call(call).await;
+        Ok::<_, Infallible>(result.map_err(|error| error.to_string()))
+    });
+
+    match outcome.await {
+        Ok(result) => result,
+        Err(CallError::Failed(never)) => match never {},
+        Err(CallError::Recorded(problem)) => Err(problem),
+    }
+}

@@ -1,0 +1,143 @@
+use std::fmt;
+
+use cogwork_ask::{FormRefusal, Rung, Spent, Try};
+use cogwork_llm::LlmError;
+use serde::{Deserialize, Serialize};
+
+use crate::AnswerProblem;
+
+/// Why there is no answer. It contains every raw reply and what the calls cost.
+///
+/// ```
+/// use cogwork_llm::ScriptedClient;
+/// use cogwork_typed::Model;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() {
+/// let client = ScriptedClient::new(["I'm sorry, but I can't help with that."]);
+/// let error = Model::<u32>::typed(client).with_asks_again(0).ask("How many?").await.unwrap_err();
+///
+/// assert_eq!(
+///     error.to_string(),
+///     "no usable answer after 1 reply: line 1: the reply declines to answer; expected a JSON object with `answer`",
+/// );
+/// assert_eq!(error.tries().len(), 1);
+/// # }
+/// ```
+#[derive(Serialize, Deserialize)]
+pub struct AskError(Box<Inner>);
+
+#[derive(Serialize, Deserialize)]
+struct Inner {
+    kind: AskErrorKind,
+    /// The message, if there is no problem of a reply to show.
+    message: String,
+    problem: Option<AnswerProblem>,
+    #[serde(skip)]
+    source: Option<LlmError>,
+    log: AskLog,
+}
+
+/// The kind of an [`AskError`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum AskErrorKind {
+    /// A call to the model failed.
+    Client,
+    /// No reply could be used.
+    Unusable,
+    /// The allowance is spent.
+    Limit,
+    /// A person can't be asked for the approval of a tool call here.
+    Tools,
+}
+
+/// What happened on the way to an answer.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct AskLog {
+    /// Every raw reply with the complaint about it, in order.
+    pub tries: Vec<Try>,
+    /// The form of the last request.
+    pub rung: Rung,
+    /// The forms that the server refused.
+    pub refusals: Vec<FormRefusal>,
+    /// The number of calls, their tokens and their time.
+    pub spent: Spent,
+}
+
+impl AskError {
+    pub(crate) fn client(error: LlmError, log: AskLog) -> Self {
+        let message = error.to_string();
+        Self::of(AskErrorKind::Client, message, log).with_source(error)
+    }
+
+    pub(crate) fn unusable(problem: AnswerProblem, log: AskLog) -> Self {
+        let mut error = Self::of(AskErrorKind::Unusable, String::new(), log);
+        error.0.problem = Some(problem);
+        error
+    }
+
+    pub(crate) fn of(kind: AskErrorKind, message: impl Into<String>, log: AskLog) -> Self {
+        Self(Box::new(Inner {
+            kind,
+            message: message.into(),
+            problem: None,
+            source: None,
+            log,
+        }))
+    }
+
+    fn with_source(mut self, source: LlmError) -> Self {
+        self.0.source = Some(source);
+        self
+    }
+
+    /// Returns the kind of error.
+    pub fn kind(&self) -> AskErrorKind {
+        self.0.kind
+    }
+
+    /// Returns what is wrong with the last reply, if it can't be used.
+    pub fn problem(&self) -> Option<&AnswerProblem> {
+        self.0.problem.as_ref()
+    }
+
+    /// Returns every raw reply with the complaint about it, in order.
+    pub fn tries(&self) -> &[Try] {
+        &self.0.log.tries
+    }
+
+    /// Returns the number of calls, their tokens and their time.
+    pub fn spent(&self) -> &Spent {
+        &self.0.log.spent
+    }
+
+    /// Returns the replies, the forms that were requested, and the cost.
+    pub fn log(&self) -> &AskLog {
+        &self.0.log
+    }
+}
+
+impl fmt::Display for AskError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Some(problem) = &self.0.problem else {
+            return f.write_str(&self.0.message);
+        };
+
+        let count = self.0.log.tries.len();
+        let replies = if count == 1 { "reply" } else { "replies" };
+        write!(f, "no usable answer after {count} {replies}: {problem}")
+    }
+}
+
+cogwork_text::debug_as_display!(AskError);
+
+impl std::error::Error for AskError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        let source = self.0.source.as_ref()?;
+        // The message of the client is this error's own.
+        std::error::Error::source(source)
+    }
+}

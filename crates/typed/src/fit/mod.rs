@@ -1,0 +1,330 @@
+//! Fits the value of a reply to a shape.
+//!
+//! Differences with one meaning are corrected and reported. A value that could be meant in several
+//! ways is refused, and one that doesn't match is left to the type itself, which may accept more
+//! than its schema.
+
+mod number;
+mod object;
+mod scalar;
+
+use cogwork_ask::{Repair, RepairKind};
+use cogwork_read::charge;
+use serde_json::Value;
+
+use crate::problem::{AnswerProblem, AnswerProblemKind as Kind};
+use crate::reply::{Node, Tree};
+use crate::shape::{Bounds, Form, Shape};
+
+/// The maximum number of repairs that are reported.
+const MAX_REPAIRS: usize = 100;
+
+/// A value in the form that the type expects.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Fitted {
+    pub(crate) value: Value,
+    pub(crate) repairs: Vec<Repair>,
+    /// What doesn't match the schema.
+    pub(crate) mismatches: Vec<AnswerProblem>,
+    /// The first part that could be meant in several ways, or is out of bounds.
+    pub(crate) refusal: Option<AnswerProblem>,
+    /// Whether a part may be missing without notice if the reply was cut off.
+    pub(crate) may_lack_parts: bool,
+}
+
+impl Fitted {
+    fn exact(value: Value) -> Self {
+        Self {
+            value,
+            ..Self::default()
+        }
+    }
+
+    /// Returns whether the value matches the schema.
+    pub(crate) fn matches(&self) -> bool {
+        self.mismatches.is_empty() && self.refusal.is_none()
+    }
+
+    fn is_exact(&self) -> bool {
+        self.matches() && self.repairs.is_empty()
+    }
+
+    fn repaired(mut self, kind: RepairKind, line: usize, what: impl Into<String>) -> Self {
+        if self.repairs.len() < MAX_REPAIRS {
+            self.repairs.push(Repair::new(kind, line, what));
+        }
+        self
+    }
+
+    /// Takes over everything but the value of a part, which is returned.
+    fn absorb(&mut self, part: Self) -> Value {
+        let room = MAX_REPAIRS.saturating_sub(self.repairs.len());
+        self.repairs.extend(part.repairs.into_iter().take(room));
+        self.mismatches.extend(part.mismatches);
+        self.refusal = self.refusal.take().or(part.refusal);
+        self.may_lack_parts |= part.may_lack_parts;
+        part.value
+    }
+}
+
+/// Fits values to the shapes of a form.
+pub(crate) struct Fitter<'f> {
+    form: &'f Form,
+    /// How many more values are visited. Alternatives inside alternatives would otherwise take
+    /// exponential time.
+    fuel: usize,
+    place: Vec<String>,
+}
+
+impl<'f> Fitter<'f> {
+    pub(crate) fn new(form: &'f Form, tree: &Tree) -> Self {
+        Self {
+            form,
+            fuel: 1_000 + tree.size().saturating_mul(32),
+            place: Vec::new(),
+        }
+    }
+
+    pub(crate) fn fit(&mut self, shape: &'f Shape, tree: &Tree) -> Fitted {
+        charge(1);
+        let Some(fuel) = self.fuel.checked_sub(1) else {
+            let message = "the value has too many possible forms; expected a simpler one";
+            return self.refused(Kind::Mismatch, tree, message);
+        };
+        self.fuel = fuel;
+
+        let shape = self.form.resolve(shape);
+        if let Some(fitted) = self.fit_single(shape, tree) {
+            return fitted;
+        }
+
+        match shape {
+            Shape::Any | Shape::Ref(_) => Fitted {
+                may_lack_parts: true,
+                ..Fitted::exact(tree.to_value())
+            },
+            Shape::Null => self.fit_null(tree),
+            Shape::Boolean => self.fit_boolean(tree),
+            Shape::Integer(bounds) => self.fit_integer(*bounds, tree),
+            Shape::Number(bounds) => self.fit_number(*bounds, tree),
+            Shape::Text(bounds) => self.fit_text(*bounds, tree),
+            Shape::Choice(choices) => self.fit_choice(choices, tree),
+            Shape::List(items, bounds) => self.fit_list(items, *bounds, tree),
+            Shape::Tuple(items) => self.fit_tuple(items, tree),
+            Shape::Map(values) => self.fit_map(values, tree),
+            Shape::Object(object) => self.fit_object(object, tree),
+            Shape::AnyOf(shapes) => self.fit_any_of(shapes, tree),
+        }
+    }
+
+    /// Unwraps a list of one value where a single value is expected.
+    fn fit_single(&mut self, shape: &'f Shape, tree: &Tree) -> Option<Fitted> {
+        let Node::List(items) = &tree.node else {
+            return None;
+        };
+        let [item] = items.as_slice() else {
+            return None;
+        };
+
+        let takes_lists = match shape {
+            Shape::List(..) | Shape::Tuple(_) | Shape::Any | Shape::AnyOf(_) | Shape::Ref(_) => {
+                true
+            }
+            _ => matches!(item.node, Node::List(_)),
+        };
+        if takes_lists {
+            return None;
+        }
+
+        let fitted = self.fit(shape, item);
+        let what = "took the only item of a list";
+        fitted
+            .matches()
+            .then(|| fitted.repaired(RepairKind::Form, tree.line, self.named(what)))
+    }
+
+    fn fit_list(&mut self, items: &'f Shape, bounds: Bounds, tree: &Tree) -> Fitted {
+        let Node::List(found) = &tree.node else {
+            return self.fit_only_item(items, bounds, tree);
+        };
+
+        let mut list = Fitted::default();
+        let mut values = Vec::with_capacity(found.len());
+        for (place, item) in found.iter().enumerate() {
+            let fitted = self.inside(place, |fitter| fitter.fit(items, item));
+            values.push(list.absorb(fitted));
+        }
+
+        let count = values.len();
+        list.value = Value::Array(values);
+        self.bounded_count(list, bounds, count, tree)
+    }
+
+    /// Takes a value for the only item of a list.
+    fn fit_only_item(&mut self, items: &'f Shape, bounds: Bounds, tree: &Tree) -> Fitted {
+        // The text may enumerate the items.
+        let is_enumeration = match &tree.node {
+            Node::Text(text) | Node::Plain(text) => text.contains([',', ';', '\n', '|']),
+            Node::Null => true,
+            _ => false,
+        };
+        let fitted = self.fit(items, tree);
+        if is_enumeration || !fitted.matches() {
+            return self.mismatch(&Shape::List(Box::new(items.clone()), bounds), tree);
+        }
+
+        let mut list = Fitted::default();
+        let item = list.absorb(fitted);
+        list.value = Value::Array(vec![item]);
+
+        let what = self.named("made a list of a single value");
+        let list = list.repaired(RepairKind::Form, tree.line, what);
+        self.bounded_count(list, bounds, 1, tree)
+    }
+
+    fn fit_tuple(&mut self, items: &'f [Shape], tree: &Tree) -> Fitted {
+        let found = match &tree.node {
+            Node::List(found) if found.len() == items.len() => found,
+            _ => return self.mismatch(&Shape::Tuple(items.to_vec()), tree),
+        };
+
+        let mut list = Fitted::default();
+        let mut values = Vec::with_capacity(found.len());
+        for (place, (shape, item)) in items.iter().zip(found).enumerate() {
+            let fitted = self.inside(place, |fitter| fitter.fit(shape, item));
+            values.push(list.absorb(fitted));
+        }
+
+        list.value = Value::Array(values);
+        list
+    }
+
+    /// Fits to the alternative that needs the fewest repairs.
+    fn fit_any_of(&mut self, shapes: &'f [Shape], tree: &Tree) -> Fitted {
+        let mut fits: Vec<Fitted> = Vec::new();
+        for shape in shapes {
+            let fitted = self.fit(shape, tree);
+            if fitted.is_exact() {
+                return fitted;
+            }
+            fits.push(fitted);
+        }
+
+        let matching: Vec<&Fitted> = fits.iter().filter(|fitted| fitted.matches()).collect();
+        let fewest = matching.iter().map(|fitted| fitted.repairs.len()).min();
+        let mut closest = matching
+            .iter()
+            .filter(|fitted| Some(fitted.repairs.len()) == fewest);
+
+        match (closest.next(), closest.next()) {
+            (Some(best), Some(other)) if best.value != other.value => {
+                let message = format!(
+                    "{} may be meant in several ways; write it as {}",
+                    tree.found(),
+                    self.kinds(shapes)
+                );
+                self.refused(Kind::Ambiguous, tree, message)
+            }
+            (Some(best), _) => (*best).clone(),
+            (None, _) => self.no_alternative(shapes, fits, tree),
+        }
+    }
+
+    /// Explains why no alternative fits.
+    fn no_alternative(&self, shapes: &'f [Shape], fits: Vec<Fitted>, tree: &Tree) -> Fitted {
+        let possible = shapes
+            .iter()
+            .zip(fits)
+            .filter(|(shape, _)| **shape != Shape::Null);
+        let mut possible: Vec<Fitted> = possible.map(|(_, fitted)| fitted).collect();
+
+        // A refusal, or the only alternative but null, explains more than a list of them.
+        if let Some(refused) = possible.iter().position(|fitted| fitted.refusal.is_some()) {
+            return possible.swap_remove(refused);
+        }
+        if possible.len() == 1 {
+            let is_object = matches!(tree.node, Node::Object(_) | Node::List(_));
+            let fitted = possible.swap_remove(0);
+            if is_object {
+                return fitted;
+            }
+        }
+
+        self.mismatch(&Shape::AnyOf(shapes.to_vec()), tree)
+    }
+
+    fn kinds(&self, shapes: &[Shape]) -> String {
+        self.form.kind(&Shape::AnyOf(shapes.to_vec()))
+    }
+
+    /// Fits a part of the value.
+    fn inside(&mut self, place: impl ToString, fit: impl FnOnce(&mut Self) -> Fitted) -> Fitted {
+        self.place.push(place.to_string());
+        let fitted = fit(self);
+        self.place.pop();
+        fitted
+    }
+
+    fn pointer(&self) -> String {
+        let escaped = |part: &String| format!("/{}", part.replace('~', "~0").replace('/', "~1"));
+        self.place.iter().map(escaped).collect()
+    }
+
+    /// Adds the place to a repair.
+    fn named(&self, what: &str) -> String {
+        match self.place.last() {
+            Some(_) => format!("`{}`: {what}", self.pointer()),
+            None => what.to_owned(),
+        }
+    }
+
+    /// Leaves a value as it is, with a complaint in case that the type doesn't accept it, either.
+    fn mismatch(&self, shape: &Shape, tree: &Tree) -> Fitted {
+        let expected = self.form.kind(shape);
+        let message = format!("found {}; expected {expected}", tree.found());
+        let problem = AnswerProblem::new(Kind::Mismatch, tree.line, message).at(self.pointer());
+
+        Fitted {
+            value: tree.to_value(),
+            mismatches: vec![problem],
+            ..Fitted::default()
+        }
+    }
+
+    fn refused(&self, kind: Kind, tree: &Tree, message: impl Into<String>) -> Fitted {
+        let problem = AnswerProblem::new(kind, tree.line, message).at(self.pointer());
+
+        Fitted {
+            refusal: Some(problem),
+            ..Fitted::default()
+        }
+    }
+
+    fn bounded_count(&self, fitted: Fitted, bounds: Bounds, count: usize, tree: &Tree) -> Fitted {
+        #[expect(clippy::cast_precision_loss, reason = "no reply has so many items")]
+        let is_inside = bounds.contain(count as f64);
+        if is_inside {
+            return fitted;
+        }
+
+        let message = format!("found {count} items; expected {}", bounds.count("items"));
+        self.refused(Kind::Mismatch, tree, message)
+    }
+}
+
+impl Bounds {
+    fn contain(self, value: f64) -> bool {
+        self.min.is_none_or(|min| value >= min) && self.max.is_none_or(|max| value <= max)
+    }
+
+    /// Writes how many are expected.
+    fn count(self, what: &str) -> String {
+        match (self.min, self.max) {
+            (Some(min), Some(max)) if min == max => format!("{min} {what}"),
+            (Some(min), Some(max)) => format!("{min} to {max} {what}"),
+            (Some(min), None) => format!("at least {min} {what}"),
+            (None, Some(max)) => format!("at most {max} {what}"),
+            (None, None) => what.to_owned(),
+        }
+    }
+}

@@ -1,0 +1,396 @@
+use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+
+use cogwork_ask::{Allowance, Asking, Format, GrowingJson, Ladder, Rung, Unanswered};
+use cogwork_llm::{ChatRequest, LlmClient, Message, Messages, ReplyFormat};
+use cogwork_tools::Tools;
+use schemars::JsonSchema;
+use serde::de::DeserializeOwned;
+
+use crate::policy::{Answering, Stopped};
+use crate::prompt::with_instruction;
+use crate::reader::schema_name;
+use crate::shape::Form;
+use crate::{
+    AnswerProblem, AnswerReader, Answered, AskError, AskErrorKind, AskLog, Prompt, ReadAnswer,
+};
+
+/// A model whose answers are values of `T`.
+///
+/// The JSON Schema of `T` is sent to the server if it can enforce it, and described in the prompt.
+/// A reply that doesn't match is asked for again, with the place and the reason. Clones share the
+/// client, and the memory of what the server supports.
+///
+/// ```
+/// use cogwork_llm::ScriptedClient;
+/// use cogwork_typed::Model;
+/// use schemars::JsonSchema;
+/// use serde::Deserialize;
+///
+/// #[derive(Deserialize, JsonSchema)]
+/// struct Invoice { vendor: String, total: f64 }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), cogwork_typed::AskError> {
+/// let client = ScriptedClient::new(["{vendor: 'ACME', total: '120'}"]); // or `OpenAiClient`, …
+/// let invoice = Model::<Invoice>::typed(client).ask("Read this invoice: ACME, 120 €.").await?;
+///
+/// assert_eq!((invoice.value.vendor.as_str(), invoice.value.total), ("ACME", 120.0));
+/// assert_eq!(invoice.repairs.last().unwrap().to_string(), "line 1: `/total`: read the text \"120\" as a number");
+/// # Ok(())
+/// # }
+/// ```
+pub struct Model<T = String> {
+    pub(crate) client: Arc<dyn LlmClient>,
+    pub(crate) ladder: Ladder,
+    pub(crate) format: Format,
+    /// The settings of every request, without messages.
+    pub(crate) settings: ChatRequest,
+    pub(crate) system: Option<Arc<str>>,
+    pub(crate) answer: Answer<T>,
+    pub(crate) checks: Vec<Check<T>>,
+    pub(crate) asks_again: u32,
+    pub(crate) allowance: Option<Allowance>,
+    pub(crate) tools: Tools,
+    pub(crate) tool_rounds: u32,
+    pub(crate) streaming: bool,
+    pub(crate) recording: bool,
+}
+
+/// How replies are read.
+pub(crate) struct Answer<T> {
+    /// The form of a typed answer; `None` for an answer in text.
+    form: Option<Arc<Form>>,
+    name: Arc<str>,
+    pub(crate) read: Arc<dyn Fn(&str) -> Result<ReadAnswer<T>, AnswerProblem> + Send + Sync>,
+}
+
+type Checking<T> = Pin<Box<dyn Future<Output = (T, Result<(), String>)> + Send>>;
+
+/// A check of the program. Takes the value and returns it, since futures can't borrow it.
+pub(crate) type Check<T> = Arc<dyn Fn(T) -> Checking<T> + Send + Sync>;
+
+impl<T: JsonSchema + DeserializeOwned + Send + 'static> Model<T> {
+    /// Creates a model whose answers are values of `T`.
+    pub fn typed(client: impl LlmClient + 'static) -> Self {
+        Self::with_reader(client, AnswerReader::new())
+    }
+
+    /// Creates a model whose answers are read by this reader.
+    pub fn with_reader(client: impl LlmClient + 'static, reader: AnswerReader<T>) -> Self {
+        let form = Arc::clone(&reader.form);
+        Self::of(
+            client,
+            Answer {
+                form: Some(form),
+                name: schema_name::<T>().into(),
+                read: Arc::new(move |text| reader.read(text)),
+            },
+        )
+    }
+}
+
+impl Model<String> {
+    /// Creates a model whose answers are texts, as the model writes them.
+    pub fn text(client: impl LlmClient + 'static) -> Self {
+        Self::of(
+            client,
+            Answer {
+                form: None,
+                name: "".into(),
+                read: Arc::new(crate::policy::read_text),
+            },
+        )
+    }
+}
+
+impl<T: Send + 'static> Model<T> {
+    fn of(client: impl LlmClient + 'static, answer: Answer<T>) -> Self {
+        Self {
+            client: Arc::new(client),
+            ladder: Ladder::default(),
+            format: Format::default(),
+            settings: ChatRequest::default(),
+            system: None,
+            answer,
+            checks: Vec::new(),
+            asks_again: 2,
+            allowance: None,
+            tools: Tools::new(),
+            tool_rounds: 8,
+            streaming: true,
+            recording: true,
+        }
+    }
+
+    /// Sets the instructions of the system message. None by default.
+    #[must_use]
+    pub fn with_system(mut self, text: impl Into<Arc<str>>) -> Self {
+        self.system = Some(text.into());
+        self
+    }
+
+    /// Sets the settings of every request, such as the temperature and `max_tokens`. The
+    /// conversation, format and tools of `settings` are ignored.
+    #[must_use]
+    pub fn with_settings(mut self, settings: ChatRequest) -> Self {
+        self.settings = settings.with_messages(Messages::new());
+        self
+    }
+
+    /// Sets the form in which replies are first requested. The default is
+    /// [`Format::Auto`], the tightest one that the client supports.
+    #[must_use]
+    pub fn with_format(mut self, format: impl Into<Format>) -> Self {
+        self.format = format.into();
+        self
+    }
+
+    /// Sets how often the model is asked again when a reply can't be used. The default is 2.
+    #[must_use]
+    pub fn with_asks_again(mut self, times: u32) -> Self {
+        self.asks_again = times;
+        self
+    }
+
+    /// Adds a check for what the type can't express, such as a total that must add up. If it fails,
+    /// its message is sent to the model, which is asked again.
+    #[must_use]
+    pub fn with_check(
+        mut self,
+        check: impl Fn(&T) -> Result<(), String> + Send + Sync + 'static,
+    ) -> Self {
+        self.checks.push(Arc::new(move |value| {
+            let result = check(&value);
+            Box::pin(async move { (value, result) })
+        }));
+        self
+    }
+
+    /// Adds a check that waits, for example for a database. See [`with_check`](Self::with_check).
+    ///
+    /// In a run with a journal, the check is made again when the run is resumed, so that its result
+    /// must not change.
+    #[must_use]
+    pub fn with_async_check<F>(mut self, check: impl Fn(T) -> F + Send + Sync + 'static) -> Self
+    where
+        T: Clone,
+        F: Future<Output = Result<(), String>> + Send + 'static,
+    {
+        self.checks.push(Arc::new(move |value: T| {
+            let result = check(value.clone());
+            Box::pin(async move { (value, result.await) })
+        }));
+        self
+    }
+
+    /// Limits the tokens and bytes of all calls for an answer together. Unlimited by default.
+    #[must_use]
+    pub fn with_allowance(mut self, allowance: Allowance) -> Self {
+        self.allowance = Some(allowance);
+        self
+    }
+
+    /// Sets the tools that the model may call before it answers. None by default.
+    #[must_use]
+    pub fn with_tools(mut self, tools: Tools) -> Self {
+        self.tools = tools;
+        self
+    }
+
+    /// Sets how many replies with tool calls are allowed before the answer. The default is 8.
+    #[must_use]
+    pub fn with_tool_rounds(mut self, rounds: u32) -> Self {
+        self.tool_rounds = rounds;
+        self
+    }
+
+    /// Sets whether replies are streamed if the client supports it. The default is `true`.
+    #[must_use]
+    pub fn with_streaming(mut self, streaming: bool) -> Self {
+        self.streaming = streaming;
+        self
+    }
+
+    /// Sets whether calls are recorded in a run with a journal. Set it to `false` if the client
+    /// records its own calls. The default is `true`.
+    #[must_use]
+    pub fn with_recording(mut self, recording: bool) -> Self {
+        self.recording = recording;
+        self
+    }
+
+    /// Asks for an answer.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if a call fails, if no reply can be used, or if the allowance is spent.
+    pub async fn ask(&self, prompt: impl Into<Prompt>) -> Result<Answered<T>, AskError> {
+        self.answer(prompt.into(), None).await
+    }
+
+    /// Asks for an answer, and calls `on_growth` whenever a streamed reply has grown.
+    ///
+    /// [`GrowingJson::value`] is what has arrived of the value so far. The work is proportional to
+    /// the length of the reply. If the model is asked again, the value starts over.
+    ///
+    /// # Errors
+    ///
+    /// Returns the same errors as [`ask`](Self::ask).
+    pub async fn ask_streaming(
+        &self,
+        prompt: impl Into<Prompt>,
+        mut on_growth: impl FnMut(&GrowingJson) + Send,
+    ) -> Result<Answered<T>, AskError> {
+        self.answer(prompt.into(), Some(&mut on_growth)).await
+    }
+
+    async fn answer<'a>(
+        &'a self,
+        prompt: Prompt,
+        on_growth: Option<&'a mut (dyn FnMut(&GrowingJson) + Send)>,
+    ) -> Result<Answered<T>, AskError> {
+        let rungs = self.rungs();
+        let mut asking = Asking::new(&*self.client, &self.ladder, rungs)
+            .with_asks_again(self.asks_again)
+            .with_streaming(self.streaming)
+            .with_recording(self.recording);
+
+        let mut answering = Answering::new(self, prompt, on_growth);
+        let result = asking.run(&mut answering).await;
+
+        let record = asking.into_record();
+        let log = AskLog {
+            tries: record.tries,
+            rung: record.rung,
+            refusals: record.refusals,
+            spent: answering.spent(),
+        };
+
+        match result {
+            Ok(read) => Ok(Answered {
+                value: read.value,
+                repairs: read.repairs,
+                log,
+                messages: answering.into_messages(),
+            }),
+            Err(Unanswered::Client(error)) => Err(AskError::client(error, log)),
+            Err(Unanswered::Unusable(problem)) => Err(AskError::unusable(problem, log)),
+            Err(Unanswered::Limit(Stopped::Allowance(what))) => {
+                let message = format!("the allowance is spent: {what}");
+                Err(AskError::of(AskErrorKind::Limit, message, log))
+            }
+        }
+    }
+
+    /// Returns the forms to request, tightest first.
+    fn rungs(&self) -> Vec<Rung> {
+        let Some(form) = &self.answer.form else {
+            return vec![Rung::Text];
+        };
+
+        let flat = form.flat_schema();
+        let mut rungs = self.format.rungs(self.client.capabilities());
+        let has_schema = rungs.contains(&Rung::Schema);
+
+        // An equal schema would be refused as well.
+        let is_useful = flat.is_some_and(|flat| !has_schema || flat != form.schema());
+        rungs.retain(|rung| *rung != Rung::FlatSchema || is_useful);
+        rungs
+    }
+
+    /// Returns the request for a reply in this form.
+    pub(crate) fn request(&self, prompt: &Messages, rung: Rung) -> ChatRequest {
+        let messages = match &self.answer.form {
+            Some(form) => with_instruction(prompt, &instruction(form, rung)),
+            None => prompt.clone(),
+        };
+
+        let system = self
+            .system
+            .as_ref()
+            .map(|text| Message::system(Arc::clone(text)));
+        let messages: Messages = system.into_iter().chain(messages.iter().cloned()).collect();
+
+        let mut request = self
+            .settings
+            .clone()
+            .with_messages(messages)
+            .with_tools(self.tools.definitions());
+        if let Some(format) = self.reply_format(rung) {
+            request = request.with_format(format);
+        }
+        request
+    }
+
+    fn reply_format(&self, rung: Rung) -> Option<ReplyFormat> {
+        let form = self.answer.form.as_ref()?;
+        let name = Arc::clone(&self.answer.name);
+
+        match rung {
+            Rung::Schema => Some(ReplyFormat::schema(name, form.schema())),
+            Rung::FlatSchema => Some(ReplyFormat::schema(name, form.flat_schema()?)),
+            Rung::Json => Some(ReplyFormat::Json),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn is_typed(&self) -> bool {
+        self.answer.form.is_some()
+    }
+}
+
+/// Returns the description of the reply for the model.
+fn instruction(form: &Form, rung: Rung) -> String {
+    let keys = form.keys();
+    let instruction = format!("Answer with one JSON object with these keys:{keys}");
+
+    // Small models copy the example, so it is only used if no schema shows the structure.
+    if matches!(rung, Rung::Schema | Rung::FlatSchema) {
+        instruction
+    } else {
+        format!("{instruction}\n\nIts structure: {}", form.example())
+    }
+}
+
+impl<T> Clone for Answer<T> {
+    fn clone(&self) -> Self {
+        Self {
+            form: self.form.clone(),
+            name: Arc::clone(&self.name),
+            read: Arc::clone(&self.read),
+        }
+    }
+}
+
+impl<T> Clone for Model<T> {
+    fn clone(&self) -> Self {
+        Self {
+            client: Arc::clone(&self.client),
+            ladder: self.ladder.clone(),
+            format: self.format,
+            settings: self.settings.clone(),
+            system: self.system.clone(),
+            answer: self.answer.clone(),
+            checks: self.checks.clone(),
+            asks_again: self.asks_again,
+            allowance: self.allowance,
+            tools: self.tools.clone(),
+            tool_rounds: self.tool_rounds,
+            streaming: self.streaming,
+            recording: self.recording,
+        }
+    }
+}
+
+impl<T> fmt::Debug for Model<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Model")
+            .field("answer", &std::any::type_name::<T>())
+            .field("settings", &self.settings)
+            .field("asks_again", &self.asks_again)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,240 @@
+//! The requests for an answer, and what becomes of the replies.
+
+use std::sync::Arc;
+
+use cogwork_ask::{
+    Allowance, Exceeded, GrowingJson, NoAnswer, Policy, Rung, Spent, Tally, Verdict, no_answer,
+    offload,
+};
+use cogwork_llm::{ChatRequest, ChatResponse, FinishReason, Message, Messages, ToolChoice};
+
+use crate::calls::make_calls;
+use crate::problem::{AnswerProblem, AnswerProblemKind as Kind};
+use crate::{Model, Prompt, ReadAnswer};
+
+/// Why no further call is made.
+#[derive(Debug)]
+pub(crate) enum Stopped {
+    Allowance(&'static str),
+}
+
+type OnGrowth<'a> = &'a mut (dyn FnMut(&GrowingJson) + Send);
+
+pub(crate) struct Answering<'a, T> {
+    model: &'a Model<T>,
+    prompt: Messages,
+    tally: Tally,
+    /// The number of replies with tool calls.
+    rounds: u32,
+    /// What was added to the conversation.
+    messages: Vec<Message>,
+    growing: GrowingJson,
+    on_growth: Option<OnGrowth<'a>>,
+    started: tokio::time::Instant,
+}
+
+impl<'a, T: Send + 'static> Answering<'a, T> {
+    pub(crate) fn new(
+        model: &'a Model<T>,
+        prompt: Prompt,
+        on_growth: Option<OnGrowth<'a>>,
+    ) -> Self {
+        Self {
+            model,
+            prompt: prompt.0,
+            tally: Tally::default(),
+            rounds: 0,
+            messages: Vec::new(),
+            growing: GrowingJson::default(),
+            on_growth,
+            started: tokio::time::Instant::now(),
+        }
+    }
+
+    pub(crate) fn spent(&self) -> Spent {
+        let mut spent = self.tally.spent();
+        spent.time = self.started.elapsed();
+        spent
+    }
+
+    pub(crate) fn into_messages(self) -> Vec<Message> {
+        self.messages
+    }
+
+    fn complaint(&self, problem: &AnswerProblem) -> Message {
+        let ending = if self.model.is_typed() {
+            "Write the whole JSON object again, corrected."
+        } else {
+            "Write your answer again."
+        };
+        Message::user(format!("Your reply can't be used: {problem}. {ending}"))
+    }
+
+    async fn call_tools(
+        &mut self,
+        response: &ChatResponse,
+    ) -> Verdict<ReadAnswer<T>, AnswerProblem> {
+        if self.rounds > self.model.tool_rounds {
+            let message = format!(
+                "the reply calls tools after {} rounds; expected the answer",
+                self.model.tool_rounds
+            );
+            let problem = AnswerProblem::new(Kind::ToolCalls, 1, message);
+            let message = self.complaint(&problem);
+            return Verdict::Unusable { problem, message };
+        }
+
+        self.rounds += 1;
+        let results = make_calls(&self.model.tools, response, self.rounds, &self.tally).await;
+        let messages: Vec<Message> = std::iter::once(response.message()).chain(results).collect();
+
+        self.messages.extend(messages.iter().cloned());
+        Verdict::Continue { messages }
+    }
+}
+
+impl<T: Send + 'static> Policy for Answering<'_, T> {
+    type Reply = ReadAnswer<T>;
+    type Problem = AnswerProblem;
+    type Limit = Stopped;
+
+    fn request(&self, rung: Rung) -> ChatRequest {
+        let request = self.model.request(&self.prompt, rung);
+        let may_call = self.rounds < self.model.tool_rounds;
+
+        if may_call || self.model.tools.is_empty() {
+            request
+        } else {
+            request.with_tool_choice(ToolChoice::None)
+        }
+    }
+
+    fn before_call(&mut self, request: ChatRequest, _: Rung) -> Result<ChatRequest, Stopped> {
+        self.growing.reset();
+
+        let Some(allowance) = self.model.allowance else {
+            self.tally.count_call();
+            return Ok(request);
+        };
+
+        let spent = self.tally.spent();
+        let tokens = allowance.tokens.saturating_sub(spent.tokens());
+        let bytes = allowance.bytes.saturating_sub(spent.bytes);
+
+        let request = Allowance::new(tokens, bytes).fit(request);
+        let request = request.map_err(|exceeded| {
+            Stopped::Allowance(match exceeded {
+                Exceeded::Tokens => "too few tokens are left for another call",
+                Exceeded::Bytes => "too few bytes are left for another call",
+            })
+        })?;
+
+        self.tally.count_call();
+        Ok(request)
+    }
+
+    fn on_text(&mut self, text: &str) {
+        let Some(on_growth) = &mut self.on_growth else {
+            return;
+        };
+        if self.growing.push(text) {
+            on_growth(&self.growing);
+        }
+    }
+
+    fn after_call(&mut self, request: &ChatRequest, response: &ChatResponse) {
+        self.tally.count_tokens(request, response);
+    }
+
+    async fn judge(
+        &mut self,
+        response: &ChatResponse,
+        _: Rung,
+    ) -> Verdict<ReadAnswer<T>, AnswerProblem> {
+        if !response.tool_calls().is_empty() && !self.model.tools.is_empty() {
+            return self.call_tools(response).await;
+        }
+
+        let model = self.model;
+        match read(model, response).await {
+            Ok(read) => {
+                self.messages.push(Message::assistant(response.text()));
+                Verdict::Usable(read)
+            }
+            Err(problem) => {
+                let message = self.complaint(&problem);
+                Verdict::Unusable { problem, message }
+            }
+        }
+    }
+}
+
+async fn read<T: Send + 'static>(
+    model: &Model<T>,
+    response: &ChatResponse,
+) -> Result<ReadAnswer<T>, AnswerProblem> {
+    let text = response.text().to_owned();
+    let reader = Arc::clone(&model.answer.read);
+    let read = offload(text.len(), move || reader(&text)).await?;
+
+    let is_cut = matches!(
+        response.finish_reason(),
+        FinishReason::Length | FinishReason::ContentFilter
+    );
+    if is_cut && !ends_with_json(response.text(), model.is_typed()) {
+        return Err(cut_off(response));
+    }
+
+    checked(model, read).await
+}
+
+async fn checked<T>(model: &Model<T>, read: ReadAnswer<T>) -> Result<ReadAnswer<T>, AnswerProblem> {
+    let ReadAnswer { mut value, repairs } = read;
+
+    for check in &model.checks {
+        let (checked, result) = check(value).await;
+        result.map_err(|message| AnswerProblem::new(Kind::Check, 1, message))?;
+        value = checked;
+    }
+
+    Ok(ReadAnswer { value, repairs })
+}
+
+/// Returns whether a reply ends with the brackets of its value, so that nothing was cut off.
+fn ends_with_json(text: &str, is_typed: bool) -> bool {
+    is_typed
+        && text
+            .trim_end_matches(|c: char| c.is_whitespace() || c == '`')
+            .ends_with(['}', ']'])
+}
+
+fn cut_off(response: &ChatResponse) -> AnswerProblem {
+    let line = response.text().lines().count().max(1);
+    let reason = match response.finish_reason() {
+        FinishReason::ContentFilter => "the reply was withheld in part by a filter",
+        _ => "the reply was cut off at the limit of tokens",
+    };
+    AnswerProblem::new(
+        Kind::CutOff,
+        line,
+        format!("{reason}; expected a whole one"),
+    )
+}
+
+/// Reads an answer in text: the reply without its thinking.
+pub(crate) fn read_text(text: &str) -> Result<ReadAnswer<String>, AnswerProblem> {
+    let answer = match cogwork_llm::split_thinking(text) {
+        Some(split) if split.is_opened => split.answer.trim_start(),
+        _ => text,
+    };
+
+    if no_answer(answer, "") == Some(NoAnswer::Empty) {
+        let message = "the reply is empty; expected an answer";
+        return Err(AnswerProblem::new(Kind::Empty, 1, message));
+    }
+
+    Ok(ReadAnswer {
+        value: answer.to_owned(),
+        repairs: Vec::new(),
+    })
+}

@@ -1,0 +1,275 @@
+//! The description of an answer for the model.
+
+use std::collections::BTreeSet;
+use std::fmt;
+
+use serde_json::Value;
+
+use super::{ANSWER, Form, Property, Shape};
+
+impl Form {
+    /// Returns a line for each key of the object, with its meaning.
+    pub(crate) fn keys(&self) -> String {
+        let mut lines = Lines {
+            form: self,
+            described: BTreeSet::new(),
+        };
+
+        match self.resolve(&self.root) {
+            Shape::Object(object) => lines.properties(&object.properties, 0),
+            _ => lines.property(ANSWER, &self.description, &self.root, false, 0),
+        }
+    }
+
+    /// Returns an example of the structure of the answer on one line.
+    pub(crate) fn example(&self) -> String {
+        let example = Example {
+            form: self,
+            shape: &self.root,
+            depth: 0,
+        };
+
+        if self.is_wrapped() {
+            format!("{{\"{ANSWER}\": {example}}}")
+        } else {
+            example.to_string()
+        }
+    }
+
+    /// Returns what a value is, in a few words.
+    pub(crate) fn kind(&self, shape: &Shape) -> String {
+        match shape {
+            Shape::Any => "any value".to_owned(),
+            Shape::Null => "null".to_owned(),
+            Shape::Boolean => "true or false".to_owned(),
+            Shape::Integer(bounds) => format!("an integer{bounds}"),
+            Shape::Number(bounds) => format!("a number{bounds}"),
+            Shape::Text(_) => "a text".to_owned(),
+            Shape::Choice(choices) => {
+                let values: Vec<String> =
+                    choices.iter().map(|choice| plain(&choice.value)).collect();
+                match values.as_slice() {
+                    [single] => single.clone(),
+                    values => format!("one of {}", values.join(", ")),
+                }
+            }
+            Shape::List(items, _) => format!("a list of {}", self.plural(items)),
+            Shape::Tuple(items) => {
+                let kinds: Vec<String> = items.iter().map(|item| self.kind(item)).collect();
+                format!("a list of {}: {}", items.len(), kinds.join(", "))
+            }
+            Shape::Map(_) => "an object with any keys".to_owned(),
+            Shape::Object(_) => "an object".to_owned(),
+            Shape::AnyOf(shapes) => {
+                let mut kinds: Vec<String> = shapes.iter().map(|shape| self.kind(shape)).collect();
+                kinds.dedup();
+                kinds.join(" or ")
+            }
+            Shape::Ref(_) => match self.resolve(shape) {
+                Shape::Ref(_) => "any value".to_owned(),
+                // The options of a definition may contain the definition.
+                Shape::AnyOf(_) => "one of the forms of its type".to_owned(),
+                shape => self.kind(shape),
+            },
+        }
+    }
+
+    fn plural(&self, items: &Shape) -> String {
+        match self.resolve(items) {
+            Shape::Text(_) => "texts".to_owned(),
+            Shape::Integer(_) => "integers".to_owned(),
+            Shape::Number(_) => "numbers".to_owned(),
+            Shape::Object(object) => {
+                let names: Vec<&str> = object
+                    .properties
+                    .iter()
+                    .map(|property| property.name.as_str())
+                    .collect();
+                format!("objects with {}", names.join(", "))
+            }
+            Shape::Choice(_) => format!("values, each {}", self.kind(self.resolve(items))),
+            _ => "values".to_owned(),
+        }
+    }
+}
+
+struct Lines<'f> {
+    form: &'f Form,
+    /// The definitions that were described, each of which is described once.
+    described: BTreeSet<&'f str>,
+}
+
+impl<'f> Lines<'f> {
+    fn properties(&mut self, properties: &'f [Property], depth: usize) -> String {
+        properties
+            .iter()
+            .map(|property| {
+                self.property(
+                    &property.name,
+                    &property.description,
+                    &property.shape,
+                    !property.is_required,
+                    depth,
+                )
+            })
+            .collect()
+    }
+
+    fn property(
+        &mut self,
+        name: &str,
+        description: &str,
+        shape: &'f Shape,
+        or_null: bool,
+        depth: usize,
+    ) -> String {
+        let indent = "  ".repeat(depth);
+        let mut kind = self.form.kind(shape);
+        if or_null && !kind.ends_with("null") {
+            kind.push_str(" or null");
+        }
+
+        let inner = self.inner(shape, depth + 1);
+        match description {
+            "" => format!("\n{indent}- {name} ({kind}){inner}"),
+            description => {
+                let description = description.split_whitespace().collect::<Vec<_>>().join(" ");
+                format!("\n{indent}- {name}: {description} ({kind}){inner}")
+            }
+        }
+    }
+
+    /// Returns the lines for what is inside a value.
+    fn inner(&mut self, shape: &'f Shape, depth: usize) -> String {
+        match shape {
+            Shape::Object(object) => self.properties(&object.properties, depth),
+            Shape::List(items, _) => self.inner(items, depth),
+            Shape::Map(values) => self.inner(values, depth),
+            Shape::Tuple(items) => items.iter().map(|item| self.inner(item, depth)).collect(),
+            Shape::Choice(choices) => {
+                let described = choices
+                    .iter()
+                    .filter(|choice| !choice.description.is_empty());
+                let indent = "  ".repeat(depth);
+                described
+                    .map(|choice| {
+                        let value = plain(&choice.value);
+                        format!("\n{indent}- {value}: {}", choice.description)
+                    })
+                    .collect()
+            }
+            Shape::AnyOf(shapes) => {
+                let count = shapes.iter().filter(|shape| **shape != Shape::Null).count();
+                shapes
+                    .iter()
+                    .map(|shape| self.option(shape, count > 1, depth))
+                    .collect()
+            }
+            Shape::Ref(name) => {
+                let definition = self.form.resolve(shape);
+                if self.described.insert(name) {
+                    self.inner(definition, depth)
+                } else {
+                    String::new()
+                }
+            }
+            _ => String::new(),
+        }
+    }
+
+    /// Returns the lines for one of several forms.
+    fn option(&mut self, shape: &'f Shape, is_one_of_several: bool, depth: usize) -> String {
+        if !is_one_of_several || !matches!(self.form.resolve(shape), Shape::Object(_)) {
+            return self.inner(shape, depth);
+        }
+
+        let example = Example {
+            form: self.form,
+            shape,
+            depth: 0,
+        };
+        let indent = "  ".repeat(depth);
+        let inner = self.inner(shape, depth + 1);
+        format!("\n{indent}- as in {example}{inner}")
+    }
+}
+
+impl fmt::Display for super::Bounds {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (self.min, self.max) {
+            (Some(min), Some(max)) => write!(f, " from {min} to {max}"),
+            (Some(min), None) => write!(f, " from {min}"),
+            (None, Some(max)) => write!(f, " of at most {max}"),
+            (None, None) => Ok(()),
+        }
+    }
+}
+
+fn plain(value: &Value) -> String {
+    value
+        .as_str()
+        .map_or_else(|| value.to_string(), str::to_owned)
+}
+
+/// The maximum nesting of an example.
+const MAX_DEPTH: usize = 4;
+
+/// Writes the structure on one line, as in `{"thought": "…", "steps": ["…"]}`.
+struct Example<'f> {
+    form: &'f Form,
+    shape: &'f Shape,
+    depth: usize,
+}
+
+impl<'f> Example<'f> {
+    fn inner(&self, shape: &'f Shape) -> Self {
+        Self {
+            form: self.form,
+            shape,
+            depth: self.depth + 1,
+        }
+    }
+}
+
+impl fmt::Display for Example<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.depth > MAX_DEPTH {
+            return f.write_str("…");
+        }
+
+        match self.form.resolve(self.shape) {
+            Shape::Text(_) | Shape::Any | Shape::Ref(_) => f.write_str("\"…\""),
+            Shape::Choice(choices) => match choices.as_slice() {
+                [single] => single.value.fmt(f),
+                [first, ..] if !first.value.is_string() => first.value.fmt(f),
+                _ => f.write_str("\"…\""),
+            },
+            Shape::Integer(_) | Shape::Number(_) => f.write_str("1"),
+            Shape::Boolean => f.write_str("true"),
+            Shape::Null => f.write_str("null"),
+            Shape::AnyOf(shapes) => match shapes.first() {
+                Some(first) => self.inner(first).fmt(f),
+                None => f.write_str("null"),
+            },
+            Shape::List(items, _) => write!(f, "[{}]", self.inner(items)),
+            Shape::Tuple(items) => {
+                f.write_str("[")?;
+                for (place, item) in items.iter().enumerate() {
+                    let comma = if place == 0 { "" } else { ", " };
+                    write!(f, "{comma}{}", self.inner(item))?;
+                }
+                f.write_str("]")
+            }
+            Shape::Map(values) => write!(f, "{{\"…\": {}}}", self.inner(values)),
+            Shape::Object(object) => {
+                f.write_str("{")?;
+                for (place, property) in object.properties.iter().enumerate() {
+                    let comma = if place == 0 { "" } else { ", " };
+                    let name = Value::from(property.name.as_str());
+                    write!(f, "{comma}{name}: {}", self.inner(&property.shape))?;
+                }
+                f.write_str("}")
+            }
+        }
+    }
+}

@@ -1,0 +1,123 @@
+//! The shape of an answer: what its JSON Schema says, as far as it matters for servers, models and
+//! the reading of replies.
+
+mod describe;
+mod parse;
+mod schema;
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use schemars::generate::SchemaSettings;
+use serde_json::Value;
+
+/// The key of an answer that isn't an object by itself.
+pub(crate) const ANSWER: &str = "answer";
+
+/// The shape of a value.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Shape {
+    /// Any value, or one that the schema describes in a way that isn't read here.
+    Any,
+    Null,
+    Boolean,
+    Integer(Bounds),
+    Number(Bounds),
+    Text(Bounds),
+    Choice(Vec<Choice>),
+    List(Box<Shape>, Bounds),
+    Tuple(Vec<Shape>),
+    /// An object with any keys.
+    Map(Box<Shape>),
+    Object(Object),
+    AnyOf(Vec<Shape>),
+    /// A definition by its name.
+    Ref(String),
+}
+
+/// The bounds of a number, of the characters of a text, or of the items of a list.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub(crate) struct Bounds {
+    pub(crate) min: Option<f64>,
+    pub(crate) max: Option<f64>,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Choice {
+    pub(crate) value: Value,
+    pub(crate) description: String,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Object {
+    pub(crate) properties: Vec<Property>,
+    pub(crate) others: Others,
+}
+
+/// What happens to keys that aren't properties.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Others {
+    /// They are refused.
+    Denied,
+    /// They are ignored.
+    Ignored,
+    /// They are part of the value.
+    Kept,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Property {
+    pub(crate) name: String,
+    pub(crate) description: String,
+    pub(crate) shape: Shape,
+    pub(crate) is_required: bool,
+}
+
+/// The shape of an answer, with its definitions.
+#[derive(Debug, Clone)]
+pub(crate) struct Form {
+    pub(crate) root: Shape,
+    pub(crate) definitions: BTreeMap<String, Shape>,
+    /// What the type is for, from its doc comment.
+    pub(crate) description: String,
+}
+
+impl Form {
+    pub(crate) fn of<T: JsonSchema>() -> Self {
+        let settings = SchemaSettings::draft2020_12().with(|settings| settings.meta_schema = None);
+        let schema = settings.into_generator().into_root_schema_for::<T>();
+        parse::form(schema.as_value())
+    }
+
+    /// Returns the shape that a reference leads to.
+    pub(crate) fn resolve<'f>(&'f self, shape: &'f Shape) -> &'f Shape {
+        let mut shape = shape;
+        // A definition that only refers to itself has no shape.
+        for _ in 0..=self.definitions.len() {
+            match shape {
+                Shape::Ref(name) => match self.definitions.get(name) {
+                    Some(definition) => shape = definition,
+                    None => return &Shape::Any,
+                },
+                shape => return shape,
+            }
+        }
+
+        &Shape::Any
+    }
+
+    /// Returns whether the answer is wrapped in an object, because it isn't one by itself.
+    pub(crate) fn is_wrapped(&self) -> bool {
+        !matches!(self.resolve(&self.root), Shape::Object(_))
+    }
+
+    /// Returns whether a value of this shape may be null.
+    pub(crate) fn is_nullable(&self, shape: &Shape) -> bool {
+        match self.resolve(shape) {
+            Shape::Null | Shape::Any => true,
+            // A nullable definition inside a nullable one adds nothing.
+            Shape::AnyOf(shapes) => shapes.iter().any(|shape| *shape == Shape::Null),
+            _ => false,
+        }
+    }
+}

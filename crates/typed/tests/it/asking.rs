@@ -1,0 +1,281 @@
+//! Calls to models: forms, complaints, checks, tools and limits.
+
+use std::sync::Arc;
+
+use cogwork_ask::{Allowance, Rung};
+use cogwork_llm::{
+    Capabilities, Capability, ChatRequest, ChatResponse, FinishReason, LlmError, LlmErrorKind,
+    ReplyFormat, ScriptedClient, ToolCall, Usage,
+};
+use cogwork_tools::{Tools, function};
+use cogwork_typed::{AnswerProblemKind, AskErrorKind, Model};
+use insta::assert_snapshot;
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+#[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
+struct Invoice {
+    /// The company that sent it.
+    vendor: String,
+    #[schemars(range(min = 0.0))]
+    total: f64,
+}
+
+const USABLE: &str = r#"{"vendor": "ACME", "total": 120}"#;
+
+fn invoice() -> Invoice {
+    Invoice {
+        vendor: "ACME".to_owned(),
+        total: 120.0,
+    }
+}
+
+fn with_schemas() -> Capabilities {
+    Capabilities::none()
+        .with(Capability::JsonSchema)
+        .with(Capability::JsonMode)
+        .with(Capability::Tools)
+}
+
+fn transcript(requests: &[ChatRequest]) -> String {
+    let last = requests.last().unwrap();
+    last.messages()
+        .iter()
+        .map(|message| format!("{}: {}\n\n", message.role(), message.text()))
+        .collect()
+}
+
+#[tokio::test]
+async fn an_answer_comes_with_its_log() {
+    let reply = ChatResponse::new(USABLE).with_usage(Usage::new(30, 12));
+    let client = ScriptedClient::new([reply]);
+
+    let answered = Model::<Invoice>::typed(client)
+        .ask("Read it.")
+        .await
+        .unwrap();
+
+    assert_eq!(answered.value, invoice());
+    assert!(answered.repairs.is_empty());
+    assert_eq!(answered.log.spent.calls, 1);
+    assert_eq!(answered.log.spent.tokens(), 42);
+    assert_eq!(answered.log.rung, Rung::Text);
+    assert_eq!(answered.log.tries[0].reply, USABLE);
+}
+
+#[tokio::test]
+async fn what_does_not_fit_is_asked_for_again_with_place_and_reason() {
+    let client = Arc::new(ScriptedClient::new([
+        "ACME wants 120.",
+        "{\n\"vendor\": \"ACME\",\n\"total\": -1}",
+        USABLE,
+    ]));
+    let model = Model::<Invoice>::typed(Arc::clone(&client)).with_system("You read invoices.");
+
+    let answered = model.ask("Read this invoice.").await.unwrap();
+
+    assert_eq!(answered.value, invoice());
+    assert_snapshot!(transcript(&client.requests()));
+    assert_eq!(answered.log.tries.len(), 3);
+}
+
+#[tokio::test]
+async fn the_last_problem_is_in_the_error() {
+    let client = ScriptedClient::new(["no", "{}", "{\"vendor\": \"ACME\"}"]);
+    let error = Model::<Invoice>::typed(client)
+        .ask("Read it.")
+        .await
+        .unwrap_err();
+
+    assert_eq!(error.kind(), AskErrorKind::Unusable);
+    assert_eq!(error.problem().unwrap().kind(), AnswerProblemKind::Mismatch);
+    assert_eq!(error.tries().len(), 3);
+    assert_eq!(error.spent().calls, 3);
+    assert_snapshot!(error, @"no usable answer after 3 replies: line 1: `total` is missing; expected a number from 0");
+}
+
+#[tokio::test]
+async fn a_refused_form_is_replaced_by_the_next_one() {
+    let refusal = || {
+        LlmError::new(
+            LlmErrorKind::InvalidRequest,
+            "response_format is not supported",
+        )
+        .with_status(400)
+    };
+    let client = ScriptedClient::new([
+        Err(refusal()),
+        Err(refusal()),
+        Ok::<_, LlmError>(ChatResponse::new(USABLE)),
+        Ok(ChatResponse::new(USABLE)),
+    ]);
+    let client = Arc::new(client.with_capabilities(with_schemas()));
+    let model = Model::<Invoice>::typed(Arc::clone(&client));
+
+    let answered = model.ask("Read it.").await.unwrap();
+    assert_eq!(answered.value, invoice());
+    assert_eq!(answered.log.rung, Rung::Json);
+    assert_eq!(answered.log.refusals.len(), 2);
+
+    // The next answer starts with the form that was accepted.
+    model.ask("Read it.").await.unwrap();
+    let requests = client.requests();
+    let formats: Vec<_> = requests.iter().map(ChatRequest::format).collect();
+    assert!(
+        matches!(formats[0], Some(ReplyFormat::Schema { schema, .. }) if schema.contains("minimum"))
+    );
+    assert!(
+        matches!(formats[1], Some(ReplyFormat::Schema { schema, .. }) if !schema.contains("minimum"))
+    );
+    assert_eq!(formats[2], Some(&ReplyFormat::Json));
+    assert_eq!(formats[3], Some(&ReplyFormat::Json));
+}
+
+#[tokio::test]
+async fn a_check_complains_like_the_reader() {
+    let client = Arc::new(ScriptedClient::new([
+        USABLE,
+        "{\"vendor\": \"Bolt\", \"total\": 120}",
+        USABLE,
+    ]));
+    let known = |invoice: Invoice| async move {
+        if invoice.vendor == "ACME" {
+            Ok(())
+        } else {
+            Err(format!("there is no vendor `{}`", invoice.vendor))
+        }
+    };
+    let calls = std::sync::atomic::AtomicU32::new(0);
+    let model = Model::<Invoice>::typed(Arc::clone(&client))
+        .with_check(
+            move |_| match calls.fetch_add(1, std::sync::atomic::Ordering::Relaxed) {
+                0 => Err("the total includes the tax; expected it without".to_owned()),
+                _ => Ok(()),
+            },
+        )
+        .with_async_check(known);
+
+    let answered = model.ask("Read it.").await.unwrap();
+
+    assert_eq!(answered.value, invoice());
+    let complaints: Vec<_> = answered
+        .log
+        .tries
+        .iter()
+        .map(|one| one.complaint.as_deref())
+        .collect();
+    assert_eq!(
+        complaints,
+        [
+            Some("the total includes the tax; expected it without"),
+            Some("there is no vendor `Bolt`"),
+            None
+        ]
+    );
+}
+
+#[tokio::test]
+async fn a_reply_that_was_cut_off_is_not_an_answer() {
+    let cut = |text: &str| ChatResponse::new(text).with_finish_reason(FinishReason::Length);
+    let client = ScriptedClient::new([
+        cut("vendor: ACME\ntotal: 12"),
+        cut("{\"vendor\": \"ACME\", \"total\": 12"),
+        cut("{\"vendor\": \"ACME\", \"total\": 120}"),
+    ]);
+
+    let answered = Model::<Invoice>::typed(client)
+        .ask("Read it.")
+        .await
+        .unwrap();
+    assert_eq!(answered.value, invoice());
+    assert_eq!(answered.log.tries.len(), 3);
+}
+
+#[tokio::test]
+async fn the_allowance_limits_all_calls_together() {
+    let reply = |text: &str| ChatResponse::new(text).with_usage(Usage::new(300, 100));
+    let client = Arc::new(ScriptedClient::new([reply("no"), reply(USABLE)]));
+    let model =
+        Model::<Invoice>::typed(Arc::clone(&client)).with_allowance(Allowance::new(500, u64::MAX));
+
+    let error = model.ask("Read it.").await.unwrap_err();
+
+    assert_eq!(error.kind(), AskErrorKind::Limit);
+    assert_eq!(error.tries().len(), 1);
+    assert_snapshot!(error, @"the allowance is spent: too few tokens are left for another call");
+    assert!(client.requests()[0].max_tokens().unwrap() < 500);
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct Rate {
+    currency: String,
+}
+
+fn tools() -> Tools {
+    let rate = function(
+        "rate",
+        "Returns a rate of exchange.",
+        |rate: Rate| async move { Ok(format!("1 {} is 1.1 dollars", rate.currency)) },
+    );
+    Tools::new().with(rate).unwrap()
+}
+
+fn calls_rate() -> ChatResponse {
+    ChatResponse::new("").with_tool_calls([ToolCall::new(
+        "call_1",
+        "rate",
+        r#"{"currency": "euro"}"#,
+    )])
+}
+
+#[tokio::test]
+async fn tools_are_called_before_the_answer() {
+    let client = ScriptedClient::new([calls_rate(), ChatResponse::new(USABLE)]);
+    let client = Arc::new(client.with_capabilities(with_schemas()));
+
+    let answered = Model::<Invoice>::typed(Arc::clone(&client))
+        .with_tools(tools())
+        .ask("Read it.")
+        .await
+        .unwrap();
+
+    assert_eq!(answered.value, invoice());
+    assert_eq!(answered.log.spent.tool_calls, 1);
+    assert_eq!(answered.messages.len(), 3);
+    assert_eq!(answered.messages[1].text(), "1 euro is 1.1 dollars");
+}
+
+#[tokio::test]
+async fn the_rounds_of_tool_calls_are_bounded() {
+    let client = Arc::new(ScriptedClient::new(
+        std::iter::repeat_with(calls_rate).take(9),
+    ));
+    let model = Model::text(Arc::clone(&client))
+        .with_tools(tools())
+        .with_tool_rounds(2)
+        .with_asks_again(1);
+
+    let error = model.ask("How much?").await.unwrap_err();
+
+    assert_eq!(
+        error.problem().unwrap().kind(),
+        AnswerProblemKind::ToolCalls
+    );
+    assert!(client.requests().len() <= 5);
+    assert!(error.spent().tool_calls <= 3);
+}
+
+#[tokio::test]
+async fn a_text_answer_needs_no_form() {
+    let client = Arc::new(ScriptedClient::new(["<think>Hm.</think>\n\nHello."]));
+    let answered = Model::text(Arc::clone(&client))
+        .ask("Say hello.")
+        .await
+        .unwrap();
+
+    assert_eq!(answered.value, "Hello.");
+    assert_eq!(
+        client.requests()[0].messages().last().unwrap().text(),
+        "Say hello."
+    );
+}

@@ -1,0 +1,118 @@
+//! What servers and models read.
+
+use std::collections::BTreeMap;
+
+use cogwork_typed::AnswerReader;
+use insta::assert_snapshot;
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+/// A person in a résumé.
+#[derive(Deserialize, JsonSchema)]
+#[allow(dead_code, reason = "only described")]
+struct Person {
+    /// The full name.
+    name: String,
+    #[schemars(range(min = 0, max = 150))]
+    age: u8,
+    email: Option<String>,
+    #[serde(default)]
+    skills: Vec<Skill>,
+    contact: Contact,
+    employer: Option<Employer>,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[allow(dead_code, reason = "only described")]
+struct Skill {
+    name: String,
+    level: Level,
+}
+
+#[derive(Deserialize, JsonSchema)]
+enum Level {
+    /// Has read about it.
+    Beginner,
+    /// Uses it every day.
+    Expert,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(tag = "by", rename_all = "snake_case")]
+#[allow(dead_code, reason = "only described")]
+enum Contact {
+    Phone { number: String },
+    Mail { street: String, city: String },
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[allow(dead_code, reason = "only described")]
+struct Employer {
+    name: String,
+    manager: Option<Box<Employer>>,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[allow(dead_code, reason = "only described")]
+struct Flat {
+    name: String,
+    #[schemars(range(min = 1, max = 5))]
+    stars: u8,
+    note: Option<String>,
+    level: Level,
+    skills: Vec<Skill>,
+}
+
+fn json(schema: &str) -> serde_json::Value {
+    serde_json::from_str(schema).unwrap()
+}
+
+#[test]
+fn the_schema_of_a_nested_type_keeps_bounds_and_recursion() {
+    let reader = AnswerReader::<Person>::new();
+
+    assert_snapshot!(serde_json::to_string_pretty(&json(&reader.schema())).unwrap());
+    assert_eq!(reader.flat_schema(), None);
+}
+
+#[test]
+fn a_flat_schema_has_what_strict_servers_accept() {
+    let reader = AnswerReader::<Flat>::new();
+
+    assert_snapshot!(serde_json::to_string_pretty(&json(&reader.flat_schema().unwrap())).unwrap());
+    assert!(reader.schema().contains("\"maximum\":5"));
+}
+
+#[test]
+fn keys_keep_the_order_of_the_type() {
+    let schema = AnswerReader::<Flat>::new().flat_schema().unwrap();
+    let place = |name: &str| schema.find(&format!("\"{name}\":")).unwrap();
+
+    assert!(place("stars") < place("level"));
+}
+
+#[test]
+fn a_type_that_is_no_object_is_wrapped() {
+    let of = |schema: String| json(&schema)["properties"]["answer"].clone();
+
+    assert_eq!(
+        of(AnswerReader::<Vec<String>>::new().schema())["type"],
+        "array"
+    );
+    assert_eq!(of(AnswerReader::<f64>::new().schema())["type"], "number");
+    assert_eq!(
+        of(AnswerReader::<Level>::new().schema())["enum"][1],
+        "Expert"
+    );
+    assert_eq!(
+        AnswerReader::<BTreeMap<String, u8>>::new().flat_schema(),
+        None
+    );
+}
+
+#[test]
+fn the_keys_are_described_to_the_model() {
+    assert_snapshot!(AnswerReader::<Person>::new().description());
+    assert_snapshot!(AnswerReader::<Vec<Skill>>::new().description());
+    assert_snapshot!(AnswerReader::<bool>::new().description(), @"- answer (true or false)");
+}

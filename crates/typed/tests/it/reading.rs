@@ -1,0 +1,350 @@
+//! What is read from a reply, what is corrected, and what is refused.
+
+use std::collections::BTreeMap;
+
+use cogwork_typed::{AnswerProblemKind, AnswerReader};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+
+#[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
+struct Order {
+    customer: String,
+    item_count: u32,
+    total: f64,
+    paid: bool,
+    tags: Vec<String>,
+    note: Option<String>,
+    discount: Option<f64>,
+    state: OrderState,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+enum OrderState {
+    Open,
+    InTransit,
+    Done,
+}
+
+fn order() -> Order {
+    Order {
+        customer: "Ann".to_owned(),
+        item_count: 3,
+        total: 1234.5,
+        paid: true,
+        tags: vec!["new".to_owned()],
+        note: None,
+        discount: None,
+        state: OrderState::InTransit,
+    }
+}
+
+const JSON: &str = r#"{"customer": "Ann", "item_count": 3, "total": 1234.5, "paid": true, "tags": ["new"], "state": "in_transit"}"#;
+
+fn read<T: JsonSchema + DeserializeOwned>(text: &str) -> Result<(T, Vec<String>), String> {
+    match AnswerReader::<T>::new().read(text) {
+        Ok(read) => Ok((
+            read.value,
+            read.repairs.iter().map(ToString::to_string).collect(),
+        )),
+        Err(problem) => Err(problem.to_string()),
+    }
+}
+
+/// Reads an order that differs from the usual one in a part, and returns the repairs.
+fn repairs(part: &str, other: &str) -> Vec<String> {
+    let text = JSON.replace(part, other);
+    assert_ne!(text, JSON);
+
+    let (value, repairs) = read::<Order>(&text).unwrap();
+    assert_eq!(value, order(), "{text}");
+    repairs
+}
+
+fn refusal(part: &str, other: &str) -> String {
+    let text = JSON.replace(part, other);
+    assert_ne!(text, JSON);
+    read::<Order>(&text).unwrap_err()
+}
+
+#[test]
+fn a_valid_answer_is_read_without_a_repair() {
+    assert_eq!(read(JSON), Ok((order(), Vec::new())));
+}
+
+#[test]
+fn an_answer_is_found_wherever_models_put_it() {
+    let pretty = JSON.replace(", \"", ",\n  \"");
+    for reply in [
+        format!("```json\n{pretty}\n```"),
+        format!("Sure! Here it is:\n\n```\n{JSON}\n```\nAnything else?"),
+        format!("Sure: {JSON} I hope this helps [1]."),
+        format!("<think>\n{{\"customer\": \"Bob\"}} no.\n</think>\n{JSON}"),
+        format!("{{see below}}\n{JSON}"),
+        format!("\u{feff}{JSON}"),
+        format!("[{JSON}]"),
+        format!("{{\"order\": {JSON}}}"),
+        format!("```json\n{{\"customer\": \"…\"}}\n```\nFilled in:\n```json\n{JSON}\n```"),
+    ] {
+        let read = read::<Order>(&reply);
+        assert_eq!(read.map(|(value, _)| value), Ok(order()), "{reply}");
+    }
+}
+
+#[test]
+fn an_answer_in_yaml_is_read() {
+    let yaml = "customer: Ann\nitem_count: 3\ntotal: 1234.5\npaid: yes\ntags:\n  - new\nnote: null\nstate: in_transit\n";
+    for reply in [
+        yaml.to_owned(),
+        format!("```yaml\n{yaml}```"),
+        format!("Here it is:\n\n{yaml}"),
+    ] {
+        let (value, repairs) = read::<Order>(&reply).unwrap();
+        assert_eq!(value, order());
+        assert!(
+            repairs[0].ends_with("read YAML in place of JSON"),
+            "{repairs:?}"
+        );
+    }
+}
+
+#[test]
+fn a_part_with_one_meaning_is_corrected_and_reported() {
+    insta::assert_debug_snapshot!([
+        repairs("t\": 3", "t\": \"3\""),
+        repairs("t\": 3", "t\": 3.0"),
+        repairs("1234.5", "\"1,234.50\""),
+        repairs("1234.5", "\"1.234,5\""),
+        repairs("true", "\"Yes\""),
+        repairs("true", "True"),
+        repairs("[\"new\"]", "\"new\""),
+        repairs("\"Ann\"", "[\"Ann\"]"),
+        repairs("\"in_transit\"", "\"In Transit\""),
+        repairs("\"in_transit\"", "\"IN-TRANSIT\""),
+        repairs("item_count", "itemCount"),
+        repairs("item_count", "Item Count"),
+        repairs("\"state\"", "\"discount\": \"None\", \"state\""),
+        repairs("\"state\"", "\"discount\": \"\", \"state\""),
+        repairs("\"state\"", "\"colour\": \"red\", \"state\""),
+        repairs("{", "{\"customer\": \"Ann\", "),
+        repairs(", \"total\"", " \"total\""),
+        repairs(
+            "\"in_transit\"}",
+            "\"in_transit\", \"note\": null, \"discount\": null, \"note\": null}"
+        ),
+    ]);
+}
+
+#[test]
+fn what_is_ambiguous_or_wrong_is_refused_with_its_place() {
+    insta::assert_debug_snapshot!([
+        refusal("1234.5", "\"1,234\""),
+        refusal("1234.5", "\"$5\""),
+        refusal("1234.5", "\"five\""),
+        refusal("t\": 3", "t\": 3.5"),
+        refusal("t\": 3", "t\": -3"),
+        refusal("true", "1"),
+        refusal("true", "\"maybe\""),
+        refusal("[\"new\"]", "\"new, old\""),
+        refusal("[\"new\"]", "[\"new\", {}]"),
+        refusal("\"in_transit\"", "\"lost\""),
+        refusal("\"customer\": \"Ann\", ", ""),
+        refusal("{", "{\"customer\": \"Bob\", "),
+        refusal("{", "{\"itemCount\": 4, "),
+        refusal("1234.5", ""),
+        refusal("\"Ann\"", "\"Ann \"the hat\" Lee\""),
+        refusal("[\"new\"], \"state\": \"in_transit\"}", "[\"new\""),
+        refusal(", \"state\": \"in_transit\"}", ""),
+        refusal("}", ""),
+    ]);
+}
+
+#[test]
+fn the_place_is_the_line_of_the_reply() {
+    let reply = "Here:\n```json\n{\n  \"customer\": \"Ann\",\n  \"item_count\": \"many\"\n}\n```";
+    let problem = AnswerReader::<Order>::new().read(reply).unwrap_err();
+
+    assert_eq!(problem.line(), 5);
+    assert_eq!(problem.pointer(), "/item_count");
+    assert_eq!(
+        problem.message(),
+        "found the text \"many\"; expected an integer from 0"
+    );
+}
+
+#[test]
+fn a_refusal_of_the_model_is_one() {
+    for reply in [
+        "I'm sorry, but I can't help with that.",
+        "I cannot assist with this request.",
+    ] {
+        let problem = AnswerReader::<Order>::new().read(reply).unwrap_err();
+        assert_eq!(problem.kind(), AnswerProblemKind::Declined);
+    }
+
+    let problem = AnswerReader::<Order>::new().read(" \n").unwrap_err();
+    assert_eq!(problem.kind(), AnswerProblemKind::Empty);
+}
+
+#[test]
+fn types_that_are_no_objects_are_wrapped() {
+    assert_eq!(
+        read::<Vec<u8>>("{\"answer\": [1, 2]}"),
+        Ok((vec![1, 2], Vec::new()))
+    );
+    assert_eq!(read::<Vec<u8>>("[1, 2]"), Ok((vec![1, 2], Vec::new())));
+    assert_eq!(read::<u8>("{\"answer\": 7}"), Ok((7, Vec::new())));
+    assert_eq!(read::<u8>("7").unwrap().0, 7);
+    assert_eq!(read::<u8>("**7**").unwrap().0, 7);
+    assert_eq!(read::<u8>("The answer is: 7").unwrap().0, 7);
+    assert_eq!(read::<bool>("Yes.").unwrap().0, true);
+    assert_eq!(
+        read::<OrderState>("`In transit`").unwrap().0,
+        OrderState::InTransit
+    );
+    assert_eq!(
+        read::<Option<u8>>("{\"answer\": null}"),
+        Ok((None, Vec::new()))
+    );
+    assert_eq!(
+        read::<String>("{\"answer\": \"so\"}"),
+        Ok(("so".to_owned(), Vec::new()))
+    );
+    assert_eq!(
+        read::<(u8, String)>("[1, \"a\"]").unwrap().0,
+        (1, "a".to_owned())
+    );
+
+    let map: BTreeMap<String, u8> = [("a".to_owned(), 1)].into();
+    assert_eq!(
+        read("{\"answer\": {\"a\": 1}}"),
+        Ok((map.clone(), Vec::new()))
+    );
+    assert_eq!(read::<BTreeMap<String, u8>>("{\"a\": 1}").unwrap().0, map);
+}
+
+#[derive(Debug, PartialEq, Deserialize, JsonSchema)]
+enum Shape {
+    Point,
+    Circle { radius: f64 },
+    Box(Box<Shape>),
+}
+
+#[derive(Debug, PartialEq, Deserialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "camelCase")]
+enum Event {
+    LogIn { user_name: String },
+    LogOut,
+}
+
+#[derive(Debug, PartialEq, Deserialize, JsonSchema)]
+#[serde(untagged)]
+enum Amount {
+    Count(u32),
+    Text(String),
+}
+
+#[test]
+fn enums_with_data_are_read() {
+    assert_eq!(
+        read::<Shape>("{\"answer\": \"point\"}").unwrap().0,
+        Shape::Point
+    );
+    assert_eq!(
+        read::<Shape>("{circle: {radius: '2'}}").unwrap().0,
+        Shape::Circle { radius: 2.0 }
+    );
+    assert_eq!(
+        read::<Shape>("{\"answer\": {\"Box\": {\"Box\": \"Point\"}}}")
+            .unwrap()
+            .0,
+        Shape::Box(Box::new(Shape::Box(Box::new(Shape::Point)))),
+    );
+    assert_eq!(
+        read::<Event>("{\"kind\": \"log_in\", \"userName\": \"Ann\"}")
+            .unwrap()
+            .0,
+        Event::LogIn {
+            user_name: "Ann".to_owned()
+        },
+    );
+    assert_eq!(
+        read::<Event>("{\"kind\": \"logOut\"}").unwrap().0,
+        Event::LogOut
+    );
+    assert_eq!(
+        read::<Amount>("{\"answer\": 3}").unwrap().0,
+        Amount::Count(3)
+    );
+    assert_eq!(
+        read::<Amount>("{\"answer\": \"3\"}").unwrap().0,
+        Amount::Text("3".to_owned())
+    );
+}
+
+#[derive(Debug, PartialEq, Deserialize, JsonSchema)]
+struct Liberal {
+    #[serde(alias = "title")]
+    name: String,
+    #[serde(default = "seven")]
+    count: u8,
+    #[serde(flatten)]
+    rest: BTreeMap<String, serde_json::Value>,
+}
+
+fn seven() -> u8 {
+    7
+}
+
+#[test]
+fn the_type_itself_decides_what_it_accepts() {
+    let (value, _) = read::<Liberal>("{\"title\": \"a\", \"count\": null, \"x\": [1]}").unwrap();
+
+    assert_eq!(value.name, "a");
+    assert_eq!(value.count, 7);
+    assert_eq!(value.rest["x"], serde_json::json!([1]));
+}
+
+/// Alternatives inside alternatives don't take exponential time.
+#[test]
+fn the_work_is_bounded() {
+    use cogwork_read::measure;
+
+    #[derive(Debug, Deserialize, JsonSchema)]
+    #[serde(untagged)]
+    #[allow(dead_code, reason = "only read")]
+    enum Deep {
+        A { a: Box<Deep>, x: u8 },
+        B { a: Box<Deep>, y: u8 },
+        C { a: Box<Deep>, z: u8 },
+        End(u8),
+    }
+
+    let nested = |depth: usize| format!("{}\"end\"{}", "{\"a\": ".repeat(depth), "}".repeat(depth));
+    let work =
+        |depth: usize| measure(|| AnswerReader::<Deep>::new().read(&nested(depth)).is_err()).1;
+
+    assert!(
+        work(40) < 8 * work(10) + 20_000,
+        "{} {}",
+        work(10),
+        work(40)
+    );
+}
+
+#[derive(Debug, PartialEq, Deserialize, JsonSchema)]
+struct Pair {
+    left: Vec<u8>,
+    right: String,
+}
+
+/// Only an optional part can be missing without notice.
+#[test]
+fn a_missing_bracket_is_added_if_every_part_is_there() {
+    let (pair, repairs) = read::<Pair>("{\"left\": [1], \"right\": \"a\"").unwrap();
+
+    assert_eq!(pair.right, "a");
+    assert_eq!(repairs, ["line 1: closed the brackets"]);
+    assert!(read::<Pair>("{\"right\": \"a\", \"left\": [1").is_err());
+}
