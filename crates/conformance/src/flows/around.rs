@@ -20,7 +20,7 @@ fn items_of(world: &World, inner: Inner) -> Built {
     let each = Each::at_most(
         2,
         inner(world)?,
-        |all: &State| all.iter().map(|n| vec![*n]).collect(),
+        |all: &State| all.iter().map(|n| vec![*n]).collect::<Vec<_>>(),
         |all, items: Vec<State>| *all = items.concat(),
     );
     Flow::builder("items")
@@ -36,7 +36,7 @@ fn branches_of(world: &World, inner: Inner) -> Built {
         .branch(
             "right",
             inner(world)?,
-            |all: &State| all.iter().map(|n| n + 1).collect(),
+            |all: &State| all.iter().map(|n| n + 1).collect::<State>(),
             |all, right: State| all.extend(right),
         );
     Flow::builder("branches")

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use cogwork_flow::journal::Unrecorded;
-use cogwork_flow::{Action, Backoff, Batch, BoxError, Flow, Node, from_fn, from_phases};
+use cogwork_flow::{Action, Backoff, Batch, BoxError, Flow, Node, from_exec, from_fn, from_phases};
 
 use super::{Built, HOUR, SHORT, UNLUCKY};
 use crate::State;
@@ -56,25 +56,16 @@ async fn made(world: World, n: u64, does: Does) -> Result<Made, String> {
     Ok((call.step, n))
 }
 
-/// A node that makes one call, over a number.
+/// A node of a batch that makes one call.
 pub(super) fn of_number(
     world: &World,
     does: Does,
 ) -> impl Node<u64, Prep = u64, Exec = Made, Error = String> + use<> {
-    let calling = world.clone();
-    let using = world.clone();
-
-    from_phases(
-        |n: &mut u64| *n,
-        move |n: u64| made(calling.clone(), n, does),
-        move |n: &mut u64, (step, value): Made| {
-            using.uses(&step);
-            *n = value;
-        },
-    )
+    let world = world.clone();
+    from_exec(move |n: u64| made(world.clone(), n, does))
 }
 
-/// The same, over the first of the numbers.
+/// A node that makes one call, over the first of the numbers.
 pub(super) fn of_first(
     world: &World,
     does: Does,
@@ -85,7 +76,7 @@ pub(super) fn of_first(
     from_phases(
         |all: &mut State| first(all),
         move |n: u64| made(calling.clone(), n, does),
-        move |all: &mut State, (step, value): Made| {
+        move |all: &mut State, _, (step, value): Made| {
             using.uses(&step);
             set_first(all, value);
         },
@@ -114,8 +105,17 @@ fn single(world: &World, node: impl Node<State> + 'static) -> Built {
 }
 
 /// A batch, two items at a time, and a call after it.
-fn batch(world: &World, node: impl Node<u64> + 'static) -> Built {
-    let batch = Batch::at_most(2, node, State::clone, |all, done| *all = done);
+fn batch(world: &World, node: impl Node<u64, Exec = Made> + 'static) -> Built {
+    let using = world.clone();
+    let join = move |all: &mut State, outcomes: Vec<Made>| {
+        let values = outcomes.into_iter().map(|(step, value)| {
+            using.uses(&step);
+            value
+        });
+        *all = values.collect();
+    };
+
+    let batch = Batch::at_most(2, node, State::clone, join);
     Flow::builder("batch")
         .start("work")
         .batch("work", batch)
@@ -147,7 +147,7 @@ pub(super) fn a_loop(world: &World) -> Built {
     let node = from_phases(
         |all: &mut State| first(all),
         move |n: u64| made(calling.clone(), n, double),
-        move |all: &mut State, (step, value): Made| {
+        move |all: &mut State, _, (step, value): Made| {
             using.uses(&step);
             set_first(all, value);
             again_below_50(all)
@@ -224,8 +224,8 @@ pub(super) fn an_empty_batch(world: &World) -> Built {
     let none = Batch::at_most(
         2,
         of_number(world, double),
-        |_: &State| Vec::new(),
-        |all, done| all.extend(done),
+        |_: &State| Vec::<u64>::new(),
+        |all, outcomes| all.extend(outcomes.into_iter().map(|(_, value)| value)),
     );
     Flow::builder("empty")
         .start("none")
@@ -243,7 +243,7 @@ pub(super) fn an_unrecorded_step(world: &World) -> Built {
     let open = from_phases(
         |all: &mut State| first(all),
         |n: u64| async move { Ok::<_, BoxError>(Unrecorded(n + 1)) },
-        |all: &mut State, Unrecorded(n): Unrecorded<u64>| set_first(all, n),
+        |all: &mut State, _, Unrecorded(n): Unrecorded<u64>| set_first(all, n),
     );
     Flow::builder("unrecorded")
         .start("open")
@@ -259,7 +259,7 @@ pub(super) fn an_unrecorded_step(world: &World) -> Built {
 pub(super) fn a_post_that_fails(world: &World) -> Built {
     let check = from_fn(|all: &mut State| {
         if first(all) == 26 {
-            Err("26 is twice 13")
+            Err("26 is twice 13".into())
         } else {
             Ok(())
         }
@@ -287,7 +287,7 @@ pub(super) fn a_batch_with_retries(world: &World) -> Built {
 
 pub(super) fn a_fallback(world: &World) -> Built {
     let node = of_number(world, unless_13).retry(three());
-    batch(world, node.fallback(|n, _| Ok((String::new(), n + 1000))))
+    batch(world, node.fallback(async |n, _| Ok((String::new(), n + 1000))))
 }
 
 pub(super) fn a_timeout(world: &World) -> Built {
@@ -296,7 +296,7 @@ pub(super) fn a_timeout(world: &World) -> Built {
 
 pub(super) fn a_timeout_that_expires(world: &World) -> Built {
     let node = of_first(world, slow_with_13).timeout(SHORT);
-    single(world, node.fallback(|n, _| Ok((String::new(), n + 1000))))
+    single(world, node.fallback(async |n, _| Ok((String::new(), n + 1000))))
 }
 
 /// A small outcome, then one of so many bytes, then another small one.
@@ -313,7 +313,7 @@ pub(crate) fn large_value(world: &World, bytes: usize) -> Built {
                     Ok::<_, BoxError>((call.step, "x".repeat(bytes)))
                 }
             },
-            move |all: &mut State, (step, text): (String, String)| {
+            move |all: &mut State, (), (step, text): (String, String)| {
                 using.uses(&step);
                 all.push(text.len() as u64);
             },

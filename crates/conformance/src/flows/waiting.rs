@@ -58,7 +58,7 @@ fn around(world: &World, ask: Wait<State>, is_limited: bool) -> Built {
 
     builder
         .node("late", from_fn(|all: &mut State| all.push(1000)))
-        .edge("ask", Wait::<State>::TIMED_OUT, "late")
+        .edge("ask", Action::TIMED_OUT, "late")
         .edge("late", Action::DEFAULT, "after")
         .build()
 }
@@ -111,7 +111,7 @@ pub(super) fn waits_of_items(world: &World) -> Built {
     let each = Each::at_most(
         3,
         item,
-        |all: &State| all.iter().map(|n| vec![*n]).collect(),
+        |all: &State| all.iter().map(|n| vec![*n]).collect::<Vec<_>>(),
         |all, items: Vec<State>| *all = items.concat(),
     );
 

@@ -18,7 +18,7 @@ fn flow<S: Send + 'static>() -> Flow<S> {
         from_phases(
             |_: &mut S| (),
             |()| async { Ok::<_, BoxError>(()) },
-            |_: &mut S, ()| Action::DEFAULT,
+            |_: &mut S, (), ()| Action::DEFAULT,
         )
     };
 
@@ -175,7 +175,7 @@ async fn the_state_is_recorded_before_anything_else_that_a_run_does() {
         .start("fail")
         .node(
             "fail",
-            cogwork_flow::from_fn(|_: &mut u32| Err::<(), _>("no luck")),
+            cogwork_flow::from_fn(|_: &mut u32| Err::<(), _>("no luck".into())),
         )
         .end("fail", "default")
         .build()
