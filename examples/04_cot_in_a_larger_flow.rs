@@ -11,7 +11,7 @@
 use std::error::Error;
 
 use cogwork::cot::{ChainOfThought, Reasoning};
-use cogwork::flow::{Action, Flow, Node, from_fn};
+use cogwork::flow::{Action, BoxError, Flow, Node, from_fn};
 use cogwork_examples::RuleBasedClient;
 
 /// The state of the program. Each reasoner only sees its own part.
@@ -32,7 +32,7 @@ fn number(reasoning: &Reasoning) -> Result<f64, String> {
         .map_err(|_| format!("no number in the conclusion `{conclusion}`"))
 }
 
-fn ask_price(trip: &mut Trip) -> Result<(), String> {
+fn ask_price(trip: &mut Trip) -> Result<(), BoxError> {
     let distance = number(&trip.distance)?;
     let share = if trip.discount { "75% of " } else { "" };
     trip.price = Reasoning::new(format!("What is {share}({distance} * 0.2 + 6)?"));
@@ -43,7 +43,7 @@ fn ask_price(trip: &mut Trip) -> Result<(), String> {
 const AFFORDABLE: Action = Action::from_static("affordable");
 const TOO_DEAR: Action = Action::from_static("too dear");
 
-fn compare(trip: &mut Trip) -> Result<Action, String> {
+fn compare(trip: &mut Trip) -> Result<Action, BoxError> {
     let price = number(&trip.price)?;
     println!("price {price}, budget {}", trip.budget);
     Ok(if price <= trip.budget {
@@ -53,7 +53,7 @@ fn compare(trip: &mut Trip) -> Result<Action, String> {
     })
 }
 
-fn report(trip: &mut Trip) -> Result<(), String> {
+fn report(trip: &mut Trip) -> Result<(), BoxError> {
     let distance = number(&trip.distance)?;
     let price = number(&trip.price)?;
     let thoughts = trip.distance.thoughts().len() + trip.price.thoughts().len();

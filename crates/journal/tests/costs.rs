@@ -62,7 +62,7 @@ fn flow() -> Flow<u32> {
             let text = Arc::clone(&text);
             async move { Ok::<_, io::Error>(text) }
         },
-        |left: &mut u32, _: Arc<str>| {
+        |left: &mut u32, (), _: Arc<str>| {
             *left -= 1;
             Action::from_static(if *left == 0 { "stop" } else { "again" })
         },

@@ -135,7 +135,7 @@ async fn a_run_is_a_span_around_those_of_its_steps() {
 
 #[tokio::test(start_paused = true)]
 async fn a_failure_is_an_error_in_the_step_that_failed() {
-    let unlucky = from_fn(|_: &mut u32| Err::<(), _>("13 is unlucky"));
+    let unlucky = from_fn(|_: &mut u32| Err::<(), _>("13 is unlucky".into()));
     let inner = Flow::builder("inner")
         .start("fail")
         .node("fail", unlucky)
