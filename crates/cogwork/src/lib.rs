@@ -92,7 +92,7 @@ pub use cogwork_llm::async_trait;
 /// use cogwork::prelude::*;
 /// ```
 pub mod prelude {
-    pub use cogwork_flow::{Action, Backoff, Flow, Node, from_fn, from_phases};
+    pub use cogwork_flow::{Action, Backoff, Flow, Node, from_fn, from_phases, from_phases_with};
     pub use cogwork_llm::{ChatRequest, ChatResponse, LlmClient, LlmError, Message, async_trait};
     pub use cogwork_plan::{Plan, Status, Step};
 

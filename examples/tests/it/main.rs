@@ -3,6 +3,7 @@
 mod program;
 mod support;
 
+mod cookbook;
 mod links;
 mod names;
 mod outputs;

@@ -81,7 +81,7 @@ fn session(name: &str, starts: &[&[&str]]) -> String {
     shown.collect::<String>().trim_end().to_owned()
 }
 
-fn check(file: &str) {
+pub(crate) fn check(file: &str) {
     check_session(file, &[]);
 }
 
@@ -89,9 +89,10 @@ fn check(file: &str) {
 fn check_session(file: &str, starts: &[&[&str]]) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(file);
     let name = file
-        .split_once('_')
-        .and_then(|(_, rest)| rest.strip_suffix(".rs"))
-        .expect("NN_name.rs");
+        .strip_prefix("cookbook/")
+        .or_else(|| file.split_once('_').map(|(_, name)| name))
+        .and_then(|name| name.strip_suffix(".rs"))
+        .expect("NN_name.rs or cookbook/name.rs");
     let source = fs::read_to_string(&path).expect("the example can be read");
     let (before, rest) = source
         .split_once(BEGIN)
