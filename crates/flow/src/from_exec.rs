@@ -19,8 +19,8 @@ use crate::{Action, Node};
 pub fn from_exec<I, X, F, E>(exec: F) -> FromExec<F>
 where
     I: Clone + Send + Sync,
-    F: Fn(I) -> E + Send + Sync,
-    E: Future<Output = X> + Send,
+    F: Fn(I) -> E + Send + Sync,  // To use a client: `from_exec_with`.
+    E: Future<Output = X> + Send, // `async |item| …`
     X: Outcome,
 {
     FromExec { exec }
@@ -44,7 +44,7 @@ where
     C: Clone + Send + Sync,
     I: Clone + Send + Sync,
     F: Fn(C, I) -> E + Send + Sync,
-    E: Future<Output = X> + Send,
+    E: Future<Output = X> + Send, // `async |value, item| …`
     X: Outcome,
 {
     from_exec(move |item| exec(value.clone(), item))

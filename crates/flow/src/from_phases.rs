@@ -36,8 +36,8 @@ pub fn from_phases<S, P, X, R, A, Prep, Exec, E>(
 ) -> FromPhases<S, Prep, Exec, R>
 where
     Prep: Fn(&mut S) -> P + Send + Sync,
-    Exec: Fn(P) -> E + Send + Sync,
-    E: Future<Output = X> + Send,
+    Exec: Fn(P) -> E + Send + Sync, // To use a client: `from_phases_with`.
+    E: Future<Output = X> + Send,   // `async |input| …`
     R: Fn(&mut S, P, X::Value) -> A + Send + Sync,
     P: Clone + Send + Sync,
     X: Outcome,
@@ -88,7 +88,7 @@ where
     C: Clone + Send + Sync,
     Prep: Fn(&mut S) -> P + Send + Sync,
     Exec: Fn(C, P) -> E + Send + Sync,
-    E: Future<Output = X> + Send,
+    E: Future<Output = X> + Send, // `async |value, input| …`
     R: Fn(&mut S, P, X::Value) -> A + Send + Sync,
     P: Clone + Send + Sync,
     X: Outcome,
@@ -99,9 +99,10 @@ where
 
 /// The result of an `exec` closure, with its two types as associated types.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is not what the work of a node may answer",
+    message = "the closure for `exec` cannot return `{Self}`",
     label = "expected `Result<_, E>`, with an error `E` that is `Send + Sync`",
-    note = "`cogwork_flow::BoxError` is such an error; `Box<dyn std::error::Error>` is not"
+    note = "`cogwork_flow::BoxError` is such an error; `Box<dyn std::error::Error>` is not",
+    note = "if `exec` cannot fail: return `Ok::<_, std::convert::Infallible>(…)`"
 )]
 pub trait Outcome {
     /// The outcome.

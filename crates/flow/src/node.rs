@@ -168,8 +168,8 @@ pub trait Node<S>: Send + Sync {
     where
         Self: Sized,
         Self::Prep: Clone,
-        F: Fn(Self::Prep, Self::Error) -> R + Send + Sync,
-        R: Future<Output = Result<Self::Exec, BoxError>> + Send,
+        F: Fn(Self::Prep, Self::Error) -> R + Send + Sync, // To use a client: `fallback_with`.
+        R: Future<Output = Result<Self::Exec, BoxError>> + Send, // `async |input, error| …`
     {
         Fallback::new(self, rescue)
     }

@@ -12,7 +12,7 @@
 //! async fn main() -> Result<(), Box<dyn std::error::Error>> {
 //!     let charge = from_phases(
 //!         |order: &mut Vec<u32>| order.iter().sum(),
-//!         |amount| async move { Ok::<_, std::io::Error>(format!("paid {amount}")) },
+//!         |amount: u32| async move { Ok::<_, std::io::Error>(format!("paid {amount}")) },
 //!         |order, _, _receipt| order.clear(),
 //!     );
 //!     let flow = Flow::builder("shop")

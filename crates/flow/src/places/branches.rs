@@ -75,7 +75,7 @@ impl<S: 'static> Branches<S> {
     where
         T: Send + 'static,
         R: IntoResult<T>,
-        J: IntoResult<()>,
+        J: IntoResult<()>, // To choose the action: `with_post`.
     {
         let split = move |state: &S| split(state).into_result();
         let join = move |state: &mut S, part| join(state, part).into_result();

@@ -7,9 +7,16 @@
 
 use std::fmt;
 use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 
-use cogwork_flow::{Action, BoxError, Flow, Node, Phase, from_fn, from_phases};
+use cogwork_flow::{
+    Action, Backoff, Batch, BoxError, Flow, Node, Phase, from_exec_with, from_fn, from_phases,
+    from_phases_with,
+};
 use insta::assert_snapshot;
+use tokio::time::Instant;
 
 /// A flow of one node that declares `default` and `other`.
 fn flow(node: impl Node<i32> + 'static) -> Flow<i32> {
@@ -204,4 +211,70 @@ fn nodes_of_closures_show_what_they_declare() {
         format!("{node:?}"),
         r#"FromPhases { actions: ["default"], .. }"#
     );
+}
+
+#[tokio::test]
+async fn post_may_fail_and_sees_what_prep_made() {
+    let node = from_phases(
+        |text: &mut String| text.clone(),
+        async |text| Ok::<_, BoxError>(text.len()),
+        |text, before, length| {
+            let number: usize = before.parse()?;
+            *text = format!("{number} has {length} digits");
+            Ok(())
+        },
+    );
+    let flow = Flow::from_node("digits", node).unwrap();
+
+    let mut text = "120".to_owned();
+    flow.run(&mut text).await.unwrap();
+    assert_eq!(text, "120 has 3 digits");
+
+    let error = flow.run(&mut "x".to_owned()).await.unwrap_err();
+    assert_eq!(error.phase(), Some(Phase::Post));
+    assert!(error.downcast_ref::<std::num::ParseIntError>().is_some());
+}
+
+/// Each attempt gets a clone of its own.
+#[tokio::test(start_paused = true)]
+async fn a_value_is_passed_to_each_attempt() {
+    let calls = Arc::new(AtomicUsize::new(0));
+    let count = async |calls: Arc<AtomicUsize>, n: usize| {
+        let call = calls.fetch_add(1, Ordering::SeqCst) + 1;
+        if call.is_multiple_of(3) {
+            Ok(n + call)
+        } else {
+            Err("not yet")
+        }
+    };
+
+    let phases = from_phases_with(
+        Arc::clone(&calls),
+        |n: &mut usize| *n,
+        count,
+        |n, _, sum| *n = sum,
+    );
+    let phases = phases.retry(Backoff::fixed::<3>(Duration::from_secs(1)));
+    let started = Instant::now();
+    let mut n = 10;
+    Flow::from_node("count", phases)
+        .unwrap()
+        .run(&mut n)
+        .await
+        .unwrap();
+    assert_eq!((n, started.elapsed().as_secs()), (13, 2));
+
+    let exec = from_exec_with(calls, count).retry(Backoff::fixed::<3>(Duration::from_secs(1)));
+    let batch = Batch::in_turn(
+        exec,
+        |n: &usize| vec![*n; 2],
+        |n, sums| *n = sums[0] + sums[1],
+    );
+    let flow = Flow::builder("sum")
+        .batch("count", batch)
+        .chain(["count"])
+        .build()
+        .unwrap();
+    flow.run(&mut n).await.unwrap();
+    assert_eq!(n, 13 + 6 + 13 + 9);
 }

@@ -9,7 +9,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use cogwork_flow::{Action, Backoff, Branches, Each, Flow, Node, from_fn, from_phases};
+use cogwork_flow::{
+    Action, Backoff, Batch, BoxError, Branches, Each, Flow, Node, from_exec, from_fn, from_phases,
+};
 use tokio::time::{Instant, sleep};
 
 /// Sleeps for its number of milliseconds, fails on 13, then doubles the number.
@@ -496,4 +498,90 @@ fn items_and_branches_are_drawn_as_boxes() {
         end
         n0 -->|"default"| end0(((end)))
     "#);
+}
+
+/// A batch, an `Each` and branches over a list, each of which chooses its edge.
+fn chooses() -> [Flow<Vec<i32>>; 3] {
+    let same = || from_exec(async |n: i32| Ok::<_, BoxError>(n));
+    let split = |all: &Vec<i32>| match all.as_slice() {
+        [] => Err("there is nothing to split".into()),
+        all => Ok(all.to_vec()),
+    };
+    let choose = |sum: i32| match sum {
+        13 => Err("13 is unlucky".into()),
+        ..0 => Ok("negative"),
+        _ => Ok("positive"),
+    };
+    let join = move |_: &mut Vec<i32>, all: Vec<i32>| choose(all.iter().sum());
+
+    let both = ["negative", "positive"];
+    let batch = Batch::at_most(2, same(), split, join).with_actions(both);
+    let each = Each::at_most(2, Flow::from_node("n", same()).unwrap(), split, join);
+    let branches = Branches::new()
+        .branch(
+            "all",
+            Flow::from_node("n", from_fn(|_: &mut Vec<i32>| ())).unwrap(),
+            split,
+            |_, _| (),
+        )
+        .with_post(move |all| choose(all.iter().sum()));
+
+    let flow = || {
+        Flow::builder("f")
+            .start("p")
+            .end("p", "negative")
+            .end("p", "positive")
+    };
+    [
+        flow().batch("p", batch).build().unwrap(),
+        flow().each("p", each.with_actions(both)).build().unwrap(),
+        flow()
+            .branches("p", branches.with_actions(both))
+            .build()
+            .unwrap(),
+    ]
+}
+
+#[tokio::test]
+async fn places_of_many_items_choose_the_edge_and_may_fail() {
+    for flow in chooses() {
+        for (mut all, expected) in [(vec![-1, -2], "negative"), (vec![1, 2], "positive")] {
+            assert_eq!(flow.run(&mut all).await.unwrap().action.as_str(), expected);
+        }
+
+        let split = flow.run(&mut vec![]).await.unwrap_err();
+        assert_eq!(
+            split.to_string(),
+            "flow `f`, node `p`: prep failed: there is nothing to split"
+        );
+        let join = flow.run(&mut vec![6, 7]).await.unwrap_err();
+        assert_eq!(
+            join.to_string(),
+            "flow `f`, node `p`: post failed: 13 is unlucky"
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_branch_that_cannot_be_stored_is_an_error() {
+    let work = || Flow::from_node("n", from_fn(|_: &mut i32| ())).unwrap();
+    let branches = Branches::new()
+        .branch("stored", work(), |n: &i32| *n, |n, one| *n += one)
+        .branch(
+            "refused",
+            work(),
+            |n| *n,
+            |_, _| Err("no room for it".into()),
+        );
+    let flow = Flow::builder("f")
+        .branches("p", branches)
+        .chain(["p"])
+        .build()
+        .unwrap();
+
+    let error = flow.run(&mut 1).await.unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "flow `f`, node `p`: post failed: no room for it"
+    );
 }

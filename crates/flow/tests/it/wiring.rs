@@ -377,3 +377,83 @@ fn many_labels_are_checked_and_collected() {
             .eq(labels().map(Action::new))
     );
 }
+
+#[tokio::test]
+async fn a_chain_is_a_start_edges_and_an_end() {
+    let add = |name: &'static str| from_fn(move |names: &mut Vec<&str>| names.push(name));
+    let flow = Flow::builder("f")
+        .node("b", add("b"))
+        .node("a", add("a"))
+        .node("c", add("c"))
+        .chain(["a", "b", "c"])
+        .build()
+        .unwrap();
+
+    let mut names = Vec::new();
+    let ended = flow.run(&mut names).await.unwrap();
+    assert_eq!(names, ["a", "b", "c"]);
+    assert_eq!((ended.action, ended.steps), (Action::DEFAULT, 3));
+
+    let one = Flow::builder("f").node("a", add("a")).chain(["a"]);
+    assert_eq!(one.build().unwrap().actions(), [Action::DEFAULT]);
+}
+
+#[test]
+fn a_chain_is_checked_like_its_edges() {
+    let none: [&str; 0] = [];
+    assert_snapshot!(refused(flow().node("a", does(&["default"])).chain(none)), @"flow `f` has 2 problems: it has no start; set one with `start`; the nodes are `a`; node `a` declares the action `default`, which leads nowhere; add an edge or an end for it");
+
+    let chain = flow()
+        .node("a", does(&["default"]))
+        .node("b", does(&["yes"]));
+    assert_snapshot!(format!("{:#}", refused(chain.chain(["a", "b", "c"]))), @r"
+    flow `f` has 4 problems:
+    - the edge from `b` on `default` leads to `c`, which is not a node; the nodes are `a` and `b`
+    - the edge from `b` on `default` is never taken: `b` declares `yes`
+    - the edge on `default` leaves `c`, which is not a node; the nodes are `a` and `b`
+    - node `b` declares the action `yes`, which leads nowhere; add an edge or an end for it
+    ");
+
+    let two = flow()
+        .node("a", does(&["default"]))
+        .node("b", does(&["default"]));
+    let two = refused(two.chain(["a"]).chain(["b"]));
+    let starts = ["a".to_owned(), "b".to_owned()].to_vec();
+    assert_eq!(two.problems(), [WiringProblem::ManyStarts { starts }]);
+}
+
+#[tokio::test]
+async fn a_flow_of_one_node_ends_on_each_of_its_actions() {
+    let judge = from_fn(|n: &mut u32| if *n > 2 { "large" } else { "small" });
+    let judge = judge.with_actions(["small", "large", "small"]);
+    let flow = Flow::from_node("judge", judge).unwrap();
+
+    assert_eq!(flow.name(), "judge");
+    assert_eq!(flow.actions(), ["large".into(), "small".into()]);
+    assert_eq!(flow.run(&mut 3).await.unwrap().action.as_str(), "large");
+    assert_eq!(flow.run(&mut 2).await.unwrap().action.as_str(), "small");
+
+    let error = Flow::from_node("nothing", does(&[])).unwrap_err();
+    assert_snapshot!(error, @"flow `nothing` has 1 problem: node `nothing` declares no action, so a run could never leave it");
+}
+
+/// Also with a state that isn't `Clone`.
+#[tokio::test]
+async fn clones_of_a_flow_share_its_nodes() {
+    struct Counter(u32);
+
+    let flow = Flow::from_node("count", from_fn(|counter: &mut Counter| counter.0 += 1)).unwrap();
+    let clone = flow.clone();
+    let twice = Flow::builder("twice")
+        .subflow("first", flow, |counter: &mut Counter| counter)
+        .subflow("second", clone.clone(), |counter| counter)
+        .chain(["first", "second"])
+        .build()
+        .unwrap();
+
+    let mut counter = Counter(0);
+    twice.run(&mut counter).await.unwrap();
+    clone.run(&mut counter).await.unwrap();
+    assert_eq!(counter.0, 3);
+    assert_eq!(clone.shape(), clone.clone().shape());
+}

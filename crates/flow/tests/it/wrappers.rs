@@ -601,3 +601,50 @@ async fn an_error_may_ask_for_no_other_attempt() {
     assert_eq!((outcome.unwrap_err().attempts(), job.calls()), (Some(3), 3));
     assert_took(took, secs(5 + 5));
 }
+
+/// The fallback is a part of `exec`.
+#[tokio::test(start_paused = true)]
+async fn a_fallback_that_waits_is_timed_out_and_dropped_with_the_run() {
+    let slow = async |_, _| {
+        tokio::time::sleep(secs(10)).await;
+        Ok(7)
+    };
+
+    let mut job = Job::failing(9);
+    let (outcome, took) = run(Service.fallback(slow), &mut job).await;
+    assert!(outcome.is_ok());
+    assert_eq!((job.calls(), job.result), (1, Some(7)));
+    assert_took(took, secs(10));
+
+    let mut job = Job::failing(9);
+    let (outcome, took) = run(Service.fallback(slow).timeout(secs(3)), &mut job).await;
+    assert_snapshot!(outcome.unwrap_err(), @"flow `f`, node `call`: exec failed: no outcome within 3s");
+    assert_took(took, secs(3));
+
+    let token = cogwork_flow::CancellationToken::new();
+    let flow = flow(Service.fallback(slow));
+    let mut job = Job::failing(9);
+    let mut run = flow.begin().with_cancellation(token.clone());
+    let (finished, ()) = tokio::join!(run.finish(&mut job), async {
+        tokio::time::sleep(secs(5)).await;
+        token.cancel();
+    });
+    assert!(finished.unwrap_err().is_cancelled());
+    assert_eq!((job.calls(), job.result), (1, None));
+}
+
+/// The attempts before the last are the business of whoever makes them.
+#[tokio::test(start_paused = true)]
+async fn a_fallback_is_a_part_of_the_last_attempt() {
+    let node = Service.retry(doubling(2)).fallback(async |_, _| Ok(7));
+    let mut job = Job::failing(9);
+    let prep = node.prep(&mut job).unwrap();
+
+    let first = NonZeroU32::MIN;
+    let failed = Node::<Job>::attempt(&node, &prep, first).await.unwrap_err();
+    assert_eq!(failed.again_in, Some(secs(1)));
+
+    let second = first.saturating_add(1);
+    let made = Node::<Job>::attempt(&node, &prep, second).await;
+    assert_eq!(made.unwrap(), 7);
+}

@@ -1,0 +1,7 @@
+//! Work that cannot fail must still return a `Result`.
+
+use cogwork_flow::from_phases;
+
+fn main() {
+    let _ = from_phases(|n: &mut u32| *n, async |n| n + 1, |n, _, next| *n = next);
+}
