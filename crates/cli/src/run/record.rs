@@ -6,7 +6,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use cogwork_agents::{FileFlow, FlowState};
 use cogwork_flow::journal::{
-    Awaited, FirstState, Items, Progress, Snapshot, StepError, Waited, Work,
+    Awaited, FirstState, Items, Json, Progress, Snapshot, StepError, Waited, Work,
 };
 use cogwork_flow::{BoxError, Paused, StepName};
 use cogwork_journal::{FileStore, RunJournal, Store};
@@ -88,6 +88,10 @@ impl cogwork_flow::journal::Journal for Journal {
 
     async fn step(&self, step: &StepName, work: Work<'_>) -> Result<Vec<u8>, StepError> {
         self.recorded.step(step, work).await
+    }
+
+    fn loaded(&self, step: &StepName) -> Option<Json> {
+        self.recorded.loaded(step)
     }
 
     async fn find(&self, step: &StepName) -> Result<Option<Vec<u8>>, BoxError> {

@@ -9,7 +9,7 @@ use super::named_step::NamedStep;
 use super::yielding::give_way;
 use crate::boxed::BoxFuture;
 use crate::failed::Failed;
-use crate::journal::{Attempt, OutcomeProblemKind, WorkError, decode, encode};
+use crate::journal::{Attempt, Json, OutcomeProblemKind, WorkError, decode, encode};
 use crate::{EventKind, Node, Phase};
 
 pub(crate) struct Call<'a, S, N: Node<S>> {
@@ -60,6 +60,13 @@ impl<'a, S, N: Node<S>> Call<'a, S, N> {
 
         self.step.emit(|| EventKind::Replayed);
         let outcome = decode(bytes, OutcomeProblemKind::Unreadable);
+        outcome.map_err(|problem| Failure::Journal(problem.into()))
+    }
+
+    /// Returns an outcome from the record.
+    pub(crate) fn replayed(&self, outcome: &Json) -> Result<N::Exec, Failure> {
+        self.step.emit(|| EventKind::Replayed);
+        let outcome = outcome.read();
         outcome.map_err(|problem| Failure::Journal(problem.into()))
     }
 

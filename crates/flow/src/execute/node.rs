@@ -54,8 +54,14 @@ async fn visit_named<S, N: Node<S>>(
         }
         Some(journal) => {
             let call = Call::new(node, &prep, step, journal.max_outcome);
-            let recorded = journal.step(&step.name, Work::new(&call)).await;
-            call.outcome(&recorded.map_err(Failure::from)?).await?
+
+            match journal.loaded(&step.name) {
+                Some(outcome) => call.replayed(&outcome)?,
+                None => {
+                    let recorded = journal.step(&step.name, Work::new(&call)).await;
+                    call.outcome(&recorded.map_err(Failure::from)?).await?
+                }
+            }
         }
     };
 

@@ -1,18 +1,18 @@
 use std::fmt;
+use std::sync::Arc;
 
 use cogwork_text::Escaped;
 use serde::de::DeserializeOwned;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, Serializer, ser};
 use serde_json::value::RawValue;
 
 use super::StateDigest;
-use super::codec::{OutcomeProblem, OutcomeProblemKind, decode, encode};
+use super::codec::{OutcomeProblem, OutcomeProblemKind, encode};
 use crate::CallName;
 
-/// A JSON text.
-#[derive(Clone, Serialize, Deserialize)]
-#[serde(transparent)]
-pub struct Json(Box<RawValue>);
+/// A JSON text. Clones share it.
+#[derive(Clone)]
+pub struct Json(Arc<str>);
 
 impl Json {
     /// Serialises a value.
@@ -39,14 +39,21 @@ impl Json {
             return Err(refused(&"it has more than one line"));
         }
 
-        RawValue::from_string(text)
-            .map(Self)
-            .map_err(|error| refused(&error))
+        match serde_json::from_str::<&RawValue>(&text) {
+            Ok(_) => Ok(Self(text.into())),
+            Err(error) => Err(refused(&error)),
+        }
+    }
+
+    /// Creates a value from a text that was recorded as JSON. Whether it still is one is only
+    /// checked when it is read or written, so that a record can be loaded without parsing all of it.
+    pub fn from_record(text: &str) -> Self {
+        Self(text.into())
     }
 
     /// Returns the text.
     pub fn as_str(&self) -> &str {
-        self.0.get()
+        &self.0
     }
 
     pub(super) fn to_bytes(&self) -> Vec<u8> {
@@ -65,7 +72,22 @@ impl Json {
     ///
     /// Returns an error if the value isn't a `T`.
     pub fn read<T: DeserializeOwned>(&self) -> Result<T, OutcomeProblem> {
-        decode(self.as_str().as_bytes(), OutcomeProblemKind::Unreadable)
+        serde_json::from_str(self.as_str())
+            .map_err(|error| OutcomeProblem::new(OutcomeProblemKind::Unreadable, error))
+    }
+}
+
+impl Serialize for Json {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let value: &RawValue = serde_json::from_str(&self.0).map_err(ser::Error::custom)?;
+        value.serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Json {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let value = Box::<RawValue>::deserialize(deserializer)?;
+        Ok(Self::from_record(value.get()))
     }
 }
 

@@ -117,6 +117,16 @@ pub trait Journal: Send + Sync {
     /// failures returns [`StepError::failed`].
     async fn step(&self, step: &StepName, work: Work<'_>) -> Result<Vec<u8>, StepError>;
 
+    /// Returns the recorded outcome of a step if the journal has it in memory and its record is
+    /// stored durably. A replay calls this before [`step`](Journal::step), to save a copy.
+    ///
+    /// # Default
+    ///
+    /// Returns `None`.
+    fn loaded(&self, _step: &StepName) -> Option<Json> {
+        None
+    }
+
     /// Returns the recorded outcome of a step without doing any work.
     ///
     /// A composite step begins with this, because its recorded outcome makes its calls unnecessary,

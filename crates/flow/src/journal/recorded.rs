@@ -259,7 +259,9 @@ impl<L: Log> Journal for Recorded<L> {
 
         let bytes = work.run().await?;
         if !bytes.is_empty() {
-            let outcome = Json::from_bytes(bytes.clone()).map_err(StepError::journal)?;
+            // It was just serialised, so it is JSON on one line.
+            let outcome = std::str::from_utf8(&bytes).map_err(StepError::journal)?;
+            let outcome = Json::from_record(outcome);
             self.record(Entry::Outcome {
                 step: name,
                 outcome,
@@ -269,6 +271,10 @@ impl<L: Log> Journal for Recorded<L> {
         }
 
         Ok(bytes)
+    }
+
+    fn loaded(&self, step: &StepName) -> Option<Json> {
+        self.index().loaded(&step.to_string())
     }
 
     async fn find(&self, step: &StepName) -> Result<Option<Vec<u8>>, BoxError> {

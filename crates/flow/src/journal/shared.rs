@@ -6,7 +6,9 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 
-use super::{Awaited, FirstState, Items, Journal, Progress, Snapshot, StepError, Waited, Work};
+use super::{
+    Awaited, FirstState, Items, Journal, Json, Progress, Snapshot, StepError, Waited, Work,
+};
 use crate::{BoxError, StepName};
 
 macro_rules! forward {
@@ -23,6 +25,10 @@ macro_rules! forward {
 
             async fn step(&self, step: &StepName, work: Work<'_>) -> Result<Vec<u8>, StepError> {
                 (**self).step(step, work).await
+            }
+
+            fn loaded(&self, step: &StepName) -> Option<Json> {
+                (**self).loaded(step)
             }
 
             async fn find(&self, step: &StepName) -> Result<Option<Vec<u8>>, BoxError> {
