@@ -10,6 +10,7 @@ use tokio::sync::watch;
 
 use crate::StoreError;
 use crate::error::Kind;
+use crate::line::Line;
 use crate::mutex::lock;
 
 /// A change to write.
@@ -21,14 +22,18 @@ pub(crate) enum Job {
 }
 
 impl Job {
-    /// Merges jobs into the change that they make together.
-    pub(crate) fn merged(jobs: Vec<Self>) -> Edit {
+    /// Merges jobs into the change that they make together. `at` is the time of the change; a
+    /// database may have its own clock.
+    pub(crate) fn merged(jobs: Vec<Self>, at: Option<u64>) -> Edit {
         let mut edit = Edit::default();
+        let line = |entry| Line { entry, at };
 
         for job in jobs {
             match job {
-                Self::Append(entry) => edit.appended.push(entry),
-                Self::Replace(entries) => edit = Edit::replace(entries),
+                Self::Append(entry) => edit.appended.push(line(entry)),
+                Self::Replace(entries) => {
+                    edit = Edit::replace(entries.into_iter().map(line).collect());
+                }
             }
         }
 
@@ -40,26 +45,33 @@ impl Job {
 #[derive(Default)]
 pub(crate) struct Edit {
     /// Entries that replace the whole record.
-    pub(crate) replacement: Option<Vec<Entry>>,
+    pub(crate) replacement: Option<Vec<Line>>,
     /// Entries to append after that.
-    pub(crate) appended: Vec<Entry>,
+    pub(crate) appended: Vec<Line>,
 }
 
 impl Edit {
-    pub(crate) fn replace(entries: Vec<Entry>) -> Self {
+    pub(crate) fn replace(lines: Vec<Line>) -> Self {
         Self {
-            replacement: Some(entries),
+            replacement: Some(lines),
             appended: Vec::new(),
         }
+    }
+
+    /// Returns the last line, if there is any but the header.
+    #[cfg(feature = "sqlite")]
+    pub(crate) fn last(&self) -> Option<&Line> {
+        let replaced = self.replacement.as_deref().and_then(<[Line]>::last);
+        self.appended.last().or(replaced)
     }
 
     /// Returns whether the run got further, so that it isn't one that fails each time.
     #[cfg(feature = "postgres")]
     pub(crate) fn is_progress(&self) -> bool {
-        let is_progress = |entry: &Entry| {
+        let is_progress = |line: &Line| {
             use Entry::{Ended, Outcome, Snapshot, Taken, TimedOut};
             matches!(
-                entry,
+                line.entry,
                 Outcome { .. } | Taken { .. } | TimedOut { .. } | Snapshot(_) | Ended { .. }
             )
         };

@@ -1,12 +1,14 @@
 //! Opens a run in a store on disk, whose calls may block.
 
+use std::ops::Range;
+
 use async_trait::async_trait;
 use cogwork_files::LockFile;
 
 use crate::behind::blocking;
 use crate::header::Header;
 use crate::keep::{Keep, Opening, Take, Wanted};
-use crate::{RunJournal, StoreError};
+use crate::{RecordedEntry, RunJournal, StoreError};
 
 /// A run that may exist in a store on disk. All calls may block.
 pub(crate) trait OnDisk: Send + 'static {
@@ -17,6 +19,9 @@ pub(crate) trait OnDisk: Send + 'static {
 
     /// Opens the folder of the run. Returns `None` if it doesn't exist and `create` is `false`.
     fn open(&self, create: bool) -> Result<Option<Box<dyn OpenFolder + '_>>, StoreError>;
+
+    /// Reads entries. Returns `None` if the run doesn't exist.
+    fn entries(&self, range: Range<u64>) -> Result<Option<Vec<RecordedEntry>>, StoreError>;
 }
 
 /// The open folder of a run. All operations use this folder, even if a different one takes its path
@@ -44,6 +49,14 @@ impl<R: OnDisk> Keep for R {
 
     async fn open(self: Box<Self>, take: Take) -> Result<RunJournal, StoreError> {
         blocking(OnDisk::place(&*self), move || open(&*self, take)).await
+    }
+
+    async fn entries(self: Box<Self>, range: Range<u64>) -> Result<Vec<RecordedEntry>, StoreError> {
+        blocking(OnDisk::place(&*self), move || {
+            let entries = OnDisk::entries(&*self, range)?;
+            entries.ok_or_else(|| StoreError::missing(self.run_id(), &OnDisk::place(&*self)))
+        })
+        .await
     }
 
     async fn remove(self: Box<Self>) -> Result<(), StoreError> {

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use cogwork_flow::journal::{
-    Awaited, Entry, EntryError, FirstState, Journal, Json, Progress, Recorded, Snapshot,
-    StateDigest, StepError, Waited, Work,
+    Awaited, EntryError, FirstState, Journal, Json, Progress, Recorded, Snapshot, StateDigest,
+    StepError, Waited, Work,
 };
 use cogwork_flow::{BoxError, StepName};
 use cogwork_text::Name;
@@ -15,6 +15,7 @@ use crate::StoreError;
 use crate::behind::{Behind, Writer};
 use crate::error::Kind;
 use crate::header::Header;
+use crate::line::Line;
 
 /// The journal of a run in a store, for [`Run::with_journal`](cogwork_flow::Run::with_journal).
 ///
@@ -54,10 +55,11 @@ impl RunJournal {
     pub(crate) fn new(
         place: String,
         header: Header,
-        entries: Vec<Entry>,
+        lines: Vec<Line>,
         writer: Writer,
     ) -> Result<Self, EntryError> {
         let log = Behind::new(place.clone(), writer);
+        let entries = lines.into_iter().map(|line| line.entry);
         let recorded = Recorded::over(header.run_id.as_str(), entries, log)?;
         Ok(Self {
             place,
@@ -167,6 +169,10 @@ impl Journal for RunJournal {
 
     async fn step(&self, step: &StepName, work: Work<'_>) -> Result<Vec<u8>, StepError> {
         self.recorded.step(step, work).await
+    }
+
+    fn loaded(&self, step: &StepName) -> Option<Json> {
+        self.recorded.loaded(step)
     }
 
     async fn find(&self, step: &StepName) -> Result<Option<Vec<u8>>, BoxError> {

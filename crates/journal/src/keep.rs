@@ -1,5 +1,7 @@
 //! Opens a run in any store.
 
+use std::ops::Range;
+
 use async_trait::async_trait;
 use cogwork_flow::journal::{Entry, Journal};
 use cogwork_text::Name;
@@ -7,7 +9,7 @@ use serde_json::value::RawValue;
 
 use crate::error::Kind;
 use crate::header::{FlowIs, Header};
-use crate::{RunJournal, StoreError};
+use crate::{RecordedEntry, RunJournal, StoreError};
 
 /// A run that may exist in a store.
 #[async_trait]
@@ -26,6 +28,9 @@ pub(crate) trait Keep: Send + 'static {
         let delivered = journal.deliver(event, answer).await;
         delivered.map_err(|error| StoreError::of_journal(&place, error))
     }
+
+    /// Reads entries, without locking the run.
+    async fn entries(self: Box<Self>, range: Range<u64>) -> Result<Vec<RecordedEntry>, StoreError>;
 
     /// Removes the run.
     async fn remove(self: Box<Self>) -> Result<(), StoreError>;

@@ -48,6 +48,7 @@
 //! | resume a run, or start it if it is new | [`Store::start_or_resume`], [`Store::start_or_resume_any_input`] |
 //! | answer a run that waits | [`Store::deliver`] |
 //! | list runs | [`Store::runs`], [`RunSummary`], [`RunStatus`] |
+//! | read the record of a run | [`Store::entries`], [`RecordedEntry`] |
 //! | keep many runs in one database and query them | `SqliteStore`, `RunQuery`, with the feature `sqlite` |
 //! | share runs between machines, and execute them in workers | `PostgresStore`, `Worker`, with the feature `postgres` |
 //! | remove runs | [`Store::remove`] |
@@ -82,6 +83,9 @@ pub use store::Store;
 
 mod journal;
 pub use journal::RunJournal;
+
+mod entries;
+pub use entries::RecordedEntry;
 
 mod summary;
 pub use summary::{RunStatus, RunSummary};

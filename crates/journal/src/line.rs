@@ -2,8 +2,9 @@
 
 use std::fmt::Display;
 
-use cogwork_flow::journal::Entry;
+use cogwork_flow::journal::{Entry, Json};
 use crc32fast::Hasher;
+use memchr::memchr;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -27,6 +28,14 @@ const FIELD: &[u8] = b",\"crc\":\"";
 const DIGITS: usize = 8;
 const END: &[u8] = b"\"}";
 
+/// An entry, and when it was recorded.
+#[derive(Debug, Clone)]
+pub(crate) struct Line {
+    pub(crate) entry: Entry,
+    /// Milliseconds since 1970; `None` if an earlier version recorded the entry.
+    pub(crate) at: Option<u64>,
+}
+
 /// How a line is written to disk.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Joins {
@@ -40,6 +49,24 @@ pub(crate) enum Joins {
 /// ends with it.
 const JOINED: &[u8] = b",\"joined\":true";
 
+/// The beginning of the mark with the time of a line. It is before the other one.
+const AT: &[u8] = b",\"at\":";
+
+/// What is written after an object, as further fields of it.
+#[derive(Clone, Copy)]
+pub(crate) struct Marks {
+    /// When the entry was recorded, in milliseconds since 1970.
+    pub(crate) at: Option<u64>,
+    pub(crate) joins: Joins,
+}
+
+impl Marks {
+    pub(crate) const NONE: Self = Self {
+        at: None,
+        joins: Joins::Nothing,
+    };
+}
+
 impl Chain {
     /// Writes an object as a line of at most `max_line` bytes, with its checksum as the last field.
     /// A longer line is an error, since it could not be read again.
@@ -47,7 +74,7 @@ impl Chain {
         &mut self,
         lines: &mut Vec<u8>,
         object: &impl Serialize,
-        joins: Joins,
+        marks: Marks,
         max_line: usize,
         place: impl Display,
     ) -> Result<(), StoreError> {
@@ -57,13 +84,17 @@ impl Chain {
         })?;
         lines.pop(); // the closing brace
 
-        if joins == Joins::TheLineBefore {
+        if let Some(at) = marks.at {
+            lines.extend_from_slice(AT);
+            lines.extend_from_slice(at.to_string().as_bytes());
+        }
+        if marks.joins == Joins::TheLineBefore {
             lines.extend_from_slice(JOINED);
         }
 
         let checksum = self.next(lines.get(start..).unwrap_or_default());
         lines.extend_from_slice(FIELD);
-        lines.extend_from_slice(checksum.as_bytes());
+        lines.extend_from_slice(&checksum);
         lines.extend_from_slice(END);
         lines.push(b'\n');
 
@@ -99,54 +130,118 @@ impl Chain {
             ));
         }
 
-        self.read(line)
+        self.check(line)?;
+        parse(line)
     }
 
     /// Reads any other line.
-    pub(crate) fn entry(&mut self, line: &mut Vec<u8>) -> Result<Entry, String> {
-        self.read(line)
+    pub(crate) fn entry(&mut self, line: &mut Vec<u8>) -> Result<Line, String> {
+        let at = self.check(line)?;
+        let entry = match outcome(line) {
+            Some(entry) => entry,
+            None => parse(line)?,
+        };
+        Ok(Line { entry, at })
     }
 
-    fn read<T: DeserializeOwned>(&mut self, line: &mut Vec<u8>) -> Result<T, String> {
-        self.check(line)?;
-        serde_json::from_slice(line)
-            .map_err(|error| format!("the line isn't one of a journal: {error}"))
+    /// Returns the chain after this line, which is not checked.
+    #[cfg(any(feature = "sqlite", feature = "postgres"))]
+    pub(crate) fn after(line: &[u8]) -> Result<Self, String> {
+        let digits = split(line).and_then(|(_, digits)| std::str::from_utf8(digits).ok());
+        let before = digits.and_then(|digits| u32::from_str_radix(digits, 16).ok());
+        let before = before.ok_or(NO_CHECKSUM)?;
+        Ok(Self {
+            before: Some(before),
+        })
     }
 
-    /// Checks and removes the checksum of a line.
-    fn check(&mut self, line: &mut Vec<u8>) -> Result<(), String> {
+    /// Checks and removes the checksum and the marks of a line. Returns its time.
+    fn check(&mut self, line: &mut Vec<u8>) -> Result<Option<u64>, String> {
         let Some((object, digits)) = split(line) else {
             return Err(NO_CHECKSUM.to_owned());
         };
 
         let expected = self.next(object);
-        if digits != expected.as_bytes() {
+        if digits != expected {
+            let expected = expected.escape_ascii();
+            let digits = digits.escape_ascii();
             return Err(format!(
-                "the line was changed or moved: expected the checksum `{expected}`, not `{}`",
-                digits.escape_ascii()
+                "the line was changed or moved: expected the checksum `{expected}`, not `{digits}`"
             ));
         }
 
-        let object = object.strip_suffix(JOINED).unwrap_or(object).len();
+        let object = object.strip_suffix(JOINED).unwrap_or(object);
+        let (object, at) = match split_time(object) {
+            Some((object, at)) => (object.len(), Some(at)),
+            None => (object.len(), None),
+        };
         line.truncate(object);
         line.push(b'}');
 
-        Ok(())
+        Ok(at)
     }
 
     /// Returns the checksum of the next line.
-    fn next(&mut self, object: &[u8]) -> String {
+    fn next(&mut self, object: &[u8]) -> [u8; DIGITS] {
         let mut hasher = Hasher::new();
         if let Some(before) = self.before {
-            hasher.update(format!("{before:08x}").as_bytes());
+            hasher.update(&hexadecimal(before));
         }
 
         hasher.update(object);
         let checksum = hasher.finalize();
         self.before = Some(checksum);
 
-        format!("{checksum:08x}")
+        hexadecimal(checksum)
     }
+}
+
+fn hexadecimal(checksum: u32) -> [u8; DIGITS] {
+    let mut digits = [b'0'; DIGITS];
+    for (digit, nibble) in digits.iter_mut().rev().zip(0..) {
+        let value = (checksum >> (4 * nibble)) & 0xf;
+        *digit = b"0123456789abcdef"
+            .get(value as usize)
+            .copied()
+            .unwrap_or_default();
+    }
+
+    digits
+}
+
+/// Reads the line of an outcome, as it is always written. The outcome, which may be long, is only
+/// parsed when it is used. Returns `None` for any other line.
+fn outcome(line: &[u8]) -> Option<Entry> {
+    let rest = line.strip_prefix(b"{\"outcome\":{\"step\":\"")?;
+    let (step, rest) = rest.split_at_checked(memchr(b'"', rest)?)?;
+    let outcome = rest.strip_prefix(b"\",\"outcome\":")?;
+    let outcome = outcome.strip_suffix(b"}}")?;
+
+    let is_plain = |byte: &u8| *byte >= b' ' && *byte != b'\\';
+    if outcome.is_empty() || !step.iter().all(is_plain) {
+        return None;
+    }
+
+    Some(Entry::Outcome {
+        step: std::str::from_utf8(step).ok()?.to_owned(),
+        outcome: Json::from_record(std::str::from_utf8(outcome).ok()?),
+    })
+}
+
+fn parse<T: DeserializeOwned>(line: &[u8]) -> Result<T, String> {
+    serde_json::from_slice(line)
+        .map_err(|error| format!("the line isn't one of a journal: {error}"))
+}
+
+/// Splits a line without its other marks into the part before its time, and the time.
+fn split_time(object: &[u8]) -> Option<(&[u8], u64)> {
+    let digits = object.iter().rev().take_while(|byte| byte.is_ascii_digit());
+    let (before, digits) = object.split_at_checked(object.len() - digits.count())?;
+    let object = before.strip_suffix(AT)?;
+    let at = std::str::from_utf8(digits).ok()?.parse().ok()?;
+
+    // Otherwise, it is a field of the entry.
+    object.ends_with(b"}").then_some((object, at))
 }
 
 /// Describes a line that is longer than the store allows.
@@ -167,7 +262,7 @@ fn split(line: &[u8]) -> Option<(&[u8], &[u8])> {
 /// Returns whether all lines before this one were on disk when it was written.
 pub(crate) fn starts_a_write(line: &[u8]) -> bool {
     // A line with a different ending was written together with the previous one, or not completely.
-    split(line).is_some_and(|(object, _)| object.ends_with(b"}"))
+    split(line).is_some_and(|(object, _)| object.ends_with(b"}") || split_time(object).is_some())
 }
 
 const NO_CHECKSUM: &str = "the line does not end with a checksum, as in `,\"crc\":\"0a1b2c3d\"}`";

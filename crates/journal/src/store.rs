@@ -1,13 +1,15 @@
 use std::fmt;
+use std::ops::RangeBounds;
 
 use cogwork_flow::Flow;
 use cogwork_text::Name;
 use serde::Serialize;
 
+use crate::entries::indexes;
 use crate::error::Kind;
 use crate::header::{FlowIs, Header};
 use crate::keep::{Keep, Take};
-use crate::{RunJournal, RunSummary, StoreError};
+use crate::{RecordedEntry, RunJournal, RunSummary, StoreError};
 
 /// A store that starts, resumes and lists runs. All stores have the same methods.
 ///
@@ -192,6 +194,49 @@ pub trait Store: Clone + fmt::Debug + Send + Sync + 'static {
     fn runs(&self) -> impl Future<Output = Result<Vec<RunSummary>, StoreError>> + Send {
         let store = self.clone();
         async move { store.list().await }
+    }
+
+    /// Returns some entries of the record of a run, with the times at which they were recorded. The
+    /// run isn't locked and may be in use. The indexes of entries start at 0, and change when the
+    /// record is folded.
+    ///
+    /// All entries in the range are in memory at once, and a file is read from its beginning, so
+    /// read a long record in parts.
+    ///
+    /// ```
+    /// # use cogwork_flow::{Flow, from_fn};
+    /// # use cogwork_journal::{FileStore, Store};
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let folder = tempfile::tempdir()?;
+    /// # let store = FileStore::new(folder.path());
+    /// # let flow = Flow::builder("add")
+    /// #     .start("one")
+    /// #     .node("one", from_fn(|n: &mut u32| *n += 1))
+    /// #     .end("one", "default")
+    /// #     .build()?;
+    /// let journal = store.start("order-17", &flow, &41).await?;
+    /// flow.begin().with_journal(journal).finish(&mut 41).await?;
+    ///
+    /// for recorded in store.entries("order-17", ..100).await? {
+    ///     println!("{:?}: {:?}", recorded.at, recorded.entry);
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the run [doesn't exist](StoreError::is_missing), or if these entries are
+    /// [damaged](StoreError::is_damaged) or cannot be read.
+    fn entries(
+        &self,
+        run_id: &str,
+        range: impl RangeBounds<u64>,
+    ) -> impl Future<Output = Result<Vec<RecordedEntry>, StoreError>> + Send {
+        let kept = self.kept(run_id);
+        let range = indexes(&range);
+        async move { kept.0.entries(range).await }
     }
 
     /// Removes a run and its record. After that, a new run with the same id can be started.

@@ -16,6 +16,9 @@ pub struct RunSummary {
     pub flow: String,
     /// When the run was started, to the millisecond.
     pub started: SystemTime,
+    /// When the last entry was recorded, to the millisecond; if there is none, when the run was
+    /// started. `None` if an earlier version recorded the entry without its time.
+    pub updated: Option<SystemTime>,
     /// The number of recorded entries, such as outcomes and answers, without those that a snapshot
     /// has replaced.
     pub entries: u64,
@@ -168,9 +171,12 @@ impl Standing {
         }
     }
 
-    pub(crate) fn summary(self, header: Header) -> RunSummary {
+    /// Returns the summary of a run whose last entry was recorded at this time, in milliseconds since
+    /// 1970.
+    pub(crate) fn summary(self, header: Header, updated: Option<u64>) -> RunSummary {
         RunSummary {
             started: header.started(),
+            updated: updated.and_then(from_millis),
             entries: self.entries,
             status: self.into_status(),
             run_id: header.run_id,

@@ -52,21 +52,26 @@ impl FileStore {
                     run_id,
                     flow: String::new(),
                     started: UNIX_EPOCH,
+                    updated: None,
                     entries: 0,
                     status,
                 };
             }
         };
 
+        let mut updated = Some(header.started);
         let problem = loop {
             match lines.entry() {
-                Ok(Some(entry)) => drop(standing.add(&entry)),
+                Ok(Some(line)) => {
+                    standing.add(&line.entry);
+                    updated = line.at;
+                }
                 Ok(None) => break None,
                 Err(error) => break Some(error),
             }
         };
 
-        let summary = standing.summary(header);
+        let summary = standing.summary(header, updated);
         match problem {
             None => summary,
             Some(error) => RunSummary {

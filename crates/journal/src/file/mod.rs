@@ -1,5 +1,6 @@
 //! A file for each run.
 
+mod entries;
 mod files;
 mod list;
 mod open;

@@ -2,9 +2,10 @@
 
 use std::fs::File;
 use std::io::{Seek, SeekFrom};
+use std::ops::Range;
 
 use cogwork_files::{Access, Folder, LockError, LockFile};
-use cogwork_flow::journal::{Entry, EntryError, Recorded};
+use cogwork_flow::journal::{EntryError, Recorded};
 
 use super::files::{Files, RunFolder};
 use super::read::{Lines, cannot_read};
@@ -13,7 +14,8 @@ use crate::disk::{OnDisk, OpenFolder};
 use crate::error::Kind;
 use crate::header::Header;
 use crate::keep::Wanted;
-use crate::{RunJournal, StoreError, behind, lock};
+use crate::line::Line;
+use crate::{RecordedEntry, RunJournal, StoreError, behind, lock};
 
 /// How often the file may be replaced while it is being locked. Whoever replaces it holds the lock
 /// next.
@@ -40,6 +42,10 @@ impl OnDisk for Files {
                 folder,
             }) as Box<dyn OpenFolder>
         }))
+    }
+
+    fn entries(&self, range: Range<u64>) -> Result<Option<Vec<RecordedEntry>>, StoreError> {
+        self.read_entries(range)
     }
 }
 
@@ -74,11 +80,13 @@ impl OpenFolder for RunFolder {
             entries.push(entry);
         }
 
-        wanted.check_end(&self.files.run_id, entries.last())?;
+        let last = entries.last().map(|line| &line.entry);
+        wanted.check_end(&self.files.run_id, last)?;
         let (whole, chain) = lines.end();
 
         if wanted.change(&mut header) {
-            let sound = Recorded::over(self.files.run_id.as_str(), entries.clone(), ());
+            let copies = entries.iter().map(|line: &Line| line.entry.clone());
+            let sound = Recorded::over(self.files.run_id.as_str(), copies, ());
             sound.map_err(|problem| self.out_of_place(problem))?;
             let written = self.replace(&header, &entries)?;
             return self.journal(header, entries, written, lock);
@@ -173,7 +181,7 @@ impl RunFolder {
     fn journal(
         &self,
         header: Header,
-        entries: Vec<Entry>,
+        entries: Vec<Line>,
         written: Written,
         lock: LockFile,
     ) -> Result<RunJournal, StoreError> {

@@ -1,15 +1,15 @@
 //! Reads the file of a run, without writing.
 
 use std::fs::File;
-use std::io::{BufRead, BufReader, Read};
+use std::io::{self, BufRead, BufReader, ErrorKind};
 use std::path::Path;
 
-use cogwork_flow::journal::Entry;
+use memchr::memchr;
 
 use crate::StoreError;
 use crate::error::Kind;
 use crate::header::Header;
-use crate::line::{Chain, starts_a_write, too_long};
+use crate::line::{Chain, Line, starts_a_write, too_long};
 
 /// An iterator over the checked lines of a file.
 pub(super) struct Lines<'a> {
@@ -60,7 +60,7 @@ impl<'a> Lines<'a> {
 
     /// Reads the next entry. Returns `None` at the end of the file, or if the rest was written only
     /// partly.
-    pub(super) fn entry(&mut self) -> Result<Option<Entry>, StoreError> {
+    pub(super) fn entry(&mut self) -> Result<Option<Line>, StoreError> {
         if !self.read()? {
             return Ok(None);
         }
@@ -109,12 +109,9 @@ impl<'a> Lines<'a> {
     fn read(&mut self) -> Result<bool, StoreError> {
         self.line.clear();
         self.number += 1;
-        let at_most = u64::try_from(self.max_line)
-            .unwrap_or(u64::MAX)
-            .saturating_add(1);
-        let mut reader = self.reader.by_ref().take(at_most);
-        let length = reader
-            .read_until(b'\n', &mut self.line)
+        let at_most = self.max_line.saturating_add(1);
+        let length = self
+            .read_at_most(at_most)
             .map_err(|error| cannot_read(self.path, error))?;
 
         if self.line.last() == Some(&b'\n') {
@@ -128,6 +125,33 @@ impl<'a> Lines<'a> {
         }
 
         Ok(false)
+    }
+
+    /// Reads until a newline, but at most so many bytes. Returns how many were read.
+    fn read_at_most(&mut self, bytes: usize) -> io::Result<usize> {
+        while self.line.len() < bytes {
+            let buffer = match self.reader.fill_buf() {
+                Ok([]) => break,
+                Ok(buffer) => buffer,
+                Err(error) if error.kind() == ErrorKind::Interrupted => continue,
+                Err(error) => return Err(error),
+            };
+
+            let room = bytes - self.line.len();
+            let part = buffer.get(..room).unwrap_or(buffer);
+            let newline = memchr(b'\n', part);
+            let part = newline.and_then(|end| part.get(..=end)).unwrap_or(part);
+
+            self.line.extend_from_slice(part);
+            let length = part.len();
+            self.reader.consume(length);
+
+            if newline.is_some() {
+                break;
+            }
+        }
+
+        Ok(self.line.len())
     }
 
     fn wrong(&self, problem: impl std::fmt::Display) -> StoreError {

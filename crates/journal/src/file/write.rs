@@ -5,14 +5,14 @@ use std::io::{self, Write as _};
 use std::path::Path;
 
 use cogwork_files::{FileId, LockFile, Temporary};
-use cogwork_flow::journal::Entry;
 use serde::Serialize;
 
 use super::files::{Files, RunFolder};
 use crate::StoreError;
 use crate::behind::{Job, Write};
 use crate::header::Header;
-use crate::line::{Chain, Joins};
+use crate::line::{Chain, Joins, Line, Marks};
+use crate::time::now;
 
 /// The open file of a run.
 pub(super) struct Written {
@@ -24,21 +24,18 @@ pub(super) struct Written {
 
 impl RunFolder {
     /// Replaces the file, or creates it: after a crash, either the old or the new one is there.
-    pub(super) fn replace(
-        &self,
-        header: &Header,
-        entries: &[Entry],
-    ) -> Result<Written, StoreError> {
+    pub(super) fn replace(&self, header: &Header, entries: &[Line]) -> Result<Written, StoreError> {
         let mut lines = Lines::new(&self.files, Chain::default());
-        lines.add(header, Joins::Nothing)?;
+        lines.add(header, Marks::NONE)?;
 
         let path = self.folder.path_of(&self.files.new);
         let failed = |error: io::Error| cannot_write(&path, error);
         let mut file = self.temporary().map_err(|error| failed(error.into()))?;
 
-        for entry in entries {
+        for Line { entry, at } in entries {
             // The file only gets its name once it is completely on disk.
-            lines.add(entry, Joins::Nothing)?;
+            let joins = Joins::Nothing;
+            lines.add(entry, Marks { at: *at, joins })?;
             if lines.bytes.len() > BUFFERED {
                 file.write_all(&lines.bytes).map_err(failed)?;
                 lines.bytes.clear();
@@ -108,10 +105,10 @@ impl<'a> Lines<'a> {
         }
     }
 
-    fn add(&mut self, object: &impl Serialize, joins: Joins) -> Result<(), StoreError> {
+    fn add(&mut self, object: &impl Serialize, marks: Marks) -> Result<(), StoreError> {
         let Files { max_line, path, .. } = self.files;
         self.chain
-            .append(&mut self.bytes, object, joins, *max_line, path.display())
+            .append(&mut self.bytes, object, marks, *max_line, path.display())
     }
 }
 
@@ -126,7 +123,7 @@ pub(super) struct Writer {
 
 impl Write for Writer {
     fn write(&mut self, jobs: Vec<Job>) -> Result<(), StoreError> {
-        let edit = Job::merged(jobs);
+        let edit = Job::merged(jobs, Some(now()));
 
         if let Some(entries) = edit.replacement {
             // Only the run's own file may be replaced.
@@ -144,13 +141,13 @@ impl Write for Writer {
 }
 
 impl Writer {
-    fn append(&mut self, entries: &[Entry]) -> Result<(), StoreError> {
+    fn append(&mut self, entries: &[Line]) -> Result<(), StoreError> {
         let files = &self.run.files;
         let mut lines = Lines::new(files, self.written.chain);
         let mut joins = Joins::Nothing;
 
-        for entry in entries {
-            lines.add(entry, joins)?;
+        for Line { entry, at } in entries {
+            lines.add(entry, Marks { at: *at, joins })?;
             joins = Joins::TheLineBefore;
         }
 

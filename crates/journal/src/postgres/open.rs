@@ -1,9 +1,10 @@
 //! Opens a run for one runner.
 
+use std::ops::Range;
 use std::time::{Duration, SystemTime};
 
 use async_trait::async_trait;
-use cogwork_flow::journal::{Entry, Journal as _};
+use cogwork_flow::journal::Journal as _;
 use tokio::runtime::Handle;
 use tokio::time::Instant;
 
@@ -15,10 +16,11 @@ use crate::behind::Edit;
 use crate::error::Kind;
 use crate::header::Header;
 use crate::keep::{Keep, Opening, Take, Wanted};
+use crate::line::Line;
 use crate::lock::PATIENCE;
 use crate::query::time;
 use crate::rows::{Record, RowReader, Rows};
-use crate::{RunJournal, StoreError, behind};
+use crate::{RecordedEntry, RunJournal, StoreError, behind};
 
 /// The delay between two attempts to take a run on which somebody works.
 const BETWEEN: Duration = Duration::from_millis(25);
@@ -43,6 +45,10 @@ impl Keep for Run {
 
     async fn deliver(self: Box<Self>, event: &str, answer: Vec<u8>) -> Result<(), StoreError> {
         self.deliver_answer(event, answer).await
+    }
+
+    async fn entries(self: Box<Self>, range: Range<u64>) -> Result<Vec<RecordedEntry>, StoreError> {
+        self.read_entries(&range).await
     }
 
     async fn remove(self: Box<Self>) -> Result<(), StoreError> {
@@ -176,7 +182,7 @@ impl Run {
     fn journal(
         &self,
         header: Header,
-        entries: Vec<Entry>,
+        entries: Vec<Line>,
         writer: Writer,
         now: i64,
     ) -> Result<RunJournal, StoreError> {
@@ -316,7 +322,7 @@ impl Run {
         }
 
         let mut read = RowReader::new(&self.place, &Wanted::Answerable);
-        read.add(1, Some(row.get::<_, &str>(0).as_bytes()))?;
+        read.add(1, Some(row.get::<_, &str>(0).as_bytes()), None)?;
         let record = read.finish(1)?.ok_or_else(|| self.missing())?;
         record.header.check_event(&self.place.database, event)
     }
@@ -325,11 +331,15 @@ impl Run {
     async fn record_answers(
         &self,
         rows: &mut Rows,
-        entries: Vec<Entry>,
+        entries: Vec<Line>,
         lease: &Lease,
-    ) -> Result<Vec<Entry>, StoreError> {
+    ) -> Result<Vec<Line>, StoreError> {
         let pending = self.pending_answers(lease.held.key).await?;
-        let new: Vec<_> = pending.iter().map(|answer| answer.entry.clone()).collect();
+        let new = pending.iter().map(|answer| Line {
+            entry: answer.entry.clone(),
+            at: None,
+        });
+        let new: Vec<_> = new.collect();
         let all = [entries.as_slice(), new.as_slice()].concat();
 
         // There are too many to record. They stay where they are until some were used.

@@ -63,7 +63,9 @@ impl Sql {
     }
 }
 
-pub(super) const COLUMNS: &str = "key, id, flow, started, lines, status, error, action, steps";
+pub(super) const COLUMNS: &str = "key, id, flow, started, lines, status, error, action, steps,
+    (SELECT (extract(epoch FROM at) * 1000)::bigint FROM @.lines WHERE run = key AND number = runs.lines)
+        AS updated";
 
 impl Database {
     pub(super) async fn find_all(&self, query: &RunQuery) -> Result<Vec<RunSummary>, StoreError> {
@@ -117,10 +119,12 @@ fn wait(row: &Row) -> WaitSummary {
 
 fn summary(row: &Row) -> RunSummary {
     let lines: i64 = row.get("lines");
+    let updated: Option<i64> = row.get("updated");
     RunSummary {
         run_id: row.get("id"),
         flow: row.get("flow"),
         started: time(row.get("started")).unwrap_or(UNIX_EPOCH),
+        updated: updated.and_then(time),
         entries: u64::try_from(lines).unwrap_or_default().saturating_sub(1),
         status: status(
             row.get("status"),

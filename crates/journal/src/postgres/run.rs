@@ -1,11 +1,13 @@
 //! Finds, starts and takes runs.
 
+use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;
 
 use cogwork_flow::Shape;
 use cogwork_flow::journal::{Entry, Json, Recorded};
 use cogwork_text::Name;
+use tokio_postgres::Row;
 
 use super::claim::Claimed;
 use super::database::Database;
@@ -13,12 +15,13 @@ use super::enqueue::Enqueue;
 use super::failure::Failure;
 use super::lease::Lease;
 use super::protocol::statements::TAKE;
-use crate::StoreError;
 use crate::error::Kind;
 use crate::header::Header;
 use crate::keep::Wanted;
+use crate::line::Line;
 use crate::name::hash;
-use crate::rows::{Record, RowReader, RunPlace, count};
+use crate::rows::{EntryReader, Record, RowReader, RunPlace, count};
+use crate::{RecordedEntry, StoreError};
 
 /// A run, which may not exist.
 #[derive(Clone)]
@@ -54,6 +57,12 @@ pub(super) struct Taken {
 pub(super) struct PendingAnswer {
     pub(super) number: i64,
     pub(super) entry: Entry,
+}
+
+/// Returns the time in the third column of a line, in milliseconds since 1970.
+pub(super) fn written_at(row: &Row) -> Option<u64> {
+    let at: i64 = row.get(2);
+    u64::try_from(at).ok()
 }
 
 /// Returns a hash of what must not change in a flow.
@@ -195,8 +204,9 @@ impl Run {
         let rows = self
             .database
             .query(
-                "SELECT number, CASE WHEN octet_length(line)::bigint <= $2 THEN line END FROM @.lines
-             WHERE run = $1 ORDER BY number",
+                "SELECT number, CASE WHEN octet_length(line)::bigint <= $2 THEN line END,
+                 (extract(epoch FROM at) * 1000)::bigint
+             FROM @.lines WHERE run = $1 ORDER BY number",
                 &[&key, &count(self.place.max_line)],
             )
             .await;
@@ -205,11 +215,48 @@ impl Run {
         let mut read = RowReader::new(&self.place, wanted);
         for row in &rows {
             let line: Option<&str> = row.get(1);
-            read.add(row.get(0), line.map(str::as_bytes))?;
+            read.add(row.get(0), line.map(str::as_bytes), written_at(row))?;
         }
 
         let record = read.finish(lines)?;
         record.ok_or_else(|| StoreError::missing(&self.place.run_id, &self.place.database))
+    }
+
+    /// Reads entries of a run, on which somebody may work.
+    pub(super) async fn read_entries(
+        &self,
+        range: &Range<u64>,
+    ) -> Result<Vec<RecordedEntry>, StoreError> {
+        let Some(found) = self.find().await?.row else {
+            return Err(StoreError::missing(
+                &self.place.run_id,
+                &self.place.database,
+            ));
+        };
+
+        let mut read = EntryReader::new(&self.place, range);
+        let rows = self
+            .database
+            .query(
+                "SELECT number, CASE WHEN octet_length(line)::bigint <= $2 THEN line END,
+                     (extract(epoch FROM at) * 1000)::bigint
+                 FROM @.lines WHERE run = $1 AND number BETWEEN $3 AND $4 ORDER BY number",
+                &[
+                    &found.key,
+                    &count(self.place.max_line),
+                    &read.before(),
+                    &read.last(),
+                ],
+            )
+            .await;
+        let rows = rows.map_err(|failure| self.failed("cannot be read", failure))?;
+
+        for row in &rows {
+            let line: Option<&str> = row.get(1);
+            read.add(row.get(0), line.map(str::as_bytes), written_at(row))?;
+        }
+
+        Ok(read.finish())
     }
 
     /// Reads the answers that aren't on record yet, in the order in which they arrived.
@@ -258,8 +305,9 @@ impl Run {
         )
     }
 
-    pub(super) fn sound(&self, entries: &[Entry]) -> Result<(), StoreError> {
-        let sound = Recorded::over("", entries.to_vec(), ());
+    pub(super) fn sound(&self, lines: &[Line]) -> Result<(), StoreError> {
+        let entries = lines.iter().map(|line| line.entry.clone());
+        let sound = Recorded::over("", entries, ());
         sound
             .map(drop)
             .map_err(|error| self.place.out_of_place(error))

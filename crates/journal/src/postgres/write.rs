@@ -36,7 +36,7 @@ pub(super) struct Change {
 #[async_trait]
 impl WriteAsync for Writer {
     async fn write(&mut self, jobs: Vec<Job>) -> Result<(), StoreError> {
-        let edit = Job::merged(jobs);
+        let edit = Job::merged(jobs, None);
         let is_progress = edit.is_progress();
         let rows = self.rows.change(edit)?;
 

@@ -1,10 +1,12 @@
 //! The rows of a run in a database, whichever database it is.
 
 mod columns;
+mod entries;
 mod place;
 mod read;
 
 pub(crate) use self::columns::{Columns, count, status};
+pub(crate) use self::entries::EntryReader;
 pub(crate) use self::place::RunPlace;
 pub(crate) use self::read::{Record, RowReader};
 
@@ -14,7 +16,7 @@ use crate::StoreError;
 use crate::behind::Edit;
 use crate::error::Kind;
 use crate::header::Header;
-use crate::line::{Chain, Joins};
+use crate::line::{Chain, Joins, Line, Marks};
 use crate::summary::Standing;
 use crate::waits::WaitChange;
 
@@ -71,8 +73,8 @@ impl Rows {
     /// Returns the rows of a run that was read.
     pub(crate) fn resume(place: RunPlace, record: &Record) -> Self {
         let mut standing = Standing::default();
-        for entry in &record.entries {
-            standing.add(entry);
+        for line in &record.entries {
+            standing.add(&line.entry);
         }
 
         Self {
@@ -93,8 +95,10 @@ impl Rows {
     /// Makes a change. If it isn't written, the rows must not be used any longer.
     pub(crate) fn change(&mut self, edit: Edit) -> Result<RowChange, StoreError> {
         let before = self.lines;
-        let place = self.place.line(self.lines.saturating_add(1));
-        let max_line = self.place.max_line;
+        let place = &Place {
+            line: self.place.line(self.lines.saturating_add(1)),
+            max_line: self.place.max_line,
+        };
         let replaces = edit.replacement.is_some();
         let mut lines = Vec::new();
         let mut waits = Vec::new();
@@ -104,12 +108,13 @@ impl Rows {
             self.standing = Standing::default();
             self.lines = 0;
             waits.push(WaitChange::AllEnded);
-            lines.push(line(&mut self.chain, &self.header, max_line, &place)?);
+            lines.push(line(&mut self.chain, &self.header, Marks::NONE, place)?);
         }
 
         let replacement = edit.replacement.into_iter().flatten();
-        for entry in replacement.chain(edit.appended) {
-            lines.push(line(&mut self.chain, &entry, max_line, &place)?);
+        for Line { entry, at } in replacement.chain(edit.appended) {
+            let joins = Joins::Nothing;
+            lines.push(line(&mut self.chain, &entry, Marks { at, joins }, place)?);
             waits.extend(self.standing.add(&entry));
         }
 
@@ -138,14 +143,24 @@ impl Rows {
     }
 }
 
+/// Where lines are written, and their maximum length.
+struct Place {
+    line: String,
+    max_line: usize,
+}
+
 fn line(
     chain: &mut Chain,
     object: &impl Serialize,
-    max_line: usize,
-    place: &str,
+    marks: Marks,
+    place: &Place,
 ) -> Result<String, StoreError> {
+    let Place {
+        line: place,
+        max_line,
+    } = place;
     let mut line = Vec::new();
-    chain.append(&mut line, object, Joins::Nothing, max_line, place)?;
+    chain.append(&mut line, object, marks, *max_line, place)?;
     line.pop(); // the newline
 
     String::from_utf8(line)

@@ -1,18 +1,16 @@
 //! Reads the lines of a run from a database.
 
-use cogwork_flow::journal::Entry;
-
 use super::place::RunPlace;
 use crate::StoreError;
 use crate::error::Kind;
 use crate::header::Header;
 use crate::keep::Wanted;
-use crate::line::{Chain, too_long};
+use crate::line::{Chain, Line, too_long};
 
 /// The record of a run.
 pub(crate) struct Record {
     pub(crate) header: Header,
-    pub(crate) entries: Vec<Entry>,
+    pub(crate) entries: Vec<Line>,
     pub(crate) chain: Chain,
 }
 
@@ -22,7 +20,7 @@ pub(crate) struct RowReader<'a> {
     wanted: &'a Wanted,
     chain: Chain,
     header: Option<Header>,
-    entries: Vec<Entry>,
+    entries: Vec<Line>,
     number: i64,
     line: Vec<u8>,
 }
@@ -41,8 +39,13 @@ impl<'a> RowReader<'a> {
     }
 
     /// Reads the next line, which is in a row with this number. `text` is `None` if the line is too
-    /// long.
-    pub(crate) fn add(&mut self, number: i64, text: Option<&[u8]>) -> Result<(), StoreError> {
+    /// long. `at` is the time in the row, if there is one.
+    pub(crate) fn add(
+        &mut self,
+        number: i64,
+        text: Option<&[u8]>,
+        at: Option<u64>,
+    ) -> Result<(), StoreError> {
         let place = self.place;
         self.number += 1;
 
@@ -61,8 +64,9 @@ impl<'a> RowReader<'a> {
 
         if self.header.is_some() {
             let entry = self.chain.entry(&mut self.line);
-            let entry = entry.map_err(|problem| self.damaged(problem))?;
-            self.entries.push(entry);
+            let line = entry.map_err(|problem| self.damaged(problem))?;
+            let at = line.at.or(at);
+            self.entries.push(Line { at, ..line });
             return Ok(());
         }
 
@@ -95,7 +99,8 @@ impl<'a> RowReader<'a> {
             return Err(place.problem(Kind::Damaged, number + 1, &problem));
         }
 
-        self.wanted.check_end(&place.run_id, entries.last())?;
+        let last = entries.last().map(|line| &line.entry);
+        self.wanted.check_end(&place.run_id, last)?;
         Ok(header.map(|header| Record {
             header,
             entries,

@@ -41,7 +41,8 @@ const TABLES: &str = "
         status TEXT NOT NULL CHECK (status IN ('open', 'paused', 'failed', 'ended')),
         error TEXT, -- on which it stopped
         action TEXT, -- on which it ended
-        steps INTEGER -- in which it ended
+        steps INTEGER, -- in which it ended
+        updated INTEGER -- when the last line was written, in milliseconds since 1970
     ) STRICT;
     CREATE INDEX runs_by_start ON runs (started);
     CREATE INDEX runs_by_flow ON runs (flow, started);
@@ -146,6 +147,7 @@ impl Connector {
 
         self.check(Marks::of(&connection).map_err(failed)?)?;
         self.make_ready(&connection).map_err(failed)?;
+        add_updated(&connection).map_err(failed)?;
 
         self.files.check(&before)?;
         Ok(Open {
@@ -328,6 +330,21 @@ impl Marks {
             format: number("user_version")?,
         })
     }
+}
+
+/// Returns whether the runs have the column `updated`. Earlier versions created the table without
+/// it.
+pub(super) fn has_updated(connection: &Connection) -> rusqlite::Result<bool> {
+    let sql = "SELECT 1 FROM pragma_table_info('runs') WHERE name = 'updated'";
+    connection.prepare_cached(sql)?.exists([])
+}
+
+fn add_updated(connection: &Connection) -> rusqlite::Result<()> {
+    if has_updated(connection)? {
+        return Ok(());
+    }
+
+    connection.execute_batch("ALTER TABLE runs ADD COLUMN updated INTEGER")
 }
 
 fn is_not_writable(error: &rusqlite::Error) -> bool {

@@ -1,7 +1,9 @@
 //! Opens a run in a database for one runner.
 
+use std::ops::Range;
+
 use cogwork_files::{Folder, LockFile};
-use cogwork_flow::journal::{Entry, Recorded};
+use cogwork_flow::journal::Recorded;
 use cogwork_text::Name;
 
 use super::run::Run;
@@ -11,8 +13,9 @@ use crate::disk::{OnDisk, OpenFolder};
 use crate::error::Kind;
 use crate::header::Header;
 use crate::keep::Wanted;
+use crate::line::Line;
 use crate::rows::Record;
-use crate::{RunJournal, StoreError, lock};
+use crate::{RecordedEntry, RunJournal, StoreError, lock};
 
 impl OnDisk for Run {
     fn run_id(&self) -> &str {
@@ -32,6 +35,13 @@ impl OnDisk for Run {
         };
 
         Ok(folder.map(|folder| Box::new(RunFolder { run: self, folder }) as Box<dyn OpenFolder>))
+    }
+
+    fn entries(&self, range: Range<u64>) -> Result<Option<Vec<RecordedEntry>>, StoreError> {
+        let read = self
+            .database
+            .read(|reader| self.read_entries(reader, &range));
+        Ok(read?.flatten())
     }
 }
 
@@ -84,7 +94,8 @@ impl OpenFolder for RunFolder<'_> {
         } = read.record;
 
         if changed {
-            let sound = Recorded::over(run.place.run_id.as_str(), entries.clone(), ());
+            let copies = entries.iter().map(|line| line.entry.clone());
+            let sound = Recorded::over(run.place.run_id.as_str(), copies, ());
             sound.map_err(|error| run.place.out_of_place(error))?;
             writer.put(Edit::replace(entries.clone()))?;
         }
@@ -107,7 +118,7 @@ impl RunFolder<'_> {
     fn journal(
         &self,
         header: Header,
-        entries: Vec<Entry>,
+        entries: Vec<Line>,
         writer: Writer,
     ) -> Result<RunJournal, StoreError> {
         let journal = RunJournal::new(

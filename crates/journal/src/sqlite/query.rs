@@ -3,6 +3,7 @@ use std::time::UNIX_EPOCH;
 use rusqlite::types::Value;
 use rusqlite::{Connection, Row, params_from_iter};
 
+use super::connect::has_updated;
 use super::database::Database;
 use crate::query::{QueryValue, millis, time};
 use crate::rows::status;
@@ -10,8 +11,8 @@ use crate::waits::WaitChange;
 use crate::{RunQuery, RunStatus, RunSummary, StoreError, WaitSummary};
 
 impl RunQuery {
-    fn sql(&self) -> (String, Vec<Value>) {
-        let mut sql = format!("SELECT {COLUMNS} FROM runs WHERE true");
+    fn sql(&self, updated: &str) -> (String, Vec<Value>) {
+        let mut sql = format!("SELECT {COLUMNS}, {updated} FROM runs WHERE true");
         let mut values = Vec::new();
 
         for (condition, value) in self.conditions() {
@@ -31,8 +32,8 @@ impl RunQuery {
 
 impl Database {
     pub(super) fn query(&self, query: &RunQuery) -> Result<Vec<RunSummary>, StoreError> {
-        let (sql, values) = query.sql();
         let found = self.read(|reader| {
+            let (sql, values) = query.sql(updated(reader)?);
             let mut find = reader.prepare_cached(&sql)?;
             let mut rows = find.query(params_from_iter(values))?;
             let mut runs = Vec::new();
@@ -55,6 +56,13 @@ impl Database {
 
 const COLUMNS: &str = "key, id, flow, started, lines, status, error, action, steps";
 
+/// Returns the column with the time of the last entry, or `NULL` if nobody has written this
+/// database since an earlier version did.
+fn updated(reader: &Connection) -> rusqlite::Result<&'static str> {
+    let exists = has_updated(reader)?;
+    Ok(if exists { "updated" } else { "NULL AS updated" })
+}
+
 fn waits_of(reader: &Connection, key: i64) -> rusqlite::Result<Vec<WaitSummary>> {
     let mut find = reader.prepare_cached(
         "SELECT step, event, why, until FROM waits WHERE run = ? ORDER BY number",
@@ -74,6 +82,7 @@ fn waits_of(reader: &Connection, key: i64) -> rusqlite::Result<Vec<WaitSummary>>
 
 fn summary(row: &Row<'_>) -> rusqlite::Result<RunSummary> {
     let lines: i64 = row.get("lines")?;
+    let updated: Option<i64> = row.get("updated")?;
     let status = status(
         row.get_ref("status")?.as_str()?,
         row.get("error")?,
@@ -85,6 +94,7 @@ fn summary(row: &Row<'_>) -> rusqlite::Result<RunSummary> {
         run_id: row.get("id")?,
         flow: row.get("flow")?,
         started: time(row.get("started")?).unwrap_or(UNIX_EPOCH),
+        updated: updated.and_then(time),
         entries: u64::try_from(lines).unwrap_or_default().saturating_sub(1),
         status,
     })

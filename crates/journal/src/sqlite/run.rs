@@ -1,5 +1,6 @@
 //! Reads a run from a database.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use rusqlite::{Connection, OptionalExtension};
@@ -7,8 +8,9 @@ use rusqlite::{Connection, OptionalExtension};
 use super::database::Database;
 use super::failure::Failure;
 use super::turns::Row;
+use crate::RecordedEntry;
 use crate::keep::Wanted;
-use crate::rows::{Record, RowReader, RunPlace, count};
+use crate::rows::{EntryReader, Record, RowReader, RunPlace, count};
 
 #[derive(Clone)]
 pub(super) struct Run {
@@ -53,7 +55,7 @@ impl Run {
         let mut read = RowReader::new(&self.place, wanted);
         while let Some(row) = rows.next()? {
             let line = row.get_ref(1)?.as_bytes_or_null();
-            read.add(row.get(0)?, line.map_err(rusqlite::Error::from)?)?;
+            read.add(row.get(0)?, line.map_err(rusqlite::Error::from)?, None)?;
         }
 
         let row = Row {
@@ -62,6 +64,32 @@ impl Run {
         };
         let record = read.finish(found.lines)?;
         Ok(record.map(|record| ReadRun { row, record }))
+    }
+
+    /// Reads entries. Returns `None` if the run doesn't exist.
+    pub(super) fn read_entries(
+        &self,
+        reader: &Connection,
+        range: &Range<u64>,
+    ) -> Result<Option<Vec<RecordedEntry>>, Failure> {
+        let Some(found) = self.find(reader)? else {
+            return Ok(None);
+        };
+
+        let mut lines = reader.prepare_cached(
+            "SELECT number, CASE WHEN octet_length(line) <= ?2 THEN line END FROM lines
+             WHERE run = ?1 AND number BETWEEN ?3 AND ?4 ORDER BY number",
+        )?;
+        let max_line = count(self.place.max_line);
+        let mut read = EntryReader::new(&self.place, range);
+        let mut rows = lines.query((found.key, max_line, read.before(), read.last()))?;
+
+        while let Some(row) = rows.next()? {
+            let line = row.get_ref(1)?.as_bytes_or_null();
+            read.add(row.get(0)?, line.map_err(rusqlite::Error::from)?, None)?;
+        }
+
+        Ok(Some(read.finish()))
     }
 
     fn find(&self, reader: &Connection) -> rusqlite::Result<Option<Found>> {

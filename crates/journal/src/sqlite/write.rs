@@ -11,6 +11,7 @@ use crate::StoreError;
 use crate::behind::{Edit, Job, Write};
 use crate::header::Header;
 use crate::rows::{Columns, RowChange, Rows, count};
+use crate::time::now;
 
 /// Writes a run that is locked.
 pub(super) struct Writer {
@@ -28,6 +29,8 @@ struct Change {
     row: Option<Row>,
     flow: String,
     started: i64,
+    /// When the last entry was recorded.
+    updated: Option<i64>,
     rows: RowChange,
 }
 
@@ -42,7 +45,8 @@ impl Writer {
             lock,
         };
 
-        writer.write_rows(change)?;
+        let started = writer.rows.header().started;
+        writer.write_rows(change, Some(started))?;
         Ok(writer)
     }
 
@@ -58,12 +62,15 @@ impl Writer {
     }
 
     pub(super) fn put(&mut self, edit: Edit) -> Result<(), StoreError> {
+        let started = Some(self.rows.header().started);
+        let updated = edit.last().map_or(started, |line| line.at);
         let change = self.rows.change(edit)?;
-        self.write_rows(change)
+        self.write_rows(change, updated)
     }
 
-    fn write_rows(&mut self, rows: RowChange) -> Result<(), StoreError> {
+    fn write_rows(&mut self, rows: RowChange, updated: Option<u64>) -> Result<(), StoreError> {
         self.check_lock()?;
+        let updated = updated.map(count);
 
         let header = self.rows.header();
         let change = Change {
@@ -71,6 +78,7 @@ impl Writer {
             row: self.row,
             flow: header.flow.clone(),
             started: count(header.started),
+            updated,
             rows,
         };
 
@@ -139,7 +147,7 @@ impl Change {
         let all = self.rows.all;
 
         let Some(row) = self.row else {
-            let sql = "INSERT INTO runs (id, flow, started, lines, status) VALUES (?1, ?2, ?3, ?4, 'open')";
+            let sql = "INSERT INTO runs (id, flow, started, lines, status, updated) VALUES (?1, ?2, ?3, ?4, 'open', ?3)";
             let mut insert = open.connection.prepare_cached(sql)?;
             let key = insert.insert((run_id, &self.flow, self.started, all))?;
             return Ok(Row { key, database });
@@ -149,9 +157,11 @@ impl Change {
             return Err(StoreError::gone(self.run.database.place()).into());
         }
 
-        let sql = "UPDATE runs SET lines = ?4 WHERE key = ?1 AND id = ?2 AND lines = ?3";
+        let sql =
+            "UPDATE runs SET lines = ?4, updated = ?5 WHERE key = ?1 AND id = ?2 AND lines = ?3";
         let mut update = open.connection.prepare_cached(sql)?;
-        if update.execute((row.key, run_id, self.rows.before, all))? == 1 {
+        let columns = (row.key, run_id, self.rows.before, all, self.updated);
+        if update.execute(columns)? == 1 {
             return Ok(row);
         }
 
@@ -161,7 +171,7 @@ impl Change {
 
 impl Write for Writer {
     fn write(&mut self, jobs: Vec<Job>) -> Result<(), StoreError> {
-        self.put(Job::merged(jobs))
+        self.put(Job::merged(jobs, Some(now())))
     }
 }
 

@@ -180,7 +180,7 @@ fn what_is_wrong_is_said_with_file_and_line() {
 
     insta::assert_snapshot!(mask(&whole.refused(text.replacen("\"outcome\":1}", "\"outcome\":9}", 1).as_bytes())), @r#"
     runs/a.jsonl, line 3: the line was changed or moved: expected the checksum `…`, not `…`
-       3 | {"outcome":{"step":"work/gather#1","outcome":9},"joined":true,"crc":"…"}
+       3 | {"outcome":{"step":"work/gather#1","outcome":9},"at":…,"joined":true,"crc":"…"}
     "#);
     insta::assert_snapshot!(whole.refused(b"{\"name\":\"\x1b[31mx\"}\nother\n"), @r#"
     runs/a.jsonl, line 1: this isn't the journal of a run; expected a line that starts with `{"cogwork_journal":1,`
@@ -267,11 +267,9 @@ fn mask(text: &str) -> String {
             .unwrap_or(from.len());
         let (word, after) = from.split_at(length);
         masked.push_str(before);
-        masked.push_str(if length == 8 && after.starts_with(['`', '"', '\\']) {
-            "…"
-        } else {
-            word
-        });
+        // A checksum, or a time in milliseconds.
+        let is_masked = length == 8 && after.starts_with(['`', '"', '\\']) || length == 13;
+        masked.push_str(if is_masked { "…" } else { word });
 
         rest = after;
     }

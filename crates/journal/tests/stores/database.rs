@@ -40,9 +40,12 @@ async fn one_run(folder: &Path) {
 
 /// Checksums differ from run to run, as its start is part of the first line.
 fn without_checksums(line: &str) -> String {
-    let is_checksum =
-        |part: &&str| part.len() == 8 && part.bytes().all(|byte| byte.is_ascii_hexdigit());
-    let checksums = line.split(['`', '"']).filter(is_checksum);
+    let is_checksum = |part: &&str| {
+        matches!(part.len(), 8 | 13) && part.bytes().all(|byte| byte.is_ascii_hexdigit())
+    };
+
+    // Also the times, in milliseconds.
+    let checksums = line.split(['`', '"', ':', ',']).filter(is_checksum);
     checksums.fold(line.to_owned(), |line, checksum| {
         line.replace(checksum, "…")
     })
@@ -321,7 +324,7 @@ async fn a_line_that_was_edited_is_found() {
     assert!(error.is_damaged());
     insta::assert_snapshot!(without_checksums(&told(error, folder.path())), @r#"
     runs/runs.db, run `a`, line 4: the line was changed or moved: expected the checksum `…`, not `…`
-       4 | {"outcome":{"step":"work/gather#2","outcome":3},"crc":"…"}
+       4 | {"outcome":{"step":"work/gather#2","outcome":3},"at":…,"crc":"…"}
     "#);
 }
 

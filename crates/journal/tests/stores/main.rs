@@ -40,6 +40,7 @@ mod removing;
 #[cfg(feature = "postgres")]
 mod server;
 mod shown;
+mod times;
 mod work;
 #[cfg(feature = "postgres")]
 mod workers;

@@ -282,7 +282,7 @@ fn that_lines_were_written_together_cannot_be_added_or_taken_away() {
     let disk = Disk::new();
     let text = String::from_utf8(disk.bytes.clone()).unwrap();
     let without = text.replacen(",\"joined\":true", "", 1);
-    let with = text.replacen("},\"crc\"", "},\"joined\":true,\"crc\"", 2);
+    let with = text.replacen(",\"crc\"", ",\"joined\":true,\"crc\"", 2);
 
     for edited in [without, with] {
         assert_ne!(edited, text);

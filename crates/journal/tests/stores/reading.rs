@@ -24,6 +24,14 @@ fn read(store: &FileStore, run_id: &str) -> String {
             None => line.to_owned(),
         };
 
+        let line = match line.split_once(",\"at\":") {
+            Some((before, after)) => {
+                let after = after.trim_start_matches(|c: char| c.is_ascii_digit());
+                format!("{before},\"at\":…{after}")
+            }
+            None => line,
+        };
+
         // Which lines are written in one go differs from time to time.
         let line = line.replace(",\"joined\":true", "");
         format!("{line}…\"}}")
