@@ -268,25 +268,19 @@ fn main() -> Result<(), BoxError> {
     );
 
     let small = &Arc::new(texts(KIB / 2)?);
+    println!("replay of 1,000 steps       shortest      median");
     for (what, [shortest, median]) in [
+        ("0.5 KiB, file", replay(runtime, files_unsynced, small)?),
         (
-            "replay of 1,000 steps of 0.5 KiB: file",
-            replay(runtime, files_unsynced, small)?,
-        ),
-        (
-            "replay of 1,000 steps of 0.5 KiB: SQLite",
+            "0.5 KiB, SQLite",
             replay(runtime, database_unsynced, small)?,
         ),
-        (
-            "replay of 1,000 steps of 10 KiB: file",
-            replay(runtime, files_unsynced, flow)?,
-        ),
-        (
-            "replay of 1,000 steps of 10 KiB: SQLite",
-            replay(runtime, database_unsynced, flow)?,
-        ),
+        ("10 KiB, file", replay(runtime, files_unsynced, flow)?),
+        ("10 KiB, SQLite", replay(runtime, database_unsynced, flow)?),
     ] {
-        print(what, format_args!("{shortest:.2?}, median {median:.2?}"));
+        let shortest = format!("{shortest:.2?}");
+        let median = format!("{median:.2?}");
+        println!("{what:<24} {shortest:>11} {median:>11}");
     }
 
     for runs in [1, 10, 100, 1_000] {
