@@ -21,7 +21,9 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de, ser};
 /// );
 /// let flow = Flow::builder("app").start("start").node("start", start).end("start", "default").build()?;
 /// let mut app = App { started: None };
-/// flow.begin().with_journal(MemoryJournal::new("1")).finish(&mut app).await?;
+///
+/// // An `Instant` isn't `Serialize`, so neither is the state.
+/// flow.begin().with_journal_any_state(MemoryJournal::new("1")).finish(&mut app).await?;
 /// assert!(app.started.is_some());
 /// # Ok(())
 /// # }
