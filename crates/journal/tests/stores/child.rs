@@ -35,8 +35,13 @@ impl Job {
 
     /// This executable, as a child that does the job.
     pub(crate) fn command(&self) -> Command {
+        self.command_of("child::works")
+    }
+
+    /// The same as a child that executes the test with this name, which is ignored otherwise.
+    pub(crate) fn command_of(&self, test: &str) -> Command {
         let mut command = Command::new(std::env::current_exe().unwrap());
-        self.describe(&mut command);
+        self.describe(&mut command, test);
         command
     }
 
@@ -47,20 +52,18 @@ impl Job {
         command
             .args(["-c", &format!("{before}; exec \"$0\" \"$@\"")])
             .arg(std::env::current_exe().unwrap());
-        self.describe(&mut command);
+        self.describe(&mut command, "child::works");
 
         command
     }
 
-    fn describe(&self, command: &mut Command) {
+    fn describe(&self, command: &mut Command, test: &str) {
+        // The name of the schema depends on the process that chose it.
+        #[cfg(feature = "postgres")]
+        command.env("JOB_SCHEMA", crate::server::schema(&self.folder));
+
         command
-            .args([
-                "--exact",
-                "child::works",
-                "--ignored",
-                "--nocapture",
-                "--quiet",
-            ])
+            .args(["--exact", test, "--ignored", "--nocapture", "--quiet"])
             .env("JOB_STORE", self.store)
             .env("JOB_FOLDER", &self.folder)
             .env("JOB_RUN", &self.run_id)
@@ -72,15 +75,13 @@ impl Job {
             .stderr(Stdio::piped());
     }
 
-    fn from_environment() -> Option<Self> {
+    pub(crate) fn from_environment() -> Option<Self> {
         let number = |name: &str| std::env::var(name).unwrap().parse().unwrap();
         let store = std::env::var("JOB_STORE").ok()?;
         Some(Self {
-            store: if store == FileStore::NAME {
-                FileStore::NAME
-            } else {
-                "database"
-            },
+            store: ["files", "database", "postgres"]
+                .into_iter()
+                .find(|name| *name == store)?,
             folder: std::env::var_os("JOB_FOLDER")?.into(),
             run_id: std::env::var("JOB_RUN").unwrap(),
             rounds: number("JOB_ROUNDS") as usize,
@@ -110,7 +111,7 @@ pub(crate) fn wait_until_it_runs(child: &mut Child) {
 /// Tells of each call before and after, outside of the journal.
 ///
 /// A kill can leave a part of a line. A whole line ends with a full stop, and begins on a new line.
-fn told(calls: &Path, slow: u64) -> Call {
+pub(crate) fn told(calls: &Path, slow: u64) -> Call {
     let calls = Arc::new(
         OpenOptions::new()
             .append(true)
@@ -157,11 +158,15 @@ fn works() {
             runtime.block_on(work_on(store, &job));
         }
         #[cfg(feature = "sqlite")]
-        _ => {
+        "database" => {
             let store = cogwork_journal::SqliteStore::within(&job.folder).unsynced();
             runtime.block_on(work_on(store, &job));
         }
-        #[cfg(not(feature = "sqlite"))]
+        #[cfg(feature = "postgres")]
+        "postgres" => {
+            let store = cogwork_journal::PostgresStore::within(&job.folder);
+            runtime.block_on(work_on(store, &job));
+        }
         store => panic!("no store {store}"),
     }
 }

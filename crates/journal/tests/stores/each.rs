@@ -16,6 +16,9 @@ pub(crate) trait Tested: Store {
 
     fn unsynced(self) -> Self;
 
+    /// Makes the runs of a process that was killed available to the next one.
+    fn after_a_kill(&self) {}
+
     /// The lines of a run, each with its newline; the last may be torn.
     fn lines(&self, run_id: &str) -> String;
 

@@ -69,6 +69,7 @@ fn kill_until_it_ends<S: Tested>(
         child.kill().unwrap();
 
         let output = child.wait_with_output().unwrap();
+        store.after_a_kill();
 
         let made = told(job);
         for key in &made.begun[begun_before..] {
@@ -176,6 +177,14 @@ fn a_run_killed_at_random_comes_to_its_end_and_repeats_no_recorded_call() {
 #[test]
 fn the_same_in_a_database() {
     kills::<cogwork_journal::SqliteStore>(30, Duration::from_millis(100));
+}
+
+#[cfg(feature = "postgres")]
+#[test]
+fn the_same_in_postgres() {
+    if crate::server::url().is_some() {
+        kills::<cogwork_journal::PostgresStore>(30, Duration::from_millis(100));
+    }
 }
 
 /// The kill hits anything from before the first line of the program to the middle of the run.

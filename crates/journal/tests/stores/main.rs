@@ -43,6 +43,8 @@ mod shown;
 mod times;
 mod work;
 #[cfg(feature = "postgres")]
+mod worker_kills;
+#[cfg(feature = "postgres")]
 mod workers;
 
 #[cfg(unix)]

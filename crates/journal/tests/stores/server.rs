@@ -75,6 +75,14 @@ impl Tested for PostgresStore {
         self
     }
 
+    /// As if the time of its lease had passed.
+    fn after_a_kill(&self) {
+        tamper(
+            self,
+            "UPDATE runs SET wake = clock_timestamp() - interval '1 s' WHERE worker IS NOT NULL",
+        );
+    }
+
     fn lines(&self, run_id: &str) -> String {
         let schema = self.schema().to_owned();
         let sql = format!(
