@@ -93,8 +93,9 @@ impl<'e> Trial<'e> {
         let proceeding = self.engine.proceed(self.attempt.clone());
         let stopped = tokio::select! {
             biased;
-            () = self.world.halted() => None,
+            // First, since a process that was never polled cannot crash.
             stopped = tokio::time::timeout(PATIENCE, proceeding) => Some(stopped),
+            () = self.world.halted() => None,
         };
 
         match stopped {
