@@ -1,11 +1,14 @@
-//! A server of thinking tools for assistants. With the argument `--stdio`, it serves the assistant that started it.
-//! Without it, a client of a few lines in the same program calls a tool, and the conversation is printed.
+//! A server of thinking tools for assistants, with a tool of the program next to the built-in ones. With the argument
+//! `--stdio`, it serves the assistant that started it. Without it, a client of a few lines in the same program calls
+//! tools, and the conversation is printed.
 //!
 //! ```text
+//! tools: sequentialthinking, multiply
 //! thought 1: 6 times 7 is 6 times 5 and 6 times 2.
 //!   {"branches":[],"nextThoughtNeeded":true,"thoughtHistoryLength":1,"thoughtNumber":1,"totalThoughts":3}
 //! thought 2: That is 30 and 12, so 42.
 //!   {"branches":[],"nextThoughtNeeded":true,"thoughtHistoryLength":2,"thoughtNumber":2,"totalThoughts":3}
+//! multiply [6, 7]: 42
 //! thought 3: Thought 9 was wrong.
 //!   refused: "revisesThought: there is no thought 9; expected the number of a thought of this session; the last one is 2"
 //! thought 3: Well. Well. Well. Well. Well. Well. Well
@@ -14,13 +17,34 @@
 
 use std::error::Error;
 
+use cogwork::tools::{ToolError, Tools, function};
 use cogwork_mcp::{Server, ServerLimits};
+use schemars::JsonSchema;
+use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
+
+#[derive(Deserialize, JsonSchema)]
+struct Factors {
+    /// The numbers to multiply.
+    numbers: Vec<i64>,
+}
+
+/// Returns the tools of the program.
+fn tools() -> Result<Tools, ToolError> {
+    let multiply = function(
+        "multiply",
+        "Multiplies whole numbers.",
+        |Factors { numbers }| async move { Ok(numbers.iter().product::<i64>()) },
+    );
+    Tools::new().with(multiply)
+}
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Box<dyn Error>> {
     let server = Server::builder()
+        .with_tools(tools()?)
+        .with_built_in_tools(["sequentialthinking"])
         .with_strict(true)
         .with_limits(ServerLimits::default().with_thought_bytes(200))
         .open()?;
@@ -33,12 +57,15 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let mut client = Client::connect(&server);
     client.request("initialize", initialize()).await?;
 
+    client.list().await?;
     client
         .think(1, "6 times 7 is 6 times 5 and 6 times 2.", json!({}))
         .await?;
     client
         .think(2, "That is 30 and 12, so 42.", json!({}))
         .await?;
+
+    client.multiply(&[6, 7]).await?;
 
     // The server refuses what makes no sense, and the session stays as it was.
     let revision = json!({"isRevision": true, "revisesThought": 9});
@@ -69,6 +96,27 @@ impl Client {
             stream: BufReader::new(ours),
             requests: 0,
         }
+    }
+
+    /// Prints the names of the tools.
+    async fn list(&mut self) -> Result<(), Box<dyn Error>> {
+        let result = self.request("tools/list", json!({})).await?;
+        let tools = result.get("tools").and_then(Value::as_array);
+        let names = tools
+            .into_iter()
+            .flatten()
+            .filter_map(|tool| tool.get("name")?.as_str());
+        println!("tools: {}", names.collect::<Vec<_>>().join(", "));
+        Ok(())
+    }
+
+    /// Calls the tool of the program, and prints the result.
+    async fn multiply(&mut self, numbers: &[i64]) -> Result<(), Box<dyn Error>> {
+        let call = json!({"name": "multiply", "arguments": {"numbers": numbers}});
+        let result = self.request("tools/call", call).await?;
+        let text = result.pointer("/content/0/text").and_then(Value::as_str);
+        println!("multiply {numbers:?}: {}", text.unwrap_or_default());
+        Ok(())
     }
 
     /// Adds a thought, and prints the call and its result.

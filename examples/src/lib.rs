@@ -38,6 +38,8 @@ mod guides {
     struct EmbeddingTheLoop;
     #[doc = include_str!("../../docs/guide/tools-from-servers.md")]
     struct ToolsFromServers;
+    #[doc = include_str!("../../docs/guide/assistants.md")]
+    struct Assistants;
     #[doc = include_str!("../../docs/guide/tools-in-the-loop.md")]
     struct ToolsInTheLoop;
     #[doc = include_str!("../../docs/guide/prompts.md")]
