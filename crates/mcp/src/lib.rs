@@ -30,6 +30,7 @@ mod method;
 mod prompts;
 mod resources;
 mod sequential;
+mod shared;
 mod shown;
 mod solve;
 mod store;
@@ -43,6 +44,6 @@ mod wire;
 pub use rmcp;
 
 /// The code in the README, compiled and run as a doctest.
-#[cfg(doctest)]
+#[cfg(all(doctest, feature = "http"))]
 #[doc = include_str!("../README.md")]
 struct Readme;

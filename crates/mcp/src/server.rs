@@ -4,23 +4,22 @@ use std::sync::Arc;
 
 use cogwork_strategies::Strategies;
 use rmcp::ServiceExt;
-use rmcp::model::ServerConfig;
 use rmcp::service::{QuitReason, ServerInitializeError};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
-use crate::added::AddedHandler;
+use crate::ServerError;
 use crate::builder::ServerBuilder;
 use crate::connection::Connection;
 use crate::handler::Handler;
 use crate::info::info;
 use crate::resources::{Subscriptions, Views};
+use crate::shared::Shared;
 use crate::solve::Tasks;
 use crate::store::{Owner, SessionStore};
 use crate::tools::ServerTools;
 use crate::wire::{Direct, LineTransport, Opened};
-use crate::{ServerError, ServerLimits};
 
 /// A server for the Model Context Protocol.
 ///
@@ -39,19 +38,6 @@ use crate::{ServerError, ServerLimits};
 #[derive(Clone)]
 pub struct Server {
     pub(crate) shared: Arc<Shared>,
-}
-
-/// What all connections share.
-pub(crate) struct Shared {
-    pub(crate) info: ServerConfig,
-    pub(crate) tools: ServerTools,
-    pub(crate) added: Option<AddedHandler>,
-    pub(crate) requests: Semaphore,
-    pub(crate) limits: ServerLimits,
-    pub(crate) store: SessionStore,
-    pub(crate) stop: CancellationToken,
-    pub(crate) tasks: Tasks,
-    pub(crate) views: Views,
 }
 
 impl Server {

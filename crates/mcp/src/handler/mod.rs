@@ -17,7 +17,7 @@ use tokio::sync::SemaphorePermit;
 use crate::added::AddedHandler;
 use crate::connection::Connection;
 use crate::resources::{self, Address, Subscriptions};
-use crate::server::Shared;
+use crate::shared::Shared;
 use crate::tool::{ListedTool, ToolCall, ToolFailure};
 
 /// Handles the requests of one client. What the server doesn't have, a handler of the program may.

@@ -23,7 +23,7 @@ use rmcp::{ErrorData, ServerHandler};
 use super::{Handler, is_of_newer_generation};
 use crate::added;
 use crate::resources;
-use crate::server::Shared;
+use crate::shared::Shared;
 use crate::{prompts, unknown_request};
 
 impl ServerHandler for Handler {
