@@ -22,7 +22,7 @@ pub(crate) struct Arguments {
     values: JsonObject,
     /// The path of the object with a dot at the end, or an empty text.
     place: String,
-    /// The names that were asked for.
+    /// The names that were read.
     known: Vec<&'static str>,
 }
 
@@ -271,7 +271,7 @@ impl Arguments {
         objects.collect::<Result<_, _>>().map(Some)
     }
 
-    /// Returns the arguments that nobody has asked for, whose JSON has at most this many bytes in
+    /// Returns the arguments that were not read, whose JSON has at most this many bytes in
     /// all.
     pub(crate) fn take_rest(&mut self, max_bytes: usize) -> Result<JsonObject, ArgumentError> {
         let mut rest = std::mem::take(&mut self.values);
@@ -288,7 +288,7 @@ impl Arguments {
         }
     }
 
-    /// Refuses arguments that nobody has asked for.
+    /// Refuses arguments that were not read.
     pub(crate) fn finish(self) -> Result<(), ArgumentError> {
         match self.values.iter().find(|(_, value)| !value.is_null()) {
             None => Ok(()),

@@ -1,4 +1,4 @@
-//! What the server knows of the client at the other end.
+//! The state of the connection to a client.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};

@@ -55,7 +55,7 @@ impl ListedTool {
 pub(crate) struct ToolCall<'a> {
     /// The arguments, which are not checked yet.
     pub(crate) arguments: JsonObject,
-    /// Who calls.
+    /// The connection to the caller.
     pub(crate) connection: &'a Connection,
     /// The request, for progress notifications and cancellation.
     pub(crate) context: &'a RequestContext<RoleServer>,

@@ -51,7 +51,7 @@ impl SessionFormat {
     pub(crate) fn mime_type(self) -> &'static str {
         match self {
             Self::Markdown => "text/markdown",
-            // Hosts don't know another one.
+            // There is no registered type for these drawings.
             Self::Mermaid => "text/plain",
             Self::Json => "application/json",
         }

@@ -1,4 +1,4 @@
-//! A run in a task of its own, which ends when nobody waits for it any more.
+//! A run in a separate task, which is cancelled when nothing waits for it any more.
 
 use std::sync::Arc;
 

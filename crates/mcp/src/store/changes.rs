@@ -1,4 +1,4 @@
-//! Telling others in this process that sessions have changed.
+//! Notifying other parts of this process of sessions that have changed.
 
 use tokio::sync::broadcast;
 

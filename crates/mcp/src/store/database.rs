@@ -32,13 +32,13 @@ struct Job {
     run: Box<Run>,
 }
 
-/// Does work within a transaction, or gets the error for which there is no transaction.
+/// Does work within a transaction, or receives the error for which there is no transaction.
 type Run = dyn FnOnce(Result<&Connection, StoreError>) -> Outcome + Send;
 
 /// A job that was done within a transaction that isn't committed yet.
 struct Outcome {
     error: Option<StoreError>,
-    /// Tells the caller whether the transaction was committed.
+    /// Reports to the caller whether the transaction was committed.
     acknowledge: Box<dyn FnOnce(Result<(), StoreError>) + Send>,
 }
 

@@ -72,7 +72,7 @@ fn create_file(folder: &Path) -> Result<(), cogwork_files::Error> {
     folder.open_or_create(FILE, Access::Append).map(drop)
 }
 
-/// Tells a file from another one at the same path.
+/// Distinguishes a file from another one at the same path.
 #[derive(Debug, PartialEq, Eq)]
 struct Identity {
     #[cfg(unix)]

@@ -10,7 +10,7 @@ pub(super) fn signed_size(number: usize) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }
 
-/// Returns the first of many stamps, which others will hardly choose.
+/// Returns the first of many stamps, which are unlikely to be those of other processes.
 pub(super) fn random_stamp() -> i64 {
     let (high, _) = uuid::Uuid::new_v4().as_u64_pair();
     high.cast_signed()

@@ -68,7 +68,7 @@ pub(crate) enum Operation {
 /// What an operation has done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Done {
-    /// The branch that the caller is told about.
+    /// The branch that the report is about.
     pub(crate) branch: BranchId,
     pub(crate) what: What,
 }

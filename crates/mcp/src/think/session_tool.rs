@@ -89,7 +89,7 @@ Manages the sessions of `think`.
 - remove: deletes a session
 - strategies: all strategies, or all stages of `strategy`";
 
-/// Returns the arguments that `think` doesn't have, or has for something else.
+/// Returns the arguments that `think` doesn't have, or that have another meaning there.
 fn own_properties() -> Vec<(&'static str, Value)> {
     vec![
         (

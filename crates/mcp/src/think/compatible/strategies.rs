@@ -88,7 +88,7 @@ impl ServerTool for ThinkStrategies {
 const DESCRIPTION: &str = "\
 The tool `think` with the arguments of think-strategies. The stage of a thought follows from its \
 arguments: the next one, or the one whose parameters are given, such as `action`. Parameters of a \
-stage are arguments of their own. `thoughtNumber` 1 begins a new session.";
+stage are separate arguments. `thoughtNumber` 1 begins a new session.";
 
 /// Adds a thought.
 pub(super) async fn think(
