@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use crate::fit::{Fitted, Fitter};
 use crate::problem::{AnswerProblem, AnswerProblemKind as Kind};
-use crate::reply::{Candidate, Node, Source, Tree, candidates};
+use crate::reply::{Candidate, Node, Source, Tree, Wanted, candidates};
 use crate::shape::{ANSWER, Form, Shape};
 
 /// Reads replies of models as values of `T`.
@@ -120,7 +120,14 @@ impl<T: JsonSchema + DeserializeOwned> AnswerReader<T> {
     pub fn read(&self, text: &str) -> Result<ReadAnswer<T>, AnswerProblem> {
         self.check_text(text)?;
 
-        let found = candidates(text, &|key| self.is_key(key));
+        let wanted = Wanted {
+            is_key: |key: &str| self.is_key(key),
+            is_list: matches!(
+                self.form.resolve(&self.form.root),
+                Shape::List(..) | Shape::Tuple(_) | Shape::Any | Shape::AnyOf(_)
+            ),
+        };
+        let found = candidates(text, &wanted);
         let last = found.iter().rposition(|candidate| self.is_meant(candidate));
         let Some(last) = last else {
             return self.read_bare(text);

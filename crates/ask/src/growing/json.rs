@@ -199,6 +199,7 @@ impl GrowingJson {
             return false;
         };
 
+        charge(self.word.len());
         let complete = complete_part(&self.word);
         // An escape that JSON doesn't have is shown as it is, or the rest would never be shown.
         let (complete, text) = match self.word.get(..complete).and_then(unescaped) {

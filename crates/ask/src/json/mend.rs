@@ -57,6 +57,11 @@ impl MendedJson {
         let is_whole = mender.run();
         charge(mender.at);
 
+        let is_followed = !mender.rest().trim().is_empty();
+        if mender.closed_other && is_followed {
+            mender.doubt.get_or_insert("closed a bracket");
+        }
+
         let cut = if is_whole? {
             None
         } else {
@@ -158,6 +163,8 @@ struct Mender<'t> {
     repairs: Vec<Repair>,
     lines: Lines,
     doubt: Option<&'static str>,
+    /// Whether a bracket closed one of the other kind.
+    closed_other: bool,
 }
 
 impl<'t> Mender<'t> {
@@ -172,6 +179,7 @@ impl<'t> Mender<'t> {
             repairs: Vec::new(),
             lines: Lines::default(),
             doubt: None,
+            closed_other: false,
         }
     }
 
@@ -284,6 +292,7 @@ impl<'t> Mender<'t> {
 
         if place + 1 < self.open.len() {
             self.report(RepairKind::Json, "closed a bracket");
+            self.closed_other = true;
         }
 
         while self.open.len() > place {

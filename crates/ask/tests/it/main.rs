@@ -4,5 +4,6 @@ mod allowance;
 mod answers;
 mod asking;
 mod growing;
+mod growing_json;
 mod json;
 mod shown;

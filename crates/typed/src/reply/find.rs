@@ -19,6 +19,12 @@ use super::yaml;
 /// The maximum number of objects and lists in prose that are tried.
 const MAX_TRIED: usize = 8;
 
+/// The doubt about an object that is the value of a key outside of any object.
+const PART: &str = "the object is part of another one, whose beginning is missing";
+
+/// The doubt about an object that is followed by more keys or items.
+const CONTINUED: &str = "the brackets are closed before the end";
+
 /// A part of the reply that may be the value.
 #[derive(Debug, Clone)]
 pub(crate) struct Candidate {
@@ -38,9 +44,24 @@ pub(crate) enum Source {
     Malformed(String),
 }
 
-/// Returns the parts of a reply that may be the value, in order. `is_key` recognizes the keys of
-/// the value.
-pub(crate) fn candidates(text: &str, is_key: &impl Fn(&str) -> bool) -> Vec<Candidate> {
+/// What the value looks like.
+pub(crate) struct Wanted<F> {
+    /// Recognizes the keys of the value.
+    pub(crate) is_key: F,
+    /// Whether the value may be a list.
+    pub(crate) is_list: bool,
+}
+
+impl<F: Fn(&str) -> bool> Wanted<F> {
+    /// Returns whether YAML of the value may begin with a line.
+    fn begins(&self, line: &str) -> bool {
+        let is_item = self.is_list && line.starts_with("- ");
+        is_item || key_of(line).is_some_and(&self.is_key)
+    }
+}
+
+/// Returns the parts of a reply that may be the value, in order.
+pub(crate) fn candidates(text: &str, wanted: &Wanted<impl Fn(&str) -> bool>) -> Vec<Candidate> {
     charge(text.len());
     let part = Part::answer(text);
 
@@ -48,29 +69,22 @@ pub(crate) fn candidates(text: &str, is_key: &impl Fn(&str) -> bool) -> Vec<Cand
         return vec![whole];
     }
 
-    let keys = Keys(is_key);
-    let fenced = fenced_blocks(part.text, &keys);
+    let fenced = fenced_blocks(part.text, wanted);
     let mut blocks: Vec<Candidate> = fenced
         .iter()
         .filter(|block| block.is_reply)
-        .flat_map(|block| part.inside(block, is_key))
+        .flat_map(|block| part.inside(block, wanted))
         .collect();
 
     if blocks.is_empty() {
-        blocks = part.objects();
-    }
-    if blocks.is_empty() {
-        blocks.extend(part.yaml(is_key));
+        blocks = part.outside_fences(wanted);
     }
     blocks
 }
 
-/// The keys of the value, for the search for fences.
-struct Keys<'k, F>(&'k F);
-
-impl<F: Fn(&str) -> bool> FenceKeys for Keys<'_, F> {
+impl<F: Fn(&str) -> bool> FenceKeys for Wanted<F> {
     fn begins_with_key(&self, text: &str) -> bool {
-        text.starts_with(['{', '[']) || key_of(text).is_some_and(self.0)
+        text.starts_with(['{', '[']) || self.begins(text)
     }
 
     fn ends_with_value(&self, line: &str) -> bool {
@@ -139,7 +153,11 @@ impl<'t> Part<'t> {
     }
 
     /// Returns the values in a fenced block.
-    fn inside(self, block: &FencedBlock<'t>, is_key: &impl Fn(&str) -> bool) -> Vec<Candidate> {
+    fn inside(
+        self,
+        block: &FencedBlock<'t>,
+        wanted: &Wanted<impl Fn(&str) -> bool>,
+    ) -> Vec<Candidate> {
         let part = Self {
             text: block.text,
             line: self.from_offset(block.offset).line,
@@ -152,15 +170,23 @@ impl<'t> Part<'t> {
             return part.objects();
         }
 
-        let yaml = part.yaml(is_key).map(|mut yaml| {
-            if block.is_open {
-                yaml.cut = Some(Cut::InsideValue);
+        let mut found = part.outside_fences(wanted);
+        for candidate in &mut found {
+            let is_yaml = !block.text.contains(['{', '[']);
+            if block.is_open && is_yaml {
+                candidate.cut = Some(Cut::InsideValue);
             }
-            yaml
-        });
-        match yaml {
-            Some(yaml) => vec![yaml],
-            None => part.objects(),
+        }
+        found
+    }
+
+    /// Returns the values in a text without fences: YAML, if it begins before any bracket, or JSON.
+    fn outside_fences(self, wanted: &Wanted<impl Fn(&str) -> bool>) -> Vec<Candidate> {
+        match (self.yaml_start(wanted), self.text.find(['{', '['])) {
+            (Some(start), bracket) if bracket.is_none_or(|bracket| start < bracket) => {
+                vec![self.from_offset(start).yaml()]
+            }
+            _ => self.objects(),
         }
     }
 
@@ -168,75 +194,106 @@ impl<'t> Part<'t> {
     fn objects(self) -> Vec<Candidate> {
         let mut found = Vec::new();
         let mut rest = self;
+        let mut before = "";
 
         for _ in 0..MAX_TRIED {
             let Some(bracket) = rest.text.find(['{', '[']) else {
                 break;
             };
+            before = if bracket > 0 {
+                rest.text.get(..bracket).unwrap_or_default()
+            } else {
+                before
+            };
             rest = rest.from_offset(bracket);
 
-            let mended = MendedJson::read(rest.text, rest.line);
-            let candidate = mended.as_ref().and_then(Candidate::mended);
-            let (Some(mended), Some(candidate)) = (mended, candidate) else {
+            if is_prose(rest.text) {
+                before = "";
                 rest = rest.from_offset(1);
                 continue;
+            }
+
+            // What follows belongs to the value whose brackets are wrong.
+            let mended = MendedJson::read(rest.text, rest.line);
+            let candidate = mended.as_ref().and_then(Candidate::mended);
+            let (Some(mended), Some(mut candidate)) = (mended, candidate) else {
+                found.push(Candidate::malformed(rest.line, "the JSON is malformed"));
+                break;
             };
 
-            // What was cut off may be a bracket in prose, with whole objects after it.
-            let step = if candidate.cut.is_some() || is_prose(&mended) {
-                1
-            } else {
-                mended.length()
-            };
-            if !is_prose(&mended) {
-                found.push(candidate);
+            // The brace of the object around it may be missing.
+            let follows_key =
+                before.trim_end().ends_with("\":") || before.trim_end().ends_with("':");
+            if follows_key {
+                candidate.doubt.get_or_insert(PART.to_owned());
             }
-            rest = rest.from_offset(step);
+            before = "";
+
+            let after = rest.text.get(mended.length()..).unwrap_or_default();
+            let goes_on = after.trim_start().starts_with([',', ':', '"']);
+            if goes_on {
+                candidate.doubt.get_or_insert(CONTINUED.to_owned());
+            }
+
+            let is_broken = candidate.cut.is_some() || candidate.doubt.is_some();
+            found.push(candidate);
+            if is_broken {
+                break;
+            }
+            rest = rest.from_offset(mended.length());
         }
 
         found
     }
 
-    /// Returns the YAML from the first line that begins with a key, or with an item of a list.
-    fn yaml(self, is_key: &impl Fn(&str) -> bool) -> Option<Candidate> {
+    /// Returns the offset of the first line with which YAML of the value may begin.
+    fn yaml_start(self, wanted: &Wanted<impl Fn(&str) -> bool>) -> Option<usize> {
         let mut offset = 0;
         for line in self.text.split_inclusive('\n') {
             charge(line.len());
-            let begins = key_of(line).is_some_and(is_key) || line.starts_with("- ");
-            if begins {
-                break;
+            if wanted.begins(line) {
+                return Some(offset);
             }
             offset += line.len();
         }
+        None
+    }
 
-        let part = self.from_offset(offset);
-        if part.text.trim().is_empty() {
-            return None;
-        }
-
-        Some(match yaml::read(part.text, part.line) {
+    fn yaml(self) -> Candidate {
+        match yaml::read(self.text, self.line) {
             Ok(tree) => Candidate {
                 repairs: vec![Repair::new(
                     RepairKind::Form,
-                    part.line,
+                    self.line,
                     "read YAML in place of JSON",
                 )],
                 ..Candidate::value(tree)
             },
-            Err((line, problem)) => Candidate {
-                source: Source::Malformed(problem),
-                line,
-                repairs: Vec::new(),
-                doubt: None,
-                cut: None,
-            },
-        })
+            Err((line, problem)) => Candidate::malformed(line, problem),
+        }
     }
 }
 
-/// Returns whether brackets in prose, as in `[1]` or `{see below}`, were read as a value.
-fn is_prose(mended: &MendedJson) -> bool {
-    mended.json().starts_with('{') && mended.json() != "{}" && !mended.json().contains(':')
+/// Returns whether a bracket doesn't begin a value, as in `{see below}`.
+fn is_prose(text: &str) -> bool {
+    let inside = text.get(1..).unwrap_or_default().trim_start();
+    let is_quoted = inside.starts_with(['"', '\'', '“', '}', ']', '{', '[']);
+    if is_quoted {
+        return false;
+    }
+
+    if text.starts_with('[') {
+        let is_literal = ["true", "false", "null"]
+            .iter()
+            .any(|word| inside.starts_with(word));
+        return !is_literal && !inside.starts_with(|c: char| c.is_ascii_digit() || c == '-');
+    }
+
+    let word = inside.find(|c: char| !(c.is_alphanumeric() || matches!(c, '_' | '-')));
+    let after = inside
+        .get(word.unwrap_or(inside.len())..)
+        .unwrap_or_default();
+    word == Some(0) || !after.trim_start().starts_with(':')
 }
 
 impl Candidate {
@@ -244,6 +301,16 @@ impl Candidate {
         Self {
             line: tree.line,
             source: Source::Value(tree),
+            repairs: Vec::new(),
+            doubt: None,
+            cut: None,
+        }
+    }
+
+    fn malformed(line: usize, problem: impl Into<String>) -> Self {
+        Self {
+            source: Source::Malformed(problem.into()),
+            line,
             repairs: Vec::new(),
             doubt: None,
             cut: None,

@@ -4,5 +4,5 @@ mod find;
 mod tree;
 mod yaml;
 
-pub(crate) use find::{Candidate, Source, candidates};
+pub(crate) use find::{Candidate, Source, Wanted, candidates};
 pub(crate) use tree::{Node, Tree};

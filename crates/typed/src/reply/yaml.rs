@@ -90,10 +90,6 @@ impl Builder {
 
         let node = match style {
             ScalarStyle::Plain => Node::Plain(text.into_owned()),
-            // A block ends with a line break that nobody means.
-            ScalarStyle::Literal | ScalarStyle::Folded => {
-                Node::Text(text.trim_end_matches('\n').to_owned())
-            }
             _ => Node::Text(text.into_owned()),
         };
         self.value(Tree::new(line, node))

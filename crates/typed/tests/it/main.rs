@@ -9,6 +9,10 @@
 )]
 
 mod asking;
+mod damaged;
+mod nodes;
 mod prompts;
 mod reading;
+mod refused_over_http;
 mod shown;
+mod streaming;
