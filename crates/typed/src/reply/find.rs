@@ -230,8 +230,7 @@ impl<'t> Part<'t> {
             before = "";
 
             let after = rest.text.get(mended.length()..).unwrap_or_default();
-            let goes_on = after.trim_start().starts_with([',', ':', '"']);
-            if goes_on {
+            if goes_on(after) {
                 candidate.doubt.get_or_insert(CONTINUED.to_owned());
             }
 
@@ -272,6 +271,21 @@ impl<'t> Part<'t> {
             Err((line, problem)) => Candidate::malformed(line, problem),
         }
     }
+}
+
+/// Returns whether the text after a value is the rest of it: more keys or items, or closing
+/// brackets that nothing opens.
+fn goes_on(after: &str) -> bool {
+    charge(after.len());
+    let after = after.trim_start();
+    let until_fence = after.split("```").next().unwrap_or_default();
+
+    let opened = until_fence.matches(['{', '[']).count();
+    let closed = until_fence.matches(['}', ']']).count();
+    let is_only_closing = until_fence.trim_end().trim_matches(['}', ']']).is_empty();
+
+    let closes_more = closed > opened && !is_only_closing;
+    after.starts_with([',', ':', '"']) || closes_more
 }
 
 /// Returns whether a bracket doesn't begin a value, as in `{see below}`.

@@ -13,6 +13,7 @@ mod damaged;
 mod nodes;
 mod prompts;
 mod reading;
+mod real_replies;
 mod refused_over_http;
 mod shown;
 mod streaming;

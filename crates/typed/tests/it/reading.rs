@@ -348,3 +348,19 @@ fn a_missing_bracket_is_added_if_every_part_is_there() {
     assert_eq!(repairs, ["line 1: closed the brackets"]);
     assert!(read::<Pair>("{\"right\": \"a\", \"left\": [1").is_err());
 }
+
+/// A text whose opening quote is missing may contain the brackets that close the value.
+#[test]
+fn a_value_that_ends_early_is_refused() {
+    for reply in [
+        r#"{"left": [1], "right": }-", "tags": [""]}"#,
+        r#"{"right": "a", "left": []}-","",""]}"#,
+        r#"{"right": "a", "left": [1]}, "more": 1}"#,
+    ] {
+        let problem = read::<Pair>(reply).unwrap_err();
+        assert!(problem.contains("line 1"), "{problem}");
+    }
+
+    assert!(read::<Pair>(r#"{"right": "a", "left": [1]}}"#).is_ok());
+    assert!(read::<Pair>(r#"{"right": "a", "left": [1]} (see [2])"#).is_ok());
+}

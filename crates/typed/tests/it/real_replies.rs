@@ -1,0 +1,160 @@
+//! The replies of a small real model, as answers of three types.
+//!
+//! The model was asked for plans. Each reply that today's reader reads as a plan, with its text as it
+//! came, is read as a flat, a nested and an enum type here. The replies that are read as plans set
+//! the number that must be reached.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use cogwork_cot::ReplyReader;
+use cogwork_typed::AnswerReader;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
+
+fn replies() -> Vec<(String, String)> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../cot/tests/fixtures/real");
+    let index = fs::read_to_string(folder.join("INDEX.tsv")).unwrap();
+
+    index
+        .lines()
+        .map(|line| {
+            let name = line.split('\t').next().unwrap().to_owned();
+            let text = fs::read_to_string(folder.join(format!("{name}.txt"))).unwrap();
+            (name, text)
+        })
+        .collect()
+}
+
+#[derive(Debug, PartialEq, Deserialize, JsonSchema)]
+struct Flat {
+    current_thinking: String,
+    next_thought_needed: bool,
+}
+
+#[derive(Debug, PartialEq, Deserialize, JsonSchema)]
+struct Nested {
+    thought: Thought,
+    tags: Vec<String>,
+}
+
+#[derive(Debug, PartialEq, Deserialize, JsonSchema)]
+struct Thought {
+    text: String,
+    lines: Vec<String>,
+}
+
+#[derive(Debug, PartialEq, Deserialize, JsonSchema)]
+enum Said {
+    Nothing,
+    Thought { text: String, is_last: bool },
+}
+
+/// What surrounds an answer in a reply: the prose and the fences that the model wrote.
+fn surroundings(text: &str) -> (String, String) {
+    let fence = text.find("```");
+    let (before, rest) = text.split_at(fence.unwrap_or(0));
+
+    // The label of the fence, and what follows the closing one.
+    let inside = rest.trim_start_matches('`');
+    let label: String = inside.chars().take_while(|c| c.is_alphanumeric()).collect();
+    let after = match inside.find("\n```") {
+        Some(end) => inside[end + 4..].to_owned(),
+        None => String::new(),
+    };
+
+    match fence {
+        Some(_) => (format!("{before}```{label}\n"), format!("\n```{after}")),
+        None => (String::new(), String::new()),
+    }
+}
+
+fn reads<T>(reply: &str, meant: &Value) -> Option<bool>
+where
+    T: DeserializeOwned + JsonSchema + PartialEq,
+{
+    let meant: T = serde_json::from_value(meant.clone()).unwrap();
+    let read = AnswerReader::<T>::new().read(reply).ok()?;
+    Some(read.value == meant)
+}
+
+#[test]
+fn replies_are_read_as_often_as_plans() {
+    let replies = replies();
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut plans = 0;
+
+    for (name, text) in &replies {
+        let is_plan = ReplyReader::default().read(text).is_ok();
+        plans += usize::from(is_plan);
+
+        let lines: Vec<&str> = text.lines().collect();
+        let answers = [
+            (
+                "flat",
+                json!({"current_thinking": text, "next_thought_needed": true}),
+            ),
+            (
+                "nested",
+                json!({"thought": {"text": text, "lines": lines}, "tags": ["a", "b"]}),
+            ),
+            ("enum", json!({"Thought": {"text": text, "is_last": false}})),
+        ];
+        let (before, after) = surroundings(text);
+
+        for (kind, meant) in answers {
+            let reply = format!(
+                "{before}{}{after}",
+                serde_json::to_string_pretty(&meant).unwrap()
+            );
+            let read = match kind {
+                "flat" => reads::<Flat>(&reply, &meant),
+                "nested" => reads::<Nested>(&reply, &meant),
+                _ => reads::<Said>(&reply, &meant),
+            };
+            assert_ne!(
+                read,
+                Some(false),
+                "{name} as {kind}: another value was read"
+            );
+            *counts.entry(kind).or_default() += usize::from(read.is_some());
+        }
+    }
+
+    let figures = format!(
+        "{} replies, {plans} read as plans, as answers: {counts:?}",
+        replies.len()
+    );
+    println!("{figures}");
+
+    insta::assert_snapshot!(figures);
+    assert!(counts.values().all(|count| *count >= plans), "{figures}");
+}
+
+/// The replies as the model wrote them: one that is read as a plan has the keys of the flat type.
+#[test]
+fn raw_replies_are_read_as_a_flat_type() {
+    let mut plans = 0;
+    let mut flat = 0;
+    let mut both = 0;
+
+    for (name, text) in &replies() {
+        let plan = ReplyReader::default().read(text).ok();
+        let read = AnswerReader::<Flat>::new().read(text).ok();
+        plans += usize::from(plan.is_some());
+        flat += usize::from(read.is_some());
+
+        if let (Some(plan), Some(read)) = (plan, read) {
+            both += 1;
+            let is_needed = plan.reply.next_thought_needed;
+            assert_eq!(read.value.next_thought_needed, is_needed, "{name}");
+        }
+    }
+
+    let figures = format!("{plans} read as plans, {flat} as the flat type, {both} as both");
+    println!("{figures}");
+    insta::assert_snapshot!(figures);
+}
