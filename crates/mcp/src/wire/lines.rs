@@ -106,7 +106,7 @@ impl<R: AsyncRead + Unpin> Lines<R> {
 
 impl Piece {
     fn first(available: &[u8]) -> Self {
-        let end = available.iter().position(|byte| *byte == b'\n');
+        let end = memchr::memchr(b'\n', available);
         Self {
             bytes: end.unwrap_or(available.len()),
             ends_line: end.is_some(),

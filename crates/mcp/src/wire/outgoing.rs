@@ -13,6 +13,9 @@ use super::in_flight::Place;
 /// The maximum number of messages that wait to be written.
 const CAPACITY: usize = 64;
 
+/// More than most messages have, in bytes.
+const USUAL_BYTES: usize = 512;
+
 /// How long to wait at the end for a client that doesn't read.
 const LAST_WRITE: Duration = Duration::from_secs(1);
 
@@ -90,7 +93,8 @@ impl Room<'_> {
         message: &ServerJsonRpcMessage,
         place: Option<Place>,
     ) -> io::Result<()> {
-        let mut text = serde_json::to_vec(message)?;
+        let mut text = Vec::with_capacity(USUAL_BYTES);
+        serde_json::to_writer(&mut text, message)?;
         text.push(b'\n');
 
         self.0.send(Written {

@@ -23,7 +23,7 @@ use super::direct::{Answered, Direct};
 use super::in_flight::{InFlight, Place};
 use super::lines::{Line, Lines};
 use super::message::Incoming;
-use super::outgoing::{Outgoing, Writing};
+use super::outgoing::{Outgoing, Room, Writing};
 
 /// No further message is read while the requests that wait are longer than this many messages of the
 /// maximum length.
@@ -44,7 +44,9 @@ pub(crate) struct LineTransport<R, S> {
     waiting: VecDeque<JsonRpcRequest<ClientRequest>>,
     /// The length of the messages that were read since no request waited, in bytes.
     waiting_bytes: usize,
-    /// Answers from here, with the places of their requests.
+    /// Answers to messages that were refused here.
+    refusals: VecDeque<ServerJsonRpcMessage>,
+    /// Answers to direct requests, with their places.
     answers: VecDeque<(ServerJsonRpcMessage, Option<Place>)>,
     /// `None` when the transport is closed.
     outgoing: Option<Outgoing>,
@@ -70,6 +72,7 @@ where
             in_flight: InFlight::new(limits.concurrent_requests),
             waiting: VecDeque::new(),
             waiting_bytes: 0,
+            refusals: VecDeque::new(),
             answers: VecDeque::new(),
             outgoing: Some(outgoing),
             writing,
@@ -80,11 +83,8 @@ where
 
     /// Returns the next message to handle, or `None` if there is nothing to handle yet.
     async fn step(&mut self, outgoing: &Outgoing) -> Step {
-        if !self.answers.is_empty() {
-            return match self.send_answer(outgoing).await {
-                Ok(()) => Step::Again,
-                Err(_) => Step::End,
-            };
+        if !self.refusals.is_empty() {
+            return Step::after(self.send_refusal(outgoing).await);
         }
         if self.is_at_end && self.waiting.is_empty() {
             return Step::End;
@@ -94,6 +94,7 @@ where
         tokio::select! {
             // Messages only overtake requests that cannot start yet.
             biased;
+            room = outgoing.room(), if !self.answers.is_empty() => self.send_answer(room),
             Some(answered) = self.direct.next(), if !self.direct.is_idle() => self.answered(answered),
             place = self.in_flight.place(), if !self.waiting.is_empty() => self.start(place),
             line = self.lines.next(), if may_read => self.take(line),
@@ -101,11 +102,11 @@ where
         }
     }
 
-    /// Sends the first answer. If the future is dropped, nothing is lost.
-    async fn send_answer(&mut self, outgoing: &Outgoing) -> io::Result<()> {
+    /// Sends the first refusal. If the future is dropped, nothing is lost.
+    async fn send_refusal(&mut self, outgoing: &Outgoing) -> io::Result<()> {
         let room = outgoing.room().await?;
-        match self.answers.pop_front() {
-            Some((answer, place)) => room.send(&answer, place),
+        match self.refusals.pop_front() {
+            Some(refusal) => room.send(&refusal, None),
             None => Ok(()),
         }
     }
@@ -119,6 +120,14 @@ where
         let limits = &self.limits;
         let max_bytes = limits.message_bytes.saturating_mul(WAITING_MESSAGES);
         self.waiting.len() < limits.waiting_requests && self.waiting_bytes <= max_bytes
+    }
+
+    fn send_answer(&mut self, room: io::Result<Room<'_>>) -> Step {
+        let sent = room.and_then(|room| match self.answers.pop_front() {
+            Some((answer, place)) => room.send(&answer, place),
+            None => Ok(()),
+        });
+        Step::after(sent)
     }
 
     /// Starts the request that has waited longest.
@@ -144,14 +153,17 @@ where
 
     /// Adds an answer to a message that is refused.
     fn refuse(&mut self, answer: ServerJsonRpcMessage) {
-        self.answers.push_back((answer, None));
+        self.refusals.push_back(answer);
     }
 
     /// Sends what is still to be answered here.
     async fn finish(&mut self, outgoing: &Outgoing) -> io::Result<()> {
+        while !self.refusals.is_empty() {
+            self.send_refusal(outgoing).await?;
+        }
         loop {
-            while !self.answers.is_empty() {
-                self.send_answer(outgoing).await?;
+            while let Some((answer, place)) = self.answers.pop_front() {
+                outgoing.send(&answer, place).await?;
             }
             match self.direct.next().await {
                 Some(answered) => self.answered(answered),
@@ -241,6 +253,16 @@ enum Step {
     Again,
     Message(Box<ClientJsonRpcMessage>),
     End,
+}
+
+impl Step {
+    /// Nothing can be sent any more if sending failed.
+    fn after(sent: io::Result<()>) -> Self {
+        match sent {
+            Ok(()) => Self::Again,
+            Err(_) => Self::End,
+        }
+    }
 }
 
 /// Whether a request starts a session, in either generation of the protocol.

@@ -1,0 +1,119 @@
+use cogwork_mcp::{Server, ServerBuilder, ServerLimits};
+use proptest::prelude::*;
+use serde_json::{Value, json};
+use tokio::io::{
+    AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream, Lines, ReadHalf, WriteHalf,
+};
+use tokio::task::JoinHandle;
+
+/// A connection to a server in the same process.
+pub(super) struct Connection {
+    pub(super) server: Server,
+    pub(super) lines: Lines<BufReader<ReadHalf<DuplexStream>>>,
+    pub(super) writer: WriteHalf<DuplexStream>,
+    pub(super) serving: JoinHandle<()>,
+}
+
+impl Connection {
+    /// Connects and initializes.
+    pub(super) async fn open(limits: ServerLimits) -> Self {
+        Self::to(Server::builder().with_limits(limits)).await
+    }
+
+    /// Connects to a server, and initializes.
+    pub(super) async fn to(builder: ServerBuilder) -> Self {
+        let mut connection = Self::without_handshake(builder);
+        connection.send(&initialize()).await;
+        connection.receive().await.expect("an answer");
+        connection
+    }
+
+    pub(super) fn without_handshake(builder: ServerBuilder) -> Self {
+        let server = builder.open().expect("the server opens");
+        let (ours, theirs) = tokio::io::duplex(8 * 1024);
+        let serving = server.serve(tokio::io::split(theirs));
+        let serving = tokio::spawn(async move { serving.await.expect("no error") });
+        let (reader, writer) = tokio::io::split(ours);
+
+        Self {
+            server,
+            lines: BufReader::new(reader).lines(),
+            writer,
+            serving,
+        }
+    }
+
+    pub(super) async fn send(&mut self, message: &Value) {
+        let line = format!("{message}\n");
+        self.writer
+            .write_all(line.as_bytes())
+            .await
+            .expect("written");
+    }
+
+    pub(super) async fn receive(&mut self) -> Option<Value> {
+        let line = self.lines.next_line().await.ok()??;
+        Some(serde_json::from_str(&line).expect("JSON"))
+    }
+}
+
+pub(super) fn initialize() -> Value {
+    json!({
+        "jsonrpc": "2.0",
+        "id": "start",
+        "method": "initialize",
+        "params": {
+            "protocolVersion": "2025-06-18",
+            "capabilities": {},
+            "clientInfo": {"name": "test", "version": "1"},
+        },
+    })
+}
+
+pub(super) fn list(id: impl Into<Value>) -> Value {
+    let id: Value = id.into();
+    json!({"jsonrpc": "2.0", "id": id, "method": "tools/list"})
+}
+
+/// Returns the answers to lines, and then to a last request.
+pub(super) fn answers(limits: ServerLimits, lines: &[Vec<u8>]) -> Vec<Value> {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .expect("a runtime");
+    runtime.block_on(async {
+        let mut connection = Connection::open(limits).await;
+        for line in lines {
+            connection.writer.write_all(line).await.expect("written");
+            connection.writer.write_all(b"\n").await.expect("written");
+        }
+        connection.send(&list("the last request")).await;
+
+        let mut answers = Vec::new();
+        loop {
+            let answer = connection.receive().await.expect("an answer");
+            if answer["id"] == json!("the last request") {
+                return answers;
+            }
+            answers.push(answer);
+        }
+    })
+}
+
+/// Any JSON, of a bounded size.
+pub(super) fn any_json() -> impl Strategy<Value = Value> {
+    let leaf = prop_oneof![
+        Just(Value::Null),
+        any::<bool>().prop_map(Value::from),
+        any::<i64>().prop_map(Value::from),
+        ".{0,8}".prop_map(Value::from),
+    ];
+    leaf.prop_recursive(3, 16, 4, |inner| {
+        let key = prop_oneof![Just("id".to_owned()), Just("method".to_owned()), ".{0,4}"];
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..4).prop_map(Value::from),
+            prop::collection::hash_map(key, inner, 0..4)
+                .prop_map(|members| members.into_iter().collect()),
+        ]
+    })
+}
