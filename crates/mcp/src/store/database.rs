@@ -1,51 +1,31 @@
-//! A thread that owns the connection, and does what waits in one transaction.
+//! A database that does what waits in one transaction.
 
 use std::fmt;
-use std::iter;
 use std::path::Path;
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
 use rusqlite::Connection;
+use tokio::runtime::Handle;
 use tokio::sync::oneshot;
 
+use super::chain::Appended;
+use super::outcome::{Done, Outcome};
 use super::place::Place;
+use super::position::{Addition, Position};
+use super::queue::{Added, Job, Queue, Run, Work};
 use super::{StoreError, tables};
 use crate::ServerLimits;
 
-/// The maximum number of jobs in one transaction.
-const MAX_JOBS: usize = 256;
-
-/// The maximum number of jobs that wait. The number of concurrent requests is lower.
-const QUEUE: usize = 4_096;
-
-/// Whether the transaction of a job changes anything.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Access {
-    /// Doesn't wait for other processes.
-    Read,
-    Write,
-}
-
-struct Job {
-    access: Access,
-    run: Box<Run>,
-}
-
-/// Does work within a transaction, or receives the error for which there is no transaction.
-type Run = dyn FnOnce(Result<&Connection, StoreError>) -> Outcome + Send;
-
-/// A job that was done within a transaction that isn't committed yet.
-struct Outcome {
-    error: Option<StoreError>,
-    /// Reports to the caller whether the transaction was committed.
-    acknowledge: Box<dyn FnOnce(Result<(), StoreError>) + Send>,
-}
-
 /// A database on its own thread. The thread ends when the last clone is dropped.
+///
+/// What a task queues before it waits is done in one transaction.
 #[derive(Clone)]
 pub(super) struct Database {
-    jobs: SyncSender<Job>,
+    shared: Arc<Shared>,
+    /// Wakes the thread.
+    thread: SyncSender<()>,
 }
 
 impl Database {
@@ -53,17 +33,22 @@ impl Database {
     pub(super) fn open(folder: Option<&Path>, limits: &ServerLimits) -> Result<Self, StoreError> {
         let place = folder.map(Place::in_folder).transpose()?;
         let connection = tables::open(place.as_ref(), limits)?;
-        let opened = Opened { connection, place };
-        let (jobs, queue) = sync_channel(QUEUE);
+        let shared = Arc::new(Shared {
+            queue: Queue::default(),
+            is_in_memory: place.is_none(),
+            opened: Mutex::new(Opened { connection, place }),
+        });
+        let (thread, wakes) = sync_channel(1);
 
+        let on_thread = Arc::clone(&shared);
         let builder = thread::Builder::new().name("cogwork-sessions".to_owned());
         builder
-            .spawn(move || opened.work(&queue))
+            .spawn(move || on_thread.work(&wakes))
             .map_err(|error| {
                 StoreError::new(format_args!("no thread for the database: {error}"))
             })?;
 
-        Ok(Self { jobs })
+        Ok(Self { shared, thread })
     }
 
     /// Does work within a transaction, and returns its result once the transaction is committed.
@@ -78,7 +63,19 @@ impl Database {
         W: FnOnce(&Connection) -> Result<T, StoreError> + Send + 'static,
     {
         let work = |connection: &Connection| undone_if_failed(connection, work);
-        self.transaction(Access::Write, work)
+        self.transaction(Work::Write, work)
+    }
+
+    /// Appends an entry, and returns the new position once it is stored. Returns `None` if the
+    /// session is not at the position. Queued like the work of [`write`](Self::write).
+    pub(super) fn append(
+        &self,
+        position: Position,
+        addition: Addition,
+    ) -> impl Future<Output = Appended> + Send + use<> {
+        let (sender, receiver) = oneshot::channel();
+        let added = self.shared.queue.add_entry(position, addition, sender);
+        self.result(added, receiver)
     }
 
     /// Reads a consistent state, without waiting for processes that are writing. Includes what was
@@ -90,12 +87,12 @@ impl Database {
     where
         W: FnOnce(&Connection) -> Result<T, StoreError> + Send + 'static,
     {
-        self.transaction(Access::Read, work)
+        self.transaction(Work::Read, work)
     }
 
     fn transaction<T: Send + 'static, W>(
         &self,
-        access: Access,
+        kind: fn(Box<Run>) -> Work,
         work: W,
     ) -> impl Future<Output = Result<T, StoreError>> + Send + use<T, W>
     where
@@ -112,10 +109,41 @@ impl Database {
             Outcome { error, acknowledge }
         });
 
-        let sent = self.jobs.try_send(Job { access, run }).map_err(not_sent);
+        let added = self.shared.queue.add(kind(run));
+        self.result(added, receiver)
+    }
+
+    fn result<T: Send + 'static>(
+        &self,
+        added: Result<Added, StoreError>,
+        receiver: oneshot::Receiver<Result<T, StoreError>>,
+    ) -> impl Future<Output = Result<T, StoreError>> + Send + use<T> {
+        if matches!(added, Ok(Added::Start)) {
+            self.start_soon();
+        }
         async move {
-            sent?;
+            added?;
             receiver.await.map_err(|_| ended())?
+        }
+    }
+
+    /// Starts what waits as soon as the current task waits.
+    fn start_soon(&self) {
+        let start = Start(self.clone());
+        match Handle::try_current() {
+            Ok(runtime) => drop(runtime.spawn(async { drop(start) })),
+            Err(_) => drop(start),
+        }
+    }
+
+    fn start(&self) {
+        self.shared.queue.start();
+        if self.shared.is_in_memory && self.shared.append_here() {
+            return;
+        }
+
+        if let Err(TrySendError::Disconnected(())) = self.thread.try_send(()) {
+            self.shared.queue.clear();
         }
     }
 }
@@ -126,12 +154,12 @@ impl fmt::Debug for Database {
     }
 }
 
-fn not_sent(error: TrySendError<Job>) -> StoreError {
-    match error {
-        TrySendError::Full(_) => StoreError::new(format_args!(
-            "{QUEUE} requests are waiting for the database of sessions; try again later"
-        )),
-        TrySendError::Disconnected(_) => ended(),
+/// Starts what waits when it is dropped: also if the runtime is shut down before it runs the task.
+struct Start(Database);
+
+impl Drop for Start {
+    fn drop(&mut self) {
+        self.0.start();
     }
 }
 
@@ -139,62 +167,115 @@ fn ended() -> StoreError {
     StoreError::new("the thread of the database has ended; restart the server")
 }
 
-/// The connection, on the thread that owns it.
+/// What the thread shares with those that queue jobs.
+struct Shared {
+    queue: Queue,
+    opened: Mutex<Opened>,
+    is_in_memory: bool,
+}
+
+impl Shared {
+    /// Does jobs in order, until there are no more senders.
+    fn work(&self, wakes: &Receiver<()>) {
+        loop {
+            let woken = wakes.recv();
+            self.work_off();
+            if woken.is_err() {
+                return;
+            }
+        }
+    }
+
+    fn work_off(&self) {
+        let opened = self.lock();
+        loop {
+            let jobs = self.queue.next(|_| true);
+            if jobs.is_empty() {
+                return;
+            }
+            opened.together(jobs).acknowledge_there();
+        }
+    }
+
+    /// Does what was appended to a database in memory, which needs neither files nor locks of other
+    /// processes. Returns whether there is nothing else to do.
+    fn append_here(&self) -> bool {
+        let Ok(opened) = self.opened.try_lock() else {
+            return false;
+        };
+
+        let jobs = self.queue.next(|work| matches!(work, Work::Append(_)));
+        if !jobs.is_empty() {
+            drop(opened.together(jobs));
+        }
+        self.queue.is_empty()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Opened> {
+        self.opened.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The connection.
 struct Opened {
     connection: Connection,
     place: Option<Place>,
 }
 
 impl Opened {
-    /// Does jobs in order, until there are no more senders.
-    fn work(&self, queue: &Receiver<Job>) {
-        while let Ok(first) = queue.recv() {
-            let waiting = queue.try_iter().take(MAX_JOBS - 1);
-            let mut jobs = iter::once(first).chain(waiting).peekable();
-
-            while let Some(first) = jobs.next() {
-                let access = first.access;
-                let same = iter::from_fn(|| jobs.next_if(|job| job.access == access));
-                self.together(access, iter::once(first).chain(same));
-            }
-        }
-    }
-
     /// Does jobs in one transaction.
-    fn together(&self, access: Access, jobs: impl Iterator<Item = Job>) {
-        let mut problem = self.begin(access).err();
-        let mut acknowledges = Vec::new();
+    fn together(&self, jobs: Vec<Job>) -> Done {
+        let writes = jobs.iter().any(|job| job.work.writes());
+        let mut problem = self.begin(writes).err();
+        let mut acknowledges = Vec::with_capacity(jobs.len());
+        let runtime = runtime_of(&jobs);
 
         for job in jobs {
             let connection = problem.clone().map_or(Ok(&self.connection), Err);
-            let outcome = (job.run)(connection);
+            let must_succeed = matches!(job.work, Work::Append(_));
+            let outcome = job.work.run(connection);
             acknowledges.push(outcome.acknowledge);
 
-            // Some errors, such as a full disk, undo what all jobs did so far. Without a
-            // transaction, each statement of the next jobs would be committed at once.
-            if problem.is_none() && self.connection.is_autocommit() {
-                let undone = || StoreError::new("a change of the database was undone");
-                problem = Some(outcome.error.unwrap_or_else(undone));
+            if problem.is_none() {
+                problem = self.undone(must_succeed, outcome.error).err();
             }
         }
 
-        let committed = problem.map_or_else(|| self.commit(access), Err);
-        for acknowledge in acknowledges {
-            acknowledge(committed.clone());
+        let committed = problem.map_or_else(|| self.commit(writes), Err);
+        Done {
+            committed,
+            acknowledges,
+            runtime,
         }
     }
 
-    fn begin(&self, access: Access) -> Result<(), StoreError> {
-        let sql = match access {
-            Access::Read => "BEGIN",
-            Access::Write => "BEGIN IMMEDIATE",
-        };
+    /// Returns an error if a job has undone what all jobs did so far, or if that must be undone.
+    fn undone(&self, must_succeed: bool, error: Option<StoreError>) -> Result<(), StoreError> {
+        // Some errors, such as a full disk, undo the transaction. Without one, each statement of the
+        // next jobs would be committed at once.
+        if self.connection.is_autocommit() {
+            let undone = || StoreError::new("a change of the database was undone");
+            return Err(error.unwrap_or_else(undone));
+        }
+
+        match error {
+            // An entry may have been appended in part.
+            Some(error) if must_succeed => {
+                execute(&self.connection, "ROLLBACK")?;
+                Err(error)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn begin(&self, writes: bool) -> Result<(), StoreError> {
+        let sql = if writes { "BEGIN IMMEDIATE" } else { "BEGIN" };
         execute(&self.connection, sql)
     }
 
-    fn commit(&self, access: Access) -> Result<(), StoreError> {
+    fn commit(&self, writes: bool) -> Result<(), StoreError> {
         let committed = self
-            .check_place(access)
+            .check_place(writes)
             .and_then(|()| execute(&self.connection, "COMMIT"));
 
         if committed.is_err() && !self.connection.is_autocommit() {
@@ -204,12 +285,19 @@ impl Opened {
     }
 
     /// Checks that what is written is found again after a restart.
-    fn check_place(&self, access: Access) -> Result<(), StoreError> {
+    fn check_place(&self, writes: bool) -> Result<(), StoreError> {
         match &self.place {
-            Some(place) if access == Access::Write => place.check(),
+            Some(place) if writes => place.check(),
             _ => Ok(()),
         }
     }
+}
+
+/// Returns the runtime in which all callers wait.
+fn runtime_of(jobs: &[Job]) -> Option<Handle> {
+    let runtime = jobs.first()?.runtime.clone()?;
+    let id = Some(runtime.id());
+    jobs.iter().all(|job| job.is_from(id)).then_some(runtime)
 }
 
 /// Does work whose changes are undone if it fails, while those of others remain.

@@ -4,14 +4,17 @@
 //! adds, and a session is rebuilt by reading them in order. A kind of sessions may drop its oldest
 //! entries; what is kept instead of them is part of the session.
 
+mod chain;
 mod changes;
 mod database;
 mod entry;
 mod error;
 mod header;
+mod outcome;
 mod place;
 mod position;
 mod query;
+mod queue;
 mod recorded;
 mod sessions;
 mod tables;

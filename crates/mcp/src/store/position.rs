@@ -2,7 +2,7 @@
 
 use rusqlite::{Connection, OptionalExtension, params};
 
-use super::values::{now, signed};
+use super::values::{now, signed, signed_size};
 use super::{Change, Replaced, SessionId, SessionKind, StoreError};
 
 /// The maximum number of bytes that are read at once, unless a single entry is longer.
@@ -207,23 +207,42 @@ fn page(connection: &Connection, session: i64, after: u64) -> Result<Vec<Entry>,
     Ok(entries)
 }
 
-/// Appends an entry and returns the new position, or `None` if the session isn't at the position.
+/// Appends entries, and returns the new position. Returns `None` if the session isn't at the
+/// position.
 pub(super) fn append(
     connection: &Connection,
     position: Position,
-    addition: &Addition,
+    additions: &[Addition],
 ) -> Result<Option<Position>, StoreError> {
     let now = now();
-    if !advance(connection, position, &addition.change, now)? {
+    if !advance(connection, position, additions, now)? {
         return Ok(None);
     }
 
-    let next = position.next(addition.stamp);
+    let mut position = position;
+    for addition in additions {
+        position = position.next(addition.stamp);
+        insert(connection, position, addition, now)?;
+    }
+
+    let mut shortened = additions.iter().rev();
+    if let Some(shortened) = shortened.find_map(|addition| addition.shortened.as_ref()) {
+        shorten(connection, position.session, shortened)?;
+    }
+    Ok(Some(position))
+}
+
+fn insert(
+    connection: &Connection,
+    position: Position,
+    addition: &Addition,
+    now: i64,
+) -> Result<(), StoreError> {
     connection
         .prepare_cached("INSERT INTO entries VALUES (?1, ?2, ?3, ?4, ?5, ?6)")?
         .execute(params![
-            next.session,
-            signed(next.entries),
+            position.session,
+            signed(position.entries),
             addition.stamp,
             now,
             addition.body,
@@ -231,24 +250,26 @@ pub(super) fn append(
         ])?;
 
     if let Some(replaced) = &addition.change.replaced {
-        replace_text(connection, next.session, replaced)?;
+        replace_text(connection, position.session, replaced)?;
     }
-    if let Some(shortened) = &addition.shortened {
-        shorten(connection, next.session, shortened)?;
-    }
-    Ok(Some(next))
+    Ok(())
 }
 
-/// Increments the number of entries. Returns whether the session was at the position.
+/// Adds to the number of entries. Returns whether the session was at the position.
 fn advance(
     connection: &Connection,
     position: Position,
-    change: &Change,
+    additions: &[Addition],
     now: i64,
 ) -> Result<bool, StoreError> {
+    let changes = || additions.iter().rev().map(|addition| &addition.change);
+    let title = changes().find_map(|change| change.title.as_deref());
+    let strategy = changes().find_map(|change| change.strategy.as_deref());
+    let is_complete = changes().find_map(|change| change.is_complete);
+
     let advanced = connection
         .prepare_cached(
-            "UPDATE sessions SET entries = entries + 1, updated = ?3,
+            "UPDATE sessions SET entries = entries + ?8, updated = ?3,
                 title = coalesce(?4, title), strategy = coalesce(?5, strategy),
                 is_complete = coalesce(?6, is_complete)
             WHERE key = ?1 AND entries = ?2 AND (?7 IS NULL OR ?7 =
@@ -258,10 +279,11 @@ fn advance(
             position.session,
             signed(position.entries),
             now,
-            change.title,
-            change.strategy,
-            change.is_complete,
-            position.stamp
+            title,
+            strategy,
+            is_complete,
+            position.stamp,
+            signed_size(additions.len())
         ])?;
     Ok(advanced > 0)
 }

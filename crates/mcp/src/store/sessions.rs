@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
 use cogwork_strategies::Strategies;
+use futures_util::future::Either;
 use rusqlite::{Connection, OptionalExtension, Row, ToSql, params};
 use tokio::sync::broadcast;
 
@@ -176,7 +177,7 @@ impl SessionStore {
                     change,
                     shortened: None,
                 };
-                let appended = position::append(connection, position, &addition)?;
+                let appended = position::append(connection, position, &[addition])?;
                 Ok(appended.map_or(Appended::Behind, |_| Appended::Done))
             })
             .await?;
@@ -198,25 +199,11 @@ impl SessionStore {
         at: Result<Position, NewSession>,
         addition: Addition,
     ) -> impl Future<Output = Result<Option<Position>, StoreError>> + Send + use<> {
-        let of = owner.0.clone();
-        let named = id.clone();
-        let most = self.limits.sessions;
         let is_new = at.is_err();
-
-        let written = self.database.write(move |connection| {
-            let position = match at {
-                Ok(position) => Some(position),
-                Err(new) => {
-                    make_room(connection, &of, most)?;
-                    insert_session(connection, &of, &named, &new)?.map(Position::start_of)
-                }
-            };
-
-            let Some(position) = position else {
-                return Ok(None);
-            };
-            position::append(connection, position, &addition)
-        });
+        let written = match at {
+            Ok(position) => Either::Left(self.database.append(position, addition)),
+            Err(new) => Either::Right(self.begin_with(owner, id, new, addition)),
+        };
 
         let changes = self.changes.clone();
         let owner = owner.clone();
@@ -230,6 +217,27 @@ impl SessionStore {
             }
             Ok(position)
         }
+    }
+
+    /// Creates a session with its first entry, unless there already is one with this id.
+    fn begin_with(
+        &self,
+        owner: &Owner,
+        id: &SessionId,
+        new: NewSession,
+        addition: Addition,
+    ) -> impl Future<Output = Result<Option<Position>, StoreError>> + Send + use<> {
+        let owner = owner.0.clone();
+        let id = id.clone();
+        let most = self.limits.sessions;
+
+        self.database.write(move |connection| {
+            make_room(connection, &owner, most)?;
+            match insert_session(connection, &owner, &id, &new)? {
+                Some(key) => position::append(connection, Position::start_of(key), &[addition]),
+                None => Ok(None),
+            }
+        })
     }
 
     /// Removes a session. Returns whether there was one.
