@@ -9,7 +9,11 @@
 //! new folder, it counts the instructions of a thought in a short and in a long session instead,
 //! with callgrind.
 
-#![allow(clippy::expect_used, reason = "a bench may stop with a panic")]
+#![allow(
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    reason = "a bench may stop with a panic"
+)]
 
 mod client;
 mod exchange;
