@@ -7,7 +7,8 @@
 //! $ cargo bench -p cogwork-benches --bench postgres
 //! ```
 //!
-//! Without the second line, graph-flow is left out. Everything is executed in turn, many times, so that
+//! With the argument `-- steps`, `-- costs` or `-- claims`, only that part is measured. Without the
+//! second line, graph-flow is left out. Everything is executed in turn, many times, so that
 //! whatever else the machine does falls on all of it.
 
 mod claims;
@@ -57,6 +58,15 @@ impl Server {
 /// The schema of all tables here.
 const SCHEMA: &str = "bench";
 
+/// Returns whether a part is named in the arguments, or none is.
+fn is_wanted(part: &str) -> bool {
+    let arguments = env::args().skip(1);
+    let names: Vec<_> = arguments
+        .filter(|argument| !argument.starts_with('-'))
+        .collect();
+    names.is_empty() || names.iter().any(|name| name == part)
+}
+
 async fn measure(server: &Server) -> Result<(), BoxError> {
     let client = server.connect().await?;
     client
@@ -66,11 +76,17 @@ async fn measure(server: &Server) -> Result<(), BoxError> {
         ))
         .await?;
 
-    for bytes in [512, 2_048, 10_240] {
-        steps::compare(server, bytes).await?;
+    if is_wanted("steps") {
+        for bytes in [512, 2_048, 10_240] {
+            steps::compare(server, bytes).await?;
+        }
     }
-    cost::measure(server, 2_048).await?;
-    claims::measure(server).await?;
+    if is_wanted("costs") {
+        cost::measure(server, 2_048).await?;
+    }
+    if is_wanted("claims") {
+        claims::measure(server).await?;
+    }
 
     client
         .batch_execute(&format!("DROP SCHEMA {SCHEMA} CASCADE"))
