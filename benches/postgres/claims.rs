@@ -11,9 +11,9 @@ use cogwork_journal::{Enqueue, PostgresStore, Worker, WorkerEvent};
 use tokio::task::JoinSet;
 
 use crate::steps::texts;
-use crate::{SCHEMA, Server, statements};
+use crate::{SCHEMA, Server, rounds, statements};
 
-const ROUNDS: usize = 5;
+const ROUNDS: u32 = 5;
 const WORKERS: usize = 4;
 
 pub(crate) async fn measure(server: &Server) -> Result<(), BoxError> {
@@ -25,7 +25,7 @@ pub(crate) async fn measure(server: &Server) -> Result<(), BoxError> {
     let mut one_by_one = Vec::new();
     let mut executed = Vec::new();
 
-    for round in 0..ROUNDS {
+    for round in 0..rounds(ROUNDS) {
         single.push(claims(server, &store, round, 1_000).await?);
         taken.push(takes(&store, round, 1_000).await?);
         one_by_one.push(executes(&store, &format!("one by one {round}"), 1, 300).await?);
@@ -79,7 +79,7 @@ async fn enqueue(
 async fn claims(
     server: &Server,
     store: &PostgresStore,
-    round: usize,
+    round: u32,
     runs: usize,
 ) -> Result<f64, BoxError> {
     let queue = format!("single {round}");
@@ -148,7 +148,7 @@ async fn work(workers: Vec<Worker>, runs: usize, counts: fn(&WorkerEvent<'_>) ->
 }
 
 /// Lets several workers take runs that never end.
-async fn takes(store: &PostgresStore, round: usize, runs: usize) -> Result<f64, BoxError> {
+async fn takes(store: &PostgresStore, round: u32, runs: usize) -> Result<f64, BoxError> {
     let node = from_phases(
         |_: &mut u32| (),
         |()| std::future::pending::<io::Result<()>>(),

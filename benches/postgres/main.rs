@@ -67,6 +67,12 @@ fn is_wanted(part: &str) -> bool {
     names.is_empty() || names.iter().any(|name| name == part)
 }
 
+/// Returns how often something is repeated: once if the bench is only tried out, with `--test`.
+fn rounds(usual: u32) -> u32 {
+    let is_trial = env::args().any(|argument| argument == "--test");
+    if is_trial { 1 } else { usual }
+}
+
 async fn measure(server: &Server) -> Result<(), BoxError> {
     let client = server.connect().await?;
     client

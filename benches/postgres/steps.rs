@@ -10,7 +10,7 @@ use cogwork_journal::{PostgresStore, Store};
 use tokio_postgres::{Client, Statement};
 
 use crate::graph_flow::{Keeps, Peer};
-use crate::{SCHEMA, Server};
+use crate::{SCHEMA, Server, rounds};
 
 const STEPS: u32 = 100;
 const ROUNDS: u32 = 31;
@@ -150,7 +150,7 @@ pub(crate) async fn compare(server: &Server, bytes: usize) -> Result<(), BoxErro
     let works = bench.works();
     let mut times: Vec<Vec<f64>> = vec![Vec::new(); works.len()];
 
-    for round in 0..ROUNDS {
+    for round in 0..rounds(ROUNDS) {
         let mut order: Vec<_> = works.iter().zip(&mut times).collect();
         if round % 2 == 1 {
             order.reverse();

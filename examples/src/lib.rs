@@ -48,6 +48,8 @@ mod guides {
     struct WhenItGoesWrong;
     #[doc = include_str!("../../docs/guide/durable-engine.md")]
     struct DurableEngine;
+    #[doc = include_str!("../../docs/guide/scale.md")]
+    struct Scale;
     #[doc = include_str!("../../docs/guide/strategies.md")]
     struct Strategies;
     #[doc = include_str!("../../docs/guide/thinking.md")]

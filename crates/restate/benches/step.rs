@@ -100,7 +100,7 @@ fn quartiles(mut values: Vec<f64>) -> [f64; 3] {
 /// step.
 async fn entries(admin: &str, workflow: &str) -> Result<String, Box<dyn Error>> {
     let query = format!(
-        "select count(*) as entries, sum(character_length(raw)) / 2 as bytes from sys_journal \
+        "select count(*) as entries, sum(raw_length) as bytes from sys_journal \
          where id = (select id from sys_invocation where target_service_name = '{workflow}' \
          order by created_at desc limit 1)"
     );
