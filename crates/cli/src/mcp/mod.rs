@@ -70,6 +70,8 @@ async fn serve(
 }
 
 async fn open(arguments: &Mcp) -> Result<Server, String> {
+    signals::survive_full_files();
+
     let mut builder = Server::builder()
         .with_strict(arguments.strict)
         .with_think_strategies(arguments.think_strategies);

@@ -584,3 +584,49 @@ fn the_tools_of_think_strategies_are_listed_on_request() {
         assert_eq!(text.contains(r#""think-session-manager""#), is_asked);
     }
 }
+
+#[cfg(unix)]
+#[test]
+fn a_file_that_may_not_grow_is_an_error_that_loses_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let think = |id: u32| {
+        let thought = "x".repeat(10_000);
+        let arguments = json!({"strategy": "linear", "thought": thought});
+        let params = json!({"name": "think", "arguments": arguments});
+        json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params})
+    };
+    let list = json!({"name": "think_session", "arguments": {"operation": "list", "limit": 100}});
+    let list = json!({"jsonrpc": "2.0", "id": "list", "method": "tools/call", "params": list});
+
+    let mut limited = Command::new("sh");
+    limited
+        .args(["-c", "ulimit -f 512; exec \"$0\" mcp --data \"$1\""])
+        .arg(env!("CARGO_BIN_EXE_cogwork"))
+        .arg(folder.path())
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped());
+    let mut child = limited.spawn().unwrap();
+    let mut requests = vec![initialize()];
+    requests.extend((0..100).map(think));
+    send(child.stdin.take().unwrap(), lines(&requests));
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(0));
+
+    let messages_of_limited = messages(&output);
+    let results = (0..100).map(|id| &answer(&messages_of_limited, id)["result"]);
+    let (refused, accepted): (Vec<_>, Vec<_>) = results.partition(|one| one["isError"] == true);
+    assert!(!refused.is_empty() && !accepted.is_empty());
+    assert!(
+        refused[0]["content"][0]["text"]
+            .as_str()
+            .unwrap()
+            .contains("database")
+    );
+
+    let mut child = server(&["--data"]).arg(folder.path()).spawn().unwrap();
+    send(child.stdin.take().unwrap(), lines(&[initialize(), list]));
+    let output = child.wait_with_output().unwrap();
+    let messages = messages(&output);
+    let sessions = &answer(&messages, "list")["result"]["structuredContent"]["sessions"];
+    assert_eq!(sessions.as_array().unwrap().len(), accepted.len());
+}
