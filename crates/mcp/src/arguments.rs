@@ -233,10 +233,7 @@ impl Arguments {
         };
 
         let bytes = serde_json::to_string(&object).map_or(0, |text| text.len());
-        if bytes > max_bytes {
-            let expected = format_args!("at most {max_bytes} bytes");
-            return Err(self.error(name, expected, format_args!("{bytes} bytes long")));
-        }
+        self.check_bytes(name, bytes, max_bytes)?;
         Ok(Some(object))
     }
 
@@ -299,6 +296,20 @@ impl Arguments {
         }
     }
 
+    /// Refuses an argument of more than this many bytes.
+    pub(crate) fn check_bytes(
+        &self,
+        name: &str,
+        bytes: usize,
+        max_bytes: usize,
+    ) -> Result<(), ArgumentError> {
+        if bytes <= max_bytes {
+            return Ok(());
+        }
+        let expected = format_args!("at most {max_bytes} bytes");
+        Err(self.error(name, expected, format_args!("{bytes} bytes long")))
+    }
+
     /// Returns the error for an argument that isn't there.
     pub(crate) fn missing(&self, name: &str, expected: impl fmt::Display) -> ArgumentError {
         self.error(name, expected, "missing")
@@ -335,11 +346,7 @@ impl Arguments {
             return Err(self.fault(name, "a text", &value));
         };
 
-        if text.len() > max_bytes {
-            let expected = format_args!("at most {max_bytes} bytes");
-            let found = format_args!("{} bytes long", text.len());
-            return Err(self.error(name, expected, found));
-        }
+        self.check_bytes(name, text.len(), max_bytes)?;
         Ok(text)
     }
 }

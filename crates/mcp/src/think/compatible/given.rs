@@ -56,6 +56,7 @@ impl Given {
         if let Some(answer) = answer.filter(|answer| *answer != draft.thought) {
             draft.thought.push_str("\n\n");
             draft.thought.push_str(&answer);
+            arguments.check_bytes("finalAnswer", draft.thought.len(), bytes)?;
         }
 
         let mut given = Self {
@@ -70,7 +71,9 @@ impl Given {
             others: Vec::new(),
         };
         given.read_actions(&mut arguments)?;
+        arguments.check_bytes("plannedActions", given.bytes(), bytes)?;
         given.read_results(&mut arguments)?;
+        arguments.check_bytes("actionResults", given.bytes(), bytes)?;
         given.read_values(&mut arguments, bytes)?;
         Ok(given)
     }
@@ -143,6 +146,11 @@ impl Given {
             self.set("revises_thought", json!(revised));
         }
         Ok(())
+    }
+
+    /// Returns the length of the values as JSON.
+    fn bytes(&self) -> usize {
+        serde_json::to_string(&self.values).map_or(0, |text| text.len())
     }
 
     fn set(&mut self, name: &str, value: Value) {

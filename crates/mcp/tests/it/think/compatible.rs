@@ -1,6 +1,6 @@
 //! The tools and the arguments of think-strategies.
 
-use cogwork_mcp::Server;
+use cogwork_mcp::{Server, ServerLimits};
 use cogwork_strategies::Strategies;
 use serde_json::{Value, json};
 
@@ -268,5 +268,29 @@ async fn every_strategy_can_be_walked_with_stages() {
             arguments = json!({});
         }
         assert!(stage.is_final(), "{}", strategy.name());
+    }
+}
+
+#[tokio::test]
+async fn no_argument_makes_a_thought_longer_than_its_limit() {
+    let limits = ServerLimits::default().with_thought_bytes(1_000);
+    let builder = Server::builder().with_limits(limits);
+    let client = connect(builder.with_think_strategies(true)).await;
+    let long = "x".repeat(600);
+
+    let planned = json!({"tool": "search", "parameters": {"for": long}});
+    let result = json!({"tool": "search", "result": long});
+    for (name, value) in [
+        ("finalAnswer", json!(long)),
+        ("plannedActions", json!([planned, planned])),
+        ("actionResults", json!([result, result])),
+        ("sources", json!([long, long])),
+    ] {
+        let mut arguments = json!({"strategy": "rewoo", "thought": format!("{long}.")});
+        arguments[name] = value;
+        let (line, kind) = refused(&client, "think-strategies", arguments).await;
+        assert_eq!(kind, "argument");
+        assert!(line.starts_with(&format!("`{name}` is ")), "{line}");
+        assert!(line.ends_with("expected at most 1000 bytes"), "{line}");
     }
 }
