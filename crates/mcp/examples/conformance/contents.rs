@@ -19,7 +19,9 @@ pub(crate) fn wire<T: DeserializeOwned>(value: Value) -> Result<T, ErrorData> {
 
 /// Marks a result as one that doesn't ask for input.
 pub(crate) fn complete(mut result: Value) -> Value {
-    result["resultType"] = json!("complete");
+    if let Value::Object(fields) = &mut result {
+        fields.insert("resultType".to_owned(), json!("complete"));
+    }
     result
 }
 

@@ -10,7 +10,7 @@ use rmcp::model::{
     LoggingMessageNotificationParam, ProgressNotificationParam, Tool,
 };
 use rmcp::service::{RequestContext, RoleServer};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use crate::asking;
 use crate::contents::{
@@ -72,8 +72,7 @@ pub(crate) fn list() -> Result<ListToolsResult, ErrorData> {
     let plain = names.map(|name| tool(&name, nothing.clone()));
 
     let text = |argument: &str| {
-        let mut properties = json!({});
-        properties[argument] = json!({"type": "string"});
+        let properties = Map::from_iter([(argument.to_owned(), json!({"type": "string"}))]);
         json!({"type": "object", "properties": properties, "required": [argument]})
     };
     let region = json!({"type": "string", "x-mcp-header": "Region"});
