@@ -36,6 +36,12 @@ pub(super) async fn anywhere(store: Store) -> Checked {
     for folding in engines(&store) {
         engine::anywhere(&folding, &flows::A_LOOP).await?;
     }
+
+    // Each of these has few steps, so there is a snapshot after each.
+    let folding = StoreEngine::over(store).with_fold_every(NonZeroU64::MIN);
+    for kind in [&flows::A_BATCH, &flows::A_SUBFLOW, &flows::COMPOSITE] {
+        engine::anywhere(&folding, kind).await?;
+    }
     Ok(())
 }
 

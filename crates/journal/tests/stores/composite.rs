@@ -1,18 +1,13 @@
 //! Nodes whose calls are recorded one by one.
 
-use std::collections::HashSet;
-use std::num::NonZeroU64;
-
 use cogwork_flow::journal::{recorded as call, scoped_event, wait_for};
 use cogwork_flow::{Action, BoxError, Flow, Node, from_fn, idempotency_key};
 use cogwork_journal::RunStatus;
 
 use crate::each::{Tested, for_each_store};
-use crate::going_on::dropped_after;
-use crate::work::{Calls, recorded};
+use crate::work::Calls;
 
 for_each_store! {
-    a_run_dropped_anywhere_repeats_no_recorded_call,
     a_store_lists_and_answers_a_wait_inside_exec,
     a_failed_attempt_is_made_again_after_a_restart,
     a_wait_of_a_failed_attempt_is_no_longer_listed,
@@ -93,57 +88,6 @@ fn flow(calls: &Calls, asks: bool) -> Flow<u64> {
         .end("ask", Action::DEFAULT)
         .build()
         .unwrap()
-}
-
-async fn a_run_dropped_anywhere_repeats_no_recorded_call<S: Tested>() {
-    let folder = tempfile::tempdir().unwrap();
-    let store = S::within(folder.path()).unsynced();
-    let calls = Calls::default();
-    let flow = flow(&calls, false);
-
-    for fold_every in [u64::MAX, 2].map(|every| NonZeroU64::new(every).unwrap()) {
-        for polls in 1.. {
-            let run_id = format!("{polls} of {fold_every}");
-            calls.lock().unwrap().clear();
-            let journal = store.start(&run_id, &flow, &0).await.unwrap();
-            let mut n: u64 = journal.state().unwrap();
-            let mut run = flow
-                .begin()
-                .with_journal(journal)
-                .with_fold_every(fold_every);
-            let ended = dropped_after(polls, run.finish(&mut n)).await;
-
-            drop(run);
-            if ended {
-                assert!(polls > 10, "it was dropped in the middle");
-                break;
-            }
-
-            let journal = store.resume(&run_id, &flow).await.unwrap();
-            let on_record: HashSet<_> = recorded(&store.lines(&run_id))
-                .into_iter()
-                .map(|step| format!("{run_id}:{step}"))
-                .collect();
-            let before = calls.lock().unwrap().len();
-            let mut n: u64 = journal.state().unwrap();
-
-            flow.begin()
-                .with_journal(journal)
-                .with_fold_every(fold_every)
-                .finish(&mut n)
-                .await
-                .unwrap();
-
-            assert_eq!(n, 15);
-            let calls = calls.lock().unwrap();
-            for key in &calls[before..] {
-                assert!(!on_record.contains(key), "{key} is made again");
-            }
-
-            let all: HashSet<_> = calls.iter().collect();
-            assert_eq!(all.len(), 15);
-        }
-    }
 }
 
 async fn a_store_lists_and_answers_a_wait_inside_exec<S: Tested>() {

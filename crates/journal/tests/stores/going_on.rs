@@ -1,18 +1,14 @@
 use std::cell::Cell;
-use std::num::NonZeroU64;
-use std::task::Poll;
 
 use cogwork_flow::journal::Journal;
-use cogwork_flow::{Action, Flow, Wait, from_fn};
+use cogwork_flow::{Action, Flow, from_fn};
 use cogwork_journal::{FileStore, RunStatus, Store};
 
 use crate::each::{Tested, for_each_store};
-use crate::work::{Calls, Work, changed, counted, flow, greeting, recorded, undisturbed};
+use crate::work::{Calls, Work, changed, counted, flow, greeting, undisturbed};
 
 for_each_store! {
-    a_run_dropped_anywhere_goes_on_and_makes_no_recorded_call_again,
     a_run_that_ended_is_replayed_and_its_record_stays_as_it_is,
-    a_longer_flow_goes_on_where_the_run_had_ended,
     a_run_is_started_once,
     a_run_that_is_not_there_is_no_run,
     a_changed_flow_is_refused_or_accepted_and_then_on_record,
@@ -20,74 +16,6 @@ for_each_store! {
     an_answer_comes_from_another_process_while_nobody_runs_it,
     answers_that_nobody_takes_are_bounded_and_the_run_stays_readable,
     an_input_that_is_none_of_the_type_asked_for_is_said,
-}
-
-/// Runs until the future was woken so often, and drops it; answers whether it came to its end.
-pub(crate) async fn dropped_after(polls: usize, running: impl Future) -> bool {
-    let mut running = std::pin::pin!(running);
-    let mut left = polls;
-    std::future::poll_fn(|context| {
-        left -= 1;
-        match running.as_mut().poll(context) {
-            Poll::Pending if left == 0 => Poll::Ready(false),
-            polled => polled.map(|_| true),
-        }
-    })
-    .await
-}
-
-async fn a_run_dropped_anywhere_goes_on_and_makes_no_recorded_call_again<S: Tested>() {
-    let folder = tempfile::tempdir().unwrap();
-    let store = S::within(folder.path()).unsynced();
-    let calls = Calls::default();
-    let flow = flow(&counted(&calls));
-    let end = undisturbed(4).await;
-
-    for fold_every in [u64::MAX, 3].map(|every| NonZeroU64::new(every).unwrap()) {
-        for polls in 1.. {
-            let run_id = format!("{polls} of {fold_every}");
-            calls.lock().unwrap().clear();
-            let journal = store.start(&run_id, &flow, &Work::of(4)).await.unwrap();
-            let mut work: Work = journal.state().unwrap();
-            let mut run = flow
-                .begin()
-                .with_journal(journal)
-                .with_fold_every(fold_every);
-            let ended = dropped_after(polls, run.finish(&mut work)).await;
-
-            drop(run);
-            if ended {
-                break;
-            }
-
-            // It is ours when all that was queued is written.
-            let journal = store.resume(&run_id, &flow).await.unwrap();
-            let on_record = recorded(&store.lines(&run_id));
-            let before = calls.lock().unwrap().len();
-            let mut work: Work = journal.state().unwrap();
-
-            flow.begin()
-                .with_journal(journal)
-                .with_fold_every(fold_every)
-                .finish(&mut work)
-                .await
-                .unwrap();
-
-            assert_eq!(work, end);
-            let calls = calls.lock().unwrap();
-            for step in on_record {
-                assert!(
-                    !calls[before..].contains(&format!("{run_id}:{step}")),
-                    "{step} is made again"
-                );
-            }
-
-            let mut keys = calls.clone();
-            keys.sort_unstable();
-            keys.dedup();
-            assert_eq!(keys.len(), 12);
-        }
-    }
 }
 
 async fn a_run_that_ended_is_replayed_and_its_record_stays_as_it_is<S: Tested>() {
@@ -120,60 +48,6 @@ async fn a_run_that_ended_is_replayed_and_its_record_stays_as_it_is<S: Tested>()
     let error = store.deliver("a", "name", &1).await.unwrap_err();
     assert!(error.is_ended());
     insta::assert_snapshot!(error, @"the run `a` has ended and doesn't accept answers");
-}
-
-async fn a_longer_flow_goes_on_where_the_run_had_ended<S: Tested>() {
-    let folder = tempfile::tempdir().unwrap();
-    let store = S::within(folder.path());
-    let hello = || from_fn(|text: &mut String| text.push_str("Hello, "));
-    let short = Flow::builder("hello")
-        .start("say")
-        .node("say", hello())
-        .end("say", "default")
-        .build()
-        .unwrap();
-
-    let journal = store.start("a", &short, &"").await.unwrap();
-    short
-        .begin()
-        .with_journal(journal)
-        .finish(&mut String::new())
-        .await
-        .unwrap();
-
-    let ask = Wait::for_event("name", |text: &mut String, name: String| {
-        text.push_str(&name)
-    });
-    let long = Flow::builder("hello")
-        .start("say")
-        .node("say", hello())
-        .edge("say", "default", "ask");
-    let long = long.wait("ask", ask).end("ask", "default").build().unwrap();
-    let journal = store.resume_changed("a", &long).await.unwrap();
-    let stopped = long
-        .begin()
-        .with_journal(journal)
-        .finish(&mut String::new())
-        .await
-        .unwrap_err();
-
-    assert!(stopped.paused().is_some());
-    store.deliver("a", "name", &"Ada").await.unwrap();
-    let journal = store.resume("a", &long).await.unwrap();
-    let mut text: String = journal.state().unwrap();
-
-    long.begin()
-        .with_journal(journal)
-        .finish(&mut text)
-        .await
-        .unwrap();
-
-    assert_eq!(text, "Hello, Ada");
-    let status = &store.runs().await.unwrap()[0].status;
-    assert!(
-        matches!(status, RunStatus::Ended { steps: 2, .. }),
-        "{status:?}"
-    );
 }
 
 async fn a_run_is_started_once<S: Tested>() {

@@ -11,7 +11,6 @@ use crate::work::{Calls, Work, changed, counted, flow};
 
 for_each_store! {
     a_different_input_is_refused_at_any_point_of_a_run,
-    the_same_input_resumes_a_run_at_any_point,
     any_input_resumes_a_run_if_the_program_asks_for_it,
     a_different_input_is_reported_before_a_changed_flow,
     the_order_of_keys_does_not_matter,
@@ -78,21 +77,6 @@ async fn a_different_input_is_refused_at_any_point_of_a_run<S: Tested>() {
         let error = store.start_or_resume(&run_id, &flow, &other).await;
         assert!(error.unwrap_err().is_another_input(), "{run_id}");
         assert_eq!(store.lines(&run_id), before, "{run_id}");
-    }
-}
-
-async fn the_same_input_resumes_a_run_at_any_point<S: Tested>() {
-    let folder = tempfile::tempdir().unwrap();
-    let store = S::within(folder.path());
-    let calls = Calls::default();
-    let flow = flow(&counted(&calls));
-
-    for progress in PROGRESS {
-        let run_id = format!("{progress:?}");
-        calls.lock().unwrap().clear();
-        run_until(&store, &run_id, &flow, progress).await;
-        run_until(&store, &run_id, &flow, Progress::Ended).await;
-        assert_eq!(calls.lock().unwrap().len(), 9, "{run_id}");
     }
 }
 
