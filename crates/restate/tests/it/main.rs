@@ -13,6 +13,7 @@
 mod support;
 
 mod changed;
+mod conformance;
 mod ending;
 mod every_kind;
 mod keys;

@@ -11,6 +11,7 @@ use std::time::Duration;
 use cogwork_restate::Client;
 use serde_json::json;
 use tempfile::TempDir;
+use tokio::sync::Mutex;
 
 #[derive(Clone, Debug)]
 pub(crate) struct Server {
@@ -47,6 +48,10 @@ impl Server {
 
     /// Registers the worker at this port.
     pub(crate) async fn register(&self, port: u16) {
+        // The server gives up when too many deployments are registered at once.
+        static ONE_AT_A_TIME: Mutex<()> = Mutex::const_new(());
+        let _turn = ONE_AT_A_TIME.lock().await;
+
         let uri = format!("http://127.0.0.1:{port}");
         let body = json!({ "uri": uri, "force": true });
         let url = format!("{}/deployments", self.admin);
