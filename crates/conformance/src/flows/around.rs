@@ -2,7 +2,8 @@
 
 use cogwork_flow::{Action, Branches, Each, Flow};
 
-use super::{Built, nodes};
+use super::common::Built;
+use super::nodes;
 use crate::State;
 use crate::world::World;
 

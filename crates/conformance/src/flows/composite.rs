@@ -4,7 +4,8 @@ use cogwork_flow::journal::{recorded, wait_for};
 use cogwork_flow::{Action, Batch, BoxError, Flow, Node};
 use futures_util::future::try_join_all;
 
-use super::{Built, EVENT, nodes};
+use super::common::{Built, EVENT};
+use super::nodes;
 use crate::State;
 use crate::world::World;
 

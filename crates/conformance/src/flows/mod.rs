@@ -1,21 +1,18 @@
 //! Flows of every kind over a list of numbers.
 
 mod around;
+mod common;
 mod composite;
 mod nodes;
 mod waiting;
+mod wrappers;
 
-use std::time::Duration;
-
-use cogwork_flow::{BuildError, Flow};
-
-use crate::State;
 use crate::world::World;
 
+use common::UNLUCKY;
+pub(crate) use common::{Built, EVENT, HOUR, SHORT};
 pub(crate) use nodes::{changed_loop, large_value, longer_than_a_loop, renamed_loop};
-pub(crate) use waiting::{EVENT, HOUR, sums, waits_once, waits_with_limit};
-
-pub(crate) type Built = Result<Flow<State>, BuildError>;
+pub(crate) use waiting::{sums, waits_once, waits_with_limit};
 
 /// A kind of flow, and what is known of its runs.
 pub(crate) struct Kind {
@@ -48,11 +45,6 @@ impl Kind {
     }
 }
 
-/// Long enough to be noticed, and short enough to be waited for.
-pub(crate) const SHORT: Duration = Duration::from_millis(60);
-
-const UNLUCKY: &str = "13 is unlucky";
-
 pub(crate) const A_LOOP: Kind = Kind::new(nodes::a_loop, &[3, 60]);
 pub(crate) const A_CHECKED_LOOP: Kind = Kind::new(nodes::a_checked_loop, &[3, 60]);
 pub(crate) const A_BATCH: Kind = Kind::new(nodes::a_batch, &[3, 60, 7, 1, 5]).at_once(2);
@@ -70,14 +62,15 @@ pub(crate) const ITEMS: Kind = Kind::new(around::items, &[3, 20, 7]).at_once(2);
 pub(crate) const BRANCHES: Kind = Kind::new(around::branches, &[3, 20]).at_once(2);
 pub(crate) const NESTED: Kind = Kind::new(around::nested, &[3, 20]).at_once(4);
 
-pub(crate) const A_RETRY: Kind = Kind::new(nodes::a_retry, &[3, 60]);
+pub(crate) const A_RETRY: Kind = Kind::new(wrappers::a_retry, &[3, 60]);
 pub(crate) const A_RETRY_THAT_FAILS: Kind =
-    Kind::new(nodes::a_retry_that_fails, &[13, 3]).failing(UNLUCKY);
+    Kind::new(wrappers::a_retry_that_fails, &[13, 3]).failing(UNLUCKY);
 pub(crate) const A_BATCH_WITH_RETRIES: Kind =
-    Kind::new(nodes::a_batch_with_retries, &[3, 60, 7]).at_once(2);
-pub(crate) const A_FALLBACK: Kind = Kind::new(nodes::a_fallback, &[3, 13, 5]).at_once(2);
-pub(crate) const A_TIMEOUT: Kind = Kind::new(nodes::a_timeout, &[3, 60]);
-pub(crate) const A_TIMEOUT_THAT_EXPIRES: Kind = Kind::new(nodes::a_timeout_that_expires, &[13, 3]);
+    Kind::new(wrappers::a_batch_with_retries, &[3, 60, 7]).at_once(2);
+pub(crate) const A_FALLBACK: Kind = Kind::new(wrappers::a_fallback, &[3, 13, 5]).at_once(2);
+pub(crate) const A_TIMEOUT: Kind = Kind::new(wrappers::a_timeout, &[3, 60]);
+pub(crate) const A_TIMEOUT_THAT_EXPIRES: Kind =
+    Kind::new(wrappers::a_timeout_that_expires, &[13, 3]);
 
 pub(crate) const COMPOSITE: Kind = Kind::new(composite::a_step, &[3, 60]).at_once(3);
 pub(crate) const COMPOSITE_ITEMS: Kind = Kind::new(composite::a_batch, &[3, 60, 7]).at_once(6);

@@ -1,11 +1,11 @@
-//! Single nodes, batches, and wrappers around nodes.
+//! Single nodes, loops and batches.
 
 use std::time::Duration;
 
 use cogwork_flow::journal::Unrecorded;
-use cogwork_flow::{Action, Backoff, Batch, BoxError, Flow, Node, from_exec, from_fn, from_phases};
+use cogwork_flow::{Action, Batch, BoxError, Flow, Node, from_exec, from_fn, from_phases};
 
-use super::{Built, HOUR, SHORT, UNLUCKY};
+use super::common::{Built, UNLUCKY};
 use crate::State;
 use crate::world::World;
 
@@ -19,25 +19,9 @@ pub(super) fn double(n: u64, _: usize) -> Result<Result<u64, Duration>, String> 
     Ok(Ok(2 * n))
 }
 
-fn unless_13(n: u64, _: usize) -> Result<Result<u64, Duration>, String> {
+pub(super) fn unless_13(n: u64, _: usize) -> Result<Result<u64, Duration>, String> {
     if n == 13 {
         Err(UNLUCKY.to_owned())
-    } else {
-        Ok(Ok(2 * n))
-    }
-}
-
-fn slow_with_13(n: u64, _: usize) -> Result<Result<u64, Duration>, String> {
-    if n == 13 {
-        Ok(Err(HOUR))
-    } else {
-        Ok(Ok(2 * n))
-    }
-}
-
-fn the_third_time(n: u64, before: usize) -> Result<Result<u64, Duration>, String> {
-    if before < 2 {
-        Err("not yet".to_owned())
     } else {
         Ok(Ok(2 * n))
     }
@@ -94,7 +78,7 @@ pub(super) fn set_first(all: &mut State, value: u64) {
 }
 
 /// A node and a call after it, so that a crash can follow the node.
-fn single(world: &World, node: impl Node<State> + 'static) -> Built {
+pub(super) fn single(world: &World, node: impl Node<State> + 'static) -> Built {
     Flow::builder("single")
         .start("work")
         .node("work", node)
@@ -105,7 +89,7 @@ fn single(world: &World, node: impl Node<State> + 'static) -> Built {
 }
 
 /// A batch, two items at a time, and a call after it.
-fn batch(world: &World, node: impl Node<u64, Exec = Made> + 'static) -> Built {
+pub(super) fn batch(world: &World, node: impl Node<u64, Exec = Made> + 'static) -> Built {
     let using = world.clone();
     let join = move |all: &mut State, outcomes: Vec<Made>| {
         let values = outcomes.into_iter().map(|(step, value)| {
@@ -123,13 +107,6 @@ fn batch(world: &World, node: impl Node<u64, Exec = Made> + 'static) -> Built {
         .edge("work", Action::DEFAULT, "after")
         .end("after", Action::DEFAULT)
         .build()
-}
-
-/// Three attempts with short delays.
-fn three() -> Backoff {
-    Backoff::of::<3>()
-        .with_first(Duration::from_millis(5))
-        .with_jitter(false)
 }
 
 fn again_below_50(all: &mut State) -> Action {
@@ -271,32 +248,6 @@ pub(super) fn a_post_that_fails(world: &World) -> Built {
         .edge("work", Action::DEFAULT, "check")
         .end("check", Action::DEFAULT)
         .build()
-}
-
-pub(super) fn a_retry(world: &World) -> Built {
-    single(world, of_first(world, the_third_time).retry(three()))
-}
-
-pub(super) fn a_retry_that_fails(world: &World) -> Built {
-    single(world, of_first(world, unless_13).retry(three()))
-}
-
-pub(super) fn a_batch_with_retries(world: &World) -> Built {
-    batch(world, of_number(world, the_third_time).retry(three()))
-}
-
-pub(super) fn a_fallback(world: &World) -> Built {
-    let node = of_number(world, unless_13).retry(three());
-    batch(world, node.fallback(async |n, _| Ok((String::new(), n + 1000))))
-}
-
-pub(super) fn a_timeout(world: &World) -> Built {
-    single(world, of_first(world, slow_with_13).timeout(HOUR))
-}
-
-pub(super) fn a_timeout_that_expires(world: &World) -> Built {
-    let node = of_first(world, slow_with_13).timeout(SHORT);
-    single(world, node.fallback(async |n, _| Ok((String::new(), n + 1000))))
 }
 
 /// A small outcome, then one of so many bytes, then another small one.

@@ -4,16 +4,10 @@ use std::time::Duration;
 
 use cogwork_flow::{Action, Each, Flow, Wait, from_fn};
 
+use super::common::{Built, EVENT, HOUR, SHORT};
 use super::nodes::{double, first, of_first, set_first};
-use super::{Built, SHORT};
 use crate::State;
 use crate::world::World;
-
-/// Longer than any test.
-pub(crate) const HOUR: Duration = Duration::from_secs(3600);
-
-/// The event that the suite answers.
-pub(crate) const EVENT: &str = "question";
 
 /// An event without an answer.
 const SILENCE: &str = "silence";
