@@ -3,6 +3,8 @@ use std::time::Duration;
 
 use cogwork_backoff::Backoff;
 use tokio_postgres::Config;
+#[cfg(feature = "postgres-tls")]
+use tokio_postgres::config::SslMode;
 
 use super::database::Database;
 use super::run::Run;
@@ -116,7 +118,8 @@ impl PostgresStore {
         self.with(|settings| settings.max_connections = connections.max(1))
     }
 
-    /// Encrypts connections with rustls and these settings.
+    /// Encrypts connections with rustls and these settings. A server that doesn't support TLS is
+    /// refused, also with `sslmode=prefer`.
     ///
     /// # Default
     ///
@@ -125,7 +128,10 @@ impl PostgresStore {
     #[must_use]
     pub fn with_tls_config(self, config: rustls::ClientConfig) -> Self {
         let tls = tokio_postgres_rustls::MakeRustlsConnect::new(config);
-        self.with(|settings| settings.encryption = super::connect::Encryption::Rustls(tls))
+        self.with(|settings| {
+            settings.config.ssl_mode(SslMode::Require);
+            settings.encryption = super::connect::Encryption::Rustls(tls);
+        })
     }
 
     /// Encrypts connections with rustls, and checks certificates as the operating system does.

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use cogwork_journal::{PostgresStore, Store, Worker, WorkerEvent};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{UnixListener, UnixStream};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
@@ -25,6 +26,8 @@ enum Network {
     Hangs,
     /// Connections are closed, and no new ones are accepted.
     IsCut,
+    /// Everything arrives later.
+    IsSlow,
 }
 
 /// A socket between a store and the server.
@@ -89,8 +92,34 @@ async fn pass(mut client: UnixStream, mut state: watch::Receiver<Network>) -> io
                 _ = tokio::io::copy_bidirectional(&mut client, &mut server) => return Ok(()),
                 _ = state.changed() => {}
             },
+            Network::IsSlow => tokio::select! {
+                _ = copy_slowly(&mut client, &mut server) => return Ok(()),
+                _ = state.changed() => {}
+            },
         }
     }
+}
+
+/// Passes on whatever arrives, a while later.
+async fn copy_slowly(client: &mut UnixStream, server: &mut UnixStream) -> io::Result<()> {
+    let mut to_server = vec![0; 8_192];
+    let mut to_client = vec![0; 8_192];
+
+    loop {
+        tokio::select! {
+            read = client.read(&mut to_server) => pass_on(read?, &to_server, server).await?,
+            read = server.read(&mut to_client) => pass_on(read?, &to_client, client).await?,
+        }
+    }
+}
+
+async fn pass_on(length: usize, bytes: &[u8], to: &mut UnixStream) -> io::Result<()> {
+    if length == 0 {
+        return Err(io::ErrorKind::UnexpectedEof.into());
+    }
+
+    tokio::time::sleep(Duration::from_millis(30)).await;
+    to.write_all(&bytes[..length]).await
 }
 
 /// Breaks the network in the middle of a run, and repairs it after a while.
@@ -128,6 +157,26 @@ fn a_run_survives_a_network_that_is_cut_for_a_while() {
 #[test]
 fn a_run_survives_a_network_that_hangs_for_a_while() {
     with_server(survives(Network::Hangs));
+}
+
+#[test]
+fn a_slow_network_only_delays_a_run() {
+    with_server(async {
+        let folder = tempfile::tempdir().unwrap();
+        let proxy = Proxy::start();
+        proxy.set(Network::IsSlow);
+        let store = proxy.store(folder.path());
+        let store = store.with_statement_timeout(10 * TIMEOUT);
+        let calls = Calls::default();
+        let flow = flow(&counted(&calls));
+        let journal = store.start("a", &flow, &Work::of(3)).await.unwrap();
+        let mut work: Work = journal.state().unwrap();
+
+        let mut run = flow.begin().with_journal(journal);
+        run.finish(&mut work).await.unwrap();
+        assert_eq!(work, undisturbed(3).await);
+        assert_eq!(calls.lock().unwrap().len(), 9);
+    });
 }
 
 #[test]

@@ -30,6 +30,8 @@ mod locking;
 mod names;
 #[cfg(unix)]
 mod obstacles;
+#[cfg(all(feature = "postgres", unix))]
+mod own_server;
 #[cfg(feature = "postgres")]
 mod postgres;
 mod power;
@@ -37,10 +39,14 @@ mod power;
 mod read_only;
 mod reading;
 mod removing;
+#[cfg(all(feature = "postgres", unix))]
+mod restarting;
 #[cfg(feature = "postgres")]
 mod server;
 mod shown;
 mod times;
+#[cfg(all(feature = "postgres-tls", unix))]
+mod tls;
 mod work;
 #[cfg(feature = "postgres")]
 mod worker_kills;
