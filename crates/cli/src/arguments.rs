@@ -45,6 +45,8 @@ pub(crate) enum Command {
     /// anything else is JSON if it can be read as such, and a text otherwise. Without a terminal, it exits with code 5.
     #[command(after_help = EXIT_CODES)]
     Run(Run),
+    /// Lists recorded runs, or what is recorded of one of them, with times in UTC.
+    Runs(Runs),
     /// Serves reasoning tools to an assistant, over the Model Context Protocol (MCP).
     ///
     /// Assistants start this command themselves. Add it to their settings as a server with the command `cogwork` and
@@ -195,6 +197,16 @@ pub(crate) struct Run {
     /// The maximum time of the run, in seconds. By default, there is no limit.
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=31_536_000))]
     pub(crate) timeout: Option<u64>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Runs {
+    /// The folder in which the runs are recorded.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) journal: PathBuf,
+    /// List what is recorded of the run with this id. Outcomes and answers are not shown.
+    #[arg(value_name = "RUN")]
+    pub(crate) run: Option<String>,
 }
 
 /// The answer to an event.

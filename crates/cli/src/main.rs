@@ -8,6 +8,7 @@ mod commands;
 mod mcp;
 mod output;
 mod run;
+mod runs;
 
 use std::process::ExitCode;
 
@@ -21,6 +22,7 @@ fn main() -> ExitCode {
         Command::Draw(draw) => commands::draw(&draw),
         Command::Schema(schema) => commands::schema(&schema),
         Command::Run(run) => run::run(&run),
+        Command::Runs(runs) => runs::runs(&runs),
         #[cfg(feature = "mcp")]
         Command::Mcp(mcp) => mcp::mcp(&mcp),
     };

@@ -6,6 +6,7 @@ mod hostile_places;
 #[cfg(feature = "mcp")]
 mod mcp;
 mod readme;
+mod runs;
 #[cfg(unix)]
 mod server;
 mod shown;

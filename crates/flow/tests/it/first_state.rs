@@ -1,5 +1,10 @@
 //! A run is resumed only with the state with which it began.
 
+#![expect(
+    clippy::unwrap_used,
+    reason = "the helpers of tests may, as the tests do"
+)]
+
 use std::collections::{BTreeMap, HashMap};
 use std::num::NonZeroU64;
 
