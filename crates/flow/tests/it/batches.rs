@@ -122,7 +122,7 @@ impl Node<Item> for Work {
     }
 
     fn post(&self, _: &mut Item, _: Item, _: u64) -> Result<Action, String> {
-        panic!("a batch calls no `post`")
+        Err("a batch calls no `post`".to_owned())
     }
 }
 
