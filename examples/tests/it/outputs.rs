@@ -301,6 +301,11 @@ fn mcp_server() {
 }
 
 #[test]
+fn typed_answer() {
+    check("26_typed_answer.rs");
+}
+
+#[test]
 fn tools_in_the_loop() {
     check_session("20_tools_in_the_loop.rs", &[&[], &["yes"], &[], &["no"]]);
 }
