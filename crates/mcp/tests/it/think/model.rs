@@ -30,13 +30,13 @@ const STRATEGIES: [&str; 4] = ["linear", "react", "step_back", "nonsense"];
 
 impl Step {
     fn only_adds_a_thought(&self) -> bool {
-        match self {
+        matches!(
+            self,
             Self::Think { .. }
-            | Self::Merge { .. }
-            | Self::ChangeStrategy { .. }
-            | Self::BeginPart { .. } => true,
-            _ => false,
-        }
+                | Self::Merge { .. }
+                | Self::ChangeStrategy { .. }
+                | Self::BeginPart { .. }
+        )
     }
 }
 
