@@ -179,10 +179,7 @@ impl<S: Conforming> TestedStore for Subject<S> {
     }
 
     fn lacks(&self, ability: Ability) -> Option<&'static str> {
-        match ability {
-            Ability::StateCheck => Some("a journal isn't given the state"),
-            _ => S::lacks(ability),
-        }
+        S::lacks(ability)
     }
 
     async fn open(&self, how: Open, attempt: &Attempt) -> Result<Opened, Refusal> {

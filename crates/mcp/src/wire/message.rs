@@ -130,7 +130,13 @@ fn problem(message: &Value) -> &'static str {
     if message.get("id").is_some() && id_of(message).is_none() {
         return INVALID_ID;
     }
-    "`params` must be an object"
+    if message
+        .get("params")
+        .is_some_and(|params| !params.is_object())
+    {
+        return "`params` must be an object";
+    }
+    "`params._meta` must be an object, and no name may occur twice"
 }
 
 fn invalid(message: &str) -> ErrorData {

@@ -164,6 +164,28 @@ async fn a_client_that_vanishes_ends_the_connection() {
     assert!(serving.await.is_ok());
 }
 
+#[test]
+fn the_part_of_a_message_that_is_wrong_is_named() {
+    for (message, named) in [
+        (
+            r#"{"jsonrpc":"2.0","id":1,"method":"ping","params":[]}"#,
+            "`params` must",
+        ),
+        (
+            r#"{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"_meta":5}}"#,
+            "`params._meta` must be an object",
+        ),
+        (
+            r#"{"jsonrpc":"2.0","id":1,"id":1,"method":"ping"}"#,
+            "no name may occur twice",
+        ),
+    ] {
+        let answers = answers(ServerLimits::default(), &[message.into()]);
+        let error = answers[0]["error"]["message"].as_str().expect("an error");
+        assert!(error.contains(named), "{error}");
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
