@@ -45,7 +45,10 @@ pub(super) fn a_batch_with_retries(world: &World) -> Built {
 
 pub(super) fn a_fallback(world: &World) -> Built {
     let node = of_number(world, unless_13).retry(three());
-    batch(world, node.fallback(async |n, _| Ok((String::new(), n + 1000))))
+    batch(
+        world,
+        node.fallback(async |n, _| Ok((String::new(), n + 1000))),
+    )
 }
 
 pub(super) fn a_timeout(world: &World) -> Built {
@@ -54,5 +57,8 @@ pub(super) fn a_timeout(world: &World) -> Built {
 
 pub(super) fn a_timeout_that_expires(world: &World) -> Built {
     let node = of_first(world, slow_with_13).timeout(SHORT);
-    single(world, node.fallback(async |n, _| Ok((String::new(), n + 1000))))
+    single(
+        world,
+        node.fallback(async |n, _| Ok((String::new(), n + 1000))),
+    )
 }
