@@ -8,9 +8,6 @@ use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_perc
 use super::SessionFormat;
 use crate::store::SessionId;
 
-/// The maximum length of a URI, in bytes.
-const MAX_BYTES: usize = 4_096;
-
 const SESSIONS: &str = "cogwork://sessions/";
 const STRATEGIES: &str = "cogwork://strategies/";
 
@@ -44,9 +41,12 @@ pub(crate) enum Address {
 }
 
 impl Address {
+    /// The maximum length of a URI, in bytes.
+    pub(crate) const MAX_BYTES: usize = 4_096;
+
     /// Reads a URI. Parts of the path may be percent-encoded.
     pub(crate) fn read(uri: &str) -> Option<Self> {
-        if uri.len() > MAX_BYTES {
+        if uri.len() > Self::MAX_BYTES {
             return None;
         }
 

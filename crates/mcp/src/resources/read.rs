@@ -3,6 +3,7 @@
 use cogwork_text::{Name, NameList};
 use rmcp::ErrorData;
 use rmcp::model::{ReadResourceResult, ResourceContents};
+use serde_json::json;
 
 use super::{Address, SessionFormat, Views, strategies};
 use crate::store::{Owner, SessionStore};
@@ -67,5 +68,9 @@ fn stage_of(
 fn not_found(uri: &str, why: &str) -> ErrorData {
     let shown: String = uri.chars().take(SHOWN).collect();
     let shown = Name(&shown);
-    ErrorData::resource_not_found(format!("there is no resource `{shown}`: {why}"), None)
+    // A URI has only visible characters of ASCII. Nothing else is repeated as it is.
+    let is_uri = uri.bytes().all(|byte| byte.is_ascii_graphic());
+    let is_shown = is_uri && uri.len() <= Address::MAX_BYTES;
+    let data = is_shown.then(|| json!({"uri": uri}));
+    ErrorData::resource_not_found(format!("there is no resource `{shown}`: {why}"), data)
 }

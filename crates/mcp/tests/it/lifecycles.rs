@@ -118,6 +118,34 @@ async fn an_unknown_version_of_the_newer_generation_is_refused() {
 }
 
 #[tokio::test]
+async fn a_resource_that_does_not_exist_is_named_in_the_error() {
+    let uri = "orders://7";
+    let mut read = request(1, "resources/read", "2026-07-28");
+    read["params"]["uri"] = json!(uri);
+    let mut long = read.clone();
+    long["id"] = json!(2);
+    long["params"]["uri"] = json!(format!("orders://{}", "7".repeat(100_000)));
+    let mut unsafe_one = read.clone();
+    unsafe_one["id"] = json!(3);
+    unsafe_one["params"]["uri"] = json!("orders://\u{1b}[31m");
+
+    let answers = talk(&[read, long, unsafe_one]).await;
+    let error = |id: u64| {
+        let mut answers = answers.iter();
+        let answer = answers.find(|answer| answer["id"] == json!(id));
+        &answer.expect("an answer")["error"]
+    };
+
+    assert_eq!(error(1)["code"], json!(-32602));
+    assert_eq!(error(1)["data"], json!({"uri": uri}));
+    for other in [2, 3] {
+        assert_eq!(error(other)["code"], json!(-32602));
+        assert_eq!(error(other)["data"], json!(null));
+        assert!(error(other).to_string().len() < 1_000);
+    }
+}
+
+#[tokio::test]
 async fn both_generations_list_the_same_tools() {
     let names = |answers: Vec<Value>| {
         let answer = answers.into_iter().next_back().expect("an answer");
