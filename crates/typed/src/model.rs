@@ -64,8 +64,11 @@ pub(crate) struct Answer<T> {
     /// The form of a typed answer; `None` for an answer in text.
     form: Option<Arc<Form>>,
     name: Arc<str>,
-    pub(crate) read: Arc<dyn Fn(&str) -> Result<ReadAnswer<T>, AnswerProblem> + Send + Sync>,
+    pub(crate) read: Arc<Reading<T>>,
 }
+
+/// Reads a reply.
+type Reading<T> = dyn Fn(&str) -> Result<ReadAnswer<T>, AnswerProblem> + Send + Sync;
 
 type Checking<T> = Pin<Box<dyn Future<Output = (T, Result<(), String>)> + Send>>;
 

@@ -1,5 +1,10 @@
 //! JSON as models write it.
 
+#![expect(
+    clippy::unwrap_used,
+    reason = "the helpers of tests may, as the tests do"
+)]
+
 use cogwork_ask::{Cut, MendedJson, find_object};
 use serde_json::Value;
 

@@ -147,7 +147,7 @@ impl Fitter<'_> {
         let said = letters(&text);
         let mut matching = choices.iter().filter(|choice| match &choice.value {
             Value::String(name) => *name == text || (!said.is_empty() && letters(name) == said),
-            value => value.to_string() == text.trim(),
+            value => serde_json::from_str::<Value>(text.trim()).is_ok_and(|said| said == *value),
         });
 
         match (matching.next(), matching.next()) {

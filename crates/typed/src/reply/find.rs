@@ -118,10 +118,10 @@ impl<'t> Part<'t> {
         };
         let answer = answer.trim_start_matches('\u{feff}');
 
-        Self { text, line: 1 }.from_offset(text.len() - answer.len())
+        Self { text, line: 1 }.skipping(text.len() - answer.len())
     }
 
-    fn from_offset(self, offset: usize) -> Self {
+    fn skipping(self, offset: usize) -> Self {
         let before = self.text.get(..offset).unwrap_or_default();
         Self {
             text: self.text.get(offset..).unwrap_or_default(),
@@ -133,7 +133,7 @@ impl<'t> Part<'t> {
     fn whole(self) -> Option<Candidate> {
         let trimmed = self.text.trim();
         let start = self.text.len() - self.text.trim_start().len();
-        let part = self.from_offset(start);
+        let part = self.skipping(start);
 
         if serde_json::from_str::<serde::de::IgnoredAny>(trimmed).is_ok() {
             let tree = Tree::of_json(trimmed, part.line)?;
@@ -160,7 +160,7 @@ impl<'t> Part<'t> {
     ) -> Vec<Candidate> {
         let part = Self {
             text: block.text,
-            line: self.from_offset(block.offset).line,
+            line: self.skipping(block.offset).line,
         };
 
         if let Some(whole) = part.whole() {
@@ -184,7 +184,7 @@ impl<'t> Part<'t> {
     fn outside_fences(self, wanted: &Wanted<impl Fn(&str) -> bool>) -> Vec<Candidate> {
         match (self.yaml_start(wanted), self.text.find(['{', '['])) {
             (Some(start), bracket) if bracket.is_none_or(|bracket| start < bracket) => {
-                vec![self.from_offset(start).yaml()]
+                vec![self.skipping(start).yaml()]
             }
             _ => self.objects(),
         }
@@ -205,11 +205,11 @@ impl<'t> Part<'t> {
             } else {
                 before
             };
-            rest = rest.from_offset(bracket);
+            rest = rest.skipping(bracket);
 
             if is_prose(rest.text) {
                 before = "";
-                rest = rest.from_offset(1);
+                rest = rest.skipping(1);
                 continue;
             }
 
@@ -239,7 +239,7 @@ impl<'t> Part<'t> {
             if is_broken {
                 break;
             }
-            rest = rest.from_offset(mended.length());
+            rest = rest.skipping(mended.length());
         }
 
         found

@@ -116,7 +116,7 @@ impl Form {
         match self.resolve(shape) {
             Shape::Null | Shape::Any => true,
             // A nullable definition inside a nullable one adds nothing.
-            Shape::AnyOf(shapes) => shapes.iter().any(|shape| *shape == Shape::Null),
+            Shape::AnyOf(shapes) => shapes.contains(&Shape::Null),
             _ => false,
         }
     }

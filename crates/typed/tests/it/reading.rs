@@ -198,7 +198,7 @@ fn types_that_are_no_objects_are_wrapped() {
     assert_eq!(read::<u8>("7").unwrap().0, 7);
     assert_eq!(read::<u8>("**7**").unwrap().0, 7);
     assert_eq!(read::<u8>("The answer is: 7").unwrap().0, 7);
-    assert_eq!(read::<bool>("Yes.").unwrap().0, true);
+    assert!(read::<bool>("Yes.").unwrap().0);
     assert_eq!(
         read::<OrderState>("`In transit`").unwrap().0,
         OrderState::InTransit
