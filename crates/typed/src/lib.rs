@@ -49,6 +49,7 @@
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod answered;
+mod asking;
 mod calls;
 mod error;
 mod fit;
@@ -61,6 +62,7 @@ mod prompt;
 mod reader;
 mod reply;
 mod shape;
+mod text_answer;
 
 pub use answered::Answered;
 pub use error::{AskError, AskErrorKind, AskLog};

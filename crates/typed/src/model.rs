@@ -3,19 +3,16 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 
-use cogwork_ask::{Allowance, Asking, Format, GrowingJson, Ladder, Rung, Unanswered};
+use cogwork_ask::{Allowance, Format, Ladder, Rung};
 use cogwork_llm::{ChatRequest, LlmClient, Message, Messages, ReplyFormat};
 use cogwork_tools::Tools;
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 
-use crate::policy::{Answering, Stopped};
 use crate::prompt::with_instruction;
 use crate::reader::schema_name;
 use crate::shape::Form;
-use crate::{
-    AnswerProblem, AnswerReader, Answered, AskError, AskErrorKind, AskLog, Prompt, ReadAnswer,
-};
+use crate::{AnswerProblem, AnswerReader, ReadAnswer};
 
 /// A model whose answers are values of `T`.
 ///
@@ -62,7 +59,7 @@ pub struct Model<T = String> {
 /// How replies are read.
 pub(crate) struct Answer<T> {
     /// The form of a typed answer; `None` for an answer in text.
-    form: Option<Arc<Form>>,
+    pub(crate) form: Option<Arc<Form>>,
     name: Arc<str>,
     pub(crate) read: Arc<Reading<T>>,
 }
@@ -103,7 +100,7 @@ impl Model<String> {
             Answer {
                 form: None,
                 name: "".into(),
-                read: Arc::new(crate::policy::read_text),
+                read: Arc::new(crate::text_answer::read_text),
             },
         )
     }
@@ -223,85 +220,6 @@ impl<T: Send + 'static> Model<T> {
     pub fn with_recording(mut self, recording: bool) -> Self {
         self.recording = recording;
         self
-    }
-
-    /// Asks for an answer.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if a call fails, if no reply can be used, or if the allowance is spent.
-    pub async fn ask(&self, prompt: impl Into<Prompt>) -> Result<Answered<T>, AskError> {
-        self.answer(prompt.into(), None).await
-    }
-
-    /// Asks for an answer, and calls `on_growth` whenever a streamed reply has grown.
-    ///
-    /// [`GrowingJson::value`] is what has arrived of the value so far. The work is proportional to
-    /// the length of the reply. If the model is asked again, the value starts over.
-    ///
-    /// # Errors
-    ///
-    /// Returns the same errors as [`ask`](Self::ask).
-    pub async fn ask_streaming(
-        &self,
-        prompt: impl Into<Prompt>,
-        mut on_growth: impl FnMut(&GrowingJson) + Send,
-    ) -> Result<Answered<T>, AskError> {
-        self.answer(prompt.into(), Some(&mut on_growth)).await
-    }
-
-    async fn answer<'a>(
-        &'a self,
-        prompt: Prompt,
-        on_growth: Option<&'a mut (dyn FnMut(&GrowingJson) + Send)>,
-    ) -> Result<Answered<T>, AskError> {
-        let rungs = self.rungs();
-        let mut asking = Asking::new(&*self.client, &self.ladder, rungs)
-            .with_asks_again(self.asks_again)
-            .with_streaming(self.streaming)
-            .with_recording(self.recording);
-
-        let mut answering = Answering::new(self, prompt, on_growth);
-        let result = asking.run(&mut answering).await;
-
-        let record = asking.into_record();
-        let log = AskLog {
-            tries: record.tries,
-            rung: record.rung,
-            refusals: record.refusals,
-            spent: answering.spent(),
-        };
-
-        match result {
-            Ok(read) => Ok(Answered {
-                value: read.value,
-                repairs: read.repairs,
-                log,
-                messages: answering.into_messages(),
-            }),
-            Err(Unanswered::Client(error)) => Err(AskError::client(error, log)),
-            Err(Unanswered::Unusable(problem)) => Err(AskError::unusable(problem, log)),
-            Err(Unanswered::Limit(Stopped::Allowance(what))) => {
-                let message = format!("the allowance is spent: {what}");
-                Err(AskError::of(AskErrorKind::Limit, message, log))
-            }
-        }
-    }
-
-    /// Returns the forms to request, tightest first.
-    fn rungs(&self) -> Vec<Rung> {
-        let Some(form) = &self.answer.form else {
-            return vec![Rung::Text];
-        };
-
-        let flat = form.flat_schema();
-        let mut rungs = self.format.rungs(self.client.capabilities());
-        let has_schema = rungs.contains(&Rung::Schema);
-
-        // An equal schema would be refused as well.
-        let is_useful = flat.is_some_and(|flat| !has_schema || flat != form.schema());
-        rungs.retain(|rung| *rung != Rung::FlatSchema || is_useful);
-        rungs
     }
 
     /// Returns the request for a reply in this form.

@@ -2,10 +2,7 @@
 
 use std::sync::Arc;
 
-use cogwork_ask::{
-    Allowance, Exceeded, GrowingJson, NoAnswer, Policy, Rung, Spent, Tally, Verdict, no_answer,
-    offload,
-};
+use cogwork_ask::{Allowance, Exceeded, GrowingJson, Policy, Rung, Spent, Tally, Verdict, offload};
 use cogwork_llm::{ChatRequest, ChatResponse, FinishReason, Message, Messages, ToolChoice};
 
 use crate::calls::make_calls;
@@ -219,22 +216,4 @@ fn cut_off(response: &ChatResponse) -> AnswerProblem {
         line,
         format!("{reason}; expected a whole one"),
     )
-}
-
-/// Reads an answer in text: the reply without its thinking.
-pub(crate) fn read_text(text: &str) -> Result<ReadAnswer<String>, AnswerProblem> {
-    let answer = match cogwork_llm::split_thinking(text) {
-        Some(split) if split.is_opened => split.answer.trim_start(),
-        _ => text,
-    };
-
-    if no_answer(answer, "") == Some(NoAnswer::Empty) {
-        let message = "the reply is empty; expected an answer";
-        return Err(AnswerProblem::new(Kind::Empty, 1, message));
-    }
-
-    Ok(ReadAnswer {
-        value: answer.to_owned(),
-        repairs: Vec::new(),
-    })
 }

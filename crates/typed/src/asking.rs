@@ -1,0 +1,87 @@
+//! Asks for an answer.
+
+use cogwork_ask::{Asking, GrowingJson, Rung, Unanswered};
+
+use crate::policy::{Answering, Stopped};
+use crate::{Answered, AskError, AskErrorKind, AskLog, Model, Prompt};
+
+impl<T: Send + 'static> Model<T> {
+    /// Asks for an answer.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if a call fails, if no reply can be used, or if the allowance is spent.
+    pub async fn ask(&self, prompt: impl Into<Prompt>) -> Result<Answered<T>, AskError> {
+        self.answer(prompt.into(), None).await
+    }
+
+    /// Asks for an answer, and calls `on_growth` whenever a streamed reply has grown.
+    ///
+    /// [`GrowingJson::value`] is what has arrived of the value so far. The work is proportional to
+    /// the length of the reply. If the model is asked again, the value starts over.
+    ///
+    /// # Errors
+    ///
+    /// Returns the same errors as [`ask`](Self::ask).
+    pub async fn ask_streaming(
+        &self,
+        prompt: impl Into<Prompt>,
+        mut on_growth: impl FnMut(&GrowingJson) + Send,
+    ) -> Result<Answered<T>, AskError> {
+        self.answer(prompt.into(), Some(&mut on_growth)).await
+    }
+
+    async fn answer<'a>(
+        &'a self,
+        prompt: Prompt,
+        on_growth: Option<&'a mut (dyn FnMut(&GrowingJson) + Send)>,
+    ) -> Result<Answered<T>, AskError> {
+        let rungs = self.rungs();
+        let mut asking = Asking::new(&*self.client, &self.ladder, rungs)
+            .with_asks_again(self.asks_again)
+            .with_streaming(self.streaming)
+            .with_recording(self.recording);
+
+        let mut answering = Answering::new(self, prompt, on_growth);
+        let result = asking.run(&mut answering).await;
+
+        let record = asking.into_record();
+        let log = AskLog {
+            tries: record.tries,
+            rung: record.rung,
+            refusals: record.refusals,
+            spent: answering.spent(),
+        };
+
+        match result {
+            Ok(read) => Ok(Answered {
+                value: read.value,
+                repairs: read.repairs,
+                log,
+                messages: answering.into_messages(),
+            }),
+            Err(Unanswered::Client(error)) => Err(AskError::client(error, log)),
+            Err(Unanswered::Unusable(problem)) => Err(AskError::unusable(problem, log)),
+            Err(Unanswered::Limit(Stopped::Allowance(what))) => {
+                let message = format!("the allowance is spent: {what}");
+                Err(AskError::of(AskErrorKind::Limit, message, log))
+            }
+        }
+    }
+
+    /// Returns the forms to request, tightest first.
+    fn rungs(&self) -> Vec<Rung> {
+        let Some(form) = &self.answer.form else {
+            return vec![Rung::Text];
+        };
+
+        let flat = form.flat_schema();
+        let mut rungs = self.format.rungs(self.client.capabilities());
+        let has_schema = rungs.contains(&Rung::Schema);
+
+        // An equal schema would be refused as well.
+        let is_useful = flat.is_some_and(|flat| !has_schema || flat != form.schema());
+        rungs.retain(|rung| *rung != Rung::FlatSchema || is_useful);
+        rungs
+    }
+}
