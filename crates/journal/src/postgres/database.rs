@@ -11,18 +11,20 @@ use tokio_postgres::types::ToSql;
 
 use super::connect::Opened;
 use super::failure::Failure;
-use super::lease::Leases;
 use super::migrations::migrate;
 use super::names::Names;
+use super::protocol;
 use super::settings::Settings;
 use crate::StoreError;
 use crate::error::Kind;
+
+pub(super) type Lease = protocol::Lease<Database>;
 
 /// A database, which is opened on first use.
 pub(super) struct Database {
     pub(super) settings: Settings,
     pub(super) names: Names,
-    pub(super) leases: Leases,
+    pub(super) leases: protocol::Leases<Self>,
     pool: OnceCell<Pool>,
 }
 
@@ -30,7 +32,7 @@ impl Database {
     pub(super) fn new(settings: Settings) -> Arc<Self> {
         Arc::new_cyclic(|this| Self {
             names: Names::new(&settings),
-            leases: Leases::new(this.clone()),
+            leases: protocol::Leases::new(this.clone()),
             pool: OnceCell::new(),
             settings,
         })

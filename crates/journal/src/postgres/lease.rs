@@ -5,12 +5,10 @@ use async_trait::async_trait;
 use super::claim::{Claimed, Wanted};
 use super::database::Database;
 use super::failure::Failure;
+use super::protocol::server::SystemClock;
 use super::protocol::statements::{RELEASE, RENEW};
-use super::protocol::{self, Delays, Durations, Held, Server, SystemClock, Verdict, Written};
+use super::protocol::{Delays, Durations, Held, Server, Verdict, Written};
 use super::write::Change;
-
-pub(super) type Lease = protocol::Lease<Database>;
-pub(super) type Leases = protocol::Leases<Database>;
 
 #[async_trait]
 impl Server for Database {
@@ -19,10 +17,6 @@ impl Server for Database {
     type Claimed = Claimed;
     type Change = Change;
     type Clock = SystemClock;
-
-    fn leases(&self) -> &Leases {
-        &self.leases
-    }
 
     fn clock(&self) -> SystemClock {
         SystemClock

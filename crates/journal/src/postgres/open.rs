@@ -8,7 +8,7 @@ use cogwork_flow::journal::Journal as _;
 use tokio::runtime::Handle;
 use tokio::time::Instant;
 
-use super::lease::Lease;
+use super::database::Lease;
 use super::protocol::{Held, Verdict};
 use super::run::{Found, FoundRow, Run, Taken, shape_hash};
 use super::write::{Change, Writer};

@@ -10,10 +10,9 @@ use cogwork_text::Name;
 use tokio_postgres::Row;
 
 use super::claim::Claimed;
-use super::database::Database;
+use super::database::{Database, Lease};
 use super::enqueue::Enqueue;
 use super::failure::Failure;
-use super::lease::Lease;
 use super::protocol::statements::TAKE;
 use crate::error::Kind;
 use crate::header::Header;

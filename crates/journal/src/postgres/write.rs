@@ -3,9 +3,8 @@
 use async_trait::async_trait;
 use deadpool_postgres::{Object, Transaction};
 
-use super::database::{Database, Statements};
+use super::database::{Database, Lease, Statements};
 use super::failure::Failure;
-use super::lease::Lease;
 use super::protocol::statements::{APPEND, WRITTEN};
 use super::protocol::{self, Held, WriteError, Written};
 use super::run::Run;

@@ -11,7 +11,8 @@ use tokio::time::Instant;
 
 use crate::model::{Claimed, Line, Model, Status, Taker, Time};
 use crate::mutex::lock;
-use crate::protocol::{Clock, Delays, Durations, Held, Lease, Leases, Server, Verdict, Written};
+use crate::protocol::server::Clock;
+use crate::protocol::{Delays, Durations, Held, Lease, Leases, Server, Verdict, Written};
 use crate::world::World;
 
 pub(crate) const LEASE: Duration = Duration::from_secs(30);
@@ -228,10 +229,6 @@ impl Server for Process {
     type Claimed = Claimed;
     type Change = Change;
     type Clock = WrongClock;
-
-    fn leases(&self) -> &Leases<Self> {
-        &self.leases
-    }
 
     fn clock(&self) -> WrongClock {
         WrongClock {

@@ -6,9 +6,8 @@ use tokio::task::JoinSet;
 
 use crate::model::{Claimed, Line};
 use crate::process::{Change, Process};
-use crate::protocol::{
-    self, Clock as _, Lease, LeaseWatch, Server as _, Taking, Verdict, WriteError,
-};
+use crate::protocol::server::Clock as _;
+use crate::protocol::{self, Lease, LeaseWatch, Server as _, Taking, Verdict, WriteError};
 
 /// How many runs a worker executes at the same time.
 const CONCURRENCY: usize = 2;

@@ -1,43 +1,28 @@
 //! The leases of a process.
 
-use std::collections::HashMap;
 use std::sync::{Arc, Mutex, Weak};
 
 use cogwork_flow::CancellationToken;
 use tokio::runtime::Handle;
-use tokio::sync::Notify;
 
+use super::held::{Held, Verdict};
+use super::kept::{Entry, Shared};
 use super::releasing::Released;
 use super::renewing::Renewing;
-use super::{Held, Server};
+use super::server::Server;
 use crate::mutex::lock;
 
 /// The leases of all runs that this process works on. One task renews all of them with one
 /// statement, however many there are.
 pub(crate) struct Leases<S> {
     server: Weak<S>,
-    kept: Arc<Mutex<Kept>>,
-    /// Notified when a lease was given back.
-    given_back: Notify,
-}
-
-#[derive(Default)]
-pub(super) struct Kept {
-    pub(super) by_key: HashMap<i64, Entry>,
-    /// Whether the task that renews them exists.
-    pub(super) is_renewed: bool,
-}
-
-pub(super) struct Entry {
-    pub(super) fence: i64,
-    pub(super) lost: CancellationToken,
-    /// Whether it is being given back.
-    pub(super) ends: bool,
+    shared: Arc<Shared>,
 }
 
 /// The right to write a run. It is given back when this is dropped.
 pub(crate) struct Lease<S: Server> {
     server: Arc<S>,
+    shared: Arc<Shared>,
     pub(crate) held: Held,
     lost: CancellationToken,
     verdict: Arc<Mutex<Verdict>>,
@@ -56,37 +41,11 @@ impl LeaseWatch {
     }
 }
 
-/// What a lease is given back with.
-#[derive(Debug, Clone, Default)]
-pub(crate) enum Verdict {
-    /// The status on record counts.
-    #[default]
-    OnRecord,
-    /// The run was interrupted, and is to continue elsewhere.
-    Interrupted,
-    /// The run failed without a record of it.
-    Failed(String),
-}
-
-impl Verdict {
-    pub(crate) fn is_interrupted(&self) -> bool {
-        matches!(self, Self::Interrupted)
-    }
-
-    pub(crate) fn failure(&self) -> Option<&str> {
-        match self {
-            Self::OnRecord | Self::Interrupted => None,
-            Self::Failed(error) => Some(error),
-        }
-    }
-}
-
 impl<S: Server> Leases<S> {
     pub(crate) fn new(server: Weak<S>) -> Self {
         Self {
             server,
-            kept: Arc::default(),
-            given_back: Notify::new(),
+            shared: Arc::default(),
         }
     }
 
@@ -99,14 +58,14 @@ impl<S: Server> Leases<S> {
             ends: false,
         };
 
-        let mut kept = lock(&self.kept);
+        let mut kept = lock(&self.shared.kept);
         if let Some(earlier) = kept.by_key.insert(held.key, entry) {
             // This process lost it without noticing, and has taken the run again.
             earlier.lost.cancel();
         }
         if !kept.is_renewed {
             kept.is_renewed = true;
-            let renewing = Renewing::new(Weak::clone(&self.server), Arc::clone(&self.kept));
+            let renewing = Renewing::new(Weak::clone(&self.server), Arc::clone(&self.shared));
             let lease = server.durations().lease;
             tokio::spawn(renewing.run(server.clock(), lease));
         }
@@ -114,6 +73,7 @@ impl<S: Server> Leases<S> {
         drop(kept);
         Lease {
             server: Arc::clone(server),
+            shared: Arc::clone(&self.shared),
             held,
             lost,
             verdict: Arc::default(),
@@ -122,8 +82,8 @@ impl<S: Server> Leases<S> {
 
     /// Waits while this process gives back the lease of a run. Returns whether it did so.
     pub(crate) async fn ends(&self, key: i64) -> bool {
-        let given_back = self.given_back.notified();
-        let ends = lock(&self.kept)
+        let given_back = self.shared.given_back.notified();
+        let ends = lock(&self.shared.kept)
             .by_key
             .get(&key)
             .is_some_and(|entry| entry.ends);
@@ -138,54 +98,12 @@ impl<S: Server> Leases<S> {
     /// Waits until this process has given back a lease.
     pub(crate) async fn ended(&self, held: Held) {
         loop {
-            let given_back = self.given_back.notified();
-            if !lock(&self.kept).has(held) {
+            let given_back = self.shared.given_back.notified();
+            if !lock(&self.shared.kept).has(held) {
                 return;
             }
 
             given_back.await;
-        }
-    }
-
-    /// Forgets a lease that was given back or has expired.
-    pub(super) fn end(&self, held: Held) {
-        let mut kept = lock(&self.kept);
-        if kept.has(held) {
-            kept.by_key.remove(&held.key);
-        }
-
-        drop(kept);
-        self.given_back.notify_waiters();
-    }
-}
-
-impl Kept {
-    fn has(&self, held: Held) -> bool {
-        let entry = self.by_key.get(&held.key);
-        entry.is_some_and(|entry| entry.fence == held.fence)
-    }
-
-    /// Returns the leases that are to be renewed.
-    pub(super) fn to_renew(&self) -> Vec<Held> {
-        let kept = self.by_key.iter().filter(|(_, entry)| !entry.ends);
-        let held = kept.map(|(key, entry)| Held {
-            key: *key,
-            fence: entry.fence,
-        });
-        held.collect()
-    }
-
-    /// Cancels what is done with the leases that weren't renewed.
-    pub(super) fn cancel_lost(&self, leases: &[Held], renewed: &[i64]) {
-        for held in leases {
-            let entry = self.by_key.get(&held.key);
-            if let Some(entry) = entry
-                && entry.fence == held.fence
-                && !entry.ends
-                && !renewed.contains(&held.key)
-            {
-                entry.lost.cancel();
-            }
         }
     }
 }
@@ -206,8 +124,7 @@ impl<S: Server> Drop for Lease<S> {
             return;
         };
 
-        let leases = self.server.leases();
-        if let Some(entry) = lock(&leases.kept).by_key.get_mut(&self.held.key)
+        if let Some(entry) = lock(&self.shared.kept).by_key.get_mut(&self.held.key)
             && entry.fence == self.held.fence
         {
             entry.ends = true;
@@ -215,6 +132,7 @@ impl<S: Server> Drop for Lease<S> {
 
         let released = Released {
             server: Arc::clone(&self.server),
+            shared: Arc::clone(&self.shared),
             lease: self.held,
             verdict: std::mem::take(&mut *lock(&self.verdict)),
         };

@@ -2,12 +2,14 @@
 
 use std::sync::Arc;
 
-use super::leases::Verdict;
-use super::{Clock as _, Held, Server};
+use super::held::{Held, Verdict};
+use super::kept::Shared;
+use super::server::{Clock as _, Server};
 
 /// A lease that is being given back.
 pub(super) struct Released<S> {
     pub(super) server: Arc<S>,
+    pub(super) shared: Arc<Shared>,
     pub(super) lease: Held,
     pub(super) verdict: Verdict,
 }
@@ -30,6 +32,6 @@ impl<S: Server> Released<S> {
             clock.sleep(delay).await;
         }
 
-        server.leases().end(self.lease);
+        self.shared.end(self.lease);
     }
 }

@@ -1,25 +1,25 @@
 //! Renews leases until there are none.
 
-use std::sync::{Arc, Mutex, Weak};
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 
-use super::leases::Kept;
-use super::{Clock as _, Server};
+use super::kept::Shared;
+use super::server::{Clock as _, Server};
 use crate::mutex::lock;
 
 /// Renews all leases of a process.
 pub(super) struct Renewing<S> {
     server: Weak<S>,
-    kept: Arc<Mutex<Kept>>,
+    shared: Arc<Shared>,
     /// Whether there is nothing left to renew.
     is_done: bool,
 }
 
 impl<S: Server> Renewing<S> {
-    pub(super) fn new(server: Weak<S>, kept: Arc<Mutex<Kept>>) -> Self {
+    pub(super) fn new(server: Weak<S>, shared: Arc<Shared>) -> Self {
         Self {
             server,
-            kept,
+            shared,
             is_done: false,
         }
     }
@@ -35,7 +35,7 @@ impl<S: Server> Renewing<S> {
             };
 
             let leases = {
-                let mut kept = lock(&self.kept);
+                let mut kept = lock(&self.shared.kept);
                 if kept.by_key.is_empty() {
                     kept.is_renewed = false;
                     self.is_done = true;
@@ -47,7 +47,7 @@ impl<S: Server> Renewing<S> {
             // While the server is gone, the next attempt must come soon.
             pause = match server.renew(&leases).await {
                 Ok(renewed) => {
-                    lock(&self.kept).cancel_lost(&leases, &renewed);
+                    lock(&self.shared.kept).cancel_lost(&leases, &renewed);
                     every
                 }
                 Err(_) => every / 4,
@@ -60,7 +60,7 @@ impl<S: Server> Renewing<S> {
 impl<S> Drop for Renewing<S> {
     fn drop(&mut self) {
         if !self.is_done {
-            lock(&self.kept).is_renewed = false;
+            lock(&self.shared.kept).is_renewed = false;
         }
     }
 }

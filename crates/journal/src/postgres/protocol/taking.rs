@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::{Delays, Server};
+use super::server::{Delays, Server};
 
 /// What a worker does to get runs.
 pub(crate) struct Taking<S: Server> {

@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use super::{Clock as _, Server, Written};
+use super::held::Written;
+use super::server::{Clock as _, Server};
 
 /// Why a change wasn't written.
 #[derive(Debug)]
