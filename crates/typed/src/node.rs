@@ -109,9 +109,7 @@ impl<T: Send + 'static> Model<T> {
         ModelNode {
             model: self,
             prompt: Arc::new(move |state| prompt(state).into()),
-            store: Arc::new(move |state, value| {
-                store(state, value).into_result().map_err(Into::into)
-            }),
+            store: Arc::new(move |state, value| store(state, value).into_result()),
             actions: vec![Action::DEFAULT],
             memory: None,
             observe: None,
