@@ -25,7 +25,7 @@ const MAX_REPAIRS: usize = 100;
 ///
 /// let mended = MendedJson::read("{name: 'Ann', tall: True,} Done.", 1).unwrap();
 /// assert_eq!(mended.json(), r#"{"name":"Ann","tall":true}"#);
-/// assert_eq!(mended.length(), 25);
+/// assert_eq!(mended.length(), 26);
 /// assert_eq!(mended.repairs()[0].to_string(), "line 1: put a text in quotes");
 /// ```
 #[derive(Debug, Clone)]

@@ -87,10 +87,10 @@ pub(super) async fn different_state(store: Store) -> Checked {
     let mut state = vec![opened.state.iter().sum::<u64>() + 1];
     let mut run = case.attempt.flow.begin().with_journal(opened.journal);
     match run.finish(&mut state).await {
-        Err(error) if error.is_journal() => Ok(()),
+        Err(error) if error.is_another_state() => Ok(()),
         finished => Err(BrokenPromise::new(
             "a run that is resumed with a different state",
-            "an error of the journal",
+            "the error `is_another_state`",
             format_args!("{finished:?} with {state:?}"),
         )),
     }

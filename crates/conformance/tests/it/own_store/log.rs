@@ -69,6 +69,10 @@ impl OwnLog {
     }
 
     fn append(&self, run: &mut RunOnDisk, entry: &Entry) -> Result<(), String> {
+        if matches!(entry, Entry::Began { .. }) && self.is(Mutant::ForgetsTheFirstState) {
+            return Ok(());
+        }
+
         if serde_json::to_vec(entry).unwrap().len() > MAX_LINE {
             return match self.is(Mutant::DropsLargeLines) {
                 true => Ok(()),

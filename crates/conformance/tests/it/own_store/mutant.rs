@@ -33,6 +33,8 @@ pub(crate) enum Mutant {
     IgnoresTheInput,
     /// Refuses all inputs, once a run has entries.
     RefusesTheSameInput,
+    /// Doesn't write the digest of the first state.
+    ForgetsTheFirstState,
     /// Reads numbers of the input as floats.
     RoundsTheInput,
     /// Refuses a record whose last line isn't complete.

@@ -67,7 +67,7 @@ async fn a_cancelled_run_keeps_its_thoughts_in_its_session() {
 
     let session = ended(&host, "cogwork://sessions/mine").await;
     assert!(session.contains("- Outcome: `cancelled`"), "{session}");
-    assert!(session.contains("    Multiply the tens."), "{session}");
+    assert!(session.contains("\nMultiply the tens.\n"), "{session}");
 }
 
 /// Reads a run until its end is recorded.
