@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use crate::events::Watch;
 use crate::execute::calls::Calls;
-use crate::{EventKind, StepName};
+use crate::{EventKind, StepName, spans};
 
 thread_local! {
     static CURRENT: RefCell<Option<Current>> = const { RefCell::new(None) };
@@ -51,12 +51,16 @@ impl Drop for Entered {
     }
 }
 
-/// Makes a watched step the current work while a synchronous phase runs. The phase has no
+/// Makes a step the current work while a synchronous phase runs. The phase has no
 /// idempotency key, because it is repeated in a replay.
-pub(crate) fn during_phase<T>(name: &Arc<StepName>, watch: &Watch, work: impl FnOnce() -> T) -> T {
+pub(crate) fn during_phase<T>(
+    name: &Arc<StepName>,
+    watch: Option<&Watch>,
+    work: impl FnOnce() -> T,
+) -> T {
     let current = Current::Step {
         name: Arc::clone(name),
-        watch: Some(watch.clone()),
+        watch: watch.cloned(),
         run: None,
     };
 
@@ -67,6 +71,11 @@ pub(crate) fn during_phase<T>(name: &Arc<StepName>, watch: &Watch, work: impl Fn
 /// Returns whether the run of the current step is watched.
 pub(crate) fn is_current_watched() -> bool {
     watched().is_some()
+}
+
+/// Returns whether a step is being executed.
+fn is_in_step() -> bool {
+    CURRENT.with_borrow(Option::is_some)
 }
 
 fn watched() -> Option<(Arc<StepName>, Watch)> {
@@ -142,7 +151,18 @@ pub(crate) fn is_recorded() -> bool {
 /// # }
 /// ```
 pub fn note(text: impl FnOnce() -> String) {
-    emit_from_current(|| EventKind::Noted { text: text() });
+    let watched = watched();
+    let is_traced = is_in_step() && spans::are_notes_wanted();
+    if watched.is_none() && !is_traced {
+        return;
+    }
+
+    let text = text();
+    spans::noted(&text);
+
+    if let Some((name, watch)) = watched {
+        watch.emit(Some(name), EventKind::Noted { text });
+    }
 }
 
 /// Returns a key that is unique to this call of `exec`: the id of the run and the name of the step,

@@ -44,8 +44,28 @@
 //! | resume a run after a crash | [`Run::with_journal`], the module [`journal`], the crate `cogwork-journal` |
 //! | stop a run from outside | [`Run::with_deadline`], [`Run::with_cancellation`] |
 //! | watch a run | [`events`](events()), [`Run::with_events`], [`Run::stream`] |
-//! | write `tracing` spans | `write_spans`, with the feature `tracing` |
+//! | write `tracing` spans | [the feature `tracing`](#spans) |
 //! | draw a flow, with the visits of its runs | [`Flow::mermaid`], [`Flow::graphviz`], [`Visits`] |
+//!
+//! # Spans
+//!
+//! With the feature `tracing`, each run opens a span inside the current one if a subscriber wants
+//! it, and each step opens a span inside that of its run or of the step around it. A step's phases
+//! run inside its span, so the spans of clients, tools and databases that its node uses are its
+//! children. The spans have the level `INFO`, and names and fields of OpenTelemetry's conventions
+//! for generative AI. Without a subscriber that wants them, a run costs no more.
+//!
+//! | | level | fields |
+//! |---|---|---|
+//! | span `run` | info | `run`: its id, `flow`, `action`, `steps` |
+//! | span `step` | info | `flow`: the path to the node, `node`, `number`, `action` |
+//! | event `retrying` | warn | `attempts`, `delay`, `error` |
+//! | event `replayed` | debug | `item`, `call` |
+//! | event `noted` | debug | `text` |
+//! | event `paused` | info | `event`, `why` |
+//! | event `failed` | error | `error` |
+//!
+//! To turn them off, filter the target `cogwork_flow`.
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
@@ -130,15 +150,11 @@ pub use drawing::mermaid::Mermaid;
 mod visits;
 pub use visits::Visits;
 
-#[cfg(feature = "tracing")]
-mod spans;
-#[cfg(feature = "tracing")]
-pub use spans::write_spans;
-
 mod check;
 mod execute;
 mod failed;
 mod location;
+mod spans;
 mod wiring;
 
 pub use cogwork_backoff::Backoff;

@@ -10,6 +10,7 @@ use super::yielding::give_way;
 use crate::boxed::BoxFuture;
 use crate::failed::Failed;
 use crate::journal::{Attempt, Json, OutcomeProblemKind, WorkError, decode, encode};
+use crate::spans;
 use crate::{EventKind, Node, Phase};
 
 pub(crate) struct Call<'a, S, N: Node<S>> {
@@ -58,14 +59,14 @@ impl<'a, S, N: Node<S>> Call<'a, S, N> {
             return exec.map_err(|error| Failure::node(Phase::Exec, error));
         }
 
-        self.step.emit(|| EventKind::Replayed);
+        self.step.replayed();
         let outcome = decode(bytes, OutcomeProblemKind::Unreadable);
         outcome.map_err(|problem| Failure::Journal(problem.into()))
     }
 
     /// Returns an outcome from the record.
     pub(crate) fn replayed(&self, outcome: &Json) -> Result<N::Exec, Failure> {
-        self.step.emit(|| EventKind::Replayed);
+        self.step.replayed();
         let outcome = outcome.read();
         outcome.map_err(|problem| Failure::Journal(problem.into()))
     }
@@ -90,6 +91,7 @@ impl<'a, S, N: Node<S>> Call<'a, S, N> {
     fn emit_retry(&self, error: &WorkError) {
         if let Some(delay) = error.again_in {
             let attempts = error.failed.attempts;
+            spans::retrying(attempts, delay, error);
             self.step.emit(|| EventKind::Retrying {
                 attempts,
                 delay,

@@ -13,7 +13,7 @@ use crate::events::Watch;
 use crate::failed::Failed;
 use crate::journal::{Attempt, OutcomeProblem, WorkError};
 use crate::step_name::CallName;
-use crate::{BoxError, Phase, StepName};
+use crate::{BoxError, EventKind, Phase, StepName, spans};
 
 /// The calls of a composite step: their names, and their requests to the journal.
 pub(crate) struct Calls {
@@ -94,6 +94,15 @@ impl Calls {
     pub(crate) fn watched(&self) -> Option<(Arc<StepName>, Watch)> {
         let watch = self.watch.clone()?;
         Some((Arc::clone(&self.step), watch))
+    }
+
+    /// Reports that the outcome of a call was read from the journal.
+    pub(super) fn replayed(&self, name: Arc<StepName>) {
+        spans::replayed(&name);
+
+        if let Some(watch) = &self.watch {
+            watch.emit(Some(name), EventKind::Replayed);
+        }
     }
 
     /// Returns the name of an event with that of the step and the number of the attempt.

@@ -37,7 +37,7 @@ use crate::journal::{
     Attempt, Awaited, CallError, OutcomeProblem, OutcomeProblemKind, StepProblem, Work, WorkError,
     decode, encode,
 };
-use crate::{BoxError, EventKind, Node, Paused, Phase, StepName};
+use crate::{BoxError, Node, Paused, Phase, StepName};
 
 /// The maximum length of a recorded error, in characters.
 const MAX_ERROR: usize = 10_000;
@@ -51,7 +51,7 @@ pub(crate) async fn exec<S, N: Node<S>>(
 ) -> Result<N::Exec, Failure> {
     let recorded = journal.find(&step.name).await.map_err(Failure::Journal)?;
     if let Some(bytes) = recorded {
-        step.emit(|| EventKind::Replayed);
+        step.replayed();
         return read(&bytes);
     }
 
@@ -357,9 +357,10 @@ async fn serve(
 
             match recorded {
                 Ok(bytes) => {
-                    if !was_made && let Some(watch) = &calls.watch {
-                        watch.emit(Some(name), EventKind::Replayed);
+                    if !was_made {
+                        calls.replayed(name);
                     }
+
                     // Nobody receives the outcome of a call that was dropped.
                     let _ = reply.send(bytes);
                 }

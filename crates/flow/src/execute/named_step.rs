@@ -11,6 +11,7 @@ use crate::current::{self, Current};
 use crate::error::{Kind, RunError};
 use crate::events::Watch;
 use crate::journal::{MemoryJournal, Progress};
+use crate::spans::{self, RunSpan, StepSpan};
 use crate::wiring::Place;
 use crate::{Action, EventKind, Level, Phase, StepName};
 
@@ -21,9 +22,16 @@ pub(crate) struct Attached<'j> {
     pub(crate) journal: Option<Journaled<'j>>,
     /// Stores answers for a run without a journal.
     pub(crate) mailbox: Option<Arc<MemoryJournal>>,
+    /// The `tracing` span of the run, if a subscriber wants it.
+    pub(crate) span: Option<RunSpan>,
 }
 
 impl<'j> Attached<'j> {
+    /// Returns whether anyone reads what the phases of nodes emit.
+    fn is_observed(&self) -> bool {
+        self.watch.is_some() || self.span.is_some()
+    }
+
     /// Returns the named step at the place of the cursor. `around` is the path to the flow if that
     /// is inside a visit.
     ///
@@ -84,12 +92,25 @@ impl<'j> NamedStep<'j> {
         }
     }
 
+    /// Opens the span of the step, if the run has one.
+    pub(crate) fn span(&self) -> Option<StepSpan> {
+        self.attached.span.as_ref()?;
+        Some(StepSpan::open(&self.name))
+    }
+
+    /// Reports that an outcome was read from the journal.
+    pub(crate) fn replayed(&self) {
+        spans::replayed(&self.name);
+        self.emit(|| EventKind::Replayed);
+    }
+
     /// Runs a phase and reports its duration.
     pub(crate) fn phase<T>(&self, phase: Phase, work: impl FnOnce() -> T) -> T {
         let started = self.started();
-        let done = match &self.attached.watch {
-            Some(watch) => current::during_phase(&self.name, watch, work),
-            None => work(),
+        let done = if self.attached.is_observed() {
+            current::during_phase(&self.name, self.attached.watch.as_ref(), work)
+        } else {
+            work()
         };
         self.finished(phase, started);
 

@@ -11,8 +11,10 @@ use super::cursor::Cursor;
 use super::failure::Failure;
 use super::graph::Graph;
 use super::here::Here;
+use super::named_step::NamedStep;
 use super::yielding::{BETWEEN_YIELDS, yield_now};
 use crate::error::{Kind, RunError};
+use crate::spans::StepSpan;
 use crate::wiring::Place;
 use crate::{Action, EventKind, Level};
 
@@ -95,13 +97,24 @@ impl<S> Walk<'_, '_, S> {
                 context,
                 step: step.as_deref(),
             };
-            let action = match graph.visit(state, cursor.position(), here).await {
+            let span = step.as_deref().and_then(NamedStep::span);
+            let visit = graph.visit(state, cursor.position(), here);
+            let visit = match &span {
+                Some(span) => span.around(visit),
+                None => visit,
+            };
+
+            let action = match visit.await {
                 Ok(action) => action,
-                Err(failure) => return Err(failure.at(cursor.location())),
+                Err(failure) => return Err(stopped(failure.at(cursor.location()), span)),
             };
             let Some(target) = place.target(&action) else {
-                return Err(undeclared(cursor, place, action));
+                return Err(stopped(undeclared(cursor, place, action), span));
             };
+
+            if let Some(span) = span {
+                span.left(&action);
+            }
 
             reserved.take();
             cursor.follow(target, &action);
@@ -125,6 +138,16 @@ impl<S> Walk<'_, '_, S> {
             _ => error,
         }
     }
+}
+
+/// Records an error in the span of its step.
+#[cold]
+fn stopped(error: RunError, span: Option<StepSpan>) -> RunError {
+    if let Some(span) = span {
+        span.stopped(&error);
+    }
+
+    error
 }
 
 #[cold]

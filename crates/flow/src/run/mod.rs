@@ -140,6 +140,8 @@ impl<'f, S> Run<'f, S> {
 
     /// Walks, folds the record when it is due, and reports a stop. Returns the last action.
     async fn walk(&mut self, state: &mut S, distance: Distance) -> Result<Action, RunError> {
+        self.open_span();
+
         if self.extra.is_some() {
             self.begin_reporting()?;
             self.check_state(state)?;
@@ -155,7 +157,11 @@ impl<'f, S> Run<'f, S> {
         };
 
         loop {
-            let action = match self.walk_on(state, stretch).await {
+            let walked = match self.span() {
+                Some(span) => Box::pin(span.around(self.walk_on(state, stretch))).await,
+                None => self.walk_on(state, stretch).await,
+            };
+            let action = match walked {
                 Ok(action) => action,
                 Err(error) => return Err(Box::pin(self.stopped(error)).await),
             };
@@ -168,7 +174,12 @@ impl<'f, S> Run<'f, S> {
                 Box::pin(self.fold(state)).await?;
             }
 
-            if distance == Distance::OneStep || self.cursor.place().is_none() {
+            if self.cursor.place().is_none() {
+                self.close_span(&action);
+                return Ok(action);
+            }
+
+            if distance == Distance::OneStep {
                 return Ok(action);
             }
         }

@@ -10,7 +10,8 @@ use crate::error::Kind;
 use crate::events::Watch;
 use crate::execute::journaled::Journaled;
 use crate::journal::{FirstState, Json, OutcomeProblem, Progress, Snapshot};
-use crate::{EventKind, RunError};
+use crate::spans::RunSpan;
+use crate::{Action, EventKind, RunError};
 
 impl<S> Run<'_, S> {
     /// Starts to send events, once, and checks that the journal belongs to this flow.
@@ -77,6 +78,10 @@ impl<S> Run<'_, S> {
             return error;
         };
 
+        if let Some(span) = &attached.span {
+            span.stopped(&error);
+        }
+
         if let Some(watch) = &attached.watch {
             self.emit_stop(watch, &error);
         }
@@ -110,6 +115,45 @@ impl<S> Run<'_, S> {
                 error: error.to_string(),
             },
         );
+    }
+
+    /// Opens the `tracing` span of the run, once, if a subscriber wants it. It is closed when the
+    /// run ends or is dropped.
+    pub(super) fn open_span(&mut self) {
+        if self.span().is_some() || self.cursor.place().is_none() {
+            return;
+        }
+
+        let flow = &self.graph.wiring.name;
+        let span = RunSpan::open(flow, || self.id());
+
+        if let Some(span) = span {
+            self.attached().span = Some(span);
+        }
+    }
+
+    pub(super) fn span(&self) -> Option<RunSpan> {
+        self.context.attached.as_ref()?.span.clone()
+    }
+
+    /// Closes the span of a run that has ended.
+    pub(super) fn close_span(&mut self, action: &Action) {
+        let steps = self.steps();
+        let attached = self.context.attached.as_deref_mut();
+
+        if let Some(span) = attached.and_then(|attached| attached.span.take()) {
+            span.ended(action, steps);
+        }
+    }
+
+    /// Returns the id of the run, if it was given one or has a journal.
+    fn id(&self) -> Option<String> {
+        let given = self.extra.as_ref().and_then(|extra| extra.id.as_deref());
+        let attached = self.context.attached.as_deref();
+        let journal = attached.and_then(|attached| attached.journal.as_ref());
+        let recorded = journal.map(|journal| &*journal.run);
+
+        given.or(recorded).map(str::to_owned)
     }
 
     /// Replaces the record so far with a snapshot.

@@ -8,6 +8,7 @@ use super::FailedAttempt;
 use crate::current::emit_from_current;
 use crate::execute::composite::attempt_failed;
 use crate::failed::Attempts;
+use crate::spans;
 use crate::{Action, Backoff, BoxError, EventKind, Node};
 
 /// A node whose `exec` is retried when it fails. Created by [`Node::retry`].
@@ -264,6 +265,7 @@ async fn again<S, N: Node<S>, W: Worth<N::Error>>(
         };
 
         let line: BoxError = error.into();
+        spans::retrying(attempts, delay, &line);
         emit_from_current(|| EventKind::Retrying {
             attempts,
             delay,

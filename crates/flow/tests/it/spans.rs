@@ -6,63 +6,144 @@
     reason = "the helpers of tests may, as the tests do"
 )]
 
-use std::io::{self, Write};
+use std::fmt::{Debug, Write};
+use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use cogwork_flow::journal::{Entry, Json, Recorded};
+use cogwork_flow::journal::{Entry, Json, MemoryJournal, Recorded};
 use cogwork_flow::{
-    Action, Backoff, Batch, Branches, EventSink, Events, Flow, Node, Wait, events, from_fn,
-    from_phases, write_spans,
+    Action, Backoff, Batch, Branches, Flow, Node, Wait, from_fn, from_phases, note,
 };
 use insta::assert_snapshot;
 use tokio::time::sleep;
-use tracing_subscriber::fmt::format::FmtSpan;
+use tracing::field::{Field, Visit};
+use tracing::span::{Attributes, Id, Record};
+use tracing::{Event, Instrument, Subscriber, info_span};
+use tracing_subscriber::layer::{Context, SubscriberExt};
+use tracing_subscriber::registry::LookupSpan;
+use tracing_subscriber::{Layer, Registry};
 
+/// The spans and events of a test, as a tree.
 #[derive(Clone, Default)]
-struct Lines(Arc<Mutex<Vec<u8>>>);
+struct Tree(Arc<Mutex<Vec<Line>>>);
 
-impl Write for Lines {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.lock().unwrap().write(bytes)
-    }
+#[derive(Default)]
+struct Line {
+    /// The id of a span; `None` for an event.
+    id: Option<u64>,
+    parent: Option<u64>,
+    fields: Vec<(&'static str, String)>,
+    is_closed: bool,
+}
 
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
+impl Line {
+    fn set(&mut self, name: &'static str, value: String) {
+        self.fields.retain(|(field, _)| *field != name);
+        self.fields.push((name, value));
     }
 }
 
-/// What a subscriber writes of these events: a line for each span that opens or closes and for each
-/// event, with the spans it is in.
-async fn written(told: Events) -> String {
-    let lines = Lines::default();
-    let writer = lines.clone();
-    let subscriber = tracing_subscriber::fmt()
-        .with_max_level(tracing::Level::TRACE)
-        .with_span_events(FmtSpan::NEW | FmtSpan::CLOSE)
-        .without_time()
-        .with_target(false)
-        .with_ansi(false)
-        .with_writer(move || writer.clone())
-        .finish();
+impl Visit for Line {
+    fn record_str(&mut self, field: &Field, value: &str) {
+        self.set(field.name(), value.to_owned());
+    }
+
+    fn record_debug(&mut self, field: &Field, value: &dyn Debug) {
+        self.set(field.name(), format!("{value:?}"));
+    }
+}
+
+impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for Tree {
+    fn on_new_span(&self, attributes: &Attributes<'_>, id: &Id, context: Context<'_, S>) {
+        let parent = context.span(id).unwrap().parent();
+        let mut line = Line {
+            id: Some(id.into_u64()),
+            parent: parent.map(|parent| parent.id().into_u64()),
+            ..Line::default()
+        };
+        line.set("name", attributes.metadata().name().to_owned());
+        attributes.record(&mut line);
+
+        self.0.lock().unwrap().push(line);
+    }
+
+    fn on_record(&self, id: &Id, values: &Record<'_>, _: Context<'_, S>) {
+        self.change(id, |line| values.record(line));
+    }
+
+    fn on_event(&self, event: &Event<'_>, context: Context<'_, S>) {
+        let parent = context.event_span(event);
+        let mut line = Line {
+            parent: parent.map(|parent| parent.id().into_u64()),
+            ..Line::default()
+        };
+        line.set("level", event.metadata().level().to_string());
+        event.record(&mut line);
+
+        self.0.lock().unwrap().push(line);
+    }
+
+    fn on_close(&self, id: Id, _: Context<'_, S>) {
+        self.change(&id, |line| line.is_closed = true);
+    }
+}
+
+impl Tree {
+    /// Ids are used again when a span is closed, so it is the last one with this id.
+    fn change(&self, id: &Id, change: impl FnOnce(&mut Line)) {
+        let mut lines = self.0.lock().unwrap();
+        let line = lines
+            .iter_mut()
+            .rfind(|line| line.id == Some(id.into_u64()));
+
+        change(line.unwrap());
+    }
+
+    /// Writes each span with its fields, followed by its children, and marks open ones.
+    fn text(&self) -> String {
+        let lines = self.0.lock().unwrap();
+        let mut depths: Vec<(u64, usize)> = Vec::new();
+        let mut text = String::new();
+
+        for line in lines.iter() {
+            let around = depths.iter().rfind(|(id, _)| Some(*id) == line.parent);
+            let depth = around.map_or(0, |(_, depth)| depth + 1);
+            if let Some(id) = line.id {
+                depths.push((id, depth));
+            }
+
+            let open = if line.id.is_some() && !line.is_closed {
+                " (open)"
+            } else {
+                ""
+            };
+            let fields: Vec<_> = line.fields.iter().map(written).collect();
+            writeln!(text, "{}{}{open}", "    ".repeat(depth), fields.join(" ")).unwrap();
+        }
+
+        text
+    }
+}
+
+fn written((name, value): &(&str, String)) -> String {
+    match *name {
+        "name" | "level" | "message" => value.clone(),
+        name => format!("{name}={value}"),
+    }
+}
+
+/// Returns the spans and events of `work` as text.
+async fn traced<T>(work: impl Future<Output = T>) -> String {
+    let tree = Tree::default();
+    let subscriber = Registry::default().with(tree.clone());
 
     let subscribed = tracing::subscriber::set_default(subscriber);
-    write_spans(told).await;
+    work.await;
     drop(subscribed);
-    let written = lines.0.lock().unwrap().clone();
 
-    String::from_utf8(written)
-        .unwrap()
-        .lines()
-        .map(|line| without_idle(line) + "\n")
-        .collect()
-}
-
-/// How long a span was open is the subscriber's own time.
-fn without_idle(line: &str) -> String {
-    let line = line.split(" time.busy=").next().unwrap_or_default();
-    line.trim().to_owned()
+    tree.text()
 }
 
 /// Fails once, then works, 10 ms each.
@@ -98,12 +179,6 @@ fn one(name: &str) -> Flow<u32> {
         .unwrap()
 }
 
-async fn told<S>(run: impl AsyncFnOnce(EventSink) -> S) -> Events {
-    let (sink, told) = events(1_000);
-    run(sink).await;
-    told
-}
-
 #[tokio::test(start_paused = true)]
 async fn a_run_is_a_span_around_those_of_its_steps() {
     let branches = Branches::new()
@@ -120,17 +195,8 @@ async fn a_run_is_a_span_around_those_of_its_steps() {
         .build()
         .unwrap();
 
-    let told = told(async |sink| {
-        flow.begin()
-            .with_id("r")
-            .with_events(sink)
-            .finish(&mut 0)
-            .await
-            .unwrap()
-    })
-    .await;
-
-    assert_snapshot!(written(told).await);
+    let text = traced(async { flow.begin().with_id("r").finish(&mut 0).await.unwrap() }).await;
+    assert_snapshot!(text);
 }
 
 #[tokio::test(start_paused = true)]
@@ -149,25 +215,9 @@ async fn a_failure_is_an_error_in_the_step_that_failed() {
         .branches("fork", branches)
         .end("fork", "default");
     let flow = flow.build().unwrap();
-    let told = told(async |sink| {
-        flow.begin()
-            .with_id("r")
-            .with_events(sink)
-            .finish(&mut 0)
-            .await
-            .unwrap_err()
-    })
-    .await;
 
-    assert_snapshot!(written(told).await, @r#"
-    INFO run{run="r"}: new
-    INFO run{run="r"}:step{flow="all" node="fork" number=1 at_us=0}: new
-    INFO run{run="r"}:step{flow="all" node="fork" number=1 at_us=0}:step{flow="all/fork#1[only]" node="fail" number=1 at_us=0}: new
-    ERROR run{run="r"}:step{flow="all" node="fork" number=1 at_us=0}:step{flow="all/fork#1[only]" node="fail" number=1 at_us=0 exec_us=0}: failed error="flow `all/fork/only`, node `fail`: post failed: 13 is unlucky"
-    INFO run{run="r"}:step{flow="all" node="fork" number=1 at_us=0}:step{flow="all/fork#1[only]" node="fail" number=1 at_us=0 exec_us=0}: close
-    INFO run{run="r"}:step{flow="all" node="fork" number=1 at_us=0}: close
-    INFO run{run="r"}: close
-    "#);
+    let text = traced(async { flow.run(&mut 0).await.unwrap_err() }).await;
+    assert_snapshot!(text);
 }
 
 /// Waits for a number, then doubles each of two.
@@ -198,7 +248,7 @@ fn doubled() -> Flow<Vec<u32>> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn pauses_and_replays_are_told() {
+async fn pauses_and_replays_are_events() {
     let outcome = |step: &str, outcome: u32| Entry::Outcome {
         step: step.to_owned(),
         outcome: Json::of(&outcome).unwrap(),
@@ -206,9 +256,10 @@ async fn pauses_and_replays_are_told() {
     let record = [outcome("f/double#1[0]", 2), outcome("f/double#1[1]", 4)];
     let journal = Recorded::over("r", record, ()).unwrap();
     let flow = doubled();
-    let told = told(async |sink| {
+
+    let text = traced(async {
         let mut state = vec![1, 2];
-        let mut run = flow.begin().with_journal(journal).with_events(sink);
+        let mut run = flow.begin().with_journal(journal);
         run.finish(&mut state).await.unwrap_err();
         run.deliver("number", &7).await.unwrap();
         run.finish(&mut state).await.unwrap();
@@ -216,67 +267,165 @@ async fn pauses_and_replays_are_told() {
     })
     .await;
 
-    assert_snapshot!(written(told).await);
+    assert_snapshot!(text);
 }
 
-fn two_steps() -> Flow<u32> {
-    Flow::builder("f")
-        .start("a")
-        .node("a", from_fn(|_: &mut u32| ()))
-        .edge("a", "default", "b")
-        .node("b", from_fn(|_: &mut u32| ()))
-        .end("b", "default")
-        .build()
-        .unwrap()
+/// Calls something that has a span of its own, and writes a note in each phase.
+fn calling() -> Flow<u32> {
+    let call = from_phases(
+        |n: &mut u32| {
+            note(|| "in prep".into());
+            *n
+        },
+        |n| async move {
+            note(|| "in exec".into());
+            sleep(Duration::from_millis(1))
+                .instrument(info_span!("call"))
+                .await;
+            Ok::<_, io::Error>(n + 1)
+        },
+        |n, _, added| {
+            note(|| "in post".into());
+            *n = added;
+        },
+    );
+
+    Flow::from_node("call", call.timeout(Duration::from_secs(1))).unwrap()
 }
 
 #[tokio::test(start_paused = true)]
-async fn where_events_were_lost_spans_are_opened_anew() {
-    let (sink, told) = events(4);
-    let flow = two_steps();
-    let stepped = async {
-        let mut run = flow.begin().with_id("r").with_events(sink);
-        run.step(&mut 0).await.unwrap(); // six events, of which two are lost
-        sleep(Duration::from_millis(1)).await; // they are read
-        run.step(&mut 0).await.unwrap(); // five, of which one is
-    };
+async fn spans_of_a_node_are_inside_its_step() {
+    let flow = calling();
+    let plain = traced(async { flow.run(&mut 0).await.unwrap() }).await;
 
-    let (written, ()) = tokio::join!(written(told), stepped);
-    assert_snapshot!(written, @r#"
-    INFO run{run="r"}: new
-    WARN events were lost count=2
-    INFO run{run="r"}: close
-    INFO run{run="r"}: new
-    INFO run{run="r"}:step{flow="f" node="a" number=1 at_us=0}: new
-    INFO run{run="r"}:step{flow="f" node="a" number=1 at_us=0 exec_us=0}: close
-    INFO run{run="r"}:step{flow="f" node="b" number=2 at_us=1000}: new
-    WARN events were lost count=1
-    INFO run{run="r"}:step{flow="f" node="b" number=2 at_us=1000}: close
-    INFO run{run="r"}: close
-    INFO run{run="r"}: new
-    INFO run{run="r"}:step{flow="f" node="b" number=2 at_us=1000}: new
-    INFO run{run="r"}:step{flow="f" node="b" number=2 at_us=1000 exec_us=0}: close
-    INFO run{run="r"}: close
-    "#);
+    let recorded = traced(async {
+        let journal = MemoryJournal::new("r");
+        flow.begin()
+            .with_journal(journal)
+            .finish(&mut 0)
+            .await
+            .unwrap()
+    })
+    .await;
+
+    assert_snapshot!(plain);
+    let of_run = " run=r ";
+    assert!(recorded.contains(of_run), "{recorded}");
+    assert_eq!(steps_of(&recorded), steps_of(&plain));
 }
 
-/// A run whose future was dropped tells no end; it is forgotten when very many others came after
-/// it.
-#[tokio::test]
-async fn the_span_of_a_run_that_was_left_is_closed_at_last() {
-    let (sink, told) = events(200_000);
-    let flow = two_steps();
-    for id in std::iter::once("left".to_owned()).chain((0..20_001).map(|id| id.to_string())) {
-        flow.begin()
-            .with_id(id)
-            .with_events(sink.clone())
-            .step(&mut 0)
-            .await
-            .unwrap();
-    }
+/// Returns everything inside the span of the run.
+fn steps_of(text: &str) -> Vec<&str> {
+    text.lines().filter(|line| line.starts_with(' ')).collect()
+}
 
-    drop(sink);
-    let written = written(told).await;
-    let closed = written.find("run{run=\"left\"}: close").unwrap();
-    assert!(closed < written.find("run{run=\"20000\"}: new").unwrap());
+#[tokio::test(start_paused = true)]
+async fn a_run_is_inside_the_span_that_was_current() {
+    let flow = one("f");
+    let text = traced(async {
+        let request = info_span!("request");
+        flow.run(&mut 0).instrument(request).await.unwrap();
+    })
+    .await;
+
+    assert!(text.starts_with("request\n    run "), "{text}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn runs_at_once_do_not_mix() {
+    let flow = calling();
+    let runs = async {
+        let mut one = 0;
+        let mut other = 0;
+        let one = flow.begin().with_id("one").finish(&mut one).await.map(drop);
+        let other = flow
+            .begin()
+            .with_id("other")
+            .finish(&mut other)
+            .await
+            .map(drop);
+        one.and(other).unwrap();
+    };
+    let in_turn = traced(runs).await;
+
+    let at_once = traced(async {
+        let mut one = 0;
+        let mut other = 0;
+        let mut first = flow.begin().with_id("one");
+        let mut second = flow.begin().with_id("other");
+        let both = tokio::join!(first.finish(&mut one), second.finish(&mut other));
+        both.0.and(both.1).unwrap();
+    })
+    .await;
+
+    let mut in_turn: Vec<_> = in_turn.lines().collect();
+    let mut at_once: Vec<_> = at_once.lines().collect();
+    in_turn.sort_unstable();
+    at_once.sort_unstable();
+    assert_eq!(at_once, in_turn);
+}
+
+#[tokio::test(start_paused = true)]
+async fn taking_steps_one_by_one_stays_in_one_span() {
+    let flow = calling();
+
+    let text = traced(async {
+        let mut run = flow.begin();
+        run.step(&mut 0).await.unwrap();
+        run.step(&mut 0).await.unwrap(); // has ended
+    })
+    .await;
+
+    let runs = text.lines().filter(|line| line.starts_with("run "));
+    assert_eq!(runs.count(), 1, "{text}");
+    assert!(!text.contains("(open)"), "{text}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_run_that_is_dropped_closes_its_spans() {
+    let flow = calling();
+
+    let text = traced(async {
+        let mut state = 0;
+        let run = flow.run(&mut state);
+        tokio::select! {
+            biased;
+            _ = run => panic!("the run waits for a millisecond"),
+            () = tokio::task::yield_now() => {}
+        }
+    })
+    .await;
+
+    assert!(text.contains("    step "), "{text}");
+    assert!(!text.contains("(open)"), "{text}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_cancelled_run_is_an_error_of_the_run() {
+    let flow = calling();
+
+    let text = traced(async {
+        let mut run = flow.begin().with_deadline(tokio::time::Instant::now());
+        run.finish(&mut 0).await.unwrap_err();
+    })
+    .await;
+
+    assert!(
+        text.contains("otel.status_code=ERROR error.type=deadline"),
+        "{text}"
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_filter_turns_spans_off() {
+    let tree = Tree::default();
+    let filter =
+        tracing_subscriber::filter::Targets::new().with_target("it", tracing::Level::TRACE);
+    let subscriber = Registry::default().with(tree.clone().with_filter(filter));
+
+    let subscribed = tracing::subscriber::set_default(subscriber);
+    calling().run(&mut 0).await.unwrap();
+    drop(subscribed);
+
+    assert_eq!(tree.text(), "call\n");
 }
