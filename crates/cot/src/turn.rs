@@ -2,7 +2,7 @@
 //! used, and `post` adds the thought to the state.
 
 use cogwork_ask::{Allowance, Asking, Record, Rung, Tally, Unanswered};
-use cogwork_flow::{Action, Node, report};
+use cogwork_flow::{Action, Node, Operation, report};
 use cogwork_llm::{ChatRequest, Messages};
 use serde::{Deserialize, Serialize};
 
@@ -44,6 +44,10 @@ impl Node<Reasoning> for ChainOfThought {
 
     fn is_composite(&self) -> bool {
         self.tooling.has_tools()
+    }
+
+    fn operation(&self) -> Operation {
+        Operation::Plan
     }
 
     fn prep(&self, state: &mut Reasoning) -> Result<Option<Brief>, CotError> {

@@ -75,6 +75,9 @@ pub use action::Action;
 mod boxed;
 pub use boxed::BoxError;
 
+mod operation;
+pub use operation::Operation;
+
 mod node;
 pub use node::Node;
 

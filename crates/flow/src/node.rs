@@ -6,7 +6,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::wrap::{FailedAttempt, Fallback, Focus, Retry, Timeout};
-use crate::{Action, Backoff, BoxError};
+use crate::{Action, Backoff, BoxError, Operation};
 
 /// A unit of work on a state `S`, in three phases.
 ///
@@ -85,6 +85,16 @@ pub trait Node<S>: Send + Sync {
     /// Returns `false`.
     fn is_composite(&self) -> bool {
         false
+    }
+
+    /// Returns what `exec` does, for traces. A wrapper around a node must return what the node
+    /// returns.
+    ///
+    /// # Default
+    ///
+    /// Returns [`Operation::Step`].
+    fn operation(&self) -> Operation {
+        Operation::Step
     }
 
     /// Takes the input of `exec` from the state. Any change that this makes to the state must be

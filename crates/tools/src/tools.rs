@@ -10,6 +10,7 @@ use futures_util::FutureExt;
 use serde_json::error::Category;
 use serde_json::{Map, Value};
 
+use crate::spans::CallSpan;
 use crate::words::in_json_words;
 use crate::{Tool, ToolError};
 
@@ -26,6 +27,8 @@ pub struct Tools {
     timeout: Duration,
     max_bytes: usize,
     max_calls: usize,
+    /// Whether spans include the arguments and results of calls.
+    traced_content: bool,
 }
 
 /// The maximum number of tools. Servers refuse requests with more than this.
@@ -38,6 +41,7 @@ impl Default for Tools {
             timeout: Duration::from_secs(30),
             max_bytes: 16 * 1024,
             max_calls: 16,
+            traced_content: false,
         }
     }
 }
@@ -151,6 +155,16 @@ impl Tools {
         self
     }
 
+    /// Sets whether the `tracing` spans of calls include their arguments and results, which may be
+    /// confidential. The default is `false`.
+    #[cfg(feature = "tracing")]
+    #[cfg_attr(docsrs, doc(cfg(feature = "tracing")))]
+    #[must_use]
+    pub fn with_traced_content(mut self, traced: bool) -> Self {
+        self.traced_content = traced;
+        self
+    }
+
     /// Returns whether there are no tools.
     pub fn is_empty(&self) -> bool {
         self.by_name.is_empty()
@@ -221,8 +235,13 @@ impl Tools {
     /// Returns an error if the tool is unknown, if the arguments aren't a JSON object, or if the
     /// call fails.
     pub async fn call(&self, call: &ToolCall) -> Result<String, ToolError> {
-        let input = self.input_of(call)?;
-        self.call_with(call.name(), Value::Object(input)).await
+        let span = CallSpan::open(self.known(call.name()), Some(call.id()));
+        let made = async {
+            let input = self.input_of(call)?;
+            self.make(call.name(), Value::Object(input), &span).await
+        };
+
+        span.around(made).await
     }
 
     /// Returns the input of a call as its tool would receive it. If the arguments contain a key
@@ -252,8 +271,34 @@ impl Tools {
     ///
     /// Returns an error if the tool is unknown or the call fails.
     pub async fn call_with(&self, name: &str, input: Value) -> Result<String, ToolError> {
-        let tool = self.find(name)?;
+        let span = CallSpan::open(self.known(name), None);
+        let made = self.make(name, input, &span);
 
+        span.around(made).await
+    }
+
+    async fn make(&self, name: &str, input: Value, span: &CallSpan) -> Result<String, ToolError> {
+        let tool = self.find(name)?;
+        if self.traced_content {
+            span.record_arguments(&input);
+        }
+
+        let made = self.call_tool(name, tool, input).await;
+        if self.traced_content
+            && let Ok(result) = &made
+        {
+            span.record_result(result);
+        }
+
+        made
+    }
+
+    async fn call_tool(
+        &self,
+        name: &str,
+        tool: &Arc<dyn Tool>,
+        input: Value,
+    ) -> Result<String, ToolError> {
         // The registry and the tool share no state that a panic could leave inconsistent.
         let call = AssertUnwindSafe(async { tool.call(input).await }).catch_unwind();
         let called = tokio::time::timeout(self.timeout, call).await;
@@ -273,6 +318,15 @@ impl Tools {
     /// Adds the name of the tool, and truncates the message.
     fn told(&self, error: ToolError, name: &str) -> ToolError {
         error.of(name, |text| cut(text, self.max_bytes))
+    }
+
+    /// Returns the name of a tool for a span, since a model may invent any name.
+    fn known<'a>(&self, name: &'a str) -> &'a str {
+        if self.by_name.contains_key(name) {
+            name
+        } else {
+            "unknown"
+        }
     }
 
     fn find(&self, name: &str) -> Result<&Arc<dyn Tool>, ToolError> {

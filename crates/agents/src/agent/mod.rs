@@ -15,7 +15,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use cogwork_ask::{Spent, Try};
-use cogwork_flow::{Action, Node};
+use cogwork_flow::{Action, Node, Operation};
 use cogwork_llm::{ChatRequest, LlmClient, Message, Messages};
 use cogwork_thinking::{ModeLimits, Recall, Thinking, ThinkingMode};
 use cogwork_tools::Tools;
@@ -308,6 +308,12 @@ impl Node<FlowState> for Agent {
 
     fn is_composite(&self) -> bool {
         true
+    }
+
+    fn operation(&self) -> Operation {
+        Operation::Agent {
+            name: self.id.to_string(),
+        }
     }
 
     fn prep(&self, state: &mut FlowState) -> Result<AgentQuestion, AgentError> {

@@ -2,6 +2,7 @@ use std::sync::Arc;
 
 use super::here::Here;
 use super::visit::{ExecItem, SentItem, Visit, Visited};
+use crate::Operation;
 use crate::wiring::Wiring;
 
 /// A checked flow: its wiring, and the visit for each of its places.
@@ -40,6 +41,17 @@ impl<S> Graph<S> {
         here: Here<'a>,
     ) -> Visited<'a> {
         self.visits[position[0]].visit(state, &position[1..], here)
+    }
+
+    /// Returns what the node at `position` does.
+    pub(crate) fn operation(&self, position: &[usize]) -> Operation {
+        let Some((first, below)) = position.split_first() else {
+            return Operation::Step;
+        };
+
+        self.visits
+            .get(*first)
+            .map_or(Operation::Step, |visit| visit.operation(below))
     }
 
     /// Does the work on one item of the batch at `place`; `None` if there is no batch.

@@ -13,7 +13,7 @@ use crate::events::Watch;
 use crate::journal::{MemoryJournal, Progress};
 use crate::spans::{self, RunSpan, StepSpan};
 use crate::wiring::Place;
-use crate::{Action, EventKind, Level, Phase, StepName};
+use crate::{Action, EventKind, Level, Operation, Phase, StepName};
 
 /// The observers of the steps of a run.
 #[derive(Clone, Default)]
@@ -93,9 +93,9 @@ impl<'j> NamedStep<'j> {
     }
 
     /// Opens the span of the step, if the run has one.
-    pub(crate) fn span(&self) -> Option<StepSpan> {
+    pub(crate) fn span(&self, operation: impl FnOnce() -> Operation) -> Option<StepSpan> {
         self.attached.span.as_ref()?;
-        Some(StepSpan::open(&self.name))
+        Some(StepSpan::open(&self.name, &operation()))
     }
 
     /// Reports that an outcome was read from the journal.

@@ -8,7 +8,7 @@ use super::journaled::Journaled;
 use super::named_step::NamedStep;
 use super::visit::{Visit, Visited};
 use crate::journal::Work;
-use crate::{Action, Node, Phase};
+use crate::{Action, Node, Operation, Phase};
 
 pub(crate) struct NodeVisit<N>(pub(crate) N);
 
@@ -36,6 +36,10 @@ impl<S: Send, N: Node<S>> Visit<S> for NodeVisit<N> {
                 _ => Box::pin(visit_named(node, state, step)),
             },
         }
+    }
+
+    fn operation(&self, _: &[usize]) -> Operation {
+        self.0.operation()
     }
 }
 

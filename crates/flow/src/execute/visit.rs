@@ -4,9 +4,9 @@ use std::num::NonZeroU32;
 
 use super::failure::Failure;
 use super::here::Here;
-use crate::Action;
 use crate::boxed::BoxFuture;
 use crate::journal::WorkError;
+use crate::{Action, Operation};
 
 /// A visit in progress. The failure is boxed so that the outcome of a visit is three words long.
 pub(crate) type Visited<'a> = BoxFuture<'a, Result<Action, Box<Failure>>>;
@@ -18,6 +18,11 @@ pub(crate) type Visited<'a> = BoxFuture<'a, Result<Action, Box<Failure>>>;
 pub(crate) trait Visit<S>: Send + Sync {
     /// Visits the node at `position`: the indices in this flow and in the flows inside it.
     fn visit<'a>(&'a self, state: &'a mut S, position: &'a [usize], here: Here<'a>) -> Visited<'a>;
+
+    /// Returns what the node at `position` does.
+    fn operation(&self, _position: &[usize]) -> Operation {
+        Operation::Step
+    }
 
     /// Works on one item of the batch at `place`, the names in the flows inside this one. Returns
     /// `None` if there is no batch.

@@ -11,7 +11,6 @@ use super::cursor::Cursor;
 use super::failure::Failure;
 use super::graph::Graph;
 use super::here::Here;
-use super::named_step::NamedStep;
 use super::yielding::{BETWEEN_YIELDS, yield_now};
 use crate::error::{Kind, RunError};
 use crate::spans::StepSpan;
@@ -97,7 +96,9 @@ impl<S> Walk<'_, '_, S> {
                 context,
                 step: step.as_deref(),
             };
-            let span = step.as_deref().and_then(NamedStep::span);
+            let span = step
+                .as_deref()
+                .and_then(|step| step.span(|| graph.operation(cursor.position())));
             let visit = graph.visit(state, cursor.position(), here);
             let visit = match &span {
                 Some(span) => span.around(visit),

@@ -1,3 +1,4 @@
+use crate::Operation;
 use crate::execute::graph::Graph;
 use crate::execute::here::Here;
 use crate::execute::visit::{ExecItem, SentItem, Visit, Visited};
@@ -11,6 +12,10 @@ pub(crate) struct Subflow<T, F> {
 impl<S, T, F: Fn(&mut S) -> &mut T + Send + Sync> Visit<S> for Subflow<T, F> {
     fn visit<'a>(&'a self, state: &'a mut S, position: &'a [usize], here: Here<'a>) -> Visited<'a> {
         self.graph.visit((self.part)(state), position, here)
+    }
+
+    fn operation(&self, position: &[usize]) -> Operation {
+        self.graph.operation(position)
     }
 
     fn exec_item<'a>(&'a self, place: &[String], item: SentItem<'a>) -> Option<ExecItem<'a>> {

@@ -2,7 +2,7 @@ use std::fmt::Display;
 use std::time::Duration;
 
 use crate::execute::visit::Visited;
-use crate::{Action, RunError, StepName};
+use crate::{Action, Operation, RunError, StepName};
 
 #[derive(Debug, Clone)]
 pub(crate) struct RunSpan;
@@ -26,7 +26,7 @@ impl RunSpan {
 pub(crate) struct StepSpan;
 
 impl StepSpan {
-    pub(crate) fn open(_name: &StepName) -> Self {
+    pub(crate) fn open(_name: &StepName, _operation: &Operation) -> Self {
         Self
     }
 

@@ -7,7 +7,7 @@ use tracing::{
 };
 
 use crate::execute::visit::Visited;
-use crate::{Action, Phase, RunError, StepName};
+use crate::{Action, Operation, Phase, RunError, StepName};
 
 /// The span of a run.
 #[derive(Debug, Clone)]
@@ -60,8 +60,9 @@ pub(crate) struct StepSpan(Span);
 
 impl StepSpan {
     /// Opens the span inside the current one: that of the run, or of the step around it.
-    pub(crate) fn open(name: &StepName) -> Self {
+    pub(crate) fn open(name: &StepName, operation: &Operation) -> Self {
         let flow: Vec<String> = name.within.iter().map(ToString::to_string).collect();
+        let shown = Shown::new(&name.node, operation);
 
         Self(info_span!(
             "step",
@@ -69,9 +70,11 @@ impl StepSpan {
             node = name.node,
             number = name.number,
             action = Empty,
-            "otel.name" = name.node,
+            "otel.name" = shown.name,
             "otel.status_code" = Empty,
-            "openinference.span.kind" = "CHAIN",
+            "gen_ai.operation.name" = shown.operation,
+            "gen_ai.agent.name" = shown.agent,
+            "openinference.span.kind" = shown.kind,
             "error.type" = Empty,
         ))
     }
@@ -99,6 +102,39 @@ impl StepSpan {
                 info!(parent: &self.0, event = paused.event, why = paused.why, "paused");
             }
             None => error!(parent: &self.0, error = display(error), "failed"),
+        }
+    }
+}
+
+/// The fields of an operation.
+struct Shown<'a> {
+    name: String,
+    operation: Option<&'static str>,
+    agent: Option<&'a str>,
+    kind: &'static str,
+}
+
+impl<'a> Shown<'a> {
+    fn new(node: &str, operation: &'a Operation) -> Self {
+        match operation {
+            Operation::Step => Self {
+                name: node.to_owned(),
+                operation: None,
+                agent: None,
+                kind: "CHAIN",
+            },
+            Operation::Plan => Self {
+                name: format!("plan {node}"),
+                operation: Some("plan"),
+                agent: None,
+                kind: "CHAIN",
+            },
+            Operation::Agent { name } => Self {
+                name: format!("invoke_agent {name}"),
+                operation: Some("invoke_agent"),
+                agent: Some(name),
+                kind: "AGENT",
+            },
         }
     }
 }

@@ -2,7 +2,7 @@ use std::fmt;
 use std::num::NonZeroU32;
 
 use super::FailedAttempt;
-use crate::{Action, BoxError, Node};
+use crate::{Action, BoxError, Node, Operation};
 
 /// A node with a fallback for failures of `exec`. Created by [`Node::fallback`] and
 /// [`Node::fallback_with`].
@@ -58,6 +58,10 @@ where
 
     fn is_composite(&self) -> bool {
         self.node.is_composite()
+    }
+
+    fn operation(&self) -> Operation {
+        self.node.operation()
     }
 
     fn prep(&self, state: &mut S) -> Result<Self::Prep, BoxError> {

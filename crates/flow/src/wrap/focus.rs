@@ -3,7 +3,7 @@ use std::marker::PhantomData;
 use std::num::NonZeroU32;
 
 use super::FailedAttempt;
-use crate::{Action, Node};
+use crate::{Action, Node, Operation};
 
 /// A node over `S` in a larger state. Created by [`Node::focus`].
 ///
@@ -51,6 +51,10 @@ where
 
     fn is_composite(&self) -> bool {
         self.node.is_composite()
+    }
+
+    fn operation(&self) -> Operation {
+        self.node.operation()
     }
 
     fn prep(&self, state: &mut T) -> Result<Self::Prep, Self::Error> {

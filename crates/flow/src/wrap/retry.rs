@@ -9,7 +9,7 @@ use crate::current::emit_from_current;
 use crate::execute::composite::attempt_failed;
 use crate::failed::Attempts;
 use crate::spans;
-use crate::{Action, Backoff, BoxError, EventKind, Node};
+use crate::{Action, Backoff, BoxError, EventKind, Node, Operation};
 
 /// A node whose `exec` is retried when it fails. Created by [`Node::retry`].
 ///
@@ -208,6 +208,10 @@ impl<S, N: Node<S>, W: Worth<N::Error>> Node<S> for Retry<N, W> {
 
     fn is_composite(&self) -> bool {
         self.node.is_composite()
+    }
+
+    fn operation(&self) -> Operation {
+        self.node.operation()
     }
 
     fn prep(&self, state: &mut S) -> Result<Self::Prep, Self::Error> {

@@ -3,7 +3,7 @@ use std::time::Duration;
 
 use cogwork_text::ErrorText;
 
-use crate::{Action, BoxError, Node};
+use crate::{Action, BoxError, Node, Operation};
 
 /// A node whose `exec` has a time limit. Created by [`Node::timeout`].
 ///
@@ -70,6 +70,10 @@ impl<S, N: Node<S>> Node<S> for Timeout<N> {
 
     fn is_composite(&self) -> bool {
         self.node.is_composite()
+    }
+
+    fn operation(&self) -> Operation {
+        self.node.operation()
     }
 
     fn prep(&self, state: &mut S) -> Result<Self::Prep, Self::Error> {
