@@ -27,6 +27,8 @@ pub struct ChatResponse {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     reasoning: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    id: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     request_id: Option<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     tool_calls: Vec<ToolCall>,
@@ -76,6 +78,13 @@ impl ChatResponse {
         self
     }
 
+    /// Sets the id that the server gave the response. Unknown by default.
+    #[must_use]
+    pub fn with_id(mut self, id: impl Into<String>) -> Self {
+        self.id = Some(id.into());
+        self
+    }
+
     /// Sets the server's id of this call, for support requests. Unknown by default.
     #[must_use]
     pub fn with_request_id(mut self, id: impl Into<String>) -> Self {
@@ -122,10 +131,11 @@ impl ChatResponse {
 
     /// Sets what a server may report in addition to the reply.
     #[cfg(feature = "http")]
-    pub(crate) fn with_reported(self, usage: Option<Usage>, model: Option<String>) -> Self {
+    pub(crate) fn with_reported(self, reported: Reported) -> Self {
         Self {
-            usage,
-            model,
+            usage: reported.usage,
+            model: reported.model,
+            id: reported.id,
             ..self
         }
     }
@@ -186,10 +196,25 @@ impl ChatResponse {
         self.reasoning.as_deref()
     }
 
+    /// Returns the id that the server gave the response, such as `chatcmpl-7`, if the backend
+    /// reports it.
+    pub fn id(&self) -> Option<&str> {
+        self.id.as_deref()
+    }
+
     /// Returns the server's id of this call, if it has one.
     pub fn request_id(&self) -> Option<&str> {
         self.request_id.as_deref()
     }
+}
+
+/// What a server may report in addition to the reply.
+#[cfg(feature = "http")]
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Reported {
+    pub(crate) usage: Option<Usage>,
+    pub(crate) model: Option<String>,
+    pub(crate) id: Option<String>,
 }
 
 /// The reason why a model stopped writing.

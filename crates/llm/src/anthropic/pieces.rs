@@ -1,7 +1,9 @@
+use std::mem;
+
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::reply::{Block, Counts, Reply, ended};
+use super::reply::{Block, Counts, Named, Reply, ended};
 use crate::http::calls::{MOST, too_many};
 use crate::http::json::{self, count, parse, parse_object};
 use crate::http::{Event, Reader, Secrets, failure};
@@ -44,7 +46,7 @@ pub(super) struct Pieces {
     held: usize,
     stop_reason: Option<String>,
     usage: Counts,
-    model: Option<String>,
+    named: Named,
     has_content: bool,
 }
 
@@ -64,7 +66,10 @@ impl Reader for Pieces {
             "message_start" => {
                 if let Some(message) = piece.message.and_then(parse_object::<Reply<'_>>) {
                     self.usage.add(message.usage);
-                    self.model = json::text(message.model);
+                    self.named = Named {
+                        model: json::text(message.model),
+                        id: json::text(message.id),
+                    };
                 }
             }
             "message_delta" => {
@@ -99,7 +104,7 @@ impl Pieces {
             self.stop_reason.take(),
             self.has_content,
             self.usage,
-            self.model.take(),
+            mem::take(&mut self.named),
         )?;
 
         deltas.push(Delta::End(end));

@@ -4,6 +4,7 @@ use serde_json::value::RawValue;
 use crate::http::calls::arguments;
 use crate::http::json::{self, count, finish_reason, parse, parse_object};
 use crate::http::{Secrets, failure};
+use crate::response::Reported;
 use crate::{ChatResponse, FinishReason, LlmError, LlmErrorKind, ToolCall, Usage};
 
 /// Only the fields that are needed are typed; the others are raw. A stream begins with one of
@@ -16,6 +17,7 @@ pub(super) struct Reply<'a> {
     stop_reason: Option<&'a RawValue>,
     pub(super) usage: Option<&'a RawValue>,
     pub(super) model: Option<&'a RawValue>,
+    pub(super) id: Option<&'a RawValue>,
 }
 
 /// A content block, or a piece of one. Blocks of other types, such as server tools or redacted
@@ -78,13 +80,16 @@ pub(super) fn decode(body: &[u8], secrets: &Secrets) -> Result<ChatResponse, Llm
 
     let mut usage = Counts::default();
     usage.add(reply.usage);
-    let model = json::text(reply.model);
+    let named = Named {
+        model: json::text(reply.model),
+        id: json::text(reply.id),
+    };
     let has_content = !text.is_empty() || !calls.is_empty();
     let response = ended(
         reply.stop_reason.and_then(parse::<String>),
         has_content,
         usage,
-        model,
+        named,
     )?;
 
     Ok(response
@@ -93,12 +98,19 @@ pub(super) fn decode(body: &[u8], secrets: &Secrets) -> Result<ChatResponse, Llm
         .with_tool_calls(calls))
 }
 
+/// The names of the model and of the response.
+#[derive(Default)]
+pub(super) struct Named {
+    pub(super) model: Option<String>,
+    pub(super) id: Option<String>,
+}
+
 /// Returns the response without its texts and calls.
 pub(super) fn ended(
     stop_reason: Option<String>,
     has_content: bool,
     usage: Counts,
-    model: Option<String>,
+    named: Named,
 ) -> Result<ChatResponse, LlmError> {
     let reason = stop_reason.map(finish_reason).unwrap_or_default();
     if reason == FinishReason::ContentFilter && !has_content {
@@ -110,7 +122,11 @@ pub(super) fn ended(
 
     Ok(ChatResponse::default()
         .with_finish_reason(reason)
-        .with_reported(usage.total(), model))
+        .with_reported(Reported {
+            usage: usage.total(),
+            model: named.model,
+            id: named.id,
+        }))
 }
 
 /// Token counts. A stream reports some at its beginning and some at its end.

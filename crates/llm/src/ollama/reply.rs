@@ -4,6 +4,7 @@ use serde_json::value::RawValue;
 use crate::http::calls::Piece;
 use crate::http::json::{self, count, finish_reason, parse};
 use crate::http::{Event, Reader, Secrets, failure};
+use crate::response::Reported;
 use crate::{ChatResponse, Delta, LlmError, LlmErrorKind, ToolCall, Usage};
 
 /// A complete reply, or one line of a stream.
@@ -71,7 +72,11 @@ impl<'a> Reply<'a> {
             .then(|| Usage::new(prompt.unwrap_or_default(), completion.unwrap_or_default()));
         ChatResponse::default()
             .with_finish_reason(reason.unwrap_or_default())
-            .with_reported(usage, json::text(self.model))
+            .with_reported(Reported {
+                usage,
+                model: json::text(self.model),
+                id: None,
+            })
     }
 }
 

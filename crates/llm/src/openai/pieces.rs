@@ -1,15 +1,17 @@
+use std::mem;
+
 use super::reply::{Choice, Completion, refused, usage};
 use crate::http::calls::Growing;
 use crate::http::json::{self, count, finish_reason, parse};
 use crate::http::{Event, Reader, Secrets, failure};
-use crate::{ChatResponse, Delta, FinishReason, LlmError, Usage};
+use crate::response::Reported;
+use crate::{ChatResponse, Delta, FinishReason, LlmError};
 
 /// What the chunks of a stream contained in addition to the text.
 #[derive(Default)]
 pub(super) struct Pieces {
     finish_reason: Option<FinishReason>,
-    usage: Option<Usage>,
-    model: Option<String>,
+    reported: Reported,
     refusal: String,
     calls: Growing,
     has_text: bool,
@@ -24,7 +26,7 @@ impl Pieces {
 
         let response = ChatResponse::default()
             .with_finish_reason(self.finish_reason.take().unwrap_or_default())
-            .with_reported(self.usage, self.model.take());
+            .with_reported(mem::take(&mut self.reported));
         let calls = self.calls.finish().map(Delta::ToolCall);
 
         Ok(calls.chain([Delta::End(response)]).collect())
@@ -72,9 +74,13 @@ impl Reader for Pieces {
         }
 
         // With continuous usage, each chunk contains the totals so far.
-        self.usage = chunk.usage.and_then(usage).or(self.usage);
-        if self.model.is_none() {
-            self.model = json::text(chunk.model);
+        let reported = &mut self.reported;
+        reported.usage = chunk.usage.and_then(usage).or(reported.usage);
+        if reported.model.is_none() {
+            reported.model = json::text(chunk.model);
+        }
+        if reported.id.is_none() {
+            reported.id = json::text(chunk.id);
         }
 
         // If several choices were requested, only the first is used.

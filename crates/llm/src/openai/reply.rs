@@ -4,6 +4,7 @@ use serde_json::value::RawValue;
 use crate::http::calls::Piece;
 use crate::http::json::{self, Content, First, count, finish_reason, parse, parse_object};
 use crate::http::{Secrets, failure};
+use crate::response::Reported;
 use crate::{ChatResponse, FinishReason, LlmError, LlmErrorKind, Usage};
 
 /// A complete response, or a chunk of a stream. Only the fields that are needed are typed; the
@@ -16,6 +17,7 @@ pub(super) struct Completion<'a> {
     pub(super) choices: Option<First<Choice<'a>, 1>>,
     pub(super) usage: Option<&'a RawValue>,
     pub(super) model: Option<&'a RawValue>,
+    pub(super) id: Option<&'a RawValue>,
 }
 
 #[derive(Default, Deserialize)]
@@ -114,10 +116,11 @@ pub(super) fn decode(body: &[u8], secrets: &Secrets) -> Result<ChatResponse, Llm
         .with_finish_reason(reason)
         .with_reasoning(reasoning)
         .with_tool_calls(calls)
-        .with_reported(
-            completion.usage.and_then(usage),
-            json::text(completion.model),
-        ))
+        .with_reported(Reported {
+            usage: completion.usage.and_then(usage),
+            model: json::text(completion.model),
+            id: json::text(completion.id),
+        }))
 }
 
 pub(super) fn refused(refusal: &str, secrets: &Secrets) -> LlmError {

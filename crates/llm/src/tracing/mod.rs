@@ -1,8 +1,13 @@
 use async_trait::async_trait;
 use futures_util::stream;
+#[cfg(feature = "opentelemetry")]
+use opentelemetry::{StringValue, Value};
 use serde_json::json;
+use tokio::time::Instant;
 use tracing::field::{Empty, display};
 use tracing::{Instrument, Span};
+#[cfg(feature = "opentelemetry")]
+use tracing_opentelemetry::OpenTelemetrySpanExt;
 
 use crate::{
     Capabilities, ChatRequest, ChatResponse, Delta, FinishReason, LlmClient, LlmError, ReplyStream,
@@ -37,6 +42,7 @@ pub struct Tracing<C> {
     client: C,
     provider: Option<String>,
     model: Option<String>,
+    conversation: Option<String>,
     with_content: bool,
 }
 
@@ -47,6 +53,7 @@ impl<C> Tracing<C> {
             client,
             provider: None,
             model: None,
+            conversation: None,
             with_content: false,
         }
     }
@@ -65,6 +72,13 @@ impl<C> Tracing<C> {
         self
     }
 
+    /// Sets `gen_ai.conversation.id`, by which viewers group calls. Omitted by default.
+    #[must_use]
+    pub fn with_conversation_id(mut self, id: impl Into<String>) -> Self {
+        self.conversation = Some(id.into());
+        self
+    }
+
     /// Sets whether the span includes the conversation, the tools and the reply, as
     /// `gen_ai.input.messages`, `gen_ai.tool.definitions` and `gen_ai.output.messages`. They may
     /// contain confidential data. Only the type and the size of images and files are included.
@@ -76,7 +90,7 @@ impl<C> Tracing<C> {
         self
     }
 
-    fn span(&self, request: &ChatRequest) -> Trace {
+    fn trace(&self, request: &ChatRequest, streamed: bool) -> Trace {
         let span = tracing::info_span!(
             "chat",
             "otel.name" = Empty,
@@ -85,6 +99,8 @@ impl<C> Tracing<C> {
             "gen_ai.operation.name" = "chat",
             "gen_ai.provider.name" = self.provider.as_deref(),
             "gen_ai.request.model" = self.model.as_deref(),
+            "gen_ai.conversation.id" = self.conversation.as_deref(),
+            "gen_ai.request.stream" = streamed.then_some(true),
             "gen_ai.request.max_tokens" = request.max_tokens(),
             "gen_ai.request.temperature" = request.temperature().map(display),
             "gen_ai.request.seed" = request.seed(),
@@ -92,12 +108,15 @@ impl<C> Tracing<C> {
             "gen_ai.input.messages" = Empty,
             "gen_ai.output.messages" = Empty,
             "gen_ai.tool.definitions" = Empty,
+            "gen_ai.response.id" = Empty,
             "gen_ai.response.model" = Empty,
             "gen_ai.response.finish_reasons" = Empty,
+            "gen_ai.response.time_to_first_chunk" = Empty,
             "gen_ai.usage.input_tokens" = Empty,
             "gen_ai.usage.output_tokens" = Empty,
             "gen_ai.usage.cache_read.input_tokens" = Empty,
             "gen_ai.usage.reasoning.output_tokens" = Empty,
+            "openinference.span.kind" = "LLM",
             "error.type" = Empty,
         );
 
@@ -123,6 +142,7 @@ impl<C> Tracing<C> {
 
         Trace {
             span,
+            started: Instant::now(),
             with_content: self.with_content,
         }
     }
@@ -132,10 +152,17 @@ impl<C> Tracing<C> {
 #[derive(Clone)]
 struct Trace {
     span: Span,
+    started: Instant,
     with_content: bool,
 }
 
 impl Trace {
+    fn record_first_chunk(&self) {
+        let seconds = self.started.elapsed().as_secs_f64();
+        self.span
+            .record("gen_ai.response.time_to_first_chunk", seconds);
+    }
+
     fn record(&self, outcome: Result<&ChatResponse, &LlmError>) {
         let span = &self.span;
         let response = match outcome {
@@ -146,6 +173,10 @@ impl Trace {
                 return;
             }
         };
+
+        if let Some(id) = response.id() {
+            span.record("gen_ai.response.id", id);
+        }
 
         if let Some(model) = response.model() {
             span.record("gen_ai.response.model", model);
@@ -159,7 +190,7 @@ impl Trace {
             FinishReason::Other(reason) => reason,
         };
 
-        span.record("gen_ai.response.finish_reasons", display(json!([reason])));
+        record_finish_reason(span, reason);
         if let Some(usage) = response.usage() {
             span.record("gen_ai.usage.input_tokens", usage.prompt_tokens);
             span.record("gen_ai.usage.output_tokens", usage.completion_tokens);
@@ -177,13 +208,29 @@ impl Trace {
     }
 }
 
+/// Records the reason as an array, as the conventions demand.
+#[cfg(feature = "opentelemetry")]
+fn record_finish_reason(span: &Span, reason: &str) {
+    let reasons = vec![StringValue::from(reason.to_owned())];
+    span.set_attribute(
+        "gen_ai.response.finish_reasons",
+        Value::Array(reasons.into()),
+    );
+}
+
+/// Records the reason as the JSON of an array, since fields of `tracing` hold no arrays.
+#[cfg(not(feature = "opentelemetry"))]
+fn record_finish_reason(span: &Span, reason: &str) {
+    span.record("gen_ai.response.finish_reasons", display(json!([reason])));
+}
+
 #[async_trait]
 impl<C: LlmClient> LlmClient for Tracing<C> {
     /// # Errors
     ///
     /// Returns the error of the client.
     async fn complete(&self, request: ChatRequest) -> Result<ChatResponse, LlmError> {
-        let trace = self.span(&request);
+        let trace = self.trace(&request, false);
         let outcome = self
             .client
             .complete(request)
@@ -198,7 +245,7 @@ impl<C: LlmClient> LlmClient for Tracing<C> {
     ///
     /// Returns the error of the client.
     async fn stream(&self, request: ChatRequest) -> Result<ReplyStream, LlmError> {
-        let trace = self.span(&request);
+        let trace = self.trace(&request, true);
         let reply = self
             .client
             .stream(request)
@@ -207,16 +254,20 @@ impl<C: LlmClient> LlmClient for Tracing<C> {
 
         let reply = reply.inspect_err(|error| trace.record(Err(error)))?;
         Ok(ReplyStream::new(stream::unfold(
-            (reply, trace),
-            |(mut reply, trace)| async move {
+            (reply, trace, true),
+            |(mut reply, trace, is_first)| async move {
                 let delta = reply.next().instrument(trace.span.clone()).await?;
+                if is_first {
+                    trace.record_first_chunk();
+                }
+
                 match &delta {
                     Ok(Delta::End(response)) => trace.record(Ok(response)),
                     Err(error) => trace.record(Err(error)),
                     Ok(_) => {}
                 }
 
-                Some((delta, (reply, trace)))
+                Some((delta, (reply, trace, false)))
             },
         )))
     }

@@ -47,7 +47,7 @@ async fn spans(calls: impl Future<Output = ()>) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_call_is_a_span_with_the_fields_of_opentelemetry() {
     let response = ChatResponse::new("Hi.")
         .with_usage(
@@ -55,11 +55,13 @@ async fn a_call_is_a_span_with_the_fields_of_opentelemetry() {
                 .with_cached_tokens(4)
                 .with_reasoning_tokens(2),
         )
-        .with_model("m-2025");
+        .with_model("m-2025")
+        .with_id("chatcmpl-1");
 
     let client = Tracing::new(ScriptedClient::new([response.clone(), response]))
         .with_provider("openai")
-        .with_model("m");
+        .with_model("m")
+        .with_conversation_id("run 7");
     let request = hello()
         .with_max_tokens(50)
         .with_temperature(0.2)
@@ -71,8 +73,8 @@ async fn a_call_is_a_span_with_the_fields_of_opentelemetry() {
         follow(&client).await.unwrap();
     });
     insta::assert_snapshot!(lines.await, @r#"
-    INFO chat{otel.kind="client" gen_ai.operation.name="chat" gen_ai.provider.name="openai" gen_ai.request.model="m" gen_ai.request.max_tokens=50 gen_ai.request.temperature=0.2 gen_ai.request.seed=1 otel.name=chat m gen_ai.request.stop_sequences=["END","\""] gen_ai.response.model="m-2025" gen_ai.response.finish_reasons=["stop"] gen_ai.usage.input_tokens=10 gen_ai.usage.output_tokens=5 gen_ai.usage.cache_read.input_tokens=4 gen_ai.usage.reasoning.output_tokens=2}
-    INFO chat{otel.kind="client" gen_ai.operation.name="chat" gen_ai.provider.name="openai" gen_ai.request.model="m" otel.name=chat m gen_ai.response.model="m-2025" gen_ai.response.finish_reasons=["stop"] gen_ai.usage.input_tokens=10 gen_ai.usage.output_tokens=5 gen_ai.usage.cache_read.input_tokens=4 gen_ai.usage.reasoning.output_tokens=2}
+    INFO chat{otel.kind="client" gen_ai.operation.name="chat" gen_ai.provider.name="openai" gen_ai.request.model="m" gen_ai.conversation.id="run 7" gen_ai.request.max_tokens=50 gen_ai.request.temperature=0.2 gen_ai.request.seed=1 openinference.span.kind="LLM" otel.name=chat m gen_ai.request.stop_sequences=["END","\""] gen_ai.response.id="chatcmpl-1" gen_ai.response.model="m-2025" gen_ai.response.finish_reasons=["stop"] gen_ai.usage.input_tokens=10 gen_ai.usage.output_tokens=5 gen_ai.usage.cache_read.input_tokens=4 gen_ai.usage.reasoning.output_tokens=2}
+    INFO chat{otel.kind="client" gen_ai.operation.name="chat" gen_ai.provider.name="openai" gen_ai.request.model="m" gen_ai.conversation.id="run 7" gen_ai.request.stream=true openinference.span.kind="LLM" otel.name=chat m gen_ai.response.time_to_first_chunk=0.0 gen_ai.response.id="chatcmpl-1" gen_ai.response.model="m-2025" gen_ai.response.finish_reasons=["stop"] gen_ai.usage.input_tokens=10 gen_ai.usage.output_tokens=5 gen_ai.usage.cache_read.input_tokens=4 gen_ai.usage.reasoning.output_tokens=2}
     "#);
 }
 
@@ -95,15 +97,15 @@ async fn failures_and_attempts_are_told() {
         follow(&client).await.unwrap_err();
     });
     insta::assert_snapshot!(lines.await, @r#"
-    INFO chat{otel.kind="client" gen_ai.operation.name="chat" gen_ai.request.model="outer" otel.name=chat outer}:chat{otel.kind="client" gen_ai.operation.name="chat" gen_ai.request.model="inner" otel.name=chat inner error.type="rate_limit" otel.status_code="ERROR"}
-    INFO chat{otel.kind="client" gen_ai.operation.name="chat" gen_ai.request.model="outer" otel.name=chat outer}:chat{otel.kind="client" gen_ai.operation.name="chat" gen_ai.request.model="inner" otel.name=chat inner gen_ai.response.finish_reasons=["stop"]}
-    INFO chat{otel.kind="client" gen_ai.operation.name="chat" gen_ai.request.model="outer" otel.name=chat outer gen_ai.response.finish_reasons=["stop"]}
-    INFO chat{otel.kind="client" gen_ai.operation.name="chat" gen_ai.request.model="outer" otel.name=chat outer}:chat{otel.kind="client" gen_ai.operation.name="chat" gen_ai.request.model="inner" otel.name=chat inner error.type="interrupted_stream" otel.status_code="ERROR"}
-    INFO chat{otel.kind="client" gen_ai.operation.name="chat" gen_ai.request.model="outer" otel.name=chat outer error.type="interrupted_stream" otel.status_code="ERROR"}
+    INFO chat{otel.kind="client" gen_ai.operation.name="chat" gen_ai.request.model="outer" openinference.span.kind="LLM" otel.name=chat outer}:chat{otel.kind="client" gen_ai.operation.name="chat" gen_ai.request.model="inner" openinference.span.kind="LLM" otel.name=chat inner error.type="rate_limit" otel.status_code="ERROR"}
+    INFO chat{otel.kind="client" gen_ai.operation.name="chat" gen_ai.request.model="outer" openinference.span.kind="LLM" otel.name=chat outer}:chat{otel.kind="client" gen_ai.operation.name="chat" gen_ai.request.model="inner" openinference.span.kind="LLM" otel.name=chat inner gen_ai.response.finish_reasons=["stop"]}
+    INFO chat{otel.kind="client" gen_ai.operation.name="chat" gen_ai.request.model="outer" openinference.span.kind="LLM" otel.name=chat outer gen_ai.response.finish_reasons=["stop"]}
+    INFO chat{otel.kind="client" gen_ai.operation.name="chat" gen_ai.request.model="outer" gen_ai.request.stream=true openinference.span.kind="LLM" otel.name=chat outer gen_ai.response.time_to_first_chunk=0.0}:chat{otel.kind="client" gen_ai.operation.name="chat" gen_ai.request.model="inner" gen_ai.request.stream=true openinference.span.kind="LLM" otel.name=chat inner gen_ai.response.time_to_first_chunk=0.0 error.type="interrupted_stream" otel.status_code="ERROR"}
+    INFO chat{otel.kind="client" gen_ai.operation.name="chat" gen_ai.request.model="outer" gen_ai.request.stream=true openinference.span.kind="LLM" otel.name=chat outer gen_ai.response.time_to_first_chunk=0.0 error.type="interrupted_stream" otel.status_code="ERROR"}
     "#);
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn the_conversation_is_told_only_when_asked_for() {
     let client = |content| {
         Tracing::new(ScriptedClient::new(["A secret.", "A secret."])).with_content(content)
@@ -121,10 +123,10 @@ async fn the_conversation_is_told_only_when_asked_for() {
         !silent.contains("Hello") && !silent.contains("secret"),
         "{silent}"
     );
-    insta::assert_snapshot!(told(true).await.lines().next().unwrap(), @r#"INFO chat{otel.kind="client" gen_ai.operation.name="chat" gen_ai.input.messages=[{"parts":[{"content":"Hello","type":"text"}],"role":"user"}] gen_ai.response.finish_reasons=["stop"] gen_ai.output.messages=[{"finish_reason":"stop","parts":[{"content":"A secret.","type":"text"}],"role":"assistant"}]}"#);
+    insta::assert_snapshot!(told(true).await.lines().next().unwrap(), @r#"INFO chat{otel.kind="client" gen_ai.operation.name="chat" openinference.span.kind="LLM" gen_ai.input.messages=[{"parts":[{"content":"Hello","type":"text"}],"role":"user"}] gen_ai.response.finish_reasons=["stop"] gen_ai.output.messages=[{"finish_reason":"stop","parts":[{"content":"A secret.","type":"text"}],"role":"assistant"}]}"#);
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn tools_calls_and_results_are_told_but_no_data_of_images() {
     let client =
         Tracing::new(ScriptedClient::new([asks().with_reasoning("Hm.")])).with_content(true);
@@ -134,7 +136,7 @@ async fn tools_calls_and_results_are_told_but_no_data_of_images() {
     let line = lines.await.replace(" gen_ai", "\ngen_ai");
     insta::assert_snapshot!(line, @r#"
     INFO chat{otel.kind="client"
-    gen_ai.operation.name="chat"
+    gen_ai.operation.name="chat" openinference.span.kind="LLM"
     gen_ai.input.messages=[{"parts":[{"characters":12,"mime_type":"image/png","modality":"image","type":"blob"},{"content":"Where is this, and does it rain?","type":"text"}],"role":"user"},{"parts":[{"content":"Let me see.","type":"text"},{"arguments":{"city":"Bergen"},"id":"call_1","name":"weather","type":"tool_call"}],"role":"assistant"},{"parts":[{"id":"call_1","response":"no connection","type":"tool_call_response"}],"role":"tool"}]
     gen_ai.tool.definitions=[{"description":"The weather in a city.","name":"weather","parameters":{"type":"object"},"type":"function"}]
     gen_ai.response.finish_reasons=["tool_calls"]

@@ -27,7 +27,8 @@ async fn a_whole_answer_is_read_whole() {
     let expected = ChatResponse::new("4\n\u{1f914}")
         .with_finish_reason(FinishReason::Length)
         .with_usage(Usage::new(12, 3).with_cached_tokens(8))
-        .with_model("gpt-x-2026");
+        .with_model("gpt-x-2026")
+        .with_id("chatcmpl-1");
     assert_eq!(response, expected);
 }
 

@@ -113,6 +113,7 @@ async fn the_deltas_of_a_reply_come_as_they_were_sent() {
         ChatResponse::new("Grüß dich 🤔!\n")
             .with_usage(Usage::new(19, 10).with_cached_tokens(8))
             .with_model("gpt-4.1-mini-2025-04-14")
+            .with_id("chatcmpl-B7q2")
     );
 
     let (deltas, response) = events(include_str!("fixtures/openrouter.sse")).await;
