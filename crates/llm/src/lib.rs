@@ -47,6 +47,7 @@
 //! | caching | [`Cache`] |
 //! | spans for OpenTelemetry (feature `tracing`) | `Tracing` |
 //! | recording and replaying calls (feature `cassette`) | `Recorder`, `Replay` |
+//! | embeddings | [`Embedder`], [`Embeddings`], [`HashedNgrams`]; over HTTP `OpenAiEmbedder`, `OllamaEmbedder` |
 //! | tests | [`ScriptedClient`], or a mock: the trait works with `mockall` |
 //!
 //! Requests are passed by value and share their text. Cloning a request, or sending a conversation
@@ -98,6 +99,9 @@ pub use stream::{Delta, ReplyStream};
 mod error;
 pub use error::{LlmError, LlmErrorKind};
 
+mod embedding;
+pub use embedding::{Embedder, Embeddings, HashedNgrams};
+
 mod retry;
 pub use cogwork_backoff::Backoff;
 pub use retry::Retry;
@@ -147,7 +151,7 @@ pub use http::http_client;
 #[cfg(feature = "http")]
 mod openai;
 #[cfg(feature = "http")]
-pub use openai::{OpenAiClient, OpenAiClientBuilder};
+pub use openai::{OpenAiClient, OpenAiClientBuilder, OpenAiEmbedder, OpenAiEmbedderBuilder};
 
 #[cfg(feature = "http")]
 mod anthropic;
@@ -157,7 +161,7 @@ pub use anthropic::{AnthropicClient, AnthropicClientBuilder};
 #[cfg(feature = "http")]
 mod ollama;
 #[cfg(feature = "http")]
-pub use ollama::{OllamaClient, OllamaClientBuilder};
+pub use ollama::{OllamaClient, OllamaClientBuilder, OllamaEmbedder, OllamaEmbedderBuilder};
 
 pub use async_trait::async_trait;
 

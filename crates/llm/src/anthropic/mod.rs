@@ -2,7 +2,7 @@
 //! complete or streamed. Everything else is in `http`.
 
 use crate::LlmError;
-use crate::http::{Connection, Framing, HttpClientBuilder, Protocol, client, from_env};
+use crate::http::{Chat, Connection, Framing, HttpClientBuilder, Protocol, client, from_env};
 
 mod body;
 mod pieces;
@@ -18,6 +18,9 @@ static ANTHROPIC: Protocol = Protocol {
     reserved: &["model", "messages", "system", "stream"],
     key: ("x-api-key", ""),
     headers: &[("anthropic-version", "2023-06-01")],
+};
+
+static CHAT: Chat = Chat {
     framing: Framing::Events,
     encode: body::encode,
     decode: reply::decode,
@@ -101,4 +104,4 @@ impl HttpClientBuilder<AnthropicClient> {
     }
 }
 
-client!(AnthropicClient, [Streaming, Tools, JsonSchema]);
+client!(AnthropicClient, CHAT, [Streaming, Tools, JsonSchema]);

@@ -1,6 +1,6 @@
 /// Implements everything that is the same for all clients. Their constructors differ in documentation.
 macro_rules! client {
-    ($client:ident, [$($capability:ident),*]) => {
+    ($client:ident, $chat:ident, [$($capability:ident),*]) => {
         #[async_trait::async_trait]
         impl crate::LlmClient for $client {
             /// # Errors
@@ -10,7 +10,7 @@ macro_rules! client {
                 &self,
                 request: crate::ChatRequest,
             ) -> Result<crate::ChatResponse, crate::LlmError> {
-                self.0.complete(request).await
+                self.0.complete(&$chat, request).await
             }
 
             /// # Errors
@@ -20,7 +20,7 @@ macro_rules! client {
                 &self,
                 request: crate::ChatRequest,
             ) -> Result<crate::ReplyStream, crate::LlmError> {
-                self.0.stream(request).await
+                self.0.stream(&$chat, request).await
             }
 
             /// Returns the capabilities of the protocol. A server or a model that supports fewer refuses the

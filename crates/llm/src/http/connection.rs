@@ -2,8 +2,9 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::call_ids::CallIds;
+use super::excerpt::Secrets;
 use super::exchange::Exchange;
-use super::protocol::{Call, Extra, Protocol};
+use super::protocol::{Call, Chat, Extra, Protocol};
 use super::{check, streaming};
 use crate::{ChatRequest, ChatResponse, LlmError, ReplyStream};
 
@@ -16,40 +17,76 @@ pub(crate) struct Connection {
     pub(super) exchange: Arc<Exchange>,
 }
 
+/// A decoded response.
+pub(crate) struct Reply<T> {
+    pub(crate) value: T,
+    request_id: Option<String>,
+}
+
 impl Connection {
-    pub(crate) async fn complete(&self, request: ChatRequest) -> Result<ChatResponse, LlmError> {
-        let answer = self.exchange.post(self.encode(&request, false)?).await?;
-        let secrets = self.exchange.secrets();
+    pub(crate) async fn complete(
+        &self,
+        chat: &'static Chat,
+        request: ChatRequest,
+    ) -> Result<ChatResponse, LlmError> {
+        let body = self.encode(chat, &request, false)?;
+        let decode = |body: &[u8], secrets: &Secrets| {
+            let response = (chat.decode)(body, secrets)?;
+            CallIds::of(&request).whole(response)
+        };
+        let reply = self.post(body, decode).await?;
 
-        let response = (self.protocol.decode)(&answer.body, secrets)
-            .and_then(|response| CallIds::of(&request).whole(response))
-            .map_err(|error| {
-                let error = answer.origin.sign(error);
-                error.with_body(secrets.body(&answer.body))
-            })?;
-
-        Ok(match answer.origin.request_id {
-            Some(id) => response.with_request_id(id),
-            None => response,
+        Ok(match reply.request_id {
+            Some(id) => reply.value.with_request_id(id),
+            None => reply.value,
         })
     }
 
-    pub(crate) async fn stream(&self, request: ChatRequest) -> Result<ReplyStream, LlmError> {
-        let body = self.encode(&request, true)?;
+    /// Sends `body` and decodes the response.
+    pub(crate) async fn post<T>(
+        &self,
+        body: Vec<u8>,
+        decode: impl Fn(&[u8], &Secrets) -> Result<T, LlmError>,
+    ) -> Result<Reply<T>, LlmError> {
+        let answer = self.exchange.post(body).await?;
+        let secrets = self.exchange.secrets();
+
+        let value = decode(&answer.body, secrets).map_err(|error| {
+            let error = answer.origin.sign(error);
+            error.with_body(secrets.body(&answer.body))
+        })?;
+
+        Ok(Reply {
+            value,
+            request_id: answer.origin.request_id,
+        })
+    }
+
+    pub(crate) async fn stream(
+        &self,
+        chat: &'static Chat,
+        request: ChatRequest,
+    ) -> Result<ReplyStream, LlmError> {
+        let body = self.encode(chat, &request, true)?;
         let response = self.exchange.open_stream(body).await?;
 
         Ok(streaming::reply(
-            self.protocol,
+            chat,
             self.exchange.clone(),
             response,
             CallIds::of(&request),
         ))
     }
 
-    fn encode(&self, request: &ChatRequest, stream: bool) -> Result<Vec<u8>, LlmError> {
+    fn encode(
+        &self,
+        chat: &Chat,
+        request: &ChatRequest,
+        stream: bool,
+    ) -> Result<Vec<u8>, LlmError> {
         check::check(request)?;
 
-        (self.protocol.encode)(&Call {
+        (chat.encode)(&Call {
             model: &self.model,
             request,
             extra: &self.extra,

@@ -13,6 +13,7 @@ pub(crate) mod calls;
 mod check;
 mod client;
 mod connection;
+mod embedding;
 mod environment;
 mod errors;
 mod excerpt;
@@ -30,8 +31,9 @@ pub(crate) mod tools;
 
 pub(crate) use client::client;
 pub(crate) use connection::Connection;
+pub(crate) use embedding::{EmbeddingConnection, MOST_VECTORS, Numbers, embedder};
 pub(crate) use environment::from_env;
 pub(crate) use errors::invalid;
 pub(crate) use excerpt::Secrets;
-pub(crate) use protocol::{Call, Extra, Framing, Protocol, Reader};
+pub(crate) use protocol::{Call, Chat, Extra, Framing, Protocol, Reader};
 pub(crate) use sse::Event;

@@ -9,7 +9,7 @@ use crate::{ChatRequest, ChatResponse, Delta, LlmError};
 /// Fields that settings add to every request.
 pub(crate) type Extra = BTreeMap<String, Value>;
 
-/// The differences between the APIs.
+/// The endpoint of an API, and how requests to it are addressed.
 pub(crate) struct Protocol {
     /// The name of the client's type.
     pub(crate) client: &'static str,
@@ -27,6 +27,10 @@ pub(crate) struct Protocol {
     pub(crate) key: (&'static str, &'static str),
     /// Headers of every request.
     pub(crate) headers: &'static [(&'static str, &'static str)],
+}
+
+/// The form of conversations and replies in an API.
+pub(crate) struct Chat {
     pub(crate) framing: Framing,
     pub(crate) encode: fn(&Call<'_>) -> Result<Vec<u8>, LlmError>,
     /// Decodes a complete response with a success status.

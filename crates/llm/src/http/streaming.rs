@@ -6,7 +6,7 @@ use reqwest::Response;
 
 use super::call_ids::CallIds;
 use super::exchange::{Exchange, Origin};
-use super::protocol::{Framing, Protocol, Reader};
+use super::protocol::{Chat, Framing, Reader};
 use super::sse::{Event, Events, Lines, TooLong};
 use crate::{ChatResponse, Delta, LlmError, LlmErrorKind, ReplyStream};
 
@@ -16,21 +16,21 @@ const EVENT_BYTES: usize = 1024 * 1024;
 
 /// Returns the reply in a response with a success status.
 pub(super) fn reply(
-    protocol: &'static Protocol,
+    chat: &'static Chat,
     exchange: Arc<Exchange>,
     response: Response,
     ids: CallIds,
 ) -> ReplyStream {
     let limit = exchange.max_response_bytes.min(EVENT_BYTES);
     let reading = Reading {
-        protocol,
+        chat,
         origin: Origin::of(&response, exchange.secrets()),
         exchange,
         response: Some(response),
         limit,
-        frames: Frames::new(protocol.framing, limit),
+        frames: Frames::new(chat.framing, limit),
         body: Body::Unknown,
-        reader: (protocol.reader)(),
+        reader: (chat.reader)(),
         deltas: VecDeque::new(),
         taken: 0,
         ids,
@@ -52,7 +52,7 @@ enum Body {
 }
 
 struct Reading {
-    protocol: &'static Protocol,
+    chat: &'static Chat,
     exchange: Arc<Exchange>,
     origin: Origin,
     /// `None` once the connection has ended.
@@ -138,7 +138,7 @@ impl Reading {
             self.body = match bytes.iter().find(|byte| !byte.is_ascii_whitespace()) {
                 None => return Ok(()),
                 Some(b'<') => Body::Whole(Vec::new()),
-                Some(b'{' | b'[') if matches!(self.protocol.framing, Framing::Events) => {
+                Some(b'{' | b'[') if matches!(self.chat.framing, Framing::Events) => {
                     Body::Whole(Vec::new())
                 }
                 Some(_) => Body::Events,
@@ -168,7 +168,7 @@ impl Reading {
         };
 
         let secrets = self.exchange.secrets();
-        let response = (self.protocol.decode)(whole, secrets)
+        let response = (self.chat.decode)(whole, secrets)
             .map_err(|error| self.origin.sign(error).with_body(secrets.body(whole)))?;
 
         self.deltas.extend(Delta::all_of(response));

@@ -1,11 +1,14 @@
 //! The client for Ollama's own API: encoding requests, and decoding replies, whose format is the
 //! same complete and streamed. Everything else is in `http`.
 
-use crate::http::{Connection, Framing, HttpClientBuilder, Protocol, client};
+use crate::http::{Chat, Connection, Framing, HttpClientBuilder, Protocol, client};
 
 mod body;
+mod embedder;
 mod reply;
 mod turns;
+
+pub use embedder::{OllamaEmbedder, OllamaEmbedderBuilder};
 
 static OLLAMA: Protocol = Protocol {
     client: "OllamaClient",
@@ -16,6 +19,9 @@ static OLLAMA: Protocol = Protocol {
     reserved: &["model", "messages", "stream"],
     key: ("authorization", "Bearer "),
     headers: &[],
+};
+
+static CHAT: Chat = Chat {
     framing: Framing::Lines,
     encode: body::encode,
     decode: reply::decode,
@@ -63,4 +69,4 @@ impl OllamaClient {
     }
 }
 
-client!(OllamaClient, [Streaming, Tools, JsonMode, JsonSchema]);
+client!(OllamaClient, CHAT, [Streaming, Tools, JsonMode, JsonSchema]);

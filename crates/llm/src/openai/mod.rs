@@ -2,12 +2,15 @@
 //! decoding replies, complete or streamed. Everything else is in `http`.
 
 use crate::LlmError;
-use crate::http::{Connection, Framing, HttpClientBuilder, Protocol, client, from_env};
+use crate::http::{Chat, Connection, Framing, HttpClientBuilder, Protocol, client, from_env};
 
 mod body;
+mod embedder;
 mod pieces;
 mod reply;
 mod turns;
+
+pub use embedder::{OpenAiEmbedder, OpenAiEmbedderBuilder};
 
 static OPENAI: Protocol = Protocol {
     client: "OpenAiClient",
@@ -18,6 +21,9 @@ static OPENAI: Protocol = Protocol {
     reserved: &["model", "messages", "stream"],
     key: ("authorization", "Bearer "),
     headers: &[],
+};
+
+static CHAT: Chat = Chat {
     framing: Framing::Events,
     encode: body::encode,
     decode: reply::decode,
@@ -152,4 +158,4 @@ impl HttpClientBuilder<OpenAiClient> {
     }
 }
 
-client!(OpenAiClient, [Streaming, Tools, JsonMode, JsonSchema]);
+client!(OpenAiClient, CHAT, [Streaming, Tools, JsonMode, JsonSchema]);

@@ -7,6 +7,7 @@
 mod support;
 
 mod anthropic;
+mod embedders;
 mod environment;
 mod everyone;
 mod failures;

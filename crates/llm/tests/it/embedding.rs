@@ -1,0 +1,120 @@
+//! Vectors that are checked, and the embedder that needs no model.
+
+use std::num::NonZeroUsize;
+
+use cogwork_llm::{Embedder, Embeddings, HashedNgrams, LlmErrorKind};
+use proptest::prelude::*;
+
+fn texts(texts: &[&str]) -> Vec<String> {
+    texts.iter().map(|text| (*text).to_owned()).collect()
+}
+
+fn refusal(vectors: impl IntoIterator<Item = Vec<f32>>) -> String {
+    let error = Embeddings::new(vectors).unwrap_err();
+    assert_eq!(error.kind(), LlmErrorKind::Decode);
+
+    error.message().to_owned()
+}
+
+#[test]
+fn vectors_that_cannot_be_compared_are_refused() {
+    assert_eq!(
+        refusal([vec![1.0], vec![]]),
+        "embedding 2 is empty; expected 1 to 65536 numbers"
+    );
+    assert_eq!(
+        refusal([vec![0.0; 65_537]]),
+        "embedding 1 has 65537 numbers; expected at most 65536"
+    );
+    assert_eq!(
+        refusal([vec![1.0, 2.0], vec![1.0]]),
+        "embedding 2 has 1 numbers; expected 2, as many as the first"
+    );
+    assert_eq!(
+        refusal([vec![1.0, f32::NAN]]),
+        "number 2 of embedding 1 is NaN; expected a finite number"
+    );
+    assert_eq!(
+        refusal([vec![f32::NEG_INFINITY]]),
+        "number 1 of embedding 1 is -inf; expected a finite number"
+    );
+}
+
+#[test]
+fn there_must_be_a_vector_for_each_text() {
+    let embeddings = Embeddings::new([vec![1.0], vec![2.0]]).unwrap();
+    assert!(embeddings.clone().checked_for(2).is_ok());
+
+    let error = embeddings.checked_for(3).unwrap_err();
+    assert_eq!(
+        error.message(),
+        "the reply has 2 embeddings for 3 texts; expected one for each text"
+    );
+}
+
+#[tokio::test]
+async fn vectors_of_the_same_name_never_change() {
+    let embedder = HashedNgrams::new().with_dimension(NonZeroUsize::new(16).unwrap());
+    assert_eq!(embedder.model(), "hashed-ngrams-v1-16");
+    assert_eq!(embedder.dimension(), Some(16));
+
+    let embeddings = embedder
+        .embed(&texts(&["The café opens at 9.", "!?"]))
+        .await
+        .unwrap();
+    let bits = |vector: &Vec<f32>| -> Vec<u32> { vector.iter().map(|n| n.to_bits()).collect() };
+
+    let [first, second] = embeddings.vectors() else {
+        panic!("expected two vectors");
+    };
+    let expected = [
+        0, 3206670491, 3196334757, 0, 3196334757, 0, 3196334757, 0, 1048851109, 1052439738, 0, 0,
+        1052439738, 0, 3196334757, 0,
+    ];
+    assert_eq!(bits(first), expected);
+    assert_eq!(bits(second), [0; 16]);
+}
+
+#[tokio::test]
+async fn texts_with_words_in_common_are_similar() {
+    let embedder = HashedNgrams::new();
+    let texts = texts(&[
+        "How do I reset my password?",
+        "Resetting the password: open the settings.",
+        "Our bakery closes at six.",
+    ]);
+    let embeddings = embedder.embed(&texts).await.unwrap();
+    let [question, answer, other] = embeddings.vectors() else {
+        panic!("expected three vectors");
+    };
+
+    assert!(cosine(question, answer) > 2.0 * cosine(question, other));
+}
+
+fn cosine(a: &[f32], b: &[f32]) -> f32 {
+    a.iter().zip(b).map(|(a, b)| a * b).sum()
+}
+
+proptest! {
+    #[test]
+    fn vectors_have_length_one_or_zero(text in "\\PC{0,60}", dimension in 1_usize..700) {
+        let embedder = HashedNgrams::new().with_dimension(NonZeroUsize::new(dimension).unwrap());
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        let embeddings = runtime.block_on(embedder.embed(&[text])).unwrap();
+
+        let norm: f32 = embeddings.vectors()[0].iter().map(|number| number * number).sum();
+        prop_assert!(norm == 0.0 || (norm - 1.0).abs() < 1e-4, "{norm}");
+        prop_assert_eq!(embeddings.dimension(), dimension);
+    }
+
+    #[test]
+    fn only_finite_vectors_of_one_length_are_accepted(
+        vectors in proptest::collection::vec(proptest::collection::vec(any::<f32>(), 0..4), 0..4),
+    ) {
+        let is_sound = vectors.iter().flatten().all(|number| number.is_finite());
+        let lengths: std::collections::BTreeSet<_> = vectors.iter().map(Vec::len).collect();
+        let has_one_length = lengths.len() <= 1 && !lengths.contains(&0);
+
+        prop_assert_eq!(Embeddings::new(vectors).is_ok(), is_sound && has_one_length);
+    }
+}
