@@ -4,9 +4,11 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-use crate::{Capabilities, ChatRequest, ChatResponse, LlmClient, LlmError, ReplyStream};
+use crate::{
+    Capabilities, ChatRequest, ChatResponse, Embedder, Embeddings, LlmClient, LlmError, ReplyStream,
+};
 
-/// A client that limits the number of concurrent calls to another client. Further calls wait in a
+/// A client or an [`Embedder`] that limits the number of concurrent calls to another one. Further calls wait in a
 /// first-in, first-out queue. A stream counts until it ends or is dropped.
 ///
 /// Clones share the limit. Put it inside a [`Retry`](crate::Retry), so that a call that waits for
@@ -73,5 +75,21 @@ impl<C: LlmClient> LlmClient for ConcurrencyLimit<C> {
 
     fn capabilities(&self) -> Capabilities {
         self.client.capabilities()
+    }
+}
+
+#[async_trait]
+impl<C: Embedder> Embedder for ConcurrencyLimit<C> {
+    async fn embed(&self, texts: &[String]) -> Result<Embeddings, LlmError> {
+        let _place = self.place().await;
+        self.client.embed(texts).await
+    }
+
+    fn model(&self) -> &str {
+        self.client.model()
+    }
+
+    fn dimension(&self) -> Option<usize> {
+        self.client.dimension()
     }
 }

@@ -4,9 +4,11 @@ use std::time::Duration;
 use async_trait::async_trait;
 use cogwork_backoff::Backoff;
 
-use crate::{Capabilities, ChatRequest, ChatResponse, LlmClient, LlmError, ReplyStream};
+use crate::{
+    Capabilities, ChatRequest, ChatResponse, Embedder, Embeddings, LlmClient, LlmError, ReplyStream,
+};
 
-/// A client that retries calls of another client if the error is
+/// A client or an [`Embedder`] that retries calls of another one if the error is
 /// [retryable](LlmError::is_retryable).
 ///
 /// Between attempts it waits for the delay of its [`Backoff`], or for as long as the server asks
@@ -61,7 +63,7 @@ impl<C> Retry<C> {
     }
 }
 
-impl<C: LlmClient> Retry<C> {
+impl<C> Retry<C> {
     async fn tries<T, F>(&self, call: impl Fn() -> F) -> Result<T, LlmError>
     where
         F: Future<Output = Result<T, LlmError>>,
@@ -120,5 +122,23 @@ impl<C: LlmClient> LlmClient for Retry<C> {
 
     fn capabilities(&self) -> Capabilities {
         self.client.capabilities()
+    }
+}
+
+#[async_trait]
+impl<C: Embedder> Embedder for Retry<C> {
+    /// # Errors
+    ///
+    /// Returns the error of the last attempt, with the number of [attempts](LlmError::attempts).
+    async fn embed(&self, texts: &[String]) -> Result<Embeddings, LlmError> {
+        self.tries(|| self.client.embed(texts)).await
+    }
+
+    fn model(&self) -> &str {
+        self.client.model()
+    }
+
+    fn dimension(&self) -> Option<usize> {
+        self.client.dimension()
     }
 }

@@ -3,16 +3,17 @@ use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
 
+use crate::embedding::estimated_tokens;
 use crate::locked::locked;
 use crate::{
-    Capabilities, ChatRequest, ChatResponse, Delta, LlmClient, LlmError, LlmErrorKind, ReplyStream,
-    Usage, estimate,
+    Capabilities, ChatRequest, ChatResponse, Delta, Embedder, Embeddings, LlmClient, LlmError,
+    LlmErrorKind, ReplyStream, Usage, estimate,
 };
 
 mod prices;
 pub use prices::{Price, Prices};
 
-/// A client that limits the calls, the tokens or the cost of another client.
+/// A client or an [`Embedder`] that limits the calls, the tokens or the cost of another one.
 ///
 /// A call that has begun is never cancelled, so the spending may exceed a limit by the amount that
 /// the calls in flight spend. Every call that begins is counted. The tokens and the cost are taken
@@ -110,8 +111,8 @@ impl<C> Budget<C> {
         *locked(&self.spending)
     }
 
-    /// Begins a call if the budget allows it.
-    fn begin(&self, request: &ChatRequest) -> Result<Account, LlmError> {
+    /// Begins a call with this estimated number of tokens to read, if the budget allows it.
+    fn begin(&self, prompt: u64) -> Result<Account, LlmError> {
         let mut spending = locked(&self.spending);
         let reached = [
             self.calls
@@ -140,7 +141,7 @@ impl<C> Budget<C> {
         Ok(Account {
             prices: self.prices.clone(),
             spending: self.spending.clone(),
-            prompt: request.estimated_tokens(),
+            prompt,
             written: 0,
             is_settled: false,
         })
@@ -171,6 +172,12 @@ impl Account {
     fn settle(&mut self, response: &ChatResponse) {
         let estimated = || Usage::new(self.prompt, response.estimated_tokens());
         self.charge(response.model(), response.usage().unwrap_or_else(estimated));
+    }
+
+    fn settle_embeddings(&mut self, embeddings: &Embeddings, model: &str) {
+        let usage = embeddings.usage();
+        let usage = usage.unwrap_or_else(|| Usage::new(self.prompt, 0));
+        self.charge(Some(embeddings.model().unwrap_or(model)), usage);
     }
 
     fn fail(&mut self, error: &LlmError) {
@@ -206,7 +213,7 @@ impl<C: LlmClient> LlmClient for Budget<C> {
     /// Returns an error of kind [`Budget`](LlmErrorKind::Budget) with the limit and the spending so
     /// far, or the error of the client.
     async fn complete(&self, request: ChatRequest) -> Result<ChatResponse, LlmError> {
-        let mut account = self.begin(&request)?;
+        let mut account = self.begin(request.estimated_tokens())?;
         let outcome = self.client.complete(request).await;
         match &outcome {
             Ok(response) => account.settle(response),
@@ -220,7 +227,7 @@ impl<C: LlmClient> LlmClient for Budget<C> {
     ///
     /// Returns the errors of `complete`. Later errors are returned by the stream.
     async fn stream(&self, request: ChatRequest) -> Result<ReplyStream, LlmError> {
-        let mut account = self.begin(&request)?;
+        let mut account = self.begin(request.estimated_tokens())?;
         let reply = self
             .client
             .stream(request)
@@ -232,5 +239,33 @@ impl<C: LlmClient> LlmClient for Budget<C> {
 
     fn capabilities(&self) -> Capabilities {
         self.client.capabilities()
+    }
+}
+
+#[async_trait]
+impl<C: Embedder> Embedder for Budget<C> {
+    /// Counts as one call, even if the embedder sends the texts in several requests.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error of kind [`Budget`](LlmErrorKind::Budget) with the limit and the spending so
+    /// far, or the error of the embedder.
+    async fn embed(&self, texts: &[String]) -> Result<Embeddings, LlmError> {
+        let mut account = self.begin(estimated_tokens(texts))?;
+        let outcome = self.client.embed(texts).await;
+        match &outcome {
+            Ok(embeddings) => account.settle_embeddings(embeddings, self.client.model()),
+            Err(error) => account.fail(error),
+        }
+
+        outcome
+    }
+
+    fn model(&self) -> &str {
+        self.client.model()
+    }
+
+    fn dimension(&self) -> Option<usize> {
+        self.client.dimension()
     }
 }

@@ -6,9 +6,11 @@ use async_trait::async_trait;
 use tokio::sync::Notify;
 use tokio::time::{Instant, timeout_at};
 
+use crate::embedding::estimated_tokens;
 use crate::locked::locked;
 use crate::{
-    Capabilities, ChatRequest, ChatResponse, Delta, LlmClient, LlmError, LlmErrorKind, ReplyStream,
+    Capabilities, ChatRequest, ChatResponse, Delta, Embedder, Embeddings, LlmClient, LlmError,
+    LlmErrorKind, ReplyStream, Usage,
 };
 
 mod queue;
@@ -17,7 +19,7 @@ use queue::{Asking, Limits, Queue, Turn};
 /// The maximum wait, which every clock can represent.
 const LONGEST_WAIT: Duration = Duration::from_secs(365 * 24 * 60 * 60);
 
-/// A client that limits the rate of calls to another client: within any 60 seconds, no more calls
+/// A client or an [`Embedder`] that limits the rate of calls to another one: within any 60 seconds, no more calls
 /// begin and no more tokens are used than the limits allow. Further calls wait in a first-in,
 /// first-out queue.
 ///
@@ -91,11 +93,17 @@ impl<C> RateLimit<C> {
     /// Waits until the call may begin.
     async fn admit(&self, request: &ChatRequest) -> Result<Ticket, LlmError> {
         let most_written = request.max_tokens().unwrap_or_default();
+        let read = request.estimated_tokens();
+
+        self.admit_tokens(read.saturating_add(most_written.into()))
+            .await
+    }
+
+    /// Waits until a call with this estimated number of tokens may begin.
+    async fn admit_tokens(&self, tokens: u64) -> Result<Ticket, LlmError> {
         let now = Instant::now();
         let asking = Asking {
-            tokens: request
-                .estimated_tokens()
-                .saturating_add(most_written.into()),
+            tokens,
             limits: self.limits,
             deadline: now + self.max_wait.min(LONGEST_WAIT),
         };
@@ -162,8 +170,8 @@ struct Ticket {
 
 impl Ticket {
     /// Replaces the estimated tokens of the call by its usage.
-    fn settle(&self, response: &ChatResponse) {
-        let Some(usage) = response.usage() else {
+    fn settle(&self, usage: Option<Usage>) {
+        let Some(usage) = usage else {
             return;
         };
 
@@ -181,7 +189,7 @@ impl<C: LlmClient> LlmClient for RateLimit<C> {
     async fn complete(&self, request: ChatRequest) -> Result<ChatResponse, LlmError> {
         let ticket = self.admit(&request).await?;
         let response = self.client.complete(request).await?;
-        ticket.settle(&response);
+        ticket.settle(response.usage());
 
         Ok(response)
     }
@@ -194,12 +202,35 @@ impl<C: LlmClient> LlmClient for RateLimit<C> {
         let reply = self.client.stream(request).await?;
         Ok(reply.inspect(move |delta| {
             if let Ok(Delta::End(response)) = delta {
-                ticket.settle(response);
+                ticket.settle(response.usage());
             }
         }))
     }
 
     fn capabilities(&self) -> Capabilities {
         self.client.capabilities()
+    }
+}
+
+#[async_trait]
+impl<C: Embedder> Embedder for RateLimit<C> {
+    /// # Errors
+    ///
+    /// Returns an error of kind [`RateLimit`](LlmErrorKind::RateLimit) without a status if the call
+    /// would wait for too long, or the error of the embedder.
+    async fn embed(&self, texts: &[String]) -> Result<Embeddings, LlmError> {
+        let ticket = self.admit_tokens(estimated_tokens(texts)).await?;
+        let embeddings = self.client.embed(texts).await?;
+        ticket.settle(embeddings.usage());
+
+        Ok(embeddings)
+    }
+
+    fn model(&self) -> &str {
+        self.client.model()
+    }
+
+    fn dimension(&self) -> Option<usize> {
+        self.client.dimension()
     }
 }

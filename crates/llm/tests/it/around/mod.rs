@@ -12,6 +12,7 @@ mod cache;
 #[cfg(feature = "cassette")]
 mod cassette;
 mod concurrency_limit;
+mod embedders;
 mod fallback;
 #[cfg(feature = "cassette")]
 mod hostile_cassette;

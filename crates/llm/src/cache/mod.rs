@@ -1,4 +1,3 @@
-use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
@@ -9,8 +8,10 @@ use crate::{
     Capabilities, ChatRequest, ChatResponse, Delta, FinishReason, LlmClient, LlmError, ReplyStream,
 };
 
-/// The approximate overhead of an entry in addition to its texts, in bytes.
-const ENTRY_BYTES: usize = 256;
+mod kept;
+use kept::{Kept, Most};
+
+mod vectors;
 
 /// A client that caches the responses of another client in memory.
 ///
@@ -18,6 +19,9 @@ const ENTRY_BYTES: usize = 256;
 /// ([`FinishReason::Stop`] or [`FinishReason::ToolCalls`]). It is returned unchanged, including the
 /// usage of the first call. Errors are not cached. When the cache is full, the least recently used
 /// response is removed. Two equal requests at the same time result in two calls.
+///
+/// Around an [`Embedder`](crate::Embedder), it caches the vector of each text, and only texts
+/// without a cached vector are embedded. The usage is that of this call, if there was one.
 ///
 /// Clones share the cache. Put it around everything that costs time or money: `Retry`,
 /// [`RateLimit`](crate::RateLimit), [`Budget`](crate::Budget).
@@ -38,9 +42,9 @@ const ENTRY_BYTES: usize = 256;
 #[derive(Debug, Clone)]
 pub struct Cache<C> {
     client: C,
-    max_entries: usize,
-    max_bytes: usize,
-    kept: Arc<Mutex<Kept>>,
+    most: Most,
+    responses: Arc<Mutex<Kept<RequestKey, ChatResponse>>>,
+    vectors: Arc<Mutex<Kept<String, Arc<[f32]>>>>,
 }
 
 impl<C> Cache<C> {
@@ -48,9 +52,12 @@ impl<C> Cache<C> {
     pub fn new(client: C) -> Self {
         Self {
             client,
-            max_entries: 1000,
-            max_bytes: 64 * 1024 * 1024,
-            kept: Arc::default(),
+            most: Most {
+                entries: 1000,
+                bytes: 64 * 1024 * 1024,
+            },
+            responses: Arc::default(),
+            vectors: Arc::default(),
         }
     }
 
@@ -59,7 +66,7 @@ impl<C> Cache<C> {
     /// The default is 1,000.
     #[must_use]
     pub fn with_max_entries(mut self, entries: usize) -> Self {
-        self.max_entries = entries;
+        self.most.entries = entries;
         self
     }
 
@@ -68,91 +75,29 @@ impl<C> Cache<C> {
     /// The default is 64 MiB.
     #[must_use]
     pub fn with_max_bytes(mut self, bytes: usize) -> Self {
-        self.max_bytes = bytes;
+        self.most.bytes = bytes;
         self
     }
 }
 
-#[derive(Debug)]
-struct Entry {
-    response: ChatResponse,
-    bytes: usize,
-    /// The last use, counted in requests.
-    used: u64,
+/// Returns whether a response can be reused.
+fn is_whole(response: &ChatResponse) -> bool {
+    matches!(
+        response.finish_reason(),
+        FinishReason::Stop | FinishReason::ToolCalls
+    )
 }
 
-#[derive(Debug, Default)]
-struct Kept {
-    entries: HashMap<Arc<RequestKey>, Entry>,
-    /// The keys by last use, so that making room examines no other entries.
-    by_use: BTreeMap<u64, Arc<RequestKey>>,
-    bytes: usize,
-    requests: u64,
-}
-
-impl Kept {
-    fn find(&mut self, key: &RequestKey) -> Option<ChatResponse> {
-        self.requests += 1;
-        let entry = self.entries.get_mut(key)?;
-
-        if let Some(key) = self.by_use.remove(&entry.used) {
-            self.by_use.insert(self.requests, key);
-        }
-
-        entry.used = self.requests;
-
-        Some(entry.response.clone())
-    }
-
-    fn keep(
-        &mut self,
-        key: RequestKey,
-        response: &ChatResponse,
-        max_entries: usize,
-        max_bytes: usize,
-    ) {
-        let bytes = ENTRY_BYTES
-            .saturating_add(key.bytes())
-            .saturating_add(response.bytes());
-        let is_whole = matches!(
-            response.finish_reason(),
-            FinishReason::Stop | FinishReason::ToolCalls
-        );
-        if !is_whole || bytes > max_bytes || max_entries == 0 {
-            return;
-        }
-
-        self.remove(&key);
-        while self.entries.len() >= max_entries || self.bytes.saturating_add(bytes) > max_bytes {
-            let Some((_, oldest)) = self.by_use.pop_first() else {
-                break;
-            };
-
-            self.remove(&oldest);
-        }
-
-        // Counted separately, because the key may have been added and removed again since the
-        // request was counted.
-        self.requests += 1;
-        let key = Arc::new(key);
-        let entry = Entry {
-            response: response.clone(),
-            bytes,
-            used: self.requests,
-        };
-
-        self.by_use.insert(entry.used, Arc::clone(&key));
-        self.entries.insert(key, entry);
-        self.bytes += bytes;
-    }
-
-    fn remove(&mut self, key: &RequestKey) {
-        let Some(entry) = self.entries.remove(key) else {
-            return;
-        };
-
-        self.by_use.remove(&entry.used);
-        self.bytes = self.bytes.saturating_sub(entry.bytes);
+/// Keeps a response, if it can be reused.
+fn keep(
+    kept: &Mutex<Kept<RequestKey, ChatResponse>>,
+    key: RequestKey,
+    response: &ChatResponse,
+    most: Most,
+) {
+    if is_whole(response) {
+        let bytes = key.bytes().saturating_add(response.bytes());
+        locked(kept).keep(key, response.clone(), bytes, most);
     }
 }
 
@@ -166,13 +111,13 @@ impl<C: LlmClient> LlmClient for Cache<C> {
             return self.client.complete(request).await;
         };
 
-        let found = locked(&self.kept).find(&key);
+        let found = locked(&self.responses).find(&key);
         if let Some(response) = found {
             return Ok(response);
         }
 
         let response = self.client.complete(request).await?;
-        locked(&self.kept).keep(key, &response, self.max_entries, self.max_bytes);
+        keep(&self.responses, key, &response, self.most);
         Ok(response)
     }
 
@@ -186,23 +131,21 @@ impl<C: LlmClient> LlmClient for Cache<C> {
             return self.client.stream(request).await;
         };
 
-        let found = locked(&self.kept).find(&key);
+        let found = locked(&self.responses).find(&key);
         if let Some(response) = found {
             return Ok(response.into());
         }
 
         let reply = self.client.stream(request).await?;
-        let kept = self.kept.clone();
-        let max_entries = self.max_entries;
-        let max_bytes = self.max_bytes;
+        let kept = self.responses.clone();
+        let most = self.most;
         let mut key = Some(key);
 
         Ok(reply.inspect(move |delta| {
             if let Ok(Delta::End(response)) = delta
                 && let Some(key) = key.take()
             {
-                let mut kept = locked(&kept);
-                kept.keep(key, response, max_entries, max_bytes);
+                keep(&kept, key, response, most);
             }
         }))
     }
