@@ -52,6 +52,7 @@
 //! | `thinking` | `cogwork-thinking` | reflection, verification and memory around any client | `thinking` |
 //! | `tools` | `cogwork-tools` | tools that a model may call | `tools`, `mcp` |
 //! | `typed` | `cogwork-typed` | typed answers, in one call or as a node over any state | `typed` |
+//! | `recall` | `cogwork-recall` | passages found by meaning, and folders of texts | `recall` |
 //! | `agents` | `cogwork-agents` | agents as nodes, and flows from YAML files | `agents` |
 //! | `journal` | `cogwork-journal` | runs that survive a crash | `journal`, `sqlite`, `postgres`, `postgres-tls` |
 //!
@@ -75,6 +76,8 @@ pub use cogwork_ask as ask;
 pub use cogwork_cot as cot;
 #[cfg(feature = "journal")]
 pub use cogwork_journal as journal;
+#[cfg(feature = "recall")]
+pub use cogwork_recall as recall;
 #[cfg(feature = "strategies")]
 pub use cogwork_strategies as strategies;
 #[cfg(feature = "thinking")]

@@ -1,0 +1,203 @@
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use cogwork_ask::offload;
+use sha2::{Digest, Sha256};
+
+use crate::{RecallError, VectorMemory};
+
+mod report;
+use report::Outcome;
+pub use report::{IndexReport, SkippedFile};
+
+mod split;
+
+mod walk;
+use walk::{File, Walk};
+
+/// The version of how texts are divided into passages.
+const SPLIT_VERSION: u32 = 1;
+
+/// Adds the texts of a folder to a [`VectorMemory`], and keeps them up to date.
+///
+/// The files are divided into passages at empty lines; see
+/// [`with_passage_bytes`](Self::with_passage_bytes). The source of a passage is the path of its
+/// file in the folder, with slashes, after the [prefix](Self::with_prefix). Files that haven't
+/// changed since they were indexed aren't embedded again, and files that no longer exist are
+/// removed from the memory. Each file is replaced as a whole, so an interrupted call can be
+/// repeated.
+///
+/// Hidden files and folders, and files with other [extensions](Self::with_extensions), are ignored.
+/// Links aren't followed.
+///
+/// ```
+/// use cogwork_llm::HashedNgrams;
+/// use cogwork_recall::{Indexer, Query, RecallError, VectorMemory};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let folder = tempfile::tempdir()?;
+/// # let folder = folder.path();
+/// std::fs::write(folder.join("hours.md"), "# Hours\n\nThe office closes at six.\n")?;
+///
+/// let memory = VectorMemory::in_memory(HashedNgrams::new())?;
+/// let report = Indexer::new(&memory).index(folder).await?;
+/// assert_eq!(report.to_string(), "1 file: 1 indexed (1 passage), 0 unchanged, 0 skipped; 0 removed");
+///
+/// let found = memory.recall(&Query::new("When does it close?")).await?;
+/// assert_eq!((found[0].source.as_str(), found[0].line), ("hours.md", 1));
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug, Clone)]
+pub struct Indexer {
+    memory: VectorMemory,
+    prefix: String,
+    extensions: Vec<String>,
+    passage_bytes: usize,
+    max_file_bytes: u64,
+    max_files: usize,
+}
+
+impl Indexer {
+    /// Creates an indexer for this memory.
+    pub fn new(memory: &VectorMemory) -> Self {
+        Self {
+            memory: memory.clone(),
+            prefix: String::new(),
+            extensions: ["md", "txt"].map(str::to_owned).to_vec(),
+            passage_bytes: 1_000,
+            max_file_bytes: 1024 * 1024,
+            max_files: 10_000,
+        }
+    }
+
+    /// Sets the beginning of the names of all sources, such as `handbook/`. A memory with several
+    /// folders needs a different prefix for each, because indexed sources with the prefix that
+    /// aren't in the folder are removed.
+    ///
+    /// The default is empty.
+    #[must_use]
+    pub fn with_prefix(mut self, prefix: impl Into<String>) -> Self {
+        self.prefix = prefix.into();
+        self
+    }
+
+    /// Sets the extensions of the files to index, without the dot. Case is ignored.
+    ///
+    /// The default is `md` and `txt`.
+    #[must_use]
+    pub fn with_extensions<E: Into<String>>(
+        mut self,
+        extensions: impl IntoIterator<Item = E>,
+    ) -> Self {
+        self.extensions = extensions.into_iter().map(Into::into).collect();
+        self
+    }
+
+    /// Sets the maximum size of a passage in bytes, from 16 to the limit of the memory. Paragraphs
+    /// are joined up to this size, and longer paragraphs are divided between words. A Markdown
+    /// heading begins a new passage, unless the one before it is still short.
+    ///
+    /// The default is 1,000.
+    #[must_use]
+    pub fn with_passage_bytes(mut self, bytes: usize) -> Self {
+        self.passage_bytes = bytes;
+        self
+    }
+
+    /// Sets the maximum size of a file in bytes. Larger files are skipped.
+    ///
+    /// The default is 1 MiB.
+    #[must_use]
+    pub fn with_max_file_bytes(mut self, bytes: u64) -> Self {
+        self.max_file_bytes = bytes;
+        self
+    }
+
+    /// Sets the maximum number of files. A folder with more is an error.
+    ///
+    /// The default is 10,000.
+    #[must_use]
+    pub fn with_max_files(mut self, files: usize) -> Self {
+        self.max_files = files;
+        self
+    }
+
+    /// Brings the memory up to date with the files in this folder and the folders in it.
+    ///
+    /// A file that cannot be read, is too large or isn't UTF-8 is skipped and listed in the report;
+    /// passages of an earlier version of it are removed.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the folder cannot be read or has too many files, or if passages cannot
+    /// be embedded or stored. Files before the failure are up to date then.
+    pub async fn index(&self, folder: impl Into<PathBuf>) -> Result<IndexReport, RecallError> {
+        let walk = Walk {
+            extensions: self.extensions.clone(),
+            max_files: self.max_files,
+        };
+        let folder = folder.into();
+        let files = offload(usize::MAX, move || walk.files(&folder)).await?;
+
+        let known = self.memory.digests(&self.prefix).await?;
+        let mut known: BTreeMap<String, String> = known.into_iter().collect();
+        let mut report = IndexReport::default();
+        for file in files {
+            let source = file.source(&self.prefix);
+            let digest = known.remove(&source);
+            let outcome = self.index_file(file, &source, digest.as_deref()).await?;
+            report.add(source, outcome);
+        }
+
+        for source in known.keys() {
+            self.memory.remove_source(source).await?;
+            report.removed += 1;
+        }
+
+        Ok(report)
+    }
+
+    async fn index_file(
+        &self,
+        file: File,
+        source: &str,
+        known: Option<&str>,
+    ) -> Result<Outcome, RecallError> {
+        let most = self.max_file_bytes;
+        let text = match offload(usize::MAX, move || file.read(most)).await {
+            Ok(text) => text,
+            Err(error) => {
+                self.memory.remove_source(source).await?;
+                return Ok(Outcome::Skipped(error.to_string()));
+            }
+        };
+
+        let digest = self.digest(&text);
+        if known == Some(digest.as_str()) {
+            return Ok(Outcome::Unchanged);
+        }
+
+        let passages = split::passages(&text, self.passage_bytes());
+        let count = passages.len();
+        self.memory
+            .replace_version(source, Some(digest), passages)
+            .await?;
+        Ok(Outcome::Indexed { passages: count })
+    }
+
+    fn passage_bytes(&self) -> usize {
+        let most = self.memory.limits().passage_bytes();
+        self.passage_bytes.min(most).max(split::SHORTEST)
+    }
+
+    /// Returns a digest of everything that the passages of a text depend on.
+    fn digest(&self, text: &str) -> String {
+        let hash = Sha256::digest(text.as_bytes());
+        let hash: String = hash.iter().map(|byte| format!("{byte:02x}")).collect();
+        let bytes = self.passage_bytes();
+
+        format!("v{SPLIT_VERSION} {bytes} {hash}")
+    }
+}

@@ -1,0 +1,119 @@
+//! Finds the files of a folder.
+
+use std::ffi::{OsStr, OsString};
+use std::path::Path;
+
+use cogwork_files::{Error, FileKind, Folder};
+
+use crate::RecallError;
+
+/// The maximum depth of folders in folders.
+const DEPTH: usize = 32;
+
+/// Which files to find.
+pub(super) struct Walk {
+    pub(super) extensions: Vec<String>,
+    pub(super) max_files: usize,
+}
+
+/// A file that was found.
+pub(super) struct File {
+    folder: Folder,
+    name: OsString,
+    /// The path in the folder of the walk, with slashes.
+    path: String,
+}
+
+/// A folder to search, and its path in the folder of the walk, which is empty or ends in a slash.
+struct Level {
+    folder: Folder,
+    path: String,
+    depth: usize,
+}
+
+impl File {
+    pub(super) fn source(&self, prefix: &str) -> String {
+        format!("{prefix}{}", self.path)
+    }
+
+    pub(super) fn read(&self, most: u64) -> Result<String, Error> {
+        self.folder.read_text_file(&self.name, most)
+    }
+}
+
+impl Walk {
+    /// Returns the files, sorted by path.
+    pub(super) fn files(&self, path: &Path) -> Result<Vec<File>, RecallError> {
+        let place = path.display().to_string();
+        let failed = |source| RecallError::File {
+            place: place.clone(),
+            source,
+        };
+
+        let mut files = Vec::new();
+        let mut levels = vec![Level {
+            folder: Folder::open(path).map_err(failed)?,
+            path: String::new(),
+            depth: 0,
+        }];
+
+        while let Some(level) = levels.pop() {
+            for name in level.folder.names().map_err(failed)? {
+                match self.entry(&level, name).map_err(failed)? {
+                    Some(Entry::File(file)) => files.push(file),
+                    Some(Entry::Folder(folder)) => levels.push(folder),
+                    None => {}
+                }
+
+                if files.len() > self.max_files {
+                    return Err(RecallError::TooManyFiles {
+                        place,
+                        most: self.max_files,
+                    });
+                }
+            }
+        }
+
+        files.sort_by(|a, b| a.path.cmp(&b.path));
+        Ok(files)
+    }
+
+    fn entry(&self, level: &Level, name: OsString) -> Result<Option<Entry>, Error> {
+        let shown = name.to_string_lossy();
+        if shown.starts_with('.') {
+            return Ok(None);
+        }
+
+        let path = format!("{}{shown}", level.path);
+        match level.folder.file_length(&name) {
+            Ok(Some(_)) if self.is_wanted(&name) => Ok(Some(Entry::File(File {
+                folder: level.folder.clone(),
+                name,
+                path,
+            }))),
+            Err(Error::NotAFile {
+                found: FileKind::Folder,
+            }) if level.depth < DEPTH => Ok(Some(Entry::Folder(Level {
+                folder: level.folder.beneath(&name)?,
+                path: path + "/",
+                depth: level.depth + 1,
+            }))),
+            // Of another type, or removed in the meantime.
+            Ok(_) | Err(Error::NotAFile { .. }) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn is_wanted(&self, name: &OsStr) -> bool {
+        let extension = Path::new(name).extension().and_then(OsStr::to_str);
+        extension.is_some_and(|found| {
+            let mut wanted = self.extensions.iter();
+            wanted.any(|wanted| wanted.eq_ignore_ascii_case(found))
+        })
+    }
+}
+
+enum Entry {
+    File(File),
+    Folder(Level),
+}

@@ -1,0 +1,60 @@
+//! Recall by meaning: texts are stored with their embeddings, and found by the embedding of a
+//! question.
+//!
+//! ```text
+//! Indexer → VectorMemory ← RetrievalNode        embeddings by any cogwork_llm::Embedder
+//! ```
+//!
+//! ```
+//! use cogwork_llm::HashedNgrams;
+//! use cogwork_recall::{Passage, Query, VectorMemory};
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), cogwork_recall::RecallError> {
+//! let memory = VectorMemory::in_memory(HashedNgrams::new())?;
+//! memory.insert([
+//!     Passage::new("Ada is allergic to nuts.").with_source("team.md"),
+//!     Passage::new("The office closes at six.").with_source("handbook.md"),
+//! ]).await?;
+//!
+//! let found = memory.recall(&Query::new("When is the office closing?").with_limit(1)).await?;
+//! assert_eq!(found[0].text, "The office closes at six.");
+//! assert_eq!(found[0].source, "handbook.md");
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # Map
+//!
+//! | for | see |
+//! |---|---|
+//! | storing and finding passages, in a file or in memory | [`VectorMemory`], [`Passage`], [`Query`], [`Recalled`] |
+//! | a folder of texts | [`Indexer`], [`IndexReport`] |
+//! | a node of a flow that finds passages | [`VectorMemory::node`], [`RetrievalNode`] |
+//! | the memory of a client that thinks before it answers | [`VectorMemory`] implements [`cogwork_thinking::Memory`] |
+//! | embeddings | [`cogwork_llm::Embedder`] |
+
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
+mod error;
+mod index;
+mod limits;
+mod memory;
+mod node;
+mod notes;
+mod passage;
+mod query;
+mod store;
+
+pub use error::RecallError;
+pub use index::{IndexReport, Indexer, SkippedFile};
+pub use limits::VectorLimits;
+pub use memory::VectorMemory;
+pub use node::RetrievalNode;
+pub use passage::{Passage, Recalled};
+pub use query::Query;
+
+/// The code in the README, compiled and run as a doctest.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -1,0 +1,221 @@
+//! The database of a memory.
+
+use std::ffi::OsString;
+use std::fmt;
+use std::path::Path;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use cogwork_files::{FileId, Folder};
+use rusqlite::{Connection, ErrorCode};
+
+use crate::{Passage, RecallError};
+
+mod open;
+mod search;
+mod vector;
+mod write;
+
+pub(crate) use vector::unit;
+
+/// Passages with their embeddings, which all have the same dimension.
+pub(crate) struct Embedded {
+    pub(crate) model: String,
+    pub(crate) entries: Vec<Entry>,
+}
+
+/// A passage and its embedding.
+pub(crate) struct Entry {
+    pub(crate) passage: Passage,
+    /// Has length 1, or contains only zeros.
+    pub(crate) vector: Vec<f32>,
+}
+
+/// A database, and where it is.
+pub(crate) struct Store {
+    connection: Mutex<Connection>,
+    place: Place,
+}
+
+/// Where a database is.
+#[derive(Debug)]
+enum Place {
+    Memory,
+    File {
+        path: String,
+        folder: Folder,
+        name: OsString,
+        id: Option<FileId>,
+    },
+}
+
+impl Store {
+    /// Opens a database of this model.
+    pub(crate) fn open(
+        path: &Path,
+        model: &str,
+        dimension: Option<usize>,
+    ) -> Result<Self, RecallError> {
+        let (connection, place) = open::file(path)?;
+        Self::with_model(connection, place, model, dimension)
+    }
+
+    pub(crate) fn in_memory(model: &str) -> Result<Self, RecallError> {
+        let place = Place::Memory;
+        let connection = Connection::open_in_memory().map_err(|error| place.failed(error))?;
+        Self::with_model(connection, place, model, None)
+    }
+
+    fn with_model(
+        connection: Connection,
+        place: Place,
+        model: &str,
+        dimension: Option<usize>,
+    ) -> Result<Self, RecallError> {
+        open::prepare(&connection, &place, model)?;
+        let store = Self {
+            connection: Mutex::new(connection),
+            place,
+        };
+
+        let stored = store.settings(&store.connection())?;
+        store.check_model(&stored, model)?;
+        if let Some(dimension) = dimension {
+            store.check_dimension(&stored, model, dimension)?;
+        }
+
+        Ok(store)
+    }
+
+    pub(crate) fn place(&self) -> &str {
+        self.place.name()
+    }
+
+    /// A transaction that wasn't committed is rolled back, so a panic leaves nothing inconsistent.
+    fn connection(&self) -> MutexGuard<'_, Connection> {
+        self.connection
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn settings(&self, connection: &Connection) -> Result<Settings, RecallError> {
+        let sql = "SELECT model, dimension FROM memory";
+        let read = connection.query_row(sql, [], |row| {
+            let dimension: Option<u32> = row.get(1)?;
+            Ok(Settings {
+                model: row.get(0)?,
+                dimension: dimension.map(|dimension| dimension as usize),
+            })
+        });
+
+        read.map_err(|error| self.place.failed(error))
+    }
+
+    fn check_model(&self, stored: &Settings, model: &str) -> Result<(), RecallError> {
+        if stored.model == model {
+            return Ok(());
+        }
+
+        Err(RecallError::OtherModel {
+            place: self.place().to_owned(),
+            stored: stored.model.clone(),
+            model: model.to_owned(),
+        })
+    }
+
+    fn check_dimension(
+        &self,
+        stored: &Settings,
+        model: &str,
+        dimension: usize,
+    ) -> Result<(), RecallError> {
+        match stored.dimension {
+            Some(stored) if stored != dimension => Err(RecallError::OtherDimension {
+                place: self.place().to_owned(),
+                model: model.to_owned(),
+                stored,
+                dimension,
+            }),
+            _ => Ok(()),
+        }
+    }
+
+    fn failed(&self, error: rusqlite::Error) -> RecallError {
+        self.place.failed(error)
+    }
+
+    fn damaged(&self, problem: impl fmt::Display) -> RecallError {
+        self.place.damaged(problem)
+    }
+}
+
+/// What the vectors of a memory have in common.
+struct Settings {
+    model: String,
+    /// `None` until the first passage is added.
+    dimension: Option<usize>,
+}
+
+impl Place {
+    fn name(&self) -> &str {
+        match self {
+            Self::Memory => "in memory",
+            Self::File { path, .. } => path,
+        }
+    }
+
+    /// Returns an error if the path leads to another file than the open one.
+    fn check(&self) -> Result<(), RecallError> {
+        let Self::File {
+            folder, name, id, ..
+        } = self
+        else {
+            return Ok(());
+        };
+
+        let current = folder.id_on_path(name).map_err(|error| self.file(error))?;
+        if current.is_some() && current == *id {
+            return Ok(());
+        }
+
+        let place = self.name().to_owned();
+        Err(RecallError::Lost { place })
+    }
+
+    fn file(&self, source: cogwork_files::Error) -> RecallError {
+        RecallError::File {
+            place: self.name().to_owned(),
+            source,
+        }
+    }
+
+    fn damaged(&self, problem: impl fmt::Display) -> RecallError {
+        RecallError::Damaged {
+            place: self.name().to_owned(),
+            problem: problem.to_string(),
+        }
+    }
+
+    fn failed(&self, error: rusqlite::Error) -> RecallError {
+        let is_damaged = match &error {
+            rusqlite::Error::SqliteFailure(failure, _) => matches!(
+                failure.code,
+                // Unknown: for example, a table is missing.
+                ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase | ErrorCode::Unknown
+            ),
+            rusqlite::Error::SqlInputError { .. }
+            | rusqlite::Error::FromSqlConversionFailure(..)
+            | rusqlite::Error::IntegralValueOutOfRange(..)
+            | rusqlite::Error::InvalidColumnType(..)
+            | rusqlite::Error::QueryReturnedNoRows => true,
+            _ => false,
+        };
+        if is_damaged {
+            return self.damaged(error);
+        }
+
+        RecallError::Database {
+            place: self.name().to_owned(),
+            source: Box::new(error),
+        }
+    }
+}

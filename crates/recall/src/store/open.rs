@@ -1,0 +1,193 @@
+//! Opens a database, after checking that it is a memory.
+
+use std::path::Path;
+use std::time::Duration;
+
+use cogwork_files::{Access, Folder};
+use rusqlite::config::DbConfig;
+use rusqlite::{Connection, OpenFlags};
+
+use super::Place;
+use crate::RecallError;
+
+/// The application id in the header of each database: `Cogv`.
+const APPLICATION: i32 = 0x436f_6776;
+
+/// The version of the tables.
+const FORMAT: i32 = 1;
+
+/// How long to wait for a different process that is writing.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// The size of the smallest page of a database in bytes.
+const SMALLEST: u64 = 512;
+
+/// The files that SQLite creates next to a database.
+const BESIDE: [&str; 3] = ["-wal", "-shm", "-journal"];
+
+/// Vectors have their own table, so that a search reads no texts.
+const TABLES: &str = "
+    CREATE TABLE memory (
+        id INTEGER PRIMARY KEY CHECK (id = 1),
+        model TEXT NOT NULL,
+        dimension INTEGER CHECK (dimension > 0)
+    ) STRICT;
+    CREATE TABLE sources (
+        id INTEGER PRIMARY KEY,
+        name TEXT NOT NULL UNIQUE,
+        digest TEXT -- of the content, if it is that of a file
+    ) STRICT;
+    CREATE TABLE passages (
+        id INTEGER PRIMARY KEY AUTOINCREMENT,
+        source INTEGER NOT NULL REFERENCES sources ON DELETE CASCADE,
+        line INTEGER NOT NULL,
+        text TEXT NOT NULL,
+        checksum INTEGER NOT NULL -- of the text and the vector
+    ) STRICT;
+    CREATE INDEX passages_by_source ON passages (source);
+    CREATE TABLE vectors (
+        id INTEGER PRIMARY KEY REFERENCES passages ON DELETE CASCADE,
+        source INTEGER NOT NULL,
+        vector BLOB NOT NULL -- 32-bit floats, the lowest byte first
+    ) STRICT;
+";
+
+/// Opens the database at `path`, or creates an empty file.
+pub(super) fn file(path: &Path) -> Result<(Connection, Place), RecallError> {
+    let shown = path.display().to_string();
+    let failed = |source| RecallError::File {
+        place: shown.clone(),
+        source,
+    };
+
+    let (folder, name) = Folder::of_file(path).map_err(failed)?;
+    for ending in BESIDE {
+        let mut beside = name.clone();
+        beside.push(ending);
+        folder.has_file(&beside).map_err(failed)?;
+    }
+
+    // Creates the file for the current user only. SQLite gives its other files the same mode. An
+    // existing file isn't opened here, because closing it would release the locks of SQLite.
+    let length = folder.file_length(&name).map_err(failed)?;
+    if length.is_none() {
+        let created = folder.open_or_create(&name, Access::Append);
+        created.map_err(failed)?;
+    }
+
+    // SQLite refuses a path with links.
+    let real = folder.real_path().map_err(failed)?.join(&name);
+    let id = folder.id_on_path(&name).map_err(failed)?;
+    let place = Place::File {
+        path: shown,
+        folder,
+        name,
+        id,
+    };
+
+    // SQLite would take such a file for an empty database.
+    if let Some(length @ 1..SMALLEST) = length {
+        return Err(place.damaged(format_args!(
+            "it has {length} bytes; expected at least {SMALLEST}"
+        )));
+    }
+
+    let connection = connect(&real).map_err(|error| place.failed(error))?;
+    place.check()?;
+    Ok((connection, place))
+}
+
+fn connect(path: &Path) -> rusqlite::Result<Connection> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
+        | OpenFlags::SQLITE_OPEN_NO_MUTEX
+        | OpenFlags::SQLITE_OPEN_NOFOLLOW;
+    let connection = Connection::open_with_flags(path, flags)?;
+    connection.busy_timeout(PATIENCE)?;
+
+    // Never run code that may have been added to the file.
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_TRIGGER, false)?;
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_VIEW, false)?;
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
+
+    Ok(connection)
+}
+
+/// Creates the tables if the database is empty. Otherwise, checks that it is a memory before
+/// anything is changed.
+pub(super) fn prepare(
+    connection: &Connection,
+    place: &Place,
+    model: &str,
+) -> Result<(), RecallError> {
+    let failed = |error| place.failed(error);
+
+    if is_empty(connection).map_err(failed)? {
+        create(connection, model).map_err(failed)?;
+    }
+    check(connection, place)?;
+
+    set_up(connection).map_err(failed)
+}
+
+fn set_up(connection: &Connection) -> rusqlite::Result<()> {
+    connection.pragma_update_and_check(None, "journal_mode", "WAL", |_| Ok(()))?;
+    connection.pragma_update(None, "synchronous", "NORMAL")?;
+    connection.pragma_update(None, "foreign_keys", true)?;
+
+    // Keeps the vectors of usual memories in the cache: 64 MiB, in KiB.
+    connection.pragma_update(None, "cache_size", -65_536)
+}
+
+fn create(connection: &Connection, model: &str) -> rusqlite::Result<()> {
+    connection.execute_batch("BEGIN EXCLUSIVE")?;
+    let created = create_tables(connection, model);
+    connection.execute_batch(if created.is_ok() {
+        "COMMIT"
+    } else {
+        "ROLLBACK"
+    })?;
+
+    created
+}
+
+fn create_tables(connection: &Connection, model: &str) -> rusqlite::Result<()> {
+    // Another process may have created them in the meantime.
+    if !is_empty(connection)? {
+        return Ok(());
+    }
+
+    connection.execute_batch(TABLES)?;
+    connection.pragma_update(None, "application_id", APPLICATION)?;
+    connection.pragma_update(None, "user_version", FORMAT)?;
+    connection
+        .execute("INSERT INTO memory (id, model) VALUES (1, ?1)", [model])
+        .map(drop)
+}
+
+fn is_empty(connection: &Connection) -> rusqlite::Result<bool> {
+    let sql = "SELECT count(*) = 0 FROM sqlite_schema";
+    connection.query_row(sql, [], |row| row.get(0))
+}
+
+fn check(connection: &Connection, place: &Place) -> Result<(), RecallError> {
+    let number = |pragma| {
+        let value = connection.pragma_query_value(None, pragma, |row| row.get::<_, i32>(0));
+        value.map_err(|error| place.failed(error))
+    };
+
+    let application = number("application_id")?;
+    let format = number("user_version")?;
+    let problem = if application != APPLICATION {
+        format!("its header has the application id {application}; expected {APPLICATION}")
+    } else if format != FORMAT {
+        format!("it has the format {format}; expected format {FORMAT}")
+    } else {
+        return Ok(());
+    };
+
+    Err(RecallError::Foreign {
+        place: place.name().to_owned(),
+        problem,
+    })
+}

@@ -1,0 +1,215 @@
+use std::cmp::{Ordering, Reverse};
+use std::collections::{BinaryHeap, HashSet};
+
+use rusqlite::{Connection, OptionalExtension, Row};
+
+use super::Store;
+use super::vector::product;
+use super::write::checksum;
+use crate::{Query, RecallError, Recalled};
+
+/// The largest score that rounding may result in.
+const MAX_SCORE: f32 = 1.01;
+
+/// A passage by its id. The order is that of the results, from the worst to the best.
+#[derive(Clone, Copy)]
+struct Hit {
+    score: f32,
+    id: i64,
+}
+
+impl Ord for Hit {
+    fn cmp(&self, other: &Self) -> Ordering {
+        // Of equal passages, the older one comes first.
+        let by_score = self.score.total_cmp(&other.score);
+        by_score.then(other.id.cmp(&self.id))
+    }
+}
+
+impl PartialOrd for Hit {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for Hit {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other).is_eq()
+    }
+}
+
+impl Eq for Hit {}
+
+/// The best hits so far.
+struct Best {
+    hits: BinaryHeap<Reverse<Hit>>,
+    limit: usize,
+}
+
+impl Best {
+    fn add(&mut self, hit: Hit) {
+        if self.hits.len() < self.limit {
+            self.hits.push(Reverse(hit));
+            return;
+        }
+
+        if let Some(mut worst) = self.hits.peek_mut()
+            && hit > worst.0
+        {
+            *worst = Reverse(hit);
+        }
+    }
+
+    /// Returns the hits, best first.
+    fn into_sorted(self) -> Vec<Hit> {
+        let hits = self.hits.into_sorted_vec();
+        hits.into_iter().map(|hit| hit.0).collect()
+    }
+}
+
+impl Store {
+    /// Returns the passages that are most similar to a vector of length 1, best first.
+    pub(crate) fn search(
+        &self,
+        vector: &[f32],
+        query: &Query,
+        model: &str,
+    ) -> Result<Vec<Recalled>, RecallError> {
+        let mut connection = self.connection();
+
+        // Everything is read as it was at the same time.
+        let reading = connection
+            .transaction()
+            .map_err(|error| self.failed(error))?;
+        let stored = self.settings(&reading)?;
+        self.check_model(&stored, model)?;
+        self.check_dimension(&stored, model, vector.len())?;
+
+        let sources = self.searched(&reading, query)?;
+        let hits = self.hits(&reading, vector, query, sources.as_ref())?;
+        let found = hits.into_iter().map(|hit| self.passage(&reading, hit));
+        found.collect()
+    }
+
+    /// Returns the ids of the sources that the query selects. `None` if it selects all.
+    fn searched(
+        &self,
+        connection: &Connection,
+        query: &Query,
+    ) -> Result<Option<HashSet<i64>>, RecallError> {
+        let Some(filter) = &query.sources else {
+            return Ok(None);
+        };
+
+        let read = || {
+            let mut statement = connection.prepare_cached("SELECT id, name FROM sources")?;
+            let rows = statement.query_map([], |row| {
+                Ok((row.get::<_, i64>(0)?, row.get::<_, String>(1)?))
+            })?;
+            rows.collect::<rusqlite::Result<Vec<_>>>()
+        };
+        let names = read().map_err(|error| self.failed(error))?;
+        let selected = names.into_iter().filter(|(_, name)| filter(name));
+
+        Ok(Some(selected.map(|(id, _)| id).collect()))
+    }
+
+    fn hits(
+        &self,
+        connection: &Connection,
+        vector: &[f32],
+        query: &Query,
+        sources: Option<&HashSet<i64>>,
+    ) -> Result<Vec<Hit>, RecallError> {
+        let failed = |error| self.failed(error);
+        let mut statement = connection
+            .prepare_cached("SELECT id, source, vector FROM vectors")
+            .map_err(failed)?;
+        let mut rows = statement.query([]).map_err(failed)?;
+
+        let mut best = Best {
+            hits: BinaryHeap::new(),
+            limit: query.limit,
+        };
+        while let Some(row) = rows.next().map_err(failed)? {
+            let source = row.get(1).map_err(failed)?;
+            if sources.is_some_and(|sources| !sources.contains(&source)) {
+                continue;
+            }
+
+            let hit = self.hit(row, vector)?;
+            if hit.score >= query.min_score {
+                best.add(hit);
+            }
+        }
+
+        Ok(best.into_sorted())
+    }
+
+    fn hit(&self, row: &Row<'_>, vector: &[f32]) -> Result<Hit, RecallError> {
+        let failed = |error| self.failed(error);
+        let id: i64 = row.get(0).map_err(failed)?;
+        let value = row.get_ref(2).map_err(failed)?;
+        let stored = value
+            .as_blob()
+            .map_err(|_| self.damaged(format_args!("passage {id} has no vector")))?;
+
+        let expected = size_of_val(vector);
+        if stored.len() != expected {
+            let bytes = stored.len();
+            return Err(self.damaged(format_args!(
+                "the vector of passage {id} has {bytes} bytes; expected {expected}"
+            )));
+        }
+
+        let score = product(stored, vector);
+        // Also fails for NaN.
+        if !(score.abs() <= MAX_SCORE) {
+            return Err(self.damaged(format_args!(
+                "the vector of passage {id} doesn't have the length 1"
+            )));
+        }
+
+        Ok(Hit {
+            score: score.clamp(-1.0, 1.0),
+            id,
+        })
+    }
+
+    fn passage(&self, connection: &Connection, hit: Hit) -> Result<Recalled, RecallError> {
+        let id = hit.id;
+        let sql = "SELECT text, sources.name, line, checksum, vector FROM passages \
+                   JOIN vectors USING (id) JOIN sources ON sources.id = passages.source \
+                   WHERE passages.id = ?1";
+        let read = || {
+            let mut statement = connection.prepare_cached(sql)?;
+            let row = statement.query_row([id], |row| {
+                let recalled = Recalled {
+                    text: row.get(0)?,
+                    source: row.get(1)?,
+                    line: row.get(2)?,
+                    score: hit.score,
+                };
+                let vector: Vec<u8> = row.get(4)?;
+                let expected: u32 = row.get(3)?;
+                let is_sound = checksum(&recalled.text, &vector) == expected;
+                Ok((recalled, is_sound))
+            });
+            row.optional()
+        };
+
+        let found = read().map_err(|error| self.failed(error))?;
+        let Some((recalled, is_sound)) = found else {
+            return Err(self.damaged(format_args!(
+                "passage {id} has a vector, but no text or no source"
+            )));
+        };
+        if !is_sound {
+            return Err(self.damaged(format_args!(
+                "the text or the vector of passage {id} was changed"
+            )));
+        }
+
+        Ok(recalled)
+    }
+}

@@ -1,0 +1,313 @@
+//! What is added is found by its meaning, within limits, and by many at once.
+
+use std::sync::Arc;
+
+use cogwork_llm::{Embedder, Embeddings, HashedNgrams, LlmError, LlmErrorKind, async_trait};
+use cogwork_recall::{Passage, Query, RecallError, VectorLimits, VectorMemory};
+use cogwork_thinking::Memory;
+use proptest::prelude::*;
+
+use crate::support::{Colours, found};
+
+async fn palette() -> VectorMemory {
+    let memory = VectorMemory::in_memory(Colours::default()).unwrap();
+    let passages = [
+        Passage::new("green leaves").with_source("trees/leaf"),
+        Passage::new("red apples").with_source("fruit").with_line(7),
+        Passage::new("orange oranges").with_source("fruit"),
+        Passage::new("cyan sky"),
+        Passage::new("something else").with_source("trees/bark"),
+    ];
+    memory.insert(passages).await.unwrap();
+
+    memory
+}
+
+#[tokio::test]
+async fn similar_passages_are_found_best_first() {
+    let memory = palette().await;
+    let recalled = memory.recall(&Query::new("red")).await.unwrap();
+
+    let scores: Vec<_> = recalled
+        .iter()
+        .map(|passage| (passage.text.as_str(), passage.score))
+        .collect();
+    // Neither length nor order of insertion matters, but the latter decides between equals.
+    let expected = [
+        ("red apples", 1.0),
+        ("orange oranges", 0.894_427_2),
+        ("green leaves", 0.0),
+        ("something else", 0.0),
+    ];
+    assert_eq!(scores, expected);
+    assert_eq!(recalled[0].source, "fruit");
+    assert_eq!(recalled[0].line, 7);
+}
+
+#[tokio::test]
+async fn queries_limit_number_score_and_sources() {
+    let memory = palette().await;
+    let query = || Query::new("red");
+
+    assert_eq!(found(&memory, query().with_limit(1)).await, ["red apples"]);
+    assert!(found(&memory, query().with_limit(0)).await.is_empty());
+    assert!(found(&memory, " \n").await.is_empty());
+    assert_eq!(
+        found(&memory, query().with_min_score(0.5)).await,
+        ["red apples", "orange oranges"]
+    );
+    assert_eq!(found(&memory, query().with_min_score(-1.0)).await.len(), 5);
+    assert!(
+        found(&memory, query().with_min_score(f32::NAN))
+            .await
+            .is_empty()
+    );
+
+    let trees = query().with_sources(|source| source.starts_with("trees/"));
+    assert_eq!(
+        found(&memory, trees).await,
+        ["green leaves", "something else"]
+    );
+}
+
+#[tokio::test]
+async fn sources_are_replaced_and_removed() {
+    let memory = palette().await;
+    let replaced = [Passage::new("yellow bananas"), Passage::new("red cherries")];
+    memory.replace_source("fruit", replaced).await.unwrap();
+    assert_eq!(
+        found(&memory, Query::new("red").with_limit(2)).await,
+        ["red cherries", "yellow bananas"]
+    );
+    assert_eq!(
+        memory.sources().await.unwrap(),
+        ["fruit", "trees/bark", "trees/leaf"]
+    );
+
+    assert_eq!(memory.remove_source("fruit").await.unwrap(), 2);
+    assert_eq!(memory.remove_source("fruit").await.unwrap(), 0);
+    assert_eq!(memory.count().await.unwrap(), 3);
+    assert!(
+        found(&memory, Query::new("red").with_min_score(0.1))
+            .await
+            .is_empty()
+    );
+}
+
+#[tokio::test]
+async fn full_memories_refuse_more_and_stay_as_they_are() {
+    let limits = VectorLimits::default()
+        .with_passages(2)
+        .with_passage_bytes(10);
+    let memory = VectorMemory::in_memory(Colours::default())
+        .unwrap()
+        .with_limits(limits);
+    memory
+        .insert([Passage::new("red").with_source("a")])
+        .await
+        .unwrap();
+
+    let two = || [Passage::new("green"), Passage::new("yellow")];
+    let error = memory.insert(two()).await.unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "the memory `in memory` has 1 passages, and 2 more exceed its limit of 2; \
+         remove sources, or raise the limit"
+    );
+    assert_eq!(memory.count().await.unwrap(), 1);
+
+    // What is replaced makes room.
+    memory.replace_source("a", two()).await.unwrap();
+    let three = two().into_iter().chain([Passage::new("cyan")]);
+    memory.replace_source("a", three).await.unwrap_err();
+    assert_eq!(memory.count().await.unwrap(), 2);
+
+    for text in ["much too long", "", " \n "] {
+        let passages = [Passage::new("red"), Passage::new(text)];
+        let error = memory.insert(passages).await.unwrap_err();
+        assert!(
+            matches!(error, RecallError::Unusable { number: 2, .. }),
+            "{error}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn clients_remember_and_forget_notes() {
+    let limits = VectorLimits::default().with_passages(3);
+    let memory = VectorMemory::in_memory(Colours::default())
+        .unwrap()
+        .with_limits(limits);
+    memory
+        .insert([Passage::new("red book").with_source("shelf")])
+        .await
+        .unwrap();
+
+    let notes: Arc<dyn Memory> = Arc::new(memory.clone());
+    for note in ["red one", "red two", "red three"] {
+        notes.add(note).await.unwrap();
+    }
+
+    // The oldest note has made room, and the source hasn't.
+    let found = notes.search("red", 10, 0.5).await.unwrap();
+    let texts: Vec<_> = found.iter().map(|found| found.text()).collect();
+    assert_eq!(texts, ["red book", "red two", "red three"]);
+
+    let full = VectorLimits::default().with_passages(0);
+    let error = memory.with_limits(full).add("red").await.unwrap_err();
+    assert!(
+        error.to_string().contains("exceed its limit of 0"),
+        "{error}"
+    );
+}
+
+#[tokio::test]
+async fn questions_in_other_words_need_words_in_common() {
+    let memory = VectorMemory::in_memory(HashedNgrams::new()).unwrap();
+    let passages = [
+        "Ada is allergic to nuts.",
+        "The office closes at six.",
+        "Tea is free.",
+    ];
+    memory.insert(passages.map(Passage::new)).await.unwrap();
+
+    let query = Query::new("When is the office closing?").with_limit(1);
+    assert_eq!(found(&memory, query).await, ["The office closes at six."]);
+}
+
+/// Returns vectors that don't fit.
+struct Broken(Vec<Vec<f32>>);
+
+#[async_trait]
+impl Embedder for Broken {
+    async fn embed(&self, _: &[String]) -> Result<Embeddings, LlmError> {
+        Embeddings::new(self.0.clone())
+    }
+
+    fn model(&self) -> &str {
+        "broken"
+    }
+}
+
+#[tokio::test]
+async fn unusable_embeddings_are_refused() {
+    for vectors in [vec![], vec![vec![1.0], vec![1.0]], vec![vec![f32::NAN]]] {
+        let memory = VectorMemory::in_memory(Broken(vectors)).unwrap();
+        let error = memory.insert([Passage::new("text")]).await.unwrap_err();
+        assert!(
+            matches!(&error, RecallError::Embedding(error) if error.kind() == LlmErrorKind::Decode),
+            "{error}"
+        );
+
+        let error = memory.recall(&Query::new("text")).await.unwrap_err();
+        assert!(matches!(error, RecallError::Embedding(_)), "{error}");
+        assert_eq!(memory.count().await.unwrap(), 0);
+    }
+}
+
+#[tokio::test]
+async fn extreme_vectors_are_compared_without_overflow() {
+    for size in [f32::MAX, f32::MIN_POSITIVE / 4.0] {
+        let memory = VectorMemory::in_memory(Broken(vec![vec![size, -size, size]])).unwrap();
+        memory.insert([Passage::new("text")]).await.unwrap();
+
+        let recalled = memory.recall(&Query::new("text")).await.unwrap();
+        assert!(
+            (recalled[0].score - 1.0).abs() < 1e-5,
+            "{}",
+            recalled[0].score
+        );
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn many_tasks_use_a_memory_at_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("memory.db");
+
+    // Several handles, as several processes would have.
+    let mut tasks = Vec::new();
+    for number in 0..8 {
+        let memory = VectorMemory::open(&path, Colours::default()).await.unwrap();
+        tasks.push(tokio::spawn(async move {
+            for turn in 0..5 {
+                let text = format!("red {number} {turn}");
+                memory.insert([Passage::new(&text)]).await.unwrap();
+                let found = found(&memory, Query::new("red").with_limit(100)).await;
+                assert!(found.contains(&text));
+            }
+        }));
+    }
+
+    for task in tasks {
+        task.await.unwrap();
+    }
+    let memory = VectorMemory::open(&path, Colours::default()).await.unwrap();
+    assert_eq!(memory.count().await.unwrap(), 40);
+}
+
+/// The texts that are nearest to the query, by comparing all.
+fn nearest(query: &[f32], vectors: &[Vec<f32>], limit: usize) -> Vec<f64> {
+    let length = |vector: &[f32]| product(vector, vector).sqrt();
+    let mut scores: Vec<f64> = vectors
+        .iter()
+        .map(|vector| product(query, vector) / (length(query) * length(vector)))
+        .collect();
+
+    scores.sort_by(|a, b| b.total_cmp(a));
+    scores.truncate(limit);
+    scores
+}
+
+fn product(a: &[f32], b: &[f32]) -> f64 {
+    a.iter()
+        .zip(b)
+        .map(|(a, b)| f64::from(*a) * f64::from(*b))
+        .sum()
+}
+
+/// Embeds a number as the vector at this place.
+struct Listed(Vec<Vec<f32>>);
+
+#[async_trait]
+impl Embedder for Listed {
+    async fn embed(&self, texts: &[String]) -> Result<Embeddings, LlmError> {
+        let vectors = texts
+            .iter()
+            .map(|text| self.0[text.parse::<usize>().unwrap()].clone());
+        Embeddings::new(vectors)
+    }
+
+    fn model(&self) -> &str {
+        "listed"
+    }
+}
+
+fn vectors() -> impl Strategy<Value = Vec<Vec<f32>>> {
+    (1_usize..40).prop_flat_map(|dimension| {
+        let vector = proptest::collection::vec(-10.0_f32..10.0, dimension)
+            .prop_filter("has a length", |vector| product(vector, vector) > 0.01);
+        proptest::collection::vec(vector, 1..30)
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn results_are_those_of_comparing_all(vectors in vectors(), limit in 1_usize..10) {
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        let recalled = runtime.block_on(async {
+            let memory = VectorMemory::in_memory(Listed(vectors.clone())).unwrap();
+            let passages = (0..vectors.len()).map(|place| Passage::new(place.to_string()));
+            memory.insert(passages).await.unwrap();
+            memory.recall(&Query::new("0").with_limit(limit).with_min_score(-1.0)).await.unwrap()
+        });
+
+        let expected = nearest(&vectors[0], &vectors, limit);
+        prop_assert_eq!(recalled.len(), expected.len());
+        for (recalled, expected) in recalled.iter().zip(expected) {
+            prop_assert!((f64::from(recalled.score) - expected).abs() < 1e-5);
+        }
+    }
+}

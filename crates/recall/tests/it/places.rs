@@ -1,0 +1,184 @@
+//! Memories on disk: the model that they belong to, and what else may have their names.
+
+use std::fs;
+
+use cogwork_llm::HashedNgrams;
+use cogwork_recall::{Passage, RecallError, VectorMemory};
+
+use crate::support::{Colours, found};
+
+#[tokio::test]
+async fn memories_are_the_same_after_they_were_closed() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("memory.db");
+
+    let memory = VectorMemory::open(&path, Colours::default()).await.unwrap();
+    memory.insert([Passage::new("red apples")]).await.unwrap();
+    drop(memory);
+
+    let memory = VectorMemory::open(&path, Colours::default()).await.unwrap();
+    assert_eq!(found(&memory, "red").await, ["red apples"]);
+}
+
+#[tokio::test]
+async fn embedders_of_other_models_and_dimensions_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("memory.db");
+    let shown = path.display();
+    let memory = VectorMemory::open(&path, Colours::default()).await.unwrap();
+
+    // The model is set by the first embedder, and the dimension by the first passage.
+    let error = VectorMemory::open(&path, HashedNgrams::new())
+        .await
+        .unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        format!(
+            "the memory `{shown}` contains embeddings of the model `colours`, and the embedder has \
+             the model `hashed-ngrams-v1-512`; expected the same model, or a new memory"
+        )
+    );
+
+    memory.insert([Passage::new("red apples")]).await.unwrap();
+    let other = Colours::new("colours", 4);
+    let other = VectorMemory::open(&path, other).await.unwrap();
+    let expected = format!(
+        "the memory `{shown}` contains embeddings with 3 dimensions, and those of the embedder \
+         (model `colours`) have 4; expected 3, or a new memory"
+    );
+
+    let error = other.insert([Passage::new("red")]).await.unwrap_err();
+    assert_eq!(error.to_string(), expected);
+    let error = other.recall(&"red".into()).await.unwrap_err();
+    assert_eq!(error.to_string(), expected);
+    assert_eq!(memory.count().await.unwrap(), 1);
+}
+
+#[tokio::test]
+async fn known_dimensions_are_checked_when_a_memory_is_opened() {
+    use cogwork_llm::{Embedder, Embeddings, LlmError, async_trait};
+
+    /// States another dimension under the same name.
+    struct Stated(HashedNgrams);
+
+    #[async_trait]
+    impl Embedder for Stated {
+        async fn embed(&self, texts: &[String]) -> Result<Embeddings, LlmError> {
+            self.0.embed(texts).await
+        }
+
+        fn model(&self) -> &str {
+            self.0.model()
+        }
+
+        fn dimension(&self) -> Option<usize> {
+            Some(7)
+        }
+    }
+
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("memory.db");
+    let memory = VectorMemory::open(&path, HashedNgrams::new())
+        .await
+        .unwrap();
+    memory.insert([Passage::new("text")]).await.unwrap();
+
+    let stated = Stated(HashedNgrams::new());
+    let error = VectorMemory::open(&path, stated).await.unwrap_err();
+    assert!(
+        matches!(
+            error,
+            RecallError::OtherDimension {
+                stored: 512,
+                dimension: 7,
+                ..
+            }
+        ),
+        "{error}"
+    );
+}
+
+#[tokio::test]
+async fn other_files_are_refused_and_left_as_they_are() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = folder.path().join("notes.txt");
+    fs::write(
+        &text,
+        "These are notes, which aren't a database. ".repeat(30),
+    )
+    .unwrap();
+    let before = fs::read(&text).unwrap();
+
+    let error = VectorMemory::open(&text, Colours::default())
+        .await
+        .unwrap_err();
+    assert!(matches!(error, RecallError::Damaged { .. }), "{error}");
+    assert_eq!(fs::read(&text).unwrap(), before);
+
+    let database = folder.path().join("other.db");
+    let connection = rusqlite::Connection::open(&database).unwrap();
+    connection
+        .execute_batch("CREATE TABLE notes (text TEXT)")
+        .unwrap();
+    drop(connection);
+    let before = fs::read(&database).unwrap();
+
+    let error = VectorMemory::open(&database, Colours::default())
+        .await
+        .unwrap_err();
+    let shown = database.display();
+    assert_eq!(
+        error.to_string(),
+        format!(
+            "`{shown}` isn't a memory with embeddings: its header has the application id 0; \
+             expected 1131374454"
+        )
+    );
+    assert_eq!(fs::read(&database).unwrap(), before);
+}
+
+#[tokio::test]
+async fn folders_must_exist() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("missing/memory.db");
+    let error = VectorMemory::open(&path, Colours::default())
+        .await
+        .unwrap_err();
+    assert!(matches!(error, RecallError::File { .. }), "{error}");
+
+    let error = VectorMemory::open(folder.path(), Colours::default())
+        .await
+        .unwrap_err();
+    assert!(
+        error
+            .to_string()
+            .contains("this is a folder; expected a regular file"),
+        "{error}"
+    );
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn links_and_replaced_files_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("memory.db");
+    let memory = VectorMemory::open(&path, Colours::default()).await.unwrap();
+
+    let link = folder.path().join("link.db");
+    std::os::unix::fs::symlink(&path, &link).unwrap();
+    let error = VectorMemory::open(&link, Colours::default())
+        .await
+        .unwrap_err();
+    assert!(
+        error.to_string().contains("expected a regular file"),
+        "{error}"
+    );
+
+    fs::remove_file(&path).unwrap();
+    let error = memory.insert([Passage::new("red")]).await.unwrap_err();
+    assert!(matches!(error, RecallError::Lost { .. }), "{error}");
+
+    fs::write(&path, "").unwrap();
+    let error = memory.insert([Passage::new("red")]).await.unwrap_err();
+    assert!(matches!(error, RecallError::Lost { .. }), "{error}");
+}

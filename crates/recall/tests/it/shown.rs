@@ -1,0 +1,70 @@
+//! Whatever paths, models, servers and databases are called, what is shown of them is safe.
+
+use std::io;
+
+use cogwork_llm::{LlmError, LlmErrorKind};
+use cogwork_recall::{IndexReport, RecallError};
+use cogwork_text::testing::{Shown, texts};
+
+#[test]
+fn nothing_unsafe_is_shown() {
+    let shown = Shown::default();
+    for text in texts() {
+        for error in errors(&text) {
+            shown.error(&error);
+        }
+    }
+
+    shown.lines(&IndexReport::default());
+    shown.assert_complete(env!("CARGO_MANIFEST_DIR"), &[]);
+}
+
+fn errors(text: &str) -> Vec<RecallError> {
+    let owned = || text.to_owned();
+    vec![
+        RecallError::Embedding(LlmError::new(LlmErrorKind::Decode, text)),
+        RecallError::OtherModel {
+            place: owned(),
+            stored: owned(),
+            model: owned(),
+        },
+        RecallError::OtherDimension {
+            place: owned(),
+            model: owned(),
+            stored: 1,
+            dimension: 2,
+        },
+        RecallError::Foreign {
+            place: owned(),
+            problem: owned(),
+        },
+        RecallError::Damaged {
+            place: owned(),
+            problem: owned(),
+        },
+        RecallError::Full {
+            place: owned(),
+            passages: 1,
+            more: 1,
+            most: 1,
+        },
+        RecallError::Unusable {
+            number: 1,
+            bytes: 2,
+            most: 1,
+        },
+        RecallError::TooManyFiles {
+            place: owned(),
+            most: 1,
+        },
+        RecallError::Lost { place: owned() },
+        RecallError::File {
+            place: owned(),
+            source: io::Error::other(text).into(),
+        },
+        RecallError::Database {
+            place: owned(),
+            source: text.into(),
+        },
+    ]
+}

@@ -1,0 +1,74 @@
+//! Embedders with known vectors.
+
+use std::sync::{Arc, Mutex};
+
+use cogwork_llm::{Embedder, Embeddings, LlmError, async_trait};
+use cogwork_recall::{Query, Recalled, VectorMemory};
+
+/// Embeds the names of colours as red, green and blue, and everything else as black. Keeps what it
+/// was asked for.
+#[derive(Clone)]
+pub(crate) struct Colours {
+    model: &'static str,
+    dimension: usize,
+    seen: Arc<Mutex<Vec<String>>>,
+}
+
+impl Default for Colours {
+    fn default() -> Self {
+        Self::new("colours", 3)
+    }
+}
+
+impl Colours {
+    pub(crate) fn new(model: &'static str, dimension: usize) -> Self {
+        Self {
+            model,
+            dimension,
+            seen: Arc::default(),
+        }
+    }
+
+    pub(crate) fn seen(&self) -> Vec<String> {
+        self.seen.lock().unwrap().clone()
+    }
+}
+
+fn colour(text: &str) -> [f32; 3] {
+    match text.split(' ').next().unwrap() {
+        "red" => [1.0, 0.0, 0.0],
+        "orange" => [2.0, 1.0, 0.0],
+        "yellow" => [1.0, 1.0, 0.0],
+        "green" => [0.0, 5.0, 0.0],
+        "cyan" => [-1.0, 0.0, 0.0],
+        _ => [0.0, 0.0, 0.0],
+    }
+}
+
+#[async_trait]
+impl Embedder for Colours {
+    async fn embed(&self, texts: &[String]) -> Result<Embeddings, LlmError> {
+        self.seen.lock().unwrap().extend_from_slice(texts);
+        let vectors = texts.iter().map(|text| {
+            let mut vector = colour(text).to_vec();
+            vector.resize(self.dimension, 0.0);
+            vector
+        });
+
+        Embeddings::new(vectors)
+    }
+
+    fn model(&self) -> &str {
+        self.model
+    }
+}
+
+/// The texts that a query finds, best first.
+pub(crate) async fn found(memory: &VectorMemory, query: impl Into<Query>) -> Vec<String> {
+    let recalled = memory.recall(&query.into()).await.unwrap();
+    texts(recalled)
+}
+
+pub(crate) fn texts(recalled: Vec<Recalled>) -> Vec<String> {
+    recalled.into_iter().map(|passage| passage.text).collect()
+}
