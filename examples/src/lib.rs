@@ -54,6 +54,8 @@ mod guides {
     struct Strategies;
     #[doc = include_str!("../../docs/guide/thinking.md")]
     struct Thinking;
+    #[doc = include_str!("../../docs/guide/recall.md")]
+    struct Recall;
     #[doc = include_str!("../../docs/guide/typed-answers.md")]
     struct TypedAnswers;
     #[doc = include_str!("../../docs/guide/flows-from-files.md")]

@@ -11,13 +11,14 @@ use std::path::{Path, PathBuf};
 use crate::outputs;
 
 /// The patterns, and the maximum number of lines of their cores.
-const PATTERNS: [(&str, usize); 8] = [
+const PATTERNS: [(&str, usize); 9] = [
     ("batch", 30),
     ("human_in_the_middle", 45),
     ("majority_vote", 25),
     ("map_reduce", 50),
     ("nested_batch", 60),
     ("parallel_batch", 30),
+    ("retrieval", 45),
     ("supervisor", 50),
     ("workflow", 55),
 ];
@@ -122,6 +123,11 @@ fn nested_batch() {
 #[test]
 fn parallel_batch() {
     outputs::check("cookbook/parallel_batch.rs");
+}
+
+#[test]
+fn retrieval() {
+    outputs::check("cookbook/retrieval.rs");
 }
 
 #[test]
