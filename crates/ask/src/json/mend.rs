@@ -165,6 +165,8 @@ struct Mender<'t> {
     doubt: Option<&'static str>,
     /// Whether a bracket closed one of the other kind.
     closed_other: bool,
+    /// Whether the text ends inside quotes.
+    ends_in_quotes: bool,
 }
 
 impl<'t> Mender<'t> {
@@ -180,6 +182,7 @@ impl<'t> Mender<'t> {
             lines: Lines::default(),
             doubt: None,
             closed_other: false,
+            ends_in_quotes: false,
         }
     }
 
@@ -418,6 +421,7 @@ impl<'t> Mender<'t> {
     fn quoted(&mut self, quote: char) -> bool {
         let inner = self.rest().get(quote.len_utf8()..).unwrap_or_default();
         let Some(end) = end_of_quote(inner, quote) else {
+            self.ends_in_quotes = true;
             self.at = self.text.len();
             return false;
         };
@@ -494,7 +498,8 @@ impl<'t> Mender<'t> {
     /// Ends the JSON of a text that was cut off before the last incomplete item.
     fn close(&mut self) -> Cut {
         let is_in_list = self.open.iter().any(|open| open.is_list);
-        let is_complete = self.before == Before::Value
+        let is_complete = !self.ends_in_quotes
+            && self.before == Before::Value
             && self
                 .open
                 .last()
