@@ -196,7 +196,7 @@ impl<T: JsonSchema + DeserializeOwned> AnswerReader<T> {
     fn is_key(&self, key: &str) -> bool {
         match self.form.resolve(&self.form.root) {
             Shape::Object(object) => object.has_key(key),
-            root => key == ANSWER || self.is_key_of(root, key),
+            root => key.eq_ignore_ascii_case(ANSWER) || self.is_key_of(root, key),
         }
     }
 

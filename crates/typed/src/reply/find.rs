@@ -250,7 +250,8 @@ impl<'t> Part<'t> {
         let mut offset = 0;
         for line in self.text.split_inclusive('\n') {
             charge(line.len());
-            if wanted.begins(line) {
+            let after = self.text.get(offset + line.len()..).unwrap_or_default();
+            if wanted.begins(line) && !introduces_json(line, after) {
                 return Some(offset);
             }
             offset += line.len();
@@ -271,6 +272,15 @@ impl<'t> Part<'t> {
             Err((line, problem)) => Candidate::malformed(line, problem),
         }
     }
+}
+
+/// Returns whether a line such as "Here it is:" comes before JSON. In YAML, the value of a key would
+/// be indented.
+fn introduces_json(line: &str, after: &str) -> bool {
+    line.trim_end().ends_with(':')
+        && after
+            .trim_start_matches(['\r', '\n'])
+            .starts_with(['{', '['])
 }
 
 /// Returns whether the text after a value is the rest of it: more keys or items, or closing
