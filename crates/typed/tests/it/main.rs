@@ -9,9 +9,11 @@
 )]
 
 mod asking;
+mod damage;
 mod damaged;
 mod nodes;
 mod prompts;
+mod random_types;
 mod reading;
 mod real_replies;
 mod refused_over_http;

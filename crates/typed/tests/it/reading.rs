@@ -109,6 +109,23 @@ fn an_answer_in_yaml_is_read() {
     }
 }
 
+/// Like a plan, an answer in YAML may say something else than what was meant if its text is changed.
+#[test]
+fn malformed_yaml_is_refused_with_its_place() {
+    insta::assert_debug_snapshot!(
+        [
+            "```yaml\ncustomer: Ann\nnote: so: it goes\n```",
+            "customer: Ann\n  item_count: 3\n",
+            "customer: \"Ann\nitem_count: 3\n",
+            "customer: Ann\ncustomer: Bob\n",
+            "customer: Ann\ntags: [new, old\nnote: a\n",
+            "customer: &a Ann\nnote: *a\n",
+            "customer: Ann\n---\ncustomer: Bob\n",
+        ]
+        .map(|reply| read::<Order>(reply).unwrap_err())
+    );
+}
+
 #[test]
 fn a_part_with_one_meaning_is_corrected_and_reported() {
     insta::assert_debug_snapshot!([
@@ -221,7 +238,19 @@ fn types_that_are_no_objects_are_wrapped() {
         read("{\"answer\": {\"a\": 1}}"),
         Ok((map.clone(), Vec::new()))
     );
-    assert_eq!(read::<BTreeMap<String, u8>>("{\"a\": 1}").unwrap().0, map);
+    for reply in [
+        "{\"a\": 1}",
+        "{\"Answer\": {\"a\": 1}}",
+        "Here it is:\n\n{\"a\": 1}\n\nSo much for that.",
+        "Here it is:\n```json\n{\"answer\": {\"a\": 1}}\n```",
+    ] {
+        let read = read::<BTreeMap<String, u8>>(reply);
+        assert_eq!(read.map(|(value, _)| value), Ok(map.clone()), "{reply}");
+    }
+    assert_eq!(
+        read::<(bool, u8)>("{\"Answer\": [true, 7]}").unwrap().0,
+        (true, 7)
+    );
 }
 
 #[derive(Debug, PartialEq, Deserialize, JsonSchema)]
@@ -356,6 +385,8 @@ fn a_value_that_ends_early_is_refused() {
         r#"{"left": [1], "right": }-", "tags": [""]}"#,
         r#"{"right": "a", "left": []}-","",""]}"#,
         r#"{"right": "a", "left": [1]}, "more": 1}"#,
+        r#"{"left": [1], "right":A "}"#,
+        r#"{"left": [1], "right": "a" and "b}"#,
     ] {
         let problem = read::<Pair>(reply).unwrap_err();
         assert!(problem.contains("line 1"), "{problem}");
