@@ -8,7 +8,7 @@ use criterion::Throughput;
 const BYTES: usize = 250_000;
 
 /// A reader, what comes first, and what is repeated behind it.
-const SLOWEST: [(&str, &str, &str); 22] = [
+const SLOWEST: [(&str, &str, &str); 25] = [
     ("replies", "```yaml\n", "\n"),
     ("replies", "```yaml\n", "   \n"),
     ("replies", "", "{c:"),
@@ -26,6 +26,9 @@ const SLOWEST: [(&str, &str, &str); 22] = [
     ),
     ("stage replies", "thought: a\nplan: ", "action: \n  "),
     ("stage replies", "thought: a\nplan: ", "[{},"),
+    ("typed answers", "", "{\"a\":"),
+    ("typed answers", "", "{\"name\": \"a\"}"),
+    ("typed answers", "name: a\nother: ", "[{},"),
     ("tables in YAML", "", ":approach_id: a\n"),
     ("tables in YAML", "", "\u{85}planning:\n"),
     ("tables in YAML", "a: ", "[]"),

@@ -15,7 +15,9 @@ use cogwork_plan::Plan;
 use cogwork_strategies::{Rung, Session, SolveBudget, Solver, Strategies, StrategyName};
 use cogwork_tools::{Tools, function};
 
+mod typed;
 pub mod work;
+pub use typed::typed_answer;
 use work::{FIXED, READERS};
 
 /// The main function of a target: fed by libFuzzer where cargo-fuzz builds it, by files elsewhere.

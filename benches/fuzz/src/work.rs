@@ -11,6 +11,8 @@ use cogwork_read::measure;
 use cogwork_strategies::{Ask, Parameter, ParameterType, Rung, Session, Strategies};
 use cogwork_thinking::FileMemory;
 
+use crate::typed;
+
 /// A reader of text from elsewhere.
 pub struct Reader {
     /// What it reads.
@@ -32,7 +34,7 @@ pub struct Reader {
 pub const FIXED: u64 = 100_000;
 
 /// Every reader of what a model says or a file holds.
-pub const READERS: [Reader; 11] = [
+pub const READERS: [Reader; 12] = [
     Reader {
         name: "replies",
         dictionary: include_str!("../dictionaries/reply.dict"),
@@ -64,6 +66,15 @@ pub const READERS: [Reader; 11] = [
                 drop(ask.read_on(Rung::Schema, text));
             }
         },
+    },
+    Reader {
+        name: "typed answers",
+        dictionary: include_str!("../dictionaries/typed.dict"),
+        beginnings: &["", "{\"name\": \"a\", \"children\": [", "name: a\ntags:\n"],
+        per_byte: 200,
+        // Each value of an object may have to fit several forms.
+        bounded: 80,
+        read: typed::read_each,
     },
     Reader {
         name: "tables in YAML",

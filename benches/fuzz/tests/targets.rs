@@ -26,6 +26,7 @@ fn pieces(dictionary: &'static str) -> impl Strategy<Value = Vec<u8>> {
 
 const REPLY: &str = include_str!("../dictionaries/reply.dict");
 const TABLE: &str = include_str!("../dictionaries/table.dict");
+const TYPED: &str = include_str!("../dictionaries/typed.dict");
 const FLOW: &str = include_str!("../dictionaries/flow.dict");
 
 proptest! {
@@ -39,6 +40,11 @@ proptest! {
     #[test]
     fn stages(data in pieces(TABLE)) {
         cogwork_fuzz::stage_replies(&data);
+    }
+
+    #[test]
+    fn typed_answers(data in pieces(TYPED)) {
+        cogwork_fuzz::typed_answer(&data);
     }
 
     #[test]

@@ -23,11 +23,14 @@ pub(super) fn read(text: &str, line: usize) -> Result<Tree, (usize, String)> {
     }
 
     charge(text.len());
+    // The parser places what is missing at the end on the line after it.
+    let last = line + text.trim_end().matches(['\n', '\r']).count();
+
     let mut builder = Builder::default();
     for event in Parser::new_from_str(text) {
         let (event, span) = event.map_err(|error| {
             let at = line + error.marker().line().saturating_sub(1);
-            (at, error.info().to_owned())
+            (at.min(last), error.info().to_owned())
         })?;
 
         let at = line + line_of(&span).saturating_sub(1);

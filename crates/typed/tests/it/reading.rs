@@ -121,6 +121,7 @@ fn malformed_yaml_is_refused_with_its_place() {
             "customer: Ann\ntags: [new, old\nnote: a\n",
             "customer: &a Ann\nnote: *a\n",
             "customer: Ann\n---\ncustomer: Bob\n",
+            "```json\ncustomer: Ann\n\"note\"",
         ]
         .map(|reply| read::<Order>(reply).unwrap_err())
     );
