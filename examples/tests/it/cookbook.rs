@@ -11,15 +11,22 @@ use std::path::{Path, PathBuf};
 use crate::outputs;
 
 /// The patterns, and the maximum number of lines of their cores.
-const PATTERNS: [(&str, usize); 9] = [
+const PATTERNS: [(&str, usize); 16] = [
+    ("agent", 20),
+    ("agent_with_nodes", 60),
     ("batch", 30),
+    ("chat_with_memory", 70),
     ("human_in_the_middle", 45),
+    ("judge", 50),
     ("majority_vote", 25),
     ("map_reduce", 50),
     ("nested_batch", 60),
     ("parallel_batch", 30),
     ("retrieval", 45),
+    ("stream_to_a_web_client", 30),
     ("supervisor", 50),
+    ("text_to_sql", 60),
+    ("typed_extraction", 24),
     ("workflow", 55),
 ];
 
@@ -95,14 +102,47 @@ fn all_patterns_are_checked() {
     assert_eq!(names, PATTERNS.map(|(name, _)| name));
 }
 
+/// A typed answer takes six lines in addition to the type.
+#[test]
+fn a_typed_answer_is_short() {
+    let source = source("typed_extraction");
+    let (_, call) = source
+        .split_once("\nasync fn read(")
+        .expect("the call is a function");
+    let (body, _) = call.split_once("\n}\n").expect("the function ends");
+
+    let lines = body.lines().count() + 1;
+    assert!(lines <= 6, "{lines} lines");
+}
+
+#[test]
+fn agent() {
+    outputs::check("cookbook/agent.rs");
+}
+
+#[test]
+fn agent_with_nodes() {
+    outputs::check("cookbook/agent_with_nodes.rs");
+}
+
 #[test]
 fn batch() {
     outputs::check("cookbook/batch.rs");
 }
 
 #[test]
+fn chat_with_memory() {
+    outputs::check("cookbook/chat_with_memory.rs");
+}
+
+#[test]
 fn human_in_the_middle() {
     outputs::check("cookbook/human_in_the_middle.rs");
+}
+
+#[test]
+fn judge() {
+    outputs::check("cookbook/judge.rs");
 }
 
 #[test]
@@ -131,8 +171,23 @@ fn retrieval() {
 }
 
 #[test]
+fn stream_to_a_web_client() {
+    outputs::check("cookbook/stream_to_a_web_client.rs");
+}
+
+#[test]
 fn supervisor() {
     outputs::check("cookbook/supervisor.rs");
+}
+
+#[test]
+fn text_to_sql() {
+    outputs::check("cookbook/text_to_sql.rs");
+}
+
+#[test]
+fn typed_extraction() {
+    outputs::check("cookbook/typed_extraction.rs");
 }
 
 #[test]

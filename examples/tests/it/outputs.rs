@@ -306,6 +306,11 @@ fn typed_answer() {
 }
 
 #[test]
+fn send_traces() {
+    check("28_send_traces.rs");
+}
+
+#[test]
 fn tools_in_the_loop() {
     check_session("20_tools_in_the_loop.rs", &[&[], &["yes"], &[], &["no"]]);
 }
