@@ -32,7 +32,7 @@ enum Food {
 }
 
 #[tokio::test]
-#[ignore = "needs a model server"]
+#[ignore = "needs a model server; scripts/check --real-model starts one and runs this"]
 async fn a_small_model_fills_a_struct_ten_times_out_of_ten() {
     let client = OpenAiClient::from_env().unwrap();
     let settings = ChatRequest::default()
