@@ -8,7 +8,9 @@ use std::time::Duration;
 use tokio::sync::oneshot;
 
 use super::failure::Failure;
+use super::waiting::Arrived;
 use crate::boxed::BoxFuture;
+use crate::current::Addresses;
 use crate::events::Watch;
 use crate::failed::Failed;
 use crate::journal::{Attempt, OutcomeProblem, WorkError};
@@ -21,6 +23,7 @@ pub(crate) struct Calls {
     pub(super) watch: Option<Watch>,
     pub(super) run: Arc<str>,
     pub(super) max_outcome: usize,
+    pub(crate) addresses: Addresses,
     state: Mutex<State>,
 }
 
@@ -44,7 +47,7 @@ pub(super) enum Request {
     Wait {
         name: Arc<StepName>,
         question: Question,
-        reply: oneshot::Sender<Option<Vec<u8>>>,
+        reply: oneshot::Sender<Arrived>,
     },
     Failure {
         error: String,
@@ -58,6 +61,7 @@ pub(crate) struct Question {
     pub(crate) why: String,
     pub(crate) within: Option<Duration>,
     pub(crate) accept: fn(&[u8]) -> Result<(), BoxError>,
+    pub(crate) takes_closed: bool,
 }
 
 impl Calls {
@@ -66,12 +70,14 @@ impl Calls {
         watch: Option<Watch>,
         run: Arc<str>,
         max_outcome: usize,
+        addresses: Addresses,
     ) -> Self {
         Self {
             step,
             watch,
             run,
             max_outcome,
+            addresses,
             state: Mutex::new(State {
                 attempt: 1,
                 numbers: HashMap::new(),

@@ -29,7 +29,7 @@ use super::calls::{Calls, Question, Request, Requested, Stopped};
 use super::failure::Failure;
 use super::journaled::Journaled;
 use super::named_step::NamedStep;
-use super::waiting;
+use super::waiting::{self, Arrived};
 use crate::boxed::BoxFuture;
 use crate::current::{self, Current};
 use crate::failed::Failed;
@@ -37,7 +37,7 @@ use crate::journal::{
     Attempt, Awaited, CallError, OutcomeProblem, OutcomeProblemKind, StepProblem, Work, WorkError,
     decode, encode,
 };
-use crate::{BoxError, Node, Paused, Phase, StepName};
+use crate::{BoxError, Node, Paused, Phase, Received, StepName};
 
 /// The maximum length of a recorded error, in characters.
 const MAX_ERROR: usize = 10_000;
@@ -60,6 +60,7 @@ pub(crate) async fn exec<S, N: Node<S>>(
         step.attached.watch.clone(),
         Arc::clone(&journal.run),
         journal.max_outcome,
+        step.attached.addresses.clone(),
     ));
     calls.skip_failed_attempts(journal).await?;
 
@@ -242,7 +243,7 @@ enum Served {
 /// A wait whose event hasn't arrived.
 struct Pause {
     paused: Box<Paused>,
-    reply: oneshot::Sender<Option<Vec<u8>>>,
+    reply: oneshot::Sender<Arrived>,
 }
 
 impl<'a> Serving<'a> {
@@ -383,11 +384,12 @@ async fn serve(
                 why: &question.why,
                 within: question.within,
                 accept: &question.accept,
+                takes_closed: question.takes_closed,
             };
 
             match waiting::wait(&**journal, &name, awaited).await {
-                Ok(answer) => {
-                    let _ = reply.send(answer);
+                Ok(arrived) => {
+                    let _ = reply.send(arrived);
                 }
                 Err(Failure::Paused(paused)) => {
                     return Ok(Served::Paused(Pause { paused, reply }));
@@ -516,8 +518,11 @@ where
     })
 }
 
-/// Waits inside `exec` for an event. Returns `None` if the wait timed out.
-pub(crate) async fn wait<T: DeserializeOwned>(calls: Arc<Calls>, question: Question) -> Option<T> {
+/// Waits inside `exec` for an event.
+pub(crate) async fn wait<T: DeserializeOwned>(
+    calls: Arc<Calls>,
+    question: Question,
+) -> Received<T> {
     let name = calls.next_name(calls.unscoped(&question.event));
     let (reply, replied) = oneshot::channel();
     calls.request(Request::Wait {
@@ -526,9 +531,14 @@ pub(crate) async fn wait<T: DeserializeOwned>(calls: Arc<Calls>, question: Quest
         reply,
     });
 
-    let answer = received(replied).await?;
+    let answer = match received(replied).await {
+        Arrived::Answer(answer) => answer,
+        Arrived::TimedOut => return Received::TimedOut,
+        Arrived::Closed => return Received::Closed,
+    };
+
     match read(&answer) {
-        Ok(answer) => Some(answer),
+        Ok(answer) => Received::Message(answer),
         Err(failure) => calls.stopped_by(Stopped::Run(failure)).await,
     }
 }
@@ -563,6 +573,7 @@ impl Calls {
             name,
             watch: self.watch.clone(),
             run: Some(Arc::clone(&self.run)),
+            addresses: self.addresses.clone(),
         };
 
         current.during(work).await

@@ -32,16 +32,16 @@ impl<'a> Here<'a> {
     pub(crate) fn on_record(self, what: &'static str) -> Result<OnRecord<'a>, Failure> {
         let found = self.step.and_then(|named| {
             let step = &named.name;
-            match (&named.attached.journal, &named.attached.mailbox) {
+            match (&named.attached.journal, &named.attached.answers) {
                 (Some(journal), _) => Some(OnRecord {
                     step,
                     journal: &**journal,
                 }),
-                // Everything inside a visit starts over after a pause, and a mailbox keeps no
+                // Everything inside a visit starts over after a pause, and `answers` keeps no
                 // outcomes.
-                (None, Some(mailbox)) if !named.inside => Some(OnRecord {
+                (None, Some(answers)) if !named.inside => Some(OnRecord {
                     step,
-                    journal: mailbox.as_ref(),
+                    journal: answers.as_ref(),
                 }),
                 _ => None,
             }

@@ -7,7 +7,7 @@ use tokio::time::Instant;
 use super::calls::Calls;
 use super::cursor::Cursor;
 use super::journaled::Journaled;
-use crate::current::{self, Current};
+use crate::current::{self, Addresses, Current};
 use crate::error::{Kind, RunError};
 use crate::events::Watch;
 use crate::journal::{MemoryJournal, Progress};
@@ -21,7 +21,8 @@ pub(crate) struct Attached<'j> {
     pub(crate) watch: Option<Watch>,
     pub(crate) journal: Option<Journaled<'j>>,
     /// Stores answers for a run without a journal.
-    pub(crate) mailbox: Option<Arc<MemoryJournal>>,
+    pub(crate) answers: Option<Arc<MemoryJournal>>,
+    pub(crate) addresses: Addresses,
     /// The `tracing` span of the run, if a subscriber wants it.
     pub(crate) span: Option<RunSpan>,
 }
@@ -124,6 +125,7 @@ impl<'j> NamedStep<'j> {
             name: Arc::clone(&self.name),
             watch: self.attached.watch.clone(),
             run: self.journal().map(|journal| Arc::clone(&journal.run)),
+            addresses: self.attached.addresses.clone(),
         };
 
         let done = current.during(work).await;
@@ -180,8 +182,8 @@ impl<'j> NamedStep<'j> {
             return Ok(());
         }
 
-        if let Some(mailbox) = &self.attached.mailbox {
-            mailbox.forget_steps();
+        if let Some(answers) = &self.attached.answers {
+            answers.forget_steps();
         }
 
         let Some(journal) = self.journal() else {

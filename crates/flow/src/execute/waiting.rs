@@ -22,22 +22,30 @@ pub(crate) fn accept<T: DeserializeOwned>(answer: &[u8]) -> Result<(), BoxError>
     }
 }
 
-/// Returns the answer to an event, or `None` if the wait timed out. If the event hasn't arrived
-/// yet, the failure is a pause.
+/// The end of a wait.
+pub(crate) enum Arrived {
+    Answer(Vec<u8>),
+    TimedOut,
+    Closed,
+}
+
+/// Returns how a wait for an event ended. If the event hasn't arrived yet, the failure is a pause.
 pub(crate) async fn wait(
     journal: &(dyn Journal + '_),
     step: &Arc<StepName>,
     awaited: Awaited<'_>,
-) -> Result<Option<Vec<u8>>, Failure> {
+) -> Result<Arrived, Failure> {
     match journal.wait(step, awaited).await {
-        Ok(Waited::Answered(answer)) => Ok(Some(answer)),
-        Ok(Waited::TimedOut) => Ok(None),
+        Ok(Waited::Answered(answer)) => Ok(Arrived::Answer(answer)),
+        Ok(Waited::TimedOut) => Ok(Arrived::TimedOut),
+        Ok(Waited::Closed) => Ok(Arrived::Closed),
         Ok(Waited::Pending { until }) => Err(Failure::Paused(Box::new(Paused {
             step: StepName::clone(step),
             event: awaited.event.to_owned(),
             why: awaited.why.to_owned(),
             until,
             also: Vec::new(),
+            takes_closed: awaited.takes_closed,
         }))),
         Err(error) if error.is::<UnreadableAnswer>() => {
             let problem = format!("the event `{}`: {error}", Name(awaited.event));

@@ -6,11 +6,11 @@ use std::time::Duration;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::current;
 use crate::execute::calls::Question;
 use crate::execute::composite;
 use crate::execute::waiting::accept;
 use crate::journal::{CallError, CannotWait};
+use crate::{Received, current};
 
 /// Makes a call inside the `exec` of a [composite](crate::Node::is_composite) node, and records its
 /// outcome before returning it. If the run is resumed and the outcome is recorded, it is returned
@@ -185,21 +185,41 @@ pub async fn wait_for<T: DeserializeOwned>(
     reason: &str,
     timeout: Option<Duration>,
 ) -> Result<Option<T>, CannotWait> {
-    let Some(calls) = current::composite() else {
-        return Err(if current::is_recorded() {
-            CannotWait::NotComposite
-        } else {
-            CannotWait::NoJournal
-        });
-    };
-
     let question = Question {
         event: event.to_owned(),
         why: reason.to_owned(),
         within: timeout,
         accept: accept::<T>,
+        takes_closed: false,
     };
-    Ok(composite::wait(calls, question).await)
+
+    Ok(match wait(question).await? {
+        Received::Message(answer) => Some(answer),
+        Received::TimedOut | Received::Closed => None,
+    })
+}
+
+/// Waits for a message of a channel.
+pub(crate) async fn receive<M: DeserializeOwned>(
+    channel: &str,
+    timeout: Option<Duration>,
+) -> Result<Received<M>, CannotWait> {
+    wait(Question {
+        event: channel.to_owned(),
+        why: String::new(),
+        within: timeout,
+        accept: accept::<M>,
+        takes_closed: true,
+    })
+    .await
+}
+
+async fn wait<T: DeserializeOwned>(question: Question) -> Result<Received<T>, CannotWait> {
+    match current::composite() {
+        Some(calls) => Ok(composite::wait(calls, question).await),
+        None if current::is_recorded() => Err(CannotWait::NotComposite),
+        None => Err(CannotWait::NoJournal),
+    }
 }
 
 /// Returns the name with the current composite step and attempt appended, as in

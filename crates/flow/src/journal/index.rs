@@ -2,7 +2,8 @@
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 
-use super::{Entry, Json, Snapshot, StateDigest, StepError};
+use super::senders::Senders;
+use super::{Entry, Json, Origin, Snapshot, StateDigest, StepError};
 
 /// The maximum number of unused answers to an event.
 const MAX_ANSWERS: usize = 1_000;
@@ -15,7 +16,8 @@ pub(super) struct Index {
     pub(super) moments: HashMap<String, String>,
     /// The events of the steps that wait.
     waiting: BTreeMap<String, String>,
-    answers: HashMap<String, VecDeque<Json>>,
+    answers: HashMap<String, VecDeque<Unused>>,
+    senders: Senders,
     /// The number of unused answers to all events.
     kept: u64,
     /// The number of entries since the snapshot and the answers kept with it.
@@ -44,6 +46,29 @@ pub(super) enum What {
     Waiting { until: Option<u64> },
     Answered { answer: Json },
     TimedOut,
+    Closed,
+}
+
+/// An answer that no step has used yet.
+#[derive(Clone)]
+pub(super) enum Unused {
+    Answer(Json),
+    Message { answer: Json, from: Origin },
+    Closed,
+}
+
+impl Unused {
+    fn into_entry(self, event: String) -> Entry {
+        match self {
+            Self::Answer(answer) => Entry::Answer { event, answer },
+            Self::Message { answer, from } => Entry::Message {
+                event,
+                answer,
+                from,
+            },
+            Self::Closed => Entry::Closed { event },
+        }
+    }
 }
 
 impl Index {
@@ -71,9 +96,13 @@ impl Index {
             {
                 Err(format!("the step `{step}` is already recorded"))
             }
-            Entry::Answer { event, .. } if answers(event) >= MAX_ANSWERS => Err(format!(
-                "there already are {MAX_ANSWERS} unused answers to `{event}`"
-            )),
+            Entry::Answer { event, .. } | Entry::Message { event, .. }
+                if answers(event) >= MAX_ANSWERS =>
+            {
+                Err(format!(
+                    "there already are {MAX_ANSWERS} unused answers to `{event}`"
+                ))
+            }
             Entry::Taken { step, event } => waits(step).and_then(|()| answered(event)),
             Entry::Refused { event, .. } => answered(event),
             Entry::TimedOut { step } => waits(step),
@@ -119,7 +148,7 @@ impl Index {
         match self.steps.get(step)?.what {
             What::Sleep { until } => Some(until),
             What::Waiting { until } => until,
-            What::Outcome(_) | What::Answered { .. } | What::TimedOut => None,
+            What::Outcome(_) | What::Answered { .. } | What::TimedOut | What::Closed => None,
         }
     }
 
@@ -146,14 +175,29 @@ impl Index {
                 self.waiting.insert(step.clone(), event);
                 self.know(step, What::Waiting { until }, line);
             }
-            Entry::Answer { event, answer } => {
-                self.kept = self.kept.saturating_add(1);
-                self.answers.entry(event).or_default().push_back(answer);
+            Entry::Answer { event, answer } => self.keep(event, Unused::Answer(answer)),
+            Entry::Message {
+                event,
+                answer,
+                from,
+            } => {
+                self.senders.add(&from, line);
+                self.keep(event, Unused::Message { answer, from });
+            }
+            Entry::Closed { event } => self.keep(event, Unused::Closed),
+            Entry::Received { from } => {
+                for origin in &from {
+                    self.senders.add(origin, line);
+                }
             }
             Entry::Taken { step, event } => {
                 self.waiting.remove(&step);
-                if let Some(answer) = self.take(&event) {
-                    self.know(step, What::Answered { answer }, line);
+                match self.take(&event) {
+                    Some(Unused::Answer(answer) | Unused::Message { answer, .. }) => {
+                        self.know(step, What::Answered { answer }, line);
+                    }
+                    Some(Unused::Closed) => self.know(step, What::Closed, line),
+                    None => {}
                 }
             }
             Entry::Refused { event, .. } => drop(self.take(&event)),
@@ -204,7 +248,7 @@ impl Index {
         match &mut known.what {
             What::Sleep { until } => *until = sooner,
             What::Waiting { until } => *until = Some(sooner),
-            What::Outcome(_) | What::Answered { .. } | What::TimedOut => {}
+            What::Outcome(_) | What::Answered { .. } | What::TimedOut | What::Closed => {}
         }
     }
 
@@ -225,11 +269,26 @@ impl Index {
     }
 
     /// Returns the oldest unused answer to an event.
-    pub(super) fn next_answer(&self, event: &str) -> Option<Json> {
+    pub(super) fn next_answer(&self, event: &str) -> Option<Unused> {
         self.answers.get(event)?.front().cloned()
     }
 
-    fn take(&mut self, event: &str) -> Option<Json> {
+    /// Returns the number of unused answers to an event.
+    pub(super) fn unused_answers(&self, event: &str) -> usize {
+        self.answers.get(event).map_or(0, VecDeque::len)
+    }
+
+    /// Returns the number of the line with a message that was received before.
+    pub(super) fn line_of_message(&self, from: &Origin) -> Option<u64> {
+        self.senders.line_of(from)
+    }
+
+    fn keep(&mut self, event: String, unused: Unused) {
+        self.kept = self.kept.saturating_add(1);
+        self.answers.entry(event).or_default().push_back(unused);
+    }
+
+    fn take(&mut self, event: &str) -> Option<Unused> {
         let answer = self.answers.get_mut(event)?.pop_front()?;
         self.kept = self.kept.saturating_sub(1);
         Some(answer)
@@ -260,14 +319,15 @@ impl Index {
 
     /// Replaces all entries with a snapshot. Returns the entries of the new record.
     pub(super) fn fold(&mut self, snapshot: Snapshot) -> Vec<Entry> {
+        let from = self.senders.origins();
+        let received = (!from.is_empty()).then_some(Entry::Received { from });
         let kept = self.answers.iter().flat_map(|(event, answers)| {
-            answers.iter().map(|answer| Entry::Answer {
-                event: event.clone(),
-                answer: answer.clone(),
-            })
+            let answers = answers.iter().cloned();
+            answers.map(|unused| unused.into_entry(event.clone()))
         });
 
         let entries: Vec<_> = std::iter::once(Entry::Snapshot(snapshot))
+            .chain(received)
             .chain(kept)
             .collect();
 

@@ -13,6 +13,9 @@ pub struct Awaited<'a> {
     /// The maximum time to wait, counted from the first call. Since the clock may have been set
     /// back in between, it is also the maximum from now.
     pub within: Option<Duration>,
+    /// Whether the step waits for a [channel](crate::Channel), and so continues if all senders are
+    /// gone.
+    pub takes_closed: bool,
     pub(crate) accept: &'a (dyn Fn(&[u8]) -> Result<(), BoxError> + Sync),
 }
 
@@ -34,6 +37,8 @@ pub enum Waited {
     Answered(Vec<u8>),
     /// The wait timed out.
     TimedOut,
+    /// All senders of the channel are gone. Only for steps that [take](Awaited::takes_closed) it.
+    Closed,
     /// The event hasn't arrived yet. The run pauses.
     Pending {
         /// When the wait times out; `None` if it never does.

@@ -55,9 +55,9 @@ impl<'f, S> Run<'f, S> {
     /// events.
     fn keeper_of_answers(&self) -> Option<&(dyn Journal + 'f)> {
         let attached = self.context.attached.as_deref()?;
-        match (&attached.journal, &attached.mailbox) {
+        match (&attached.journal, &attached.answers) {
             (Some(journal), _) => Some(&**journal),
-            (None, Some(mailbox)) => Some(mailbox.as_ref()),
+            (None, Some(answers)) => Some(answers.as_ref()),
             (None, None) => None,
         }
     }

@@ -1,6 +1,8 @@
 mod deliver;
 mod ended;
+mod ends;
 mod extra;
+mod mailboxes;
 mod reporting;
 mod settings;
 mod stream;
@@ -23,6 +25,7 @@ use crate::execute::walk::{Distance, Walk};
 use crate::journal::MemoryJournal;
 use crate::{Action, RunError};
 use extra::Extra;
+use mailboxes::Mailboxes;
 
 /// A run of a flow: a cursor over the checked graph.
 ///
@@ -63,6 +66,7 @@ pub struct Run<'f, S> {
     stop: Option<Box<Stop>>,
     /// Boxed, since few runs have any of it.
     extra: Option<Box<Extra<S>>>,
+    mailboxes: Option<Box<Mailboxes<'f>>>,
 }
 
 impl<'f, S> Run<'f, S> {
@@ -72,9 +76,9 @@ impl<'f, S> Run<'f, S> {
     pub(crate) fn new(graph: &'f Graph<S>) -> Self {
         let mut attached = None;
         if graph.wiring.waits {
-            let mailbox = Some(Arc::new(MemoryJournal::new("")));
+            let answers = Some(Arc::new(MemoryJournal::new("")));
             attached = Some(Box::new(Attached {
-                mailbox,
+                answers,
                 ..Attached::default()
             }));
         }
@@ -88,6 +92,7 @@ impl<'f, S> Run<'f, S> {
             },
             stop: None,
             extra: None,
+            mailboxes: None,
         }
     }
 
@@ -163,8 +168,15 @@ impl<'f, S> Run<'f, S> {
             };
             let action = match walked {
                 Ok(action) => action,
-                Err(error) => return Err(Box::pin(self.stopped(error)).await),
+                Err(error) => {
+                    Box::pin(self.wake_up(error)).await?;
+                    continue;
+                }
             };
+
+            if self.cursor.place().is_none() {
+                self.drop_ends();
+            }
 
             if let Some(folding) = folding
                 && self.cursor.place().is_some()
@@ -187,12 +199,14 @@ impl<'f, S> Run<'f, S> {
 
     /// Walks unless the run is stopped from outside.
     async fn walk_on(&mut self, state: &mut S, distance: Distance) -> Result<Action, RunError> {
+        let keeper = self.mailboxes.as_ref().map(|_| self.keeper());
         let walked = {
             let Self {
                 graph,
                 cursor,
                 context,
                 stop,
+                mailboxes,
                 ..
             } = &mut *self;
 
@@ -205,7 +219,14 @@ impl<'f, S> Run<'f, S> {
                 distance,
             };
 
-            unless_stopped(stop.as_deref(), pin!(walk.run())).await
+            match mailboxes.as_deref_mut().zip(keeper) {
+                None => unless_stopped(stop.as_deref(), pin!(walk.run())).await,
+                Some((mailboxes, keeper)) => {
+                    let mut walk = Box::pin(walk.run());
+                    let walk = Box::pin(mailboxes.during(&keeper, walk.as_mut()));
+                    unless_stopped(stop.as_deref(), pin!(walk)).await
+                }
+            }
         };
 
         walked.unwrap_or_else(|stopped| match self.cursor.ended() {

@@ -1,6 +1,6 @@
 //! Nodes whose calls are recorded one by one.
 
-mod crashes;
+pub(crate) mod crashes;
 mod events;
 mod failures;
 mod places;

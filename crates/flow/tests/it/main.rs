@@ -6,6 +6,12 @@ mod lines;
 
 mod batches;
 mod cancelling;
+#[expect(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    reason = "helpers of tests may, as the tests do"
+)]
+mod channels;
 mod clock;
 mod closures;
 #[expect(

@@ -8,7 +8,7 @@ use super::{Made, add_one, composite, flow, outcomes, run};
 use crate::lines::Lines;
 
 /// Polls so many times, and drops the future. Returns its output if it was ready by then.
-pub(super) async fn dropped_after<T>(polls: usize, running: impl Future<Output = T>) -> Option<T> {
+pub(crate) async fn dropped_after<T>(polls: usize, running: impl Future<Output = T>) -> Option<T> {
     let mut running = std::pin::pin!(running);
     let mut left = polls;
     std::future::poll_fn(|context| {
