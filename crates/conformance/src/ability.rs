@@ -29,6 +29,8 @@ pub enum Ability {
     Snapshots,
     /// A run is refused if it is resumed with a state that isn't the recorded one.
     StateCheck,
+    /// The journal of a run keeps messages from other runs.
+    Messages,
 }
 
 impl fmt::Display for Ability {
@@ -46,6 +48,7 @@ impl fmt::Display for Ability {
             Self::TornWrites => "torn writes in tests",
             Self::Snapshots => "snapshots",
             Self::StateCheck => "a check of the state",
+            Self::Messages => "messages between runs",
         })
     }
 }

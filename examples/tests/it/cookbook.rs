@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use crate::outputs;
 
 /// The patterns, and the maximum number of lines of their cores.
-const PATTERNS: [(&str, usize); 16] = [
+const PATTERNS: [(&str, usize); 18] = [
     ("agent", 20),
     ("agent_with_nodes", 60),
     ("batch", 30),
@@ -27,6 +27,8 @@ const PATTERNS: [(&str, usize); 16] = [
     ("supervisor", 50),
     ("text_to_sql", 60),
     ("typed_extraction", 24),
+    ("two_agents", 55),
+    ("workers", 90),
     ("workflow", 55),
 ];
 
@@ -188,6 +190,16 @@ fn text_to_sql() {
 #[test]
 fn typed_extraction() {
     outputs::check("cookbook/typed_extraction.rs");
+}
+
+#[test]
+fn two_agents() {
+    outputs::check("cookbook/two_agents.rs");
+}
+
+#[test]
+fn workers() {
+    outputs::check("cookbook/workers.rs");
 }
 
 #[test]

@@ -307,7 +307,7 @@ fn typed_answer() {
 
 #[test]
 fn send_traces() {
-    check("28_send_traces.rs");
+    check("27_send_traces.rs");
 }
 
 #[test]

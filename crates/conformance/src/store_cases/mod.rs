@@ -5,6 +5,7 @@ mod changes;
 mod fences;
 mod folding;
 mod listing;
+mod messages;
 mod opening;
 mod opens;
 mod removal;
@@ -106,6 +107,13 @@ cases! {
     a_run_with_snapshots_may_be_dropped_anywhere needs Snapshots DropAnywhere => folding::anywhere;
     /// A snapshot keeps unused answers and the input.
     a_snapshot_keeps_answers_and_the_input needs Snapshots => folding::keeps;
+
+    /// A message that is sent again, before or after it was used, is used once.
+    a_message_that_is_sent_again_is_used_once needs Messages => messages::sent_again;
+    /// A snapshot keeps which messages arrived.
+    a_snapshot_keeps_which_messages_arrived needs Messages Snapshots => messages::folded;
+    /// A message is on record once it was stored.
+    a_stored_message_survives_a_crash needs Messages => messages::stored;
 
     /// An input above the limit is refused, and leaves no run.
     an_input_above_the_limit_is_refused needs SizeLimit => sizes::input;

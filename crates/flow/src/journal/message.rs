@@ -21,7 +21,6 @@ pub enum Message {
 /// The step that sent a message.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-#[non_exhaustive]
 pub struct Origin {
     /// The id of the run.
     pub run: String,

@@ -44,6 +44,7 @@ mod restarting;
 #[cfg(feature = "postgres")]
 mod server;
 mod shown;
+mod talking;
 mod times;
 #[cfg(all(feature = "postgres-tls", unix))]
 mod tls;
