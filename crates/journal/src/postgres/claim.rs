@@ -8,6 +8,7 @@ use super::database::{Database, Statements};
 use super::failure::Failure;
 use super::protocol::Held;
 use super::protocol::statements::{CLAIM, CLAIM_LIMITED, NEXT_DUE, WAKE_DUE};
+use super::write::RowState;
 use crate::StoreError;
 
 /// The runs that a worker can take.
@@ -25,6 +26,7 @@ pub(super) struct Claimed {
     pub(super) run_id: String,
     pub(super) flow: String,
     pub(super) held: Held,
+    pub(super) row: RowState,
     pub(super) lines: i64,
     pub(super) answers: i64,
     pub(super) now: i64,
@@ -38,6 +40,10 @@ impl Claimed {
             held: Held {
                 key: row.get("key"),
                 fence: row.get("fence"),
+            },
+            row: RowState {
+                version: row.get("version"),
+                has_failures: row.get("has_failures"),
             },
             lines: row.get("lines"),
             answers: row.get("answers"),

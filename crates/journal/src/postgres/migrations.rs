@@ -9,7 +9,10 @@ use crate::error::Kind;
 
 /// The statements that lead from one version of the tables to the next. `@.` is replaced with the
 /// name of the schema and a dot. A migration that was released must not be changed.
-const MIGRATIONS: &[&str] = &[include_str!("migrations/1.sql")];
+const MIGRATIONS: &[&str] = &[
+    include_str!("migrations/1.sql"),
+    include_str!("migrations/2.sql"),
+];
 
 /// The version of the tables after all migrations.
 pub(super) const VERSION: i32 = MIGRATIONS.len() as i32;

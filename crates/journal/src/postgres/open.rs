@@ -8,10 +8,9 @@ use cogwork_flow::journal::Journal as _;
 use tokio::runtime::Handle;
 use tokio::time::Instant;
 
-use super::database::Lease;
 use super::protocol::{Held, Verdict};
 use super::run::{Found, FoundRow, Run, Taken, shape_hash};
-use super::write::{Change, Writer};
+use super::write::{Change, RowState, Writer};
 use crate::behind::Edit;
 use crate::error::Kind;
 use crate::header::Header;
@@ -148,6 +147,7 @@ impl Run {
             run: self.clone(),
             rows,
             lease,
+            row: RowState::default(),
         };
         self.journal(header, Vec::new(), writer, now).map(Some)
     }
@@ -159,7 +159,7 @@ impl Run {
         wanted: Wanted,
     ) -> Result<RunJournal, StoreError> {
         let lease = taken.lease.watch();
-        let (record, rows) = match self.prepare(&taken, wanted).await {
+        let Prepared { record, rows, row } = match self.prepare(&taken, wanted).await {
             Ok(prepared) => prepared,
             Err(error) => {
                 lease.set_verdict(of_opening(&error));
@@ -171,6 +171,7 @@ impl Run {
             run: self.clone(),
             rows,
             lease: taken.lease,
+            row,
         };
         let unreadable = "an entry cannot follow the entries before it";
         lease.set_verdict(Verdict::Failed(unreadable.to_owned()));
@@ -194,30 +195,42 @@ impl Run {
     }
 
     /// Reads a run, and brings its record up to date.
-    async fn prepare(&self, taken: &Taken, wanted: Wanted) -> Result<(Record, Rows), StoreError> {
-        let lease = &taken.lease;
-        let mut record = self.read(lease.held.key, taken.lines, &wanted).await?;
+    async fn prepare(&self, taken: &Taken, wanted: Wanted) -> Result<Prepared, StoreError> {
+        let held = taken.lease.held;
+        let mut record = self.read(held.key, taken.lines, &wanted).await?;
         let is_changed = wanted.change(&mut record.header);
-        let mut rows = Rows::resume(self.place.clone(), &record);
+        let rows = Rows::resume(self.place.clone(), &record);
+        let mut prepared = Prepared {
+            record,
+            rows,
+            row: taken.row,
+        };
 
         if is_changed {
+            let Prepared { record, rows, row } = &mut prepared;
             self.sound(&record.entries)?;
+            let edit = Edit::replace(record.entries.clone());
             let change = Change {
                 shape: Some(shape_hash(&record.header.shape)),
                 is_progress: true,
-                ..Change::of(lease, rows.change(Edit::replace(record.entries.clone()))?)
+                ..Change::of(held, *row, rows.change(edit)?)
             };
-            self.write(&change).await?;
+            prepared.row = self.write(&change).await?;
         }
 
         if taken.answers > 0 {
-            record.entries = self
-                .record_answers(&mut rows, record.entries, lease)
-                .await?;
+            prepared = self.record_answers(prepared, held).await?;
         }
 
-        Ok((record, rows))
+        Ok(prepared)
     }
+}
+
+/// A run that was read, with a record that is up to date.
+struct Prepared {
+    record: Record,
+    rows: Rows,
+    row: RowState,
 }
 
 /// Returns the time in a row.
@@ -327,14 +340,14 @@ impl Run {
         record.header.check_event(&self.place.database, event)
     }
 
-    /// Records the answers that arrived while somebody worked on the run. Returns all entries.
+    /// Records the answers that arrived while somebody worked on the run.
     async fn record_answers(
         &self,
-        rows: &mut Rows,
-        entries: Vec<Line>,
-        lease: &Lease,
-    ) -> Result<Vec<Line>, StoreError> {
-        let pending = self.pending_answers(lease.held.key).await?;
+        mut prepared: Prepared,
+        held: Held,
+    ) -> Result<Prepared, StoreError> {
+        let entries = &prepared.record.entries;
+        let pending = self.pending_answers(held.key).await?;
         let new = pending.iter().map(|answer| Line {
             entry: answer.entry.clone(),
             at: None,
@@ -344,8 +357,8 @@ impl Run {
 
         // There are too many to record. They stay where they are until some were used.
         if self.sound(&all).is_err() {
-            self.sound(&entries)?;
-            return Ok(entries);
+            self.sound(entries)?;
+            return Ok(prepared);
         }
 
         let edit = Edit {
@@ -354,9 +367,10 @@ impl Run {
         };
         let change = Change {
             answers: pending.iter().map(|answer| answer.number).collect(),
-            ..Change::of(lease, rows.change(edit)?)
+            ..Change::of(held, prepared.row, prepared.rows.change(edit)?)
         };
-        self.write(&change).await?;
-        Ok(all)
+        prepared.row = self.write(&change).await?;
+        prepared.record.entries = all;
+        Ok(prepared)
     }
 }

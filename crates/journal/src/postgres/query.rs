@@ -63,9 +63,12 @@ impl Sql {
     }
 }
 
-pub(super) const COLUMNS: &str = "key, id, flow, started, lines, status, error, action, steps,
-    (SELECT (extract(epoch FROM at) * 1000)::bigint FROM @.lines WHERE run = key AND number = runs.lines)
-        AS updated";
+/// What is listed of a run. The row of the run doesn't contain how many lines there are while somebody
+/// works on it.
+pub(super) const COLUMNS: &str = "key, id, flow, started, status, error, action, steps,
+    (SELECT max(number) FROM @.lines WHERE run = key) AS lines,
+    (SELECT (extract(epoch FROM at) * 1000)::bigint FROM @.lines
+     WHERE run = key ORDER BY number DESC LIMIT 1) AS updated";
 
 impl Database {
     pub(super) async fn find_all(&self, query: &RunQuery) -> Result<Vec<RunSummary>, StoreError> {
@@ -118,14 +121,16 @@ fn wait(row: &Row) -> WaitSummary {
 }
 
 fn summary(row: &Row) -> RunSummary {
-    let lines: i64 = row.get("lines");
+    let lines: Option<i64> = row.get("lines");
     let updated: Option<i64> = row.get("updated");
     RunSummary {
         run_id: row.get("id"),
         flow: row.get("flow"),
         started: time(row.get("started")).unwrap_or(UNIX_EPOCH),
         updated: updated.and_then(time),
-        entries: u64::try_from(lines).unwrap_or_default().saturating_sub(1),
+        entries: u64::try_from(lines.unwrap_or_default())
+            .unwrap_or_default()
+            .saturating_sub(1),
         status: status(
             row.get("status"),
             row.get("error"),

@@ -14,6 +14,7 @@ use super::database::{Database, Lease};
 use super::enqueue::Enqueue;
 use super::failure::Failure;
 use super::protocol::statements::TAKE;
+use super::write::RowState;
 use crate::error::Kind;
 use crate::header::Header;
 use crate::keep::Wanted;
@@ -45,8 +46,10 @@ pub(super) struct FoundRow {
 /// A run that was taken, so that nobody else can write it.
 pub(super) struct Taken {
     pub(super) lease: Lease,
+    pub(super) row: RowState,
     /// Milliseconds since 1970.
     pub(super) now: i64,
+    /// How many lines there were at least. Appending lines doesn't update it.
     pub(super) lines: i64,
     /// How many answers arrived while somebody worked on the run.
     pub(super) answers: i64,
@@ -186,13 +189,14 @@ impl Run {
         let claimed = rows.first().map(Claimed::of);
         Ok(claimed.map(|claimed| Taken {
             lease: self.database.leases.keep(&self.database, claimed.held),
+            row: claimed.row,
             lines: claimed.lines,
             answers: claimed.answers,
             now: claimed.now,
         }))
     }
 
-    /// Reads the lines of a run that was taken.
+    /// Reads the lines of a run that was taken, of which there must be as many as this at least.
     pub(super) async fn read(
         &self,
         key: i64,
@@ -217,7 +221,7 @@ impl Run {
             read.add(row.get(0), line.map(str::as_bytes), written_at(row))?;
         }
 
-        let record = read.finish(lines)?;
+        let record = read.finish(lines.max(count(rows.len())))?;
         record.ok_or_else(|| StoreError::missing(&self.place.run_id, &self.place.database))
     }
 

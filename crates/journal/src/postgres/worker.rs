@@ -335,6 +335,7 @@ impl AtWork {
             run_id,
             flow,
             held,
+            row,
             lines,
             answers,
             now,
@@ -342,6 +343,7 @@ impl AtWork {
         let lease = database.leases.keep(database, held);
         let taken = Taken {
             lease,
+            row,
             now,
             lines,
             answers,

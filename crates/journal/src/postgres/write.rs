@@ -2,10 +2,12 @@
 
 use async_trait::async_trait;
 use deadpool_postgres::{Object, Transaction};
+use tokio_postgres::error::SqlState;
+use tokio_postgres::types::ToSql;
 
 use super::database::{Database, Lease, Statements};
 use super::failure::Failure;
-use super::protocol::statements::{APPEND, WRITTEN};
+use super::protocol::statements::{APPEND, CHANGE, WRITTEN};
 use super::protocol::{self, Held, WriteError, Written};
 use super::run::Run;
 use crate::StoreError;
@@ -19,11 +21,22 @@ pub(super) struct Writer {
     pub(super) run: Run,
     pub(super) rows: Rows,
     pub(super) lease: Lease,
+    pub(super) row: RowState,
+}
+
+/// What a process that works on a run knows of its row, since nobody else changes that meanwhile.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct RowState {
+    /// How often the run was changed other than by appending lines.
+    pub(super) version: i64,
+    /// Whether failures are counted, which the next outcome sets to 0.
+    pub(super) has_failures: bool,
 }
 
 /// A change of the rows of a run.
 pub(super) struct Change {
     pub(super) held: Held,
+    pub(super) row: RowState,
     pub(super) rows: RowChange,
     pub(super) is_progress: bool,
     /// The hash of the flow, if it changes.
@@ -41,21 +54,24 @@ impl WriteAsync for Writer {
 
         let change = Change {
             is_progress,
-            ..Change::of(&self.lease, rows)
+            ..Change::of(self.lease.held, self.row, rows)
         };
-        self.run.write(&change).await
+        self.row = self.run.write(&change).await?;
+        Ok(())
     }
 }
 
 impl Run {
-    /// Writes a change. While the server is gone, this is repeated for as long as the store is
-    /// patient.
-    pub(super) async fn write(&self, change: &Change) -> Result<(), StoreError> {
+    /// Writes a change, and returns the state of the row after it. While the server is gone, this
+    /// is repeated for as long as the store is patient.
+    pub(super) async fn write(&self, change: &Change) -> Result<RowState, StoreError> {
         let written = protocol::write(&*self.database, change).await;
         written.map_err(|error| match error {
             WriteError::Refused => self.place.gone(),
             WriteError::Failed(failure) => self.database.failed("cannot be written", failure),
-        })
+        })?;
+
+        Ok(change.row_after())
     }
 }
 
@@ -71,45 +87,39 @@ impl Database {
 
     /// Appends lines with one statement, which also checks the fence.
     async fn append(&self, change: &Change) -> Result<Written, Failure> {
-        let RowChange {
-            before, all, lines, ..
-        } = &change.rows;
-        let appended = self
-            .query(
-                APPEND,
-                &[
-                    &change.held.key,
-                    &change.held.fence,
-                    before,
-                    all,
-                    &change.is_progress,
-                    lines,
-                ],
-            )
-            .await;
+        let Change {
+            held: Held { key, fence },
+            row: RowState { version, .. },
+            rows: RowChange { before, lines, .. },
+            ..
+        } = change;
 
-        Ok(Written::if_any(appended?.len()))
+        let sql = self.sql(APPEND);
+        let values: [&(dyn ToSql + Sync); 5] = [key, fence, version, before, lines];
+        let append = Append {
+            sql,
+            values: &values,
+        };
+        self.run(&append).await
     }
 
     /// Returns whether the change is already in the database.
     pub(super) async fn has_written(&self, change: &Change) -> Result<bool, Failure> {
         let Held { key, fence } = change.held;
-        let found = self.query(WRITTEN, &[&key, &fence, &change.rows.all]).await;
+        let RowState { version, .. } = change.row_after();
+        let found = self
+            .query(WRITTEN, &[&key, &fence, &version, &change.rows.all])
+            .await;
 
         Ok(!found?.is_empty())
     }
 }
 
-impl Written {
-    fn if_any(rows: usize) -> Self {
-        if rows == 0 { Self::Refused } else { Self::Yes }
-    }
-}
-
 impl Change {
-    pub(super) fn of(lease: &Lease, rows: RowChange) -> Self {
+    pub(super) fn of(held: Held, row: RowState, rows: RowChange) -> Self {
         Self {
-            held: lease.held,
+            held,
+            row,
             rows,
             is_progress: false,
             shape: None,
@@ -125,7 +135,48 @@ impl Change {
             columns,
             ..
         } = &self.rows;
-        !replaces && waits.is_empty() && columns.is_none() && self.answers.is_empty()
+        let ends_failures = self.is_progress && self.row.has_failures;
+
+        !replaces
+            && !ends_failures
+            && waits.is_empty()
+            && columns.is_none()
+            && self.answers.is_empty()
+    }
+
+    fn row_after(&self) -> RowState {
+        let version = if self.is_append() {
+            self.row.version
+        } else {
+            self.row.version + 1
+        };
+        RowState {
+            version,
+            has_failures: self.row.has_failures && !self.is_progress,
+        }
+    }
+}
+
+/// A change that appends lines.
+struct Append<'a> {
+    sql: String,
+    values: &'a [&'a (dyn ToSql + Sync)],
+}
+
+#[async_trait]
+impl Statements for Append<'_> {
+    type Output = Written;
+
+    async fn run(&self, client: &mut Object) -> Result<Written, Failure> {
+        let statement = client.prepare_cached(&self.sql).await?;
+
+        match client.execute(&statement, self.values).await {
+            Ok(0) => Ok(Written::Refused),
+            Ok(_) => Ok(Written::Yes),
+            // There is such a line, so the rows aren't as this process left them.
+            Err(error) if error.code() == Some(&SqlState::UNIQUE_VIOLATION) => Ok(Written::Refused),
+            Err(error) => Err(error.into()),
+        }
     }
 }
 
@@ -167,26 +218,22 @@ impl Whole<'_> {
     async fn take_row(&self, transaction: &Transaction<'_>) -> Result<bool, Failure> {
         let Change {
             held: Held { key, fence },
+            row: RowState { version, .. },
             rows,
             is_progress,
             shape,
             answers,
         } = self.change;
-        let taken = self.sql(
-            "UPDATE @.runs SET lines = $4, failures = CASE WHEN $5 THEN 0 ELSE failures END,
-                 shape = coalesce($6, shape), answers = answers - $7
-             WHERE key = $1 AND fence = $2 AND lines = $3 AND worker IS NOT NULL",
-        );
         let answered = count(answers.len());
 
-        let taken = transaction.prepare_cached(&taken).await?;
+        let taken = transaction.prepare_cached(&self.sql(CHANGE)).await?;
         let taken = transaction
             .execute(
                 &taken,
                 &[
                     key,
                     fence,
-                    &rows.before,
+                    version,
                     &rows.all,
                     is_progress,
                     shape,

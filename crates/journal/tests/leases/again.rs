@@ -9,6 +9,7 @@ const SCALE: Scale = Scale {
     workers: 1,
     runs: 1,
     steps: 1,
+    limits: None,
 };
 
 #[tokio::test(start_paused = true)]

@@ -9,19 +9,25 @@ use crate::protocol::{Held, Verdict, Written};
 /// The time of the database.
 pub(crate) type Time = Duration;
 
-/// What protects the record. The mutants leave out a part.
+/// What protects the record and the limits. The mutants leave out a part.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Guard {
     /// Whether only the last holder of a run can append.
     pub(crate) fence: bool,
-    /// Whether lines are only appended to those that the writer has seen.
-    pub(crate) lines: bool,
+    /// Whether a change is refused if another one has been made since the writer saw the run.
+    pub(crate) version: bool,
+    /// Whether there is only one line with each number.
+    pub(crate) numbers: bool,
+    /// Whether a run counts as running until its lease is taken away, and not only until it expires.
+    pub(crate) expired: bool,
 }
 
 impl Guard {
     pub(crate) const FULL: Self = Self {
         fence: true,
-        lines: true,
+        version: true,
+        numbers: true,
+        expired: true,
     };
 }
 
@@ -53,10 +59,26 @@ impl Line {
     };
 }
 
+/// The limits of the queue.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Limits {
+    pub(crate) running: Option<usize>,
+    pub(crate) per_key: Option<usize>,
+}
+
+/// What the holder of a run knows of its row.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct RowState {
+    /// How often the run was changed other than by appending lines.
+    pub(crate) version: i64,
+    pub(crate) has_failures: bool,
+}
+
 #[derive(Debug, Clone)]
 pub(crate) struct Row {
     pub(crate) is_queued: bool,
     pub(crate) priority: i32,
+    pub(crate) limit_key: Option<String>,
     pub(crate) status: Status,
     pub(crate) answers: i64,
     pub(crate) fence: i64,
@@ -65,13 +87,19 @@ pub(crate) struct Row {
     pub(crate) ready: bool,
     pub(crate) failures: usize,
     pub(crate) is_set_aside: bool,
+    pub(crate) version: i64,
+    /// How many lines there are at least.
+    pub(crate) known: usize,
     pub(crate) lines: Vec<Line>,
+    /// The lines that were replaced when the record was folded.
+    pub(crate) folded: Vec<Line>,
 }
 
 /// A run that was taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Claimed {
     pub(crate) held: Held,
+    pub(crate) row: RowState,
     pub(crate) lines: usize,
 }
 
@@ -100,6 +128,7 @@ impl Row {
         Self {
             is_queued: true,
             priority,
+            limit_key: None,
             status: Status::Open,
             answers: 0,
             fence: 1,
@@ -108,8 +137,16 @@ impl Row {
             ready: true,
             failures: 0,
             is_set_aside: false,
+            version: 0,
+            known: 0,
             lines: Vec::new(),
+            folded: Vec::new(),
         }
+    }
+
+    /// Returns all steps on record, also those that were folded.
+    pub(crate) fn record(&self) -> impl Iterator<Item = &Line> {
+        self.folded.iter().chain(&self.lines)
     }
 
     fn give_to(&mut self, key: i64, taker: Taker<'_>, now: Time) -> Claimed {
@@ -121,6 +158,10 @@ impl Row {
         let fence = self.fence;
         Claimed {
             held: Held { key, fence },
+            row: RowState {
+                version: self.version,
+                has_failures: self.failures > 0,
+            },
             lines: self.lines.len(),
         }
     }
@@ -172,6 +213,7 @@ impl Row {
 
         self.is_set_aside = self.is_queued && (self.is_set_aside || is_spent);
         self.failures += usize::from(failed);
+        self.known = self.lines.len();
         self.worker = None;
         self.ready = !self.is_set_aside && continues.is_some_and(|time| time <= now);
         self.wake = continues.filter(|_| !self.is_set_aside);
@@ -242,6 +284,67 @@ impl Model {
         taken.collect()
     }
 
+    /// Takes runs that are ready, as many as the limits allow.
+    pub(crate) fn claim_limited(
+        &mut self,
+        taker: Taker<'_>,
+        most: usize,
+        limits: Limits,
+        now: Time,
+    ) -> Vec<Claimed> {
+        let mut running = self.running(now);
+        let all: usize = running.values().sum();
+        let room = limits.running.map(|most| most.saturating_sub(all));
+        let most = most.min(room.unwrap_or(usize::MAX));
+
+        let mut chosen = Vec::new();
+        for (_, key) in &self.ready {
+            let limit_key = self.row(*key).limit_key.clone();
+            let is_limited = limit_key.is_some();
+            let of_key = running.entry(limit_key).or_default();
+            *of_key += 1;
+            if !is_limited || limits.per_key.is_none_or(|most| *of_key <= most) {
+                chosen.push(*key);
+            }
+        }
+
+        chosen.truncate(most);
+        let taken = chosen
+            .into_iter()
+            .map(|key| self.change(key, |row| row.give_to(key, taker, now)));
+        taken.collect()
+    }
+
+    /// Returns how many runs somebody works on, for each key.
+    fn running(&self, now: Time) -> BTreeMap<Option<String>, usize> {
+        let mut running = BTreeMap::new();
+        for row in self.rows.values() {
+            let counts = self.guard.expired || row.wake.is_some_and(|wake| wake > now);
+            if row.worker.is_some() && counts {
+                *running.entry(row.limit_key.clone()).or_default() += 1;
+            }
+        }
+        running
+    }
+
+    /// Returns why the limits are exceeded, if they are.
+    pub(crate) fn exceeded(&self, limits: Limits) -> Option<String> {
+        let at_work = self.rows.values().filter(|row| row.worker.is_some());
+        let keys: Vec<_> = at_work.map(|row| &row.limit_key).collect();
+        if limits.running.is_some_and(|most| keys.len() > most) {
+            return Some(format!("{} runs are running", keys.len()));
+        }
+
+        let of_key = |key: &Option<String>| keys.iter().filter(|other| **other == key).count();
+        let mut limited = keys.iter().filter(|key| key.is_some());
+        let most = limits.per_key?;
+        let key = limited.find(|key| of_key(key) > most)?;
+        Some(format!(
+            "{} runs of the key {key:?} are running",
+            of_key(key)
+        ))
+    }
+
     pub(crate) fn wake_due(&mut self, now: Time) {
         let retries = self.retries.len();
         let due = self.sleeping.range(..=(now, i64::MAX));
@@ -279,25 +382,54 @@ impl Model {
         self.change(held.key, |row| row.give_back(verdict, &retries, now));
     }
 
-    /// Appends a line to as many as the writer has seen.
-    pub(crate) fn append(&mut self, held: Held, before: usize, line: Line) -> Written {
+    fn is_refused(&self, held: Held, version: i64) -> bool {
         let row = self.row(held.key);
         let is_fenced_off = self.guard.fence && !row.is_held(held);
-        let is_changed = self.guard.lines && row.lines.len() != before;
-        if is_fenced_off || is_changed {
+        let is_old = self.guard.version && row.version != version;
+        is_fenced_off || is_old
+    }
+
+    /// Appends a line to as many as the writer has seen. If there are fewer, the line is out of
+    /// place.
+    pub(crate) fn append(
+        &mut self,
+        held: Held,
+        version: i64,
+        before: usize,
+        line: Line,
+    ) -> Written {
+        let is_there = self.guard.numbers && self.row(held.key).lines.len() > before;
+        if is_there || self.is_refused(held, version) {
+            return Written::Refused;
+        }
+
+        self.change(held.key, |row| row.lines.push(line));
+        Written::Yes
+    }
+
+    /// Makes any other change.
+    pub(crate) fn edit(
+        &mut self,
+        held: Held,
+        version: i64,
+        edit: impl FnOnce(&mut Row),
+    ) -> Written {
+        if self.is_refused(held, version) {
             return Written::Refused;
         }
 
         self.change(held.key, |row| {
-            row.lines.push(line);
+            edit(row);
+            row.version += 1;
+            row.known = row.lines.len();
             row.failures = 0;
         });
         Written::Yes
     }
 
-    /// Returns whether a run is as an append left it.
-    pub(crate) fn is_written(&self, held: Held, after: usize) -> bool {
+    /// Returns whether a run is as a change left it.
+    pub(crate) fn is_written(&self, held: Held, version: i64, after: usize) -> bool {
         let row = self.row(held.key);
-        row.is_held(held) && row.lines.len() == after
+        row.is_held(held) && row.version == version && row.lines.len() >= after
     }
 }

@@ -9,7 +9,7 @@ use async_trait::async_trait;
 use tokio::sync::oneshot;
 use tokio::time::Instant;
 
-use crate::model::{Claimed, Line, Model, Status, Taker, Time};
+use crate::model::{Claimed, Line, Model, RowState, Status, Taker, Time};
 use crate::mutex::lock;
 use crate::protocol::server::Clock;
 use crate::protocol::{Delays, Durations, Held, Lease, Leases, Server, Verdict, Written};
@@ -72,10 +72,51 @@ impl Life {
 pub(crate) struct NoAnswer;
 
 /// A change of a run: one step, and the end of the run if it is the last one.
+#[derive(Debug, Clone, Copy)]
 pub(crate) struct Change {
     pub(crate) held: Held,
+    pub(crate) row: RowState,
+    /// The number of lines before that.
+    pub(crate) before: usize,
     pub(crate) line: Line,
     pub(crate) ends: bool,
+    /// Whether all earlier lines are replaced with this one.
+    pub(crate) folds: bool,
+}
+
+impl Change {
+    fn is_append(&self) -> bool {
+        !self.ends && !self.folds && !self.row.has_failures
+    }
+
+    /// The number of lines after that.
+    pub(crate) fn after(&self) -> usize {
+        if self.folds { 1 } else { self.before + 1 }
+    }
+
+    pub(crate) fn row_after(&self) -> RowState {
+        RowState {
+            version: self.row.version + i64::from(!self.is_append()),
+            has_failures: false,
+        }
+    }
+
+    fn execute(&self, model: &mut Model) -> Written {
+        let version = self.row.version;
+        if self.is_append() {
+            return model.append(self.held, version, self.before, self.line);
+        }
+
+        model.edit(self.held, version, |row| {
+            if self.folds {
+                row.folded.append(&mut row.lines);
+            }
+            row.lines.push(self.line);
+            if self.ends {
+                row.status = Status::Ended;
+            }
+        })
+    }
 }
 
 impl Process {
@@ -264,7 +305,17 @@ impl Server for Process {
 
     async fn claim(&self, (): &(), most: usize) -> Result<Vec<Claimed>, NoAnswer> {
         let name = self.name.clone();
-        let claimed = self.request(move |model, now| model.claim(Self::taker(&name), most, now));
+        let world = Arc::clone(&self.world);
+        let claimed = self.request(move |model, now| {
+            let taker = Self::taker(&name);
+            let Some(limits) = world.scale.limits else {
+                return model.claim(taker, most, now);
+            };
+
+            let claimed = model.claim_limited(taker, most, limits, now);
+            world.check_limits(model, limits);
+            claimed
+        });
         claimed.await
     }
 
@@ -282,15 +333,12 @@ impl Server for Process {
 
     async fn write(&self, change: &Change) -> Result<Written, NoAnswer> {
         let world = Arc::clone(&self.world);
-        let Change { held, line, ends } = *change;
+        let change = *change;
 
         let written = self.request(move |model, _| {
-            let written = model.append(held, line.step, line);
+            let written = change.execute(model);
             if written == Written::Yes {
-                world.check_append(model, held, line);
-                if ends {
-                    model.change(held.key, |row| row.status = Status::Ended);
-                }
+                world.check_write(model, &change);
             }
             written
         });
@@ -298,8 +346,10 @@ impl Server for Process {
     }
 
     async fn is_written(&self, change: &Change) -> Result<bool, NoAnswer> {
-        let Change { held, line, .. } = *change;
-        let written = self.request(move |model, _| model.is_written(held, line.step + 1));
+        let held = change.held;
+        let after = change.after();
+        let version = change.row_after().version;
+        let written = self.request(move |model, _| model.is_written(held, version, after));
         written.await
     }
 }

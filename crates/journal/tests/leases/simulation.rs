@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::model::Guard;
+use crate::model::{Guard, Limits};
 use crate::mutex::lock;
 use crate::process::{LEASE, Process};
 use crate::worker::work;
@@ -14,11 +14,22 @@ const THOUSAND: Scale = Scale {
     workers: 1_000,
     runs: 1_200,
     steps: 5,
+    limits: None,
 };
 const SMALL: Scale = Scale {
     workers: 30,
     runs: 60,
     steps: 8,
+    limits: None,
+};
+
+/// Fewer runs may run at once than there are workers.
+const LIMITED: Scale = Scale {
+    limits: Some(Limits {
+        running: Some(12),
+        per_key: Some(3),
+    }),
+    ..SMALL
 };
 
 /// The simulated time after which all runs must have ended.
@@ -154,22 +165,53 @@ fn a_seed_repeats_a_simulation() {
 }
 
 #[test]
+fn limits_are_never_exceeded() {
+    holds(LIMITED, seeds(20));
+}
+
+/// Simulates without a part of what protects the record, until something happens that must not.
+fn is_noticed(scale: Scale, guard: Guard) -> Option<String> {
+    let mut violations = (1..=20).flat_map(|seed| simulate(seed, scale, guard).violations);
+    violations.next()
+}
+
+#[test]
 fn a_missing_fence_is_noticed() {
     let guard = Guard {
         fence: false,
         ..Guard::FULL
     };
-    let seen = simulate(1, SMALL, guard);
-    assert_ne!(seen.violations, [""; 0]);
+    let noticed = is_noticed(SMALL, guard).unwrap();
+    assert!(noticed.contains("was given out"), "{noticed}");
 }
 
 #[test]
-fn a_missing_comparison_of_the_lines_is_noticed() {
+fn a_missing_comparison_of_the_versions_is_noticed() {
     let guard = Guard {
-        lines: false,
+        version: false,
         ..Guard::FULL
     };
-    let seen = simulate(1, SMALL, guard);
-    let is_twice = |violation: &String| violation.contains("on record twice");
-    assert!(seen.violations.iter().any(is_twice));
+    let noticed = is_noticed(SMALL, guard).unwrap();
+    let is_out_of_place = noticed.contains("out of place") || noticed.contains("on record twice");
+    assert!(is_out_of_place, "{noticed}");
+}
+
+#[test]
+fn a_line_with_the_same_number_is_noticed() {
+    let guard = Guard {
+        numbers: false,
+        ..Guard::FULL
+    };
+    let noticed = is_noticed(SMALL, guard).unwrap();
+    assert!(noticed.contains("on record twice"), "{noticed}");
+}
+
+#[test]
+fn a_limit_that_ignores_expired_leases_is_noticed() {
+    let guard = Guard {
+        expired: false,
+        ..Guard::FULL
+    };
+    let noticed = is_noticed(LIMITED, guard).unwrap();
+    assert!(noticed.contains("are running"), "{noticed}");
 }

@@ -8,12 +8,13 @@ use std::time::Duration;
 use cogwork_flow::{Flow, from_fn};
 use cogwork_journal::{Enqueue, PostgresStore};
 use fastrand::Rng;
+use tokio_postgres::error::SqlState;
 use tokio_postgres::types::ToSql;
 use tokio_postgres::{Client, NoTls, Row as SqlRow};
 
-use crate::model::{Claimed, Guard, Line, Model, Row, Status, Taker, Time};
+use crate::model::{Claimed, Guard, Limits, Line, Model, Row, RowState, Status, Taker, Time};
 use crate::protocol::statements::{
-    APPEND, CLAIM, NEXT_DUE, RELEASE, RENEW, TAKE, WAKE_DUE, WRITTEN,
+    APPEND, CHANGE, CLAIM, CLAIM_LIMITED, NEXT_DUE, RELEASE, RENEW, TAKE, WAKE_DUE, WRITTEN,
 };
 use crate::protocol::{Held, Verdict, Written};
 
@@ -38,6 +39,14 @@ struct Both {
     /// All leases that were ever given out.
     leases: Vec<Held>,
     done: Vec<String>,
+}
+
+/// What a change is made to: the lease, the version, and the number of lines before that.
+#[derive(Debug)]
+struct Change {
+    held: Held,
+    version: i64,
+    before: usize,
 }
 
 #[test]
@@ -77,18 +86,29 @@ impl Both {
         for number in 0..RUNS {
             let priority = i32::try_from(number % 2).unwrap();
             let settings = Enqueue::new().with_priority(priority);
+            let settings = match number {
+                0..2 => settings.with_key("first"),
+                2..4 => settings.with_key("second"),
+                _ => settings,
+            };
             let run_id = number.to_string();
             store.enqueue(&run_id, &flow(), &0, settings).await.unwrap();
         }
 
         let (client, connection) = tokio_postgres::connect(url, NoTls).await.unwrap();
         tokio::spawn(connection);
-        let sql = format!("SELECT key, priority, flow, shape FROM {schema}.runs");
+        let sql = format!("SELECT key, priority, flow, shape, limit_key FROM {schema}.runs");
         let found = client.query(&sql, &[]).await.unwrap();
         let rows = found.iter().map(|row| {
             let queued = Row::queued(row.get(1), Time::ZERO);
             let lines = vec![Line::FIRST];
-            (row.get::<_, i64>(0), Row { lines, ..queued })
+            let run = Row {
+                limit_key: row.get(4),
+                known: 1,
+                lines,
+                ..queued
+            };
+            (row.get::<_, i64>(0), run)
         });
 
         Self {
@@ -109,6 +129,16 @@ impl Both {
         let sql = sql.replace("@.", &format!("{}.", self.schema));
         let found = self.client.query(&sql, values).await;
         found.unwrap_or_else(|error| self.fail(format_args!("{error:?}")))
+    }
+
+    /// Executes a statement that may be refused. Returns whether it changed anything.
+    async fn change(&self, sql: &str, values: &[&(dyn ToSql + Sync)]) -> bool {
+        let sql = sql.replace("@.", &format!("{}.", self.schema));
+        match self.client.execute(&sql, values).await {
+            Ok(changed) => changed > 0,
+            Err(error) if error.code() == Some(&SqlState::UNIQUE_VIOLATION) => false,
+            Err(error) => self.fail(format_args!("{error:?}")),
+        }
     }
 
     async fn execute(&self, sql: &str) {
@@ -136,12 +166,14 @@ impl Both {
     async fn operate(&mut self) {
         match self.rng.u8(..100) {
             0..15 => self.pass_time().await,
-            15..30 => self.claim().await,
+            15..23 => self.claim().await,
+            23..30 => self.claim_limited().await,
             30..40 => self.take().await,
             40..50 => self.wake_due().await,
             50..60 => self.renew().await,
             60..75 => self.release().await,
-            75..93 => self.append().await,
+            75..88 => self.append().await,
+            88..94 => self.edit().await,
             _ => self.set_status().await,
         }
     }
@@ -195,15 +227,25 @@ impl Both {
         times.any(|time| (time.as_secs_f64() - now).abs() < 2.0 * TOLERANCE)
     }
 
-    fn claimed(rows: &[SqlRow]) -> Vec<Claimed> {
-        let claimed = rows.iter().map(|row| Claimed {
-            held: Held {
-                key: row.get("key"),
-                fence: row.get("fence"),
-            },
-            lines: usize::try_from(row.get::<_, i64>("lines")).unwrap(),
-        });
-        let mut claimed: Vec<_> = claimed.collect();
+    async fn claimed(&self, rows: &[SqlRow]) -> Vec<Claimed> {
+        let mut claimed = Vec::new();
+        for row in rows {
+            let key: i64 = row.get("key");
+            let count = "SELECT count(*) FROM @.lines WHERE run = $1";
+            let lines: i64 = self.query(count, &[&key]).await[0].get(0);
+            claimed.push(Claimed {
+                held: Held {
+                    key,
+                    fence: row.get("fence"),
+                },
+                row: RowState {
+                    version: row.get("version"),
+                    has_failures: row.get("has_failures"),
+                },
+                lines: usize::try_from(lines).unwrap(),
+            });
+        }
+
         claimed.sort_by_key(|claimed| claimed.held.key);
         claimed
     }
@@ -230,7 +272,7 @@ impl Both {
             &shapes.as_slice(),
             &most,
         ];
-        let table = Self::claimed(&self.query(CLAIM, &values).await);
+        let table = self.claimed(&self.query(CLAIM, &values).await).await;
 
         let taker = Taker {
             worker,
@@ -243,6 +285,47 @@ impl Both {
         self.keep(&model);
     }
 
+    async fn claim_limited(&mut self) {
+        let worker = self.a_worker();
+        let most = self.rng.i64(1..4);
+        let running = self.rng.choice([None, Some(1), Some(2), Some(3)]).unwrap();
+        let per_key = self.rng.choice([None, Some(1), Some(2)]).unwrap();
+        self.did(("claim_limited", worker, most, running, per_key));
+
+        let flows = [&self.flow];
+        let shapes = [self.shape];
+        let lease = LEASE.as_secs_f64();
+        let values: [&(dyn ToSql + Sync); 8] = [
+            &worker,
+            &lease,
+            &Enqueue::DEFAULT_QUEUE,
+            &flows.as_slice(),
+            &shapes.as_slice(),
+            &most,
+            &running,
+            &per_key,
+        ];
+        let table = self
+            .claimed(&self.query(CLAIM_LIMITED, &values).await)
+            .await;
+
+        let taker = Taker {
+            worker,
+            lease: LEASE,
+        };
+        let number = |limit: i64| usize::try_from(limit).unwrap();
+        let limits = Limits {
+            running: running.map(number),
+            per_key: per_key.map(number),
+        };
+        let mut model = self
+            .model
+            .claim_limited(taker, number(most), limits, self.now);
+        model.sort_by_key(|claimed| claimed.held.key);
+        self.same("claimed with limits", &table, &model);
+        self.keep(&model);
+    }
+
     async fn take(&mut self) {
         let worker = self.a_worker();
         let key = self.a_key();
@@ -251,7 +334,8 @@ impl Both {
         let id = "SELECT id FROM @.runs WHERE key = $1";
         let id: String = self.query(id, &[&key]).await[0].get(0);
         let lease = LEASE.as_secs_f64();
-        let table = Self::claimed(&self.query(TAKE, &[&id, &worker, &lease]).await);
+        let taken = self.query(TAKE, &[&id, &worker, &lease]).await;
+        let table = self.claimed(&taken).await;
 
         let taker = Taker {
             worker,
@@ -321,30 +405,92 @@ impl Both {
         self.model.release(held, &verdict, self.now);
     }
 
-    async fn append(&mut self) {
+    /// Returns a change of a run, mostly one of what is there.
+    fn a_change(&mut self) -> Change {
         let held = self.a_lease();
-        let lines = self.model.row(held.key).lines.len();
+        let row = self.model.row(held.key);
+        let version = row.version;
+        let lines = row.lines.len();
+        let version = version - self.rng.i64(..4) / 3;
         let before = lines.saturating_sub(self.rng.usize(..4) / 3);
-        self.did(("append", held, before));
+
+        Change {
+            held,
+            version,
+            before,
+        }
+    }
+
+    async fn append(&mut self) {
+        let change = self.a_change();
+        self.did(("append", &change));
+        let Change {
+            held,
+            version,
+            before,
+        } = change;
 
         let seen = i64::try_from(before).unwrap();
-        let after = seen + 1;
-        let appended = self
-            .query(
-                APPEND,
-                &[&held.key, &held.fence, &seen, &after, &true, &vec!["{}"]],
-            )
-            .await;
-        let written = self.query(WRITTEN, &[&held.key, &held.fence, &after]).await;
+        let lines = vec!["{}"];
+        let values: [&(dyn ToSql + Sync); 5] = [&held.key, &held.fence, &version, &seen, &lines];
+        let appended = self.change(APPEND, &values).await;
 
-        let line = Line {
-            step: before,
-            ..Line::FIRST
+        let model = self.model.append(held, version, before, Line::FIRST);
+        self.same("appended", &appended, &(model == Written::Yes));
+        self.written(held, version, before + 1).await;
+    }
+
+    /// Makes a change that replaces the lines, or adds one.
+    async fn edit(&mut self) {
+        let Change {
+            held,
+            version,
+            mut before,
+        } = self.a_change();
+        let folds = self.rng.bool();
+        self.did(("edit", held, version, folds));
+
+        before = if folds {
+            0
+        } else {
+            before.max(self.model.row(held.key).lines.len())
         };
-        let model = self.model.append(held, before, line);
-        self.same("appended", &!appended.is_empty(), &(model == Written::Yes));
-        let model = self.model.is_written(held, before + 1);
-        self.same("written", &!written.is_empty(), &model);
+        let after = i64::try_from(before + 1).unwrap();
+        let shape: Option<i64> = None;
+        let values: [&(dyn ToSql + Sync); 7] = [
+            &held.key,
+            &held.fence,
+            &version,
+            &after,
+            &true,
+            &shape,
+            &0_i64,
+        ];
+        let changed = self.change(CHANGE, &values).await;
+        if changed {
+            let kept = if folds { 0 } else { after };
+            let delete = "DELETE FROM @.lines WHERE run = $1 AND number > $2";
+            self.query(delete, &[&held.key, &kept]).await;
+            let insert = "INSERT INTO @.lines (run, number, line) VALUES ($1, $2, '{}')";
+            self.query(insert, &[&held.key, &after]).await;
+        }
+
+        let model = self.model.edit(held, version, |row| {
+            if folds {
+                row.folded.append(&mut row.lines);
+            }
+            row.lines.push(Line::FIRST);
+        });
+        self.same("changed", &changed, &(model == Written::Yes));
+        self.written(held, version + 1, before + 1).await;
+    }
+
+    async fn written(&self, held: Held, version: i64, after: usize) {
+        let lines = i64::try_from(after).unwrap();
+        let values: [&(dyn ToSql + Sync); 4] = [&held.key, &held.fence, &version, &lines];
+        let table = !self.query(WRITTEN, &values).await.is_empty();
+        let model = self.model.is_written(held, version, after);
+        self.same("written", &table, &model);
     }
 
     /// Sets the status and the answers, as the holder of a run or somebody with an answer does.
@@ -386,7 +532,7 @@ impl Both {
     async fn compare(&self) {
         let found = self
             .query(
-                "SELECT key, fence, worker, ready, failures, set_aside, lines,
+                "SELECT key, fence, version, worker, ready, failures, set_aside, lines,
                      (SELECT count(*) FROM @.lines WHERE run = key) AS counted,
                      extract(epoch FROM wake - clock_timestamp())::float8 AS wake
                  FROM @.runs",
@@ -410,7 +556,9 @@ impl Both {
                 &row.get("set_aside"),
                 &model.is_set_aside,
             );
-            self.same(&what("lines"), &row.get("lines"), &lines);
+            let known = i64::try_from(model.known).unwrap();
+            self.same(&what("version"), &row.get("version"), &model.version);
+            self.same(&what("lines"), &row.get("lines"), &known);
             self.same(&what("counted"), &row.get("counted"), &lines);
 
             let table: Option<f64> = row.get("wake");

@@ -49,7 +49,8 @@ async fn execute(process: Arc<Process>, claimed: Claimed, lease: Lease<Process>)
 }
 
 async fn steps(process: &Process, claimed: Claimed, watch: &LeaseWatch) -> Verdict {
-    let Claimed { held, lines } = claimed;
+    let Claimed { held, lines, .. } = claimed;
+    let mut row_state = claimed.row;
     let world = &process.world;
     let read = process.request(move |model, _| model.row(held.key).clone());
     let Ok(row) = read.await else {
@@ -60,7 +61,8 @@ async fn steps(process: &Process, claimed: Claimed, watch: &LeaseWatch) -> Verdi
         return Verdict::Interrupted;
     }
 
-    for step in lines..world.scale.steps {
+    let mut before = lines;
+    for step in row.record().count()..world.scale.steps {
         if process.has_newer(held) && !watch.lost.is_cancelled() {
             world.violated(format!("run {}: twice at work in one process", held.key));
         }
@@ -81,7 +83,15 @@ async fn steps(process: &Process, claimed: Claimed, watch: &LeaseWatch) -> Verdi
         let fence = held.fence;
         let line = Line { step, call, fence };
         let ends = step + 1 == world.scale.steps;
-        match protocol::write(process, &Change { held, line, ends }).await {
+        let change = Change {
+            held,
+            row: row_state,
+            before,
+            line,
+            ends,
+            folds: world.happens(0.3),
+        };
+        match protocol::write(process, &change).await {
             Ok(()) => world.confirm(held.key, line),
             Err(WriteError::Refused) => {
                 world.count(|seen| seen.refused_writes += 1);
@@ -89,6 +99,8 @@ async fn steps(process: &Process, claimed: Claimed, watch: &LeaseWatch) -> Verdi
             }
             Err(WriteError::Failed(_)) => return Verdict::Interrupted,
         }
+        before = change.after();
+        row_state = change.row_after();
     }
 
     Verdict::OnRecord

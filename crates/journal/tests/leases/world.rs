@@ -6,8 +6,9 @@ use std::time::Duration;
 use fastrand::Rng;
 use tokio::time::Instant;
 
-use crate::model::{Guard, Line, Model, Row, Status, Time};
+use crate::model::{Guard, Limits, Line, Model, Row, Status, Time};
 use crate::mutex::lock;
+use crate::process::Change;
 use crate::protocol::Held;
 
 /// The size of a simulation.
@@ -16,6 +17,7 @@ pub(crate) struct Scale {
     pub(crate) workers: usize,
     pub(crate) runs: usize,
     pub(crate) steps: usize,
+    pub(crate) limits: Option<Limits>,
 }
 
 pub(crate) struct World {
@@ -57,7 +59,17 @@ pub(crate) struct Seen {
 impl World {
     pub(crate) fn new(seed: u64, scale: Scale, guard: Guard) -> Arc<Self> {
         let keys = 1..=i64::try_from(scale.runs).unwrap();
-        let rows = keys.map(|key| (key, Row::queued(0, Time::ZERO)));
+        let rows = keys.map(|key| {
+            let limit_key = (key % 3 > 0).then(|| format!("key {}", key % 7));
+            let queued = Row::queued(0, Time::ZERO);
+            (
+                key,
+                Row {
+                    limit_key,
+                    ..queued
+                },
+            )
+        });
         let retries = vec![Duration::from_secs(1); 10_000];
         let model = Model::new(rows.collect(), retries, guard);
 
@@ -114,8 +126,9 @@ impl World {
         lock(&self.seen).late_calls += u64::from(fence != held.fence);
     }
 
-    /// Checks a line that was appended.
-    pub(crate) fn check_append(&self, model: &Model, held: Held, line: Line) {
+    /// Checks a change that was written.
+    pub(crate) fn check_write(&self, model: &Model, change: &Change) {
+        let Change { held, line, .. } = *change;
         let row = model.row(held.key);
         let key = held.key;
 
@@ -125,9 +138,18 @@ impl World {
                 held.fence, line.step, row.fence
             ));
         }
-        let same = row.lines.iter().filter(|other| other.step == line.step);
+        let same = row.record().filter(|other| other.step == line.step);
         if same.count() > 1 {
             self.violated(format!("run {key}: step {} is on record twice", line.step));
+        }
+        if row.lines.len() != change.after() {
+            self.violated(format!("run {key}: step {} is out of place", line.step));
+        }
+    }
+
+    pub(crate) fn check_limits(&self, model: &Model, limits: Limits) {
+        if let Some(exceeded) = model.exceeded(limits) {
+            self.violated(exceeded);
         }
     }
 
@@ -154,12 +176,12 @@ impl World {
         }
 
         for (key, row) in lock(&self.database).rows() {
-            let steps: Vec<_> = row.lines.iter().map(|line| line.step).collect();
+            let steps: Vec<_> = row.record().map(|line| line.step).collect();
             let expected: Vec<_> = (0..self.scale.steps).collect();
             if steps != expected {
                 self.violated(format!("run {key}: the steps on record are {steps:?}"));
             }
-            if !row.lines.is_sorted_by_key(|line| line.fence) {
+            if !row.record().is_sorted_by_key(|line| line.fence) {
                 self.violated(format!(
                     "run {key}: the writers took turns: {:?}",
                     row.lines
@@ -169,7 +191,7 @@ impl World {
 
         for (key, step, call) in lock(&self.seen).confirmed.clone() {
             let model = lock(&self.database);
-            let found = model.row(key).lines.iter().find(|line| line.step == step);
+            let found = model.row(key).record().find(|line| line.step == step);
             if found.is_none_or(|line| line.call != call) {
                 drop(model);
                 self.violated(format!("run {key}: step {step} was confirmed and lost"));

@@ -18,7 +18,8 @@ macro_rules! take {
 /// What all statements that take runs return.
 macro_rules! taken {
     () => {
-        "id, flow, key, fence, lines, answers, (extract(epoch FROM clock_timestamp()) * 1000)::bigint AS now"
+        "id, flow, key, fence, version, failures > 0 AS has_failures, lines, answers,
+         (extract(epoch FROM clock_timestamp()) * 1000)::bigint AS now"
     };
 }
 
@@ -48,11 +49,12 @@ pub(crate) const CLAIM: &str = concat!(
 );
 
 /// Takes runs from a queue with limits, whose row is locked: the worker, the length of the lease in
-/// seconds, the queue, the flows, their shapes, the maximum number of runs, and the limits.
+/// seconds, the queue, the flows, their shapes, the maximum number of runs, and the limits. A run whose
+/// lease has expired is still running until that is taken away, since its worker can renew it.
 pub(crate) const CLAIM_LIMITED: &str = concat!(
     "WITH at_work AS (
          SELECT limit_key, count(*) AS runs FROM @.runs
-         WHERE queue = $3 AND worker IS NOT NULL AND wake > clock_timestamp()
+         WHERE queue = $3 AND worker IS NOT NULL
          GROUP BY limit_key
      ), numbered AS (
          SELECT key, priority, limit_key,
@@ -130,6 +132,7 @@ pub(crate) const RELEASE: &str = "WITH at AS (
          FROM at
      ), released AS (
          UPDATE @.runs AS runs SET worker = NULL,
+             lines = coalesce((SELECT max(number) FROM @.lines WHERE run = runs.key), 0),
              failures = runs.failures + failed::int,
              failure = CASE WHEN failed THEN coalesce($4, runs.error) ELSE runs.failure END,
              set_aside = is_set_aside,
@@ -140,20 +143,29 @@ pub(crate) const RELEASE: &str = "WITH at AS (
      )
      SELECT pg_notify($6, '') FROM released WHERE ready";
 
-/// Appends lines if the lease and the rows are as the writer left them: the key, the fence, the number
-/// of lines before and after that, whether the run got further, and the lines. One statement, and so
-/// one round trip.
-pub(crate) const APPEND: &str = "WITH held AS (
-         UPDATE @.runs SET lines = $4, failures = CASE WHEN $5 THEN 0 ELSE failures END
-         WHERE key = $1 AND fence = $2 AND lines = $3 AND worker IS NOT NULL
-         RETURNING key
-     ), appended AS (
-         INSERT INTO @.lines (run, number, line)
-         SELECT key, $3 + number, line
-         FROM held, unnest($6::text[]) WITH ORDINALITY AS new (line, number)
-     )
-     SELECT FROM held";
+/// Appends lines if the lease and the rows are as the writer left them: the key, the fence, the version,
+/// the number of lines before that, and the lines. One statement, and so one round trip.
+///
+/// The row of the run is only locked, since updating it for each step would be the largest part of the
+/// work. Until the lines are committed, nobody can take the run or change it: that updates the row.
+/// If a line with one of these numbers exists, the statement fails, since the numbers are unique.
+pub(crate) const APPEND: &str = "INSERT INTO @.lines (run, number, line)
+     SELECT key, $4 + number, line
+     FROM (
+         SELECT key FROM @.runs
+         WHERE key = $1 AND fence = $2 AND version = $3 AND worker IS NOT NULL FOR SHARE
+     ) AS held, unnest($5::text[]) WITH ORDINALITY AS new (line, number)";
 
-/// Finds a run that is as a change left it: the key, the fence, and the number of lines after it.
-pub(crate) const WRITTEN: &str =
-    "SELECT FROM @.runs WHERE key = $1 AND fence = $2 AND lines = $3 AND worker IS NOT NULL";
+/// Begins any other change, if the lease and the rows are as the writer left them: the key, the fence,
+/// the version, the number of lines after the change, whether the run got further, the hash of the flow
+/// if it changes, and the number of answers that the change contains. The row is locked from then on.
+pub(crate) const CHANGE: &str = "UPDATE @.runs SET lines = $4, version = version + 1,
+         failures = CASE WHEN $5 THEN 0 ELSE failures END,
+         shape = coalesce($6, shape), answers = answers - $7
+     WHERE key = $1 AND fence = $2 AND version = $3 AND worker IS NOT NULL";
+
+/// Finds a run that is as a change left it: the key, the fence, the version after it, and the number of
+/// lines after it.
+pub(crate) const WRITTEN: &str = "SELECT FROM @.runs
+     WHERE key = $1 AND fence = $2 AND version = $3 AND worker IS NOT NULL
+         AND EXISTS (SELECT FROM @.lines WHERE run = key AND number = $4)";
