@@ -14,6 +14,7 @@ use super::failure::Failure;
 use super::migrations::migrate;
 use super::names::Names;
 use super::protocol;
+use super::protocol::statements::APPEND;
 use super::settings::Settings;
 use crate::StoreError;
 use crate::error::Kind;
@@ -25,13 +26,17 @@ pub(super) struct Database {
     pub(super) settings: Settings,
     pub(super) names: Names,
     pub(super) leases: protocol::Leases<Self>,
+    /// The statement that is executed for each step.
+    pub(super) append: String,
     pool: OnceCell<Pool>,
 }
 
 impl Database {
     pub(super) fn new(settings: Settings) -> Arc<Self> {
+        let names = Names::new(&settings);
         Arc::new_cyclic(|this| Self {
-            names: Names::new(&settings),
+            append: names.sql(APPEND),
+            names,
             leases: protocol::Leases::new(this.clone()),
             pool: OnceCell::new(),
             settings,

@@ -7,7 +7,7 @@ use tokio_postgres::types::ToSql;
 
 use super::database::{Database, Lease, Statements};
 use super::failure::Failure;
-use super::protocol::statements::{APPEND, CHANGE, WRITTEN};
+use super::protocol::statements::{CHANGE, WRITTEN};
 use super::protocol::{self, Held, WriteError, Written};
 use super::run::Run;
 use crate::StoreError;
@@ -94,10 +94,9 @@ impl Database {
             ..
         } = change;
 
-        let sql = self.sql(APPEND);
         let values: [&(dyn ToSql + Sync); 5] = [key, fence, version, before, lines];
         let append = Append {
-            sql,
+            sql: &self.append,
             values: &values,
         };
         self.run(&append).await
@@ -159,7 +158,7 @@ impl Change {
 
 /// A change that appends lines.
 struct Append<'a> {
-    sql: String,
+    sql: &'a str,
     values: &'a [&'a (dyn ToSql + Sync)],
 }
 
@@ -168,7 +167,7 @@ impl Statements for Append<'_> {
     type Output = Written;
 
     async fn run(&self, client: &mut Object) -> Result<Written, Failure> {
-        let statement = client.prepare_cached(&self.sql).await?;
+        let statement = client.prepare_cached(self.sql).await?;
 
         match client.execute(&statement, self.values).await {
             Ok(0) => Ok(Written::Refused),

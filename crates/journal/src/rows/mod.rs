@@ -10,6 +10,8 @@ pub(crate) use self::entries::EntryReader;
 pub(crate) use self::place::RunPlace;
 pub(crate) use self::read::{Record, RowReader};
 
+use std::fmt;
+
 use serde::Serialize;
 
 use crate::StoreError;
@@ -96,8 +98,8 @@ impl Rows {
     pub(crate) fn change(&mut self, edit: Edit) -> Result<RowChange, StoreError> {
         let before = self.lines;
         let place = &Place {
-            line: self.place.line(self.lines.saturating_add(1)),
-            max_line: self.place.max_line,
+            run: &self.place,
+            number: self.lines.saturating_add(1),
         };
         let replaces = edit.replacement.is_some();
         let mut lines = Vec::new();
@@ -143,24 +145,26 @@ impl Rows {
     }
 }
 
-/// Where lines are written, and their maximum length.
-struct Place {
-    line: String,
-    max_line: usize,
+/// Where lines are written. It is only formatted for an error.
+struct Place<'a> {
+    run: &'a RunPlace,
+    number: i64,
+}
+
+impl fmt::Display for Place<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.run.line(self.number))
+    }
 }
 
 fn line(
     chain: &mut Chain,
     object: &impl Serialize,
     marks: Marks,
-    place: &Place,
+    place: &Place<'_>,
 ) -> Result<String, StoreError> {
-    let Place {
-        line: place,
-        max_line,
-    } = place;
     let mut line = Vec::new();
-    chain.append(&mut line, object, marks, *max_line, place)?;
+    chain.append(&mut line, object, marks, place.run.max_line, place)?;
     line.pop(); // the newline
 
     String::from_utf8(line)

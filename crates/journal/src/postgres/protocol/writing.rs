@@ -20,7 +20,7 @@ pub(crate) async fn write<S: Server>(
 ) -> Result<(), WriteError<S::Error>> {
     let clock = server.clock();
     let give_up = clock.now() + server.durations().patience;
-    let mut delays = server.delays();
+    let mut delays = None;
     let mut is_repeated = false;
 
     loop {
@@ -30,6 +30,7 @@ pub(crate) async fn write<S: Server>(
             Err(error) => error,
         };
 
+        let delays = delays.get_or_insert_with(|| server.delays());
         let delay = delays.next().unwrap_or(Duration::from_secs(1));
         if !S::is_passing(&error) || clock.now() + delay > give_up {
             return Err(WriteError::Failed(error));
