@@ -177,6 +177,7 @@ impl Row {
         self.is_set_aside = self.is_queued && (self.is_set_aside || is_spent);
         self.fence += i64::from(died);
         self.failures += usize::from(died);
+        self.known = self.lines.len();
         self.worker = None;
         self.ready = self.is_queued && !self.is_set_aside;
         self.wake = None;

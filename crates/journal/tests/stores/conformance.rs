@@ -1,6 +1,7 @@
 //! The cases of `cogwork-conformance`, over all stores.
 
 use std::fs::OpenOptions;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -14,6 +15,7 @@ use serde_json::value::RawValue;
 use tempfile::TempDir;
 
 use crate::each::Tested;
+use crate::outage::Outage;
 
 mod files {
     cogwork_conformance::store_tests!(Some(super::Subject::<super::FileStore>::new()));
@@ -40,6 +42,13 @@ mod postgres {
 /// The maximum length of a line in bytes.
 const MAX_LINE: usize = 60_000;
 
+/// Why stores lack outages here, if they do.
+const NO_OUTAGES: Option<&str> = if cfg!(unix) {
+    None
+} else {
+    Some("files in use cannot be moved, and there are no sockets to cut")
+};
+
 /// What the suite needs to do to a store.
 #[async_trait]
 pub(crate) trait Conforming: Tested {
@@ -47,6 +56,11 @@ pub(crate) trait Conforming: Tested {
     fn lacks(ability: Ability) -> Option<&'static str>;
 
     fn with_max_line(self, bytes: usize) -> Self;
+
+    /// Returns a store in a folder, and what makes it unavailable.
+    fn with_outages(folder: &Path) -> (Self, Outage) {
+        (Self::within(folder), Outage::Folder(folder.to_owned()))
+    }
 
     async fn expire_lease(&self, _run_id: &str) -> Result<(), BoxError> {
         Err("there are no leases".into())
@@ -58,7 +72,7 @@ impl Conforming for FileStore {
     fn lacks(ability: Ability) -> Option<&'static str> {
         match ability {
             Ability::Fences => Some("the lock on a file lasts as long as its process"),
-            Ability::Outages => Some("there is no server"),
+            Ability::Outages => NO_OUTAGES,
             _ => None,
         }
     }
@@ -74,7 +88,7 @@ impl Conforming for cogwork_journal::SqliteStore {
     fn lacks(ability: Ability) -> Option<&'static str> {
         match ability {
             Ability::Fences => Some("the lock on a file lasts as long as its process"),
-            Ability::Outages => Some("there is no server"),
+            Ability::Outages => NO_OUTAGES,
             Ability::TornWrites => Some("a transaction is written as a whole"),
             _ => None,
         }
@@ -90,7 +104,7 @@ impl Conforming for cogwork_journal::SqliteStore {
 impl Conforming for cogwork_journal::PostgresStore {
     fn lacks(ability: Ability) -> Option<&'static str> {
         match ability {
-            Ability::Outages => Some("`failing_server` cuts the network in between"),
+            Ability::Outages => NO_OUTAGES,
             Ability::TornWrites => Some("a transaction is written as a whole"),
             _ => None,
         }
@@ -98,6 +112,15 @@ impl Conforming for cogwork_journal::PostgresStore {
 
     fn with_max_line(self, bytes: usize) -> Self {
         self.with_max_line(bytes)
+    }
+
+    #[cfg(unix)]
+    fn with_outages(folder: &Path) -> (Self, Outage) {
+        let proxy = crate::proxy::Proxy::start();
+        let store = Self::new(&proxy.url()).unwrap();
+        let schema = crate::server::schema(folder);
+        let store = store.with_schema(schema).with_max_connections(3);
+        (store, Outage::Network(proxy))
     }
 
     async fn expire_lease(&self, run_id: &str) -> Result<(), BoxError> {
@@ -113,6 +136,7 @@ impl Conforming for cogwork_journal::PostgresStore {
 pub(crate) struct Subject<S> {
     store: S,
     folder: Arc<TempDir>,
+    outage: Outage,
 }
 
 impl<S: Conforming> Subject<S> {
@@ -121,12 +145,18 @@ impl<S: Conforming> Subject<S> {
     }
 
     fn within(folder: Arc<TempDir>) -> Self {
-        let store = S::within(folder.path()).unsynced();
+        let (store, outage) = S::with_outages(&runs(&folder));
         Self {
-            store: Conforming::with_max_line(store, MAX_LINE),
+            store: Conforming::with_max_line(store.unsynced(), MAX_LINE),
             folder,
+            outage,
         }
     }
+}
+
+/// The folder of the runs.
+fn runs(folder: &TempDir) -> PathBuf {
+    folder.path().join("runs")
 }
 
 fn refused(error: StoreError) -> Refusal {
@@ -223,13 +253,17 @@ impl<S: Conforming> TestedStore for Subject<S> {
     }
 
     async fn record_size(&self, run_id: &str) -> Result<u64, BoxError> {
-        let path = FileStore::new(self.folder.path()).path(run_id);
+        let path = FileStore::new(runs(&self.folder)).path(run_id);
         Ok(std::fs::metadata(path)?.len())
     }
 
     async fn tear(&self, run_id: &str, bytes: u64) -> Result<(), BoxError> {
-        let path = FileStore::new(self.folder.path()).path(run_id);
+        let path = FileStore::new(runs(&self.folder)).path(run_id);
         let file = OpenOptions::new().write(true).open(path)?;
         Ok(file.set_len(bytes)?)
+    }
+
+    async fn set_available(&self, is_available: bool) -> Result<(), BoxError> {
+        Ok(self.outage.set_available(is_available)?)
     }
 }

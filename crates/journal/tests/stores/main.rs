@@ -30,11 +30,14 @@ mod locking;
 mod names;
 #[cfg(unix)]
 mod obstacles;
+mod outage;
 #[cfg(all(feature = "postgres", unix))]
 mod own_server;
 #[cfg(feature = "postgres")]
 mod postgres;
 mod power;
+#[cfg(all(feature = "postgres", unix))]
+mod proxy;
 #[cfg(unix)]
 mod read_only;
 mod reading;

@@ -5,7 +5,7 @@ use std::time::Duration;
 use cogwork_journal::{PostgresStore, Store};
 
 use crate::each::Tested;
-use crate::server::{execute, tamper, with_server};
+use crate::server::{connect, execute, tamper, with_server};
 use crate::work::{Calls, Work, counted, flow, greeting, undisturbed};
 
 #[test]
@@ -125,6 +125,67 @@ fn many_processes_may_create_the_tables_at_once() {
     });
 }
 
+/// Waits until nobody works on any run.
+async fn given_back(store: &PostgresStore) {
+    let schema = store.schema();
+    let sql = format!("SELECT FROM {schema}.runs WHERE worker IS NOT NULL");
+    let client = connect().await;
+    while !client.query(&sql, &[]).await.unwrap().is_empty() {
+        tokio::task::yield_now().await;
+    }
+}
+
+#[test]
+fn tables_of_an_earlier_version_are_brought_up_to_date() {
+    with_server(async {
+        let folder = tempfile::tempdir().unwrap();
+        let store = PostgresStore::within(folder.path());
+        let flow = flow(&counted(&Calls::default()));
+        let journal = store.start("a", &flow, &Work::of(3)).await.unwrap();
+        let mut work: Work = journal.state().unwrap();
+        let mut run = flow.begin().with_journal(journal);
+        run.step(&mut work).await.unwrap();
+        drop(run);
+        given_back(&store).await;
+
+        tamper(
+            &store,
+            "ALTER TABLE runs DROP COLUMN version; DELETE FROM migrations WHERE version > 1",
+        );
+        let store = PostgresStore::within(folder.path());
+        let journal = store.resume("a", &flow).await.unwrap();
+        let mut work: Work = journal.state().unwrap();
+        let mut run = flow.begin().with_journal(journal);
+        run.finish(&mut work).await.unwrap();
+        assert_eq!(work, undisturbed(3).await);
+    });
+}
+
+#[test]
+fn lines_that_were_removed_are_missed() {
+    with_server(async {
+        let folder = tempfile::tempdir().unwrap();
+        let store = PostgresStore::within(folder.path());
+        let flow = flow(&counted(&Calls::default()));
+        let journal = store.start("a", &flow, &Work::of(3)).await.unwrap();
+        let mut work: Work = journal.state().unwrap();
+        let mut run = flow.begin().with_journal(journal);
+        for _ in 0..3 {
+            run.step(&mut work).await.unwrap();
+        }
+        drop(run);
+
+        // Since then, the row contains how many lines there are.
+        given_back(&store).await;
+        tamper(
+            &store,
+            "DELETE FROM lines WHERE number = (SELECT max(number) FROM lines)",
+        );
+        let error = store.resume("a", &flow).await.unwrap_err();
+        assert!(error.is_damaged(), "{error}");
+    });
+}
+
 #[test]
 fn tables_of_a_newer_version_are_refused() {
     with_server(async {
@@ -137,7 +198,7 @@ fn tables_of_a_newer_version_are_refused() {
         let error = newer.runs().await.unwrap_err();
         assert!(error.is_damaged());
         let error = PostgresStore::told(error, folder.path());
-        insta::assert_snapshot!(error, @"STORE: the tables have version 99, which was made by a newer version of this library; expected version 1 or an earlier one");
+        insta::assert_snapshot!(error, @"STORE: the tables have version 99, which was made by a newer version of this library; expected version 2 or an earlier one");
     });
 }
 

@@ -86,6 +86,7 @@ pub(crate) const WAKE_DUE: &str = "WITH due AS (
          UPDATE @.runs AS runs SET
              fence = fence + died::int,
              worker = NULL,
+             lines = greatest(lines, (SELECT max(number) FROM @.lines WHERE run = runs.key)),
              failures = failures + died::int,
              failure = CASE WHEN died
                  THEN format('the lease of %s expired, so it died or lost the database', worker)
@@ -132,7 +133,7 @@ pub(crate) const RELEASE: &str = "WITH at AS (
          FROM at
      ), released AS (
          UPDATE @.runs AS runs SET worker = NULL,
-             lines = coalesce((SELECT max(number) FROM @.lines WHERE run = runs.key), 0),
+             lines = greatest(runs.lines, (SELECT max(number) FROM @.lines WHERE run = runs.key)),
              failures = runs.failures + failed::int,
              failure = CASE WHEN failed THEN coalesce($4, runs.error) ELSE runs.failure END,
              set_aside = is_set_aside,
