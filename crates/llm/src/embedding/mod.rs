@@ -17,8 +17,8 @@ pub use hashed_ngrams::HashedNgrams;
 /// `OpenAiEmbedder` and `OllamaEmbedder` call a server. [`HashedNgrams`] needs neither a server nor
 /// a model, but compares spelling instead of meaning. [`Retry`](crate::Retry),
 /// [`Timeout`](crate::Timeout), [`RateLimit`](crate::RateLimit),
-/// [`ConcurrencyLimit`](crate::ConcurrencyLimit), [`Budget`](crate::Budget) and
-/// [`Cache`](crate::Cache) wrap embedders in the same way as clients.
+/// [`ConcurrencyLimit`](crate::ConcurrencyLimit), [`Budget`](crate::Budget),
+/// [`Cache`](crate::Cache) and `Tracing` wrap embedders in the same way as clients.
 /// [`Fallback`](crate::Fallback) doesn't: vectors of two models can't be compared.
 ///
 /// Implementations need the attribute [`async_trait`](macro@crate::async_trait), as with

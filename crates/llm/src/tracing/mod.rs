@@ -14,8 +14,9 @@ use crate::{
 };
 
 mod content;
+mod embeddings;
 
-/// A client that creates a `tracing` span for every call to another client, with the field names of
+/// A client or an [`Embedder`](crate::Embedder) that creates a `tracing` span for every call to another one, with the field names of
 /// the [OpenTelemetry
 /// conventions](https://opentelemetry.io/docs/specs/semconv/gen-ai/gen-ai-spans/).
 ///
@@ -168,8 +169,7 @@ impl Trace {
         let response = match outcome {
             Ok(response) => response,
             Err(error) => {
-                span.record("error.type", error.kind().to_string().replace(' ', "_"));
-                span.record("otel.status_code", "ERROR");
+                record_failure(span, error);
                 return;
             }
         };
@@ -222,6 +222,11 @@ fn record_finish_reason(span: &Span, reason: &str) {
 #[cfg(not(feature = "opentelemetry"))]
 fn record_finish_reason(span: &Span, reason: &str) {
     span.record("gen_ai.response.finish_reasons", display(json!([reason])));
+}
+
+fn record_failure(span: &Span, error: &LlmError) {
+    span.record("error.type", error.kind().to_string().replace(' ', "_"));
+    span.record("otel.status_code", "ERROR");
 }
 
 #[async_trait]

@@ -2,8 +2,8 @@ use std::io::Write;
 use std::sync::{Arc, Mutex};
 
 use cogwork_llm::{
-    Backoff, ChatResponse, LlmClient, LlmErrorKind, Retry, ScriptedClient, ScriptedReply, Tracing,
-    Usage,
+    Backoff, ChatResponse, Embedder, Embeddings, HashedNgrams, LlmClient, LlmError, LlmErrorKind,
+    Retry, ScriptedClient, ScriptedReply, Tracing, Usage,
 };
 use tracing_subscriber::fmt::format::FmtSpan;
 
@@ -148,4 +148,41 @@ async fn tools_calls_and_results_are_told_but_no_data_of_images() {
         client.complete(with_tools()).await.unwrap();
     });
     assert!(!silent.await.contains("weather"));
+}
+
+/// Fails if there is no text.
+struct Counted;
+
+#[cogwork_llm::async_trait]
+impl Embedder for Counted {
+    async fn embed(&self, texts: &[String]) -> Result<Embeddings, LlmError> {
+        if texts.is_empty() {
+            return Err(fails(LlmErrorKind::InvalidRequest));
+        }
+
+        Ok(Embeddings::new([vec![1.0, 2.0]])?
+            .with_model("m-2025")
+            .with_usage(Usage::new(7, 0)))
+    }
+
+    fn model(&self) -> &str {
+        "m"
+    }
+}
+
+#[tokio::test]
+async fn a_call_of_an_embedder_is_a_span_without_texts() {
+    let embedder = Tracing::new(Counted)
+        .with_provider("openai")
+        .with_content(true);
+    let lines = spans(async {
+        embedder.embed(&["secret".to_owned()]).await.unwrap();
+        embedder.embed(&[]).await.unwrap_err();
+    });
+
+    insta::assert_snapshot!(lines.await, @r#"
+    INFO embeddings{otel.name=embeddings m otel.kind="client" gen_ai.operation.name="embeddings" gen_ai.provider.name="openai" gen_ai.request.model="m" gen_ai.embeddings.dimension.count=2 gen_ai.response.model="m-2025" gen_ai.usage.input_tokens=7}
+    INFO embeddings{otel.name=embeddings m otel.kind="client" gen_ai.operation.name="embeddings" gen_ai.provider.name="openai" gen_ai.request.model="m" error.type="invalid_request" otel.status_code="ERROR"}
+    "#);
+    assert_eq!(Tracing::new(HashedNgrams::new()).dimension(), Some(512));
 }
