@@ -1,15 +1,17 @@
 //! The node that finds passages, in flows with and without a journal.
 
 use cogwork_flow::Flow;
+use cogwork_journal::{FileStore, Store};
 use cogwork_recall::{Passage, Query, Recalled, VectorMemory};
+use serde::{Deserialize, Serialize};
 
 use crate::support::{Colours, texts};
 
-#[derive(Default)]
+#[derive(Default, Serialize, Deserialize)]
 struct Chat {
     question: String,
     found: Vec<Recalled>,
-    end: &'static str,
+    end: String,
 }
 
 impl Chat {
@@ -46,7 +48,8 @@ fn flow(memory: &VectorMemory) -> Flow<Chat> {
             },
         )
         .with_actions(["found", "nothing"]);
-    let end = |end| cogwork_flow::from_fn(move |chat: &mut Chat| chat.end = end);
+    let end =
+        |end: &'static str| cogwork_flow::from_fn(move |chat: &mut Chat| chat.end = end.to_owned());
 
     Flow::builder("chat")
         .start("retrieve")
@@ -95,9 +98,37 @@ async fn failures_end_the_run() {
 }
 
 #[tokio::test]
-async fn recorded_passages_are_not_searched_again() {
-    let found = palette().await.recall(&Query::new("red")).await.unwrap();
-    let json = serde_json::to_string(&found).unwrap();
-    let read: Vec<Recalled> = serde_json::from_str(&json).unwrap();
-    assert_eq!(read, found);
+async fn resumed_runs_continue_with_the_recorded_passages() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = FileStore::new(folder.path());
+    let memory = palette().await;
+    let flow = flow(&memory);
+
+    let journal = store
+        .start_or_resume("run", &flow, &Chat::asking("red"))
+        .await
+        .unwrap();
+    let mut chat = journal.state().unwrap();
+    let stopped = flow
+        .begin()
+        .with_journal(journal)
+        .with_max_steps(1)
+        .finish(&mut chat)
+        .await;
+    assert!(stopped.unwrap_err().is_step_limit());
+
+    memory.remove_source("fruit").await.unwrap();
+    let journal = store
+        .start_or_resume("run", &flow, &Chat::asking("red"))
+        .await
+        .unwrap();
+    let mut chat: Chat = journal.state().unwrap();
+    flow.begin()
+        .with_journal(journal)
+        .finish(&mut chat)
+        .await
+        .unwrap();
+
+    assert_eq!(texts(chat.found), ["red apples"]);
+    assert_eq!(chat.end, "answered");
 }
