@@ -1,5 +1,7 @@
+use std::future::poll_fn;
 use std::hash::Hasher;
 use std::num::NonZeroUsize;
+use std::task::Poll;
 
 use async_trait::async_trait;
 use siphasher::sip::SipHasher13;
@@ -135,11 +137,30 @@ fn unit(counts: &[i32]) -> Vec<f32> {
     counts.iter().map(number).collect()
 }
 
+/// Returns to the runtime once, so that many texts don't delay other tasks.
+async fn let_others_run() {
+    let mut has_run = false;
+    poll_fn(|context| {
+        if has_run {
+            return Poll::Ready(());
+        }
+
+        has_run = true;
+        context.waker().wake_by_ref();
+        Poll::Pending
+    })
+    .await;
+}
+
 #[async_trait]
 impl Embedder for HashedNgrams {
     /// Never returns an error.
     async fn embed(&self, texts: &[String]) -> Result<Embeddings, LlmError> {
-        let vectors = texts.iter().map(|text| self.vector(text));
+        let mut vectors = Vec::new();
+        for text in texts {
+            vectors.push(self.vector(text));
+            let_others_run().await;
+        }
 
         Ok(Embeddings::new(vectors)?.with_model(self.model.as_str()))
     }

@@ -1,4 +1,6 @@
 //! Vectors that are checked, and the embedder that needs no model.
+// Clippy knows tests by their attribute, and so takes the helpers of a test for library code.
+#![allow(clippy::unwrap_used)]
 
 use std::num::NonZeroUsize;
 

@@ -103,8 +103,8 @@ fn end_of_part(text: &str, most: usize) -> usize {
         return text.len();
     }
 
-    let end = text.floor_char_boundary(most);
-    let part = text.get(..end).unwrap_or(text);
+    let end = (0..=most).rev().find(|end| text.is_char_boundary(*end));
+    let part = end.and_then(|end| text.get(..end)).unwrap_or(text);
     let last_space = part.char_indices().rfind(|(_, c)| c.is_whitespace());
     match last_space {
         Some((at, space)) if !part.trim().is_empty() => at + space.len_utf8(),

@@ -163,8 +163,7 @@ impl Store {
         }
 
         let score = product(stored, vector);
-        // Also fails for NaN.
-        if !(score.abs() <= MAX_SCORE) {
+        if score.is_nan() || score.abs() > MAX_SCORE {
             return Err(self.damaged(format_args!(
                 "the vector of passage {id} doesn't have the length 1"
             )));
