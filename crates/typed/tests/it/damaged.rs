@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use crate::damage::{Damage, check_problem, damage, damaged, harmless, text};
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-struct Flat {
+pub(crate) struct Flat {
     first_name: String,
     age: i32,
     weight: f64,
@@ -59,7 +59,7 @@ fn number() -> impl Strategy<Value = f64> {
     (-1_000_000..1_000_000_i32).prop_map(|number| f64::from(number) / 100.0)
 }
 
-fn flat() -> impl Strategy<Value = Flat> {
+pub(crate) fn flat() -> impl Strategy<Value = Flat> {
     let optional = (prop::option::of(text()), prop::option::of(any::<u8>()));
     let tags = prop::collection::vec(text(), 0..4);
     (

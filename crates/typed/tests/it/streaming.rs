@@ -4,8 +4,13 @@ use std::sync::{Arc, Mutex};
 
 use cogwork_llm::{Capabilities, Capability, ScriptedClient, ScriptedReply};
 use cogwork_typed::Model;
+use proptest::prelude::*;
 use schemars::JsonSchema;
 use serde::Deserialize;
+use serde_json::Value;
+
+use crate::damage::{Damage, damaged};
+use crate::damaged::{Flat, flat};
 
 #[derive(Debug, PartialEq, Deserialize, JsonSchema)]
 struct Story {
@@ -62,4 +67,86 @@ async fn the_value_starts_over_with_another_reply() {
     });
     assert_eq!(story.await.unwrap().value.title, "two");
     assert_eq!(titles, ["one", "two"]);
+}
+
+/// Returns whether a part of a value states nothing that the whole value doesn't.
+fn is_part(part: &Value, whole: &Value) -> bool {
+    match (part, whole) {
+        (Value::Object(part), Value::Object(whole)) => part.iter().all(|(key, value)| {
+            let other = whole.get(key);
+            other.is_some_and(|other| is_part(value, other))
+        }),
+        (Value::Array(part), Value::Array(whole)) => {
+            let mut pairs = part.iter().zip(whole);
+            part.len() <= whole.len() && pairs.all(|(part, whole)| is_part(part, whole))
+        }
+        (Value::String(part), Value::String(whole)) => whole.starts_with(part.as_str()),
+        (part, whole) => part == whole,
+    }
+}
+
+fn surrounded() -> impl Strategy<Value = Damage> {
+    prop_oneof![
+        prop::sample::select(vec!["json", ""]).prop_map(Damage::Fence),
+        Just(Damage::Prose),
+        Just(Damage::Thinking),
+        any::<prop::sample::Index>().prop_map(Damage::TrailingComma),
+    ]
+}
+
+/// Cuts a reply into pieces of these lengths, over and over.
+fn pieces(reply: &str, lengths: &[usize]) -> Vec<String> {
+    let mut characters = reply.chars().peekable();
+    let mut lengths = lengths.iter().cycle();
+    let mut pieces = Vec::new();
+
+    while characters.peek().is_some() {
+        let length = lengths.next().copied().unwrap_or(1);
+        pieces.push(characters.by_ref().take(length).collect());
+    }
+    pieces
+}
+
+fn streamed(reply: ScriptedReply) -> (Vec<Value>, Flat) {
+    let client = ScriptedClient::new([reply])
+        .with_capabilities(Capabilities::none().with(Capability::Streaming));
+    let model = Model::<Flat>::typed(client);
+    let mut seen = Vec::new();
+
+    let mut runtime = tokio::runtime::Builder::new_current_thread();
+    let runtime = runtime.enable_time().build().unwrap();
+    let answered = runtime.block_on(model.ask_streaming("Go.", |growing| {
+        seen.push(growing.value().clone());
+    }));
+    let answered = answered.unwrap();
+    (seen, answered.value)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
+
+    #[test]
+    fn a_partial_value_states_nothing_else_than_the_final_one(
+        value in flat(),
+        around in surrounded(),
+        is_pretty: bool,
+        lengths in prop::collection::vec(1..20_usize, 1..8),
+    ) {
+        let json = if is_pretty {
+            serde_json::to_string_pretty(&value).unwrap()
+        } else {
+            serde_json::to_string(&value).unwrap()
+        };
+        let reply = damaged(&value, &json, &around, &[]);
+        let reply = ScriptedReply::in_pieces(pieces(&reply, &lengths));
+
+        let (seen, read) = streamed(reply);
+        let whole = serde_json::to_value(&read).unwrap();
+
+        prop_assert_eq!(read, value);
+        prop_assert!(!seen.is_empty());
+        for part in seen {
+            prop_assert!(is_part(&part, &whole), "{part} is no part of {whole}");
+        }
+    }
 }

@@ -51,5 +51,7 @@ async fn a_small_model_fills_a_struct_ten_times_out_of_ten() {
 
         println!("{number}: {:?}, {}", animal.value, animal.log.spent);
         assert!(animal.repairs.is_empty(), "{:?}", animal.repairs);
+        let is_schema = matches!(animal.log.rung, Rung::Schema | Rung::FlatSchema);
+        assert!(is_schema, "{:?}", animal.log.refusals);
     }
 }
