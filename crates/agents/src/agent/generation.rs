@@ -10,7 +10,6 @@ use cogwork_llm::{
 };
 use cogwork_thinking::Generating;
 use futures_util::future::try_join_all;
-use serde_json::{Map, Value};
 
 use super::approval::Asked;
 use super::attempt::Attempt;
@@ -18,10 +17,6 @@ use super::question::{Question, Unusable};
 use super::recorded::label;
 use super::{Agent, AgentAnswer, AgentErrorKind};
 use crate::{Output, ToolUse};
-
-/// The maximum number of tool calls of a reply that are made. Any others are answered with an
-/// error.
-const MAX_CALLS_AT_ONCE: usize = 16;
 
 /// The maximum number of tool calls of a reply. If there are more, the visit fails.
 const MAX_CALLS: usize = 1_000;
@@ -166,26 +161,13 @@ impl Agent {
         round: u32,
         attempt: &Attempt<'_>,
     ) -> Result<Vec<(Message, ToolUse)>, AgentErrorKind> {
-        // A truncated call may be incomplete, even if it can be parsed.
-        let cut = match response.finish_reason() {
-            FinishReason::Length => Some("cut off at the limit of tokens"),
-            FinishReason::ContentFilter => Some("withheld in part by a filter"),
-            _ => None,
-        };
-
+        let reason = response.finish_reason();
         let calls = response.tool_calls().iter().enumerate();
         let results = calls.map(|(place, call)| async move {
-            let result = if let Some(cut) = cut {
-                Err(format!(
-                    "the reply with this call was {cut}; expected a whole one"
-                ))
-            } else if place < MAX_CALLS_AT_ONCE {
-                let number = format!("{}.{}", round + 1, place + 1);
-                self.call_tool(call, &number, attempt).await?
-            } else {
-                Err(format!(
-                    "too many calls at once; expected at most {MAX_CALLS_AT_ONCE}"
-                ))
+            let number = format!("{}.{}", round + 1, place + 1);
+            let result = match self.tools.admit(place, reason) {
+                Ok(()) => self.call_tool(call, &number, attempt).await?,
+                Err(error) => Err(error.to_string()),
             };
 
             Ok(answered(call, result))
@@ -208,7 +190,7 @@ impl Agent {
         }
 
         if self.approval.covers(call.name())
-            && let Some(arguments) = parsed(call)
+            && let Ok(arguments) = self.tools.input_of(call)
         {
             let asked = Asked {
                 tool: call.name(),
@@ -236,14 +218,6 @@ impl Agent {
     async fn make(&self, call: &ToolCall) -> Result<String, String> {
         let result = self.tools.call(call).await;
         result.map_err(|error| error.to_string())
-    }
-}
-
-/// Returns the arguments as the tool reads them; `None` if it will refuse them.
-fn parsed(call: &ToolCall) -> Option<Map<String, Value>> {
-    match call.arguments().trim() {
-        "" => Some(Map::new()),
-        text => serde_json::from_str(text).ok(),
     }
 }
 

@@ -236,6 +236,25 @@ async fn a_flood_of_calls_is_answered_and_not_made() {
 }
 
 #[tokio::test]
+async fn the_tools_limit_the_calls_of_a_reply() {
+    let script = ScriptedClient::default()
+        .then(calls(&["Bergen", "Oslo"]))
+        .then("Rain.");
+    let tools = weather().with_max_calls(1);
+    let agent = Agent::new("a", script.clone()).with_tools(tools);
+
+    let (ended, state) = run(agent, "Umbrella?").await;
+    ended.unwrap();
+
+    let tools = &state.last().tools;
+    assert!(!tools[0].failed, "{tools:?}");
+    assert_eq!(
+        tools[1].result,
+        "too many calls in one reply; expected at most 1"
+    );
+}
+
+#[tokio::test]
 async fn calls_of_a_reply_that_is_cut_off_are_not_made() {
     for (reason, cut) in [
         (FinishReason::Length, "cut off at the limit of tokens"),
