@@ -20,6 +20,10 @@ impl<T: Send + 'static> Model<T> {
     /// [`GrowingJson::value`] is what has arrived of the value so far. The work is proportional to
     /// the length of the reply. If the model is asked again, the value starts over.
     ///
+    /// The growing value is the first object of the reply, as it is written. The answer may differ
+    /// from it if the reply contains several objects, of which the last one counts, or if it needs
+    /// repairs.
+    ///
     /// # Errors
     ///
     /// Returns the same errors as [`ask`](Self::ask).
