@@ -4,6 +4,9 @@
 //! The core has 43 lines.
 //!
 //! ```text
+//! hints: ["it is yellow", "you peel it"]
+//! guesses: ["lemon", "banana"]
+//! the hinter ended on `right`, the guesser on `closed`
 //! ```
 //!
 //! For a real model, change the clients in `main`. To continue the game after a crash, give both runs a journal: see the

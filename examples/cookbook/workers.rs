@@ -4,6 +4,11 @@
 //! The core has 84 lines.
 //!
 //! ```text
+//! ada: What is the capital of France? Paris
+//! ben: What is the capital of Norway? Oslo
+//! ada: What is the capital of Italy? Rome
+//! ben: What is the capital of Switzerland? Bern
+//! the supervisor ended on `done`
 //! ```
 //!
 //! For a real model, change the clients in `main`.
