@@ -5,7 +5,7 @@ use std::future::poll_fn;
 use std::pin::pin;
 use std::sync::Arc;
 
-use crate::channel::address::Post;
+use crate::channel::post::{Addresses, Post};
 use crate::channel::send_error::{Kind, SendError};
 use crate::events::Watch;
 use crate::execute::calls::Calls;
@@ -32,9 +32,6 @@ pub(crate) enum Current {
     /// An item that an engine sent to this process, with its idempotency key.
     Item(Arc<str>),
 }
-
-/// The addresses of a run, unless it has none.
-pub(crate) type Addresses = Option<Arc<Vec<Post>>>;
 
 /// Where a message is sent from.
 pub(crate) enum Sender {

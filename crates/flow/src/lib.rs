@@ -106,11 +106,12 @@ pub use places::each::Each;
 pub use places::wait::Wait;
 
 mod channel;
+pub use channel::Channel;
 pub use channel::address::Address;
 pub use channel::mailbox::Mailbox;
+pub use channel::received::Received;
 pub use channel::send::{SendMessage, send};
 pub use channel::send_error::SendError;
-pub use channel::{Channel, Received};
 
 mod flow;
 pub use flow::Flow;

@@ -4,13 +4,15 @@ use std::sync::Arc;
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::mpsc;
 
+use super::post::{Post, is_delivered};
 use super::request::Request;
 use super::send_error::{Kind, SendError};
 use crate::current::{self, Sender};
 use crate::execute::journaled::MAX_OUTCOME;
-use crate::journal::{CallError, Origin, OutcomeProblemKind, decode, encode, recorded};
+use crate::journal::calls::recorded;
+use crate::journal::{CallError, OutcomeProblemKind, decode, encode};
 
 /// The sending end of a channel. Created by [`Channel::open`](crate::Channel::open).
 ///
@@ -26,7 +28,7 @@ pub struct Address<M> {
 impl<M> Address<M> {
     pub(crate) fn new(channel: Arc<str>, requests: mpsc::Sender<Request>) -> Self {
         Self {
-            post: Post { channel, requests },
+            post: Post::new(channel, requests),
             message: PhantomData,
         }
     }
@@ -57,17 +59,17 @@ impl<M> Address<M> {
         M: Serialize + DeserializeOwned,
     {
         let body = encoded(message).map_err(|kind| self.post.error(kind))?;
-        self.post.send(body).await
+        send_from_anywhere(&self.post, body).await
     }
 
     /// Waits until the receiver is gone.
     pub async fn closed(&self) {
-        self.post.requests.closed().await;
+        self.post.closed().await;
     }
 
     /// Returns whether the receiver is gone.
     pub fn is_closed(&self) -> bool {
-        self.post.requests.is_closed()
+        self.post.is_closed()
     }
 }
 
@@ -79,73 +81,31 @@ pub(crate) fn encoded<M: Serialize + DeserializeOwned>(message: &M) -> Result<Ve
     Ok(body)
 }
 
-/// The sending end of a channel of any type.
-#[derive(Clone)]
-pub(crate) struct Post {
-    pub(crate) channel: Arc<str>,
-    requests: mpsc::Sender<Request>,
+/// Sends a message from anywhere.
+pub(crate) async fn send_from_anywhere(post: &Post, body: Vec<u8>) -> Result<(), SendError> {
+    match current::sender() {
+        Sender::Unrecorded => post.request(body, None).await,
+        Sender::Step(_) => Err(post.error(Kind::NotComposite)),
+        Sender::Composite => send_recorded(post, body).await,
+    }
 }
 
-impl Post {
-    pub(crate) fn error(&self, kind: Kind) -> SendError {
-        SendError::new(&self.channel, kind)
-    }
-
-    /// Sends a message from anywhere.
-    pub(crate) async fn send(&self, body: Vec<u8>) -> Result<(), SendError> {
-        match current::sender() {
-            Sender::Unrecorded => self.request(body, None).await,
-            Sender::Step(_) => Err(self.error(Kind::NotComposite)),
-            Sender::Composite => self.send_recorded(body).await,
-        }
-    }
-
-    async fn send_recorded(&self, body: Vec<u8>) -> Result<(), SendError> {
-        let sent = recorded(&self.channel, || async {
-            // Inside the call, the current step is the call itself.
-            let from = match current::sender() {
-                Sender::Step(from) => Some(from),
-                Sender::Unrecorded | Sender::Composite => None,
-            };
-
-            is_delivered(self.request(body, from).await)
-        });
-
-        match sent.await {
-            Ok(true) => Ok(()),
-            Ok(false) => Err(self.error(Kind::Closed)),
-            Err(CallError::Failed(error)) => Err(error),
-            Err(CallError::Recorded(text)) => Err(self.error(Kind::Refused(text))),
-        }
-    }
-
-    /// Sends a message and waits until it is stored.
-    pub(crate) async fn request(
-        &self,
-        body: Vec<u8>,
-        from: Option<Origin>,
-    ) -> Result<(), SendError> {
-        let Ok(permit) = self.requests.reserve().await else {
-            return Err(self.error(Kind::Closed));
+async fn send_recorded(post: &Post, body: Vec<u8>) -> Result<(), SendError> {
+    let sent = recorded(&post.channel, || async {
+        // Inside the call, the current step is the call itself.
+        let from = match current::sender() {
+            Sender::Step(from) => Some(from),
+            Sender::Unrecorded | Sender::Composite => None,
         };
 
-        let (reply, stored) = oneshot::channel();
-        permit.send(Request { body, from, reply });
+        is_delivered(post.request(body, from).await)
+    });
 
-        match stored.await {
-            Ok(Ok(())) => Ok(()),
-            Ok(Err(text)) => Err(self.error(Kind::Refused(text))),
-            Err(_) => Err(self.error(Kind::Closed)),
-        }
-    }
-}
-
-/// Returns whether a message was delivered, or `false` if the receiver is gone.
-pub(crate) fn is_delivered(sent: Result<(), SendError>) -> Result<bool, SendError> {
-    match sent {
-        Ok(()) => Ok(true),
-        Err(error) if error.is_closed() => Ok(false),
-        Err(error) => Err(error),
+    match sent.await {
+        Ok(true) => Ok(()),
+        Ok(false) => Err(post.error(Kind::Closed)),
+        Err(CallError::Failed(error)) => Err(error),
+        Err(CallError::Recorded(text)) => Err(post.error(Kind::Refused(text))),
     }
 }
 

@@ -2,6 +2,8 @@
 
 pub(crate) mod address;
 pub(crate) mod mailbox;
+pub(crate) mod post;
+pub(crate) mod received;
 pub(crate) mod request;
 pub(crate) mod send;
 pub(crate) mod send_error;
@@ -16,8 +18,13 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use tokio::sync::mpsc;
 
+use crate::current;
 use crate::journal::CannotWait;
-use crate::{Address, Mailbox, SendError, current};
+use crate::journal::calls::receive;
+use address::{Address, encoded, send_from_anywhere};
+use mailbox::Mailbox;
+use received::Received;
+use send_error::SendError;
 
 /// The name of a channel between runs, and the type of its messages.
 ///
@@ -130,7 +137,7 @@ impl<M> Channel<M> {
     where
         M: DeserializeOwned,
     {
-        crate::journal::receive(self.name(), timeout).await
+        receive(self.name(), timeout).await
     }
 
     /// Sends a message inside `exec`, to the [address](crate::Run::with_address) that the current
@@ -145,20 +152,9 @@ impl<M> Channel<M> {
         M: Serialize + DeserializeOwned,
     {
         let post = current::address_of(self.name())?;
-        let body = address::encoded(message).map_err(|kind| post.error(kind))?;
-        post.send(body).await
+        let body = encoded(message).map_err(|kind| post.error(kind))?;
+        send_from_anywhere(&post, body).await
     }
-}
-
-/// The result of [`Channel::receive`].
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Received<M> {
-    /// A message.
-    Message(M),
-    /// No message arrived in time.
-    TimedOut,
-    /// All senders are gone.
-    Closed,
 }
 
 impl<M> Clone for Channel<M> {

@@ -4,8 +4,10 @@ use std::marker::PhantomData;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use super::address::{encoded, is_delivered};
-use super::{Channel, SendError};
+use super::Channel;
+use super::address::encoded;
+use super::post::is_delivered;
+use super::send_error::SendError;
 use crate::current::{self, Sender};
 use crate::{Action, Node};
 

@@ -5,13 +5,13 @@ use cogwork_text::{Name, NameList, OneLine};
 use crate::journal::OutcomeProblem;
 
 /// Why a message wasn't sent.
-#[derive(Debug)]
 pub struct SendError {
     channel: String,
     kind: Kind,
 }
 
-#[derive(Debug)]
+cogwork_text::debug_as_display!(SendError);
+
 pub(crate) enum Kind {
     Closed,
     NotComposite,

@@ -10,7 +10,7 @@ use tokio::sync::oneshot;
 use super::failure::Failure;
 use super::waiting::Arrived;
 use crate::boxed::BoxFuture;
-use crate::current::Addresses;
+use crate::channel::post::Addresses;
 use crate::events::Watch;
 use crate::failed::Failed;
 use crate::journal::{Attempt, OutcomeProblem, WorkError};

@@ -31,13 +31,14 @@ use super::journaled::Journaled;
 use super::named_step::NamedStep;
 use super::waiting::{self, Arrived};
 use crate::boxed::BoxFuture;
+use crate::channel::received::Received;
 use crate::current::{self, Current};
 use crate::failed::Failed;
 use crate::journal::{
     Attempt, Awaited, CallError, OutcomeProblem, OutcomeProblemKind, StepProblem, Work, WorkError,
     decode, encode,
 };
-use crate::{BoxError, Node, Paused, Phase, Received, StepName};
+use crate::{BoxError, Node, Paused, Phase, StepName};
 
 /// The maximum length of a recorded error, in characters.
 const MAX_ERROR: usize = 10_000;

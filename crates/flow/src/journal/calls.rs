@@ -6,11 +6,12 @@ use std::time::Duration;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+use crate::channel::received::Received;
+use crate::current;
 use crate::execute::calls::Question;
 use crate::execute::composite;
 use crate::execute::waiting::accept;
 use crate::journal::{CallError, CannotWait};
-use crate::{Received, current};
 
 /// Makes a call inside the `exec` of a [composite](crate::Node::is_composite) node, and records its
 /// outcome before returning it. If the run is resumed and the outcome is recorded, it is returned

@@ -19,7 +19,7 @@
 //! calls return their outcomes. Once `exec` has returned, its outcome is recorded, too.
 
 mod call_error;
-mod calls;
+pub(crate) mod calls;
 mod clock;
 mod codec;
 mod digest;
@@ -38,7 +38,6 @@ mod waiting;
 mod work;
 
 pub use call_error::{CallError, CannotWait};
-pub(crate) use calls::receive;
 pub use calls::{recorded, scoped_event, wait_for};
 pub use codec::{OutcomeProblem, OutcomeProblemKind};
 pub(crate) use codec::{decode, encode};

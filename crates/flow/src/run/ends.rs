@@ -17,7 +17,8 @@ impl<'f, S> Run<'f, S> {
     ///
     /// At such a place, [`step`](Run::step) and [`finish`](Run::finish) wait for a message instead
     /// of returning a [pause](RunError::paused). Messages are stored while the run executes. If it
-    /// has several mailboxes for one channel, it receives the messages of all.
+    /// has several mailboxes for one channel, it receives the messages of all. An answer that is
+    /// delivered to the journal in a different way doesn't wake up the run.
     ///
     /// The mailbox is dropped with the run, and when the run ends: senders then see that the
     /// receiver is gone. After an error, the run keeps it, since it can be continued.

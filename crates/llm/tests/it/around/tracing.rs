@@ -181,8 +181,8 @@ async fn a_call_of_an_embedder_is_a_span_without_texts() {
     });
 
     insta::assert_snapshot!(lines.await, @r#"
-    INFO embeddings{otel.name=embeddings m otel.kind="client" gen_ai.operation.name="embeddings" gen_ai.provider.name="openai" gen_ai.request.model="m" gen_ai.embeddings.dimension.count=2 gen_ai.response.model="m-2025" gen_ai.usage.input_tokens=7}
-    INFO embeddings{otel.name=embeddings m otel.kind="client" gen_ai.operation.name="embeddings" gen_ai.provider.name="openai" gen_ai.request.model="m" error.type="invalid_request" otel.status_code="ERROR"}
+    INFO embeddings{otel.name=embeddings m otel.kind="client" gen_ai.operation.name="embeddings" gen_ai.provider.name="openai" gen_ai.request.model="m" openinference.span.kind="EMBEDDING" gen_ai.embeddings.dimension.count=2 gen_ai.response.model="m-2025" gen_ai.usage.input_tokens=7}
+    INFO embeddings{otel.name=embeddings m otel.kind="client" gen_ai.operation.name="embeddings" gen_ai.provider.name="openai" gen_ai.request.model="m" openinference.span.kind="EMBEDDING" error.type="invalid_request" otel.status_code="ERROR"}
     "#);
     assert_eq!(Tracing::new(HashedNgrams::new()).dimension(), Some(512));
 }
