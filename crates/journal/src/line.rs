@@ -1,6 +1,8 @@
 //! Lines with checksums.
 
 use std::fmt::Display;
+use std::ops::Range;
+use std::sync::Arc;
 
 use cogwork_flow::journal::{Entry, Json};
 use crc32fast::Hasher;
@@ -34,6 +36,36 @@ pub(crate) struct Line {
     pub(crate) entry: Entry,
     /// Milliseconds since 1970; `None` if an earlier version recorded the entry.
     pub(crate) at: Option<u64>,
+}
+
+/// The text of a line, without its newline.
+#[derive(Clone, Copy)]
+pub(crate) enum Text<'a> {
+    Bytes(&'a [u8]),
+    /// A line at a position in a larger text, which outcomes share instead of copying it.
+    In(&'a Arc<String>, &'a Range<usize>),
+}
+
+impl<'a> Text<'a> {
+    pub(crate) fn bytes(self) -> &'a [u8] {
+        match self {
+            Self::Bytes(bytes) => bytes,
+            Self::In(text, line) => text.as_bytes().get(line.clone()).unwrap_or_default(),
+        }
+    }
+
+    /// Returns a part of the line as a value.
+    fn json(self, part: Range<usize>) -> Option<Json> {
+        match self {
+            Self::Bytes(bytes) => {
+                let part = std::str::from_utf8(bytes.get(part)?).ok()?;
+                Some(Json::from_record(part))
+            }
+            Self::In(text, line) => {
+                Json::part_of_record(text, line.start + part.start..line.start + part.end)
+            }
+        }
+    }
 }
 
 /// How a line is written to disk.
@@ -111,7 +143,7 @@ impl Chain {
     }
 
     /// Reads the first line.
-    pub(crate) fn header(&mut self, line: &mut Vec<u8>) -> Result<Header, String> {
+    pub(crate) fn header(&mut self, line: &[u8]) -> Result<Header, String> {
         let Some(rest) = line.strip_prefix(START.as_bytes()) else {
             return Err(format!(
                 "this isn't the journal of a run; expected a line that starts with `{START}{FORMAT},`"
@@ -130,16 +162,15 @@ impl Chain {
             ));
         }
 
-        self.check(line)?;
-        parse(line)
+        parse(self.check(line)?.object)
     }
 
     /// Reads any other line.
-    pub(crate) fn entry(&mut self, line: &mut Vec<u8>) -> Result<Line, String> {
-        let at = self.check(line)?;
-        let entry = match outcome(line) {
+    pub(crate) fn entry(&mut self, line: Text<'_>) -> Result<Line, String> {
+        let Checked { object, at } = self.check(line.bytes())?;
+        let entry = match outcome(object, line) {
             Some(entry) => entry,
-            None => parse(line)?,
+            None => parse(object)?,
         };
         Ok(Line { entry, at })
     }
@@ -155,8 +186,8 @@ impl Chain {
         })
     }
 
-    /// Checks and removes the checksum and the marks of a line. Returns its time.
-    fn check(&mut self, line: &mut Vec<u8>) -> Result<Option<u64>, String> {
+    /// Checks the checksum of a line.
+    fn check<'a>(&mut self, line: &'a [u8]) -> Result<Checked<'a>, String> {
         let Some((object, digits)) = split(line) else {
             return Err(NO_CHECKSUM.to_owned());
         };
@@ -171,14 +202,13 @@ impl Chain {
         }
 
         let object = object.strip_suffix(JOINED).unwrap_or(object);
-        let (object, at) = match split_time(object) {
-            Some((object, at)) => (object.len(), Some(at)),
-            None => (object.len(), None),
-        };
-        line.truncate(object);
-        line.push(b'}');
-
-        Ok(at)
+        Ok(match split_time(object) {
+            Some((object, at)) => Checked {
+                object,
+                at: Some(at),
+            },
+            None => Checked { object, at: None },
+        })
     }
 
     /// Returns the checksum of the next line.
@@ -209,27 +239,39 @@ fn hexadecimal(checksum: u32) -> [u8; DIGITS] {
     digits
 }
 
-/// Reads the line of an outcome, as it is always written. The outcome, which may be long, is only
-/// parsed when it is used. Returns `None` for any other line.
-fn outcome(line: &[u8]) -> Option<Entry> {
-    let rest = line.strip_prefix(b"{\"outcome\":{\"step\":\"")?;
+/// A line whose checksum is right, without its checksum and marks.
+struct Checked<'a> {
+    /// The object of the line, without its closing brace.
+    object: &'a [u8],
+    at: Option<u64>,
+}
+
+/// Reads the object of an outcome, as it is always written. The outcome, which may be long, is only
+/// parsed when it is used. Returns `None` for any other object. `line` begins with the object.
+fn outcome(object: &[u8], line: Text<'_>) -> Option<Entry> {
+    const STEP: &[u8] = b"{\"outcome\":{\"step\":\"";
+    const OUTCOME: &[u8] = b"\",\"outcome\":";
+
+    let rest = object.strip_prefix(STEP)?;
     let (step, rest) = rest.split_at_checked(memchr(b'"', rest)?)?;
-    let outcome = rest.strip_prefix(b"\",\"outcome\":")?;
-    let outcome = outcome.strip_suffix(b"}}")?;
+    let outcome = rest.strip_prefix(OUTCOME)?.strip_suffix(b"}")?;
 
     let is_plain = |byte: &u8| *byte >= b' ' && *byte != b'\\';
     if outcome.is_empty() || !step.iter().all(is_plain) {
         return None;
     }
 
+    let start = STEP.len() + step.len() + OUTCOME.len();
     Some(Entry::Outcome {
         step: std::str::from_utf8(step).ok()?.to_owned(),
-        outcome: Json::from_record(std::str::from_utf8(outcome).ok()?),
+        outcome: line.json(start..start + outcome.len())?,
     })
 }
 
-fn parse<T: DeserializeOwned>(line: &[u8]) -> Result<T, String> {
-    serde_json::from_slice(line)
+/// Reads an object without its closing brace.
+fn parse<T: DeserializeOwned>(object: &[u8]) -> Result<T, String> {
+    let object = [object, b"}"].concat();
+    serde_json::from_slice(&object)
         .map_err(|error| format!("the line isn't one of a journal: {error}"))
 }
 

@@ -1,4 +1,5 @@
 use std::fmt;
+use std::ops::Range;
 use std::sync::Arc;
 
 use cogwork_text::Escaped;
@@ -12,9 +13,20 @@ use crate::CallName;
 
 /// A JSON text. Clones share it.
 #[derive(Clone)]
-pub struct Json(Arc<str>);
+pub struct Json {
+    /// A text that contains the value, and maybe others.
+    text: Arc<String>,
+    part: Range<usize>,
+}
 
 impl Json {
+    fn whole(text: String) -> Self {
+        Self {
+            part: 0..text.len(),
+            text: Arc::new(text),
+        }
+    }
+
     /// Serialises a value.
     ///
     /// # Errors
@@ -40,7 +52,7 @@ impl Json {
         }
 
         match serde_json::from_str::<&RawValue>(&text) {
-            Ok(_) => Ok(Self(text.into())),
+            Ok(_) => Ok(Self::whole(text)),
             Err(error) => Err(refused(&error)),
         }
     }
@@ -48,12 +60,24 @@ impl Json {
     /// Creates a value from a text that was recorded as JSON. Whether it still is one is only
     /// checked when it is read or written, so that a record can be loaded without parsing all of it.
     pub fn from_record(text: &str) -> Self {
-        Self(text.into())
+        Self::whole(text.to_owned())
+    }
+
+    /// Creates a value from a part of a text, as [`from_record`](Self::from_record) does, but without
+    /// copying it. The text stays in memory as long as any of these values. Returns `None` if the text
+    /// has no such part.
+    pub fn part_of_record(text: &Arc<String>, part: Range<usize>) -> Option<Self> {
+        text.get(part.clone())?;
+
+        Some(Self {
+            text: Arc::clone(text),
+            part,
+        })
     }
 
     /// Returns the text.
     pub fn as_str(&self) -> &str {
-        &self.0
+        self.text.get(self.part.clone()).unwrap_or_default()
     }
 
     pub(super) fn to_bytes(&self) -> Vec<u8> {
@@ -79,7 +103,7 @@ impl Json {
 
 impl Serialize for Json {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let value: &RawValue = serde_json::from_str(&self.0).map_err(ser::Error::custom)?;
+        let value: &RawValue = serde_json::from_str(self.as_str()).map_err(ser::Error::custom)?;
         value.serialize(serializer)
     }
 }

@@ -3,10 +3,12 @@
 use std::ops::Range;
 
 use cogwork_files::Access;
+use cogwork_flow::journal::{Entry, Json};
 
 use super::files::Files;
 use super::read::{Lines, cannot_read};
 use crate::keep::Wanted;
+use crate::line::Line;
 use crate::{RecordedEntry, StoreError};
 
 impl Files {
@@ -36,10 +38,23 @@ impl Files {
                 break;
             };
             if index >= range.start {
-                entries.push(RecordedEntry::new(index, line));
+                entries.push(RecordedEntry::new(index, unshared(line)));
             }
         }
 
         Ok(Some(entries))
     }
+}
+
+/// Copies an outcome, so that it doesn't keep the lines around it in memory.
+fn unshared(line: Line) -> Line {
+    let entry = match line.entry {
+        Entry::Outcome { step, outcome } => Entry::Outcome {
+            step,
+            outcome: Json::from_record(outcome.as_str()),
+        },
+        other => other,
+    };
+
+    Line { entry, ..line }
 }

@@ -4,6 +4,7 @@ mod entries;
 mod files;
 mod list;
 mod open;
+mod parts;
 mod read;
 mod write;
 

@@ -1,11 +1,9 @@
 //! Reads the file of a run, without writing.
 
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, ErrorKind};
 use std::path::Path;
 
-use memchr::memchr;
-
+use super::parts::{Found, Parts};
 use crate::StoreError;
 use crate::error::Kind;
 use crate::header::Header;
@@ -14,9 +12,8 @@ use crate::line::{Chain, Line, starts_a_write, too_long};
 /// An iterator over the checked lines of a file.
 pub(super) struct Lines<'a> {
     path: &'a Path,
-    reader: BufReader<&'a File>,
+    parts: Parts<'a>,
     max_line: usize,
-    line: Vec<u8>,
     number: u64,
     chain: Chain,
     /// The total length of the lines that were checked…
@@ -30,15 +27,12 @@ const BLOCK: usize = 512;
 
 impl<'a> Lines<'a> {
     pub(super) fn of(path: &'a Path, file: &'a File, max_line: usize) -> Self {
-        let chain = Chain::default();
-        let reader = BufReader::with_capacity(64 << 10, file);
         Self {
             path,
-            reader,
+            parts: Parts::of(file, max_line),
             max_line,
-            line: Vec::new(),
             number: 0,
-            chain,
+            chain: Chain::default(),
             whole: 0,
             read: 0,
         }
@@ -52,7 +46,7 @@ impl<'a> Lines<'a> {
 
         let header = self
             .chain
-            .header(&mut self.line)
+            .header(self.parts.line().bytes())
             .map_err(|problem| self.wrong(problem))?;
         self.whole = self.read;
         Ok(header)
@@ -66,7 +60,7 @@ impl<'a> Lines<'a> {
         }
 
         let before = self.chain;
-        match self.chain.entry(&mut self.line) {
+        match self.chain.entry(self.parts.line()) {
             Ok(entry) => {
                 self.whole = self.read;
                 Ok(Some(entry))
@@ -86,13 +80,13 @@ impl<'a> Lines<'a> {
     /// Returns whether a power cut interrupted the write of this line and those after it, so that
     /// some of its blocks aren't on disk.
     fn is_torn(&mut self) -> Result<bool, StoreError> {
-        if !has_unwritten_block(self.whole, &self.line) {
+        if !has_unwritten_block(self.whole, self.parts.line().bytes()) {
             return Ok(false);
         }
 
         while self.read()? {
             // When that line was written, everything before it was on disk.
-            if starts_a_write(&self.line) {
+            if starts_a_write(self.parts.line().bytes()) {
                 return Ok(false);
             }
         }
@@ -105,53 +99,22 @@ impl<'a> Lines<'a> {
         (self.whole, self.chain)
     }
 
-    /// Reads a line without its newline. Returns whether there is a complete one.
+    /// Reads a line. Returns whether there is a complete one.
     fn read(&mut self) -> Result<bool, StoreError> {
-        self.line.clear();
         self.number += 1;
-        let at_most = self.max_line.saturating_add(1);
-        let length = self
-            .read_at_most(at_most)
-            .map_err(|error| cannot_read(self.path, error))?;
+        let found = self.parts.advance();
 
-        if self.line.last() == Some(&b'\n') {
-            self.line.pop();
-            self.read += u64::try_from(length).unwrap_or(u64::MAX);
-            return Ok(true);
-        }
-
-        if length > self.max_line {
-            return Err(self.problem(Kind::TooLarge, too_long("the line", self.max_line)));
-        }
-
-        Ok(false)
-    }
-
-    /// Reads until a newline, but at most so many bytes. Returns how many were read.
-    fn read_at_most(&mut self, bytes: usize) -> io::Result<usize> {
-        while self.line.len() < bytes {
-            let buffer = match self.reader.fill_buf() {
-                Ok([]) => break,
-                Ok(buffer) => buffer,
-                Err(error) if error.kind() == ErrorKind::Interrupted => continue,
-                Err(error) => return Err(error),
-            };
-
-            let room = bytes - self.line.len();
-            let part = buffer.get(..room).unwrap_or(buffer);
-            let newline = memchr(b'\n', part);
-            let part = newline.and_then(|end| part.get(..=end)).unwrap_or(part);
-
-            self.line.extend_from_slice(part);
-            let length = part.len();
-            self.reader.consume(length);
-
-            if newline.is_some() {
-                break;
+        match found.map_err(|error| cannot_read(self.path, error))? {
+            Found::Complete => {
+                let length = self.parts.line().bytes().len() + 1;
+                self.read += u64::try_from(length).unwrap_or(u64::MAX);
+                Ok(true)
+            }
+            Found::Incomplete => Ok(false),
+            Found::TooLong => {
+                Err(self.problem(Kind::TooLarge, too_long("the line", self.max_line)))
             }
         }
-
-        Ok(self.line.len())
     }
 
     fn wrong(&self, problem: impl std::fmt::Display) -> StoreError {
@@ -165,7 +128,7 @@ impl<'a> Lines<'a> {
             kind,
             format_args!("{path}, line {number}: {problem}"),
             number,
-            &self.line,
+            self.parts.line().bytes(),
         )
     }
 }

@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::count;
 use super::place::RunPlace;
 use crate::error::Kind;
-use crate::line::{Chain, too_long};
+use crate::line::{Chain, Text, too_long};
 use crate::{RecordedEntry, StoreError};
 
 /// Checks the lines of some entries. The line before the first one is read, too: the checksum of a
@@ -71,7 +71,7 @@ impl<'a> EntryReader<'a> {
             return Ok(());
         };
 
-        let mut line = chain.entry(&mut text.to_vec()).map_err(damaged)?;
+        let mut line = chain.entry(Text::Bytes(text)).map_err(damaged)?;
         line.at = line.at.or(at);
 
         let index = u64::try_from(number.saturating_sub(2)).unwrap_or_default();

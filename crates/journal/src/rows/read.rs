@@ -5,7 +5,7 @@ use crate::StoreError;
 use crate::error::Kind;
 use crate::header::Header;
 use crate::keep::Wanted;
-use crate::line::{Chain, Line, too_long};
+use crate::line::{Chain, Line, Text, too_long};
 
 /// The record of a run.
 pub(crate) struct Record {
@@ -22,7 +22,6 @@ pub(crate) struct RowReader<'a> {
     header: Option<Header>,
     entries: Vec<Line>,
     number: i64,
-    line: Vec<u8>,
 }
 
 impl<'a> RowReader<'a> {
@@ -34,7 +33,6 @@ impl<'a> RowReader<'a> {
             header: None,
             entries: Vec::new(),
             number: 0,
-            line: Vec::new(),
         }
     }
 
@@ -59,27 +57,19 @@ impl<'a> RowReader<'a> {
             return Err(place.problem(Kind::TooLarge, number, &problem));
         };
 
-        self.line.clear();
-        self.line.extend_from_slice(text);
-
+        let damaged = |problem| place.damaged_line(number, problem, text);
         if self.header.is_some() {
-            let entry = self.chain.entry(&mut self.line);
-            let line = entry.map_err(|problem| self.damaged(problem))?;
+            let line = self.chain.entry(Text::Bytes(text)).map_err(damaged)?;
             let at = line.at.or(at);
             self.entries.push(Line { at, ..line });
             return Ok(());
         }
 
-        let header = self.chain.header(&mut self.line);
-        let header = header.map_err(|problem| self.damaged(problem))?;
+        let header = self.chain.header(text).map_err(damaged)?;
         self.wanted
             .check_header(&place.line(number), &place.run_id, &header)?;
         self.header = Some(header);
         Ok(())
-    }
-
-    fn damaged(&self, problem: String) -> StoreError {
-        self.place.damaged_line(self.number, problem, &self.line)
     }
 
     /// Returns the record once all lines were read, of which there must be `written`. Returns

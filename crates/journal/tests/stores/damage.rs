@@ -205,13 +205,13 @@ fn what_is_wrong_is_said_with_file_and_line() {
     let unknown = [lines[0], &sealed(r#"{"dance":{"step":"x"}}"#, lines[0])].concat();
     insta::assert_snapshot!(mask(&whole.refused(&unknown)), @r#"
     runs/a.jsonl, line 2: the line isn't one of a journal: unknown variant `dance`, expected one of `began`, `outcome`, `sleep`, `waiting`, `answer`, `taken`, `refused`, `shortened`, `timed_out`, `snapshot`, `failed`, `ended` at line 1 column 8
-       2 | {"dance":{"step":"x"}}
+       2 | {"dance":{"step":"x"},"crc":"…"}
     "#);
 
     let header = sealed(r#"{"cogwork_journal":1,"run_id":"a"}"#, b"");
     insta::assert_snapshot!(mask(&whole.refused(&header)), @r#"
     runs/a.jsonl, line 1: the line isn't one of a journal: missing field `flow` at line 1 column 34
-       1 | {"cogwork_journal":1,"run_id":"a"}
+       1 | {"cogwork_journal":1,"run_id":"a","crc":"…"}
     "#);
 }
 

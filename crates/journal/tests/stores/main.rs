@@ -27,6 +27,7 @@ mod input;
 mod kills;
 mod listing;
 mod locking;
+mod long_files;
 mod names;
 #[cfg(unix)]
 mod obstacles;
