@@ -1,84 +1,24 @@
-//! What a journal adds to a step, beside a plain append to a file; how fast a run is read back; and many
-//! runs at once.
+//! What a journal adds to a step, beside a plain append to a file, and many runs at once.
 
 use std::fs::{File, OpenOptions};
-use std::future::Future;
-use std::io::{self, Write};
+use std::io::Write;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use cogwork_benches::{BoxError, criterion, print, ratio, runtime};
-use cogwork_flow::journal::{Journal, MemoryJournal};
-use cogwork_flow::{Action, Flow, from_phases};
-use cogwork_journal::{FileStore, SqliteStore, Store};
+use cogwork_benches::{
+    BoxError, Make, criterion, database, database_unsynced, files, files_unsynced, finish, print,
+    ratio, run_timed, runtime, texts,
+};
+use cogwork_flow::Flow;
+use cogwork_flow::journal::MemoryJournal;
+use cogwork_journal::Store;
 use criterion::{BenchmarkId, Throughput};
-use tempfile::{TempDir, tempdir};
+use tempfile::tempdir;
 use tokio::runtime::Runtime;
 use tokio::task::JoinSet;
 
 const KIB: usize = 1_024;
 const STEPS: u32 = 100;
-
-/// A loop whose `exec` brings a text of so many bytes, which is not kept.
-fn texts(bytes: usize) -> Result<Flow<u32>, BoxError> {
-    let text: Arc<str> = "thought ".repeat(bytes / 8).into();
-    let node = from_phases(
-        |_: &mut u32| (),
-        move |()| {
-            let text = Arc::clone(&text);
-            async move { Ok::<_, io::Error>(text) }
-        },
-        |left, _, _| {
-            *left -= 1;
-            Action::from_static(if *left == 0 { "stop" } else { "again" })
-        },
-    );
-
-    let flow = Flow::builder("texts")
-        .start("text")
-        .node("text", node.with_actions(["again", "stop"]));
-    Ok(flow
-        .edge("text", "again", "text")
-        .end("text", "stop")
-        .build()?)
-}
-
-async fn finish(
-    flow: &Flow<u32>,
-    journal: impl Journal + 'static,
-    steps: u32,
-) -> Result<(), BoxError> {
-    let ended = flow
-        .begin()
-        .with_max_steps(steps.into())
-        .with_journal(journal)
-        .finish(&mut { steps })
-        .await?;
-    if ended.steps == u64::from(steps) {
-        Ok(())
-    } else {
-        Err("the run was short".into())
-    }
-}
-
-/// A store in a folder of its own.
-type Make<S> = fn(&TempDir) -> S;
-
-fn files(folder: &TempDir) -> FileStore {
-    FileStore::new(folder.path())
-}
-
-fn files_unsynced(folder: &TempDir) -> FileStore {
-    files(folder).with_sync(false)
-}
-
-fn database(folder: &TempDir) -> SqliteStore {
-    SqliteStore::new(folder.path().join("runs.db"))
-}
-
-fn database_unsynced(folder: &TempDir) -> SqliteStore {
-    database(folder).with_sync(false)
-}
 
 /// How long the steps of new runs take, without what it takes to start them.
 fn steps<S: Store>(
@@ -91,7 +31,7 @@ fn steps<S: Store>(
     for _ in 0..runs {
         let folder = tempdir()?;
         let journal = runtime.block_on(make(&folder).start("a", flow, &STEPS))?;
-        took += timed(runtime, finish(flow, journal, STEPS))?;
+        took += run_timed(runtime, finish(flow, journal, STEPS))?;
     }
 
     Ok(took)
@@ -99,7 +39,7 @@ fn steps<S: Store>(
 
 fn in_memory(runtime: &Runtime, flow: &Flow<u32>, runs: u64) -> Result<Duration, BoxError> {
     (0..runs)
-        .map(|_| timed(runtime, finish(flow, MemoryJournal::new("a"), STEPS)))
+        .map(|_| run_timed(runtime, finish(flow, MemoryJournal::new("a"), STEPS)))
         .sum()
 }
 
@@ -111,16 +51,7 @@ fn unrecorded(runtime: &Runtime, flow: &Flow<u32>, runs: u64) -> Result<Duration
             .map(drop)
             .map_err(Into::into)
     };
-    (0..runs).map(|_| timed(runtime, run())).sum()
-}
-
-fn timed(
-    runtime: &Runtime,
-    work: impl Future<Output = Result<(), BoxError>>,
-) -> Result<Duration, BoxError> {
-    let started = Instant::now();
-    runtime.block_on(work)?;
-    Ok(started.elapsed())
+    (0..runs).map(|_| run_timed(runtime, run())).sum()
 }
 
 /// As many lines as a run has steps, with a `write` each and nothing else.
@@ -148,34 +79,6 @@ fn append(bytes: usize, sync: bool, runs: u64) -> Result<Duration, BoxError> {
     Ok(took)
 }
 
-/// How long it takes to open a run of 1,000 steps and to run it to where it ended: the shortest and the
-/// median time.
-fn replay<S: Store>(
-    runtime: &Runtime,
-    make: Make<S>,
-    flow: &Flow<u32>,
-) -> Result<[Duration; 2], BoxError> {
-    const REPLAYED: u32 = 1_000;
-    let folder = tempdir()?;
-    let store = make(&folder);
-    let journal = runtime.block_on(store.start("a", flow, &REPLAYED))?;
-
-    runtime.block_on(finish(flow, journal, REPLAYED))?;
-    let again = async || {
-        let journal = store.resume("a", flow).await?;
-        finish(flow, journal, REPLAYED).await
-    };
-    let mut times = (0..21)
-        .map(|_| timed(runtime, again()))
-        .collect::<Result<Vec<_>, _>>()?;
-    times.sort_unstable();
-
-    match (times.first(), times.get(times.len() / 2)) {
-        (Some(shortest), Some(median)) => Ok([*shortest, *median]),
-        _ => Err("nothing was measured".into()),
-    }
-}
-
 /// How long a step takes when so many runs go on at once, all of them in their stores already.
 fn at_once<S: Store>(
     runtime: &Runtime,
@@ -192,7 +95,7 @@ fn at_once<S: Store>(
         journals.push(runtime.block_on(store.start(&format!("run-{run}"), flow, &SHORT))?);
     }
 
-    let took = timed(runtime, async {
+    let took = run_timed(runtime, async {
         let mut running = JoinSet::new();
         for journal in journals {
             let flow = Arc::clone(flow);
@@ -268,21 +171,6 @@ fn main() -> Result<(), BoxError> {
     );
 
     let small = &Arc::new(texts(KIB / 2)?);
-    println!("replay of 1,000 steps       shortest      median");
-    for (what, [shortest, median]) in [
-        ("0.5 KiB, file", replay(runtime, files_unsynced, small)?),
-        (
-            "0.5 KiB, SQLite",
-            replay(runtime, database_unsynced, small)?,
-        ),
-        ("10 KiB, file", replay(runtime, files_unsynced, flow)?),
-        ("10 KiB, SQLite", replay(runtime, database_unsynced, flow)?),
-    ] {
-        let shortest = format!("{shortest:.2?}");
-        let median = format!("{median:.2?}");
-        println!("{what:<24} {shortest:>11} {median:>11}");
-    }
-
     for runs in [1, 10, 100, 1_000] {
         let on_file = at_once(runtime, files, small, runs)?;
         let in_database = at_once(runtime, database, small, runs)?;

@@ -10,6 +10,11 @@ pub use hand_written::{BoxError, BoxFuture, IndexedEdges, IndexedLoop, NamedEdge
 mod ratio;
 pub use ratio::{each, print, ratio, timed};
 
+mod recorded;
+pub use recorded::{
+    Make, database, database_unsynced, files, files_unsynced, finish, run_timed, texts,
+};
+
 mod samples;
 pub use samples::{Canned, flat_plan, nested_plan, reply, thinker};
 

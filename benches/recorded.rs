@@ -1,0 +1,103 @@
+//! A flow whose steps are recorded, and the stores that record them.
+
+use std::future::Future;
+use std::io;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use cogwork_flow::journal::Journal;
+use cogwork_flow::{Action, Flow, from_phases};
+use cogwork_journal::{FileStore, SqliteStore};
+use tempfile::TempDir;
+use tokio::runtime::Runtime;
+
+use super::BoxError;
+
+/// Returns a loop whose `exec` returns a text of so many bytes, which is not kept.
+///
+/// # Errors
+///
+/// Returns the error of a flow that cannot be built.
+pub fn texts(bytes: usize) -> Result<Flow<u32>, BoxError> {
+    let text: Arc<str> = "thought ".repeat(bytes / 8).into();
+    let node = from_phases(
+        |_: &mut u32| (),
+        move |()| {
+            let text = Arc::clone(&text);
+            async move { Ok::<_, io::Error>(text) }
+        },
+        |left, _, _| {
+            *left -= 1;
+            Action::from_static(if *left == 0 { "stop" } else { "again" })
+        },
+    );
+
+    let flow = Flow::builder("texts")
+        .start("text")
+        .node("text", node.with_actions(["again", "stop"]));
+    Ok(flow
+        .edge("text", "again", "text")
+        .end("text", "stop")
+        .build()?)
+}
+
+/// Takes so many steps of a flow made by [`texts`].
+///
+/// # Errors
+///
+/// Returns the error of the run, or an error if it took fewer steps.
+pub async fn finish(
+    flow: &Flow<u32>,
+    journal: impl Journal + 'static,
+    steps: u32,
+) -> Result<(), BoxError> {
+    let ended = flow
+        .begin()
+        .with_max_steps(steps.into())
+        .with_journal(journal)
+        .finish(&mut { steps })
+        .await?;
+
+    if ended.steps == u64::from(steps) {
+        Ok(())
+    } else {
+        Err("the run was short".into())
+    }
+}
+
+/// Creates a store in a folder.
+pub type Make<S> = fn(&TempDir) -> S;
+
+/// Creates a store that syncs its files.
+pub fn files(folder: &TempDir) -> FileStore {
+    FileStore::new(folder.path())
+}
+
+/// Creates a store that doesn't sync its files.
+pub fn files_unsynced(folder: &TempDir) -> FileStore {
+    files(folder).with_sync(false)
+}
+
+/// Creates a store that syncs its database.
+pub fn database(folder: &TempDir) -> SqliteStore {
+    SqliteStore::new(folder.path().join("runs.db"))
+}
+
+/// Creates a store that doesn't sync its database.
+pub fn database_unsynced(folder: &TempDir) -> SqliteStore {
+    database(folder).with_sync(false)
+}
+
+/// Returns how long a future takes.
+///
+/// # Errors
+///
+/// Returns the error of the future.
+pub fn run_timed(
+    runtime: &Runtime,
+    work: impl Future<Output = Result<(), BoxError>>,
+) -> Result<Duration, BoxError> {
+    let started = Instant::now();
+    runtime.block_on(work)?;
+    Ok(started.elapsed())
+}
