@@ -69,7 +69,7 @@ impl Server {
     /// Returns an error if the client doesn't speak the protocol.
     pub fn serve<R, W>(
         &self,
-        (reader, writer): (R, W),
+        pipes: (R, W),
     ) -> impl Future<Output = Result<(), ServerError>> + Send + use<R, W>
     where
         R: AsyncRead + Send + Unpin + 'static,
@@ -82,7 +82,7 @@ impl Server {
         async move {
             let opened = Opened::default();
             let direct = Direct::new(handler.clone(), opened.clone(), Handler::is_quick);
-            let transport = LineTransport::new(reader, writer, direct, limits);
+            let transport = LineTransport::new(pipes, direct, handler.quick(), limits);
             let service = match handler.serve_with_ct(transport, stop).await {
                 Ok(service) => service,
                 // The client left, or the server was stopped, before the first request.
@@ -149,7 +149,7 @@ impl ServerBuilder {
             info: info(&self, &tools),
             tools,
             added: self.handler,
-            requests: Semaphore::new(self.limits.concurrent_requests),
+            requests: Arc::new(Semaphore::new(self.limits.concurrent_requests)),
             limits: self.limits,
             views: Views::new(&store),
             store,

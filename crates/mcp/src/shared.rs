@@ -1,3 +1,5 @@
+use std::sync::Arc;
+
 use rmcp::model::ServerConfig;
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
@@ -14,7 +16,7 @@ pub(crate) struct Shared {
     pub(crate) info: ServerConfig,
     pub(crate) tools: ServerTools,
     pub(crate) added: Option<AddedHandler>,
-    pub(crate) requests: Semaphore,
+    pub(crate) requests: Arc<Semaphore>,
     pub(crate) limits: ServerLimits,
     pub(crate) store: SessionStore,
     pub(crate) stop: CancellationToken,

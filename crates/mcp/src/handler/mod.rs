@@ -17,6 +17,7 @@ use tokio::sync::SemaphorePermit;
 use crate::added::AddedHandler;
 use crate::connection::Connection;
 use crate::resources::{self, Address, Subscriptions};
+use crate::sequential::QuickThoughts;
 use crate::shared::Shared;
 use crate::tool::{ListedTool, ToolCall, ToolFailure};
 
@@ -38,6 +39,12 @@ impl Handler {
         };
         let tool = self.shared.tools.find(&call.params.name);
         tool.is_some_and(|tool| tool.tool.is_quick())
+    }
+
+    /// Returns the tool whose usual calls are carried out at once, if the server has it.
+    pub(crate) fn quick(&self) -> Option<QuickThoughts> {
+        let tool = self.shared.tools.sequential()?;
+        tool.quick(&self.connection, &self.shared.requests)
     }
 
     /// Calls a tool of the server.

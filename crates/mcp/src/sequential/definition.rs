@@ -8,6 +8,8 @@ use serde_json::{Value, json};
 use super::coerce::MAX_INTEGER;
 use crate::store::SessionId;
 
+pub(super) const NAME: &str = "sequentialthinking";
+
 const DESCRIPTION: &str = include_str!("description.md");
 
 /// The version of JSON Schema that the original names.
@@ -20,7 +22,7 @@ pub(super) fn definition() -> Tool {
         .idempotent(false)
         .open_world(false);
 
-    Tool::new("sequentialthinking", DESCRIPTION.trim(), object(input()))
+    Tool::new(NAME, DESCRIPTION.trim(), object(input()))
         .with_title("Sequential Thinking")
         .with_raw_output_schema(object(output()))
         .with_annotations(annotations)

@@ -3,6 +3,7 @@
 //! Schemas, coercions, errors and results are those of version 2026.8.31 of the package
 //! `@modelcontextprotocol/server-sequential-thinking`. `scripts/check-mcp` compares both.
 
+mod answer;
 mod arguments;
 mod branches;
 mod coerce;
@@ -10,8 +11,10 @@ mod definition;
 mod history;
 mod log;
 mod numbers;
+mod quick;
 mod thought;
 mod tool;
 
+pub(crate) use quick::QuickThoughts;
 pub(crate) use thought::Thought;
 pub(crate) use tool::SequentialThinking;

@@ -1,10 +1,12 @@
+use std::sync::Arc;
+
 use async_trait::async_trait;
 use cogwork_text::OneLine;
 use rmcp::model::{CallToolResponse, CallToolResult, ContentBlock, Tool};
-use serde::Serialize;
 
+use super::answer::Answer;
 use super::arguments::{self, Arguments};
-use super::definition::definition;
+use super::definition::{NAME, definition};
 use super::history::History;
 use super::log;
 use super::thought::Thought;
@@ -15,20 +17,35 @@ use crate::tool::{ServerTool, ToolCall, ToolFailure};
 /// The maximum number of characters of the title of a session.
 const TITLE: usize = 80;
 
-/// The tool `sequentialthinking`.
+/// The tool `sequentialthinking`. Cloning is cheap; all clones share the sessions.
+#[derive(Clone)]
 pub(crate) struct SequentialThinking {
-    sessions: RecordedSessions<History>,
+    sessions: Arc<RecordedSessions<History>>,
     is_strict: bool,
     has_log: bool,
 }
 
 impl SequentialThinking {
+    pub(crate) const NAME: &str = NAME;
+
     pub(crate) fn new(store: SessionStore, is_strict: bool, has_log: bool) -> Self {
         Self {
-            sessions: RecordedSessions::new(store),
+            sessions: Arc::new(RecordedSessions::new(store)),
             is_strict,
             has_log,
         }
+    }
+
+    pub(super) fn sessions(&self) -> &RecordedSessions<History> {
+        &self.sessions
+    }
+
+    pub(super) fn is_strict(&self) -> bool {
+        self.is_strict
+    }
+
+    pub(super) fn has_log(&self) -> bool {
+        self.has_log
     }
 
     async fn record(
@@ -84,31 +101,7 @@ impl ServerTool for SequentialThinking {
         if self.has_log {
             log::write(&arguments.thought);
         }
-        answer.into_response()
-    }
-}
-
-/// The result of a call. Its fields are in the order in which they are written.
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Answer {
-    thought_number: u64,
-    total_thoughts: u64,
-    next_thought_needed: bool,
-    branches: Vec<String>,
-    thought_history_length: u64,
-}
-
-impl Answer {
-    fn into_response(self) -> Result<CallToolResponse, ToolFailure> {
-        let text = serde_json::to_string_pretty(&self).map_err(ToolFailure::message)?;
-        let structured = serde_json::to_value(&self).map_err(ToolFailure::message)?;
-
-        let mut result = CallToolResult::success(vec![ContentBlock::text(text)]);
-        result.structured_content = Some(structured);
-        // The original leaves it out.
-        result.is_error = None;
-        Ok(result.into())
+        response(answer)
     }
 }
 
@@ -118,18 +111,23 @@ fn changed(thought: &Thought, history: &History) -> Changed<Thought, Answer> {
         text: thought.thought.clone(),
         ..Change::default()
     };
-    let answer = Answer {
-        thought_number: thought.thought_number,
-        total_thoughts: thought.total_thoughts,
-        next_thought_needed: thought.next_thought_needed,
-        branches: history.branches().names(),
-        thought_history_length: history.total(),
-    };
     Changed {
         entry: thought.clone(),
         change,
-        result: answer,
+        result: Answer::new(thought, history),
     }
+}
+
+fn response(answer: Answer) -> Result<CallToolResponse, ToolFailure> {
+    let text = answer.text().map_err(ToolFailure::message)?;
+    let structured = answer.into_structured();
+    let structured = serde_json::to_value(&structured).map_err(ToolFailure::message)?;
+
+    let mut result = CallToolResult::success(vec![ContentBlock::text(text)]);
+    result.structured_content = Some(structured);
+    // The original leaves it out.
+    result.is_error = None;
+    Ok(result.into())
 }
 
 fn title(thought: &Thought) -> String {

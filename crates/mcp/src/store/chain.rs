@@ -8,16 +8,23 @@ use super::outcome::Outcome;
 use super::position::{self, Addition, Position};
 
 /// The maximum number of entries that are appended together.
-const MAX_ENTRIES: usize = 256;
+pub(super) const MAX_ENTRIES: usize = 256;
 
-/// The position after an entry, or `None` if the session was not at the position before it.
+/// The position after the last entry of a caller, or `None` if the session was not at the position before it.
 pub(super) type Appended = Result<Option<Position>, StoreError>;
 
 pub(super) struct Chain {
     start: Position,
     end: Position,
     additions: Vec<Addition>,
-    callers: Vec<oneshot::Sender<Appended>>,
+    callers: Vec<Caller>,
+}
+
+/// Waits until its entries are stored.
+struct Caller {
+    /// The position after its last entry.
+    end: Position,
+    sender: oneshot::Sender<Appended>,
 }
 
 impl Chain {
@@ -30,16 +37,21 @@ impl Chain {
         }
     }
 
-    /// Returns whether an entry at this position is the next one.
-    pub(super) fn goes_on_at(&self, position: Position) -> bool {
-        self.end == position && self.additions.len() < MAX_ENTRIES
+    /// Returns whether this many entries at this position are the next ones.
+    pub(super) fn goes_on_at(&self, position: Position, entries: usize) -> bool {
+        let count = self.additions.len().saturating_add(entries);
+        self.end == position && count <= MAX_ENTRIES
     }
 
-    /// Adds the next entry.
-    pub(super) fn push(&mut self, addition: Addition, caller: oneshot::Sender<Appended>) {
-        self.end = self.end.next(addition.stamp);
-        self.additions.push(addition);
-        self.callers.push(caller);
+    /// Adds the next entries.
+    pub(super) fn push(&mut self, additions: Vec<Addition>, sender: oneshot::Sender<Appended>) {
+        let stamps = additions.iter().map(|addition| addition.stamp);
+        self.end = stamps.fold(self.end, Position::next);
+        self.additions.extend(additions);
+        self.callers.push(Caller {
+            end: self.end,
+            sender,
+        });
     }
 
     /// Appends the entries.
@@ -59,12 +71,10 @@ impl Chain {
     }
 
     fn acknowledge(self, appended: &Appended) {
-        let mut position = self.start;
-        for (addition, caller) in self.additions.iter().zip(self.callers) {
-            position = position.next(addition.stamp);
-            let result = appended.clone().map(|end| end.map(|_| position));
+        for Caller { end, sender } in self.callers {
+            let result = appended.clone().map(|appended| appended.map(|_| end));
             // The caller may have gone.
-            let _ = caller.send(result);
+            let _ = sender.send(result);
         }
     }
 }

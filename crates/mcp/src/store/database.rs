@@ -74,7 +74,8 @@ impl Database {
         addition: Addition,
     ) -> impl Future<Output = Appended> + Send + use<> {
         let (sender, receiver) = oneshot::channel();
-        let added = self.shared.queue.add_entry(position, addition, sender);
+        let additions = vec![addition];
+        let added = self.shared.queue.add_entries(position, additions, sender);
         self.result(added, receiver)
     }
 
@@ -88,6 +89,22 @@ impl Database {
         W: FnOnce(&Connection) -> Result<T, StoreError> + Send + 'static,
     {
         self.transaction(Work::Read, work)
+    /// Appends entries like [`append`](Self::append), but starts at once.
+    pub(super) fn append_now(
+        &self,
+        position: Position,
+        additions: Vec<Addition>,
+    ) -> impl Future<Output = Appended> + Send + use<> {
+        let (sender, receiver) = oneshot::channel();
+        let added = self.shared.queue.add_entries(position, additions, sender);
+        let added = added.map(|_| self.start());
+
+        async move {
+            added?;
+            receiver.await.map_err(|_| ended())?
+        }
+    }
+
     }
 
     fn transaction<T: Send + 'static, W>(

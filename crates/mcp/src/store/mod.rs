@@ -6,6 +6,7 @@
 
 mod chain;
 mod changes;
+mod changing;
 mod database;
 mod entry;
 mod error;
@@ -23,6 +24,7 @@ mod values;
 pub(crate) use changes::SessionChange;
 pub(crate) use entry::Appended;
 pub(crate) use error::StoreError;
+pub(crate) use changing::{Changing, Stored};
 pub(crate) use header::{
     Change, NewSession, Owner, Replaced, SessionHeader, SessionId, SessionKind,
 };

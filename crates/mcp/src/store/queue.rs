@@ -84,15 +84,15 @@ impl Queue {
         self.lock().add(work)
     }
 
-    /// Adds an entry to append, together with the ones before it.
+    /// Adds entries to append, together with the ones before them.
     ///
     /// # Errors
     ///
     /// Returns an error if too many are waiting.
-    pub(super) fn add_entry(
+    pub(super) fn add_entries(
         &self,
         position: Position,
-        addition: Addition,
+        additions: Vec<Addition>,
         caller: oneshot::Sender<Appended>,
     ) -> Result<Added, StoreError> {
         let mut waiting = self.lock();
@@ -100,14 +100,14 @@ impl Queue {
         if let Some(job) = waiting.jobs.back_mut()
             && job.is_from(here)
             && let Work::Append(chain) = &mut job.work
-            && chain.goes_on_at(position)
+            && chain.goes_on_at(position, additions.len())
         {
-            chain.push(addition, caller);
+            chain.push(additions, caller);
             return Ok(Added::Scheduled);
         }
 
         let mut chain = Chain::new(position);
-        chain.push(addition, caller);
+        chain.push(additions, caller);
         waiting.add(Work::Append(chain))
     }
 

@@ -67,16 +67,19 @@ pub(crate) struct RecordedSessions<R> {
 
 type Key = (Owner, SessionId);
 
+/// A session in memory, or `None` if it must be read first.
+pub(super) type Session<R> = Arc<AsyncMutex<Option<Open<R>>>>;
+
 struct Slot<R> {
-    session: Arc<AsyncMutex<Option<Open<R>>>>,
+    session: Session<R>,
     last_use: u64,
 }
 
 /// A session in memory.
-struct Open<R> {
-    state: R,
+pub(super) struct Open<R> {
+    pub(super) state: R,
     /// The end of the entries that the state contains, or `None` if there is no such session.
-    position: Option<Position>,
+    pub(super) position: Option<Position>,
 }
 
 impl<R: Recorded> RecordedSessions<R> {
@@ -320,7 +323,7 @@ impl<R: Recorded> RecordedSessions<R> {
 
     /// Returns the place of a session in memory. The least recently used one is dropped if there
     /// are too many.
-    fn slot(&self, owner: &Owner, id: &SessionId) -> Arc<AsyncMutex<Option<Open<R>>>> {
+    pub(super) fn slot(&self, owner: &Owner, id: &SessionId) -> Session<R> {
         let last_use = self.uses.fetch_add(1, Ordering::Relaxed);
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
 
@@ -348,7 +351,7 @@ fn missing(id: &SessionId) -> StoreError {
     StoreError::new(format_args!("there is no session `{id}`"))
 }
 
-fn written(entry: &impl Serialize) -> Result<String, StoreError> {
+pub(super) fn written(entry: &impl Serialize) -> Result<String, StoreError> {
     serde_json::to_string(entry)
         .map_err(|error| StoreError::new(format_args!("the entry cannot be written: {error}")))
 }

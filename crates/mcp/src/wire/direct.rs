@@ -8,7 +8,7 @@ use std::task::{Context, Poll};
 use futures_util::future::BoxFuture;
 use futures_util::stream::{FuturesUnordered, StreamExt};
 use rmcp::model::{
-    ClientRequest, GetExtensions, JsonRpcRequest, RequestId, RequestMetaObject,
+    ClientRequest, GetExtensions, JsonRpcRequest, ProtocolVersion, RequestId, RequestMetaObject,
     ServerJsonRpcMessage,
 };
 use rmcp::service::{Peer, RequestContext, RoleServer, Service};
@@ -25,12 +25,31 @@ pub(crate) struct Direct<S> {
 
 /// Tells the transport that rmcp has opened the session.
 #[derive(Clone, Default)]
-pub(crate) struct Opened(Arc<OnceLock<Peer<RoleServer>>>);
+pub(crate) struct Opened(Arc<OnceLock<OpenedBy>>);
+
+struct OpenedBy {
+    peer: Peer<RoleServer>,
+    has_handshake: bool,
+}
 
 impl Opened {
     pub(crate) fn set(&self, peer: Peer<RoleServer>) {
+        let opened = OpenedBy {
+            // Others have no information about the client apart from that of each request.
+            has_handshake: peer.peer_info().is_some(),
+            peer,
+        };
         // A connection is opened once.
-        let _ = self.0.set(peer);
+        let _ = self.0.set(opened);
+    }
+
+    /// Returns whether requests need no metadata, and results get none.
+    pub(super) fn is_legacy(&self) -> bool {
+        let Some(opened) = self.0.get().filter(|opened| opened.has_handshake) else {
+            return false;
+        };
+        let info = opened.peer.peer_info();
+        info.is_some_and(|info| info.protocol_version < ProtocolVersion::V_2026_07_28)
     }
 }
 
@@ -57,12 +76,16 @@ impl<S: Service<RoleServer>> Direct<S> {
         }
     }
 
+    pub(super) fn opened(&self) -> Opened {
+        self.opened.clone()
+    }
+
     /// Starts a request, or returns it if it isn't one to answer here.
     pub(super) fn start(
         &mut self,
         request: JsonRpcRequest<ClientRequest>,
     ) -> Option<JsonRpcRequest<ClientRequest>> {
-        let Some(peer) = self.opened.0.get() else {
+        let Some(OpenedBy { peer, .. }) = self.opened.0.get() else {
             return Some(request);
         };
         if !(self.is_direct)(&self.service, &request.request) {

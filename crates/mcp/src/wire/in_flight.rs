@@ -42,6 +42,11 @@ impl InFlight {
         Arc::clone(&self.places).acquire_owned().await.ok()
     }
 
+    /// Returns a place if another request may start now.
+    pub(crate) fn free_place(&self) -> Option<Place> {
+        Arc::clone(&self.places).try_acquire_owned().ok()
+    }
+
     /// Keeps the place of a request until it is removed.
     pub(crate) fn start(&self, id: &RequestId, place: Option<Place>) {
         self.lock().insert(id.clone(), place);

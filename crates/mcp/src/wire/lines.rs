@@ -83,6 +83,22 @@ impl<R: AsyncRead + Unpin> Lines<R> {
         }
     }
 
+    /// Returns the next line, without its end, if the whole of it has been read already.
+    pub(crate) fn buffered(&self) -> Option<&[u8]> {
+        if !self.line.is_empty() || self.dropping.is_some() {
+            return None;
+        }
+        let buffer = self.reader.buffer();
+        let piece = Piece::first(buffer);
+        let line = buffer.get(..piece.bytes)?;
+        (piece.ends_line && line.len() <= self.max_bytes).then_some(line)
+    }
+
+    /// Skips the next line, whose length without its end is given.
+    pub(crate) fn skip(&mut self, bytes: usize) {
+        self.reader.consume(bytes.saturating_add(1));
+    }
+
     /// Returns the last line if the input doesn't end with a line break.
     fn end(&mut self) -> Line {
         if self.line.is_empty() && self.dropping.is_none() {

@@ -6,6 +6,7 @@ mod in_flight;
 mod lines;
 mod message;
 mod outgoing;
+mod quick;
 mod tool_call;
 mod transport;
 
@@ -13,4 +14,5 @@ mod transport;
 pub(crate) use {id_finder::IdFinder, message::Incoming};
 
 pub(crate) use direct::{Direct, Opened};
+pub(crate) use quick::{QuickTool, Storing};
 pub(crate) use transport::LineTransport;

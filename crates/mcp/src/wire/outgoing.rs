@@ -19,11 +19,11 @@ const USUAL_BYTES: usize = 512;
 /// How long to wait at the end for a client that doesn't read.
 const LAST_WRITE: Duration = Duration::from_secs(1);
 
-/// A message. The rest is dropped when it has been written.
+/// Messages. The rest is dropped when they have been written.
 #[derive(Debug, Default)]
 struct Written {
     text: Vec<u8>,
-    /// The place of the request that it answers.
+    /// The places of the requests that they answer.
     _place: Option<Place>,
     _done: Option<oneshot::Sender<()>>,
 }
@@ -32,7 +32,7 @@ struct Written {
 #[derive(Debug, Clone)]
 pub(crate) struct Outgoing(mpsc::Sender<Written>);
 
-/// Room for one message among those that wait to be written.
+/// Room for messages among those that wait to be written.
 #[derive(Debug)]
 pub(crate) struct Room<'a>(mpsc::Permit<'a, Written>);
 
@@ -45,15 +45,6 @@ impl Outgoing {
         let (sender, receiver) = mpsc::channel(CAPACITY);
         let task = tokio::spawn(write_all(writer, receiver));
         (Self(sender), Writing(task))
-    }
-
-    /// Sends a message. Its place is given up when it has been written.
-    pub(crate) async fn send(
-        &self,
-        message: &ServerJsonRpcMessage,
-        place: Option<Place>,
-    ) -> io::Result<()> {
-        self.room().await?.send(message, place)
     }
 
     /// Waits until another message can be sent.
@@ -87,23 +78,22 @@ impl Outgoing {
 }
 
 impl Room<'_> {
-    /// Sends a message. Its place is given up when it has been written.
-    pub(crate) fn send(
-        self,
-        message: &ServerJsonRpcMessage,
-        place: Option<Place>,
-    ) -> io::Result<()> {
-        let mut text = Vec::with_capacity(USUAL_BYTES);
-        serde_json::to_writer(&mut text, message)?;
-        text.push(b'\n');
-
+    /// Sends whole lines. Their place is given up when they have been written.
+    pub(crate) fn send(self, text: Vec<u8>, place: Option<Place>) {
         self.0.send(Written {
             text,
             _place: place,
             _done: None,
         });
-        Ok(())
     }
+}
+
+/// Returns a message as a line.
+pub(crate) fn text(message: &ServerJsonRpcMessage) -> io::Result<Vec<u8>> {
+    let mut text = Vec::with_capacity(USUAL_BYTES);
+    serde_json::to_writer(&mut text, message)?;
+    text.push(b'\n');
+    Ok(text)
 }
 
 impl Writing {

@@ -23,7 +23,8 @@ use super::direct::{Answered, Direct};
 use super::in_flight::{InFlight, Place};
 use super::lines::{Line, Lines};
 use super::message::Incoming;
-use super::outgoing::{Outgoing, Room, Writing};
+use super::outgoing::{self, Outgoing, Room, Writing};
+use super::quick::{Finished, QuickCalls, QuickTool};
 
 /// No further message is read while the requests that wait are longer than this many messages of the
 /// maximum length.
@@ -35,9 +36,10 @@ const AFTER_END: Duration = Duration::from_secs(5);
 const AFTER_STOP: Duration = Duration::from_secs(2);
 
 /// Messages of one client.
-pub(crate) struct LineTransport<R, S> {
+pub(crate) struct LineTransport<R, S, Q: QuickTool> {
     lines: Lines<R>,
     limits: ServerLimits,
+    quick: QuickCalls<Q>,
     direct: Direct<S>,
     in_flight: InFlight,
     /// Requests that wait until others have been answered.
@@ -46,8 +48,8 @@ pub(crate) struct LineTransport<R, S> {
     waiting_bytes: usize,
     /// Answers to messages that were refused here.
     refusals: VecDeque<ServerJsonRpcMessage>,
-    /// Answers to direct requests, with their places.
-    answers: VecDeque<(ServerJsonRpcMessage, Option<Place>)>,
+    /// Answers to quick calls and direct requests, with their places.
+    answers: VecDeque<(Vec<u8>, Option<Place>)>,
     /// `None` when the transport is closed.
     outgoing: Option<Outgoing>,
     writing: Writing,
@@ -55,21 +57,29 @@ pub(crate) struct LineTransport<R, S> {
     is_at_end: bool,
 }
 
-impl<R, S> LineTransport<R, S>
+impl<R, S, Q> LineTransport<R, S, Q>
 where
     R: AsyncRead + Send + Unpin,
     S: Service<RoleServer>,
+    Q: QuickTool,
 {
-    pub(crate) fn new<W>(reader: R, writer: W, direct: Direct<S>, limits: ServerLimits) -> Self
+    pub(crate) fn new<W>(
+        (reader, writer): (R, W),
+        direct: Direct<S>,
+        quick: Option<Q>,
+        limits: ServerLimits,
+    ) -> Self
     where
         W: AsyncWrite + Send + Unpin + 'static,
     {
         let (outgoing, writing) = Outgoing::start(writer);
+        let in_flight = InFlight::new(limits.concurrent_requests);
         Self {
             lines: Lines::new(reader, limits.message_bytes),
             limits,
+            quick: QuickCalls::new(quick, direct.opened(), in_flight.clone()),
             direct,
-            in_flight: InFlight::new(limits.concurrent_requests),
+            in_flight,
             waiting: VecDeque::new(),
             waiting_bytes: 0,
             refusals: VecDeque::new(),
@@ -95,6 +105,7 @@ where
             // Messages only overtake requests that cannot start yet.
             biased;
             room = outgoing.room(), if !self.answers.is_empty() => self.send_answer(room),
+            Some(finished) = self.quick.next(), if !self.quick.is_idle() => self.finished(finished),
             Some(answered) = self.direct.next(), if !self.direct.is_idle() => self.answered(answered),
             place = self.in_flight.place(), if !self.waiting.is_empty() => self.start(place),
             line = self.lines.next(), if may_read => self.take(line),
@@ -106,7 +117,10 @@ where
     async fn send_refusal(&mut self, outgoing: &Outgoing) -> io::Result<()> {
         let room = outgoing.room().await?;
         match self.refusals.pop_front() {
-            Some(refusal) => room.send(&refusal, None),
+            Some(refusal) => {
+                room.send(outgoing::text(&refusal)?, None);
+                Ok(())
+            }
             None => Ok(()),
         }
     }
@@ -123,9 +137,10 @@ where
     }
 
     fn send_answer(&mut self, room: io::Result<Room<'_>>) -> Step {
-        let sent = room.and_then(|room| match self.answers.pop_front() {
-            Some((answer, place)) => room.send(&answer, place),
-            None => Ok(()),
+        let sent = room.map(|room| {
+            if let Some((answer, place)) = self.answers.pop_front() {
+                room.send(answer, place);
+            }
         });
         Step::after(sent)
     }
@@ -144,11 +159,35 @@ where
     }
 
     fn answered(&mut self, Answered { id, answer }: Answered) -> Step {
-        if let Some(answer) = answer {
-            let place = self.in_flight.remove(&id);
-            self.answers.push_back((answer, place));
+        let Some(answer) = answer else {
+            return Step::Again;
+        };
+        let place = self.in_flight.remove(&id);
+        let text = outgoing::text(&answer);
+        Step::after(text.map(|text| self.answers.push_back((text, place))))
+    }
+
+    fn finished(&mut self, finished: Finished) -> Step {
+        match finished {
+            Finished::Answered { answers, place } => self.answers.push_back((answers, place)),
+            Finished::Again { messages, place } => self.start_again(messages, place),
         }
         Step::Again
+    }
+
+    /// Starts quick calls in the usual way.
+    fn start_again(&mut self, messages: Vec<(RequestId, Vec<u8>)>, mut places: Option<Place>) {
+        for (id, text) in messages {
+            let place = places.as_mut().and_then(|places| places.split(1));
+            self.in_flight.start(&id, place);
+
+            if let Incoming::Message(message) = Incoming::read(&text)
+                && let JsonRpcMessage::Request(request) = *message
+            {
+                // Calls of quick tools are direct.
+                self.direct.start(request);
+            }
+        }
     }
 
     /// Adds an answer to a message that is refused.
@@ -163,11 +202,12 @@ where
         }
         loop {
             while let Some((answer, place)) = self.answers.pop_front() {
-                outgoing.send(&answer, place).await?;
+                outgoing.room().await?.send(answer, place);
             }
-            match self.direct.next().await {
-                Some(answered) => self.answered(answered),
-                None => return Ok(()),
+            tokio::select! {
+                Some(finished) = self.quick.next() => self.finished(finished),
+                Some(answered) = self.direct.next() => self.answered(answered),
+                else => return Ok(()),
             };
         }
     }
@@ -178,9 +218,28 @@ where
             Line::TooLong(id) => {
                 self.refuse(Incoming::too_long(id, self.limits.message_bytes));
             }
+            Line::Whole(text) if self.carry_out(&text) => self.carry_out_buffered(),
             Line::Whole(text) => return self.take_text(&text),
         }
         Step::Again
+    }
+
+    /// Carries out a quick call, unless others must start first.
+    fn carry_out(&mut self, text: &[u8]) -> bool {
+        self.waiting.is_empty() && self.quick.carry_out(text)
+    }
+
+    /// Carries out the quick calls that have been read already, and stores all of them.
+    fn carry_out_buffered(&mut self) {
+        while let Some(text) = self.lines.buffered()
+            && self.quick.carry_out(text)
+        {
+            let bytes = text.len();
+            self.lines.skip(bytes);
+        }
+        if let Some(finished) = self.quick.store() {
+            self.finished(finished);
+        }
     }
 
     fn take_text(&mut self, text: &[u8]) -> Step {
@@ -243,6 +302,7 @@ where
     /// Forgets a request that is cancelled, because cancelled requests aren't answered.
     fn cancel(&mut self, id: &RequestId) {
         self.waiting.retain(|request| request.id != *id);
+        self.quick.cancel(id);
         self.direct.cancel(id);
         self.in_flight.remove(id);
     }
@@ -278,10 +338,11 @@ fn opens(request: &ClientRequest) -> bool {
     }
 }
 
-impl<R, S> Transport<RoleServer> for LineTransport<R, S>
+impl<R, S, Q> Transport<RoleServer> for LineTransport<R, S, Q>
 where
     R: AsyncRead + Send + Unpin,
     S: Service<RoleServer>,
+    Q: QuickTool + 'static,
 {
     type Error = io::Error;
 
@@ -301,7 +362,9 @@ where
             let Some(outgoing) = outgoing else {
                 return Err(io::ErrorKind::NotConnected.into());
             };
-            outgoing.send(&message, place).await
+            let text = outgoing::text(&message)?;
+            outgoing.room().await?.send(text, place);
+            Ok(())
         }
     }
 

@@ -1,5 +1,6 @@
 //! Messages over lines.
 
+mod batches;
 mod messages;
 mod quick_calls;
 mod support;
