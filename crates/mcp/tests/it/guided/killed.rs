@@ -8,7 +8,7 @@ use tempfile::TempDir;
 use tokio::runtime::Runtime;
 use tokio::task::yield_now;
 
-use super::mind::Mind;
+use super::mind::{MINDS, Mind};
 use super::support::data;
 use crate::support::{Client, call, client_of};
 
@@ -92,8 +92,8 @@ fn solve_with_kills(mind: &Mind, polls: usize) -> Value {
 
 #[test]
 fn a_server_can_be_stopped_between_any_two_polls() {
-    for strategy in ["loop", "self_consistency", "react"] {
-        let mind = Mind::named(strategy);
+    for mind in &MINDS {
+        let strategy = mind.strategy;
 
         for polls in [0, 1, 3, 10, 40, 160] {
             let ended = solve_with_kills(mind, polls);
