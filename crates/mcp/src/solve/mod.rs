@@ -2,6 +2,7 @@
 
 mod ask;
 mod backend;
+mod building;
 mod drive;
 mod entry;
 mod request;
