@@ -86,7 +86,7 @@ Manages the sessions of `think`.
 - undo: removes the last thought
 - list, search: sessions by `query`, `strategy` and `status`
 - export: the session as `format` json, markdown or mermaid
-- remove: deletes a session
+- remove: deletes a session, also one of another tool
 - strategies: all strategies, or all stages of `strategy`";
 
 /// Returns the arguments that `think` doesn't have, or that have another meaning there.

@@ -137,19 +137,16 @@ impl ThinkSessions {
         found.await?
     }
 
-    /// Removes a session. Returns whether there was one.
+    /// Removes a session of any kind. Returns whether there was one.
+    ///
+    /// Other tools read a session again when its entries have changed, as if another process had
+    /// removed it.
     pub(crate) async fn remove(
         &self,
         connection: &Connection,
         id: &SessionId,
     ) -> Result<bool, ToolFailure> {
-        let owner = connection.owner();
-        // Sessions of other kinds are not removed.
-        let header = self.store().header(owner, id).await?;
-        if header.is_none_or(|header| header.kind != SessionKind::Think) {
-            return Ok(false);
-        }
-        Ok(self.sessions.remove(owner, id).await?)
+        Ok(self.sessions.remove(connection.owner(), id).await?)
     }
 
     /// Returns the entry for an operation on a session that has begun.
