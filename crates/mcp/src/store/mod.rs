@@ -17,14 +17,16 @@ mod position;
 mod query;
 mod queue;
 mod recorded;
+mod search;
+mod select;
 mod sessions;
 mod tables;
 mod values;
 
 pub(crate) use changes::SessionChange;
+pub(crate) use changing::{Changing, Stored};
 pub(crate) use entry::Appended;
 pub(crate) use error::StoreError;
-pub(crate) use changing::{Changing, Stored};
 pub(crate) use header::{
     Change, NewSession, Owner, Replaced, SessionHeader, SessionId, SessionKind,
 };

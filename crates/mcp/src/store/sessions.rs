@@ -6,20 +6,20 @@ use std::sync::atomic::{AtomicI64, Ordering};
 
 use cogwork_strategies::Strategies;
 use futures_util::future::Either;
-use rusqlite::{Connection, OptionalExtension, Row, ToSql, params};
+use rusqlite::{Connection, OptionalExtension, params};
 use tokio::sync::broadcast;
 
 use super::changes::Changes;
 use super::database::Database;
 use super::position::{self, Addition, Position, Recent};
+use super::search::search;
+use super::select::{COLUMNS, header_of, select};
 use super::values::{now, random_stamp, signed_size};
 use super::{
-    Appended, Change, Filter, NewSession, Order, Owner, SessionChange, SessionHeader, SessionId,
-    SessionKind, StoreError,
+    Appended, Change, Filter, NewSession, Owner, SessionChange, SessionHeader, SessionId,
+    StoreError,
 };
 use crate::ServerLimits;
-
-const COLUMNS: &str = "id, kind, title, strategy, is_complete, entries, created, updated";
 
 /// All sessions. Cloning is cheap.
 #[derive(Debug, Clone)]
@@ -292,6 +292,9 @@ impl SessionStore {
         owner: &Owner,
         filter: Filter,
     ) -> Result<Vec<SessionHeader>, StoreError> {
+        if !filter.words.is_empty() {
+            return search(&self.database, owner, &filter).await;
+        }
         let owner = owner.0.clone();
         self.database
             .read(move |connection| select(connection, &owner, &filter))
@@ -381,92 +384,4 @@ fn newest(
 
     entries.reverse();
     Ok(entries)
-}
-
-fn select(
-    connection: &Connection,
-    owner: &str,
-    filter: &Filter,
-) -> Result<Vec<SessionHeader>, StoreError> {
-    let mut sql = format!("SELECT {COLUMNS} FROM sessions WHERE owner = ?");
-    let mut values: Vec<Box<dyn ToSql>> = vec![Box::new(owner.to_owned())];
-
-    if !filter.kinds.is_empty() {
-        let marks = vec!["?"; filter.kinds.len()].join(", ");
-        sql.push_str(&format!(" AND kind IN ({marks})"));
-        values.extend(
-            filter
-                .kinds
-                .iter()
-                .map(|kind| Box::new(kind.as_str()) as Box<dyn ToSql>),
-        );
-    }
-    if let Some(strategy) = &filter.strategy {
-        sql.push_str(" AND strategy = ?");
-        values.push(Box::new(strategy.clone()));
-    }
-    if let Some(is_complete) = filter.is_complete {
-        sql.push_str(" AND is_complete = ?");
-        values.push(Box::new(is_complete));
-    }
-    for word in &filter.words {
-        sql.push_str(
-            " AND (instr(lower(title), ?) > 0 OR EXISTS (
-                SELECT 1 FROM entries WHERE session = sessions.key AND instr(words, ?) > 0))",
-        );
-        let word = word.to_lowercase();
-        values.push(Box::new(word.clone()));
-        values.push(Box::new(word));
-    }
-
-    if let Some(prefix) = &filter.id_prefix {
-        sql.push_str(" AND substr(id, 1, length(?)) = ?");
-        values.push(Box::new(prefix.clone()));
-        values.push(Box::new(prefix.clone()));
-    }
-    if let Some(before) = &filter.before {
-        // Of those that were created in the same millisecond, the keys give the order.
-        sql.push_str(
-            " AND (created < ? OR (created = ? AND key < coalesce(
-                (SELECT key FROM sessions WHERE owner = ? AND id = ?), 9223372036854775807)))",
-        );
-        values.push(Box::new(before.created));
-        values.push(Box::new(before.created));
-        values.push(Box::new(owner.to_owned()));
-        values.push(Box::new(before.id.as_str().to_owned()));
-    }
-
-    let order = match filter.order {
-        Order::Updated => "updated DESC",
-        Order::Created => "created DESC",
-        Order::Entries => "entries DESC",
-        Order::Duration => "updated - created DESC",
-    };
-    sql.push_str(&format!(" ORDER BY {order}, key DESC LIMIT ? OFFSET ?"));
-    values.push(Box::new(signed_size(filter.limit)));
-    values.push(Box::new(signed_size(filter.offset)));
-
-    let mut query = connection.prepare_cached(&sql)?;
-    let rows = query.query_map(rusqlite::params_from_iter(values), header_of)?;
-    Ok(rows.collect::<Result<_, _>>()?)
-}
-
-fn header_of(row: &Row<'_>) -> rusqlite::Result<SessionHeader> {
-    let id: String = row.get(0)?;
-    let kind: String = row.get(1)?;
-    let unknown = |column, what: &str| {
-        let error = format!("{what} isn't known");
-        rusqlite::Error::FromSqlConversionFailure(column, rusqlite::types::Type::Text, error.into())
-    };
-
-    Ok(SessionHeader {
-        id: SessionId::named(&id).ok_or_else(|| unknown(0, "the id"))?,
-        kind: SessionKind::named(&kind).ok_or_else(|| unknown(1, "the kind"))?,
-        title: row.get(2)?,
-        strategy: row.get(3)?,
-        is_complete: row.get(4)?,
-        entries: row.get::<_, i64>(5)?.unsigned_abs(),
-        created: row.get(6)?,
-        updated: row.get(7)?,
-    })
 }
