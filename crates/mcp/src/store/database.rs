@@ -1,10 +1,12 @@
 //! A database that does what waits in one transaction.
 
+use std::cell::Cell;
 use std::fmt;
 use std::path::Path;
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
+use std::time::Duration;
 
 use rusqlite::Connection;
 use tokio::runtime::Handle;
@@ -17,6 +19,10 @@ use super::position::{Addition, Position};
 use super::queue::{Added, Job, Queue, Run, Work};
 use super::{StoreError, tables};
 use crate::ServerLimits;
+
+/// The maximum number of transactions without the thread between two checkpoints. They usually write
+/// fewer pages than the thousand after which SQLite makes a checkpoint within a transaction.
+const COMMITS: usize = 100;
 
 /// A database on its own thread. The thread ends when the last clone is dropped.
 ///
@@ -35,8 +41,12 @@ impl Database {
         let connection = tables::open(place.as_ref(), limits)?;
         let shared = Arc::new(Shared {
             queue: Queue::default(),
-            is_in_memory: place.is_none(),
-            opened: Mutex::new(Opened { connection, place }),
+            opened: Mutex::new(Opened {
+                connection,
+                place,
+                lock_timeout: limits.lock_timeout,
+                commits: Cell::new(0),
+            }),
         });
         let (thread, wakes) = sync_channel(1);
 
@@ -79,16 +89,6 @@ impl Database {
         self.result(added, receiver)
     }
 
-    /// Reads a consistent state, without waiting for processes that are writing. Includes what was
-    /// queued earlier.
-    pub(super) fn read<T: Send + 'static, W>(
-        &self,
-        work: W,
-    ) -> impl Future<Output = Result<T, StoreError>> + Send + use<T, W>
-    where
-        W: FnOnce(&Connection) -> Result<T, StoreError> + Send + 'static,
-    {
-        self.transaction(Work::Read, work)
     /// Appends entries like [`append`](Self::append), but starts at once.
     pub(super) fn append_now(
         &self,
@@ -105,6 +105,16 @@ impl Database {
         }
     }
 
+    /// Reads a consistent state, without waiting for processes that are writing. Includes what was
+    /// queued earlier.
+    pub(super) fn read<T: Send + 'static, W>(
+        &self,
+        work: W,
+    ) -> impl Future<Output = Result<T, StoreError>> + Send + use<T, W>
+    where
+        W: FnOnce(&Connection) -> Result<T, StoreError> + Send + 'static,
+    {
+        self.transaction(Work::Read, work)
     }
 
     fn transaction<T: Send + 'static, W>(
@@ -155,7 +165,7 @@ impl Database {
 
     fn start(&self) {
         self.shared.queue.start();
-        if self.shared.is_in_memory && self.shared.append_here() {
+        if self.shared.append_here() {
             return;
         }
 
@@ -188,7 +198,6 @@ fn ended() -> StoreError {
 struct Shared {
     queue: Queue,
     opened: Mutex<Opened>,
-    is_in_memory: bool,
 }
 
 impl Shared {
@@ -208,22 +217,30 @@ impl Shared {
         loop {
             let jobs = self.queue.next(|_| true);
             if jobs.is_empty() {
-                return;
+                break;
             }
             opened.together(jobs).acknowledge_there();
         }
+        opened.checkpoint();
     }
 
-    /// Does what was appended to a database in memory, which needs neither files nor locks of other
-    /// processes. Returns whether there is nothing else to do.
+    /// Does what was appended, unless it has to wait for anything. Returns whether there is nothing
+    /// else to do.
+    ///
+    /// Waking the thread, and being woken by it, takes longer than a transaction, which usually ends
+    /// with writing a few pages to the cache of the operating system.
     fn append_here(&self) -> bool {
         let Ok(opened) = self.opened.try_lock() else {
             return false;
         };
 
         let jobs = self.queue.next(|work| matches!(work, Work::Append(_)));
-        if !jobs.is_empty() {
-            drop(opened.together(jobs));
+        if jobs.is_empty() {
+            return self.queue.is_empty();
+        }
+        match opened.together_at_once(jobs) {
+            Ok(done) => drop(done),
+            Err(jobs) => self.queue.put_back(jobs),
         }
         self.queue.is_empty()
     }
@@ -237,13 +254,38 @@ impl Shared {
 struct Opened {
     connection: Connection,
     place: Option<Place>,
+    lock_timeout: Duration,
+    /// The number of transactions since the last checkpoint that were done without the thread.
+    commits: Cell<usize>,
 }
 
 impl Opened {
     /// Does jobs in one transaction.
     fn together(&self, jobs: Vec<Job>) -> Done {
         let writes = jobs.iter().any(|job| job.work.writes());
-        let mut problem = self.begin(writes).err();
+        let problem = self.begin(writes).err();
+        self.within_transaction(jobs, writes, problem)
+    }
+
+    /// Does jobs that change something in one transaction. Returns them if they must wait for other
+    /// processes or for the disk.
+    fn together_at_once(&self, jobs: Vec<Job>) -> Result<Done, Vec<Job>> {
+        if self.place.is_some() {
+            if self.commits.get() >= COMMITS || self.begin_at_once().is_err() {
+                return Err(jobs);
+            }
+            self.commits.set(self.commits.get().saturating_add(1));
+            return Ok(self.within_transaction(jobs, true, None));
+        }
+        Ok(self.together(jobs))
+    }
+
+    fn within_transaction(
+        &self,
+        jobs: Vec<Job>,
+        writes: bool,
+        mut problem: Option<StoreError>,
+    ) -> Done {
         let mut acknowledges = Vec::with_capacity(jobs.len());
         let runtime = runtime_of(&jobs);
 
@@ -288,6 +330,29 @@ impl Opened {
     fn begin(&self, writes: bool) -> Result<(), StoreError> {
         let sql = if writes { "BEGIN IMMEDIATE" } else { "BEGIN" };
         execute(&self.connection, sql)
+    }
+
+    /// Begins a transaction, unless another process is writing.
+    fn begin_at_once(&self) -> Result<(), StoreError> {
+        self.connection.busy_timeout(Duration::ZERO)?;
+        let begun = self.begin(true);
+        self.connection.busy_timeout(self.lock_timeout)?;
+        begun
+    }
+
+    /// Copies what was written to the database if it is due, which waits for the disk.
+    fn checkpoint(&self) {
+        if self.commits.get() < COMMITS {
+            return;
+        }
+        self.commits.set(0);
+
+        let sql = "PRAGMA wal_checkpoint(PASSIVE)";
+        let done = self.connection.query_row(sql, [], |_| Ok(()));
+        if let Err(error) = done {
+            // SQLite tries again by itself when there is more to copy.
+            tracing::debug!(%error, "no checkpoint of the database");
+        }
     }
 
     fn commit(&self, writes: bool) -> Result<(), StoreError> {

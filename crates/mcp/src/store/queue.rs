@@ -129,6 +129,14 @@ impl Queue {
         waiting.jobs.drain(..count).collect()
     }
 
+    /// Adds jobs that [`next`](Self::next) returned before all others.
+    pub(super) fn put_back(&self, jobs: Vec<Job>) {
+        let mut waiting = self.lock();
+        for job in jobs.into_iter().rev() {
+            waiting.jobs.push_front(job);
+        }
+    }
+
     pub(super) fn is_empty(&self) -> bool {
         self.lock().jobs.is_empty()
     }

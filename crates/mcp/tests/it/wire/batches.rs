@@ -172,11 +172,20 @@ async fn the_second_of_two_calls_with_one_id_is_refused() {
     let builder = Server::builder().with_data(folder.path());
     let mut connection = connected(builder).await;
 
-    let calls = [call(2, &json!({})), call(2, &json!({}))];
-    let mut answers = answers(&mut connection, &calls).await;
-    answers.sort();
-    assert!(answers[0].contains("is used by another request"));
-    assert!(answers[1].contains("thoughtHistoryLength\":2"));
+    // Another process keeps the first call from being stored.
+    let other = rusqlite::Connection::open(folder.path().join("sessions.sqlite"));
+    let other = other.expect("a database");
+    other.execute_batch("BEGIN IMMEDIATE").expect("a lock");
+    let call = call(2, &json!({}));
+    let lines = format!("{call}\n{call}\n");
+    let lines = lines.as_bytes();
+    connection.writer.write_all(lines).await.expect("written");
+
+    let refused = connection.receive().await.expect("an answer");
+    assert!(refused.to_string().contains("is used by another request"));
+    drop(other);
+    let answer = connection.receive().await.expect("an answer");
+    assert_eq!(thoughts(&answer), &json!(2));
 }
 
 #[tokio::test]
