@@ -8,11 +8,15 @@
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CancelTaskParams, CancelTaskRequest,
     CancelledNotification, CancelledNotificationParam, CompleteRequest, CompleteRequestParams,
-    CompleteResult, CustomNotification, CustomRequest, CustomResult, GetPromptRequestParams,
-    GetPromptResponse, GetTaskParams, GetTaskRequest, GetTaskResult, InitializedNotification,
-    ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult,
+    CompleteResult, CustomNotification, CustomRequest, CustomResult, Extensions,
+    GetPromptRequestParams, GetPromptResponse, GetSkillRequest, GetSkillRequestMethod,
+    GetSkillRequestParams, GetSkillResult, GetTaskParams, GetTaskRequest, GetTaskResult,
+    InitializedNotification, ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult,
+    ListSkillsRequest, ListSkillsRequestMethod, ListSkillsResult, ListToolsResult,
     PaginatedRequestParams, ProgressNotification, ProgressNotificationParam,
-    ReadResourceRequestParams, ReadResourceResponse, RootsListChangedNotification, ServerConfig,
+    ReadResourceDirectoryRequest, ReadResourceDirectoryRequestMethod,
+    ReadResourceDirectoryRequestParams, ReadResourceDirectoryResult, ReadResourceRequestParams,
+    ReadResourceResponse, RootsListChangedNotification, ServerCapabilities, ServerConfig,
     ServerResult, SetLevelRequest, SetLevelRequestMethod, SetLevelRequestParams, SubscribeRequest,
     SubscribeRequestParams, SubscriptionFilter, Tool, UnsubscribeRequest, UnsubscribeRequestParams,
     UpdateTaskParams, UpdateTaskRequest,
@@ -270,6 +274,50 @@ impl ServerHandler for Handler {
         };
         let result = added.ask(CancelTaskRequest::new(request), context).await;
         result.map(|_| ())
+    }
+
+    async fn list_skills(
+        &self,
+        request: Option<PaginatedRequestParams>,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ListSkillsResult, ErrorData> {
+        let Some(added) = self.with(ServerCapabilities::supports_skills) else {
+            return Err(ErrorData::method_not_found::<ListSkillsRequestMethod>());
+        };
+        let request = ListSkillsRequest {
+            method: Default::default(),
+            params: request,
+            extensions: Extensions::default(),
+        };
+        let result = added.ask(request, context).await?;
+        added::of_kind!(result, ServerResult::ListSkillsResult)
+    }
+
+    async fn get_skill(
+        &self,
+        request: GetSkillRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<GetSkillResult, ErrorData> {
+        let Some(added) = self.with(ServerCapabilities::supports_skills) else {
+            return Err(ErrorData::method_not_found::<GetSkillRequestMethod>());
+        };
+        let result = added.ask(GetSkillRequest::new(request), context).await?;
+        added::of_kind!(result, ServerResult::GetSkillResult)
+    }
+
+    async fn read_resource_directory(
+        &self,
+        request: ReadResourceDirectoryRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ReadResourceDirectoryResult, ErrorData> {
+        let Some(added) = self.with(ServerCapabilities::supports_directory_read) else {
+            return Err(ErrorData::method_not_found::<
+                ReadResourceDirectoryRequestMethod,
+            >());
+        };
+        let request = ReadResourceDirectoryRequest::new(request);
+        let result = added.ask(request, context).await?;
+        added::of_kind!(result, ServerResult::ListResourcesResult)
     }
 
     async fn on_custom_request(

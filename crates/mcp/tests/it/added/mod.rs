@@ -2,5 +2,6 @@
 
 mod choice;
 mod handler;
+mod skills;
 mod snapshots_of_lists;
 mod tools;
