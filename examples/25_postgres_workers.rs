@@ -298,7 +298,8 @@ async fn on_record(url: &str, which: &str) -> Result<HashMap<String, Outcomes>> 
     let sql = format!(
         "SELECT id, line FROM cogwork.lines JOIN cogwork.runs ON run = key WHERE number > 1 AND {which}"
     );
-    let rows = client.query(&sql, &[]).await?;
+    let rows = client.query(&sql, &[]).await;
+    let rows = rows.map_err(|error| format!("the record cannot be read: {error:?}"))?;
     connection.abort();
 
     let mut runs: HashMap<String, Outcomes> = HashMap::new();
