@@ -1,11 +1,12 @@
 //! Opens a database, after checking that it is a memory.
 
 use std::path::Path;
-use std::time::Duration;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use cogwork_files::{Access, Folder};
 use rusqlite::config::DbConfig;
-use rusqlite::{Connection, OpenFlags};
+use rusqlite::{Connection, ErrorCode, OpenFlags};
 
 use super::Place;
 use crate::RecallError;
@@ -18,6 +19,9 @@ const FORMAT: i32 = 1;
 
 /// How long to wait for a different process that is writing.
 const PATIENCE: Duration = Duration::from_secs(30);
+
+/// The time between two attempts to change how the database is written.
+const PAUSE: Duration = Duration::from_millis(10);
 
 /// The size of the smallest page of a database in bytes.
 const SMALLEST: u64 = 512;
@@ -131,12 +135,33 @@ pub(super) fn prepare(
 }
 
 fn set_up(connection: &Connection) -> rusqlite::Result<()> {
-    connection.pragma_update_and_check(None, "journal_mode", "WAL", |_| Ok(()))?;
+    write_ahead(connection)?;
     connection.pragma_update(None, "synchronous", "NORMAL")?;
     connection.pragma_update(None, "foreign_keys", true)?;
 
     // Keeps the vectors of usual memories in the cache: 64 MiB, in KiB.
     connection.pragma_update(None, "cache_size", -65_536)
+}
+
+/// Switches to the write-ahead log, with which searches don't wait for writers. If another process
+/// uses the database, SQLite refuses this at once instead of waiting.
+fn write_ahead(connection: &Connection) -> rusqlite::Result<()> {
+    let start = Instant::now();
+    loop {
+        let set = connection.pragma_update_and_check(None, "journal_mode", "WAL", |_| Ok(()));
+        match set {
+            Err(error) if is_busy(&error) && start.elapsed() < PATIENCE => thread::sleep(PAUSE),
+            set => return set,
+        }
+    }
+}
+
+fn is_busy(error: &rusqlite::Error) -> bool {
+    let code = error.sqlite_error_code();
+    matches!(
+        code,
+        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked)
+    )
 }
 
 fn create(connection: &Connection, model: &str) -> rusqlite::Result<()> {

@@ -246,6 +246,28 @@ async fn many_tasks_use_a_memory_at_once() {
     assert_eq!(memory.count().await.unwrap(), 40);
 }
 
+#[tokio::test(flavor = "multi_thread", worker_threads = 8)]
+async fn many_tasks_open_a_new_memory_at_once() {
+    for _ in 0..10 {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("memory.db");
+        let open = |number: usize| {
+            let path = path.clone();
+            tokio::spawn(async move {
+                let memory = VectorMemory::open(path, Colours::default()).await?;
+                memory.insert([Passage::new(format!("red {number}"))]).await
+            })
+        };
+
+        let tasks: Vec<_> = (0..8).map(open).collect();
+        for task in tasks {
+            task.await.unwrap().unwrap();
+        }
+        let memory = VectorMemory::open(&path, Colours::default()).await.unwrap();
+        assert_eq!(memory.count().await.unwrap(), 8);
+    }
+}
+
 /// The texts that are nearest to the query, by comparing all.
 fn nearest(query: &[f32], vectors: &[Vec<f32>], limit: usize) -> Vec<f64> {
     let length = |vector: &[f32]| product(vector, vector).sqrt();
