@@ -143,8 +143,8 @@ fn set_up(connection: &Connection) -> rusqlite::Result<()> {
     connection.pragma_update(None, "cache_size", -65_536)
 }
 
-/// Switches to the write-ahead log, with which searches don't wait for writers. If another process
-/// uses the database, SQLite refuses this at once instead of waiting.
+/// Switches to the write-ahead log, with which searches don't wait for writers. If two processes
+/// switch at the same time, SQLite refuses one of them at once instead of letting it wait.
 fn write_ahead(connection: &Connection) -> rusqlite::Result<()> {
     let start = Instant::now();
     loop {

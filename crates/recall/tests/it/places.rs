@@ -99,6 +99,27 @@ async fn known_dimensions_are_checked_when_a_memory_is_opened() {
 }
 
 #[tokio::test]
+async fn memories_are_opened_while_others_read_them() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("memory.db");
+    drop(VectorMemory::open(&path, Colours::default()).await.unwrap());
+
+    // As another process finds a memory whose creator hasn't set it up yet.
+    let other = rusqlite::Connection::open(&path).unwrap();
+    other
+        .execute_batch("PRAGMA journal_mode = DELETE; BEGIN; SELECT * FROM memory")
+        .unwrap();
+
+    let opening = tokio::spawn(VectorMemory::open(path, Colours::default()));
+    let reader = tokio::task::spawn_blocking(move || {
+        std::thread::sleep(std::time::Duration::from_millis(100));
+        drop(other);
+    });
+    reader.await.unwrap();
+    opening.await.unwrap().unwrap();
+}
+
+#[tokio::test]
 async fn other_files_are_refused_and_left_as_they_are() {
     let folder = tempfile::tempdir().unwrap();
     let text = folder.path().join("notes.txt");
