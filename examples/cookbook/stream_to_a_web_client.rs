@@ -9,11 +9,11 @@
 //! second page: HTTP/1.1 503 Service Unavailable
 //! The first page was closed, and its run has stopped.
 //! third page: HTTP/1.1 200 OK
-//!   "started"
-//!   "thinking"
-//!   "thought"
-//!   "usage"
-//!   "ended"
+//!   started
+//!   thinking
+//!   thought
+//!   usage
+//!   ended
 //! ```
 //!
 //! For a real model, change the client in `main`. A page reads the events with `fetch`, because `EventSource` can't
@@ -139,7 +139,8 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let mut third = Page::open(address, "What is 6 times 7?").await?;
     println!("third page: {}", third.status().await?);
     while let Some(event) = third.next_event().await? {
-        println!("  {}", event["type"]);
+        let kind = event.get("type").and_then(Value::as_str);
+        println!("  {}", kind.unwrap_or_default());
     }
     Ok(())
 }
