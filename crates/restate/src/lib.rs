@@ -22,7 +22,7 @@
 //!         .build()?;
 //!
 //!     let workflow = Workflow::new("Shop", flow)?;
-//!     HttpServer::new(workflow.endpoint()).listen_and_serve(([127, 0, 0, 1], 9080).into()).await;
+//!     HttpServer::new(workflow.endpoint()).listen_and_serve(([127, 0, 0, 1], 9080).into()).await?;
 //!     Ok(())
 //! }
 //! ```
@@ -74,6 +74,9 @@
 mod client;
 pub use client::{Client, ClientError, Started};
 
+mod http_server;
+pub use http_server::HttpServer;
+
 mod progress;
 pub use progress::{RunProgress, WaitsFor};
 
@@ -94,7 +97,6 @@ mod tried;
 
 pub use restate_sdk;
 pub use restate_sdk::endpoint::Endpoint;
-pub use restate_sdk::http_server::HttpServer;
 
 /// The default maximum size of a message to Restate, in bytes: 8 MiB. The server warns from 10 MiB
 /// on, and refuses messages above 32 MiB. A run with an answer of 24 MiB, after three outcomes of

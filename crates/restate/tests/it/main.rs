@@ -18,6 +18,7 @@ mod ending;
 mod every_kind;
 mod keys;
 mod outage;
+mod partition;
 mod settings;
 mod shown;
 mod sizes;

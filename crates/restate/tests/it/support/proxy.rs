@@ -6,12 +6,13 @@ use std::time::Duration;
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::watch;
+use tokio::sync::{Notify, watch};
 use tokio::task::JoinHandle;
 
 pub(crate) struct Proxy {
     pub(crate) port: u16,
     network: Arc<watch::Sender<Network>>,
+    cut_off: Arc<Notify>,
     accepting: JoinHandle<()>,
 }
 
@@ -22,6 +23,9 @@ enum Network {
     Slow(Duration),
     /// Connections are closed, and no new ones are accepted.
     Cut,
+    /// Connections are closed towards the server, and no new ones are accepted. The worker isn't told, and
+    /// hears nothing more.
+    HalfCut,
 }
 
 impl Proxy {
@@ -30,23 +34,33 @@ impl Proxy {
         let own = listener.local_addr().unwrap().port();
         let network = Arc::new(watch::Sender::new(Network::Works));
 
+        let cut_off = Arc::new(Notify::new());
         let watched = Arc::clone(&network);
+        let notified = Arc::clone(&cut_off);
         let accepting = tokio::spawn(async move {
             while let Ok((client, _)) = listener.accept().await {
                 let network = watched.subscribe();
-                tokio::spawn(connect(client, port, network));
+                tokio::spawn(connect(client, port, network, Arc::clone(&notified)));
             }
         });
 
         Self {
             port: own,
             network,
+            cut_off,
             accepting,
         }
     }
 
     pub(crate) fn cut(&self) {
         self.network.send_replace(Network::Cut);
+    }
+
+    /// Cuts the connections so that only the server notices. Later ones work.
+    pub(crate) async fn cut_unnoticed(&self) {
+        self.network.send_replace(Network::HalfCut);
+        self.cut_off.notified().await;
+        self.mend();
     }
 
     pub(crate) fn slow(&self, delay: Duration) {
@@ -64,20 +78,40 @@ impl Drop for Proxy {
     }
 }
 
-async fn connect(client: TcpStream, port: u16, network: watch::Receiver<Network>) {
+async fn connect(
+    client: TcpStream,
+    port: u16,
+    network: watch::Receiver<Network>,
+    cut_off: Arc<Notify>,
+) {
+    if matches!(*network.borrow(), Network::Cut | Network::HalfCut) {
+        return;
+    }
+
     let address = SocketAddr::from(([127, 0, 0, 1], port));
-    let Ok(worker) = TcpStream::connect(address).await else {
+    let Ok(mut worker) = TcpStream::connect(address).await else {
         return;
     };
 
-    let (from_client, to_client) = client.into_split();
-    let (from_worker, to_worker) = worker.into_split();
-    let mut cut = network.clone();
-    tokio::select! {
-        () = copy(from_client, to_worker, network.clone()) => {}
-        () = copy(from_worker, to_client, network) => {}
-        _ = cut.wait_for(|network| *network == Network::Cut) => {}
+    {
+        let (from_client, to_client) = client.into_split();
+        let (from_worker, to_worker) = worker.split();
+        let mut cut = network.clone();
+        let is_cut = |network: &Network| matches!(network, Network::Cut | Network::HalfCut);
+        let half = tokio::select! {
+            () = copy(from_client, to_worker, network.clone()) => false,
+            () = copy(from_worker, to_client, network) => false,
+            cut = cut.wait_for(is_cut) => cut.is_ok_and(|network| *network == Network::HalfCut),
+        };
+        if !half {
+            return;
+        }
     }
+
+    cut_off.notify_one();
+    // Takes what the worker sends, until the worker closes the connection.
+    let mut lost = tokio::io::sink();
+    let _ = tokio::io::copy(&mut worker, &mut lost).await;
 }
 
 async fn copy(
@@ -89,7 +123,7 @@ async fn copy(
     while let Ok(read @ 1..) = from.read(&mut buffer).await {
         let delay = match *network.borrow() {
             Network::Slow(delay) => delay,
-            Network::Works | Network::Cut => Duration::ZERO,
+            _ => Duration::ZERO,
         };
         tokio::time::sleep(delay).await;
 

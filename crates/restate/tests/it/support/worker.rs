@@ -23,6 +23,10 @@ impl Worker {
     }
 
     pub(crate) fn start_at(port: u16, endpoint: Endpoint) -> Self {
+        Self::start_with(port, HttpServer::new(endpoint))
+    }
+
+    pub(crate) fn start_with(port: u16, server: HttpServer) -> Self {
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(1)
             .enable_all()
@@ -39,7 +43,7 @@ impl Worker {
         let port = listener.local_addr().unwrap().port();
 
         let forever = std::future::pending::<()>();
-        runtime.spawn(HttpServer::new(endpoint).serve_with_cancel(listener, forever));
+        runtime.spawn(server.serve_with_cancel(listener, forever));
         Self {
             port,
             runtime: Some(runtime),
