@@ -6,7 +6,7 @@ use cogwork_mcp::{Server, ServerLimits};
 use serde_json::{Value, json};
 use tokio::io::AsyncWriteExt;
 
-use super::support::{Connection, initialize};
+use super::support::{Connection, initialize, list};
 
 fn call(id: impl Into<Value>) -> Value {
     let id: Value = id.into();
@@ -126,6 +126,11 @@ async fn a_cancelled_call_is_not_answered_and_its_id_can_be_used_again() {
     connection.send(&cancel).await;
     connection.send(&call("again")).await;
     connection.send(&call("last")).await;
+
+    // All of them have been read when this is answered.
+    connection.send(&list("list")).await;
+    let answer = connection.receive().await.expect("an answer");
+    assert_eq!(answer["id"], "list");
     drop(lock);
 
     for (id, count) in [("again", 3), ("last", 4)] {
