@@ -8,7 +8,7 @@ use super::database::{Database, Statements};
 use super::failure::Failure;
 use super::protocol::Held;
 use super::protocol::statements::{CLAIM, CLAIM_LIMITED, NEXT_DUE, WAKE_DUE};
-use super::write::RowState;
+use super::row::RowState;
 use crate::StoreError;
 
 /// The runs that a worker can take.

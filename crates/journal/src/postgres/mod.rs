@@ -15,6 +15,7 @@ mod query;
 mod queue;
 mod queue_query;
 mod registered;
+mod row;
 mod run;
 mod settings;
 mod store;

@@ -9,8 +9,9 @@ use tokio::runtime::Handle;
 use tokio::time::Instant;
 
 use super::protocol::{Held, Verdict};
+use super::row::RowState;
 use super::run::{Found, FoundRow, Run, Taken, shape_hash};
-use super::write::{Change, RowState, Writer};
+use super::write::{Change, Writer};
 use crate::behind::Edit;
 use crate::error::Kind;
 use crate::header::Header;

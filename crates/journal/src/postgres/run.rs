@@ -14,7 +14,7 @@ use super::database::{Database, Lease};
 use super::enqueue::Enqueue;
 use super::failure::Failure;
 use super::protocol::statements::TAKE;
-use super::write::RowState;
+use super::row::RowState;
 use crate::error::Kind;
 use crate::header::Header;
 use crate::keep::Wanted;

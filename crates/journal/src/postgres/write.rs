@@ -9,6 +9,7 @@ use super::database::{Database, Lease, Statements};
 use super::failure::Failure;
 use super::protocol::statements::{CHANGE, WRITTEN};
 use super::protocol::{self, Held, WriteError, Written};
+use super::row::RowState;
 use super::run::Run;
 use crate::StoreError;
 use crate::behind::{Job, WriteAsync};
@@ -22,15 +23,6 @@ pub(super) struct Writer {
     pub(super) rows: Rows,
     pub(super) lease: Lease,
     pub(super) row: RowState,
-}
-
-/// What a process that works on a run knows of its row, since nobody else changes that meanwhile.
-#[derive(Debug, Clone, Copy, Default)]
-pub(super) struct RowState {
-    /// How often the run was changed other than by appending lines.
-    pub(super) version: i64,
-    /// Whether failures are counted, which the next outcome sets to 0.
-    pub(super) has_failures: bool,
 }
 
 /// A change of the rows of a run.

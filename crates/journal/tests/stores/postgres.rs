@@ -150,7 +150,11 @@ fn tables_of_an_earlier_version_are_brought_up_to_date() {
 
         tamper(
             &store,
-            "ALTER TABLE runs DROP COLUMN version; DELETE FROM migrations WHERE version > 1",
+            "ALTER TABLE runs DROP COLUMN version;
+             DROP TRIGGER remove_lines ON runs;
+             DROP FUNCTION remove_lines;
+             ALTER TABLE lines ADD FOREIGN KEY (run) REFERENCES runs ON DELETE CASCADE;
+             DELETE FROM migrations WHERE version > 1",
         );
         let store = PostgresStore::within(folder.path());
         let journal = store.resume("a", &flow).await.unwrap();
@@ -158,6 +162,28 @@ fn tables_of_an_earlier_version_are_brought_up_to_date() {
         let mut run = flow.begin().with_journal(journal);
         run.finish(&mut work).await.unwrap();
         assert_eq!(work, undisturbed(3).await);
+    });
+}
+
+#[test]
+fn no_lines_of_a_removed_run_are_left() {
+    with_server(async {
+        let folder = tempfile::tempdir().unwrap();
+        let store = PostgresStore::within(folder.path());
+        let flow = flow(&counted(&Calls::default()));
+        for run_id in ["a", "b"] {
+            let journal = store.start(run_id, &flow, &Work::of(3)).await.unwrap();
+            let mut work: Work = journal.state().unwrap();
+            let mut run = flow.begin().with_journal(journal);
+            run.step(&mut work).await.unwrap();
+        }
+        store.remove("a").await.unwrap();
+
+        let schema = store.schema();
+        let sql = format!("SELECT DISTINCT run FROM {schema}.lines");
+        let left = connect().await.query(&sql, &[]).await.unwrap();
+        assert_eq!(left.len(), 1);
+        assert_eq!(store.entries("b", ..).await.unwrap().len(), 2);
     });
 }
 
