@@ -14,8 +14,8 @@ use restate_sdk::hyper::HyperEndpoint;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::time::{sleep, timeout};
 
-/// Less than the timeout of the pings that the server of Restate sends, which is 20 seconds. Otherwise
-/// it could give a run to a different worker while this one continues.
+/// Less than the timeout of the pings that the server of Restate sends, which is 20 seconds.
+/// Otherwise it could give a run to a different worker while this one continues.
 const KEEP_ALIVE_INTERVAL: Duration = Duration::from_secs(10);
 const KEEP_ALIVE_TIMEOUT: Duration = Duration::from_secs(5);
 
@@ -29,8 +29,8 @@ const NOT_ACCEPTED: Duration = Duration::from_millis(100);
 /// A server for an endpoint, to which Restate connects.
 ///
 /// It sends pings, so that it notices when a network was cut without closing its connections. The
-/// attempts on such a connection are then dropped: Restate gives their runs to a different worker, and
-/// this one should not make further calls for them. The [server of the SDK] sends no pings.
+/// attempts on such a connection are then dropped: Restate gives their runs to a different worker,
+/// and this one should not make further calls for them. The [server of the SDK] sends no pings.
 ///
 /// [server of the SDK]: restate_sdk::http_server::HttpServer
 #[derive(Clone)]
@@ -51,8 +51,8 @@ impl HttpServer {
     }
 
     /// Sets the interval between pings on a connection. Together with the
-    /// [timeout](Self::with_keep_alive_timeout), it should be less than the timeout of the pings of the
-    /// server of Restate, which is 20 seconds by default.
+    /// [timeout](Self::with_keep_alive_timeout), it should be less than the timeout of the pings of
+    /// the server of Restate, which is 20 seconds by default.
     ///
     /// # Default
     ///

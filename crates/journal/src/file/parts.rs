@@ -91,8 +91,8 @@ impl<'a> Parts<'a> {
         })
     }
 
-    /// Reads on. Afterwards, the part has whole lines, or the beginning of one that is incomplete or
-    /// too long.
+    /// Reads on. Afterwards, the part has whole lines, or the beginning of one that is incomplete
+    /// or too long.
     fn next_part(&mut self) -> io::Result<()> {
         let mut bytes = mem::take(&mut self.incomplete);
         let mut searched = 0;
