@@ -4,7 +4,7 @@ use std::time::{Duration, SystemTime};
 
 use async_trait::async_trait;
 use cogwork_flow::journal::{
-    Awaited, EntryError, FirstState, Journal, Json, Message, Progress, Recorded, Snapshot,
+    Awaited, ChannelMessage, EntryError, FirstState, Journal, Json, Progress, Recorded, Snapshot,
     StateDigest, StepError, Waited, Work,
 };
 use cogwork_flow::{BoxError, StepName};
@@ -191,7 +191,7 @@ impl Journal for RunJournal {
         self.recorded.deliver(event, answer).await
     }
 
-    async fn deliver_message(&self, event: &str, message: Message) -> Result<(), BoxError> {
+    async fn deliver_message(&self, event: &str, message: ChannelMessage) -> Result<(), BoxError> {
         self.recorded.deliver_message(event, message).await
     }
 

@@ -2,7 +2,7 @@
 
 use std::num::NonZeroU64;
 
-use cogwork_flow::journal::{Message, Origin};
+use cogwork_flow::journal::{ChannelMessage, Origin};
 
 use super::opens::{Store, end, finish, open, take_steps};
 use crate::broken_promise::{BrokenPromise, Checked, equal};
@@ -23,7 +23,7 @@ async fn deliver(opened: &Opened, body: &str, number: u64) -> Checked {
         step: format!("sender/send#{number}"),
         number,
     };
-    let message = Message::Sent {
+    let message = ChannelMessage::Sent {
         body: body.as_bytes().to_vec(),
         from: Some(from),
     };

@@ -5,7 +5,7 @@ use crate::StepName;
 /// What a [channel](crate::Channel) delivers to a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Message {
+pub enum ChannelMessage {
     /// A message.
     Sent {
         /// The message as a JSON text.

@@ -46,7 +46,7 @@ pub use entry::{Entry, Json, Snapshot};
 pub use entry_error::EntryError;
 pub use first_state::FirstState;
 pub use log::Log;
-pub use message::{Message, Origin};
+pub use message::{ChannelMessage, Origin};
 pub use progress::Progress;
 pub use recorded::{MemoryJournal, Recorded};
 pub use unrecorded::Unrecorded;
@@ -213,7 +213,11 @@ pub trait Journal: Send + Sync {
     /// # Errors
     ///
     /// Returns an error if the message cannot be written.
-    async fn deliver_message(&self, _event: &str, _message: Message) -> Result<(), BoxError> {
+    async fn deliver_message(
+        &self,
+        _event: &str,
+        _message: ChannelMessage,
+    ) -> Result<(), BoxError> {
         Err(
             "this journal keeps no messages; use one of `cogwork-journal` or a `MemoryJournal`"
                 .into(),

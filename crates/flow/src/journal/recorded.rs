@@ -8,7 +8,7 @@ use cogwork_text::Name;
 use super::clock::Clock;
 use super::index::{Index, Known, Unused, What};
 use super::{
-    Awaited, Entry, EntryError, FirstState, Journal, Json, Log, Message, Progress, Snapshot,
+    Awaited, ChannelMessage, Entry, EntryError, FirstState, Journal, Json, Log, Progress, Snapshot,
     StateDigest, StepError, Waited, Work,
 };
 use crate::{BoxError, StepName};
@@ -368,11 +368,11 @@ impl<L: Log> Journal for Recorded<L> {
         .await
     }
 
-    async fn deliver_message(&self, event: &str, message: Message) -> Result<(), BoxError> {
+    async fn deliver_message(&self, event: &str, message: ChannelMessage) -> Result<(), BoxError> {
         let event = event.to_owned();
         let line = match message {
-            Message::Closed => self.push(Entry::Closed { event })?,
-            Message::Sent { body, from } => {
+            ChannelMessage::Closed => self.push(Entry::Closed { event })?,
+            ChannelMessage::Sent { body, from } => {
                 let answer = Json::from_bytes(body)?;
                 let mut index = self.index();
 

@@ -7,7 +7,8 @@ use std::time::{Duration, SystemTime};
 use async_trait::async_trait;
 
 use super::{
-    Awaited, FirstState, Items, Journal, Json, Message, Progress, Snapshot, StepError, Waited, Work,
+    Awaited, ChannelMessage, FirstState, Items, Journal, Json, Progress, Snapshot, StepError,
+    Waited, Work,
 };
 use crate::{BoxError, StepName};
 
@@ -59,7 +60,11 @@ macro_rules! forward {
                 (**self).deliver(event, answer).await
             }
 
-            async fn deliver_message(&self, event: &str, message: Message) -> Result<(), BoxError> {
+            async fn deliver_message(
+                &self,
+                event: &str,
+                message: ChannelMessage,
+            ) -> Result<(), BoxError> {
                 (**self).deliver_message(event, message).await
             }
 

@@ -8,7 +8,7 @@ use super::mailboxes::{Arrival, Keeper};
 use crate::error::{Kind, Stopped};
 use crate::execute::journaled::MAX_OUTCOME;
 use crate::execute::stop::unless_stopped;
-use crate::journal::{Journal, Message};
+use crate::journal::{ChannelMessage, Journal};
 use crate::{Address, Mailbox, Paused, RunError};
 
 impl<'f, S> Run<'f, S> {
@@ -96,7 +96,9 @@ impl<'f, S> Run<'f, S> {
             return Ok(());
         };
 
-        let closed = journal.deliver_message(&channel, Message::Closed).await;
+        let closed = journal
+            .deliver_message(&channel, ChannelMessage::Closed)
+            .await;
         closed.map_err(|error| RunError::new(self.cursor.location(), Kind::Journal(error)))
     }
 

@@ -10,7 +10,7 @@ use std::time::SystemTime;
 use crate::Paused;
 use crate::boxed::BoxFuture;
 use crate::channel::mailbox::Inbox;
-use crate::journal::{Journal, Message};
+use crate::journal::{ChannelMessage, Journal};
 
 /// Where the messages of a run are stored.
 pub(super) struct Keeper<'f> {
@@ -169,7 +169,7 @@ async fn store_all(mut inbox: Inbox, journal: Option<Arc<dyn Journal + '_>>, max
             continue;
         }
 
-        let message = Message::Sent {
+        let message = ChannelMessage::Sent {
             body: std::mem::take(&mut request.body),
             from: request.from.take(),
         };
