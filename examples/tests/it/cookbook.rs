@@ -26,8 +26,8 @@ const PATTERNS: [(&str, usize); 18] = [
     ("stream_to_a_web_client", 30),
     ("supervisor", 50),
     ("text_to_sql", 60),
-    ("typed_extraction", 24),
     ("two_agents", 55),
+    ("typed_extraction", 24),
     ("workers", 90),
     ("workflow", 55),
 ];
