@@ -1,7 +1,7 @@
 use async_trait::async_trait;
 use futures_util::stream;
 #[cfg(feature = "opentelemetry")]
-use opentelemetry::{StringValue, Value};
+use opentelemetry::{StringValue, Value, trace::TraceContextExt};
 use serde_json::json;
 use tokio::time::Instant;
 use tracing::field::{Empty, display};
@@ -208,20 +208,19 @@ impl Trace {
     }
 }
 
-/// Records the reason as an array, as the conventions demand.
-#[cfg(feature = "opentelemetry")]
+/// Records the reason as an array where spans are sent with OpenTelemetry, and otherwise as its
+/// JSON, since fields of `tracing` hold no arrays.
 fn record_finish_reason(span: &Span, reason: &str) {
-    let reasons = vec![StringValue::from(reason.to_owned())];
-    span.set_attribute(
-        "gen_ai.response.finish_reasons",
-        Value::Array(reasons.into()),
-    );
-}
+    const NAME: &str = "gen_ai.response.finish_reasons";
 
-/// Records the reason as the JSON of an array, since fields of `tracing` hold no arrays.
-#[cfg(not(feature = "opentelemetry"))]
-fn record_finish_reason(span: &Span, reason: &str) {
-    span.record("gen_ai.response.finish_reasons", display(json!([reason])));
+    #[cfg(feature = "opentelemetry")]
+    if span.context().span().span_context().is_valid() {
+        let reasons = vec![StringValue::from(reason.to_owned())];
+        span.set_attribute(NAME, Value::Array(reasons.into()));
+        return;
+    }
+
+    span.record(NAME, display(json!([reason])));
 }
 
 fn record_failure(span: &Span, error: &LlmError) {
