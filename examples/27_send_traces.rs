@@ -121,6 +121,9 @@ fn provider(printed: &InMemorySpanExporter) -> Result<SdkTracerProvider, Box<dyn
         return Ok(provider.with_simple_exporter(printed.clone()).build());
     }
 
+    // The client is built without a provider of TLS. A second one is refused.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+
     let sent = opentelemetry_otlp::SpanExporter::builder()
         .with_http()
         .build()?;
