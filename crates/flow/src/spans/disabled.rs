@@ -1,7 +1,7 @@
 use std::fmt::Display;
 use std::time::Duration;
 
-use crate::execute::visit::Visited;
+use crate::boxed::BoxFuture;
 use crate::{Action, Operation, RunError, StepName};
 
 #[derive(Debug, Clone)]
@@ -30,7 +30,7 @@ impl StepSpan {
         Self
     }
 
-    pub(crate) fn around<'a>(&self, visit: Visited<'a>) -> Visited<'a> {
+    pub(crate) fn around<'a, T>(&self, visit: BoxFuture<'a, T>) -> BoxFuture<'a, T> {
         visit
     }
 

@@ -6,7 +6,7 @@ use tracing::{
     Instrument, Level, Span, debug, error, event_enabled, info, info_span, span_enabled, warn,
 };
 
-use crate::execute::visit::Visited;
+use crate::boxed::BoxFuture;
 use crate::{Action, Operation, Phase, RunError, StepName};
 
 /// The span of a run.
@@ -80,7 +80,7 @@ impl StepSpan {
     }
 
     /// Makes the visit run inside the span.
-    pub(crate) fn around<'a>(&self, visit: Visited<'a>) -> Visited<'a> {
+    pub(crate) fn around<'a, T: 'a>(&self, visit: BoxFuture<'a, T>) -> BoxFuture<'a, T> {
         Box::pin(visit.instrument(self.0.clone()))
     }
 
