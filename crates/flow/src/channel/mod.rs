@@ -28,7 +28,7 @@ use send_error::SendError;
 
 /// The name of a channel between runs, and the type of its messages.
 ///
-/// A flow [sends](send()) messages to a channel and [waits](crate::Wait::for_message) for messages
+/// A flow [sends](crate::send()) messages to a channel and [waits](crate::Wait::for_message) for messages
 /// from it. Each run gets its ends: [`open`](Channel::open) returns an [`Address`] for the run that
 /// sends and a [`Mailbox`] for the one that receives. A run that waits for a message wakes up when
 /// one arrives, and continues with [`Action::CLOSED`](crate::Action::CLOSED) when all senders are
