@@ -192,19 +192,22 @@ async fn a_link_that_is_swapped_in_while_a_run_is_at_work_leads_nowhere<S: OnDis
         }
 
         swapper.join().unwrap();
-        goes_on_when_unlocked(&store, &end).await;
+        goes_on_after_swaps(&store, &end).await;
         theirs.assert_untouched();
     }
 }
 
-/// What was opened during the swaps may still hold its lock. Each attempt waits for it.
-async fn goes_on_when_unlocked<S: OnDisk>(store: &S, end: &Work) {
+/// What was opened during the swaps may still hold its lock, and whether it was replaced is seen
+/// when it is used the next time. Each attempt waits for a lock.
+async fn goes_on_after_swaps<S: OnDisk>(store: &S, end: &Work) {
     let mut result = goes_on(store, end).await;
 
     for _ in 0..20 {
-        let is_locked = result.as_ref().is_err_and(|error| error.contains("locked"));
+        let is_left_over = result.as_ref().is_err_and(|error| {
+            error.contains("locked") || error.contains("replaced while it was in use")
+        });
 
-        if !is_locked {
+        if !is_left_over {
             break;
         }
 
