@@ -54,7 +54,7 @@
 //! it, and each step opens a span inside that of its run or of the step around it. A step's phases
 //! run inside its span, so the spans of clients, tools and databases that its node uses are its
 //! children. The spans have the level `INFO`, and names and fields of OpenTelemetry's conventions
-//! for generative AI. Without a subscriber that wants them, a run costs no more.
+//! for generative AI. Without a subscriber that wants them, none is created.
 //!
 //! | | level | fields |
 //! |---|---|---|

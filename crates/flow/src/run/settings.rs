@@ -84,9 +84,6 @@ impl<'f, S> Run<'f, S> {
     /// `post` always gets an outcome that was read back from its serialised form, even when it is
     /// new.
     ///
-    /// # Default
-    ///
-    /// No journal, at no cost.
     /// # The state
     ///
     /// A digest of the first state is recorded with the first outcome. When the run is resumed, it
@@ -98,6 +95,10 @@ impl<'f, S> Run<'f, S> {
     ///
     /// For a state that isn't `Serialize`, or that is different in each process, use
     /// [`with_journal_any_state`](Run::with_journal_any_state).
+    ///
+    /// # Default
+    ///
+    /// No journal, at no cost.
     #[must_use]
     pub fn with_journal(self, journal: impl Journal + 'f) -> Self
     where
