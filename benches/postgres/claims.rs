@@ -5,12 +5,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use cogwork_benches::{BoxError, print};
+use cogwork_benches::{BoxError, print, texts};
 use cogwork_flow::{Action, Flow, from_phases};
 use cogwork_journal::{Enqueue, PostgresStore, Worker, WorkerEvent};
 use tokio::task::JoinSet;
 
-use crate::steps::texts;
 use crate::{SCHEMA, Server, rounds, statements};
 
 const ROUNDS: u32 = 5;

@@ -1,11 +1,9 @@
 //! Steps that are recorded in several ways.
 
-use std::io;
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use cogwork_benches::{BoxError, print};
-use cogwork_flow::{Action, Flow, from_phases};
+use cogwork_benches::{BoxError, print, texts};
+use cogwork_flow::Flow;
 use cogwork_journal::{PostgresStore, Store};
 use tokio_postgres::{Client, Statement};
 
@@ -46,30 +44,6 @@ pub(crate) struct Bench {
     pub(crate) peer: Option<Peer>,
     bytes: usize,
     runs: u32,
-}
-
-/// A loop whose `exec` returns a text of this length.
-pub(crate) fn texts(bytes: usize) -> Result<Flow<u32>, BoxError> {
-    let text: Arc<str> = "thought ".repeat(bytes / 8).into();
-    let node = from_phases(
-        |_: &mut u32| (),
-        move |()| {
-            let text = Arc::clone(&text);
-            async move { Ok::<_, io::Error>(text) }
-        },
-        |left: &mut u32, (), _: Arc<str>| {
-            *left -= 1;
-            Action::from_static(if *left == 0 { "stop" } else { "again" })
-        },
-    );
-
-    let flow = Flow::builder("texts")
-        .start("text")
-        .node("text", node.with_actions(["again", "stop"]));
-    Ok(flow
-        .edge("text", "again", "text")
-        .end("text", "stop")
-        .build()?)
 }
 
 impl Bench {
