@@ -141,6 +141,16 @@ pub(crate) fn told(calls: &Path, slow: u64) -> Call {
 #[test]
 #[ignore = "the other process of other tests"]
 fn works() {
+    in_its_store::<Works>();
+}
+
+/// What a child does in a store of any kind.
+pub(crate) trait Task {
+    async fn execute(store: impl Store, job: &Job);
+}
+
+/// Executes a task in the store of the job, if this is a child that has one.
+pub(crate) fn in_its_store<T: Task>() {
     let Some(job) = Job::from_environment() else {
         return;
     };
@@ -155,19 +165,28 @@ fn works() {
     match job.store {
         FileStore::NAME => {
             let store = FileStore::within(&job.folder).unsynced();
-            runtime.block_on(work_on(store, &job));
+            runtime.block_on(T::execute(store, &job));
         }
         #[cfg(feature = "sqlite")]
         "database" => {
             let store = cogwork_journal::SqliteStore::within(&job.folder).unsynced();
-            runtime.block_on(work_on(store, &job));
+            runtime.block_on(T::execute(store, &job));
         }
         #[cfg(feature = "postgres")]
         "postgres" => {
             let store = cogwork_journal::PostgresStore::within(&job.folder);
-            runtime.block_on(work_on(store, &job));
+            runtime.block_on(T::execute(store, &job));
         }
-        store => panic!("no store {store}"),
+        store => unreachable!("no store {store}"),
+    }
+}
+
+/// Works on the run of the job, and prints what became of it.
+struct Works;
+
+impl Task for Works {
+    async fn execute(store: impl Store, job: &Job) {
+        work_on(store, job).await;
     }
 }
 

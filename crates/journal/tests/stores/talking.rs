@@ -9,7 +9,7 @@ use proptest::prelude::RngExt;
 use proptest::test_runner::{RngAlgorithm, TestRng};
 use serde::{Deserialize, Serialize};
 
-use crate::child::{Job, wait_until_it_runs};
+use crate::child::{Job, Task, in_its_store, wait_until_it_runs};
 use crate::each::Tested;
 
 const TALK: Channel<Said> = Channel::new("talk");
@@ -110,50 +110,29 @@ async fn listen(
     Ok(heard)
 }
 
-async fn talk_in(store: impl Store, job: &Job) {
-    let (address, mailbox) = TALK.open(3);
-    let talked = tokio::try_join!(
-        listen(&store, job, mailbox),
-        tell(&store, TELLERS[0], job, address.clone()),
-        tell(&store, TELLERS[1], job, address),
-    );
+/// Lets all runs talk, and prints what was heard.
+struct Talks;
 
-    match talked {
-        Ok((heard, (), ())) => println!("\n{}", serde_json::to_string(&heard).unwrap()),
-        Err(error) => println!("\n{error}"),
+impl Task for Talks {
+    async fn execute(store: impl Store, job: &Job) {
+        let (address, mailbox) = TALK.open(3);
+        let talked = tokio::try_join!(
+            listen(&store, job, mailbox),
+            tell(&store, TELLERS[0], job, address.clone()),
+            tell(&store, TELLERS[1], job, address),
+        );
+
+        match talked {
+            Ok((heard, (), ())) => println!("\n{}", serde_json::to_string(&heard).unwrap()),
+            Err(error) => println!("\n{error}"),
+        }
     }
 }
 
 #[test]
 #[ignore = "the other process of other tests"]
 fn talks() {
-    let Some(job) = Job::from_environment() else {
-        return;
-    };
-
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .worker_threads(2)
-        .enable_all()
-        .build()
-        .unwrap();
-
-    match job.store {
-        FileStore::NAME => {
-            let store = FileStore::within(&job.folder).unsynced();
-            runtime.block_on(talk_in(store, &job));
-        }
-        #[cfg(feature = "sqlite")]
-        "database" => {
-            let store = cogwork_journal::SqliteStore::within(&job.folder).unsynced();
-            runtime.block_on(talk_in(store, &job));
-        }
-        #[cfg(feature = "postgres")]
-        "postgres" => {
-            let store = cogwork_journal::PostgresStore::within(&job.folder);
-            runtime.block_on(talk_in(store, &job));
-        }
-        store => panic!("no store {store}"),
-    }
+    in_its_store::<Talks>();
 }
 
 /// Kills and restarts the process until it ends. Returns the messages and the number of kills.
