@@ -1,4 +1,4 @@
-//! What a journal adds to a step, beside a plain append to a file, and many runs at once.
+//! The cost of a journal per step, compared with a plain append to a file, and many concurrent runs.
 
 use std::fs::{File, OpenOptions};
 use std::io::Write;

@@ -26,7 +26,7 @@
 //! 0.0 s
 //!
 //! Thought 2
-//! Evaluation of thought 1: the problem is understood as it stands.
+//! Evaluation of thought 1: the problem is understood.
 //! Step 2.1: Multiply 60 by 2.5. 60 * 2.5 = 150.
 //!
 //! Plan  ━━━━━┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄  2 of 7 steps done

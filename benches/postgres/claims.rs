@@ -1,4 +1,4 @@
-//! How many runs per second workers take and execute.
+//! The number of runs per second that workers claim and execute.
 
 use std::io;
 use std::sync::Arc;

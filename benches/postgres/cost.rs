@@ -1,4 +1,4 @@
-//! What a step costs other than time: round trips, bytes, and processor time.
+//! The cost of a step other than time: round trips, bytes, and processor time.
 
 use std::fs;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! How much of a custom client's replies an agent keeps.
+//! The number of bytes that an agent keeps of a custom client's replies.
 
 #![expect(
     clippy::unwrap_used,

@@ -1,4 +1,4 @@
-//! What delays a `Backoff` yields.
+//! The delays of a `Backoff`.
 
 use std::num::NonZeroU32;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! What memories take, beside the texts that their limits bound.
+//! The memory that memories use in addition to the bounded texts.
 
 use cogwork_thinking::{Blackboard, InMemory, Memory, MemoryLimits};
 use peak_alloc::PeakAlloc;

@@ -1,4 +1,4 @@
-//! What a model may ask of tools, and what it is told.
+//! Tool calls of models, and the texts of their results.
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "helpers of a test")]
 

@@ -1,4 +1,4 @@
-//! Whatever a model asks for and a tool says, what is shown of it is safe.
+//! Texts from models and tools are always shown safely.
 
 #![expect(
     clippy::unwrap_used,

@@ -1,4 +1,4 @@
-//! What a model reads of typed inputs and outputs is in the words of JSON.
+//! Texts about typed inputs and outputs use the terms of JSON.
 
 #![expect(clippy::unwrap_used, reason = "helpers of a test")]
 

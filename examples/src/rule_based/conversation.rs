@@ -1,4 +1,4 @@
-//! What a request says: the problem, the last plan, and how many thoughts there were.
+//! Reads a request: the problem, the last plan, and the number of thoughts.
 
 use cogwork::llm::{Messages, Role};
 use cogwork::plan::Plan;
@@ -78,7 +78,7 @@ fn plan(text: &str) -> Option<Plan> {
 
     let opening = |pair: &&[u8]| match pair {
         [b'[' | b'{', _] => true,
-        // A sign of multiplication stands between spaces.
+        // A multiplication sign is between spaces.
         [b'&' | b'*', next] => !next.is_ascii_whitespace(),
         _ => false,
     };

@@ -114,7 +114,7 @@ pub(super) fn check_in_decimals(expr: &Expr, value: &BigRational) -> Option<f64>
     // A value so small that it became zero would agree with every other such value.
     let fits = exact.is_normal() || value.is_zero();
 
-    // Infinities and what is no number fail the comparison. The sum takes the sign off a zero.
+    // Infinities and NaN fail the comparison. The sum removes the sign of a zero.
     (fits && (again - exact).abs() <= exact.abs() * TOLERANCE).then_some(again + 0.0)
 }
 

@@ -13,11 +13,11 @@ use super::number::decimal;
 pub(super) enum Expr {
     /// A number of zero or more whose decimal ends.
     Number(BigRational),
-    /// Something worked out before, under a name that stands for it in the text.
+    /// An earlier result, under its name in the text.
     Named { name: String, outcome: Outcome },
     /// `-x`
     Negate(Box<Expr>),
-    /// `x%`, one hundredth of x wherever it stands: `80 + 10%` is 80.1.
+    /// `x%`, always one hundredth of x: `80 + 10%` is 80.1.
     Percent(Box<Expr>),
     /// Two operands.
     Binary(Op, Box<Expr>, Box<Expr>),
@@ -103,7 +103,7 @@ impl Expr {
         }
     }
 
-    /// Whether it stands in parentheses as an operand of `op`; the tree reads back the same.
+    /// Returns whether it needs parentheses as an operand of `op`, so that the tree reads back the same.
     pub(super) fn needs_parentheses(&self, op: Op, on_the_right: bool) -> bool {
         let own = self.binding();
         match (op, on_the_right) {

@@ -34,7 +34,7 @@ use futures_util::{StreamExt, stream};
 /// - **Expressions**, alone or within a sentence: numbers (`2.5`, `1,000`), `+ - * / ^` (also
 ///   `× · ÷ − **` and `x`), parentheses, percentages, and the words for them (`plus`, `squared`,
 ///   `half of`, `the sum of 3 and 4`, `80 increased by 10%`). Precedence is that of mathematics:
-///   `2^3^2` is `2^9`, `-3^2` is -9. A percent sign means one hundredth wherever it stands, so
+///   `2^3^2` is `2^9`, `-3^2` is -9. A percent sign always means one hundredth, so
 ///   `20%` is 1/5 and `80 + 10%` is 80.1. The arithmetic is exact.
 /// - **Stories**: speed, time and distance; counts at a price, with change; things had, bought and
 ///   given away.

@@ -130,8 +130,8 @@ fn power_of_ten(exponent: usize) -> BigInt {
     Pow::pow(BigInt::from(10), exponent)
 }
 
-/// The value of a result's text: what stands after its last `=`, before any `≈`.
-/// `None`: no number stands there.
+/// The value of a result's text: the part after its last `=` and before any `≈`.
+/// Returns `None` if that isn't a number.
 pub(super) fn value_at_end(text: &str) -> Option<BigRational> {
     let exact = text.rsplit('=').next()?.split('≈').next()?.trim();
     let (sign, unsigned) = match exact.strip_prefix('-') {

@@ -10,7 +10,7 @@ use super::planning::{Task, TaskKind};
 /// check and conclusion a run so takes at most 12 turns.
 const MAX_STEPS: usize = 7;
 
-/// An operand of up to this many characters stands in a description as it is, a longer one as
+/// An operand of up to this many characters is shown in a description as it is, a longer one as
 /// the step that works it out.
 const MAX_QUOTED: usize = 30;
 
@@ -68,7 +68,7 @@ fn reduce(expr: &Expr, size: usize, path: &str, tasks: &mut Vec<Task>) -> Reduce
     }
 }
 
-/// One operand. What stands in parentheses and takes several steps becomes a nested group.
+/// One operand. An expression in parentheses that takes several steps becomes a nested group.
 fn operand(
     expr: &Expr,
     in_parentheses: bool,

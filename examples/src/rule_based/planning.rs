@@ -29,7 +29,7 @@ pub(super) struct Task {
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum TaskKind {
     Understand,
-    /// Works out one operation, or a few: what stands in for them now, and what it comes to.
+    /// Computes one or more operations. Returns what replaces them, and the value.
     Operation {
         working: Expr,
         outcome: Outcome,

@@ -19,7 +19,7 @@ pub(super) struct Reading {
     pub(super) rule: Option<&'static str>,
     /// How the answer begins: `The distance is`. Only with a story.
     pub(super) subject: Option<String>,
-    /// What stands after the number: ` km`. Empty without a story.
+    /// The text after the number, such as ` km`. Empty without a story.
     pub(super) unit: String,
 }
 

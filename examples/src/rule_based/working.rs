@@ -279,7 +279,7 @@ fn appraisal(tasks: &[Task], steps: &[Step]) -> String {
         Some((task, step)) if matches!(task.kind, TaskKind::Operation { .. }) => {
             format!("{} is correct.", step.result.as_deref().unwrap_or_default())
         }
-        _ => "the problem is understood as it stands.".to_owned(),
+        _ => "the problem is understood.".to_owned(),
     }
 }
 

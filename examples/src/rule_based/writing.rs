@@ -1,4 +1,4 @@
-//! What people read: the sentences of thoughts and conclusions, and the reply around them.
+//! Writes for people: the sentences of thoughts and conclusions, and the reply around them.
 
 use cogwork::plan::Plan;
 use serde::Serialize;
@@ -9,7 +9,7 @@ use super::number::{full_text, value_text};
 use super::words::{Reading, Unreadable};
 
 /// How to have a real model in place of this backend. Said in the first thought, and in a
-/// conclusion that has no answer because of what this backend cannot do; an answer stands alone.
+/// conclusion that has no answer because of what this backend cannot do; an answer is the whole text.
 const NAMING: &str =
     "To ask a real model, set OPENAI_BASE_URL and OPENAI_MODEL (and OPENAI_API_KEY where needed).";
 

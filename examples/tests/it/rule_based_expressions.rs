@@ -248,7 +248,7 @@ fn a_division_by_zero_is_found_at_its_step_and_said() {
     - [Pending] Conclusion
 
     Thought 2 (next: true)
-    Evaluation of thought 1: the problem is understood as it stands.
+    Evaluation of thought 1: the problem is understood.
     Step 2.1: Subtract 4 from 4. 4 - 4 = 1.
     - [Done] Understand the problem: 1 + 10 / (4 - 4) * 2
     - [Pending] Work out 1 + 10 / (4 - 4) * 2

@@ -24,7 +24,7 @@ fn a_whole_problem_is_planned_worked_and_concluded() {
     - [Pending] Conclusion
 
     Thought 2 (next: true)
-    Evaluation of thought 1: the problem is understood as it stands.
+    Evaluation of thought 1: the problem is understood.
     Step 2.1: Add 17 and 4. 17 + 4 = 21.
     - [Done] Understand the problem: (17 + 4) * 3
     - [Pending] Work out (17 + 4) * 3

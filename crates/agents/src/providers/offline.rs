@@ -91,7 +91,7 @@ struct Script {
 pub(super) fn scripted() -> Provider {
     Provider::new(
         "scripted",
-        "Replies that stand in the file, in order. Needs no server.",
+        "Replies from the file, in order. Needs no server.",
         |script: Script| {
             Ok::<_, String>(ScriptedClient::new(
                 script.replies.iter().map(Reply::response),

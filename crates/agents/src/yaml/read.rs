@@ -167,7 +167,7 @@ impl Reader<'_> {
 
             if let Some(before) = before {
                 let message = format!(
-                    "the key `{}` stands here a second time; it is in line {} already",
+                    "the key `{}` is repeated here; it is already in line {}",
                     Name(&text),
                     before.line
                 );
@@ -249,7 +249,7 @@ impl Reader<'_> {
         let Some(tree) = self.anchors.get(&anchor).cloned() else {
             return self.fatal(
                 place,
-                "the alias stands inside what it repeats; expected it behind",
+                "the alias is inside the value that it repeats; expected it after that value",
             );
         };
 
@@ -299,10 +299,9 @@ impl Reader<'_> {
     /// Checks that a value and not a key is expected here, because only scalars can be keys.
     fn value_here(&mut self, place: Place, what: &str) -> Result<(), Fatal> {
         match self.open.last().map(|open| &open.inside) {
-            Some(Inside::Map { key: None, .. }) => self.fatal(
-                place,
-                format!("{what} stands in the place of a key; expected a text"),
-            ),
+            Some(Inside::Map { key: None, .. }) => {
+                self.fatal(place, format!("{what} is used as a key; expected a text"))
+            }
             _ => Ok(()),
         }
     }
@@ -311,7 +310,7 @@ impl Reader<'_> {
         if tagged {
             self.fatal(
                 place,
-                "a tag stands here; expected a value without one, or a text that begins with `!` in quotes",
+                "there is a tag here; expected a value without one, or a text that begins with `!` in quotes",
             )
         } else {
             Ok(())

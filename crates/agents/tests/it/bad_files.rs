@@ -1,4 +1,4 @@
-//! What a person reads whose file is wrong: every problem, with its place.
+//! Error messages for invalid files: every problem, with its place.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -193,7 +193,7 @@ fn bombs_of_aliases_are_bounded() {
 
     let inside = "nodes: &a [*a]\n";
     let error = loader().load_text("inside.yaml", inside).unwrap_err();
-    insta::assert_snapshot!(format!("{error:#}"), @"inside.yaml:1:12: nodes[0]: the alias stands inside what it repeats; expected it behind");
+    insta::assert_snapshot!(format!("{error:#}"), @"inside.yaml:1:12: nodes[0]: the alias is inside the value that it repeats; expected it after that value");
 }
 
 #[test]

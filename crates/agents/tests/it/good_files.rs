@@ -75,7 +75,7 @@ async fn the_example_of_the_document_loads_and_runs() {
     );
     assert_eq!(loaded.answer(&state).unwrap().text, "Whales are mammals.");
 
-    // The user's message stands once in the second request, with its picture, and then draft and prompt.
+    // The second request has the user's message once, with its picture, and then draft and prompt.
     let requests = script.requests();
     let second: Vec<_> = requests[1]
         .messages()
@@ -110,7 +110,7 @@ async fn the_example_of_the_document_loads_and_runs() {
     assert_eq!(report.spent.calls, 2);
 }
 
-/// As it stands, with the crate's own client: the key is taken, and no server is called by loading.
+/// Unchanged, with the crate's own client: the key is taken, and loading calls no server.
 #[test]
 fn the_example_of_the_document_loads_with_the_real_client() {
     let loaded = Loader::new()

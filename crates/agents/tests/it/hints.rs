@@ -92,7 +92,7 @@ fn a_syntax_error_shows_the_line_and_what_to_quote() {
     flow.yaml:7:13: no YAML from here on: unexpected character: ``'; put a text that begins with ``` in quotes: `'`…'`; the line is `prompt: `code``
     flow.yaml:7:13: no YAML from here on: unexpected character: `%'; put a text that begins with `%` in quotes: `'%…'`; the line is `prompt: %d of them`
     flow.yaml:7:13: no YAML from here on: while parsing node, found unknown anchor; put a text that begins with `*` in quotes: `'*…'`; the line is `prompt: *bold* text`
-    flow.yaml:7:13: nodes[0].config.prompt: a tag stands here; expected a value without one, or a text that begins with `!` in quotes
+    flow.yaml:7:13: nodes[0].config.prompt: there is a tag here; expected a value without one, or a text that begins with `!` in quotes
     flow.yaml:7:16: no YAML from here on: while parsing a block mapping, did not find expected key; put a text that begins with `&` in quotes: `'&…'`; the line is `prompt: &x &y z`
     flow.yaml:7:17: no YAML from here on: invalid trailing content after double-quoted scalar; put the whole text in quotes, and double each `'` inside `'…'`; the line is `prompt: 'It's here'`
     flow.yaml:7:17: no YAML from here on: invalid trailing content after double-quoted scalar; put the whole text in quotes, and double each `'` inside `'…'`; the line is `prompt: "a" and b`

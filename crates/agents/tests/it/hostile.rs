@@ -1,4 +1,4 @@
-//! Whatever a file holds: a flow, or problems with their places, and no panic.
+//! Arbitrary files are loaded or refused with the place of each problem; none causes a panic.
 
 #![expect(
     clippy::expect_used,

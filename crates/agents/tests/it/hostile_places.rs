@@ -1,5 +1,5 @@
-//! Whatever stands where a file is named: a problem when the flow is loaded, or an error of the run, and nothing
-//! is opened that is not a regular file in the folder.
+//! Special files, links and folders at the paths of files: each is a problem when the flow is loaded, or an
+//! error of the run. Only regular files in the folder are opened.
 
 #![cfg(unix)]
 #![expect(

@@ -1,4 +1,4 @@
-//! What editors are told: it takes every file that loads, and changes when files may hold something else.
+//! The JSON Schema for editors: it accepts every file that loads, and changes with the format.
 
 #![expect(
     clippy::unwrap_used,
@@ -261,6 +261,6 @@ fn names_and_settings_that_are_taken_are_refused() {
 
     assert!(
         Loader::new().with_node_type(mine).is_ok(),
-        "without a client nothing stands beside its settings"
+        "without a client, it has no other settings"
     );
 }

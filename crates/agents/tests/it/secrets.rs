@@ -1,4 +1,4 @@
-//! What came from the environment is in nothing that is shown.
+//! Values from the environment are never shown.
 
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
@@ -20,7 +20,7 @@ fn loader() -> Loader {
     Loader::new().with_environment(|_| Some(CANARY.to_owned()))
 }
 
-/// Everywhere a text may stand.
+/// Every place for a text.
 const FLOW: &str = r#"
 nodes:
   - id: a

@@ -1,4 +1,4 @@
-//! Whatever a file, a model or a program says, what is shown of it is safe.
+//! Texts from files, models and programs are always shown safely.
 
 #![expect(
     clippy::unwrap_used,

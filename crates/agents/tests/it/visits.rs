@@ -1,4 +1,4 @@
-//! What is left of each visit: its replies, its cost, and why it failed.
+//! The records of visits: replies, costs, and errors.
 
 #![expect(
     clippy::unwrap_used,

@@ -1,4 +1,4 @@
-//! What counts as an answer: replies of real models, refusals, and answers that look like them.
+//! Answers and non-answers: replies of real models, refusals, and answers that resemble them.
 
 use cogwork_ask::{NoAnswer, is_missing, is_offered, no_answer, stated_answer};
 

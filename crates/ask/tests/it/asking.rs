@@ -1,4 +1,4 @@
-//! What [`Asking`] does around a call, whoever judges the reply.
+//! The calls of [`Asking`], with various policies.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Whatever a model and a server say, what is shown of an asking is safe.
+//! Texts from models and servers are always shown safely.
 
 #![expect(clippy::panic, reason = "the helpers of tests may, as the tests do")]
 

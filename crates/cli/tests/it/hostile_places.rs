@@ -1,4 +1,4 @@
-//! Whatever stands where a file is named: the command says so, and ends.
+//! Special files, links and folders at the paths of files: the command reports each and exits.
 
 #![cfg(unix)]
 #![expect(

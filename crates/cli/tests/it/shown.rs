@@ -1,4 +1,4 @@
-//! Whatever a file, its name or a model says, what the command tells a person is safe, on a terminal or not.
+//! Texts from files and models are always shown safely.
 
 #![cfg(unix)]
 #![expect(

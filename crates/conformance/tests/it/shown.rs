@@ -1,4 +1,4 @@
-//! Whatever a subject reports, nothing unsafe of it is displayed.
+//! Texts from tested stores and engines are always shown safely.
 
 use async_trait::async_trait;
 use cogwork_conformance::{

@@ -134,7 +134,7 @@ pub enum PromptError {
     },
     /// The text is empty, although other texts refer to it.
     #[error(
-        "prompt `{}` is empty, and `{{{name}}}` stands for it; expected a text",
+        "prompt `{}` is empty, but other prompts use it as `{{{name}}}`; expected a text",
         Name(prompt)
     )]
     Empty {

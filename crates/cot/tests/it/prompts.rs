@@ -1,4 +1,4 @@
-//! What the model is told: every variant of the conversation, whole, and prompts of one's own.
+//! Complete conversations of every variant, and custom prompts.
 
 #![allow(
     clippy::unwrap_used,
@@ -376,11 +376,11 @@ fn a_name_at_fault_is_named_with_those_that_are_known() {
     );
     assert_eq!(
         fault(|prompts| prompts.json.as_mut().unwrap().name.clear()),
-        "prompt `json.name` is empty, and `{form_name}` stands for it; expected a text"
+        "prompt `json.name` is empty, but other prompts use it as `{form_name}`; expected a text"
     );
     assert_eq!(
         fault(|prompts| prompts.yaml.form = " ".into()),
-        "prompt `yaml.form` is empty, and `{form}` stands for it; expected a text"
+        "prompt `yaml.form` is empty, but other prompts use it as `{form}`; expected a text"
     );
     assert_eq!(
         fault(|prompts| prompts.later_turn = "Go on with {plans}.".into()),
@@ -495,7 +495,7 @@ next_thought_needed: true";
     );
 }
 
-/// The problem is the caller's own text: it stands as it is, and what follows it is untouched.
+/// The problem is the caller's own text: it and what follows it are unchanged.
 #[tokio::test]
 async fn a_problem_that_plays_markup_changes_nothing_else() {
     let problem =

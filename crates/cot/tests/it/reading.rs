@@ -1,4 +1,4 @@
-//! How a model's raw text is read, and what is said when it cannot be.
+//! Reading the raw text of replies, and the errors for unreadable ones.
 
 #![allow(
     clippy::unwrap_used,

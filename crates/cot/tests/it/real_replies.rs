@@ -1,5 +1,5 @@
 //! Replies of a small real model, free text without any constraint, as they came: how many are thoughts
-//! as they stand, how many after repairs, and what is wrong with the rest.
+//! as they are, how many after repairs, and what is wrong with the rest.
 //!
 //! `INDEX.tsv` beside them says for each the model, the prompt, the seed, and why the model stopped. A
 //! reply that was cut off at the limit of tokens is asked for again by the node, whatever can be read.

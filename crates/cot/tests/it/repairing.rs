@@ -1,4 +1,4 @@
-//! What models get wrong, and what is made of it: a fixture and a reviewed snapshot for each class.
+//! Mistakes of models and their repairs: a fixture and a reviewed snapshot for each class.
 
 #![allow(
     clippy::unwrap_used,

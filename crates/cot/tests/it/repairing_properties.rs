@@ -1,4 +1,4 @@
-//! What holds for every reply, however it is damaged. `PROPTEST_CASES` sets how many are tried.
+//! Properties of all replies, however damaged. `PROPTEST_CASES` sets the number of cases.
 
 use cogwork_cot::{Plan, Reading, Reply, ReplyReader, Status, Step};
 use proptest::prelude::*;

@@ -1,4 +1,4 @@
-//! How the requests of a run belong together: each appends to the one before, and shares its text.
+//! The requests of a run: each extends the previous one and shares its text.
 
 #![allow(
     clippy::unwrap_used,
@@ -174,7 +174,7 @@ async fn a_thought_is_formatted_once_in_a_run() {
         .map(|request| request.messages().iter().collect())
         .collect();
 
-    // The opening of the second request, and from there on each message where it first stands.
+    // The opening of the second request, and then each message once.
     let longest = messages.last().unwrap();
     for earlier in &messages[1..] {
         let (_, shared) = earlier.split_last().unwrap();

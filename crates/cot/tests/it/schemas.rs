@@ -12,7 +12,7 @@ use cogwork_cot::{Plan, Reading, Reply, ReplyBounds, ReplyReader, Status, Step};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-/// The schema with a line for each entry, in the order in which it stands.
+/// The schema with a line for each entry, in order.
 fn pretty(json: &str) -> String {
     let mut text = String::new();
     let mut depth = 0;
@@ -214,7 +214,7 @@ fn the_longest_reply_fits_the_limit_of_tokens() {
             Ok(())
         );
 
-        // A token for each character of a text, and for three of what stands around them.
+        // A token for each character of a text, and for three of the characters around them.
         let of_texts = text.matches('#').count();
         let around = text.len() - of_texts;
         assert_eq!(

@@ -1,4 +1,4 @@
-//! What went over the wire, told by someone who is not the node: its traces are held against this.
+//! A client that records all calls independently of the node, to check the node's traces.
 
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};

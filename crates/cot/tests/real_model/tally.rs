@@ -1,4 +1,4 @@
-//! What was seen over many runs, for people who compare models, prompts and settings.
+//! Statistics of many runs, for comparing models, prompts and settings.
 
 use std::collections::BTreeMap;
 use std::fmt;

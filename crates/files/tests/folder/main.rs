@@ -1,4 +1,4 @@
-//! What a folder opens, creates and replaces, and what it refuses.
+//! Opening, creating and replacing files in a folder, and the errors.
 
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 

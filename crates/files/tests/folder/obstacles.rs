@@ -1,4 +1,4 @@
-//! Whatever stands where a file was expected is refused, is left as it was, and holds nobody up.
+//! Obstacles at the path of a file are refused and left unchanged, and never block the caller.
 
 use std::fmt::Display;
 use std::io::ErrorKind;

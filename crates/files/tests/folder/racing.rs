@@ -1,4 +1,4 @@
-//! What is swapped in while it is being opened gets nothing, either.
+//! Files that are replaced while they are being opened.
 
 use std::io::Write;
 use std::os::unix::fs::symlink;

@@ -1,4 +1,4 @@
-//! What can stand where a file is expected, for the tests of every crate that opens files by name.
+//! Obstacles at the path of a file, for the tests of all crates that open files by name.
 
 #![allow(dead_code, reason = "no test needs all of it")]
 

@@ -139,7 +139,7 @@ impl<'a> Shown<'a> {
     }
 }
 
-/// Records the error of a run or a step. A pause is no error.
+/// Records the error of a run or a step. A pause isn't an error.
 fn record_stop(span: &Span, error: &RunError) {
     if error.paused().is_some() {
         return;

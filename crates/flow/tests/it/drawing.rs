@@ -189,7 +189,7 @@ fn side_by_side_without_branches_is_an_empty_box() {
     "#);
 }
 
-/// Whatever stands in a name or a label is text: it neither ends the drawing nor instructs who
+/// Any name or label is shown as text: it neither ends the drawing nor instructs who
 /// reads it.
 #[test]
 fn names_and_labels_are_escaped() {

@@ -1,4 +1,4 @@
-//! What a run says when it fails, and how it stands then.
+//! The errors of failing runs, and where the runs are afterwards.
 
 #![expect(
     clippy::unwrap_used,

@@ -1,4 +1,4 @@
-//! Whatever the nodes are named, each step of a run has a name of its own.
+//! The names of a run's steps are unique, whatever the nodes are called.
 
 #![expect(
     clippy::unwrap_used,

@@ -1,4 +1,4 @@
-//! What a run does, step by step.
+//! Runs, step by step.
 
 #![expect(
     clippy::unwrap_used,

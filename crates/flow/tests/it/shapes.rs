@@ -33,7 +33,7 @@ fn looping() -> Flow<u32> {
         .unwrap()
 }
 
-/// What the new flow says of the record of the looping one, wherever it stands.
+/// The error of the new flow for the record of the looping one, at every step.
 fn differs(new: FlowBuilder<u32>) -> String {
     new.build()
         .unwrap()

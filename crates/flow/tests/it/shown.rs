@@ -1,4 +1,4 @@
-//! Whatever stands in a name, a label, an error or a record, what is shown of it is safe.
+//! Text in names, labels, errors and records is safe to show.
 
 #![expect(
     clippy::unwrap_used,

@@ -148,7 +148,7 @@ async fn the_node_that_failed_is_marked_inside_items_too() {
     "#);
 }
 
-/// A run that goes on stands no longer where it paused.
+/// A run that is continued is no longer paused.
 #[tokio::test]
 async fn where_a_run_paused_is_marked_until_it_goes_on() {
     let flow = everything();

@@ -1,4 +1,4 @@
-//! What `build` refuses, and the sentences in which it says so.
+//! The errors of `build`.
 
 #![expect(
     clippy::expect_used,

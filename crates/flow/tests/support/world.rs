@@ -1,4 +1,4 @@
-//! What is outside of every process: it sees each call, and what became of it.
+//! The world outside of all processes, which sees each call and its outcome.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard};

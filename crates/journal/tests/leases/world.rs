@@ -1,4 +1,4 @@
-//! What all simulated processes share: the database, the network, and the oracle that checks them.
+//! The world of all simulated processes: the database, the network, and the oracle that checks them.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;

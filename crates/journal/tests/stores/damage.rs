@@ -221,7 +221,7 @@ fn a_journal_that_is_refused_to_a_run_is_left_as_it_is_also_by_a_change_and_an_a
     let path = whole.store.path("a");
     let lines = whole.lines();
 
-    // A torn end behind a line that cannot stand where it is: nothing is repaired.
+    // A torn end after a line that can't be at this place: nothing is repaired.
     let bytes = [
         lines[0],
         lines[1],

@@ -1,4 +1,4 @@
-//! What a database alone can do, and what it can suffer.
+//! Features and failures that only databases have.
 
 use std::num::NonZeroU64;
 use std::path::Path;
@@ -616,7 +616,7 @@ fn rounds() -> Flow<Vec<String>> {
         .unwrap()
 }
 
-/// How the only run stands, without the times.
+/// The summary of the only run, without the times.
 async fn standing(store: &impl Store) -> (u64, String) {
     let run = store.runs().await.unwrap().remove(0);
     let status = match run.status {

@@ -1,4 +1,4 @@
-//! What becomes of a run whose record is taken away while it is at work: it stops, and says so.
+//! Records that are removed while their run is executed: the run stops with an error.
 
 use std::num::NonZeroU64;
 use std::path::Path;

@@ -38,7 +38,7 @@ fn number(key: &str) -> u64 {
     number.split('[').next().unwrap().parse().unwrap()
 }
 
-/// How many steps the snapshot on record stands for.
+/// The number of steps that the recorded snapshot replaces.
 fn folded(text: &str) -> u64 {
     let line = text
         .lines()

@@ -1,5 +1,5 @@
-//! Whatever stands where a store has a file is refused, is left as it was, leads nowhere and holds
-//! nobody up.
+//! Obstacles at the path of a store's file are refused and left unchanged. Links aren't followed, and nothing
+//! blocks the caller.
 
 use std::num::NonZeroU64;
 use std::os::unix::fs::symlink;

@@ -1,4 +1,4 @@
-//! What PostgreSQL adds: leases, fences, and a server that may fail.
+//! PostgreSQL: leases, fences, and servers that fail.
 
 use std::time::Duration;
 

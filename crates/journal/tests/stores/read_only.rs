@@ -51,7 +51,7 @@ async fn listing(store: &impl Store) -> String {
         .collect()
 }
 
-/// Permissions do not bind root, so that another user looks. What a user may not write stands for
+/// Permissions don't bind root, so another user reads. What a user may not write represents
 /// what nobody can: SQLite treats both alike.
 fn listed_by_another<S: Tested>(scratch: &Path, folder: &Path) -> String {
     let program = scratch.join("program");

@@ -1,4 +1,4 @@
-//! Whatever stands in an id, a flow, a path or a record, an error shows nothing unsafe.
+//! Errors show ids, flows, paths and records safely, whatever they contain.
 
 use std::collections::HashMap;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! How errors show themselves.
+//! The texts of errors.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! What a `ScriptedClient` gives and keeps.
+//! The replies and records of a `ScriptedClient`.
 
 use std::time::Duration;
 

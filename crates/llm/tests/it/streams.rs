@@ -1,4 +1,4 @@
-//! What a `ReplyStream` gives, how it ends, and how clients around clients pass it on.
+//! The pieces of a `ReplyStream`, its end, and wrappers of clients that pass it on.
 
 use std::sync::Arc;
 use std::time::Duration;

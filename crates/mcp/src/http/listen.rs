@@ -80,7 +80,7 @@ async fn accept_all(server: &Server, listener: TcpListener, service: HttpService
 
         let connection = graceful.watch(connection(stream, service.clone()));
         connections.spawn(async move {
-            // Clients that vanish or break the protocol are no concern of others.
+            // Clients that vanish or break the protocol don't affect others.
             let _ = connection.await;
             drop(place);
         });

@@ -1,4 +1,4 @@
-//! Whatever a path contains, what is shown of it is safe.
+//! Texts from paths are always shown safely.
 
 use cogwork_mcp::Server;
 use cogwork_text::testing::{Shown, texts};

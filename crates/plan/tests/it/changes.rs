@@ -1,4 +1,4 @@
-//! What happened between two plans.
+//! The changes between two plans.
 
 use cogwork_plan::{ChangeKind, Plan, Status, Step};
 

@@ -1,4 +1,4 @@
-//! What is wrong with a plan is reported, each kind in its sentence.
+//! The problems of plans, with the text of each kind.
 
 use cogwork_plan::{Plan, Status, Step};
 

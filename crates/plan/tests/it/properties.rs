@@ -1,4 +1,4 @@
-//! What holds of any plan, any path and any text.
+//! Properties of all plans, paths and texts.
 
 use cogwork_plan::{Plan, Status, Step, StepPath, format_plan, format_plan_for_prompt};
 use proptest::collection::vec;

@@ -1,4 +1,4 @@
-//! What is refused, and in which words.
+//! The errors for texts that aren't plans.
 
 use cogwork_plan::{Plan, Status, Step, StepPath};
 

@@ -1,4 +1,4 @@
-//! How a plan looks: to people, in a terminal, in Markdown, as a chart.
+//! Plans as text for people, for terminals, in Markdown, and as charts.
 
 use cogwork_plan::{Plan, Step, format_plan};
 

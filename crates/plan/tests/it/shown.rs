@@ -1,4 +1,4 @@
-//! Whatever a model puts into a plan, what is shown of it is safe.
+//! Texts from models are always shown safely.
 
 #![expect(
     clippy::unwrap_used,

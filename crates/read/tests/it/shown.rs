@@ -1,4 +1,4 @@
-//! What is said of a text that is refused repeats nothing of it.
+//! Errors never repeat parts of the refused text.
 
 use cogwork_read::{Refused, YamlGuard};
 use cogwork_text::testing::{Shown, texts};

@@ -1,4 +1,4 @@
-//! What is added is found by its meaning, within limits, and by many at once.
+//! Passages are found by their meaning, within limits, also by concurrent callers.
 
 use std::sync::Arc;
 

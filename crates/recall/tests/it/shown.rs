@@ -1,4 +1,4 @@
-//! Whatever paths, models, servers and databases are called, what is shown of them is safe.
+//! Texts from paths, models, servers and databases are always shown safely.
 
 use std::io;
 

@@ -1,4 +1,4 @@
-//! How runs end: cancelled, failed, at a limit.
+//! The ends of runs: cancelled, failed, at a limit.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};

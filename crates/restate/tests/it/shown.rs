@@ -1,4 +1,4 @@
-//! Whatever a server or a program writes, what is shown of it is safe.
+//! Texts from servers and programs are always shown safely.
 
 use cogwork_restate::{ClientError, WorkflowError};
 use cogwork_text::testing::{Shown, texts};

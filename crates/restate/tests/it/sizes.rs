@@ -1,4 +1,4 @@
-//! What is too large is reported before Restate refuses it.
+//! Values that are too large are reported before Restate refuses them.
 
 use cogwork_flow::{Action, Flow, Wait, from_phases};
 use cogwork_restate::{Client, ClientError, DEFAULT_MAX_MESSAGE, Workflow};

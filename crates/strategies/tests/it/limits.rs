@@ -1,4 +1,4 @@
-//! How much a session may hold, and what it does when it is full.
+//! The limits of a session, and its behaviour when it is full.
 
 use crate::support;
 

@@ -1,4 +1,4 @@
-//! How the runs ended.
+//! Statistics of the ends of runs.
 
 use std::collections::BTreeMap;
 use std::fmt;

@@ -1,4 +1,4 @@
-//! What comes through each adapter, for any text.
+//! Properties of every adapter, for any text.
 
 mod adapters;
 mod characters;

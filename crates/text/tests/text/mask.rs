@@ -1,4 +1,4 @@
-//! What is hidden stays hidden, whatever has become of it on the way.
+//! Secrets stay masked, however they are encoded.
 
 use cogwork_text::Mask;
 use proptest::prelude::*;

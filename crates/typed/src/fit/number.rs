@@ -44,7 +44,7 @@ fn with_separators(digits: &str, is_integer: bool) -> Option<String> {
 
     let commas_group = match (commas, points) {
         (1, 0) => is_integer,
-        // Several separators of a kind are no decimal points.
+        // Repeated separators aren't decimal points.
         (2.., 0) => true,
         (1.., 1) => digits.find(',') < digits.find('.'),
         _ => false,

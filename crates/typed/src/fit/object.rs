@@ -170,7 +170,7 @@ impl<'f> Fitter<'f> {
     }
 }
 
-/// Returns whether null stands for a property that is left out.
+/// Returns whether null means that a property is left out.
 fn is_left_out(fitter: &Fitter<'_>, property: &Property, part: &Fitted) -> bool {
     part.matches() && !property.is_required && !fitter.form.is_nullable(&property.shape)
 }

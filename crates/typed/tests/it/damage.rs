@@ -1,4 +1,4 @@
-//! What happens to valid answers on the way.
+//! Valid answers, damaged in various ways.
 
 use cogwork_typed::AnswerProblem;
 use proptest::prelude::*;

@@ -1,4 +1,4 @@
-//! What servers and models read.
+//! The texts that servers and models read.
 
 use std::collections::BTreeMap;
 

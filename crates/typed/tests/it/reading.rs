@@ -1,4 +1,4 @@
-//! What is read from a reply, what is corrected, and what is refused.
+//! Values that are read, corrected, or refused.
 
 use std::collections::BTreeMap;
 

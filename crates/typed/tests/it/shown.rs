@@ -1,4 +1,4 @@
-//! Whatever a model and a server say, what is shown of an answer is safe.
+//! Texts from models and servers are always shown safely.
 
 use cogwork_llm::{LlmError, LlmErrorKind, ScriptedClient};
 use cogwork_text::testing::{Shown, texts};

@@ -36,7 +36,7 @@ fn number_at(tokens: &[&Token], index: usize) -> Option<BigRational> {
     }
 }
 
-/// Whether any of these words stands in the text.
+/// Returns whether the text contains any of these words.
 fn mentions(tokens: &[&Token], words: &[&str]) -> bool {
     tokens
         .iter()

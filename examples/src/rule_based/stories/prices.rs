@@ -69,7 +69,7 @@ pub(super) fn read(tokens: &[&Token]) -> Option<Reading> {
     ))
 }
 
-/// A count stands before the name of a thing.
+/// A count is before the name of a thing.
 fn is_count(tokens: &[&Token], index: usize) -> bool {
     !matches!(
         word_at(tokens, index + 1),

@@ -1,4 +1,4 @@
-//! What outlives the processes: lines of JSON for each run.
+//! The disk of the store: lines of JSON for each run, which outlive the processes.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard};

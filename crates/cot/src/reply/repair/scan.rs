@@ -291,7 +291,7 @@ impl<'l> Item<'l> {
     }
 }
 
-const BULLET: &str = "read what stands before a step as a dash";
+const BULLET: &str = "read the text before a step as a dash";
 
 struct Scan<'t, 'r> {
     entries: Vec<Entry<'t>>,

@@ -1,4 +1,4 @@
-//! What a person sees on a terminal.
+//! The output on a terminal.
 
 use std::io::{self, Write};
 use std::sync::{Arc, Mutex};

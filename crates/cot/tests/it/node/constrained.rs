@@ -309,7 +309,7 @@ async fn only_a_refusal_of_the_form_is_one() {
         error(Kind::InvalidRequest, "bad").with_status(400),
         error(Kind::InvalidRequest, "unprocessable").with_status(422),
         error(Kind::InvalidRequest, "not implemented").with_status(501),
-        error(Kind::InvalidRequest, "a client of one's own does not do it"),
+        error(Kind::InvalidRequest, "a user's own client doesn't do it"),
         error(Kind::InvalidRequest, "no endpoint takes response_format").with_status(404),
         error(Kind::Server, "invalid JSON schema in format").with_status(500),
         error(Kind::Server, "the server failed")

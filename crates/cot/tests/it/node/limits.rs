@@ -1,4 +1,5 @@
-//! Where a run ends without a conclusion; the thoughts are kept, so the run can continue with a higher limit, and what is still there then.
+//! Runs that end at a limit without a conclusion. The thoughts are kept, so the run can continue with a
+//! higher limit.
 
 use std::pin::pin;
 use std::sync::Arc;

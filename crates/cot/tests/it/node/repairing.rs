@@ -1,4 +1,4 @@
-//! What the node does with a reply that has to be repaired.
+//! Replies that are repaired during a run.
 
 use cogwork_cot::{
     ChainOfThought, ChatResponse, ConsoleReporter, CotError, FinishReason, Limits, Reading,

@@ -1,4 +1,4 @@
-//! What a person is shown, and what a reporter hears.
+//! The output for people, and the calls of a reporter.
 
 use std::io::{self, Write};
 use std::pin::pin;

@@ -1,4 +1,4 @@
-//! Whatever a model says, in whatever order: a run ends, within its limits, and nothing is lost.
+//! Random sequences of replies: every run ends within its limits, and nothing is lost.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;

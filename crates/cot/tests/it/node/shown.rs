@@ -1,4 +1,4 @@
-//! Whatever a model, a server or a file says, what is shown of it is safe.
+//! Texts from models, servers and files are always shown safely.
 
 use cogwork_cot::{
     ChainOfThought, ConsoleReporter, Limits, LlmError, LlmErrorKind, PromptError, Prompts, Reading,

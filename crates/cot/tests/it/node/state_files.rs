@@ -128,7 +128,7 @@ fn what_thoughts_have_cost_is_added_up_where_the_sum_is_missing() {
     let spent = Reasoning::from_json(&text).unwrap().spent();
     assert_eq!((spent.tokens(), spent.time), (150, Duration::from_secs(3)));
 
-    // A sum that is there stands: failed turns may have been charged to it.
+    // An existing sum is kept: failed turns may have been charged to it.
     let charged = text.replace(
         r#""problem""#,
         r#""spent": {"estimated_tokens": 400}, "problem""#,

@@ -1,4 +1,4 @@
-//! What is accepted as a reply.
+//! Responses that are accepted, and those that are refused.
 
 use cogwork_llm::{ChatResponse, FinishReason, LlmErrorKind, Usage};
 

@@ -1,4 +1,4 @@
-//! What goes over the wire.
+//! The bytes of requests.
 
 use cogwork_llm::{ChatRequest, LlmClient, LlmErrorKind, Message, OpenAiClient};
 

@@ -1,4 +1,4 @@
-//! What programs serve in addition to the built-in tools.
+//! Tools, resources and prompts of programs, served in addition to the built-in ones.
 
 mod choice;
 mod handler;

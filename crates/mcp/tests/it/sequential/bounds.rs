@@ -1,4 +1,4 @@
-//! What is dropped when there is too much.
+//! The oldest thoughts and sessions are dropped when a bound is reached.
 
 use cogwork_mcp::{Server, ServerLimits};
 use rusqlite::Connection;

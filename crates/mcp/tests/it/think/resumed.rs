@@ -196,7 +196,7 @@ async fn a_session_of_a_custom_strategy_needs_its_rules() {
     assert_eq!(begun["next"][0]["needs"], json!(["strength"]));
     drop(client);
 
-    // Another prompt is no other rule.
+    // A different prompt doesn't change the rules.
     let client = connect(with_debate(&folder, "argument", "Claim something.")).await;
     think(
         &client,

@@ -1,4 +1,4 @@
-//! What counts as an answer, in every strategy.
+//! Answers and non-answers, in every strategy.
 
 use cogwork_llm::{Capabilities, Capability, ChatRequest, LlmClient, ScriptedClient};
 use cogwork_strategies::{

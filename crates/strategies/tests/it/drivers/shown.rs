@@ -1,4 +1,4 @@
-//! Whatever a model, a table, a snapshot or a file says, what is shown of it is safe.
+//! Texts from models, tables, snapshots and files are always shown safely.
 
 use cogwork_llm::{LlmError, LlmErrorKind, ScriptedClient};
 use cogwork_strategies::{

@@ -1,4 +1,4 @@
-//! What the tests of all drivers share.
+//! Functions that the tests of all drivers share.
 
 use std::fmt::Write;
 

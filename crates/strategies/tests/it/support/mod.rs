@@ -1,4 +1,4 @@
-//! What the tests share.
+//! Functions that the tests share.
 
 #![allow(
     dead_code,

@@ -202,7 +202,7 @@ fn damage_in_another_line_is_an_error_and_touches_nothing() {
     assert_eq!(fs::read_to_string(&notes.path).unwrap(), content);
 }
 
-/// What is no item, nor the beginning of one, was written by nobody who writes items.
+/// A line that isn't an item, or the beginning of one, wasn't written by this memory.
 #[test]
 fn a_file_of_somebody_else_is_an_error_and_touched_by_nothing() {
     for content in [

@@ -1,5 +1,5 @@
-//! What stands where the file or its helpers should be: it is refused, it is left as it was, and it holds
-//! nobody up.
+//! Obstacles at the path of the file or of its helper files are refused and left unchanged, and never block the
+//! caller.
 
 use std::fs;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! How a generation uses its memory.
+//! Generations with a memory.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! What a program this one follows gets wrong, each as measured there.
+//! Faults that were measured in ChatDev's thinking module, and the correct behaviour.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};

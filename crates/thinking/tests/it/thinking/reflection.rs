@@ -74,7 +74,7 @@ async fn the_verdict_ends_it_and_the_model_is_told_of_it() {
         assert!(shown(&script.requests()[1]).ends_with(told));
     }
 
-    // What a model thinks aloud is no part of its verdict.
+    // What a model thinks aloud isn't part of its verdict.
     for approval in [
         "<think>APPROVED?\nNot sure.</think>\nAPPROVED",
         "Not sure.\n</think>APPROVED",

@@ -1,4 +1,4 @@
-//! Whatever a model, a hook, a memory or settings say, what is shown of it is safe.
+//! Texts from models, hooks, memories and settings are always shown safely.
 
 use std::io;
 use std::time::Duration;
