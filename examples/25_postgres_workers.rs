@@ -27,6 +27,7 @@ use cogwork::flow::{
 use cogwork::journal::{
     Enqueue, PostgresStore, QueueQuery, QueuedRun, RunQuery, RunStatus, Store, Worker,
 };
+use futures_util::{StreamExt, TryStreamExt, stream};
 use serde::{Deserialize, Serialize};
 use tempfile::TempDir;
 
@@ -403,33 +404,43 @@ async fn unfinished(store: &PostgresStore) -> Result<Vec<QueuedRun>> {
     Ok(runs)
 }
 
+/// How many runs are compared at the same time. A run that nobody disturbs takes a second, most of
+/// which it waits.
+const COMPARED: usize = 32;
+
 /// Compares the results of all runs with those of runs that nobody disturbed. Returns how many
 /// outcomes are missing.
 async fn compare(store: &PostgresStore, flow: &Flow<Survey>, runs: usize) -> Result<usize> {
-    let mut missing = 0;
+    eprintln!("comparing {runs} runs with runs that nobody disturbed");
 
-    for number in 1..=runs {
+    let missing = stream::iter(1..=runs).map(|number| async move {
         let run_id = format!("run {number}");
-        let journal = store.resume(&run_id, flow).await?;
-        let mut survey: Survey = journal.state()?;
-        flow.begin()
-            .with_journal(journal)
-            .finish(&mut survey)
-            .await?;
+        compare_one(store, flow, &run_id).await
+    });
+    let missing = missing.buffer_unordered(COMPARED);
+    let missing: Vec<_> = missing.try_collect().await?;
 
-        let mut undisturbed = Survey::default();
-        let journal = MemoryJournal::new(run_id);
-        flow.begin()
-            .with_journal(journal)
-            .finish(&mut undisturbed)
-            .await?;
+    Ok(missing.iter().sum())
+}
 
-        let pairs = undisturbed.answers.iter().zip(&survey.answers);
-        let same = pairs.filter(|(one, other)| one.key == other.key && one.number == other.number);
-        missing += undisturbed.answers.len().max(survey.answers.len()) - same.count();
-    }
+async fn compare_one(store: &PostgresStore, flow: &Flow<Survey>, run_id: &str) -> Result<usize> {
+    let journal = store.resume(run_id, flow).await?;
+    let mut survey: Survey = journal.state()?;
+    flow.begin()
+        .with_journal(journal)
+        .finish(&mut survey)
+        .await?;
 
-    Ok(missing)
+    let mut undisturbed = Survey::default();
+    let journal = MemoryJournal::new(run_id);
+    flow.begin()
+        .with_journal(journal)
+        .finish(&mut undisturbed)
+        .await?;
+
+    let pairs = undisturbed.answers.iter().zip(&survey.answers);
+    let same = pairs.filter(|(one, other)| one.key == other.key && one.number == other.number);
+    Ok(undisturbed.answers.len().max(survey.answers.len()) - same.count())
 }
 
 async fn parent(wanted: u64) -> Result<bool> {
