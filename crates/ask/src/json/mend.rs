@@ -254,14 +254,14 @@ impl<'t> Mender<'t> {
             let blanks = rest.len() - rest.trim_start().len();
             self.advance(blanks);
 
-            if !self.rest().starts_with("//") {
+            // After a colon, it may be a text without quotes, such as `# 1`.
+            let is_comment = !self.rest().starts_with('#') || self.before != Before::Colon;
+            let Some(length) = comment_length(self.rest()).filter(|_| is_comment) else {
                 return;
-            }
+            };
 
             self.report(RepairKind::Json, "left out a comment");
-            let rest = self.rest();
-            let end = rest.find('\n').unwrap_or(rest.len());
-            self.advance(end);
+            self.advance(length);
         }
     }
 
@@ -463,6 +463,8 @@ impl<'t> Mender<'t> {
         };
 
         let word = rest.get(..end).unwrap_or_default();
+        let end = length_before_comment(word);
+        let word = rest.get(..end).unwrap_or_default();
         self.begin_item();
         self.begin_token();
         let word = word.trim();
@@ -543,6 +545,30 @@ impl<'t> Mender<'t> {
         }
         self.before = Before::Bracket;
     }
+}
+
+/// Returns the length of a comment at the start of a text; `None` if there is none.
+fn comment_length(text: &str) -> Option<usize> {
+    if let Some(inside) = text.strip_prefix("/*") {
+        let length = inside.find("*/").map(|end| end + "/**/".len());
+        return Some(length.unwrap_or(text.len()));
+    }
+
+    let is_line = text.starts_with("//") || text.starts_with("# ");
+    is_line.then(|| text.find('\n').unwrap_or(text.len()))
+}
+
+/// Returns the length of a number or literal before a comment, and otherwise of the whole word,
+/// since a text without quotes may contain such characters.
+fn length_before_comment(word: &str) -> usize {
+    let comment = ["//", "/*", "# "]
+        .iter()
+        .filter_map(|start| word.find(start))
+        .min();
+    let before = comment.and_then(|at| word.get(..at)).unwrap_or(word);
+    let is_value = literal(before.trim()).is_some() || before.trim().parse::<f64>().is_ok();
+
+    if is_value { before.len() } else { word.len() }
 }
 
 /// Returns where a quoted text ends.

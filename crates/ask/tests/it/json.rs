@@ -98,3 +98,31 @@ fn the_first_whole_object_with_a_known_key_is_found() {
     assert_eq!(found.repairs[0].to_string(), "line 3: left out a comma");
     assert!(!found.is_cut);
 }
+
+#[test]
+fn comments_are_left_out_and_texts_with_their_signs_are_kept() {
+    for text in [
+        "{\"a\": 1, // one, not {two}\n \"b\": [true /* or \"false\" */, 2.5 // half\n]}",
+        "{\"a\": 1 # one: it is\n, \"b\": [true, 2.5]}",
+        "{/* first */ \"a\": 1, # one\n \"b\": [true, # yes\n 2.5]}",
+    ] {
+        assert_eq!(
+            value(text).to_string(),
+            r#"{"a":1,"b":[true,2.5]}"#,
+            "{text}"
+        );
+        assert!(mended(text).doubt().is_none(), "{text}");
+        assert!(
+            mended(text).repairs()[0]
+                .to_string()
+                .ends_with("left out a comment")
+        );
+    }
+
+    let kept = "{colour: #fff, rank: # 1, page: http://a.b/*c, of: \"// 1 /* 2 */ # 3\"}";
+    assert_eq!(
+        value(kept).to_string(),
+        r##"{"colour":"#fff","of":"// 1 /* 2 */ # 3","page":"http://a.b/*c","rank":"# 1"}"##
+    );
+    assert!(mended("{\"a\": 1, /* \"b\": 2}").cut().is_some());
+}
