@@ -3,6 +3,7 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 
 use cogwork_ask::{Cut, NoAnswer, Repair, RepairKind, no_answer, stated_answer};
+use cogwork_text::NameList;
 use cogwork_tools::in_json_words;
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
@@ -130,7 +131,9 @@ impl<T: JsonSchema + DeserializeOwned> AnswerReader<T> {
         let found = candidates(text, &wanted);
         let last = found.iter().rposition(|candidate| self.is_meant(candidate));
         let Some(last) = last else {
-            return self.read_bare(text);
+            return self
+                .read_item(&found)
+                .unwrap_or_else(|| self.read_bare(text, &found));
         };
 
         let problem = match found
@@ -139,7 +142,7 @@ impl<T: JsonSchema + DeserializeOwned> AnswerReader<T> {
         {
             Some(Ok(read)) => return Ok(read),
             Some(Err(problem)) => problem,
-            None => return self.read_bare(text),
+            None => return self.read_bare(text, &found),
         };
 
         // The model may have begun a correction, which is lost.
@@ -181,7 +184,7 @@ impl<T: JsonSchema + DeserializeOwned> AnswerReader<T> {
 
     fn expected(&self) -> String {
         let root = self.form.resolve(&self.form.root);
-        let names = match root {
+        let names: Vec<String> = match root {
             Shape::Object(object) => object
                 .properties
                 .iter()
@@ -189,6 +192,9 @@ impl<T: JsonSchema + DeserializeOwned> AnswerReader<T> {
                 .collect(),
             _ => vec![format!("`{ANSWER}`")],
         };
+        if names.is_empty() {
+            return "a JSON object".to_owned();
+        }
         format!("a JSON object with {}", names.join(", "))
     }
 
@@ -212,6 +218,17 @@ impl<T: JsonSchema + DeserializeOwned> AnswerReader<T> {
         }
     }
 
+    /// Returns whether an object of the answer may have a key `answer` by itself.
+    fn has_answer_key(&self) -> bool {
+        let root = self.form.resolve(&self.form.root);
+        let items = match root {
+            Shape::List(items, _) => self.form.resolve(items),
+            _ => root,
+        };
+
+        items == &Shape::Any || self.is_key_of(items, ANSWER)
+    }
+
     /// Returns whether a candidate is an attempt at the answer, rather than an example or a list of
     /// something else.
     fn is_meant(&self, candidate: &Candidate) -> bool {
@@ -224,13 +241,22 @@ impl<T: JsonSchema + DeserializeOwned> AnswerReader<T> {
                 let is_wrapper = entries.len() == 1
                     && matches!(&value.node, Node::Object(inner) if inner.iter().any(|(key, _)| self.is_key(key)));
                 self.is_key(key) || is_wrapper
-            }) || (entries.is_empty() && self.fit(tree).matches()),
+            }) || ((entries.is_empty() || !self.has_keys()) && self.fit(tree).matches()),
             Node::List(items) => match self.form.resolve(&self.form.root) {
                 Shape::List(..) | Shape::Tuple(_) | Shape::Any | Shape::AnyOf(_) => true,
                 Shape::Object(_) => items.len() == 1 && self.fit(tree).matches(),
                 _ => false,
             },
+            Node::Text(text) => self.form.is_wrapped() || text.trim().starts_with('{'),
             _ => self.form.is_wrapped(),
+        }
+    }
+
+    /// Returns whether an object of the answer can be recognized by its keys.
+    fn has_keys(&self) -> bool {
+        match self.form.resolve(&self.form.root) {
+            Shape::Object(object) => !object.properties.is_empty(),
+            _ => true,
         }
     }
 
@@ -284,6 +310,9 @@ impl<T: JsonSchema + DeserializeOwned> AnswerReader<T> {
         };
 
         let within = self.read_value(inner, &format!("/{ANSWER}"), candidate);
+        if !self.has_answer_key() {
+            return within;
+        }
         within.or_else(|problem| self.read_value(tree, "", candidate).map_err(|_| problem))
     }
 
@@ -323,13 +352,34 @@ impl<T: JsonSchema + DeserializeOwned> AnswerReader<T> {
         Ok(ReadAnswer { value, repairs })
     }
 
-    /// Reads a reply that has no object or list.
-    fn read_bare(&self, text: &str) -> Result<ReadAnswer<T>, AnswerProblem> {
+    /// Reads the only item of a list that isn't in a list; `None` if there is none.
+    fn read_item(&self, found: &[Candidate]) -> Option<Result<ReadAnswer<T>, AnswerProblem>> {
+        let Shape::List(items, _) = self.form.resolve(&self.form.root) else {
+            return None;
+        };
+
+        let mut meant = found.iter().filter(|candidate| {
+            let mut keys = candidate.keys();
+            keys.any(|key| self.is_key_of(items, key))
+        });
+        let item = meant.next()?;
+        if meant.next().is_some() {
+            let message = "the reply has several objects; expected one list of them";
+            return Some(Err(AnswerProblem::new(Kind::Ambiguous, item.line, message)));
+        }
+
+        Some(self.read_candidate(item))
+    }
+
+    /// Reads a reply that has no object or list of the wanted form.
+    fn read_bare(&self, text: &str, found: &[Candidate]) -> Result<ReadAnswer<T>, AnswerProblem> {
         if no_answer(text, "") == Some(NoAnswer::Refusal) {
             let message = format!("the reply declines to answer; expected {}", self.expected());
             return Err(AnswerProblem::new(Kind::Declined, 1, message));
         }
 
+        let mut objects = found.iter().rev();
+        let other = objects.find(|candidate| candidate.keys().next().is_some());
         let is_single_value = matches!(
             self.form.resolve(&self.form.root),
             Shape::Choice(_)
@@ -338,7 +388,7 @@ impl<T: JsonSchema + DeserializeOwned> AnswerReader<T> {
                 | Shape::Boolean
                 | Shape::AnyOf(_)
         );
-        let answer = bare_answer(text).filter(|_| is_single_value);
+        let answer = bare_answer(text).filter(|_| is_single_value && other.is_none());
 
         if let Some((answer, line)) = answer {
             let tree = Tree::new(line, Node::Plain(answer.to_owned()));
@@ -356,8 +406,15 @@ impl<T: JsonSchema + DeserializeOwned> AnswerReader<T> {
             return self.read_value(&tree, "", &candidate);
         }
 
-        let message = format!("the reply has no JSON object; expected {}", self.expected());
-        Err(AnswerProblem::new(Kind::NoValue, 1, message))
+        let (line, what) = match other {
+            Some(other) => {
+                let keys = NameList::and(other.keys());
+                (other.line, format!("the object has the keys {keys}"))
+            }
+            None => (1, "the reply has no JSON object".to_owned()),
+        };
+        let message = format!("{what}; expected {}", self.expected());
+        Err(AnswerProblem::new(Kind::NoValue, line, message))
     }
 }
 

@@ -4,6 +4,8 @@
 //! ways is refused, and one that doesn't match is left to the type itself, which may accept more
 //! than its schema.
 
+mod alternatives;
+mod any;
 mod number;
 mod object;
 mod scalar;
@@ -42,7 +44,11 @@ impl Fitted {
 
     /// Returns whether the value matches the schema.
     pub(crate) fn matches(&self) -> bool {
-        self.mismatches.is_empty() && self.refusal.is_none()
+        self.mismatches.is_empty() && !self.is_refused()
+    }
+
+    fn is_refused(&self) -> bool {
+        self.refusal.is_some()
     }
 
     fn is_exact(&self) -> bool {
@@ -73,6 +79,8 @@ pub(crate) struct Fitter<'f> {
     /// How many more values are visited. Alternatives inside alternatives would otherwise take
     /// exponential time.
     fuel: usize,
+    /// Whether the value is tried as the only item of a list.
+    is_only_item: bool,
     place: Vec<String>,
 }
 
@@ -81,6 +89,7 @@ impl<'f> Fitter<'f> {
         Self {
             form,
             fuel: 1_000 + tree.size().saturating_mul(32),
+            is_only_item: false,
             place: Vec::new(),
         }
     }
@@ -91,23 +100,24 @@ impl<'f> Fitter<'f> {
             let message = "the value has too many possible forms; expected a simpler one";
             return self.refused(Kind::Mismatch, tree, message);
         };
+
         self.fuel = fuel;
 
         let shape = self.form.resolve(shape);
         if let Some(fitted) = self.fit_single(shape, tree) {
             return fitted;
         }
+        if let Some(fitted) = self.fit_encoded(shape, tree) {
+            return fitted;
+        }
 
         match shape {
-            Shape::Any | Shape::Ref(_) => Fitted {
-                may_lack_parts: true,
-                ..Fitted::exact(tree.to_value())
-            },
+            Shape::Any | Shape::Ref(_) => self.fit_any(tree),
             Shape::Null => self.fit_null(tree),
             Shape::Boolean => self.fit_boolean(tree),
             Shape::Integer(bounds) => self.fit_integer(*bounds, tree),
             Shape::Number(bounds) => self.fit_number(*bounds, tree),
-            Shape::Text(bounds) => self.fit_text(*bounds, tree),
+            Shape::Text(text) => self.fit_text(text, tree),
             Shape::Choice(choices) => self.fit_choice(choices, tree),
             Shape::List(items, bounds) => self.fit_list(items, *bounds, tree),
             Shape::Tuple(items) => self.fit_tuple(items, tree),
@@ -143,6 +153,27 @@ impl<'f> Fitter<'f> {
             .then(|| fitted.repaired(RepairKind::Form, tree.line, self.named(what)))
     }
 
+    /// Reads a list or an object that was written as a text with JSON in it.
+    fn fit_encoded(&mut self, shape: &'f Shape, tree: &Tree) -> Option<Fitted> {
+        let (Node::Text(text) | Node::Plain(text)) = &tree.node else {
+            return None;
+        };
+        let is_nested = matches!(
+            shape,
+            Shape::List(..) | Shape::Tuple(_) | Shape::Map(_) | Shape::Object(_)
+        );
+        if !is_nested || self.is_only_item {
+            return None;
+        }
+
+        let encoded = Tree::of_encoded(text, tree.line)?;
+        let fitted = self.fit(shape, &encoded);
+        let what = self.named("read the JSON in a text");
+        fitted
+            .matches()
+            .then(|| fitted.repaired(RepairKind::Form, tree.line, what))
+    }
+
     fn fit_list(&mut self, items: &'f Shape, bounds: Bounds, tree: &Tree) -> Fitted {
         let Node::List(found) = &tree.node else {
             return self.fit_only_item(items, bounds, tree);
@@ -168,8 +199,16 @@ impl<'f> Fitter<'f> {
             Node::Null => true,
             _ => false,
         };
+        let is_other = self.is_other_object(items, tree);
+        // A list of lists isn't made of a single value.
+        if is_enumeration || is_other || self.is_only_item {
+            return self.mismatch(&Shape::List(Box::new(items.clone()), bounds), tree);
+        }
+
+        self.is_only_item = true;
         let fitted = self.fit(items, tree);
-        if is_enumeration || !fitted.matches() {
+        self.is_only_item = false;
+        if !fitted.matches() {
             return self.mismatch(&Shape::List(Box::new(items.clone()), bounds), tree);
         }
 
@@ -180,6 +219,16 @@ impl<'f> Fitter<'f> {
         let what = self.named("made a list of a single value");
         let list = list.repaired(RepairKind::Form, tree.line, what);
         self.bounded_count(list, bounds, 1, tree)
+    }
+
+    /// Returns whether an object has none of the keys of a shape.
+    fn is_other_object(&self, shape: &Shape, tree: &Tree) -> bool {
+        let (Shape::Object(object), Node::Object(entries)) = (self.form.resolve(shape), &tree.node)
+        else {
+            return false;
+        };
+
+        !entries.iter().any(|(key, _)| object.has_key(key))
     }
 
     fn fit_tuple(&mut self, items: &'f [Shape], tree: &Tree) -> Fitted {
@@ -199,69 +248,14 @@ impl<'f> Fitter<'f> {
         list
     }
 
-    /// Fits to the alternative that needs the fewest repairs.
-    fn fit_any_of(&mut self, shapes: &'f [Shape], tree: &Tree) -> Fitted {
-        let mut fits: Vec<Fitted> = Vec::new();
-        for shape in shapes {
-            let fitted = self.fit(shape, tree);
-            if fitted.is_exact() {
-                return fitted;
-            }
-            fits.push(fitted);
-        }
-
-        let matching: Vec<&Fitted> = fits.iter().filter(|fitted| fitted.matches()).collect();
-        let fewest = matching.iter().map(|fitted| fitted.repairs.len()).min();
-        let mut closest = matching
-            .iter()
-            .filter(|fitted| Some(fitted.repairs.len()) == fewest);
-
-        match (closest.next(), closest.next()) {
-            (Some(best), Some(other)) if best.value != other.value => {
-                let message = format!(
-                    "{} may be meant in several ways; write it as {}",
-                    tree.found(),
-                    self.kinds(shapes)
-                );
-                self.refused(Kind::Ambiguous, tree, message)
-            }
-            (Some(best), _) => (*best).clone(),
-            (None, _) => self.no_alternative(shapes, fits, tree),
-        }
-    }
-
-    /// Explains why no alternative fits.
-    fn no_alternative(&self, shapes: &'f [Shape], fits: Vec<Fitted>, tree: &Tree) -> Fitted {
-        let possible = shapes
-            .iter()
-            .zip(fits)
-            .filter(|(shape, _)| **shape != Shape::Null);
-        let mut possible: Vec<Fitted> = possible.map(|(_, fitted)| fitted).collect();
-
-        // A refusal, or the only alternative but null, explains more than a list of them.
-        if let Some(refused) = possible.iter().position(|fitted| fitted.refusal.is_some()) {
-            return possible.swap_remove(refused);
-        }
-        if possible.len() == 1 {
-            let is_object = matches!(tree.node, Node::Object(_) | Node::List(_));
-            let fitted = possible.swap_remove(0);
-            if is_object {
-                return fitted;
-            }
-        }
-
-        self.mismatch(&Shape::AnyOf(shapes.to_vec()), tree)
-    }
-
-    fn kinds(&self, shapes: &[Shape]) -> String {
-        self.form.kind(&Shape::AnyOf(shapes.to_vec()))
-    }
-
     /// Fits a part of the value.
     fn inside(&mut self, place: impl ToString, fit: impl FnOnce(&mut Self) -> Fitted) -> Fitted {
+        let was_only_item = std::mem::replace(&mut self.is_only_item, false);
         self.place.push(place.to_string());
         let fitted = fit(self);
+
         self.place.pop();
+        self.is_only_item = was_only_item;
         fitted
     }
 
@@ -281,7 +275,10 @@ impl<'f> Fitter<'f> {
     /// Leaves a value as it is, with a complaint in case that the type doesn't accept it, either.
     fn mismatch(&self, shape: &Shape, tree: &Tree) -> Fitted {
         let expected = self.form.kind(shape);
-        let message = format!("found {}; expected {expected}", tree.found());
+        self.unmatched(format!("found {}; expected {expected}", tree.found()), tree)
+    }
+
+    fn unmatched(&self, message: String, tree: &Tree) -> Fitted {
         let problem = AnswerProblem::new(Kind::Mismatch, tree.line, message).at(self.pointer());
 
         Fitted {
@@ -320,7 +317,10 @@ impl Bounds {
     /// Writes how many are expected.
     fn count(self, what: &str) -> String {
         match (self.min, self.max) {
-            (Some(min), Some(max)) if min == max => format!("{min} {what}"),
+            (Some(min), Some(max)) if min == max => {
+                let one = what.strip_suffix('s').filter(|_| min == 1.0);
+                format!("{min} {}", one.unwrap_or(what))
+            }
             (Some(min), Some(max)) => format!("{min} to {max} {what}"),
             (Some(min), None) => format!("at least {min} {what}"),
             (None, Some(max)) => format!("at most {max} {what}"),

@@ -6,16 +6,23 @@ use serde_json::Number;
 /// of several.
 ///
 /// Separators of thousands are accepted where they can't be a decimal point: `1,234,567`,
-/// `1.234,50`, `1 234`, `1_234`, and `1,234` if an integer is expected.
+/// `1.234,50`, `1 234`, `1_234`, and `1,234` if an integer is expected. A sign of a currency is left
+/// out. Unlike a per cent sign, it doesn't change the number.
 pub(super) fn number_in(text: &str, is_integer: bool) -> Option<String> {
     let text = text.trim();
     if serde_json::from_str::<Number>(text).is_ok() {
         return Some(text.to_owned());
     }
 
-    let (sign, digits) = match text.strip_prefix(['-', '−']) {
+    let amount = without_currency(text);
+    let (sign, digits) = match amount.strip_prefix(['-', '−']) {
         Some(digits) => ("-", digits),
-        None => ("", text.strip_prefix('+').unwrap_or(text)),
+        None => ("", amount.strip_prefix('+').unwrap_or(amount)),
+    };
+    let digits = if amount == text {
+        without_currency(digits)
+    } else {
+        digits
     };
 
     let written = plain(digits)
@@ -26,6 +33,18 @@ pub(super) fn number_in(text: &str, is_integer: bool) -> Option<String> {
 
     serde_json::from_str::<Number>(&number).ok()?;
     Some(number)
+}
+
+/// Leaves out a sign of a currency before or after a number.
+fn without_currency(text: &str) -> &str {
+    let before = text.strip_prefix(is_currency).map(str::trim_start);
+    let after = text.strip_suffix(is_currency).map(str::trim_end);
+
+    before.or(after).unwrap_or(text)
+}
+
+fn is_currency(character: char) -> bool {
+    matches!(character, '$' | '£' | '¥' | '\u{20a0}'..='\u{20cf}')
 }
 
 /// Reads digits with at most one point, such as `+5` or `.5`.

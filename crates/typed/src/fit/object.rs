@@ -6,7 +6,7 @@ use cogwork_ask::RepairKind;
 use cogwork_text::Name;
 use serde_json::Map;
 
-use super::scalar::letters;
+use super::scalar::plain_name;
 use super::{Fitted, Fitter, Kind};
 use crate::problem::AnswerProblem;
 use crate::reply::{Node, Tree};
@@ -82,7 +82,7 @@ impl<'f> Fitter<'f> {
         tree: &Tree,
     ) -> Fitted {
         let mut fitted = Fitted {
-            may_lack_parts: object.others == Others::Kept,
+            may_lack_parts: matches!(object.others, Others::Kept(_)),
             ..Fitted::default()
         };
         let mut map = Map::new();
@@ -90,9 +90,15 @@ impl<'f> Fitter<'f> {
 
         for (key, value) in entries {
             let Some(property) = property_of(object, key) else {
-                fitted = self.unknown_key(fitted, object, key, value);
+                let other = self.fit_other(object, key, value);
+                let other = fitted.absorb(other);
+
+                let is_kept = matches!(object.others, Others::Kept(_));
+                if is_kept && map.get(key).is_some_and(|earlier| *earlier != other) {
+                    return self.twice(key, value);
+                }
                 if object.others != Others::Denied {
-                    map.insert(key.clone(), value.to_value());
+                    map.insert(key.clone(), other);
                 }
                 continue;
             };
@@ -155,16 +161,19 @@ impl<'f> Fitter<'f> {
         fitted.mismatches.push(problem);
     }
 
-    fn unknown_key(&self, fitted: Fitted, object: &Object, key: &str, value: &Tree) -> Fitted {
-        if object.others == Others::Kept {
-            return fitted;
+    /// Fits the value of a key that isn't a property.
+    fn fit_other(&mut self, object: &'f Object, key: &str, value: &Tree) -> Fitted {
+        if let Others::Kept(values) = &object.others {
+            return self.inside(key, |fitter| fitter.fit(values, value));
         }
 
+        // The type may know the key by an alias.
+        let fitted = Fitted::exact(value.to_value());
         let what = self.named(&format!("ignored the unknown key `{}`", Name(key)));
         fitted.repaired(RepairKind::Key, value.line, what)
     }
 
-    fn twice(&self, key: &str, value: &Tree) -> Fitted {
+    pub(super) fn twice(&self, key: &str, value: &Tree) -> Fitted {
         let message = format!("`{}` has several values; expected one", Name(key));
         self.refused(Kind::Ambiguous, value, message)
     }
@@ -184,17 +193,17 @@ impl Object {
 
 /// Returns the property that a key means. Case and separators don't matter if only one property is
 /// meant.
-fn property_of<'f>(object: &'f Object, key: &str) -> Option<&'f Property> {
+pub(super) fn property_of<'f>(object: &'f Object, key: &str) -> Option<&'f Property> {
     let mut properties = object.properties.iter();
     if let Some(exact) = properties.find(|property| property.name == key) {
         return Some(exact);
     }
 
-    let said = letters(key);
+    let said = plain_name(key);
     let mut meant = object
         .properties
         .iter()
-        .filter(|property| !said.is_empty() && letters(&property.name) == said);
+        .filter(|property| !said.is_empty() && plain_name(&property.name) == said);
 
     meant.next().filter(|_| meant.next().is_none())
 }

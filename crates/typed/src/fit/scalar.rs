@@ -6,7 +6,7 @@ use serde_json::{Number, Value};
 use super::number::number_in;
 use super::{Fitted, Fitter, Kind};
 use crate::reply::{Node, Tree};
-use crate::shape::{Bounds, Choice, Shape};
+use crate::shape::{Bounds, Choice, Shape, Text};
 
 impl Fitter<'_> {
     pub(super) fn fit_null(&self, tree: &Tree) -> Fitted {
@@ -54,7 +54,7 @@ impl Fitter<'_> {
             return self.mismatch(&shape, tree);
         };
         let Some(integer) = integer(&found) else {
-            return self.mismatch(&shape, tree);
+            return self.no_integer(&found, bounds, tree);
         };
 
         let is_exact = is_number && text == integer.to_string();
@@ -98,18 +98,32 @@ impl Fitter<'_> {
         if is_exact {
             return fitted;
         }
-        let what = format!("read {} as a number", tree.found());
+        let kind = match shape {
+            Shape::Integer(_) => "an integer",
+            _ => "a number",
+        };
+        let what = format!("read {} as {kind}", tree.found());
         fitted.repaired(RepairKind::Form, tree.line, self.named(&what))
     }
 
-    pub(super) fn fit_text(&self, bounds: Bounds, tree: &Tree) -> Fitted {
+    fn no_integer(&self, found: &str, bounds: Bounds, tree: &Tree) -> Fitted {
+        if found.contains('.') {
+            return self.mismatch(&Shape::Integer(bounds), tree);
+        }
+
+        let message = format!("found {}; expected an integer of 64 bits", tree.found());
+        self.refused(Kind::Mismatch, tree, message)
+    }
+
+    pub(super) fn fit_text(&self, expected: &Text, tree: &Tree) -> Fitted {
+        let bounds = expected.bounds;
         let text = match &tree.node {
             Node::Plain(text) if is_plain_null(text) => {
-                return self.mismatch(&Shape::Text(bounds), tree);
+                return self.mismatch(&Shape::Text(expected.clone()), tree);
             }
             Node::Text(text) | Node::Plain(text) | Node::Number(text) => text.clone(),
             Node::Bool(value) => value.to_string(),
-            _ => return self.mismatch(&Shape::Text(bounds), tree),
+            _ => return self.mismatch(&Shape::Text(expected.clone()), tree),
         };
 
         let count = text.chars().count();
@@ -144,9 +158,9 @@ impl Fitter<'_> {
             _ => return mismatch(),
         };
 
-        let said = letters(&text);
+        let said = plain_name(&text);
         let mut matching = choices.iter().filter(|choice| match &choice.value {
-            Value::String(name) => *name == text || (!said.is_empty() && letters(name) == said),
+            Value::String(name) => *name == text || (!said.is_empty() && plain_name(name) == said),
             value => serde_json::from_str::<Value>(text.trim()).is_ok_and(|said| said == *value),
         });
 
@@ -172,12 +186,33 @@ impl Fitter<'_> {
     }
 }
 
-/// Returns the letters and digits of a name in lower case.
-pub(super) fn letters(name: &str) -> String {
-    name.chars()
-        .filter(|character| character.is_alphanumeric())
-        .flat_map(char::to_lowercase)
-        .collect()
+/// Returns a name in lower case without what separates its words. Other symbols stay, since they
+/// distinguish names: `<5` and `>5`, `-1` and `1`, `1-5` and `15`.
+pub(super) fn plain_name(name: &str) -> String {
+    let name = name.trim().trim_matches(['"', '\'', '`', '*']);
+    let name = name.trim_end_matches('.');
+    let mut plain = String::with_capacity(name.len());
+    let mut separator = None;
+
+    for character in name.chars() {
+        if is_separator(character) {
+            separator = Some(character);
+            continue;
+        }
+
+        let is_before_digit =
+            character.is_numeric() && plain.chars().last().is_none_or(char::is_numeric);
+        if let Some(separator) = separator.take().filter(|_| is_before_digit) {
+            plain.push(separator);
+        }
+        plain.extend(character.to_lowercase());
+    }
+
+    plain
+}
+
+fn is_separator(character: char) -> bool {
+    character.is_whitespace() || matches!(character, '_' | '-' | '.' | '/' | '\'' | ',' | '&')
 }
 
 /// Returns whether a text without quotes is null in YAML.
@@ -190,18 +225,26 @@ fn is_null_word(text: &str) -> bool {
     matches!(text.as_str(), "" | "null" | "none" | "n/a" | "nil")
 }
 
+/// The number of decimal digits that a float keeps.
+const MAX_FLOAT_DIGITS: usize = 15;
+
 /// Returns a number without a fraction as an integer.
 fn integer(number: &str) -> Option<Number> {
-    if let Ok(integer) = number.parse::<i64>() {
+    let whole = match number.split_once('.') {
+        Some((whole, zeros)) if zeros.bytes().all(|digit| digit == b'0') => whole,
+        _ => number,
+    };
+    if let Ok(integer) = whole.parse::<i64>() {
         return Some(integer.into());
     }
-    if let Ok(integer) = number.parse::<u64>() {
+    if let Ok(integer) = whole.parse::<u64>() {
         return Some(integer.into());
     }
 
-    // Larger floats don't represent every integer.
+    // Larger floats don't represent every integer, and those with more digits are rounded.
     let value = number.parse::<f64>().ok()?;
-    let is_whole = value.fract() == 0.0 && value.abs() < 9e15;
+    let digits = number.bytes().filter(u8::is_ascii_digit).count();
+    let is_whole = value.fract() == 0.0 && value.abs() < 9e15 && digits <= MAX_FLOAT_DIGITS;
     #[expect(
         clippy::cast_possible_truncation,
         reason = "the value is whole and small"

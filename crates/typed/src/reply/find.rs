@@ -13,7 +13,7 @@ use cogwork_ask::{Cut, FenceKeys, FencedBlock, MendedJson, Repair, RepairKind, f
 use cogwork_llm::split_thinking;
 use cogwork_read::charge;
 
-use super::tree::Tree;
+use super::tree::{Node, Tree};
 use super::yaml;
 
 /// The maximum number of objects and lists in prose that are tried.
@@ -21,6 +21,8 @@ const MAX_TRIED: usize = 8;
 
 /// The doubt about an object that is the value of a key outside of any object.
 const PART: &str = "the object is part of another one, whose beginning is missing";
+
+const TOO_DEEP: &str = "the JSON is nested too deeply";
 
 /// The doubt about an object that is followed by more keys or items.
 const CONTINUED: &str = "the brackets are closed before the end";
@@ -217,7 +219,7 @@ impl<'t> Part<'t> {
             let mended = MendedJson::read(rest.text, rest.line);
             let candidate = mended.as_ref().and_then(Candidate::mended);
             let (Some(mended), Some(mut candidate)) = (mended, candidate) else {
-                found.push(Candidate::malformed(rest.line, "the JSON is malformed"));
+                found.push(Candidate::malformed(rest.line, TOO_DEEP));
                 break;
             };
 
@@ -321,6 +323,18 @@ fn is_prose(text: &str) -> bool {
 }
 
 impl Candidate {
+    /// Returns the keys of an object.
+    pub(crate) fn keys(&self) -> impl Iterator<Item = &str> + Clone {
+        let entries = match &self.source {
+            Source::Value(tree) => match &tree.node {
+                Node::Object(entries) => entries.as_slice(),
+                _ => &[],
+            },
+            Source::Malformed(_) => &[],
+        };
+        entries.iter().map(|(key, _)| key.as_str())
+    }
+
     fn value(tree: Tree) -> Self {
         Self {
             line: tree.line,

@@ -4,6 +4,10 @@ use cogwork_ask::MendedJson;
 use cogwork_read::charge;
 use serde_json::{Map, Value};
 
+/// The maximum nesting of lists and objects, which is that of serde_json. Deeper values would
+/// overflow the stack.
+const MAX_NESTING: usize = 128;
+
 /// A value, and the line of the reply on which it begins, from 1.
 #[derive(Debug, Clone)]
 pub(crate) struct Tree {
@@ -50,6 +54,7 @@ impl Tree {
         let mut reader = Reader {
             json: mended.json(),
             at: 0,
+            levels: MAX_NESTING,
             line_at: &|offset| mended.line_at(offset),
         };
 
@@ -57,7 +62,7 @@ impl Tree {
         reader.value()
     }
 
-    /// Reads valid JSON. `line` is its first line in the reply.
+    /// Reads valid JSON, unless it is nested too deeply. `line` is its first line in the reply.
     pub(crate) fn of_json(json: &str, line: usize) -> Option<Self> {
         charge(json.len());
         let breaks: Vec<usize> = json.match_indices('\n').map(|(at, _)| at).collect();
@@ -66,7 +71,26 @@ impl Tree {
         let mut reader = Reader {
             json,
             at: 0,
+            levels: MAX_NESTING,
             line_at: &line_at,
+        };
+        reader.value()
+    }
+
+    /// Reads the valid JSON of a list or an object in a text on this line.
+    pub(crate) fn of_encoded(text: &str, line: usize) -> Option<Self> {
+        let text = text.trim();
+        if !text.starts_with(['{', '[']) {
+            return None;
+        }
+
+        charge(text.len());
+        serde_json::from_str::<serde::de::IgnoredAny>(text).ok()?;
+        let mut reader = Reader {
+            json: text,
+            at: 0,
+            levels: MAX_NESTING,
+            line_at: &|_| line,
         };
         reader.value()
     }
@@ -91,7 +115,10 @@ impl Tree {
         match &self.node {
             Node::Null => Value::Null,
             Node::Bool(value) => Value::Bool(*value),
-            Node::Number(number) => serde_json::from_str(number).unwrap_or(Value::Null),
+            // A number that is too large is shown as a text, which no number is read from.
+            Node::Number(number) => {
+                serde_json::from_str(number).unwrap_or_else(|_| Value::from(number.as_str()))
+            }
             Node::Text(text) => Value::from(text.as_str()),
             Node::Plain(text) => plain_value(text),
             Node::List(items) => items.iter().map(Self::to_value).collect(),
@@ -103,9 +130,10 @@ impl Tree {
         }
     }
 
-    /// Returns the number of values.
+    /// Returns the number of values, or more if a text may contain JSON.
     pub(crate) fn size(&self) -> usize {
         let inside: usize = match &self.node {
+            Node::Text(text) if text.trim_start().starts_with(['{', '[']) => text.len() / 2,
             Node::List(items) => items.iter().map(Self::size).sum(),
             Node::Object(entries) => entries.iter().map(|(_, tree)| tree.size()).sum(),
             _ => 0,
@@ -131,6 +159,8 @@ fn plain_value(text: &str) -> Value {
 struct Reader<'j> {
     json: &'j str,
     at: usize,
+    /// How many more levels of lists and objects are read.
+    levels: usize,
     line_at: &'j dyn Fn(usize) -> usize,
 }
 
@@ -159,12 +189,19 @@ impl<'j> Reader<'j> {
         let line = (self.line_at)(self.at);
 
         let node = match self.rest().chars().next()? {
-            '{' => Node::Object(self.object()?),
-            '[' => Node::List(self.list()?),
+            '{' => Node::Object(self.nested(Self::object)?),
+            '[' => Node::List(self.nested(Self::list)?),
             '"' => Node::Text(self.text()?),
             _ => literal(self.word()),
         };
         Some(Tree { line, node })
+    }
+
+    fn nested<T>(&mut self, read: impl FnOnce(&mut Self) -> Option<T>) -> Option<T> {
+        self.levels = self.levels.checked_sub(1)?;
+        let read = read(self)?;
+        self.levels += 1;
+        Some(read)
     }
 
     fn object(&mut self) -> Option<Vec<(String, Tree)>> {

@@ -5,7 +5,7 @@ use std::fmt;
 
 use serde_json::Value;
 
-use super::{ANSWER, Form, Property, Shape};
+use super::{ANSWER, Form, Object, Others, Property, Shape, Text};
 
 impl Form {
     /// Returns a line for each key of the object, with its meaning.
@@ -16,7 +16,7 @@ impl Form {
         };
 
         match self.resolve(&self.root) {
-            Shape::Object(object) => lines.properties(&object.properties, 0),
+            Shape::Object(object) => lines.object(object, 0),
             _ => lines.property(ANSWER, &self.description, &self.root, false, 0),
         }
     }
@@ -36,6 +36,16 @@ impl Form {
         }
     }
 
+    /// Returns an example of the structure of a part of the answer.
+    pub(crate) fn example_of(&self, shape: &Shape) -> String {
+        let example = Example {
+            form: self,
+            shape,
+            depth: 0,
+        };
+        example.to_string()
+    }
+
     /// Returns what a value is, in a few words.
     pub(crate) fn kind(&self, shape: &Shape) -> String {
         match shape {
@@ -44,7 +54,7 @@ impl Form {
             Shape::Boolean => "true or false".to_owned(),
             Shape::Integer(bounds) => format!("an integer{bounds}"),
             Shape::Number(bounds) => format!("a number{bounds}"),
-            Shape::Text(_) => "a text".to_owned(),
+            Shape::Text(text) => text.to_string(),
             Shape::Choice(choices) => {
                 let values: Vec<String> =
                     choices.iter().map(|choice| plain(&choice.value)).collect();
@@ -100,6 +110,14 @@ struct Lines<'f> {
 }
 
 impl<'f> Lines<'f> {
+    fn object(&mut self, object: &'f Object, depth: usize) -> String {
+        let mut lines = self.properties(&object.properties, depth);
+        if let Others::Kept(values) = &object.others {
+            lines.push_str(&self.property("…", "any other key", values, false, depth));
+        }
+        lines
+    }
+
     fn properties(&mut self, properties: &'f [Property], depth: usize) -> String {
         properties
             .iter()
@@ -142,7 +160,7 @@ impl<'f> Lines<'f> {
     /// Returns the lines for what is inside a value.
     fn inner(&mut self, shape: &'f Shape, depth: usize) -> String {
         match shape {
-            Shape::Object(object) => self.properties(&object.properties, depth),
+            Shape::Object(object) => self.object(object, depth),
             Shape::List(items, _) => self.inner(items, depth),
             Shape::Map(values) => self.inner(values, depth),
             Shape::Tuple(items) => items.iter().map(|item| self.inner(item, depth)).collect(),
@@ -191,6 +209,20 @@ impl<'f> Lines<'f> {
         let indent = "  ".repeat(depth);
         let inner = self.inner(shape, depth + 1);
         format!("\n{indent}- as in {example}{inner}")
+    }
+}
+
+impl fmt::Display for Text {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a text")?;
+
+        if let Some(format) = &self.format {
+            write!(f, " in the format {format}")?;
+        }
+        if let Some(pattern) = &self.pattern {
+            write!(f, " that matches `{pattern}`")?;
+        }
+        Ok(())
     }
 }
 

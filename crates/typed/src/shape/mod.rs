@@ -23,7 +23,7 @@ pub(crate) enum Shape {
     Boolean,
     Integer(Bounds),
     Number(Bounds),
-    Text(Bounds),
+    Text(Text),
     Choice(Vec<Choice>),
     List(Box<Shape>, Bounds),
     Tuple(Vec<Shape>),
@@ -42,6 +42,16 @@ pub(crate) struct Bounds {
     pub(crate) max: Option<f64>,
 }
 
+/// What a text looks like. Only the bounds are checked; the others are for servers and models.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(crate) struct Text {
+    pub(crate) bounds: Bounds,
+    /// The name of a format, such as `date`.
+    pub(crate) format: Option<String>,
+    /// A regular expression.
+    pub(crate) pattern: Option<String>,
+}
+
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Choice {
     pub(crate) value: Value,
@@ -55,14 +65,14 @@ pub(crate) struct Object {
 }
 
 /// What happens to keys that aren't properties.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Others {
-    /// They are refused.
+    /// The type refuses them, so they are left out.
     Denied,
-    /// They are ignored.
+    /// The type ignores them.
     Ignored,
-    /// They are part of the value.
-    Kept,
+    /// They are part of the value, with values of this shape.
+    Kept(Box<Shape>),
 }
 
 #[derive(Debug, Clone, PartialEq)]

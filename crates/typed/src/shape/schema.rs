@@ -9,7 +9,7 @@ use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 use serde_json::Value;
 
-use super::{ANSWER, Bounds, Form, Object, Others, Shape};
+use super::{ANSWER, Bounds, Form, Object, Others, Shape, Text};
 
 /// What a schema may contain.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -55,7 +55,7 @@ impl Form {
             Shape::List(items, _) => self.is_strict(items, inside),
             Shape::AnyOf(shapes) => shapes.iter().all(|shape| self.is_strict(shape, inside)),
             Shape::Object(object) => {
-                object.others != Others::Kept
+                !matches!(object.others, Others::Kept(_))
                     && object
                         .properties
                         .iter()
@@ -168,7 +168,7 @@ impl<'a> Schema<'a> {
             Shape::Integer(bounds) | Shape::Number(bounds) => {
                 self.bounds(map, *bounds, "minimum", "maximum")
             }
-            Shape::Text(bounds) => self.bounds(map, *bounds, "minLength", "maxLength"),
+            Shape::Text(text) => self.text(map, text),
             Shape::Choice(choices) => {
                 let values: Vec<&Value> = choices.iter().map(|choice| &choice.value).collect();
                 map.serialize_entry("enum", &values)
@@ -217,6 +217,20 @@ impl<'a> Schema<'a> {
         Ok(())
     }
 
+    fn text<M: SerializeMap>(&self, map: &mut M, text: &Text) -> Result<(), M::Error> {
+        if self.keywords == Keywords::Strict {
+            return Ok(());
+        }
+
+        if let Some(format) = &text.format {
+            map.serialize_entry("format", format)?;
+        }
+        if let Some(pattern) = &text.pattern {
+            map.serialize_entry("pattern", pattern)?;
+        }
+        self.bounds(map, text.bounds, "minLength", "maxLength")
+    }
+
     fn object<M: SerializeMap>(&self, map: &mut M, object: &Object) -> Result<(), M::Error> {
         let names: Vec<&String> = object
             .properties
@@ -235,8 +249,13 @@ impl<'a> Schema<'a> {
         map.serialize_entry("properties", &Entries(schemas.collect()))?;
         map.serialize_entry("required", &names)?;
 
-        let allows_others = object.others == Others::Kept;
-        map.serialize_entry("additionalProperties", &allows_others)
+        match &object.others {
+            Others::Kept(values) => {
+                let values = Schema::new(values, self.keywords);
+                map.serialize_entry("additionalProperties", &values)
+            }
+            Others::Denied | Others::Ignored => map.serialize_entry("additionalProperties", &false),
+        }
     }
 }
 

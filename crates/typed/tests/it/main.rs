@@ -11,6 +11,7 @@
 mod asking;
 mod damage;
 mod damaged;
+mod hostile;
 mod nodes;
 mod prompts;
 mod random_types;
