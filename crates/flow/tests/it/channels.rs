@@ -4,6 +4,7 @@ mod bounds;
 mod closing;
 mod crashes;
 mod disk;
+mod nested;
 mod places;
 mod waking;
 
