@@ -47,7 +47,7 @@
 //! | [`plan`] | `cogwork-plan` | plans of nested steps as data | always |
 //! | [`llm`] | `cogwork-llm` | the `LlmClient` trait, clients, and what surrounds a call | always |
 //! | `cot` | `cogwork-cot` | the chain-of-thought node | `cot` (default) |
-//! | `ask` | `cogwork-ask` | asking a model until its reply can be used | `cot`, `strategies`, `typed` |
+//! | `ask` | `cogwork-ask` | asking a model until its reply can be used | `cot`, `strategies`, `typed`, `trace` |
 //! | `strategies` | `cogwork-strategies` | nine reasoning strategies, and sessions of thoughts | `strategies` |
 //! | `thinking` | `cogwork-thinking` | reflection, verification and memory around any client | `thinking` |
 //! | `tools` | `cogwork-tools` | tools that a model may call | `tools`, `mcp` |
@@ -55,6 +55,7 @@
 //! | `recall` | `cogwork-recall` | passages found by meaning, and folders of texts | `recall` |
 //! | `agents` | `cogwork-agents` | agents as nodes, and flows from YAML files | `agents` |
 //! | `journal` | `cogwork-journal` | runs that survive a crash | `journal`, `sqlite`, `postgres`, `postgres-tls` |
+//! | `trace` | `cogwork-trace` | records of runs: what was said, planned and spent | `trace` |
 //!
 //! # Features
 //!
@@ -70,7 +71,12 @@ pub use cogwork_plan as plan;
 
 #[cfg(feature = "agents")]
 pub use cogwork_agents as agents;
-#[cfg(any(feature = "cot", feature = "strategies", feature = "typed"))]
+#[cfg(any(
+    feature = "cot",
+    feature = "strategies",
+    feature = "typed",
+    feature = "trace"
+))]
 pub use cogwork_ask as ask;
 #[cfg(feature = "cot")]
 pub use cogwork_cot as cot;
@@ -84,6 +90,8 @@ pub use cogwork_strategies as strategies;
 pub use cogwork_thinking as thinking;
 #[cfg(feature = "tools")]
 pub use cogwork_tools as tools;
+#[cfg(feature = "trace")]
+pub use cogwork_trace as trace;
 #[cfg(feature = "typed")]
 pub use cogwork_typed as typed;
 

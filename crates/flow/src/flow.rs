@@ -9,7 +9,7 @@ use crate::journal::WorkError;
 use crate::location::Location;
 use crate::step_name::unescaped;
 use crate::wrap::FailedAttempt;
-use crate::{Action, Ended, Graphviz, Mermaid, Run, Shape};
+use crate::{Action, Ended, FlowGraph, Graphviz, Mermaid, Run, Shape};
 
 /// A checked graph of nodes over a state `S`. It can be run any number of times, also concurrently,
 /// because the position of a run is stored in its [`Run`]. Clones share the graph, so cloning is
@@ -58,6 +58,13 @@ impl<S> Flow<S> {
     /// Returns the flow in the DOT language of Graphviz.
     pub fn graphviz(&self) -> Graphviz<'_> {
         Graphviz::new(&self.graph.wiring, None)
+    }
+
+    /// Returns the graph of the flow as data, which can be written as JSON.
+    ///
+    /// Flows that are nested deeper than [`FlowGraph::MAX_DEPTH`] are omitted.
+    pub fn graph(&self) -> FlowGraph {
+        FlowGraph::of(&self.graph.wiring)
     }
 
     /// Returns the parts of the flow that a recorded run depends on, and that must not change

@@ -46,7 +46,7 @@
 //! | stop a run from outside | [`Run::with_deadline`], [`Run::with_cancellation`] |
 //! | watch a run | [`events`](events()), [`Run::with_events`], [`Run::stream`] |
 //! | write `tracing` spans | [the feature `tracing`](#spans) |
-//! | draw a flow, with the visits of its runs | [`Flow::mermaid`], [`Flow::graphviz`], [`Visits`] |
+//! | draw a flow, with the visits of its runs | [`Flow::mermaid`], [`Flow::graphviz`], [`Visits`], [`Flow::graph`] |
 //!
 //! # Spans
 //!
@@ -156,6 +156,7 @@ mod events;
 pub use events::{EventSink, Events, events};
 
 mod drawing;
+pub use drawing::graph::{FlowGraph, GraphEdge, GraphNode, GraphNodeKind};
 pub use drawing::graphviz::Graphviz;
 pub use drawing::mermaid::Mermaid;
 

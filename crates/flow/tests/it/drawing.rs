@@ -8,7 +8,10 @@
 
 use std::time::Duration;
 
-use cogwork_flow::{Action, Batch, Branches, Each, Flow, FromFn, Visits, Wait, events, from_fn};
+use cogwork_flow::{
+    Action, Batch, Branches, Each, Flow, FlowGraph, FromFn, GraphNode, GraphNodeKind, Visits, Wait,
+    events, from_fn,
+};
 use insta::assert_snapshot;
 use proptest::prelude::*;
 
@@ -331,4 +334,47 @@ async fn a_hidden_end_is_drawn_once_a_run_has_taken_it() {
     }
     assert!(visits.mermaid().to_string().contains("stopped"));
     assert!(visits.graphviz().to_string().contains("stopped"));
+}
+
+#[test]
+fn the_graph_is_data_with_every_kind_of_place() {
+    let graph = everything().graph();
+    let json = serde_json::to_string_pretty(&graph).unwrap();
+    assert_eq!(serde_json::from_str::<FlowGraph>(&json).unwrap(), graph);
+
+    insta::assert_json_snapshot!("graph_of_everything", graph);
+}
+
+#[test]
+fn flows_that_are_nested_too_deeply_are_omitted_from_the_graph() {
+    let mut flow = one("0");
+    for depth in 1..100 {
+        let name = depth.to_string();
+        flow = Flow::builder(name)
+            .start("in")
+            .subflow("in", flow, |state| state)
+            .end("in", "x")
+            .build()
+            .unwrap();
+    }
+
+    let graph = flow.graph();
+    let mut innermost = &graph;
+    let mut depth = 1;
+    while let Some(inside) = innermost.nodes[0].inside.first() {
+        innermost = inside;
+        depth += 1;
+    }
+
+    assert_eq!(depth, FlowGraph::MAX_DEPTH);
+    assert!(innermost.nodes[0].omitted);
+    // Readers of JSON accept this depth.
+    let json = serde_json::to_string(&graph).unwrap();
+    assert_eq!(serde_json::from_str::<FlowGraph>(&json).unwrap(), graph);
+}
+
+#[test]
+fn a_kind_of_node_of_a_later_version_is_read_as_a_node() {
+    let node: GraphNode = serde_json::from_str(r#"{"name": "a", "kind": "portal"}"#).unwrap();
+    assert_eq!(node.kind, GraphNodeKind::Node);
 }

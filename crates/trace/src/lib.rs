@@ -1,0 +1,31 @@
+//! Records of runs: what was said to a model, what it replied, what was planned, and what it cost.
+//!
+//! A record is a text of JSON lines. The first line is the [`Header`], with the graph of the flow;
+//! every other line is a [`RecordedEvent`]. It is written while the run is executed, so that the
+//! record of a run that crashed can be read.
+//!
+//! | to … | use |
+//! |---|---|
+//! | read a record | [`RecordReader`], [`ReadLimits`] |
+//! | write a record by hand | [`RecordWriter`] |
+
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
+mod record;
+pub use record::chat::{
+    ChatReport, RecordedBlock, RecordedChat, RecordedFailure, RecordedJudgement, RecordedMessage,
+    RecordedRepair, RecordedSettings, RecordedToolCall, RecordedUsage,
+};
+pub use record::content::Content;
+pub use record::error::{RecordError, RecordErrorKind};
+pub use record::event::{Cut, RecordedEvent, RecordedKind, RecordedPause, RecordedReport};
+pub use record::header::{FORMAT, ForkedFrom, Header};
+pub use record::limits::ReadLimits;
+pub use record::message_ids::MessageIds;
+pub use record::reader::RecordReader;
+pub use record::writer::RecordWriter;
+
+/// The code in the README, compiled and run as a doctest.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
