@@ -1,4 +1,4 @@
-use cogwork_flow::note;
+use cogwork_flow::note_growth;
 use cogwork_llm::{
     Capability, ChatRequest, ChatResponse, Delta, LlmClient, LlmError, LlmErrorKind, ResponseLimits,
 };
@@ -6,7 +6,7 @@ use cogwork_llm::{
 /// Calls the model, and streams the reply if the client supports it.
 ///
 /// `on_text` is called with each piece of a streamed reply. Every piece is also sent as a
-/// [note](cogwork_flow::note) of the current step, so that observers of the run receive the reply
+/// [note](cogwork_flow::note_growth) of the current step, so that observers of the run receive the reply
 /// as it grows. If the client doesn't support streaming, it is called as usual, and `on_text` is
 /// not called.
 ///
@@ -36,7 +36,7 @@ pub async fn call(
                 limits.check_text(bytes)?;
 
                 on_text(&text);
-                note(|| text);
+                note_growth(|| text);
             }
             Delta::Reasoning(text) => {
                 bytes = bytes.saturating_add(text.len());

@@ -1,17 +1,21 @@
 use std::time::Duration;
 
 use cogwork_ask::{Growth, Spent};
-use cogwork_flow::{is_watched, report};
+use cogwork_flow::{is_watched, report_from};
 use cogwork_llm::ToolCall;
 use cogwork_plan::{Change, Plan};
 use serde::{Serialize, Serializer};
 
 use crate::{Reasoning, ReplyProblem, ToolCallRecord};
 
+/// The source of these events, in the events of a run.
+pub(crate) const SOURCE: &str = "reasoning";
+
 /// An event of a reasoning, for programs that show it, such as a web page.
 ///
 /// A [`ReasoningStream`](crate::ReasoningStream) returns these events. Inside a larger flow, they
-/// are the [reports](cogwork_flow::EventKind::Reported) in the events of the run; only `retrying`,
+/// are the [reports](cogwork_flow::EventKind::Reported) with the source `reasoning` in the events of the
+/// run; only `retrying`,
 /// `lost` and `ended` are events of the run itself there.
 ///
 /// An event is serialised as one object with a `type`:
@@ -199,7 +203,7 @@ impl ReasoningEvent {
         };
         let thought = last.thought_number();
 
-        report(|| Self::Thought {
+        report_from(SOURCE, || Self::Thought {
             thought,
             text: last.current_thinking().to_owned(),
             plan: last.planning().clone(),
@@ -210,10 +214,10 @@ impl ReasoningEvent {
             .previous_plan()
             .map(|previous| last.planning().changes_since(previous));
         if let Some(changes) = changes.filter(|changes| !changes.is_empty()) {
-            report(|| Self::PlanChanged { thought, changes });
+            report_from(SOURCE, || Self::PlanChanged { thought, changes });
         }
 
-        report(|| Self::Usage {
+        report_from(SOURCE, || Self::Usage {
             thought,
             spent: last.trace().spent,
             total: reasoning.spent(),

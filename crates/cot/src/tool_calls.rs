@@ -4,7 +4,7 @@ use std::convert::Infallible;
 use std::time::Duration;
 
 use cogwork_flow::journal::{CallError, CannotWait, recorded, scoped_event, wait_for};
-use cogwork_flow::{note, report};
+use cogwork_flow::{note, report_from};
 use cogwork_llm::{FinishReason, ToolCall};
 use cogwork_text::{Escaped, Name};
 use cogwork_tools::{ToolApproval, ToolError};
@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tokio::time::Instant;
 
+use crate::reasoning_event::SOURCE;
 use crate::{ChainOfThought, ReasoningEvent, ToolCallRecord};
 
 /// The maximum number of characters of an input that a person is asked about.
@@ -154,7 +155,9 @@ impl ToolCalls<'_> {
     async fn outcome(&self, call: &ToolCall) -> Result<Outcome, Infallible> {
         note(|| format!("calling the tool `{}`", Name(call.name())));
         self.node.reporter.calling_tool(self.thought_number, call);
-        report(|| ReasoningEvent::tool_call(self.thought_number, call));
+        report_from(SOURCE, || {
+            ReasoningEvent::tool_call(self.thought_number, call)
+        });
 
         let started = Instant::now();
         let result = self.node.tooling.tools.call(call).await;
@@ -170,6 +173,8 @@ impl ToolCalls<'_> {
         note(|| format!("the tool `{}` {outcome} ({bytes} bytes)", Name(&used.name)));
 
         self.node.reporter.tool_returned(self.thought_number, used);
-        report(|| ReasoningEvent::tool_result(self.thought_number, used));
+        report_from(SOURCE, || {
+            ReasoningEvent::tool_result(self.thought_number, used)
+        });
     }
 }

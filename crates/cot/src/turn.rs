@@ -2,7 +2,7 @@
 //! used, and `post` adds the thought to the state.
 
 use cogwork_ask::{Allowance, Asking, Record, Rung, Tally, Unanswered};
-use cogwork_flow::{Action, Node, Operation, report};
+use cogwork_flow::{Action, Node, Operation, report_from};
 use cogwork_llm::{ChatRequest, Messages};
 use serde::{Deserialize, Serialize};
 
@@ -12,6 +12,7 @@ use crate::error::Kind;
 use crate::form::Form;
 use crate::judge::{Judge, Stop};
 use crate::open_steps::OpenSteps;
+use crate::reasoning_event::SOURCE;
 use crate::reserve::{Reserve, read_tokens};
 use crate::tooling::Calling;
 use crate::{
@@ -59,7 +60,7 @@ impl Node<Reasoning> for ChainOfThought {
         let thought_number = state.begin_thought();
         if thought_number == 1 {
             node.reporter.started(state);
-            report(|| ReasoningEvent::started(state));
+            report_from(SOURCE, || ReasoningEvent::started(state));
         }
 
         let brief = node.check(state).map(|task| node.brief(state, task));

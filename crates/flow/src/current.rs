@@ -105,6 +105,20 @@ fn watched() -> Option<(Arc<StepName>, Watch)> {
     })
 }
 
+/// Returns whether anyone follows texts of the current step while they grow.
+pub(crate) fn is_current_followed() -> bool {
+    watched().is_some_and(|(_, watch)| watch.follows_growth())
+}
+
+/// Emits a piece of a text if anyone follows texts of the current step while they grow.
+pub(crate) fn emit_growth_from_current(kind: impl FnOnce() -> EventKind) {
+    let followed = watched().filter(|(_, watch)| watch.follows_growth());
+
+    if let Some((name, watch)) = followed {
+        watch.emit_growth(Some(name), kind());
+    }
+}
+
 /// Emits an event of the current step if the run is watched.
 pub(crate) fn emit_from_current(kind: impl FnOnce() -> EventKind) {
     let watched = watched();
@@ -209,6 +223,24 @@ pub fn note(text: impl FnOnce() -> String) {
 
     if let Some((name, watch)) = watched {
         watch.emit(Some(name), EventKind::Noted { text });
+    }
+}
+
+/// Emits a note with the next piece of a text that a later event contains as a whole, such as a
+/// streamed reply. [Recorders](crate::Observer) don't get it unless they follow texts while they
+/// grow. Otherwise, this is the same as [`note`].
+pub fn note_growth(text: impl FnOnce() -> String) {
+    let followed = watched().filter(|(_, watch)| watch.follows_growth());
+    let is_traced = is_in_step() && spans::are_notes_wanted();
+    if followed.is_none() && !is_traced {
+        return;
+    }
+
+    let text = text();
+    spans::noted(&text);
+
+    if let Some((name, watch)) = followed {
+        watch.emit_growth(Some(name), EventKind::Noted { text });
     }
 }
 

@@ -67,9 +67,11 @@ pub enum EventKind {
         /// The text of the note.
         text: String,
     },
-    /// A value that the node reported; see [`report`](crate::report()).
+    /// A value that the node reported; see [`report`](crate::report()). In JSON, `source` is what it
+    /// comes from, if it has a [source](ReportedValue::source).
     Reported {
         /// The value.
+        #[serde(flatten, serialize_with = "event_json::report")]
         report: ReportedValue,
     },
     /// The run moved to a different node, or to the same one again.

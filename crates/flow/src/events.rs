@@ -1,5 +1,6 @@
 //! Passes events from runs to their readers.
 
+use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::{Context, Poll};
@@ -8,7 +9,8 @@ use std::time::Duration;
 use tokio::sync::mpsc;
 use tokio::time::Instant;
 
-use crate::{Event, EventKind, StepName};
+use crate::wiring::Wiring;
+use crate::{Event, EventKind, ObservedRun, Observer, StepName};
 
 /// Creates a channel for the events of runs: a sink that receives them, and a stream to read them
 /// from.
@@ -48,26 +50,116 @@ use crate::{Event, EventKind, StepName};
 pub fn events(capacity: usize) -> (EventSink, Events) {
     let (sender, receiver) = mpsc::channel(capacity.max(1));
     let lost = Arc::new(AtomicU64::new(0));
-    (
-        EventSink {
-            sender,
-            lost: Arc::clone(&lost),
-        },
-        Events { receiver, lost },
-    )
+    let to = To::Channel {
+        sender,
+        lost: Arc::clone(&lost),
+    };
+
+    (EventSink { to }, Events { receiver, lost })
 }
 
-/// The sending half of a channel of events. Created by [`events`].
+/// Where the events of runs go: into a channel, created by [`events`], or to an [`Observer`].
+///
+/// Clones send to the same place.
 #[derive(Debug, Clone)]
 pub struct EventSink {
-    sender: mpsc::Sender<Event>,
-    lost: Arc<AtomicU64>,
+    to: To,
+}
+
+#[derive(Clone)]
+enum To {
+    Channel {
+        sender: mpsc::Sender<Event>,
+        lost: Arc<AtomicU64>,
+    },
+    Observer(Arc<dyn Observer>),
+    /// Several sinks get each event, in this order.
+    All(Arc<[EventSink]>),
 }
 
 impl EventSink {
-    pub(crate) fn emit(&self, event: Event) {
-        if let Err(mpsc::error::TrySendError::Full(_)) = self.sender.try_send(event) {
-            self.lost.fetch_add(1, Ordering::Relaxed);
+    /// Creates a sink that passes each event to an observer.
+    pub fn new(observer: Arc<impl Observer + 'static>) -> Self {
+        Self {
+            to: To::Observer(observer),
+        }
+    }
+
+    /// Returns a sink that passes each event to both.
+    pub(crate) fn and(self, other: Self) -> Self {
+        Self {
+            to: To::All([self, other].into()),
+        }
+    }
+
+    /// Passes on that a run starts.
+    fn start(&self, run: &ObservedRun<'_>) {
+        match &self.to {
+            To::Channel { .. } => {}
+            To::Observer(observer) => observer.run_started(run),
+            To::All(sinks) => sinks.iter().for_each(|sink| sink.start(run)),
+        }
+    }
+
+    fn emit(&self, event: &Event, reach: Reach) {
+        match &self.to {
+            To::Channel { sender, lost } => {
+                let sent = sender.try_send(event.clone());
+                if let Err(mpsc::error::TrySendError::Full(_)) = sent {
+                    lost.fetch_add(1, Ordering::Relaxed);
+                }
+            }
+            To::Observer(observer) if reach.includes(&**observer) => observer.event(event),
+            To::Observer(_) => {}
+            To::All(sinks) => sinks.iter().for_each(|sink| sink.emit(event, reach)),
+        }
+    }
+
+    /// Passes on an event that no one else needs, without copying it for a channel.
+    fn emit_owned(&self, event: Event, reach: Reach) {
+        let To::Channel { sender, lost } = &self.to else {
+            self.emit(&event, reach);
+            return;
+        };
+
+        if let Err(mpsc::error::TrySendError::Full(_)) = sender.try_send(event) {
+            lost.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    /// Returns whether anyone follows texts while they grow.
+    fn follows_growth(&self) -> bool {
+        match &self.to {
+            To::Channel { .. } => true,
+            To::Observer(observer) => observer.follows_growth(),
+            To::All(sinks) => sinks.iter().any(Self::follows_growth),
+        }
+    }
+}
+
+impl fmt::Debug for To {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Channel { sender, .. } => f.debug_tuple("Channel").field(sender).finish(),
+            Self::Observer(_) => f.debug_tuple("Observer").finish_non_exhaustive(),
+            Self::All(sinks) => f.debug_tuple("All").field(sinks).finish(),
+        }
+    }
+}
+
+/// Who gets an event.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Reach {
+    Everyone,
+    /// Those who follow texts while they grow.
+    Followers,
+}
+
+impl Reach {
+    fn includes(self, observer: &dyn Observer) -> bool {
+        match self {
+            Self::Everyone => true,
+            Self::Followers => observer.follows_growth(),
         }
     }
 }
@@ -118,18 +210,42 @@ impl Events {
 /// The watcher of a run.
 #[derive(Debug, Clone)]
 pub(crate) struct Watch {
-    pub(crate) run: Arc<str>,
-    pub(crate) sink: EventSink,
-    pub(crate) started: Instant,
+    run: Arc<str>,
+    sink: EventSink,
+    started: Instant,
 }
 
 impl Watch {
+    /// Starts to watch a run.
+    pub(crate) fn start(run: Arc<str>, sink: EventSink, wiring: &Wiring) -> Self {
+        let watch = Self {
+            run,
+            sink,
+            started: Instant::now(),
+        };
+
+        watch.sink.start(&ObservedRun::new(&watch.run, wiring));
+        watch.emit(None, EventKind::RunStarted);
+        watch
+    }
+
     pub(crate) fn emit(&self, step: Option<Arc<StepName>>, kind: EventKind) {
-        self.sink.emit(Event::new(
-            Arc::clone(&self.run),
-            step,
-            self.started.elapsed(),
-            kind,
-        ));
+        let event = self.event(step, kind);
+        self.sink.emit_owned(event, Reach::Everyone);
+    }
+
+    /// Emits a piece of a text to those who follow texts while they grow.
+    pub(crate) fn emit_growth(&self, step: Option<Arc<StepName>>, kind: EventKind) {
+        let event = self.event(step, kind);
+        self.sink.emit_owned(event, Reach::Followers);
+    }
+
+    pub(crate) fn follows_growth(&self) -> bool {
+        self.sink.follows_growth()
+    }
+
+    fn event(&self, step: Option<Arc<StepName>>, kind: EventKind) -> Event {
+        let run = Arc::clone(&self.run);
+        Event::new(run, step, self.started.elapsed(), kind)
     }
 }

@@ -44,7 +44,7 @@
 //! | run a flow, or step through it | [`Flow::run`], [`Flow::begin`], [`Run::step`] |
 //! | resume a run after a crash | [`Run::with_journal`], the module [`journal`], the crate `cogwork-journal` |
 //! | stop a run from outside | [`Run::with_deadline`], [`Run::with_cancellation`] |
-//! | watch a run | [`events`](events()), [`Run::with_events`], [`Run::stream`] |
+//! | watch a run | [`events`](events()), [`Run::with_events`], [`Run::stream`], [`Observer`] |
 //! | write `tracing` spans | [the feature `tracing`](#spans) |
 //! | draw a flow, with the visits of its runs | [`Flow::mermaid`], [`Flow::graphviz`], [`Visits`], [`Flow::graph`] |
 //!
@@ -138,10 +138,10 @@ mod step_name;
 pub use step_name::{CallName, Level, StepName};
 
 mod current;
-pub use current::{idempotency_key, note};
+pub use current::{idempotency_key, note, note_growth};
 
 mod report;
-pub use report::{ReportedValue, is_watched, report};
+pub use report::{ReportedValue, is_followed, is_watched, report, report_from, report_growth};
 
 pub mod journal;
 
@@ -154,6 +154,9 @@ pub use event::{Event, EventKind};
 
 mod events;
 pub use events::{EventSink, Events, events};
+
+mod observer;
+pub use observer::{ObservedRun, Observer};
 
 mod drawing;
 pub use drawing::graph::{FlowGraph, GraphEdge, GraphNode, GraphNodeKind};

@@ -8,23 +8,53 @@ use serde::{Serialize, Serializer};
 use serde_json::Value;
 
 use crate::EventKind;
-use crate::current::{emit_from_current, is_current_watched};
+use crate::current::{
+    emit_from_current, emit_growth_from_current, is_current_followed, is_current_watched,
+};
 
 /// A value that a node reported while it was visited; see [`report`].
 ///
-/// It is serialised as the value.
+/// It is serialised as the value, without the source.
 #[derive(Clone)]
-pub struct ReportedValue(Arc<dyn Reported>);
+pub struct ReportedValue {
+    value: Arc<dyn Reported>,
+    source: Option<&'static str>,
+}
 
 impl ReportedValue {
     /// Wraps a value.
     pub fn new<T: Serialize + Send + Sync + 'static>(value: T) -> Self {
-        Self(Arc::new(value))
+        Self {
+            value: Arc::new(value),
+            source: None,
+        }
+    }
+
+    /// Sets what the value comes from, such as `reasoning`, for readers that don't know its type.
+    /// None by default.
+    #[must_use]
+    pub fn with_source(mut self, source: &'static str) -> Self {
+        self.source = Some(source);
+        self
+    }
+
+    /// Returns what the value comes from.
+    pub fn source(&self) -> Option<&'static str> {
+        self.source
     }
 
     /// Returns the value if it is of this type.
     pub fn downcast_ref<T: 'static>(&self) -> Option<&T> {
-        self.0.as_any().downcast_ref()
+        self.value.as_any().downcast_ref()
+    }
+
+    /// Writes the value as JSON.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the value cannot be written as JSON.
+    pub fn to_json(&self) -> Result<String, serde_json::Error> {
+        self.value.to_json()
     }
 }
 
@@ -35,6 +65,8 @@ trait Reported: Send + Sync {
     fn name(&self) -> &'static str;
 
     fn json(&self) -> Result<Value, serde_json::Error>;
+
+    fn to_json(&self) -> Result<String, serde_json::Error>;
 }
 
 impl<T: Serialize + Send + Sync + 'static> Reported for T {
@@ -49,12 +81,16 @@ impl<T: Serialize + Send + Sync + 'static> Reported for T {
     fn json(&self) -> Result<Value, serde_json::Error> {
         serde_json::to_value(self)
     }
+
+    fn to_json(&self) -> Result<String, serde_json::Error> {
+        serde_json::to_string(self)
+    }
 }
 
 impl PartialEq for ReportedValue {
     /// Returns whether both are the same report.
     fn eq(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.0, &other.0)
+        Arc::ptr_eq(&self.value, &other.value)
     }
 }
 
@@ -62,7 +98,7 @@ impl Eq for ReportedValue {}
 
 impl Serialize for ReportedValue {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let json = self.0.json().map_err(S::Error::custom)?;
+        let json = self.value.json().map_err(S::Error::custom)?;
         json.serialize(serializer)
     }
 }
@@ -70,9 +106,9 @@ impl Serialize for ReportedValue {
 impl fmt::Display for ReportedValue {
     /// Writes the value as JSON, in one line.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.0.json() {
+        match self.value.json() {
             Ok(json) => OneLine::new(json).fmt(f),
-            Err(_) => f.write_str(self.0.name()),
+            Err(_) => f.write_str(self.value.name()),
         }
     }
 }
@@ -80,7 +116,7 @@ impl fmt::Display for ReportedValue {
 impl fmt::Debug for ReportedValue {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("ReportedValue")
-            .field(&self.0.name())
+            .field(&self.value.name())
             .finish()
     }
 }
@@ -121,6 +157,35 @@ pub fn report<T: Serialize + Send + Sync + 'static>(value: impl FnOnce() -> T) {
     emit_from_current(|| EventKind::Reported {
         report: ReportedValue::new(value()),
     });
+}
+
+/// Does the same as [`report`], and adds what the value comes from, such as `reasoning`, for readers
+/// that don't know its type.
+pub fn report_from<T: Serialize + Send + Sync + 'static>(
+    source: &'static str,
+    value: impl FnOnce() -> T,
+) {
+    emit_from_current(|| EventKind::Reported {
+        report: ReportedValue::new(value()).with_source(source),
+    });
+}
+
+/// Reports a piece of something that a later report contains as a whole, such as a text that grows.
+/// [Recorders](crate::Observer) don't get it unless they follow texts while they grow. Otherwise,
+/// this is the same as [`report_from`].
+pub fn report_growth<T: Serialize + Send + Sync + 'static>(
+    source: &'static str,
+    value: impl FnOnce() -> T,
+) {
+    emit_growth_from_current(|| EventKind::Reported {
+        report: ReportedValue::new(value()).with_source(source),
+    });
+}
+
+/// Returns whether anyone follows texts of the current run while they grow, so that preparing a
+/// [`report_growth`] is worth its cost. Outside of a node, returns `false`.
+pub fn is_followed() -> bool {
+    is_current_followed()
 }
 
 /// Returns whether the events of the current run are read, so that preparing a [`report`] is worth

@@ -9,7 +9,7 @@ use cogwork_ask::{
     offload,
 };
 use cogwork_flow::journal::CannotWait;
-use cogwork_flow::{is_watched, report};
+use cogwork_flow::{is_followed, report_from, report_growth};
 use cogwork_llm::{ChatRequest, ChatResponse, FinishReason, LlmError};
 
 use crate::brief::{Wanted, allowance, bounds};
@@ -17,6 +17,7 @@ use crate::clock::Clock;
 use crate::form::Form;
 use crate::format::{holds, reply_format};
 use crate::open_steps::OpenSteps;
+use crate::reasoning_event::SOURCE;
 use crate::reply::without_empty_calls;
 use crate::tooling::Calling;
 use crate::{
@@ -99,7 +100,7 @@ impl<'a> Judge<'a> {
 
     /// Returns whether the text of the thought is worth extracting.
     fn is_heard(&self) -> bool {
-        self.node.has_reporter || is_watched()
+        self.node.has_reporter || is_followed()
     }
 
     /// Reports what is missing of the text of the thought.
@@ -376,7 +377,7 @@ impl Policy for Judge<'_> {
         let number = self.brief.thought_number;
 
         self.node.reporter.asking_again(number, problem);
-        report(|| ReasoningEvent::asking_again(number, problem));
+        report_from(SOURCE, || ReasoningEvent::asking_again(number, problem));
     }
 }
 
@@ -384,7 +385,7 @@ fn report_thinking(node: &ChainOfThought, brief: &Brief, growth: Growth<'_>) {
     let number = brief.thought_number;
 
     node.reporter.thinking(number, growth);
-    report(|| ReasoningEvent::thinking(number, growth));
+    report_growth(SOURCE, || ReasoningEvent::thinking(number, growth));
 }
 
 /// The problem of a reply that calls tools when none may be called.

@@ -3,8 +3,6 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use tokio::time::Instant;
-
 use super::Run;
 use crate::error::Kind;
 use crate::events::Watch;
@@ -33,16 +31,10 @@ impl<S> Run<'_, S> {
         };
 
         let id = extra.id.clone();
+        let wiring = &self.graph.wiring;
         let attached = self.attached();
         let run = id.unwrap_or_else(|| default_id(attached.journal.as_ref()));
-        let watch = Watch {
-            run,
-            sink,
-            started: Instant::now(),
-        };
-
-        watch.emit(None, EventKind::RunStarted);
-        attached.watch = Some(watch);
+        attached.watch = Some(Watch::start(run, sink, wiring));
         Ok(())
     }
 

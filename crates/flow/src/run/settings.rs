@@ -66,14 +66,22 @@ impl<'f, S> Run<'f, S> {
         self
     }
 
-    /// Sends the events of the run to `sink`; see [`events`](crate::events()).
+    /// Sends the events of the run to `sink`: a channel, created by [`events`](crate::events()), or
+    /// an [`Observer`](crate::Observer), such as a recorder. If this is called several times, each
+    /// sink gets all events.
     ///
     /// # Default
     ///
     /// No events, at no cost.
     #[must_use]
-    pub fn with_events(mut self, sink: EventSink) -> Self {
-        self.extra().sink = Some(sink);
+    pub fn with_events(mut self, sink: impl Into<EventSink>) -> Self {
+        let sink = sink.into();
+        let extra = self.extra();
+
+        extra.sink = Some(match extra.sink.take() {
+            Some(other) => other.and(sink),
+            None => sink,
+        });
         self
     }
 

@@ -73,8 +73,8 @@ pub struct Finished<S> {
 }
 
 impl<'f, S: Send> Run<'f, S> {
-    /// Returns the events of the run as a stream, which also executes it. They replace those of
-    /// [`with_events`](Self::with_events).
+    /// Returns the events of the run as a stream, which also executes it. Sinks from
+    /// [`with_events`](Self::with_events) get the events as well.
     pub fn stream(self, state: S) -> RunStream<'f, S>
     where
         S: 'f,

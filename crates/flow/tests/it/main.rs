@@ -30,6 +30,7 @@ mod folding;
 mod growth;
 mod journaling;
 mod names;
+mod observers;
 mod panicking;
 mod pausing;
 mod random_graphs;

@@ -1,12 +1,15 @@
 use cogwork_ask::{GrowingText, Growth};
-use cogwork_flow::{is_watched, report};
+use cogwork_flow::{is_followed, report_growth};
 use serde::Serialize;
 
 use super::fields::INVENTED;
 use super::form::{Form, THOUGHT};
 
+/// The source of these events, in the events of a run.
+pub(super) const SOURCE: &str = "solving";
+
 /// An event of a strategy, for programs that show it. The events are the
-/// [reports](cogwork_flow::EventKind::Reported) in the events of the run.
+/// [reports](cogwork_flow::EventKind::Reported) with the source `solving` in the events of the run.
 ///
 /// An event is serialised as one object with a `type`:
 ///
@@ -43,7 +46,7 @@ impl<'a> Thinking<'a> {
     pub(super) fn new(question: &'a str, form: &Form) -> Self {
         Self {
             question,
-            growing: is_watched().then(|| growing(form)),
+            growing: is_followed().then(|| growing(form)),
         }
     }
 
@@ -60,7 +63,7 @@ impl<'a> Thinking<'a> {
         };
 
         if let Some(growth) = growing.push(piece) {
-            report(|| event(self.question, growth));
+            report_growth(SOURCE, || event(self.question, growth));
         }
     }
 
@@ -71,7 +74,7 @@ impl<'a> Thinking<'a> {
         };
 
         if let Some(growth) = growing.finish(read) {
-            report(|| event(self.question, growth));
+            report_growth(SOURCE, || event(self.question, growth));
         }
     }
 }
