@@ -1,11 +1,13 @@
 //! A file for each run.
 
+mod ahead;
 mod entries;
 mod files;
 mod list;
 mod open;
 mod parts;
 mod read;
+mod reader;
 mod write;
 
 use std::path::PathBuf;

@@ -82,7 +82,7 @@ impl OpenFolder for RunFolder {
 
         let last = entries.last().map(|line| &line.entry);
         wanted.check_end(&self.files.run_id, last)?;
-        let (whole, chain) = lines.end();
+        let (whole, chain) = lines.finish();
 
         if wanted.change(&mut header) {
             let copies = entries.iter().map(|line: &Line| line.entry.clone());

@@ -1,40 +1,29 @@
-//! Reads a file in large parts, which its lines share.
+//! The lines of a file, which share the large parts in which it is read.
 
 use std::fs::File;
-use std::io::{self, Read};
-use std::mem;
+use std::io;
 use std::ops::Range;
-use std::sync::Arc;
 
-use memchr::{memchr, memrchr};
+use memchr::memchr;
 
+use super::ahead::Ahead;
+use super::reader::{Part, Reader};
 use crate::line::Text;
 
-/// The size of the first part, in bytes. The first line is mostly in it.
-const FIRST: usize = 64 << 10;
-
-/// The maximum size of the other parts, in bytes, unless a line is longer.
-const SIZE: usize = 16 << 20;
-
 pub(super) struct Parts<'a> {
-    file: &'a File,
+    source: Source<'a>,
     max_line: usize,
-    size: usize,
-    /// The number of bytes that were read.
-    read: u64,
     part: Part,
     /// The current line in the part, without its newline.
     line: Range<usize>,
     /// The start of the next line in the part.
     next: usize,
-    /// The start of a line whose end wasn't read.
-    incomplete: Vec<u8>,
 }
 
-enum Part {
-    Text(Arc<String>),
-    /// Bytes that aren't UTF-8.
-    Bytes(Vec<u8>),
+/// Where the parts come from.
+enum Source<'a> {
+    Here(Reader<&'a File>),
+    Ahead(Ahead),
 }
 
 /// The line that was found.
@@ -50,14 +39,11 @@ pub(super) enum Found {
 impl<'a> Parts<'a> {
     pub(super) fn of(file: &'a File, max_line: usize) -> Self {
         Self {
-            file,
+            source: Source::Here(Reader::of(file, max_line)),
             max_line,
-            size: FIRST,
-            read: 0,
-            part: Part::Bytes(Vec::new()),
+            part: Part::EMPTY,
             line: 0..0,
             next: 0,
-            incomplete: Vec::new(),
         }
     }
 
@@ -72,7 +58,8 @@ impl<'a> Parts<'a> {
     /// Goes to the next line.
     pub(super) fn advance(&mut self) -> io::Result<Found> {
         if self.next == self.part.bytes().len() {
-            self.next_part()?;
+            self.part = self.source.next_part()?;
+            self.next = 0;
         }
 
         let start = self.next;
@@ -90,58 +77,20 @@ impl<'a> Parts<'a> {
             None => Found::Incomplete,
         })
     }
-
-    /// Reads on. Afterwards, the part has whole lines, or the beginning of one that is incomplete
-    /// or too long.
-    fn next_part(&mut self) -> io::Result<()> {
-        let mut bytes = mem::take(&mut self.incomplete);
-        let mut searched = 0;
-        while bytes.len() <= self.max_line {
-            if self.read_to(&mut bytes)? == 0 {
-                break;
-            }
-
-            let new = bytes.get(searched..).unwrap_or_default();
-            if let Some(newline) = memrchr(b'\n', new) {
-                self.incomplete = bytes.split_off(searched + newline + 1);
-                break;
-            }
-            searched = bytes.len();
-        }
-
-        self.part = Part::of(bytes);
-        self.next = 0;
-        Ok(())
-    }
-
-    /// Reads up to the size of a part. Returns the number of bytes.
-    fn read_to(&mut self, bytes: &mut Vec<u8>) -> io::Result<usize> {
-        // Enough to find the end of the file, which may still grow.
-        let left = self.file.metadata()?.len().saturating_sub(self.read);
-        let left = usize::try_from(left).unwrap_or(usize::MAX);
-        let size = left.saturating_add(1).min(self.size);
-        self.size = SIZE;
-
-        bytes.reserve_exact(size);
-        let read = self.file.take(size as u64).read_to_end(bytes)?;
-        self.read += read as u64;
-        Ok(read)
-    }
 }
 
-impl Part {
-    /// Lines that aren't all UTF-8 aren't shared, but read one by one.
-    fn of(bytes: Vec<u8>) -> Self {
-        match String::from_utf8(bytes) {
-            Ok(text) => Self::Text(Arc::new(text)),
-            Err(error) => Self::Bytes(error.into_bytes()),
-        }
-    }
-
-    fn bytes(&self) -> &[u8] {
+impl Source<'_> {
+    fn next_part(&mut self) -> io::Result<Part> {
         match self {
-            Self::Text(text) => text.as_bytes(),
-            Self::Bytes(bytes) => bytes,
+            Self::Here(reader) if reader.should_read_ahead()? => {
+                let mut ahead = Ahead::start(reader.rest()?)?;
+                let part = ahead.next_part();
+
+                *self = Self::Ahead(ahead);
+                part
+            }
+            Self::Here(reader) => reader.next_part(),
+            Self::Ahead(ahead) => ahead.next_part(),
         }
     }
 }

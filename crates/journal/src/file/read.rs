@@ -94,8 +94,9 @@ impl<'a> Lines<'a> {
         Ok(true)
     }
 
-    /// Returns the length of the checked lines, and the chain of their checksums.
-    pub(super) fn end(&self) -> (u64, Chain) {
+    /// Returns the length of the checked lines, and the chain of their checksums. Afterwards, nobody
+    /// else changes the position in the file.
+    pub(super) fn finish(self) -> (u64, Chain) {
         (self.whole, self.chain)
     }
 
