@@ -2,8 +2,7 @@
 
 use tokio::sync::OwnedMutexGuard;
 
-use super::chain::MAX_ENTRIES;
-use super::position::{Addition, Position};
+use super::position::{Addition, MAX_ENTRIES, Position};
 use super::recorded::{self, Open, Session};
 use super::{Change, Owner, Recorded, RecordedSessions, SessionId, SessionStore, StoreError};
 

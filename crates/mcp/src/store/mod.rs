@@ -1,26 +1,23 @@
-//! The sessions of all clients, in one SQLite database or in memory.
+//! The sessions of all clients, in a SQLite database or in memory.
 //!
 //! A session is a list of entries. Entries are only appended, so each call writes as much as it
 //! adds, and a session is rebuilt by reading them in order. A kind of sessions may drop its oldest
 //! entries; what is kept instead of them is part of the session.
 
-mod chain;
+mod backend;
 mod changes;
 mod changing;
-mod database;
 mod entry;
 mod error;
 mod header;
-mod outcome;
-mod place;
+mod memory;
 mod position;
 mod query;
-mod queue;
 mod recorded;
 mod search;
-mod select;
 mod sessions;
-mod tables;
+mod sqlite;
+mod transaction;
 mod values;
 
 pub(crate) use changes::SessionChange;

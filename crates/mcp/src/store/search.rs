@@ -1,11 +1,10 @@
 //! Searching the texts of sessions, a part at a time, so that other calls don't wait for long.
 
+use std::ops::ControlFlow;
 use std::vec;
 
-use rusqlite::{Connection, params};
-
-use super::database::Database;
-use super::select::select;
+use super::backend::Backend;
+use super::transaction::Transaction;
 use super::{Filter, Owner, SessionHeader, StoreError};
 
 /// How much text is searched before other calls have their turn, in bytes.
@@ -16,7 +15,7 @@ const ENTRY: usize = 100;
 
 /// Returns the selected sessions whose titles and texts contain all words.
 pub(super) async fn search(
-    database: &Database,
+    backend: &Backend,
     owner: &Owner,
     filter: &Filter,
 ) -> Result<Vec<SessionHeader>, StoreError> {
@@ -26,7 +25,7 @@ pub(super) async fn search(
         ..filter.clone()
     };
     let of = owner.0.clone();
-    let candidates = database.read(move |connection| select(connection, &of, &candidates));
+    let candidates = backend.read(move |sessions| sessions.select(&of, &candidates));
 
     let words = filter.words.iter().map(|word| word.to_lowercase());
     let mut search = Search {
@@ -40,9 +39,11 @@ pub(super) async fn search(
     search.go_on();
 
     while search.candidate.is_some() {
-        search = database
-            .read(move |connection| search.after_part(connection))
+        search = backend
+            .read(move |sessions| search.after_part(sessions))
             .await?;
+        // Sessions in memory are read at once.
+        tokio::task::yield_now().await;
     }
     Ok(search.found.into_iter().skip(filter.offset).collect())
 }
@@ -65,7 +66,7 @@ struct Candidate {
     /// The words that aren't found yet.
     missing: Vec<String>,
     /// The number of the last entry that was read.
-    entry: i64,
+    entry: u64,
 }
 
 /// What was read of a session.
@@ -76,12 +77,12 @@ struct Read {
 
 impl Search {
     /// Searches the next part.
-    fn after_part(mut self, connection: &Connection) -> Result<Self, StoreError> {
+    fn after_part(mut self, sessions: &dyn Transaction) -> Result<Self, StoreError> {
         let mut left = PART;
         while left > 0
             && let Some(candidate) = &mut self.candidate
         {
-            let read = candidate.read(connection, &self.owner, left)?;
+            let read = candidate.read(sessions, &self.owner, left)?;
             left = left.saturating_sub(read.cost);
             if read.is_complete {
                 self.go_on();
@@ -120,37 +121,31 @@ impl Candidate {
     /// Reads entries until all words are found, there are no more, or the cost is reached.
     fn read(
         &mut self,
-        connection: &Connection,
+        sessions: &dyn Transaction,
         owner: &str,
         most: usize,
     ) -> Result<Read, StoreError> {
-        let mut query = connection.prepare_cached(
-            "SELECT number, words FROM entries
-            WHERE session = (SELECT key FROM sessions WHERE owner = ?1 AND id = ?2) AND number > ?3
-            ORDER BY number",
-        )?;
-        let mut rows = query.query(params![owner, self.header.id.as_str(), self.entry])?;
-
         let mut cost = ENTRY;
-        while cost < most {
-            let Some(row) = rows.next()? else {
-                return Ok(Read {
-                    cost,
-                    is_complete: true,
-                });
-            };
-            self.entry = row.get(0)?;
-            let text = row.get_ref(1)?.as_str().unwrap_or_default();
-            self.missing.retain(|word| !text.contains(word));
+        let mut last = self.entry;
+        let missing = &mut self.missing;
+
+        let mut read = |number, text: &str| {
+            last = number;
+            missing.retain(|word| !text.contains(word));
             cost = cost.saturating_add(ENTRY).saturating_add(text.len());
 
-            if self.missing.is_empty() {
-                break;
+            if missing.is_empty() || cost >= most {
+                return ControlFlow::Break(());
             }
-        }
+            ControlFlow::Continue(())
+        };
+        let id = &self.header.id;
+        let read = sessions.texts(owner, id, self.entry, &mut read)?;
+
+        self.entry = last;
         Ok(Read {
             cost,
-            is_complete: self.missing.is_empty(),
+            is_complete: read.is_continue() || self.missing.is_empty(),
         })
     }
 }

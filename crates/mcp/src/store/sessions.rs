@@ -6,15 +6,14 @@ use std::sync::atomic::{AtomicI64, Ordering};
 
 use cogwork_strategies::Strategies;
 use futures_util::future::Either;
-use rusqlite::{Connection, OptionalExtension, params};
 use tokio::sync::broadcast;
 
+use super::backend::Backend;
 use super::changes::Changes;
-use super::database::Database;
-use super::position::{self, Addition, Position, Recent};
+use super::position::{Addition, Position, Recent};
 use super::search::search;
-use super::select::{COLUMNS, header_of, select};
-use super::values::{now, random_stamp, signed_size};
+use super::transaction::Transaction;
+use super::values::random_stamp;
 use super::{
     Appended, Change, Filter, NewSession, Owner, SessionChange, SessionHeader, SessionId,
     StoreError,
@@ -24,7 +23,7 @@ use crate::ServerLimits;
 /// All sessions. Cloning is cheap.
 #[derive(Debug, Clone)]
 pub(crate) struct SessionStore {
-    database: Database,
+    backend: Backend,
     limits: ServerLimits,
     strategies: Arc<Strategies>,
     stamps: Arc<AtomicI64>,
@@ -32,13 +31,13 @@ pub(crate) struct SessionStore {
 }
 
 impl SessionStore {
-    /// Opens the database in this folder, or one in memory if it is `None`. May block.
+    /// Opens the database in this folder, or keeps sessions in memory if it is `None`. May block.
     pub(crate) fn open(folder: Option<&Path>, limits: ServerLimits) -> Result<Self, StoreError> {
-        let database = Database::open(folder, &limits)?;
+        let backend = Backend::open(folder, &limits)?;
         let stamps = Arc::new(AtomicI64::new(random_stamp()));
         let strategies = Arc::new(Strategies::built_in());
         Ok(Self {
-            database,
+            backend,
             limits,
             strategies,
             stamps,
@@ -86,13 +85,12 @@ impl SessionStore {
         let id = new.id.clone().unwrap_or_else(SessionId::random);
         let named = id.clone();
 
-        self.database
-            .write(move |connection| {
-                make_room(connection, &of, most)?;
-                let key = insert_session(connection, &of, &named, &new)?;
+        self.backend
+            .write(move |sessions| {
+                let begun = sessions.begin(&of, &named, &new, None, most)?;
                 let exists =
                     || StoreError::new(format_args!("the session `{named}` already exists"));
-                key.map(drop::<i64>).ok_or_else(exists)
+                begun.map(drop::<Position>).ok_or_else(exists)
             })
             .await?;
 
@@ -108,14 +106,8 @@ impl SessionStore {
     ) -> Result<Option<SessionHeader>, StoreError> {
         let owner = owner.0.clone();
         let id = id.clone();
-        self.database
-            .read(move |connection| {
-                let sql = format!("SELECT {COLUMNS} FROM sessions WHERE owner = ?1 AND id = ?2");
-                let mut query = connection.prepare_cached(&sql)?;
-                Ok(query
-                    .query_row([&owner, id.as_str()], header_of)
-                    .optional()?)
-            })
+        self.backend
+            .read(move |sessions| sessions.header(&owner, &id))
             .await
     }
 
@@ -129,10 +121,10 @@ impl SessionStore {
     ) -> Result<Vec<String>, StoreError> {
         let owner = owner.0.clone();
         let id = id.clone();
-        self.database
-            .read(move |connection| {
-                let key = key_of(connection, &owner, &id)?;
-                newest(connection, key, max_bytes)
+        self.backend
+            .read(move |sessions| {
+                let key = key_of(sessions, &owner, &id)?;
+                sessions.newest(key, max_bytes)
             })
             .await
     }
@@ -146,8 +138,8 @@ impl SessionStore {
     ) -> Result<Option<Recent>, StoreError> {
         let owner = owner.0.clone();
         let id = id.clone();
-        self.database
-            .read(move |connection| position::recent(connection, &owner, &id, position))
+        self.backend
+            .read(move |sessions| sessions.recent(&owner, &id, position))
             .await
     }
 
@@ -164,9 +156,9 @@ impl SessionStore {
         let named = id.clone();
         let stamp = self.stamp();
         let appended = self
-            .database
-            .write(move |connection| {
-                let session = key_of(connection, &of, &named)?;
+            .backend
+            .write(move |sessions| {
+                let session = key_of(sessions, &of, &named)?;
                 let position = Position {
                     entries: after,
                     ..Position::start_of(session)
@@ -177,7 +169,7 @@ impl SessionStore {
                     change,
                     shortened: None,
                 };
-                let appended = position::append(connection, position, &[addition])?;
+                let appended = sessions.append(position, vec![addition])?;
                 Ok(appended.map_or(Appended::Behind, |_| Appended::Done))
             })
             .await?;
@@ -201,7 +193,7 @@ impl SessionStore {
     ) -> impl Future<Output = Result<Option<Position>, StoreError>> + Send + use<> {
         let is_new = at.is_err();
         let written = match at {
-            Ok(position) => Either::Left(self.database.append(position, addition)),
+            Ok(position) => Either::Left(self.backend.append(position, addition)),
             Err(new) => Either::Right(self.begin_with(owner, id, new, addition)),
         };
 
@@ -231,7 +223,7 @@ impl SessionStore {
         additions: Vec<Addition>,
     ) -> impl Future<Output = Result<bool, StoreError>> + Send + use<> {
         let count = additions.len();
-        let written = self.database.append_now(position, additions);
+        let written = self.backend.append_now(position, additions);
 
         let changes = self.changes.clone();
         let owner = owner.clone();
@@ -257,13 +249,8 @@ impl SessionStore {
         let id = id.clone();
         let most = self.limits.sessions;
 
-        self.database.write(move |connection| {
-            make_room(connection, &owner, most)?;
-            match insert_session(connection, &owner, &id, &new)? {
-                Some(key) => position::append(connection, Position::start_of(key), &[addition]),
-                None => Ok(None),
-            }
-        })
+        self.backend
+            .write(move |sessions| sessions.begin(&owner, &id, &new, Some(addition), most))
     }
 
     /// Removes a session. Returns whether there was one.
@@ -271,13 +258,8 @@ impl SessionStore {
         let of = owner.0.clone();
         let named = id.clone();
         let was_there = self
-            .database
-            .write(move |connection| {
-                let removed = connection
-                    .prepare_cached("DELETE FROM sessions WHERE owner = ?1 AND id = ?2")?
-                    .execute([&of, named.as_str()])?;
-                Ok(removed > 0)
-            })
+            .backend
+            .write(move |sessions| sessions.remove(&of, &named))
             .await?;
 
         if was_there {
@@ -293,95 +275,20 @@ impl SessionStore {
         filter: Filter,
     ) -> Result<Vec<SessionHeader>, StoreError> {
         if !filter.words.is_empty() {
-            return search(&self.database, owner, &filter).await;
+            return search(&self.backend, owner, &filter).await;
         }
         let owner = owner.0.clone();
-        self.database
-            .read(move |connection| select(connection, &owner, &filter))
+        self.backend
+            .read(move |sessions| sessions.select(&owner, &filter))
             .await
     }
 }
 
-/// Removes the oldest sessions that may be removed if an owner has this many.
-fn make_room(connection: &Connection, owner: &str, most: usize) -> Result<(), StoreError> {
-    let count: i64 = connection
-        .prepare_cached("SELECT count(*) FROM sessions WHERE owner = ?1")?
-        .query_row([owner], |row| row.get(0))?;
-
-    let excess = count.saturating_add(1).saturating_sub(signed_size(most));
-    if excess <= 0 {
-        return Ok(());
-    }
-
-    let removed = connection
-        .prepare_cached(
-            "DELETE FROM sessions WHERE key IN (
-                SELECT key FROM sessions WHERE owner = ?1 AND kind = 'sequential' AND named = 0
-                ORDER BY updated, key LIMIT ?2)",
-        )?
-        .execute(params![owner, excess])?;
-
-    if signed_size(removed) < excess {
-        let message = format_args!("there already are {count} sessions; at most {most} are kept");
-        return Err(StoreError::new(message));
-    }
-    Ok(())
-}
-
-/// Returns the key of the new session, or `None` if there already is one with this id.
-fn insert_session(
-    connection: &Connection,
+fn key_of(
+    sessions: &(impl Transaction + ?Sized),
     owner: &str,
     id: &SessionId,
-    new: &NewSession,
-) -> Result<Option<i64>, StoreError> {
-    let now = now();
-    let inserted = connection
-        .prepare_cached(
-            "INSERT INTO sessions (owner, id, kind, named, title, strategy, created, updated)
-            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?7) ON CONFLICT DO NOTHING",
-        )?
-        .execute(params![
-            owner,
-            id.as_str(),
-            new.kind.as_str(),
-            new.id.is_some(),
-            new.title,
-            new.strategy,
-            now
-        ])?;
-
-    Ok((inserted > 0).then(|| connection.last_insert_rowid()))
-}
-
-fn key_of(connection: &Connection, owner: &str, id: &SessionId) -> Result<i64, StoreError> {
-    connection
-        .prepare_cached("SELECT key FROM sessions WHERE owner = ?1 AND id = ?2")?
-        .query_row([owner, id.as_str()], |row| row.get(0))
-        .optional()?
-        .ok_or_else(|| StoreError::new(format_args!("there is no session `{id}`")))
-}
-
-fn newest(
-    connection: &Connection,
-    session: i64,
-    max_bytes: usize,
-) -> Result<Vec<String>, StoreError> {
-    let mut query = connection
-        .prepare_cached("SELECT body FROM entries WHERE session = ?1 ORDER BY number DESC")?;
-    let mut rows = query.query([session])?;
-
-    let mut entries = Vec::new();
-    let mut bytes = 0_usize;
-    while let Some(row) = rows.next()? {
-        let body: String = row.get(0)?;
-        bytes = bytes.saturating_add(body.len());
-        if bytes > max_bytes && !entries.is_empty() {
-            break;
-        }
-        entries.push(body);
-    }
-
-    entries.reverse();
-    Ok(entries)
+) -> Result<i64, StoreError> {
+    let missing = || StoreError::new(format_args!("there is no session `{id}`"));
+    sessions.key(owner, id)?.ok_or_else(missing)
 }

@@ -1,14 +1,6 @@
-//! Values of columns.
+//! Stamps and times.
 
 use std::time::{SystemTime, UNIX_EPOCH};
-
-pub(super) fn signed(number: u64) -> i64 {
-    i64::try_from(number).unwrap_or(i64::MAX)
-}
-
-pub(super) fn signed_size(number: usize) -> i64 {
-    i64::try_from(number).unwrap_or(i64::MAX)
-}
 
 /// Returns the first of many stamps, which are unlikely to be those of other processes.
 pub(super) fn random_stamp() -> i64 {

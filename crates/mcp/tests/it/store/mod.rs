@@ -1,4 +1,4 @@
-//! The database of sessions, when something is wrong with it.
+//! Sessions in memory and in a database, and what can be wrong with the database.
 
 #![allow(
     clippy::expect_used,
@@ -7,11 +7,13 @@
     clippy::unwrap_used
 )]
 
+mod both;
 mod files;
 #[cfg(unix)]
 mod full;
 mod killed;
 mod locked;
+mod memory;
 mod others;
 mod support;
 mod vanished;

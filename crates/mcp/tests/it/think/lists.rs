@@ -148,7 +148,15 @@ async fn sessions_of_other_tools_can_be_removed() {
 #[tokio::test]
 async fn other_calls_do_not_wait_for_a_search() {
     let folder = tempfile::tempdir().expect("a folder");
-    let client = connect(Server::builder().with_data(folder.path())).await;
+    for builder in [
+        Server::builder(),
+        Server::builder().with_data(folder.path()),
+    ] {
+        a_thought_overtakes_a_search(connect(builder).await).await;
+    }
+}
+
+async fn a_thought_overtakes_a_search(client: Client) {
     let thought = json!({
         "thought": "a", "thoughtNumber": 1, "totalThoughts": 1, "nextThoughtNeeded": true,
     });

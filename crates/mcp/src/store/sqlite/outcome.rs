@@ -2,7 +2,7 @@
 
 use tokio::runtime::Handle;
 
-use super::StoreError;
+use crate::store::StoreError;
 
 /// A job that was done within a transaction that isn't committed yet.
 pub(super) struct Outcome {

@@ -7,9 +7,9 @@ use std::time::{Duration, Instant};
 use cogwork_text::Escaped;
 use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
 
-use super::StoreError;
 use super::place::Place;
 use crate::ServerLimits;
+use crate::store::StoreError;
 
 /// The application id in the header of the database: `Cogm`.
 const APPLICATION: i32 = 0x436f_676d;
@@ -48,13 +48,9 @@ const TABLES: &str = "
     ) STRICT, WITHOUT ROWID;
 ";
 
-/// Opens the database at this place, or one in memory.
-pub(super) fn open(place: Option<&Place>, limits: &ServerLimits) -> Result<Connection, StoreError> {
-    let connection = match place {
-        Some(place) => open_file(place.path())?,
-        None => Connection::open_in_memory()?,
-    };
-
+/// Opens the database at this place.
+pub(super) fn open(place: &Place, limits: &ServerLimits) -> Result<Connection, StoreError> {
+    let connection = open_file(place.path())?;
     connection.busy_timeout(limits.lock_timeout)?;
     connection.pragma_update(None, "foreign_keys", true)?;
     has_tables(&connection)?;

@@ -2,8 +2,8 @@
 
 use rusqlite::{Connection, Row, ToSql};
 
-use super::values::signed_size;
-use super::{Filter, Order, SessionHeader, SessionId, SessionKind, StoreError};
+use super::numbers::signed_size;
+use crate::store::{Filter, Order, SessionHeader, SessionId, SessionKind, StoreError};
 
 /// The columns of a header.
 pub(super) const COLUMNS: &str =

@@ -15,10 +15,11 @@ use tokio::sync::oneshot;
 use super::chain::Appended;
 use super::outcome::{Done, Outcome};
 use super::place::Place;
-use super::position::{Addition, Position};
 use super::queue::{Added, Job, Queue, Run, Work};
-use super::{StoreError, tables};
+use super::tables;
 use crate::ServerLimits;
+use crate::store::StoreError;
+use crate::store::position::{Addition, Position};
 
 /// The maximum number of transactions without the thread between two checkpoints. They usually write
 /// fewer pages than the thousand after which SQLite makes a checkpoint within a transaction.
@@ -28,17 +29,17 @@ const COMMITS: usize = 100;
 ///
 /// What a task queues before it waits is done in one transaction.
 #[derive(Clone)]
-pub(super) struct Database {
+pub(in crate::store) struct Database {
     shared: Arc<Shared>,
     /// Wakes the thread.
     thread: SyncSender<()>,
 }
 
 impl Database {
-    /// Opens the database in this folder, or one in memory. May block.
-    pub(super) fn open(folder: Option<&Path>, limits: &ServerLimits) -> Result<Self, StoreError> {
-        let place = folder.map(Place::in_folder).transpose()?;
-        let connection = tables::open(place.as_ref(), limits)?;
+    /// Opens the database in this folder. May block.
+    pub(in crate::store) fn open(folder: &Path, limits: &ServerLimits) -> Result<Self, StoreError> {
+        let place = Place::in_folder(folder)?;
+        let connection = tables::open(&place, limits)?;
         let shared = Arc::new(Shared {
             queue: Queue::default(),
             opened: Mutex::new(Opened {
@@ -65,7 +66,7 @@ impl Database {
     ///
     /// The work is queued at once, and done even if the future is dropped. Work is done in the order
     /// in which it was queued.
-    pub(super) fn write<T: Send + 'static, W>(
+    pub(in crate::store) fn write<T: Send + 'static, W>(
         &self,
         work: W,
     ) -> impl Future<Output = Result<T, StoreError>> + Send + use<T, W>
@@ -78,7 +79,7 @@ impl Database {
 
     /// Appends an entry, and returns the new position once it is stored. Returns `None` if the
     /// session is not at the position. Queued like the work of [`write`](Self::write).
-    pub(super) fn append(
+    pub(in crate::store) fn append(
         &self,
         position: Position,
         addition: Addition,
@@ -90,7 +91,7 @@ impl Database {
     }
 
     /// Appends entries like [`append`](Self::append), but starts at once.
-    pub(super) fn append_now(
+    pub(in crate::store) fn append_now(
         &self,
         position: Position,
         additions: Vec<Addition>,
@@ -107,7 +108,7 @@ impl Database {
 
     /// Reads a consistent state, without waiting for processes that are writing. Includes what was
     /// queued earlier.
-    pub(super) fn read<T: Send + 'static, W>(
+    pub(in crate::store) fn read<T: Send + 'static, W>(
         &self,
         work: W,
     ) -> impl Future<Output = Result<T, StoreError>> + Send + use<T, W>
@@ -253,7 +254,7 @@ impl Shared {
 /// The connection.
 struct Opened {
     connection: Connection,
-    place: Option<Place>,
+    place: Place,
     lock_timeout: Duration,
     /// The number of transactions since the last checkpoint that were done without the thread.
     commits: Cell<usize>,
@@ -270,14 +271,11 @@ impl Opened {
     /// Does jobs that change something in one transaction. Returns them if they must wait for other
     /// processes or for the disk.
     fn together_at_once(&self, jobs: Vec<Job>) -> Result<Done, Vec<Job>> {
-        if self.place.is_some() {
-            if self.commits.get() >= COMMITS || self.begin_at_once().is_err() {
-                return Err(jobs);
-            }
-            self.commits.set(self.commits.get().saturating_add(1));
-            return Ok(self.within_transaction(jobs, true, None));
+        if self.commits.get() >= COMMITS || self.begin_at_once().is_err() {
+            return Err(jobs);
         }
-        Ok(self.together(jobs))
+        self.commits.set(self.commits.get().saturating_add(1));
+        Ok(self.within_transaction(jobs, true, None))
     }
 
     fn within_transaction(
@@ -368,10 +366,10 @@ impl Opened {
 
     /// Checks that what is written is found again after a restart.
     fn check_place(&self, writes: bool) -> Result<(), StoreError> {
-        match &self.place {
-            Some(place) if writes => place.check(),
-            _ => Ok(()),
+        if writes {
+            return self.place.check();
         }
+        Ok(())
     }
 }
 

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use cogwork_files::{Access, Folder};
 use cogwork_text::Escaped;
 
-use super::StoreError;
+use crate::store::StoreError;
 
 /// The name of the database in its folder.
 const FILE: &str = "sessions.sqlite";

@@ -3,12 +3,10 @@
 use rusqlite::Connection;
 use tokio::sync::oneshot;
 
-use super::StoreError;
+use super::entries;
 use super::outcome::Outcome;
-use super::position::{self, Addition, Position};
-
-/// The maximum number of entries that are appended together.
-pub(super) const MAX_ENTRIES: usize = 256;
+use crate::store::StoreError;
+use crate::store::position::{Addition, MAX_ENTRIES, Position};
 
 /// The position after the last entry of a caller, or `None` if the session was not at the position before it.
 pub(super) type Appended = Result<Option<Position>, StoreError>;
@@ -57,7 +55,7 @@ impl Chain {
     /// Appends the entries.
     pub(super) fn run(self, connection: Result<&Connection, StoreError>) -> Outcome {
         let appended = connection
-            .and_then(|connection| position::append(connection, self.start, &self.additions));
+            .and_then(|connection| entries::append(connection, self.start, &self.additions));
         let error = appended.as_ref().err().cloned();
 
         let acknowledge = move |committed: Result<(), StoreError>| {

@@ -7,10 +7,10 @@ use rusqlite::Connection;
 use tokio::runtime::{Handle, Id};
 use tokio::sync::oneshot;
 
-use super::StoreError;
 use super::chain::{Appended, Chain};
 use super::outcome::Outcome;
-use super::position::{Addition, Position};
+use crate::store::StoreError;
+use crate::store::position::{Addition, Position};
 
 /// The maximum number of jobs in one transaction.
 const MAX_JOBS: usize = 256;
