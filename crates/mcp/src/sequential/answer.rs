@@ -1,12 +1,13 @@
 use serde::Serialize;
 
 use super::history::History;
+use super::in_string::InString;
 use super::thought::Thought;
 
 /// The result of a call. Its fields are in the order in which the text has them.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Answer {
+pub(crate) struct Answer {
     thought_number: u64,
     total_thoughts: u64,
     next_thought_needed: bool,
@@ -17,8 +18,8 @@ pub(super) struct Answer {
 /// The same in the order of the structured content, which is that of the names.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Structured {
-    branches: Vec<String>,
+pub(super) struct Structured<'a> {
+    branches: &'a [String],
     next_thought_needed: bool,
     thought_history_length: u64,
     thought_number: u64,
@@ -41,13 +42,24 @@ impl Answer {
         serde_json::to_string_pretty(self)
     }
 
-    pub(super) fn into_structured(self) -> Structured {
+    pub(super) fn structured(&self) -> Structured<'_> {
         Structured {
-            branches: self.branches,
+            branches: &self.branches,
             next_thought_needed: self.next_thought_needed,
             thought_history_length: self.thought_history_length,
             thought_number: self.thought_number,
             total_thoughts: self.total_thoughts,
         }
+    }
+
+    /// Appends the result of the call, as rmcp writes it.
+    pub(super) fn write_result(&self, json: &mut Vec<u8>) -> serde_json::Result<()> {
+        json.extend_from_slice(br#"{"content":[{"type":"text","text":""#);
+        serde_json::to_writer_pretty(InString(json), self)?;
+
+        json.extend_from_slice(br#""}],"structuredContent":"#);
+        serde_json::to_writer(&mut *json, &self.structured())?;
+        json.push(b'}');
+        Ok(())
     }
 }

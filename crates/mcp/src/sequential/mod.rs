@@ -9,6 +9,7 @@ mod branches;
 mod coerce;
 mod definition;
 mod history;
+mod in_string;
 mod log;
 mod numbers;
 mod quick;

@@ -7,15 +7,15 @@ use futures_util::future::{self, BoxFuture, FutureExt};
 use serde::{Deserialize, Deserializer, Serialize};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-use super::answer::{Answer, Structured};
+use super::answer::Answer;
 use super::coerce::MAX_INTEGER;
 use super::definition::NAME;
 use super::history::History;
 use super::thought::Thought;
 use super::tool::SequentialThinking;
 use crate::connection::Connection;
-use crate::store::{Change, Changing, SessionId, SessionKind, Stored};
-use crate::wire::{QuickTool, Storing};
+use crate::store::{Change, Changing, SessionId, SessionKind, StoreError, Stored};
+use crate::wire::{QuickResult, QuickTool, Storing};
 
 /// Calls of one client.
 pub(crate) struct QuickThoughts {
@@ -57,15 +57,18 @@ pub(crate) struct UsualArguments<'a> {
     session_id: Option<Cow<'a, str>>,
 }
 
-/// The result of a call, in the order in which rmcp writes it.
+/// The result of a call.
+pub(crate) enum Outcome {
+    Recorded(Answer),
+    Failed(StoreError),
+}
+
+/// A result with an error, in the order in which rmcp writes it.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct QuickResult {
+struct Failed {
     content: [Text; 1],
-    #[serde(skip_serializing_if = "Option::is_none")]
-    structured_content: Option<Structured>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    is_error: Option<bool>,
+    is_error: bool,
 }
 
 #[derive(Serialize)]
@@ -115,7 +118,7 @@ impl QuickThoughts {
         })
     }
 
-    fn carry_out(&mut self, arguments: UsualArguments<'_>) -> Option<QuickResult> {
+    fn carry_out(&mut self, arguments: UsualArguments<'_>) -> Option<Outcome> {
         let max_bytes = self.tool.sessions().store().limits().thought_bytes;
         if !arguments.is_usual(max_bytes) {
             return None;
@@ -139,7 +142,7 @@ impl QuickThoughts {
             Answer::new(&thought, history)
         })?;
         tracing::debug!(tool = NAME, "the tool was called");
-        QuickResult::of(answer)
+        Some(Outcome::Recorded(answer))
     }
 
     /// Lets other calls use a session that none of these calls has changed.
@@ -156,9 +159,9 @@ impl QuickTool for QuickThoughts {
 
     type Arguments<'a> = UsualArguments<'a>;
 
-    type Result = QuickResult;
+    type Result = Outcome;
 
-    fn call(&mut self, arguments: UsualArguments<'_>) -> Option<QuickResult> {
+    fn call(&mut self, arguments: UsualArguments<'_>) -> Option<Outcome> {
         let result = self.carry_out(arguments);
         if result.is_none() {
             self.release_unchanged();
@@ -166,7 +169,7 @@ impl QuickTool for QuickThoughts {
         result
     }
 
-    fn store(&mut self) -> BoxFuture<'static, Storing<QuickResult>> {
+    fn store(&mut self) -> BoxFuture<'static, Storing<Outcome>> {
         let Some(batch) = self.batch.take() else {
             return future::ready(Storing::Done).boxed();
         };
@@ -179,7 +182,7 @@ impl QuickTool for QuickThoughts {
             match stored {
                 Ok(Stored::Done) => Storing::Done,
                 Ok(Stored::Behind) => Storing::Again,
-                Err(error) => Storing::Failed(QuickResult::failed(&error)),
+                Err(error) => Storing::Failed(Outcome::Failed(error)),
             }
         };
         storing.boxed()
@@ -222,24 +225,22 @@ impl UsualArguments<'_> {
     }
 }
 
-impl QuickResult {
-    fn of(answer: Answer) -> Option<Self> {
-        Some(Self {
-            content: [Text {
-                text: answer.text().ok()?,
-            }],
-            structured_content: Some(answer.into_structured()),
-            is_error: None,
-        })
+impl QuickResult for Outcome {
+    fn write(&self, json: &mut Vec<u8>) -> serde_json::Result<()> {
+        match self {
+            Self::Recorded(answer) => answer.write_result(json),
+            Self::Failed(error) => serde_json::to_writer(json, &Failed::new(error)),
+        }
     }
+}
 
-    fn failed(error: &impl std::fmt::Display) -> Self {
+impl Failed {
+    fn new(error: &StoreError) -> Self {
         Self {
             content: [Text {
                 text: error.to_string(),
             }],
-            structured_content: None,
-            is_error: Some(true),
+            is_error: true,
         }
     }
 }

@@ -120,8 +120,7 @@ fn changed(thought: &Thought, history: &History) -> Changed<Thought, Answer> {
 
 fn response(answer: Answer) -> Result<CallToolResponse, ToolFailure> {
     let text = answer.text().map_err(ToolFailure::message)?;
-    let structured = answer.into_structured();
-    let structured = serde_json::to_value(&structured).map_err(ToolFailure::message)?;
+    let structured = serde_json::to_value(answer.structured()).map_err(ToolFailure::message)?;
 
     let mut result = CallToolResult::success(vec![ContentBlock::text(text)]);
     result.structured_content = Some(structured);

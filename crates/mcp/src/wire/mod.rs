@@ -14,5 +14,5 @@ mod transport;
 pub(crate) use {id_finder::IdFinder, message::Incoming};
 
 pub(crate) use direct::{Direct, Opened};
-pub(crate) use quick::{QuickTool, Storing};
+pub(crate) use quick::{QuickResult, QuickTool, Storing};
 pub(crate) use transport::LineTransport;

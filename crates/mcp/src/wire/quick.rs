@@ -8,7 +8,7 @@ use std::task::{Context, Poll};
 use futures_util::future::{BoxFuture, FutureExt};
 use futures_util::stream::{FuturesUnordered, StreamExt};
 use rmcp::model::RequestId;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
 use super::direct::Opened;
 use super::in_flight::{InFlight, Place};
@@ -21,8 +21,8 @@ pub(crate) trait QuickTool: Send {
     /// The arguments of usual calls. They are read in another way if these cannot be read.
     type Arguments<'a>: Deserialize<'a>;
 
-    /// The result of a call, as the client gets it.
-    type Result: Serialize + Send;
+    /// The result of a call.
+    type Result: QuickResult;
 
     /// Carries out a call. Its result must not be sent before the call is stored.
     ///
@@ -32,6 +32,12 @@ pub(crate) trait QuickTool: Send {
 
     /// Starts to store all calls that have been carried out.
     fn store(&mut self) -> BoxFuture<'static, Storing<Self::Result>>;
+}
+
+/// The result of a call.
+pub(crate) trait QuickResult: Send {
+    /// Appends the result as JSON, as the client gets it.
+    fn write(&self, json: &mut Vec<u8>) -> serde_json::Result<()>;
 }
 
 /// What has become of calls that were to be stored.
@@ -187,7 +193,7 @@ impl<Q: QuickTool> QuickCalls<Q> {
 }
 
 impl Batch {
-    fn add(&mut self, id: RequestId, message: &[u8], result: &impl Serialize, place: Place) {
+    fn add(&mut self, id: RequestId, message: &[u8], result: &impl QuickResult, place: Place) {
         let message_start = self.messages.len();
         self.messages.extend_from_slice(message);
         let answer_start = self.answers.len();
@@ -226,7 +232,7 @@ impl Batch {
         messages.collect()
     }
 
-    fn each_answered(&self, result: &impl Serialize) -> Vec<u8> {
+    fn each_answered(&self, result: &impl QuickResult) -> Vec<u8> {
         let mut answers = Vec::new();
         for call in self.remaining() {
             write_answer(&mut answers, &call.id, result);
@@ -251,21 +257,12 @@ impl<R> Future for Pending<R> {
     }
 }
 
-/// An answer as rmcp writes it.
-#[derive(Serialize)]
-struct Answer<'a, R> {
-    jsonrpc: &'static str,
-    id: &'a RequestId,
-    result: &'a R,
-}
-
-fn write_answer(answers: &mut Vec<u8>, id: &RequestId, result: &impl Serialize) {
-    let answer = Answer {
-        jsonrpc: "2.0",
-        id,
-        result,
-    };
+/// Appends an answer, as rmcp writes it.
+fn write_answer(answers: &mut Vec<u8>, id: &RequestId, result: &impl QuickResult) {
+    answers.extend_from_slice(br#"{"jsonrpc":"2.0","id":"#);
     // Neither a vector nor these types can fail.
-    let _ = serde_json::to_writer(&mut *answers, &answer);
-    answers.push(b'\n');
+    let _ = serde_json::to_writer(&mut *answers, id);
+    answers.extend_from_slice(br#","result":"#);
+    let _ = result.write(answers);
+    answers.extend_from_slice(b"}\n");
 }

@@ -77,7 +77,7 @@ async fn all_ways_to_read_a_call_have_the_same_answers() {
         json!({"thought": "\u{1}\"\\ é \n"}),
         json!({"nextThoughtNeeded": false, "totalThoughts": 1}),
         json!({"isRevision": true, "revisesThought": 1}),
-        json!({"branchFromThought": 1, "branchId": "b\"\n"}),
+        json!({"branchFromThought": 1, "branchId": "b\"\n\\n\u{1}\u{2028}é"}),
         json!({"branchFromThought": 1, "branchId": "7", "needsMoreThoughts": true}),
         json!({"sessionId": "1"}),
         json!({"sessionId": null}),
