@@ -1,10 +1,10 @@
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeMap, VecDeque};
 
 /// The numbers of the thoughts that are kept. Several thoughts may have the same number.
 #[derive(Debug, Default)]
 pub(super) struct Numbers {
     in_order: VecDeque<u64>,
-    counts: HashMap<u64, usize>,
+    counts: BTreeMap<u64, usize>,
 }
 
 impl Numbers {

@@ -51,7 +51,9 @@ pub(super) fn read(text: &[u8]) -> Option<ClientJsonRpcMessage> {
 
 /// Returns the call of a tool in a text, if its arguments can be read as this type.
 pub(super) fn read_as<'a, A: Deserialize<'a>>(text: &'a [u8]) -> Option<ToolCall<'a, A>> {
-    let message: Object<Message<'a, A>> = serde_json::from_slice(text).ok()?;
+    // Once for all strings, which are then not checked one by one.
+    let text = std::str::from_utf8(text).ok()?;
+    let message: Object<Message<'a, A>> = serde_json::from_str(text).ok()?;
     let Message {
         jsonrpc,
         id,
