@@ -166,28 +166,33 @@ pub(super) fn append(
         return Ok(None);
     }
 
-    let mut position = position;
+    let end = insert(connection, position, additions, now)?;
     for addition in additions {
-        position = position.next(addition.stamp);
-        insert(connection, position, addition, now)?;
+        if let Some(replaced) = &addition.change.replaced {
+            replace_text(connection, position.session, replaced)?;
+        }
     }
 
     let mut shortened = additions.iter().rev();
     if let Some(shortened) = shortened.find_map(|addition| addition.shortened.as_ref()) {
         shorten(connection, position.session, shortened)?;
     }
-    Ok(Some(position))
+    Ok(Some(end))
 }
 
+/// Adds rows after a position, and returns the new position.
 fn insert(
     connection: &Connection,
-    position: Position,
-    addition: &Addition,
+    mut position: Position,
+    additions: &[Addition],
     now: i64,
-) -> Result<(), StoreError> {
-    connection
-        .prepare_cached("INSERT INTO entries VALUES (?1, ?2, ?3, ?4, ?5, ?6)")?
-        .execute(params![
+) -> Result<Position, StoreError> {
+    let mut insert =
+        connection.prepare_cached("INSERT INTO entries VALUES (?1, ?2, ?3, ?4, ?5, ?6)")?;
+
+    for addition in additions {
+        position = position.next(addition.stamp);
+        insert.execute(params![
             position.session,
             signed(position.entries),
             addition.stamp,
@@ -195,11 +200,8 @@ fn insert(
             addition.body,
             addition.change.text.to_lowercase()
         ])?;
-
-    if let Some(replaced) = &addition.change.replaced {
-        replace_text(connection, position.session, replaced)?;
     }
-    Ok(())
+    Ok(position)
 }
 
 /// Adds to the number of entries. Returns whether the session was at the position.
