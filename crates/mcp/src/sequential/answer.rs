@@ -55,11 +55,49 @@ impl Answer {
     /// Appends the result of the call, as rmcp writes it.
     pub(super) fn write_result(&self, json: &mut Vec<u8>) -> serde_json::Result<()> {
         json.extend_from_slice(br#"{"content":[{"type":"text","text":""#);
-        serde_json::to_writer_pretty(InString(json), self)?;
+        self.write_text(json)?;
 
         json.extend_from_slice(br#""}],"structuredContent":"#);
         serde_json::to_writer(&mut *json, &self.structured())?;
         json.push(b'}');
+        Ok(())
+    }
+
+    /// Appends [`text`](Self::text) as the content of a JSON string.
+    ///
+    /// Escaping that text takes several times as long, and would be most of the work of an answer.
+    fn write_text(&self, json: &mut Vec<u8>) -> serde_json::Result<()> {
+        json.extend_from_slice(br#"{\n  \"thoughtNumber\": "#);
+        serde_json::to_writer(&mut *json, &self.thought_number)?;
+
+        json.extend_from_slice(br#",\n  \"totalThoughts\": "#);
+        serde_json::to_writer(&mut *json, &self.total_thoughts)?;
+
+        json.extend_from_slice(br#",\n  \"nextThoughtNeeded\": "#);
+        serde_json::to_writer(&mut *json, &self.next_thought_needed)?;
+
+        json.extend_from_slice(br#",\n  \"branches\": ["#);
+        self.write_branches(json)?;
+
+        json.extend_from_slice(br#"],\n  \"thoughtHistoryLength\": "#);
+        serde_json::to_writer(&mut *json, &self.thought_history_length)?;
+        json.extend_from_slice(br"\n}");
+        Ok(())
+    }
+
+    /// Appends the names of branches as the content of a list in a JSON string.
+    fn write_branches(&self, json: &mut Vec<u8>) -> serde_json::Result<()> {
+        for (index, name) in self.branches.iter().enumerate() {
+            if index > 0 {
+                json.push(b',');
+            }
+            json.extend_from_slice(br"\n    ");
+            serde_json::to_writer(InString(json), name)?;
+        }
+
+        if !self.branches.is_empty() {
+            json.extend_from_slice(br"\n  ");
+        }
         Ok(())
     }
 }

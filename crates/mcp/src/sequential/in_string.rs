@@ -1,6 +1,6 @@
 use std::io;
 
-/// Writes JSON as the content of a JSON string.
+/// Writes JSON without line breaks as the content of a JSON string.
 pub(super) struct InString<'a>(pub(super) &'a mut Vec<u8>);
 
 impl io::Write for InString<'_> {
@@ -9,8 +9,6 @@ impl io::Write for InString<'_> {
             match byte {
                 b'"' => self.0.extend_from_slice(br#"\""#),
                 b'\\' => self.0.extend_from_slice(br"\\"),
-                // JSON has no other control characters than those between its values.
-                b'\n' => self.0.extend_from_slice(br"\n"),
                 byte => self.0.push(*byte),
             }
         }
