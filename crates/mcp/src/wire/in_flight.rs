@@ -37,6 +37,12 @@ impl InFlight {
         }
     }
 
+    /// Returns whether a request with this id hasn't been answered.
+    pub(crate) fn contains(&self, id: &RequestId) -> bool {
+        let requests = self.lock();
+        !requests.is_empty() && requests.contains_key(id)
+    }
+
     /// Waits until another request may start. Returns `None` never, because places aren't closed.
     pub(crate) async fn place(&self) -> Option<Place> {
         Arc::clone(&self.places).acquire_owned().await.ok()

@@ -120,11 +120,10 @@ impl<Q: QuickTool> QuickCalls<Q> {
         let Some(place) = self.in_flight.free_place() else {
             return false;
         };
-        if !self.in_flight.add(&id) {
+        if self.in_flight.contains(&id) || self.batch.contains(&id) {
             return false;
         }
         let Some(result) = tool.call(arguments) else {
-            self.in_flight.remove(&id);
             return false;
         };
         self.batch.add(id, message, &result, place);
@@ -141,8 +140,11 @@ impl<Q: QuickTool> QuickCalls<Q> {
         let mut storing = tool.store();
         let batch = std::mem::take(&mut self.batch);
         match (&mut storing).now_or_never() {
-            Some(stored) => Some(self.finished(batch, stored)),
+            Some(stored) => Some(Self::finished(batch, stored)),
             None => {
+                for call in &batch.calls {
+                    self.in_flight.add(&call.id);
+                }
                 self.storing.push(Pending { batch, storing });
                 None
             }
@@ -156,7 +158,9 @@ impl<Q: QuickTool> QuickCalls<Q> {
     /// Waits for calls that are being stored. If the future is dropped, nothing is lost.
     pub(super) async fn next(&mut self) -> Option<Finished> {
         let (batch, stored) = self.storing.next().await?;
-        Some(self.finished(batch, stored))
+        let answered = batch.remaining().map(|call| &call.id);
+        answered.for_each(|id| drop(self.in_flight.remove(id)));
+        Some(Self::finished(batch, stored))
     }
 
     /// Drops the answer to a call.
@@ -169,7 +173,7 @@ impl<Q: QuickTool> QuickCalls<Q> {
         }
     }
 
-    fn finished(&self, mut batch: Batch, stored: Storing<Q::Result>) -> Finished {
+    fn finished(mut batch: Batch, stored: Storing<Q::Result>) -> Finished {
         let answers = match stored {
             Storing::Done => batch.remaining_answers(),
             Storing::Failed(result) => batch.each_answered(&result),
@@ -181,10 +185,6 @@ impl<Q: QuickTool> QuickCalls<Q> {
                 };
             }
         };
-
-        for call in batch.remaining() {
-            self.in_flight.remove(&call.id);
-        }
         Finished::Answered {
             answers,
             place: batch.place,
@@ -209,6 +209,11 @@ impl Batch {
             Some(places) => places.merge(place),
             None => self.place = Some(place),
         }
+    }
+
+    /// Returns whether there is a call with this id. There are a few hundred at most.
+    fn contains(&self, id: &RequestId) -> bool {
+        self.calls.iter().any(|call| call.id == *id)
     }
 
     fn remaining(&self) -> impl Iterator<Item = &Call> {
