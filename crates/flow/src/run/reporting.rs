@@ -3,6 +3,8 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use serde::Serialize;
+
 use super::Run;
 use crate::error::Kind;
 use crate::events::Watch;
@@ -148,6 +150,28 @@ impl<S> Run<'_, S> {
         given.or(recorded).map(str::to_owned)
     }
 
+    /// Returns a snapshot of the run between two steps, with this state. A run that begins with it
+    /// continues here. Returns `None` after the end.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the state cannot be written as JSON.
+    pub fn snapshot(&self, state: &S) -> Result<Option<Snapshot>, OutcomeProblem>
+    where
+        S: Serialize,
+    {
+        if self.cursor.place().is_none() {
+            return Ok(None);
+        }
+
+        Json::of(state).map(|state| Some(self.snapshot_with(state)))
+    }
+
+    fn snapshot_with(&self, state: Json) -> Snapshot {
+        let node = self.cursor.names().cloned().collect();
+        Snapshot::new(node, self.cursor.steps(), self.steps(), state)
+    }
+
     /// Replaces the record so far with a snapshot.
     pub(super) async fn fold(&self, state: Result<Json, OutcomeProblem>) -> Result<(), RunError> {
         let attached = self.context.attached.as_ref();
@@ -165,9 +189,7 @@ impl<S> Run<'_, S> {
                 .into(),
             )
         })?;
-        let node = self.cursor.names().cloned().collect();
-        let snapshot = Snapshot::new(node, self.cursor.steps(), self.steps(), state);
-
+        let snapshot = self.snapshot_with(state);
         journal.fold(snapshot).await.map_err(failed)
     }
 }

@@ -443,3 +443,29 @@ async fn without_a_journal_nothing_is_folded() {
 
     assert_eq!(n, 1.0, "also where the state could not be");
 }
+
+#[tokio::test]
+async fn a_run_continues_from_a_snapshot_of_a_different_one() {
+    let flow = Flow::builder("tally")
+        .start("round")
+        .node("round", rounds(3))
+        .edge("round", "again", "round")
+        .end("round", "enough")
+        .build()
+        .unwrap();
+    let mut tally = Tally::default();
+    let mut run = flow.begin();
+    run.step(&mut tally).await.unwrap();
+
+    let snapshot = run.snapshot(&tally).unwrap().unwrap();
+    assert_eq!((snapshot.number, snapshot.steps), (1, 1));
+    assert_eq!(snapshot.node, ["round"]);
+
+    let mut other: Tally = snapshot.state.read().unwrap();
+    let journal = Recorded::over("other", [Entry::Snapshot(snapshot)], ()).unwrap();
+    let ended = flow.begin().with_journal(journal).finish(&mut other).await;
+    assert_eq!((ended.unwrap().steps, other.rounds), (3, 3));
+
+    run.finish(&mut tally).await.unwrap();
+    assert!(run.snapshot(&tally).unwrap().is_none());
+}
