@@ -6,8 +6,7 @@ use async_trait::async_trait;
 use cogwork_files::LockFile;
 
 use crate::behind::blocking;
-use crate::header::Header;
-use crate::keep::{Keep, Opening, Take, Wanted};
+use crate::keep::{Keep, NewRun, Opening, RecordedRun, Take, Wanted};
 use crate::{RecordedEntry, RunJournal, StoreError};
 
 /// A run that may exist in a store on disk. All calls may block.
@@ -19,6 +18,9 @@ pub(crate) trait OnDisk: Send + 'static {
 
     /// Opens the folder of the run. Returns `None` if it doesn't exist and `create` is `false`.
     fn open(&self, create: bool) -> Result<Option<Box<dyn OpenFolder + '_>>, StoreError>;
+
+    /// Reads the whole record, without locking the run. Returns `None` if the run doesn't exist.
+    fn read(&self, wanted: &Wanted) -> Result<Option<RecordedRun>, StoreError>;
 
     /// Reads entries. Returns `None` if the run doesn't exist.
     fn entries(&self, range: Range<u64>) -> Result<Option<Vec<RecordedEntry>>, StoreError>;
@@ -32,7 +34,7 @@ pub(crate) trait OpenFolder {
     fn lock(&self) -> Result<LockFile, StoreError>;
 
     /// Records a new run.
-    fn start(&self, header: Header, lock: LockFile) -> Result<RunJournal, StoreError>;
+    fn start(&self, run: NewRun, lock: LockFile) -> Result<RunJournal, StoreError>;
 
     /// Reads the run and checks that it is the wanted one.
     fn resume(&self, wanted: Wanted, lock: LockFile) -> Result<RunJournal, StoreError>;
@@ -49,6 +51,14 @@ impl<R: OnDisk> Keep for R {
 
     async fn open(self: Box<Self>, take: Take) -> Result<RunJournal, StoreError> {
         blocking(OnDisk::place(&*self), move || open(&*self, take)).await
+    }
+
+    async fn read(self: Box<Self>, wanted: Wanted) -> Result<RecordedRun, StoreError> {
+        blocking(OnDisk::place(&*self), move || {
+            let read = OnDisk::read(&*self, &wanted)?;
+            read.ok_or_else(|| StoreError::missing(self.run_id(), &OnDisk::place(&*self)))
+        })
+        .await
     }
 
     async fn entries(self: Box<Self>, range: Range<u64>) -> Result<Vec<RecordedEntry>, StoreError> {
@@ -80,7 +90,7 @@ fn open(run: &impl OnDisk, take: Take) -> Result<RunJournal, StoreError> {
     let exists = folder.is_there()?;
 
     match take.opening(exists, run.run_id(), &run.place())? {
-        Opening::Start(header) => folder.start(header, lock),
+        Opening::Start(run) => folder.start(run, lock),
         Opening::Resume { wanted, event } => {
             let journal = folder.resume(wanted, lock)?;
             if let Some(event) = event {

@@ -34,6 +34,7 @@ pub(crate) enum Kind {
     TooLarge,
     Ended,
     UnknownEvent,
+    UnknownStep,
     Gone,
     Unavailable,
     Other,
@@ -96,6 +97,12 @@ impl StoreError {
     /// Returns whether no node of the flow waits for the event.
     pub fn is_unknown_event(&self) -> bool {
         self.0.kind == Kind::UnknownEvent
+    }
+
+    /// Returns whether a run cannot be [forked](crate::Fork) at a step, because neither the step nor
+    /// the one before it is on record, or an outcome to edit isn't.
+    pub fn is_unknown_step(&self) -> bool {
+        self.0.kind == Kind::UnknownStep
     }
 
     /// Returns whether something else removed, moved, replaced or wrote the record while the run

@@ -7,10 +7,10 @@ use cogwork_text::{Name, NameList};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-use crate::StoreError;
 use crate::error::Kind;
 use crate::input::difference;
-use crate::time::{from_millis, to_millis};
+use crate::time::{from_millis, now};
+use crate::{ForkOrigin, StoreError};
 
 /// The version of the format.
 pub(crate) const FORMAT: u32 = 1;
@@ -24,6 +24,9 @@ pub(crate) struct Header {
     pub(crate) flow: String,
     /// Milliseconds since 1970.
     pub(crate) started: u64,
+    /// Where the run was forked from. Earlier versions refuse a run with it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) fork: Option<ForkOrigin>,
     pub(crate) input: Box<RawValue>,
     /// The last field, because it is long and only read by programs.
     pub(crate) shape: Shape,
@@ -72,10 +75,28 @@ impl Header {
             cogwork_journal: FORMAT,
             run_id: run_id.to_owned(),
             flow: flow.name,
-            started: to_millis(SystemTime::now()),
+            started: now(),
+            fork: None,
             input,
             shape: flow.shape,
         })
+    }
+
+    /// Returns the header of a run that begins with a part of this one and has no id yet.
+    pub(crate) fn of_fork(self, flow: FlowIs, origin: ForkOrigin) -> Self {
+        Self {
+            started: now(),
+            fork: Some(origin),
+            shape: flow.shape,
+            ..self
+        }
+    }
+
+    pub(crate) fn with_run_id(self, run_id: &str) -> Self {
+        Self {
+            run_id: run_id.to_owned(),
+            ..self
+        }
     }
 
     pub(crate) fn started(&self) -> SystemTime {
@@ -159,8 +180,14 @@ impl Header {
         )
     }
 
-    /// Checks that the flow hasn't changed since the run began.
-    pub(crate) fn check_shape(&self, place: &str, flow: &FlowIs) -> Result<(), StoreError> {
+    /// Checks that the flow hasn't changed since the run began. `otherwise` is what accepts a changed
+    /// flow.
+    pub(crate) fn check_shape(
+        &self,
+        place: &str,
+        flow: &FlowIs,
+        otherwise: &str,
+    ) -> Result<(), StoreError> {
         let Some(difference) = flow.shape.difference(&self.shape) else {
             return Ok(());
         };
@@ -170,7 +197,7 @@ impl Header {
             Kind::AnotherFlow,
             format_args!(
                 "{place}: the flow `{flow}` has changed since the run began: {difference}; \
-                 to continue with the changed flow, use `resume_changed`"
+                 to continue with the changed flow, use `{otherwise}`"
             ),
         ))
     }

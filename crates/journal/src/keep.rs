@@ -9,6 +9,7 @@ use serde_json::value::RawValue;
 
 use crate::error::Kind;
 use crate::header::{FlowIs, Header};
+use crate::line::Line;
 use crate::{RecordedEntry, RunJournal, StoreError};
 
 /// A run that may exist in a store.
@@ -29,6 +30,9 @@ pub(crate) trait Keep: Send + 'static {
         delivered.map_err(|error| StoreError::of_journal(&place, error))
     }
 
+    /// Reads the whole record without locking the run, and checks that it is the wanted one.
+    async fn read(self: Box<Self>, wanted: Wanted) -> Result<RecordedRun, StoreError>;
+
     /// Reads entries, without locking the run.
     async fn entries(self: Box<Self>, range: Range<u64>) -> Result<Vec<RecordedEntry>, StoreError>;
 
@@ -36,10 +40,34 @@ pub(crate) trait Keep: Send + 'static {
     async fn remove(self: Box<Self>) -> Result<(), StoreError>;
 }
 
+/// The record of a run.
+pub(crate) struct RecordedRun {
+    pub(crate) header: Header,
+    pub(crate) lines: Vec<Line>,
+}
+
+/// A run to start. Its record may begin with lines of a different one.
+#[derive(Clone)]
+pub(crate) struct NewRun {
+    pub(crate) header: Header,
+    pub(crate) lines: Vec<Line>,
+}
+
+impl From<Header> for NewRun {
+    fn from(header: Header) -> Self {
+        Self {
+            header,
+            lines: Vec::new(),
+        }
+    }
+}
+
 /// How to open a run.
 #[derive(Clone)]
 pub(crate) enum Take {
     Start(Header),
+    /// Start a run with a part of a different one.
+    Fork(NewRun),
     Resume(FlowIs),
     /// Start the run, or resume it if its input is the one in the header.
     Either(Header, FlowIs),
@@ -58,13 +86,15 @@ pub(crate) enum Wanted {
     SameInput(FlowIs, Box<RawValue>),
     /// The run must belong to an earlier version of this flow, which replaces the recorded one.
     Changed(FlowIs),
+    /// The run must belong to this flow, or to an earlier version of it if it may have changed.
+    Fork { flow: FlowIs, changes_flow: bool },
     /// The run must accept answers.
     Answerable,
 }
 
 /// How to continue once it is known whether the run exists.
 pub(crate) enum Opening {
-    Start(Header),
+    Start(NewRun),
     Resume {
         wanted: Wanted,
         /// The event to which an answer is delivered.
@@ -75,7 +105,7 @@ pub(crate) enum Opening {
 impl Take {
     /// Returns whether the run is started if it doesn't exist.
     pub(crate) fn starts(&self) -> bool {
-        matches!(self, Self::Start(_) | Self::Either(..) | Self::AnyInput(..))
+        !matches!(self, Self::Resume(_) | Self::Changed(_) | Self::Answer(_))
     }
 
     /// Decides how to open a run. `place` is the location of the run, for messages.
@@ -92,10 +122,11 @@ impl Take {
 
         match (self, exists) {
             (Self::Start(header) | Self::Either(header, _) | Self::AnyInput(header, _), false) => {
-                Ok(Opening::Start(header))
+                Ok(Opening::Start(header.into()))
             }
+            (Self::Fork(run), false) => Ok(Opening::Start(run)),
             (_, false) => Err(StoreError::missing(run_id, place)),
-            (Self::Start(_), true) => Err(StoreError::already_there(run_id, place)),
+            (Self::Start(_) | Self::Fork(_), true) => Err(StoreError::already_there(run_id, place)),
             (Self::Resume(flow) | Self::AnyInput(_, flow), true) => Ok(resume(Wanted::Same(flow))),
             (Self::Either(header, flow), true) => Ok(resume(Wanted::SameInput(flow, header.input))),
             (Self::Changed(flow), true) => Ok(resume(Wanted::Changed(flow))),
@@ -126,14 +157,21 @@ impl Wanted {
         match self {
             Self::Same(flow) => {
                 header.check_name(place, flow)?;
-                header.check_shape(place, flow)
+                header.check_shape(place, flow, "resume_changed")
+            }
+            Self::Fork { flow, changes_flow } => {
+                header.check_name(place, flow)?;
+                if *changes_flow {
+                    return Ok(());
+                }
+                header.check_shape(place, flow, "Fork::with_changed_flow")
             }
             Self::SameInput(flow, input) => {
                 header.check_name(place, flow)?;
                 // Checked before the shape, because a run of a changed flow can be resumed without
                 // comparing its input.
                 header.check_input(place, input)?;
-                header.check_shape(place, flow)
+                header.check_shape(place, flow, "resume_changed")
             }
             Self::Changed(flow) => header.check_name(place, flow),
             Self::Answerable => Ok(()),
@@ -154,7 +192,7 @@ impl Wanted {
             Self::Same(flow) | Self::SameInput(flow, _) | Self::Changed(flow) => {
                 header.take_shape(flow)
             }
-            Self::Answerable => false,
+            Self::Fork { .. } | Self::Answerable => false,
         }
     }
 }

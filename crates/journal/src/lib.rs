@@ -46,6 +46,7 @@
 //! | start a run | [`Store::start`] |
 //! | resume a run | [`Store::resume`], [`Store::resume_changed`] |
 //! | resume a run, or start it if it is new | [`Store::start_or_resume`], [`Store::start_or_resume_any_input`] |
+//! | try a run again from any step | [`Store::fork`], [`Fork`], [`ForkOrigin`] |
 //! | answer a run that waits | [`Store::deliver`] |
 //! | list runs | [`Store::runs`], [`RunSummary`], [`RunStatus`] |
 //! | read the record of a run | [`Store::entries`], [`RecordedEntry`] |
@@ -80,6 +81,9 @@ pub use query::RunQuery;
 
 mod store;
 pub use store::Store;
+
+mod fork;
+pub use fork::{Fork, ForkOrigin};
 
 mod journal;
 pub use journal::RunJournal;

@@ -9,7 +9,7 @@ use crate::entries::indexes;
 use crate::error::Kind;
 use crate::header::{FlowIs, Header};
 use crate::keep::{Keep, Take};
-use crate::{RecordedEntry, RunJournal, RunSummary, StoreError};
+use crate::{Fork, RecordedEntry, RunJournal, RunSummary, StoreError};
 
 /// A store that starts, resumes and lists runs. All stores have the same methods.
 ///
@@ -151,6 +151,31 @@ pub trait Store: Clone + fmt::Debug + Send + Sync + 'static {
         flow: &Flow<S>,
     ) -> impl Future<Output = Result<RunJournal, StoreError>> + Send {
         self.kept(run_id).0.open(Take::Changed(FlowIs::of(flow)))
+    }
+
+    /// Starts a new run with a part of the record of this one, for example to try a different model or
+    /// reply from a certain step on. See [`Fork`].
+    ///
+    /// The run isn't locked and may be in use; the fork has what was on record when it was read. The
+    /// new run exists completely or not at all.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the run [doesn't exist](StoreError::is_missing), if it belongs to a
+    /// [different flow](StoreError::is_another_flow) or, unless the fork [allows
+    /// it](Fork::with_changed_flow), to an earlier version of this one, if it cannot be forked [at
+    /// this step](StoreError::is_unknown_step), if a run with the id of the fork [already
+    /// exists](StoreError::is_already_there) or is [in use](StoreError::is_locked), if a state or an
+    /// outcome cannot be [written or read as JSON](StoreError::is_value), if the record is
+    /// [damaged](StoreError::is_damaged), or if the store cannot be read or written.
+    fn fork<S>(
+        &self,
+        run_id: &str,
+        flow: &Flow<S>,
+        fork: Fork<S>,
+    ) -> impl Future<Output = Result<RunJournal, StoreError>> + Send {
+        let store = self.clone();
+        async move { fork.start(store, run_id, flow).await }
     }
 
     /// Delivers the answer to an event to a run that isn't in use. The run uses the answer when it

@@ -2,6 +2,7 @@ use std::time::SystemTime;
 
 use cogwork_flow::journal::Entry;
 
+use crate::ForkOrigin;
 use crate::header::Header;
 use crate::time::from_millis;
 use crate::waits::{WaitChange, WaitSummary, Waits};
@@ -14,6 +15,8 @@ pub struct RunSummary {
     pub run_id: String,
     /// The name of its flow.
     pub flow: String,
+    /// Where the run was forked from, if it is a [fork](crate::Fork).
+    pub fork: Option<ForkOrigin>,
     /// When the run was started, to the millisecond.
     pub started: SystemTime,
     /// When the last entry was recorded, to the millisecond; if there is none, when the run was
@@ -183,6 +186,7 @@ impl Standing {
             status: self.into_status(),
             run_id: header.run_id,
             flow: header.flow,
+            fork: header.fork,
         }
     }
 }

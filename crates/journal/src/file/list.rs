@@ -51,6 +51,7 @@ impl FileStore {
                 return RunSummary {
                     run_id,
                     flow: String::new(),
+                    fork: None,
                     started: UNIX_EPOCH,
                     updated: None,
                     entries: 0,

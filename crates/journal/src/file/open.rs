@@ -13,7 +13,7 @@ use super::write::{Writer, Written, cannot_write};
 use crate::disk::{OnDisk, OpenFolder};
 use crate::error::Kind;
 use crate::header::Header;
-use crate::keep::Wanted;
+use crate::keep::{NewRun, RecordedRun, Wanted};
 use crate::line::Line;
 use crate::{RecordedEntry, RunJournal, StoreError, behind, lock};
 
@@ -44,6 +44,10 @@ impl OnDisk for Files {
         }))
     }
 
+    fn read(&self, wanted: &Wanted) -> Result<Option<RecordedRun>, StoreError> {
+        self.read_record(wanted)
+    }
+
     fn entries(&self, range: Range<u64>) -> Result<Option<Vec<RecordedEntry>>, StoreError> {
         self.read_entries(range)
     }
@@ -60,9 +64,10 @@ impl OpenFolder for RunFolder {
         lock::take(&self.folder, &self.files.lock, &self.files.run_id)
     }
 
-    fn start(&self, header: Header, lock: LockFile) -> Result<RunJournal, StoreError> {
-        let written = self.replace(&header, &[])?;
-        self.journal(header, Vec::new(), written, lock)
+    fn start(&self, run: NewRun, lock: LockFile) -> Result<RunJournal, StoreError> {
+        let NewRun { header, lines } = run;
+        let written = self.replace(&header, &lines)?;
+        self.journal(header, lines, written, lock)
     }
 
     fn resume(&self, wanted: Wanted, lock: LockFile) -> Result<RunJournal, StoreError> {

@@ -12,6 +12,7 @@ use crate::error::Kind;
 const MIGRATIONS: &[&str] = &[
     include_str!("migrations/1.sql"),
     include_str!("migrations/2.sql"),
+    include_str!("migrations/3.sql"),
 ];
 
 /// The version of the tables after all migrations.

@@ -15,7 +15,7 @@ use super::write::{Change, Writer};
 use crate::behind::Edit;
 use crate::error::Kind;
 use crate::header::Header;
-use crate::keep::{Keep, Opening, Take, Wanted};
+use crate::keep::{Keep, NewRun, Opening, RecordedRun, Take, Wanted};
 use crate::line::Line;
 use crate::lock::PATIENCE;
 use crate::query::time;
@@ -45,6 +45,15 @@ impl Keep for Run {
 
     async fn deliver(self: Box<Self>, event: &str, answer: Vec<u8>) -> Result<(), StoreError> {
         self.deliver_answer(event, answer).await
+    }
+
+    async fn read(self: Box<Self>, wanted: Wanted) -> Result<RecordedRun, StoreError> {
+        let row = self.find().await?.row.ok_or_else(|| self.missing())?;
+        let record = Run::read(&self, row.key, 0, &wanted).await?;
+        Ok(RecordedRun {
+            header: record.header,
+            lines: record.entries,
+        })
     }
 
     async fn entries(self: Box<Self>, range: Range<u64>) -> Result<Vec<RecordedEntry>, StoreError> {
@@ -94,8 +103,8 @@ impl Run {
                     .opening(row.is_some(), &self.place.run_id, &self.place.database)?;
 
             match (opening, row) {
-                (Opening::Start(header), _) => {
-                    if let Some(journal) = self.start(header, now).await? {
+                (Opening::Start(run), _) => {
+                    if let Some(journal) = self.start(run, now).await? {
                         return Ok(journal);
                     }
                 }
@@ -133,12 +142,16 @@ impl Run {
     }
 
     /// Records a new run. Returns `None` if it exists by now.
-    async fn start(&self, header: Header, now: i64) -> Result<Option<RunJournal>, StoreError> {
-        let header = header.started_at(now);
-        let (rows, change) = Rows::start(self.place.clone(), header.clone())?;
-        let line = change.lines.concat();
+    async fn start(&self, run: NewRun, now: i64) -> Result<Option<RunJournal>, StoreError> {
+        let header = run.header.started_at(now);
+        let lines = run.lines;
+        let run = NewRun {
+            header: header.clone(),
+            lines: lines.clone(),
+        };
+        let (rows, change) = Rows::start(self.place.clone(), run)?;
 
-        let Some(key) = self.insert(&header, &line, None).await? else {
+        let Some(key) = self.insert(&header, &change, None).await? else {
             return Ok(None);
         };
 
@@ -150,7 +163,7 @@ impl Run {
             lease,
             row: RowState::default(),
         };
-        self.journal(header, Vec::new(), writer, now).map(Some)
+        self.journal(header, lines, writer, now).map(Some)
     }
 
     /// Opens a run that was taken. A run that cannot be read counts as failed.

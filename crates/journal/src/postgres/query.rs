@@ -7,7 +7,7 @@ use tokio_postgres::types::ToSql;
 
 use super::database::Database;
 use crate::query::{QueryValue, time};
-use crate::rows::status;
+use crate::rows::{fork, status};
 use crate::{RunQuery, RunStatus, RunSummary, StoreError, WaitSummary};
 
 /// A statement, and the values of its parameters.
@@ -65,7 +65,7 @@ impl Sql {
 
 /// What is listed of a run. The row of the run doesn't contain how many lines there are while somebody
 /// works on it.
-pub(super) const COLUMNS: &str = "key, id, flow, started, status, error, action, steps,
+pub(super) const COLUMNS: &str = "key, id, flow, started, status, error, action, steps, fork,
     (SELECT max(number) FROM @.lines WHERE run = key) AS lines,
     (SELECT (extract(epoch FROM at) * 1000)::bigint FROM @.lines
      WHERE run = key ORDER BY number DESC LIMIT 1) AS updated";
@@ -126,6 +126,7 @@ fn summary(row: &Row) -> RunSummary {
     RunSummary {
         run_id: row.get("id"),
         flow: row.get("flow"),
+        fork: fork(row.get("fork")),
         started: time(row.get("started")).unwrap_or(UNIX_EPOCH),
         updated: updated.and_then(time),
         entries: u64::try_from(lines.unwrap_or_default())

@@ -171,10 +171,9 @@ impl Run {
     async fn enqueue(&self, header: Header, enqueue: &Enqueue) -> Result<(), StoreError> {
         let now = self.find().await?.now;
         let header = header.started_at(now);
-        let (_, change) = Rows::start(self.place.clone(), header.clone())?;
-        let line = change.lines.concat();
+        let (_, change) = Rows::start(self.place.clone(), header.clone().into())?;
 
-        match self.insert(&header, &line, Some(enqueue)).await? {
+        match self.insert(&header, &change, Some(enqueue)).await? {
             Some(_) => Ok(()),
             None => Err(StoreError::already_there(
                 &self.place.run_id,

@@ -1,5 +1,6 @@
 //! Finds, starts and takes runs.
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,13 +16,16 @@ use super::enqueue::Enqueue;
 use super::failure::Failure;
 use super::protocol::statements::TAKE;
 use super::row::RowState;
+use super::write::for_column;
 use crate::error::Kind;
 use crate::header::Header;
 use crate::keep::Wanted;
 use crate::line::Line;
 use crate::name::hash;
-use crate::rows::{EntryReader, Record, RowReader, RunPlace, count};
-use crate::{RecordedEntry, StoreError};
+use crate::query::millis;
+use crate::rows::{EntryReader, Record, RowChange, RowReader, RunPlace, count, fork_column};
+use crate::waits::WaitChange;
+use crate::{RecordedEntry, StoreError, WaitSummary};
 
 /// A run, which may not exist.
 #[derive(Clone)]
@@ -59,6 +63,45 @@ pub(super) struct Taken {
 pub(super) struct PendingAnswer {
     pub(super) number: i64,
     pub(super) entry: Entry,
+}
+
+/// The rows of the waits of a new run, by column.
+#[derive(Default)]
+struct NewWaits {
+    numbers: Vec<i64>,
+    steps: Vec<String>,
+    events: Vec<String>,
+    reasons: Vec<String>,
+    until: Vec<Option<i64>>,
+}
+
+impl NewWaits {
+    fn after(changes: &[WaitChange]) -> Self {
+        let mut waiting: BTreeMap<u64, WaitSummary> = BTreeMap::new();
+        for change in changes {
+            match change {
+                WaitChange::Began(number, wait) => drop(waiting.insert(*number, wait.clone())),
+                WaitChange::Shortened(number, until) => {
+                    if let Some(wait) = waiting.get_mut(number) {
+                        wait.until = *until;
+                    }
+                }
+                WaitChange::Ended(number) => drop(waiting.remove(number)),
+                WaitChange::AllEnded => waiting.clear(),
+            }
+        }
+
+        let mut rows = Self::default();
+        for (number, wait) in waiting {
+            rows.numbers.push(count(number));
+            rows.steps.push(for_column(&wait.step));
+            rows.events.push(for_column(&wait.event));
+            rows.reasons.push(for_column(&wait.why));
+            rows.until.push(wait.until.map(millis));
+        }
+
+        rows
+    }
 }
 
 /// Returns the time in the third column of a line, in milliseconds since 1970.
@@ -111,7 +154,7 @@ impl Run {
     pub(super) async fn insert(
         &self,
         header: &Header,
-        line: &str,
+        new: &RowChange,
         enqueue: Option<&Enqueue>,
     ) -> Result<Option<i64>, StoreError> {
         let settings = &self.database.settings;
@@ -132,16 +175,23 @@ impl Run {
         };
         let is_ready = is_queued && delay.is_zero();
         let channel = self.database.names.channel();
+        let status = new.columns.as_ref().map_or("open", |new| new.status);
+        let waits = NewWaits::after(&new.waits);
 
         let inserted = self.database.query(
             "WITH run AS (
                  INSERT INTO @.runs (id, flow, shape, started, lines, status, fence, worker, wake,
-                     queue, priority, limit_key, metadata, ready)
-                 VALUES ($1, $2, $3, $4, 1, 'open', 1, $5, clock_timestamp() + make_interval(secs => $6),
-                     $7, $8, $9, $10, $11)
+                     queue, priority, limit_key, metadata, ready, fork)
+                 VALUES ($1, $2, $3, $4, cardinality($12::text[]), $14, 1, $5,
+                     clock_timestamp() + make_interval(secs => $6), $7, $8, $9, $10, $11, $15)
                  ON CONFLICT (id) DO NOTHING RETURNING key, ready
-             ), line AS (
-                 INSERT INTO @.lines (run, number, line) SELECT key, 1, $12 FROM run
+             ), new_lines AS (
+                 INSERT INTO @.lines (run, number, line)
+                 SELECT key, number, line FROM run, unnest($12) WITH ORDINALITY AS new (line, number)
+             ), new_waits AS (
+                 INSERT INTO @.waits (run, number, step, event, why, until)
+                 SELECT key, new.* FROM run,
+                     unnest($16::bigint[], $17::text[], $18::text[], $19::text[], $20::bigint[]) AS new
              )
              SELECT key, CASE WHEN ready THEN pg_notify($13, '')::text END FROM run",
             &[
@@ -156,8 +206,15 @@ impl Run {
                 key,
                 metadata,
                 &is_ready,
-                &line,
+                &new.lines,
                 &channel,
+                &status,
+                &fork_column(header),
+                &waits.numbers,
+                &waits.steps,
+                &waits.events,
+                &waits.reasons,
+                &waits.until,
             ],
         )
         .await;

@@ -1,7 +1,8 @@
 //! The columns of a run with its status.
 
-use crate::RunStatus;
+use crate::header::Header;
 use crate::summary::{Standing, Stopped};
+use crate::{ForkOrigin, RunStatus};
 
 /// The columns of a run with its status.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -64,6 +65,17 @@ pub(crate) fn status(
         },
         _ => RunStatus::Open,
     }
+}
+
+/// Returns where a run was forked from, for a column. The first line contains it as well, but is as
+/// long as the input.
+pub(crate) fn fork_column(header: &Header) -> Option<String> {
+    serde_json::to_string(header.fork.as_ref()?).ok()
+}
+
+/// Reads where a run was forked from. A column of a later version isn't shown.
+pub(crate) fn fork(column: Option<&str>) -> Option<ForkOrigin> {
+    serde_json::from_str(column?).ok()
 }
 
 /// Converts a number for a column.

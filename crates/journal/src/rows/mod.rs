@@ -5,7 +5,7 @@ mod entries;
 mod place;
 mod read;
 
-pub(crate) use self::columns::{Columns, count, status};
+pub(crate) use self::columns::{Columns, count, fork, fork_column, status};
 pub(crate) use self::entries::EntryReader;
 pub(crate) use self::place::RunPlace;
 pub(crate) use self::read::{Record, RowReader};
@@ -18,6 +18,7 @@ use crate::StoreError;
 use crate::behind::Edit;
 use crate::error::Kind;
 use crate::header::Header;
+use crate::keep::NewRun;
 use crate::line::{Chain, Joins, Line, Marks};
 use crate::summary::Standing;
 use crate::waits::WaitChange;
@@ -58,7 +59,8 @@ impl RowChange {
 
 impl Rows {
     /// Returns the rows of a run that isn't written yet, and the change that writes them.
-    pub(crate) fn start(place: RunPlace, header: Header) -> Result<(Self, RowChange), StoreError> {
+    pub(crate) fn start(place: RunPlace, run: NewRun) -> Result<(Self, RowChange), StoreError> {
+        let NewRun { header, lines } = run;
         let mut rows = Self {
             place,
             header,
@@ -68,7 +70,7 @@ impl Rows {
             columns: Columns::open(),
         };
 
-        let change = rows.change(Edit::replace(Vec::new()))?;
+        let change = rows.change(Edit::replace(lines))?;
         Ok((rows, change))
     }
 

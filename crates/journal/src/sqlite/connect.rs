@@ -42,7 +42,8 @@ const TABLES: &str = "
         error TEXT, -- on which it stopped
         action TEXT, -- on which it ended
         steps INTEGER, -- in which it ended
-        updated INTEGER -- when the last line was written, in milliseconds since 1970
+        updated INTEGER, -- when the last line was written, in milliseconds since 1970
+        fork TEXT -- where it was forked from, as JSON
     ) STRICT;
     CREATE INDEX runs_by_start ON runs (started);
     CREATE INDEX runs_by_flow ON runs (flow, started);
@@ -147,7 +148,7 @@ impl Connector {
 
         self.check(Marks::of(&connection).map_err(failed)?)?;
         self.make_ready(&connection).map_err(failed)?;
-        add_updated(&connection).map_err(failed)?;
+        add_columns(&connection).map_err(failed)?;
 
         self.files.check(&before)?;
         Ok(Open {
@@ -332,19 +333,24 @@ impl Marks {
     }
 }
 
-/// Returns whether the runs have the column `updated`. Earlier versions created the table without
-/// it.
-pub(super) fn has_updated(connection: &Connection) -> rusqlite::Result<bool> {
-    let sql = "SELECT 1 FROM pragma_table_info('runs') WHERE name = 'updated'";
-    connection.prepare_cached(sql)?.exists([])
+/// Columns of `runs` that earlier versions created the table without.
+pub(super) const ADDED: [(&str, &str); 2] = [("updated", "INTEGER"), ("fork", "TEXT")];
+
+/// Returns whether the runs have this column.
+pub(super) fn has_column(connection: &Connection, name: &str) -> rusqlite::Result<bool> {
+    let sql = "SELECT 1 FROM pragma_table_info('runs') WHERE name = ?1";
+    connection.prepare_cached(sql)?.exists([name])
 }
 
-fn add_updated(connection: &Connection) -> rusqlite::Result<()> {
-    if has_updated(connection)? {
-        return Ok(());
+fn add_columns(connection: &Connection) -> rusqlite::Result<()> {
+    for (name, kind) in ADDED {
+        if !has_column(connection, name)? {
+            let add = format!("ALTER TABLE runs ADD COLUMN {name} {kind}");
+            connection.execute_batch(&add)?;
+        }
     }
 
-    connection.execute_batch("ALTER TABLE runs ADD COLUMN updated INTEGER")
+    Ok(())
 }
 
 fn is_not_writable(error: &rusqlite::Error) -> bool {

@@ -12,7 +12,7 @@ use crate::behind::{self, Edit};
 use crate::disk::{OnDisk, OpenFolder};
 use crate::error::Kind;
 use crate::header::Header;
-use crate::keep::Wanted;
+use crate::keep::{NewRun, RecordedRun, Wanted};
 use crate::line::Line;
 use crate::rows::Record;
 use crate::{RecordedEntry, RunJournal, StoreError, lock};
@@ -35,6 +35,20 @@ impl OnDisk for Run {
         };
 
         Ok(folder.map(|folder| Box::new(RunFolder { run: self, folder }) as Box<dyn OpenFolder>))
+    }
+
+    fn read(&self, wanted: &Wanted) -> Result<Option<RecordedRun>, StoreError> {
+        let read = self.database.read(|reader| {
+            // The run may be in use, and its lines have to be of the same time as its row.
+            let at_once = reader.unchecked_transaction()?;
+            self.read(&at_once, wanted)
+        });
+
+        let read = read?.flatten();
+        Ok(read.map(|read| RecordedRun {
+            header: read.record.header,
+            lines: read.record.entries,
+        }))
     }
 
     fn entries(&self, range: Range<u64>) -> Result<Option<Vec<RecordedEntry>>, StoreError> {
@@ -66,9 +80,9 @@ impl OpenFolder for RunFolder<'_> {
         lock::take(&locks, &self.run.lock, &self.run.place.run_id)
     }
 
-    fn start(&self, header: Header, lock: LockFile) -> Result<RunJournal, StoreError> {
-        let writer = Writer::start(self.run.clone(), header.clone(), lock)?;
-        self.journal(header, Vec::new(), writer)
+    fn start(&self, run: NewRun, lock: LockFile) -> Result<RunJournal, StoreError> {
+        let writer = Writer::start(self.run.clone(), run.clone(), lock)?;
+        self.journal(run.header, run.lines, writer)
     }
 
     fn resume(&self, wanted: Wanted, lock: LockFile) -> Result<RunJournal, StoreError> {

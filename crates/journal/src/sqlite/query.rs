@@ -3,16 +3,16 @@ use std::time::UNIX_EPOCH;
 use rusqlite::types::Value;
 use rusqlite::{Connection, Row, params_from_iter};
 
-use super::connect::has_updated;
+use super::connect::{ADDED, has_column};
 use super::database::Database;
 use crate::query::{QueryValue, millis, time};
-use crate::rows::status;
+use crate::rows::{fork, status};
 use crate::waits::WaitChange;
 use crate::{RunQuery, RunStatus, RunSummary, StoreError, WaitSummary};
 
 impl RunQuery {
-    fn sql(&self, updated: &str) -> (String, Vec<Value>) {
-        let mut sql = format!("SELECT {COLUMNS}, {updated} FROM runs WHERE true");
+    fn sql(&self, added: &str) -> (String, Vec<Value>) {
+        let mut sql = format!("SELECT {COLUMNS}{added} FROM runs WHERE true");
         let mut values = Vec::new();
 
         for (condition, value) in self.conditions() {
@@ -33,7 +33,7 @@ impl RunQuery {
 impl Database {
     pub(super) fn query(&self, query: &RunQuery) -> Result<Vec<RunSummary>, StoreError> {
         let found = self.read(|reader| {
-            let (sql, values) = query.sql(updated(reader)?);
+            let (sql, values) = query.sql(&added(reader)?);
             let mut find = reader.prepare_cached(&sql)?;
             let mut rows = find.query(params_from_iter(values))?;
             let mut runs = Vec::new();
@@ -56,11 +56,19 @@ impl Database {
 
 const COLUMNS: &str = "key, id, flow, started, lines, status, error, action, steps";
 
-/// Returns the column with the time of the last entry, or `NULL` if nobody has written this
-/// database since an earlier version did.
-fn updated(reader: &Connection) -> rusqlite::Result<&'static str> {
-    let exists = has_updated(reader)?;
-    Ok(if exists { "updated" } else { "NULL AS updated" })
+/// Returns the columns that earlier versions don't write, or `NULL` for those that are missing, since
+/// nobody has written this database after an earlier version did.
+fn added(reader: &Connection) -> rusqlite::Result<String> {
+    let mut columns = String::new();
+    for (name, _) in ADDED {
+        columns.push_str(match has_column(reader, name)? {
+            true => ", ",
+            false => ", NULL AS ",
+        });
+        columns.push_str(name);
+    }
+
+    Ok(columns)
 }
 
 fn waits_of(reader: &Connection, key: i64) -> rusqlite::Result<Vec<WaitSummary>> {
@@ -93,6 +101,7 @@ fn summary(row: &Row<'_>) -> rusqlite::Result<RunSummary> {
     Ok(RunSummary {
         run_id: row.get("id")?,
         flow: row.get("flow")?,
+        fork: fork(row.get_ref("fork")?.as_str_or_null()?),
         started: time(row.get("started")?).unwrap_or(UNIX_EPOCH),
         updated: updated.and_then(time),
         entries: u64::try_from(lines).unwrap_or_default().saturating_sub(1),

@@ -9,8 +9,8 @@ use super::run::{ReadRun, Run};
 use super::turns::Row;
 use crate::StoreError;
 use crate::behind::{Edit, Job, Write};
-use crate::header::Header;
-use crate::rows::{Columns, RowChange, Rows, count};
+use crate::keep::NewRun;
+use crate::rows::{Columns, RowChange, Rows, count, fork_column};
 use crate::time::now;
 
 /// Writes a run that is locked.
@@ -29,6 +29,8 @@ struct Change {
     row: Option<Row>,
     flow: String,
     started: i64,
+    /// Where the run was forked from, as JSON.
+    fork: Option<String>,
     /// When the last entry was recorded.
     updated: Option<i64>,
     rows: RowChange,
@@ -36,8 +38,8 @@ struct Change {
 
 impl Writer {
     /// Creates a run.
-    pub(super) fn start(run: Run, header: Header, lock: LockFile) -> Result<Self, StoreError> {
-        let (rows, change) = Rows::start(run.place.clone(), header)?;
+    pub(super) fn start(run: Run, new: NewRun, lock: LockFile) -> Result<Self, StoreError> {
+        let (rows, change) = Rows::start(run.place.clone(), new)?;
         let mut writer = Self {
             run,
             row: None,
@@ -78,6 +80,7 @@ impl Writer {
             row: self.row,
             flow: header.flow.clone(),
             started: count(header.started),
+            fork: fork_column(header),
             updated,
             rows,
         };
@@ -147,9 +150,9 @@ impl Change {
         let all = self.rows.all;
 
         let Some(row) = self.row else {
-            let sql = "INSERT INTO runs (id, flow, started, lines, status, updated) VALUES (?1, ?2, ?3, ?4, 'open', ?3)";
+            let sql = "INSERT INTO runs (id, flow, started, lines, status, updated, fork) VALUES (?1, ?2, ?3, ?4, 'open', ?3, ?5)";
             let mut insert = open.connection.prepare_cached(sql)?;
-            let key = insert.insert((run_id, &self.flow, self.started, all))?;
+            let key = insert.insert((run_id, &self.flow, self.started, all, &self.fork))?;
             return Ok(Row { key, database });
         };
 

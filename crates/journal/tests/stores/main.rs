@@ -21,6 +21,7 @@ mod failed_writes;
 mod failing_server;
 mod first_state;
 mod folding;
+mod forking;
 mod going_on;
 mod gone;
 mod input;

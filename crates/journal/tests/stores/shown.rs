@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use cogwork_flow::{Flow, Wait, from_fn};
-use cogwork_journal::{FileStore, Store, StoreError};
+use cogwork_journal::{FileStore, Fork, ForkOrigin, Store, StoreError};
 use cogwork_text::testing::{Shown, texts};
 
 #[tokio::test]
@@ -15,6 +15,7 @@ async fn nothing_unsafe_is_shown() {
         for error in errors(&text).await {
             shown.error(&error);
         }
+        shown.line(&origin(&text).await);
     }
 
     shown.assert_complete(env!("CARGO_MANIFEST_DIR"), &[]);
@@ -83,7 +84,47 @@ async fn errors(text: &str) -> Vec<StoreError> {
             .unwrap_err(),
     );
 
+    errors.extend(forks(&store, text, &flow).await);
     errors.extend(damaged(&store, text, &flow).await);
+    errors
+}
+
+/// Where a fork comes from, with a text for every name.
+async fn origin(text: &str) -> ForkOrigin {
+    let folder = tempfile::tempdir().unwrap();
+    let store = FileStore::new(folder.path()).with_sync(false);
+    let flow = waiting(text);
+    let journal = store.start(text, &flow, &text).await.unwrap();
+    let mut run = flow.begin().with_journal(journal);
+    run.finish(&mut text.to_owned()).await.unwrap_err();
+    drop(run);
+    store.deliver(text, text, &()).await.unwrap();
+    let journal = store.resume(text, &flow).await.unwrap();
+    let mut run = flow.begin().with_journal(journal);
+    run.finish(&mut text.to_owned()).await.unwrap();
+
+    let fork = Fork::at(1).with_outcome(&()).with_run_id("fork");
+    drop(store.fork(text, &flow, fork).await.unwrap());
+    let runs = store.runs().await.unwrap();
+    runs.into_iter().find_map(|run| run.fork).unwrap()
+}
+
+/// The errors for forks that are impossible.
+async fn forks(store: &FileStore, text: &str, flow: &Flow<String>) -> Vec<StoreError> {
+    let forks = [
+        Fork::at(9),
+        Fork::at_visit(text, 9),
+        Fork::at(1).with_outcome(&1),
+        Fork::at(1).with_outcome_of(text, &1),
+        Fork::at(1).with_run_id(text),
+    ];
+    let mut errors = Vec::new();
+    for fork in forks {
+        errors.push(store.fork(text, flow, fork).await.unwrap_err());
+    }
+
+    let fork = Fork::at(1);
+    errors.push(store.fork(text, &changed(text), fork).await.unwrap_err());
     errors
 }
 

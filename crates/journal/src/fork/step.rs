@@ -1,0 +1,101 @@
+//! The names of steps in a record.
+
+/// A number in the name of a step: that of the step, or of a step around it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Moment<'a> {
+    /// The path to the flow that counts, up to its item or branch.
+    way: &'a str,
+    number: u64,
+}
+
+/// Returns the numbers in the name of a step, the outermost first.
+fn moments(step: &str) -> impl Iterator<Item = Moment<'_>> {
+    // Other characters `#` are escaped in names.
+    step.match_indices('#').filter_map(|(mark, _)| {
+        let before = step.get(..mark)?;
+        let after = step.get(mark + 1..)?;
+        let digits = after
+            .find(|character: char| !character.is_ascii_digit())
+            .unwrap_or(after.len());
+
+        let way = before.rfind(']').and_then(|end| before.get(..=end));
+        Some(Moment {
+            way: way.unwrap_or_default(),
+            number: after.get(..digits)?.parse().ok()?,
+        })
+    })
+}
+
+/// Returns the number of a step, or of the outermost step around it.
+pub(super) fn outermost_number(step: &str) -> u64 {
+    moments(step).next().map_or(0, |moment| moment.number)
+}
+
+/// Returns the path of the node of a step, without the name of the flow and without items.
+pub(super) fn node(step: &str) -> &str {
+    let path = step.split('#').next().unwrap_or_default();
+    path.split_once('/').map_or(path, |(_, node)| node)
+}
+
+/// Returns the name of the step around a call inside `exec`. Returns `None` if this isn't a call.
+pub(super) fn step_around_call(step: &str) -> Option<&str> {
+    let mark = step.rfind('#')?;
+    let dot = step.get(mark..)?.find('.')?;
+    step.get(..mark + dot)
+}
+
+/// Returns whether a step comes after another one in the same flow, or is inside of such a step.
+pub(super) fn comes_after(step: &str, other: &str) -> bool {
+    moments(other).any(|other| {
+        moments(step).any(|moment| moment.way == other.way && moment.number > other.number)
+    })
+}
+
+/// Returns whether `step` is the step around the call `call`, or another call in it.
+pub(super) fn is_around_or_with(step: &str, call: &str) -> bool {
+    let Some(around) = step_around_call(call) else {
+        return false;
+    };
+
+    step.strip_prefix(around)
+        .is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn steps_of_the_same_flow_are_ordered_by_their_numbers() {
+        assert!(comes_after("flow/b#2", "flow/a#1"));
+        assert!(!comes_after("flow/b#2", "flow/sub/a#2"));
+        assert!(comes_after("flow/page#2[0]/a#1", "flow/b#1"));
+        assert!(comes_after("flow/page#2[1]/b#2", "flow/page#2[1]/a#1"));
+        assert!(!comes_after("flow/page#2[0]/b#2", "flow/page#2[1]/a#1"));
+        assert!(comes_after("flow/b#3", "flow/page#2[1]/a#1"));
+        assert!(!comes_after("flow/b#2[1]", "flow/b#2[0]"));
+    }
+
+    #[test]
+    fn calls_are_inside_of_their_step() {
+        assert_eq!(step_around_call("flow/a.b#3"), None);
+        assert_eq!(
+            step_around_call("flow/a.b#3.1/search.2"),
+            Some("flow/a.b#3")
+        );
+        assert!(is_around_or_with("flow/a#3", "flow/a#3.1/search.2"));
+        assert!(is_around_or_with(
+            "flow/a#3.2/search.1",
+            "flow/a#3.1/search.2"
+        ));
+        assert!(!is_around_or_with("flow/a#31", "flow/a#3.1/search.2"));
+    }
+
+    #[test]
+    fn the_number_of_a_step_is_the_outermost_one() {
+        assert_eq!(outermost_number("flow/page#12[0]/a#1"), 12);
+        assert_eq!(outermost_number("flow"), 0);
+        assert_eq!(node("flow/page#12[0]/a#1"), "page");
+        assert_eq!(node("flow/sub/a#1.1/search.2"), "sub/a");
+    }
+}

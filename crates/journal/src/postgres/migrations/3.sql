@@ -1,0 +1,2 @@
+-- Where a run was forked from, as JSON.
+ALTER TABLE @.runs ADD COLUMN fork text;

@@ -1,0 +1,180 @@
+use cogwork_journal::{Fork, StoreError};
+
+use super::{finish, recorded};
+use crate::each::{Tested, for_each_store};
+use crate::work::{Calls, Work, changed, counted, greeting};
+
+for_each_store! {
+    a_step_that_is_not_on_record_is_refused,
+    a_run_that_does_not_exist_is_refused,
+    an_id_that_exists_is_refused_and_its_run_stays_as_it_is,
+    a_different_flow_is_refused_and_a_changed_one_on_request,
+    an_outcome_that_is_not_on_record_is_refused,
+    a_value_that_is_not_json_is_refused,
+    a_damaged_record_is_refused,
+    a_record_above_the_limit_is_refused,
+}
+
+/// Checks that a fork is refused and leaves no run. Returns the error in one line.
+async fn refused<S: Tested>(
+    store: &S,
+    folder: &std::path::Path,
+    forked: Result<cogwork_journal::RunJournal, StoreError>,
+    is: fn(&StoreError) -> bool,
+) -> String {
+    let error = forked.unwrap_err();
+    assert!(is(&error), "{error}");
+    assert_eq!(store.runs().await.unwrap().len(), 1);
+    S::told(error, folder)
+}
+
+async fn a_step_that_is_not_on_record_is_refused<S: Tested>() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = S::within(folder.path()).unsynced();
+    let flow = recorded(&store, &Calls::default()).await;
+
+    for step in [0, 9, 40, u64::MAX] {
+        let forked = store.fork("a", &flow, Fork::at(step)).await;
+        let error = refused(&store, folder.path(), forked, StoreError::is_unknown_step).await;
+        if step == 40 {
+            insta::assert_snapshot!(error, @"STORE: the run `a` cannot be forked: step 40 isn't on record; expected a step from 1 to 8");
+        }
+    }
+}
+
+async fn a_run_that_does_not_exist_is_refused<S: Tested>() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = S::within(folder.path()).unsynced();
+    let flow = recorded(&store, &Calls::default()).await;
+    let forked = store.fork("b", &flow, Fork::at(1)).await;
+    refused(&store, folder.path(), forked, StoreError::is_missing).await;
+
+    let nowhere = S::within(&folder.path().join("none"));
+    let forked = nowhere.fork("a", &flow, Fork::at(1)).await;
+    assert!(forked.unwrap_err().is_missing());
+}
+
+async fn an_id_that_exists_is_refused_and_its_run_stays_as_it_is<S: Tested>() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = S::within(folder.path()).unsynced();
+    let flow = recorded(&store, &Calls::default()).await;
+    let before = store.lines("a");
+
+    let forked = store.fork("a", &flow, Fork::at(3).with_run_id("a")).await;
+    refused(&store, folder.path(), forked, StoreError::is_already_there).await;
+    assert_eq!(store.lines("a"), before);
+
+    let held = store.fork("a", &flow, Fork::at(3).with_run_id("b")).await;
+    let held = held.unwrap();
+    let error = store.fork("a", &flow, Fork::at(3).with_run_id("b")).await;
+    let error = error.unwrap_err();
+    assert!(error.is_already_there() || error.is_locked(), "{error}");
+    finish(&flow, held).await;
+}
+
+async fn a_different_flow_is_refused_and_a_changed_one_on_request<S: Tested>() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = S::within(folder.path()).unsynced();
+    let calls = Calls::default();
+    drop(recorded(&store, &calls).await);
+
+    for changes in [false, true] {
+        let fork = Fork::at(1).with_changed_flow(changes);
+        let forked = store.fork("a", &greeting(), fork).await;
+        refused(&store, folder.path(), forked, StoreError::is_another_flow).await;
+    }
+
+    let new = changed(&counted(&calls), "twice");
+    let forked = store.fork("a", &new, Fork::at(4)).await;
+    let error = refused(&store, folder.path(), forked, StoreError::is_another_flow).await;
+    insta::assert_snapshot!(error, @"STORE, line 1: the flow `work` has changed since the run began: gone: the batch `double`, the edge from `double` on `default` to `adding`, the edge from `gather` on `enough` to `double`; new: the edge from `gather` on `enough` to `twice`, the batch `twice`, the edge from `twice` on `default` to `adding`; to continue with the changed flow, use `Fork::with_changed_flow`");
+
+    let fork = Fork::at(4).with_changed_flow(true).with_run_id("b");
+    drop(store.fork("a", &new, fork).await.unwrap());
+    let journal = store.resume("b", &new).await.unwrap();
+    finish(&new, journal).await;
+    assert_eq!(super::steps(&calls).len(), 6);
+
+    // The change is before the fork.
+    let fork = Fork::at(5).with_changed_flow(true).with_run_id("c");
+    let journal = store.fork("a", &new, fork).await.unwrap();
+    let mut work: Work = journal.state().unwrap();
+    let mut run = new.begin().with_journal(journal);
+    let error = run.finish(&mut work).await.unwrap_err();
+    assert!(
+        error.is_journal() && error.to_string().contains("double"),
+        "{error}"
+    );
+    assert_eq!(super::steps(&calls), Vec::<String>::new());
+}
+
+async fn an_outcome_that_is_not_on_record_is_refused<S: Tested>() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = S::within(folder.path()).unsynced();
+    let flow = recorded(&store, &Calls::default()).await;
+
+    let forks = [
+        Fork::at(4).with_outcome(&1),
+        Fork::at(8).with_outcome(&1),
+        Fork::at(4).with_outcome_of("work/double#4[3]", &1),
+        Fork::at(3).with_outcome_of("work/gather#2", &1),
+        Fork::at_end().with_outcome(&1),
+    ];
+    let mut errors = Vec::new();
+    for fork in forks {
+        let forked = store.fork("a", &flow, fork).await;
+        errors.push(refused(&store, folder.path(), forked, StoreError::is_unknown_step).await);
+    }
+    insta::assert_snapshot!(errors.join("\n"), @r"
+    STORE: the run `a` cannot be forked: step 4 has several outcomes; expected `Fork::with_outcome_of` with `work/double#4[0]`, `work/double#4[1]` or `work/double#4[2]`
+    STORE: the run `a` cannot be forked: no outcome of step 8 is on record
+    STORE: the run `a` cannot be forked: step 4 has no outcome of `work/double#4[3]`; expected `work/double#4[0]`, `work/double#4[1]` or `work/double#4[2]`
+    STORE: the run `a` cannot be forked: step 3 has no outcome of `work/gather#2`; expected `work/gather#3`
+    STORE: the run `a` cannot be forked: an outcome can be edited with `Fork::at`, not with `Fork::at_end`
+    ");
+}
+
+async fn a_value_that_is_not_json_is_refused<S: Tested>() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = S::within(folder.path()).unsynced();
+    let flow = recorded(&store, &Calls::default()).await;
+    let keys = std::collections::HashMap::from([((1, 2), 3)]);
+
+    let fork = Fork::at(2).with_outcome(&keys);
+    let forked = store.fork("a", &flow, fork).await;
+    let error = refused(&store, folder.path(), forked, StoreError::is_value).await;
+    insta::assert_snapshot!(error, @"STORE: the run `a` cannot be forked: the new outcome of `work/gather#2`: the outcome cannot be read back unchanged: key must be a string");
+
+    // A value of a different type is found when the run uses it, as with a delivered answer.
+    let fork = Fork::at(2).with_outcome(&"a text");
+    let journal = store.fork("a", &flow, fork).await.unwrap();
+    let mut work: Work = journal.state().unwrap();
+    let mut run = flow.begin().with_journal(journal);
+    let error = run.finish(&mut work).await.unwrap_err();
+    assert!(error.is_journal(), "{error}");
+}
+
+async fn a_damaged_record_is_refused<S: Tested>() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = S::within(folder.path()).unsynced();
+    let flow = recorded(&store, &Calls::default()).await;
+    let lines = store.lines("a");
+    store.rewrite("a", &lines.replacen("gather#2", "gather#9", 1));
+
+    // A line is damaged, even after the step at which the run is forked.
+    for fork in [Fork::at(1), Fork::at(5), Fork::at_end()] {
+        let forked = store.fork("a", &flow, fork).await;
+        refused(&store, folder.path(), forked, StoreError::is_damaged).await;
+    }
+}
+
+async fn a_record_above_the_limit_is_refused<S: Tested>() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = S::within(folder.path()).unsynced();
+    let flow = recorded(&store, &Calls::default()).await;
+    let huge = "x".repeat(70 << 20);
+
+    let fork = Fork::at(2).with_outcome(&huge);
+    let forked = store.fork("a", &flow, fork).await;
+    refused(&store, folder.path(), forked, StoreError::is_too_large).await;
+}

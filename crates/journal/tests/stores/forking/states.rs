@@ -1,0 +1,156 @@
+use std::num::NonZeroU64;
+
+use cogwork_flow::journal::Unrecorded;
+use cogwork_flow::{Flow, from_phases};
+use cogwork_journal::Fork;
+
+use super::{finish, finish_fork, recorded, steps};
+use crate::each::{Tested, for_each_store};
+use crate::work::{Calls, Work, counted, flow, undisturbed};
+
+for_each_store! {
+    the_state_can_be_edited_before_each_step,
+    the_state_and_an_outcome_can_be_edited_at_once,
+    a_run_with_a_snapshot_is_forked_after_it,
+    a_state_that_was_made_of_the_input_is_given_by_the_program,
+    steps_whose_outcomes_are_not_on_record_are_not_repeated_for_an_edit,
+    a_fork_with_an_edited_state_refuses_a_different_one,
+}
+
+async fn the_state_can_be_edited_before_each_step<S: Tested>() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = S::within(folder.path()).unsynced();
+    let calls = Calls::default();
+    let flow = recorded(&store, &calls).await;
+    let total = undisturbed(3).await.total;
+
+    for step in 1..=7 {
+        let fork = Fork::at(step).with_state(|work: &mut Work| work.total += 1_000);
+        let journal = store.fork("a", &flow, fork).await.unwrap();
+
+        // The edit itself makes no calls.
+        assert_eq!(steps(&calls), Vec::<String>::new());
+        assert_eq!(finish(&flow, journal).await.total, total + 1_000);
+        let before = if step <= 4 { step - 1 } else { step + 1 };
+        assert_eq!(steps(&calls).len() as u64, 9 - before);
+    }
+}
+
+async fn the_state_and_an_outcome_can_be_edited_at_once<S: Tested>() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = S::within(folder.path()).unsynced();
+    let calls = Calls::default();
+    let flow = recorded(&store, &calls).await;
+
+    let fork = Fork::at(2)
+        .with_state(|work: &mut Work| work.rounds = 2)
+        .with_outcome(&50);
+    let work = finish_fork(&store, &flow, fork).await.unwrap();
+    assert_eq!(work.numbers, [2, 51]);
+    assert_eq!(
+        steps(&calls)[..2],
+        ["work/adding/add#4", "work/adding/add#5"]
+    );
+}
+
+async fn a_run_with_a_snapshot_is_forked_after_it<S: Tested>() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = S::within(folder.path()).unsynced();
+    let calls = Calls::default();
+    let flow = flow(&counted(&calls));
+    let every = NonZeroU64::new(2).unwrap();
+
+    let journal = store.start("a", &flow, &Work::of(3)).await.unwrap();
+    let mut work: Work = journal.state().unwrap();
+    let mut run = flow.begin().with_journal(journal).with_fold_every(every);
+    for _ in 0..5 {
+        run.step(&mut work).await.unwrap();
+    }
+    drop(run);
+
+    for step in [0, 1, 4, 7, 8, u64::MAX] {
+        let error = store.fork("a", &flow, Fork::at(step)).await.unwrap_err();
+        assert!(error.is_unknown_step(), "{error}");
+    }
+    let error = store.fork("a", &flow, Fork::at(4)).await.unwrap_err();
+    insta::assert_snapshot!(S::told(error, folder.path()), @"STORE: the run `a` cannot be forked: step 4 was replaced by a snapshot; expected a step from 5 to 6");
+
+    for step in [5, 6] {
+        steps(&calls);
+        let work = finish_fork(&store, &flow, Fork::at(step)).await.unwrap();
+        assert_eq!(work, undisturbed(3).await);
+        assert_eq!(steps(&calls).len() as u64, 8 - step);
+    }
+
+    let fork = Fork::at(6).with_state(|work: &mut Work| work.total += 1_000);
+    let work = finish_fork(&store, &flow, fork).await.unwrap();
+    assert_eq!(work.total, undisturbed(3).await.total + 1_000);
+}
+
+async fn a_state_that_was_made_of_the_input_is_given_by_the_program<S: Tested>() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = S::within(folder.path()).unsynced();
+    let calls = Calls::default();
+    let flow = flow(&counted(&calls));
+    let journal = store.start("a", &flow, &"three rounds").await.unwrap();
+    let mut run = flow.begin().with_journal(journal);
+    run.finish(&mut Work::of(3)).await.unwrap();
+    steps(&calls);
+
+    let edit = |work: &mut Work| work.rounds = 4;
+    let error = store.fork("a", &flow, Fork::at(3).with_state(edit)).await;
+    let error = error.unwrap_err();
+    assert!(error.is_value());
+    insta::assert_snapshot!(S::told(error, folder.path()), @r#"STORE: the input of the run `a` isn't a state of the flow, so its state cannot be edited without the first one; use `Fork::with_state_after`: invalid type: string "three rounds", expected struct Work at line 1 column 14"#);
+
+    // A state with which the run didn't begin.
+    let fork = Fork::at(3).with_state_after(Work::of(5), edit);
+    let error = store.fork("a", &flow, fork).await.unwrap_err();
+    insta::assert_snapshot!(S::told(error, folder.path()), @"STORE: the run `a` cannot be replayed: flow `work`, node `gather`: the run `a` began with a different state; expected the state of its first step, or that of its last snapshot");
+
+    let fork = Fork::at(3).with_state_after(Work::of(3), edit);
+    let journal = store.fork("a", &flow, fork).await.unwrap();
+    assert_eq!(finish(&flow, journal).await.numbers.len(), 4);
+}
+
+async fn steps_whose_outcomes_are_not_on_record_are_not_repeated_for_an_edit<S: Tested>() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = S::within(folder.path()).unsynced();
+    let open = from_phases(
+        |_: &mut Work| (),
+        |()| async { Ok::<_, std::io::Error>(Unrecorded(1_u8)) },
+        |_, (), _| {},
+    );
+    let flow: Flow<Work> = Flow::builder("opening")
+        .node("open", open)
+        .node(
+            "work",
+            cogwork_flow::from_fn(|work: &mut Work| work.added += 1),
+        )
+        .chain(["open", "work"])
+        .build()
+        .unwrap();
+    let journal = store.start("a", &flow, &Work::of(3)).await.unwrap();
+    finish(&flow, journal).await;
+
+    let fork = Fork::at(2).with_state(|work: &mut Work| work.rounds = 4);
+    let error = store.fork("a", &flow, fork).await.unwrap_err();
+    insta::assert_snapshot!(S::told(error, folder.path()), @"STORE: the run `a` cannot be replayed: flow `opening`, node `open`: the journal failed: no outcome of the step `opening/open#1` is on record");
+    assert_eq!(store.runs().await.unwrap().len(), 1);
+    assert_eq!(
+        finish_fork(&store, &flow, Fork::at(2)).await.unwrap().added,
+        1
+    );
+}
+
+async fn a_fork_with_an_edited_state_refuses_a_different_one<S: Tested>() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = S::within(folder.path()).unsynced();
+    let flow = recorded(&store, &Calls::default()).await;
+    let fork = Fork::at(3).with_state(|work: &mut Work| work.rounds = 5);
+    let journal = store.fork("a", &flow, fork).await.unwrap();
+
+    let run = flow.begin().with_journal(journal);
+    let error = { run }.finish(&mut Work::of(3)).await.unwrap_err();
+    assert!(error.is_another_state(), "{error}");
+}
