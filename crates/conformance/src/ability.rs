@@ -31,6 +31,8 @@ pub enum Ability {
     StateCheck,
     /// The journal of a run keeps messages from other runs.
     Messages,
+    /// A run can begin with a part of the record of another one.
+    Forks,
 }
 
 impl fmt::Display for Ability {
@@ -49,6 +51,7 @@ impl fmt::Display for Ability {
             Self::Snapshots => "snapshots",
             Self::StateCheck => "a check of the state",
             Self::Messages => "messages between runs",
+            Self::Forks => "forks of runs",
         })
     }
 }

@@ -5,7 +5,7 @@ use async_trait::async_trait;
 use cogwork_flow::BoxError;
 use cogwork_flow::journal::Journal;
 
-use crate::{Ability, Attempt, Refusal, State};
+use crate::{Ability, Attempt, Refusal, RefusalKind, State};
 
 /// A store of runs, as the suite sees it.
 ///
@@ -50,6 +50,23 @@ pub trait TestedStore: Send + Sync + 'static {
 
     /// Returns the same store as a different process would open it.
     fn another_process(&self) -> Arc<dyn TestedStore>;
+
+    /// Opens a new run whose record begins with the steps of another run before `step`, which is counted
+    /// from 1. The new run has the id and the flow of `attempt`.
+    ///
+    /// # Default
+    ///
+    /// Returns an error. A store with the ability [`Forks`](Ability::Forks) implements it.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the run cannot be forked there.
+    async fn fork(&self, _run_id: &str, _step: u64, _attempt: &Attempt) -> Result<Opened, Refusal> {
+        Err(Refusal::new(
+            RefusalKind::Other,
+            "the subject has no `fork`",
+        ))
+    }
 
     /// Returns the maximum size of an outcome in bytes.
     ///

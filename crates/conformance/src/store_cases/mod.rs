@@ -4,6 +4,7 @@ mod answers;
 mod changes;
 mod fences;
 mod folding;
+mod forks;
 mod listing;
 mod messages;
 mod opening;
@@ -107,6 +108,12 @@ cases! {
     a_run_with_snapshots_may_be_dropped_anywhere needs Snapshots DropAnywhere => folding::anywhere;
     /// A snapshot keeps unused answers and the input.
     a_snapshot_keeps_answers_and_the_input needs Snapshots => folding::keeps;
+
+    /// A fork at each step has the steps before it, without a call, and executes the others.
+    a_fork_takes_earlier_steps_from_the_record needs Forks => forks::at_each_step;
+    /// A fork of a run that doesn't exist, at a step that isn't on record, or with an id that is in use is refused, and
+    /// leaves no run.
+    an_impossible_fork_leaves_no_run needs Forks => forks::refused;
 
     /// A message that is sent again, before or after it was used, is used once.
     a_message_that_is_sent_again_is_used_once needs Messages => messages::sent_again;

@@ -207,6 +207,14 @@ const IN_STORES: &[(Mutant, &[&str])] = &[
             "a_wait_times_out",
         ],
     ),
+    (
+        ForksTooLate,
+        &["a_fork_takes_earlier_steps_from_the_record"],
+    ),
+    (
+        KeepsForksThatDidNotStart,
+        &["an_impossible_fork_leaves_no_run"],
+    ),
     (ListsAllAsOpen, &["runs_are_listed_with_their_status"]),
     (HidesRunsInUse, &["a_run_in_use_is_listed"]),
 ];

@@ -10,7 +10,7 @@ use cogwork_conformance::{
     TestedStore,
 };
 use cogwork_flow::BoxError;
-use cogwork_journal::{FileStore, RunJournal, RunStatus, Store, StoreError};
+use cogwork_journal::{FileStore, Fork, RunJournal, RunStatus, Store, StoreError};
 use serde_json::value::RawValue;
 use tempfile::TempDir;
 
@@ -214,6 +214,17 @@ impl<S: Conforming> TestedStore for Subject<S> {
 
     async fn open(&self, how: Open, attempt: &Attempt) -> Result<Opened, Refusal> {
         let journal = open(&self.store, how, attempt).await.map_err(refused)?;
+        let state: State = journal.state().map_err(refused)?;
+        Ok(Opened {
+            journal: Arc::new(journal),
+            state,
+        })
+    }
+
+    async fn fork(&self, run_id: &str, step: u64, attempt: &Attempt) -> Result<Opened, Refusal> {
+        let fork = Fork::at(step).with_run_id(&attempt.run_id);
+        let journal = self.store.fork(run_id, &attempt.flow, fork).await;
+        let journal = journal.map_err(refused)?;
         let state: State = journal.state().map_err(refused)?;
         Ok(Opened {
             journal: Arc::new(journal),

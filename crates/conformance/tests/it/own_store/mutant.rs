@@ -63,6 +63,10 @@ pub(crate) enum Mutant {
     KeepsRunsThatDidNotStart,
     /// Doesn't keep when a wait times out.
     ForgetsLimits,
+    /// Keeps the step at which a run is forked.
+    ForksTooLate,
+    /// Leaves a run behind if it cannot be forked at a step.
+    KeepsForksThatDidNotStart,
     /// Lists all runs as open.
     ListsAllAsOpen,
     /// Doesn't list runs that are in use.

@@ -207,6 +207,45 @@ impl TestedStore for OwnStore {
         Ok(Opened { journal, state })
     }
 
+    async fn fork(&self, run_id: &str, step: u64, attempt: &Attempt) -> Result<Opened, Refusal> {
+        let key = self.key(&attempt.run_id);
+        let record = {
+            let content = self.disk.content();
+            let missing = || Refusal::new(RefusalKind::Missing, "there is no such run");
+            let run = content.runs.get(&self.key(run_id)).ok_or_else(missing)?;
+            run.read(self.mutant)?
+        };
+        if self.disk.content().runs.contains_key(&key) {
+            let error = "the run already exists";
+            return Err(Refusal::new(RefusalKind::AlreadyThere, error));
+        }
+
+        let last = record.entries.iter().filter_map(number).max();
+        let is_on_record = step <= last.unwrap_or_default() + 1;
+        if !is_on_record && !self.is(Mutant::KeepsForksThatDidNotStart) {
+            return Err(other("the step isn't on record"));
+        }
+
+        let mut new = attempt.clone();
+        new.input = record.header.input;
+        self.start(&new)?;
+        if !is_on_record {
+            return Err(other("the step isn't on record"));
+        }
+
+        let step = step + u64::from(self.is(Mutant::ForksTooLate));
+        let is_before = |entry: &&Entry| match entry {
+            Entry::Began { .. } => true,
+            entry => number(entry).is_some_and(|number| number < step),
+        };
+        if let Some(run) = self.disk.content().runs.get_mut(&key) {
+            let kept = record.entries.iter().filter(is_before);
+            kept.for_each(|entry| run.append(entry));
+        }
+
+        self.open(Open::Resume, attempt).await
+    }
+
     async fn deliver(&self, run_id: &str, event: &str, answer: &str) -> Result<(), Refusal> {
         let (record, log) = self.take(run_id)?;
         let has_ended = matches!(record.entries.last(), Some(Entry::Ended { .. }));
@@ -296,6 +335,19 @@ impl TestedStore for OwnStore {
         self.disk.content().is_broken = !is_available;
         Ok(())
     }
+}
+
+/// Returns the number of the outermost step of an entry, of flows without waits.
+fn number(entry: &Entry) -> Option<u64> {
+    let (Entry::Outcome { step, .. } | Entry::Sleep { step, .. }) = entry else {
+        return None;
+    };
+    let number = step.split('#').nth(1)?;
+    number
+        .split(|digit: char| !digit.is_ascii_digit())
+        .next()?
+        .parse()
+        .ok()
 }
 
 /// Returns the status after these entries, of flows with one wait at a time.
