@@ -10,7 +10,7 @@ const LINES: usize = 20;
 /// The name of a setting and a function that displays it.
 type Setting = (&'static str, fn(&ChatRequest) -> String);
 
-/// How far the conversations of two requests are the same. The larger, the more similar they are.
+/// How far the conversations or texts of two requests are the same. The larger, the more similar they are.
 ///
 /// Cheaper than a [`Difference`], so that each recording of a long cassette can be compared.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
@@ -21,9 +21,19 @@ pub(super) struct Nearness {
 }
 
 impl Nearness {
-    pub(super) fn of(recorded: &ChatRequest, asked: &ChatRequest) -> Self {
-        let mut before = recorded.messages().iter();
-        let mut now = asked.messages().iter();
+    pub(super) fn of_messages(recorded: &ChatRequest, asked: &ChatRequest) -> Self {
+        Self::of(recorded.messages().iter(), asked.messages().iter(), whole)
+    }
+
+    pub(super) fn of_texts(recorded: &[String], asked: &[String]) -> Self {
+        Self::of(recorded.iter(), asked.iter(), String::clone)
+    }
+
+    fn of<'a, T: PartialEq + 'a>(
+        mut before: impl Iterator<Item = &'a T>,
+        mut now: impl Iterator<Item = &'a T>,
+        whole: fn(&T) -> String,
+    ) -> Self {
         let mut equal_messages = 0;
 
         loop {
@@ -60,11 +70,23 @@ struct Part {
 }
 
 impl Difference {
-    pub(super) fn of(recorded: &ChatRequest, asked: &ChatRequest) -> Self {
+    pub(super) fn of_requests(recorded: &ChatRequest, asked: &ChatRequest) -> Self {
         let mut difference = Self::default();
         difference.add_messages(recorded, asked);
         difference.add_settings(recorded, asked);
         difference
+    }
+
+    pub(super) fn of_texts(recorded: &[String], asked: &[String]) -> Self {
+        let longer = recorded.len().max(asked.len());
+        let places = 0..longer;
+        let differing = places.filter(|place| recorded.get(*place) != asked.get(*place));
+
+        Self {
+            parts: differing
+                .map(|place| Part::of_text(place, recorded.get(place), asked.get(place)))
+                .collect(),
+        }
     }
 
     fn add_messages(&mut self, recorded: &ChatRequest, asked: &ChatRequest) {
@@ -156,6 +178,22 @@ impl Difference {
 
         whole.truncate(whole.trim_end().len());
         whole
+    }
+}
+
+impl Part {
+    fn of_text(place: usize, before: Option<&String>, now: Option<&String>) -> Self {
+        let text = |text: Option<&String>| text.cloned().unwrap_or_default();
+        let common = in_common(&text(before), &text(now));
+        let shown = |text: Option<&String>| {
+            text.map_or_else(|| "missing".to_owned(), |text| excerpt(text, common))
+        };
+
+        Self {
+            place: format!("texts[{place}]"),
+            before: shown(before),
+            now: shown(now),
+        }
     }
 }
 

@@ -8,16 +8,19 @@ use std::sync::{Arc, Mutex};
 use async_trait::async_trait;
 use cogwork_files::Folder;
 
-use super::{Failure, Recording, wrong};
+use super::{Recording, wrong};
 use crate::locked::locked;
-use crate::{Capabilities, ChatRequest, ChatResponse, Delta, LlmClient, LlmError, ReplyStream};
+use crate::{
+    Capabilities, ChatRequest, ChatResponse, Delta, Embedder, Embeddings, LlmClient, LlmError,
+    ReplyStream,
+};
 
 const HEAD: &str = "\
 # Calls to a model, each with the request as it was sent and the response or error that came back.
 # Requests are matched whole; responses may be edited. A call without `complete: true` at its end was cut off.
 ";
 
-/// A client that records every call to another client in a file, a cassette, for
+/// A client or embedder that records every call to another one in a file, a cassette, for
 /// [`Replay`](crate::Replay).
 ///
 /// Each call is written before its outcome is returned, in the order in which the calls end, so the
@@ -102,18 +105,7 @@ impl<C> Recorder<C> {
 impl Tape {
     /// Writes one call. Blocks: writing a few kilobytes to a local file takes less time than
     /// handing the write to a different thread.
-    fn record(
-        &self,
-        request: &ChatRequest,
-        outcome: Result<&ChatResponse, &LlmError>,
-    ) -> Result<(), LlmError> {
-        let recording = Recording {
-            request: request.clone(),
-            response: outcome.ok().cloned(),
-            error: outcome.err().map(Failure::of),
-            complete: true,
-        };
-
+    fn record(&self, recording: Recording) -> Result<(), LlmError> {
         let text =
             serde_yaml::to_string(&[recording]).map_err(|error| self.cannot_be_written(error))?;
         self.append(text.as_bytes())
@@ -160,7 +152,7 @@ impl<C: LlmClient> LlmClient for Recorder<C> {
     async fn complete(&self, request: ChatRequest) -> Result<ChatResponse, LlmError> {
         let outcome = self.client.complete(request.clone()).await;
         self.tape
-            .record(&request, outcome.as_ref())
+            .record(Recording::of_chat(&request, outcome.as_ref()))
             .map_err(|error| match &outcome {
                 Ok(response) => error.with_text_so_far(response.text()),
                 Err(_) => error,
@@ -176,7 +168,8 @@ impl<C: LlmClient> LlmClient for Recorder<C> {
         let reply = match self.client.stream(request.clone()).await {
             Ok(reply) => reply,
             Err(error) => {
-                self.tape.record(&request, Err(&error))?;
+                self.tape
+                    .record(Recording::of_chat(&request, Err(&error)))?;
                 return Err(error);
             }
         };
@@ -184,8 +177,10 @@ impl<C: LlmClient> LlmClient for Recorder<C> {
         let tape = self.tape.clone();
         let recorded = futures_util::StreamExt::map(reply, move |delta| {
             match &delta {
-                Ok(Delta::End(response)) => tape.record(&request, Ok(response))?,
-                Err(error) => tape.record(&request, Err(error))?,
+                Ok(Delta::End(response)) => {
+                    tape.record(Recording::of_chat(&request, Ok(response)))?;
+                }
+                Err(error) => tape.record(Recording::of_chat(&request, Err(error)))?,
                 Ok(_) => {}
             }
 
@@ -197,5 +192,29 @@ impl<C: LlmClient> LlmClient for Recorder<C> {
 
     fn capabilities(&self) -> Capabilities {
         self.client.capabilities()
+    }
+}
+
+#[async_trait]
+impl<E: Embedder> Embedder for Recorder<E> {
+    /// # Errors
+    ///
+    /// Returns the error of the embedder, or one of kind
+    /// [`Settings`](crate::LlmErrorKind::Settings) if the file cannot be written.
+    async fn embed(&self, texts: &[String]) -> Result<Embeddings, LlmError> {
+        let outcome = self.client.embed(texts).await;
+        let model = self.client.model();
+        let recording = Recording::of_embedding(model, texts, outcome.as_ref());
+
+        self.tape.record(recording)?;
+        outcome
+    }
+
+    fn model(&self) -> &str {
+        self.client.model()
+    }
+
+    fn dimension(&self) -> Option<usize> {
+        self.client.dimension()
     }
 }

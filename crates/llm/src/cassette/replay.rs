@@ -1,34 +1,32 @@
-use std::collections::{HashMap, VecDeque};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use async_trait::async_trait;
 use cogwork_files::Folder;
 use cogwork_read::{YamlGuard, at_most, charge};
+use cogwork_text::Name;
 use serde::Deserialize;
 
-use super::difference::{Difference, Nearness};
-use super::{Recording, message, wrong};
-use crate::locked::locked;
-use crate::request::RequestKey;
+use super::call::{Call, Texts};
+use super::calls::{Calls, Miss, Recorded};
+use super::{Kind, Recording, message, wrong};
 use crate::{
-    Capabilities, ChatRequest, ChatResponse, Delta, LlmClient, LlmError, LlmErrorKind, ReplyStream,
+    Capabilities, ChatRequest, ChatResponse, Delta, Embedder, Embeddings, LlmClient, LlmError,
+    LlmErrorKind, ReplyStream,
 };
 
 /// The maximum size of a cassette in bytes.
 const LARGEST: u64 = 64 * 1024 * 1024;
 /// The maximum number of recordings. Each takes a few kilobytes of memory, however short it is.
 const MOST: usize = 20_000;
-/// The maximum number of equally similar recordings of which the whole difference is computed.
-const MOST_COMPARED: usize = 100;
 /// The maximum nesting of collections: slightly more than a recording has.
 const NESTING: usize = 32;
 
-/// A client that replays the calls that a [`Recorder`](crate::Recorder) has recorded.
+/// A client and embedder that replays the calls that a [`Recorder`](crate::Recorder) has recorded.
 ///
 /// A request gets the outcome of the first recording of an equal request that hasn't been replayed
 /// yet. If there is none, the error names the most similar recording and the difference. Clones
-/// share the replay position.
+/// share the replay position. As an [`Embedder`], it has the name of the recorded model.
 ///
 /// See [`Recorder`](crate::Recorder) for an example.
 #[derive(Debug, Clone)]
@@ -39,22 +37,11 @@ pub struct Replay {
 
 struct Cassette {
     path: PathBuf,
-    recordings: Vec<Recording>,
-    unplayed: Mutex<Unplayed>,
-}
-
-/// The recordings that haven't been replayed yet, by request.
-struct Unplayed {
-    by_request: HashMap<RequestKey, Takes>,
-    count: usize,
-}
-
-/// The recordings of one request.
-#[derive(Default)]
-struct Takes {
-    /// The positions of the recordings that haven't been replayed yet, in order.
-    unplayed: VecDeque<usize>,
-    recorded: usize,
+    chats: Calls<ChatRequest>,
+    embeddings: Calls<Texts>,
+    /// The model of the embeddings; empty if there are none.
+    model: String,
+    dimension: Option<usize>,
 }
 
 impl Replay {
@@ -73,19 +60,12 @@ impl Replay {
             read(&path).map_err(|error| wrong(&path, format_args!("cannot be read: {error}")))?;
 
         let recordings = recordings(&text).map_err(|error| wrong(&path, error))?;
-        for (number, recording) in (1..).zip(&recordings) {
-            if let Some(problem) = recording.problem() {
-                return Err(wrong(&path, format_args!("recording {number} {problem}")));
-            }
-        }
+        let cassette = Cassette::of(path.clone(), recordings).map_err(|(number, problem)| {
+            wrong(&path, format_args!("recording {number} {problem}"))
+        })?;
 
-        let unplayed = Mutex::new(Unplayed::of(&recordings));
         Ok(Self {
-            cassette: Arc::new(Cassette {
-                path,
-                recordings,
-                unplayed,
-            }),
+            cassette: Arc::new(cassette),
             capabilities: Capabilities::none(),
         })
     }
@@ -101,28 +81,7 @@ impl Replay {
 
     /// Returns the number of recordings that haven't been replayed yet.
     pub fn unplayed(&self) -> usize {
-        locked(&self.cassette.unplayed).count
-    }
-}
-
-impl Unplayed {
-    fn of(recordings: &[Recording]) -> Self {
-        let mut by_request: HashMap<_, Takes> = HashMap::new();
-        for (place, recording) in recordings.iter().enumerate() {
-            // A request that is unequal to itself cannot be requested again.
-            let Some(key) = RequestKey::of(&recording.request) else {
-                continue;
-            };
-
-            let takes = by_request.entry(key).or_default();
-            takes.unplayed.push_back(place);
-            takes.recorded += 1;
-        }
-
-        Self {
-            by_request,
-            count: recordings.len(),
-        }
+        self.cassette.chats.unplayed() + self.cassette.embeddings.unplayed()
     }
 }
 
@@ -151,79 +110,72 @@ fn read(path: &Path) -> Result<String, cogwork_files::Error> {
 }
 
 impl Cassette {
-    /// Returns the next outcome of this request.
-    fn play(&self, request: &ChatRequest) -> Result<ChatResponse, LlmError> {
-        let place = self.take(request)?;
-        let Some(recording) = self.recordings.get(place) else {
-            return Err(self.miss(request));
-        };
+    /// Returns the number of the recording that is wrong, and the problem, if one is.
+    fn of(path: PathBuf, recordings: Vec<Recording>) -> Result<Self, (usize, String)> {
+        let mut chats = Vec::new();
+        let mut embeddings: Vec<Recorded<Texts>> = Vec::new();
 
-        match (&recording.response, &recording.error) {
-            (Some(response), _) => Ok(response.clone()),
-            (None, Some(failure)) => Err(failure.error()),
-            (None, None) => Err(self.wrong(format_args!("recording {} has no outcome", place + 1))),
+        for (number, recording) in (1..).zip(recordings) {
+            match recording.kind(number).map_err(|what| (number, what))? {
+                Kind::Chat(chat) => chats.push(chat),
+                Kind::Embedding(embedding) => {
+                    check_model(embeddings.first(), &embedding).map_err(|what| (number, what))?;
+                    embeddings.push(embedding);
+                }
+            }
+        }
+
+        let model = embeddings.first().map(|first| first.request.model.clone());
+        let dimension = embeddings.iter().find_map(|embedding| {
+            let made = embedding.outcome.as_ref().ok()?;
+            Some(made.dimension()).filter(|dimension| *dimension > 0)
+        });
+
+        Ok(Self {
+            path,
+            chats: Calls::new(chats),
+            embeddings: Calls::new(embeddings),
+            model: model.unwrap_or_default(),
+            dimension,
+        })
+    }
+
+    fn play<C: Call>(&self, calls: &Calls<C>, request: &C) -> Result<C::Response, LlmError> {
+        let played = calls.play(request);
+        played.unwrap_or_else(|miss| Err(self.missed(miss)))
+    }
+
+    fn missed(&self, miss: Miss) -> LlmError {
+        let error = LlmError::new(LlmErrorKind::Other, message(&self.path, miss.message));
+        match miss.difference {
+            Some(difference) => error.with_body(difference),
+            None => error,
         }
     }
+}
 
-    /// Returns the position of the next recording of this request, and marks it as replayed.
-    fn take(&self, request: &ChatRequest) -> Result<usize, LlmError> {
-        let mut unplayed = locked(&self.unplayed);
-        let key = RequestKey::of(request);
-        let Some(takes) = key.and_then(|key| unplayed.by_request.get_mut(&key)) else {
-            return Err(self.miss(request));
-        };
-
-        let Some(place) = takes.unplayed.pop_front() else {
-            let times = takes.recorded;
-            return Err(self.wrong(format_args!(
-                "this request has been played as often as it was recorded ({times}); expected a recording for each \
-                 time it is asked"
-            )));
-        };
-
-        unplayed.count -= 1;
-        Ok(place)
+/// Checks that all embeddings are of one model, since those of several can't be compared.
+fn check_model(first: Option<&Recorded<Texts>>, this: &Recorded<Texts>) -> Result<(), String> {
+    let expected = first.map_or(&this.request.model, |first| &first.request.model);
+    if this.request.model == *expected {
+        return Ok(());
     }
 
-    /// Returns the error for a request without a recording.
-    fn miss(&self, request: &ChatRequest) -> LlmError {
-        let by_nearness: Vec<Nearness> = self
-            .recordings
-            .iter()
-            .map(|recording| Nearness::of(&recording.request, request))
-            .collect();
-
-        let nearest = by_nearness.iter().max();
-        let nearest = (1..)
-            .zip(&self.recordings)
-            .zip(&by_nearness)
-            .filter(|(_, nearness)| Some(*nearness) == nearest)
-            .map(|((number, recording), _)| (number, Difference::of(&recording.request, request)))
-            .take(MOST_COMPARED)
-            .min_by_key(|(_, difference)| difference.count());
-
-        match nearest {
-            None => self.wrong(format_args!(
-                "this request was not recorded, nor was any other"
-            )),
-            Some((number, difference)) => self
-                .wrong(format_args!(
-                    "this request was not recorded; the most similar one is recording {number}: {difference}"
-                ))
-                .with_body(difference.whole()),
-        }
-    }
-
-    fn wrong(&self, what: std::fmt::Arguments<'_>) -> LlmError {
-        LlmError::new(LlmErrorKind::Other, message(&self.path, what))
-    }
+    Err(format!(
+        "has embeddings of the model `{}`; expected `{}`, as in the first one",
+        Name(&this.request.model),
+        Name(expected)
+    ))
 }
 
 impl std::fmt::Debug for Cassette {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Cassette")
             .field("path", &self.path)
-            .field("recordings", &self.recordings.len())
+            .field(
+                "recordings",
+                &(self.chats.count() + self.embeddings.count()),
+            )
             .finish_non_exhaustive()
     }
 }
@@ -235,7 +187,7 @@ impl LlmClient for Replay {
     /// Returns the recorded errors, or one of kind [`Other`](LlmErrorKind::Other) if there is no
     /// recording left.
     async fn complete(&self, request: ChatRequest) -> Result<ChatResponse, LlmError> {
-        self.cassette.play(&request)
+        self.cassette.play(&self.cassette.chats, &request)
     }
 
     /// Returns the reply as one piece. For an interrupted reply, returns its text and then its
@@ -245,7 +197,7 @@ impl LlmClient for Replay {
     ///
     /// Returns the errors of `complete`. An error after text is returned by the stream.
     async fn stream(&self, request: ChatRequest) -> Result<ReplyStream, LlmError> {
-        let error = match self.cassette.play(&request) {
+        let error = match self.cassette.play(&self.cassette.chats, &request) {
             Ok(response) => return Ok(response.into()),
             Err(error) => error,
         };
@@ -265,5 +217,29 @@ impl LlmClient for Replay {
 
     fn capabilities(&self) -> Capabilities {
         self.capabilities
+    }
+}
+
+#[async_trait]
+impl Embedder for Replay {
+    /// # Errors
+    ///
+    /// Returns the recorded errors, or one of kind [`Other`](LlmErrorKind::Other) if there is no
+    /// recording left.
+    async fn embed(&self, texts: &[String]) -> Result<Embeddings, LlmError> {
+        let texts = Texts {
+            model: self.cassette.model.clone(),
+            texts: texts.to_vec(),
+        };
+        self.cassette.play(&self.cassette.embeddings, &texts)
+    }
+
+    /// Returns the name of the model whose embeddings were recorded; an empty text if none were.
+    fn model(&self) -> &str {
+        &self.cassette.model
+    }
+
+    fn dimension(&self) -> Option<usize> {
+        self.cassette.dimension
     }
 }

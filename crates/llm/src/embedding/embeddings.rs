@@ -104,13 +104,16 @@ impl Embeddings {
     /// Appends the embeddings of further texts.
     #[cfg(feature = "http")]
     pub(crate) fn joined(mut self, more: Self) -> Result<Self, LlmError> {
-        self.vectors.extend(more.vectors);
-        let usage = sum(self.usage, more.usage);
+        // The vectors of each are equally long, so the first ones are compared for all.
+        if let (Some(first), Some(next)) = (self.vectors.first(), more.vectors.first()) {
+            check_length(self.vectors.len() + 1, next.len(), first.len())?;
+        }
 
+        self.vectors.extend(more.vectors);
         Ok(Self {
+            vectors: self.vectors,
             model: more.model.or(self.model),
-            usage,
-            ..Self::new(self.vectors)?
+            usage: sum(self.usage, more.usage),
         })
     }
 }

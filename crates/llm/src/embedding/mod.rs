@@ -18,7 +18,8 @@ pub use hashed_ngrams::HashedNgrams;
 /// a model, but compares spelling instead of meaning. [`Retry`](crate::Retry),
 /// [`Timeout`](crate::Timeout), [`RateLimit`](crate::RateLimit),
 /// [`ConcurrencyLimit`](crate::ConcurrencyLimit), [`Budget`](crate::Budget),
-/// [`Cache`](crate::Cache) and `Tracing` wrap embedders in the same way as clients.
+/// [`Cache`](crate::Cache), `Tracing` and `Recorder` wrap embedders in the same way as clients, and
+/// `Replay` is one.
 /// [`Fallback`](crate::Fallback) doesn't: vectors of two models can't be compared.
 ///
 /// Implementations need the attribute [`async_trait`](macro@crate::async_trait), as with

@@ -369,7 +369,7 @@ fn files_that_are_no_cassette_are_refused() {
     insta::assert_snapshot!(said.join("\n"), @"
     settings: the cassette /calls.yaml: recording 1 has neither a response nor an error; expected one of them
     settings: the cassette /calls.yaml: recording 1 has both a response and an error; expected one of them
-    settings: the cassette /calls.yaml: .[0]: unknown field `reply`, expected one of `request`, `response`, `error`, `complete` at line 2 column 3
+    settings: the cassette /calls.yaml: .[0]: unknown field `reply`, expected one of `request`, `embed`, `response`, `embeddings`, `error`, `complete` at line 2 column 3
     settings: the cassette /calls.yaml: .[0].error.kind: unknown variant `mood`, expected one of `settings`, `authentication`, `quota`, `rate_limit`, `overloaded`, `server`, `timeout`, `transport`, `invalid_request`, `context_length`, `content_filter`, `decode`, `interrupted_stream`, `budget`, `cancelled`, `other` at line 2 column 17
     settings: the cassette /calls.yaml: invalid type: map, expected a list of at most 20000
     ");

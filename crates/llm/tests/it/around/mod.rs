@@ -11,6 +11,8 @@ mod budget;
 mod cache;
 #[cfg(feature = "cassette")]
 mod cassette;
+#[cfg(feature = "cassette")]
+mod cassette_embeddings;
 mod concurrency_limit;
 mod embedders;
 mod fallback;
