@@ -76,6 +76,9 @@ pub use fenced::{FenceKeys, FencedBlock, fenced_blocks};
 mod format;
 pub use format::Format;
 
+mod folded_name;
+pub use folded_name::folded_name;
+
 mod repair;
 pub use repair::{Repair, RepairKind};
 

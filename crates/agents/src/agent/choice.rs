@@ -98,7 +98,8 @@ impl Choice {
             let label = label.to_lowercase();
             let is_same =
                 |action: &&Action| action.as_str().trim_matches(is_mark).to_lowercase() == label;
-            self.0.iter().find(is_same)
+            let mut same = self.0.iter().filter(is_same);
+            same.next().filter(|_| same.next().is_none())
         });
         action.cloned()
     }

@@ -287,6 +287,20 @@ async fn calls_of_a_reply_that_is_cut_off_are_not_made() {
 }
 
 #[tokio::test]
+async fn a_label_that_may_be_several_actions_is_asked_for_again() {
+    let actions = || ["Go", "go", "stop"];
+    for (replies, action) in [
+        (["ACTION: go", ""], "go"),
+        (["ACTION: Stop", ""], "stop"),
+        (["ACTION: GO", "ACTION: Go"], "Go"),
+    ] {
+        let script = ScriptedClient::new(replies);
+        let (ended, _) = run(Agent::new("a", script).with_actions(actions()), "Judge").await;
+        assert_eq!(ended.unwrap().as_str(), action, "{replies:?}");
+    }
+}
+
+#[tokio::test]
 async fn an_action_is_chosen_by_the_last_line() {
     let ways = [
         ("Good.\n\nACTION: accept", "accept", "Good."),

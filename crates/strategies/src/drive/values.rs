@@ -1,6 +1,7 @@
 //! Reads values as models write them: a number in a sentence, a list in lines, or text for another
 //! type.
 
+use cogwork_ask::folded_name;
 use cogwork_read::charge;
 use serde_json::{Map, Value};
 
@@ -95,13 +96,7 @@ fn read(text: &str, kind: &ParameterType) -> Option<Value> {
         ParameterType::Text { choices } if choices.is_empty() => {
             (inside.len() < text.len()).then(|| inside.into())
         }
-        ParameterType::Text { choices } => {
-            let said = folded(text);
-            choices
-                .iter()
-                .find(|choice| folded(choice) == said)
-                .map(|choice| choice.as_str().into())
-        }
+        ParameterType::Text { choices } => choice_of(text, choices).map(Value::from),
         ParameterType::Integer { .. } | ParameterType::Number { .. } | ParameterType::Thought => {
             number(inside)
         }
@@ -123,6 +118,21 @@ fn read(text: &str, kind: &ParameterType) -> Option<Value> {
         ParameterType::Object { .. } => json().ok().filter(Value::is_object).map(of_kind),
         ParameterType::Any => lossless(inside.trim_matches('`')),
     }
+}
+
+/// Returns the choice that a text spells, unless it may be several of them.
+fn choice_of<'c>(text: &str, choices: &'c [String]) -> Option<&'c str> {
+    let exact = choices.iter().find(|choice| *choice == text.trim());
+    if let Some(choice) = exact {
+        return Some(choice);
+    }
+
+    let said = folded_name(text);
+    let mut spelled = choices
+        .iter()
+        .filter(|choice| !said.is_empty() && folded_name(choice) == said);
+    let choice = spelled.next()?;
+    spelled.next().is_none().then_some(choice)
 }
 
 /// Returns the first number in a text such as `8`, `8/10`, `8 out of 10`, `8.`, `about 8` or

@@ -277,6 +277,36 @@ fn numbers_are_read_from_what_stands_around_them() {
     "#);
 }
 
+/// Case and separators don't matter, but the signs of a choice do.
+#[test]
+fn a_choice_is_read_only_if_it_is_the_one_that_was_written() {
+    let read = |written: &str| {
+        let choices = ["<5", "-1", "10-20", "C++", "c", "So-so", "so so"].map(str::to_owned);
+        let kind = ParameterType::Text {
+            choices: choices.to_vec(),
+        };
+        let ask = ask()
+            .with_field("value", Parameter::new(kind, ""))
+            .with_field("why", Parameter::text("").optional());
+        let read = ask.read(&format!("value: {written}")).ok()?;
+        Some(read.fields["value"].as_str().unwrap().to_owned())
+    };
+
+    for (written, choice) in [
+        ("**<5**", "<5"),
+        ("-1", "-1"),
+        ("`10-20`.", "10-20"),
+        ("c++", "C++"),
+        ("C", "c"),
+        ("so so", "so so"),
+    ] {
+        assert_eq!(read(written).as_deref(), Some(choice), "{written}");
+    }
+    for written in [">5", "5", "1", "+1", "1020", "C#", "so_so", "..."] {
+        assert_eq!(read(written), None, "{written}");
+    }
+}
+
 #[test]
 fn values_are_read_as_the_type_that_is_asked_for() {
     let read = |kind: ParameterType, written: &str| {

@@ -2,11 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use cogwork_ask::RepairKind;
+use cogwork_ask::{RepairKind, folded_name};
 use cogwork_text::Name;
 use serde_json::Map;
 
-use super::scalar::plain_name;
 use super::{Fitted, Fitter, Kind};
 use crate::problem::AnswerProblem;
 use crate::reply::{Node, Tree};
@@ -199,11 +198,11 @@ pub(super) fn property_of<'f>(object: &'f Object, key: &str) -> Option<&'f Prope
         return Some(exact);
     }
 
-    let said = plain_name(key);
+    let said = folded_name(key);
     let mut meant = object
         .properties
         .iter()
-        .filter(|property| !said.is_empty() && plain_name(&property.name) == said);
+        .filter(|property| !said.is_empty() && folded_name(&property.name) == said);
 
     meant.next().filter(|_| meant.next().is_none())
 }

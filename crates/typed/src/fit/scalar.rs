@@ -1,6 +1,6 @@
 //! Texts, truth values, numbers and choices.
 
-use cogwork_ask::RepairKind;
+use cogwork_ask::{RepairKind, folded_name};
 use serde_json::{Number, Value};
 
 use super::number::number_in;
@@ -158,9 +158,9 @@ impl Fitter<'_> {
             _ => return mismatch(),
         };
 
-        let said = plain_name(&text);
+        let said = folded_name(&text);
         let mut matching = choices.iter().filter(|choice| match &choice.value {
-            Value::String(name) => *name == text || (!said.is_empty() && plain_name(name) == said),
+            Value::String(name) => *name == text || (!said.is_empty() && folded_name(name) == said),
             value => serde_json::from_str::<Value>(text.trim()).is_ok_and(|said| said == *value),
         });
 
@@ -184,35 +184,6 @@ impl Fitter<'_> {
             (None, _) => mismatch(),
         }
     }
-}
-
-/// Returns a name in lower case without what separates its words. Other symbols stay, since they
-/// distinguish names: `<5` and `>5`, `-1` and `1`, `1-5` and `15`.
-pub(super) fn plain_name(name: &str) -> String {
-    let name = name.trim().trim_matches(['"', '\'', '`', '*']);
-    let name = name.trim_end_matches('.');
-    let mut plain = String::with_capacity(name.len());
-    let mut separator = None;
-
-    for character in name.chars() {
-        if is_separator(character) {
-            separator = Some(character);
-            continue;
-        }
-
-        let is_before_digit =
-            character.is_numeric() && plain.chars().last().is_none_or(char::is_numeric);
-        if let Some(separator) = separator.take().filter(|_| is_before_digit) {
-            plain.push(separator);
-        }
-        plain.extend(character.to_lowercase());
-    }
-
-    plain
-}
-
-fn is_separator(character: char) -> bool {
-    character.is_whitespace() || matches!(character, '_' | '-' | '.' | '/' | '\'' | ',' | '&')
 }
 
 /// Returns whether a text without quotes is null in YAML.
