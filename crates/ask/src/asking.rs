@@ -1,4 +1,5 @@
 use std::fmt;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use cogwork_flow::note;
@@ -6,9 +7,11 @@ use cogwork_llm::{ChatRequest, ChatResponse, LlmClient, LlmError, Message};
 use serde::{Deserialize, Serialize};
 
 use crate::call::complete;
+use crate::chat::event::ChatVerdict;
+use crate::chat::report::{Judged, ReportedCall};
 use crate::ladder::refuses_form;
 use crate::record_call::{Called, record_call, record_forms};
-use crate::{FormRefusal, Ladder, Rung, call};
+use crate::{FormRefusal, Ladder, Repair, Rung, call};
 
 /// Defines the requests, and judges the replies.
 ///
@@ -77,6 +80,14 @@ pub trait Policy: Send {
         response: &ChatResponse,
         rung: Rung,
     ) -> impl Future<Output = Verdict<Self::Reply, Self::Problem>> + Send;
+
+    /// Returns the changes that made a usable reply readable, for readers of the events of a run.
+    ///
+    /// By default, there are none.
+    fn repairs<'r>(&self, reply: &'r Self::Reply) -> &'r [Repair] {
+        let _ = reply;
+        &[]
+    }
 
     /// Called before the model is asked again because of `problem`.
     fn on_ask_again(&mut self, problem: &Self::Problem) {
@@ -176,6 +187,10 @@ pub struct Asking<'a> {
     follow_up: Vec<Message>,
     has_questioned: bool,
     record: Record,
+    /// The name of the question.
+    name: String,
+    /// The number of the last call that was reported; 0 if there is none.
+    reported: AtomicU64,
 }
 
 type Outcome<P> =
@@ -198,7 +213,17 @@ impl<'a> Asking<'a> {
             follow_up: Vec::new(),
             has_questioned: false,
             record: Record::default(),
+            name: String::new(),
+            reported: AtomicU64::new(0),
         }
+    }
+
+    /// Sets the name of the question in the [events](crate::ChatEvent) of its calls, to distinguish
+    /// it from others that are asked at the same time. None by default.
+    #[must_use]
+    pub fn with_name(mut self, name: impl Into<String>) -> Self {
+        self.name = name.into();
+        self
     }
 
     /// Sets how often the model is asked again after an unusable reply. The default is 2.
@@ -268,7 +293,10 @@ impl<'a> Asking<'a> {
             policy.after_call(&sent, &response);
 
             self.keep(&response);
-            let (problem, message) = match policy.judge(&response, self.record.rung).await {
+            let verdict = policy.judge(&response, self.record.rung).await;
+            self.report_verdict(policy, &verdict);
+
+            let (problem, message) = match verdict {
                 Verdict::Usable(reply) => {
                     self.accept();
                     return Ok(reply);
@@ -366,10 +394,68 @@ impl<'a> Asking<'a> {
         policy: &mut impl Policy,
         request: ChatRequest,
     ) -> Result<ChatResponse, LlmError> {
+        let Some(reported) = ReportedCall::begin(&self.name, &request) else {
+            return self.send(policy, request).await;
+        };
+
+        let result = reported.during(self.send(policy, request)).await;
+        self.reported.store(reported.number(), Ordering::Relaxed);
+        reported.end(result.as_ref());
+        result
+    }
+
+    async fn send(
+        &self,
+        policy: &mut impl Policy,
+        request: ChatRequest,
+    ) -> Result<ChatResponse, LlmError> {
         if self.streaming {
             call(self.client, request, |text| policy.on_text(text)).await
         } else {
             complete(self.client, request).await
+        }
+    }
+
+    /// Reports the verdict on the last reply, if its call was reported.
+    fn report_verdict<P: Policy>(&self, policy: &P, verdict: &Verdict<P::Reply, P::Problem>) {
+        let call = self.reported.swap(0, Ordering::Relaxed);
+        if call == 0 {
+            return;
+        }
+
+        let mut repairs: &[Repair] = &[];
+        let mut problem: Option<&dyn fmt::Display> = None;
+        let verdict = match verdict {
+            Verdict::Usable(reply) => {
+                repairs = policy.repairs(reply);
+                ChatVerdict::Usable
+            }
+            Verdict::Continue { .. } => ChatVerdict::Continue,
+            Verdict::Questionable { problem: why, .. } => {
+                problem = Some(why);
+                self.verdict_on_questionable()
+            }
+            Verdict::Unusable { problem: why, .. } => {
+                problem = Some(why);
+                ChatVerdict::Unusable
+            }
+        };
+
+        let last = self.record.tries.last();
+        let judged = Judged {
+            verdict,
+            problem,
+            repairs,
+            reply: last.map_or("", |last| &last.reply),
+        };
+        judged.report(call);
+    }
+
+    fn verdict_on_questionable(&self) -> ChatVerdict {
+        if self.has_questioned {
+            ChatVerdict::Unusable
+        } else {
+            ChatVerdict::Questioned
         }
     }
 

@@ -58,6 +58,11 @@ pub use allowance::{Allowance, Exceeded};
 mod call;
 pub use call::call;
 
+mod chat;
+pub use chat::event::{ChatCall, ChatEvent, ChatVerdict, PlacedRepair};
+pub use chat::reporting::Reporting;
+pub use chat::tool::{ToolEvent, report_tool_call};
+
 mod spent;
 pub use spent::Spent;
 

@@ -35,6 +35,7 @@ mod lock;
 mod name;
 mod open;
 mod read;
+mod safe_name;
 mod temporary;
 
 pub use error::Error;
@@ -44,6 +45,7 @@ pub use kind::FileKind;
 pub use lock::{LockError, LockFile};
 pub use open::Access;
 pub use read::{read, read_text};
+pub use safe_name::safe_name;
 pub use temporary::Temporary;
 
 /// The code in the README, compiled and run as a doctest.

@@ -109,6 +109,7 @@ mod keep;
 mod line;
 mod lock;
 mod mutex;
+#[cfg(feature = "postgres")]
 mod name;
 #[cfg(any(feature = "sqlite", feature = "postgres"))]
 mod rows;

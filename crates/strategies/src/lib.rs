@@ -105,7 +105,7 @@ pub(crate) use drive::Narrowing;
 pub use drive::{
     Answer, Ask, AskProblem, Asked, Call, Called, Done, Driver, EndReason, Next, PlannedCall,
     SolveBudget, SolveError, SolveOptions, SolveTrace, Solved, Solver, Solving, SolvingEvent,
-    StageReply, StageTurn, StageWork,
+    StageReply, StageTurn, StageWork, TableStage,
 };
 
 mod drivers;

@@ -6,10 +6,21 @@
 //!
 //! | to … | use |
 //! |---|---|
+//! | record a run | [`Recorder`], [`RecorderSettings`] |
+//! | record what tokens cost | [`Prices`] |
+//! | find the record of a run in a folder | [`record_path`] |
 //! | read a record | [`RecordReader`], [`ReadLimits`] |
 //! | write a record by hand | [`RecordWriter`] |
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
+
+mod prices;
+pub use prices::{Price, Prices};
+
+mod recorder;
+pub use recorder::Recorder;
+pub use recorder::record_path::record_path;
+pub use recorder::settings::RecorderSettings;
 
 mod record;
 pub use record::chat::{

@@ -2,7 +2,7 @@
 
 use std::convert::Infallible;
 
-use cogwork_ask::Tally;
+use cogwork_ask::{Tally, report_tool_call};
 use cogwork_flow::journal::{CallError, recorded};
 use cogwork_flow::note;
 use cogwork_llm::{ChatResponse, Message, ToolCall};
@@ -41,7 +41,9 @@ pub(crate) async fn make_calls(
 async fn make_call(tools: &Tools, call: &ToolCall, label: &str) -> Result<String, String> {
     let outcome = recorded(label, || async {
         note(|| format!("calling the tool `{}`", Name(call.name())));
-        let result = tools.call(call).await;
+        let input = || call.arguments().to_owned();
+        let made = report_tool_call(call.id(), call.name(), input, tools.call(call));
+        let result = made.await;
         Ok::<_, Infallible>(result.map_err(|error| error.to_string()))
     });
 

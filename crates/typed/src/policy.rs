@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use cogwork_ask::{Allowance, Exceeded, GrowingJson, Policy, Rung, Spent, Tally, Verdict, offload};
+use cogwork_ask::{
+    Allowance, Exceeded, GrowingJson, Policy, Repair, Rung, Spent, Tally, Verdict, offload,
+};
 use cogwork_llm::{ChatRequest, ChatResponse, FinishReason, Message, Messages, ToolChoice};
 
 use crate::calls::make_calls;
@@ -141,6 +143,10 @@ impl<T: Send + 'static> Policy for Answering<'_, T> {
 
     fn after_call(&mut self, request: &ChatRequest, response: &ChatResponse) {
         self.tally.count_tokens(request, response);
+    }
+
+    fn repairs<'r>(&self, read: &'r ReadAnswer<T>) -> &'r [Repair] {
+        &read.repairs
     }
 
     async fn judge(

@@ -2,6 +2,7 @@
 
 use std::convert::Infallible;
 
+use cogwork_ask::report_tool_call;
 use cogwork_flow::Action;
 use cogwork_flow::journal::recorded;
 use cogwork_llm::{
@@ -216,8 +217,9 @@ impl Agent {
     }
 
     async fn make(&self, call: &ToolCall) -> Result<String, String> {
-        let result = self.tools.call(call).await;
-        result.map_err(|error| error.to_string())
+        let input = || call.arguments().to_owned();
+        let made = report_tool_call(call.id(), call.name(), input, self.tools.call(call));
+        made.await.map_err(|error| error.to_string())
     }
 }
 

@@ -5,8 +5,8 @@ mod calls;
 use std::time::Duration;
 
 use cogwork_ask::{
-    Allowance, Exceeded, GrowingText, Growth, Policy, Record, Rung, RunningAttempt, Spent, Verdict,
-    offload,
+    Allowance, Exceeded, GrowingText, Growth, Policy, Record, Repair, Rung, RunningAttempt, Spent,
+    Verdict, offload,
 };
 use cogwork_flow::journal::CannotWait;
 use cogwork_flow::{is_followed, report_from, report_growth};
@@ -371,6 +371,10 @@ impl Policy for Judge<'_> {
             Some(open) => self.judge_end(read, &open),
             None => Verdict::Usable(read),
         }
+    }
+
+    fn repairs<'r>(&self, read: &'r Read) -> &'r [Repair] {
+        &read.repairs
     }
 
     fn on_ask_again(&mut self, problem: &ReplyProblem) {

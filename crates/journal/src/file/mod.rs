@@ -16,7 +16,7 @@ use self::files::Files;
 use crate::behind::blocking;
 use crate::folder::StoreFolder;
 use crate::store::Kept;
-use crate::{RunSummary, Store, StoreError, name};
+use crate::{RunSummary, Store, StoreError};
 
 /// A store that keeps each run in its own file, in one folder.
 ///
@@ -125,7 +125,7 @@ impl FileStore {
     }
 
     fn files(&self, run_id: &str) -> Files {
-        let name = name::safe(run_id);
+        let name = cogwork_files::safe_name(run_id);
         let lines = format!("{name}{ENDING}");
         Files {
             run_id: run_id.to_owned(),

@@ -18,7 +18,7 @@ use self::run::Run;
 use crate::behind::blocking;
 use crate::rows::RunPlace;
 use crate::store::Kept;
-use crate::{RunQuery, RunSummary, Store, StoreError, name};
+use crate::{RunQuery, RunSummary, Store, StoreError};
 
 /// A store that keeps many runs in one SQLite database, where they can be
 /// [queried](SqliteStore::query).
@@ -150,7 +150,7 @@ impl Store for SqliteStore {
                 run_id: run_id.to_owned(),
                 max_line: self.max_line,
             },
-            lock: format!("{}.lock", name::safe(run_id)),
+            lock: format!("{}.lock", cogwork_files::safe_name(run_id)),
         }))
     }
 

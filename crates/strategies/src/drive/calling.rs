@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use cogwork_ask::report_tool_call;
 use cogwork_llm::ToolCall;
 use cogwork_tools::Tools;
 use futures_util::StreamExt;
@@ -187,13 +188,20 @@ fn input_of(call: &PlannedCall, needs: &[usize], called: &[Option<Called>]) -> V
 }
 
 async fn made(call: &PlannedCall, input: Value, tools: &Tools) -> Called {
-    let outcome = match &input {
-        Value::String(arguments) if call.literal => {
-            let call = ToolCall::new(call.id.as_str(), call.tool.as_str(), arguments.as_str());
-            tools.call(&call).await
+    let outcome = async {
+        match &input {
+            Value::String(arguments) if call.literal => {
+                let call = ToolCall::new(call.id.as_str(), call.tool.as_str(), arguments.as_str());
+                tools.call(&call).await
+            }
+            input => tools.call_with(&call.tool, input.clone()).await,
         }
-        input => tools.call_with(&call.tool, input.clone()).await,
     };
+    let shown = || match &input {
+        Value::String(arguments) if call.literal => arguments.clone(),
+        input => input.to_string(),
+    };
+    let outcome = report_tool_call(&call.id, &call.tool, shown, outcome).await;
 
     let failed = outcome.is_err();
     let output = outcome.unwrap_or_else(|error| error.to_string());

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use cogwork_ask::{Asking, Format, Policy, Rung, Unanswered, Verdict, offload};
+use cogwork_ask::{Asking, Format, Policy, Repair, Rung, Unanswered, Verdict, offload};
 use cogwork_llm::{
     Capability, ChatRequest, ChatResponse, FinishReason, LlmClient, LlmError, Message,
     ResponseLimits,
@@ -134,6 +134,7 @@ impl Questions {
 
         // Only a single question is streamed, since the chunks of several would be interleaved.
         let mut asking = Asking::new(client, &ladder, self.rungs(ask, client))
+            .with_name(ask.name.as_str())
             .with_asks_again(self.asks_again)
             .with_streaming(is_alone);
         let result = asking.run(&mut question).await;
@@ -276,6 +277,10 @@ impl Policy for Question<'_> {
 
     fn after_call(&mut self, _: &ChatRequest, response: &ChatResponse) {
         self.end_call(Some(response));
+    }
+
+    fn repairs<'r>(&self, read: &'r Read) -> &'r [Repair] {
+        &read.repairs
     }
 
     async fn judge(&mut self, response: &ChatResponse, rung: Rung) -> Verdict<Read, String> {

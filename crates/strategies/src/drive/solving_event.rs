@@ -1,9 +1,14 @@
+use std::collections::BTreeMap;
+
 use cogwork_ask::{GrowingText, Growth};
 use cogwork_flow::{is_followed, report_growth};
 use serde::Serialize;
+use serde_json::Value;
 
+use super::EndReason;
 use super::fields::INVENTED;
 use super::form::{Form, THOUGHT};
+use crate::{BranchId, ThoughtId};
 
 /// The source of these events, in the events of a run.
 pub(super) const SOURCE: &str = "solving";
@@ -15,10 +20,17 @@ pub(super) const SOURCE: &str = "solving";
 ///
 /// ```json
 /// {"type": "thinking", "question": "", "text": "First, I", "is_start": true}
+/// {"type": "table", "strategy": "self_ask", "start": "ask", "stages": [{"name": "ask", "next": ["answer"], "is_final": false}, …]}
+/// {"type": "branch", "id": 1, "name": "try it", "from": 2, "status": "open", "score": 7.5}
+/// {"type": "stage", "thought": 3, "branch": "try it", "parents": [2], "stage": "explore", "text": "…", "parameters": {}}
+/// {"type": "merged", "thought": 9, "into": "main", "branches": ["try it"], "parents": [3]}
+/// {"type": "ended", "reason": "answered", "answer": "42"}
 /// ```
 ///
+/// Apart from `thinking`, the events are reported when a stage is complete.
+///
 /// Later versions may add types and fields; readers should ignore those that they don't know.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum SolvingEvent {
@@ -34,6 +46,83 @@ pub enum SolvingEvent {
         /// question.
         is_start: bool,
     },
+    /// The table of the strategy. Comes before the first thought.
+    Table {
+        /// The name of the strategy.
+        strategy: String,
+        /// The name of the first stage.
+        start: String,
+        /// The stages.
+        stages: Vec<TableStage>,
+    },
+    /// A thought was added.
+    Stage {
+        /// The number of the thought in the session.
+        thought: ThoughtId,
+        /// The name of the branch.
+        branch: String,
+        /// The thoughts before it: one, or several after a merge.
+        parents: Vec<ThoughtId>,
+        /// The thought that this one replaces.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        revises: Option<ThoughtId>,
+        /// The name of the stage.
+        stage: String,
+        /// The text.
+        text: String,
+        /// The parameters, by name.
+        parameters: BTreeMap<String, Value>,
+    },
+    /// A branch was created, or its status or score changed.
+    Branch {
+        /// The number of the branch in the session.
+        id: BranchId,
+        /// The name.
+        name: String,
+        /// The thought that it was forked from.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        from: Option<ThoughtId>,
+        /// `open`, `complete`, `merged` or `pruned`.
+        status: String,
+        /// The thought that merged it.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        into: Option<ThoughtId>,
+        /// The score, from 0 to 10.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        score: Option<f64>,
+    },
+    /// A thought merged branches. Follows the thought.
+    Merged {
+        /// The number of the thought.
+        thought: ThoughtId,
+        /// The name of the branch of the thought.
+        into: String,
+        /// The names of the branches that were merged into it.
+        branches: Vec<String>,
+        /// The last thought of each of them.
+        parents: Vec<ThoughtId>,
+    },
+    /// The run ended. This is the last event.
+    Ended {
+        /// Why it ended.
+        #[serde(flatten)]
+        reason: EndReason,
+        /// The best answer.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        answer: Option<String>,
+    },
+}
+
+/// A stage in the [table](SolvingEvent::Table) of a strategy.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct TableStage {
+    /// The name.
+    pub name: String,
+    /// The names of the stages that may follow.
+    pub next: Vec<String>,
+    /// Whether the strategy ends in this stage.
+    pub is_final: bool,
 }
 
 /// Reports the thought in the replies to a question while it grows, if the run is watched.

@@ -10,6 +10,7 @@ use cogwork_llm::{LlmError, Message};
 use serde::{Deserialize, Serialize};
 
 use super::calling::call_all;
+use super::changes::Before;
 use super::conclusion;
 use super::edges;
 use super::meter::{Meter, Reserve};
@@ -167,6 +168,32 @@ impl Node<Solving> for StageNode {
         brief: Brief,
         outcome: Outcome,
     ) -> Result<Action, SolveError> {
+        let before = Before::of(solving);
+        let action = self.settle(solving, brief, outcome);
+
+        if let Some(before) = before {
+            before.report_changes(solving, &self.shared.strategy);
+        }
+
+        action
+    }
+}
+
+/// What was done, and the first error of a client.
+#[derive(Default)]
+struct WorkDone {
+    outcome: Outcome,
+    error: Option<LlmError>,
+}
+
+impl StageNode {
+    /// Adds what was done to the state, and chooses the next stage.
+    fn settle(
+        &self,
+        solving: &mut Solving,
+        brief: Brief,
+        outcome: Outcome,
+    ) -> Result<Action, SolveError> {
         solving.spent += outcome.spent;
         let work = match brief {
             Brief::Work { work, .. } => work,
@@ -206,13 +233,6 @@ impl Node<Solving> for StageNode {
             Next::Stage(stage) => self.go_on(solving, &stage),
         })
     }
-}
-
-/// What was done, and the first error of a client.
-#[derive(Default)]
-struct WorkDone {
-    outcome: Outcome,
-    error: Option<LlmError>,
 }
 
 impl Rest {

@@ -1,0 +1,7 @@
+//! Reports of calls to models, in the events of a run.
+
+pub(crate) mod event;
+pub(crate) mod report;
+pub(crate) mod reporting;
+mod scope;
+pub(crate) mod tool;

@@ -1,0 +1,133 @@
+//! Calls to models as they are recorded.
+
+use std::time::Duration;
+
+use cogwork_ask::{ChatVerdict, PlacedRepair};
+use cogwork_llm::{Block, ChatRequest, ChatResponse, FinishReason, Message, ReplyFormat, ToolCall};
+
+use crate::{
+    Prices, RecordedBlock, RecordedChat, RecordedMessage, RecordedRepair, RecordedSettings,
+    RecordedToolCall, RecordedUsage,
+};
+
+pub(super) fn message(id: u64, message: &Message) -> RecordedMessage {
+    RecordedMessage {
+        id,
+        role: message.role().as_str().to_owned(),
+        content: message.text().to_owned(),
+        blocks: message.blocks().iter().map(block).collect(),
+        tool_calls: message.tool_calls().iter().map(tool_call).collect(),
+        tool_call_id: message.tool_call_id().map(str::to_owned),
+        tool_name: message.tool_name().map(str::to_owned),
+        failed: message.is_tool_failure(),
+        ..RecordedMessage::default()
+    }
+}
+
+fn block(block: &Block) -> RecordedBlock {
+    let (kind, media_type, name, bytes) = match block {
+        Block::Image { media_type, data } => ("image", Some(media_type), None, data.len()),
+        // An address may contain credentials.
+        Block::ImageUrl { url } => ("image_url", None, None, url.len()),
+        Block::File {
+            name,
+            media_type,
+            data,
+        } => ("file", Some(media_type), Some(name), data.len()),
+        _ => ("other", None, None, 0),
+    };
+
+    RecordedBlock {
+        kind: kind.to_owned(),
+        media_type: media_type.map(|text| text.to_string()),
+        name: name.map(|text| text.to_string()),
+        bytes: bytes as u64,
+    }
+}
+
+fn tool_call(call: &ToolCall) -> RecordedToolCall {
+    RecordedToolCall {
+        id: call.id().to_owned(),
+        name: call.name().to_owned(),
+        arguments: call.arguments().to_owned(),
+    }
+}
+
+pub(super) fn settings(request: &ChatRequest) -> RecordedSettings {
+    let format = request.format().map(|format| match format {
+        ReplyFormat::Json => "json",
+        ReplyFormat::Schema { .. } => "schema",
+        _ => "other",
+    });
+    let tools = request.tools().iter().map(|tool| tool.name().to_owned());
+
+    RecordedSettings {
+        // The shortest decimal form of the number, as the program wrote it.
+        temperature: request
+            .temperature()
+            .and_then(|number| number.to_string().parse().ok()),
+        max_tokens: request.max_tokens(),
+        seed: request.seed(),
+        stop: request.stop().to_vec(),
+        format: format.map(str::to_owned),
+        tools: tools.collect(),
+    }
+}
+
+/// Returns the reply to a call, without the fields of the call.
+pub(super) fn reply(response: &ChatResponse, took: Duration, prices: &Prices) -> RecordedChat {
+    let model = response.model();
+    let usage = response.usage().map(|usage| RecordedUsage {
+        input: usage.prompt_tokens,
+        output: usage.completion_tokens,
+        cache_read: usage.cached_tokens,
+        reasoning: usage.reasoning_tokens,
+    });
+    let price = prices.of(model.unwrap_or_default());
+
+    RecordedChat {
+        model: model.map(str::to_owned),
+        took: took.as_secs_f64(),
+        reply: response.text().to_owned(),
+        thinking: response.reasoning().map(str::to_owned),
+        tool_calls: response.tool_calls().iter().map(tool_call).collect(),
+        finish: finish(response.finish_reason()).to_owned(),
+        cost: usage.zip(price).map(|(usage, price)| price.cost(&usage)),
+        usage,
+        id: response.id().map(str::to_owned),
+        ..RecordedChat::default()
+    }
+}
+
+fn finish(reason: &FinishReason) -> &str {
+    match reason {
+        FinishReason::Stop => "stop",
+        FinishReason::Length => "length",
+        FinishReason::ToolCalls => "tool_calls",
+        FinishReason::ContentFilter => "content_filter",
+        FinishReason::Other(reason) => reason,
+        _ => "other",
+    }
+}
+
+pub(super) fn verdict(verdict: ChatVerdict) -> &'static str {
+    match verdict {
+        ChatVerdict::Usable => "usable",
+        ChatVerdict::Continue => "continue",
+        ChatVerdict::Questioned => "questioned",
+        ChatVerdict::Unusable => "unusable",
+        _ => "other",
+    }
+}
+
+pub(super) fn repair(repair: &PlacedRepair) -> RecordedRepair {
+    let kind = serde_json::to_value(repair.kind).unwrap_or_default();
+
+    RecordedRepair {
+        kind: kind.as_str().unwrap_or_default().to_owned(),
+        what: repair.what.clone(),
+        line: Some(repair.line as u64),
+        start: repair.start.map(|at| at as u64),
+        end: repair.end.map(|at| at as u64),
+    }
+}

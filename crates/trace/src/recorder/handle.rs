@@ -1,0 +1,333 @@
+//! Makes lines of the events of a run.
+
+use std::io;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, SystemTime};
+
+use cogwork_ask::{ChatCall, ChatEvent};
+use cogwork_flow::{Event, EventKind, ObservedRun, Observer, StepName};
+use cogwork_llm::{ChatRequest, Message};
+use serde_json::json;
+
+use super::open::OpenRecord;
+use super::part::Part;
+use super::write::LineWriter;
+use super::{chat, line, texts};
+use crate::{ChatReport, Header, MessageIds, RecordedFailure, RecordedJudgement, RecorderSettings};
+
+/// Observes a run, and passes lines to the writer.
+#[derive(Debug)]
+pub(super) struct Handle {
+    settings: RecorderSettings,
+    state: Mutex<State>,
+    writer: LineWriter,
+}
+
+#[derive(Debug)]
+struct State {
+    /// The id of the recorded run, from the record or once the run has started.
+    run: Option<Arc<str>>,
+    /// Whether the record has a header.
+    has_header: bool,
+    /// The id of another run that the recorder was used for.
+    other: Option<String>,
+    /// The number of bytes of the record.
+    bytes: u64,
+    is_full: bool,
+    lost: u64,
+    part: Part,
+}
+
+/// The step and the time of an event.
+#[derive(Clone, Copy)]
+struct Place<'a> {
+    step: Option<&'a Arc<StepName>>,
+    at: Duration,
+}
+
+impl Handle {
+    pub(super) fn new(record: OpenRecord, settings: RecorderSettings) -> io::Result<Self> {
+        let OpenRecord {
+            file,
+            header,
+            bytes,
+            next_message,
+            next_call,
+        } = record;
+
+        let part = Part::after(next_message, next_call);
+        let state = State {
+            has_header: header.is_some(),
+            run: header.map(|header| header.run.into()),
+            other: None,
+            bytes,
+            is_full: false,
+            lost: 0,
+            part,
+        };
+
+        Ok(Self {
+            settings,
+            state: Mutex::new(state),
+            writer: LineWriter::start(file)?,
+        })
+    }
+
+    /// Waits until all lines are written.
+    pub(super) fn flush(&self) -> io::Result<()> {
+        {
+            let mut state = self.lock();
+            self.write_lost(&mut state);
+
+            if let Some(other) = &state.other {
+                let run = state.run.as_deref().unwrap_or_default();
+                let error = format!("the record is of the run `{run}`, not of `{other}`");
+                return Err(io::Error::new(io::ErrorKind::InvalidInput, error));
+            }
+        }
+
+        self.writer.flush()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Writes the header, or that the run is resumed.
+    fn start(&self, state: &mut State, run: &ObservedRun<'_>) -> serde_json::Result<()> {
+        let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+        let started = since.unwrap_or_default().as_secs_f64();
+        let started = (started * 1e3).round() / 1e3;
+
+        if state.has_header {
+            let kind = json!({ "type": "resumed", "started": started });
+            let line = line::line(None, 0.0, &kind.to_string())?;
+            self.write(state, &line);
+            return Ok(());
+        }
+
+        let mut header = Header::new(run.id(), run.flow(), started)
+            .with_graph(run.graph())
+            .with_content(self.settings.content());
+        header.forked_from.clone_from(&self.settings.forked_from);
+
+        let mut line = serde_json::to_string(&header)?;
+        line.push('\n');
+        state.has_header = self.write(state, &line);
+        Ok(())
+    }
+
+    fn record(&self, state: &mut State, event: &Event) -> serde_json::Result<()> {
+        let place = Place {
+            step: event.step.as_ref(),
+            at: event.at,
+        };
+
+        if let EventKind::Reported { report } = &event.kind
+            && let Some(chat) = report.downcast_ref::<ChatEvent>()
+        {
+            return self.record_chat(state, place, chat);
+        }
+
+        let kind = line::kind_json(&event.kind)?;
+        self.write_kind(state, place, kind).map(drop)
+    }
+
+    fn record_chat(
+        &self,
+        state: &mut State,
+        place: Place<'_>,
+        event: &ChatEvent,
+    ) -> serde_json::Result<()> {
+        let report = match event {
+            ChatEvent::Sent { call } => {
+                return self.record_messages(state, place, &call.request).map(drop);
+            }
+            ChatEvent::Replied {
+                call,
+                response,
+                took,
+            } => {
+                let mut chat = chat::reply(response, *took, &self.settings.prices);
+                chat.call = state.part.call(call.number);
+                chat.name = name(call);
+                chat.messages = self.record_messages(state, place, &call.request)?;
+                chat.settings = chat::settings(&call.request);
+                ChatReport::Chat(chat)
+            }
+            ChatEvent::Failed {
+                call,
+                error,
+                text_so_far,
+                took,
+            } => ChatReport::ChatFailed(RecordedFailure {
+                call: state.part.call(call.number),
+                name: name(call),
+                messages: self.record_messages(state, place, &call.request)?,
+                settings: chat::settings(&call.request),
+                took: took.as_secs_f64(),
+                error: error.clone(),
+                reply: text_so_far.clone(),
+                ..RecordedFailure::default()
+            }),
+            ChatEvent::Judged {
+                call,
+                verdict,
+                problem,
+                repairs,
+            } => ChatReport::Judged(RecordedJudgement {
+                call: state.part.call(*call),
+                verdict: chat::verdict(*verdict).to_owned(),
+                problem: problem.clone(),
+                repairs: repairs.iter().map(chat::repair).collect(),
+                ..RecordedJudgement::default()
+            }),
+            _ => return Ok(()),
+        };
+
+        self.write_chat(state, place, &report).map(drop)
+    }
+
+    /// Writes the messages that aren't in the record yet. Returns the numbers of all.
+    fn record_messages(
+        &self,
+        state: &mut State,
+        place: Place<'_>,
+        request: &ChatRequest,
+    ) -> serde_json::Result<MessageIds> {
+        let mut ids = MessageIds::default();
+
+        for message in request.messages() {
+            let id = match state.part.message(message) {
+                Some(id) => id,
+                None => self.record_message(state, place, message)?,
+            };
+            ids.push(id);
+        }
+
+        Ok(ids)
+    }
+
+    fn record_message(
+        &self,
+        state: &mut State,
+        place: Place<'_>,
+        message: &Message,
+    ) -> serde_json::Result<u64> {
+        let id = state.part.add_message(message.clone());
+        let report = ChatReport::Message(chat::message(id, message));
+
+        if !self.write_chat(state, place, &report)? {
+            state.part.forget(message);
+        }
+
+        Ok(id)
+    }
+
+    fn write_chat(
+        &self,
+        state: &mut State,
+        place: Place<'_>,
+        report: &ChatReport,
+    ) -> serde_json::Result<bool> {
+        let report = serde_json::to_string(report)?;
+        let kind = line::reported_json(Some("chat"), &report)?;
+        self.write_kind(state, place, kind)
+    }
+
+    fn write_kind(
+        &self,
+        state: &mut State,
+        place: Place<'_>,
+        kind: String,
+    ) -> serde_json::Result<bool> {
+        let kind = texts::prepared(kind, &self.settings)?;
+        let at = place.at.as_secs_f64();
+
+        let line = match place.step {
+            Some(step) => line::line(Some(state.part.step(step)?), at, &kind)?,
+            None => line::line(None, at, &kind)?,
+        };
+
+        Ok(self.write(state, &line))
+    }
+
+    /// Passes a line to the writer. Returns whether it will be written.
+    fn write(&self, state: &mut State, line: &str) -> bool {
+        if state.is_full {
+            return false;
+        }
+
+        let limit = self.settings.max_record;
+        if state.bytes.saturating_add(line.len() as u64) > limit {
+            state.is_full = true;
+            let full = json!({ "at": 0.0, "type": "full", "limit": limit });
+            self.push(state, &format!("{full}\n"));
+            return false;
+        }
+
+        if !self.write_lost(state) || !self.push(state, line) {
+            state.lost += 1;
+            return false;
+        }
+
+        true
+    }
+
+    /// Writes how many events were lost, if any were. Returns whether all of them are counted in the
+    /// record now.
+    fn write_lost(&self, state: &mut State) -> bool {
+        if state.lost == 0 {
+            return true;
+        }
+
+        let lost = json!({ "at": 0.0, "type": "lost", "count": state.lost });
+        let is_written = self.push(state, &format!("{lost}\n"));
+        if is_written {
+            state.lost = 0;
+        }
+
+        is_written
+    }
+
+    fn push(&self, state: &mut State, line: &str) -> bool {
+        let is_written = self.writer.push(line.as_bytes(), self.settings.max_waiting);
+        if is_written {
+            state.bytes = state.bytes.saturating_add(line.len() as u64);
+        }
+
+        is_written
+    }
+}
+
+fn name(call: &ChatCall) -> Option<String> {
+    Some(call.name.clone()).filter(|name| !name.is_empty())
+}
+
+impl Observer for Handle {
+    fn run_started(&self, run: &ObservedRun<'_>) {
+        let mut state = self.lock();
+
+        match &state.run {
+            Some(recorded) if **recorded != *run.id() => {
+                state.other = Some(run.id().to_owned());
+                return;
+            }
+            Some(_) => {}
+            None => state.run = Some(run.id().into()),
+        }
+
+        if self.start(&mut state, run).is_err() {
+            state.lost += 1;
+        }
+    }
+
+    fn event(&self, event: &Event) {
+        let mut state = self.lock();
+        let is_of_run = state.run.as_deref() == Some(&*event.run);
+
+        if is_of_run && self.record(&mut state, event).is_err() {
+            state.lost += 1;
+        }
+    }
+}

@@ -1,0 +1,115 @@
+//! Records a run while it is executed.
+//!
+//! [`handle`] gets the events and makes a [`line`] of each, with the [`texts`] as the settings want
+//! them. A thread [writes](write) the lines, so that the run never waits for the disk.
+
+mod chat;
+mod handle;
+mod line;
+mod open;
+mod part;
+pub(crate) mod record_path;
+pub(crate) mod settings;
+mod texts;
+mod write;
+
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+
+use cogwork_flow::EventSink;
+
+use crate::RecorderSettings;
+use handle::Handle;
+use open::OpenRecord;
+
+/// Records one run as lines of JSON.
+///
+/// The lines are written by a thread, and the run never waits for the disk. If the disk is too slow,
+/// events are dropped, and the record contains how many. An error of the disk doesn't fail the run;
+/// [`flush`](Self::flush) returns it.
+///
+/// Clones record into the same file. When the last one is dropped, including the
+/// [sinks](Self::sink), all lines have been written.
+///
+/// ```
+/// use cogwork_flow::{Flow, from_fn};
+/// use cogwork_trace::{RecordReader, Recorder, RecorderSettings};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let folder = tempfile::tempdir()?;
+/// # let path = folder.path().join("greeting.trace");
+/// let flow = Flow::from_node("greet", from_fn(|text: &mut String| text.push_str("Hello")))?;
+///
+/// let recorder = Recorder::open(&path, RecorderSettings::default())?;
+/// flow.begin().with_events(&recorder).finish(&mut String::new()).await?;
+/// recorder.flush()?;
+///
+/// let events: Result<Vec<_>, _> = RecordReader::open(&path)?.collect();
+/// assert_eq!(events?.last().map(|event| event.name().to_owned()), Some("ended".to_owned()));
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug, Clone)]
+pub struct Recorder {
+    handle: Arc<Handle>,
+}
+
+impl Recorder {
+    /// Records into a file. If it contains a record already, the run has to be the same one, and
+    /// the record continues after it. An incomplete last line, as a crash leaves it, is removed.
+    ///
+    /// This may block on disk access; to continue a record, the file is read once.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the file cannot be opened or created, or if it contains something other
+    /// than a record, or a record of a newer version.
+    pub fn open(path: impl AsRef<Path>, settings: RecorderSettings) -> io::Result<Self> {
+        let record = OpenRecord::at(path.as_ref())?;
+        let handle = Handle::new(record, settings)?;
+
+        Ok(Self {
+            handle: Arc::new(handle),
+        })
+    }
+
+    /// Records into the file for a run in a folder: [`record_path`](crate::record_path). The folder
+    /// is created if necessary, but not the folders around it.
+    ///
+    /// # Errors
+    ///
+    /// The same as [`open`](Self::open).
+    pub fn in_folder(
+        folder: impl AsRef<Path>,
+        run_id: &str,
+        settings: RecorderSettings,
+    ) -> io::Result<Self> {
+        let folder = folder.as_ref();
+        cogwork_files::Folder::create(folder)?;
+        Self::open(crate::record_path(folder, run_id), settings)
+    }
+
+    /// Returns where the run sends its events, for
+    /// [`Run::with_events`](cogwork_flow::Run::with_events).
+    pub fn sink(&self) -> EventSink {
+        EventSink::new(Arc::clone(&self.handle))
+    }
+
+    /// Waits until everything so far is written. This blocks the thread until then.
+    ///
+    /// # Errors
+    ///
+    /// Returns the first error of the disk, after which nothing was recorded any more, or an error
+    /// if the recorder was used for another run than that of its record.
+    pub fn flush(&self) -> io::Result<()> {
+        self.handle.flush()
+    }
+}
+
+impl From<&Recorder> for EventSink {
+    fn from(recorder: &Recorder) -> Self {
+        recorder.sink()
+    }
+}

@@ -1,0 +1,115 @@
+//! Opens the file of a record.
+
+use std::fs::File;
+use std::io::{self, BufReader, Seek};
+use std::path::Path;
+
+use cogwork_files::{Access, Folder};
+
+use crate::{ChatReport, Header, ReadLimits, RecordErrorKind, RecordReader};
+
+/// A file to record into.
+#[derive(Debug)]
+pub(super) struct OpenRecord {
+    pub(super) file: File,
+    /// The header of the record that the file contains.
+    pub(super) header: Option<Header>,
+    /// The number of bytes that the file contains.
+    pub(super) bytes: u64,
+    pub(super) next_message: u64,
+    pub(super) next_call: u64,
+}
+
+impl OpenRecord {
+    /// Opens or creates a file, and reads what it contains.
+    pub(super) fn at(path: &Path) -> io::Result<Self> {
+        let (folder, name) = Folder::of_file(path)?;
+        let file = folder.open_or_create(name, Access::Append)?;
+
+        let mut record = Self {
+            file,
+            header: None,
+            bytes: 0,
+            next_message: 0,
+            next_call: 0,
+        };
+        record.read_on()?;
+        Ok(record)
+    }
+
+    /// Reads the record in the file, and removes an incomplete line.
+    fn read_on(&mut self) -> io::Result<()> {
+        let length = self.file.metadata()?.len();
+        if length == 0 {
+            return Ok(());
+        }
+
+        let limits = ReadLimits::default().with_max_bytes(u64::MAX);
+        let limits = limits.with_max_lines(u64::MAX);
+        let mut source = BufReader::new(self.file.try_clone()?);
+        let start = source.stream_position()?;
+        if start != 0 {
+            source.rewind()?;
+        }
+
+        let mut reader = match RecordReader::with_limits(source, limits) {
+            Ok(reader) => reader,
+            Err(error) if is_torn_header(&self.file, error.kind())? => {
+                return self.file.set_len(0);
+            }
+            Err(error) => return Err(io::Error::new(io::ErrorKind::InvalidData, error)),
+        };
+
+        while let Some(event) = reader.next() {
+            match event {
+                Ok(event) => self.count(event.chat()),
+                Err(error) if error.is_of_line() => {}
+                Err(error) => return Err(io::Error::new(io::ErrorKind::InvalidData, error)),
+            }
+        }
+
+        self.bytes = reader.bytes();
+        self.header = Some(reader.header().clone());
+        if self.bytes < length {
+            self.file.set_len(self.bytes)?;
+        }
+
+        Ok(())
+    }
+
+    /// Continues the numbers after those of the record.
+    fn count(&mut self, chat: Option<&ChatReport>) {
+        let next = |number: u64| number.saturating_add(1);
+
+        match chat {
+            Some(ChatReport::Message(message)) => {
+                self.next_message = self.next_message.max(next(message.id));
+            }
+            Some(ChatReport::Chat(chat)) => self.next_call = self.next_call.max(next(chat.call)),
+            Some(ChatReport::ChatFailed(chat)) => {
+                self.next_call = self.next_call.max(next(chat.call));
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Returns whether the file ends inside of its header, because of a crash.
+fn is_torn_header(file: &File, error: &RecordErrorKind) -> io::Result<bool> {
+    const BEGINNING: &[u8] = br#"{"cogwork_record":"#;
+
+    if !matches!(error, RecordErrorKind::NotARecord { .. }) {
+        return Ok(false);
+    }
+
+    let mut file = file.try_clone()?;
+    file.rewind()?;
+    let most = ReadLimits::default().max_line as u64;
+    let Ok(content) = cogwork_files::read(&file, most) else {
+        return Ok(false);
+    };
+
+    let is_one_line = !content.contains(&b'\n');
+    let is_beginning = content.starts_with(BEGINNING) || BEGINNING.starts_with(&content);
+    Ok(is_one_line && is_beginning)
+}

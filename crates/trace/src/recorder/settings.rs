@@ -1,0 +1,144 @@
+use std::borrow::Cow;
+use std::fmt;
+use std::sync::Arc;
+
+use cogwork_text::Mask;
+
+use crate::{Content, ForkedFrom, Prices};
+
+/// A rule that is applied to each text.
+pub(crate) type Rule = dyn Fn(&str) -> Cow<'_, str> + Send + Sync;
+
+/// The settings of a [`Recorder`](crate::Recorder).
+///
+/// ```
+/// use std::borrow::Cow;
+///
+/// use cogwork_trace::{Price, Prices, RecorderSettings};
+///
+/// let settings = RecorderSettings::default()
+///     .with_prices(Prices::new().with_other_models(Price::new(1.0, 4.0)))
+///     .with_max_text(16 * 1024)
+///     .with_redaction(|text| match text.contains('@') {
+///         true => Cow::Borrowed("[redacted]"),
+///         false => Cow::Borrowed(text),
+///     });
+/// ```
+#[derive(Clone)]
+pub struct RecorderSettings {
+    pub(crate) prices: Prices,
+    pub(crate) content: Content,
+    pub(crate) rules: Vec<Arc<Rule>>,
+    pub(crate) max_text: usize,
+    pub(crate) max_event: usize,
+    pub(crate) max_record: u64,
+    pub(crate) max_waiting: usize,
+    pub(crate) forked_from: Option<ForkedFrom>,
+}
+
+impl Default for RecorderSettings {
+    fn default() -> Self {
+        Self {
+            prices: Prices::new(),
+            content: Content::Full,
+            rules: Vec::new(),
+            max_text: 256 * 1024,
+            max_event: 4 * 1024 * 1024,
+            max_record: 256 * 1024 * 1024,
+            max_waiting: 16 * 1024 * 1024,
+            forked_from: None,
+        }
+    }
+}
+
+impl RecorderSettings {
+    /// Sets what tokens cost. By default, no costs are recorded.
+    #[must_use]
+    pub fn with_prices(mut self, prices: Prices) -> Self {
+        self.prices = prices;
+        self
+    }
+
+    /// Leaves out all texts: what was said, planned and noted, and errors. Names of nodes, tools,
+    /// stages and models, times, tokens and costs are recorded. By default, texts are recorded.
+    #[must_use]
+    pub fn without_content(mut self) -> Self {
+        self.content = Content::None;
+        self
+    }
+
+    /// Adds a rule that is applied to each text, and whose result is recorded instead. Names of
+    /// nodes, actions and tools aren't texts. None by default.
+    #[must_use]
+    pub fn with_redaction(
+        mut self,
+        rule: impl Fn(&str) -> Cow<'_, str> + Send + Sync + 'static,
+    ) -> Self {
+        self.rules.push(Arc::new(rule));
+        self
+    }
+
+    /// Hides secret values in each text. None by default.
+    #[must_use]
+    pub fn with_secrets(self, secrets: Mask) -> Self {
+        self.with_redaction(move |text| Cow::Owned(secrets.hide(text)))
+    }
+
+    /// Sets the maximum number of bytes of a text. Longer ones are cut. The default is 256 KiB.
+    #[must_use]
+    pub fn with_max_text(mut self, bytes: usize) -> Self {
+        self.max_text = bytes;
+        self
+    }
+
+    /// Sets the maximum number of bytes of an event. Of a larger one, only the type is recorded. The
+    /// default is 4 MiB.
+    #[must_use]
+    pub fn with_max_event(mut self, bytes: usize) -> Self {
+        self.max_event = bytes;
+        self
+    }
+
+    /// Sets the maximum number of bytes of the record. Once it is reached, nothing more is recorded.
+    /// The default is 256 MiB.
+    #[must_use]
+    pub fn with_max_record(mut self, bytes: u64) -> Self {
+        self.max_record = bytes;
+        self
+    }
+
+    /// Sets the maximum number of bytes that wait to be written. Further events are dropped, and
+    /// counted in the record. The default is 16 MiB.
+    #[must_use]
+    pub fn with_max_waiting(mut self, bytes: usize) -> Self {
+        self.max_waiting = bytes;
+        self
+    }
+
+    /// Sets the run that the recorded one was forked from. None by default.
+    #[must_use]
+    pub fn with_forked_from(mut self, origin: ForkedFrom) -> Self {
+        self.forked_from = Some(origin);
+        self
+    }
+
+    /// Returns how much of the texts is recorded.
+    pub(crate) fn content(&self) -> Content {
+        match self.content {
+            Content::Full if !self.rules.is_empty() => Content::Redacted,
+            content => content,
+        }
+    }
+}
+
+impl fmt::Debug for RecorderSettings {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RecorderSettings")
+            .field("content", &self.content())
+            .field("max_text", &self.max_text)
+            .field("max_event", &self.max_event)
+            .field("max_record", &self.max_record)
+            .field("max_waiting", &self.max_waiting)
+            .finish_non_exhaustive()
+    }
+}
