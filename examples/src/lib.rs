@@ -62,4 +62,6 @@ mod guides {
     struct TypedAnswers;
     #[doc = include_str!("../../docs/guide/flows-from-files.md")]
     struct FlowsFromFiles;
+    #[doc = include_str!("../../docs/guide/record-of-a-run.md")]
+    struct RecordOfARun;
 }

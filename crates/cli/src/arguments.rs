@@ -14,7 +14,7 @@ Exit codes:
   1  a file has problems, which are listed on standard error
   2  the command line is wrong
   3  the run failed
-  4  the input or the journal could not be read, or the output, journal or trace not written
+  4  the input or the journal could not be read, or the output, journal or record not written
   5  the run waits for an answer, and there is no terminal to ask
   130  the run was interrupted (Ctrl-C)";
 
@@ -177,10 +177,17 @@ pub(crate) struct Run {
     /// Answer an event that the run waits for, now or later: JSON, or else a text. Can be repeated.
     #[arg(long = "answer", value_name = "EVENT=VALUE", value_parser = answer)]
     pub(crate) answers: Vec<Answer>,
-    /// Add the events of the run, and all requests and replies of models, to this file, as lines of JSON. Values from
-    /// the environment are hidden, long texts are shortened, and at most 64 MiB are written.
+    /// Record what happens in the run in this file, for people and tools: requests and raw replies of models, plans,
+    /// tokens and times, as lines of JSON. Values from the environment are hidden, long texts are cut, and at most 64
+    /// MiB are written. With --journal, the default is the file RUN.trace in its folder.
     #[arg(long, value_name = "FILE")]
-    pub(crate) trace: Option<PathBuf>,
+    pub(crate) record: Option<PathBuf>,
+    /// Leave all texts out of the record: only steps, times, tokens and names are written.
+    #[arg(long)]
+    pub(crate) no_content: bool,
+    /// Write no such record next to the journal.
+    #[arg(long, conflicts_with = "record")]
+    pub(crate) no_record: bool,
     /// Show the replies of models on standard error as they are written, if the server streams them.
     #[arg(long, conflicts_with = "quiet")]
     pub(crate) stream: bool,

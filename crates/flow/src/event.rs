@@ -3,7 +3,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use cogwork_text::{Name, OneLine};
-use serde::Serialize;
+use serde::ser::SerializeMap;
+use serde::{Serialize, Serializer};
 
 use crate::{Action, Paused, Phase, ReportedValue, StepName, event_json};
 
@@ -71,7 +72,7 @@ pub enum EventKind {
     /// comes from, if it has a [source](ReportedValue::source).
     Reported {
         /// The value.
-        #[serde(flatten, serialize_with = "event_json::report")]
+        #[serde(flatten, serialize_with = "with_source")]
         report: ReportedValue,
     },
     /// The run moved to a different node, or to the same one again.
@@ -103,6 +104,17 @@ pub enum EventKind {
         /// The number of lost events.
         count: u64,
     },
+}
+
+/// Serialises a report with its source.
+fn with_source<S: Serializer>(report: &ReportedValue, serializer: S) -> Result<S::Ok, S::Error> {
+    let mut fields = serializer.serialize_map(None)?;
+    if let Some(source) = report.source() {
+        fields.serialize_entry("source", source)?;
+    }
+
+    fields.serialize_entry("report", report)?;
+    fields.end()
 }
 
 impl Event {

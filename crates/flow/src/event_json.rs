@@ -1,11 +1,8 @@
-//! Times and reports in the JSON of events.
+//! Times in the JSON of events.
 
 use std::time::{Duration, SystemTime};
 
 use serde::Serializer;
-use serde::ser::SerializeMap;
-
-use crate::ReportedValue;
 
 /// Serialises a duration as a number of seconds.
 pub(crate) fn seconds<S: Serializer>(time: &Duration, serializer: S) -> Result<S::Ok, S::Error> {
@@ -23,18 +20,4 @@ pub(crate) fn seconds_since_epoch<S: Serializer>(
         Some(since) => seconds(&since, serializer),
         None => serializer.serialize_none(),
     }
-}
-
-/// Serialises a report with its source.
-pub(crate) fn report<S: Serializer>(
-    report: &ReportedValue,
-    serializer: S,
-) -> Result<S::Ok, S::Error> {
-    let mut fields = serializer.serialize_map(None)?;
-    if let Some(source) = report.source() {
-        fields.serialize_entry("source", source)?;
-    }
-
-    fields.serialize_entry("report", report)?;
-    fields.end()
 }

@@ -28,8 +28,9 @@ pub use record::chat::{
     RecordedRepair, RecordedSettings, RecordedToolCall, RecordedUsage,
 };
 pub use record::content::Content;
+pub use record::cut::Cut;
 pub use record::error::{RecordError, RecordErrorKind};
-pub use record::event::{Cut, RecordedEvent, RecordedKind, RecordedPause, RecordedReport};
+pub use record::event::{RecordedEvent, RecordedKind, RecordedPause, RecordedReport};
 pub use record::header::{FORMAT, ForkedFrom, Header};
 pub use record::limits::ReadLimits;
 pub use record::message_ids::MessageIds;

@@ -9,6 +9,7 @@ mod names;
 mod outputs;
 mod packages;
 mod read_reply;
+mod records;
 mod rule_based_expressions;
 mod rule_based_turns;
 mod rule_based_words;

@@ -4,17 +4,18 @@ mod answers;
 mod input;
 mod progress;
 mod record;
+mod recording;
 mod result;
 mod stream;
 mod summary;
 mod thinking;
-mod trace;
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use cogwork_agents::{FileFlow, FlowState, Loader};
 use cogwork_flow::{CancellationToken, Ended, RunError, events};
+use cogwork_trace::Recorder;
 use tokio::time::Instant;
 
 use crate::arguments::Run;
@@ -23,20 +24,18 @@ use crate::output::{Outcome, tell, write};
 use answers::Terminal;
 use record::Record;
 use result::Result;
-use trace::Trace;
 
 /// How long to wait at the end of the run for a file that is still being opened.
 const LAST_WORK: Duration = Duration::from_secs(1);
 
 pub(crate) fn run(arguments: &Run) -> Outcome {
-    let trace = Trace::default();
-    let loader = trace.watch(Loader::new().with_process_environment());
+    let loader = recording::report(Loader::new().with_process_environment());
 
     let Some(loaded) = load(&loader, &arguments.file).map(Arc::new) else {
         return Outcome::Problems;
     };
 
-    match start(arguments, &loaded, &trace) {
+    match start(arguments, &loaded) {
         Ok(outcome) => outcome,
         Err(error) => {
             tell(format_args!(
@@ -49,11 +48,8 @@ pub(crate) fn run(arguments: &Run) -> Outcome {
 }
 
 /// Returns an error if the run could not be started.
-fn start(arguments: &Run, loaded: &Arc<FileFlow>, trace: &Trace) -> Result<Outcome> {
+fn start(arguments: &Run, loaded: &Arc<FileFlow>) -> Result<Outcome> {
     let input = arguments.input.as_deref().map(input::read).transpose()?;
-    if let Some(file) = &arguments.trace {
-        trace.begin(file, Arc::clone(loaded))?;
-    }
 
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
@@ -69,6 +65,8 @@ fn start(arguments: &Run, loaded: &Arc<FileFlow>, trace: &Trace) -> Result<Outco
         journal,
         run_id,
     } = record;
+    let id = run_id.clone().unwrap_or_else(record::new_id);
+    let recorder = recording::open(arguments, loaded, &id)?;
     let hint = record::Hint::new(arguments, run_id);
 
     if !arguments.quiet {
@@ -79,7 +77,8 @@ fn start(arguments: &Run, loaded: &Arc<FileFlow>, trace: &Trace) -> Result<Outco
     let running = Running {
         arguments,
         loaded,
-        trace,
+        id,
+        recorder: recorder.as_ref(),
         token: token.clone(),
     };
     let ended = runtime.block_on(running.until_interrupted(&mut state, journal));
@@ -95,9 +94,10 @@ fn start(arguments: &Run, loaded: &Arc<FileFlow>, trace: &Trace) -> Result<Outco
         is_interrupted: token.is_cancelled(),
     };
     let outcome = finished.tell(arguments.json);
+    let is_recorded = recording::finish(recorder);
 
     Ok(match outcome {
-        Outcome::Success if trace.has_failed() => Outcome::NotReadOrWritten,
+        Outcome::Success if !is_recorded => Outcome::NotReadOrWritten,
         outcome => outcome,
     })
 }
@@ -192,7 +192,8 @@ impl Finished<'_> {
 struct Running<'r> {
     arguments: &'r Run,
     loaded: &'r Arc<FileFlow>,
-    trace: &'r Trace,
+    id: String,
+    recorder: Option<&'r Recorder>,
     /// Cancelled when the user presses Ctrl-C.
     token: CancellationToken,
 }
@@ -235,6 +236,7 @@ impl Running<'_> {
             .loaded
             .flow()
             .begin()
+            .with_id(self.id.as_str())
             .with_max_steps(self.arguments.max_steps)
             .with_cancellation(token.clone());
 
@@ -243,6 +245,10 @@ impl Running<'_> {
         }
         if let Some(journal) = journal {
             run = run.with_journal(journal);
+        }
+
+        if let Some(recorder) = self.recorder {
+            run = run.with_events(recorder);
         }
 
         let (sink, told) = events(10_000);
@@ -255,7 +261,7 @@ impl Running<'_> {
             ended
         };
 
-        let shown = progress::show(told, self.arguments, self.loaded, self.trace);
+        let shown = progress::show(told, self.arguments, self.loaded);
         let (ended, ()) = tokio::join!(finished, shown);
         ended
     }

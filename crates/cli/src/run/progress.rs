@@ -9,21 +9,18 @@ use indicatif::{ProgressBar, ProgressStyle};
 
 use super::stream::Growing;
 use super::thinking::{Piece, Thinkers};
-use super::trace::Trace;
 use crate::arguments::Run;
 use crate::output::{harmless, tell};
 
 /// The number of characters shown of a growing reply, from its end.
 const SHOWN: usize = 60;
 
-/// Shows the events of a run until it ends, and traces them.
-pub(super) async fn show(mut events: Events, arguments: &Run, loaded: &FileFlow, trace: &Trace) {
+/// Shows the events of a run until it ends.
+pub(super) async fn show(mut events: Events, arguments: &Run, loaded: &FileFlow) {
     let mut display = Display::new(arguments);
     let mut thinkers = Thinkers::default();
 
     while let Some(event) = events.next().await {
-        trace.event(&event);
-
         let step = event
             .step
             .as_deref()

@@ -62,7 +62,7 @@ impl Record {
 }
 
 /// Returns the id of a new run: the time in milliseconds and the process. Ids sort by time.
-fn new_id() -> String {
+pub(super) fn new_id() -> String {
     let now = SystemTime::now().duration_since(UNIX_EPOCH);
     let now = now.unwrap_or_default().as_millis();
     format!("{now}-{}", std::process::id())

@@ -502,7 +502,7 @@ fn a_wrong_command_line_is_told_with_the_right_one() {
       1  a file has problems, which are listed on standard error
       2  the command line is wrong
       3  the run failed
-      4  the input or the journal could not be read, or the output, journal or trace not written
+      4  the input or the journal could not be read, or the output, journal or record not written
       5  the run waits for an answer, and there is no terminal to ask
       130  the run was interrupted (Ctrl-C)
     ");

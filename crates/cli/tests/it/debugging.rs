@@ -1,4 +1,4 @@
-//! Runs that are recorded, resumed, answered and traced.
+//! Runs that are recorded, resumed and answered.
 
 #![cfg(unix)]
 #![expect(
@@ -332,13 +332,17 @@ fn lines(path: &Path) -> Vec<Value> {
         .collect()
 }
 
+/// The types of the events in a record, and of what they report.
 fn events(lines: &[Value]) -> Vec<&str> {
-    let events = lines.iter().map(|line| line["event"].as_str().unwrap());
-    events.filter(|event| *event != "finished").collect()
+    let events = lines.iter().skip(1).map(|line| {
+        let reported = line.pointer("/report/type").or_else(|| line.get("type"));
+        reported.and_then(Value::as_str).unwrap_or_default()
+    });
+    events.filter(|event| *event != "phase_finished").collect()
 }
 
 #[test]
-fn a_trace_has_every_request_and_reply_and_no_secrets() {
+fn a_record_has_every_request_and_reply_and_no_secrets() {
     let server = Server::new(|number, _| match number {
         1 => Reply::Pieces(vec!["my ca".to_owned(), "nary-8731 is safe".to_owned()]),
         _ => Reply::text("ACTION: go"),
@@ -349,41 +353,102 @@ fn a_trace_has_every_request_and_reply_and_no_secrets() {
     );
 
     let place = Place::new(&flow);
-    let run = || {
-        let mut command = place.command(&["--trace", "trace.jsonl", "--input", "Go?"]);
+    let run = |arguments: &[&str]| {
+        let mut command = place.command(&[arguments, &["--input", "Go?"]].concat());
         told(command.env("KEY", "canary-8731").output().unwrap())
     };
-    let first = run();
+    let first = run(&["--record", "run.trace"]);
     assert_eq!(first.code, 0, "{}", first.err);
 
-    let path = place.path("trace.jsonl");
-    let traced = lines(&path);
+    let path = place.path("run.trace");
+    let recorded = lines(&path);
     assert_eq!(
-        events(&traced),
+        events(&recorded),
         [
-            "started", "entered", "request", "reply", "request", "reply", "ended"
+            "run_started",
+            "step_entered",
+            "message",
+            "message",
+            "chat",
+            "judged",
+            "message",
+            "message",
+            "chat",
+            "judged",
+            "ended"
         ]
     );
-    let of = |event: &str| {
-        traced
-            .iter()
-            .filter(move |line| line["event"] == event)
-            .collect::<Vec<_>>()
-    };
-    assert_eq!(of("reply")[0]["reply"]["text"], "my ${KEY} is safe");
+    let chats: Vec<_> = recorded
+        .iter()
+        .map(|line| &line["report"])
+        .filter(|report| report["type"] == "chat")
+        .collect();
+    assert_eq!(chats[0]["reply"], "my ${KEY} is safe");
 
     // The second request repeats the first, with the reply and the complaint behind it.
-    let second = &of("request")[1]["request"];
-    assert_eq!(second["repeated_messages"], 2);
-    assert_eq!(second["messages"].as_array().unwrap().len(), 2);
+    assert_eq!(chats[1]["messages"].to_string(), "[[0,3]]");
     let text = fs::read_to_string(&path).unwrap();
     assert!(!text.contains("canary"), "{text}");
 
-    // A second run is added, and only the user can read the file.
-    run();
-    assert!(lines(&path).len() > traced.len());
+    // Another run isn't added, and only the user can read the file.
+    let second = run(&["--record", "run.trace"]);
+    assert_eq!(second.code, 4);
+    assert!(
+        second.err.contains("is the record of the run"),
+        "{}",
+        second.err
+    );
+    assert_eq!(fs::read_to_string(&path).unwrap(), text);
     let mode = std::os::unix::fs::MetadataExt::mode(&fs::metadata(&path).unwrap());
     assert_eq!(mode & 0o777, 0o600);
+
+    let third = run(&["--record", "other.trace", "--no-content"]);
+    assert_eq!(third.code, 0, "{}", third.err);
+    let text = fs::read_to_string(place.path("other.trace")).unwrap();
+    assert!(!text.contains("ACTION") && !text.contains("Go?"), "{text}");
+}
+
+#[test]
+fn a_run_with_a_journal_is_recorded_next_to_it() {
+    let flow = "nodes: [{id: a, type: agent, config: {provider: scripted, replies: [Hi, Hi, Hi]}}]";
+    let place = Place::new(flow);
+
+    let ran = place.run(&["--journal", "runs", "--input", "Go?"]);
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    let runs = place.path("runs");
+    let names = || {
+        let names = fs::read_dir(&runs).unwrap();
+        let names = names.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+        names
+            .filter(|name| name.ends_with(".trace"))
+            .collect::<Vec<_>>()
+    };
+    let recorded = names();
+    assert_eq!(recorded.len(), 1, "{recorded:?}");
+    let header = &lines(&runs.join(&recorded[0]))[0];
+    assert_eq!(header["cogwork_record"], 1);
+    assert_eq!(
+        format!("{}.trace", header["run"].as_str().unwrap()),
+        recorded[0]
+    );
+
+    // It isn't listed as a run of its own.
+    let listed = std::process::Command::new(env!("CARGO_BIN_EXE_cogwork"))
+        .args(["runs", "--journal"])
+        .arg(&runs)
+        .output()
+        .unwrap();
+    assert_eq!(
+        String::from_utf8(listed.stdout)
+            .unwrap()
+            .matches("ended")
+            .count(),
+        1
+    );
+
+    let without = ["--journal", "runs", "--no-record", "--input", "Go?"];
+    assert_eq!(place.run(&without).code, 0);
+    assert_eq!(names(), recorded);
 }
 
 /// The record of a complete step makes the records of its calls unnecessary, and an attempt that
@@ -411,20 +476,20 @@ edges: [{{from: a, to: b}}]
     let resumed = place.run(&resume);
     assert_eq!(resumed.out, "Two.\n", "{}", resumed.err);
 
-    let again = place.run(&[&resume[..], &["--trace", "trace.jsonl"]].concat());
+    let again = place.run(&[&resume[..], &["--record", "run.trace"]].concat());
     assert_eq!((again.out.as_str(), server.calls()), ("Two.\n", 3));
 
-    let traced = lines(&place.path("trace.jsonl"));
-    let replayed: Vec<_> = traced
+    let recorded = lines(&place.path("run.trace"));
+    let replayed: Vec<_> = recorded
         .iter()
-        .filter(|line| line["event"] == "replayed")
+        .filter(|line| line["type"] == "replayed")
         .map(|line| line["step"].as_str().unwrap())
         .collect();
     assert_eq!(replayed, ["flow/a#1", "flow/b#2"]);
 }
 
 #[test]
-fn a_trace_is_bounded() {
+fn a_record_is_bounded() {
     let long = "x".repeat(300_000);
     let reply = long.clone();
     let server = Server::new(move |_, _| Reply::text(&reply));
@@ -433,32 +498,32 @@ fn a_trace_is_bounded() {
         "nodes: [{{id: a, type: agent, config: {{{config}}}}}]"
     ));
 
-    let ran = place.run(&["-q", "--trace", "trace.jsonl", "--input", "Go?"]);
+    let ran = place.run(&["-q", "--record", "run.trace", "--input", "Go?"]);
     assert_eq!(
         (ran.code, ran.out.len()),
         (0, long.len() + 1),
         "{}",
         ran.err
     );
-    let size = fs::metadata(place.path("trace.jsonl")).unwrap().len();
+    let size = fs::metadata(place.path("run.trace")).unwrap().len();
     assert!(size < 100_000, "{size} bytes");
 
-    let nowhere = place.run(&["-q", "--trace", "no/folder", "--input", "Go?"]);
+    let nowhere = place.run(&["-q", "--record", "no/folder", "--input", "Go?"]);
     assert_eq!((nowhere.code, server.calls()), (4, 1));
     assert!(
         nowhere
             .err
-            .contains("the trace could not be opened: no/folder"),
+            .contains("the record could not be opened: no/folder"),
         "{}",
         nowhere.err
     );
 
     if Path::new("/dev/full").exists() {
-        let full = place.run(&["-q", "--trace", "/dev/full", "--input", "Go?"]);
+        let full = place.run(&["-q", "--record", "/dev/full", "--input", "Go?"]);
         assert_eq!(full.code, 4);
         assert!(
             full.err
-                .contains("the trace could not be opened: /dev/full"),
+                .contains("the record could not be opened: /dev/full"),
             "{}",
             full.err
         );
@@ -466,19 +531,25 @@ fn a_trace_is_bounded() {
 }
 
 #[test]
-fn a_failed_call_is_traced() {
+fn a_failed_call_is_recorded() {
     let flow =
         "nodes: [{id: a, type: agent, config: {provider: rules, rules: [{when: x, reply: y}]}}]";
     let place = Place::new(flow);
-    place.run(&["-q", "--trace", "trace.jsonl", "--input", "Go?"]);
-    let traced = lines(&place.path("trace.jsonl"));
+    place.run(&["-q", "--record", "run.trace", "--input", "Go?"]);
+    let recorded = lines(&place.path("run.trace"));
 
     assert_eq!(
-        events(&traced),
-        ["started", "entered", "request", "error", "failed"]
+        events(&recorded),
+        [
+            "run_started",
+            "step_entered",
+            "message",
+            "chat_failed",
+            "failed"
+        ]
     );
-    assert!(traced.iter().any(|line| {
-        line["error"]
+    assert!(recorded.iter().any(|line| {
+        line["report"]["error"]
             .as_str()
             .is_some_and(|error| error.contains("no rule"))
     }));
@@ -569,7 +640,7 @@ fn json_has_every_visit_in_order() {
 
 /// A server that repeats the key it was sent.
 #[test]
-fn no_key_is_in_the_record_the_trace_or_the_output() {
+fn no_key_is_in_the_journal_the_record_or_the_output() {
     let server = Server::new(|_, _| Reply::Refusal("wrong key canary-8731".to_owned()));
     let config = server.config();
     let place = Place::new(&format!(
@@ -579,7 +650,7 @@ fn no_key_is_in_the_record_the_trace_or_the_output() {
     let arguments = [
         "--journal",
         "runs",
-        "--trace",
+        "--record",
         "trace",
         "--input",
         "Go?",
@@ -634,10 +705,10 @@ edges: [{{from: a, to: b}}, {{from: b, to: c}}, {{from: c, to: d}}]
         told(command.env("KEY", "canary-8731").output().unwrap())
     };
 
-    let waits = run(&["--journal", "runs", "--trace", "trace", "--input", "Go?"]);
+    let waits = run(&["--journal", "runs", "--record", "trace", "--input", "Go?"]);
     assert_eq!(waits.code, 5, "{}", waits.err);
     let resume = ["--journal", "runs", "--resume", run_id(&waits.err)];
-    let answer = ["--trace", "trace", "--json", "--answer", "c=Yes."];
+    let answer = ["--record", "trace", "--json", "--answer", "c=Yes."];
     let failed = run(&[&resume[..], &answer].concat());
     assert_eq!((failed.code, server.calls()), (3, 3), "{}", failed.err);
 

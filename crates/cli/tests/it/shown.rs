@@ -130,14 +130,14 @@ fn a_run_that_waits_fails_or_is_missing_is_told_safely() {
         fs::write(folder.path().join("wait.yaml"), wait).unwrap();
         fs::write(folder.path().join("choice.yaml"), agent("a", &choice)).unwrap();
 
-        let record = ["--journal", &runs, "--trace", "trace"];
+        let record = ["--journal", &runs];
         let resume = ["--journal", &runs, "--resume", &runs];
         let nowhere = format!("nowhere/{runs}");
         let runs = [
             [&["run", "wait.yaml", "-i", "a"], &record[..]].concat(),
             [&["run", "choice.yaml", "-i", "a"], &record[..]].concat(),
             [&["run", "wait.yaml"], &resume[..]].concat(),
-            vec!["run", "wait.yaml", "-i", "a", "--trace", &nowhere],
+            vec!["run", "wait.yaml", "-i", "a", "--record", &nowhere],
         ];
 
         for arguments in runs {

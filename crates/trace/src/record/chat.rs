@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::event::Cut;
+use super::cut::Cut;
 use super::message_ids::MessageIds;
 
 /// A report of the source `chat`: a message, or a call to a model.

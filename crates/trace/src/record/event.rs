@@ -1,15 +1,9 @@
 //! The events in a record.
 
-use std::collections::BTreeMap;
-
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::chat::ChatReport;
-
-/// The texts of an object that were cut: the name of each field, and the number of bytes of the
-/// whole text.
-pub type Cut = BTreeMap<String, u64>;
 
 /// A line of a record after the header.
 #[derive(Debug, Clone, PartialEq)]

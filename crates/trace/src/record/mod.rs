@@ -2,6 +2,7 @@
 
 pub(crate) mod chat;
 pub(crate) mod content;
+pub(crate) mod cut;
 pub(crate) mod error;
 pub(crate) mod event;
 pub(crate) mod header;

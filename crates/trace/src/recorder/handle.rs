@@ -89,6 +89,10 @@ impl Handle {
         self.writer.flush()
     }
 
+    pub(super) fn run(&self) -> Option<String> {
+        self.lock().run.as_deref().map(str::to_owned)
+    }
+
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -57,8 +57,9 @@ pub struct Recorder {
 }
 
 impl Recorder {
-    /// Records into a file. If it contains a record already, the run has to be the same one, and
-    /// the record continues after it. An incomplete last line, as a crash leaves it, is removed.
+    /// Records into a file. If it contains a record already, the [run](Self::run) has to be the same
+    /// one, and the record continues after it, so give runs [ids](cogwork_flow::Run::with_id) that
+    /// don't repeat. An incomplete last line, as a crash leaves it, is removed.
     ///
     /// This may block on disk access; to continue a record, the file is read once.
     ///
@@ -95,6 +96,12 @@ impl Recorder {
     /// [`Run::with_events`](cogwork_flow::Run::with_events).
     pub fn sink(&self) -> EventSink {
         EventSink::new(Arc::clone(&self.handle))
+    }
+
+    /// Returns the id of the run that is recorded. `None` if the file was empty and the run hasn't
+    /// started yet.
+    pub fn run(&self) -> Option<String> {
+        self.handle.run()
     }
 
     /// Waits until everything so far is written. This blocks the thread until then.

@@ -2,12 +2,13 @@ use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
-use cogwork_text::Mask;
-
 use crate::{Content, ForkedFrom, Prices};
 
 /// A rule that is applied to each text.
 pub(crate) type Rule = dyn Fn(&str) -> Cow<'_, str> + Send + Sync;
+
+/// Hides secrets in a text.
+pub(crate) type Hide = dyn Fn(&str) -> String + Send + Sync;
 
 /// The settings of a [`Recorder`](crate::Recorder).
 ///
@@ -29,6 +30,7 @@ pub struct RecorderSettings {
     pub(crate) prices: Prices,
     pub(crate) content: Content,
     pub(crate) rules: Vec<Arc<Rule>>,
+    pub(crate) secrets: Vec<Arc<Hide>>,
     pub(crate) max_text: usize,
     pub(crate) max_event: usize,
     pub(crate) max_record: u64,
@@ -42,6 +44,7 @@ impl Default for RecorderSettings {
             prices: Prices::new(),
             content: Content::Full,
             rules: Vec::new(),
+            secrets: Vec::new(),
             max_text: 256 * 1024,
             max_event: 4 * 1024 * 1024,
             max_record: 256 * 1024 * 1024,
@@ -78,10 +81,13 @@ impl RecorderSettings {
         self
     }
 
-    /// Hides secret values in each text. None by default.
+    /// Adds a function that hides secrets, such as [`Mask::hide`](cogwork_text::Mask::hide). It is
+    /// applied to each text before the rules, and also to names, since a model may write those of
+    /// tools. None by default.
     #[must_use]
-    pub fn with_secrets(self, secrets: Mask) -> Self {
-        self.with_redaction(move |text| Cow::Owned(secrets.hide(text)))
+    pub fn with_secrets(mut self, hide: impl Fn(&str) -> String + Send + Sync + 'static) -> Self {
+        self.secrets.push(Arc::new(hide));
+        self
     }
 
     /// Sets the maximum number of bytes of a text. Longer ones are cut. The default is 256 KiB.
@@ -125,7 +131,9 @@ impl RecorderSettings {
     /// Returns how much of the texts is recorded.
     pub(crate) fn content(&self) -> Content {
         match self.content {
-            Content::Full if !self.rules.is_empty() => Content::Redacted,
+            Content::Full if !self.rules.is_empty() || !self.secrets.is_empty() => {
+                Content::Redacted
+            }
             content => content,
         }
     }

@@ -8,12 +8,13 @@ use crate::{Content, RecorderSettings};
 
 /// The fields whose texts are names of a fixed set, or chosen by the program or the server. They
 /// are recorded in every record.
-const NAMES: [&str; 24] = [
+const NAMES: [&str; 28] = [
     "action",
     "change",
     "event",
     "finish",
     "format",
+    "id",
     "kind",
     "media_type",
     "model",
@@ -30,8 +31,11 @@ const NAMES: [&str; 24] = [
     "step",
     "strategy",
     "to",
+    "tool_call_id",
+    "tool_name",
     "tools",
     "type",
+    "verdict",
     "waits_at",
 ];
 
@@ -111,15 +115,16 @@ impl Texts<'_> {
     fn of_object(&self, fields: Map<String, Value>) -> Map<String, Value> {
         let mut cut = CutTexts::new();
         let mut prepared = Map::new();
+        let is_named_by_content = is_named_by_content(&fields);
 
         for (name, value) in fields {
             let is_name = NAMES.contains(&name.as_str()) && !has_objects(&value);
-            let value = if is_name {
-                value
+            let value = if is_name && !(name == "name" && is_named_by_content) {
+                self.of_name(value)
             } else {
                 self.walk(value, &name, &mut cut)
             };
-            prepared.insert(self.of_key(name), value);
+            prepared.insert(self.without_secrets(&name).into_owned(), value);
         }
 
         if !cut.is_empty() {
@@ -129,12 +134,16 @@ impl Texts<'_> {
         prepared
     }
 
-    /// The keys of an object may have been written by a model.
-    fn of_key(&self, key: String) -> String {
-        if self.settings.rules.is_empty() || self.settings.content == Content::None {
-            return key;
+    /// Hides secrets in a name, or in each of several. A model may have written them.
+    fn of_name(&self, value: Value) -> Value {
+        match value {
+            Value::String(name) => Value::String(self.without_secrets(&name).into_owned()),
+            Value::Array(names) => {
+                let names = names.into_iter().map(|name| self.of_name(name));
+                Value::Array(names.collect())
+            }
+            other => other,
         }
-        self.redacted(&key).into_owned()
     }
 
     fn of_text(&self, text: String, path: &str, cut: &mut CutTexts) -> String {
@@ -157,13 +166,29 @@ impl Texts<'_> {
     }
 
     fn redacted<'t>(&self, text: &'t str) -> Cow<'t, str> {
-        let mut redacted = Cow::Borrowed(text);
+        let mut redacted = self.without_secrets(text);
         for rule in &self.settings.rules {
             redacted = Cow::Owned(rule(&redacted).into_owned());
         }
 
         redacted
     }
+
+    fn without_secrets<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        let mut hidden = Cow::Borrowed(text);
+        for hide in &self.settings.secrets {
+            hidden = Cow::Owned(hide(&hidden));
+        }
+
+        hidden
+    }
+}
+
+/// Returns whether the name of an object is content: that of a branch, which a model may choose, or
+/// of a file.
+fn is_named_by_content(fields: &Map<String, Value>) -> bool {
+    let is_branch = fields.get("type").and_then(Value::as_str) == Some("branch");
+    is_branch || fields.contains_key("media_type")
 }
 
 fn has_objects(value: &Value) -> bool {

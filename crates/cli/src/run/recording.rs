@@ -1,0 +1,88 @@
+//! What is recorded of a run for people and tools.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use cogwork_agents::{FileFlow, Loader};
+use cogwork_ask::Reporting;
+use cogwork_text::{Escaped, Name};
+use cogwork_trace::{Recorder, RecorderSettings, record_path};
+
+use crate::arguments::Run;
+use crate::output::tell;
+
+/// The maximum number of bytes of the record of a run.
+const MAX_BYTES: u64 = 64 << 20;
+
+/// The maximum number of bytes of a text.
+const MAX_TEXT: usize = 32 * 1024;
+
+/// Returns a loader whose clients report their calls.
+pub(super) fn report(loader: Loader) -> Loader {
+    loader.with_client_wrapper(|_, client| Arc::new(Reporting::new(client)))
+}
+
+/// Opens the record of a run: the file that the user named, or the one next to the journal. Returns
+/// `None` if the user wants none.
+pub(super) fn open(
+    arguments: &Run,
+    loaded: &Arc<FileFlow>,
+    run_id: &str,
+) -> Result<Option<Recorder>, String> {
+    let Some(path) = path(arguments, run_id) else {
+        return Ok(None);
+    };
+    let shown = Escaped::new(path.display()).to_string();
+
+    let recorder = Recorder::open(&path, settings(arguments, loaded));
+    let recorder =
+        recorder.map_err(|error| format!("the record could not be opened: {shown}: {error}"))?;
+
+    match recorder.run() {
+        Some(other) if other != run_id => Err(format!(
+            "{shown} is the record of the run `{}`; choose another file",
+            Name(&other)
+        )),
+        _ => Ok(Some(recorder)),
+    }
+}
+
+fn path(arguments: &Run, run_id: &str) -> Option<PathBuf> {
+    if arguments.no_record {
+        return None;
+    }
+
+    let next_to_journal = || Some(record_path(arguments.journal.as_ref()?, run_id));
+    arguments.record.clone().or_else(next_to_journal)
+}
+
+fn settings(arguments: &Run, loaded: &Arc<FileFlow>) -> RecorderSettings {
+    let loaded = Arc::clone(loaded);
+    let settings = RecorderSettings::default()
+        .with_max_text(MAX_TEXT)
+        .with_max_record(MAX_BYTES)
+        .with_secrets(move |text| loaded.hide_secrets(text));
+
+    if arguments.no_content {
+        settings.without_content()
+    } else {
+        settings
+    }
+}
+
+/// Writes what is left. Returns whether everything was written.
+pub(super) fn finish(recorder: Option<Recorder>) -> bool {
+    let Some(recorder) = recorder else {
+        return true;
+    };
+
+    match recorder.flush() {
+        Ok(()) => true,
+        Err(error) => {
+            tell(format_args!(
+                "cogwork: the record could not be written: {error}"
+            ));
+            false
+        }
+    }
+}

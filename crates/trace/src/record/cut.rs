@@ -1,0 +1,5 @@
+use std::collections::BTreeMap;
+
+/// The texts of an object that were cut: the name of each field, and the number of bytes of the
+/// whole text.
+pub type Cut = BTreeMap<String, u64>;

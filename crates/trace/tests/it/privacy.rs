@@ -1,0 +1,118 @@
+//! What a record must not contain.
+
+use std::borrow::Cow;
+
+use cogwork_flow::{Flow, from_phases, note, report_from};
+use cogwork_llm::{ChatResponse, ScriptedClient, Usage};
+use cogwork_text::Mask;
+use cogwork_trace::RecorderSettings;
+use serde_json::json;
+
+use crate::support::{TestRecord, asking};
+
+const SECRET: &str = "sk-pa\"ss/word";
+
+/// A flow that says the secret in everything that it reports.
+fn leaking() -> Flow<u32> {
+    let leak = from_phases(
+        |_: &mut u32| {
+            report_from("reasoning", || {
+                json!({
+                    "type": "thought",
+                    "thought": 1,
+                    "text": format!("the key is {SECRET}"),
+                    "plan": [{"description": SECRET, "status": "Done", "result": 42}],
+                    SECRET: true,
+                })
+            });
+        },
+        |()| async {
+            note(|| format!("with {SECRET}"));
+            Err::<(), _>(std::io::Error::other(format!("refused {SECRET}")))
+        },
+        |_, _, ()| (),
+    );
+
+    Flow::from_node("leak", leak).unwrap()
+}
+
+async fn recorded(settings: RecorderSettings) -> TestRecord {
+    let record = TestRecord::new();
+    let recorder = record.recorder(settings);
+    let flow = leaking();
+    let run = flow.begin().with_id("r").with_events(&recorder);
+    { run }.finish(&mut 0).await.unwrap_err();
+    recorder.flush().unwrap();
+
+    record
+}
+
+fn contains_secret(record: &TestRecord) -> bool {
+    let text = record.text();
+    text.contains("sk-pa") || text.contains("word")
+}
+
+#[tokio::test(start_paused = true)]
+async fn secrets_are_hidden_everywhere() {
+    let mask = Mask::new().with_value(SECRET, "[the key]");
+    let settings = RecorderSettings::default().with_secrets(move |text| mask.hide(text));
+    let record = recorded(settings).await;
+
+    assert!(!contains_secret(&record), "{}", record.text());
+    assert_eq!(record.text().matches("[the key]").count(), 5);
+    insta::assert_snapshot!(record.text());
+
+    // Without the mask, they would be there.
+    assert!(contains_secret(
+        &recorded(RecorderSettings::default()).await
+    ));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_rule_is_applied_to_each_text() {
+    let settings = RecorderSettings::default().with_redaction(|text| {
+        let is_secret = text.contains("sk-");
+        Cow::Borrowed(if is_secret { "[redacted]" } else { text })
+    });
+    let record = recorded(settings).await;
+
+    // Keys aren't texts.
+    let text = record.text().replace(r#""sk-pa\"ss/word":true"#, "");
+    assert!(!text.contains("sk-pa"), "{text}");
+    assert!(text.contains(r#""content":"redacted""#));
+}
+
+#[tokio::test(start_paused = true)]
+async fn without_content_there_are_only_names_and_numbers() {
+    let record = TestRecord::new();
+    let recorder = record.recorder(RecorderSettings::default().without_content());
+    let reply = ChatResponse::new("I think:\n8").with_usage(Usage::new(100, 20));
+    let flow = asking(ScriptedClient::new([ChatResponse::new("private"), reply]));
+    let run = flow.begin().with_id("r").with_events(&recorder);
+    { run }.finish(&mut 0).await.unwrap();
+    recorder.flush().unwrap();
+
+    let text = record.text();
+    for said in [
+        "spider",
+        "legs",
+        "private",
+        "I think",
+        "not a number",
+        "left out",
+    ] {
+        assert!(!text.contains(said), "{said} in {text}");
+    }
+    insta::assert_snapshot!(text);
+}
+
+#[tokio::test(start_paused = true)]
+async fn without_content_nothing_is_left_of_reports() {
+    let settings = RecorderSettings::default().without_content();
+    let record = recorded(settings).await;
+    let text = record.text();
+
+    assert!(!text.contains("the key is"), "{text}");
+    assert!(!text.contains("refused"), "{text}");
+    assert!(text.contains(r#""status":"Done""#), "{text}");
+}

@@ -1,0 +1,113 @@
+//! A folder with a record, and flows to record.
+
+use std::fs;
+use std::path::PathBuf;
+
+use cogwork_ask::{Asking, Ladder, Policy, Repair, RepairKind, Rung, Verdict};
+use cogwork_flow::{Flow, from_phases};
+use cogwork_llm::{ChatRequest, ChatResponse, LlmClient, Message};
+use cogwork_trace::{RecordReader, RecordedEvent, Recorder, RecorderSettings};
+use tempfile::TempDir;
+
+/// A record in a temporary folder.
+pub(crate) struct TestRecord {
+    _folder: TempDir,
+    pub(crate) path: PathBuf,
+}
+
+impl TestRecord {
+    pub(crate) fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+
+        Self {
+            path: folder.path().join("run.trace"),
+            _folder: folder,
+        }
+    }
+
+    pub(crate) fn recorder(&self, settings: RecorderSettings) -> Recorder {
+        Recorder::open(&self.path, settings).unwrap()
+    }
+
+    /// Returns the record, with fixed times of starts.
+    pub(crate) fn text(&self) -> String {
+        let text = fs::read_to_string(&self.path).unwrap();
+        let lines = text.lines().map(|line| {
+            let Some((before, after)) = line.split_once("\"started\":") else {
+                return line.to_owned();
+            };
+            let end = after.find([',', '}']).unwrap();
+            format!("{before}\"started\":0.0{}", after.split_at(end).1)
+        });
+
+        lines.collect::<Vec<_>>().join("\n")
+    }
+
+    pub(crate) fn events(&self) -> Vec<RecordedEvent> {
+        let reader = RecordReader::open(&self.path).unwrap();
+        reader.map(Result::unwrap).collect()
+    }
+}
+
+/// Wants a number, also one in words around it.
+struct Number;
+
+pub(crate) struct Read {
+    pub(crate) number: u32,
+    repairs: Vec<Repair>,
+}
+
+impl Policy for Number {
+    type Reply = Read;
+    type Problem = String;
+    type Limit = std::convert::Infallible;
+
+    fn request(&self, _: Rung) -> ChatRequest {
+        let question = Message::user("How many legs does a spider have?");
+        ChatRequest::new([Message::system("You count."), question]).with_temperature(0.2)
+    }
+
+    async fn judge(&mut self, response: &ChatResponse, _: Rung) -> Verdict<Read, String> {
+        let mut repairs = Vec::new();
+        let last = response.text().lines().last().unwrap_or_default();
+        if last != response.text() {
+            let line = response.text().lines().count();
+            repairs.push(Repair::new(RepairKind::Prose, line, "left out the prose"));
+        }
+
+        match last.trim().parse() {
+            Ok(number) => Verdict::Usable(Read { number, repairs }),
+            Err(_) => Verdict::Unusable {
+                problem: "the reply is not a number".to_owned(),
+                message: Message::user("Answer with a number alone."),
+            },
+        }
+    }
+
+    fn repairs<'r>(&self, read: &'r Read) -> &'r [Repair] {
+        &read.repairs
+    }
+}
+
+/// A flow of one node, which asks a model for a number.
+pub(crate) fn asking(client: impl LlmClient + 'static) -> Flow<u32> {
+    let ask = from_phases(
+        |_: &mut u32| (),
+        {
+            let client = std::sync::Arc::new(client);
+            move |()| {
+                let client = std::sync::Arc::clone(&client);
+                async move {
+                    let ladder = Ladder::default();
+                    let mut asking = Asking::new(&*client, &ladder, vec![Rung::Text]);
+                    let read = asking.run(&mut Number).await;
+                    read.map(|read| read.number)
+                        .map_err(|_| std::io::Error::other("no number"))
+                }
+            }
+        },
+        |state: &mut u32, _, number| *state = number,
+    );
+
+    Flow::from_node("count", ask).unwrap()
+}
