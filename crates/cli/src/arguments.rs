@@ -47,6 +47,10 @@ pub(crate) enum Command {
     Run(Run),
     /// Lists recorded runs, or what is recorded of one of them, with times in UTC.
     Runs(Runs),
+    /// Makes a page of a recorded run: one HTML file that shows it in a browser, without a network.
+    ///
+    /// Texts of a large record are shortened, and the page shows what was left out.
+    Trace(Trace),
     /// Serves reasoning tools to an assistant, over the Model Context Protocol (MCP).
     ///
     /// Assistants start this command themselves. Add it to their settings as a server with the command `cogwork` and
@@ -214,6 +218,19 @@ pub(crate) struct Runs {
     /// List what is recorded of the run with this id. Outcomes and answers are not shown.
     #[arg(value_name = "RUN")]
     pub(crate) run: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Trace {
+    /// The file with the record.
+    #[arg(value_name = "FILE")]
+    pub(crate) record: PathBuf,
+    /// The page. An existing file is replaced.
+    #[arg(long, short, value_name = "HTML")]
+    pub(crate) output: PathBuf,
+    /// The maximum size of the events in the page, in MiB. They are compressed, usually to less than a tenth.
+    #[arg(long, value_name = "MIB", default_value_t = 48, value_parser = clap::value_parser!(u16).range(1..=512))]
+    pub(crate) max_size: u16,
 }
 
 /// The answer to an event.

@@ -9,6 +9,7 @@ mod mcp;
 mod output;
 mod run;
 mod runs;
+mod trace;
 
 use std::process::ExitCode;
 
@@ -23,6 +24,7 @@ fn main() -> ExitCode {
         Command::Schema(schema) => commands::schema(&schema),
         Command::Run(run) => run::run(&run),
         Command::Runs(runs) => runs::runs(&runs),
+        Command::Trace(trace) => trace::trace(&trace),
         #[cfg(feature = "mcp")]
         Command::Mcp(mcp) => mcp::mcp(&mcp),
     };

@@ -11,8 +11,15 @@
 //! | find the record of a run in a folder | [`record_path`] |
 //! | read a record | [`RecordReader`], [`ReadLimits`] |
 //! | write a record by hand | [`RecordWriter`] |
+//! | make a page of a record, with the feature `page` | `Page`, `PageLimits` |
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
+
+#[cfg(feature = "page")]
+#[cfg_attr(docsrs, doc(cfg(feature = "page")))]
+mod page;
+#[cfg(feature = "page")]
+pub use page::{Page, PageLimits};
 
 mod prices;
 pub use prices::{Price, Prices};

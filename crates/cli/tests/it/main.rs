@@ -12,3 +12,4 @@ mod server;
 mod shown;
 #[cfg(all(feature = "mcp", unix))]
 mod tool_servers;
+mod trace;

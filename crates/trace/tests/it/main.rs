@@ -6,6 +6,8 @@ mod continuing;
 #[expect(clippy::unwrap_used, reason = "helpers of tests may, as the tests do")]
 mod keys;
 mod privacy;
+#[cfg(feature = "page")]
+mod page;
 mod reading;
 mod recording;
 mod round_trip;

@@ -1,0 +1,53 @@
+//! The command `trace`: makes a page of a recorded run.
+
+use std::path::Path;
+
+use cogwork_files::Folder;
+use cogwork_text::Escaped;
+use cogwork_trace::{Page, PageLimits, RecordReader};
+
+use crate::arguments::Trace;
+use crate::output::{Outcome, tell};
+
+const MIB: usize = 1024 * 1024;
+
+pub(crate) fn trace(arguments: &Trace) -> Outcome {
+    let limits = PageLimits::default().with_max_bytes(usize::from(arguments.max_size) * MIB);
+
+    match read(&arguments.record, limits).and_then(|page| write(&page, &arguments.output)) {
+        Ok(()) => Outcome::Success,
+        Err(error) => {
+            tell(format_args!("cogwork: {error}"));
+            Outcome::NotReadOrWritten
+        }
+    }
+}
+
+fn read(path: &Path, limits: PageLimits) -> Result<Page, String> {
+    let reader = RecordReader::open(path);
+    let page = reader.and_then(|reader| Page::read_with(reader, limits));
+
+    page.map_err(|error| {
+        let path = Escaped::new(path.display());
+        format!("{path}: {error}")
+    })
+}
+
+/// Replaces the file, and prints what the page doesn't show.
+fn write(page: &Page, path: &Path) -> Result<(), String> {
+    let shown = Escaped::new(path.display());
+    let failed = |error: &dyn std::fmt::Display| format!("{shown}: could not be written: {error}");
+
+    let mut html = Vec::new();
+    page.write(&mut html).map_err(|error| failed(&error))?;
+
+    let (folder, name) = Folder::of_file(path).map_err(|error| failed(&error))?;
+    folder
+        .replace(name, &html)
+        .map_err(|error| failed(&error))?;
+
+    for note in page.notes() {
+        tell(note);
+    }
+    Ok(())
+}

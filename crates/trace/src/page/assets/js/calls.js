@@ -1,0 +1,99 @@
+// A call to a model: what was sent, what came back, and what was made of it.
+
+const VERDICTS = {
+  usable: { className: 'good', text: '✓ usable' },
+  continue: { className: 'good', text: '→ continued' },
+  questioned: { className: 'warn', text: '? questioned' },
+  unusable: { className: 'bad', text: '× not usable' },
+};
+
+function verdictTag(call) {
+  if (call.error) return el('span', { class: 'tag bad' }, '× failed');
+  const verdict = VERDICTS[call.verdict];
+  return verdict && el('span', { class: `tag ${verdict.className}` }, verdict.text);
+}
+
+function callFacts(call) {
+  return facts([
+    ['Model', call.model],
+    ['Took', duration(call.took)],
+    ['Read', plural(call.usage.input, 'token')],
+    ['Written', plural(call.usage.output, 'token')],
+    call.usage.cached > 0 && ['From cache', plural(call.usage.cached, 'token')],
+    call.usage.reasoning > 0 && ['Reasoning', plural(call.usage.reasoning, 'token')],
+    call.cost !== undefined && ['Cost', money(call.cost)],
+    call.finish && ['Finished', call.finish],
+    ...Object.entries(call.settings ?? {}).map(([name, value]) => [name.replaceAll('_', ' '), settingText(value)]),
+    call.id && ['Response', call.id],
+  ]);
+}
+
+function settingText(value) {
+  return oneLine(typeof value === 'string' ? value : JSON.stringify(value), 80);
+}
+
+/** Returns a list of names and values. */
+function facts(entries) {
+  return el(
+    'dl',
+    { class: 'facts' },
+    entries.filter(Boolean).map(([name, value]) => el('div', {}, el('dt', {}, name), el('dd', {}, el('bdi', {}, value)))),
+  );
+}
+
+function callView(run, call) {
+  return [
+    callFacts(call),
+    call.error && el('p', { class: 'note bad' }, el('strong', {}, 'Failed: '), el('bdi', {}, call.error)),
+    call.problem && el('p', { class: 'note warn' }, el('strong', {}, 'Judgement: '), el('bdi', {}, call.problem)),
+    call.reply !== undefined && replyView(call),
+    call.cut && el('p', { class: 'note' }, `Cut in the record: ${Object.keys(call.cut).join(', ')}`),
+    call.toolCalls.length > 0 && [el('h4', {}, 'Requested tools'), call.toolCalls.map(requestedTool)],
+    call.thinking && folded('Reasoning of the model', () => prose(call.thinking, { class: 'raw' })),
+    messagesView(run, call),
+  ];
+}
+
+function requestedTool(tool) {
+  return el('pre', { class: 'raw' }, `${tool.name ?? ''} `, textOf(tool.arguments));
+}
+
+function messagesView(run, call) {
+  const ids = messagesOf(call);
+  if (ids.length === 0) return [];
+  const shared = sharedWithPrevious(call, ids);
+  return [
+    el('h4', {}, 'Messages', el('span', { class: 'count' }, count(ids.length))),
+    shared > 0 && folded(`${plural(shared, 'message')}, the same as in call ${call.previous.number}`, () => messageList(run, ids.slice(0, shared))),
+    messageList(run, ids.slice(shared)),
+  ];
+}
+
+const MOST_MESSAGES = 100;
+
+function messageList(run, ids) {
+  const list = el('ol', { class: 'messages', role: 'list' }, ids.slice(0, MOST_MESSAGES).map((id) => messageRow(run, id)));
+  if (ids.length <= MOST_MESSAGES) return list;
+
+  const more = el('button', { type: 'button', class: 'link' }, `Show ${plural(ids.length - MOST_MESSAGES, 'more message')}`);
+  more.addEventListener('click', () => more.replaceWith(messageList(run, ids.slice(MOST_MESSAGES))));
+  return el('div', {}, list, more);
+}
+
+function messageRow(run, id) {
+  const message = run.messages.get(id);
+  if (!message) return el('li', { class: 'message' }, `Message ${id} is not in the record.`);
+  const text = el('div', { class: 'message-text', dir: 'auto' });
+  appendLong(text, textOf(message.content), (part) => visible(part));
+  return el('li', { class: `message ${message.role}` }, el('span', { class: 'role' }, message.role), text);
+}
+
+/** Returns a part that is built when it is opened. */
+function folded(label, build) {
+  const body = el('div', { class: 'folded-body' });
+  const part = el('details', { class: 'folded' }, el('summary', {}, label), body);
+  part.addEventListener('toggle', () => {
+    if (part.open && body.childElementCount === 0) append(body, [build()]);
+  });
+  return part;
+}

@@ -1,0 +1,123 @@
+// What each event of a run changes in its model.
+
+/** Ends a step. A step that is replayed after a crash keeps the times of its first visit. */
+function finish(run, step, event) {
+  step.action = String(event.action);
+  step.status = 'done';
+  if (!step.isDone) step.end = run.now;
+  step.isDone = true;
+}
+
+const RUN_EVENTS = {
+  run_started(run) {
+    run.status = { kind: 'open', label: 'Not finished' };
+  },
+
+  step_entered(run, event, step) {
+    if (!step) return;
+    step.entries += 1;
+    if (step.entries === 1) {
+      step.at = run.now;
+      step.end = run.now;
+    }
+  },
+
+  phase_finished(run, event, step) {
+    if (!step) return;
+    if (step.isDone) return;
+    step.phases[event.phase] = (step.phases[event.phase] ?? 0) + event.took;
+    step.end = run.now;
+  },
+
+  retrying(run, event, step) {
+    step?.attempts.push({ attempts: event.attempts, delay: event.delay, error: event.error, at: run.now });
+    run.addProblem('retry', step, event.error);
+  },
+
+  noted(run, event, step) {
+    step?.notes.push(String(event.text));
+  },
+
+  reported(run, event, step) {
+    const report = event.report;
+    if (!report || typeof report !== 'object') {
+      step?.reports.push(report);
+      return;
+    }
+
+    const handlers = REPORTS[event.source] ?? ANY_REPORT;
+    const handler = handlers[report.type] ?? ANY_REPORT[report.type];
+    if (handler) handler(run, report, step, event);
+    else if (report.type !== 'thinking') step?.reports.push(report);
+  },
+
+  moved(run, event, step) {
+    if (!step) return;
+    step.to = String(event.to);
+    finish(run, step, event);
+  },
+
+  ended(run, event, step) {
+    if (step) {
+      step.ends = true;
+      finish(run, step, event);
+    }
+    if (!step?.isNested) {
+      run.status = { kind: 'done', label: `Ended on ${event.action}` };
+      run.reportedSteps = event.steps;
+    }
+  },
+
+  replayed(run, event, step) {
+    if (step && !step.isDone) step.replays += 1;
+  },
+
+  paused(run, event, step) {
+    const at = step ?? (event.waits_at ? run.step(event.waits_at) : undefined);
+    const until = event.until ? `, until ${date(event.until)}` : '';
+    const why = event.why ? `: ${event.why}` : '';
+    const wait = `waits for ${event.event}${until}${why}`;
+    if (at) Object.assign(at, { status: 'waiting', wait });
+    run.status = { kind: 'waiting', label: `Waits for ${event.event}` };
+    run.addProblem('wait', at, wait);
+    for (const other of Array.isArray(event.also) ? event.also : []) RUN_EVENTS.paused(run, other);
+  },
+
+  failed(run, event, step) {
+    if (step) {
+      step.status = 'failed';
+      step.error = String(event.error);
+      step.end = run.now;
+    }
+    run.status = { kind: 'failed', label: 'Failed', error: String(event.error) };
+    run.addProblem('error', step, event.error);
+  },
+
+  lost(run, event) {
+    run.addProblem('lost', undefined, `${plural(event.count, 'event was', 'events were')} lost, because the reader was too slow`);
+  },
+
+  full(run, event) {
+    run.addProblem('left_out', undefined, `the record reached its limit of ${count(event.limit)} bytes; what followed was not recorded`);
+  },
+
+  resumed(run, event) {
+    const before = run.sessionStart + (run.now - run.base);
+    const pause = Math.max(0, Number(event.started) - before);
+    run.base = run.now;
+    run.sessionStart = Number(event.started);
+    run.status = { kind: 'open', label: 'Not finished' };
+    run.resumes.push({ at: run.now, pause, started: event.started });
+    run.addProblem('resumed', undefined, `resumed ${date(event.started)}, ${duration(pause)} after the last event`);
+  },
+
+  table(run, event) {
+    run.addTable(event);
+  },
+
+  // Written by the page's own writer where the record is larger than a page can show.
+  left_out(run, event) {
+    run.leftOut.push(event);
+    run.addProblem('left_out', undefined, `${plural(event.events, 'event is', 'events are')} not in this page`);
+  },
+};

@@ -1,0 +1,131 @@
+// A drawing of a graph, with the visits up to a moment of the run.
+
+// Graphs that are higher are drawn smaller, down to the smallest scale.
+const DRAWING_HEIGHT = 300;
+const SMALLEST_SCALE = 0.72;
+
+class GraphView {
+  /** `onselect(key)` is called with the place of a node. */
+  constructor({ graph, label, taken, onselect }) {
+    this.onselect = onselect;
+    this.nodes = new Map();
+    this.edges = new Map();
+    const layout = layoutGraph(graph, taken);
+    const scale = Math.min(1, Math.max(SMALLEST_SCALE, DRAWING_HEIGHT / layout.height));
+    this.height = layout.height * scale;
+    const drawing = svg('svg', {
+      class: 'graph',
+      role: 'group',
+      'aria-label': label,
+      viewBox: `0 0 ${Math.ceil(layout.width)} ${Math.ceil(layout.height)}`,
+      width: Math.ceil(layout.width * scale),
+      height: Math.ceil(layout.height * scale),
+    });
+    drawing.append(...this.level(layout, 0, 0));
+    this.element = el('div', { class: 'graph-scroll' }, drawing);
+  }
+
+  level(layout, x, y) {
+    const edges = layout.edges.map((edge) => this.edge(edge, x, y));
+    const nodes = layout.nodes.map((node) => this.node(node, x, y, layout.start));
+    const labels = layout.edges.filter((edge) => edge.label).map((edge) => edgeLabel(edge, x, y));
+    return [...edges, ...nodes, ...labels];
+  }
+
+  edge(edge, x, y) {
+    const path = svg('path', { d: edge.loop ? loopPath(edge.loop, x, y) : edgePath(edge.points, x, y), class: 'edge' });
+    const end = edge.loop ? { x: edge.loop.x, y: edge.loop.y + 8 } : edge.points.at(-1);
+    const before = edge.loop ? { x: end.x + 10, y: end.y + 3 } : edge.points.at(-2) ?? end;
+    const angle = (Math.atan2(end.y - before.y, end.x - before.x) * 180) / Math.PI;
+    const head = svg('path', {
+      d: 'M0,0 L-7,-3.6 L-7,3.6 Z',
+      class: 'edge-head',
+      transform: `translate(${end.x + x},${end.y + y}) rotate(${angle})`,
+    });
+    const group = svg('g', { class: 'edge-group' }, path, head);
+    this.edges.set(edge.key, group);
+    return group;
+  }
+
+  node(node, x, y, start) {
+    if (node.isEnd) {
+      return svg('circle', { cx: node.x + x, cy: node.y + y, r: 6, class: 'end-node' });
+    }
+
+    const left = node.x + x - node.width / 2;
+    const top = node.y + y - node.height / 2;
+    const box = svg('rect', { x: left, y: top, width: node.width, height: node.height, rx: 8, class: 'node-box' });
+    const hasInside = node.inside.length > 0;
+    const label = svg('text', { x: left + 14, y: top + (hasInside ? 18 : node.height / 2 + 4.5), class: 'node-label' }, node.label);
+    const visits = svg('text', { x: left + node.width - 12, y: top + (hasInside ? 18 : node.height / 2 + 4.5), class: 'node-visits' });
+    const group = svg('g', { class: 'node', 'data-kind': node.kind }, box, label, visits);
+    if (node.id === start) group.classList.add('start');
+    group.addEventListener('click', (event) => {
+      event.stopPropagation();
+      this.onselect(node.key);
+    });
+    this.nodes.set(node.key, { group, visits, name: node.id });
+
+    let inner = left + 10;
+    for (const { layout } of node.inside) {
+      group.append(...this.level(layout, inner, top + 26));
+      inner += layout.width + 10;
+    }
+    return group;
+  }
+
+  /** Shows visit counts by place and by edge, and the node at work. */
+  show({ visits, edges, current }) {
+    for (const [key, node] of this.nodes) {
+      const times = visits.get(key) ?? 0;
+      const isInside = current !== undefined && current.startsWith(`${key}/`);
+      node.group.classList.toggle('visited', times > 0);
+      node.group.classList.toggle('current', key === current);
+      node.group.classList.toggle('around', isInside);
+      node.visits.textContent = times > 0 ? `${count(times)}×` : '';
+    }
+    this.reveal(this.nodes.get(current)?.group);
+    for (const [key, group] of this.edges) group.classList.toggle('visited', (edges.get(key) ?? 0) > 0);
+  }
+
+  /** Scrolls the drawing, and only that, so that the node is in view. */
+  reveal(group) {
+    const view = this.element.getBoundingClientRect();
+    if (!group || view.height === 0) return;
+    const box = group.getBoundingClientRect();
+    const isVisible = box.top >= view.top && box.bottom <= view.bottom && box.left >= view.left && box.right <= view.right;
+    if (isVisible) return;
+    this.element.scrollTop += box.top + box.height / 2 - view.top - view.height / 2;
+    this.element.scrollLeft += box.left + box.width / 2 - view.left - view.width / 2;
+  }
+}
+
+function edgeLabel(edge, x, y) {
+  const width = textWidth(edge.label) + 6;
+  const box = svg('rect', { x: edge.x + x - width / 2, y: edge.y + y - 8, width, height: 16, rx: 4, class: 'edge-label-box' });
+  const text = svg('text', { x: edge.x + x, y: edge.y + y + 4, class: 'edge-label' }, edge.label);
+  return svg('g', {}, box, text);
+}
+
+function loopPath(loop, x, y) {
+  const right = loop.x + x;
+  const middle = loop.y + y;
+  const reach = right + loop.width * 1.3;
+  return `M${right},${middle - 8} C${reach},${middle - 22} ${reach},${middle + 22} ${right},${middle + 8}`;
+}
+
+/** Draws a curve through the points. */
+function edgePath(points, x, y) {
+  const at = (point) => `${(point.x + x).toFixed(1)},${(point.y + y).toFixed(1)}`;
+  if (points.length < 3) return `M${points.map(at).join(' L')}`;
+
+  let path = `M${at(points[0])}`;
+  for (let index = 1; index < points.length - 1; index += 1) {
+    const point = points[index];
+    const next = points[index + 1];
+    const isLast = index === points.length - 2;
+    const to = isLast ? next : { x: (point.x + next.x) / 2, y: (point.y + next.y) / 2 };
+    path += ` Q${at(point)} ${at(to)}`;
+  }
+  return path;
+}

@@ -1,0 +1,138 @@
+// The layout of a graph. Each level is laid out by dagre; a node with flows inside is as large as they are.
+
+const NODE_HEIGHT = 34;
+const LARGEST_FOR_DAGRE = 250;
+const DEEPEST_LEVEL = 6;
+
+function textWidth(text) {
+  let width = 0;
+  for (const character of visibleString(text)) width += character.charCodeAt(0) > 0x2e80 ? 13 : 7;
+  return width;
+}
+
+/**
+ * Lays out a graph of the record, with hidden edges only if they were taken, and returns `{ width, height, nodes, edges }`,
+ * with all levels inside.
+ */
+function layoutGraph(graph, taken, prefix = '', depth = 0) {
+  const nodes = (graph.nodes ?? []).map((node) => measuredNode(node, taken, prefix, depth));
+  const edges = readEdges(graph, nodes, prefix).filter((edge) => !edge.hidden || taken.has(edge.key));
+  const level = { nodes, edges, start: graph.start, prefix };
+  if (edges.some((edge) => edge.to === END_NODE)) {
+    nodes.push({ id: END_NODE, key: `${prefix}${END_NODE}`, isEnd: true, width: 16, height: 16, inside: [] });
+  }
+
+  if (nodes.length + edges.length > LARGEST_FOR_DAGRE) layoutInRows(level);
+  else layoutByDagre(level);
+  return level;
+}
+
+const END_NODE = '\u0000end';
+
+function measuredNode(node, taken, prefix, depth) {
+  const name = String(node.name);
+  const key = prefix + escapeName(name);
+  const label = oneLine(name, 28);
+  const flows = depth < DEEPEST_LEVEL && Array.isArray(node.inside) ? node.inside : [];
+  const inside = flows.map((flow) => ({
+    name: flow.name,
+    layout: layoutGraph(flow, taken, insidePrefix(node, flow, key), depth + 1),
+  }));
+
+  const padding = 10;
+  const caption = 26;
+  const width = inside.reduce((sum, { layout }) => sum + layout.width + padding, padding);
+  const height = inside.reduce((most, { layout }) => Math.max(most, layout.height), 0);
+  const ownWidth = Math.max(64, textWidth(label) + 56);
+  return {
+    id: name,
+    key,
+    label,
+    kind: node.kind,
+    inside,
+    width: Math.max(ownWidth, inside.length > 0 ? width : 0),
+    height: inside.length > 0 ? height + caption + padding : NODE_HEIGHT,
+  };
+}
+
+function insidePrefix(node, flow, key) {
+  return node.kind === 'branches' ? `${key}/${escapeName(String(flow.name))}/` : `${key}/`;
+}
+
+/** Escapes a name in the way of step names. */
+function escapeName(name) {
+  return name.replace(/[/#[\]%]/g, (character) => '%' + character.charCodeAt(0).toString(16).toUpperCase());
+}
+
+function readEdges(graph, nodes, prefix) {
+  const names = new Set(nodes.map((node) => node.id));
+  return (graph.edges ?? [])
+    .filter((edge) => names.has(edge.from) && (edge.to === null || names.has(edge.to)))
+    .map((edge) => ({
+      from: edge.from,
+      to: edge.to ?? END_NODE,
+      action: String(edge.action),
+      key: `${prefix}${escapeName(edge.from)} ${edge.action}`,
+      hidden: edge.hidden === true,
+    }));
+}
+
+function layoutByDagre(level) {
+  const graph = new dagre.graphlib.Graph({ multigraph: true });
+  graph.setGraph({ rankdir: 'TB', nodesep: 26, ranksep: 34, edgesep: 14, marginx: 8, marginy: 8 });
+  for (const node of level.nodes) graph.setNode(node.id, { width: node.width, height: node.height });
+  for (const [index, edge] of level.edges.entries()) {
+    const label = edge.action === 'default' || edge.action === edge.to ? '' : oneLine(edge.action, 20);
+    edge.label = label;
+    graph.setEdge(edge.from, edge.to, { width: label ? textWidth(label) + 8 : 0, height: label ? 16 : 0, labelpos: 'c' }, String(index));
+  }
+  dagre.layout(graph);
+
+  for (const node of level.nodes) Object.assign(node, placed(graph.node(node.id)));
+  for (const [index, edge] of level.edges.entries()) {
+    const laidOut = graph.edge(edge.from, edge.to, String(index));
+    Object.assign(edge, placed(laidOut), { points: laidOut.points });
+  }
+  level.width = graph.graph().width;
+  placeLoops(level);
+  level.height = graph.graph().height;
+}
+
+const LOOP_WIDTH = 30;
+
+/** Draws edges from a node to itself as loops at its right side, with their labels one below the other. */
+function placeLoops(level) {
+  for (const node of level.nodes) {
+    const loops = level.edges.filter((edge) => edge.from === node.id && edge.to === node.id);
+    for (const [index, edge] of loops.entries()) {
+      const right = node.x + node.width / 2;
+      edge.loop = { x: right, y: node.y, width: LOOP_WIDTH + 8 * index };
+      edge.x = right + LOOP_WIDTH + 6 + textWidth(edge.label) / 2;
+      edge.y = node.y + 18 * (index - (loops.length - 1) / 2);
+      level.width = Math.max(level.width, edge.x + textWidth(edge.label) / 2 + 8);
+    }
+  }
+}
+
+function placed({ x, y }) {
+  return { x, y };
+}
+
+/** Places the nodes of a very large graph in rows, and its edges as straight lines. */
+function layoutInRows(level) {
+  const columns = Math.ceil(Math.sqrt(level.nodes.length));
+  const width = Math.max(...level.nodes.map((node) => node.width)) + 30;
+  const height = Math.max(...level.nodes.map((node) => node.height)) + 26;
+  const byId = new Map();
+  for (const [index, node] of level.nodes.entries()) {
+    node.x = ((index % columns) + 0.5) * width;
+    node.y = (Math.floor(index / columns) + 0.5) * height;
+    byId.set(node.id, node);
+  }
+  for (const edge of level.edges) {
+    edge.label = '';
+    edge.points = [placed(byId.get(edge.from)), placed(byId.get(edge.to))];
+  }
+  level.width = columns * width;
+  level.height = Math.ceil(level.nodes.length / columns) * height;
+}

@@ -1,0 +1,154 @@
+// The lists of a run, and their rows.
+
+const STEP_TAGS = {
+  open: { text: '… not finished', className: 'warn' },
+  done: { text: '✓ done', className: 'good' },
+  failed: { text: '× failed', className: 'bad' },
+  waiting: { text: '‖ waits', className: 'warn' },
+};
+
+const BRANCH_TAGS = {
+  open: { icon: '○', text: 'open', className: '' },
+  done: { icon: '✓', text: 'complete', className: 'good' },
+  complete: { icon: '✓', text: 'complete', className: 'good' },
+  pruned: { icon: '×', text: 'pruned', className: 'muted-tag' },
+  merged: { icon: '→', text: 'merged', className: 'changed' },
+};
+
+const PROBLEMS = {
+  error: { icon: '×', text: 'Error', className: 'bad' },
+  retry: { icon: '↺', text: 'Retry', className: 'warn' },
+  'asked again': { icon: '?', text: 'Asked again', className: 'warn' },
+  repair: { icon: '≈', text: 'Repaired reply', className: 'changed' },
+  tool: { icon: '×', text: 'Failed tool call', className: 'bad' },
+  wait: { icon: '‖', text: 'Wait', className: '' },
+  resumed: { icon: '»', text: 'Resumed', className: '' },
+  lost: { icon: '…', text: 'Lost events', className: 'warn' },
+  left_out: { icon: '…', text: 'Left out', className: 'warn' },
+};
+
+function branchStatus(branch) {
+  const tag = BRANCH_TAGS[branch.status];
+  return tag ? `${tag.icon} ${tag.text}` : String(branch.status);
+}
+
+function row(lead, title, meta) {
+  return [
+    el('span', { class: 'row-lead' }, lead),
+    el('span', { class: 'row-body' }, el('bdi', { class: 'row-title' }, title), el('span', { class: 'row-meta' }, meta)),
+  ];
+}
+
+const LISTS = [
+  {
+    kind: 'thought',
+    label: 'Thoughts',
+    items: (run) => run.thoughts,
+    row: (thought) => row(String(thought.number), oneLine(thought.work || thought.text, 120), thoughtMeta(thought)),
+  },
+  {
+    kind: 'step',
+    label: 'Steps',
+    isAlways: true,
+    items: (run) => run.steps,
+    row: (step) => row(String(step.index + 1), step.node, [el('span', { class: `step-status ${step.status}` }, STEP_TAGS[step.status].text), ` · ${duration(step.took)}`, step.action !== undefined && step.action !== 'default' && ` · ${oneLine(step.action, 30)}`, step.isNested && ` · ${oneLine(step.scope, 50)}`]),
+  },
+  {
+    kind: 'branch',
+    label: 'Branches',
+    items: (run) => (run.branches.size > 1 ? branchTree(run) : []),
+    row: (branch) => branchRow(branch),
+  },
+  {
+    kind: 'call',
+    label: 'Calls',
+    items: (run) => run.calls,
+    row: (call) => row(String(call.number), call.name || oneLine(call.error ?? call.reply ?? '', 100) || call.model, [`${oneLine(call.model, 30)} · ${duration(call.took)} · ${plural(call.usage.input + call.usage.output, 'token')} `, verdictTag(call)]),
+  },
+  {
+    kind: 'tool',
+    label: 'Tools',
+    items: (run) => run.tools,
+    row: (tool) => row(tool.failed ? '×' : '✓', `${tool.name} ${oneLine(tool.input, 100)}`, oneLine(tool.output ?? 'no result', 100)),
+  },
+  {
+    kind: 'problem',
+    label: 'Notable',
+    items: (run) => run.problems,
+    row: (problem) => {
+      const kind = PROBLEMS[problem.kind] ?? { icon: '·', text: problem.kind, className: '' };
+      return row(el('span', { class: `problem-icon ${kind.className}` }, kind.icon), oneLine(problem.text, 120), `${kind.text} · ${duration(problem.at)}${problem.step ? ` · ${oneLine(problem.step.name, 60)}` : ''}`);
+    },
+  },
+];
+
+function thoughtMeta(thought) {
+  const changes = thought.changes.length;
+  const parts = [
+    thought.stage,
+    thought.branch !== undefined && thought.branch !== 'main' && `branch ${thought.branch}`,
+    thought.score !== undefined && `score ${thought.score}`,
+    thought.plan.length > 0 && planMeta(thought.plan),
+    changes > 0 && plural(changes, 'change'),
+    thought.step.tools.length > 0 && plural(thought.step.tools.length, 'tool call'),
+    thought.complaints.length > 0 && 'asked again',
+    thought.isLast && 'last',
+  ];
+  return parts.filter(Boolean).join(' · ');
+}
+
+function planMeta(plan) {
+  const { done, all } = planProgress(plan);
+  return `${done}/${all} done`;
+}
+
+/** Returns the branches in the order of a tree, with their depth. */
+function branchTree(run) {
+  const branchOfThought = new Map();
+  for (const thought of run.thoughts) if (thought.branch !== undefined) branchOfThought.set(thought.number, String(thought.branch));
+
+  const children = new Map();
+  const roots = [];
+  for (const branch of run.branches.values()) {
+    const parent = branch.from == null ? undefined : branchOfThought.get(branch.from) ?? 'main';
+    if (parent === undefined || parent === branch.id || !run.branches.has(parent)) roots.push(branch);
+    else children.set(parent, [...(children.get(parent) ?? []), branch]);
+  }
+
+  const counts = new Map();
+  for (const thought of run.thoughts) counts.set(String(thought.branch), (counts.get(String(thought.branch)) ?? 0) + 1);
+  const best = Math.max(...[...run.branches.values()].map((branch) => branch.score ?? 0), 0.0001);
+
+  const ordered = [];
+  const open = roots.reverse().map((branch) => [branch, 0]);
+  const seen = new Set();
+  while (open.length > 0) {
+    const [branch, depth] = open.pop();
+    if (seen.has(branch.id)) continue;
+    seen.add(branch.id);
+    Object.assign(branch, { depth, thoughts: counts.get(branch.id) ?? 0, share: (branch.score ?? 0) / best });
+    ordered.push(branch);
+    for (const child of (children.get(branch.id) ?? []).reverse()) open.push([child, depth + 1]);
+  }
+  return ordered;
+}
+
+function branchRow(branch) {
+  const bar = el('i', {});
+  bar.style.width = `${100 * Math.max(0, branch.share)}%`;
+  const body = el(
+    'span',
+    { class: `row-body branch ${branch.status}` },
+    el('bdi', { class: 'row-title' }, String(branch.name ?? branch.id)),
+    el(
+      'span',
+      { class: 'row-meta' },
+      `${branchStatus(branch)} · ${plural(branch.thoughts, 'thought')}`,
+      branch.score != null && ` · score ${branch.score}`,
+      branch.from != null && ` · from thought ${branch.from}`,
+    ),
+  );
+  const score = el('span', { class: 'branch-score', 'aria-hidden': 'true' }, bar);
+  body.style.setProperty('--depth', String(Math.min(branch.depth, 12)));
+  return [body, score];
+}

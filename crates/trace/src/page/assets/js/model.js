@@ -1,0 +1,152 @@
+// The model of a run. `apply` takes one line of the record at a time, so the model can be fed from
+// a page or from a server. Views read it and never change it.
+
+class Run {
+  constructor(header) {
+    this.header = header;
+    this.id = String(header.run ?? '');
+    this.flow = String(header.flow ?? '');
+    this.status = { kind: 'open', label: 'Not finished' };
+    this.steps = [];
+    this.stepsByName = new Map();
+    this.thoughts = [];
+    this.calls = [];
+    this.callsByNumber = new Map();
+    this.messages = new Map();
+    this.newMessages = [];
+    this.tools = [];
+    this.problems = [];
+    this.branches = new Map();
+    this.stages = [];
+    this.tables = [];
+    this.resumes = [];
+    this.leftOut = [];
+    this.events = 0;
+    this.now = 0;
+    this.base = 0;
+    this.sessionStart = Number(header.started) || 0;
+    this.lastThoughts = new Map();
+    if (header.table) this.addTable(header.table);
+  }
+
+  /** Applies one event of the record. Unknown types are ignored. */
+  apply(event) {
+    this.events += 1;
+    if (typeof event.at === 'number') this.now = Math.max(this.now, this.base + event.at);
+
+    const step = typeof event.step === 'string' ? this.step(event.step) : undefined;
+    const handler = RUN_EVENTS[event.type];
+    if (handler) handler(this, event, step);
+  }
+
+  /** Returns the step with this name, which is created if it is new. */
+  step(name) {
+    const known = this.stepsByName.get(name);
+    if (known) return known;
+
+    const parsed = parseStepName(name);
+    const same = this.stepsByName.get(parsed.step);
+    const step = same ?? new Step(parsed, this.steps.length, this.now);
+    if (!same) this.steps.push(step);
+    this.stepsByName.set(parsed.step, step);
+    this.stepsByName.set(name, step);
+    return step;
+  }
+
+  addProblem(kind, step, text) {
+    this.problems.push({ index: this.problems.length, kind, step, text: String(text ?? ''), at: this.now });
+  }
+
+  addTable(table) {
+    if (Array.isArray(table.stages)) this.tables.push(table);
+  }
+
+  /** Returns the sums over all calls or, without calls on record, those that the thoughts reported. */
+  totals() {
+    const sums = new Sums();
+    for (const call of this.calls) sums.add(call);
+    sums.tools = this.tools.length;
+    if (this.calls.length > 0) return sums;
+
+    for (const thought of this.thoughts) sums.addSpent(thought.spent);
+    return sums;
+  }
+}
+
+/** A visit of a node. */
+class Step {
+  constructor(parsed, index, at) {
+    Object.assign(this, parsed);
+    this.name = parsed.step;
+    this.index = index;
+    this.at = at;
+    this.end = at;
+    this.phases = {};
+    this.attempts = [];
+    this.notes = [];
+    this.reports = [];
+    this.calls = [];
+    this.thoughts = [];
+    this.tools = [];
+    this.replays = 0;
+    this.entries = 0;
+    this.status = 'open';
+    this.isDone = false;
+  }
+
+  get took() {
+    return this.end - this.at;
+  }
+}
+
+/** Tokens, cost and time of calls. */
+class Sums {
+  constructor() {
+    this.calls = 0;
+    this.tools = 0;
+    this.input = 0;
+    this.output = 0;
+    this.cached = 0;
+    this.reasoning = 0;
+    this.time = 0;
+    this.cost = undefined;
+    this.estimated = 0;
+  }
+
+  get tokens() {
+    return this.input + this.output + this.estimated;
+  }
+
+  add(call) {
+    this.calls += 1;
+    this.input += call.usage.input;
+    this.output += call.usage.output;
+    this.cached += call.usage.cached;
+    this.reasoning += call.usage.reasoning;
+    this.time += call.took ?? 0;
+    if (call.cost !== undefined) this.cost = (this.cost ?? 0) + call.cost;
+  }
+
+  addSpent(spent) {
+    if (!spent) return;
+    const usage = readUsage(spent.usage);
+    this.calls += spent.calls ?? 0;
+    this.input += usage.input;
+    this.output += usage.output;
+    this.cached += usage.cached;
+    this.reasoning += usage.reasoning;
+    this.estimated += spent.estimated_tokens ?? 0;
+    this.time += spent.seconds ?? 0;
+  }
+}
+
+function readUsage(usage) {
+  const from = usage ?? {};
+  const number = (...names) => Number(names.map((name) => from[name]).find((value) => value != null)) || 0;
+  return {
+    input: number('input', 'prompt_tokens'),
+    output: number('output', 'completion_tokens'),
+    cached: number('cache_read', 'cached_tokens'),
+    reasoning: number('reasoning', 'reasoning_tokens'),
+  };
+}

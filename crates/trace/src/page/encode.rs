@@ -1,0 +1,76 @@
+//! The record as the page contains it: JSON in a script element.
+
+use std::fmt::Write as _;
+use std::io::{self, Write};
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use cogwork_text::is_unsafe;
+use flate2::Compression;
+use flate2::write::DeflateEncoder;
+use serde::Serialize;
+
+use crate::Header;
+
+/// Events of more bytes are compressed. Those of smaller records can be read in the source of the
+/// page.
+const LARGEST_PLAIN: usize = 128 * 1024;
+
+#[derive(Serialize)]
+struct HeaderWithNotes<'a> {
+    #[serde(flatten)]
+    header: &'a Header,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    notes: &'a [String],
+}
+
+/// Returns the record as JSON that cannot end the element around it.
+pub(super) fn record(header: &Header, notes: &[String], lines: &[String]) -> io::Result<String> {
+    let header = serde_json::to_string(&HeaderWithNotes { header, notes })?;
+    let bytes: usize = lines.iter().map(String::len).sum();
+
+    let json = if bytes > LARGEST_PLAIN {
+        let packed = pack(lines)?;
+        format!("{{\"header\":{header},\"packed\":\"{packed}\"}}")
+    } else {
+        let events = lines.join(",\n");
+        format!("{{\"header\":{header},\"events\":[\n{events}\n]}}")
+    };
+
+    Ok(escape(&json))
+}
+
+/// Compresses lines, and writes them in Base64.
+fn pack(lines: &[String]) -> io::Result<String> {
+    let mut encoder = DeflateEncoder::new(Vec::new(), Compression::best());
+    for line in lines {
+        encoder.write_all(line.as_bytes())?;
+        encoder.write_all(b"\n")?;
+    }
+
+    Ok(STANDARD.encode(encoder.finish()?))
+}
+
+/// Escapes the characters that mean something to HTML, and those that would make the source of the
+/// page misleading. In JSON, they only occur in strings, except for line breaks.
+fn escape(json: &str) -> String {
+    let mut escaped = String::with_capacity(json.len());
+    for character in json.chars() {
+        let is_markup = matches!(character, '<' | '>' | '&');
+        let is_hidden = is_unsafe(character) && character != '\n';
+
+        if is_markup || is_hidden {
+            push_escape(&mut escaped, character);
+        } else {
+            escaped.push(character);
+        }
+    }
+
+    escaped
+}
+
+fn push_escape(text: &mut String, character: char) {
+    for unit in character.encode_utf16(&mut [0; 2]) {
+        let _ = write!(text, "\\u{unit:04x}");
+    }
+}

@@ -1,0 +1,68 @@
+//! The page as HTML.
+
+use std::io::{self, Write};
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use cogwork_text::Escaped;
+use sha2::{Digest, Sha256};
+
+use super::assets;
+use crate::Header;
+
+/// Writes the page with a record, which is JSON that cannot end its element.
+pub(super) fn write(header: &Header, record: &str, mut target: impl Write) -> io::Result<()> {
+    let script = assets::script();
+    let policy = policy(&script, assets::STYLE);
+    let title = title(header);
+
+    let mut rest = assets::PAGE;
+    while let Some((before, name, after)) = next_slot(rest) {
+        let value = match name {
+            "policy" => policy.as_str(),
+            "title" => title.as_str(),
+            "style" => assets::STYLE,
+            "script" => script.as_str(),
+            "record" => record,
+            _ => "",
+        };
+        target.write_all(before.as_bytes())?;
+        target.write_all(value.as_bytes())?;
+        rest = after;
+    }
+
+    target.write_all(rest.as_bytes())?;
+    target.flush()
+}
+
+/// Splits a template at its next slot, such as `{{title}}`.
+fn next_slot(template: &str) -> Option<(&str, &str, &str)> {
+    let (before, rest) = template.split_once("{{")?;
+    let (name, after) = rest.split_once("}}")?;
+    Some((before, name, after))
+}
+
+/// Returns a policy that allows the script and the style of the page, and nothing else.
+fn policy(script: &str, style: &str) -> String {
+    let script = digest(script);
+    let style = digest(style);
+
+    format!(
+        "default-src 'none'; script-src 'sha256-{script}'; style-src 'sha256-{style}'; \
+         img-src data:; base-uri 'none'; form-action 'none'"
+    )
+}
+
+fn digest(text: &str) -> String {
+    STANDARD.encode(Sha256::digest(text.as_bytes()))
+}
+
+fn title(header: &Header) -> String {
+    let title = format!(
+        "{} · {}",
+        Escaped::new(&header.flow),
+        Escaped::new(&header.run)
+    );
+    let title = title.replace('&', "&amp;");
+    title.replace('<', "&lt;").replace('>', "&gt;")
+}

@@ -1,0 +1,77 @@
+//! The record inside a page.
+
+use cogwork_trace::{ForkedFrom, RecordedKind, RecordedReport};
+use serde_json::{Value, json};
+
+use super::{RecordedEvent, data, events, header, html, note, page, record};
+
+fn thought() -> RecordedEvent {
+    let report = json!({"type": "thought", "thought": 1, "text": "I pay.", "plan": []});
+    let source = Some("reasoning".to_owned());
+    let kind = RecordedKind::Reported(RecordedReport::Other { source, report });
+
+    RecordedEvent::new(0.5, kind).with_step("shop/pay#1")
+}
+
+#[test]
+fn of_a_small_run_is_plain_json() {
+    let origin = ForkedFrom::new("order-16", 2).with_changes(["model"]);
+    let header = header().with_forked_from(origin);
+    let ended = RecordedKind::Ended {
+        action: "default".to_owned(),
+        steps: 1,
+    };
+    let mut record = record(
+        &header,
+        [
+            RecordedEvent::new(0.0, RecordedKind::RunStarted),
+            note("</script> \u{2028} & \u{202e}"),
+            thought(),
+            RecordedEvent::new(0.75, ended).with_step("shop/pay#1"),
+        ],
+    );
+    record.extend_from_slice(b"{\"at\":1}\n{\"at\":2,\"ty");
+
+    insta::assert_snapshot!(data(&html(&page(&record))));
+}
+
+#[test]
+fn of_a_large_run_is_compressed_and_complete() {
+    let texts: Vec<_> = (0..5_000)
+        .map(|number| format!("note {number} <b>"))
+        .collect();
+    let record = record(&header(), texts.iter().map(note));
+    let html = html(&page(&record));
+
+    assert!(data(&html).contains("\"packed\""), "{}", data(&html));
+    assert!(html.len() < record.len(), "{} bytes", html.len());
+
+    let shown: Vec<_> = events(&html);
+    let shown: Vec<_> = shown.iter().map(|event| event["text"].clone()).collect();
+    let expected: Vec<_> = texts.into_iter().map(Value::from).collect();
+    assert_eq!(shown, expected);
+}
+
+#[test]
+fn that_cannot_be_read_is_an_error_or_a_note() {
+    use cogwork_trace::{Page, RecordReader};
+
+    let newer = b"{\"cogwork_record\":2,\"run\":\"r\",\"flow\":\"f\",\"started\":0}\n";
+    let error = RecordReader::new(newer.as_slice()).unwrap_err();
+    assert!(error.to_string().contains("version"), "{error}");
+
+    let mut damaged = record(&header(), [note("a")]);
+    for _ in 0..8 {
+        damaged.extend_from_slice(b"{\"at\":[],\"type\":\"noted\"}\n");
+    }
+    damaged.extend_from_slice(&record(&header(), [note("b")])[..]);
+
+    let reader = RecordReader::new(damaged.as_slice()).unwrap();
+    let page = Page::read(reader).unwrap();
+    let listed = page
+        .notes()
+        .iter()
+        .filter(|note| note.starts_with("Not shown: line "));
+    assert_eq!(listed.count(), 5, "{:?}", page.notes());
+    assert_eq!(events(&html(&page)).len(), 2);
+}

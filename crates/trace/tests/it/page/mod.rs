@@ -1,0 +1,84 @@
+//! Pages of records, without a browser.
+
+#![expect(
+    clippy::unwrap_used,
+    reason = "the helpers of tests may, as the tests do"
+)]
+
+mod assets;
+mod data;
+mod escaping;
+mod large;
+
+use std::io::Read;
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use cogwork_trace::{
+    Header, Page, PageLimits, RecordReader, RecordWriter, RecordedEvent, RecordedKind,
+};
+use flate2::read::DeflateDecoder;
+use serde_json::Value;
+
+fn header() -> Header {
+    Header::new("order-17", "shop", 1763875000.5)
+}
+
+fn note(text: impl Into<String>) -> RecordedEvent {
+    let text = text.into();
+    RecordedEvent::new(0.25, RecordedKind::Noted { text }).with_step("shop/pay#1")
+}
+
+fn record(header: &Header, events: impl IntoIterator<Item = RecordedEvent>) -> Vec<u8> {
+    let mut writer = RecordWriter::new(Vec::new(), header).unwrap();
+    for event in events {
+        writer.write(&event).unwrap();
+    }
+
+    writer.into_inner()
+}
+
+fn page(record: &[u8]) -> Page {
+    page_within(record, PageLimits::default())
+}
+
+fn page_within(record: &[u8], limits: PageLimits) -> Page {
+    let reader = RecordReader::new(record).unwrap();
+    Page::read_with(reader, limits).unwrap()
+}
+
+fn html(page: &Page) -> String {
+    let mut html = Vec::new();
+    page.write(&mut html).unwrap();
+    String::from_utf8(html).unwrap()
+}
+
+/// Returns the content of the first element that begins with this tag.
+fn element<'a>(html: &'a str, start: &str, end: &str) -> &'a str {
+    let (_, rest) = html.split_once(start).unwrap();
+    rest.split_once(end).unwrap().0
+}
+
+/// Returns the JSON in a page.
+fn data(html: &str) -> &str {
+    let start = r#"<script type="application/json" id="record">"#;
+    element(html, start, "</script>")
+}
+
+/// Returns the events in a page, as a browser reads them.
+fn events(html: &str) -> Vec<Value> {
+    let data: Value = serde_json::from_str(data(html)).unwrap();
+    let Some(packed) = data["packed"].as_str() else {
+        return data["events"].as_array().unwrap().clone();
+    };
+
+    let bytes = STANDARD.decode(packed).unwrap();
+    let mut lines = String::new();
+    let mut decoder = DeflateDecoder::new(bytes.as_slice());
+    decoder.read_to_string(&mut lines).unwrap();
+
+    let events = lines
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap());
+    events.collect()
+}
