@@ -3,6 +3,7 @@ use std::{fmt, mem};
 
 use cogwork_text::{Name, OneLine};
 use serde::Serialize;
+use serde_json::Value;
 
 use crate::{StepName, event_json};
 
@@ -28,6 +29,9 @@ pub struct Paused {
         skip_serializing_if = "Option::is_none"
     )]
     pub until: Option<SystemTime>,
+    /// The JSON Schema of the answer from [`Wait::with_schema`](crate::Wait::with_schema).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub schema: Option<Box<Value>>,
     /// The other items and branches that wait, in order.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub also: Vec<Paused>,

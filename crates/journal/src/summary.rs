@@ -102,12 +102,14 @@ impl Standing {
                 event,
                 why,
                 until,
+                schema,
             } => {
                 let wait = WaitSummary {
                     step: step.clone(),
                     event: event.clone(),
                     why: why.clone(),
                     until: until.and_then(from_millis),
+                    schema: schema.as_ref().and_then(|schema| schema.read().ok()),
                 };
                 return Some(self.waits.begin(self.entries, wait));
             }

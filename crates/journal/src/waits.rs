@@ -3,6 +3,8 @@
 use std::collections::{BTreeMap, HashMap};
 use std::time::SystemTime;
 
+use serde_json::Value;
+
 /// A step that waits for an event.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
@@ -17,6 +19,8 @@ pub struct WaitSummary {
     /// When the wait times out; `None` if it never does. If the run is resumed after that, it
     /// continues without an answer.
     pub until: Option<SystemTime>,
+    /// The JSON Schema of the answer from [`Wait::with_schema`](cogwork_flow::Wait::with_schema).
+    pub schema: Option<Value>,
 }
 
 /// The waiting steps of a run, and the unused answers.

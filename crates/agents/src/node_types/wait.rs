@@ -5,7 +5,7 @@ use cogwork_flow::{Action, BuildError, Flow, Wait, from_fn};
 use cogwork_text::{Name, NameList};
 use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::Value as Json;
+use serde_json::{Value as Json, json};
 
 use super::labels::{self, labels};
 use crate::settings::SettingProblem;
@@ -101,6 +101,7 @@ impl Waiting {
     fn flow(self, event: String, timeout: Option<Duration>) -> Result<Flow<FlowState>, BuildError> {
         let id = Arc::clone(&self.id);
         let ends = self.ends();
+        let schema = self.schema();
         let waiting = Arc::new(self);
         let asking = Arc::clone(&waiting);
 
@@ -108,6 +109,7 @@ impl Waiting {
             waiting.use_answer(state, &answer)
         })
         .with_reason(move |state| asking.reason(state))
+        .with_schema(schema)
         .with_actions(ends.iter().cloned().chain([ASK_AGAIN]));
 
         if let Some(timeout) = timeout {
@@ -145,6 +147,23 @@ impl Waiting {
         }
 
         self.actions.iter().map(Action::new).collect()
+    }
+
+    /// Returns the schema of the answers that a form should offer. Shorter forms are accepted as well.
+    fn schema(&self) -> Json {
+        if self.actions.is_empty() {
+            return json!({"type": "string"});
+        }
+
+        json!({
+            "type": "object",
+            "properties": {
+                "action": {"type": "string", "enum": self.actions},
+                "text": {"type": "string"},
+            },
+            "required": ["action"],
+            "additionalProperties": false,
+        })
     }
 
     /// Returns the reason, after what was wrong with the last answer.

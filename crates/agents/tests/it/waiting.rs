@@ -62,6 +62,17 @@ async fn a_wait_pauses_until_the_answer_chooses_an_action() {
 }
 
 #[tokio::test]
+async fn the_schema_of_an_answer_lists_the_actions() {
+    let loaded = load(FLOW);
+    let mut run = loaded.flow().begin();
+    let pause = paused(&mut run, &mut FlowState::new("A tale")).await;
+
+    let schema = pause.schema.unwrap();
+    assert_eq!(schema["properties"]["action"]["enum"], json!(["yes", "no"]));
+    assert_eq!(schema["required"], json!(["action"]));
+}
+
+#[tokio::test]
 async fn an_answer_that_names_no_action_is_asked_for_again() {
     let loaded = load(FLOW);
     let mut state = FlowState::new("A tale");

@@ -384,6 +384,7 @@ async fn serve(
                 event: &question.event,
                 why: &question.why,
                 within: question.within,
+                schema: None,
                 accept: &question.accept,
                 takes_closed: question.takes_closed,
             };

@@ -157,6 +157,9 @@ pub enum Entry {
         why: String,
         /// When the wait times out, in milliseconds since 1970; `None` if it never does.
         until: Option<u64>,
+        /// The JSON Schema of the answer, if the wait has one.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        schema: Option<Json>,
     },
     /// An event arrived. Its answer is kept until a step uses it.
     Answer {

@@ -4,6 +4,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use async_trait::async_trait;
 use cogwork_text::Name;
+use serde_json::Value;
 
 use super::clock::Clock;
 use super::index::{Index, Known, Unused, What};
@@ -183,6 +184,7 @@ impl<L: Log> Recorded<L> {
             event: awaited.event.to_owned(),
             why: awaited.why.chars().take(MAX_WHY).collect(),
             until,
+            schema: awaited.schema.and_then(recorded_schema),
         })
         .await?;
 
@@ -450,6 +452,14 @@ const RESOLUTION: u64 = 1;
 
 /// The maximum length of a recorded reason, in characters.
 const MAX_WHY: usize = 10_000;
+
+/// The maximum length of a recorded schema, in bytes.
+const MAX_SCHEMA: usize = 64 * 1024;
+
+fn recorded_schema(schema: &Value) -> Option<Json> {
+    let json = Json::of(schema).ok()?;
+    (json.as_str().len() <= MAX_SCHEMA).then_some(json)
+}
 
 /// The maximum length of a recorded error, in characters.
 const MAX_ERROR: usize = 1_000;

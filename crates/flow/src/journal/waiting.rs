@@ -1,5 +1,7 @@
 use std::time::{Duration, SystemTime};
 
+use serde_json::Value;
+
 use crate::BoxError;
 
 /// An event that a step waits for.
@@ -13,6 +15,8 @@ pub struct Awaited<'a> {
     /// The maximum time to wait, counted from the first call. Since the clock may have been set
     /// back in between, it is also the maximum from now.
     pub within: Option<Duration>,
+    /// The JSON Schema of the answer from [`Wait::with_schema`](crate::Wait::with_schema).
+    pub schema: Option<&'a Value>,
     /// Whether the step waits for a [channel](crate::Channel), and so continues if all senders are
     /// gone.
     pub takes_closed: bool,

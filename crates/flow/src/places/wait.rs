@@ -2,6 +2,7 @@ use std::fmt;
 use std::time::Duration;
 
 use serde::de::DeserializeOwned;
+use serde_json::Value;
 
 use crate::execute::failure::Failure;
 use crate::execute::here::Here;
@@ -59,6 +60,7 @@ pub struct Wait<S> {
     event: String,
     why: Box<dyn Fn(&S) -> String + Send + Sync>,
     within: Option<Duration>,
+    schema: Option<Value>,
     accept: fn(&[u8]) -> Result<(), BoxError>,
     use_answer: Box<UseAnswer<S>>,
     actions: Vec<Action>,
@@ -82,6 +84,7 @@ impl<S> Wait<S> {
             event: event.into(),
             why: Box::new(|_| String::new()),
             within: None,
+            schema: None,
             accept: accept::<T>,
             use_answer: Box::new(move |state, answer| {
                 use_answer(state, decode(answer, OutcomeProblemKind::Unreadable)?).into_result()
@@ -139,6 +142,31 @@ impl<S> Wait<S> {
         self
     }
 
+    /// Sets a JSON Schema of the answer, so that a program can show a form for it. It is in
+    /// [`Paused::schema`](crate::Paused::schema), and is recorded with the wait. With `schemars`:
+    /// `with_schema(schema_for!(Decision))`.
+    ///
+    /// Answers aren't validated against it: the wait accepts every answer that it can read. A schema
+    /// of more than 64 KiB as JSON isn't recorded.
+    ///
+    /// ```
+    /// use cogwork_flow::Wait;
+    /// use serde_json::json;
+    ///
+    /// let approval = Wait::for_event("approval", |granted: &mut bool, answer: bool| *granted = answer)
+    ///     .with_schema(json!({"type": "boolean", "title": "Grant the refund?"}));
+    /// # let _ = approval;
+    /// ```
+    ///
+    /// # Default
+    ///
+    /// None.
+    #[must_use]
+    pub fn with_schema(mut self, schema: impl Into<Value>) -> Self {
+        self.schema = Some(schema.into());
+        self
+    }
+
     /// Sets all actions that the closure may return. The default is only [`Action::DEFAULT`].
     #[must_use]
     pub fn with_actions<L: Into<Action>>(mut self, actions: impl IntoIterator<Item = L>) -> Self {
@@ -169,6 +197,7 @@ impl<S: Send> Visit<S> for Wait<S> {
                 event: &self.event,
                 why: &why,
                 within: self.within,
+                schema: self.schema.as_ref(),
                 accept: &self.accept,
                 takes_closed: self.takes_closed,
             };

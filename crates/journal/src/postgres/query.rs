@@ -7,7 +7,7 @@ use tokio_postgres::types::ToSql;
 
 use super::database::Database;
 use crate::query::{QueryValue, time};
-use crate::rows::{fork, status};
+use crate::rows::{fork, read_schema, status};
 use crate::{RunQuery, RunStatus, RunSummary, StoreError, WaitSummary};
 
 /// A statement, and the values of its parameters.
@@ -92,7 +92,7 @@ impl Database {
         }
 
         let waits = self.query(
-            "SELECT run, step, event, why, until FROM @.waits WHERE run = ANY($1) ORDER BY run, number",
+            "SELECT run, step, event, why, until, schema FROM @.waits WHERE run = ANY($1) ORDER BY run, number",
             &[&keys],
         )
         .await;
@@ -112,11 +112,13 @@ impl Database {
 
 fn wait(row: &Row) -> WaitSummary {
     let until: Option<i64> = row.get("until");
+    let schema: Option<&str> = row.get("schema");
     WaitSummary {
         step: row.get("step"),
         event: row.get("event"),
         why: row.get("why"),
         until: until.and_then(time),
+        schema: schema.and_then(read_schema),
     }
 }
 

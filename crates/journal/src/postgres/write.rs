@@ -276,10 +276,13 @@ impl Whole<'_> {
         match change {
             WaitChange::Began(number, wait) => {
                 let insert = self.sql(
-                    "INSERT INTO @.waits (run, number, step, event, why, until) VALUES ($1, $2, $3, $4, $5, $6)",
+                    "INSERT INTO @.waits (run, number, step, event, why, until, schema)
+                     VALUES ($1, $2, $3, $4, $5, $6, $7)",
                 );
                 let insert = transaction.prepare_cached(&insert).await?;
                 let until = wait.until.map(millis);
+                let schema = wait.schema.as_ref().map(ToString::to_string);
+                let schema = schema.as_deref().map(for_column);
                 transaction
                     .execute(
                         &insert,
@@ -290,6 +293,7 @@ impl Whole<'_> {
                             &for_column(&wait.event),
                             &for_column(&wait.why),
                             &until,
+                            &schema,
                         ],
                     )
                     .await?;

@@ -1,5 +1,7 @@
 //! The columns of a run with its status.
 
+use serde_json::Value;
+
 use crate::header::Header;
 use crate::summary::{Standing, Stopped};
 use crate::{ForkOrigin, RunStatus};
@@ -81,4 +83,9 @@ pub(crate) fn fork(column: Option<&str>) -> Option<ForkOrigin> {
 /// Converts a number for a column.
 pub(crate) fn count(number: impl TryInto<i64>) -> i64 {
     number.try_into().unwrap_or(i64::MAX)
+}
+
+/// Returns the schema in a column.
+pub(crate) fn read_schema(text: &str) -> Option<Value> {
+    serde_json::from_str(text).ok()
 }

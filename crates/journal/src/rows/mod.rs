@@ -5,7 +5,7 @@ mod entries;
 mod place;
 mod read;
 
-pub(crate) use self::columns::{Columns, count, fork, fork_column, status};
+pub(crate) use self::columns::{Columns, count, fork, fork_column, read_schema, status};
 pub(crate) use self::entries::EntryReader;
 pub(crate) use self::place::RunPlace;
 pub(crate) use self::read::{Record, RowReader};

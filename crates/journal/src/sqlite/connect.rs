@@ -55,6 +55,7 @@ const TABLES: &str = "
         event TEXT NOT NULL,
         why TEXT NOT NULL, -- for whoever is to answer
         until INTEGER, -- when it is too late, in milliseconds since 1970
+        schema TEXT, -- of the answer
         PRIMARY KEY (run, number)
     ) STRICT, WITHOUT ROWID;
     CREATE INDEX waits_by_event ON waits (event);
@@ -333,24 +334,56 @@ impl Marks {
     }
 }
 
-/// Columns of `runs` that earlier versions created the table without.
-pub(super) const ADDED: [(&str, &str); 2] = [("updated", "INTEGER"), ("fork", "TEXT")];
+/// A column that earlier versions created the table without.
+pub(super) struct LaterColumn {
+    table: &'static str,
+    pub(super) name: &'static str,
+    kind: &'static str,
+}
 
-/// Returns whether the runs have this column.
-pub(super) fn has_column(connection: &Connection, name: &str) -> rusqlite::Result<bool> {
-    let sql = "SELECT 1 FROM pragma_table_info('runs') WHERE name = ?1";
-    connection.prepare_cached(sql)?.exists([name])
+/// When the last line of a run was written.
+pub(super) const UPDATED: LaterColumn = LaterColumn {
+    table: "runs",
+    name: "updated",
+    kind: "INTEGER",
+};
+
+/// Where a run was forked from.
+pub(super) const FORK: LaterColumn = LaterColumn {
+    table: "runs",
+    name: "fork",
+    kind: "TEXT",
+};
+
+/// The schema of the answer to a wait.
+pub(super) const SCHEMA: LaterColumn = LaterColumn {
+    table: "waits",
+    name: "schema",
+    kind: "TEXT",
+};
+
+impl LaterColumn {
+    pub(super) fn exists(&self, connection: &Connection) -> rusqlite::Result<bool> {
+        let sql = "SELECT 1 FROM pragma_table_info(?1) WHERE name = ?2";
+        connection
+            .prepare_cached(sql)?
+            .exists([self.table, self.name])
+    }
+
+    fn add(&self, connection: &Connection) -> rusqlite::Result<()> {
+        if self.exists(connection)? {
+            return Ok(());
+        }
+
+        let Self { table, name, kind } = self;
+        connection.execute_batch(&format!("ALTER TABLE {table} ADD COLUMN {name} {kind}"))
+    }
 }
 
 fn add_columns(connection: &Connection) -> rusqlite::Result<()> {
-    for (name, kind) in ADDED {
-        if !has_column(connection, name)? {
-            let add = format!("ALTER TABLE runs ADD COLUMN {name} {kind}");
-            connection.execute_batch(&add)?;
-        }
-    }
-
-    Ok(())
+    UPDATED.add(connection)?;
+    FORK.add(connection)?;
+    SCHEMA.add(connection)
 }
 
 fn is_not_writable(error: &rusqlite::Error) -> bool {

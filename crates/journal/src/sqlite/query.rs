@@ -3,16 +3,16 @@ use std::time::UNIX_EPOCH;
 use rusqlite::types::Value;
 use rusqlite::{Connection, Row, params_from_iter};
 
-use super::connect::{ADDED, has_column};
+use super::connect::{FORK, LaterColumn, SCHEMA, UPDATED};
 use super::database::Database;
 use crate::query::{QueryValue, millis, time};
-use crate::rows::{fork, status};
+use crate::rows::{fork, read_schema, status};
 use crate::waits::WaitChange;
 use crate::{RunQuery, RunStatus, RunSummary, StoreError, WaitSummary};
 
 impl RunQuery {
-    fn sql(&self, added: &str) -> (String, Vec<Value>) {
-        let mut sql = format!("SELECT {COLUMNS}{added} FROM runs WHERE true");
+    fn sql(&self, updated: &str, forked: &str) -> (String, Vec<Value>) {
+        let mut sql = format!("SELECT {COLUMNS}, {updated}, {forked} FROM runs WHERE true");
         let mut values = Vec::new();
 
         for (condition, value) in self.conditions() {
@@ -33,7 +33,10 @@ impl RunQuery {
 impl Database {
     pub(super) fn query(&self, query: &RunQuery) -> Result<Vec<RunSummary>, StoreError> {
         let found = self.read(|reader| {
-            let (sql, values) = query.sql(&added(reader)?);
+            let updated = selected(&UPDATED, reader)?;
+            let forked = selected(&FORK, reader)?;
+            let schema = selected(&SCHEMA, reader)?;
+            let (sql, values) = query.sql(&updated, &forked);
             let mut find = reader.prepare_cached(&sql)?;
             let mut rows = find.query(params_from_iter(values))?;
             let mut runs = Vec::new();
@@ -41,7 +44,7 @@ impl Database {
             while let Some(row) = rows.next()? {
                 let mut run = summary(row)?;
                 if let RunStatus::Paused { waits } = &mut run.status {
-                    *waits = waits_of(reader, row.get("key")?)?;
+                    *waits = waits_of(reader, row.get("key")?, &schema)?;
                 }
 
                 runs.push(run);
@@ -56,32 +59,31 @@ impl Database {
 
 const COLUMNS: &str = "key, id, flow, started, lines, status, error, action, steps";
 
-/// Returns the columns that earlier versions don't write, or `NULL` for those that are missing, since
-/// nobody has written this database after an earlier version did.
-fn added(reader: &Connection) -> rusqlite::Result<String> {
-    let mut columns = String::new();
-    for (name, _) in ADDED {
-        columns.push_str(match has_column(reader, name)? {
-            true => ", ",
-            false => ", NULL AS ",
-        });
-        columns.push_str(name);
-    }
-
-    Ok(columns)
+/// Returns the column, or `NULL` if nobody has written this database since an earlier version did.
+fn selected(column: &LaterColumn, reader: &Connection) -> rusqlite::Result<String> {
+    let name = column.name;
+    let exists = column.exists(reader)?;
+    Ok(if exists {
+        name.to_owned()
+    } else {
+        format!("NULL AS {name}")
+    })
 }
 
-fn waits_of(reader: &Connection, key: i64) -> rusqlite::Result<Vec<WaitSummary>> {
-    let mut find = reader.prepare_cached(
-        "SELECT step, event, why, until FROM waits WHERE run = ? ORDER BY number",
-    )?;
+fn waits_of(reader: &Connection, key: i64, schema: &str) -> rusqlite::Result<Vec<WaitSummary>> {
+    let sql = format!(
+        "SELECT step, event, why, until, {schema} FROM waits WHERE run = ? ORDER BY number"
+    );
+    let mut find = reader.prepare_cached(&sql)?;
     let waits = find.query_map([key], |row| {
         let until: Option<i64> = row.get("until")?;
+        let schema: Option<String> = row.get("schema")?;
         Ok(WaitSummary {
             step: row.get("step")?,
             event: row.get("event")?,
             why: row.get("why")?,
             until: until.and_then(time),
+            schema: schema.as_deref().and_then(read_schema),
         })
     })?;
 
@@ -120,12 +122,15 @@ impl WaitChange {
                     event,
                     why,
                     until,
+                    schema,
                 },
             ) => {
                 let (key, number) = row(number);
-                let sql = "INSERT INTO waits (run, number, step, event, why, until) VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
+                let sql = "INSERT INTO waits (run, number, step, event, why, until, schema) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
                 let mut insert = database.prepare_cached(sql)?;
-                insert.execute((key, number, step, event, why, until.map(millis)))?;
+                let until = until.map(millis);
+                let schema = schema.map(|schema| schema.to_string());
+                insert.execute((key, number, step, event, why, until, schema))?;
             }
             Self::Shortened(number, until) => {
                 let (key, number) = row(number);

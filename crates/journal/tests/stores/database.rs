@@ -226,7 +226,7 @@ async fn runs_are_found_by_what_is_asked_of_them() {
     answered: greeting with 3 entries, Open
     ended: greeting with 5 entries, Ended { action: "default", steps: 1 }
     failed: failing with 3 entries, Failed { error: "flow `failing`, node `fail`: post failed: no luck" }
-    paused: greeting with 2 entries, Paused { waits: [WaitSummary { step: "greeting/ask#1", event: "name", why: "whom to say  to", until: None }] }
+    paused: greeting with 2 entries, Paused { waits: [WaitSummary { step: "greeting/ask#1", event: "name", why: "whom to say  to", until: None, schema: None }] }
     "#);
 
     let found = async |query: RunQuery| {

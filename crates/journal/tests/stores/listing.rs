@@ -91,7 +91,7 @@ async fn runs_are_listed_as_they_stand() {
     ended: greeting with 5 entries, Ended { action: "default", steps: 1 }
     failed: failing with 3 entries, Failed { error: "flow `failing`, node `fail`: post failed: no luck" }
     foreign:  with 0 entries, Damaged { error: "runs/foreign.jsonl, line 1: this isn't the journal of a run; expected a line that starts with `{\"cogwork_journal\":1,`" }
-    paused: greeting with 2 entries, Paused { waits: [WaitSummary { step: "greeting/ask#1", event: "name", why: "whom to say  to", until: None }] }
+    paused: greeting with 2 entries, Paused { waits: [WaitSummary { step: "greeting/ask#1", event: "name", why: "whom to say  to", until: None, schema: None }] }
     running: failing with 0 entries, Open
     "#);
 }

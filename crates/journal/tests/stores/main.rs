@@ -46,6 +46,8 @@ mod reading;
 mod removing;
 #[cfg(all(feature = "postgres", unix))]
 mod restarting;
+#[cfg(feature = "sqlite")]
+mod schemas;
 #[cfg(feature = "postgres")]
 mod server;
 mod shown;

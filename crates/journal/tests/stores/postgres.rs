@@ -154,6 +154,7 @@ fn tables_of_an_earlier_version_are_brought_up_to_date() {
              ALTER TABLE runs DROP COLUMN fork;
              DROP TRIGGER remove_lines ON runs;
              DROP FUNCTION remove_lines;
+             ALTER TABLE waits DROP COLUMN schema;
              ALTER TABLE lines ADD FOREIGN KEY (run) REFERENCES runs ON DELETE CASCADE;
              DELETE FROM migrations WHERE version > 1",
         );

@@ -1,0 +1,98 @@
+//! The schemas of answers, in each store.
+
+use cogwork_flow::{Action, Flow, Wait};
+use cogwork_journal::{FileStore, RunStatus, SqliteStore, Store, WaitSummary};
+use serde_json::{Value, json};
+
+fn asking(schema: Value) -> Flow<u32> {
+    let wait = Wait::for_event("rating", |n: &mut u32, rating: u32| *n = rating);
+
+    Flow::builder("rate")
+        .start("ask")
+        .wait("ask", wait.with_schema(schema))
+        .end("ask", Action::DEFAULT)
+        .build()
+        .unwrap()
+}
+
+/// Returns the wait of a run that was started, as another process reads it.
+async fn wait_of(store: &impl Store, flow: &Flow<u32>) -> WaitSummary {
+    let journal = store.start("a", flow, &0).await.unwrap();
+    let mut run = flow.begin().with_journal(journal);
+    run.finish(&mut 0).await.unwrap_err();
+    drop(run);
+
+    // The record with the schema can be loaded again.
+    let journal = store.resume("a", flow).await.unwrap();
+    let error = flow.begin().with_journal(journal).finish(&mut 0).await;
+    error.unwrap_err().into_paused().unwrap();
+
+    let runs = store.runs().await.unwrap();
+    match &runs[0].status {
+        RunStatus::Paused { waits } => waits[0].clone(),
+        status => unreachable!("{status:?}"),
+    }
+}
+
+fn rating() -> Value {
+    json!({"type": "integer", "minimum": 1, "maximum": 5, "title": "„Stars“ </script>"})
+}
+
+#[tokio::test]
+async fn a_folder_keeps_the_schema() {
+    let folder = tempfile::tempdir().unwrap();
+    let wait = wait_of(&FileStore::new(folder.path()), &asking(rating())).await;
+    assert_eq!(wait.schema, Some(rating()));
+}
+
+#[tokio::test]
+async fn a_database_keeps_the_schema() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = SqliteStore::new(folder.path().join("runs.db"));
+    let wait = wait_of(&store, &asking(rating())).await;
+    assert_eq!(wait.schema, Some(rating()));
+}
+
+#[tokio::test]
+async fn a_schema_that_is_too_long_is_left_out() {
+    let folder = tempfile::tempdir().unwrap();
+    let long = json!({"description": "x".repeat(64 * 1024)});
+    let wait = wait_of(&FileStore::new(folder.path()), &asking(long)).await;
+    assert_eq!(wait.schema, None);
+}
+
+#[tokio::test]
+async fn a_database_of_an_earlier_version_gets_the_column() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("runs.db");
+    let flow = asking(rating());
+    wait_of(&SqliteStore::new(&path), &flow).await;
+
+    let database = rusqlite::Connection::open(&path).unwrap();
+    let drop = "ALTER TABLE waits DROP COLUMN schema";
+    database.execute_batch(drop).unwrap();
+    std::mem::drop(database);
+
+    let store = SqliteStore::new(&path);
+    let runs = store.runs().await.unwrap();
+    let is_known = |wait: &WaitSummary| wait.schema.is_none() && wait.event == "rating";
+    assert!(matches!(&runs[0].status, RunStatus::Paused { waits } if is_known(&waits[0])));
+
+    let second = store.start("b", &flow, &0).await.unwrap();
+    let mut run = flow.begin().with_journal(second);
+    run.finish(&mut 0).await.unwrap_err();
+    let runs = store.runs().await.unwrap();
+    let has_schema = |wait: &WaitSummary| wait.schema == Some(rating());
+    assert!(matches!(&runs[1].status, RunStatus::Paused { waits } if has_schema(&waits[0])));
+}
+
+#[cfg(feature = "postgres")]
+#[test]
+fn a_server_keeps_the_schema() {
+    crate::server::with_server(async {
+        let folder = tempfile::tempdir().unwrap();
+        let store = <cogwork_journal::PostgresStore as crate::each::Tested>::within(folder.path());
+        let wait = wait_of(&store, &asking(rating())).await;
+        assert_eq!(wait.schema, Some(rating()));
+    });
+}
