@@ -51,6 +51,7 @@
 //! | list runs | [`Store::runs`], [`RunSummary`], [`RunStatus`] |
 //! | read the record of a run | [`Store::entries`], [`RecordedEntry`] |
 //! | keep many runs in one database and query them | `SqliteStore`, `RunQuery`, with the feature `sqlite` |
+//! | open a store whose kind is chosen at run time | `AnyStore`, with the feature `sqlite` |
 //! | share runs between machines, and execute them in workers | `PostgresStore`, `Worker`, with the feature `postgres` |
 //! | remove runs | [`Store::remove`] |
 //! | get the state to resume with | [`RunJournal::state`], [`RunJournal::input`] |
@@ -66,6 +67,11 @@ pub use file::FileStore;
 mod sqlite;
 #[cfg(feature = "sqlite")]
 pub use sqlite::SqliteStore;
+
+#[cfg(feature = "sqlite")]
+mod any_store;
+#[cfg(feature = "sqlite")]
+pub use any_store::AnyStore;
 
 #[cfg(feature = "postgres")]
 mod postgres;

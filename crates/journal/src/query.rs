@@ -1,8 +1,12 @@
 //! Queries for runs in a database.
 
+#[cfg(feature = "sqlite")]
+use std::cmp::Reverse;
 use std::time::SystemTime;
 
 use crate::time::{from_millis, to_millis};
+#[cfg(feature = "sqlite")]
+use crate::{RunStatus, RunSummary};
 
 /// A query for runs in a database, with filters and an order.
 ///
@@ -18,6 +22,7 @@ use crate::time::{from_millis, to_millis};
 /// ```
 #[derive(Debug, Clone)]
 pub struct RunQuery {
+    run_id: Option<String>,
     flow: Option<String>,
     status: Option<&'static str>,
     event: Option<String>,
@@ -35,6 +40,7 @@ impl RunQuery {
     /// Creates a query for all runs, the newest first.
     pub fn new() -> Self {
         Self {
+            run_id: None,
             flow: None,
             status: None,
             event: None,
@@ -52,6 +58,13 @@ impl RunQuery {
             limit: i64::MAX,
             ..Self::new()
         }
+    }
+
+    /// Selects the run with this id.
+    #[must_use]
+    pub fn run_id(mut self, run_id: impl Into<String>) -> Self {
+        self.run_id = Some(run_id.into());
+        self
     }
 
     /// Selects runs of the flow with this name.
@@ -139,6 +152,50 @@ impl RunQuery {
         self
     }
 
+    /// Returns the id of the only run that can match, if there is one.
+    #[cfg(feature = "sqlite")]
+    pub(crate) fn only_run(&self) -> Option<&str> {
+        self.run_id.as_deref()
+    }
+
+    /// Returns the runs of a list that match, in order.
+    #[cfg(feature = "sqlite")]
+    pub(crate) fn select(&self, runs: Vec<RunSummary>) -> Vec<RunSummary> {
+        let mut runs: Vec<_> = runs.into_iter().filter(|run| self.matches(run)).collect();
+        // Runs that started in the same millisecond are in the opposite order of their ids.
+        runs.reverse();
+        runs.sort_by_key(|run| Reverse(run.started));
+
+        let skipped = usize::try_from(self.offset).unwrap_or(usize::MAX);
+        let most = usize::try_from(self.limit).unwrap_or(usize::MAX);
+        runs.into_iter().skip(skipped).take(most).collect()
+    }
+
+    #[cfg(feature = "sqlite")]
+    fn matches(&self, run: &RunSummary) -> bool {
+        let is_run = self.run_id.as_ref().is_none_or(|id| *id == run.run_id);
+        let is_of_flow = self.flow.as_ref().is_none_or(|flow| *flow == run.flow);
+        let is_since = self.since.is_none_or(|since| millis(run.started) >= since);
+        let has_status = self.status.is_none_or(|status| status == name(&run.status));
+
+        let waits = match &run.status {
+            RunStatus::Paused { waits } => waits.as_slice(),
+            _ => &[],
+        };
+        let waits_for = |event: &String| waits.iter().any(|wait| wait.event == *event);
+        let is_due = |due: i64| {
+            let mut limits = waits.iter().filter_map(|wait| wait.until);
+            limits.any(|until| millis(until) <= due)
+        };
+
+        is_run
+            && is_of_flow
+            && is_since
+            && has_status
+            && self.event.as_ref().is_none_or(waits_for)
+            && self.due.is_none_or(is_due)
+    }
+
     /// Returns only the conditions that are set, so that an index can be used. Each has one value, for
     /// its `?`.
     pub(crate) fn conditions(&self) -> Vec<(&'static str, QueryValue)> {
@@ -149,6 +206,7 @@ impl RunQuery {
             .map(|status| QueryValue::Text(status.to_owned()));
 
         let conditions = [
+            ("id = ?", text(&self.run_id)),
             ("flow = ?", text(&self.flow)),
             ("status = ?", status),
             (
@@ -171,6 +229,18 @@ impl RunQuery {
 impl Default for RunQuery {
     fn default() -> Self {
         Self::new()
+    }
+}
+
+/// Returns the name of a status, as in the column of a database.
+#[cfg(feature = "sqlite")]
+fn name(status: &RunStatus) -> &'static str {
+    match status {
+        RunStatus::Open => "open",
+        RunStatus::Paused { .. } => "paused",
+        RunStatus::Failed { .. } => "failed",
+        RunStatus::Ended { .. } => "ended",
+        RunStatus::Damaged { .. } => "damaged",
     }
 }
 

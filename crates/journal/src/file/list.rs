@@ -7,6 +7,10 @@ use cogwork_files::{Access, Folder};
 
 use super::read::{Lines, cannot_read};
 use super::{ENDING, FileStore};
+#[cfg(feature = "sqlite")]
+use crate::Store;
+#[cfg(feature = "sqlite")]
+use crate::behind::blocking;
 use crate::summary::Standing;
 use crate::{RunStatus, RunSummary, StoreError};
 
@@ -29,6 +33,26 @@ impl FileStore {
 
         runs.sort_by(|one: &RunSummary, other| one.run_id.cmp(&other.run_id));
         Ok(runs)
+    }
+
+    /// Returns the run with this id, if it exists.
+    #[cfg(feature = "sqlite")]
+    pub(crate) async fn run(&self, run_id: &str) -> Result<Option<RunSummary>, StoreError> {
+        let files = self.files(run_id);
+        let store = self.clone();
+        blocking(store.place(), move || store.read_one(&files.lines)).await
+    }
+
+    #[cfg(feature = "sqlite")]
+    fn read_one(&self, name: &str) -> Result<Option<RunSummary>, StoreError> {
+        let Some(folder) = self.location.open()? else {
+            return Ok(None);
+        };
+
+        let exists = folder.has_file(name);
+        let exists = exists.map_err(|error| cannot_read(self.location.path(), error.into()))?;
+        let stem = name.strip_suffix(ENDING).unwrap_or(name);
+        Ok(exists.then(|| self.summary(&folder, OsStr::new(name), stem)))
     }
 
     fn summary(&self, folder: &Folder, name: &OsStr, stem: &str) -> RunSummary {

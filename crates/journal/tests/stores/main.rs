@@ -6,6 +6,8 @@
     reason = "the helpers of tests may, as the tests do"
 )]
 
+#[cfg(feature = "sqlite")]
+mod any;
 mod child;
 #[cfg(feature = "postgres")]
 mod claims;
