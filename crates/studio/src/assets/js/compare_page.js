@@ -1,0 +1,114 @@
+// Two runs side by side.
+
+class ComparePage {
+  constructor(root, one, other) {
+    this.root = root;
+    this.ids = [one, other];
+    document.title = 'Two runs';
+    this.content = el('main', { class: 'compare', id: 'content' }, el('p', { class: 'loading' }, 'Reading the records …'));
+    replace(
+      root,
+      el('nav', { class: 'studio-bar', 'aria-label': 'Studio' }, el('a', { href: '/' }, '← All runs'), themeButton()),
+      this.content,
+    );
+    this.load();
+  }
+
+  async load() {
+    try {
+      const [left, right] = await Promise.all(this.ids.map((id) => readRun(id)));
+      this.show(left, right);
+    } catch (error) {
+      replace(this.content, errorNote(error.message));
+    }
+    document.documentElement.dataset.ready = 'true';
+  }
+
+  show(left, right) {
+    const runs = [left.run, right.run];
+    replace(
+      this.content,
+      [left.note, right.note].filter(Boolean).map((note) => el('p', { class: 'note warn' }, note)),
+      pair('Runs', 'h1', runs.map((run, index) => this.heading(run, this.ids[index]))),
+      figuresTable(runs),
+      pair('Answers', 'h2', textPair(...runs.map(answerOf))),
+      pair('Plans', 'h2', planPair(runs)),
+      thoughtPairs(runs),
+    );
+  }
+
+  heading(run, id) {
+    return el('div', {}, el('a', { href: addressOf({ run: id }) }, el('bdi', {}, id)), ' ', el('bdi', { class: 'muted' }, run.flow), ' ', statusTag(run));
+  }
+}
+
+function answerOf(run) {
+  return run.conclusion ?? run.answer;
+}
+
+/** Returns two contents next to each other, below a title. */
+function pair(title, level, [left, right]) {
+  return el(
+    'section',
+    { class: 'pair', 'aria-label': title },
+    el(level, {}, title),
+    el('div', { class: 'pair-side', 'data-side': 'first' }, left),
+    el('div', { class: 'pair-side', 'data-side': 'second' }, right),
+  );
+}
+
+function textPair(left, right) {
+  if (left === undefined && right === undefined) return [muted('none'), muted('none')];
+  if (left === undefined) return [muted('none'), prose(right)];
+  if (right === undefined) return [prose(left), muted('none')];
+  if (left === right) return [[el('span', { class: 'tag good' }, 'the same'), prose(left)], prose(right)];
+
+  const parts = differences(left, right);
+  return [sideOf(parts, 'left', left), sideOf(parts, 'right', right)];
+}
+
+function muted(text) {
+  return el('p', { class: 'muted' }, text);
+}
+
+function lastPlan(run) {
+  const thoughts = run.thoughts.filter((thought) => thought.plan.length > 0);
+  return thoughts.at(-1)?.plan ?? [];
+}
+
+function planPair(runs) {
+  const [before, after] = runs.map(lastPlan);
+  if (before.length === 0 && after.length === 0) return [muted('none'), muted('none')];
+  return [planView(before, []), planView(after, planChanges(before, after))];
+}
+
+const FIGURES = [
+  ['Time', (run) => run.now, duration],
+  ['Steps', (run) => run.steps.length, count],
+  ['Thoughts', (run) => run.thoughts.length, count],
+  ['Calls', (run) => run.totals().calls, count],
+  ['Tool calls', (run) => run.tools.length, count],
+  ['Tokens', (run) => run.totals().tokens, count],
+  ['Cost', (run) => run.totals().cost, money],
+];
+
+function figuresTable([left, right]) {
+  const rows = FIGURES.map(([name, of, format]) => {
+    const one = of(left);
+    const other = of(right);
+    const ratio = one > 0 && other !== undefined ? `${(100 * other / one).toFixed(0)} %` : '–';
+    return el('tr', {}, el('th', { scope: 'row' }, name), el('td', {}, format(one)), el('td', {}, format(other)), el('td', {}, ratio));
+  });
+  const heads = ['', 'First', 'Second', 'Second of first'].map((head) => (head ? el('th', { scope: 'col' }, head) : el('td', {})));
+  return el('table', { class: 'figures-table' }, el('caption', { class: 'hidden-text' }, 'What the runs took'), el('thead', {}, el('tr', {}, heads)), el('tbody', {}, rows));
+}
+
+const MOST_PAIRS = 500;
+
+function thoughtPairs([left, right]) {
+  const most = Math.min(Math.max(left.thoughts.length, right.thoughts.length), MOST_PAIRS);
+  return Array.from({ length: most }, (_, index) => {
+    const texts = [left, right].map((run) => run.thoughts[index]?.work);
+    return pair(`Thought ${index + 1}`, 'h3', textPair(...texts));
+  });
+}

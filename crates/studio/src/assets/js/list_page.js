@@ -1,0 +1,180 @@
+// The list of runs.
+
+const FILTERS = [['', 'All'], ['open', 'Open'], ['paused', 'Waiting'], ['failed', 'Failed'], ['ended', 'Ended'], ['damaged', 'Damaged']];
+
+class ListPage {
+  constructor(root, flows) {
+    this.status = '';
+    this.page = 0;
+    this.chosen = new Set();
+    this.search = el('input', { type: 'search', placeholder: 'Search runs', 'aria-label': 'Search runs', maxlength: 200 });
+    this.search.addEventListener('input', () => {
+      clearTimeout(this.typing);
+      this.typing = setTimeout(() => this.show(0), 250);
+    });
+    this.filters = el('div', { class: 'filters', role: 'group', 'aria-label': 'Status' });
+    this.problem = el('div', {});
+    this.rows = el('tbody', {});
+    this.count = el('span', { class: 'muted', role: 'status' });
+    this.pages = el('div', { class: 'pages' });
+    this.compare = el('button', { type: 'button', class: 'plain-button', disabled: true, onclick: () => this.openComparison() }, 'Compare');
+    this.starter = flows.length > 0 ? new Starter(flows) : undefined;
+
+    document.title = 'Runs';
+    replace(root, this.bar(), el('main', { class: 'runs', id: 'content' }, this.problem, this.table(), this.pages), this.starter?.dialog);
+    this.show(0);
+    every(3000, () => this.load());
+  }
+
+  bar() {
+    return el(
+      'header',
+      { class: 'bar studio-head' },
+      el('h1', {}, 'Runs'),
+      this.count,
+      this.filters,
+      this.search,
+      this.compare,
+      this.starter && el('button', { type: 'button', class: 'plain-button primary', onclick: () => this.starter.dialog.showModal() }, 'Start a flow'),
+      themeButton(),
+    );
+  }
+
+  table() {
+    const heads = ['', 'Run', 'Flow', 'Status', 'Started', 'Changed', 'Thoughts', 'Tokens', 'Cost'];
+    const cells = heads.map((head) => (head ? el('th', { scope: 'col' }, head) : el('td', {})));
+    return el(
+      'table',
+      { class: 'runs-table' },
+      el('caption', { class: 'hidden-text' }, 'Recorded runs, the newest first'),
+      el('thead', {}, el('tr', {}, cells)),
+      this.rows,
+    );
+  }
+
+  show(page) {
+    this.page = page;
+    replace(this.filters, FILTERS.map(([status, label]) => el('button', {
+      type: 'button',
+      'aria-pressed': String(status === this.status),
+      onclick: () => {
+        this.status = status;
+        this.show(0);
+      },
+    }, label)));
+    this.load();
+  }
+
+  async load() {
+    const query = { status: this.status, search: this.search.value, page: this.page };
+    const number = (this.number ?? 0) + 1;
+    this.number = number;
+    try {
+      const listed = await call('/api/runs', query);
+      if (number !== this.number) return;
+      replace(this.problem);
+      this.showRuns(listed);
+    } catch (error) {
+      if (number === this.number) replace(this.problem, errorNote(error.message));
+    }
+    document.documentElement.dataset.ready = 'true';
+  }
+
+  showRuns({ runs, has_more: hasMore }) {
+    const focused = document.activeElement?.closest?.('tr')?.dataset.run;
+    const isChoice = document.activeElement?.type === 'checkbox';
+    const rows = runs.map((run) => this.row(run));
+    replace(this.rows, rows.length > 0 ? rows : el('tr', {}, el('td', { colspan: 9, class: 'empty' }, this.nothing())));
+    const row = rows.find((candidate) => focused !== undefined && candidate.dataset.run === focused);
+    row?.querySelector(isChoice ? 'input' : 'a')?.focus();
+
+    this.count.textContent = runs.length > 0 ? `${hasMore ? 'more than ' : ''}${plural(this.page * 50 + runs.length, 'run')}` : '';
+    replace(
+      this.pages,
+      this.page > 0 && el('button', { type: 'button', class: 'plain-button', onclick: () => this.show(this.page - 1) }, 'Newer'),
+      hasMore && el('button', { type: 'button', class: 'plain-button', onclick: () => this.show(this.page + 1) }, 'Older'),
+    );
+  }
+
+  nothing() {
+    return this.status || this.search.value ? 'No run matches.' : 'Nothing is recorded here yet.';
+  }
+
+  row(run) {
+    const totals = run.totals ?? {};
+    const tokens = totals.calls > 0 ? `${totals.is_partial ? '≥ ' : ''}${count((totals.input ?? 0) + (totals.output ?? 0))}` : '–';
+    const cells = [
+      ['Flow', el('bdi', {}, run.flow || '–')],
+      ['Status', [runTag(run.status), this.about(run)]],
+      ['Started', el('time', { title: date(run.started) }, age(run.started))],
+      ['Changed', age(run.updated)],
+      ['Thoughts', totals.thoughts > 0 ? count(totals.thoughts) : '–'],
+      ['Tokens', tokens],
+      ['Cost', money(totals.cost)],
+    ];
+    const row = el(
+      'tr',
+      {},
+      el('td', {}, this.choice(run)),
+      el('th', { scope: 'row' }, el('a', { href: addressOf({ run: run.id }) }, el('bdi', {}, run.id))),
+      cells.map(([label, content]) => el('td', { 'data-label': label }, content)),
+    );
+    row.dataset.run = run.id;
+    return row;
+  }
+
+  about(run) {
+    const text = run.error ?? run.waits?.map((wait) => wait.event).join(', ');
+    return text && el('span', { class: 'row-about', title: oneLine(text, 500) }, el('bdi', {}, oneLine(text, 80)));
+  }
+
+  choice(run) {
+    const box = el('input', { type: 'checkbox', 'aria-label': `Compare run ${run.id}` });
+    box.checked = this.chosen.has(run.id);
+    box.addEventListener('change', () => {
+      if (box.checked) this.chosen.add(run.id);
+      else this.chosen.delete(run.id);
+      this.compare.disabled = this.chosen.size !== 2;
+    });
+    return box;
+  }
+
+  openComparison() {
+    const [one, other] = this.chosen;
+    location.assign(addressOf({ compare: one, with: other }));
+  }
+}
+
+/** A dialog that starts a flow. */
+class Starter {
+  constructor(flows) {
+    this.flow = el('select', { id: 'start-flow' }, flows.map((name) => el('option', { value: name }, name)));
+    this.input = el('textarea', { id: 'start-input', rows: 6, dir: 'auto' });
+    this.problem = el('div', {});
+    this.send = el('button', { type: 'submit', class: 'plain-button primary' }, 'Start');
+    const form = el(
+      'form',
+      {},
+      el('h2', {}, 'Start a flow'),
+      el('div', { class: 'field' }, el('label', { for: 'start-flow' }, 'Flow'), this.flow),
+      el('div', { class: 'field' }, el('label', { for: 'start-input' }, 'Input'), this.input),
+      this.problem,
+      this.send,
+      el('button', { type: 'button', class: 'plain-button', onclick: () => this.dialog.close() }, 'Cancel'),
+    );
+    form.addEventListener('submit', (event) => this.start(event));
+    this.dialog = el('dialog', { class: 'help', 'aria-label': 'Start a flow' }, form);
+  }
+
+  async start(event) {
+    event.preventDefault();
+    this.send.disabled = true;
+    try {
+      const { run } = await call('/api/runs', undefined, { flow: this.flow.value, input: this.input.value });
+      location.assign(addressOf({ run }));
+    } catch (error) {
+      replace(this.problem, errorNote(error.message));
+    }
+    this.send.disabled = false;
+  }
+}

@@ -1,0 +1,143 @@
+// One run, as it is recorded.
+
+class RunPage {
+  constructor(root, runId) {
+    this.runId = runId;
+    this.place = el('div', { id: 'app' }, el('p', { class: 'loading' }, 'Reading the record …'));
+    this.notes = el('div', { class: 'studio-notes', 'aria-live': 'polite' });
+    this.growing = new Growing();
+    this.waits = new Waits(runId, () => this.refresh());
+    this.actions = el('span', { class: 'studio-actions' });
+    replace(root, this.bar(), el('div', { class: 'studio-top', id: 'content' }, this.notes, this.waits.element, this.growing.element), this.place);
+    this.follow();
+    this.refresh();
+    every(2000, () => this.refresh());
+  }
+
+  bar() {
+    return el(
+      'nav',
+      { class: 'studio-bar', 'aria-label': 'Studio' },
+      el('a', { href: '/' }, '← All runs'),
+      this.actions,
+    );
+  }
+
+  follow() {
+    this.app = undefined;
+    this.kinds = '';
+    this.damaged = 0;
+    this.live = new LiveRun(this.runId, {
+      line: (line) => this.line(line),
+      piece: (piece) => this.growing.add(piece),
+      damaged: () => this.damage(),
+      limit: () => this.limit(),
+      replaced: () => this.follow(),
+      refused: ({ error }) => replace(this.notes, errorNote(`The record cannot be shown: ${error}`)),
+      current: () => this.ready(),
+    });
+  }
+
+  line(line) {
+    if (line.cogwork_record !== undefined && !this.app) {
+      this.app = new App(this.place, line);
+      this.app.build();
+      return;
+    }
+    this.app?.apply(line);
+    if (line.type === 'reported') this.growing.end(line);
+    this.changed();
+  }
+
+  /** Updates the page with the next frame. */
+  changed() {
+    this.frame ??= requestAnimationFrame(() => {
+      this.frame = undefined;
+      this.update();
+    });
+  }
+
+  update() {
+    const { app } = this;
+    if (!app) return;
+
+    const { run } = app;
+    const kinds = [run.steps, run.thoughts, run.calls, run.tools, run.problems, run.tables, run.stages].map((all) => all.length > 0);
+    const shown = JSON.stringify([...kinds, run.branches.size > 0, run.tables.length]);
+    if (shown !== this.kinds) {
+      this.kinds = shown;
+      app.buildFigures();
+      app.buildLists();
+    }
+    app.update();
+  }
+
+  ready() {
+    this.update();
+    document.documentElement.dataset.ready = 'true';
+  }
+
+  damage() {
+    this.damaged += 1;
+    replace(this.notes, el('p', { class: 'note warn' }, `${plural(this.damaged, 'line')} of the record cannot be read and ${this.damaged === 1 ? 'is' : 'are'} left out.`));
+  }
+
+  limit() {
+    const more = el('button', { type: 'button', class: 'plain-button', onclick: () => {
+      replace(this.notes);
+      this.live.continue();
+    } }, 'Read on');
+    replace(this.notes, el('p', { class: 'note warn' }, 'The record is large; only its beginning is shown. ', more));
+  }
+
+  async refresh() {
+    try {
+      const { run, can_resume: canResume } = await call('/api/run', { id: this.runId });
+      this.waits.update(run.waits);
+      replace(this.actions, runTag(run.status), el('span', { class: 'muted' }, age(run.started)), canResume && this.resume(run));
+      if (!this.app) document.title = visibleString(this.runId);
+    } catch (error) {
+      replace(this.actions, el('span', { class: 'bad-text', role: 'alert' }, error.message));
+    }
+  }
+
+  resume(run) {
+    if (run.status !== 'failed' && run.status !== 'open') return undefined;
+    return el('button', { type: 'button', class: 'plain-button', onclick: async () => {
+      try {
+        await call('/api/run/resume', undefined, { id: this.runId });
+      } catch (error) {
+        replace(this.notes, errorNote(error.message));
+      }
+      this.refresh();
+    } }, 'Resume');
+  }
+}
+
+/** The texts that are being written, until they are on record. */
+class Growing {
+  constructor() {
+    this.texts = new Map();
+    this.element = el('section', { class: 'growing', 'aria-label': 'Being written', hidden: true });
+  }
+
+  add({ step, text, is_start: isStart }) {
+    let entry = this.texts.get(step);
+    if (!entry || isStart) {
+      entry?.element.remove();
+      const content = el('p', { class: 'prose work', dir: 'auto' });
+      entry = { content, element: el('div', {}, el('p', { class: 'muted' }, el('bdi', {}, step)), content) };
+      this.texts.set(step, entry);
+      this.element.append(entry.element);
+    }
+    append(entry.content, [String(text)]);
+    this.element.hidden = false;
+  }
+
+  end({ step, report }) {
+    if (report?.type !== 'thought' && report?.type !== 'chat' && report?.type !== 'stage') return;
+    this.texts.get(step)?.element.remove();
+    this.texts.delete(step);
+    this.element.hidden = this.texts.size === 0;
+  }
+}

@@ -1,0 +1,58 @@
+use async_trait::async_trait;
+use cogwork_journal::{AnyStore, StoreError};
+
+/// The flows that the page can start, and whose runs it resumes after an answer.
+#[async_trait]
+pub trait Flows: Send + Sync + 'static {
+    /// Returns the names of the flows.
+    fn names(&self) -> Vec<String>;
+
+    /// Starts a run of a flow with an input. Returns its id once the start is recorded. The run
+    /// continues in a task.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if there is no such flow, or if its run cannot be started.
+    async fn start(&self, store: &AnyStore, flow: &str, input: &str) -> Result<String, FlowError>;
+
+    /// Resumes a run of a flow. Returns once it is open. The run continues in a task.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if there is no such flow, or if the run cannot be resumed.
+    async fn resume(&self, store: &AnyStore, flow: &str, run_id: &str) -> Result<(), FlowError>;
+}
+
+/// An error of [`Flows`].
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum FlowError {
+    /// There is no flow with this name.
+    #[error("there is no flow with this name; expected one of those that are listed")]
+    Unknown,
+    /// The store refused.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The flow could not be loaded or run.
+    #[error("{0}")]
+    Failed(String),
+}
+
+/// No flows.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct NoFlows;
+
+#[async_trait]
+impl Flows for NoFlows {
+    fn names(&self) -> Vec<String> {
+        Vec::new()
+    }
+
+    async fn start(&self, _: &AnyStore, _: &str, _: &str) -> Result<String, FlowError> {
+        Err(FlowError::Unknown)
+    }
+
+    async fn resume(&self, _: &AnyStore, _: &str, _: &str) -> Result<(), FlowError> {
+        Err(FlowError::Unknown)
+    }
+}

@@ -1,0 +1,69 @@
+use axum::Json;
+use axum::http::StatusCode;
+use axum::response::{IntoResponse, Response};
+use cogwork_journal::StoreError;
+use serde_json::json;
+
+use crate::FlowError;
+
+/// Why a request is refused, as an answer of JSON.
+#[derive(Debug)]
+pub(crate) struct Refusal {
+    status: StatusCode,
+    message: String,
+}
+
+impl Refusal {
+    pub(crate) fn new(status: StatusCode, message: impl Into<String>) -> Self {
+        Self {
+            status,
+            message: message.into(),
+        }
+    }
+
+    pub(crate) fn bad_request(message: impl Into<String>) -> Self {
+        Self::new(StatusCode::BAD_REQUEST, message)
+    }
+
+    pub(crate) fn forbidden(message: &str) -> Self {
+        Self::new(StatusCode::FORBIDDEN, message)
+    }
+
+    pub(crate) fn conflict(message: impl Into<String>) -> Self {
+        Self::new(StatusCode::CONFLICT, message)
+    }
+
+    pub(crate) fn missing_run() -> Self {
+        Self::new(StatusCode::NOT_FOUND, "there is no run with this id")
+    }
+}
+
+impl From<StoreError> for Refusal {
+    fn from(error: StoreError) -> Self {
+        let status = if error.is_missing() {
+            StatusCode::NOT_FOUND
+        } else if error.is_locked() || error.is_ended() || error.is_unknown_event() {
+            StatusCode::CONFLICT
+        } else {
+            StatusCode::INTERNAL_SERVER_ERROR
+        };
+        Self::new(status, error.to_string())
+    }
+}
+
+impl From<FlowError> for Refusal {
+    fn from(error: FlowError) -> Self {
+        match error {
+            FlowError::Store(error) => error.into(),
+            FlowError::Unknown => Self::new(StatusCode::NOT_FOUND, error.to_string()),
+            error => Self::new(StatusCode::INTERNAL_SERVER_ERROR, error.to_string()),
+        }
+    }
+}
+
+impl IntoResponse for Refusal {
+    fn into_response(self) -> Response {
+        let body = Json(json!({"error": self.message}));
+        (self.status, body).into_response()
+    }
+}

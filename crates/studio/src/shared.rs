@@ -1,0 +1,51 @@
+use std::fmt;
+use std::sync::Arc;
+
+use cogwork_journal::{AnyStore, RunQuery, RunSummary, StoreError};
+use tokio::sync::{Mutex, Semaphore};
+use tokio_util::sync::CancellationToken;
+
+use crate::records::{RecordFile, Records, TotalsCache};
+use crate::{Flows, StudioLimits};
+
+/// What all requests share.
+pub(crate) struct Shared {
+    pub(crate) store: AnyStore,
+    pub(crate) records: Records,
+    pub(crate) totals: TotalsCache,
+    pub(crate) flows: Box<dyn Flows>,
+    pub(crate) limits: StudioLimits,
+    /// A place for each live view.
+    pub(crate) streams: Arc<Semaphore>,
+    /// Held while an answer is checked and delivered.
+    pub(crate) delivering: Mutex<()>,
+    pub(crate) stop: CancellationToken,
+}
+
+impl Shared {
+    /// Returns the summary of a run, if it exists.
+    pub(crate) async fn find(&self, run_id: &str) -> Result<Option<RunSummary>, StoreError> {
+        let query = RunQuery::new().run_id(run_id).limit(1);
+        Ok(self.store.query(query).await?.pop())
+    }
+
+    /// Returns the file with the record of a run, if there is one.
+    pub(crate) async fn record(&self, run_id: &str) -> Option<RecordFile> {
+        let file = self.records.file(run_id)?;
+        let exists = tokio::task::spawn_blocking(move || file.exists().then_some(file));
+        exists.await.ok().flatten()
+    }
+
+    /// Returns whether the flow of a run can be resumed here.
+    pub(crate) fn has_flow(&self, flow: &str) -> bool {
+        self.flows.names().iter().any(|name| name == flow)
+    }
+}
+
+impl fmt::Debug for Shared {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Shared")
+            .field("store", &self.store)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,129 @@
+use std::io;
+use std::net::Ipv4Addr;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use cogwork_journal::AnyStore;
+use tokio::net::TcpListener;
+use tokio::sync::{Mutex, Semaphore};
+use tokio_util::sync::CancellationToken;
+
+use crate::http::{self, Access};
+use crate::records::{Records, TotalsCache};
+use crate::shared::Shared;
+use crate::{Flows, NoFlows, StudioLimits};
+
+/// A page over the runs of a store.
+pub struct Studio {
+    store: AnyStore,
+    records: Option<PathBuf>,
+    flows: Box<dyn Flows>,
+    limits: StudioLimits,
+}
+
+impl Studio {
+    /// Creates a page over the runs of this store.
+    pub fn new(store: AnyStore) -> Self {
+        Self {
+            store,
+            records: None,
+            flows: Box::new(NoFlows),
+            limits: StudioLimits::default(),
+        }
+    }
+
+    /// Sets the folder with the records of the runs.
+    ///
+    /// # Default
+    ///
+    /// For a store in a folder, that folder; for a SQLite database, the folder with its name and
+    /// `-records`; none for PostgreSQL. Without its record, a run is shown as far as its journal
+    /// goes: steps, waits and errors.
+    #[must_use]
+    pub fn with_records(mut self, folder: impl Into<PathBuf>) -> Self {
+        self.records = Some(folder.into());
+        self
+    }
+
+    /// Sets the flows that the page can start and resume. None by default.
+    #[must_use]
+    pub fn with_flows(mut self, flows: impl Flows) -> Self {
+        self.flows = Box::new(flows);
+        self
+    }
+
+    /// Sets the limits.
+    #[must_use]
+    pub fn with_limits(mut self, limits: StudioLimits) -> Self {
+        self.limits = limits;
+        self
+    }
+
+    /// Listens on a port of 127.0.0.1; 0 for a free one.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the port isn't available.
+    pub async fn bind(self, port: u16) -> io::Result<Serving> {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await?;
+        let port = listener.local_addr()?.port();
+        let token = Access::random_token();
+
+        let records = Records::new(&self.store, self.records);
+        let shared = Shared {
+            streams: Arc::new(Semaphore::new(self.limits.streams)),
+            totals: TotalsCache::default(),
+            delivering: Mutex::new(()),
+            stop: CancellationToken::new(),
+            store: self.store,
+            flows: self.flows,
+            limits: self.limits,
+            records,
+        };
+
+        Ok(Serving {
+            listener,
+            access: Access::new(port, &token),
+            shared: Arc::new(shared),
+            token,
+        })
+    }
+}
+
+impl std::fmt::Debug for Studio {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Studio")
+            .field("store", &self.store)
+            .finish_non_exhaustive()
+    }
+}
+
+/// A page that listens, but isn't served yet.
+#[derive(Debug)]
+pub struct Serving {
+    listener: TcpListener,
+    access: Access,
+    shared: Arc<Shared>,
+    token: String,
+}
+
+impl Serving {
+    /// Returns the address of the page, with the token. Anyone with this address can read the runs
+    /// and answer them.
+    pub fn url(&self) -> String {
+        format!("http://{}/?token={}", self.access.host(), self.token)
+    }
+
+    /// Serves the page until `stopped` is ready.
+    pub async fn run(self, stopped: impl Future<Output = ()> + Send) {
+        let stop = self.shared.stop.clone();
+        let serving = http::serve(self.listener, self.access, self.shared);
+        tokio::pin!(serving);
+
+        tokio::select! {
+            () = &mut serving => return,
+            () = stopped => stop.cancel(),
+        }
+        serving.await;
+    }
+}

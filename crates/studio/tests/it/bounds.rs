@@ -1,0 +1,95 @@
+//! What a client cannot do to the studio.
+
+use cogwork_studio::StudioLimits;
+use serde_json::json;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+
+use super::client::Served;
+
+const JSON: &str = "Content-Type: application/json\r\n";
+
+#[tokio::test]
+async fn bodies_have_a_limit_and_a_type() {
+    let folder = tempfile::tempdir().unwrap();
+    let limits = StudioLimits::default().with_body_bytes(1_000);
+    let studio = Served::limited(folder.path(), limits).await;
+
+    let long = json!({"flow": "x".repeat(2_000)}).to_string();
+    let refused = studio.post_text("/api/runs", JSON, &long).await;
+    assert_eq!(refused.status, 413, "{refused:?}");
+
+    for kind in [
+        "",
+        "Content-Type: text/plain\r\n",
+        "Content-Type: application/x-www-form-urlencoded\r\n",
+    ] {
+        let refused = studio.post_text("/api/runs", kind, "{}").await;
+        assert_eq!(refused.status, 415, "{kind}");
+    }
+
+    for body in [
+        "",
+        "{",
+        "[]",
+        "\0",
+        "{\"flow\":1}",
+        "{\"flow\":\"a\",\"more\":1}",
+    ] {
+        let refused = studio.post_text("/api/runs", JSON, body).await;
+        assert_eq!(refused.status, 400, "{body}");
+    }
+
+    let deep = "[".repeat(900);
+    assert_eq!(studio.post_text("/api/runs", JSON, &deep).await.status, 400);
+    let chunked = "Transfer-Encoding: chunked\r\nContent-Type: application/json\r\n";
+    let request = format!(
+        "POST /api/runs HTTP/1.1\r\nHost: {}\r\nConnection: close\r\nAuthorization: Bearer {}\r\n{chunked}\r\n7d0\r\n{}\r\n0\r\n\r\n",
+        studio.host,
+        studio.token,
+        " ".repeat(2_000)
+    );
+    assert_eq!(studio.send(&request).await.status, 413);
+}
+
+#[tokio::test]
+async fn other_methods_and_paths_are_refused() {
+    let studio = Served::empty().await;
+    for (method, path) in [
+        ("PUT", "/api/runs"),
+        ("DELETE", "/api/run"),
+        ("POST", "/api/flows"),
+    ] {
+        let request = studio.request(path, "").replacen("GET", method, 1);
+        assert_eq!(studio.send(&request).await.status, 405, "{method} {path}");
+    }
+    for path in [
+        "/../../etc/passwd",
+        "/assets/../Cargo.toml",
+        "/assets/",
+        "/api",
+    ] {
+        assert_eq!(studio.get(path).await.status, 404, "{path}");
+    }
+    let long = format!("/api/runs?search={}", "x".repeat(2_000));
+    assert_eq!(studio.get(&long).await.status, 400);
+}
+
+#[tokio::test]
+async fn connections_wait_for_a_place() {
+    let folder = tempfile::tempdir().unwrap();
+    let limits = StudioLimits::default().with_connections(2);
+    let studio = Served::limited(folder.path(), limits).await;
+
+    // Two connections that send nothing take both places.
+    let first = TcpStream::connect(&studio.host).await.unwrap();
+    let second = TcpStream::connect(&studio.host).await.unwrap();
+    let mut third = TcpStream::connect(&studio.host).await.unwrap();
+    let request = studio.request("/api/runs", "");
+    third.write_all(request.as_bytes()).await.unwrap();
+
+    drop((first, second));
+    let mut text = String::new();
+    third.read_to_string(&mut text).await.unwrap();
+    assert!(text.starts_with("HTTP/1.1 200"), "{text}");
+}

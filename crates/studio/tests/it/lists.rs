@@ -1,0 +1,134 @@
+//! The list of runs.
+
+use std::path::Path;
+
+use super::client::{Served, record};
+use super::runs::{at, fail, pause, record_of};
+
+async fn fill(place: &Path) {
+    let store = at(place);
+    pause(&store, "a first run", "a tale").await;
+    fail(&store, "b").await;
+    pause(&store, "c/../<b>", "</script>").await;
+}
+
+async fn ids(studio: &Served, query: &str) -> Vec<String> {
+    let listed = studio.get(&format!("/api/runs?{query}")).await.json();
+    let runs = listed["runs"].as_array().unwrap().iter();
+    let mut ids: Vec<_> = runs
+        .map(|run| run["id"].as_str().unwrap().to_owned())
+        .collect();
+    ids.sort();
+    ids
+}
+
+async fn runs_are_listed(place: &Path) {
+    fill(place).await;
+    let studio = Served::over(place).await;
+
+    assert_eq!(ids(&studio, "").await, ["a first run", "b", "c/../<b>"]);
+    assert_eq!(ids(&studio, "status=failed").await, ["b"]);
+    assert_eq!(ids(&studio, "status=paused").await.len(), 2);
+    assert_eq!(ids(&studio, "status=ended").await.len(), 0);
+    assert_eq!(ids(&studio, "search=FIRST").await, ["a first run"]);
+    assert_eq!(ids(&studio, "search=no+luck").await, ["b"]);
+    assert_eq!(
+        ids(&studio, "search=how+good+is+%3C%2Fscript").await,
+        ["c/../<b>"]
+    );
+    assert_eq!(ids(&studio, "search=rating&status=failed").await.len(), 0);
+    assert_eq!(ids(&studio, "page=1").await.len(), 0);
+    assert_eq!(studio.get("/api/runs?status=gone").await.status, 400);
+    assert_eq!(studio.get("/api/runs?page=-1").await.status, 400);
+
+    let run = studio.get("/api/run?id=c%2F..%2F%3Cb%3E").await.json();
+    assert_eq!(run["run"]["waits"][0]["event"], "rating");
+    assert_eq!(run["run"]["waits"][0]["why"], "how good is </script>?");
+    assert_eq!(run["run"]["waits"][0]["schema"]["type"], "object");
+    assert_eq!(run["has_record"], false);
+    assert_eq!(studio.get("/api/run?id=d").await.status, 404);
+    assert_eq!(studio.get("/api/run").await.status, 400);
+}
+
+#[tokio::test]
+async fn the_runs_of_a_folder_are_listed() {
+    let folder = tempfile::tempdir().unwrap();
+    runs_are_listed(folder.path()).await;
+}
+
+#[tokio::test]
+async fn the_runs_of_a_database_are_listed() {
+    let folder = tempfile::tempdir().unwrap();
+    runs_are_listed(&folder.path().join("runs.db")).await;
+}
+
+#[tokio::test]
+async fn a_place_without_runs_is_an_empty_list() {
+    let folder = tempfile::tempdir().unwrap();
+    let studio = Served::over(&folder.path().join("none")).await;
+    assert_eq!(ids(&studio, "").await.len(), 0);
+}
+
+#[tokio::test]
+async fn a_damaged_run_does_not_hide_the_others() {
+    let folder = tempfile::tempdir().unwrap();
+    fill(folder.path()).await;
+    std::fs::write(folder.path().join("foreign.jsonl"), "{}\n").unwrap();
+
+    let studio = Served::over(folder.path()).await;
+    assert_eq!(ids(&studio, "").await.len(), 4);
+    assert_eq!(ids(&studio, "status=damaged").await, ["foreign"]);
+}
+
+#[tokio::test]
+async fn pages_have_fifty_runs() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = at(folder.path());
+    for number in 0..53 {
+        fail(&store, &format!("run {number}")).await;
+    }
+
+    let studio = Served::over(folder.path()).await;
+    for search in ["", "&search=run"] {
+        let first = studio
+            .get(&format!("/api/runs?page=0{search}"))
+            .await
+            .json();
+        assert_eq!(first["runs"].as_array().unwrap().len(), 50);
+        assert_eq!(first["has_more"], true);
+        let second = studio
+            .get(&format!("/api/runs?page=1{search}"))
+            .await
+            .json();
+        assert_eq!(second["runs"].as_array().unwrap().len(), 3);
+        assert_eq!(second["has_more"], false);
+    }
+}
+
+#[tokio::test]
+async fn the_cost_is_that_of_the_record_as_far_as_it_is_written() {
+    let folder = tempfile::tempdir().unwrap();
+    pause(&at(folder.path()), "a", "x").await;
+    let lines = record_of("a");
+    let path = record(folder.path(), "a");
+    std::fs::write(&path, format!("{}\n{{\"at\":0.9,\"ty", lines.join("\n"))).unwrap();
+
+    let studio = Served::over(folder.path()).await;
+    let totals = async || studio.get("/api/runs").await.json()["runs"][0]["totals"].clone();
+    let first = totals().await;
+    assert_eq!(first["calls"], 1);
+    assert_eq!(first["input"], 100);
+    assert_eq!(first["output"], 20);
+    assert_eq!(first["cost"], 0.25);
+    assert_eq!(first["thoughts"], 1);
+
+    // Only what is new is added.
+    let more = format!("{}\n{}\n", lines.join("\n"), lines[3]);
+    std::fs::write(&path, more).unwrap();
+    assert_eq!(totals().await["cost"], 0.5);
+
+    // A record that was replaced is counted anew.
+    std::fs::remove_file(&path).unwrap();
+    std::fs::write(&path, format!("{}\n{}\n", lines[0], lines[3])).unwrap();
+    assert_eq!(totals().await["calls"], 1);
+}

@@ -1,0 +1,16 @@
+//! The studio over real stores, through HTTP requests as a browser sends them.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    reason = "the helpers of tests may, as the tests do"
+)]
+
+mod access;
+mod answers;
+mod bounds;
+mod client;
+mod flows;
+mod lists;
+mod live;
+mod runs;

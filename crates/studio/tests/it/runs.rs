@@ -1,0 +1,80 @@
+//! Flows whose runs are shown.
+
+use std::path::Path;
+
+use cogwork_flow::{Action, Flow, Wait, from_fn};
+use cogwork_journal::{AnyStore, Store};
+use serde_json::{Value, json};
+
+/// Returns a flow that asks for an answer and stores it.
+pub(crate) fn asking() -> Flow<String> {
+    let wait = Wait::for_event("rating", |state: &mut String, answer: Value| {
+        *state = answer.to_string();
+    });
+    let schema = json!({
+        "type": "object",
+        "properties": {"stars": {"type": "integer", "minimum": 1, "maximum": 5}},
+        "required": ["stars"],
+    });
+
+    Flow::builder("rate")
+        .start("draft")
+        .node("draft", from_fn(|_: &mut String| ()))
+        .wait(
+            "ask",
+            wait.with_schema(schema)
+                .with_reason(|state| format!("how good is {state}?")),
+        )
+        .edge("draft", Action::DEFAULT, "ask")
+        .end("ask", Action::DEFAULT)
+        .build()
+        .unwrap()
+}
+
+/// Starts a run, which pauses.
+pub(crate) async fn pause(store: &AnyStore, run_id: &str, input: &str) {
+    let flow = asking();
+    let journal = store.start(run_id, &flow, &input).await.unwrap();
+    let mut state: String = journal.state().unwrap();
+    let mut run = flow.begin().with_journal(journal);
+    run.finish(&mut state).await.unwrap_err();
+}
+
+/// Starts a run that fails.
+pub(crate) async fn fail(store: &AnyStore, run_id: &str) {
+    let flow = Flow::builder("failing")
+        .start("fail")
+        .node(
+            "fail",
+            from_fn(|_: &mut u32| Err::<(), _>(std::io::Error::other("no luck").into())),
+        )
+        .end("fail", Action::DEFAULT)
+        .build()
+        .unwrap();
+    let journal = store.start(run_id, &flow, &1).await.unwrap();
+    let mut run = flow.begin().with_journal(journal);
+    run.finish(&mut 1).await.unwrap_err();
+}
+
+pub(crate) fn at(place: &Path) -> AnyStore {
+    AnyStore::at(place.to_str().unwrap()).unwrap()
+}
+
+/// Returns the header and some events of a record.
+pub(crate) fn record_of(run_id: &str) -> Vec<String> {
+    let header =
+        json!({"cogwork_record": 1, "run": run_id, "flow": "rate", "started": 1_763_875_000.5});
+    let events = [
+        json!({"at": 0.0, "type": "run_started"}),
+        json!({"step": "rate/draft#1", "at": 0.1, "type": "step_entered"}),
+        json!({"step": "rate/draft#1", "at": 0.2, "type": "reported", "source": "chat", "report": {
+            "type": "chat", "call": 0, "messages": [], "settings": {}, "took": 0.1, "reply": "</script><b>hi</b>",
+            "finish": "stop", "usage": {"input": 100, "output": 20}, "cost": 0.25}}),
+        json!({"step": "rate/draft#1", "at": 0.3, "type": "reported", "source": "reasoning", "report": {
+            "type": "thought", "thought": 1, "text": "a thought", "plan": []}}),
+    ];
+    std::iter::once(header)
+        .chain(events)
+        .map(|line| line.to_string())
+        .collect()
+}
