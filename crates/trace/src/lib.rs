@@ -12,6 +12,7 @@
 //! | read a record | [`RecordReader`], [`ReadLimits`] |
 //! | write a record by hand | [`RecordWriter`] |
 //! | make a page of a record, with the feature `page` | `Page`, `PageLimits` |
+//! | show a run while it is recorded, with the feature `page` | `PageParts` |
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
@@ -19,7 +20,7 @@
 #[cfg_attr(docsrs, doc(cfg(feature = "page")))]
 mod page;
 #[cfg(feature = "page")]
-pub use page::{Page, PageLimits};
+pub use page::{Page, PageLimits, PageParts};
 
 mod prices;
 pub use prices::{Price, Prices};

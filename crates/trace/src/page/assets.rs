@@ -37,11 +37,21 @@ const SCRIPTS: [&str; 23] = [
 /// The part that starts the page, after all others.
 const START: &str = include_str!("assets/js/app.js");
 
+/// Where the part that starts a page begins.
+const STARTS_AT: &str = "\nasync function start()";
+
 /// Returns the script of a page. Its names are those of one function, so that none is global.
 pub(super) fn script() -> String {
+    let parts = parts();
+    let start = START.find(STARTS_AT).and_then(|at| START.get(at..));
+    let start = start.unwrap_or_default();
+    format!("'use strict';\n(() => {{\n{parts}{start}}})();\n")
+}
+
+/// Returns the script without the function around it, and without what starts a page.
+pub(super) fn parts() -> String {
     let parts = SCRIPTS.join("\n");
     let dagre = DAGRE.replace("//# sourceMappingURL=dagre.min.js.map", "");
-    format!(
-        "'use strict';\n(() => {{\n/* dagre 3.1.3\n{DAGRE_LICENCE}*/\n{dagre}\n{parts}\n{START}}})();\n"
-    )
+    let app = START.split(STARTS_AT).next().unwrap_or_default();
+    format!("/* dagre 3.1.3\n{DAGRE_LICENCE}*/\n{dagre}\n{parts}\n{app}")
 }

@@ -5,8 +5,10 @@ mod budget;
 mod encode;
 mod html;
 mod limits;
+mod parts;
 
 pub use limits::PageLimits;
+pub use parts::PageParts;
 
 use std::io::{self, BufRead, Write};
 
