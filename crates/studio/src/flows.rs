@@ -1,6 +1,8 @@
 use async_trait::async_trait;
 use cogwork_journal::{AnyStore, StoreError};
 
+use crate::Pieces;
+
 /// The flows that the page can start, and whose runs it resumes after an answer.
 #[async_trait]
 pub trait Flows: Send + Sync + 'static {
@@ -21,6 +23,13 @@ pub trait Flows: Send + Sync + 'static {
     ///
     /// Returns an error if there is no such flow, or if the run cannot be resumed.
     async fn resume(&self, store: &AnyStore, flow: &str, run_id: &str) -> Result<(), FlowError>;
+
+    /// Returns the pieces of texts that a run writes now, if it was started or resumed here. The
+    /// default is `None`: texts are shown once they are complete.
+    fn pieces(&self, run_id: &str) -> Option<Pieces> {
+        let _ = run_id;
+        None
+    }
 }
 
 /// An error of [`Flows`].

@@ -23,6 +23,7 @@
 //! |---|---|
 //! | serve the page | [`Studio`], [`Serving`] |
 //! | let it start and resume flows | [`Flows`] |
+//! | show texts while they are written | [`Pieces`] |
 //! | limit what it reads and serves | [`StudioLimits`] |
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
@@ -33,12 +34,17 @@ pub use flows::{FlowError, Flows, NoFlows};
 mod limits;
 pub use limits::StudioLimits;
 
+mod pieces;
+pub use pieces::{Piece, Pieces};
+
 mod studio;
 pub use studio::{Serving, Studio};
 
 mod api;
 mod http;
 mod records;
+pub use records::place::records_of;
+
 mod schema;
 mod shared;
 mod view;

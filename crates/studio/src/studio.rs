@@ -11,7 +11,7 @@ use tokio_util::sync::CancellationToken;
 use crate::http::{self, Access};
 use crate::records::{Records, TotalsCache};
 use crate::shared::Shared;
-use crate::{Flows, NoFlows, StudioLimits};
+use crate::{Flows, NoFlows, StudioLimits, records_of};
 
 /// A page over the runs of a store.
 pub struct Studio {
@@ -36,8 +36,7 @@ impl Studio {
     ///
     /// # Default
     ///
-    /// For a store in a folder, that folder; for a SQLite database, the folder with its name and
-    /// `-records`; none for PostgreSQL. Without its record, a run is shown as far as its journal
+    /// [`records_of`] the store. Without its record, a run is shown as far as its journal
     /// goes: steps, waits and errors.
     #[must_use]
     pub fn with_records(mut self, folder: impl Into<PathBuf>) -> Self {
@@ -69,7 +68,7 @@ impl Studio {
         let port = listener.local_addr()?.port();
         let token = Access::random_token();
 
-        let records = Records::new(&self.store, self.records);
+        let records = self.records.or_else(|| records_of(&self.store));
         let shared = Shared {
             streams: Arc::new(Semaphore::new(self.limits.streams)),
             totals: TotalsCache::default(),
@@ -78,7 +77,7 @@ impl Studio {
             store: self.store,
             flows: self.flows,
             limits: self.limits,
-            records,
+            records: Records::new(records),
         };
 
         Ok(Serving {

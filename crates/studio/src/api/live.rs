@@ -18,7 +18,8 @@ use tokio::sync::OwnedSemaphorePermit;
 
 use super::journal_events;
 use crate::http::Refusal;
-use crate::records::{Line, Tail, TailError};
+use crate::pieces::PieceWatcher;
+use crate::records::{Batch, Line, Tail, TailError};
 use crate::shared::Shared;
 
 /// How often to look for new lines of a record.
@@ -61,12 +62,13 @@ pub(super) async fn events(
     let header = header.and_then(|id| id.to_str().ok());
     let from = header.or(watching.from.as_deref()).and_then(Place::read);
     let source = source(&shared, &run, from).await;
-    let live = Live {
+    let mut live = Live {
         stopped: shared.stop.clone(),
         view_bytes: shared.limits.view_bytes,
         shared,
         run,
         source,
+        pieces: PieceWatcher::default(),
         waiting: VecDeque::new(),
         sent: 0,
         is_current: false,
@@ -74,6 +76,7 @@ pub(super) async fn events(
         _place: place,
     };
 
+    live.watch_pieces();
     let events = stream::unfold(live, |mut live| async move {
         let event = live.next().await?;
         Some((Ok::<_, Infallible>(event), live))
@@ -136,6 +139,7 @@ struct Live {
     stopped: tokio_util::sync::CancellationToken,
     run: RunSummary,
     source: Source,
+    pieces: PieceWatcher,
     waiting: VecDeque<Event>,
     view_bytes: u64,
     sent: u64,
@@ -155,8 +159,8 @@ impl Live {
                 return None;
             }
 
-            self.read().await;
-            if !self.waiting.is_empty() || self.is_done {
+            let is_end = self.read().await;
+            if !self.waiting.is_empty() || self.is_done || !is_end {
                 continue;
             }
             if !self.is_current {
@@ -167,9 +171,23 @@ impl Live {
             let again = self.again();
             tokio::select! {
                 () = self.stopped.cancelled() => return None,
-                () = tokio::time::sleep(again) => {}
+                piece = self.pieces.next() => {
+                    let text = serde_json::to_string(&piece).unwrap_or_default();
+                    return Some(Event::default().event("piece").data(text));
+                }
+                () = tokio::time::sleep(again) => self.watch_pieces(),
             }
         }
+    }
+
+    /// Watches the pieces of a run that was started or resumed here.
+    fn watch_pieces(&mut self) {
+        if self.pieces.is_open() {
+            return;
+        }
+
+        let pieces = self.shared.flows.pieces(&self.run.run_id);
+        self.pieces = pieces.map_or_else(PieceWatcher::default, |pieces| pieces.watch());
     }
 
     fn again(&self) -> Duration {
@@ -179,28 +197,37 @@ impl Live {
         }
     }
 
-    async fn read(&mut self) {
+    /// Reads what is new. Returns whether nothing more is recorded yet.
+    async fn read(&mut self) -> bool {
         match std::mem::replace(&mut self.source, Source::Journal(0)) {
             Source::Record(tail) => self.read_record(tail).await,
-            Source::Journal(index) => self.read_journal(index).await,
+            Source::Journal(index) => {
+                self.read_journal(index).await;
+                true
+            }
         }
     }
 
-    async fn read_record(&mut self, mut tail: Box<Tail>) {
+    async fn read_record(&mut self, mut tail: Box<Tail>) -> bool {
         let reading = tokio::task::spawn_blocking(move || {
-            let lines = tail.read();
-            (tail, lines)
+            let batch = tail.read();
+            (tail, batch)
         });
-        let Ok((tail, lines)) = reading.await else {
-            return self.end(Event::default().event("refused").data("{}"));
+        let Ok((tail, batch)) = reading.await else {
+            self.refuse("the record could not be read");
+            return true;
         };
         self.source = Source::Record(tail);
 
-        match lines {
-            Ok(lines) => lines.into_iter().for_each(|line| self.add(line)),
+        match batch {
+            Ok(Batch { lines, is_end }) => {
+                lines.into_iter().for_each(|line| self.add(line));
+                return is_end;
+            }
             Err(TailError::Replaced) => self.end(Event::default().event("replaced").data("{}")),
             Err(error) => self.refuse(&error.to_string()),
         }
+        true
     }
 
     fn add(&mut self, line: Line) {

@@ -6,6 +6,7 @@ use axum::Router;
 use axum::http::header::CONTENT_TYPE;
 use axum::response::IntoResponse;
 use axum::routing::get;
+use cogwork_trace::PageParts;
 
 const PAGE: &str = include_str!("../assets/index.html");
 const STYLE: &str = include_str!("../assets/studio.css");
@@ -25,12 +26,13 @@ const SCRIPTS: [&str; 9] = [
 
 /// The script. Its names are those of one function, so that none is global.
 static SCRIPT: LazyLock<String> = LazyLock::new(|| {
-    let of_a_run = "";
+    let of_a_run = PageParts::default().script;
     let parts = SCRIPTS.join("\n");
     format!("'use strict';\n(() => {{\n{of_a_run}\n{parts}}})();\n")
 });
 
-static ALL_STYLES: LazyLock<String> = LazyLock::new(|| STYLE.to_owned());
+static ALL_STYLES: LazyLock<String> =
+    LazyLock::new(|| format!("{}\n{STYLE}", PageParts::default().style));
 
 pub(super) fn routes() -> Router {
     Router::new()

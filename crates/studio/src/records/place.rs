@@ -4,10 +4,22 @@ use std::io;
 use std::path::PathBuf;
 
 use cogwork_files::{Access, Folder};
-use cogwork_journal::{AnyStore, FileStore};
+use cogwork_journal::AnyStore;
 
-/// The ending of the file with the record of a run.
-const ENDING: &str = "record";
+/// Returns the folder in which the records of a store's runs are by default: for a store in a folder,
+/// that folder; for the SQLite database `runs.db`, the folder `runs.db-records` next to it; `None` for
+/// PostgreSQL.
+pub fn records_of(store: &AnyStore) -> Option<PathBuf> {
+    match store {
+        AnyStore::File(store) => Some(store.path("run").parent()?.to_owned()),
+        AnyStore::Sqlite(store) => {
+            let mut name = OsString::from(store.path().file_name()?);
+            name.push("-records");
+            Some(store.path().with_file_name(name))
+        }
+        _ => None,
+    }
+}
 
 /// The folder with the records.
 #[derive(Debug, Clone)]
@@ -16,25 +28,14 @@ pub(crate) struct Records {
 }
 
 impl Records {
-    /// Returns the folder that was chosen, or else the one next to the store.
-    pub(crate) fn new(store: &AnyStore, chosen: Option<PathBuf>) -> Self {
-        let folder = chosen.or_else(|| match store {
-            AnyStore::File(store) => Some(store.path("run").parent()?.to_owned()),
-            AnyStore::Sqlite(store) => {
-                let mut name = OsString::from(store.path().file_name()?);
-                name.push("-records");
-                Some(store.path().with_file_name(name))
-            }
-            _ => None,
-        });
+    pub(crate) fn new(folder: Option<PathBuf>) -> Self {
         Self { folder }
     }
 
     /// Returns the file with the record of a run, which may not exist.
     pub(crate) fn file(&self, run_id: &str) -> Option<RecordFile> {
-        // The same name as that of the journal.
-        let journal = FileStore::new(self.folder.clone()?).path(run_id);
-        Some(RecordFile(journal.with_extension(ENDING)))
+        let path = cogwork_trace::record_path(self.folder.as_ref()?, run_id);
+        Some(RecordFile(path))
     }
 }
 

@@ -1,7 +1,7 @@
 //! Reads a record that is being written, line by line, from any place.
 
 use std::fs::File;
-use std::io::{self, BufReader, Read, Seek, SeekFrom};
+use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
 
 use cogwork_trace::{RecordError, RecordReader};
 use serde_json::value::RawValue;
@@ -11,6 +11,9 @@ use super::place::RecordFile;
 /// How much is read at once.
 const PART: usize = 256 * 1024;
 
+/// How much is read at once of a line that is too long.
+const SKIPPED: usize = 4 << 20;
+
 /// A reader at a place of a record. Its methods block.
 #[derive(Debug)]
 pub(crate) struct Tail {
@@ -19,6 +22,8 @@ pub(crate) struct Tail {
     /// Where the next line begins.
     at: u64,
     max_line: usize,
+    /// Whether the header was checked.
+    has_header: bool,
     /// Whether the rest of a line that is too long is being skipped.
     is_skipping: bool,
 }
@@ -34,6 +39,23 @@ pub(crate) enum Line {
     },
     /// A line that cannot be used.
     Damaged { problem: &'static str, end: u64 },
+}
+
+/// Complete lines.
+#[derive(Debug)]
+pub(crate) struct Batch {
+    pub(crate) lines: Vec<Line>,
+    /// Whether nothing more is written yet.
+    pub(crate) is_end: bool,
+}
+
+impl Default for Batch {
+    fn default() -> Self {
+        Self {
+            lines: Vec::new(),
+            is_end: true,
+        }
+    }
 }
 
 /// Why a record isn't read.
@@ -55,6 +77,7 @@ impl Tail {
             open: None,
             at,
             max_line,
+            has_header: false,
             is_skipping: false,
         }
     }
@@ -69,26 +92,26 @@ impl Tail {
         self.at
     }
 
-    /// Returns the next complete lines, as far as they are written. There are none if the file
+    /// Returns the next complete lines, of at most one part of the record. There are none if the file
     /// doesn't exist yet.
-    pub(crate) fn read(&mut self) -> Result<Vec<Line>, TailError> {
+    pub(crate) fn read(&mut self) -> Result<Batch, TailError> {
         if !self.is_open()? {
-            return Ok(Vec::new());
+            return Ok(Batch::default());
         }
 
-        let mut part = PART;
+        let mut part = if self.is_skipping { SKIPPED } else { PART };
         loop {
             let text = self.read_part(part)?;
             let lines = self.take_lines(&text);
             let is_end = text.len() < part;
             if !lines.is_empty() || is_end {
-                return Ok(lines);
+                return Ok(Batch { lines, is_end });
             }
 
-            if part >= self.max_line {
-                // A part without an end of a line.
-                self.at += text.len() as u64;
+            if part >= self.max_line || self.is_skipping {
                 self.is_skipping = true;
+                self.at += text.len() as u64;
+                return Ok(Batch { lines, is_end });
             }
             part = (part * 2).min(self.max_line.max(PART));
         }
@@ -106,12 +129,15 @@ impl Tail {
         let Some(file) = self.file.open()? else {
             return Ok(false);
         };
-        if !is_complete_header(&file, self.max_line)? {
-            return Ok(false);
-        }
+        if !self.has_header {
+            if !is_complete_header(&file, self.max_line)? {
+                return Ok(false);
+            }
 
-        // Checks the version.
-        RecordReader::new(BufReader::new(&file))?;
+            // Checks the version.
+            RecordReader::new(BufReader::new(&file))?;
+            self.has_header = true;
+        }
         if !self.is_at_a_line(&file)? {
             return Err(TailError::Replaced);
         }
@@ -120,6 +146,9 @@ impl Tail {
     }
 
     fn is_at_a_line(&self, mut file: &File) -> io::Result<bool> {
+        if self.is_skipping {
+            return Ok(true);
+        }
         let Some(before) = self.at.checked_sub(1) else {
             return Ok(true);
         };
@@ -181,8 +210,9 @@ impl Tail {
 fn is_complete_header(mut file: &File, max_line: usize) -> io::Result<bool> {
     let mut start = Vec::new();
     file.seek(SeekFrom::Start(0))?;
-    let read = file.take(max_line as u64).read_to_end(&mut start)?;
+    let mut reader = BufReader::new(file.take(max_line as u64));
+    let read = reader.read_until(b'\n', &mut start)?;
     file.seek(SeekFrom::Start(0))?;
 
-    Ok(read == max_line || memchr::memchr(b'\n', &start).is_some())
+    Ok(read == max_line || start.ends_with(b"\n"))
 }

@@ -147,19 +147,16 @@ impl Counting {
     fn read(&mut self) -> Result<(), super::TailError> {
         let start = self.tail.at();
         loop {
-            let lines = self.tail.read()?;
-            self.totals.is_partial = false;
-            if lines.is_empty() {
-                return Ok(());
-            }
-
-            for line in lines {
+            let batch = self.tail.read()?;
+            for line in batch.lines {
                 if let Line::Json { text, .. } = line {
                     self.totals.add(&text);
                 }
             }
-            if self.tail.at().saturating_sub(start) >= READ_AT_ONCE {
-                self.totals.is_partial = true;
+
+            let read = self.tail.at().saturating_sub(start);
+            self.totals.is_partial = !batch.is_end;
+            if batch.is_end || read >= READ_AT_ONCE {
                 return Ok(());
             }
         }

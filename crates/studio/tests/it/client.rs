@@ -195,5 +195,5 @@ fn store(place: &Path) -> AnyStore {
 
 /// Returns the file with the record of a run in a folder of runs.
 pub(crate) fn record(folder: &Path, run_id: &str) -> PathBuf {
-    folder.join(format!("{run_id}.record"))
+    cogwork_trace::record_path(folder, run_id)
 }

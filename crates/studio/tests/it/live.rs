@@ -215,7 +215,7 @@ async fn a_gigabyte_is_sent_only_on_request_and_never_read_as_a_whole() {
         .unwrap();
     drop(file);
 
-    let limits = StudioLimits::default().with_view_bytes(600);
+    let limits = StudioLimits::default().with_view_bytes(300);
     let studio = Served::limited(folder.path(), limits).await;
     let text = studio.watch(EVENTS, "").await.rest().await;
     assert!(text.contains("event: limit"), "{text}");

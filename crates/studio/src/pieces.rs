@@ -1,0 +1,65 @@
+use serde::Serialize;
+use tokio::sync::broadcast;
+
+/// How many pieces a live view may be behind before it misses some.
+const WAITING: usize = 1_000;
+
+/// A piece of a text that a model is writing.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Piece {
+    /// The name of the step, as in the record.
+    pub step: String,
+    /// The text.
+    pub text: String,
+    /// Whether it replaces the earlier pieces of the step.
+    pub is_start: bool,
+}
+
+/// Passes the pieces of a run on to its live views. Clones are of the same run.
+#[derive(Debug, Clone)]
+pub struct Pieces(broadcast::Sender<Piece>);
+
+impl Pieces {
+    /// Creates a channel without views.
+    pub fn new() -> Self {
+        Self(broadcast::Sender::new(WAITING))
+    }
+
+    /// Sends a piece. It is lost if nobody watches.
+    pub fn send(&self, piece: Piece) {
+        let _ = self.0.send(piece);
+    }
+
+    pub(crate) fn watch(&self) -> PieceWatcher {
+        PieceWatcher(Some(self.0.subscribe()))
+    }
+}
+
+impl Default for Pieces {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// A live view of pieces.
+#[derive(Debug, Default)]
+pub(crate) struct PieceWatcher(Option<broadcast::Receiver<Piece>>);
+
+impl PieceWatcher {
+    /// Returns whether there may be more pieces.
+    pub(crate) fn is_open(&self) -> bool {
+        self.0.is_some()
+    }
+
+    /// Returns the next piece, which may never come.
+    pub(crate) async fn next(&mut self) -> Piece {
+        while let Some(receiver) = &mut self.0 {
+            match receiver.recv().await {
+                Ok(piece) => return piece,
+                Err(broadcast::error::RecvError::Lagged(_)) => {}
+                Err(broadcast::error::RecvError::Closed) => self.0 = None,
+            }
+        }
+        std::future::pending().await
+    }
+}
