@@ -5,9 +5,9 @@
 //! ```
 //!
 //! The last server is the one that the others are compared with. `scripts/check-mcp --bench` runs
-//! this with the official server. With `--work COMMAND`, where the command starts our server with a
-//! new folder, it counts the instructions of a thought in a short and in a long session instead,
-//! with callgrind.
+//! this with the official server. With `--work COMMAND`, where the command starts our server with
+//! sessions in memory, it counts instructions instead, with callgrind: those of a thought that
+//! arrives alone or with others, and in a short and in a long session.
 
 #![allow(
     clippy::expect_used,
@@ -31,8 +31,8 @@ const ROUNDS: usize = 5;
 /// The number of thoughts in each part of a round.
 const THOUGHTS: usize = 2_000;
 
-/// The number of requests that wait in the second part of a round.
-const WINDOW: usize = 16;
+/// The numbers of requests that wait in the parts of a round.
+const WINDOWS: [usize; 3] = [1, 16, 64];
 
 fn main() -> ExitCode {
     let arguments = std::env::args().skip(1);
@@ -61,12 +61,14 @@ fn compare(servers: &[String]) {
         }
     }
 
-    println!(
-        "{:<24} {:>9} {:>12} {:>8} {:>8} {:>8} {:>14} {:>8} {:>8} {:>8}",
-        "", "start", "one by one", "p50", "p99", "CPU", "16 at a time", "p50", "p99", "CPU"
-    );
+    print!("{:<10} {:>9}", "", "start");
+    for window in WINDOWS {
+        print!(" {:>14}", format!("{window} at a time"));
+        print!(" {:>8} {:>8} {:>8}", "p50", "p99", "CPU");
+    }
+    println!();
     for (name, _, times) in &servers {
-        println!("{name:<24} {times}");
+        println!("{name:<10} {times}");
     }
     if let Some(((base, _, of_base), others)) = servers.split_last() {
         for (name, _, times) in others {
@@ -84,6 +86,8 @@ fn round(command: &str, times: &mut Times) {
 
     // Servers that compile their code while it runs get the time for it.
     client.thoughts(1, THOUGHTS, 1);
-    times.single.add(client.thoughts(1, THOUGHTS, 1));
-    times.window.add(client.thoughts(1, THOUGHTS * 2, WINDOW));
+    for (window, part) in WINDOWS.into_iter().zip(&mut times.parts) {
+        let thoughts = if window == 1 { THOUGHTS } else { THOUGHTS * 2 };
+        part.add(client.thoughts(1, thoughts, window));
+    }
 }

@@ -1,16 +1,15 @@
 use std::fmt;
 use std::time::Duration;
 
+use crate::WINDOWS;
 use crate::client::Measured;
 
 /// The times of a server over all rounds.
 #[derive(Default)]
 pub(crate) struct Times {
     pub(crate) start: Vec<Duration>,
-    /// With one request at a time.
-    pub(crate) single: Part,
-    /// With several that wait.
-    pub(crate) window: Part,
+    /// With each number of requests that wait.
+    pub(crate) parts: [Part; WINDOWS.len()],
 }
 
 #[derive(Default)]
@@ -43,35 +42,42 @@ impl Part {
     }
 }
 
-impl fmt::Display for Times {
+impl fmt::Display for Part {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "{:>9.1?} {:>10.0}/s {:>8.1?} {:>8.1?} {:>8.1?} {:>12.0}/s {:>8.1?} {:>8.1?} {:>8.1?}",
-            median(&self.start),
-            self.single.rate(),
-            median(&self.single.each),
-            quantile(&self.single.each, 99),
-            self.single.running(),
-            self.window.rate(),
-            median(&self.window.each),
-            quantile(&self.window.each, 99),
-            self.window.running(),
+            "{:>12.0}/s {:>8.1?} {:>8.1?} {:>8.1?}",
+            self.rate(),
+            median(&self.each),
+            quantile(&self.each, 99),
+            self.running(),
         )
+    }
+}
+
+impl fmt::Display for Times {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:>9.1?}", median(&self.start))?;
+        for part in &self.parts {
+            write!(f, " {part}")?;
+        }
+        Ok(())
     }
 }
 
 impl Times {
     /// Returns how many times as fast this is.
     pub(crate) fn compared_with(&self, base: &Self) -> String {
+        let parts = WINDOWS.iter().zip(self.parts.iter().zip(&base.parts));
+        let parts = parts.map(|(window, (part, base))| {
+            let rate = part.rate() / base.rate();
+            let running = base.running().as_secs_f64() / part.running().as_secs_f64();
+            format!("{rate:.1} times as many calls {window} at a time ({running:.1} for the same CPU time)")
+        });
+        let parts: Vec<_> = parts.collect();
+
         let start = median(&base.start).as_secs_f64() / median(&self.start).as_secs_f64();
-        let single = self.single.rate() / base.single.rate();
-        let window = self.window.rate() / base.window.rate();
-        let running = base.window.running().as_secs_f64() / self.window.running().as_secs_f64();
-        format!(
-            "{single:.1} times as many calls one by one, {window:.1} times as many 16 at a time \
-            ({running:.1} times as many for the time that it was running), starts {start:.1} times as fast"
-        )
+        format!("{}, starts {start:.1} times as fast", parts.join(", "))
     }
 }
 
