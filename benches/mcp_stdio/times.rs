@@ -72,7 +72,10 @@ impl Times {
         let parts = parts.map(|(window, (part, base))| {
             let rate = part.rate() / base.rate();
             let running = base.running().as_secs_f64() / part.running().as_secs_f64();
-            format!("{rate:.1} times as many calls {window} at a time ({running:.1} for the same CPU time)")
+            format!(
+                "{rate:.1} times as many calls {window} at a time \
+                ({running:.1} for the same CPU time)"
+            )
         });
         let parts: Vec<_> = parts.collect();
 

@@ -21,8 +21,8 @@ struct Counted<'a> {
     has_folder: bool,
 }
 
-/// Prints the instructions of a thought. Thoughts before those that are counted are recorded as well,
-/// and subtracted.
+/// Prints the instructions of a thought. Thoughts before those that are counted are recorded as
+/// well, and subtracted.
 pub(crate) fn compare(command: &str) {
     for (name, has_folder) in [("memory", false), ("SQLite", true)] {
         let counted = Counted {

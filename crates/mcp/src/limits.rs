@@ -34,8 +34,8 @@ pub struct ServerLimits {
     /// The maximum number of sessions of one client. The default is 10,000. If there are more, those
     /// of `sequentialthinking` without a name are removed that were used the longest time ago.
     pub sessions: usize,
-    /// The maximum number of sessions of each kind that are ready for use in memory. Others are rebuilt
-    /// from their entries when they are used. The default is 64.
+    /// The maximum number of sessions of each kind that are ready for use in memory. Others are
+    /// rebuilt from their entries when they are used. The default is 64.
     pub open_sessions: usize,
     /// The maximum number of requests that are handled at the same time. The default is 64.
     pub concurrent_requests: usize,
@@ -46,8 +46,8 @@ pub struct ServerLimits {
     pub resource_bytes: usize,
     /// The maximum number of resources that a client is notified of. The default is 1,000.
     pub subscriptions: usize,
-    /// The maximum size of the database of sessions, in bytes. Without a database, the maximum size of
-    /// all sessions in memory, approximately. The default is 2 GiB.
+    /// The maximum size of the database of sessions, in bytes. Without a database, the maximum size
+    /// of all sessions in memory, approximately. The default is 2 GiB.
     pub database_bytes: usize,
     /// How long a change waits for another process that is writing to the database. The default is
     /// 5 seconds.
@@ -160,7 +160,8 @@ impl ServerLimits {
     }
 
     limit! {
-        /// Sets the maximum size of the database of sessions, or of all sessions in memory, in bytes.
+        /// Sets the maximum size of the database of sessions, or of all sessions in memory, in
+        /// bytes.
         with_database_bytes, database_bytes
     }
 

@@ -7,15 +7,16 @@ use super::{Filter, NewSession, SessionHeader, SessionId, StoreError};
 
 /// A transaction in which sessions are read and changed. If it fails, nothing is changed.
 pub(super) trait Transaction {
-    /// Creates a session, with a first entry if there is one, and returns its end. Returns `None` if
-    /// there already is a session with this id.
+    /// Creates a session, with a first entry if there is one, and returns its end. Returns `None`
+    /// if there already is a session with this id.
     ///
     /// If the owner has `most` sessions, those of `sequentialthinking` without a name are removed
     /// that were used the longest time ago.
     ///
     /// # Errors
     ///
-    /// Returns an error if the owner has `most` sessions that are not removed, or if there is no room.
+    /// Returns an error if the owner has `most` sessions that are not removed, or if there is no
+    /// room.
     fn begin(
         &mut self,
         owner: &str,

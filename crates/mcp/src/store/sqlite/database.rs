@@ -29,7 +29,7 @@ const COMMITS: usize = 100;
 ///
 /// What a task queues before it waits is done in one transaction.
 #[derive(Clone)]
-pub(in crate::store) struct Database {
+pub(crate) struct Database {
     shared: Arc<Shared>,
     /// Wakes the thread.
     thread: SyncSender<()>,
@@ -37,7 +37,7 @@ pub(in crate::store) struct Database {
 
 impl Database {
     /// Opens the database in this folder. May block.
-    pub(in crate::store) fn open(folder: &Path, limits: &ServerLimits) -> Result<Self, StoreError> {
+    pub(crate) fn open(folder: &Path, limits: &ServerLimits) -> Result<Self, StoreError> {
         let place = Place::in_folder(folder)?;
         let connection = tables::open(&place, limits)?;
         let shared = Arc::new(Shared {
@@ -66,7 +66,7 @@ impl Database {
     ///
     /// The work is queued at once, and done even if the future is dropped. Work is done in the order
     /// in which it was queued.
-    pub(in crate::store) fn write<T: Send + 'static, W>(
+    pub(crate) fn write<T: Send + 'static, W>(
         &self,
         work: W,
     ) -> impl Future<Output = Result<T, StoreError>> + Send + use<T, W>
@@ -79,7 +79,7 @@ impl Database {
 
     /// Appends an entry, and returns the new position once it is stored. Returns `None` if the
     /// session is not at the position. Queued like the work of [`write`](Self::write).
-    pub(in crate::store) fn append(
+    pub(crate) fn append(
         &self,
         position: Position,
         addition: Addition,
@@ -91,7 +91,7 @@ impl Database {
     }
 
     /// Appends entries like [`append`](Self::append), but starts at once.
-    pub(in crate::store) fn append_now(
+    pub(crate) fn append_now(
         &self,
         position: Position,
         additions: Vec<Addition>,
@@ -108,7 +108,7 @@ impl Database {
 
     /// Reads a consistent state, without waiting for processes that are writing. Includes what was
     /// queued earlier.
-    pub(in crate::store) fn read<T: Send + 'static, W>(
+    pub(crate) fn read<T: Send + 'static, W>(
         &self,
         work: W,
     ) -> impl Future<Output = Result<T, StoreError>> + Send + use<T, W>

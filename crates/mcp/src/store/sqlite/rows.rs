@@ -13,7 +13,7 @@ use crate::store::values::now;
 use crate::store::{Filter, NewSession, SessionHeader, SessionId, StoreError};
 
 /// A connection within a transaction.
-pub(in crate::store) struct Rows<'a>(pub(in crate::store) &'a Connection);
+pub(crate) struct Rows<'a>(pub(crate) &'a Connection);
 
 impl Transaction for Rows<'_> {
     fn begin(
