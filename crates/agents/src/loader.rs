@@ -179,6 +179,16 @@ impl Loader {
         self.with_environment(|name| Some(format!("${{{name}}}")))
     }
 
+    /// Uses this model for all nodes with one of the built-in providers `anthropic`, `ollama` and
+    /// `openai`, instead of the model that the file names. By default, it is the one in the file.
+    #[must_use]
+    pub fn with_model(mut self, model: &str) -> Self {
+        let providers = self.providers.into_iter();
+        let providers = providers.map(|provider| provider.with_model(model));
+        self.providers = providers.collect();
+        self
+    }
+
     /// Wraps the client of each node, for example to write down its calls. `wrap` gets the id of the
     /// node and the client. By default, clients are used as they are.
     ///

@@ -50,6 +50,8 @@ pub struct Provider {
     summary: String,
     schema: Json,
     make: Arc<Make>,
+    /// The setting with the name of the model, if there is one.
+    model_setting: Option<&'static str>,
 }
 
 impl Provider {
@@ -88,6 +90,35 @@ impl Provider {
             summary: summary.into(),
             schema: schema_of::<C>(),
             make: Arc::new(make),
+            model_setting: None,
+        }
+    }
+
+    pub(crate) fn with_model_setting(self, setting: &'static str) -> Self {
+        Self {
+            model_setting: Some(setting),
+            ..self
+        }
+    }
+
+    /// Uses this model instead of the one in the settings.
+    pub(crate) fn with_model(self, model: &str) -> Self {
+        let Some(setting) = self.model_setting else {
+            return self;
+        };
+
+        let make = self.make;
+        let model = Json::from(model);
+        let with_model = move |mut settings: Json| {
+            if let Some(settings) = settings.as_object_mut() {
+                settings.insert(setting.to_owned(), model.clone());
+            }
+            make(settings)
+        };
+
+        Self {
+            make: Arc::new(with_model),
+            ..self
         }
     }
 

@@ -45,6 +45,13 @@ pub(crate) enum Command {
     /// anything else is JSON if it can be read as such, and a text otherwise. Without a terminal, it exits with code 5.
     #[command(after_help = EXIT_CODES)]
     Run(Run),
+    /// Starts a new run with a part of the record of another one, and executes the rest.
+    ///
+    /// The steps before the one given by --at are taken from the record without making a call, with the outcomes that
+    /// they had. The new run is recorded in the same folder, together with the run and the step that it comes from. The
+    /// other run isn't changed. `cogwork runs --journal DIR RUN` lists the steps of a run.
+    #[command(after_help = EXIT_CODES)]
+    Fork(Fork),
     /// Lists recorded runs, or what is recorded of one of them, with times in UTC.
     Runs(Runs),
     /// Makes a page of a recorded run: one HTML file that shows it in a browser, without a network.
@@ -178,6 +185,13 @@ pub(crate) struct Run {
     /// Resume the run with this id. No recorded call is made again.
     #[arg(long, value_name = "RUN", requires = "journal")]
     pub(crate) resume: Option<String>,
+    #[command(flatten)]
+    pub(crate) options: RunOptions,
+}
+
+/// How a run is executed and shown.
+#[derive(Debug, Args)]
+pub(crate) struct RunOptions {
     /// Answer an event that the run waits for, now or later: JSON, or else a text. Can be repeated.
     #[arg(long = "answer", value_name = "EVENT=VALUE", value_parser = answer)]
     pub(crate) answers: Vec<Answer>,
@@ -208,6 +222,62 @@ pub(crate) struct Run {
     /// The maximum time of the run, in seconds. By default, there is no limit.
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=31_536_000))]
     pub(crate) timeout: Option<u64>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Fork {
+    /// The file with the flow of the run. It may have been edited since, for example its prompts.
+    #[arg(value_name = "FILE")]
+    pub(crate) file: PathBuf,
+    /// The id of the run.
+    #[arg(value_name = "RUN")]
+    pub(crate) run: String,
+    /// The folder in which the run is recorded.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) journal: PathBuf,
+    /// The first step that is executed anew: a number, such as 7; a visit to a node, such as think:3 for the third
+    /// thought of the node `think`; or `end`, to continue from where the record ends.
+    #[arg(long, value_name = "STEP", value_parser = fork_at)]
+    pub(crate) at: ForkAt,
+    /// Take this as the outcome of that step, instead of executing it: JSON, or else a text.
+    #[arg(long, value_name = "VALUE", allow_hyphen_values = true)]
+    pub(crate) outcome: Option<String>,
+    /// Use this model for all nodes with the provider openai, anthropic or ollama.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) model: Option<String>,
+    /// The id of the new run. By default, it is numbered.
+    #[arg(long, value_name = "ID")]
+    pub(crate) id: Option<String>,
+    /// Accept a flow whose nodes or edges have changed since the run was recorded.
+    #[arg(long)]
+    pub(crate) changed_flow: bool,
+    #[command(flatten)]
+    pub(crate) options: RunOptions,
+}
+
+/// Where a run is forked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum ForkAt {
+    Step(u64),
+    Visit { node: String, number: u64 },
+    End,
+}
+
+fn fork_at(argument: &str) -> Result<ForkAt, String> {
+    if argument == "end" {
+        return Ok(ForkAt::End);
+    }
+
+    let expected = "expected the number of a step, a node and the number of a visit such as `think:3`, or `end`";
+    if let Ok(number) = argument.parse() {
+        return Ok(ForkAt::Step(number));
+    }
+
+    let (node, number) = argument.rsplit_once(':').ok_or(expected)?;
+    Ok(ForkAt::Visit {
+        node: node.to_owned(),
+        number: number.parse().map_err(|_| expected)?,
+    })
 }
 
 #[derive(Debug, Args)]
@@ -246,11 +316,15 @@ fn answer(argument: &str) -> Result<Answer, String> {
         .filter(|(event, _)| !event.is_empty())
         .ok_or("expected the name of an event, `=`, and the answer")?;
 
-    let value = serde_json::from_str(value).unwrap_or_else(|_| Value::from(value));
     Ok(Answer {
         event: event.to_owned(),
-        value,
+        value: json_or_text(value),
     })
+}
+
+/// Reads a value as JSON, or else as a text.
+pub(crate) fn json_or_text(value: &str) -> Value {
+    serde_json::from_str(value).unwrap_or_else(|_| Value::from(value))
 }
 
 #[cfg(feature = "mcp")]

@@ -23,6 +23,7 @@ fn main() -> ExitCode {
         Command::Draw(draw) => commands::draw(&draw),
         Command::Schema(schema) => commands::schema(&schema),
         Command::Run(run) => run::run(&run),
+        Command::Fork(fork) => run::fork(&fork),
         Command::Runs(runs) => runs::runs(&runs),
         Command::Trace(trace) => trace::trace(&trace),
         #[cfg(feature = "mcp")]

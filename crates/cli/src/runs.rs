@@ -53,8 +53,10 @@ fn summary(run: &RunSummary) -> String {
     });
     let started = time(Some(run.started));
     let status = status(&run.status);
+    let origin = run.fork.as_ref();
+    let origin = origin.map_or(String::new(), |origin| format!(", forked from {origin}"));
 
-    format!("{run_id}: `{flow}`, started {started}{updated}: {status}")
+    format!("{run_id}: `{flow}`{origin}, started {started}{updated}: {status}")
 }
 
 fn status(status: &RunStatus) -> String {

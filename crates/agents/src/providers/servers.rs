@@ -42,7 +42,7 @@ impl fmt::Debug for Server {
 }
 
 pub(super) fn all() -> [Provider; 3] {
-    [
+    let providers = [
         Provider::checking(
             "openai",
             "A server that speaks OpenAI's chat completions.",
@@ -58,7 +58,8 @@ pub(super) fn all() -> [Provider; 3] {
             "A server of Ollama, by its own protocol.",
             |server: Server| server.around(OllamaClient::builder, "http://localhost:11434"),
         ),
-    ]
+    ];
+    providers.map(|provider| provider.with_model_setting("name"))
 }
 
 fn problem(error: &LlmError) -> SettingProblem {

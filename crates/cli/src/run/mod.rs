@@ -10,6 +10,7 @@ mod stream;
 mod summary;
 mod thinking;
 
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -18,7 +19,7 @@ use cogwork_flow::{CancellationToken, Ended, RunError, events};
 use cogwork_trace::Recorder;
 use tokio::time::Instant;
 
-use crate::arguments::Run;
+use crate::arguments::{Fork, Run, RunOptions};
 use crate::commands::load;
 use crate::output::{Outcome, tell, write};
 use answers::Terminal;
@@ -28,14 +29,60 @@ use result::Result;
 /// How long to wait at the end of the run for a file that is still being opened.
 const LAST_WORK: Duration = Duration::from_secs(1);
 
-pub(crate) fn run(arguments: &Run) -> Outcome {
-    let loader = recording::report(Loader::new().with_process_environment());
+/// What to run.
+struct Task<'a> {
+    file: &'a Path,
+    /// The folder with the records of runs.
+    journal: Option<&'a Path>,
+    begin: Begin<'a>,
+    options: &'a RunOptions,
+}
 
-    let Some(loaded) = load(&loader, &arguments.file).map(Arc::new) else {
+/// Where a run begins.
+enum Begin<'a> {
+    Input(&'a str),
+    Resume(&'a str),
+    Fork(&'a Fork),
+}
+
+pub(crate) fn run(arguments: &Run) -> Outcome {
+    let begin = match (&arguments.resume, &arguments.input) {
+        (Some(run_id), _) => Begin::Resume(run_id),
+        (None, input) => Begin::Input(input.as_deref().unwrap_or_default()),
+    };
+
+    let task = Task {
+        file: &arguments.file,
+        journal: arguments.journal.as_deref(),
+        begin,
+        options: &arguments.options,
+    };
+    execute(&task, Loader::new())
+}
+
+pub(crate) fn fork(arguments: &Fork) -> Outcome {
+    let loader = match &arguments.model {
+        Some(model) => Loader::new().with_model(model),
+        None => Loader::new(),
+    };
+
+    let task = Task {
+        file: &arguments.file,
+        journal: Some(&arguments.journal),
+        begin: Begin::Fork(arguments),
+        options: &arguments.options,
+    };
+    execute(&task, loader)
+}
+
+fn execute(task: &Task<'_>, loader: Loader) -> Outcome {
+    let loader = recording::report(loader.with_process_environment());
+
+    let Some(loaded) = load(&loader, task.file).map(Arc::new) else {
         return Outcome::Problems;
     };
 
-    match start(arguments, &loaded) {
+    match start(task, &loaded) {
         Ok(outcome) => outcome,
         Err(error) => {
             tell(format_args!(
@@ -48,8 +95,12 @@ pub(crate) fn run(arguments: &Run) -> Outcome {
 }
 
 /// Returns an error if the run could not be started.
-fn start(arguments: &Run, loaded: &Arc<FileFlow>) -> Result<Outcome> {
-    let input = arguments.input.as_deref().map(input::read).transpose()?;
+fn start(task: &Task<'_>, loaded: &Arc<FileFlow>) -> Result<Outcome> {
+    let options = task.options;
+    let input = match task.begin {
+        Begin::Input(input) => input::read(input)?,
+        Begin::Resume(_) | Begin::Fork(_) => String::new(),
+    };
 
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
@@ -59,23 +110,23 @@ fn start(arguments: &Run, loaded: &Arc<FileFlow>) -> Result<Outcome> {
         return Ok(outcome);
     }
 
-    let record = runtime.block_on(Record::open(arguments, loaded, input))?;
+    let record = runtime.block_on(Record::open(task, loaded, input))?;
     let Record {
         mut state,
         journal,
         run_id,
     } = record;
     let id = run_id.clone().unwrap_or_else(record::new_id);
-    let recorder = recording::open(arguments, loaded, &id)?;
-    let hint = record::Hint::new(arguments, run_id);
+    let recorder = recording::open(task, loaded, &id)?;
+    let hint = record::Hint::new(task, run_id);
 
-    if !arguments.quiet {
+    if !options.quiet {
         hint.tell_start();
     }
 
     let token = CancellationToken::new();
     let running = Running {
-        arguments,
+        options,
         loaded,
         id,
         recorder: recorder.as_ref(),
@@ -93,7 +144,7 @@ fn start(arguments: &Run, loaded: &Arc<FileFlow>) -> Result<Outcome> {
         ended,
         is_interrupted: token.is_cancelled(),
     };
-    let outcome = finished.tell(arguments.json);
+    let outcome = finished.tell(options.json);
     let is_recorded = recording::finish(recorder);
 
     Ok(match outcome {
@@ -190,7 +241,7 @@ impl Finished<'_> {
 }
 
 struct Running<'r> {
-    arguments: &'r Run,
+    options: &'r RunOptions,
     loaded: &'r Arc<FileFlow>,
     id: String,
     recorder: Option<&'r Recorder>,
@@ -237,10 +288,10 @@ impl Running<'_> {
             .flow()
             .begin()
             .with_id(self.id.as_str())
-            .with_max_steps(self.arguments.max_steps)
+            .with_max_steps(self.options.max_steps)
             .with_cancellation(token.clone());
 
-        if let Some(seconds) = self.arguments.timeout {
+        if let Some(seconds) = self.options.timeout {
             run = run.with_deadline(Instant::now() + Duration::from_secs(seconds));
         }
         if let Some(journal) = journal {
@@ -261,7 +312,7 @@ impl Running<'_> {
             ended
         };
 
-        let shown = progress::show(told, self.arguments, self.loaded);
+        let shown = progress::show(told, self.options, self.loaded);
         let (ended, ()) = tokio::join!(finished, shown);
         ended
     }
@@ -273,7 +324,7 @@ impl Running<'_> {
         state: &mut FlowState,
         token: &CancellationToken,
     ) -> std::result::Result<Ended, RunError> {
-        for answer in &self.arguments.answers {
+        for answer in &self.options.answers {
             run.deliver(&answer.event, &answer.value).await?;
         }
 

@@ -9,15 +9,15 @@ use indicatif::{ProgressBar, ProgressStyle};
 
 use super::stream::Growing;
 use super::thinking::{Piece, Thinkers};
-use crate::arguments::Run;
+use crate::arguments::RunOptions;
 use crate::output::{harmless, tell};
 
 /// The number of characters shown of a growing reply, from its end.
 const SHOWN: usize = 60;
 
 /// Shows the events of a run until it ends.
-pub(super) async fn show(mut events: Events, arguments: &Run, loaded: &FileFlow) {
-    let mut display = Display::new(arguments);
+pub(super) async fn show(mut events: Events, options: &RunOptions, loaded: &FileFlow) {
+    let mut display = Display::new(options);
     let mut thinkers = Thinkers::default();
 
     while let Some(event) = events.next().await {
@@ -54,11 +54,11 @@ enum Display {
 }
 
 impl Display {
-    fn new(arguments: &Run) -> Self {
-        if arguments.quiet {
+    fn new(options: &RunOptions) -> Self {
+        if options.quiet {
             return Self::Nothing;
         }
-        if arguments.stream {
+        if options.stream {
             return Self::Stream {
                 reply: Growing::default(),
                 is_in_line: false,

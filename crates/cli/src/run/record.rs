@@ -6,14 +6,15 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use cogwork_agents::{FileFlow, FlowState};
 use cogwork_flow::journal::{
-    Awaited, FirstState, Items, Json, Progress, Snapshot, StepError, Waited, Work,
+    Awaited, FirstState, Items, Journal as _, Json, Progress, Snapshot, StepError, Waited, Work,
 };
 use cogwork_flow::{BoxError, Paused, StepName};
-use cogwork_journal::{FileStore, RunJournal, Store};
+use cogwork_journal::{FileStore, Fork, RunJournal, Store};
 use cogwork_llm::async_trait;
 use cogwork_text::{Escaped, Name, OneLine};
 
-use crate::arguments::Run;
+use super::{Begin, Task};
+use crate::arguments::{self, ForkAt, json_or_text};
 use crate::output::{harmless, tell};
 
 /// What a run begins with.
@@ -26,12 +27,12 @@ pub(super) struct Record {
 impl Record {
     /// Starts or resumes a run.
     pub(super) async fn open(
-        arguments: &Run,
+        task: &Task<'_>,
         loaded: &Arc<FileFlow>,
-        input: Option<String>,
+        input: String,
     ) -> Result<Self, BoxError> {
-        let state = FlowState::new(input.unwrap_or_default());
-        let Some(folder) = &arguments.journal else {
+        let state = FlowState::new(input);
+        let Some(folder) = task.journal else {
             return Ok(Self {
                 state,
                 journal: None,
@@ -41,15 +42,13 @@ impl Record {
 
         let store = FileStore::new(folder);
         let flow = loaded.flow();
-        let (run_id, journal) = match &arguments.resume {
-            Some(run_id) => (run_id.clone(), store.resume(run_id, flow).await?),
-            None => {
-                let run_id = new_id();
-                let journal = store.start(&run_id, flow, &state).await?;
-                (run_id, journal)
-            }
+        let journal = match task.begin {
+            Begin::Input(_) => store.start(&new_id(), flow, &state).await?,
+            Begin::Resume(run_id) => store.resume(run_id, flow).await?,
+            Begin::Fork(fork) => store.fork(&fork.run, flow, how_to_fork(fork)).await?,
         };
 
+        let run_id = journal.run_id().to_owned();
         Ok(Self {
             state: journal.state()?,
             journal: Some(Journal {
@@ -58,6 +57,25 @@ impl Record {
             }),
             run_id: Some(run_id),
         })
+    }
+}
+
+fn how_to_fork(arguments: &arguments::Fork) -> Fork<FlowState> {
+    let fork = match &arguments.at {
+        ForkAt::Step(step) => Fork::at(*step),
+        ForkAt::Visit { node, number } => Fork::at_visit(node, *number),
+        ForkAt::End => Fork::at_end(),
+    };
+
+    let fork = fork.with_changed_flow(arguments.changed_flow);
+    let fork = match &arguments.outcome {
+        Some(outcome) => fork.with_outcome(&json_or_text(outcome)),
+        None => fork,
+    };
+
+    match &arguments.id {
+        Some(id) => fork.with_run_id(id),
+        None => fork,
     }
 }
 
@@ -147,13 +165,18 @@ impl cogwork_flow::journal::Journal for Journal {
 
 /// How a run is resumed.
 pub(super) struct Hint<'a> {
-    arguments: &'a Run,
+    file: &'a Path,
+    journal: Option<&'a Path>,
     run_id: Option<String>,
 }
 
 impl<'a> Hint<'a> {
-    pub(super) fn new(arguments: &'a Run, run_id: Option<String>) -> Self {
-        Self { arguments, run_id }
+    pub(super) fn new(task: &Task<'a>, run_id: Option<String>) -> Self {
+        Self {
+            file: task.file,
+            journal: task.journal,
+            run_id,
+        }
     }
 
     pub(super) fn run_id(&self) -> Option<&str> {
@@ -207,13 +230,13 @@ impl<'a> Hint<'a> {
 
     /// Returns the command that resumes the run, if it is recorded.
     fn command(&self) -> Option<String> {
-        let folder = self.arguments.journal.as_deref()?;
+        let folder = self.journal?;
         let run_id = self.run_id.as_deref()?;
         let path = |path: &Path| quoted(&path.display().to_string());
 
         Some(format!(
             "cogwork run {} --journal {} --resume {}",
-            path(&self.arguments.file),
+            path(self.file),
             path(folder),
             quoted(run_id)
         ))

@@ -8,7 +8,7 @@ use cogwork_ask::Reporting;
 use cogwork_text::{Escaped, Name};
 use cogwork_trace::{Recorder, RecorderSettings, record_path};
 
-use crate::arguments::Run;
+use super::Task;
 use crate::output::tell;
 
 /// The maximum number of bytes of the record of a run.
@@ -25,16 +25,16 @@ pub(super) fn report(loader: Loader) -> Loader {
 /// Opens the record of a run: the file that the user named, or the one next to the journal. Returns
 /// `None` if the user wants none.
 pub(super) fn open(
-    arguments: &Run,
+    task: &Task<'_>,
     loaded: &Arc<FileFlow>,
     run_id: &str,
 ) -> Result<Option<Recorder>, String> {
-    let Some(path) = path(arguments, run_id) else {
+    let Some(path) = path(task, run_id) else {
         return Ok(None);
     };
     let shown = Escaped::new(path.display()).to_string();
 
-    let recorder = Recorder::open(&path, settings(arguments, loaded));
+    let recorder = Recorder::open(&path, settings(task, loaded));
     let recorder =
         recorder.map_err(|error| format!("the record could not be opened: {shown}: {error}"))?;
 
@@ -47,23 +47,23 @@ pub(super) fn open(
     }
 }
 
-fn path(arguments: &Run, run_id: &str) -> Option<PathBuf> {
-    if arguments.no_record {
+fn path(task: &Task<'_>, run_id: &str) -> Option<PathBuf> {
+    if task.options.no_record {
         return None;
     }
 
-    let next_to_journal = || Some(record_path(arguments.journal.as_ref()?, run_id));
-    arguments.record.clone().or_else(next_to_journal)
+    let next_to_journal = || Some(record_path(task.journal?, run_id));
+    task.options.record.clone().or_else(next_to_journal)
 }
 
-fn settings(arguments: &Run, loaded: &Arc<FileFlow>) -> RecorderSettings {
+fn settings(task: &Task<'_>, loaded: &Arc<FileFlow>) -> RecorderSettings {
     let loaded = Arc::clone(loaded);
     let settings = RecorderSettings::default()
         .with_max_text(MAX_TEXT)
         .with_max_record(MAX_BYTES)
         .with_secrets(move |text| loaded.hide_secrets(text));
 
-    if arguments.no_content {
+    if task.options.no_content {
         settings.without_content()
     } else {
         settings

@@ -2,6 +2,7 @@
 
 mod command;
 mod debugging;
+mod forks;
 mod hostile_places;
 #[cfg(feature = "mcp")]
 mod mcp;

@@ -1,0 +1,174 @@
+//! The command `fork`.
+
+use std::path::Path;
+use std::process::Command;
+
+/// Two nodes, the second of which quotes the first.
+fn file(second: &str) -> String {
+    format!(
+        "name: pair
+answer: '{{critic}}'
+nodes:
+  - id: writer
+    type: agent
+    config: {{provider: scripted, replies: [Roses are red.], role: You write., prompt: '{{input}}'}}
+  - id: critic
+    type: agent
+    config: {{provider: scripted, replies: ['{second}'], role: You judge., prompt: '{{writer}}'}}
+edges:
+  - {{from: writer, to: critic}}
+  - {{from: critic, to: end}}
+"
+    )
+}
+
+struct Ran {
+    code: i32,
+    out: String,
+    err: String,
+}
+
+fn cogwork(folder: &Path, arguments: &[&str]) -> Ran {
+    let output = Command::new(env!("CARGO_BIN_EXE_cogwork"))
+        .args(arguments)
+        .current_dir(folder)
+        .output()
+        .unwrap();
+
+    Ran {
+        code: output.status.code().unwrap(),
+        out: String::from_utf8(output.stdout).unwrap(),
+        err: String::from_utf8(output.stderr).unwrap(),
+    }
+}
+
+/// Records a run. Returns its id.
+fn record(folder: &Path) -> String {
+    std::fs::write(folder.join("pair.yaml"), file("Good.")).unwrap();
+    let arguments = ["run", "pair.yaml", "--input", "roses", "--journal", "runs"];
+    let ran = cogwork(folder, &arguments);
+    assert_eq!((ran.code, ran.out.as_str()), (0, "Good.\n"), "{}", ran.err);
+
+    let listed = cogwork(folder, &["runs", "--journal", "runs"]).out;
+    listed.split(':').next().unwrap().to_owned()
+}
+
+fn fork(folder: &Path, run: &str, more: &[&str]) -> Ran {
+    let begin = ["fork", "pair.yaml", run, "--journal", "runs"];
+    cogwork(folder, &[&begin, more].concat())
+}
+
+#[test]
+fn a_fork_executes_the_rest_with_the_edited_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let run = record(folder);
+    std::fs::write(folder.join("pair.yaml"), file("Bad.")).unwrap();
+
+    for at in ["2", "critic:1"] {
+        let ran = fork(folder, &run, &["--at", at]);
+        assert_eq!((ran.code, ran.out.as_str()), (0, "Bad.\n"), "{}", ran.err);
+        assert!(ran.err.contains("to resume it: cogwork run pair.yaml"));
+    }
+
+    let ran = fork(folder, &run, &["--at", "end", "--quiet"]);
+    assert_eq!((ran.code, ran.out.as_str()), (0, "Good.\n"), "{}", ran.err);
+    assert_eq!(ran.err, "");
+
+    let listed = cogwork(folder, &["runs", "--journal", "runs"]).out;
+    let origin = format!("{run} fork 2: `pair`, forked from `{run}` at step 2, started");
+    assert!(listed.contains(&origin), "{listed}");
+}
+
+#[test]
+fn the_new_run_has_the_requested_id_and_can_be_resumed() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let run = record(folder);
+    let ran = fork(folder, &run, &["--at", "2", "--id", "again"]);
+    assert_eq!(ran.code, 0, "{}", ran.err);
+
+    let arguments = ["run", "pair.yaml", "--journal", "runs", "--resume", "again"];
+    let ran = cogwork(folder, &arguments);
+    assert_eq!((ran.code, ran.out.as_str()), (0, "Good.\n"), "{}", ran.err);
+
+    let ran = fork(folder, &run, &["--at", "2", "--id", "again"]);
+    assert_eq!(ran.code, 4);
+    assert!(
+        ran.err.contains("the run `again` already exists"),
+        "{}",
+        ran.err
+    );
+}
+
+#[test]
+fn an_impossible_fork_is_an_error() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let run = record(folder);
+
+    let cases = [
+        (run.as_str(), "9", "expected a step from 1 to 3"),
+        (&run, "writer:2", "visit 2 to the node `writer`"),
+        ("no run", "1", "there is no run `no run`"),
+    ];
+    for (run, at, problem) in cases {
+        let ran = fork(folder, run, &["--at", at]);
+        assert_eq!((ran.code, ran.out.as_str()), (4, ""));
+        assert!(ran.err.contains(problem), "{}", ran.err);
+    }
+
+    let ran = fork(folder, &run, &["--at", "soon"]);
+    assert_eq!(ran.code, 2);
+    assert!(ran.err.contains("such as `think:3`"), "{}", ran.err);
+}
+
+#[test]
+fn a_changed_flow_is_accepted_on_request() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let run = record(folder);
+    let changed = file("Bad.").replace("critic", "judge");
+    std::fs::write(folder.join("pair.yaml"), changed).unwrap();
+
+    let ran = fork(folder, &run, &["--at", "2"]);
+    assert_eq!(ran.code, 4);
+    assert!(ran.err.contains("has changed since"), "{}", ran.err);
+
+    let ran = fork(folder, &run, &["--at", "2", "--changed-flow"]);
+    assert_eq!((ran.code, ran.out.as_str()), (0, "Bad.\n"), "{}", ran.err);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_fork_asks_a_different_model_for_the_rest_only() {
+    use crate::server::{Reply, Server};
+
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let server = Server::new(|_, request| {
+        let is_large = request.contains(r#""model":"large""#);
+        Reply::text(if is_large { "large" } else { "small" })
+    });
+    let config = server.config();
+    let file = format!(
+        "name: pair
+answer: '{{writer}} {{critic}}'
+nodes:
+  - {{id: writer, type: agent, config: {{{config}, role: You write., prompt: '{{input}}'}}}}
+  - {{id: critic, type: agent, config: {{{config}, role: You judge., prompt: '{{writer}}'}}}}
+edges: [{{from: writer, to: critic}}, {{from: critic, to: end}}]
+"
+    );
+    std::fs::write(folder.join("pair.yaml"), file).unwrap();
+    let arguments = ["run", "pair.yaml", "--input", "roses", "--journal", "runs"];
+    let ran = cogwork(folder, &arguments);
+    assert_eq!(ran.out, "small small\n", "{}", ran.err);
+    assert_eq!(server.calls(), 2);
+
+    let listed = cogwork(folder, &["runs", "--journal", "runs"]).out;
+    let run = listed.split(':').next().unwrap();
+    let ran = fork(folder, run, &["--at", "critic:1", "--model", "large"]);
+    assert_eq!(ran.out, "small large\n", "{}", ran.err);
+    assert_eq!(server.calls(), 3);
+}
