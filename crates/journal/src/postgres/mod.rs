@@ -1,6 +1,7 @@
 //! Runs in PostgreSQL, which many workers share.
 
 mod claim;
+mod column;
 mod connect;
 mod database;
 mod enqueue;
@@ -9,6 +10,7 @@ mod lease;
 mod listen;
 mod migrations;
 mod names;
+mod new_waits;
 mod open;
 mod protocol;
 mod query;

@@ -1,6 +1,5 @@
 //! Finds, starts and takes runs.
 
-use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,18 +13,16 @@ use super::claim::Claimed;
 use super::database::{Database, Lease};
 use super::enqueue::Enqueue;
 use super::failure::Failure;
+use super::new_waits::NewWaits;
 use super::protocol::statements::TAKE;
 use super::row::RowState;
-use super::write::for_column;
 use crate::error::Kind;
 use crate::header::Header;
 use crate::keep::Wanted;
 use crate::line::Line;
 use crate::name::hash;
-use crate::query::millis;
 use crate::rows::{EntryReader, Record, RowChange, RowReader, RunPlace, count, fork_column};
-use crate::waits::WaitChange;
-use crate::{RecordedEntry, StoreError, WaitSummary};
+use crate::{RecordedEntry, StoreError};
 
 /// A run, which may not exist.
 #[derive(Clone)]
@@ -63,45 +60,6 @@ pub(super) struct Taken {
 pub(super) struct PendingAnswer {
     pub(super) number: i64,
     pub(super) entry: Entry,
-}
-
-/// The rows of the waits of a new run, by column.
-#[derive(Default)]
-struct NewWaits {
-    numbers: Vec<i64>,
-    steps: Vec<String>,
-    events: Vec<String>,
-    reasons: Vec<String>,
-    until: Vec<Option<i64>>,
-}
-
-impl NewWaits {
-    fn after(changes: &[WaitChange]) -> Self {
-        let mut waiting: BTreeMap<u64, WaitSummary> = BTreeMap::new();
-        for change in changes {
-            match change {
-                WaitChange::Began(number, wait) => drop(waiting.insert(*number, wait.clone())),
-                WaitChange::Shortened(number, until) => {
-                    if let Some(wait) = waiting.get_mut(number) {
-                        wait.until = *until;
-                    }
-                }
-                WaitChange::Ended(number) => drop(waiting.remove(number)),
-                WaitChange::AllEnded => waiting.clear(),
-            }
-        }
-
-        let mut rows = Self::default();
-        for (number, wait) in waiting {
-            rows.numbers.push(count(number));
-            rows.steps.push(for_column(&wait.step));
-            rows.events.push(for_column(&wait.event));
-            rows.reasons.push(for_column(&wait.why));
-            rows.until.push(wait.until.map(millis));
-        }
-
-        rows
-    }
 }
 
 /// Returns the time in the third column of a line, in milliseconds since 1970.

@@ -5,6 +5,7 @@ use deadpool_postgres::{Object, Transaction};
 use tokio_postgres::error::SqlState;
 use tokio_postgres::types::ToSql;
 
+use super::column::for_column;
 use super::database::{Database, Lease, Statements};
 use super::failure::Failure;
 use super::protocol::statements::{CHANGE, WRITTEN};
@@ -351,10 +352,4 @@ impl Whole<'_> {
             .await?;
         Ok(())
     }
-}
-
-/// Returns a text that a column can contain. PostgreSQL has no text with NUL, so the symbol for it
-/// is listed instead. The lines contain it escaped, as JSON does.
-pub(super) fn for_column(text: &str) -> String {
-    text.replace('\0', "\u{2400}")
 }
