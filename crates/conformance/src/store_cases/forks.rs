@@ -44,7 +44,7 @@ pub(super) async fn at_each_step(store: Store) -> Checked {
 
             let expected = calls.iter().filter(|call| number(call) >= step).count();
             let made = case.world.calls().len() - before;
-            equal(&format!("the calls of {at}"), &expected, &made)?;
+            equal(format_args!("the calls of {at}"), &expected, &made)?;
         }
     }
     Ok(())
