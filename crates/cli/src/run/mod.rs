@@ -8,9 +8,9 @@ mod recording;
 mod result;
 mod stream;
 mod summary;
+mod task;
 mod thinking;
 
-use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -25,25 +25,10 @@ use crate::output::{Outcome, tell, write};
 use answers::Terminal;
 use record::Record;
 use result::Result;
+use task::{Begin, Task};
 
 /// How long to wait at the end of the run for a file that is still being opened.
 const LAST_WORK: Duration = Duration::from_secs(1);
-
-/// What to run.
-struct Task<'a> {
-    file: &'a Path,
-    /// The folder with the records of runs.
-    journal: Option<&'a Path>,
-    begin: Begin<'a>,
-    options: &'a RunOptions,
-}
-
-/// Where a run begins.
-enum Begin<'a> {
-    Input(&'a str),
-    Resume(&'a str),
-    Fork(&'a Fork),
-}
 
 pub(crate) fn run(arguments: &Run) -> Outcome {
     let begin = match (&arguments.resume, &arguments.input) {

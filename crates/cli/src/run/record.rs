@@ -13,7 +13,7 @@ use cogwork_journal::{FileStore, Fork, RunJournal, Store};
 use cogwork_llm::async_trait;
 use cogwork_text::{Escaped, Name, OneLine};
 
-use super::{Begin, Task};
+use super::task::{Begin, Task};
 use crate::arguments::{self, ForkAt, json_or_text};
 use crate::output::{harmless, tell};
 

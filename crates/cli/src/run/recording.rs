@@ -8,7 +8,7 @@ use cogwork_ask::Reporting;
 use cogwork_text::{Escaped, Name};
 use cogwork_trace::{Recorder, RecorderSettings, record_path};
 
-use super::Task;
+use super::task::Task;
 use crate::output::tell;
 
 /// The maximum number of bytes of the record of a run.

@@ -1,5 +1,10 @@
 //! The command `fork`.
 
+#![expect(
+    clippy::unwrap_used,
+    reason = "the helpers of tests may, as the tests do"
+)]
+
 use std::path::Path;
 use std::process::Command;
 

@@ -1,0 +1,21 @@
+//! What the command is asked to run.
+
+use std::path::Path;
+
+use crate::arguments::{Fork, RunOptions};
+
+/// What to run.
+pub(super) struct Task<'a> {
+    pub(super) file: &'a Path,
+    /// The folder with the records of runs.
+    pub(super) journal: Option<&'a Path>,
+    pub(super) begin: Begin<'a>,
+    pub(super) options: &'a RunOptions,
+}
+
+/// Where a run begins.
+pub(super) enum Begin<'a> {
+    Input(&'a str),
+    Resume(&'a str),
+    Fork(&'a Fork),
+}
