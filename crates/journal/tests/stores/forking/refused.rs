@@ -1,4 +1,4 @@
-use cogwork_journal::{Fork, StoreError};
+use cogwork_journal::{FileStore, Fork, Store, StoreError};
 
 use super::{finish, recorded};
 use crate::each::{Tested, for_each_store};
@@ -177,4 +177,31 @@ async fn a_record_above_the_limit_is_refused<S: Tested>() {
     let fork = Fork::at(2).with_outcome(&huge);
     let forked = store.fork("a", &flow, fork).await;
     refused(&store, folder.path(), forked, StoreError::is_too_large).await;
+}
+
+#[tokio::test]
+async fn a_torn_record_is_forked_without_the_torn_line_and_stays_as_it_is() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = FileStore::new(folder.path()).with_sync(false);
+    let calls = Calls::default();
+    let flow = recorded(&store, &calls).await;
+    let whole = store.lines("a");
+    let end = whole.rfind("{\"outcome\"").unwrap();
+    let torn = &whole[..end + 40];
+    std::fs::write(store.path("a"), torn).unwrap();
+
+    let journal = store.fork("a", &flow, Fork::at_end()).await.unwrap();
+    finish(&flow, journal).await;
+    assert_eq!(super::steps(&calls), ["work/adding/add#7"]);
+    assert_eq!(store.lines("a"), torn);
+
+    // Nothing is left but the header.
+    let header = whole.split_inclusive('\n').next().unwrap();
+    std::fs::write(store.path("a"), header).unwrap();
+    let error = store.fork("a", &flow, Fork::at(2)).await.unwrap_err();
+    assert!(error.is_unknown_step(), "{error}");
+
+    std::fs::write(store.path("a"), &header[..40]).unwrap();
+    let error = store.fork("a", &flow, Fork::at(1)).await.unwrap_err();
+    assert!(error.is_damaged(), "{error}");
 }
