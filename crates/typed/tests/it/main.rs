@@ -9,6 +9,7 @@
 )]
 
 mod asking;
+mod compared;
 mod damage;
 mod damaged;
 mod hostile;
