@@ -15,7 +15,7 @@
 //! line 9: left out a comma
 //! line 10: closed the brackets
 //! line 5: read the key `Email` as `email`
-//! line 7: `/jobs/0/from`: read the text "2021" as a number
+//! line 7: `/jobs/0/from`: read the text "2021" as an integer
 //! ```
 //!
 //! For a real model, change the client in `main`.
