@@ -3,9 +3,9 @@
 use std::collections::{HashMap, VecDeque};
 use std::sync::Mutex;
 
-use super::Failure;
 use super::call::Call;
 use super::difference::{Difference, Nearness};
+use super::failure::Failure;
 use crate::LlmError;
 use crate::locked::locked;
 

@@ -8,7 +8,8 @@ use std::sync::{Arc, Mutex};
 use async_trait::async_trait;
 use cogwork_files::Folder;
 
-use super::{Recording, wrong};
+use super::recording::Recording;
+use super::wrong;
 use crate::locked::locked;
 use crate::{
     Capabilities, ChatRequest, ChatResponse, Delta, Embedder, Embeddings, LlmClient, LlmError,

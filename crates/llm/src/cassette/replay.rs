@@ -9,7 +9,8 @@ use serde::Deserialize;
 
 use super::call::{Call, Texts};
 use super::calls::{Calls, Miss, Recorded};
-use super::{Kind, Recording, message, wrong};
+use super::recording::{Kind, Recording};
+use super::{message, wrong};
 use crate::{
     Capabilities, ChatRequest, ChatResponse, Delta, Embedder, Embeddings, LlmClient, LlmError,
     LlmErrorKind, ReplyStream,
