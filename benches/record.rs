@@ -9,7 +9,7 @@ use cogwork_benches::{
     BoxError, Canned, criterion, each, nested_plan, print, ratio, reply, runtime, thinker,
 };
 use cogwork_cot::{Flow, Reasoning};
-use cogwork_trace::{Recorder, RecorderSettings};
+use cogwork_trace::{RecorderSettings, RunRecorder};
 use criterion::Throughput;
 use tempfile::TempDir;
 use tokio::runtime::Runtime;
@@ -22,7 +22,7 @@ const COUNTED: u32 = 50;
 fn think(
     runtime: &Runtime,
     flow: &Flow<Reasoning>,
-    recorder: Option<&Recorder>,
+    recorder: Option<&RunRecorder>,
 ) -> Result<(), BoxError> {
     let mut state = Reasoning::new("How far does a train go in 2.5 h at 60 km/h?");
     let mut run = flow.begin().with_id("run");
@@ -47,7 +47,7 @@ fn think_recorded(
 
     let number = RECORDS.fetch_add(1, Ordering::Relaxed);
     let path = folder.path().join(format!("{number}.trace"));
-    let recorder = Recorder::open(&path, RecorderSettings::default())?;
+    let recorder = RunRecorder::open(&path, RecorderSettings::default())?;
     think(runtime, flow, Some(&recorder))?;
     recorder.flush()?;
 

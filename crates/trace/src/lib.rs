@@ -6,8 +6,8 @@
 //!
 //! | to … | use |
 //! |---|---|
-//! | record a run | [`Recorder`], [`RecorderSettings`] |
-//! | record what tokens cost | [`Prices`] |
+//! | record a run | [`RunRecorder`], [`RecorderSettings`] |
+//! | record what tokens cost | [`RecorderSettings::with_prices`] |
 //! | find the record of a run in a folder | [`record_path`] |
 //! | read a record | [`RecordReader`], [`ReadLimits`] |
 //! | write a record by hand | [`RecordWriter`] |
@@ -22,11 +22,8 @@ mod page;
 #[cfg(feature = "page")]
 pub use page::{Page, PageLimits, PageParts};
 
-mod prices;
-pub use prices::{Price, Prices};
-
 mod recorder;
-pub use recorder::Recorder;
+pub use recorder::RunRecorder;
 pub use recorder::record_path::record_path;
 pub use recorder::settings::RecorderSettings;
 
@@ -36,7 +33,7 @@ pub use record::chat::{
     RecordedRepair, RecordedSettings, RecordedToolCall, RecordedUsage,
 };
 pub use record::content::Content;
-pub use record::cut::Cut;
+pub use record::cut::CutTexts;
 pub use record::error::{RecordError, RecordErrorKind};
 pub use record::event::{RecordedEvent, RecordedKind, RecordedPause, RecordedReport};
 pub use record::header::{FORMAT, ForkedFrom, Header};

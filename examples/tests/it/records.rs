@@ -16,7 +16,7 @@ use cogwork::journal::{FileStore, Store};
 use cogwork::llm::{ChatResponse, LlmClient, ScriptedClient, ToolCall};
 use cogwork::strategies::{Solver, TreeOfThoughts};
 use cogwork::tools::{ToolError, Tools, function};
-use cogwork::trace::{RecordReader, Recorder, RecorderSettings, record_path};
+use cogwork::trace::{RecordReader, RecorderSettings, RunRecorder, record_path};
 use cogwork_examples::RuleBasedClient;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -38,9 +38,9 @@ impl Records {
         record_path(self.folder.path(), "run-1")
     }
 
-    fn recorder(&self) -> Recorder {
+    fn recorder(&self) -> RunRecorder {
         let settings = RecorderSettings::default();
-        Recorder::in_folder(self.folder.path(), "run-1", settings).unwrap()
+        RunRecorder::in_folder(self.folder.path(), "run-1", settings).unwrap()
     }
 
     async fn record<S: Send>(&self, flow: &Flow<S>, state: &mut S) {

@@ -16,7 +16,7 @@ use std::time::Duration;
 
 use cogwork_agents::{FileFlow, FlowState, Loader};
 use cogwork_flow::{CancellationToken, Ended, RunError, events};
-use cogwork_trace::Recorder;
+use cogwork_trace::RunRecorder;
 use tokio::time::Instant;
 
 use crate::arguments::{Fork, Run, RunOptions};
@@ -229,7 +229,7 @@ struct Running<'r> {
     options: &'r RunOptions,
     loaded: &'r Arc<FileFlow>,
     id: String,
-    recorder: Option<&'r Recorder>,
+    recorder: Option<&'r RunRecorder>,
     /// Cancelled when the user presses Ctrl-C.
     token: CancellationToken,
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use cogwork_agents::{FileFlow, Loader};
 use cogwork_ask::Reporting;
 use cogwork_text::{Escaped, Name};
-use cogwork_trace::{Recorder, RecorderSettings, record_path};
+use cogwork_trace::{RecorderSettings, RunRecorder, record_path};
 
 use super::task::Task;
 use crate::output::tell;
@@ -28,13 +28,13 @@ pub(super) fn open(
     task: &Task<'_>,
     loaded: &Arc<FileFlow>,
     run_id: &str,
-) -> Result<Option<Recorder>, String> {
+) -> Result<Option<RunRecorder>, String> {
     let Some(path) = path(task, run_id) else {
         return Ok(None);
     };
     let shown = Escaped::new(path.display()).to_string();
 
-    let recorder = Recorder::open(&path, settings(task, loaded));
+    let recorder = RunRecorder::open(&path, settings(task, loaded));
     let recorder =
         recorder.map_err(|error| format!("the record could not be opened: {shown}: {error}"))?;
 
@@ -71,7 +71,7 @@ fn settings(task: &Task<'_>, loaded: &Arc<FileFlow>) -> RecorderSettings {
 }
 
 /// Writes what is left. Returns whether everything was written.
-pub(super) fn finish(recorder: Option<Recorder>) -> bool {
+pub(super) fn finish(recorder: Option<RunRecorder>) -> bool {
     let Some(recorder) = recorder else {
         return true;
     };

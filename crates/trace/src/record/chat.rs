@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::cut::Cut;
+use super::cut::CutTexts;
 use super::message_ids::MessageIds;
 
 /// A report of the source `chat`: a message, or a call to a model.
@@ -47,8 +47,8 @@ pub struct RecordedMessage {
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub failed: bool,
     /// The texts that were cut.
-    #[serde(default, skip_serializing_if = "Cut::is_empty")]
-    pub cut: Cut,
+    #[serde(default, skip_serializing_if = "CutTexts::is_empty")]
+    pub cut: CutTexts,
 }
 
 /// An image or a file in a message, without its data.
@@ -120,15 +120,15 @@ pub struct RecordedChat {
     /// The tokens, if the server counts them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub usage: Option<RecordedUsage>,
-    /// The cost, in the currency of the price table; absent if the model has no price.
+    /// The cost, in the currency of the price table; absent without one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cost: Option<f64>,
     /// The id of the response.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
     /// The texts that were cut.
-    #[serde(default, skip_serializing_if = "Cut::is_empty")]
-    pub cut: Cut,
+    #[serde(default, skip_serializing_if = "CutTexts::is_empty")]
+    pub cut: CutTexts,
 }
 
 /// A call to a model that failed.
@@ -155,8 +155,8 @@ pub struct RecordedFailure {
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub reply: String,
     /// The texts that were cut.
-    #[serde(default, skip_serializing_if = "Cut::is_empty")]
-    pub cut: Cut,
+    #[serde(default, skip_serializing_if = "CutTexts::is_empty")]
+    pub cut: CutTexts,
 }
 
 /// The verdict on a reply.
@@ -175,8 +175,8 @@ pub struct RecordedJudgement {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub repairs: Vec<RecordedRepair>,
     /// The texts that were cut.
-    #[serde(default, skip_serializing_if = "Cut::is_empty")]
-    pub cut: Cut,
+    #[serde(default, skip_serializing_if = "CutTexts::is_empty")]
+    pub cut: CutTexts,
 }
 
 /// A change to a reply that made it readable.

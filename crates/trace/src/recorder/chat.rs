@@ -3,10 +3,12 @@
 use std::time::Duration;
 
 use cogwork_ask::{ChatVerdict, PlacedRepair};
-use cogwork_llm::{Block, ChatRequest, ChatResponse, FinishReason, Message, ReplyFormat, ToolCall};
+use cogwork_llm::{
+    Block, ChatRequest, ChatResponse, FinishReason, Message, Prices, ReplyFormat, ToolCall,
+};
 
 use crate::{
-    Prices, RecordedBlock, RecordedChat, RecordedMessage, RecordedRepair, RecordedSettings,
+    RecordedBlock, RecordedChat, RecordedMessage, RecordedRepair, RecordedSettings,
     RecordedToolCall, RecordedUsage,
 };
 
@@ -75,7 +77,11 @@ pub(super) fn settings(request: &ChatRequest) -> RecordedSettings {
 }
 
 /// Returns the reply to a call, without the fields of the call.
-pub(super) fn reply(response: &ChatResponse, took: Duration, prices: &Prices) -> RecordedChat {
+pub(super) fn reply(
+    response: &ChatResponse,
+    took: Duration,
+    prices: Option<&Prices>,
+) -> RecordedChat {
     let model = response.model();
     let usage = response.usage().map(|usage| RecordedUsage {
         input: usage.prompt_tokens,
@@ -83,7 +89,8 @@ pub(super) fn reply(response: &ChatResponse, took: Duration, prices: &Prices) ->
         cache_read: usage.cached_tokens,
         reasoning: usage.reasoning_tokens,
     });
-    let price = prices.of(model.unwrap_or_default());
+    let cost = response.usage().zip(prices);
+    let cost = cost.map(|(usage, prices)| prices.cost(model, usage));
 
     RecordedChat {
         model: model.map(str::to_owned),
@@ -92,7 +99,8 @@ pub(super) fn reply(response: &ChatResponse, took: Duration, prices: &Prices) ->
         thinking: response.reasoning().map(str::to_owned),
         tool_calls: response.tool_calls().iter().map(tool_call).collect(),
         finish: finish(response.finish_reason()).to_owned(),
-        cost: usage.zip(price).map(|(usage, price)| price.cost(&usage)),
+        // A price that is a mistake is infinite, which JSON cannot express.
+        cost: cost.filter(|cost| cost.is_finite()),
         usage,
         id: response.id().map(str::to_owned),
         ..RecordedChat::default()

@@ -152,7 +152,7 @@ impl Handle {
                 response,
                 took,
             } => {
-                let mut chat = chat::reply(response, *took, &self.settings.prices);
+                let mut chat = chat::reply(response, *took, self.settings.prices.as_ref());
                 chat.call = state.part.call(call.number);
                 chat.name = name(call);
                 chat.messages = self.record_messages(state, place, &call.request)?;

@@ -34,7 +34,7 @@ use open::OpenRecord;
 ///
 /// ```
 /// use cogwork_flow::{Flow, from_fn};
-/// use cogwork_trace::{RecordReader, Recorder, RecorderSettings};
+/// use cogwork_trace::{RecordReader, RunRecorder, RecorderSettings};
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -42,7 +42,7 @@ use open::OpenRecord;
 /// # let path = folder.path().join("greeting.trace");
 /// let flow = Flow::from_node("greet", from_fn(|text: &mut String| text.push_str("Hello")))?;
 ///
-/// let recorder = Recorder::open(&path, RecorderSettings::default())?;
+/// let recorder = RunRecorder::open(&path, RecorderSettings::default())?;
 /// flow.begin().with_events(&recorder).finish(&mut String::new()).await?;
 /// recorder.flush()?;
 ///
@@ -52,11 +52,11 @@ use open::OpenRecord;
 /// # }
 /// ```
 #[derive(Debug, Clone)]
-pub struct Recorder {
+pub struct RunRecorder {
     handle: Arc<Handle>,
 }
 
-impl Recorder {
+impl RunRecorder {
     /// Records into a file. If it contains a record already, the [run](Self::run) has to be the same
     /// one, and the record continues after it, so give runs [ids](cogwork_flow::Run::with_id) that
     /// don't repeat. An incomplete last line, as a crash leaves it, is removed.
@@ -115,8 +115,8 @@ impl Recorder {
     }
 }
 
-impl From<&Recorder> for EventSink {
-    fn from(recorder: &Recorder) -> Self {
+impl From<&RunRecorder> for EventSink {
+    fn from(recorder: &RunRecorder) -> Self {
         recorder.sink()
     }
 }

@@ -2,7 +2,9 @@ use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
-use crate::{Content, ForkedFrom, Prices};
+use cogwork_llm::Prices;
+
+use crate::{Content, ForkedFrom};
 
 /// A rule that is applied to each text.
 pub(crate) type Rule = dyn Fn(&str) -> Cow<'_, str> + Send + Sync;
@@ -10,15 +12,16 @@ pub(crate) type Rule = dyn Fn(&str) -> Cow<'_, str> + Send + Sync;
 /// Hides secrets in a text.
 pub(crate) type Hide = dyn Fn(&str) -> String + Send + Sync;
 
-/// The settings of a [`Recorder`](crate::Recorder).
+/// The settings of a [`RunRecorder`](crate::RunRecorder).
 ///
 /// ```
 /// use std::borrow::Cow;
 ///
-/// use cogwork_trace::{Price, Prices, RecorderSettings};
+/// use cogwork_llm::{Price, Prices};
+/// use cogwork_trace::RecorderSettings;
 ///
 /// let settings = RecorderSettings::default()
-///     .with_prices(Prices::new().with_other_models(Price::new(1.0, 4.0)))
+///     .with_prices(Prices::new().with_model("small", Price::per_million(1.0, 4.0)))
 ///     .with_max_text(16 * 1024)
 ///     .with_redaction(|text| match text.contains('@') {
 ///         true => Cow::Borrowed("[redacted]"),
@@ -27,7 +30,7 @@ pub(crate) type Hide = dyn Fn(&str) -> String + Send + Sync;
 /// ```
 #[derive(Clone)]
 pub struct RecorderSettings {
-    pub(crate) prices: Prices,
+    pub(crate) prices: Option<Prices>,
     pub(crate) content: Content,
     pub(crate) rules: Vec<Arc<Rule>>,
     pub(crate) secrets: Vec<Arc<Hide>>,
@@ -41,7 +44,7 @@ pub struct RecorderSettings {
 impl Default for RecorderSettings {
     fn default() -> Self {
         Self {
-            prices: Prices::new(),
+            prices: None,
             content: Content::Full,
             rules: Vec::new(),
             secrets: Vec::new(),
@@ -55,10 +58,11 @@ impl Default for RecorderSettings {
 }
 
 impl RecorderSettings {
-    /// Sets what tokens cost. By default, no costs are recorded.
+    /// Sets what tokens cost. For a model that isn't in the table, the highest prices in the table
+    /// apply. By default, no costs are recorded.
     #[must_use]
     pub fn with_prices(mut self, prices: Prices) -> Self {
-        self.prices = prices;
+        self.prices = Some(prices);
         self
     }
 

@@ -88,17 +88,17 @@ struct Texts<'a> {
 }
 
 /// The texts of an object that were cut, with their sizes.
-type CutTexts = Map<String, Value>;
+type Cuts = Map<String, Value>;
 
 impl Texts<'_> {
     fn of_value(&self, value: Value) -> Value {
-        let mut cut = CutTexts::new();
+        let mut cut = Cuts::new();
         self.walk(value, "", &mut cut)
     }
 
     /// Prepares the texts in a value. Those that are cut are listed in `cut`, by the path from the
     /// object around them.
-    fn walk(&self, value: Value, path: &str, cut: &mut CutTexts) -> Value {
+    fn walk(&self, value: Value, path: &str, cut: &mut Cuts) -> Value {
         match value {
             Value::String(text) => Value::String(self.of_text(text, path, cut)),
             Value::Array(items) => {
@@ -113,7 +113,7 @@ impl Texts<'_> {
     }
 
     fn of_object(&self, fields: Map<String, Value>) -> Map<String, Value> {
-        let mut cut = CutTexts::new();
+        let mut cut = Cuts::new();
         let mut prepared = Map::new();
         let is_named_by_content = is_named_by_content(&fields);
 
@@ -146,7 +146,7 @@ impl Texts<'_> {
         }
     }
 
-    fn of_text(&self, text: String, path: &str, cut: &mut CutTexts) -> String {
+    fn of_text(&self, text: String, path: &str, cut: &mut Cuts) -> String {
         if self.settings.content == Content::None {
             return String::new();
         }

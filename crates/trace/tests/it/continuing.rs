@@ -5,11 +5,11 @@ use std::io::Write;
 
 use cogwork_flow::{Flow, from_fn};
 use cogwork_llm::ScriptedClient;
-use cogwork_trace::{ChatReport, RecordReader, Recorder, RecorderSettings};
+use cogwork_trace::{ChatReport, RecordReader, RecorderSettings, RunRecorder};
 
 use crate::support::{TestRecord, asking};
 
-async fn run(record: &TestRecord, id: &str) -> Recorder {
+async fn run(record: &TestRecord, id: &str) -> RunRecorder {
     let recorder = record.recorder(RecorderSettings::default());
     let flow = asking(ScriptedClient::new(["8"]));
     let run = flow.begin().with_id(id).with_events(&recorder);
@@ -98,7 +98,7 @@ fn other_files_are_refused_and_unchanged() {
         let record = TestRecord::new();
         fs::write(&record.path, content).unwrap();
 
-        let error = Recorder::open(&record.path, RecorderSettings::default()).unwrap_err();
+        let error = RunRecorder::open(&record.path, RecorderSettings::default()).unwrap_err();
         assert!(error.to_string().starts_with("line 1: "), "{error}");
         assert_eq!(fs::read_to_string(&record.path).unwrap(), content);
     }
@@ -111,7 +111,7 @@ fn a_link_is_refused() {
     let target = record.path.with_file_name("target");
     std::os::unix::fs::symlink(&target, &record.path).unwrap();
 
-    assert!(Recorder::open(&record.path, RecorderSettings::default()).is_err());
+    assert!(RunRecorder::open(&record.path, RecorderSettings::default()).is_err());
     assert!(RecordReader::open(&record.path).is_err());
     assert!(!target.exists());
 }
@@ -151,7 +151,7 @@ async fn an_error_of_the_disk_does_not_fail_the_run() {
         return;
     }
     // A device isn't a file, so it is refused before the run begins.
-    assert!(Recorder::open(full, RecorderSettings::default()).is_err());
+    assert!(RunRecorder::open(full, RecorderSettings::default()).is_err());
 
     let recorder = record.recorder(RecorderSettings::default());
     fs::remove_file(&record.path).unwrap();

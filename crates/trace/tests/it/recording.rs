@@ -5,12 +5,10 @@ use std::sync::Arc;
 use cogwork_ask::Reporting;
 use cogwork_flow::{Flow, events, from_fn, from_phases};
 use cogwork_llm::{
-    ChatRequest, ChatResponse, LlmClient, LlmError, LlmErrorKind, Message, ScriptedClient,
-    ScriptedReply, ToolCall, Usage,
+    ChatRequest, ChatResponse, LlmClient, LlmError, LlmErrorKind, Message, Price, Prices,
+    ScriptedClient, ScriptedReply, ToolCall, Usage,
 };
-use cogwork_trace::{
-    ChatReport, Price, Prices, RecordedKind, Recorder, RecorderSettings, record_path,
-};
+use cogwork_trace::{ChatReport, RecordedKind, RecorderSettings, RunRecorder, record_path};
 
 use crate::support::{TestRecord, asking};
 
@@ -24,7 +22,7 @@ fn reply(text: &str) -> ChatResponse {
 async fn a_question_with_a_complaint() {
     let record = TestRecord::new();
     let client = ScriptedClient::new([reply("Eight."), reply("I think:\n8").with_id("r-2")]);
-    let prices = Prices::new().with_model("small-*", Price::new(1.0, 10.0).with_cached(0.1));
+    let prices = Prices::new().with_model("small", Price::per_million(1.0, 10.0).with_cached(0.1));
     let recorder = record.recorder(RecorderSettings::default().with_prices(prices));
 
     let flow = asking(client);
@@ -237,7 +235,7 @@ async fn a_run_in_a_folder_has_a_safe_name() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path().join("runs");
     let id = "../Run 7";
-    let recorder = Recorder::in_folder(&folder, id, RecorderSettings::default()).unwrap();
+    let recorder = RunRecorder::in_folder(&folder, id, RecorderSettings::default()).unwrap();
 
     let flow = Flow::from_node("greet", from_fn(|_: &mut u32| ())).unwrap();
     let run = flow.begin().with_id(id).with_events(&recorder);

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use cogwork_ask::{Asking, Ladder, Policy, Repair, RepairKind, Rung, Verdict};
 use cogwork_flow::{Flow, from_phases};
 use cogwork_llm::{ChatRequest, ChatResponse, LlmClient, Message};
-use cogwork_trace::{RecordReader, RecordedEvent, Recorder, RecorderSettings};
+use cogwork_trace::{RecordReader, RecordedEvent, RecorderSettings, RunRecorder};
 use tempfile::TempDir;
 
 /// A record in a temporary folder.
@@ -25,8 +25,8 @@ impl TestRecord {
         }
     }
 
-    pub(crate) fn recorder(&self, settings: RecorderSettings) -> Recorder {
-        Recorder::open(&self.path, settings).unwrap()
+    pub(crate) fn recorder(&self, settings: RecorderSettings) -> RunRecorder {
+        RunRecorder::open(&self.path, settings).unwrap()
     }
 
     /// Returns the record, with fixed times of starts.
