@@ -30,6 +30,7 @@ mod folding;
 mod growth;
 mod journaling;
 mod names;
+#[expect(clippy::unwrap_used, reason = "helpers of tests may, as the tests do")]
 mod observers;
 mod panicking;
 mod pausing;

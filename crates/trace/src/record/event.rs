@@ -101,7 +101,7 @@ pub enum RecordedKind {
 #[non_exhaustive]
 pub enum RecordedReport {
     /// A message, or a call to a model.
-    Chat(ChatReport),
+    Chat(Box<ChatReport>),
     /// Any other report.
     Other {
         /// What it comes from: `reasoning` for chains of thoughts, `solving` for strategies, or a

@@ -165,7 +165,8 @@ fn read_report(source: Option<String>, report: Value) -> Result<RecordedReport, 
     let is_known = name.is_some_and(|name| CHAT_TYPES.contains(&name));
 
     if source.as_deref() == Some(CHAT) && is_known {
-        return serde_json::from_value(report).map(RecordedReport::Chat);
+        let chat = serde_json::from_value(report)?;
+        return Ok(RecordedReport::Chat(Box::new(chat)));
     }
 
     Ok(RecordedReport::Other { source, report })

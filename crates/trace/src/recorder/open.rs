@@ -60,7 +60,7 @@ impl OpenRecord {
             Err(error) => return Err(io::Error::new(io::ErrorKind::InvalidData, error)),
         };
 
-        while let Some(event) = reader.next() {
+        for event in reader.by_ref() {
             match event {
                 Ok(event) => self.count(event.chat()),
                 Err(error) if error.is_of_line() => {}

@@ -1,14 +1,22 @@
 //! The integration tests, as one program: each program is linked by itself, which takes longer than
 //! most of them run.
 
-mod bounds;
-mod continuing;
 #[expect(clippy::unwrap_used, reason = "helpers of tests may, as the tests do")]
+mod bounds;
+#[expect(clippy::unwrap_used, reason = "helpers of tests may, as the tests do")]
+mod continuing;
+#[expect(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    reason = "helpers of tests may, as the tests do"
+)]
 mod keys;
+#[expect(clippy::unwrap_used, reason = "helpers of tests may, as the tests do")]
 mod privacy;
 #[cfg(feature = "page")]
 mod page;
 mod reading;
+#[expect(clippy::unwrap_used, reason = "helpers of tests may, as the tests do")]
 mod recording;
 mod round_trip;
 #[expect(clippy::unwrap_used, reason = "helpers of tests may, as the tests do")]
