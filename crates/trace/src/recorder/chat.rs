@@ -100,11 +100,16 @@ pub(super) fn reply(
         tool_calls: response.tool_calls().iter().map(tool_call).collect(),
         finish: finish(response.finish_reason()).to_owned(),
         // A price that is a mistake is infinite, which JSON cannot express.
-        cost: cost.filter(|cost| cost.is_finite()),
+        cost: cost.filter(|cost| cost.is_finite()).map(rounded),
         usage,
         id: response.id().map(str::to_owned),
         ..RecordedChat::default()
     }
+}
+
+/// Removes the errors of adding, such as in `0.0008400000000000001`.
+fn rounded(cost: f64) -> f64 {
+    (cost * 1e12).round() / 1e12
 }
 
 fn finish(reason: &FinishReason) -> &str {
