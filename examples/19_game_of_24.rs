@@ -97,7 +97,7 @@ fn told(puzzle: &str, solved: &Solved) -> String {
 }
 
 /// The model.
-struct Player;
+pub(crate) struct Player;
 
 #[async_trait]
 impl LlmClient for Player {

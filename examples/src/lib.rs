@@ -36,6 +36,8 @@ mod guides {
     struct YourOwnBackend;
     #[doc = include_str!("../../docs/guide/around-a-client.md")]
     struct AroundAClient;
+    #[doc = include_str!("../../docs/guide/trace-page.md")]
+    struct TracePage;
     #[doc = include_str!("../../docs/guide/embedding-the-loop.md")]
     struct EmbeddingTheLoop;
     #[doc = include_str!("../../docs/guide/tools-from-servers.md")]

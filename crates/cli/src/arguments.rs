@@ -292,9 +292,12 @@ pub(crate) struct Runs {
 
 #[derive(Debug, Args)]
 pub(crate) struct Trace {
-    /// The file with the record.
-    #[arg(value_name = "FILE")]
+    /// The file with the record or, with --journal, the id of the run.
+    #[arg(value_name = "FILE or RUN")]
     pub(crate) record: PathBuf,
+    /// The folder in which runs are recorded. The record of a run is the file RUN.trace in it.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) journal: Option<PathBuf>,
     /// The page. An existing file is replaced.
     #[arg(long, short, value_name = "HTML")]
     pub(crate) output: PathBuf,

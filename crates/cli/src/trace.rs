@@ -1,10 +1,10 @@
 //! The command `trace`: makes a page of a recorded run.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use cogwork_files::Folder;
 use cogwork_text::Escaped;
-use cogwork_trace::{Page, PageLimits, RecordReader};
+use cogwork_trace::{Page, PageLimits, RecordReader, record_path};
 
 use crate::arguments::Trace;
 use crate::output::{Outcome, tell};
@@ -14,12 +14,20 @@ const MIB: usize = 1024 * 1024;
 pub(crate) fn trace(arguments: &Trace) -> Outcome {
     let limits = PageLimits::default().with_max_bytes(usize::from(arguments.max_size) * MIB);
 
-    match read(&arguments.record, limits).and_then(|page| write(&page, &arguments.output)) {
+    match read(&path_of(arguments), limits).and_then(|page| write(&page, &arguments.output)) {
         Ok(()) => Outcome::Success,
         Err(error) => {
             tell(format_args!("cogwork: {error}"));
             Outcome::NotReadOrWritten
         }
+    }
+}
+
+/// Returns the path of the record, which may be given as the id of a run in a folder.
+fn path_of(arguments: &Trace) -> PathBuf {
+    match &arguments.journal {
+        Some(folder) => record_path(folder, &arguments.record.to_string_lossy()),
+        None => arguments.record.clone(),
     }
 }
 

@@ -311,6 +311,11 @@ fn send_traces() {
 }
 
 #[test]
+fn trace_a_run() {
+    check("28_trace_a_run.rs");
+}
+
+#[test]
 fn tools_in_the_loop() {
     check_session("20_tools_in_the_loop.rs", &[&[], &["yes"], &[], &["no"]]);
 }

@@ -45,6 +45,18 @@ fn writes_a_page_and_prints_what_it_does_not_show() {
 }
 
 #[test]
+fn finds_the_record_of_a_run_next_to_its_journal() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::create_dir(folder.path().join("runs")).unwrap();
+    fs::write(folder.path().join("runs/%4frder%2f17.trace"), RECORD).unwrap();
+
+    let arguments = ["trace", "Order/17", "--journal", "runs", "-o", "run.html"];
+    let (code, told) = trace_in(folder.path(), &arguments);
+    assert_eq!(code, 0, "{told}");
+    assert!(folder.path().join("run.html").exists());
+}
+
+#[test]
 fn that_fails_names_the_file_and_keeps_the_earlier_page() {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("run.html"), "earlier").unwrap();

@@ -13,7 +13,8 @@ use crate::Header;
 /// Writes the page with a record, which is JSON that cannot end its element.
 pub(super) fn write(header: &Header, record: &str, mut target: impl Write) -> io::Result<()> {
     let script = assets::script();
-    let policy = policy(&script, assets::STYLE);
+    let style = assets::style();
+    let policy = policy(&script, &style);
     let title = title(header);
 
     let mut rest = assets::PAGE;
@@ -21,7 +22,7 @@ pub(super) fn write(header: &Header, record: &str, mut target: impl Write) -> io
         let value = match name {
             "policy" => policy.as_str(),
             "title" => title.as_str(),
-            "style" => assets::STYLE,
+            "style" => style.as_str(),
             "script" => script.as_str(),
             "record" => record,
             _ => "",

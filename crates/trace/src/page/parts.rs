@@ -19,7 +19,7 @@ use super::assets;
 #[non_exhaustive]
 pub struct PageParts {
     /// The style.
-    pub style: &'static str,
+    pub style: String,
     /// The script, which starts nothing.
     pub script: String,
 }
@@ -27,7 +27,7 @@ pub struct PageParts {
 impl Default for PageParts {
     fn default() -> Self {
         Self {
-            style: assets::STYLE,
+            style: assets::style(),
             script: assets::parts(),
         }
     }

@@ -23,7 +23,10 @@ function callFacts(call) {
     call.usage.reasoning > 0 && ['Reasoning', plural(call.usage.reasoning, 'token')],
     call.cost !== undefined && ['Cost', money(call.cost)],
     call.finish && ['Finished', call.finish],
-    ...Object.entries(call.settings ?? {}).map(([name, value]) => [name.replaceAll('_', ' '), settingText(value)]),
+    ...Object.entries(call.settings ?? {}).map(([name, value]) => [
+      name.replaceAll('_', ' '),
+      settingText(value),
+    ]),
     call.id && ['Response', call.id],
   ]);
 }
@@ -37,19 +40,44 @@ function facts(entries) {
   return el(
     'dl',
     { class: 'facts' },
-    entries.filter(Boolean).map(([name, value]) => el('div', {}, el('dt', {}, name), el('dd', {}, el('bdi', {}, value)))),
+    entries
+      .filter(Boolean)
+      .map(([name, value]) =>
+        el('div', {}, el('dt', {}, name), el('dd', {}, el('bdi', {}, value))),
+      ),
   );
 }
 
 function callView(run, call) {
   return [
     callFacts(call),
-    call.error && el('p', { class: 'note bad' }, el('strong', {}, 'Failed: '), el('bdi', {}, call.error)),
-    call.problem && el('p', { class: 'note warn' }, el('strong', {}, 'Judgement: '), el('bdi', {}, call.problem)),
+    call.error &&
+      el(
+        'p',
+        { class: 'note bad' },
+        el('strong', {}, 'Failed: '),
+        el('bdi', {}, call.error),
+      ),
+    call.problem &&
+      el(
+        'p',
+        { class: 'note warn' },
+        el('strong', {}, 'Judgement: '),
+        el('bdi', {}, call.problem),
+      ),
     call.reply !== undefined && replyView(call),
-    call.cut && el('p', { class: 'note' }, `Cut in the record: ${Object.keys(call.cut).join(', ')}`),
-    call.toolCalls.length > 0 && [el('h4', {}, 'Requested tools'), call.toolCalls.map(requestedTool)],
-    call.thinking && folded('Reasoning of the model', () => prose(call.thinking, { class: 'raw' })),
+    call.cut &&
+      el(
+        'p',
+        { class: 'note' },
+        `Cut in the record: ${Object.keys(call.cut).join(', ')}`,
+      ),
+    call.toolCalls.length > 0 && [
+      el('h4', {}, 'Requested tools'),
+      call.toolCalls.map(requestedTool),
+    ],
+    call.thinking &&
+      folded('Reasoning of the model', () => prose(call.thinking, { class: 'raw' })),
     messagesView(run, call),
   ];
 }
@@ -64,7 +92,11 @@ function messagesView(run, call) {
   const shared = sharedWithPrevious(call, ids);
   return [
     el('h4', {}, 'Messages', el('span', { class: 'count' }, count(ids.length))),
-    shared > 0 && folded(`${plural(shared, 'message')}, the same as in call ${call.previous.number}`, () => messageList(run, ids.slice(0, shared))),
+    shared > 0 &&
+      folded(
+        `${plural(shared, 'message')}, the same as in call ${call.previous.number}`,
+        () => messageList(run, ids.slice(0, shared)),
+      ),
     messageList(run, ids.slice(shared)),
   ];
 }
@@ -72,20 +104,36 @@ function messagesView(run, call) {
 const MOST_MESSAGES = 100;
 
 function messageList(run, ids) {
-  const list = el('ol', { class: 'messages', role: 'list' }, ids.slice(0, MOST_MESSAGES).map((id) => messageRow(run, id)));
+  const list = el(
+    'ol',
+    { class: 'messages', role: 'list' },
+    ids.slice(0, MOST_MESSAGES).map((id) => messageRow(run, id)),
+  );
   if (ids.length <= MOST_MESSAGES) return list;
 
-  const more = el('button', { type: 'button', class: 'link' }, `Show ${plural(ids.length - MOST_MESSAGES, 'more message')}`);
-  more.addEventListener('click', () => more.replaceWith(messageList(run, ids.slice(MOST_MESSAGES))));
+  const more = el(
+    'button',
+    { type: 'button', class: 'link' },
+    `Show ${plural(ids.length - MOST_MESSAGES, 'more message')}`,
+  );
+  more.addEventListener('click', () =>
+    more.replaceWith(messageList(run, ids.slice(MOST_MESSAGES))),
+  );
   return el('div', {}, list, more);
 }
 
 function messageRow(run, id) {
   const message = run.messages.get(id);
-  if (!message) return el('li', { class: 'message' }, `Message ${id} is not in the record.`);
+  if (!message)
+    return el('li', { class: 'message' }, `Message ${id} is not in the record.`);
   const text = el('div', { class: 'message-text', dir: 'auto' });
   appendLong(text, textOf(message.content), (part) => visible(part));
-  return el('li', { class: `message ${message.role}` }, el('span', { class: 'role' }, message.role), text);
+  return el(
+    'li',
+    { class: `message ${message.role}` },
+    el('span', { class: 'role' }, message.role),
+    text,
+  );
 }
 
 /** Returns a part that is built when it is opened. */

@@ -10,15 +10,32 @@ const MEASURES = {
 class Costs {
   constructor({ run, onselect }) {
     this.run = run;
-    this.measure = select('Measure', Object.entries(MEASURES).map(([id, { label }]) => [id, label]), () => this.update());
-    this.group = select('Grouped by', [['node', 'By node'], ['thought', 'By thought'], ['model', 'By model']], () => this.update());
+    this.measure = select(
+      'Measure',
+      Object.entries(MEASURES).map(([id, { label }]) => [id, label]),
+      () => this.update(),
+    );
+    this.group = select(
+      'Grouped by',
+      [
+        ['node', 'By node'],
+        ['thought', 'By thought'],
+        ['model', 'By model'],
+      ],
+      () => this.update(),
+    );
     this.list = new VirtualList({
       label: 'Bars',
       rowHeight: 30,
       row: (entry) => this.row(entry),
       onselect: (entry) => entry.step && onselect(entry.step),
     });
-    this.element = el('div', { class: 'costs' }, el('div', { class: 'figure-tools' }, this.measure, this.group), this.list.element);
+    this.element = el(
+      'div',
+      { class: 'costs' },
+      el('div', { class: 'figure-tools' }, this.measure, this.group),
+      this.list.element,
+    );
   }
 
   update() {
@@ -55,7 +72,10 @@ const GROUPS = {
     return groupSteps(steps, (step) => {
       const [first] = step.thoughts;
       const last = step.thoughts.at(-1);
-      const name = first === last ? `Thought ${first.number}` : `Thoughts ${first.number} to ${last.number}`;
+      const name =
+        first === last
+          ? `Thought ${first.number}`
+          : `Thoughts ${first.number} to ${last.number}`;
       return [step.name, name];
     });
   },
@@ -63,7 +83,10 @@ const GROUPS = {
   model(run) {
     const groups = new Map();
     for (const call of run.calls) {
-      const entry = groups.get(call.model) ?? { label: call.model || 'unnamed model', sums: new GroupSums() };
+      const entry = groups.get(call.model) ?? {
+        label: call.model || 'unnamed model',
+        sums: new GroupSums(),
+      };
       entry.sums.add(call);
       entry.sums.spanned += call.took ?? 0;
       groups.set(call.model, entry);
@@ -85,13 +108,16 @@ function groupSteps(steps, name) {
     const [key, label] = name(step);
     const entry = groups.get(key) ?? { label, step, sums: new GroupSums() };
     entry.sums.spanned += step.took;
-    for (const call of step.calls) entry.sums.add(call);
-    if (step.calls.length === 0) for (const thought of step.thoughts) entry.sums.addSpent(thought.spent);
+    entry.sums.addStep(step);
     groups.set(key, entry);
   }
   return [...groups.values()];
 }
 
 function select(label, options, onchange) {
-  return el('select', { 'aria-label': label, onchange }, options.map(([value, text]) => el('option', { value }, text)));
+  return el(
+    'select',
+    { 'aria-label': label, onchange },
+    options.map(([value, text]) => el('option', { value }, text)),
+  );
 }

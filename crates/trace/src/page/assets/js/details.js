@@ -5,27 +5,51 @@ function heading(title, ...tags) {
 }
 
 function linkTo(app, selection, text) {
-  return el('button', { type: 'button', class: 'link', onclick: () => app.select(selection) }, el('bdi', {}, text));
+  return el(
+    'button',
+    { type: 'button', class: 'link', onclick: () => app.select(selection) },
+    el('bdi', {}, text),
+  );
 }
 
 const DETAILS = {
   thought(app, thought) {
-    const { run } = app;
     const calls = thought.step.calls;
-    const title = thought.kind === 'stage' ? `Thought ${thought.number}: ${thought.stage}` : `Thought ${thought.number}`;
+    const title =
+      thought.kind === 'stage'
+        ? `Thought ${thought.number}: ${thought.stage}`
+        : `Thought ${thought.number}`;
     return [
       heading(
         title,
         thought.isLast && el('span', { class: 'tag good' }, 'last'),
-        thought.branch !== undefined && thought.branch !== 'main' && el('span', { class: 'tag' }, `branch ${branchName(run, thought.branch)}`),
-        thought.score !== undefined && el('span', { class: 'tag' }, `score ${thought.score}`),
-        calls.some((call) => call.repairs.length > 0) && el('span', { class: 'tag changed' }, 'reply repaired'),
+        thought.branch !== undefined &&
+          thought.branch !== 'main' &&
+          el('span', { class: 'tag' }, `branch ${thought.branch}`),
+        thought.score !== undefined &&
+          el('span', { class: 'tag' }, `score ${thought.score}`),
+        calls.some((call) => call.repairs.length > 0) &&
+          el('span', { class: 'tag changed' }, 'reply repaired'),
       ),
       thoughtFacts(app, thought),
       thought.evaluation !== undefined && evaluationView(app, thought),
       prose(thought.work, { class: 'work' }),
-      thought.complaints.map((complaint) => el('p', { class: 'note warn' }, el('strong', {}, 'Asked again: '), el('bdi', {}, complaint))),
-      thought.parameters && Object.keys(thought.parameters).length > 0 && facts(Object.entries(thought.parameters).map(([name, value]) => [name, textOf(value)])),
+      thought.complaints.map((complaint) =>
+        el(
+          'p',
+          { class: 'note warn' },
+          el('strong', {}, 'Asked again: '),
+          el('bdi', {}, complaint),
+        ),
+      ),
+      thought.parameters &&
+        Object.keys(thought.parameters).length > 0 &&
+        facts(
+          Object.entries(thought.parameters).map(([name, value]) => [
+            name,
+            textOf(value),
+          ]),
+        ),
       thought.plan.length > 0 && planSection(thought),
       thought.next?.evaluation !== undefined && judgedLater(app, thought),
       toolSection(app, thought.step.tools),
@@ -34,43 +58,128 @@ const DETAILS = {
   },
 
   step(app, step) {
-    const { run } = app;
     return [
-      heading(step.node, el('span', { class: `tag ${STEP_TAGS[step.status].className}` }, STEP_TAGS[step.status].text), step.replays > 0 && el('span', { class: 'tag' }, 'from the journal')),
+      heading(
+        step.node,
+        el(
+          'span',
+          { class: `tag ${STEP_TAGS[step.status].className}` },
+          STEP_TAGS[step.status].text,
+        ),
+        step.replays > 0 && el('span', { class: 'tag' }, 'from the journal'),
+      ),
       facts([
         ['Step', step.name],
         ['Began', duration(step.at)],
         ['Took', duration(step.took)],
         ...Object.entries(step.phases).map(([phase, took]) => [phase, duration(took)]),
         step.action !== undefined && ['Action', step.action],
-        (step.to ?? (step.ends ? 'end' : undefined)) && ['Next', step.to ?? 'end of the flow'],
+        (step.to ?? (step.ends ? 'end' : undefined)) && [
+          'Next',
+          step.to ?? 'end of the flow',
+        ],
       ]),
-      step.wait && step.status === 'waiting' && el('p', { class: 'note warn' }, el('bdi', {}, step.wait)),
-      step.error && el('p', { class: 'note bad' }, el('strong', {}, 'Failed: '), el('bdi', {}, step.error)),
+      step.wait &&
+        step.status === 'waiting' &&
+        el('p', { class: 'note warn' }, el('bdi', {}, step.wait)),
+      step.error &&
+        el(
+          'p',
+          { class: 'note bad' },
+          el('strong', {}, 'Failed: '),
+          el('bdi', {}, step.error),
+        ),
       step.attempts.map((attempt) =>
-        el('p', { class: 'note warn' }, el('strong', {}, `Attempt ${attempt.attempts} failed, next after ${duration(attempt.delay)}: `), el('bdi', {}, attempt.error)),
+        el(
+          'p',
+          { class: 'note warn' },
+          el(
+            'strong',
+            {},
+            `Attempt ${attempt.attempts} failed, next after ${duration(attempt.delay)}: `,
+          ),
+          el('bdi', {}, attempt.error),
+        ),
       ),
-      step.notes.length > 0 && [el('h3', {}, 'Notes'), step.notes.slice(0, 200).map((note) => prose(note))],
-      step.thoughts.length > 0 && [el('h3', {}, 'Thoughts'), el('ul', { class: 'plain' }, step.thoughts.slice(0, 200).map((thought) => el('li', {}, linkTo(app, { kind: 'thought', index: thought.index }, `${thought.number}: ${oneLine(thought.work, 100)}`))))],
-      step.reports.length > 0 && folded(plural(step.reports.length, 'report'), () => el('pre', { class: 'raw' }, JSON.stringify(step.reports.slice(0, 200), null, 2))),
+      step.notes.length > 0 && [
+        el('h3', {}, 'Notes'),
+        step.notes.slice(0, 200).map((note) => prose(note)),
+      ],
+      step.thoughts.length > 0 && [
+        el('h3', {}, 'Thoughts'),
+        el(
+          'ul',
+          { class: 'plain' },
+          step.thoughts
+            .slice(0, 200)
+            .map((thought) =>
+              el(
+                'li',
+                {},
+                linkTo(
+                  app,
+                  { kind: 'thought', index: thought.index },
+                  `${thought.number}: ${oneLine(thought.work, 100)}`,
+                ),
+              ),
+            ),
+        ),
+      ],
+      step.reports.length > 0 &&
+        folded(plural(step.reports.length, 'report'), () =>
+          el(
+            'pre',
+            { class: 'raw' },
+            JSON.stringify(step.reports.slice(0, 200), null, 2),
+          ),
+        ),
       toolSection(app, step.tools),
-      callSection(app, step.calls, run),
+      callSection(app, step.calls),
     ];
   },
 
   call(app, call) {
     return [
-      heading(call.name ? `Call ${call.number}: ${call.name}` : `Call ${call.number}`, verdictTag(call)),
-      call.step && el('p', { class: 'crumb' }, 'in ', linkTo(app, { kind: 'step', index: call.step.index }, call.step.name)),
+      heading(
+        call.name ? `Call ${call.number}: ${call.name}` : `Call ${call.number}`,
+        verdictTag(call),
+      ),
+      call.step &&
+        el(
+          'p',
+          { class: 'crumb' },
+          'in ',
+          linkTo(app, { kind: 'step', index: call.step.index }, call.step.name),
+        ),
       callView(app.run, call),
     ];
   },
 
   tool(app, tool) {
     return [
-      heading(tool.name, el('span', { class: tool.failed ? 'tag bad' : 'tag good' }, tool.failed ? '× failed' : tool.output === undefined ? 'no result' : '✓ returned')),
-      tool.step && el('p', { class: 'crumb' }, 'in ', linkTo(app, { kind: 'step', index: tool.step.index }, tool.step.name)),
-      facts([['Took', duration(tool.took)], tool.thought !== undefined && ['Thought', String(tool.thought)]]),
+      heading(
+        tool.name,
+        el(
+          'span',
+          { class: tool.failed ? 'tag bad' : 'tag good' },
+          tool.failed
+            ? '× failed'
+            : tool.output === undefined
+              ? 'no result'
+              : '✓ returned',
+        ),
+      ),
+      tool.step &&
+        el(
+          'p',
+          { class: 'crumb' },
+          'in ',
+          linkTo(app, { kind: 'step', index: tool.step.index }, tool.step.name),
+        ),
+      facts([
+        ['Took', duration(tool.took)],
+        tool.thought !== undefined && ['Thought', String(tool.thought)],
+      ]),
       el('h3', {}, 'Input'),
       prose(tool.input, { class: 'raw' }),
       el('h3', {}, 'Output'),
@@ -79,105 +188,57 @@ const DETAILS = {
   },
 
   branch(app, branch) {
-    const thoughts = app.run.thoughts.filter((thought) => thought.branch === branch.id);
+    const thoughts = app.run.stages.filter((thought) => thought.branch === branch.name);
     return [
-      heading(branch.name ?? branch.id, el('span', { class: `tag ${BRANCH_TAGS[branch.status]?.className ?? ''}` }, branchStatus(branch))),
+      heading(
+        branch.name,
+        el(
+          'span',
+          { class: `tag ${BRANCH_TAGS[branch.status]?.className ?? ''}` },
+          branchStatus(branch),
+        ),
+      ),
       facts([
-        branch.score !== undefined && branch.score !== null && ['Score', String(branch.score)],
-        branch.from != null && ['From thought', String(branch.from)],
+        branch.score !== undefined && ['Score', String(branch.score)],
+        branch.from !== undefined && ['From thought', String(branch.from)],
+        branch.into !== undefined && ['Merged by thought', String(branch.into)],
         branch.merges && ['Merges', branch.merges.join(', ')],
-        branch.into !== undefined && ['Merged into', branchName(app.run, branch.into)],
         ['Thoughts', count(thoughts.length)],
       ]),
-      el('ol', { class: 'walk', role: 'list' }, thoughts.slice(0, 500).map((thought) =>
-        el('li', {}, el('span', { class: 'walk-stage' }, `${thought.number} ${thought.stage ?? ''}`), linkTo(app, { kind: 'thought', index: thought.index }, oneLine(thought.work, 200))),
-      )),
+      el(
+        'ol',
+        { class: 'walk', role: 'list' },
+        thoughts
+          .slice(0, 500)
+          .map((thought) =>
+            el(
+              'li',
+              {},
+              el('span', { class: 'walk-stage' }, `${thought.number} ${thought.stage}`),
+              linkTo(
+                app,
+                { kind: 'thought', index: thought.index },
+                oneLine(thought.work, 200),
+              ),
+            ),
+          ),
+      ),
     ];
   },
 
   problem(app, problem) {
     return [
       heading(PROBLEMS[problem.kind]?.text ?? problem.kind),
-      problem.step && el('p', { class: 'crumb' }, 'in ', linkTo(app, { kind: 'step', index: problem.step.index }, problem.step.name), `, ${duration(problem.at)} after the start`),
+      problem.step &&
+        el(
+          'p',
+          { class: 'crumb' },
+          'in ',
+          linkTo(app, { kind: 'step', index: problem.step.index }, problem.step.name),
+          `, ${duration(problem.at)} after the start`,
+        ),
       prose(problem.text, { class: 'raw' }),
       callSection(app, problem.step?.calls ?? []),
     ];
   },
 };
-
-function thoughtFacts(app, thought) {
-  const sums = new Sums();
-  for (const call of thought.step.calls) sums.add(call);
-  if (thought.step.calls.length === 0) sums.addSpent(thought.spent);
-  return el(
-    'p',
-    { class: 'crumb' },
-    'in ',
-    linkTo(app, { kind: 'step', index: thought.step.index }, thought.step.name),
-    ` · ${duration(thought.step.took)} · ${plural(sums.tokens, 'token')} · ${plural(sums.calls, 'call')}`,
-    sums.cost !== undefined && ` · cost ${money(sums.cost)}`,
-    thought.parents?.length > 0 && [' · after thought ', thought.parents.join(', ')],
-  );
-}
-
-function evaluationView(app, thought) {
-  const of = thought.previous;
-  return el(
-    'blockquote',
-    { class: 'evaluation' },
-    el('div', { class: 'evaluation-title' }, 'Judgement of ', of ? linkTo(app, { kind: 'thought', index: of.index }, `thought ${of.number}`) : 'the last thought'),
-    prose(thought.evaluation),
-  );
-}
-
-function judgedLater(app, thought) {
-  return el(
-    'blockquote',
-    { class: 'evaluation later' },
-    el('div', { class: 'evaluation-title' }, 'Judged by ', linkTo(app, { kind: 'thought', index: thought.next.index }, `thought ${thought.next.number}`)),
-    prose(thought.next.evaluation),
-  );
-}
-
-function planSection(thought) {
-  const progress = planProgress(thought.plan);
-  const changes = thought.changes;
-  const summary = changes.length === 0
-    ? thought.previous ? 'unchanged' : 'first plan'
-    : plural(changes.length, 'change') + (thought.previous ? ` since thought ${thought.previous.number}` : '');
-  return el(
-    'section',
-    { class: 'plan-section', 'aria-label': 'Plan' },
-    el('h3', {}, 'Plan', progressBar(progress), el('span', { class: 'muted' }, `${progress.done} of ${progress.all} done · ${summary}`)),
-    planView(thought.plan, changes),
-  );
-}
-
-function toolSection(app, tools) {
-  if (tools.length === 0) return [];
-  return [
-    el('h3', {}, 'Tool calls', el('span', { class: 'count' }, count(tools.length))),
-    el('ul', { class: 'plain' }, tools.slice(0, 200).map((tool) =>
-      el('li', { class: 'tool-row' }, linkTo(app, { kind: 'tool', index: tool.index }, tool.name), ' ', el('code', {}, el('bdi', {}, oneLine(tool.input, 100))), ' → ',
-        el('code', { class: tool.failed ? 'bad-text' : '' }, el('bdi', {}, oneLine(tool.output ?? 'no result', 100)))),
-    )),
-  ];
-}
-
-function callSection(app, calls) {
-  if (calls.length === 0) return [];
-  const single = calls.length === 1;
-  return [
-    el('h3', {}, single ? 'Call to the model' : 'Calls to the model', !single && el('span', { class: 'count' }, count(calls.length))),
-    calls.slice(0, 100).map((call) => {
-      const label = [`Call ${call.number}`, call.name ? ` (${oneLine(call.name, 60)})` : '', ` · ${call.model} · ${duration(call.took)} · ${plural(call.usage.input + call.usage.output, 'token')} `, verdictTag(call)];
-      const part = folded(label, () => callView(app.run, call));
-      return part;
-    }),
-    calls.length > 100 && el('p', { class: 'muted' }, `${count(calls.length - 100)} more are in the list of calls.`),
-  ];
-}
-
-function branchName(run, id) {
-  return String(run.branches.get(String(id))?.name ?? id);
-}

@@ -30,7 +30,12 @@ const RUN_EVENTS = {
   },
 
   retrying(run, event, step) {
-    step?.attempts.push({ attempts: event.attempts, delay: event.delay, error: event.error, at: run.now });
+    step?.attempts.push({
+      attempts: event.attempts,
+      delay: event.delay,
+      error: event.error,
+      at: run.now,
+    });
     run.addProblem('retry', step, event.error);
   },
 
@@ -80,7 +85,8 @@ const RUN_EVENTS = {
     if (at) Object.assign(at, { status: 'waiting', wait });
     run.status = { kind: 'waiting', label: `Waits for ${event.event}` };
     run.addProblem('wait', at, wait);
-    for (const other of Array.isArray(event.also) ? event.also : []) RUN_EVENTS.paused(run, other);
+    for (const other of Array.isArray(event.also) ? event.also : [])
+      RUN_EVENTS.paused(run, other);
   },
 
   failed(run, event, step) {
@@ -94,11 +100,19 @@ const RUN_EVENTS = {
   },
 
   lost(run, event) {
-    run.addProblem('lost', undefined, `${plural(event.count, 'event was', 'events were')} lost, because the reader was too slow`);
+    run.addProblem(
+      'lost',
+      undefined,
+      `${plural(event.count, 'event was', 'events were')} lost, because the reader was too slow`,
+    );
   },
 
   full(run, event) {
-    run.addProblem('left_out', undefined, `the record reached its limit of ${count(event.limit)} bytes; what followed was not recorded`);
+    run.addProblem(
+      'left_out',
+      undefined,
+      `the record reached its limit of ${count(event.limit)} bytes; what followed was not recorded`,
+    );
   },
 
   resumed(run, event) {
@@ -108,7 +122,11 @@ const RUN_EVENTS = {
     run.sessionStart = Number(event.started);
     run.status = { kind: 'open', label: 'Not finished' };
     run.resumes.push({ at: run.now, pause, started: event.started });
-    run.addProblem('resumed', undefined, `resumed ${date(event.started)}, ${duration(pause)} after the last event`);
+    run.addProblem(
+      'resumed',
+      undefined,
+      `resumed ${date(event.started)}, ${duration(pause)} after the last event`,
+    );
   },
 
   table(run, event) {
@@ -118,6 +136,10 @@ const RUN_EVENTS = {
   // Written by the page's own writer where the record is larger than a page can show.
   left_out(run, event) {
     run.leftOut.push(event);
-    run.addProblem('left_out', undefined, `${plural(event.events, 'event is', 'events are')} not in this page`);
+    run.addProblem(
+      'left_out',
+      undefined,
+      `${plural(event.events, 'event is', 'events are')} not in this page`,
+    );
   },
 };

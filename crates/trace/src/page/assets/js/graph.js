@@ -15,27 +15,36 @@ class GraphView {
     this.height = layout.height * scale;
     const drawing = svg('svg', {
       class: 'graph',
-      role: 'group',
-      'aria-label': label,
       viewBox: `0 0 ${Math.ceil(layout.width)} ${Math.ceil(layout.height)}`,
       width: Math.ceil(layout.width * scale),
       height: Math.ceil(layout.height * scale),
     });
     drawing.append(...this.level(layout, 0, 0));
-    this.element = el('div', { class: 'graph-scroll' }, drawing);
+    this.element = el(
+      'div',
+      { class: 'graph-scroll', tabindex: '0', role: 'group', 'aria-label': label },
+      drawing,
+    );
   }
 
   level(layout, x, y) {
     const edges = layout.edges.map((edge) => this.edge(edge, x, y));
-    const nodes = layout.nodes.map((node) => this.node(node, x, y, layout.start));
-    const labels = layout.edges.filter((edge) => edge.label).map((edge) => edgeLabel(edge, x, y));
+    const nodes = layout.nodes.flatMap((node) => this.node(node, x, y, layout));
+    const labels = layout.edges
+      .filter((edge) => edge.label)
+      .map((edge) => edgeLabel(edge, x, y));
     return [...edges, ...nodes, ...labels];
   }
 
   edge(edge, x, y) {
-    const path = svg('path', { d: edge.loop ? loopPath(edge.loop, x, y) : edgePath(edge.points, x, y), class: 'edge' });
+    const path = svg('path', {
+      d: edge.loop ? loopPath(edge.loop, x, y) : edgePath(edge.points, x, y),
+      class: 'edge',
+    });
     const end = edge.loop ? { x: edge.loop.x, y: edge.loop.y + 8 } : edge.points.at(-1);
-    const before = edge.loop ? { x: end.x + 10, y: end.y + 3 } : edge.points.at(-2) ?? end;
+    const before = edge.loop
+      ? { x: end.x + 10, y: end.y + 3 }
+      : (edge.points.at(-2) ?? end);
     const angle = (Math.atan2(end.y - before.y, end.x - before.x) * 180) / Math.PI;
     const head = svg('path', {
       d: 'M0,0 L-7,-3.6 L-7,3.6 Z',
@@ -47,31 +56,63 @@ class GraphView {
     return group;
   }
 
-  node(node, x, y, start) {
+  node(node, x, y, { start, prefix }) {
     if (node.isEnd) {
-      return svg('circle', { cx: node.x + x, cy: node.y + y, r: 6, class: 'end-node' });
+      return [svg('circle', { cx: node.x + x, cy: node.y + y, r: 6, class: 'end-node' })];
     }
 
     const left = node.x + x - node.width / 2;
     const top = node.y + y - node.height / 2;
-    const box = svg('rect', { x: left, y: top, width: node.width, height: node.height, rx: 8, class: 'node-box' });
-    const hasInside = node.inside.length > 0;
-    const label = svg('text', { x: left + 14, y: top + (hasInside ? 18 : node.height / 2 + 4.5), class: 'node-label' }, node.label);
-    const visits = svg('text', { x: left + node.width - 12, y: top + (hasInside ? 18 : node.height / 2 + 4.5), class: 'node-visits' });
-    const group = svg('g', { class: 'node', 'data-kind': node.kind }, box, label, visits);
-    if (node.id === start) group.classList.add('start');
-    group.addEventListener('click', (event) => {
-      event.stopPropagation();
-      this.onselect(node.key);
+    const box = svg('rect', {
+      x: left,
+      y: top,
+      width: node.width,
+      height: node.height,
+      rx: 8,
+      class: 'node-box',
     });
-    this.nodes.set(node.key, { group, visits, name: node.id });
+    const hasInside = node.inside.length > 0;
+    const label = svg(
+      'text',
+      {
+        x: left + 14,
+        y: top + (hasInside ? 18 : node.height / 2 + 4.5),
+        class: 'node-label',
+      },
+      node.label,
+    );
+    const visits = svg('text', {
+      x: left + node.width - 12,
+      y: top + (hasInside ? 18 : node.height / 2 + 4.5),
+      class: 'node-visits',
+    });
+    const group = svg(
+      'g',
+      { class: 'node', 'data-kind': node.kind, role: 'button', tabindex: '0' },
+      box,
+      label,
+      visits,
+    );
+    group.classList.toggle('start', node.id === start);
+    group.classList.toggle('inside', prefix !== '');
+    group.addEventListener('click', () => this.onselect(node.key));
+    group.addEventListener('keydown', (event) => this.key(event, node.key));
+    this.nodes.set(node.key, { group, visits });
 
+    const parts = [group];
     let inner = left + 10;
     for (const { layout } of node.inside) {
-      group.append(...this.level(layout, inner, top + 26));
+      parts.push(...this.level(layout, inner, top + 26));
       inner += layout.width + 10;
     }
-    return group;
+    return parts;
+  }
+
+  key(event, place) {
+    if (event.key !== 'Enter' && event.key !== ' ') return;
+    event.preventDefault();
+    event.stopPropagation();
+    this.onselect(place);
   }
 
   /** Shows visit counts by place and by edge, and the node at work. */
@@ -83,9 +124,12 @@ class GraphView {
       node.group.classList.toggle('current', key === current);
       node.group.classList.toggle('around', isInside);
       node.visits.textContent = times > 0 ? `${count(times)}×` : '';
+      if (key === current) node.group.setAttribute('aria-current', 'step');
+      else node.group.removeAttribute('aria-current');
     }
     this.reveal(this.nodes.get(current)?.group);
-    for (const [key, group] of this.edges) group.classList.toggle('visited', (edges.get(key) ?? 0) > 0);
+    for (const [key, group] of this.edges)
+      group.classList.toggle('visited', (edges.get(key) ?? 0) > 0);
   }
 
   /** Scrolls the drawing, and only that, so that the node is in view. */
@@ -93,7 +137,11 @@ class GraphView {
     const view = this.element.getBoundingClientRect();
     if (!group || view.height === 0) return;
     const box = group.getBoundingClientRect();
-    const isVisible = box.top >= view.top && box.bottom <= view.bottom && box.left >= view.left && box.right <= view.right;
+    const isVisible =
+      box.top >= view.top &&
+      box.bottom <= view.bottom &&
+      box.left >= view.left &&
+      box.right <= view.right;
     if (isVisible) return;
     this.element.scrollTop += box.top + box.height / 2 - view.top - view.height / 2;
     this.element.scrollLeft += box.left + box.width / 2 - view.left - view.width / 2;
@@ -102,8 +150,19 @@ class GraphView {
 
 function edgeLabel(edge, x, y) {
   const width = textWidth(edge.label) + 6;
-  const box = svg('rect', { x: edge.x + x - width / 2, y: edge.y + y - 8, width, height: 16, rx: 4, class: 'edge-label-box' });
-  const text = svg('text', { x: edge.x + x, y: edge.y + y + 4, class: 'edge-label' }, edge.label);
+  const box = svg('rect', {
+    x: edge.x + x - width / 2,
+    y: edge.y + y - 8,
+    width,
+    height: 16,
+    rx: 4,
+    class: 'edge-label-box',
+  });
+  const text = svg(
+    'text',
+    { x: edge.x + x, y: edge.y + y + 4, class: 'edge-label' },
+    edge.label,
+  );
   return svg('g', {}, box, text);
 }
 

@@ -1,4 +1,5 @@
-// The layout of a graph. Each level is laid out by dagre; a node with flows inside is as large as they are.
+// The layout of a graph. Each level is laid out by dagre, and a node with flows inside is as large
+// as they are.
 
 const NODE_HEIGHT = 34;
 const LARGEST_FOR_DAGRE = 250;
@@ -6,20 +7,32 @@ const DEEPEST_LEVEL = 6;
 
 function textWidth(text) {
   let width = 0;
-  for (const character of visibleString(text)) width += character.charCodeAt(0) > 0x2e80 ? 13 : 7;
+  for (const character of visibleString(text))
+    width += character.charCodeAt(0) > 0x2e80 ? 13 : 7;
   return width;
 }
 
 /**
- * Lays out a graph of the record, with hidden edges only if they were taken, and returns `{ width, height, nodes, edges }`,
- * with all levels inside.
+ * Lays out a graph of the record, and returns `{ width, height, nodes, edges }`, with all levels
+ * inside. Hidden edges are only drawn if they were taken.
  */
 function layoutGraph(graph, taken, prefix = '', depth = 0) {
-  const nodes = (graph.nodes ?? []).map((node) => measuredNode(node, taken, prefix, depth));
-  const edges = readEdges(graph, nodes, prefix).filter((edge) => !edge.hidden || taken.has(edge.key));
+  const nodes = (graph.nodes ?? []).map((node) =>
+    measuredNode(node, taken, prefix, depth),
+  );
+  const edges = readEdges(graph, nodes, prefix).filter(
+    (edge) => !edge.hidden || taken.has(edge.key),
+  );
   const level = { nodes, edges, start: graph.start, prefix };
   if (edges.some((edge) => edge.to === END_NODE)) {
-    nodes.push({ id: END_NODE, key: `${prefix}${END_NODE}`, isEnd: true, width: 16, height: 16, inside: [] });
+    nodes.push({
+      id: END_NODE,
+      key: `${prefix}${END_NODE}`,
+      isEnd: true,
+      width: 16,
+      height: 16,
+      inside: [],
+    });
   }
 
   if (nodes.length + edges.length > LARGEST_FOR_DAGRE) layoutInRows(level);
@@ -56,12 +69,17 @@ function measuredNode(node, taken, prefix, depth) {
 }
 
 function insidePrefix(node, flow, key) {
-  return node.kind === 'branches' ? `${key}/${escapeName(String(flow.name))}/` : `${key}/`;
+  return node.kind === 'branches'
+    ? `${key}/${escapeName(String(flow.name))}/`
+    : `${key}/`;
 }
 
 /** Escapes a name in the way of step names. */
 function escapeName(name) {
-  return name.replace(/[/#[\]%]/g, (character) => '%' + character.charCodeAt(0).toString(16).toUpperCase());
+  return name.replace(
+    /[/#[\]%]/g,
+    (character) => '%' + character.charCodeAt(0).toString(16).toUpperCase(),
+  );
 }
 
 function readEdges(graph, nodes, prefix) {
@@ -79,12 +97,28 @@ function readEdges(graph, nodes, prefix) {
 
 function layoutByDagre(level) {
   const graph = new dagre.graphlib.Graph({ multigraph: true });
-  graph.setGraph({ rankdir: 'TB', nodesep: 26, ranksep: 34, edgesep: 14, marginx: 8, marginy: 8 });
-  for (const node of level.nodes) graph.setNode(node.id, { width: node.width, height: node.height });
+  graph.setGraph({
+    rankdir: 'TB',
+    nodesep: 26,
+    ranksep: 34,
+    edgesep: 14,
+    marginx: 8,
+    marginy: 8,
+  });
+  for (const node of level.nodes)
+    graph.setNode(node.id, { width: node.width, height: node.height });
   for (const [index, edge] of level.edges.entries()) {
-    const label = edge.action === 'default' || edge.action === edge.to ? '' : oneLine(edge.action, 20);
+    const label =
+      edge.action === 'default' || edge.action === edge.to
+        ? ''
+        : oneLine(edge.action, 20);
     edge.label = label;
-    graph.setEdge(edge.from, edge.to, { width: label ? textWidth(label) + 8 : 0, height: label ? 16 : 0, labelpos: 'c' }, String(index));
+    graph.setEdge(
+      edge.from,
+      edge.to,
+      { width: label ? textWidth(label) + 8 : 0, height: label ? 16 : 0, labelpos: 'c' },
+      String(index),
+    );
   }
   dagre.layout(graph);
 
@@ -100,10 +134,12 @@ function layoutByDagre(level) {
 
 const LOOP_WIDTH = 30;
 
-/** Draws edges from a node to itself as loops at its right side, with their labels one below the other. */
+/** Draws edges from a node to itself as loops at its right side, with labels next to them. */
 function placeLoops(level) {
   for (const node of level.nodes) {
-    const loops = level.edges.filter((edge) => edge.from === node.id && edge.to === node.id);
+    const loops = level.edges.filter(
+      (edge) => edge.from === node.id && edge.to === node.id,
+    );
     for (const [index, edge] of loops.entries()) {
       const right = node.x + node.width / 2;
       edge.loop = { x: right, y: node.y, width: LOOP_WIDTH + 8 * index };

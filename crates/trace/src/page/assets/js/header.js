@@ -7,53 +7,120 @@ const STATUS_TAGS = {
   open: { icon: '…', className: 'warn' },
 };
 
-const REASONS = { answered: 'Answered', limit: 'A limit was reached', cancelled: 'Cancelled', failed: 'Failed' };
+const REASONS = {
+  answered: 'Answered',
+  limit: 'A limit was reached',
+  cancelled: 'Cancelled',
+  failed: 'Failed',
+};
 
 function statusTag(run) {
   const { icon, className } = STATUS_TAGS[run.status.kind];
-  const isNice = run.status.kind === 'done' && REASONS[run.reason];
-  const label = isNice ? REASONS[run.reason] : run.status.label;
-  return el('span', { class: `tag status ${className}`, id: 'status' }, `${icon} `, el('bdi', {}, oneLine(label, 60)));
+  const reason = run.reason ?? (run.lastThought ? 'answered' : undefined);
+  const isNice = run.status.kind === 'done' && REASONS[reason];
+  const label = isNice ? REASONS[reason] : run.status.label;
+  return el(
+    'span',
+    { class: `tag status ${className}`, id: 'status' },
+    `${icon} `,
+    el('bdi', {}, oneLine(label, 60)),
+  );
 }
 
 function summaryView(run) {
   const sums = run.totals();
-  const answer = run.conclusion ?? run.answer;
+  const answer = run.conclusion ?? run.answer ?? run.lastThought?.text;
   return [
-    run.problem !== undefined && el('div', { class: 'question' }, el('h2', {}, 'Problem'), prose(run.problem)),
-    answer !== undefined && el('div', { class: 'answer' }, el('h2', {}, 'Answer'), prose(answer)),
-    run.status.error && el('p', { class: 'note bad' }, el('strong', {}, 'Failed: '), el('bdi', {}, run.status.error)),
+    run.problem !== undefined &&
+      el('div', { class: 'question' }, el('h2', {}, 'Problem'), summaryText(run.problem)),
+    answer !== undefined &&
+      el('div', { class: 'answer' }, el('h2', {}, 'Answer'), summaryText(answer)),
+    run.status.error &&
+      el(
+        'p',
+        { class: 'note bad' },
+        el('strong', {}, 'Failed: '),
+        el('bdi', {}, run.status.error),
+      ),
     el(
       'dl',
       { class: 'metrics' },
-      metric('Time', duration(run.now), run.resumes.length > 0 ? `resumed ${plural(run.resumes.length, 'time')}` : undefined),
+      metric(
+        'Time',
+        duration(run.now),
+        run.resumes.length > 0
+          ? `resumed ${plural(run.resumes.length, 'time')}`
+          : undefined,
+      ),
       metric('Steps', count(run.steps.length)),
       run.thoughts.length > 0 && metric('Thoughts', count(run.thoughts.length)),
-      metric('Calls', count(sums.calls), sums.tools > 0 ? plural(sums.tools, 'tool call') : undefined),
-      metric('Tokens', `${sums.estimated > 0 ? '≈ ' : ''}${count(sums.tokens)}`, tokenNote(sums)),
-      metric('Cost', money(sums.cost), sums.cost === undefined ? 'no prices on record' : undefined),
+      metric(
+        'Calls',
+        count(sums.calls),
+        sums.tools > 0 ? plural(sums.tools, 'tool call') : undefined,
+      ),
+      metric('Tokens', tokenCount(sums, ''), tokenNote(sums)),
+      sums.cost !== undefined && metric('Cost', money(sums.cost)),
     ),
     notesView(run),
   ];
 }
 
+/** Returns a text that scrolls if it is long, and that the keyboard reaches in that case. */
+function summaryText(text) {
+  return prose(text, {
+    tabindex: String(text).length > LONGEST_WITHOUT_SCROLLING ? '0' : undefined,
+  });
+}
+
+const LONGEST_WITHOUT_SCROLLING = 300;
+
+/** Returns the number of tokens, marked if it is an estimate. */
+function tokenCount(sums, unit = ' tokens') {
+  return `${sums.estimated > 0 ? '≈ ' : ''}${count(sums.tokens)}${unit}`;
+}
+
 function tokenNote(sums) {
-  if (sums.input + sums.output === 0) return undefined;
+  if (sums.input + sums.output === 0) return sums.estimated > 0 ? 'estimated' : undefined;
   const cached = sums.cached > 0 ? `, ${count(sums.cached)} cached` : '';
   return `${count(sums.input)} read${cached}, ${count(sums.output)} written`;
 }
 
 function metric(name, value, note) {
-  return el('div', { class: 'metric' }, el('dt', {}, name), el('dd', {}, value, note && el('small', {}, note)));
+  return el(
+    'div',
+    { class: 'metric' },
+    el('dt', {}, name),
+    el('dd', {}, value, note && el('small', {}, note)),
+  );
 }
 
 function notesView(run) {
   const forked = run.header.forked_from;
   const content = run.header.content;
   return [
-    forked && el('p', { class: 'note' }, `Forked from run ${forked.run} at thought ${forked.at}`, Array.isArray(forked.changes) && forked.changes.length > 0 && `, with another ${forked.changes.join(', ')}`, '.'),
-    content === 'none' && el('p', { class: 'note' }, 'This record was made without content: texts are not in it.'),
-    content === 'redacted' && el('p', { class: 'note' }, 'Parts of the texts were redacted when the run was recorded.'),
+    forked &&
+      el(
+        'p',
+        { class: 'note' },
+        `Forked from run ${forked.run} at thought ${forked.at}`,
+        Array.isArray(forked.changes) &&
+          forked.changes.length > 0 &&
+          `, with another ${forked.changes.join(', ')}`,
+        '.',
+      ),
+    content === 'none' &&
+      el(
+        'p',
+        { class: 'note' },
+        'This record was made without content: texts are not in it.',
+      ),
+    content === 'redacted' &&
+      el(
+        'p',
+        { class: 'note' },
+        'Parts of the texts were redacted when the run was recorded.',
+      ),
     (run.header.notes ?? []).map((note) => el('p', { class: 'note warn' }, note)),
   ];
 }

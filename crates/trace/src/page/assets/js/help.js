@@ -18,20 +18,44 @@ function helpDialog() {
     'dialog',
     { class: 'help', 'aria-labelledby': 'help-title' },
     el('h2', { id: 'help-title' }, 'Keys'),
-    el('dl', {}, KEYS.map(([keys, what]) => el('div', {}, el('dt', {}, keys.split(' ').map((key) => el('kbd', {}, key))), el('dd', {}, what)))),
-    el('button', { type: 'button', class: 'plain-button', onclick: () => dialog.close() }, 'Close'),
+    el(
+      'dl',
+      {},
+      KEYS.map(([keys, what]) =>
+        el(
+          'div',
+          {},
+          el(
+            'dt',
+            {},
+            keys.split(' ').map((key) => el('kbd', {}, key)),
+          ),
+          el('dd', {}, what),
+        ),
+      ),
+    ),
+    el(
+      'button',
+      { type: 'button', class: 'plain-button', onclick: () => dialog.close() },
+      'Close',
+    ),
   );
   return dialog;
 }
 
 function isTyping(target) {
-  return target instanceof Element && target.closest('input:not([type=range]), select, textarea, dialog[open]') !== null;
+  return (
+    target instanceof Element &&
+    target.closest('input:not([type=range]), select, textarea, dialog[open]') !== null
+  );
 }
 
 function installKeys(app) {
   document.addEventListener('keydown', (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return;
-    const isOnButton = event.target instanceof Element && event.target.closest('button, summary, input') !== null;
+    const isOnButton =
+      event.target instanceof Element &&
+      event.target.closest('button, summary, input') !== null;
     if (isOnButton && event.key === ' ') return;
     const isOnRange = event.target instanceof HTMLInputElement;
     if (isOnRange && event.key.startsWith('Arrow')) return;
@@ -44,13 +68,13 @@ function installKeys(app) {
 }
 
 function keyAction(app, key) {
-  if (/^[1-9]$/.test(key)) return () => app.showList(Number(key) - 1);
+  if (/^[1-9]$/.test(key)) return () => app.contents.show(Number(key) - 1);
   return {
     ArrowLeft: () => app.player.stopAt(app.player.at - 1),
     ArrowRight: () => app.player.stopAt(app.player.at + 1),
     ' ': () => app.player.toggle(),
-    j: () => app.moveInList(1),
-    k: () => app.moveInList(-1),
+    j: () => app.contents.move(1),
+    k: () => app.contents.move(-1),
     '/': () => app.search.input.focus(),
     t: () => app.toggleTheme(),
     '?': () => app.help.showModal(),

@@ -4,7 +4,7 @@ const ROWS_AROUND = 6;
 let listCount = 0;
 
 class VirtualList {
-  /** `row(item, index)` returns the children of a row; `onselect(item, index)` is called by clicks and keys. */
+  /** `row(item, index)` returns the children of a row. Clicks and keys call `onselect`. */
   constructor({ label, rowHeight, row, onselect, rowLabel }) {
     Object.assign(this, { rowHeight, row, onselect, rowLabel });
     this.id = `list-${(listCount += 1)}`;
@@ -13,7 +13,11 @@ class VirtualList {
     this.shown = new Map();
 
     this.space = el('div', { class: 'list-space', role: 'presentation' });
-    this.element = el('div', { class: 'list', role: 'listbox', tabindex: '0', 'aria-label': label }, this.space);
+    this.element = el(
+      'div',
+      { class: 'list', role: 'listbox', tabindex: '0', 'aria-label': label },
+      this.space,
+    );
     this.element.addEventListener('scroll', () => this.render(), { passive: true });
     this.element.addEventListener('keydown', (event) => this.key(event));
     this.space.addEventListener('click', (event) => this.click(event));
@@ -39,7 +43,10 @@ class VirtualList {
   render() {
     const height = this.element.clientHeight;
     if (height === 0) return;
-    const first = Math.max(0, Math.floor(this.element.scrollTop / this.rowHeight) - ROWS_AROUND);
+    const first = Math.max(
+      0,
+      Math.floor(this.element.scrollTop / this.rowHeight) - ROWS_AROUND,
+    );
     const rows = Math.ceil(height / this.rowHeight) + 2 * ROWS_AROUND;
     const last = Math.min(this.items.length, first + rows);
 
@@ -87,7 +94,8 @@ class VirtualList {
     const top = index * this.rowHeight;
     const { scrollTop, clientHeight } = this.element;
     if (top < scrollTop) this.element.scrollTop = top;
-    if (top + this.rowHeight > scrollTop + clientHeight) this.element.scrollTop = top + this.rowHeight - clientHeight;
+    if (top + this.rowHeight > scrollTop + clientHeight)
+      this.element.scrollTop = top + this.rowHeight - clientHeight;
     this.render();
     this.shown.get(index)?.setAttribute('aria-selected', 'true');
     this.element.setAttribute('aria-activedescendant', `${this.id}-${index}`);

@@ -35,7 +35,12 @@ function branchStatus(branch) {
 function row(lead, title, meta) {
   return [
     el('span', { class: 'row-lead' }, lead),
-    el('span', { class: 'row-body' }, el('bdi', { class: 'row-title' }, title), el('span', { class: 'row-meta' }, meta)),
+    el(
+      'span',
+      { class: 'row-body' },
+      el('bdi', { class: 'row-title' }, title),
+      el('span', { class: 'row-meta' }, meta),
+    ),
   ];
 }
 
@@ -44,14 +49,27 @@ const LISTS = [
     kind: 'thought',
     label: 'Thoughts',
     items: (run) => run.thoughts,
-    row: (thought) => row(String(thought.number), oneLine(thought.work || thought.text, 120), thoughtMeta(thought)),
+    row: (thought) =>
+      row(
+        String(thought.number),
+        oneLine(thought.work || thought.text, 120),
+        thoughtMeta(thought),
+      ),
   },
   {
     kind: 'step',
     label: 'Steps',
     isAlways: true,
     items: (run) => run.steps,
-    row: (step) => row(String(step.index + 1), step.node, [el('span', { class: `step-status ${step.status}` }, STEP_TAGS[step.status].text), ` · ${duration(step.took)}`, step.action !== undefined && step.action !== 'default' && ` · ${oneLine(step.action, 30)}`, step.isNested && ` · ${oneLine(step.scope, 50)}`]),
+    row: (step) =>
+      row(String(step.index + 1), step.node, [
+        el('span', { class: `step-status ${step.status}` }, STEP_TAGS[step.status].text),
+        ` · ${duration(step.took)}`,
+        step.action !== undefined &&
+          step.action !== 'default' &&
+          ` · ${oneLine(step.action, 30)}`,
+        step.isNested && ` · ${oneLine(step.scope, 50)}`,
+      ]),
   },
   {
     kind: 'branch',
@@ -63,21 +81,42 @@ const LISTS = [
     kind: 'call',
     label: 'Calls',
     items: (run) => run.calls,
-    row: (call) => row(String(call.number), call.name || oneLine(call.error ?? call.reply ?? '', 100) || call.model, [`${oneLine(call.model, 30)} · ${duration(call.took)} · ${plural(call.usage.input + call.usage.output, 'token')} `, verdictTag(call)]),
+    row: (call) =>
+      row(
+        String(call.number),
+        call.name || oneLine(call.error ?? call.reply ?? '', 100) || call.model,
+        [
+          `${oneLine(call.model, 30)} · ${duration(call.took)} · ${plural(call.usage.input + call.usage.output, 'token')} `,
+          verdictTag(call),
+        ],
+      ),
   },
   {
     kind: 'tool',
     label: 'Tools',
     items: (run) => run.tools,
-    row: (tool) => row(tool.failed ? '×' : '✓', `${tool.name} ${oneLine(tool.input, 100)}`, oneLine(tool.output ?? 'no result', 100)),
+    row: (tool) =>
+      row(
+        tool.failed ? '×' : '✓',
+        `${tool.name} ${oneLine(tool.input, 100)}`,
+        oneLine(tool.output ?? 'no result', 100),
+      ),
   },
   {
     kind: 'problem',
     label: 'Notable',
     items: (run) => run.problems,
     row: (problem) => {
-      const kind = PROBLEMS[problem.kind] ?? { icon: '·', text: problem.kind, className: '' };
-      return row(el('span', { class: `problem-icon ${kind.className}` }, kind.icon), oneLine(problem.text, 120), `${kind.text} · ${duration(problem.at)}${problem.step ? ` · ${oneLine(problem.step.name, 60)}` : ''}`);
+      const kind = PROBLEMS[problem.kind] ?? {
+        icon: '·',
+        text: problem.kind,
+        className: '',
+      };
+      return row(
+        el('span', { class: `problem-icon ${kind.className}` }, kind.icon),
+        oneLine(problem.text, 120),
+        `${kind.text} · ${duration(problem.at)}${problem.step ? ` · ${oneLine(problem.step.name, 60)}` : ''}`,
+      );
     },
   },
 ];
@@ -86,7 +125,9 @@ function thoughtMeta(thought) {
   const changes = thought.changes.length;
   const parts = [
     thought.stage,
-    thought.branch !== undefined && thought.branch !== 'main' && `branch ${thought.branch}`,
+    thought.branch !== undefined &&
+      thought.branch !== 'main' &&
+      `branch ${thought.branch}`,
     thought.score !== undefined && `score ${thought.score}`,
     thought.plan.length > 0 && planMeta(thought.plan),
     changes > 0 && plural(changes, 'change'),
@@ -104,31 +145,53 @@ function planMeta(plan) {
 
 /** Returns the branches in the order of a tree, with their depth. */
 function branchTree(run) {
+  const counts = new Map();
   const branchOfThought = new Map();
-  for (const thought of run.thoughts) if (thought.branch !== undefined) branchOfThought.set(thought.number, String(thought.branch));
-
-  const children = new Map();
-  const roots = [];
-  for (const branch of run.branches.values()) {
-    const parent = branch.from == null ? undefined : branchOfThought.get(branch.from) ?? 'main';
-    if (parent === undefined || parent === branch.id || !run.branches.has(parent)) roots.push(branch);
-    else children.set(parent, [...(children.get(parent) ?? []), branch]);
+  for (const thought of run.stages) {
+    branchOfThought.set(thought.number, thought.branch);
+    counts.set(thought.branch, (counts.get(thought.branch) ?? 0) + 1);
   }
 
-  const counts = new Map();
-  for (const thought of run.thoughts) counts.set(String(thought.branch), (counts.get(String(thought.branch)) ?? 0) + 1);
-  const best = Math.max(...[...run.branches.values()].map((branch) => branch.score ?? 0), 0.0001);
+  const roots = [];
+  const children = new Map();
+  for (const branch of run.branches.values()) {
+    const parent =
+      branch.from === undefined
+        ? undefined
+        : (branchOfThought.get(branch.from) ?? 'main');
+    const isRoot =
+      parent === undefined || parent === branch.name || !run.branches.has(parent);
+    if (isRoot) roots.push(branch);
+    else if (children.has(parent)) children.get(parent).push(branch);
+    else children.set(parent, [branch]);
+  }
 
+  const ordered = inTreeOrder(roots, children);
+  // Branches that are descended from each other cannot be reached from a root.
+  for (const branch of run.branches.values()) {
+    if (branch.depth === undefined) ordered.push(Object.assign(branch, { depth: 0 }));
+  }
+
+  const best =
+    ordered.reduce((most, branch) => Math.max(most, branch.score ?? 0), 0) || 1;
+  for (const branch of ordered) {
+    Object.assign(branch, {
+      thoughts: counts.get(branch.name) ?? 0,
+      share: (branch.score ?? 0) / best,
+    });
+  }
+  return ordered;
+}
+
+function inTreeOrder(roots, children) {
   const ordered = [];
-  const open = roots.reverse().map((branch) => [branch, 0]);
-  const seen = new Set();
+  const open = roots.map((branch) => [branch, 0]).reverse();
   while (open.length > 0) {
     const [branch, depth] = open.pop();
-    if (seen.has(branch.id)) continue;
-    seen.add(branch.id);
-    Object.assign(branch, { depth, thoughts: counts.get(branch.id) ?? 0, share: (branch.score ?? 0) / best });
+    branch.depth = depth;
     ordered.push(branch);
-    for (const child of (children.get(branch.id) ?? []).reverse()) open.push([child, depth + 1]);
+    for (const child of (children.get(branch.name) ?? []).toReversed())
+      open.push([child, depth + 1]);
   }
   return ordered;
 }
@@ -139,13 +202,14 @@ function branchRow(branch) {
   const body = el(
     'span',
     { class: `row-body branch ${branch.status}` },
-    el('bdi', { class: 'row-title' }, String(branch.name ?? branch.id)),
+    el('bdi', { class: 'row-title' }, branch.name),
     el(
       'span',
       { class: 'row-meta' },
       `${branchStatus(branch)} · ${plural(branch.thoughts, 'thought')}`,
-      branch.score != null && ` · score ${branch.score}`,
-      branch.from != null && ` · from thought ${branch.from}`,
+      branch.score !== undefined && ` · score ${branch.score}`,
+      branch.from !== undefined && ` · from thought ${branch.from}`,
+      branch.merges && ` · merges ${branch.merges.length}`,
     ),
   );
   const score = el('span', { class: 'branch-score', 'aria-hidden': 'true' }, bar);

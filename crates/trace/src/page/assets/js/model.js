@@ -11,7 +11,7 @@ class Run {
     this.stepsByName = new Map();
     this.thoughts = [];
     this.calls = [];
-    this.callsByNumber = new Map();
+    this.callsById = new Map();
     this.messages = new Map();
     this.newMessages = [];
     this.tools = [];
@@ -54,22 +54,30 @@ class Run {
   }
 
   addProblem(kind, step, text) {
-    this.problems.push({ index: this.problems.length, kind, step, text: String(text ?? ''), at: this.now });
+    this.problems.push({
+      index: this.problems.length,
+      kind,
+      step,
+      text: String(text ?? ''),
+      at: this.now,
+    });
   }
 
   addTable(table) {
     if (Array.isArray(table.stages)) this.tables.push(table);
   }
 
-  /** Returns the sums over all calls or, without calls on record, those that the thoughts reported. */
+  /** Returns the sums over all steps. */
   totals() {
     const sums = new Sums();
-    for (const call of this.calls) sums.add(call);
-    sums.tools = this.tools.length;
-    if (this.calls.length > 0) return sums;
-
-    for (const thought of this.thoughts) sums.addSpent(thought.spent);
+    for (const step of this.steps) sums.addStep(step);
     return sums;
+  }
+
+  /** Returns the last thought of a chain of thoughts, if it ended the reasoning. */
+  get lastThought() {
+    const last = this.thoughts.at(-1);
+    return last?.isLast ? last : undefined;
   }
 }
 
@@ -127,6 +135,24 @@ class Sums {
     if (call.cost !== undefined) this.cost = (this.cost ?? 0) + call.cost;
   }
 
+  /** Adds the calls of a step or, if no tokens of calls are on record, what its thoughts reported. */
+  addStep(step) {
+    const calls = new Sums();
+    for (const call of step.calls) calls.add(call);
+    this.tools += step.tools.length;
+
+    const reported = new Sums();
+    for (const thought of step.thoughts) reported.addSpent(thought.spent);
+    const from = calls.tokens > 0 ? calls : reported;
+
+    for (const field of ['input', 'output', 'cached', 'reasoning', 'estimated']) {
+      this[field] += from[field];
+    }
+    this.calls += calls.calls || reported.calls;
+    this.time += calls.calls > 0 ? calls.time : reported.time;
+    if (calls.cost !== undefined) this.cost = (this.cost ?? 0) + calls.cost;
+  }
+
   addSpent(spent) {
     if (!spent) return;
     const usage = readUsage(spent.usage);
@@ -142,7 +168,8 @@ class Sums {
 
 function readUsage(usage) {
   const from = usage ?? {};
-  const number = (...names) => Number(names.map((name) => from[name]).find((value) => value != null)) || 0;
+  const number = (...names) =>
+    Number(names.map((name) => from[name]).find((value) => value != null)) || 0;
   return {
     input: number('input', 'prompt_tokens'),
     output: number('output', 'completion_tokens'),

@@ -11,11 +11,13 @@ function pathUntil(run, last) {
     for (const around of placesAround(step)) {
       if (!visits.has(around)) visits.set(around, 0);
     }
-    if (index < last && step.action !== undefined) add(edges, `${step.place} ${step.action}`);
+    if (index < last && step.action !== undefined)
+      add(edges, `${step.place} ${step.action}`);
   }
 
   const step = run.steps[last];
-  if (step?.ends && last === run.steps.length - 1) add(edges, `${step.place} ${step.action}`);
+  if (step?.ends && last === run.steps.length - 1)
+    add(edges, `${step.place} ${step.action}`);
   return { visits, edges, current: step?.place };
 }
 
@@ -27,11 +29,20 @@ function placesAround(step) {
 
 /** Returns the graph of a strategy's table, and the walk of its stages up to a moment. */
 function tableGraph(table) {
-  const nodes = table.stages.map((stage) => ({ name: stage.name, kind: stage.is_final ? 'final' : 'node', inside: [] }));
+  const nodes = table.stages.map((stage) => ({
+    name: stage.name,
+    kind: stage.is_final ? 'final' : 'node',
+    inside: [],
+  }));
   const edges = table.stages.flatMap((stage) =>
     (stage.next ?? []).map((to) => ({ from: stage.name, action: to, to })),
   );
-  return { name: table.strategy, start: table.stages[0]?.name, nodes, edges, hasPlainEdges: true };
+  return {
+    name: table.strategy,
+    start: table.start ?? table.stages[0]?.name,
+    nodes,
+    edges,
+  };
 }
 
 function stageWalk(run, last) {
@@ -41,12 +52,12 @@ function stageWalk(run, last) {
   let current;
   for (const stage of run.stages) {
     if ((stage.step?.index ?? 0) > last) break;
-    const key = escapeName(String(stage.stage));
+    const key = escapeName(stage.stage);
     visits.set(key, (visits.get(key) ?? 0) + 1);
-    const parent = (stage.parents ?? []).at(-1);
+    const parent = stage.parents.at(-1);
     const from = lastOf.get(parent);
     if (from !== undefined) edges.set(`${escapeName(from)} ${stage.stage}`, 1);
-    lastOf.set(stage.thought, String(stage.stage));
+    lastOf.set(stage.number, stage.stage);
     current = key;
   }
   return { visits, edges, current };

@@ -9,7 +9,9 @@ const STATUS = {
 function planStatus(step) {
   const status = String(step.status ?? 'Pending');
   if (STATUS[status]) return STATUS[status];
-  return /verif/i.test(status) ? STATUS['Verification Needed'] : { icon: '·', name: status, className: 'pending' };
+  return /verif/i.test(status)
+    ? STATUS['Verification Needed']
+    : { icon: '·', name: status, className: 'pending' };
 }
 
 /** Returns the steps of a plan in order, with their depth and path. */
@@ -27,25 +29,55 @@ function flattenPlan(plan) {
     const path = `${level.path}${level.at}`;
     rows.push({ step, path, depth: open.length - 1 });
     const inner = step.sub_steps;
-    if (Array.isArray(inner) && inner.length > 0) open.push({ steps: inner, at: 0, path: `${path}.` });
+    if (Array.isArray(inner) && inner.length > 0)
+      open.push({ steps: inner, at: 0, path: `${path}.` });
   }
   return rows;
 }
 
+/** Counts the steps that have no sub-steps. */
 function planProgress(plan) {
-  const rows = flattenPlan(plan);
-  return { done: rows.filter(({ step }) => step.status === 'Done').length, all: rows.length };
+  const all = flattenPlan(plan);
+  const rows = all.filter(({ step }) => !(step.sub_steps?.length > 0));
+  return {
+    done: rows.filter(({ step }) => step.status === 'Done').length,
+    all: rows.length,
+  };
 }
 
 const CHANGE = {
   added: () => ({ sign: '+', className: 'added', text: 'added' }),
   removed: () => ({ sign: '−', className: 'removed', text: 'removed' }),
-  refined: (change) => ({ sign: '≡', className: 'changed', text: `broken into ${plural(change.sub_steps, 'sub-step')}` }),
-  status_changed: (change) => ({ sign: '~', className: 'changed', text: `${change.from} → ${change.to}` }),
-  result_changed: (change) => ({ sign: '~', className: 'changed', text: fromTo('result', change) }),
-  mark_changed: (change) => ({ sign: '~', className: 'changed', text: fromTo('mark', change) }),
-  reworded: (change) => ({ sign: '~', className: 'changed', text: `reworded from “${change.from}”` }),
-  moved: (change) => ({ sign: '↕', className: 'changed', text: `moved from ${change.from}` }),
+  refined: (change) => ({
+    sign: '≡',
+    className: 'changed',
+    text: `broken into ${plural(change.sub_steps, 'sub-step')}`,
+  }),
+  status_changed: (change) => ({
+    sign: '~',
+    className: 'changed',
+    text: `${change.from} → ${change.to}`,
+  }),
+  result_changed: (change) => ({
+    sign: '~',
+    className: 'changed',
+    text: fromTo('result', change),
+  }),
+  mark_changed: (change) => ({
+    sign: '~',
+    className: 'changed',
+    text: fromTo('mark', change),
+  }),
+  reworded: (change) => ({
+    sign: '~',
+    className: 'changed',
+    text: `reworded from “${change.from}”`,
+  }),
+  moved: (change) => ({
+    sign: '↕',
+    className: 'changed',
+    text: `moved from ${change.from}`,
+  }),
 };
 
 function fromTo(name, { from, to }) {
@@ -55,7 +87,13 @@ function fromTo(name, { from, to }) {
 }
 
 function readChange(change) {
-  return CHANGE[change.change]?.(change) ?? { sign: '~', className: 'changed', text: String(change.change) };
+  return (
+    CHANGE[change.change]?.(change) ?? {
+      sign: '~',
+      className: 'changed',
+      text: String(change.change),
+    }
+  );
 }
 
 function planView(plan, changes) {
@@ -63,15 +101,30 @@ function planView(plan, changes) {
   const removed = [];
   for (const change of changes) {
     if (change.change === 'removed') removed.push(change);
-    else byPath.set(String(change.path), [...(byPath.get(String(change.path)) ?? []), readChange(change)]);
+    else
+      byPath.set(String(change.path), [
+        ...(byPath.get(String(change.path)) ?? []),
+        readChange(change),
+      ]);
   }
 
   const rows = flattenPlan(plan);
-  const added = new Set(changes.filter((change) => change.change === 'added').map((change) => String(change.path)));
-  const items = rows.map((row) => planRow(row, byPath.get(row.path) ?? [], isAdded(row.path, added)));
+  const added = new Set(
+    changes
+      .filter((change) => change.change === 'added')
+      .map((change) => String(change.path)),
+  );
+  const items = rows.map((row) =>
+    planRow(row, byPath.get(row.path) ?? [], isAdded(row.path, added)),
+  );
   return [
     el('ol', { class: 'plan', role: 'list' }, items),
-    removed.length > 0 && el('ol', { class: 'plan plan-removed', role: 'list', 'aria-label': 'Removed steps' }, removed.map(removedRow)),
+    removed.length > 0 &&
+      el(
+        'ol',
+        { class: 'plan plan-removed', role: 'list', 'aria-label': 'Removed steps' },
+        removed.map(removedRow),
+      ),
   ];
 }
 
@@ -89,17 +142,37 @@ function planRow({ step, path, depth }, changes, added) {
   const row = el(
     'li',
     { class: `plan-row ${className}`, 'aria-level': depth + 1 },
-    el('span', { class: 'plan-sign', 'aria-hidden': 'true' }, added ? '+' : changes[0]?.sign ?? ''),
-    el('span', { class: `plan-status ${status.className}`, role: 'img', 'aria-label': status.name, title: status.name }, status.icon),
+    el(
+      'span',
+      { class: 'plan-sign', 'aria-hidden': 'true' },
+      added ? '+' : (changes[0]?.sign ?? ''),
+    ),
+    el(
+      'span',
+      {
+        class: `plan-status ${status.className}`,
+        role: 'img',
+        'aria-label': status.name,
+        title: status.name,
+      },
+      status.icon,
+    ),
     el('span', { class: 'plan-path' }, path),
     el(
       'div',
       { class: 'plan-text' },
       el('bdi', { class: 'plan-description' }, step.description ?? ''),
       added && el('span', { class: 'tag added' }, 'new'),
-      marks.map((change) => el('span', { class: `tag ${change.className}` }, el('bdi', {}, oneLine(change.text, 200)))),
+      marks.map((change) =>
+        el(
+          'span',
+          { class: `tag ${change.className}` },
+          el('bdi', {}, oneLine(change.text, 200)),
+        ),
+      ),
       step.result && el('div', { class: 'plan-result', dir: 'auto' }, step.result),
-      step.mark && el('div', { class: 'plan-mark', dir: 'auto' }, `to verify: ${step.mark}`),
+      step.mark &&
+        el('div', { class: 'plan-mark', dir: 'auto' }, `to verify: ${step.mark}`),
     ),
   );
   row.style.setProperty('--depth', String(Math.min(depth, 10)));
@@ -112,12 +185,21 @@ function removedRow(change) {
     { class: 'plan-row removed' },
     el('span', { class: 'plan-sign', 'aria-hidden': 'true' }, '−'),
     el('span', { class: 'plan-path' }, change.path),
-    el('div', { class: 'plan-text' }, el('del', {}, el('bdi', {}, change.description ?? '')), el('span', { class: 'tag removed' }, 'removed')),
+    el(
+      'div',
+      { class: 'plan-text' },
+      el('del', {}, el('bdi', {}, change.description ?? '')),
+      el('span', { class: 'tag removed' }, 'removed'),
+    ),
   );
 }
 
 function progressBar({ done, all }) {
-  const bar = el('span', { class: 'progress', role: 'img', 'aria-label': `${done} of ${all} steps done` }, el('i', {}));
+  const bar = el(
+    'span',
+    { class: 'progress', role: 'img', 'aria-label': `${done} of ${all} steps done` },
+    el('i', {}),
+  );
   bar.firstChild.style.width = all > 0 ? `${(100 * done) / all}%` : '0';
   return bar;
 }

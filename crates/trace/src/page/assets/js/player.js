@@ -11,7 +11,13 @@ class Player {
     this.timer = undefined;
 
     this.range = el('input', {
-      type: 'range', min: 0, max: 0, value: 0, step: 1, 'aria-label': 'Step of the replay', class: 'player-range',
+      type: 'range',
+      min: 0,
+      max: 0,
+      value: 0,
+      step: 1,
+      'aria-label': 'Step of the replay',
+      class: 'player-range',
       oninput: () => this.stopAt(Number(this.range.value)),
     });
     this.playButton = button('Play', 'play', () => this.toggle(), 'play');
@@ -55,7 +61,9 @@ class Player {
     this.at = index;
     const step = this.run.steps[index];
     this.range.value = String(index);
-    const text = step ? `Step ${count(index + 1)} of ${count(this.run.steps.length)}: ${visibleString(step.node)}` : 'No steps';
+    const text = step
+      ? `Step ${count(index + 1)} of ${count(this.run.steps.length)}: ${visibleString(step.node)}`
+      : 'No steps';
     this.range.setAttribute('aria-valuetext', text);
     replace(this.where, `${count(index + 1)} / ${count(this.run.steps.length)}`);
   }

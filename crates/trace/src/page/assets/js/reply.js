@@ -6,8 +6,12 @@ function repairRanges(reply, repairs) {
   const lines = lineRanges(reply, repairs);
   const ranges = [];
   for (const [index, repair] of repairs.entries()) {
-    const range = repair.start !== undefined ? [bytes(repair.start), bytes(repair.end ?? repair.start)] : lines(repair.line);
-    if (range && range[1] >= range[0]) ranges.push({ start: range[0], end: range[1], numbers: [index + 1] });
+    const range =
+      repair.start !== undefined
+        ? [bytes(repair.start), bytes(repair.end ?? repair.start)]
+        : lines(repair.line);
+    if (range && range[1] >= range[0])
+      ranges.push({ start: range[0], end: range[1], numbers: [index + 1] });
   }
   ranges.sort((a, b) => a.start - b.start || b.end - a.end);
 
@@ -34,7 +38,8 @@ function byteOffsets(text, repairs) {
 function lineRanges(text, repairs) {
   if (!repairs.some((repair) => repair.line !== undefined)) return () => undefined;
   const starts = [0];
-  for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) starts.push(at + 1);
+  for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1))
+    starts.push(at + 1);
   return (line) => {
     if (line === undefined || line < 1 || line > starts.length) return undefined;
     const end = starts[line] === undefined ? text.length : starts[line] - 1;
@@ -55,7 +60,11 @@ function markedReply(reply, repairs) {
         'mark',
         { class: isEmpty ? 'repair insertion' : 'repair' },
         isEmpty ? '' : reply.slice(range.start, range.end),
-        el('sup', { 'aria-label': `repair ${range.numbers.join(', ')}` }, range.numbers.join(',')),
+        el(
+          'sup',
+          { 'aria-label': `repair ${range.numbers.join(', ')}` },
+          range.numbers.join(','),
+        ),
       ),
     );
     end = range.end;
@@ -67,12 +76,23 @@ function markedReply(reply, repairs) {
 function replyView(call) {
   const reply = String(call.reply);
   const marked = call.repairs.length > 0;
-  const text = el('pre', { class: 'raw', dir: 'auto', tabindex: '0', 'aria-label': 'Raw reply' });
+  const text = el('pre', {
+    class: 'raw',
+    dir: 'auto',
+    tabindex: '0',
+    'aria-label': 'Raw reply',
+  });
   if (marked) append(text, markedReply(reply, call.repairs));
   else appendLong(text, reply, (part) => visible(part));
 
   return [
-    el('h4', {}, 'Raw reply', marked && el('span', { class: 'tag changed' }, plural(call.repairs.length, 'repair'))),
+    el(
+      'h4',
+      {},
+      'Raw reply',
+      marked &&
+        el('span', { class: 'tag changed' }, plural(call.repairs.length, 'repair')),
+    ),
     text,
     marked && el('ol', { class: 'repairs' }, call.repairs.map(repairRow)),
   ];
@@ -80,5 +100,11 @@ function replyView(call) {
 
 function repairRow(repair) {
   const line = repair.line === undefined ? '' : `line ${repair.line}: `;
-  return el('li', {}, el('bdi', {}, `${line}${repair.what ?? ''}`), ' ', el('span', { class: 'tag' }, String(repair.kind ?? 'repair').replaceAll('_', ' ')));
+  return el(
+    'li',
+    {},
+    el('bdi', {}, `${line}${repair.what ?? ''}`),
+    ' ',
+    el('span', { class: 'tag' }, String(repair.kind ?? 'repair').replaceAll('_', ' ')),
+  );
 }

@@ -5,30 +5,76 @@ const MOST_RESULTS = 200;
 /** Yields what can be found: a selection, where it is, and its texts. */
 function* searchable(run) {
   for (const thought of run.thoughts) {
-    const plan = flattenPlan(thought.plan).flatMap(({ step }) => [step.description, step.result, step.mark]);
-    const texts = [thought.text, thought.stage, ...Object.values(thought.parameters ?? {}).map(textOf), ...plan];
-    yield { kind: 'thought', index: thought.index, where: `Thought ${thought.number}`, texts };
+    const plan = flattenPlan(thought.plan).flatMap(({ step }) => [
+      step.description,
+      step.result,
+      step.mark,
+    ]);
+    const texts = [
+      thought.text,
+      thought.stage,
+      ...Object.values(thought.parameters ?? {}).map(textOf),
+      ...plan,
+    ];
+    yield {
+      kind: 'thought',
+      index: thought.index,
+      where: `Thought ${thought.number}`,
+      texts,
+    };
   }
   for (const step of run.steps) {
-    const texts = [step.name, unescapeName(step.name), step.error, ...step.notes, ...step.attempts.map((attempt) => attempt.error), ...step.reports.map(textOf)];
+    const texts = [
+      step.name,
+      unescapeName(step.name),
+      step.error,
+      ...step.notes,
+      ...step.attempts.map((attempt) => attempt.error),
+      ...step.reports.map(textOf),
+    ];
     yield { kind: 'step', index: step.index, where: `Step ${step.index + 1}`, texts };
   }
   for (const call of run.calls) {
-    const texts = [call.reply, call.error, call.thinking, call.problem, call.model, call.name, call.id, ...call.toolCalls.map(textOf), ...call.repairs.map((repair) => repair.what)];
+    const texts = [
+      call.reply,
+      call.error,
+      call.thinking,
+      call.problem,
+      call.model,
+      call.name,
+      call.id,
+      ...call.toolCalls.map(textOf),
+      ...call.repairs.map((repair) => repair.what),
+    ];
     yield { kind: 'call', index: call.index, where: `Call ${call.number}`, texts };
   }
   for (const message of run.messages.values()) {
     if (message.call === undefined) continue;
-    yield { kind: 'call', index: message.call, where: 'Message', texts: [textOf(message.content), ...(message.tool_calls ?? []).map(textOf)] };
+    yield {
+      kind: 'call',
+      index: message.call,
+      where: 'Message',
+      texts: [textOf(message.content), ...(message.tool_calls ?? []).map(textOf)],
+    };
   }
   for (const tool of run.tools) {
-    yield { kind: 'tool', index: tool.index, where: 'Tool call', texts: [tool.name, tool.input, tool.output] };
+    yield {
+      kind: 'tool',
+      index: tool.index,
+      where: 'Tool call',
+      texts: [tool.name, tool.input, tool.output],
+    };
   }
   for (const branch of run.branches.values()) {
-    yield { kind: 'branch', index: branch.index, where: 'Branch', texts: [String(branch.name)] };
+    yield { kind: 'branch', index: branch.index, where: 'Branch', texts: [branch.name] };
   }
   for (const problem of run.problems) {
-    yield { kind: 'problem', index: problem.index, where: PROBLEMS[problem.kind]?.text ?? problem.kind, texts: [problem.text] };
+    yield {
+      kind: 'problem',
+      index: problem.index,
+      where: PROBLEMS[problem.kind]?.text ?? problem.kind,
+      texts: [problem.text],
+    };
   }
 }
 
@@ -67,22 +113,48 @@ class Search {
   constructor(app) {
     this.app = app;
     this.input = el('input', {
-      type: 'search', id: 'search', placeholder: 'Search', autocomplete: 'off', spellcheck: 'false',
-      role: 'combobox', 'aria-label': 'Search the run', 'aria-expanded': 'false', 'aria-controls': 'search-results',
-      oninput: () => this.later(), onkeydown: (event) => this.key(event), onfocus: () => this.later(),
+      type: 'search',
+      id: 'search',
+      placeholder: 'Search',
+      autocomplete: 'off',
+      spellcheck: 'false',
+      role: 'combobox',
+      'aria-label': 'Search the run',
+      'aria-expanded': 'false',
+      'aria-controls': 'search-results',
+      oninput: () => this.later(),
+      onkeydown: (event) => this.key(event),
+      onfocus: () => this.later(),
     });
     this.list = new VirtualList({
       label: 'Search results',
       rowHeight: 52,
-      row: (result) => [el('span', { class: 'row-lead where' }, result.where), excerpt(result)],
+      row: (result) => [
+        el('span', { class: 'row-lead where' }, result.where),
+        excerpt(result),
+      ],
       onselect: () => {},
     });
     this.list.element.tabIndex = -1;
     this.list.element.id = 'search-results';
     this.list.space.addEventListener('click', () => this.open());
-    this.status = el('p', { class: 'search-status', role: 'status', 'aria-live': 'polite' });
-    this.popup = el('div', { class: 'search-popup', hidden: true }, this.status, this.list.element);
-    this.element = el('div', { class: 'search', role: 'search' }, this.input, this.popup);
+    this.status = el('p', {
+      class: 'search-status',
+      role: 'status',
+      'aria-live': 'polite',
+    });
+    this.popup = el(
+      'div',
+      { class: 'search-popup', hidden: true },
+      this.status,
+      this.list.element,
+    );
+    this.element = el(
+      'div',
+      { class: 'search', role: 'search', 'aria-label': 'Search' },
+      this.input,
+      this.popup,
+    );
     document.addEventListener('pointerdown', (event) => {
       if (!this.element.contains(event.target)) this.close();
     });
@@ -100,7 +172,12 @@ class Search {
     const { results, isCut } = searchRun(this.app.run, query);
     this.popup.hidden = false;
     this.input.setAttribute('aria-expanded', 'true');
-    replace(this.status, isCut ? `The first ${count(results.length)} results` : plural(results.length, 'result'));
+    replace(
+      this.status,
+      isCut
+        ? `The first ${count(results.length)} results`
+        : plural(results.length, 'result'),
+    );
     this.list.element.style.height = `${Math.min(results.length * 52, 416)}px`;
     this.list.selected = -1;
     this.list.set(results);

@@ -1,4 +1,4 @@
-// Names of steps, such as `crawl/page#1[4]/fetch#2` or, of a call inside one, `crawl/report#2.1/search.3`.
+// Names of steps, such as `crawl/page#1[4]/fetch#2` or, of a call in one, `crawl/report#2.1/search.3`.
 
 function unescapeName(name) {
   try {
@@ -53,5 +53,12 @@ function parseStepName(name) {
   }
 
   const node = unescapeName(parts.at(-1));
-  return { step: name, scope: scope.join('/'), place: places.join('/'), node, number: 1, isNested };
+  return {
+    step: name,
+    scope: scope.join('/'),
+    place: places.join('/'),
+    node,
+    number: 1,
+    isNested,
+  };
 }

@@ -11,11 +11,23 @@ class Tabs {
     for (const tab of tabs) {
       tab.button = el(
         'button',
-        { type: 'button', role: 'tab', id: `tab-${tab.id}`, 'aria-controls': `panel-${tab.id}`, onclick: () => this.show(tab.id) },
+        {
+          type: 'button',
+          role: 'tab',
+          id: `tab-${tab.id}`,
+          'aria-controls': `panel-${tab.id}`,
+          onclick: () => this.show(tab.id),
+        },
         tab.label,
-        tab.count === undefined ? undefined : el('span', { class: 'count' }, count(tab.count)),
+        tab.count === undefined
+          ? undefined
+          : el('span', { class: 'count' }, count(tab.count)),
       );
-      fill(tab.panel, { role: 'tabpanel', id: `panel-${tab.id}`, 'aria-labelledby': `tab-${tab.id}` }, []);
+      fill(
+        tab.panel,
+        { role: 'tabpanel', id: `panel-${tab.id}`, 'aria-labelledby': `tab-${tab.id}` },
+        [],
+      );
       this.bar.append(tab.button);
       this.panels.append(tab.panel);
     }
@@ -36,15 +48,28 @@ class Tabs {
     this.onchange?.(id);
   }
 
+  /** Sets the number next to a label. A tab without entries is hidden, unless it is always shown. */
+  setCount(id, number, isAlways) {
+    const { button } = this.tabs.find((tab) => tab.id === id);
+    button.hidden = number === 0 && !isAlways;
+    button.querySelector('.count').textContent = count(number);
+  }
+
   key(event) {
-    const at = this.tabs.findIndex((tab) => tab.id === this.current);
-    const last = this.tabs.length - 1;
-    const to = { ArrowRight: at === last ? 0 : at + 1, ArrowLeft: at === 0 ? last : at - 1, Home: 0, End: last }[event.key];
+    const shown = this.tabs.filter((tab) => !tab.button.hidden);
+    const at = shown.findIndex((tab) => tab.id === this.current);
+    const last = shown.length - 1;
+    const to = {
+      ArrowRight: at === last ? 0 : at + 1,
+      ArrowLeft: at === 0 ? last : at - 1,
+      Home: 0,
+      End: last,
+    }[event.key];
     if (to === undefined) return;
 
     event.preventDefault();
     event.stopPropagation();
-    this.show(this.tabs[to].id);
-    this.tabs[to].button.focus();
+    this.show(shown[to].id);
+    shown[to].button.focus();
   }
 }

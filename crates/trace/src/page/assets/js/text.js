@@ -28,7 +28,8 @@ function visible(text) {
   const nodes = [];
   let end = 0;
   for (const match of string.matchAll(UNSAFE)) {
-    if (match.index > end) nodes.push(document.createTextNode(string.slice(end, match.index)));
+    if (match.index > end)
+      nodes.push(document.createTextNode(string.slice(end, match.index)));
     nodes.push(unsafeMark(match[0]));
     end = match.index + match[0].length;
   }
@@ -67,7 +68,11 @@ function el(name, attributes, ...children) {
 }
 
 function svg(name, attributes, ...children) {
-  return fill(document.createElementNS('http://www.w3.org/2000/svg', name), attributes, children);
+  return fill(
+    document.createElementNS('http://www.w3.org/2000/svg', name),
+    attributes,
+    children,
+  );
 }
 
 function replace(node, ...children) {
@@ -78,7 +83,11 @@ function replace(node, ...children) {
 /** Returns a paragraph of text from elsewhere, isolated from the direction of the page. */
 function prose(text, attributes = {}) {
   const string = String(text ?? '');
-  const node = el('p', { dir: 'auto', ...attributes, class: `prose ${attributes.class ?? ''}` });
+  const node = el('p', {
+    dir: 'auto',
+    ...attributes,
+    class: `prose ${attributes.class ?? ''}`,
+  });
   appendLong(node, string, (part) => visible(part));
   return node;
 }
@@ -90,13 +99,20 @@ function appendLong(node, text, render) {
     return;
   }
 
-  const more = el('button', { type: 'button', class: 'link' }, `Show all ${count(text.length)} characters`);
+  const more = el(
+    'button',
+    { type: 'button', class: 'link' },
+    `Show all ${count(text.length)} characters`,
+  );
   more.addEventListener('click', () => replace(node, render(text)));
   append(node, [render(text.slice(0, LONGEST_TEXT)), '… ', more]);
 }
 
 function oneLine(text, length = 160) {
-  const line = String(text ?? '').slice(0, length * 4).replace(/\s+/g, ' ').trim();
+  const line = String(text ?? '')
+    .slice(0, length * 4)
+    .replace(/\s+/g, ' ')
+    .trim();
   return line.length > length ? line.slice(0, length - 1) + '…' : line;
 }
 

@@ -14,17 +14,26 @@ class Timeline {
     this.current = -1;
 
     this.drawing = svg('svg', { class: 'timeline-drawing', role: 'img' });
+    this.marker = svg('rect', { class: 'current-bar', height: LANE_HEIGHT - 6, rx: 3 });
     this.space = el('div', { class: 'timeline-space' });
     this.scroll = el(
       'div',
-      { class: 'timeline-scroll', tabindex: '0', role: 'group', 'aria-label': 'Timeline. Plus and minus zoom, the arrow keys scroll.' },
+      {
+        class: 'timeline-scroll',
+        tabindex: '0',
+        role: 'group',
+        'aria-label': 'Timeline. Plus and minus zoom, the arrow keys scroll.',
+      },
       this.space,
       this.drawing,
     );
     this.labels = el('div', { class: 'timeline-labels', 'aria-hidden': 'true' });
     this.scale = el(
       'select',
-      { 'aria-label': 'Scale of the timeline', onchange: () => this.setScale(this.scale.value === 'order') },
+      {
+        'aria-label': 'Scale of the timeline',
+        onchange: () => this.setScale(this.scale.value === 'order'),
+      },
       el('option', { value: 'time' }, 'By time'),
       el('option', { value: 'order' }, 'By step'),
     );
@@ -45,7 +54,9 @@ class Timeline {
 
     this.scroll.addEventListener('scroll', () => this.draw(), { passive: true });
     this.scroll.addEventListener('keydown', (event) => this.key(event));
-    this.scroll.addEventListener('wheel', (event) => this.wheel(event), { passive: false });
+    this.scroll.addEventListener('wheel', (event) => this.wheel(event), {
+      passive: false,
+    });
     this.drawing.addEventListener('click', (event) => this.click(event));
     new ResizeObserver(() => this.draw()).observe(this.scroll);
   }
@@ -54,7 +65,9 @@ class Timeline {
     this.lanes = lanesOf(this.run);
     replace(
       this.labels,
-      this.lanes.rows.map((row) => el('div', { class: 'lane-label', title: row.label }, oneLine(row.label, 40))),
+      this.lanes.rows.map((row) =>
+        el('div', { class: 'lane-label', title: row.label }, oneLine(row.label, 40)),
+      ),
     );
     this.draw();
   }
@@ -104,8 +117,24 @@ class Timeline {
     const [from] = this.span(step);
     const x = from * this.scroll.clientWidth * this.zoom;
     const { scrollLeft, clientWidth } = this.scroll;
-    if (x < scrollLeft || x > scrollLeft + clientWidth) this.scroll.scrollLeft = x - clientWidth / 3;
-    this.draw();
+    if (x < scrollLeft || x > scrollLeft + clientWidth)
+      this.scroll.scrollLeft = x - clientWidth / 3;
+    this.mark();
+  }
+
+  /** Marks the current step, without drawing the others again. */
+  mark() {
+    const step = this.run.steps[this.current];
+    const lane = step && this.lanes?.of.get(step.place);
+    this.marker.toggleAttribute('hidden', lane === undefined);
+    if (lane === undefined || this.scroll.clientWidth === 0) return;
+
+    const whole = this.scroll.clientWidth * this.zoom;
+    const [from, to] = this.span(step);
+    const left = from * whole - this.scroll.scrollLeft;
+    this.marker.setAttribute('x', left);
+    this.marker.setAttribute('y', lane * LANE_HEIGHT + 3);
+    this.marker.setAttribute('width', Math.max(SMALLEST_BAR, (to - from) * whole));
   }
 
   /** Returns where a step begins and ends, from 0 to 1. */
@@ -128,10 +157,19 @@ class Timeline {
     this.space.style.height = `${height}px`;
     this.drawing.setAttribute('width', view.width);
     this.drawing.setAttribute('height', height);
-    this.drawing.setAttribute('aria-label', `${plural(this.run.steps.length, 'step')} in ${duration(this.run.now)}`);
+    this.drawing.setAttribute(
+      'aria-label',
+      `${plural(this.run.steps.length, 'step')} in ${duration(this.run.now)}`,
+    );
     this.drawing.style.transform = `translateX(${view.left}px)`;
     this.hits = [];
-    this.drawing.replaceChildren(...this.axis(view, whole, height), ...this.bars(view, whole), ...this.marks(view, whole, height));
+    this.drawing.replaceChildren(
+      ...this.axis(view, whole, height),
+      ...this.bars(view, whole),
+      ...this.marks(view, whole, height),
+      this.marker,
+    );
+    this.mark();
   }
 
   bars(view, whole) {
@@ -143,11 +181,10 @@ class Timeline {
       const [from, to] = this.span(step);
       const x = from * whole - view.left;
       const width = Math.max(SMALLEST_BAR, (to - from) * whole);
-      const isCurrent = step.index === this.current;
       if (x + width < 0 || x > view.width) continue;
 
       // Steps that share a pixel are one bar, so the number of elements depends on the width only.
-      if (x + width <= ends[lane] + 0.5 && !isCurrent && step.status !== 'failed') continue;
+      if (x + width <= ends[lane] + 0.5 && step.status !== 'failed') continue;
       ends[lane] = Math.max(ends[lane], Math.floor(x + width));
       drawn.push(...this.bar(step, lane, x, width, whole, view));
     }
@@ -159,8 +196,12 @@ class Timeline {
     const left = Math.max(-2, x);
     const visibleWidth = Math.min(view.width + 2, x + width) - left;
     const bar = svg('rect', {
-      x: left, y, width: Math.max(SMALLEST_BAR, visibleWidth), height: LANE_HEIGHT - 6, rx: Math.min(3, width / 2),
-      class: `bar ${step.status} ${step.replays > 0 ? 'replayed' : ''} ${step.index === this.current ? 'current' : ''}`,
+      x: left,
+      y,
+      width: Math.max(SMALLEST_BAR, visibleWidth),
+      height: LANE_HEIGHT - 6,
+      rx: Math.min(3, width / 2),
+      class: `bar ${step.status} ${step.replays > 0 ? 'replayed' : ''}`,
     });
     this.hits.push({ left: x, right: x + width, lane, step });
     if (this.byOrder || width < 6) return [bar];
@@ -170,7 +211,12 @@ class Timeline {
       const callWidth = Math.max(1, ((call.took ?? 0) / (this.run.now || 1)) * whole);
       if (callX + callWidth < 0 || callX > view.width) return undefined;
       return svg('rect', {
-        x: Math.max(-2, callX), y: y + 5, width: Math.min(view.width + 2, callX + callWidth) - Math.max(-2, callX), height: LANE_HEIGHT - 16, rx: 1, class: call.error ? 'call-bar failed' : 'call-bar',
+        x: Math.max(-2, callX),
+        y: y + 5,
+        width: Math.min(view.width + 2, callX + callWidth) - Math.max(-2, callX),
+        height: LANE_HEIGHT - 16,
+        rx: 1,
+        class: call.error ? 'call-bar failed' : 'call-bar',
       });
     });
     return [bar, ...calls.filter(Boolean)];
@@ -180,12 +226,23 @@ class Timeline {
     const parts = [];
     const span = this.byOrder ? this.run.steps.length : this.run.now || 1;
     const tick = niceTick((span * 110) / whole, this.byOrder);
-    const first = Math.floor((view.left / whole) * span / tick) * tick;
-    for (let at = first; at <= ((view.left + view.width) / whole) * span && parts.length < 200; at += tick) {
+    const first = Math.floor(((view.left / whole) * span) / tick) * tick;
+    for (
+      let at = first;
+      at <= ((view.left + view.width) / whole) * span && parts.length < 200;
+      at += tick
+    ) {
       const x = (at / span) * whole - view.left;
       parts.push(svg('line', { x1: x, x2: x, y1: 0, y2: height - 16, class: 'grid' }));
       const label = this.byOrder ? count(at + 1) : duration(at);
-      if (x < view.width - 40) parts.push(svg('text', { x: x + 3, y: height - 4, class: 'tick' }, at === 0 && !this.byOrder ? '0' : label));
+      if (x < view.width - 40)
+        parts.push(
+          svg(
+            'text',
+            { x: x + 3, y: height - 4, class: 'tick' },
+            at === 0 && !this.byOrder ? '0' : label,
+          ),
+        );
     }
     return parts;
   }
@@ -194,9 +251,12 @@ class Timeline {
     if (this.byOrder) return [];
     return this.run.resumes.map((resume) => {
       const x = (resume.at / (this.run.now || 1)) * whole - view.left;
-      return svg('g', { class: 'resume' },
+      return svg(
+        'g',
+        { class: 'resume' },
         svg('line', { x1: x, x2: x, y1: 0, y2: height - 16 }),
-        svg('text', { x: x + 4, y: 11 }, `resumed after ${duration(resume.pause)}`));
+        svg('text', { x: x + 4, y: 11 }, `resumed after ${duration(resume.pause)}`),
+      );
     });
   }
 
@@ -230,7 +290,13 @@ function niceTick(least, isWhole) {
 }
 
 function legend() {
-  const entry = (className, text) => el('span', { class: 'legend-entry' }, el('i', { class: `legend-mark ${className}` }), text);
+  const entry = (className, text) =>
+    el(
+      'span',
+      { class: 'legend-entry' },
+      el('i', { class: `legend-mark ${className}` }),
+      text,
+    );
   return el(
     'p',
     { class: 'legend' },

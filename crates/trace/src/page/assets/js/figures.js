@@ -1,0 +1,98 @@
+// The drawings: the graph of the flow and tables of stages, the timeline, and the bars of cost.
+
+class Figures {
+  constructor({ run, player, onstep, onplace }) {
+    this.run = run;
+    this.player = player;
+    this.onplace = onplace;
+    this.timeline = new Timeline({ run, onselect: onstep });
+    this.costs = new Costs({ run, onselect: onstep });
+    this.graphs = [];
+    this.element = el('div', { class: 'figures' });
+    this.charts = this.chartTabs();
+  }
+
+  /** Renders the charts, and the graphs again if there are new ones or if new edges were taken. */
+  update() {
+    const taken = new Set(this.run.steps.map((step) => `${step.place} ${step.action}`));
+    const drawn = `${this.run.tables.length} ${taken.size}`;
+    if (drawn !== this.drawn) this.draw(taken);
+    this.drawn = drawn;
+
+    this.timeline.update();
+    this.costs.update();
+    this.element.style.setProperty('--figure-height', `${this.height()}px`);
+  }
+
+  /** Shows a moment of the run. */
+  show(index) {
+    for (const { view, walk } of this.graphs) view.show(walk(this.run, index));
+    this.timeline.show(index);
+  }
+
+  draw(taken) {
+    this.graphs = [];
+    const tabs = this.graphTabs(taken);
+    const drawings = new Tabs({ label: 'Drawings', tabs });
+    replace(
+      this.element,
+      tabs.length > 0 && figure('graph-figure', 'Path of the run', drawings),
+      figure('chart-figure', 'Time and cost', this.charts),
+      this.player.element,
+    );
+  }
+
+  graphTabs(taken) {
+    const { header, tables } = this.run;
+    const tabs = [];
+    if (header.graph) {
+      tabs.push(this.graphTab('flow', 'Flow', header.graph, taken, pathUntil));
+    }
+    for (const [index, table] of tables.entries()) {
+      const label = `Stages of ${oneLine(String(table.strategy ?? 'strategy'), 30)}`;
+      tabs.push(
+        this.graphTab(`table-${index}`, label, tableGraph(table), taken, stageWalk),
+      );
+    }
+    return tabs;
+  }
+
+  graphTab(id, label, graph, taken, walk) {
+    const view = new GraphView({
+      graph,
+      taken,
+      label: `${label}, drawn as a graph`,
+      onselect: this.onplace,
+    });
+    this.graphs.push({ view, walk });
+    return { id, label, panel: el('div', {}, view.element) };
+  }
+
+  chartTabs() {
+    const timeline = {
+      id: 'timeline',
+      label: 'Timeline',
+      panel: el('div', {}, this.timeline.element),
+      onshow: () => this.timeline.draw(),
+    };
+    const costs = {
+      id: 'costs',
+      label: 'Tokens, cost and time',
+      panel: el('div', {}, this.costs.element),
+      onshow: () => this.costs.list.refresh(),
+    };
+    return new Tabs({ label: 'Charts', tabs: [timeline, costs] });
+  }
+
+  /** Returns a height for the drawings that neither wastes nor takes too much room. */
+  height() {
+    const drawing = Math.max(0, ...this.graphs.map(({ view }) => view.height + 20));
+    const lanes = lanesOf(this.run).rows.length * LANE_HEIGHT + 110;
+    return Math.min(320, Math.max(200, drawing, lanes));
+  }
+}
+
+function figure(className, label, tabs) {
+  const attributes = { class: `figure ${className}`, 'aria-label': label };
+  return el('section', attributes, tabs.bar, tabs.panels);
+}

@@ -1,0 +1,112 @@
+// What the reports of chains of thoughts change in the model of a run.
+
+function addThought(run, step, thought) {
+  const owner = step ?? run.step('unknown#1');
+  const known = owner.thoughts.find(
+    (other) => other.number === thought.number && other.kind === thought.kind,
+  );
+  if (known) {
+    Object.assign(known, thought);
+    return known;
+  }
+
+  const added = {
+    index: run.thoughts.length,
+    step: owner,
+    at: run.now,
+    changes: [],
+    complaints: [],
+    tools: [],
+    ...thought,
+  };
+  run.thoughts.push(added);
+  owner.thoughts.push(added);
+  return added;
+}
+
+/** Links a thought with the previous one of the same node. */
+function linkThought(run, thought) {
+  const key = `${thought.step.scope}/${thought.step.node}`;
+  const previous = run.lastThoughts.get(key);
+  if (previous && previous !== thought && previous.number < thought.number) {
+    thought.previous = previous;
+    previous.next = thought;
+  }
+  run.lastThoughts.set(key, thought);
+}
+
+function thoughtOf(step, number) {
+  return step?.thoughts.find(
+    (thought) => thought.number === number && thought.kind === 'thought',
+  );
+}
+
+const EVALUATION = /^\s*(evaluation[^\n]*?(?:\d+\s*)?:)\s*([^\n]*)(?:\n+|$)/i;
+
+/** Splits the judgement on the previous thought from the text of a thought. */
+function splitEvaluation(text) {
+  const match = EVALUATION.exec(text);
+  if (!match) return { evaluation: undefined, work: text };
+  return { evaluation: match[2], work: text.slice(match[0].length) };
+}
+
+const REASONING = {
+  started(run, report) {
+    run.problem ??= String(report.problem);
+  },
+
+  thought(run, report, step) {
+    const text = String(report.text ?? '');
+    const split = splitEvaluation(text);
+    const thought = addThought(run, step, {
+      kind: 'thought',
+      number: report.thought,
+      text,
+      evaluation: split.evaluation,
+      work: split.work,
+      plan: Array.isArray(report.plan) ? report.plan : [],
+      isLast: report.next_thought_needed === false,
+    });
+    linkThought(run, thought);
+    const waiting = step?.complaints?.splice(0) ?? [];
+    thought.complaints.push(...waiting);
+  },
+
+  plan_changed(run, report, step) {
+    const thought = thoughtOf(step, report.thought);
+    if (thought && Array.isArray(report.changes)) thought.changes = report.changes;
+  },
+
+  usage(run, report, step) {
+    const thought = thoughtOf(step, report.thought);
+    if (thought) thought.spent = report.spent;
+  },
+
+  asking_again(run, report, step) {
+    if (step) (step.complaints ??= []).push(String(report.problem));
+    run.addProblem('asked again', step, report.problem);
+  },
+
+  tool_call(run, report, step) {
+    addToolCall(run, step, report);
+  },
+
+  tool_result(run, report, step) {
+    addToolResult(run, step, report);
+  },
+
+  retrying(run, report, step) {
+    run.addProblem('retry', step, report.error);
+  },
+
+  lost(run, report) {
+    RUN_EVENTS.lost(run, report);
+  },
+
+  ended(run, report) {
+    if (report.answer !== undefined) run.answer = String(report.answer);
+    if (report.conclusion !== undefined) run.conclusion = String(report.conclusion);
+    if (report.error !== undefined) run.error = String(report.error);
+    run.reason = report.reason;
+  },
+};

@@ -1,0 +1,41 @@
+// What the reports of calls of tools change in the model of a run.
+
+function addToolCall(run, step, report) {
+  const tool = {
+    index: run.tools.length,
+    id: report.id,
+    name: String(report.name),
+    input: textOf(report.input ?? report.arguments),
+    thought: report.thought,
+    step,
+    at: run.now,
+  };
+  run.tools.push(tool);
+  step?.tools.push(tool);
+}
+
+function addToolResult(run, step, report) {
+  const open = step?.tools.find(
+    (tool) =>
+      tool.name === report.name && tool.id === report.id && tool.output === undefined,
+  );
+  const tool = open ?? {
+    index: run.tools.length,
+    name: String(report.name),
+    input: '',
+    step,
+    at: run.now,
+  };
+  if (!open) {
+    run.tools.push(tool);
+    step?.tools.push(tool);
+  }
+  tool.output = textOf(report.output);
+  tool.failed = report.failed === true;
+  tool.took = report.took ?? run.now - tool.at;
+  if (tool.failed) run.addProblem('tool', step, `${tool.name}: ${tool.output}`);
+}
+
+function textOf(value) {
+  return typeof value === 'string' ? value : (JSON.stringify(value, null, 2) ?? '');
+}

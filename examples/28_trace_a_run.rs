@@ -1,0 +1,61 @@
+//! Records a run of the chain of thought, and makes a page of the record: one HTML file with every
+//! thought, plan, request and reply, which opens from disk.
+//!
+//! `cargo run --example trace_a_run -- run.html` writes the page to `run.html`, and otherwise it is
+//! only made. The backend is that of the quickstart, and it makes the same mistake.
+//!
+//! ```text
+//! 9 thoughts: The distance is 210 km: 60 * 2.5 + 90 * (40 / 60) = 210.
+//! The page has no references to other files, and everything of the record is in it.
+//! ```
+
+use std::env;
+use std::error::Error;
+use std::fs;
+
+use cogwork::cot::{ChainOfThought, Reasoning};
+use cogwork::trace::{Page, Price, Prices, RecordReader, Recorder, RecorderSettings};
+use cogwork_examples::RuleBasedClient;
+
+const PROBLEM: &str =
+    "A train goes 60 km/h for 2.5 h, then 90 km/h for 40 min. How far does it go?";
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), Box<dyn Error>> {
+    let folder = tempfile::tempdir()?;
+    let record = folder.path().join("quickstart.trace");
+
+    // What a million tokens cost. A table for real models has a line for each of them.
+    let prices = Prices::new().with_other_models(Price::new(0.25, 2.0));
+    let recorder = Recorder::open(&record, RecorderSettings::default().with_prices(prices))?;
+
+    let flow = ChainOfThought::new(RuleBasedClient::new()).into_flow();
+    let mut reasoning = Reasoning::new(PROBLEM);
+    flow.begin()
+        .with_id("quickstart")
+        .with_events(&recorder)
+        .finish(&mut reasoning)
+        .await?;
+    recorder.flush()?;
+
+    let thoughts = reasoning.thoughts().len();
+    println!(
+        "{thoughts} thoughts: {}",
+        reasoning.answer().unwrap_or("no answer")
+    );
+
+    let page = Page::read(RecordReader::open(&record)?)?;
+    let mut html = Vec::new();
+    page.write(&mut html)?;
+
+    let is_whole = page.notes().is_empty();
+    println!(
+        "The page has no references to other files, and {} of the record is in it.",
+        if is_whole { "everything" } else { "a part" }
+    );
+
+    if let Some(path) = env::args_os().nth(1) {
+        fs::write(path, html)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,300 @@
+//! Runs whose pages are opened in a browser.
+
+use std::convert::Infallible;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use cogwork::cot::{ChainOfThought, Reasoning};
+use cogwork::flow::{Action, Flow, from_fn, from_phases_with, note};
+use cogwork::journal::{FileStore, Store};
+use cogwork::strategies::{Search, SolveBudget, Solver, TreeOfThoughts};
+use cogwork_examples::RuleBasedClient;
+use cogwork_trace::{
+    Header, Page, Price, Prices, RecordReader, RecordWriter, RecordedEvent, RecordedKind,
+    RecordedReport, Recorder, RecorderSettings,
+};
+use serde_json::{Value, json};
+
+use crate::Result;
+use crate::game_of_24::Player;
+
+/// Makes the page of a session with many branches, and of a plan with deep steps.
+///
+/// # Errors
+///
+/// Returns an error if the record cannot be written.
+pub fn wide(folder: &Path, branches: u64, depth: u32) -> Result<PathBuf> {
+    let path = folder.join("wide.trace");
+    let mut writer =
+        RecordWriter::new(fs::File::create(&path)?, &Header::new("wide", "tree", 1.0))?;
+    let mut write = |source: &str, report: Value| {
+        let source = Some(source.to_owned());
+        let kind = RecordedKind::Reported(RecordedReport::Other { source, report });
+        writer.write(&RecordedEvent::new(0.5, kind).with_step("tree/grow#1"))
+    };
+
+    for number in 1..=branches {
+        let name = format!("branch {number}");
+        let from = number / 2;
+        let status = if number % 3 == 0 { "pruned" } else { "open" };
+        write(
+            "solving",
+            json!({"type": "branch", "id": number, "name": name, "from": from, "status": status, "score": number % 10}),
+        )?;
+        write(
+            "solving",
+            json!({"type": "stage", "thought": number, "branch": name, "parents": [from], "stage": "grow", "text": "Grow.", "parameters": {}}),
+        )?;
+    }
+
+    let mut plan = json!([]);
+    for level in 0..depth {
+        plan = json!([{"description": format!("level {level}"), "status": "Pending", "sub_steps": plan}]);
+    }
+    write(
+        "reasoning",
+        json!({"type": "thought", "thought": 1, "text": "Deep.", "plan": plan, "next_thought_needed": false}),
+    )?;
+    drop(writer);
+
+    page_of(&path)
+}
+
+/// Writes the page of a record next to it.
+fn page_of(record: &Path) -> Result<PathBuf> {
+    let page = Page::read(RecordReader::open(record)?)?;
+    let path = record.with_extension("html");
+    page.write(fs::File::create(&path)?)?;
+    Ok(path)
+}
+
+/// Makes the page of the quickstart, and returns its path.
+///
+/// # Errors
+///
+/// Returns the error of the run.
+pub async fn quickstart(folder: &Path) -> Result<PathBuf> {
+    let record = folder.join("quickstart.trace");
+    let prices = Prices::new().with_other_models(Price::new(0.25, 2.0));
+    let recorder = Recorder::open(&record, RecorderSettings::default().with_prices(prices))?;
+    let client = RuleBasedClient::new().with_delay(Duration::from_millis(30));
+
+    let flow = ChainOfThought::new(client).into_flow();
+    let problem = "A train goes 60 km/h for 2.5 h, then 90 km/h for 40 min. How far does it go?";
+    let run = flow.begin().with_id("quickstart");
+    run.with_events(&recorder)
+        .finish(&mut Reasoning::new(problem))
+        .await?;
+
+    recorder.flush()?;
+    page_of(&record)
+}
+
+/// Makes the page of a tree of thoughts.
+///
+/// # Errors
+///
+/// Returns the error of the run.
+pub async fn tree_of_thoughts(folder: &Path) -> Result<PathBuf> {
+    let record = folder.join("tree.trace");
+    let recorder = Recorder::open(&record, RecorderSettings::default())?;
+
+    let tree = TreeOfThoughts::new()
+        .with_approaches(20)
+        .with_proposals(20)
+        .with_depth(2)
+        .with_search(Search::BestFirst);
+    let budget = SolveBudget::default()
+        .with_calls(2_000)
+        .with_tokens(u64::MAX);
+    let solver = Solver::new(Player, tree).with_budget(budget);
+
+    let mut solving = solver.begin("Make 24 of 4 9 10 13.");
+    let flow = solver.into_flow()?;
+    let run = flow.begin().with_id("game of 24");
+    run.with_events(&recorder).finish(&mut solving).await?;
+
+    recorder.flush()?;
+    page_of(&record)
+}
+
+/// Makes the page of a run that stopped in the middle and was resumed.
+///
+/// # Errors
+///
+/// Returns the error of the run.
+pub async fn resumed(folder: &Path) -> Result<PathBuf> {
+    let record = folder.join("resumed.trace");
+    let store = FileStore::new(folder.join("journal"));
+
+    // The first attempt never finishes its second step, as if it had crashed there.
+    for is_stuck in [true, false] {
+        let flow = shop(is_stuck)?;
+        let recorder = Recorder::open(&record, RecorderSettings::default())?;
+        let journal = store
+            .start_or_resume("order-17", &flow, &String::new())
+            .await?;
+        let mut order: String = journal.state()?;
+
+        let mut run = flow.begin().with_journal(journal).with_events(&recorder);
+        let finished = tokio::time::timeout(Duration::from_millis(300), run.finish(&mut order));
+        let _ = finished.await;
+        recorder.flush()?;
+    }
+
+    page_of(&record)
+}
+
+fn shop(is_stuck: bool) -> Result<Flow<String>> {
+    let pack = from_phases_with(
+        is_stuck,
+        |_: &mut String| (),
+        async |is_stuck, ()| {
+            if is_stuck {
+                std::future::pending::<()>().await;
+            }
+            Ok::<_, Infallible>(())
+        },
+        |order: &mut String, (), ()| order.push_str(", packed"),
+    );
+
+    let flow = Flow::builder("shop")
+        .start("pay")
+        .node("pay", from_fn(|order: &mut String| order.push_str("paid")))
+        .node("pack", pack)
+        .node(
+            "send",
+            from_fn(|order: &mut String| order.push_str(", sent")),
+        )
+        .edge("pay", Action::DEFAULT, "pack")
+        .edge("pack", Action::DEFAULT, "send")
+        .end("send", Action::DEFAULT)
+        .build()?;
+    Ok(flow)
+}
+
+/// Makes the page of a run with many steps.
+///
+/// # Errors
+///
+/// Returns the error of the run.
+pub async fn long(folder: &Path, steps: u64) -> Result<PathBuf> {
+    let record = folder.join("long.trace");
+    // Nothing may be dropped, however slow the disk is.
+    let settings = RecorderSettings::default().with_max_waiting(64 * 1024 * 1024);
+    let recorder = Recorder::open(&record, settings)?;
+    const AGAIN: Action = Action::from_static("again");
+    const ENOUGH: Action = Action::from_static("enough");
+
+    let count = from_fn(move |count: &mut u64| {
+        *count += 1;
+        note(|| format!("counted {count}"));
+        if *count < steps { AGAIN } else { ENOUGH }
+    });
+    let flow = Flow::builder("count")
+        .start("count")
+        .node("count", count.with_actions([AGAIN, ENOUGH]))
+        .edge("count", AGAIN, "count")
+        .end("count", ENOUGH)
+        .build()?;
+
+    let run = flow.begin().with_id("long").with_max_steps(steps + 1);
+    run.with_events(&recorder).finish(&mut 0).await?;
+    recorder.flush()?;
+    page_of(&record)
+}
+
+/// A text that would do something if it became markup, or if its characters were obeyed.
+pub const HOSTILE: &str = "</script><script>window.hacked = 1</script><img src=x onerror='window.hacked = 2'> \
+     \u{202e}evil\u{202c} \u{1b}[2J \u{7} \u{2028} {{script}}";
+
+/// Makes the page of a record that is full of hostile text.
+///
+/// # Errors
+///
+/// Returns an error if the record cannot be written.
+pub fn hostile(folder: &Path) -> Result<PathBuf> {
+    let text = HOSTILE;
+    let path = folder.join("hostile.trace");
+    let mut writer = RecordWriter::new(fs::File::create(&path)?, &Header::new(text, text, 1.0))?;
+    let mut write = |source: Option<&str>, report: Value| {
+        let source = source.map(str::to_owned);
+        let kind = RecordedKind::Reported(RecordedReport::Other { source, report });
+        writer.write(&RecordedEvent::new(0.5, kind).with_step(format!("f/{text}#1")))
+    };
+
+    let change = |kind: &str| json!({"path": "1", "description": text, "change": kind, "from": text, "to": text});
+    let table = json!({"type": "table", "strategy": text, "stages": [{"name": text, "next": [text], "is_final": false}]});
+    let chat = json!({"type": "chat", "call": 1, "name": text, "model": text, "messages": [0], "settings": {text: text}, "took": 0.1,
+        "reply": text, "thinking": text, "tool_calls": [{"id": text, "name": text, "arguments": text}], "finish": text, "id": text});
+    let judged = json!({"type": "judged", "call": 1, "verdict": text, "problem": text,
+        "repairs": [{"kind": text, "what": text, "start": 3, "end": 20}, {"kind": text, "what": text, "line": 1}]});
+    let plan = json!([{"description": text, "status": text, "result": text, "mark": text}]);
+
+    write(
+        Some("reasoning"),
+        json!({"type": "started", "problem": text}),
+    )?;
+    write(
+        Some("chat"),
+        json!({"type": "message", "id": 0, "role": text, "content": text}),
+    )?;
+    write(Some("chat"), chat)?;
+    write(Some("chat"), judged)?;
+    write(
+        Some("reasoning"),
+        json!({"type": "tool_call", "thought": 1, "name": text, "input": text}),
+    )?;
+    write(
+        Some("reasoning"),
+        json!({"type": "tool_result", "thought": 1, "name": text, "output": text, "failed": true}),
+    )?;
+    write(
+        Some("reasoning"),
+        json!({"type": "asking_again", "thought": 1, "problem": text}),
+    )?;
+    write(
+        Some("reasoning"),
+        json!({"type": "thought", "thought": 1, "text": text, "plan": plan, "next_thought_needed": false}),
+    )?;
+    let changes = ["added", "removed", "reworded", "moved", text].map(change);
+    write(
+        Some("reasoning"),
+        json!({"type": "plan_changed", "thought": 1, "changes": changes}),
+    )?;
+    write(Some("solving"), table)?;
+    write(
+        Some("solving"),
+        json!({"type": "stage", "branch": text, "thought": 2, "stage": text, "text": text, "parameters": {text: text}}),
+    )?;
+    write(
+        Some("solving"),
+        json!({"type": "branch", "id": text, "name": text, "from": 1, "status": text}),
+    )?;
+    write(None, json!({text: text}))?;
+
+    let texts = [
+        RecordedKind::Noted {
+            text: text.to_owned(),
+        },
+        RecordedKind::Retrying {
+            attempts: 1,
+            delay: 0.1,
+            error: text.to_owned(),
+        },
+        RecordedKind::Moved {
+            action: text.to_owned(),
+            to: text.to_owned(),
+        },
+        RecordedKind::Failed {
+            error: text.to_owned(),
+        },
+    ];
+    for kind in texts {
+        writer.write(&RecordedEvent::new(0.6, kind).with_step(format!("f/{text}#1")))?;
+    }
+    drop(writer);
+
+    page_of(&path)
+}

@@ -1,0 +1,8 @@
+//! Pages of runs in a real browser. `scripts/check-browser` starts its driver and runs these tests.
+
+mod accessible;
+mod controls;
+mod hostile;
+mod keys;
+mod opening;
+mod support;
