@@ -14,7 +14,7 @@ use std::error::Error;
 use std::fs;
 
 use cogwork::cot::{ChainOfThought, Reasoning};
-use cogwork::trace::{Page, Price, Prices, RecordReader, Recorder, RecorderSettings};
+use cogwork::trace::{Page, RecordReader, RecorderSettings, RunRecorder};
 use cogwork_examples::RuleBasedClient;
 
 const PROBLEM: &str =
@@ -25,9 +25,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let folder = tempfile::tempdir()?;
     let record = folder.path().join("quickstart.trace");
 
-    // What a million tokens cost. A table for real models has a line for each of them.
-    let prices = Prices::new().with_other_models(Price::new(0.25, 2.0));
-    let recorder = Recorder::open(&record, RecorderSettings::default().with_prices(prices))?;
+    let recorder = RunRecorder::open(&record, RecorderSettings::default())?;
 
     let flow = ChainOfThought::new(RuleBasedClient::new()).into_flow();
     let mut reasoning = Reasoning::new(PROBLEM);

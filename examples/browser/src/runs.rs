@@ -11,8 +11,8 @@ use cogwork::journal::{FileStore, Store};
 use cogwork::strategies::{Search, SolveBudget, Solver, TreeOfThoughts};
 use cogwork_examples::RuleBasedClient;
 use cogwork_trace::{
-    Header, Page, Price, Prices, RecordReader, RecordWriter, RecordedEvent, RecordedKind,
-    RecordedReport, Recorder, RecorderSettings,
+    Header, Page, RecordReader, RecordWriter, RecordedEvent, RecordedKind, RecordedReport,
+    RecorderSettings, RunRecorder,
 };
 use serde_json::{Value, json};
 
@@ -76,8 +76,7 @@ fn page_of(record: &Path) -> Result<PathBuf> {
 /// Returns the error of the run.
 pub async fn quickstart(folder: &Path) -> Result<PathBuf> {
     let record = folder.join("quickstart.trace");
-    let prices = Prices::new().with_other_models(Price::new(0.25, 2.0));
-    let recorder = Recorder::open(&record, RecorderSettings::default().with_prices(prices))?;
+    let recorder = RunRecorder::open(&record, RecorderSettings::default())?;
     let client = RuleBasedClient::new().with_delay(Duration::from_millis(30));
 
     let flow = ChainOfThought::new(client).into_flow();
@@ -98,7 +97,7 @@ pub async fn quickstart(folder: &Path) -> Result<PathBuf> {
 /// Returns the error of the run.
 pub async fn tree_of_thoughts(folder: &Path) -> Result<PathBuf> {
     let record = folder.join("tree.trace");
-    let recorder = Recorder::open(&record, RecorderSettings::default())?;
+    let recorder = RunRecorder::open(&record, RecorderSettings::default())?;
 
     let tree = TreeOfThoughts::new()
         .with_approaches(20)
@@ -131,7 +130,7 @@ pub async fn resumed(folder: &Path) -> Result<PathBuf> {
     // The first attempt never finishes its second step, as if it had crashed there.
     for is_stuck in [true, false] {
         let flow = shop(is_stuck)?;
-        let recorder = Recorder::open(&record, RecorderSettings::default())?;
+        let recorder = RunRecorder::open(&record, RecorderSettings::default())?;
         let journal = store
             .start_or_resume("order-17", &flow, &String::new())
             .await?;
@@ -183,7 +182,7 @@ pub async fn long(folder: &Path, steps: u64) -> Result<PathBuf> {
     let record = folder.join("long.trace");
     // Nothing may be dropped, however slow the disk is.
     let settings = RecorderSettings::default().with_max_waiting(64 * 1024 * 1024);
-    let recorder = Recorder::open(&record, settings)?;
+    let recorder = RunRecorder::open(&record, settings)?;
     const AGAIN: Action = Action::from_static("again");
     const ENOUGH: Action = Action::from_static("enough");
 
