@@ -6,6 +6,7 @@
 //!
 //! ```text
 //! 9 thoughts: The distance is 210 km: 60 * 2.5 + 90 * (40 / 60) = 210.
+//!
 //! The page has no references to other files, and everything of the record is in it.
 //! ```
 

@@ -19,6 +19,137 @@ use serde_json::{Value, json};
 use crate::Result;
 use crate::game_of_24::Player;
 
+/// Makes the page of a record in which each value of each report is of a wrong type once.
+///
+/// # Errors
+///
+/// Returns an error if the record cannot be written.
+pub fn odd(folder: &Path) -> Result<PathBuf> {
+    let path = folder.join("odd.trace");
+    let mut lines = vec![json!({"cogwork_record": 1, "run": "odd", "flow": "f", "started": 1.0})];
+    let plan = json!([{"description": "a", "status": "Done", "result": "b", "mark": "c", "sub_steps": [{"description": "d"}]}]);
+    let change =
+        json!({"path": "1", "description": "a", "change": "reworded", "from": "b", "to": "c"});
+    let reports = [
+        ("reasoning", json!({"type": "started", "problem": "p"})),
+        (
+            "chat",
+            json!({"type": "message", "id": 0, "role": "user", "content": "c", "blocks": [{"kind": "image", "bytes": 3}], "tool_calls": [{"id": "1", "name": "n", "arguments": "{}"}], "cut": {"content": 3}}),
+        ),
+        (
+            "chat",
+            json!({"type": "chat", "call": 1, "name": "n", "model": "m", "messages": [0, [0, 0]], "settings": {"seed": 1}, "took": 0.1, "reply": "r", "thinking": "t",
+            "tool_calls": [{"id": "1", "name": "n", "arguments": "{}"}], "finish": "stop", "usage": {"input": 1, "output": 2}, "cost": 0.1, "id": "i", "cut": {"reply": 9}}),
+        ),
+        (
+            "chat",
+            json!({"type": "judged", "call": 1, "verdict": "usable", "problem": "p", "repairs": [{"kind": "k", "what": "w", "line": 1, "start": 0, "end": 1}]}),
+        ),
+        (
+            "chat",
+            json!({"type": "chat_failed", "call": 2, "model": "m", "messages": [0], "settings": {}, "took": 0.1, "error": "e"}),
+        ),
+        (
+            "reasoning",
+            json!({"type": "thought", "thought": 1, "text": "Evaluation of thought 0: x\ny", "plan": plan, "next_thought_needed": true}),
+        ),
+        (
+            "reasoning",
+            json!({"type": "plan_changed", "thought": 1, "changes": [change]}),
+        ),
+        (
+            "reasoning",
+            json!({"type": "usage", "thought": 1, "spent": {"calls": 1, "usage": {"prompt_tokens": 1}, "seconds": 1.0}}),
+        ),
+        (
+            "reasoning",
+            json!({"type": "tool_call", "thought": 1, "name": "n", "input": "i"}),
+        ),
+        (
+            "reasoning",
+            json!({"type": "tool_result", "thought": 1, "name": "n", "output": "o", "failed": false}),
+        ),
+        (
+            "reasoning",
+            json!({"type": "asking_again", "thought": 1, "problem": "p"}),
+        ),
+        (
+            "solving",
+            json!({"type": "table", "strategy": "s", "start": "a", "stages": [{"name": "a", "next": ["a"], "is_final": false}]}),
+        ),
+        (
+            "solving",
+            json!({"type": "branch", "id": 1, "name": "b", "from": 1, "status": "open", "into": 2, "score": 3.0}),
+        ),
+        (
+            "solving",
+            json!({"type": "stage", "thought": 1, "branch": "b", "parents": [1], "stage": "a", "text": "t", "parameters": {"a": "b"}}),
+        ),
+        (
+            "solving",
+            json!({"type": "merged", "thought": 1, "into": "b", "branches": ["c"], "parents": [1]}),
+        ),
+        (
+            "solving",
+            json!({"type": "ended", "reason": "answered", "answer": "a"}),
+        ),
+    ];
+
+    for (source, report) in &reports {
+        for odd in odd_versions(report) {
+            let step = format!("f/n#{}", lines.len() / 20 + 1);
+            lines.push(json!({"step": step, "at": 0.5, "type": "reported", "source": source, "report": odd}));
+        }
+    }
+
+    let lines: Vec<_> = lines.iter().map(Value::to_string).collect();
+    fs::write(&path, lines.join("\n") + "\n")?;
+    page_of(&path)
+}
+
+/// Returns the value, and its versions in which one value inside is replaced by one of another type.
+fn odd_versions(value: &Value) -> Vec<Value> {
+    let odd = [
+        json!(null),
+        json!(-7),
+        json!("odd"),
+        json!([null, [[]], 3]),
+        json!({"odd": [null]}),
+        json!(true),
+    ];
+    let mut versions = vec![value.clone()];
+
+    match value {
+        Value::Object(fields) => {
+            for (name, inner) in fields.iter().filter(|(name, _)| *name != "type") {
+                let mut with = |inner: Value| {
+                    let mut fields = fields.clone();
+                    fields.insert(name.clone(), inner);
+                    versions.push(Value::Object(fields));
+                };
+                odd.iter().cloned().for_each(&mut with);
+                odd_versions(inner).into_iter().skip(1).for_each(&mut with);
+            }
+        }
+        Value::Array(values) => {
+            for (index, inner) in values.iter().enumerate() {
+                for version in odd
+                    .iter()
+                    .cloned()
+                    .chain(odd_versions(inner).into_iter().skip(1))
+                {
+                    let mut values = values.clone();
+                    values.splice(index..=index, [version]);
+                    versions.push(Value::Array(values));
+                }
+            }
+        }
+        _ => {}
+    }
+
+    versions
+}
+
 /// Makes the page of a session with many branches, and of a plan with deep steps.
 ///
 /// # Errors

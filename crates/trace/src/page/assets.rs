@@ -19,9 +19,10 @@ const DAGRE_LICENCE: &str = include_str!("assets/vendor/dagre-LICENSE");
 const DAGRE: &str = include_str!("assets/vendor/dagre-3.1.3.min.js");
 
 /// The parts of the script, in order.
-const SCRIPTS: [&str; 31] = [
+const SCRIPTS: [&str; 32] = [
     include_str!("assets/js/text.js"),
     include_str!("assets/js/icons.js"),
+    include_str!("assets/js/values.js"),
     include_str!("assets/js/step_name.js"),
     include_str!("assets/js/model.js"),
     include_str!("assets/js/events.js"),

@@ -26,9 +26,20 @@ class App {
     });
   }
 
-  /** Applies an event. The views follow with `update`, or with the next frame after `changed`. */
+  /**
+   * Applies an event. The views follow with `update`, or with the next frame after `changed`. An event
+   * that the model cannot read, because a record was edited, is noted.
+   */
   apply(event) {
-    this.run.apply(event);
+    try {
+      this.run.apply(event);
+    } catch (error) {
+      this.run.addProblem(
+        'left_out',
+        undefined,
+        `an event cannot be shown: ${error.message}`,
+      );
+    }
   }
 
   changed() {
@@ -131,7 +142,7 @@ class App {
     const item = this.itemOf(selection);
     if (!item) return;
     this.selection = selection;
-    replace(this.detail, DETAILS[selection.kind](this, item));
+    replace(this.detail, this.detailsOf(selection.kind, item));
     this.contents.mark(selection);
     rememberInAddress(selection);
 
@@ -144,6 +155,14 @@ class App {
     if (focus) this.detail.querySelector('.detail-title')?.focus();
     if (!isFromPlayer && !isFirst && isNarrow())
       this.detail.scrollIntoView({ block: 'start' });
+  }
+
+  detailsOf(kind, item) {
+    try {
+      return DETAILS[kind](this, item);
+    } catch (error) {
+      return el('p', { class: 'note bad' }, `This cannot be shown: ${error.message}`);
+    }
   }
 
   stepOf({ kind }, item) {
@@ -202,11 +221,19 @@ function isNarrow() {
   return matchMedia('(max-width: 860px)').matches;
 }
 
-/** Puts the selection into the address, so that a link leads to it. */
+let addressTimer;
+
+/**
+ * Puts the selection into the address, so that a link leads to it. Browsers limit how often this may
+ * be done, so it waits until the selection stays.
+ */
 function rememberInAddress({ kind, index }) {
-  try {
-    history.replaceState(null, '', `#${kind}-${index + 1}`);
-  } catch {
-    // Some browsers don't allow this for files.
-  }
+  clearTimeout(addressTimer);
+  addressTimer = setTimeout(() => {
+    try {
+      history.replaceState(null, '', `#${kind}-${index + 1}`);
+    } catch {
+      // Some browsers don't allow this for files.
+    }
+  }, 300);
 }

@@ -66,12 +66,7 @@ function callView(run, call) {
         el('bdi', {}, call.problem),
       ),
     call.reply !== undefined && replyView(call),
-    call.cut &&
-      el(
-        'p',
-        { class: 'note' },
-        `Cut in the record: ${Object.keys(call.cut).join(', ')}`,
-      ),
+    cutNote(call.cut),
     call.toolCalls.length > 0 && [
       el('h4', {}, 'Requested tools'),
       call.toolCalls.map(requestedTool),
@@ -122,18 +117,47 @@ function messageList(run, ids) {
   return el('div', {}, list, more);
 }
 
+const ROLES = ['system', 'user', 'assistant', 'tool'];
+
 function messageRow(run, id) {
   const message = run.messages.get(id);
-  if (!message)
+  if (!message) {
     return el('li', { class: 'message' }, `Message ${id} is not in the record.`);
+  }
+
   const text = el('div', { class: 'message-text', dir: 'auto' });
   appendLong(text, textOf(message.content), (part) => visible(part));
+  append(text, [
+    asObjects(message.blocks).map(blockNote),
+    asObjects(message.tool_calls).map(requestedTool),
+    cutNote(message.cut),
+  ]);
+  const role = ROLES.includes(message.role) ? message.role : '';
+  const from = message.tool_name
+    ? `${message.role} ${asText(message.tool_name)}`
+    : message.role;
   return el(
     'li',
-    { class: `message ${message.role}` },
-    el('span', { class: 'role' }, message.role),
+    { class: `message ${role}` },
+    el('span', { class: 'role' }, el('bdi', {}, from)),
     text,
   );
+}
+
+/** Describes an image or a file of a message, which is not in the record itself. */
+function blockNote(block) {
+  const parts = [block.kind, block.name, block.media_type].map(asText);
+  parts.push(`${count(asNumber(block.bytes))} bytes`);
+  return el('p', { class: 'note' }, el('bdi', {}, parts.filter(Boolean).join(', ')));
+}
+
+/** Names the texts that the recorder cut, with their whole length. */
+function cutNote(cut) {
+  if (!isObject(cut)) return undefined;
+  const parts = Object.entries(cut).map(
+    ([field, bytes]) => `${field || 'everything'} of ${count(asNumber(bytes))} bytes`,
+  );
+  return el('p', { class: 'note' }, `Cut in the record: ${parts.join(', ')}`);
 }
 
 /** Returns a part that is built when it is opened. */

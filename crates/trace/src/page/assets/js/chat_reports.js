@@ -2,7 +2,7 @@
 
 const CHAT = {
   message(run, report) {
-    const message = { ...report };
+    const message = { ...report, role: asText(report.role) ?? '' };
     run.messages.set(report.id, message);
     run.newMessages.push(message);
   },
@@ -13,16 +13,16 @@ const CHAT = {
 
   chat_failed(run, report, step) {
     const call = addCall(run, step, report);
-    call.error = String(report.error);
+    call.error = asText(report.error) ?? '';
     run.addProblem('error', step, `call ${call.number} to ${call.model}: ${call.error}`);
   },
 
   judged(run, report, step) {
     const call = run.callsById.get(report.call);
     if (!call) return;
-    call.verdict = report.verdict;
-    call.problem = report.problem;
-    call.repairs = Array.isArray(report.repairs) ? report.repairs : [];
+    call.verdict = asText(report.verdict);
+    call.problem = asText(report.problem);
+    call.repairs = asObjects(report.repairs);
     if (call.repairs.length > 0)
       run.addProblem(
         'repair',
@@ -34,27 +34,27 @@ const CHAT = {
 
 function addCall(run, step, report) {
   const previous = run.calls.at(-1);
-  const messages = Array.isArray(report.messages) ? report.messages : [];
+  const took = asNumber(report.took);
   const call = {
     index: run.calls.length,
     number: run.calls.length + 1,
-    name: report.name,
-    model: String(report.model ?? ''),
-    messages,
-    settings: report.settings,
-    took: report.took,
-    reply: report.reply,
-    thinking: report.thinking,
-    toolCalls: report.tool_calls ?? [],
-    finish: report.finish,
+    name: asText(report.name),
+    model: asText(report.model) ?? '',
+    messages: asList(report.messages),
+    settings: asObject(report.settings),
+    took,
+    reply: asText(report.reply),
+    thinking: asText(report.thinking),
+    toolCalls: asObjects(report.tool_calls),
+    finish: asText(report.finish),
     usage: readUsage(report.usage),
-    cost: report.cost,
-    id: report.id,
+    cost: asNumber(report.cost),
+    id: asText(report.id),
     cut: report.cut,
     repairs: [],
     previous,
     step,
-    at: Math.max(0, run.now - (report.took ?? 0)),
+    at: Math.max(0, run.now - (took ?? 0)),
   };
   claimMessages(run, call.index);
   run.calls.push(call);
@@ -69,7 +69,7 @@ function messagesOf(call) {
   return call.messages.flatMap((id) => {
     if (!Array.isArray(id)) return [id];
     const [first, last] = id;
-    const length = Math.max(0, Math.min(last - first + 1, MOST_IDS));
+    const length = Math.max(0, Math.min(last - first + 1, MOST_IDS)) || 0;
     return Array.from({ length }, (_, index) => first + index);
   });
 }

@@ -34,6 +34,7 @@ const DETAILS = {
       thoughtFacts(app, thought),
       thought.evaluation !== undefined && evaluationView(app, thought),
       prose(thought.work, { class: 'work' }),
+      cutNote(thought.cut),
       thought.complaints.map((complaint) =>
         el(
           'p',

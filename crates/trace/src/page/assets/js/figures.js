@@ -49,7 +49,7 @@ class Figures {
       tabs.push(this.graphTab('flow', 'Flow', header.graph, taken, pathUntil));
     }
     for (const [index, table] of tables.entries()) {
-      const label = `Stages of ${oneLine(String(table.strategy ?? 'strategy'), 30)}`;
+      const label = `Stages of ${oneLine(table.strategy, 30)}`;
       tabs.push(
         this.graphTab(`table-${index}`, label, tableGraph(table), taken, stageWalk),
       );

@@ -127,9 +127,9 @@ function layoutByDagre(level) {
     const laidOut = graph.edge(edge.from, edge.to, String(index));
     Object.assign(edge, placed(laidOut), { points: laidOut.points });
   }
-  level.width = graph.graph().width;
+  level.width = Math.max(0, graph.graph().width);
   placeLoops(level);
-  level.height = graph.graph().height;
+  level.height = Math.max(0, graph.graph().height);
 }
 
 const LOOP_WIDTH = 30;

@@ -201,7 +201,7 @@ function branchRow(branch) {
   bar.style.width = `${100 * Math.max(0, branch.share)}%`;
   const body = el(
     'span',
-    { class: `row-body branch ${branch.status}` },
+    { class: `row-body branch ${branch.status === 'pruned' ? 'pruned' : ''}` },
     el('bdi', { class: 'row-title' }, branch.name),
     el(
       'span',

@@ -1,6 +1,8 @@
 // The model of a run. `apply` takes one line of the record at a time, so the model can be fed from
 // a page or from a server. Views read it and never change it.
 
+const MOST_TABLES = 8;
+
 class Run {
   constructor(header) {
     this.header = header;
@@ -58,13 +60,24 @@ class Run {
       index: this.problems.length,
       kind,
       step,
-      text: String(text ?? ''),
+      text: asText(text) ?? '',
       at: this.now,
     });
   }
 
   addTable(table) {
-    if (Array.isArray(table.stages)) this.tables.push(table);
+    const stages = asObjects(table.stages).map((stage) => ({
+      name: asText(stage.name) ?? '',
+      next: asList(stage.next).map(textOf),
+      isFinal: stage.is_final === true,
+    }));
+    const strategy = asText(table.strategy) ?? 'strategy';
+    if (stages.length === 0) return;
+
+    // A run that was resumed reports its table again.
+    const known = this.tables.findIndex((other) => other.strategy === strategy);
+    const position = known < 0 ? Math.min(this.tables.length, MOST_TABLES - 1) : known;
+    this.tables[position] = { strategy, start: asText(table.start), stages };
   }
 
   /** Returns the sums over all steps. */
@@ -156,20 +169,19 @@ class Sums {
   addSpent(spent) {
     if (!spent) return;
     const usage = readUsage(spent.usage);
-    this.calls += spent.calls ?? 0;
+    this.calls += asNumber(spent.calls) ?? 0;
     this.input += usage.input;
     this.output += usage.output;
     this.cached += usage.cached;
     this.reasoning += usage.reasoning;
-    this.estimated += spent.estimated_tokens ?? 0;
-    this.time += spent.seconds ?? 0;
+    this.estimated += asNumber(spent.estimated_tokens) ?? 0;
+    this.time += asNumber(spent.seconds) ?? 0;
   }
 }
 
 function readUsage(usage) {
-  const from = usage ?? {};
-  const number = (...names) =>
-    Number(names.map((name) => from[name]).find((value) => value != null)) || 0;
+  const from = asObject(usage);
+  const number = (name, other) => asNumber(from[name]) ?? asNumber(from[other]) ?? 0;
   return {
     input: number('input', 'prompt_tokens'),
     output: number('output', 'completion_tokens'),

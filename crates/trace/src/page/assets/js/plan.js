@@ -28,9 +28,8 @@ function flattenPlan(plan) {
     level.at += 1;
     const path = `${level.path}${level.at}`;
     rows.push({ step, path, depth: open.length - 1 });
-    const inner = step.sub_steps;
-    if (Array.isArray(inner) && inner.length > 0)
-      open.push({ steps: inner, at: 0, path: `${path}.` });
+    const inner = asObjects(step.sub_steps);
+    if (inner.length > 0) open.push({ steps: inner, at: 0, path: `${path}.` });
   }
   return rows;
 }
@@ -38,7 +37,7 @@ function flattenPlan(plan) {
 /** Counts the steps that have no sub-steps. */
 function planProgress(plan) {
   const all = flattenPlan(plan);
-  const rows = all.filter(({ step }) => !(step.sub_steps?.length > 0));
+  const rows = all.filter(({ step }) => !(asObjects(step.sub_steps).length > 0));
   return {
     done: rows.filter(({ step }) => step.status === 'Done').length,
     all: rows.length,

@@ -7,8 +7,8 @@ function repairRanges(reply, repairs) {
   const ranges = [];
   for (const [index, repair] of repairs.entries()) {
     const range =
-      repair.start !== undefined
-        ? [bytes(repair.start), bytes(repair.end ?? repair.start)]
+      asNumber(repair.start) !== undefined
+        ? [bytes(repair.start), bytes(asNumber(repair.end) ?? repair.start)]
         : lines(repair.line);
     if (range && range[1] >= range[0])
       ranges.push({ start: range[0], end: range[1], numbers: [index + 1] });
@@ -28,7 +28,7 @@ function repairRanges(reply, repairs) {
 
 /** Returns a function from the offset of a byte to that of a UTF-16 unit. */
 function byteOffsets(text, repairs) {
-  if (!repairs.some((repair) => repair.start !== undefined)) return () => 0;
+  if (!repairs.some((repair) => asNumber(repair.start) !== undefined)) return () => 0;
   const bytes = new TextEncoder().encode(text);
   const decoder = new TextDecoder();
   return (offset) => decoder.decode(bytes.subarray(0, Math.max(0, offset))).length;
@@ -36,12 +36,13 @@ function byteOffsets(text, repairs) {
 
 /** Returns a function from the number of a line, starting at 1, to its range. */
 function lineRanges(text, repairs) {
-  if (!repairs.some((repair) => repair.line !== undefined)) return () => undefined;
+  if (!repairs.some((repair) => asNumber(repair.line) !== undefined))
+    return () => undefined;
   const starts = [0];
   for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1))
     starts.push(at + 1);
   return (line) => {
-    if (line === undefined || line < 1 || line > starts.length) return undefined;
+    if (!Number.isInteger(line) || line < 1 || line > starts.length) return undefined;
     const end = starts[line] === undefined ? text.length : starts[line] - 1;
     return [starts[line - 1], end];
   };
@@ -103,8 +104,8 @@ function repairRow(repair) {
   return el(
     'li',
     {},
-    el('bdi', {}, `${line}${repair.what ?? ''}`),
+    el('bdi', {}, `${line}${asText(repair.what) ?? ''}`),
     ' ',
-    el('span', { class: 'tag' }, String(repair.kind ?? 'repair').replaceAll('_', ' ')),
+    el('span', { class: 'tag' }, (asText(repair.kind) ?? 'repair').replaceAll('_', ' ')),
   );
 }

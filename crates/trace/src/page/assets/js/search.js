@@ -54,7 +54,7 @@ function* searchable(run) {
       kind: 'call',
       index: message.call,
       where: 'Message',
-      texts: [textOf(message.content), ...(message.tool_calls ?? []).map(textOf)],
+      texts: [textOf(message.content), ...asList(message.tool_calls).map(textOf)],
     };
   }
   for (const tool of run.tools) {

@@ -7,19 +7,20 @@ const SOLVING = {
 
   stage(run, report, step) {
     const before = run.thoughts.length;
-    const text = String(report.text ?? '');
+    const text = asText(report.text) ?? '';
     const branch = branchOf(run, report.branch);
     const thought = addThought(run, step, {
       kind: 'stage',
-      number: report.thought,
+      number: asNumber(report.thought) ?? 0,
       text,
       work: text,
-      stage: String(report.stage),
+      stage: asText(report.stage) ?? '',
       branch: branch.name,
-      parents: Array.isArray(report.parents) ? report.parents : [],
-      revises: report.revises,
-      score: report.score,
-      parameters: report.parameters,
+      parents: asList(report.parents).filter((parent) => asNumber(parent) !== undefined),
+      revises: asNumber(report.revises),
+      score: asNumber(report.score),
+      parameters: asObject(report.parameters),
+      cut: report.cut,
       plan: [],
     });
     if (run.thoughts.length > before) run.stages.push(thought);
@@ -27,14 +28,15 @@ const SOLVING = {
 
   branch(run, report) {
     // Without content, branches have no names.
-    const branch = branchOf(run, report.name || `branch ${report.id}`);
-    for (const field of ['from', 'status', 'score', 'into']) {
-      if (report[field] != null) branch[field] = report[field];
+    const branch = branchOf(run, report.name || `branch ${asText(report.id)}`);
+    branch.status = asText(report.status) ?? branch.status;
+    for (const field of ['from', 'score', 'into']) {
+      branch[field] = asNumber(report[field]) ?? branch[field];
     }
   },
 
   merged(run, report, step) {
-    const merged = Array.isArray(report.branches) ? report.branches.map(String) : [];
+    const merged = asList(report.branches).map(textOf);
     branchOf(run, report.into).merges = merged;
     const thought = step?.thoughts.find((other) => other.number === report.thought);
     if (thought) thought.merges = merged;
@@ -49,7 +51,7 @@ const SOLVING = {
 
 /** Returns the branch with this name, which is created if it is new. */
 function branchOf(run, name) {
-  const key = String(name || 'main');
+  const key = asText(name) || 'main';
   let branch = run.branches.get(key);
   if (!branch) {
     branch = { name: key, index: run.branches.size, status: 'open' };

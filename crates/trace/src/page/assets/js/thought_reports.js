@@ -52,20 +52,21 @@ function splitEvaluation(text) {
 
 const REASONING = {
   started(run, report) {
-    run.problem ??= String(report.problem);
+    run.problem ??= asText(report.problem);
   },
 
   thought(run, report, step) {
-    const text = String(report.text ?? '');
+    const text = asText(report.text) ?? '';
     const split = splitEvaluation(text);
     const thought = addThought(run, step, {
       kind: 'thought',
-      number: report.thought,
+      number: asNumber(report.thought) ?? 0,
       text,
       evaluation: split.evaluation,
       work: split.work,
-      plan: Array.isArray(report.plan) ? report.plan : [],
+      plan: asObjects(report.plan),
       isLast: report.next_thought_needed === false,
+      cut: report.cut,
     });
     linkThought(run, thought);
     const waiting = step?.complaints?.splice(0) ?? [];
@@ -74,16 +75,16 @@ const REASONING = {
 
   plan_changed(run, report, step) {
     const thought = thoughtOf(step, report.thought);
-    if (thought && Array.isArray(report.changes)) thought.changes = report.changes;
+    if (thought) thought.changes = asObjects(report.changes);
   },
 
   usage(run, report, step) {
     const thought = thoughtOf(step, report.thought);
-    if (thought) thought.spent = report.spent;
+    if (thought) thought.spent = asObject(report.spent);
   },
 
   asking_again(run, report, step) {
-    if (step) (step.complaints ??= []).push(String(report.problem));
+    if (step) (step.complaints ??= []).push(asText(report.problem) ?? '');
     run.addProblem('asked again', step, report.problem);
   },
 
@@ -104,9 +105,8 @@ const REASONING = {
   },
 
   ended(run, report) {
-    if (report.answer !== undefined) run.answer = String(report.answer);
-    if (report.conclusion !== undefined) run.conclusion = String(report.conclusion);
-    if (report.error !== undefined) run.error = String(report.error);
-    run.reason = report.reason;
+    run.answer = asText(report.answer) ?? run.answer;
+    run.conclusion = asText(report.conclusion) ?? run.conclusion;
+    run.reason = asText(report.reason);
   },
 };

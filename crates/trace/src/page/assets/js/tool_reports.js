@@ -4,9 +4,9 @@ function addToolCall(run, step, report) {
   const tool = {
     index: run.tools.length,
     id: report.id,
-    name: String(report.name),
+    name: asText(report.name) ?? '',
     input: textOf(report.input ?? report.arguments),
-    thought: report.thought,
+    thought: asNumber(report.thought),
     step,
     at: run.now,
   };
@@ -15,13 +15,13 @@ function addToolCall(run, step, report) {
 }
 
 function addToolResult(run, step, report) {
+  const name = asText(report.name) ?? '';
   const open = step?.tools.find(
-    (tool) =>
-      tool.name === report.name && tool.id === report.id && tool.output === undefined,
+    (tool) => tool.name === name && tool.id === report.id && tool.output === undefined,
   );
   const tool = open ?? {
     index: run.tools.length,
-    name: String(report.name),
+    name,
     input: '',
     step,
     at: run.now,
@@ -32,10 +32,6 @@ function addToolResult(run, step, report) {
   }
   tool.output = textOf(report.output);
   tool.failed = report.failed === true;
-  tool.took = report.took ?? run.now - tool.at;
+  tool.took = asNumber(report.took) ?? run.now - tool.at;
   if (tool.failed) run.addProblem('tool', step, `${tool.name}: ${tool.output}`);
-}
-
-function textOf(value) {
-  return typeof value === 'string' ? value : (JSON.stringify(value, null, 2) ?? '');
 }
