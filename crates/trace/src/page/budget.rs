@@ -163,6 +163,15 @@ impl Budget {
     }
 }
 
+/// Shortens a text to at most this number of bytes and an ellipsis.
+fn shorten_text(text: &mut String, length: usize) {
+    let mut ends = (0..=length).rev();
+    let end = ends.find(|end| text.is_char_boundary(*end));
+
+    text.truncate(end.unwrap_or(0));
+    text.push('…');
+}
+
 /// The fields that name steps and nodes, which stay whole.
 const NAMES: [&str; 3] = ["step", "to", "waits_at"];
 
@@ -176,8 +185,7 @@ fn shorten_texts(event: &mut Map<String, Value>, length: usize) -> bool {
     while let Some(value) = open.pop() {
         match value {
             Value::String(text) if text.len() > length => {
-                text.truncate(text.floor_char_boundary(length));
-                text.push('…');
+                shorten_text(text, length);
                 is_shortened = true;
             }
             Value::Array(values) => open.extend(values),

@@ -98,7 +98,7 @@ async fn values_of_wrong_types_are_shown_or_noted() -> Result<()> {
     let shown = browser.run(script).await?;
     println!("values of wrong types: {shown}");
     assert!(
-        shown[0].as_f64().is_some_and(|shown| shown > 300.0),
+        shown[0].as_f64().is_some_and(|shown| shown > 100.0),
         "{shown}"
     );
     browser.screenshot("odd").await?;

@@ -68,8 +68,9 @@ fn data(html: &str) -> &str {
 /// Returns the events in a page, as a browser reads them.
 fn events(html: &str) -> Vec<Value> {
     let data: Value = serde_json::from_str(data(html)).unwrap();
-    let Some(packed) = data["packed"].as_str() else {
-        return data["events"].as_array().unwrap().clone();
+    let Some(packed) = data.get("packed").and_then(Value::as_str) else {
+        let events = data.get("events").and_then(Value::as_array);
+        return events.unwrap().clone();
     };
 
     let bytes = STANDARD.decode(packed).unwrap();
