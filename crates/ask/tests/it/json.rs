@@ -119,7 +119,7 @@ fn comments_are_left_out_and_texts_with_their_signs_are_kept() {
         );
     }
 
-    let kept = "{colour: #fff, rank: # 1, page: http://a.b/*c, of: \"// 1 /* 2 */ # 3\"}";
+    let kept = "{colour: #fff, rank: # 1, page: \"http://a.b/*c\", of: \"// 1 /* 2 */ # 3\"}";
     assert_eq!(
         value(kept).to_string(),
         r##"{"colour":"#fff","of":"// 1 /* 2 */ # 3","page":"http://a.b/*c","rank":"# 1"}"##
