@@ -195,7 +195,10 @@ async fn inside_a_larger_flow_the_events_are_reports_of_the_run() {
 
     let mut kinds = Vec::new();
     while let Some(event) = events.next().await {
-        if let EventKind::Reported { report } = event.kind {
+        // The calls to the model are reported as well.
+        if let EventKind::Reported { report } = event.kind
+            && report.source() == Some("reasoning")
+        {
             assert!(report.downcast_ref::<ReasoningEvent>().is_some());
             let json = serde_json::to_value(&report).unwrap();
             kinds.push(json["type"].as_str().unwrap().to_owned());
