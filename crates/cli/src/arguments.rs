@@ -58,6 +58,13 @@ pub(crate) enum Command {
     ///
     /// Texts of a large record are shortened, and the page shows what was left out.
     Trace(Trace),
+    /// Serves a page over recorded runs on this machine: a list, a live view of each run, forms that answer runs that
+    /// wait, and two runs side by side.
+    ///
+    /// Open the address that it prints, which contains a token. The page is served on 127.0.0.1 only, until the command
+    /// is interrupted.
+    #[cfg(feature = "studio")]
+    Studio(Studio),
     /// Serves reasoning tools to an assistant, over the Model Context Protocol (MCP).
     ///
     /// Assistants start this command themselves. Add it to their settings as a server with the command `cogwork` and
@@ -338,4 +345,25 @@ fn address(argument: &str) -> Result<SocketAddr, String> {
     let address = argument.replace("localhost:", "127.0.0.1:");
     let expected = "expected a port, or an address such as 127.0.0.1:8080";
     address.parse().map_err(|_| expected.to_owned())
+}
+
+#[cfg(feature = "studio")]
+#[derive(Debug, Args)]
+pub(crate) struct Studio {
+    /// Where the runs are: a folder, a SQLite database, or the address of a PostgreSQL database (postgres://…).
+    #[arg(value_name = "DIR|DATABASE|URL")]
+    pub(crate) store: String,
+    /// A flow from a file that the page can start, and whose runs it resumes after an answer. Can be repeated.
+    #[arg(long = "flow", value_name = "FILE")]
+    pub(crate) flows: Vec<PathBuf>,
+    /// The folder with the records of the runs. The default is the folder of the runs or, for the database `runs.db`, the
+    /// folder `runs.db-records`.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) records: Option<PathBuf>,
+    /// The port. By default, the system chooses a free one.
+    #[arg(long, value_name = "PORT", default_value_t = 0)]
+    pub(crate) port: u16,
+    /// The maximum number of steps of a run that is started or resumed here.
+    #[arg(long, value_name = "STEPS", default_value_t = 1000, value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) max_steps: u64,
 }

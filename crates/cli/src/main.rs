@@ -9,6 +9,10 @@ mod mcp;
 mod output;
 mod run;
 mod runs;
+#[cfg(any(feature = "mcp", feature = "studio"))]
+mod signals;
+#[cfg(feature = "studio")]
+mod studio;
 mod trace;
 
 use std::process::ExitCode;
@@ -26,6 +30,8 @@ fn main() -> ExitCode {
         Command::Fork(fork) => run::fork(&fork),
         Command::Runs(runs) => runs::runs(&runs),
         Command::Trace(trace) => trace::trace(&trace),
+        #[cfg(feature = "studio")]
+        Command::Studio(studio) => studio::studio(&studio),
         #[cfg(feature = "mcp")]
         Command::Mcp(mcp) => mcp::mcp(&mcp),
     };

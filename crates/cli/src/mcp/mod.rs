@@ -3,7 +3,6 @@
 mod data;
 mod http;
 mod log;
-mod signals;
 
 use std::io;
 use std::path::Path;
@@ -17,6 +16,7 @@ use cogwork_text::{Escaped, OneLine};
 
 use crate::arguments::Mcp;
 use crate::output::{Outcome, tell};
+use crate::signals;
 
 /// How long to wait at the end for a read of standard input, which cannot be cancelled on every
 /// platform.

@@ -3,13 +3,13 @@
 mod answers;
 mod input;
 mod progress;
-mod record;
+pub(crate) mod record;
 mod recording;
 mod result;
-mod stream;
+pub(crate) mod stream;
 mod summary;
 mod task;
-mod thinking;
+pub(crate) mod thinking;
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -51,10 +51,7 @@ impl Record {
         let run_id = journal.run_id().to_owned();
         Ok(Self {
             state: journal.state()?,
-            journal: Some(Journal {
-                recorded: journal,
-                loaded: Arc::clone(loaded),
-            }),
+            journal: Some(Journal::new(journal, loaded)),
             run_id: Some(run_id),
         })
     }
@@ -80,7 +77,7 @@ fn how_to_fork(arguments: &arguments::Fork) -> Fork<FlowState> {
 }
 
 /// Returns the id of a new run: the time in milliseconds and the process. Ids sort by time.
-pub(super) fn new_id() -> String {
+pub(crate) fn new_id() -> String {
     let now = SystemTime::now().duration_since(UNIX_EPOCH);
     let now = now.unwrap_or_default().as_millis();
     format!("{now}-{}", std::process::id())
@@ -89,9 +86,18 @@ pub(super) fn new_id() -> String {
 /// A journal that hides secrets in the reasons of waits, which are filled prompts, and in the error
 /// of the run, which may quote a model. (The errors of clients are already without secrets.) All
 /// methods are passed on, including those with a default.
-pub(super) struct Journal {
+pub(crate) struct Journal {
     recorded: RunJournal,
     loaded: Arc<FileFlow>,
+}
+
+impl Journal {
+    pub(crate) fn new(recorded: RunJournal, loaded: &Arc<FileFlow>) -> Self {
+        Self {
+            recorded,
+            loaded: Arc::clone(loaded),
+        }
+    }
 }
 
 #[async_trait]

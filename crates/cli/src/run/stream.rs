@@ -10,13 +10,13 @@ const TRIED: usize = 64;
 /// A growing text. A value from the environment may arrive in pieces, so the end of the text is
 /// held back until it is clear that it isn't the beginning of one.
 #[derive(Default)]
-pub(super) struct Growing {
+pub(crate) struct Growing {
     text: String,
 }
 
 impl Growing {
     /// Adds a piece, and returns what can be shown now.
-    pub(super) fn push(&mut self, piece: &str, hide: impl Fn(&str) -> String) -> String {
+    pub(crate) fn push(&mut self, piece: &str, hide: impl Fn(&str) -> String) -> String {
         self.text.push_str(piece);
 
         let Some(end) = self.text.len().checked_sub(HELD) else {
@@ -41,7 +41,7 @@ impl Growing {
     }
 
     /// Ends the text, and returns the rest.
-    pub(super) fn end(&mut self, hide: impl Fn(&str) -> String) -> String {
+    pub(crate) fn end(&mut self, hide: impl Fn(&str) -> String) -> String {
         hide(&std::mem::take(&mut self.text))
     }
 }

@@ -7,21 +7,21 @@ use cogwork_flow::{Event, EventKind, ReportedValue, StepName};
 use cogwork_strategies::SolvingEvent;
 
 /// A piece of text that is shown while it grows.
-pub(super) struct Piece<'e> {
-    pub(super) text: &'e str,
+pub(crate) struct Piece<'e> {
+    pub(crate) text: &'e str,
     /// Whether it replaces the earlier pieces of the step.
-    pub(super) is_start: bool,
+    pub(crate) is_start: bool,
 }
 
 /// The nodes that report their thoughts. Their raw replies are not for people.
 #[derive(Default)]
-pub(super) struct Thinkers {
+pub(crate) struct Thinkers {
     places: BTreeSet<Option<String>>,
 }
 
 impl Thinkers {
     /// Returns the text that an event adds to what is shown of its step.
-    pub(super) fn piece<'e>(&mut self, event: &'e Event) -> Option<Piece<'e>> {
+    pub(crate) fn piece<'e>(&mut self, event: &'e Event) -> Option<Piece<'e>> {
         let place = event.step.as_deref().map(StepName::place);
 
         match &event.kind {

@@ -11,10 +11,10 @@ mod continuing;
     reason = "helpers of tests may, as the tests do"
 )]
 mod keys;
-#[expect(clippy::unwrap_used, reason = "helpers of tests may, as the tests do")]
-mod privacy;
 #[cfg(feature = "page")]
 mod page;
+#[expect(clippy::unwrap_used, reason = "helpers of tests may, as the tests do")]
+mod privacy;
 mod reading;
 #[expect(clippy::unwrap_used, reason = "helpers of tests may, as the tests do")]
 mod recording;

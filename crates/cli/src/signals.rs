@@ -1,4 +1,4 @@
-//! The signals that stop the server, and one that must not.
+//! The signals that stop a server, and one that must not.
 
 /// Waits for Ctrl-C, or for SIGTERM.
 pub(crate) async fn stop() {
@@ -33,7 +33,7 @@ async fn terminate() {
 
 /// Makes a write beyond the maximum size of files (`ulimit -f`) an error, whose signal would end the
 /// process otherwise. Must be called within a runtime.
-#[cfg(unix)]
+#[cfg(all(unix, feature = "mcp"))]
 pub(crate) fn survive_full_files() {
     use tokio::signal::unix::{SignalKind, signal};
 
@@ -44,5 +44,5 @@ pub(crate) fn survive_full_files() {
     drop(signal(SignalKind::from_raw(FILE_SIZE_EXCEEDED)));
 }
 
-#[cfg(not(unix))]
+#[cfg(all(not(unix), feature = "mcp"))]
 pub(crate) fn survive_full_files() {}

@@ -1,0 +1,62 @@
+//! The command `studio`.
+
+mod flows;
+mod watching;
+
+use std::fmt::Display;
+use std::io;
+
+use cogwork_journal::AnyStore;
+use cogwork_studio::Studio;
+use cogwork_text::OneLine;
+
+use crate::arguments;
+use crate::output::{Outcome, tell, write};
+use crate::signals;
+use flows::FileFlows;
+
+pub(crate) fn studio(arguments: &arguments::Studio) -> Outcome {
+    let served = runtime().map_err(|error| error.to_string());
+    let served = served.and_then(|runtime| runtime.block_on(serve(arguments)));
+
+    served.unwrap_or_else(|error| {
+        tell(format_args!("cogwork: {}", OneLine::new(&error)));
+        Outcome::NotReadOrWritten
+    })
+}
+
+async fn serve(arguments: &arguments::Studio) -> Result<Outcome, String> {
+    let text = |error: &dyn Display| error.to_string();
+    let store = AnyStore::at(&arguments.store).map_err(|error| text(&error))?;
+    let records = arguments
+        .records
+        .clone()
+        .or_else(|| cogwork_studio::records_of(&store));
+    let flows = FileFlows::load(arguments, records.clone()).await?;
+
+    let mut studio = Studio::new(store).with_flows(flows);
+    if let Some(records) = records {
+        studio = studio.with_records(records);
+    }
+
+    let bound = studio.bind(arguments.port).await;
+    let serving = bound.map_err(|error| {
+        let port = arguments.port;
+        format!("port {port} of 127.0.0.1 is not available: {error}")
+    })?;
+
+    let written = write(serving.url());
+    if written != Outcome::Success {
+        return Ok(written);
+    }
+    tell("cogwork: anyone with this address can read and answer the runs; press Ctrl-C to stop");
+
+    serving.run(signals::stop()).await;
+    Ok(Outcome::Success)
+}
+
+fn runtime() -> io::Result<tokio::runtime::Runtime> {
+    tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+}
