@@ -11,6 +11,8 @@ mod runs;
 #[cfg(unix)]
 mod server;
 mod shown;
+#[cfg(feature = "studio")]
+mod studio;
 #[cfg(all(feature = "mcp", unix))]
 mod tool_servers;
 mod trace;

@@ -1,0 +1,157 @@
+//! The command `studio`, over a real process.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+
+use serde_json::{Value, json};
+
+const FLOW: &str = "
+name: review
+nodes:
+  - id: writer
+    type: agent
+    config: {provider: rules, rules: [], else: A draft., prompt: '{input}'}
+  - id: review
+    type: wait
+    config: {reason: 'Publish this? {writer}', actions: [yes, no]}
+edges:
+  - {from: writer, to: review}
+  - {from: review, action: yes, to: end}
+  - {from: review, action: no, to: writer}
+";
+
+/// A studio, which is ended when it is dropped.
+struct Studio {
+    process: Child,
+    host: String,
+    token: String,
+}
+
+impl Drop for Studio {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+impl Studio {
+    fn start(store: &Path, flow: &Path) -> Self {
+        let mut process = Command::new(env!("CARGO_BIN_EXE_cogwork"))
+            .arg("studio")
+            .arg(store)
+            .arg("--flow")
+            .arg(flow)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+
+        let mut line = String::new();
+        let output = process.stdout.take().unwrap();
+        BufReader::new(output).read_line(&mut line).unwrap();
+        let address = line.trim().strip_prefix("http://").unwrap();
+        let (host, token) = address.split_once("/?token=").unwrap();
+        Self {
+            process,
+            host: host.to_owned(),
+            token: token.to_owned(),
+        }
+    }
+
+    fn call(&self, method: &str, path: &str, body: &str) -> Value {
+        let Self { host, token, .. } = self;
+        let length = body.len();
+        let mut stream = TcpStream::connect(host).unwrap();
+        write!(
+            stream,
+            "{method} {path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\nAuthorization: Bearer {token}\r\n\
+             Content-Type: application/json\r\nContent-Length: {length}\r\n\r\n{body}"
+        )
+        .unwrap();
+
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        let (_, body) = answer.split_once("\r\n\r\n").unwrap();
+        serde_json::from_str(body).unwrap()
+    }
+
+    /// Waits until a run has a status.
+    fn until(&self, run: &str, status: &str) -> Value {
+        for _ in 0..200 {
+            let found = self.call("GET", &format!("/api/run?id={run}"), "");
+            if found["run"]["status"] == status {
+                return found;
+            }
+            std::thread::sleep(std::time::Duration::from_millis(50));
+        }
+        self.call("GET", &format!("/api/run?id={run}"), "")
+    }
+}
+
+fn a_flow_is_started_answered_and_ends(store: &Path, folder: &Path) {
+    let flow = folder.join("review.yaml");
+    std::fs::write(&flow, FLOW).unwrap();
+    let studio = Studio::start(store, &flow);
+    assert_eq!(
+        studio.call("GET", "/api/flows", ""),
+        json!({"flows": ["review"]})
+    );
+
+    let body = json!({"flow": "review", "input": "A tale"}).to_string();
+    let started = studio.call("POST", "/api/runs", &body);
+    let run = started["run"].as_str().unwrap();
+
+    let paused = studio.until(run, "paused");
+    let wait = &paused["run"]["waits"][0];
+    assert_eq!(wait["why"], "Publish this? A draft.", "{paused}");
+    assert_eq!(
+        wait["schema"]["properties"]["action"]["enum"],
+        json!(["yes", "no"])
+    );
+    assert_eq!(paused["has_record"], true);
+
+    let body = json!({"run": run, "step": wait["step"], "event": wait["event"], "answer": {"action": "yes"}});
+    let delivered = studio.call("POST", "/api/run/answers", &body.to_string());
+    assert_eq!(delivered["resumed"], true, "{delivered}");
+
+    let ended = studio.until(run, "ended");
+    assert_eq!(ended["run"]["ended"]["action"], "yes", "{ended}");
+}
+
+#[test]
+fn a_flow_runs_in_a_folder() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = folder.path().join("runs");
+    a_flow_is_started_answered_and_ends(&store, folder.path());
+}
+
+#[test]
+fn a_flow_runs_in_a_database() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = folder.path().join("runs.db");
+    a_flow_is_started_answered_and_ends(&store, folder.path());
+}
+
+#[test]
+fn two_flows_with_one_name_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let flow = folder.path().join("review.yaml");
+    std::fs::write(&flow, FLOW).unwrap();
+
+    let output = Command::new(env!("CARGO_BIN_EXE_cogwork"))
+        .arg("studio")
+        .arg(folder.path())
+        .args([
+            "--flow".as_ref(),
+            flow.as_os_str(),
+            "--flow".as_ref(),
+            flow.as_os_str(),
+        ])
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(4));
+    let message = String::from_utf8(output.stderr).unwrap();
+    assert!(message.contains("expected different names"), "{message}");
+}
