@@ -42,6 +42,8 @@ mod guides {
     struct EmbeddingTheLoop;
     #[doc = include_str!("../../docs/guide/tools-from-servers.md")]
     struct ToolsFromServers;
+    #[doc = include_str!("../../docs/guide/studio.md")]
+    struct Studio;
     #[doc = include_str!("../../docs/guide/assistants.md")]
     struct Assistants;
     #[doc = include_str!("../../docs/guide/tools-in-the-loop.md")]

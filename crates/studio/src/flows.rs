@@ -24,6 +24,30 @@ pub trait Flows: Send + Sync + 'static {
     /// Returns an error if there is no such flow, or if the run cannot be resumed.
     async fn resume(&self, store: &AnyStore, flow: &str, run_id: &str) -> Result<(), FlowError>;
 
+    /// Starts a run that begins with the steps of another one before step `at`, counted from 1, and
+    /// executes the others anew. Returns the id of the new run, which continues in a task.
+    ///
+    /// The default is an error, and the page has no button for it.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if there is no such flow, or if the run cannot be forked at this step.
+    async fn fork(
+        &self,
+        store: &AnyStore,
+        flow: &str,
+        run_id: &str,
+        at: u64,
+    ) -> Result<String, FlowError> {
+        let _ = (store, flow, run_id, at);
+        Err(FlowError::Failed("runs cannot be forked here".to_owned()))
+    }
+
+    /// Returns whether runs can be forked. The default is `false`.
+    fn can_fork(&self) -> bool {
+        false
+    }
+
     /// Returns the pieces of texts that a run writes now, if it was started or resumed here. The
     /// default is `None`: texts are shown once they are complete.
     fn pieces(&self, run_id: &str) -> Option<Pieces> {

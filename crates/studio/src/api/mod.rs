@@ -22,6 +22,7 @@ pub(crate) fn routes(shared: Arc<Shared>) -> Router {
         .route("/api/run/events", get(live::events))
         .route("/api/run/answers", post(answer::deliver))
         .route("/api/run/resume", post(start::resume))
+        .route("/api/run/forks", post(start::fork))
         .route("/api/flows", get(start::flows))
         .with_state(shared)
 }

@@ -39,5 +39,6 @@ pub(super) async fn run(
         "run": view::run(&run),
         "has_record": has_record,
         "can_resume": shared.has_flow(&run.flow),
+        "can_fork": shared.flows.can_fork() && shared.has_flow(&run.flow),
     })))
 }

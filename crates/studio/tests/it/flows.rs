@@ -2,14 +2,17 @@
 
 use async_trait::async_trait;
 use cogwork_journal::{AnyStore, Store};
-use cogwork_studio::{FlowError, Flows};
+use cogwork_studio::{FlowError, Flows, Piece, Pieces};
 use serde_json::json;
 
 use super::client::Served;
 use super::runs::{asking, at, pause};
 
 /// One flow, whose runs are finished before the answer.
-struct Rating;
+#[derive(Default)]
+struct Rating {
+    pieces: Pieces,
+}
 
 #[async_trait]
 impl Flows for Rating {
@@ -37,12 +40,32 @@ impl Flows for Rating {
             .map(drop)
             .map_err(|error| FlowError::Failed(error.to_string()))
     }
+
+    async fn fork(
+        &self,
+        store: &AnyStore,
+        _: &str,
+        run_id: &str,
+        at: u64,
+    ) -> Result<String, FlowError> {
+        let fork = format!("{run_id} from step {at}");
+        pause(store, &fork, "a fork").await;
+        Ok(fork)
+    }
+
+    fn can_fork(&self) -> bool {
+        true
+    }
+
+    fn pieces(&self, run_id: &str) -> Option<Pieces> {
+        (run_id == "a").then(|| self.pieces.clone())
+    }
 }
 
 #[tokio::test]
 async fn a_flow_is_started_and_resumed_after_its_answer() {
     let folder = tempfile::tempdir().unwrap();
-    let studio = Served::with_flows(folder.path(), Rating).await;
+    let studio = Served::with_flows(folder.path(), Rating::default()).await;
     assert_eq!(
         studio.get("/api/flows").await.json(),
         json!({"flows": ["rate"]})
@@ -66,7 +89,7 @@ async fn a_flow_is_started_and_resumed_after_its_answer() {
 #[tokio::test]
 async fn only_the_flows_that_are_offered_can_be_started() {
     let folder = tempfile::tempdir().unwrap();
-    let studio = Served::with_flows(folder.path(), Rating).await;
+    let studio = Served::with_flows(folder.path(), Rating::default()).await;
     for flow in ["other", "", "../rate", "/etc/passwd"] {
         let refused = studio.post("/api/runs", &json!({"flow": flow})).await;
         assert_eq!(refused.status, 404, "{flow}");
@@ -80,9 +103,71 @@ async fn a_run_that_is_in_use_is_not_resumed() {
     pause(&store, "a", "x").await;
     let _journal = store.resume("a", &asking()).await.unwrap();
 
-    let studio = Served::with_flows(folder.path(), Rating).await;
+    let studio = Served::with_flows(folder.path(), Rating::default()).await;
     let refused = studio.post("/api/run/resume", &json!({"id": "a"})).await;
     assert_eq!(refused.status, 409);
     let missing = studio.post("/api/run/resume", &json!({"id": "b"})).await;
     assert_eq!(missing.status, 404);
+}
+
+#[tokio::test]
+async fn a_run_is_forked_at_a_step() {
+    let folder = tempfile::tempdir().unwrap();
+    pause(&at(folder.path()), "a", "x").await;
+    let studio = Served::with_flows(folder.path(), Rating::default()).await;
+    assert_eq!(studio.get("/api/run?id=a").await.json()["can_fork"], true);
+
+    let forked = studio
+        .post("/api/run/forks", &json!({"id": "a", "at": 2}))
+        .await
+        .json();
+    assert_eq!(forked, json!({"run": "a from step 2", "forked_from": "a"}));
+    assert_eq!(studio.get("/api/run?id=a+from+step+2").await.status, 200);
+
+    for (body, status) in [
+        (json!({"id": "a", "at": 0}), 400),
+        (json!({"id": "a", "at": -1}), 400),
+        (json!({"id": "a"}), 400),
+        (json!({"id": "b", "at": 1}), 404),
+    ] {
+        assert_eq!(
+            studio.post("/api/run/forks", &body).await.status,
+            status,
+            "{body}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_program_without_forks_refuses_them() {
+    let folder = tempfile::tempdir().unwrap();
+    pause(&at(folder.path()), "a", "x").await;
+    let studio = Served::over(folder.path()).await;
+    assert_eq!(studio.get("/api/run?id=a").await.json()["can_fork"], false);
+    let refused = studio
+        .post("/api/run/forks", &json!({"id": "a", "at": 1}))
+        .await;
+    assert_eq!(refused.status, 500);
+}
+
+#[tokio::test]
+async fn texts_grow_piece_by_piece() {
+    let folder = tempfile::tempdir().unwrap();
+    pause(&at(folder.path()), "a", "x").await;
+    let flows = Rating::default();
+    let pieces = flows.pieces.clone();
+    let studio = Served::with_flows(folder.path(), flows).await;
+
+    let mut browser = studio.watch("/api/run/events?id=a", "").await;
+    browser.until("event: current").await;
+    for (text, is_start) in [("One", true), (" two\n</script>", false)] {
+        pieces.send(Piece {
+            step: "rate/draft#1".to_owned(),
+            text: text.to_owned(),
+            is_start,
+        });
+        browser.until(text.trim_end_matches("\n</script>")).await;
+    }
+    let text = browser.until("</script>").await;
+    assert_eq!(text.matches("event: piece").count(), 2);
 }

@@ -15,10 +15,12 @@ class RunPage {
   }
 
   bar() {
+    const origin = new URLSearchParams(location.search).get('origin');
     return el(
       'nav',
       { class: 'studio-bar', 'aria-label': 'Studio' },
       el('a', { href: '/' }, '← All runs'),
+      origin !== null && el('a', { href: addressOf({ compare: origin, with: this.runId }) }, 'Compare with the original'),
       this.actions,
     );
   }
@@ -92,13 +94,19 @@ class RunPage {
 
   async refresh() {
     try {
-      const { run, can_resume: canResume } = await call('/api/run', { id: this.runId });
+      const { run, can_resume: canResume, can_fork: canFork } = await call('/api/run', { id: this.runId });
       this.waits.update(run.waits);
-      replace(this.actions, runTag(run.status), el('span', { class: 'muted' }, age(run.started)), canResume && this.resume(run));
+      replace(this.actions, runTag(run.status), el('span', { class: 'muted' }, age(run.started)), canResume && this.resume(run), canFork && this.forkButton());
       if (!this.app) document.title = visibleString(this.runId);
     } catch (error) {
       replace(this.actions, el('span', { class: 'bad-text', role: 'alert' }, error.message));
     }
+  }
+
+  /** Returns a button that asks for a step and forks the run there. */
+  forkButton() {
+    this.fork ??= new ForkDialog(this);
+    return el('button', { type: 'button', class: 'plain-button', onclick: () => this.fork.open() }, 'Fork');
   }
 
   resume(run) {
@@ -111,6 +119,48 @@ class RunPage {
       }
       this.refresh();
     } }, 'Resume');
+  }
+}
+
+/** Asks at which step to fork a run. */
+class ForkDialog {
+  constructor(page) {
+    this.page = page;
+    this.step = el('input', { type: 'text', inputmode: 'numeric', id: 'fork-step' });
+    this.problem = el('div', {});
+    const form = el(
+      'form',
+      {},
+      el('h2', {}, 'Fork this run'),
+      el('p', { class: 'muted' }, 'The steps before this one come from the record, without a call. It and the later ones are executed anew.'),
+      el('div', { class: 'field' }, el('label', { for: 'fork-step' }, 'Step'), this.step),
+      this.problem,
+      el('button', { type: 'submit', class: 'plain-button primary' }, 'Fork'),
+      el('button', { type: 'button', class: 'plain-button', onclick: () => this.dialog.close() }, 'Cancel'),
+    );
+    form.addEventListener('submit', (event) => this.submit(event));
+    this.dialog = el('dialog', { class: 'help', 'aria-label': 'Fork this run' }, form);
+    document.body.append(this.dialog);
+  }
+
+  open() {
+    const { app } = this.page;
+    const selected = app?.selection && app.itemOf(app.selection);
+    const name = (selected?.step ?? selected)?.name ?? '';
+    this.step.value = /#(\d+)/.exec(name)?.[1] ?? '1';
+    this.dialog.showModal();
+  }
+
+  async submit(event) {
+    event.preventDefault();
+    try {
+      const at = Number(this.step.value);
+      if (!Number.isInteger(at) || at < 1) throw new Error('the step is a whole number, counted from 1');
+      const { run } = await call('/api/run/forks', undefined, { id: this.page.runId, at });
+      location.assign(addressOf({ run, origin: this.page.runId }));
+    } catch (error) {
+      replace(this.problem, errorNote(error.message));
+    }
   }
 }
 
