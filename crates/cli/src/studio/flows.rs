@@ -9,7 +9,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use async_trait::async_trait;
 use cogwork_agents::{FileFlow, FlowState, Loader};
 use cogwork_flow::events;
-use cogwork_journal::{AnyStore, RunJournal, Store};
+use cogwork_flow::journal::Journal as _;
+use cogwork_journal::{AnyStore, Fork, RunJournal, Store};
 use cogwork_studio::{FlowError, Flows, Pieces};
 use cogwork_text::Name;
 use cogwork_trace::{RecorderSettings, RunRecorder};
@@ -201,6 +202,24 @@ impl Flows for FileFlows {
         let loaded = self.flow(flow)?;
         let journal = store.resume(run_id, loaded.flow()).await?;
         self.execute(loaded, run_id, journal).await
+    }
+
+    async fn fork(
+        &self,
+        store: &AnyStore,
+        flow: &str,
+        run_id: &str,
+        at: u64,
+    ) -> Result<String, FlowError> {
+        let loaded = self.flow(flow)?;
+        let journal = store.fork(run_id, loaded.flow(), Fork::at(at)).await?;
+        let fork = journal.run_id().to_owned();
+        self.execute(loaded, &fork, journal).await?;
+        Ok(fork)
+    }
+
+    fn can_fork(&self) -> bool {
+        true
     }
 
     fn pieces(&self, run_id: &str) -> Option<Pieces> {

@@ -118,6 +118,20 @@ fn a_flow_is_started_answered_and_ends(store: &Path, folder: &Path) {
 
     let ended = studio.until(run, "ended");
     assert_eq!(ended["run"]["ended"]["action"], "yes", "{ended}");
+
+    // A fork at the wait has the draft, and asks again.
+    let body = json!({"id": run, "at": 2}).to_string();
+    let forked = studio.call("POST", "/api/run/forks", &body);
+    let fork = forked["run"].as_str().unwrap().replace(' ', "+");
+    let paused = studio.until(&fork, "paused");
+    assert_eq!(
+        paused["run"]["waits"][0]["why"], "Publish this? A draft.",
+        "{paused}"
+    );
+
+    let body = json!({"id": run, "at": 99}).to_string();
+    let refused = studio.call("POST", "/api/run/forks", &body);
+    assert!(refused["error"].is_string(), "{refused}");
 }
 
 #[test]

@@ -42,6 +42,8 @@ impl From<StoreError> for Refusal {
     fn from(error: StoreError) -> Self {
         let status = if error.is_missing() {
             StatusCode::NOT_FOUND
+        } else if error.is_unknown_step() {
+            StatusCode::UNPROCESSABLE_ENTITY
         } else if error.is_locked() || error.is_ended() || error.is_unknown_event() {
             StatusCode::CONFLICT
         } else {
