@@ -4,7 +4,7 @@ mod answers;
 mod input;
 mod progress;
 pub(crate) mod record;
-mod recording;
+pub(crate) mod recording;
 mod result;
 pub(crate) mod stream;
 mod summary;

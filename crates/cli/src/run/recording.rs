@@ -18,7 +18,7 @@ const MAX_BYTES: u64 = 64 << 20;
 const MAX_TEXT: usize = 32 * 1024;
 
 /// Returns a loader whose clients report their calls.
-pub(super) fn report(loader: Loader) -> Loader {
+pub(crate) fn report(loader: Loader) -> Loader {
     loader.with_client_wrapper(|_, client| Arc::new(Reporting::new(client)))
 }
 

@@ -19,6 +19,7 @@ use super::watching::watch;
 use crate::arguments::Studio;
 use crate::output::tell;
 use crate::run::record::{Journal, new_id};
+use crate::run::recording;
 
 /// How many events of a run may wait to be shown.
 const WAITING_EVENTS: usize = 10_000;
@@ -39,7 +40,7 @@ struct Running(Arc<Mutex<HashMap<String, Pieces>>>);
 impl FileFlows {
     /// Loads the files, and starts the servers of tools that they name.
     pub(super) async fn load(arguments: &Studio, records: Option<PathBuf>) -> Result<Self, String> {
-        let loader = Loader::new().with_process_environment();
+        let loader = recording::report(Loader::new().with_process_environment());
         let mut flows: Vec<Arc<FileFlow>> = Vec::new();
 
         for file in &arguments.flows {
