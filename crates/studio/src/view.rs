@@ -14,6 +14,10 @@ pub(crate) fn run(run: &RunSummary) -> Value {
         "updated": run.updated.map(seconds),
         "entries": run.entries,
         "status": status(&run.status),
+        "forked_from": run.fork.as_ref().map(|origin| json!({
+            "run": origin.run_id,
+            "step": origin.step,
+        })),
     });
 
     let entries = view.as_object_mut();

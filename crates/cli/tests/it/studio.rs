@@ -90,6 +90,23 @@ impl Studio {
     }
 }
 
+impl Studio {
+    /// Returns what a run cost, once its record is written.
+    fn totals(&self, run: &str) -> Value {
+        for _ in 0..200 {
+            let listed = self.call("GET", "/api/runs", "");
+            let runs = listed["runs"].as_array().unwrap().iter();
+            let mut found = runs.filter(|listed| listed["id"] == run);
+            let totals = &found.next().unwrap()["totals"];
+            if totals["calls"].as_u64().unwrap_or(0) > 0 {
+                return totals.clone();
+            }
+            std::thread::sleep(std::time::Duration::from_millis(50));
+        }
+        Value::Null
+    }
+}
+
 fn a_flow_is_started_answered_and_ends(store: &Path, folder: &Path) {
     let flow = folder.join("review.yaml");
     std::fs::write(&flow, FLOW).unwrap();
@@ -128,6 +145,12 @@ fn a_flow_is_started_answered_and_ends(store: &Path, folder: &Path) {
         paused["run"]["waits"][0]["why"], "Publish this? A draft.",
         "{paused}"
     );
+
+    assert_eq!(paused["run"]["forked_from"], json!({"run": run, "step": 2}));
+
+    // The record has the call of the draft.
+    let totals = studio.totals(run);
+    assert_eq!(totals["calls"], 1, "{totals}");
 
     let body = json!({"id": run, "at": 99}).to_string();
     let refused = studio.call("POST", "/api/run/forks", &body);

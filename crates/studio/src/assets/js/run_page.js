@@ -15,12 +15,10 @@ class RunPage {
   }
 
   bar() {
-    const origin = new URLSearchParams(location.search).get('origin');
     return el(
       'nav',
       { class: 'studio-bar', 'aria-label': 'Studio' },
       el('a', { href: '/' }, '← All runs'),
-      origin !== null && el('a', { href: addressOf({ compare: origin, with: this.runId }) }, 'Compare with the original'),
       this.actions,
     );
   }
@@ -96,11 +94,17 @@ class RunPage {
     try {
       const { run, can_resume: canResume, can_fork: canFork } = await call('/api/run', { id: this.runId });
       this.waits.update(run.waits);
-      replace(this.actions, runTag(run.status), el('span', { class: 'muted' }, age(run.started)), canResume && this.resume(run), canFork && this.forkButton());
+      replace(this.actions, this.original(run), runTag(run.status), el('span', { class: 'muted' }, age(run.started)), canResume && this.resume(run), canFork && this.forkButton());
       if (!this.app) document.title = visibleString(this.runId);
     } catch (error) {
       replace(this.actions, el('span', { class: 'bad-text', role: 'alert' }, error.message));
     }
+  }
+
+  original({ forked_from: origin }) {
+    if (!origin) return undefined;
+    const address = addressOf({ compare: origin.run, with: this.runId });
+    return el('a', { href: address }, `Compare with the original, forked at step ${origin.step}`);
   }
 
   /** Returns a button that asks for a step and forks the run there. */
@@ -157,7 +161,7 @@ class ForkDialog {
       const at = Number(this.step.value);
       if (!Number.isInteger(at) || at < 1) throw new Error('the step is a whole number, counted from 1');
       const { run } = await call('/api/run/forks', undefined, { id: this.page.runId, at });
-      location.assign(addressOf({ run, origin: this.page.runId }));
+      location.assign(addressOf({ run }));
     } catch (error) {
       replace(this.problem, errorNote(error.message));
     }
