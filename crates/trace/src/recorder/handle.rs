@@ -145,7 +145,9 @@ impl Handle {
     ) -> serde_json::Result<()> {
         let report = match event {
             ChatEvent::Sent { call } => {
-                return self.record_messages(state, place, &call.request).map(drop);
+                let messages = self.record_messages(state, place, &call.request)?;
+                state.part.send(call.number, messages);
+                return Ok(());
             }
             ChatEvent::Replied {
                 call,
@@ -155,7 +157,7 @@ impl Handle {
                 let mut chat = chat::reply(response, *took, self.settings.prices.as_ref());
                 chat.call = state.part.call(call.number);
                 chat.name = name(call);
-                chat.messages = self.record_messages(state, place, &call.request)?;
+                chat.messages = state.part.end(call.number);
                 chat.settings = chat::settings(&call.request);
                 ChatReport::Chat(chat)
             }
@@ -167,7 +169,7 @@ impl Handle {
             } => ChatReport::ChatFailed(RecordedFailure {
                 call: state.part.call(call.number),
                 name: name(call),
-                messages: self.record_messages(state, place, &call.request)?,
+                messages: state.part.end(call.number),
                 settings: chat::settings(&call.request),
                 took: took.as_secs_f64(),
                 error: error.clone(),

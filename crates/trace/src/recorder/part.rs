@@ -6,6 +6,8 @@ use std::sync::Arc;
 use cogwork_flow::StepName;
 use cogwork_llm::Message;
 
+use crate::MessageIds;
+
 /// The numbers that were given so far.
 #[derive(Debug, Default)]
 pub(super) struct Part {
@@ -14,6 +16,8 @@ pub(super) struct Part {
     /// The numbers of calls in the record, by their numbers in this process.
     calls: HashMap<u64, u64>,
     next_call: u64,
+    /// The messages of calls that haven't ended.
+    sent: HashMap<u64, MessageIds>,
     /// The step of the last event, as JSON.
     step: Option<(Arc<StepName>, String)>,
 }
@@ -55,6 +59,16 @@ impl Part {
             *next += 1;
             call
         })
+    }
+
+    /// Keeps the messages of a call until it ends.
+    pub(super) fn send(&mut self, number: u64, messages: MessageIds) {
+        self.sent.insert(number, messages);
+    }
+
+    /// Returns the messages of a call that ends.
+    pub(super) fn end(&mut self, number: u64) -> MessageIds {
+        self.sent.remove(&number).unwrap_or_default()
     }
 
     /// Returns the name of a step as JSON. Most events have the same step as the one before.
