@@ -11,11 +11,11 @@ use cogwork_flow::{BoxError, StepName};
 use cogwork_text::Name;
 use serde::de::DeserializeOwned;
 
-use crate::StoreError;
 use crate::behind::{Behind, Writer};
 use crate::error::Kind;
 use crate::header::Header;
 use crate::line::Line;
+use crate::{ForkOrigin, StoreError};
 
 /// The journal of a run in a store, for [`Run::with_journal`](cogwork_flow::Run::with_journal).
 ///
@@ -76,6 +76,11 @@ impl RunJournal {
             recorded: self.recorded.with_time(now),
             ..self
         }
+    }
+
+    /// Returns the run that this one was forked from; `None` if it wasn't forked.
+    pub fn fork_origin(&self) -> Option<&ForkOrigin> {
+        self.header.fork.as_ref()
     }
 
     /// Returns the state with which to resume the run: the state of the last snapshot, or the input

@@ -102,7 +102,8 @@ fn start(task: &Task<'_>, loaded: &Arc<FileFlow>) -> Result<Outcome> {
         run_id,
     } = record;
     let id = run_id.clone().unwrap_or_else(record::new_id);
-    let recorder = recording::open(task, loaded, &id)?;
+    let origin = journal.as_ref().and_then(record::Journal::fork_origin);
+    let recorder = recording::open(task, loaded, &id, origin)?;
     let hint = record::Hint::new(task, run_id);
 
     if !options.quiet {

@@ -9,7 +9,7 @@ use cogwork_flow::journal::{
     Awaited, FirstState, Items, Journal as _, Json, Progress, Snapshot, StepError, Waited, Work,
 };
 use cogwork_flow::{BoxError, Paused, StepName};
-use cogwork_journal::{FileStore, Fork, RunJournal, Store};
+use cogwork_journal::{FileStore, Fork, ForkOrigin, RunJournal, Store};
 use cogwork_llm::async_trait;
 use cogwork_text::{Escaped, Name, OneLine};
 
@@ -97,6 +97,10 @@ impl Journal {
             recorded,
             loaded: Arc::clone(loaded),
         }
+    }
+
+    pub(super) fn fork_origin(&self) -> Option<&ForkOrigin> {
+        self.recorded.fork_origin()
     }
 }
 

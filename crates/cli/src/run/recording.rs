@@ -5,10 +5,11 @@ use std::sync::Arc;
 
 use cogwork_agents::{FileFlow, Loader};
 use cogwork_ask::Reporting;
+use cogwork_journal::ForkOrigin;
 use cogwork_text::{Escaped, Name};
-use cogwork_trace::{RecorderSettings, RunRecorder, record_path};
+use cogwork_trace::{ForkedFrom, RecorderSettings, RunRecorder, record_path};
 
-use super::task::Task;
+use super::task::{Begin, Task};
 use crate::output::tell;
 
 /// The maximum number of bytes of the record of a run.
@@ -28,13 +29,19 @@ pub(super) fn open(
     task: &Task<'_>,
     loaded: &Arc<FileFlow>,
     run_id: &str,
+    origin: Option<&ForkOrigin>,
 ) -> Result<Option<RunRecorder>, String> {
     let Some(path) = path(task, run_id) else {
         return Ok(None);
     };
     let shown = Escaped::new(path.display()).to_string();
 
-    let recorder = RunRecorder::open(&path, settings(task, loaded));
+    let mut settings = settings(task, loaded);
+    if let Some(origin) = origin {
+        settings = settings.with_forked_from(forked_from(task, origin));
+    }
+
+    let recorder = RunRecorder::open(&path, settings);
     let recorder =
         recorder.map_err(|error| format!("the record could not be opened: {shown}: {error}"))?;
 
@@ -54,6 +61,20 @@ fn path(task: &Task<'_>, run_id: &str) -> Option<PathBuf> {
 
     let next_to_journal = || Some(record_path(task.journal?, run_id));
     task.options.record.clone().or_else(next_to_journal)
+}
+
+fn forked_from(task: &Task<'_>, origin: &ForkOrigin) -> ForkedFrom {
+    let mut changes = Vec::new();
+    if let Begin::Fork(arguments) = task.begin {
+        changes.extend(arguments.model.as_ref().map(|_| "model".to_owned()));
+    }
+    if origin.edited_state {
+        changes.push("state".to_owned());
+    }
+
+    let outcomes = origin.edited_outcomes.iter();
+    changes.extend(outcomes.map(|step| format!("outcome of {step}")));
+    ForkedFrom::new(&origin.run_id, origin.step).with_changes(changes)
 }
 
 fn settings(task: &Task<'_>, loaded: &Arc<FileFlow>) -> RecorderSettings {

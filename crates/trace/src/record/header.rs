@@ -40,7 +40,7 @@ pub struct Header {
 pub struct ForkedFrom {
     /// The id of the other run.
     pub run: String,
-    /// The number of the step or thought of the other run before which this run differs.
+    /// The number of the step at which the runs part.
     pub at: u64,
     /// What was changed, such as `model` or `prompt`.
     #[serde(default)]

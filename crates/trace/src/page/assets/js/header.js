@@ -103,7 +103,7 @@ function notesView(run) {
       el(
         'p',
         { class: 'note' },
-        `Forked from run ${forked.run} at thought ${forked.at}`,
+        `Forked from run ${forked.run} at step ${forked.at}`,
         Array.isArray(forked.changes) &&
           forked.changes.length > 0 &&
           `, with another ${forked.changes.join(', ')}`,
