@@ -7,7 +7,6 @@ use super::header::FORMAT;
 /// An error of a line of a record.
 ///
 /// `Display` writes the number of the line and the reason, on one line.
-#[derive(Debug)]
 pub struct RecordError {
     line: u64,
     kind: RecordErrorKind,
@@ -114,3 +113,5 @@ impl std::error::Error for RecordError {
         }
     }
 }
+
+cogwork_text::debug_as_display!(RecordError);
