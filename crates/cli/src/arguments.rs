@@ -45,7 +45,7 @@ pub(crate) enum Command {
     /// anything else is JSON if it can be read as such, and a text otherwise. Without a terminal, it exits with code 5.
     #[command(after_help = EXIT_CODES)]
     Run(Run),
-    /// Starts a new run with a part of the record of another one, and executes the rest.
+    /// Starts a new run from a step of a recorded one.
     ///
     /// The steps before the one given by --at are taken from the record without making a call, with the outcomes that
     /// they had. The new run is recorded in the same folder, together with the run and the step that it comes from. The
@@ -54,12 +54,15 @@ pub(crate) enum Command {
     Fork(Fork),
     /// Lists recorded runs, or what is recorded of one of them, with times in UTC.
     Runs(Runs),
-    /// Makes a page of a recorded run: one HTML file that shows it in a browser, without a network.
+    /// Makes a page of a recorded run.
     ///
-    /// Texts of a large record are shortened, and the page shows what was left out.
+    /// The page is one HTML file, which a browser opens without a network. Texts of a large record are shortened, and
+    /// the page shows what was left out.
     Trace(Trace),
-    /// Serves a page over recorded runs on this machine: a list, a live view of each run, forms that answer runs that
-    /// wait, and two runs side by side.
+    /// Serves a page over recorded runs on this machine.
+    ///
+    /// The page lists the runs, shows each while it is executed, has forms that answer runs that wait, and compares two
+    /// runs side by side.
     ///
     /// Open the address that it prints, which contains a token. The page is served on 127.0.0.1 only, until the command
     /// is interrupted.

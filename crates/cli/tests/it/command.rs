@@ -486,8 +486,10 @@ fn a_wrong_command_line_is_told_with_the_right_one() {
       draw    Draws the flow of a file
       schema  Prints the JSON Schema of files, for editors
       run     Runs the flow of a file and prints its answer
-      fork    Starts a new run with a part of the record of another one, and executes the rest
+      fork    Starts a new run from a step of a recorded one
       runs    Lists recorded runs, or what is recorded of one of them, with times in UTC
+      trace   Makes a page of a recorded run
+      studio  Serves a page over recorded runs on this machine
       mcp     Serves reasoning tools to an assistant, over the Model Context Protocol (MCP)
       help    Print this message or the help of the given subcommand(s)
 
