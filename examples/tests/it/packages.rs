@@ -17,7 +17,7 @@ use std::process::Command;
 use serde_json::Value;
 
 /// Those of crates.io that fit. It refuses a package with any other category.
-const CATEGORIES: [&str; 13] = [
+const CATEGORIES: [&str; 15] = [
     "algorithms",
     "api-bindings",
     "asynchronous",
@@ -25,11 +25,13 @@ const CATEGORIES: [&str; 13] = [
     "concurrency",
     "config",
     "data-structures",
+    "development-tools::debugging",
     "filesystem",
     "parser-implementations",
     "science",
     "text-processing",
     "value-formatting",
+    "visualization",
     "web-programming::http-client",
 ];
 
