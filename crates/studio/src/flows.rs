@@ -1,5 +1,6 @@
 use async_trait::async_trait;
 use cogwork_journal::{AnyStore, StoreError};
+use cogwork_text::OneLine;
 
 use crate::Pieces;
 
@@ -57,7 +58,7 @@ pub trait Flows: Send + Sync + 'static {
 }
 
 /// An error of [`Flows`].
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum FlowError {
     /// There is no flow with this name.
@@ -67,9 +68,11 @@ pub enum FlowError {
     #[error(transparent)]
     Store(#[from] StoreError),
     /// The flow could not be loaded or run.
-    #[error("{0}")]
+    #[error("{}", OneLine::new(.0))]
     Failed(String),
 }
+
+cogwork_text::debug_as_display!(FlowError);
 
 /// No flows.
 #[derive(Debug, Clone, Copy, Default)]

@@ -14,3 +14,4 @@ mod flows;
 mod lists;
 mod live;
 mod runs;
+mod shown;

@@ -1,0 +1,22 @@
+//! Texts from programs and stores are always shown safely.
+
+use cogwork_journal::AnyStore;
+use cogwork_studio::FlowError;
+use cogwork_text::testing::{Shown, texts};
+
+#[test]
+fn nothing_unsafe_is_shown() {
+    let shown = Shown::default();
+
+    for text in texts() {
+        shown.error(&FlowError::Failed(text.clone()));
+
+        let refused = AnyStore::at(&format!("postgres://{text}")).map_err(FlowError::from);
+        if let Err(error) = refused {
+            shown.error(&error);
+        }
+    }
+
+    shown.error(&FlowError::Unknown);
+    shown.assert_complete(env!("CARGO_MANIFEST_DIR"), &[]);
+}
