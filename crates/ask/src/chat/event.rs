@@ -117,6 +117,11 @@ pub struct PlacedRepair {
 impl PlacedRepair {
     /// Returns the repairs of a reply with their places.
     pub(crate) fn all(repairs: &[Repair], reply: &str) -> Vec<Self> {
+        // Most replies have none, and don't have to be divided into lines.
+        if repairs.is_empty() {
+            return Vec::new();
+        }
+
         let lines = Lines::of(reply);
         repairs
             .iter()
