@@ -27,6 +27,12 @@ pub(crate) enum Pair<'a> {
 
 /// Returns the pairs in the order of the new list, a removed step before its former successor.
 pub(crate) fn pair<'a>(old: &'a [Step], new: &'a [Step]) -> Vec<Pair<'a>> {
+    // The usual case. Each step is matched with the one at its own index then, even among steps with
+    // equal descriptions.
+    if have_equal_descriptions(old, new) {
+        return pair_by_index(old, new);
+    }
+
     let mut by_description: HashMap<&str, VecDeque<At<'_>>> = HashMap::new();
     for (index, step) in old.iter().enumerate() {
         let same = by_description.entry(&step.description).or_default();
@@ -59,6 +65,22 @@ pub(crate) fn pair<'a>(old: &'a [Step], new: &'a [Step]) -> Vec<Pair<'a>> {
 
     pairing.close_gap(usize::MAX);
     pairing.pairs
+}
+
+fn have_equal_descriptions(old: &[Step], new: &[Step]) -> bool {
+    let mut both = old.iter().zip(new);
+    old.len() == new.len() && both.all(|(old, new)| old.description == new.description)
+}
+
+fn pair_by_index<'a>(old: &'a [Step], new: &'a [Step]) -> Vec<Pair<'a>> {
+    let both = old.iter().zip(new).enumerate();
+    let pairs = both.map(|(index, (old, new))| Pair::Kept {
+        old: At { index, step: old },
+        new: At { index, step: new },
+        moved: false,
+    });
+
+    pairs.collect()
 }
 
 struct Pairing<'a> {
