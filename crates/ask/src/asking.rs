@@ -1,4 +1,5 @@
 use std::fmt;
+use std::pin::pin;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
@@ -398,7 +399,9 @@ impl<'a> Asking<'a> {
             return self.send(policy, request).await;
         };
 
-        let result = reported.during(self.send(policy, request)).await;
+        // Pinned here, since the future of a call may be large.
+        let sent = pin!(self.send(policy, request));
+        let result = reported.during(sent).await;
         self.reported.store(reported.number(), Ordering::Relaxed);
         reported.end(result.as_ref());
         result

@@ -2,7 +2,7 @@
 
 use std::cell::RefCell;
 use std::future::poll_fn;
-use std::pin::pin;
+use std::pin::Pin;
 use std::sync::Arc;
 
 use crate::channel::post::{Addresses, Post};
@@ -44,10 +44,10 @@ pub(crate) enum Sender {
 }
 
 impl Current {
-    /// Makes this the current work while `work` is polled.
-    pub(crate) async fn during<T>(self, work: impl Future<Output = T>) -> T {
-        let mut work = pin!(work);
-
+    /// Makes this the current work while `work` is polled. It is pinned by the caller, because the
+    /// future of a node may be large, and each function that took it by value would contain and move
+    /// another copy.
+    pub(crate) async fn during<T>(self, mut work: Pin<&mut impl Future<Output = T>>) -> T {
         poll_fn(|context| {
             let _entered = Entered(CURRENT.replace(Some(self.clone())));
             work.as_mut().poll(context)

@@ -2,6 +2,7 @@
 
 use std::marker::PhantomData;
 use std::num::NonZeroU32;
+use std::pin::pin;
 use std::sync::{Mutex, PoisonError};
 
 use super::failure::Failure;
@@ -55,7 +56,8 @@ impl<'a, S, N: Node<S>> Call<'a, S, N> {
 
         // An outcome that cannot be recorded is created again in each replay.
         if bytes.is_empty() {
-            let exec = self.step.exec(self.node.exec(self.prep)).await;
+            let exec = pin!(self.node.exec(self.prep));
+            let exec = self.step.exec(exec).await;
             return exec.map_err(|error| Failure::node(Phase::Exec, error));
         }
 
@@ -74,7 +76,8 @@ impl<'a, S, N: Node<S>> Call<'a, S, N> {
     async fn bytes(&self, number: Option<NonZeroU32>) -> Result<Vec<u8>, WorkError> {
         give_way(self.step.name.item.unwrap_or_default()).await;
 
-        let tried = self.step.exec(tried(self.node, self.prep, number)).await;
+        let tried = pin!(tried(self.node, self.prep, number));
+        let tried = self.step.exec(tried).await;
         let exec = tried.inspect_err(|error| self.emit_retry(error))?;
 
         let refused = |problem| WorkError::from(Failed::new(Phase::Exec, problem));

@@ -14,7 +14,7 @@ use std::future::{pending, poll_fn};
 use std::mem;
 use std::num::NonZeroU32;
 use std::panic::{AssertUnwindSafe, resume_unwind};
-use std::pin::pin;
+use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll};
@@ -153,7 +153,8 @@ async fn attempt<S, N: Node<S>>(
     journal: &Journaled<'_>,
     calls: &Arc<Calls>,
 ) -> Ended<N::Exec> {
-    let exec = step.exec_composite(Arc::clone(calls), node.exec(prep));
+    let exec = pin!(node.exec(prep));
+    let exec = step.exec_composite(Arc::clone(calls), exec);
 
     // A panic ends the attempt like an error: it would otherwise be replayed forever.
     let mut exec = pin!(AssertUnwindSafe(exec).catch_unwind());
@@ -466,7 +467,10 @@ where
         let bytes = received(replied).await;
         return match bytes.as_slice() {
             // An outcome that cannot be recorded is created again in each replay.
-            [] => calls.during(name, work()).await.map_err(CallError::Failed),
+            [] => calls
+                .during(name, pin!(work()))
+                .await
+                .map_err(CallError::Failed),
             bytes => match read::<Result<T, String>>(bytes) {
                 Ok(outcome) => outcome.map_err(CallError::Recorded),
                 Err(failure) => calls.stopped_by(Stopped::Run(failure)).await,
@@ -474,7 +478,7 @@ where
         };
     };
 
-    let outcome = calls.during(name, work()).await;
+    let outcome = calls.during(name, pin!(work())).await;
     let encoded = match to_record(&outcome, calls.max_outcome) {
         Ok(encoded) => encoded,
         Err(problem) => return calls.stopped_by(Stopped::unrecordable(problem)).await,
@@ -570,7 +574,7 @@ async fn received<T>(reply: oneshot::Receiver<T>) -> T {
 
 impl Calls {
     /// Runs the work of a call with the call as the current step.
-    async fn during<T>(&self, name: Arc<StepName>, work: impl Future<Output = T>) -> T {
+    async fn during<T>(&self, name: Arc<StepName>, work: Pin<&mut impl Future<Output = T>>) -> T {
         let current = Current::Step {
             name,
             watch: self.watch.clone(),

@@ -1,5 +1,6 @@
 //! Steps with names, for runs that are watched, have a journal, or wait for events.
 
+use std::pin::Pin;
 use std::sync::Arc;
 
 use tokio::time::Instant;
@@ -120,7 +121,7 @@ impl<'j> NamedStep<'j> {
     }
 
     /// Runs `exec` and reports its duration. While it is polled, this is the current step.
-    pub(crate) async fn exec<T>(&self, work: impl Future<Output = T>) -> T {
+    pub(crate) async fn exec<T>(&self, work: Pin<&mut impl Future<Output = T>>) -> T {
         let started = self.started();
         let current = Current::Step {
             name: Arc::clone(&self.name),
@@ -139,7 +140,7 @@ impl<'j> NamedStep<'j> {
     pub(crate) async fn exec_composite<T>(
         &self,
         calls: Arc<Calls>,
-        work: impl Future<Output = T>,
+        work: Pin<&mut impl Future<Output = T>>,
     ) -> T {
         let started = self.started();
         let done = Current::Composite(calls).during(work).await;

@@ -1,5 +1,7 @@
 //! The visit of a node: its three phases.
 
+use std::pin::pin;
+
 use super::call::Call;
 use super::composite;
 use super::failure::Failure;
@@ -53,7 +55,8 @@ async fn visit_named<S, N: Node<S>>(
 
     let exec = match step.journal() {
         None => {
-            let exec = step.exec(node.exec(&prep)).await;
+            let exec = pin!(node.exec(&prep));
+            let exec = step.exec(exec).await;
             exec.map_err(|error| Failure::node(Phase::Exec, error))?
         }
         Some(journal) => {

@@ -1,5 +1,6 @@
 use std::fmt;
 use std::num::NonZeroUsize;
+use std::pin::pin;
 
 use futures_util::{StreamExt, TryStreamExt, stream};
 use serde::de::DeserializeOwned;
@@ -150,7 +151,10 @@ impl<S, I, N: Node<I>> Batch<S, I, N> {
             give_way(index).await;
             let exec = match step {
                 None => self.node.exec(prep).await,
-                Some(step) => step.of_item(index).exec(self.node.exec(prep)).await,
+                Some(step) => {
+                    let exec = pin!(self.node.exec(prep));
+                    step.of_item(index).exec(exec).await
+                }
             };
             let exec = exec.map_err(|error| of_item(Phase::Exec, error.into(), index))?;
 
@@ -284,7 +288,7 @@ where
 
             let prep = self.node.prep(&mut data);
             let prep = prep.map_err(|error| Failed::new(Phase::Prep, error))?;
-            let exec = tried(&self.node, &prep, item.attempt);
+            let exec = pin!(tried(&self.node, &prep, item.attempt));
             let exec = Current::Item(key.into()).during(exec).await?;
 
             encode(&exec, max_outcome).map_err(|problem| Failed::new(Phase::Exec, problem).into())
