@@ -1,8 +1,8 @@
 //! Makes lines of the events of a run.
 
-use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime};
+use std::{io, mem};
 
 use cogwork_ask::{ChatCall, ChatEvent};
 use cogwork_flow::{Event, EventKind, ObservedRun, Observer, StepName};
@@ -10,8 +10,8 @@ use cogwork_llm::{ChatRequest, Message};
 use serde_json::json;
 
 use super::open::OpenRecord;
-use super::part::Part;
-use super::write::LineWriter;
+use super::part::{MessageKey, Part};
+use super::write::{LineWriter, MAX_KEPT};
 use super::{chat, line, texts};
 use crate::{ChatReport, Header, MessageIds, RecordedFailure, RecordedJudgement, RecorderSettings};
 
@@ -36,6 +36,8 @@ struct State {
     is_full: bool,
     lost: u64,
     part: Part,
+    /// The memory of the last line.
+    line: Vec<u8>,
 }
 
 /// The step and the time of an event.
@@ -64,6 +66,7 @@ impl Handle {
             is_full: false,
             lost: 0,
             part,
+            line: Vec::new(),
         };
 
         Ok(Self {
@@ -104,9 +107,8 @@ impl Handle {
         let started = (started * 1e3).round() / 1e3;
 
         if state.has_header {
-            let kind = json!({ "type": "resumed", "started": started });
-            let line = line::line(None, 0.0, &kind.to_string())?;
-            self.write(state, &line);
+            let resumed = json!({ "at": 0.0, "type": "resumed", "started": started });
+            self.write(state, format!("{resumed}\n").as_bytes());
             return Ok(());
         }
 
@@ -117,7 +119,7 @@ impl Handle {
 
         let mut line = serde_json::to_string(&header)?;
         line.push('\n');
-        state.has_header = self.write(state, &line);
+        state.has_header = self.write(state, line.as_bytes());
         Ok(())
     }
 
@@ -133,8 +135,8 @@ impl Handle {
             return self.record_chat(state, place, chat);
         }
 
-        let kind = line::kind_json(&event.kind)?;
-        self.write_kind(state, place, kind).map(drop)
+        self.write_kind(state, place, |line| line::write_kind(line, &event.kind))
+            .map(drop)
     }
 
     fn record_chat(
@@ -205,8 +207,8 @@ impl Handle {
 
         for message in request.messages() {
             let id = match state.part.message(message) {
-                Some(id) => id,
-                None => self.record_message(state, place, message)?,
+                Ok(id) => id,
+                Err(key) => self.record_message(state, place, &key, message)?,
             };
             ids.push(id);
         }
@@ -218,13 +220,14 @@ impl Handle {
         &self,
         state: &mut State,
         place: Place<'_>,
+        key: &MessageKey,
         message: &Message,
     ) -> serde_json::Result<u64> {
-        let id = state.part.add_message(message.clone());
+        let id = state.part.add_message(key, message.clone());
         let report = ChatReport::Message(chat::message(id, message));
 
         if !self.write_chat(state, place, &report)? {
-            state.part.forget(message);
+            state.part.forget(key);
         }
 
         Ok(id)
@@ -236,30 +239,32 @@ impl Handle {
         place: Place<'_>,
         report: &ChatReport,
     ) -> serde_json::Result<bool> {
-        let report = serde_json::to_string(report)?;
-        let kind = line::reported_json(Some("chat"), &report)?;
-        self.write_kind(state, place, kind)
+        self.write_kind(state, place, |line| line::write_chat(line, report))
     }
 
     fn write_kind(
         &self,
         state: &mut State,
         place: Place<'_>,
-        kind: String,
+        write_kind: impl FnOnce(&mut Vec<u8>) -> serde_json::Result<()>,
     ) -> serde_json::Result<bool> {
-        let kind = texts::prepared(kind, &self.settings)?;
+        let mut line = mem::take(&mut state.line);
+        line.clear();
+
+        let step = place.step.map(|step| state.part.step(step)).transpose()?;
         let at = place.at.as_secs_f64();
+        let prepare = |kind: &[u8]| texts::prepared(kind, &self.settings);
+        line::write_line(&mut line, step, at, write_kind, prepare)?;
 
-        let line = match place.step {
-            Some(step) => line::line(Some(state.part.step(step)?), at, &kind)?,
-            None => line::line(None, at, &kind)?,
-        };
-
-        Ok(self.write(state, &line))
+        let is_written = self.write(state, &line);
+        // After a single large event, the memory isn't needed any more.
+        line.shrink_to(MAX_KEPT);
+        state.line = line;
+        Ok(is_written)
     }
 
     /// Passes a line to the writer. Returns whether it will be written.
-    fn write(&self, state: &mut State, line: &str) -> bool {
+    fn write(&self, state: &mut State, line: &[u8]) -> bool {
         if state.is_full {
             return false;
         }
@@ -268,7 +273,7 @@ impl Handle {
         if state.bytes.saturating_add(line.len() as u64) > limit {
             state.is_full = true;
             let full = json!({ "at": 0.0, "type": "full", "limit": limit });
-            self.push(state, &format!("{full}\n"));
+            self.push(state, format!("{full}\n").as_bytes());
             return false;
         }
 
@@ -288,7 +293,7 @@ impl Handle {
         }
 
         let lost = json!({ "at": 0.0, "type": "lost", "count": state.lost });
-        let is_written = self.push(state, &format!("{lost}\n"));
+        let is_written = self.push(state, format!("{lost}\n").as_bytes());
         if is_written {
             state.lost = 0;
         }
@@ -296,8 +301,8 @@ impl Handle {
         is_written
     }
 
-    fn push(&self, state: &mut State, line: &str) -> bool {
-        let is_written = self.writer.push(line.as_bytes(), self.settings.max_waiting);
+    fn push(&self, state: &mut State, line: &[u8]) -> bool {
+        let is_written = self.writer.push(line, self.settings.max_waiting);
         if is_written {
             state.bytes = state.bytes.saturating_add(line.len() as u64);
         }

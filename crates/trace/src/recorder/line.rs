@@ -3,12 +3,19 @@
 use cogwork_flow::{EventKind, ReportedValue};
 use serde::Serialize;
 
-/// Returns the JSON of an event's kind.
-pub(super) fn kind_json(kind: &EventKind) -> serde_json::Result<String> {
-    match kind {
-        EventKind::Reported { report } => reported_json(report.source(), &value_json(report)?),
-        kind => serde_json::to_string(kind),
-    }
+use crate::ChatReport;
+
+/// Appends the JSON of an event's kind to a line.
+pub(super) fn write_kind(line: &mut Vec<u8>, kind: &EventKind) -> serde_json::Result<()> {
+    let EventKind::Reported { report } = kind else {
+        return serde_json::to_writer(line, kind);
+    };
+
+    let json = value_json(report)?;
+    write_reported(line, report.source(), |line| {
+        line.extend_from_slice(json.as_bytes());
+        Ok(())
+    })
 }
 
 /// A report that cannot be written is recorded as its error.
@@ -29,42 +36,69 @@ struct Unwritable {
     error: String,
 }
 
-/// Returns the JSON of a report.
-pub(super) fn reported_json(source: Option<&str>, report: &str) -> serde_json::Result<String> {
-    let mut json = String::with_capacity(report.len() + 60);
-    json.push_str(r#"{"type":"reported","#);
-
-    if let Some(source) = source {
-        json.push_str(r#""source":"#);
-        json.push_str(&serde_json::to_string(source)?);
-        json.push(',');
-    }
-
-    json.push_str(r#""report":"#);
-    json.push_str(report);
-    json.push('}');
-    Ok(json)
+/// Appends the JSON of a report of the source `chat` to a line.
+pub(super) fn write_chat(line: &mut Vec<u8>, report: &ChatReport) -> serde_json::Result<()> {
+    write_reported(line, Some("chat"), |line| {
+        serde_json::to_writer(line, report)
+    })
 }
 
-/// Returns a line, with the fields that all events have. `step` is JSON, and `kind` is a JSON object
-/// with at least one field.
-pub(super) fn line(step: Option<&str>, at: f64, kind: &str) -> serde_json::Result<String> {
-    let mut line = String::with_capacity(kind.len() + 80);
-    line.push('{');
+fn write_reported(
+    line: &mut Vec<u8>,
+    source: Option<&str>,
+    write_report: impl FnOnce(&mut Vec<u8>) -> serde_json::Result<()>,
+) -> serde_json::Result<()> {
+    line.extend_from_slice(br#"{"type":"reported","#);
+
+    if let Some(source) = source {
+        line.extend_from_slice(br#""source":"#);
+        serde_json::to_writer(&mut *line, source)?;
+        line.push(b',');
+    }
+
+    line.extend_from_slice(br#""report":"#);
+    write_report(line)?;
+    line.push(b'}');
+    Ok(())
+}
+
+/// Appends a line, with the fields that all events have. `step` is JSON. `write_kind` appends a JSON
+/// object with at least one field, and `prepare` returns it as it is recorded, or `None` if it
+/// doesn't change.
+pub(super) fn write_line(
+    line: &mut Vec<u8>,
+    step: Option<&str>,
+    at: f64,
+    write_kind: impl FnOnce(&mut Vec<u8>) -> serde_json::Result<()>,
+    prepare: impl FnOnce(&[u8]) -> serde_json::Result<Option<String>>,
+) -> serde_json::Result<()> {
+    line.push(b'{');
 
     if let Some(step) = step {
-        line.push_str(r#""step":"#);
-        line.push_str(step);
-        line.push(',');
+        line.extend_from_slice(br#""step":"#);
+        line.extend_from_slice(step.as_bytes());
+        line.push(b',');
     }
 
     // Microseconds are precise enough, and shorter.
     let at = (at * 1e6).round() / 1e6;
-    line.push_str(r#""at":"#);
-    line.push_str(&serde_json::to_string(&at)?);
-    line.push(',');
-    line.push_str(kind.strip_prefix('{').unwrap_or(kind));
-    line.push('\n');
+    line.extend_from_slice(br#""at":"#);
+    serde_json::to_writer(&mut *line, &at)?;
 
-    Ok(line)
+    let start = line.len();
+    write_kind(line)?;
+
+    let kind = line.get(start..).unwrap_or_default();
+    if let Some(prepared) = prepare(kind)? {
+        line.truncate(start);
+        line.extend_from_slice(prepared.as_bytes());
+    }
+
+    // The fields of the kind follow those of the line.
+    if let Some(brace) = line.get_mut(start) {
+        *brace = b',';
+    }
+
+    line.push(b'\n');
+    Ok(())
 }

@@ -1,6 +1,7 @@
 //! The part of a record that this recorder writes: the numbers of its messages and calls.
 
 use std::collections::HashMap;
+use std::hash::{BuildHasher, Hash, RandomState};
 use std::sync::Arc;
 
 use cogwork_flow::StepName;
@@ -11,7 +12,13 @@ use crate::MessageIds;
 /// The numbers that were given so far.
 #[derive(Debug, Default)]
 pub(super) struct Part {
-    messages: HashMap<Message, u64>,
+    /// The messages by the hash of their content. The hash is kept instead of the message as the
+    /// key, so that each message is hashed once.
+    by_content: HashMap<u64, Numbered>,
+    /// The same messages by the addresses of their texts. A request shares most messages with the
+    /// one before, and those are found here without being hashed.
+    by_address: HashMap<usize, Numbered>,
+    hasher: RandomState,
     next_message: u64,
     /// The numbers of calls in the record, by their numbers in this process.
     calls: HashMap<u64, u64>,
@@ -20,6 +27,20 @@ pub(super) struct Part {
     sent: HashMap<u64, MessageIds>,
     /// The step of the last event, as JSON.
     step: Option<(Arc<StepName>, String)>,
+}
+
+/// A message and its number in the record.
+#[derive(Debug, Clone)]
+struct Numbered {
+    message: Message,
+    id: u64,
+}
+
+/// What a message is found by.
+#[derive(Debug)]
+pub(super) struct MessageKey {
+    content: u64,
+    address: usize,
 }
 
 impl Part {
@@ -32,22 +53,34 @@ impl Part {
         }
     }
 
-    /// Returns the number of a message that has one.
-    pub(super) fn message(&self, message: &Message) -> Option<u64> {
-        self.messages.get(message).copied()
+    /// Returns the number of a message, or how to find it once it has one.
+    pub(super) fn message(&self, message: &Message) -> Result<u64, MessageKey> {
+        let address = message.text().as_ptr().addr();
+        if let Some(id) = number_in(&self.by_address, &address, message) {
+            return Ok(id);
+        }
+
+        let content = self.hasher.hash_one(message);
+        let key = MessageKey { content, address };
+        number_in(&self.by_content, &content, message).ok_or(key)
     }
 
     /// Gives a message a number.
-    pub(super) fn add_message(&mut self, message: Message) -> u64 {
+    pub(super) fn add_message(&mut self, key: &MessageKey, message: Message) -> u64 {
         let id = self.next_message;
         self.next_message += 1;
-        self.messages.insert(message, id);
+
+        let numbered = Numbered { message, id };
+        // It keeps the text, so that no other text can have this address.
+        self.by_address.insert(key.address, numbered.clone());
+        self.by_content.insert(key.content, numbered);
         id
     }
 
     /// Forgets a message that could not be written, so that it is written the next time.
-    pub(super) fn forget(&mut self, message: &Message) {
-        self.messages.remove(message);
+    pub(super) fn forget(&mut self, key: &MessageKey) {
+        self.by_address.remove(&key.address);
+        self.by_content.remove(&key.content);
     }
 
     /// Returns the number of a call in the record.
@@ -82,4 +115,14 @@ impl Part {
 
         Ok(self.step.as_ref().map_or("null", |(_, json)| json.as_str()))
     }
+}
+
+fn number_in<K: Eq + Hash>(
+    messages: &HashMap<K, Numbered>,
+    key: &K,
+    message: &Message,
+) -> Option<u64> {
+    let numbered = messages.get(key)?;
+    // A different message may have the same key, and is recorded again in the worst case.
+    (numbered.message == *message).then_some(numbered.id)
 }

@@ -42,22 +42,26 @@ const NAMES: [&str; 28] = [
 /// The field with the sizes of texts that were cut.
 const CUT: &str = "cut";
 
-/// Returns the JSON of an event with its texts cut, redacted or left out.
-pub(super) fn prepared(json: String, settings: &RecorderSettings) -> serde_json::Result<String> {
+/// Returns the JSON of an event with its texts cut, redacted or left out. `None` if there is nothing
+/// to change.
+pub(super) fn prepared(
+    json: &[u8],
+    settings: &RecorderSettings,
+) -> serde_json::Result<Option<String>> {
     let is_short = json.len() <= settings.max_text;
     if is_short && settings.content() == Content::Full {
-        return Ok(json);
+        return Ok(None);
     }
 
-    let value: Value = serde_json::from_str(&json)?;
+    let value: Value = serde_json::from_slice(json)?;
     let value = Texts { settings }.of_value(value);
     let json = serde_json::to_string(&value)?;
 
     if json.len() > settings.max_event {
-        return serde_json::to_string(&stub(&value, json.len()));
+        return serde_json::to_string(&stub(&value, json.len())).map(Some);
     }
 
-    Ok(json)
+    Ok(Some(json))
 }
 
 /// Returns what is recorded of an event that is too large.

@@ -121,7 +121,7 @@ fn write_all(shared: &Shared, mut file: File) {
 }
 
 /// The maximum capacity of a buffer that is kept, in bytes.
-const MAX_KEPT: usize = 1024 * 1024;
+pub(super) const MAX_KEPT: usize = 1024 * 1024;
 
 /// Waits for lines, and takes them. Returns `false` after the end.
 fn take(shared: &Shared, lines: &mut Vec<u8>) -> bool {
