@@ -4,6 +4,8 @@
 #[expect(clippy::unwrap_used, reason = "helpers of tests may, as the tests do")]
 mod lines;
 
+#[expect(clippy::unwrap_used, reason = "helpers of tests may, as the tests do")]
+mod allocations;
 mod batches;
 mod cancelling;
 #[expect(
