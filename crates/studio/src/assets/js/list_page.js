@@ -159,8 +159,12 @@ class Starter {
       el('div', { class: 'field' }, el('label', { for: 'start-flow' }, 'Flow'), this.flow),
       el('div', { class: 'field' }, el('label', { for: 'start-input' }, 'Input'), this.input),
       this.problem,
-      this.send,
-      el('button', { type: 'button', class: 'plain-button', onclick: () => this.dialog.close() }, 'Cancel'),
+      el(
+        'div',
+        { class: 'dialog-buttons' },
+        this.send,
+        el('button', { type: 'button', class: 'plain-button', onclick: () => this.dialog.close() }, 'Cancel'),
+      ),
     );
     form.addEventListener('submit', (event) => this.start(event));
     this.dialog = el('dialog', { class: 'help', 'aria-label': 'Start a flow' }, form);

@@ -25,7 +25,6 @@ class RunPage {
 
   follow() {
     this.app = undefined;
-    this.kinds = '';
     this.damaged = 0;
     this.live = new LiveRun(this.runId, {
       line: (line) => this.line(line),
@@ -46,34 +45,11 @@ class RunPage {
     }
     this.app?.apply(line);
     if (line.type === 'reported') this.growing.end(line);
-    this.changed();
-  }
-
-  /** Updates the page with the next frame. */
-  changed() {
-    this.frame ??= requestAnimationFrame(() => {
-      this.frame = undefined;
-      this.update();
-    });
-  }
-
-  update() {
-    const { app } = this;
-    if (!app) return;
-
-    const { run } = app;
-    const kinds = [run.steps, run.thoughts, run.calls, run.tools, run.problems, run.tables, run.stages].map((all) => all.length > 0);
-    const shown = JSON.stringify([...kinds, run.branches.size > 0, run.tables.length]);
-    if (shown !== this.kinds) {
-      this.kinds = shown;
-      app.buildFigures();
-      app.buildLists();
-    }
-    app.update();
+    this.app?.changed();
   }
 
   ready() {
-    this.update();
+    this.app?.update();
     document.documentElement.dataset.ready = 'true';
   }
 
@@ -139,8 +115,12 @@ class ForkDialog {
       el('p', { class: 'muted' }, 'The steps before this one come from the record, without a call. It and the later ones are executed anew.'),
       el('div', { class: 'field' }, el('label', { for: 'fork-step' }, 'Step'), this.step),
       this.problem,
-      el('button', { type: 'submit', class: 'plain-button primary' }, 'Fork'),
-      el('button', { type: 'button', class: 'plain-button', onclick: () => this.dialog.close() }, 'Cancel'),
+      el(
+        'div',
+        { class: 'dialog-buttons' },
+        el('button', { type: 'submit', class: 'plain-button primary' }, 'Fork'),
+        el('button', { type: 'button', class: 'plain-button', onclick: () => this.dialog.close() }, 'Cancel'),
+      ),
     );
     form.addEventListener('submit', (event) => this.submit(event));
     this.dialog = el('dialog', { class: 'help', 'aria-label': 'Fork this run' }, form);
