@@ -104,7 +104,7 @@ class ListPage {
     const totals = run.totals ?? {};
     const tokens = totals.calls > 0 ? `${totals.is_partial ? '≥ ' : ''}${count((totals.input ?? 0) + (totals.output ?? 0))}` : '–';
     const cells = [
-      ['Flow', el('bdi', {}, run.flow || '–')],
+      ['Flow', el('bdi', { title: oneLine(run.flow, 500) }, oneLine(run.flow, 60) || '–')],
       ['Status', [runTag(run.status), this.about(run)]],
       ['Started', el('time', { title: date(run.started) }, age(run.started))],
       ['Changed', age(run.updated)],
@@ -116,7 +116,7 @@ class ListPage {
       'tr',
       {},
       el('td', {}, this.choice(run)),
-      el('th', { scope: 'row' }, el('a', { href: addressOf({ run: run.id }) }, el('bdi', {}, run.id))),
+      el('th', { scope: 'row' }, el('a', { href: addressOf({ run: run.id }) }, el('bdi', {}, oneLine(run.id, 80)))),
       cells.map(([label, content]) => el('td', { 'data-label': label }, content)),
     );
     row.dataset.run = run.id;
