@@ -42,10 +42,6 @@ class ComparePage {
   }
 }
 
-function answerOf(run) {
-  return run.conclusion ?? run.answer;
-}
-
 /** Returns two contents next to each other, below a title. */
 function pair(title, level, [left, right]) {
   return el(

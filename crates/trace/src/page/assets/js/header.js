@@ -27,9 +27,14 @@ function statusTag(run) {
   );
 }
 
+/** Returns the answer of a run: the text of its last thought if it has no conclusion. */
+function answerOf(run) {
+  return run.conclusion ?? run.answer ?? run.lastThought?.text;
+}
+
 function summaryView(run) {
   const sums = run.totals();
-  const answer = run.conclusion ?? run.answer ?? run.lastThought?.text;
+  const answer = answerOf(run);
   return [
     run.problem !== undefined &&
       el('div', { class: 'question' }, el('h2', {}, 'Problem'), summaryText(run.problem)),
