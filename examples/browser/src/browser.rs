@@ -3,6 +3,7 @@
 use std::error::Error;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use fantoccini::wd::WebDriverCompatibleCommand;
 use fantoccini::{Client, ClientBuilder};
@@ -110,21 +111,57 @@ impl Browser {
     /// Returns an error if the page doesn't become ready.
     pub async fn open(&self, page: &Path) -> Result<f64> {
         let url = Url::from_file_path(page).map_err(|()| "the path of the page is relative")?;
-        self.client.goto("about:blank").await?;
-        self.client.goto(url.as_str()).await?;
+        self.open_url(url.as_str()).await?;
+        self.opening_time().await
+    }
 
+    /// Opens a page at an address.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the page doesn't become ready.
+    pub async fn open_url(&self, url: &str) -> Result<()> {
+        self.client.goto("about:blank").await?;
+        self.client.goto(url).await?;
+        self.until_ready().await
+    }
+
+    /// Waits until the page shows what it is about.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if that takes longer than 30 seconds, or if the page cannot show it.
+    pub async fn until_ready(&self) -> Result<()> {
         for _ in 0..600 {
             let ready = self
-                .run("return document.documentElement.dataset.ready ?? ''")
+                .run("return document.documentElement?.dataset.ready ?? ''")
                 .await?;
             match ready.as_str() {
-                Some("true") => return self.opening_time().await,
+                Some("true") => return Ok(()),
                 Some("failed") => return Err("the page could not show its record".into()),
-                _ => tokio::time::sleep(std::time::Duration::from_millis(50)).await,
+                _ => tokio::time::sleep(Duration::from_millis(50)).await,
             }
         }
 
         Err("the page was not ready within 30 seconds".into())
+    }
+
+    /// Waits until a script returns `true`.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error that names the script if that takes longer than 30 seconds.
+    pub async fn until(&self, script: &str) -> Result<()> {
+        for _ in 0..600 {
+            if self.run(script).await? == true {
+                return Ok(());
+            }
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+
+        let shown = self.run("return document.body.innerText").await?;
+        let shown = shown.as_str().unwrap_or_default();
+        Err(format!("not true within 30 seconds: {script}\n{shown}").into())
     }
 
     async fn opening_time(&self) -> Result<f64> {

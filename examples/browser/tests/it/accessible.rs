@@ -37,7 +37,7 @@ async fn assert_no_faults(browser: &Browser) -> Result<()> {
 }
 
 /// Runs axe-core, if the script found it.
-async fn assert_no_violations(browser: &Browser) -> Result<()> {
+pub(crate) async fn assert_no_violations(browser: &Browser) -> Result<()> {
     let Some(path) = std::env::var_os("COGWORK_AXE") else {
         println!("axe-core was not found, so its rules are not checked");
         return Ok(());

@@ -9,7 +9,7 @@ use crate::support::{assert_quiet, desktop, number, text};
 const CONTROLS: &str = "button, summary, select, [role=tab]";
 
 /// Clicks every visible control, also those that appear by clicking others.
-async fn click_every_control(browser: &Browser) -> Result<usize> {
+pub(crate) async fn click_every_control(browser: &Browser) -> Result<usize> {
     let mut clicked = 0;
 
     loop {

@@ -5,4 +5,5 @@ mod controls;
 mod hostile;
 mod keys;
 mod opening;
+mod studio;
 mod support;

@@ -1,0 +1,92 @@
+//! A studio over a folder of runs, in this process.
+
+mod flows;
+mod runs;
+
+use std::path::Path;
+
+use cogwork::journal::AnyStore;
+use cogwork_studio::Studio;
+use tempfile::TempDir;
+use tokio::task::JoinHandle;
+use url::Url;
+
+use crate::Result;
+pub use flows::{OfferedFlows, REFUND, Refund, TRAIN};
+
+/// The question that the train of thought answers.
+pub const TRAIN_PROBLEM: &str =
+    "A train goes 60 km/h for 2.5 h, then 90 km/h for 40 min. How far does it go?";
+
+/// A studio, which is served until it is dropped.
+pub struct ServedStudio {
+    folder: TempDir,
+    store: AnyStore,
+    flows: OfferedFlows,
+    url: Url,
+    task: JoinHandle<()>,
+}
+
+impl Drop for ServedStudio {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}
+
+impl ServedStudio {
+    /// Serves an empty folder.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if there is no port.
+    pub async fn start() -> Result<Self> {
+        let folder = tempfile::tempdir()?;
+        let place = folder.path().to_str().ok_or("the folder isn't Unicode")?;
+        let store = AnyStore::at(place)?;
+        let flows = OfferedFlows::new(folder.path())?;
+
+        let studio = Studio::new(store.clone()).with_flows(flows.clone());
+        let serving = studio.bind(0).await?;
+        let url = Url::parse(&serving.url())?;
+        let task = tokio::spawn(serving.run(std::future::pending()));
+
+        Ok(Self {
+            folder,
+            store,
+            flows,
+            url,
+            task,
+        })
+    }
+
+    /// Returns the address with the token.
+    pub fn url(&self) -> &Url {
+        &self.url
+    }
+
+    /// Returns the address of a page, for a browser that has entered.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the address cannot be made.
+    pub fn page(&self, query: &[(&str, &str)]) -> Result<Url> {
+        let mut url = self.url.clone();
+        url.query_pairs_mut().clear().extend_pairs(query);
+        Ok(url)
+    }
+
+    /// Returns the folder of the runs.
+    pub fn folder(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// Returns the store of the runs.
+    pub fn store(&self) -> &AnyStore {
+        &self.store
+    }
+
+    /// Returns the flows that the studio offers.
+    pub fn flows(&self) -> &OfferedFlows {
+        &self.flows
+    }
+}

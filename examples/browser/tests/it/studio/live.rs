@@ -1,0 +1,94 @@
+//! A run that is followed while it is recorded, and forks.
+
+use cogwork_browser::Result;
+use cogwork_browser::studio::{ServedStudio, TRAIN, TRAIN_PROBLEM};
+use fantoccini::Locator;
+
+use super::{ENDED, labelled, open_run, press, studio, until_text};
+use crate::support::{assert_quiet, desktop, text};
+
+/// Counts the thoughts while the page is open, and collects the texts that grow.
+const WATCH: &str = "
+    window.counts = new Set();
+    window.growing = new Set();
+    setInterval(() => {
+      window.counts.add(document.querySelector('#tab-thought .count')?.textContent ?? '0');
+      window.growing.add(document.querySelector('.growing:not([hidden])')?.textContent ?? '');
+    }, 20);";
+
+#[tokio::test]
+#[ignore = "needs scripts/check-browser"]
+async fn thoughts_grow_while_they_are_recorded() -> Result<()> {
+    let studio = ServedStudio::start().await?;
+    let browser = desktop().await?;
+    browser.open_url(studio.url().as_str()).await?;
+    until_text(&browser, ".empty", "Nothing is recorded here yet").await?;
+    browser.screenshot("studio-empty").await?;
+
+    let flows = studio.flows();
+    let running = flows
+        .begin(studio.store(), TRAIN, "live", TRAIN_PROBLEM)
+        .await?;
+    open_run(&browser, &studio, "live").await?;
+    browser.run(WATCH).await?;
+    browser.until("return window.counts.size > 3").await?;
+    browser.screenshot("studio-live").await?;
+    running.await?;
+    until_text(&browser, ".studio-actions", "✓ ended").await?;
+    until_text(&browser, "#tab-thought .count", "9").await?;
+
+    let counts = browser.run("return window.counts.size").await?;
+    assert!(
+        counts.as_u64().is_some_and(|counts| counts > 4),
+        "{counts} counts"
+    );
+    let growing = browser.run("return window.growing.size").await?;
+    assert!(
+        growing.as_u64().is_some_and(|growing| growing > 4),
+        "{growing} texts"
+    );
+    assert_eq!(text(&browser, ".growing:not([hidden])").await?, "");
+    browser.screenshot("studio-live-ended").await?;
+
+    assert_quiet(&browser).await?;
+    browser.close().await
+}
+
+#[tokio::test]
+#[ignore = "needs scripts/check-browser"]
+async fn a_run_is_forked_and_compared_with_its_original() -> Result<()> {
+    let studio = studio().await?;
+    let browser = desktop().await?;
+    browser.open_url(studio.url().as_str()).await?;
+    open_run(&browser, &studio, ENDED).await?;
+    until_text(&browser, ".studio-actions", "Fork").await?;
+
+    press(&browser, "Fork").await?;
+    let step = labelled(&browser, "Step").await?;
+    step.clear().await?;
+    step.send_keys("three").await?;
+    press(&browser, "Fork").await?;
+    until_text(&browser, "dialog [role=alert]", "whole number").await?;
+    browser.screenshot("studio-fork").await?;
+
+    step.clear().await?;
+    step.send_keys("6").await?;
+    press(&browser, "Fork").await?;
+    let link = "Compare with the original, forked at step 6";
+    until_text(&browser, ".studio-actions a", link).await?;
+    until_text(&browser, ".studio-actions", "✓ ended").await?;
+    browser.screenshot("studio-forked").await?;
+
+    browser
+        .client()
+        .find(Locator::LinkText(link))
+        .await?
+        .click()
+        .await?;
+    until_text(&browser, ".compare h1", "Runs").await?;
+    until_text(&browser, "[aria-label=Answers]", "the same").await?;
+    browser.screenshot("studio-fork-compared").await?;
+
+    assert_quiet(&browser).await?;
+    browser.close().await
+}
