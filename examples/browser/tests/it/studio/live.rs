@@ -48,6 +48,10 @@ async fn thoughts_grow_while_they_are_recorded() -> Result<()> {
         "{growing} texts"
     );
     assert_eq!(text(&browser, ".growing:not([hidden])").await?, "");
+
+    // The newest thought is shown until another one is selected.
+    until_text(&browser, ".detail-title", "Thought 9").await?;
+    until_text(&browser, ".player-where", "9 / 9").await?;
     browser.screenshot("studio-live-ended").await?;
 
     assert_quiet(&browser).await?;

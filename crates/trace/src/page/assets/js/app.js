@@ -24,6 +24,10 @@ class App {
       tabindex: '-1',
       'aria-label': 'Details',
     });
+    // What somebody reads isn't replaced.
+    this.detail.addEventListener('focusin', () => {
+      this.isFollowing = false;
+    });
   }
 
   /**
@@ -101,27 +105,32 @@ class App {
     this.player.update();
     this.figures.update();
     this.contents.update();
-    if (this.selection) this.figures.show(this.player.at);
-    else this.selectFirst();
+    if (!this.selection) this.selectFirst();
+    else if (this.isFollowing) this.selectLast();
+    else this.figures.show(this.player.at);
   }
 
   selectFirst() {
-    const last = this.run.steps.length - 1;
-    this.moveTo(last, { isOnlyShown: true });
-    this.player.show(Math.max(0, last));
+    this.selectLast();
 
     const fromHash = /^#(\w+)-(\d+)$/.exec(location.hash);
     const wanted = fromHash
       ? { kind: fromHash[1], index: Number(fromHash[2]) - 1 }
       : undefined;
-    if (wanted && this.itemOf(wanted)) {
-      this.select(wanted, { isFirst: true });
-      return;
-    }
+    if (wanted) this.select(wanted, { isFirst: true });
+  }
+
+  /** Selects the newest thought or step, and the later ones until something else is selected. */
+  selectLast() {
+    const last = this.run.steps.length - 1;
+    this.moveTo(last, { isOnlyShown: true });
+    this.player.show(Math.max(0, last));
+
     const thought = this.run.thoughts.at(-1);
     if (thought)
       this.select({ kind: 'thought', index: thought.index }, { isFirst: true });
     else if (last >= 0) this.select({ kind: 'step', index: last }, { isFirst: true });
+    this.isFollowing = true;
   }
 
   itemOf({ kind, index }) {
@@ -142,9 +151,10 @@ class App {
     const item = this.itemOf(selection);
     if (!item) return;
     this.selection = selection;
+    this.isFollowing = false;
     replace(this.detail, this.detailsOf(selection.kind, item));
     this.contents.mark(selection);
-    rememberInAddress(selection);
+    if (!isFirst) rememberInAddress(selection);
 
     const step = this.stepOf(selection, item);
     if (step && !isFromPlayer) {
