@@ -94,6 +94,7 @@ impl Provider {
         }
     }
 
+    #[cfg(feature = "http")]
     pub(crate) fn with_model_setting(self, setting: &'static str) -> Self {
         Self {
             model_setting: Some(setting),
