@@ -132,7 +132,7 @@ impl<T: JsonSchema + DeserializeOwned> AnswerReader<T> {
         let last = found.iter().rposition(|candidate| self.is_meant(candidate));
         let Some(last) = last else {
             return self
-                .read_item(&found)
+                .read_item(text, &found)
                 .unwrap_or_else(|| self.read_bare(text, &found));
         };
 
@@ -353,7 +353,11 @@ impl<T: JsonSchema + DeserializeOwned> AnswerReader<T> {
     }
 
     /// Reads the only item of a list that isn't in a list; `None` if there is none.
-    fn read_item(&self, found: &[Candidate]) -> Option<Result<ReadAnswer<T>, AnswerProblem>> {
+    fn read_item(
+        &self,
+        text: &str,
+        found: &[Candidate],
+    ) -> Option<Result<ReadAnswer<T>, AnswerProblem>> {
         let Shape::List(items, _) = self.form.resolve(&self.form.root) else {
             return None;
         };
@@ -366,6 +370,12 @@ impl<T: JsonSchema + DeserializeOwned> AnswerReader<T> {
         if meant.next().is_some() {
             let message = "the reply has several objects; expected one list of them";
             return Some(Err(AnswerProblem::new(Kind::Ambiguous, item.line, message)));
+        }
+
+        // One end of a list is missing, so the object may not be its only item.
+        if text.matches('[').count() != text.matches(']').count() {
+            let message = "the reply has only one end of a list; expected the whole list";
+            return Some(Err(AnswerProblem::new(Kind::Malformed, item.line, message)));
         }
 
         Some(self.read_candidate(item))

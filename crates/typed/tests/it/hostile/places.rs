@@ -54,6 +54,28 @@ fn one_item_is_a_list_and_several_are_not() {
     );
 }
 
+/// Of a list without one of its ends, the last object isn't the whole answer.
+#[test]
+fn a_part_of_a_list_is_not_its_only_item() {
+    #[derive(Debug, PartialEq, Deserialize, JsonSchema)]
+    enum Mood {
+        Good,
+        Other(String),
+    }
+
+    for part in [
+        r#""Good",{"Other":""}]"#,
+        "\"Good\",\n{\"Other\": \"fine\"}\n]",
+        r#"["Good"; {"Other": "fine"}"#,
+    ] {
+        let read = read::<Vec<Mood>>(part).map(|(moods, _)| moods);
+        assert!(
+            read.as_ref().map_or(true, |moods| moods.len() == 2),
+            "{read:?}"
+        );
+    }
+}
+
 /// An object that only has other keys isn't an item whose keys are all left out.
 #[test]
 fn another_object_is_not_an_item() {
