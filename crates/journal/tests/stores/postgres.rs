@@ -226,7 +226,7 @@ fn tables_of_a_newer_version_are_refused() {
         let error = newer.runs().await.unwrap_err();
         assert!(error.is_damaged());
         let error = PostgresStore::told(error, folder.path());
-        insta::assert_snapshot!(error, @"STORE: the tables have version 99, which was made by a newer version of this library; expected version 3 or an earlier one");
+        insta::assert_snapshot!(error, @"STORE: the tables have version 99, which was made by a newer version of this library; expected version 4 or an earlier one");
     });
 }
 
