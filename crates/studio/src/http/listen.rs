@@ -57,7 +57,7 @@ pub(crate) async fn serve(listener: TcpListener, access: Access, shared: Arc<Sha
 
         let connection = graceful.watch(connection(stream, router.clone()));
         connections.spawn(async move {
-            // Clients that vanish or break the protocol are no concern of others.
+            // Clients that vanish or break the protocol don't affect others.
             let _ = connection.await;
             drop(place);
         });
