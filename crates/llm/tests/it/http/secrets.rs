@@ -584,8 +584,9 @@ proptest! {
 
     #[test]
     fn the_key_is_hidden_at_any_place_in_any_spelling(
-        before in "[^s]{0,520}",
-        after in ".{0,20}",
+        // Without the letters that pieces of the key begin with, so that none is there by chance.
+        before in "[^sX]{0,520}",
+        after in "[^sX]{0,20}",
         spelling in 0..7_u8,
         status in prop_oneof![Just(200_u16), Just(401), Just(500)],
     ) {
