@@ -7,10 +7,12 @@ use std::ops::Range;
 use memchr::memchr;
 
 use super::ahead::Ahead;
-use super::reader::{Part, Reader};
+use super::part::Part;
+use super::reader::Reader;
 use crate::line::Text;
 
 pub(super) struct Parts<'a> {
+    file: &'a File,
     source: Source<'a>,
     max_line: usize,
     part: Part,
@@ -22,7 +24,7 @@ pub(super) struct Parts<'a> {
 
 /// Where the parts come from.
 enum Source<'a> {
-    Here(Reader<&'a File>),
+    Here(Reader<'a>),
     Ahead(Ahead),
 }
 
@@ -39,6 +41,7 @@ pub(super) enum Found {
 impl<'a> Parts<'a> {
     pub(super) fn of(file: &'a File, max_line: usize) -> Self {
         Self {
+            file,
             source: Source::Here(Reader::of(file, max_line)),
             max_line,
             part: Part::EMPTY,
@@ -58,7 +61,7 @@ impl<'a> Parts<'a> {
     /// Goes to the next line.
     pub(super) fn advance(&mut self) -> io::Result<Found> {
         if self.next == self.part.bytes().len() {
-            self.part = self.source.next_part()?;
+            self.part = self.next_part()?;
             self.next = 0;
         }
 
@@ -77,20 +80,18 @@ impl<'a> Parts<'a> {
             None => Found::Incomplete,
         })
     }
-}
 
-impl Source<'_> {
     fn next_part(&mut self) -> io::Result<Part> {
-        match self {
-            Self::Here(reader) if reader.should_read_ahead()? => {
-                let mut ahead = Ahead::start(reader.rest()?)?;
-                let part = ahead.next_part();
+        if let Source::Here(reader) = &self.source
+            && let Some(rest) = reader.long_rest()?
+        {
+            let file = self.file.try_clone()?;
+            self.source = Source::Ahead(Ahead::start(file, rest, self.max_line)?);
+        }
 
-                *self = Self::Ahead(ahead);
-                part
-            }
-            Self::Here(reader) => reader.next_part(),
-            Self::Ahead(ahead) => ahead.next_part(),
+        match &mut self.source {
+            Source::Here(reader) => reader.next_part(),
+            Source::Ahead(ahead) => ahead.next_part(),
         }
     }
 }

@@ -1,12 +1,13 @@
 //! Reads a file in large parts of whole lines.
 
-use std::borrow::Borrow;
 use std::fs::File;
 use std::io::{self, Read};
 use std::mem;
-use std::sync::Arc;
+use std::ops::Range;
 
 use memchr::memrchr;
+
+use super::part::Part;
 
 /// The size of the first part, in bytes. The first line is mostly in it.
 const FIRST: usize = 64 << 10;
@@ -15,8 +16,8 @@ const FIRST: usize = 64 << 10;
 const SIZE: usize = 4 << 20;
 
 /// Reads the parts of a file, in order.
-pub(super) struct Reader<F> {
-    file: F,
+pub(super) struct Reader<'a> {
+    file: &'a File,
     max_line: usize,
     size: usize,
     /// The number of bytes that were read.
@@ -25,15 +26,8 @@ pub(super) struct Reader<F> {
     incomplete: Vec<u8>,
 }
 
-/// Whole lines, or the beginning of one that is incomplete or too long.
-pub(super) enum Part {
-    Text(Arc<String>),
-    /// Bytes that aren't UTF-8.
-    Bytes(Vec<u8>),
-}
-
-impl<F: Borrow<File>> Reader<F> {
-    pub(super) fn of(file: F, max_line: usize) -> Self {
+impl<'a> Reader<'a> {
+    pub(super) fn of(file: &'a File, max_line: usize) -> Self {
         Self {
             file,
             max_line,
@@ -43,22 +37,14 @@ impl<F: Borrow<File>> Reader<F> {
         }
     }
 
-    /// Returns a reader of the rest of the file, for another thread. Both share the position in the
-    /// file.
-    pub(super) fn rest(&mut self) -> io::Result<Reader<File>> {
-        Ok(Reader {
-            file: self.file.borrow().try_clone()?,
-            max_line: self.max_line,
-            size: self.size,
-            read: self.read,
-            incomplete: mem::take(&mut self.incomplete),
-        })
-    }
+    /// Returns the lines that weren't returned yet, if they are several parts and not the first ones.
+    pub(super) fn long_rest(&self) -> io::Result<Option<Range<u64>>> {
+        if self.read == 0 || self.left()? <= SIZE as u64 {
+            return Ok(None);
+        }
 
-    /// Returns whether several more parts follow the first one, so that the next can be read while
-    /// one is in use.
-    pub(super) fn should_read_ahead(&self) -> io::Result<bool> {
-        Ok(self.read > 0 && self.left()? > SIZE as u64)
+        let start = self.read - self.incomplete.len() as u64;
+        Ok(Some(start..self.file.metadata()?.len()))
     }
 
     /// Reads the next part. It is empty at the end of the file.
@@ -89,33 +75,14 @@ impl<F: Borrow<File>> Reader<F> {
         self.size = SIZE;
 
         bytes.reserve_exact(size);
-        let read = self.file.borrow().take(size as u64).read_to_end(bytes)?;
+        let read = self.file.take(size as u64).read_to_end(bytes)?;
         self.read += read as u64;
         Ok(read)
     }
 
     /// Returns the number of bytes that weren't read yet.
     fn left(&self) -> io::Result<u64> {
-        let length = self.file.borrow().metadata()?.len();
+        let length = self.file.metadata()?.len();
         Ok(length.saturating_sub(self.read))
-    }
-}
-
-impl Part {
-    pub(super) const EMPTY: Self = Self::Bytes(Vec::new());
-
-    /// Lines that aren't all UTF-8 aren't shared, but read one by one.
-    fn of(bytes: Vec<u8>) -> Self {
-        match String::from_utf8(bytes) {
-            Ok(text) => Self::Text(Arc::new(text)),
-            Err(error) => Self::Bytes(error.into_bytes()),
-        }
-    }
-
-    pub(super) fn bytes(&self) -> &[u8] {
-        match self {
-            Self::Text(text) => text.as_bytes(),
-            Self::Bytes(bytes) => bytes,
-        }
     }
 }

@@ -34,21 +34,23 @@ fn text(length: usize) -> String {
 
 /// Adds up the lengths of the texts.
 fn flow(calls: &Arc<AtomicUsize>) -> Flow<(usize, usize)> {
+    flow_of(LENGTHS.map(text).to_vec(), calls)
+}
+
+fn flow_of(texts: Vec<String>, calls: &Arc<AtomicUsize>) -> Flow<(usize, usize)> {
     let calls = Arc::clone(calls);
+    let steps = texts.len();
     let node = from_phases(
         |(step, _): &mut (usize, usize)| *step,
         move |step: usize| {
             calls.fetch_add(1, Ordering::Relaxed);
-            async move { Ok::<_, io::Error>(text(LENGTHS[step])) }
+            let text = texts[step].clone();
+            async move { Ok::<_, io::Error>(text) }
         },
-        |(step, length), _, text| {
+        move |(step, length), _, text| {
             *step += 1;
             *length += text.len();
-            Action::from_static(if *step == LENGTHS.len() {
-                "end"
-            } else {
-                "more"
-            })
+            Action::from_static(if *step == steps { "end" } else { "more" })
         },
     );
 
@@ -150,5 +152,46 @@ async fn a_long_line_is_refused_wherever_it_is() {
         assert!(error.is_too_large(), "{error}");
         let expected = format!("line {number}: the line is longer than {limit} bytes");
         assert!(error.to_string().contains(&expected), "{error}");
+    }
+}
+
+/// Returns the lengths of a long text, of many short ones in the middle of the file, and of another
+/// long one.
+fn lengths(first: usize) -> Vec<usize> {
+    let mut lengths = vec![100 * KIB, first];
+    lengths.extend([100; 400]);
+    lengths.push(3 * MIB);
+    lengths
+}
+
+#[tokio::test]
+async fn lines_start_before_at_and_after_the_start_of_a_part() {
+    let calls = Arc::default();
+    let write = async |first: usize| {
+        let folder = tempfile::tempdir().unwrap();
+        let store = FileStore::new(folder.path()).with_sync(false);
+        let texts = lengths(first).into_iter().map(|length| "x".repeat(length));
+        let flow = flow_of(texts.collect(), &calls);
+
+        let recorded = run(&store, &flow).await;
+        assert_eq!(run(&store, &flow).await, recorded, "{first}");
+        assert_eq!(recorded, lengths(first).iter().sum::<usize>());
+        std::fs::read(folder.path().join("a.jsonl")).unwrap()
+    };
+
+    // All but the first line is read ahead, as two parts.
+    let first = 3 * MIB - 140 * KIB;
+    let bytes = write(first).await;
+    let newlines: Vec<_> = memchr::memchr_iter(b'\n', &bytes).collect();
+    let start = newlines[0] + 1;
+    let border = start + (bytes.len() - start).div_ceil(2);
+
+    let last = newlines.iter().rfind(|newline| **newline < border).unwrap();
+    let distance = border - (last + 1);
+    assert!(distance < KIB, "{distance}");
+
+    // The border moves by half as much as the lines.
+    for moved in [distance - 1, distance, distance + 1] {
+        write(first + 2 * moved).await;
     }
 }
