@@ -46,7 +46,7 @@ pub(super) fn open(
         recorder.map_err(|error| format!("the record could not be opened: {shown}: {error}"))?;
 
     match recorder.run() {
-        Some(other) if other != run_id => Err(format!(
+        Some(other) if other != loaded.hide_secrets(run_id) => Err(format!(
             "{shown} is the record of the run `{}`; choose another file",
             Name(&other)
         )),

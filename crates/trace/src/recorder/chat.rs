@@ -133,7 +133,22 @@ pub(super) fn verdict(verdict: ChatVerdict) -> &'static str {
     }
 }
 
-pub(super) fn repair(repair: &PlacedRepair) -> RecordedRepair {
+/// Returns repairs. They have no places in a reply that was redacted, in which other text would be
+/// there.
+pub(super) fn repairs(repairs: &[PlacedRepair], is_redacted: bool) -> Vec<RecordedRepair> {
+    let mut recorded: Vec<_> = repairs.iter().map(repair).collect();
+
+    if is_redacted {
+        for repair in &mut recorded {
+            repair.start = None;
+            repair.end = None;
+        }
+    }
+
+    recorded
+}
+
+fn repair(repair: &PlacedRepair) -> RecordedRepair {
     let kind = serde_json::to_value(repair.kind).unwrap_or_default();
 
     RecordedRepair {

@@ -25,8 +25,10 @@ pub(super) struct Handle {
 
 #[derive(Debug)]
 struct State {
-    /// The id of the recorded run, from the record or once the run has started.
-    run: Option<Arc<str>>,
+    /// The id of the recorded run, as it is recorded; from the record or once the run has started.
+    run: Option<String>,
+    /// The id of the run that started in this process.
+    current: Option<String>,
     /// Whether the record has a header.
     has_header: bool,
     /// The id of another run that the recorder was used for.
@@ -60,7 +62,8 @@ impl Handle {
         let part = Part::after(next_message, next_call);
         let state = State {
             has_header: header.is_some(),
-            run: header.map(|header| header.run.into()),
+            run: header.map(|header| header.run),
+            current: None,
             other: None,
             bytes,
             is_full: false,
@@ -93,7 +96,7 @@ impl Handle {
     }
 
     pub(super) fn run(&self) -> Option<String> {
-        self.lock().run.as_deref().map(str::to_owned)
+        self.lock().run.clone()
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -117,10 +120,21 @@ impl Handle {
             .with_content(self.settings.content());
         header.forked_from.clone_from(&self.settings.forked_from);
 
-        let mut line = serde_json::to_string(&header)?;
+        let mut line = self.header(&header)?;
         line.push('\n');
         state.has_header = self.write(state, line.as_bytes());
         Ok(())
+    }
+
+    /// Returns the JSON of the header, without secrets.
+    fn header(&self, header: &Header) -> serde_json::Result<String> {
+        if self.settings.secrets.is_empty() {
+            return serde_json::to_string(header);
+        }
+
+        let shown = texts::names(serde_json::to_value(header)?, &self.settings);
+        let shown: Header = serde_json::from_value(shown)?;
+        serde_json::to_string(&shown)
     }
 
     fn record(&self, state: &mut State, event: &Event) -> serde_json::Result<()> {
@@ -161,6 +175,10 @@ impl Handle {
                 chat.name = name(call);
                 chat.messages = state.part.end(call.number);
                 chat.settings = chat::settings(&call.request);
+                let shown = texts::redacted(&chat.reply, &self.settings);
+                if *shown != *chat.reply {
+                    state.part.note_redacted(call.number);
+                }
                 ChatReport::Chat(chat)
             }
             ChatEvent::Failed {
@@ -187,7 +205,7 @@ impl Handle {
                 call: state.part.call(*call),
                 verdict: chat::verdict(*verdict).to_owned(),
                 problem: problem.clone(),
-                repairs: repairs.iter().map(chat::repair).collect(),
+                repairs: chat::repairs(repairs, state.part.was_redacted(*call)),
                 ..RecordedJudgement::default()
             }),
             _ => return Ok(()),
@@ -251,7 +269,9 @@ impl Handle {
         let mut line = mem::take(&mut state.line);
         line.clear();
 
-        let step = place.step.map(|step| state.part.step(step)).transpose()?;
+        let shown = |name: &str| texts::name(name, &self.settings).into_owned();
+        let step = place.step.map(|step| state.part.step(step, shown));
+        let step = step.transpose()?;
         let at = place.at.as_secs_f64();
         let prepare = |kind: &[u8]| texts::prepared(kind, &self.settings);
         line::write_line(&mut line, step, at, write_kind, prepare)?;
@@ -319,15 +339,18 @@ impl Observer for Handle {
     fn run_started(&self, run: &ObservedRun<'_>) {
         let mut state = self.lock();
 
+        let shown = texts::name(run.id(), &self.settings);
+
         match &state.run {
-            Some(recorded) if **recorded != *run.id() => {
+            Some(recorded) if **recorded != *shown => {
                 state.other = Some(run.id().to_owned());
                 return;
             }
             Some(_) => {}
-            None => state.run = Some(run.id().into()),
+            None => state.run = Some(shown.into_owned()),
         }
 
+        state.current = Some(run.id().to_owned());
         if self.start(&mut state, run).is_err() {
             state.lost += 1;
         }
@@ -335,7 +358,7 @@ impl Observer for Handle {
 
     fn event(&self, event: &Event) {
         let mut state = self.lock();
-        let is_of_run = state.run.as_deref() == Some(&*event.run);
+        let is_of_run = state.current.as_deref() == Some(&*event.run);
 
         if is_of_run && self.record(&mut state, event).is_err() {
             state.lost += 1;

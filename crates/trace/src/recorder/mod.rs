@@ -6,6 +6,7 @@
 mod chat;
 mod handle;
 mod line;
+mod names;
 mod open;
 mod part;
 pub(crate) mod record_path;

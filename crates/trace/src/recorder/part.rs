@@ -1,6 +1,6 @@
 //! The part of a record that this recorder writes: the numbers of its messages and calls.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasher, Hash, RandomState};
 use std::sync::Arc;
 
@@ -25,6 +25,8 @@ pub(super) struct Part {
     next_call: u64,
     /// The messages of calls that haven't ended.
     sent: HashMap<u64, MessageIds>,
+    /// The calls whose replies aren't recorded as they came.
+    redacted: HashSet<u64>,
     /// The step of the last event, as JSON.
     step: Option<(Arc<StepName>, String)>,
 }
@@ -104,12 +106,27 @@ impl Part {
         self.sent.remove(&number).unwrap_or_default()
     }
 
-    /// Returns the name of a step as JSON. Most events have the same step as the one before.
-    pub(super) fn step(&mut self, step: &Arc<StepName>) -> serde_json::Result<&str> {
+    /// Notes that the reply to a call was redacted.
+    pub(super) fn note_redacted(&mut self, number: u64) {
+        self.redacted.insert(number);
+    }
+
+    /// Returns whether the reply to a call was redacted.
+    pub(super) fn was_redacted(&self, number: u64) -> bool {
+        self.redacted.contains(&number)
+    }
+
+    /// Returns the name of a step as JSON, after `shown` has changed it. Most events have the same step
+    /// as the one before.
+    pub(super) fn step(
+        &mut self,
+        step: &Arc<StepName>,
+        shown: impl FnOnce(&str) -> String,
+    ) -> serde_json::Result<&str> {
         let is_same = |(last, _): &(Arc<StepName>, String)| Arc::ptr_eq(last, step);
 
         if !self.step.as_ref().is_some_and(is_same) {
-            let json = serde_json::to_string(&**step)?;
+            let json = serde_json::to_string(&shown(&step.to_string()))?;
             self.step = Some((Arc::clone(step), json));
         }
 

@@ -67,7 +67,8 @@ impl RecorderSettings {
     }
 
     /// Leaves out all texts: what was said, planned and noted, and errors. Names of nodes, tools,
-    /// stages and models, times, tokens and costs are recorded. By default, texts are recorded.
+    /// stages and models, times, tokens and costs are recorded. Of the reports of a program, only the
+    /// type is. By default, texts are recorded.
     #[must_use]
     pub fn without_content(mut self) -> Self {
         self.content = Content::None;
@@ -75,7 +76,8 @@ impl RecorderSettings {
     }
 
     /// Adds a rule that is applied to each text, and whose result is recorded instead. Names of
-    /// nodes, actions and tools aren't texts. None by default.
+    /// nodes, actions and tools aren't texts. In the reports of a program, the rule is also applied to
+    /// the names of fields and to numbers. None by default.
     #[must_use]
     pub fn with_redaction(
         mut self,
@@ -86,8 +88,8 @@ impl RecorderSettings {
     }
 
     /// Adds a function that hides secrets, such as [`Mask::hide`](cogwork_text::Mask::hide). It is
-    /// applied to each text before the rules, and also to names, since a model may write those of
-    /// tools. None by default.
+    /// applied to each text before the rules, and also to names, including those of the run, of steps
+    /// and of fields. None by default.
     #[must_use]
     pub fn with_secrets(mut self, hide: impl Fn(&str) -> String + Send + Sync + 'static) -> Self {
         self.secrets.push(Arc::new(hide));

@@ -2,42 +2,10 @@
 
 use std::borrow::Cow;
 
-use serde_json::{Map, Value};
+use serde_json::{Map, Number, Value};
 
+use super::names::{Field, Names, is_change_of_names};
 use crate::{Content, RecorderSettings};
-
-/// The fields whose texts are names of a fixed set, or chosen by the program or the server. They
-/// are recorded in every record.
-const NAMES: [&str; 28] = [
-    "action",
-    "change",
-    "event",
-    "finish",
-    "format",
-    "id",
-    "kind",
-    "media_type",
-    "model",
-    "name",
-    "next",
-    "node",
-    "phase",
-    "reason",
-    "role",
-    "source",
-    "stage",
-    "start",
-    "status",
-    "step",
-    "strategy",
-    "to",
-    "tool_call_id",
-    "tool_name",
-    "tools",
-    "type",
-    "verdict",
-    "waits_at",
-];
 
 /// The field with the sizes of texts that were cut.
 const CUT: &str = "cut";
@@ -48,13 +16,14 @@ pub(super) fn prepared(
     json: &[u8],
     settings: &RecorderSettings,
 ) -> serde_json::Result<Option<String>> {
-    let is_short = json.len() <= settings.max_text;
+    let is_short = json.len() <= settings.max_text.min(settings.max_event);
     if is_short && settings.content() == Content::Full {
         return Ok(None);
     }
 
     let value: Value = serde_json::from_slice(json)?;
-    let value = Texts { settings }.of_value(value);
+    let names = Names::of(&value);
+    let value = Texts { settings, names }.of_value(value);
     let json = serde_json::to_string(&value)?;
 
     if json.len() > settings.max_event {
@@ -77,58 +46,131 @@ fn stub(event: &Value, bytes: usize) -> Value {
     Value::Object(kept)
 }
 
+/// Returns a name as it is recorded, such as that of a step: without secrets.
+pub(super) fn name<'t>(name: &'t str, settings: &RecorderSettings) -> Cow<'t, str> {
+    let mut hidden = Cow::Borrowed(name);
+    for hide in &settings.secrets {
+        hidden = Cow::Owned(hide(&hidden));
+    }
+
+    hidden
+}
+
+/// Returns a value whose texts are all names, without secrets.
+pub(super) fn names(value: Value, settings: &RecorderSettings) -> Value {
+    match value {
+        Value::String(text) => Value::String(name(&text, settings).into_owned()),
+        Value::Array(items) => {
+            let items = items.into_iter().map(|item| names(item, settings));
+            Value::Array(items.collect())
+        }
+        Value::Object(fields) => {
+            let fields = fields.into_iter().map(|(key, value)| {
+                let key = name(&key, settings).into_owned();
+                (key, names(value, settings))
+            });
+            Value::Object(fields.collect())
+        }
+        other => other,
+    }
+}
+
+/// Returns a text as it is recorded, before it is cut.
+pub(super) fn redacted<'t>(text: &'t str, settings: &RecorderSettings) -> Cow<'t, str> {
+    let mut redacted = name(text, settings);
+    for rule in &settings.rules {
+        redacted = Cow::Owned(rule(&redacted).into_owned());
+    }
+
+    redacted
+}
+
 /// Returns the fields of an object that identify it.
 fn named(value: &Value) -> Map<String, Value> {
     const KEPT: [&str; 6] = ["type", "source", "id", "role", "call", "thought"];
+    const LONGEST: usize = 256;
 
     let fields = value.as_object().into_iter().flatten();
-    let kept = fields.filter(|(name, _)| KEPT.contains(&name.as_str()));
+    let kept = fields.filter(|(name, value)| {
+        let is_short = value.as_str().is_none_or(|text| text.len() <= LONGEST);
+        is_short && !has_parts(value) && KEPT.contains(&name.as_str())
+    });
+
     kept.map(|(name, value)| (name.clone(), value.clone()))
         .collect()
 }
 
+fn has_parts(value: &Value) -> bool {
+    value.is_array() || value.is_object()
+}
+
 struct Texts<'a> {
     settings: &'a RecorderSettings,
+    names: Names,
 }
 
 /// The texts of an object that were cut, with their sizes.
 type Cuts = Map<String, Value>;
 
+/// Where a text is: in which field, and from the object around it.
+struct Place<'a> {
+    field: &'a Field,
+    path: &'a str,
+    is_name: bool,
+}
+
 impl Texts<'_> {
     fn of_value(&self, value: Value) -> Value {
         let mut cut = Cuts::new();
-        self.walk(value, "", &mut cut)
+        let place = Place {
+            field: &Field::default(),
+            path: "",
+            is_name: false,
+        };
+
+        self.walk(value, &place, &mut cut)
     }
 
     /// Prepares the texts in a value. Those that are cut are listed in `cut`, by the path from the
     /// object around them.
-    fn walk(&self, value: Value, path: &str, cut: &mut Cuts) -> Value {
+    fn walk(&self, value: Value, place: &Place<'_>, cut: &mut Cuts) -> Value {
         match value {
-            Value::String(text) => Value::String(self.of_text(text, path, cut)),
+            Value::String(text) => Value::String(self.of_text(text, place, cut)),
             Value::Array(items) => {
-                let items = items.into_iter().enumerate();
-                let prepared =
-                    items.map(|(index, item)| self.walk(item, &format!("{path}.{index}"), cut));
-                Value::Array(prepared.collect())
+                let items = items.into_iter().enumerate().map(|(index, item)| {
+                    let path = format!("{}.{index}", place.path);
+                    let place = Place {
+                        path: &path,
+                        ..*place
+                    };
+                    self.walk(item, &place, cut)
+                });
+                Value::Array(items.collect())
             }
-            Value::Object(fields) => Value::Object(self.of_object(fields)),
+            Value::Object(fields) => Value::Object(self.of_object(fields, place.field)),
+            Value::Number(number) if self.is_free(place.field) => self.of_number(number),
             other => other,
         }
     }
 
-    fn of_object(&self, fields: Map<String, Value>) -> Map<String, Value> {
+    fn of_object(&self, fields: Map<String, Value>, of: &Field) -> Map<String, Value> {
         let mut cut = Cuts::new();
         let mut prepared = Map::new();
-        let is_named_by_content = is_named_by_content(&fields);
+        let is_of_names = is_change_of_names(&fields);
 
         for (name, value) in fields {
-            let is_name = NAMES.contains(&name.as_str()) && !has_objects(&value);
-            let value = if is_name && !(name == "name" && is_named_by_content) {
-                self.of_name(value)
-            } else {
-                self.walk(value, &name, &mut cut)
+            if self.is_left_out(of, &name) {
+                continue;
+            }
+
+            let field = of.inner(&name);
+            let place = Place {
+                field: &field,
+                path: &name,
+                is_name: self.names.contain(&field, is_of_names),
             };
-            prepared.insert(self.without_secrets(&name).into_owned(), value);
+            let value = self.walk(value, &place, &mut cut);
+            prepared.insert(self.of_key(&name, of), value);
         }
 
         if !cut.is_empty() {
@@ -138,67 +180,54 @@ impl Texts<'_> {
         prepared
     }
 
-    /// Hides secrets in a name, or in each of several. A model may have written them.
-    fn of_name(&self, value: Value) -> Value {
-        match value {
-            Value::String(name) => Value::String(self.without_secrets(&name).into_owned()),
-            Value::Array(names) => {
-                let names = names.into_iter().map(|name| self.of_name(name));
-                Value::Array(names.collect())
-            }
-            other => other,
+    /// Returns whether a field is the report of a program, or inside it. Anything may be anywhere there,
+    /// also in the names of fields.
+    fn is_free(&self, field: &Field) -> bool {
+        !self.names.has_fixed_fields() && field.is_in_report()
+    }
+
+    fn is_left_out(&self, of: &Field, name: &str) -> bool {
+        self.is_free(of) && name != "type" && self.settings.content == Content::None
+    }
+
+    fn of_key(&self, name: &str, of: &Field) -> String {
+        if self.is_free(of) && name != "type" {
+            redacted(name, self.settings).into_owned()
+        } else {
+            self::name(name, self.settings).into_owned()
         }
     }
 
-    fn of_text(&self, text: String, path: &str, cut: &mut Cuts) -> String {
-        if self.settings.content == Content::None {
+    /// Hides a number that is a secret.
+    fn of_number(&self, number: Number) -> Value {
+        let text = number.to_string();
+        let shown = redacted(&text, self.settings);
+
+        if *shown == *text {
+            Value::Number(number)
+        } else {
+            Value::String(shown.into_owned())
+        }
+    }
+
+    fn of_text(&self, text: String, place: &Place<'_>, cut: &mut Cuts) -> String {
+        if self.settings.content == Content::None && !place.is_name {
             return String::new();
         }
 
-        let redacted = self.redacted(&text);
+        let shown = if place.is_name {
+            name(&text, self.settings)
+        } else {
+            redacted(&text, self.settings)
+        };
         let max = self.settings.max_text;
-        if redacted.len() <= max {
-            return redacted.into_owned();
+        if shown.len() <= max {
+            return shown.into_owned();
         }
 
-        cut.insert(path.to_owned(), redacted.len().into());
-        let end = (0..=max).rev().find(|at| redacted.is_char_boundary(*at));
-        redacted
-            .get(..end.unwrap_or_default())
-            .unwrap_or_default()
-            .to_owned()
-    }
-
-    fn redacted<'t>(&self, text: &'t str) -> Cow<'t, str> {
-        let mut redacted = self.without_secrets(text);
-        for rule in &self.settings.rules {
-            redacted = Cow::Owned(rule(&redacted).into_owned());
-        }
-
-        redacted
-    }
-
-    fn without_secrets<'t>(&self, text: &'t str) -> Cow<'t, str> {
-        let mut hidden = Cow::Borrowed(text);
-        for hide in &self.settings.secrets {
-            hidden = Cow::Owned(hide(&hidden));
-        }
-
-        hidden
-    }
-}
-
-/// Returns whether the name of an object is content: that of a branch, which a model may choose, or
-/// of a file.
-fn is_named_by_content(fields: &Map<String, Value>) -> bool {
-    let is_branch = fields.get("type").and_then(Value::as_str) == Some("branch");
-    is_branch || fields.contains_key("media_type")
-}
-
-fn has_objects(value: &Value) -> bool {
-    match value {
-        Value::Object(_) => true,
-        Value::Array(items) => items.iter().any(has_objects),
-        _ => false,
+        cut.insert(place.path.to_owned(), shown.len().into());
+        let end = (0..=max).rev().find(|at| shown.is_char_boundary(*at));
+        let end = end.unwrap_or_default();
+        shown.get(..end).unwrap_or_default().to_owned()
     }
 }

@@ -71,6 +71,39 @@ async fn of_an_event_that_is_too_large_only_the_type_is_recorded() {
     assert!(record.text().lines().all(|line| line.len() < 1_000));
 }
 
+/// Also if no single text is too long, and if what identifies the event is.
+#[tokio::test]
+async fn an_event_is_never_larger_than_the_maximum() {
+    let long = "x".repeat(5_000);
+    let reports = [
+        json!({"type": "long", "text": long}),
+        json!({"type": long, "id": long, "role": {"deep": long}, "thought": [long]}),
+    ];
+
+    for report in reports {
+        let settings = RecorderSettings::default()
+            .with_max_text(10_000)
+            .with_max_event(1_000);
+        let record = recorded(settings, move || report_from("test", || report.clone())).await;
+        assert!(record.text().lines().all(|line| line.len() < 1_200));
+    }
+}
+
+/// The names that a model writes, such as those of tools, are as long as it likes.
+#[tokio::test]
+async fn a_long_name_is_cut() {
+    let settings = RecorderSettings::default().with_max_text(10);
+    let record = recorded(settings, || {
+        let call = json!({"type": "tool_call", "id": "i".repeat(99), "name": "n".repeat(99)});
+        report_from("tool", || call.clone());
+    })
+    .await;
+
+    let report = &reports(&record)[0];
+    assert_eq!(report["name"], "n".repeat(10));
+    assert_eq!(report["cut"], json!({"id": 99, "name": 99}));
+}
+
 #[tokio::test]
 async fn a_full_record_says_so_and_stays_below_its_limit() {
     let settings = RecorderSettings::default().with_max_record(5_000);

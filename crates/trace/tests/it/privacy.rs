@@ -2,11 +2,11 @@
 
 use std::borrow::Cow;
 
-use cogwork_flow::{Flow, from_phases, note, report_from};
+use cogwork_flow::{Flow, from_fn, from_phases, note, report_from};
 use cogwork_llm::{ChatResponse, ScriptedClient, Usage};
 use cogwork_text::Mask;
-use cogwork_trace::RecorderSettings;
-use serde_json::json;
+use cogwork_trace::{ChatReport, RecorderSettings};
+use serde_json::{Value, json};
 
 use crate::support::{TestRecord, asking};
 
@@ -66,6 +66,142 @@ async fn secrets_are_hidden_everywhere() {
     assert!(contains_secret(
         &recorded(RecorderSettings::default()).await
     ));
+}
+
+/// A flow that reports a value with a source.
+fn reporting(source: &'static str, report: Value) -> Flow<u32> {
+    let node = from_fn(move |_: &mut u32| report_from(source, || report.clone()));
+    Flow::from_node("node", node).unwrap()
+}
+
+async fn text_of(flow: Flow<u32>, id: &str, settings: RecorderSettings) -> String {
+    let record = TestRecord::new();
+    let recorder = record.recorder(settings);
+    let mut run = flow.begin().with_id(id).with_events(&recorder);
+    run.finish(&mut 0).await.unwrap();
+    recorder.flush().unwrap();
+
+    record.text()
+}
+
+/// Texts that have a place in the same fields as names, and in fields of the same name.
+fn reports() -> [(&'static str, Value); 6] {
+    let said = "private 1";
+    let changed = |kind: &str| json!({"change": kind, "path": "1", "from": said, "to": said});
+    let changes = ["result_changed", "mark_changed", "reworded"].map(changed);
+    let other =
+        json!({"name": said, "id": said, "to": said, "model": [said], "status": {"kind": said}});
+
+    [
+        (
+            "reasoning",
+            json!({"type": "plan_changed", "changes": changes}),
+        ),
+        (
+            "solving",
+            json!({"type": "stage", "parameters": {"status": said, "to": said}}),
+        ),
+        ("solving", json!({"type": "branch", "name": said})),
+        (
+            "mine",
+            json!({"type": "saved", "customer": other, said: true, "names": [said]}),
+        ),
+        ("mine", json!([said, {"role": said}])),
+        ("mine", json!(said)),
+    ]
+}
+
+#[tokio::test(start_paused = true)]
+async fn without_content_no_text_is_taken_for_a_name() {
+    for (source, report) in reports() {
+        let settings = RecorderSettings::default().without_content();
+        let text = text_of(reporting(source, report), "r", settings).await;
+        assert!(!text.contains("private"), "{text}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_rule_is_applied_where_names_would_be() {
+    for (source, report) in reports() {
+        let settings = RecorderSettings::default()
+            .with_redaction(|text| Cow::Owned(text.replace("private", "hidden")));
+        let text = text_of(reporting(source, report), "r", settings).await;
+        assert!(
+            !text.contains("private") && text.contains("hidden"),
+            "{text}"
+        );
+    }
+}
+
+/// Names of nodes, branches and runs, and numbers, may contain a secret, too.
+#[tokio::test(start_paused = true)]
+async fn secrets_are_hidden_in_names_and_numbers() {
+    let mask = Mask::new().with_value("hunter/2", "[the key]");
+    let mask = mask.with_value("87654321", "[the number]");
+    let settings = RecorderSettings::default().with_secrets(move |text| mask.hide(text));
+
+    let inner = Flow::from_node("inner hunter/2", from_fn(|_: &mut u32| ())).unwrap();
+    let report = json!({"type": "saved", "pin": 87654321, "others": [87654321, 5]});
+    let leak = from_fn(move |_: &mut u32| report_from("mine", || report.clone()));
+    let flow = Flow::builder("flow hunter/2")
+        .node("leak hunter/2", leak)
+        .subflow("sub hunter/2", inner, |state: &mut u32| state)
+        .chain(["leak hunter/2", "sub hunter/2"])
+        .build()
+        .unwrap();
+
+    let text = text_of(flow, "run hunter/2", settings.clone()).await;
+    for secret in ["hunter", "87654321"] {
+        assert!(!text.contains(secret), "{text}");
+    }
+    assert!(text.contains(r#""others":["[the number]",5]"#), "{text}");
+}
+
+/// The record of a run whose id contains a secret can be continued.
+#[tokio::test(start_paused = true)]
+async fn a_run_with_a_secret_in_its_id_is_recognised() {
+    let mask = Mask::new().with_value("hunter2", "[the key]");
+    let settings = RecorderSettings::default().with_secrets(move |text| mask.hide(text));
+    let record = TestRecord::new();
+
+    for _ in 0..2 {
+        let recorder = record.recorder(settings.clone());
+        let flow = reporting("mine", json!({"type": "saved"}));
+        let mut run = flow.begin().with_id("hunter2").with_events(&recorder);
+        run.finish(&mut 0).await.unwrap();
+        recorder.flush().unwrap();
+    }
+
+    let ended = record
+        .events()
+        .iter()
+        .filter(|event| event.name() == "ended")
+        .count();
+    assert_eq!(ended, 2);
+}
+
+/// In a reply that was redacted, other text is at the place of a repair.
+#[tokio::test(start_paused = true)]
+async fn repairs_have_no_places_in_a_redacted_reply() {
+    for (hidden, has_place) in [("secret", false), ("other", true)] {
+        let record = TestRecord::new();
+        let settings = RecorderSettings::default()
+            .with_redaction(move |text| Cow::Owned(text.replace(hidden, "…")));
+        let recorder = record.recorder(settings);
+        let flow = asking(ScriptedClient::new(["the secret is\n8"]));
+        let mut run = flow.begin().with_id("r").with_events(&recorder);
+        run.finish(&mut 0).await.unwrap();
+        recorder.flush().unwrap();
+
+        let events = record.events();
+        let repairs = events.iter().find_map(|event| match event.chat() {
+            Some(ChatReport::Judged(judged)) => judged.repairs.first().cloned(),
+            _ => None,
+        });
+        let repair = repairs.unwrap();
+        assert_eq!(repair.line, Some(2));
+        assert_eq!(repair.start.is_some(), has_place);
+    }
 }
 
 #[tokio::test(start_paused = true)]
