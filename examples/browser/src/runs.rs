@@ -193,7 +193,11 @@ pub fn wide(folder: &Path, branches: u64, depth: u32) -> Result<PathBuf> {
 }
 
 /// Writes the page of a record next to it.
-fn page_of(record: &Path) -> Result<PathBuf> {
+///
+/// # Errors
+///
+/// Returns an error if the record cannot be read, or the page cannot be written.
+pub fn page_of(record: &Path) -> Result<PathBuf> {
     let page = Page::read(RecordReader::open(record)?)?;
     let path = record.with_extension("html");
     page.write(fs::File::create(&path)?)?;

@@ -59,7 +59,10 @@ fn escape(json: &str) -> String {
         let is_markup = matches!(character, '<' | '>' | '&');
         let is_hidden = is_unsafe(character) && character != '\n';
 
-        if is_markup || is_hidden {
+        if matches!(character, '\t' | '\r') {
+            // JSON allows them only between values, where an escape would be an error.
+            escaped.push(' ');
+        } else if is_markup || is_hidden {
             push_escape(&mut escaped, character);
         } else {
             escaped.push(character);

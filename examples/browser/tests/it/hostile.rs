@@ -5,7 +5,7 @@ use std::fs;
 use cogwork_browser::{Result, runs};
 use fantoccini::Locator;
 
-use crate::support::{assert_quiet, desktop, number};
+use crate::support::{assert_quiet, desktop, number, select_everything};
 
 #[tokio::test]
 #[ignore = "needs scripts/check-browser"]
@@ -75,27 +75,7 @@ async fn values_of_wrong_types_are_shown_or_noted() -> Result<()> {
     let browser = desktop().await?;
     browser.open(&page).await?;
 
-    // Selects every entry of every list, and opens all parts of its details.
-    let script = "let shown = 0;
-         const faults = new Set();
-         for (const tab of document.querySelectorAll('.browser [role=tab]:not([hidden])')) {
-           tab.click();
-           const list = document.querySelector('.browser [role=tabpanel]:not([hidden]) .list');
-           const press = (key) => list.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true }));
-           press('Home');
-           for (let row = 0; row < Number(tab.querySelector('.count').textContent.replace(/\\D/g, '')); row += 1) {
-             for (const part of document.querySelectorAll('details')) {
-               part.open = true;
-               part.dispatchEvent(new Event('toggle'));
-             }
-             const note = document.querySelector('.detail > .note.bad')?.textContent ?? '';
-             if (note.startsWith('This cannot')) faults.add(tab.textContent + ': ' + note);
-             shown += 1;
-             press('ArrowDown');
-           }
-         }
-         return [shown, ...faults];";
-    let shown = browser.run(script).await?;
+    let shown = select_everything(&browser).await?;
     println!("values of wrong types: {shown}");
     assert!(
         shown[0].as_f64().is_some_and(|shown| shown > 100.0),

@@ -2,8 +2,10 @@
 
 mod accessible;
 mod controls;
+mod edited;
 mod hostile;
 mod keys;
+mod names;
 mod opening;
 mod studio;
 mod support;

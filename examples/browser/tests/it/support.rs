@@ -31,3 +31,28 @@ pub(crate) async fn number(browser: &Browser, script: &str) -> Result<f64> {
         .as_f64()
         .ok_or_else(|| format!("not a number: {value}").into())
 }
+
+/// Selects every entry of every list, and opens all parts of its details. Returns how many were
+/// selected, and after that what cannot be shown.
+pub(crate) async fn select_everything(browser: &Browser) -> Result<Value> {
+    let script = "let shown = 0;
+         const faults = new Set();
+         for (const tab of document.querySelectorAll('.browser [role=tab]:not([hidden])')) {
+           tab.click();
+           const list = document.querySelector('.browser [role=tabpanel]:not([hidden]) .list');
+           const press = (key) => list.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true }));
+           press('Home');
+           for (let row = 0; row < Number(tab.querySelector('.count').textContent.replace(/\\D/g, '')); row += 1) {
+             for (const part of document.querySelectorAll('details')) {
+               part.open = true;
+               part.dispatchEvent(new Event('toggle'));
+             }
+             const note = document.querySelector('.detail > .note.bad')?.textContent ?? '';
+             if (note.startsWith('This cannot')) faults.add(tab.textContent + ': ' + note);
+             shown += 1;
+             press('ArrowDown');
+           }
+         }
+         return [shown, ...faults];";
+    browser.run(script).await
+}

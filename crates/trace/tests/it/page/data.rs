@@ -52,6 +52,18 @@ fn of_a_large_run_is_compressed_and_complete() {
     assert_eq!(shown, expected);
 }
 
+/// A person may have edited the record, with an editor that ends lines as Windows does.
+#[test]
+fn of_an_edited_record_is_json() {
+    let edited = "{\"cogwork_record\":1, \"run\":\"r\",\"flow\":\"f\",\"started\":0}\r\n\
+                  \t{ \"at\":\t1.5,\t\"type\": \"noted\",\"text\":\"a\\tb\" }\t\r\n";
+    let page = page(edited.as_bytes());
+
+    assert!(page.notes().is_empty(), "{:?}", page.notes());
+    let shown = events(&html(&page));
+    assert_eq!(shown, [json!({"at": 1.5, "type": "noted", "text": "a\tb"})]);
+}
+
 #[test]
 fn that_cannot_be_read_is_an_error_or_a_note() {
     use cogwork_trace::{Page, RecordReader};

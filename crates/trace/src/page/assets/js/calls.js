@@ -1,6 +1,7 @@
 // A call to a model: what was sent, what came back, and what was made of it.
 
 const VERDICTS = {
+  __proto__: null,
   usable: { className: 'good', text: '✓ usable' },
   continue: { className: 'good', text: '→ continued' },
   questioned: { className: 'warn', text: '? questioned' },

@@ -1,6 +1,7 @@
 // What the reports of calls to models change in the model of a run.
 
 const CHAT = {
+  __proto__: null,
   message(run, report) {
     const message = { ...report, role: asText(report.role) ?? '' };
     run.messages.set(report.id, message);
@@ -66,12 +67,13 @@ function addCall(run, step, report) {
 
 /** Returns the ids of the messages of a call, in which a pair is a range with both ends. */
 function messagesOf(call) {
-  return call.messages.flatMap((id) => {
-    if (!Array.isArray(id)) return [id];
-    const [first, last] = id;
-    const length = Math.max(0, Math.min(last - first + 1, MOST_IDS)) || 0;
-    return Array.from({ length }, (_, index) => first + index);
-  });
+  const ids = [];
+  for (const id of call.messages) {
+    const [first, last] = Array.isArray(id) ? id : [id, id];
+    const length = Math.min(last - first + 1, MOST_IDS - ids.length);
+    for (let index = 0; index < length; index += 1) ids.push(first + index);
+  }
+  return ids;
 }
 
 const MOST_IDS = 100_000;

@@ -13,6 +13,7 @@ function linkTo(app, selection, text) {
 }
 
 const DETAILS = {
+  __proto__: null,
   thought(app, thought) {
     const calls = thought.step.calls;
     const title =

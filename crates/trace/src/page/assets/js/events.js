@@ -9,6 +9,7 @@ function finish(run, step, event) {
 }
 
 const RUN_EVENTS = {
+  __proto__: null,
   run_started(run) {
     run.status = { kind: 'open', label: 'Not finished' };
   },
@@ -50,8 +51,7 @@ const RUN_EVENTS = {
       return;
     }
 
-    const handlers = REPORTS[event.source] ?? ANY_REPORT;
-    const handler = handlers[report.type] ?? ANY_REPORT[report.type];
+    const handler = REPORTS[event.source]?.[report.type];
     if (handler) handler(run, report, step, event);
     else if (report.type !== 'thinking') step?.reports.push(report);
   },

@@ -14,7 +14,9 @@ class Figures {
 
   /** Renders the charts, and the graphs again if there are new ones or if new edges were taken. */
   update() {
-    const taken = new Set(this.run.steps.map((step) => `${step.place} ${step.action}`));
+    const taken = new Set(
+      this.run.steps.map((step) => edgeKey(step.place, step.action)),
+    );
     const drawn = `${this.run.tables.length} ${taken.size}`;
     if (drawn !== this.drawn) this.draw(taken);
     this.drawn = drawn;

@@ -24,6 +24,8 @@ class GraphView {
       'div',
       { class: 'graph-scroll', tabindex: '0', role: 'group', 'aria-label': label },
       drawing,
+      layout.more > 0 &&
+        el('p', { class: 'muted' }, `${plural(layout.more, 'more node')} not drawn.`),
     );
   }
 

@@ -3,7 +3,7 @@
 
 const NODE_HEIGHT = 34;
 const LARGEST_FOR_DAGRE = 250;
-const DEEPEST_LEVEL = 6;
+const MOST_NODES = 2_000;
 
 function textWidth(text) {
   let width = 0;
@@ -17,9 +17,8 @@ function textWidth(text) {
  * inside. Hidden edges are only drawn if they were taken.
  */
 function layoutGraph(graph, taken, prefix = '', depth = 0) {
-  const nodes = (graph.nodes ?? []).map((node) =>
-    measuredNode(node, taken, prefix, depth),
-  );
+  const shown = (graph.nodes ?? []).slice(0, MOST_NODES);
+  const nodes = shown.map((node) => measuredNode(node, taken, prefix, depth));
   const edges = readEdges(graph, nodes, prefix).filter(
     (edge) => !edge.hidden || taken.has(edge.key),
   );
@@ -27,7 +26,7 @@ function layoutGraph(graph, taken, prefix = '', depth = 0) {
   if (edges.some((edge) => edge.to === END_NODE)) {
     nodes.push({
       id: END_NODE,
-      key: `${prefix}${END_NODE}`,
+      key: END_NODE,
       isEnd: true,
       width: 16,
       height: 16,
@@ -37,10 +36,14 @@ function layoutGraph(graph, taken, prefix = '', depth = 0) {
 
   if (nodes.length + edges.length > LARGEST_FOR_DAGRE) layoutInRows(level);
   else layoutByDagre(level);
+  level.more = (graph.nodes ?? []).length - shown.length;
   return level;
 }
 
-const END_NODE = '\u0000end';
+const MOST_EDGES = 10_000;
+
+// Names are texts, so this is no name.
+const END_NODE = Symbol('end');
 
 function measuredNode(node, taken, prefix, depth) {
   const name = String(node.name);
@@ -68,29 +71,16 @@ function measuredNode(node, taken, prefix, depth) {
   };
 }
 
-function insidePrefix(node, flow, key) {
-  return node.kind === 'branches'
-    ? `${key}/${escapeName(String(flow.name))}/`
-    : `${key}/`;
-}
-
-/** Escapes a name in the way of step names. */
-function escapeName(name) {
-  return name.replace(
-    /[/#[\]%]/g,
-    (character) => '%' + character.charCodeAt(0).toString(16).toUpperCase(),
-  );
-}
-
 function readEdges(graph, nodes, prefix) {
   const names = new Set(nodes.map((node) => node.id));
   return (graph.edges ?? [])
     .filter((edge) => names.has(edge.from) && (edge.to === null || names.has(edge.to)))
+    .slice(0, MOST_EDGES)
     .map((edge) => ({
       from: edge.from,
       to: edge.to ?? END_NODE,
       action: String(edge.action),
-      key: `${prefix}${escapeName(edge.from)} ${edge.action}`,
+      key: edgeKey(prefix + escapeName(edge.from), edge.action),
       hidden: edge.hidden === true,
     }));
 }
@@ -105,8 +95,10 @@ function layoutByDagre(level) {
     marginx: 8,
     marginy: 8,
   });
+  // dagre keeps its nodes in objects, in which a name such as `__proto__` isn't a key like others.
+  const ids = new Map(level.nodes.map((node, index) => [node.id, `n${index}`]));
   for (const node of level.nodes)
-    graph.setNode(node.id, { width: node.width, height: node.height });
+    graph.setNode(ids.get(node.id), { width: node.width, height: node.height });
   for (const [index, edge] of level.edges.entries()) {
     const label =
       edge.action === 'default' || edge.action === edge.to
@@ -114,17 +106,17 @@ function layoutByDagre(level) {
         : oneLine(edge.action, 20);
     edge.label = label;
     graph.setEdge(
-      edge.from,
-      edge.to,
+      ids.get(edge.from),
+      ids.get(edge.to),
       { width: label ? textWidth(label) + 8 : 0, height: label ? 16 : 0, labelpos: 'c' },
       String(index),
     );
   }
   dagre.layout(graph);
 
-  for (const node of level.nodes) Object.assign(node, placed(graph.node(node.id)));
+  for (const node of level.nodes) Object.assign(node, placed(graph.node(ids.get(node.id))));
   for (const [index, edge] of level.edges.entries()) {
-    const laidOut = graph.edge(edge.from, edge.to, String(index));
+    const laidOut = graph.edge(ids.get(edge.from), ids.get(edge.to), String(index));
     Object.assign(edge, placed(laidOut), { points: laidOut.points });
   }
   level.width = Math.max(0, graph.graph().width);

@@ -1,6 +1,7 @@
 // The summary of a run: how it ended, and what it took.
 
 const STATUS_TAGS = {
+  __proto__: null,
   done: { icon: '✓', className: 'good' },
   failed: { icon: '×', className: 'bad' },
   waiting: { icon: '‖', className: 'warn' },
@@ -8,6 +9,7 @@ const STATUS_TAGS = {
 };
 
 const REASONS = {
+  __proto__: null,
   answered: 'Answered',
   limit: 'A limit was reached',
   cancelled: 'Cancelled',

@@ -1,6 +1,7 @@
 // The lists of a run, and their rows.
 
 const STEP_TAGS = {
+  __proto__: null,
   open: { text: '… not finished', className: 'warn' },
   done: { text: '✓ done', className: 'good' },
   failed: { text: '× failed', className: 'bad' },
@@ -8,6 +9,7 @@ const STEP_TAGS = {
 };
 
 const BRANCH_TAGS = {
+  __proto__: null,
   open: { icon: '○', text: 'open', className: '' },
   done: { icon: '✓', text: 'complete', className: 'good' },
   complete: { icon: '✓', text: 'complete', className: 'good' },
@@ -16,6 +18,7 @@ const BRANCH_TAGS = {
 };
 
 const PROBLEMS = {
+  __proto__: null,
   error: { icon: '×', text: 'Error', className: 'bad' },
   retry: { icon: '↺', text: 'Retry', className: 'warn' },
   'asked again': { icon: '?', text: 'Asked again', className: 'warn' },
@@ -167,9 +170,10 @@ function branchTree(run) {
   }
 
   const ordered = inTreeOrder(roots, children);
+  const reached = new Set(ordered);
   // Branches that are descended from each other cannot be reached from a root.
   for (const branch of run.branches.values()) {
-    if (branch.depth === undefined) ordered.push(Object.assign(branch, { depth: 0 }));
+    if (!reached.has(branch)) ordered.push(Object.assign(branch, { depth: 0 }));
   }
 
   const best =

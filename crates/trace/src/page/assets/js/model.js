@@ -3,6 +3,9 @@
 
 const MOST_TABLES = 8;
 
+// In seconds. Later times of an edited record would become infinite when they are added.
+const LONGEST_RUN = 1e12;
+
 class Run {
   constructor(header) {
     this.header = header;
@@ -28,13 +31,15 @@ class Run {
     this.base = 0;
     this.sessionStart = Number(header.started) || 0;
     this.lastThoughts = new Map();
+    this.branchPlaces = branchPlaces(header.graph);
     if (header.table) this.addTable(header.table);
   }
 
   /** Applies one event of the record. Unknown types are ignored. */
   apply(event) {
     this.events += 1;
-    if (typeof event.at === 'number') this.now = Math.max(this.now, this.base + event.at);
+    const at = Math.min(asNumber(event.at) ?? 0, LONGEST_RUN);
+    this.now = Math.max(this.now, this.base + at);
 
     const step = typeof event.step === 'string' ? this.step(event.step) : undefined;
     const handler = RUN_EVENTS[event.type];
@@ -46,7 +51,7 @@ class Run {
     const known = this.stepsByName.get(name);
     if (known) return known;
 
-    const parsed = parseStepName(name);
+    const parsed = parseStepName(name, this.branchPlaces);
     const same = this.stepsByName.get(parsed.step);
     const step = same ?? new Step(parsed, this.steps.length, this.now);
     if (!same) this.steps.push(step);
@@ -102,12 +107,13 @@ class Step {
     this.index = index;
     this.at = at;
     this.end = at;
-    this.phases = {};
+    this.phases = { __proto__: null };
     this.attempts = [];
     this.notes = [];
     this.reports = [];
     this.calls = [];
     this.thoughts = [];
+    this.thoughtsByKey = new Map();
     this.tools = [];
     this.replays = 0;
     this.entries = 0;

@@ -12,12 +12,12 @@ function pathUntil(run, last) {
       if (!visits.has(around)) visits.set(around, 0);
     }
     if (index < last && step.action !== undefined)
-      add(edges, `${step.place} ${step.action}`);
+      add(edges, edgeKey(step.place, step.action));
   }
 
   const step = run.steps[last];
   if (step?.ends && last === run.steps.length - 1)
-    add(edges, `${step.place} ${step.action}`);
+    add(edges, edgeKey(step.place, step.action));
   return { visits, edges, current: step?.place };
 }
 
@@ -56,7 +56,7 @@ function stageWalk(run, last) {
     visits.set(key, (visits.get(key) ?? 0) + 1);
     const parent = stage.parents.at(-1);
     const from = lastOf.get(parent);
-    if (from !== undefined) edges.set(`${escapeName(from)} ${stage.stage}`, 1);
+    if (from !== undefined) edges.set(edgeKey(escapeName(from), stage.stage), 1);
     lastOf.set(stage.number, stage.stage);
     current = key;
   }

@@ -1,6 +1,7 @@
 // A plan as a tree, with what changed since the previous thought.
 
 const STATUS = {
+  __proto__: null,
   Done: { icon: '✓', name: 'done', className: 'done' },
   Pending: { icon: '○', name: 'pending', className: 'pending' },
   'Verification Needed': { icon: '?', name: 'verification needed', className: 'doubt' },
@@ -45,6 +46,7 @@ function planProgress(plan) {
 }
 
 const CHANGE = {
+  __proto__: null,
   added: () => ({ sign: '+', className: 'added', text: 'added' }),
   removed: () => ({ sign: '−', className: 'removed', text: 'removed' }),
   refined: (change) => ({
@@ -100,11 +102,9 @@ function planView(plan, changes) {
   const removed = [];
   for (const change of changes) {
     if (change.change === 'removed') removed.push(change);
-    else
-      byPath.set(String(change.path), [
-        ...(byPath.get(String(change.path)) ?? []),
-        readChange(change),
-      ]);
+    else if (byPath.has(String(change.path)))
+      byPath.get(String(change.path)).push(readChange(change));
+    else byPath.set(String(change.path), [readChange(change)]);
   }
 
   const rows = flattenPlan(plan);

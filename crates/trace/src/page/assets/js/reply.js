@@ -28,10 +28,21 @@ function repairRanges(reply, repairs) {
 
 /** Returns a function from the offset of a byte to that of a UTF-16 unit. */
 function byteOffsets(text, repairs) {
-  if (!repairs.some((repair) => asNumber(repair.start) !== undefined)) return () => 0;
+  const wanted = repairs.flatMap(({ start, end }) => [start, end]);
+  const offsets = wanted.filter((offset) => asNumber(offset) >= 0).sort((a, b) => a - b);
+  const units = new Map();
+  if (offsets.length === 0) return () => 0;
+
   const bytes = new TextEncoder().encode(text);
-  const decoder = new TextDecoder();
-  return (offset) => decoder.decode(bytes.subarray(0, Math.max(0, offset))).length;
+  const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
+  let last = 0;
+  let length = 0;
+  for (const offset of offsets) {
+    length += decoder.decode(bytes.subarray(last, offset), { stream: true }).length;
+    last = offset;
+    units.set(offset, length);
+  }
+  return (offset) => units.get(offset) ?? 0;
 }
 
 /** Returns a function from the number of a line, starting at 1, to its range. */
@@ -95,9 +106,19 @@ function replyView(call) {
         el('span', { class: 'tag changed' }, plural(call.repairs.length, 'repair')),
     ),
     text,
-    marked && el('ol', { class: 'repairs' }, call.repairs.map(repairRow)),
+    marked &&
+      el('ol', { class: 'repairs' }, call.repairs.slice(0, MOST_REPAIRS).map(repairRow)),
+    call.repairs.length > MOST_REPAIRS &&
+      el(
+        'p',
+        { class: 'muted' },
+        `${count(call.repairs.length - MOST_REPAIRS)} more repairs are marked in the reply.`,
+      ),
   ];
 }
+
+// A reader of replies lists at most a few more.
+const MOST_REPAIRS = 1_000;
 
 function repairRow(repair) {
   const line = repair.line === undefined ? '' : `line ${repair.line}: `;

@@ -1,6 +1,7 @@
-// The reports of nodes, by their source.
+// The reports of nodes, by their source. Sources, types and other words of a record are looked up in
+// tables without a prototype, where a word such as `constructor` finds nothing.
 
-const TOOL = { tool_call: addedTool, tool_result: addedResult };
+const TOOL = { __proto__: null, tool_call: addedTool, tool_result: addedResult };
 
 function addedTool(run, report, step) {
   addToolCall(run, step, report);
@@ -10,5 +11,10 @@ function addedResult(run, report, step) {
   addToolResult(run, step, report);
 }
 
-const REPORTS = { reasoning: REASONING, chat: CHAT, solving: SOLVING, tool: TOOL };
-const ANY_REPORT = {};
+const REPORTS = {
+  __proto__: null,
+  reasoning: REASONING,
+  chat: CHAT,
+  solving: SOLVING,
+  tool: TOOL,
+};

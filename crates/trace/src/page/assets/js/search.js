@@ -84,7 +84,8 @@ function searchRun(run, query) {
   if (wanted === '') return { results, isCut: false };
 
   for (const entry of searchable(run)) {
-    for (const text of entry.texts) {
+    for (const value of entry.texts) {
+      const text = asText(value);
       if (!text) continue;
       const at = text.toLowerCase().indexOf(wanted);
       if (at < 0) continue;

@@ -1,6 +1,7 @@
 // What the reports of strategies change in the model of a run.
 
 const SOLVING = {
+  __proto__: null,
   table(run, report) {
     run.addTable(report);
   },
@@ -38,7 +39,7 @@ const SOLVING = {
   merged(run, report, step) {
     const merged = asList(report.branches).map(textOf);
     branchOf(run, report.into).merges = merged;
-    const thought = step?.thoughts.find((other) => other.number === report.thought);
+    const thought = step?.thoughtsByKey.get(thoughtKey('stage', report.thought));
     if (thought) thought.merges = merged;
   },
 

@@ -8,15 +8,53 @@ function unescapeName(name) {
   }
 }
 
+/** Escapes a name in the way of step names. */
+function escapeName(name) {
+  return name
+    .replace(/[/#[\]%\n\t]/g, encodeURIComponent)
+    .replace(UNSAFE, encodeURIComponent);
+}
+
+/** Returns what identifies an edge. In the place of a node, `#` is escaped. */
+function edgeKey(place, action) {
+  return `${place}#${action}`;
+}
+
+const DEEPEST_LEVEL = 6;
+
+/** Returns the places of the nodes of a graph whose flows inside are branches. */
+function branchPlaces(graph, prefix = '', depth = 0, found = new Set()) {
+  if (depth > DEEPEST_LEVEL) return found;
+  for (const node of asObjects(graph?.nodes)) {
+    const place = prefix + escapeName(String(node.name));
+    if (node.kind === 'branches') found.add(place);
+    for (const flow of asObjects(node.inside))
+      branchPlaces(flow, insidePrefix(node, flow, place), depth + 1, found);
+  }
+  return found;
+}
+
+function insidePrefix(node, flow, place) {
+  return node.kind === 'branches'
+    ? `${place}/${escapeName(String(flow.name))}/`
+    : `${place}/`;
+}
+
+// Matching a part takes quadratic time, and no flow has names that are as long.
+const LONGEST_NAME = 8_000;
+
 const NAME_PART = /^(.*?)#(\d+)(?:\[(.*)\])?(?:\.(\d+))?$/;
 
 /**
  * Splits the name of a step.
  *
  * `step` is the name without an item of a batch and without a call. `place` identifies the node in
- * the graph, and `scope` is the flow, item or branch around it.
+ * the graph, and `scope` is the flow, item or branch around it. `branches` are the places of nodes with
+ * branches, whose names may look like the numbers of items.
  */
-function parseStepName(name) {
+function parseStepName(name, branches) {
+  if (name.length > LONGEST_NAME) return unparsed(name, oneLine(name, 200));
+
   const parts = name.split('/');
   const places = [];
   const scope = [];
@@ -48,17 +86,22 @@ function parseStepName(name) {
     }
 
     isNested = true;
-    if (inside !== undefined && !/^\d+$/.test(inside)) places.push(inside);
+    const isItem = /^\d+$/.test(inside ?? '') && !branches.has(places.join('/'));
+    if (inside !== undefined && !isItem) places.push(inside);
     scope.push(part);
   }
 
-  const node = unescapeName(parts.at(-1));
+  const place = places.join('/');
+  return { ...unparsed(name, parts.at(-1)), scope: scope.join('/'), place, isNested };
+}
+
+function unparsed(name, node) {
   return {
     step: name,
-    scope: scope.join('/'),
-    place: places.join('/'),
-    node,
+    scope: '',
+    place: name,
+    node: unescapeName(node),
     number: 1,
-    isNested,
+    isNested: false,
   };
 }

@@ -147,7 +147,7 @@ function duration(seconds) {
 function money(cost) {
   if (cost === undefined || cost === null) return '–';
   if (cost === 0) return '0';
-  if (cost < 0.01) return cost.toPrecision(2).replace(/0+$/, '');
+  if (Math.abs(cost) < 0.01) return String(Number(cost.toPrecision(2)));
   return cost.toFixed(cost < 1 ? 3 : 2);
 }
 

@@ -2,9 +2,8 @@
 
 function addThought(run, step, thought) {
   const owner = step ?? run.step('unknown#1');
-  const known = owner.thoughts.find(
-    (other) => other.number === thought.number && other.kind === thought.kind,
-  );
+  const key = thoughtKey(thought.kind, thought.number);
+  const known = owner.thoughtsByKey.get(key);
   if (known) {
     Object.assign(known, thought);
     return known;
@@ -21,6 +20,7 @@ function addThought(run, step, thought) {
   };
   run.thoughts.push(added);
   owner.thoughts.push(added);
+  owner.thoughtsByKey.set(key, added);
   return added;
 }
 
@@ -36,12 +36,14 @@ function linkThought(run, thought) {
 }
 
 function thoughtOf(step, number) {
-  return step?.thoughts.find(
-    (thought) => thought.number === number && thought.kind === 'thought',
-  );
+  return step?.thoughtsByKey.get(thoughtKey('thought', number));
 }
 
-const EVALUATION = /^\s*(evaluation[^\n]*?(?:\d+\s*)?:)\s*([^\n]*)(?:\n+|$)/i;
+function thoughtKey(kind, number) {
+  return `${kind} ${number}`;
+}
+
+const EVALUATION = /^\s*(evaluation[^\n:]*:)\s*([^\n]*)(?:\n+|$)/i;
 
 /** Splits the judgement on the previous thought from the text of a thought. */
 function splitEvaluation(text) {
@@ -51,6 +53,7 @@ function splitEvaluation(text) {
 }
 
 const REASONING = {
+  __proto__: null,
   started(run, report) {
     run.problem ??= asText(report.problem);
   },
