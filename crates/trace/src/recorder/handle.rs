@@ -5,6 +5,7 @@ use std::time::{Duration, SystemTime};
 use std::{io, mem};
 
 use cogwork_ask::{ChatCall, ChatEvent};
+use cogwork_files::LockFile;
 use cogwork_flow::{Event, EventKind, ObservedRun, Observer, StepName};
 use cogwork_llm::{ChatRequest, Message};
 use serde_json::json;
@@ -21,6 +22,8 @@ pub(super) struct Handle {
     settings: RecorderSettings,
     state: Mutex<State>,
     writer: LineWriter,
+    /// Released after the last line is written.
+    _lock: Option<LockFile>,
 }
 
 #[derive(Debug)]
@@ -53,6 +56,7 @@ impl Handle {
     pub(super) fn new(record: OpenRecord, settings: RecorderSettings) -> io::Result<Self> {
         let OpenRecord {
             file,
+            lock,
             header,
             bytes,
             next_message,
@@ -76,6 +80,7 @@ impl Handle {
             settings,
             state: Mutex::new(state),
             writer: LineWriter::start(file)?,
+            _lock: lock,
         })
     }
 

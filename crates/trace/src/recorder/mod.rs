@@ -62,12 +62,17 @@ impl RunRecorder {
     /// one, and the record continues after it, so give runs [ids](cogwork_flow::Run::with_id) that
     /// don't repeat. An incomplete last line, as a crash leaves it, is removed.
     ///
+    /// The record is locked with a lock of the operating system until the recorder is dropped. It can
+    /// be read meanwhile.
+    ///
     /// This may block on disk access; to continue a record, the file is read once.
     ///
     /// # Errors
     ///
     /// Returns an error if the file cannot be opened or created, or if it contains something other
-    /// than a record, or a record of a newer version.
+    /// than a record, or a record of a newer version. The kind of the error is
+    /// [`ResourceBusy`](io::ErrorKind::ResourceBusy) if another recorder, also one in another process,
+    /// writes the record.
     pub fn open(path: impl AsRef<Path>, settings: RecorderSettings) -> io::Result<Self> {
         let record = OpenRecord::at(path.as_ref())?;
         let handle = Handle::new(record, settings)?;

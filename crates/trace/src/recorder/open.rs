@@ -1,10 +1,12 @@
 //! Opens the file of a record.
 
+use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{self, BufReader, Seek};
 use std::path::Path;
+use std::time::Duration;
 
-use cogwork_files::{Access, Folder};
+use cogwork_files::{Access, Folder, LockError, LockFile};
 
 use crate::{ChatReport, Header, ReadLimits, RecordErrorKind, RecordReader};
 
@@ -12,6 +14,8 @@ use crate::{ChatReport, Header, ReadLimits, RecordErrorKind, RecordReader};
 #[derive(Debug)]
 pub(super) struct OpenRecord {
     pub(super) file: File,
+    /// A lock on another file, on platforms where it isn't on this one.
+    pub(super) lock: Option<LockFile>,
     /// The header of the record that the file contains.
     pub(super) header: Option<Header>,
     /// The number of bytes that the file contains.
@@ -24,10 +28,12 @@ impl OpenRecord {
     /// Opens or creates a file, and reads what it contains.
     pub(super) fn at(path: &Path) -> io::Result<Self> {
         let (folder, name) = Folder::of_file(path)?;
-        let file = folder.open_or_create(name, Access::Append)?;
+        let file = folder.open_or_create(&name, Access::Append)?;
+        let lock = lock(&folder, &name, &file)?;
 
         let mut record = Self {
             file,
+            lock,
             header: None,
             bytes: 0,
             next_message: 0,
@@ -91,6 +97,34 @@ impl OpenRecord {
             }
             _ => {}
         }
+    }
+}
+
+/// How long to wait for a lock. After a recorder is dropped, its lines are still written.
+const PATIENCE: Duration = Duration::from_millis(250);
+
+/// Locks a record, so that at most one recorder writes it. Everybody may read it meanwhile, which a
+/// lock on the record itself prevents on platforms other than Unix; there, a separate file is locked.
+fn lock(folder: &Folder, name: &OsStr, file: &File) -> io::Result<Option<LockFile>> {
+    let locked = if cfg!(unix) {
+        folder.lock(name, file, PATIENCE).map(|()| None)
+    } else {
+        let mut lock_name = name.to_owned();
+        lock_name.push(".lock");
+        LockFile::lock_within(folder, lock_name, PATIENCE).map(Some)
+    };
+
+    locked.map_err(refused)
+}
+
+fn refused(error: LockError) -> io::Error {
+    match error {
+        LockError::InUse { .. } => {
+            let text = "another recorder writes this record; wait until it has stopped, or choose another file";
+            io::Error::new(io::ErrorKind::ResourceBusy, text)
+        }
+        LockError::File(error) => error.into(),
+        error => io::Error::other(error),
     }
 }
 

@@ -51,6 +51,23 @@ async fn a_resumed_run_continues_its_record() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_record_has_one_recorder_at_a_time() {
+    let record = TestRecord::new();
+    let first = run(&record, "r").await;
+    first.flush().unwrap();
+    let before = record.text();
+
+    let second = RunRecorder::open(&record.path, RecorderSettings::default());
+    let error = second.unwrap_err();
+    assert_eq!(error.kind(), std::io::ErrorKind::ResourceBusy);
+    insta::assert_snapshot!(error, @"another recorder writes this record; wait until it has stopped, or choose another file");
+    assert_eq!(record.text(), before);
+
+    drop(first);
+    run(&record, "r").await;
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_torn_line_is_removed_before_the_record_continues() {
     let record = TestRecord::new();
     run(&record, "r").await;
