@@ -1,4 +1,5 @@
 use std::fmt;
+use std::ops::Range;
 
 use cogwork_text::OneLine;
 use serde::{Deserialize, Serialize};
@@ -24,6 +25,10 @@ pub struct Repair {
     pub line: usize,
     /// What was changed.
     pub what: String,
+    /// The part of the line that was changed, in bytes of the line; empty where something was added.
+    /// `None` if the repair applies to the whole line or to several, or if the part isn't known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub columns: Option<Range<usize>>,
 }
 
 /// The kind of problem that a [`Repair`] fixes.
@@ -76,7 +81,15 @@ impl Repair {
             kind,
             line,
             what: what.into(),
+            columns: None,
         }
+    }
+
+    /// Sets the part of the line that was changed, in bytes. None by default.
+    #[must_use]
+    pub fn with_columns(mut self, columns: Range<usize>) -> Self {
+        self.columns = Some(columns);
+        self
     }
 }
 

@@ -1,3 +1,4 @@
+use std::ops::Range;
 use std::time::Duration;
 
 use cogwork_llm::{ChatRequest, ChatResponse};
@@ -106,10 +107,11 @@ pub struct PlacedRepair {
     pub what: String,
     /// The line of the reply, from 1.
     pub line: usize,
-    /// Where that line begins, in bytes; `None` if the reply has no such line.
+    /// Where the changed part of that line begins, in bytes of the reply; the whole line if the part
+    /// isn't known. `None` if the reply has no such line.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub start: Option<usize>,
-    /// Where it ends, without the end of the line.
+    /// Where it ends, without the end of the line. The same as `start` where something was added.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub end: Option<usize>,
 }
@@ -130,7 +132,9 @@ impl PlacedRepair {
     }
 
     fn of(repair: &Repair, lines: &Lines) -> Self {
-        let place = lines.place(repair.line);
+        let line = lines.place(repair.line);
+        let part = |line| part_of(line, repair.columns.as_ref());
+        let place = line.map(part);
 
         Self {
             kind: repair.kind,
@@ -142,8 +146,18 @@ impl PlacedRepair {
     }
 }
 
+/// Returns the place of a part of a line, or of the whole line if it has no such part.
+fn part_of(line: Range<usize>, columns: Option<&Range<usize>>) -> Range<usize> {
+    let length = line.len();
+    let Some(columns) = columns.filter(|part| part.start <= part.end && part.end <= length) else {
+        return line;
+    };
+
+    line.start + columns.start..line.start + columns.end
+}
+
 /// The places of the lines of a text.
-struct Lines(Vec<std::ops::Range<usize>>);
+struct Lines(Vec<Range<usize>>);
 
 impl Lines {
     fn of(text: &str) -> Self {
@@ -158,7 +172,7 @@ impl Lines {
         Self(lines.collect())
     }
 
-    fn place(&self, line: usize) -> Option<std::ops::Range<usize>> {
+    fn place(&self, line: usize) -> Option<Range<usize>> {
         self.0.get(line.checked_sub(1)?).cloned()
     }
 }

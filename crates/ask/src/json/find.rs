@@ -42,7 +42,8 @@ pub fn find_object(text: &str, is_known: impl Fn(&str) -> bool) -> Option<FoundO
         at += brace;
 
         let rest = text.get(at..)?;
-        let Some((mended, object)) = object_at(rest, line) else {
+        let column = column_at(text, at);
+        let Some((mended, object)) = object_at(rest, line, column) else {
             at += 1;
             continue;
         };
@@ -73,8 +74,15 @@ pub fn find_object(text: &str, is_known: impl Fn(&str) -> bool) -> Option<FoundO
     cut
 }
 
-fn object_at(text: &str, line: usize) -> Option<(MendedJson, Map<String, Value>)> {
-    let mended = MendedJson::read(text, line)?;
+/// Returns how many bytes of a line precede an offset.
+fn column_at(text: &str, at: usize) -> usize {
+    let before = text.get(..at).unwrap_or_default();
+    let start = before.rfind('\n').map_or(0, |end| end + 1);
+    before.len() - start
+}
+
+fn object_at(text: &str, line: usize, column: usize) -> Option<(MendedJson, Map<String, Value>)> {
+    let mended = MendedJson::read_at(text, line, column)?;
     let object = serde_json::from_str(mended.json()).ok()?;
     Some((mended, object))
 }

@@ -3,6 +3,8 @@
 //! The text is rewritten as strict JSON in one pass, and then parsed. A text that is cut off ends
 //! before the last value that may be incomplete, and its brackets are closed.
 
+use std::ops::Range;
+
 use cogwork_read::charge;
 use serde_json::Value;
 
@@ -53,7 +55,13 @@ impl MendedJson {
     /// Returns `None` if there is none, or if it is nested too deeply. `line` is the line of the
     /// text in the reply, from 1.
     pub fn read(text: &str, line: usize) -> Option<Self> {
-        let mut mender = Mender::new(text, line);
+        Self::read_at(text, line, 0)
+    }
+
+    /// Does the same as [`read`](Self::read) for a text that begins within its line, after this number
+    /// of bytes. The [columns](Repair::columns) of corrections count from the start of the line.
+    pub fn read_at(text: &str, line: usize, column: usize) -> Option<Self> {
+        let mut mender = Mender::new(text, line, column);
         let is_whole = mender.run();
         charge(mender.at);
 
@@ -157,6 +165,12 @@ struct Mender<'t> {
     text: &'t str,
     at: usize,
     line: usize,
+    /// Where the current line begins in the text.
+    line_start: usize,
+    /// How many bytes of the current line precede the text.
+    column: usize,
+    /// The last token that was passed.
+    last: Range<usize>,
     json: String,
     open: Vec<Open>,
     before: Before,
@@ -170,11 +184,14 @@ struct Mender<'t> {
 }
 
 impl<'t> Mender<'t> {
-    fn new(text: &'t str, line: usize) -> Self {
+    fn new(text: &'t str, line: usize, column: usize) -> Self {
         Self {
             text,
             at: 0,
             line,
+            line_start: 0,
+            column,
+            last: 0..0,
             json: String::new(),
             open: Vec::new(),
             before: Before::Value,
@@ -220,16 +237,35 @@ impl<'t> Mender<'t> {
         }
     }
 
-    fn report(&mut self, kind: RepairKind, what: &str) {
-        if self.repairs.len() < MAX_REPAIRS {
-            self.repairs.push(Repair::new(kind, self.line, what));
+    /// Reports a correction of a part of the text.
+    fn report(&mut self, kind: RepairKind, part: Range<usize>, what: &str) {
+        if self.repairs.len() >= MAX_REPAIRS {
+            return;
         }
+
+        let repair = Repair::new(kind, self.line, what);
+        self.repairs.push(match self.columns(part) {
+            Some(columns) => repair.with_columns(columns),
+            None => repair,
+        });
     }
 
     /// Reports a correction whose result may not be what the model meant.
-    fn report_doubt(&mut self, what: &'static str) {
+    fn report_doubt(&mut self, part: Range<usize>, what: &'static str) {
         self.doubt.get_or_insert(what);
-        self.report(RepairKind::Json, what);
+        self.report(RepairKind::Json, part, what);
+    }
+
+    /// Returns the columns of a part of the text, up to the end of the current line. `None` if it
+    /// doesn't begin there.
+    fn columns(&self, part: Range<usize>) -> Option<Range<usize>> {
+        let start = part.start.checked_sub(self.line_start)?;
+        let line = self.text.get(self.line_start..)?;
+        let end = line.find('\n').unwrap_or(line.len());
+        let end = end.min(part.end - self.line_start);
+
+        let is_here = start <= end;
+        is_here.then(|| self.column + start..self.column + end)
     }
 
     /// Begins a token on the current line.
@@ -244,8 +280,19 @@ impl<'t> Mender<'t> {
 
     fn advance(&mut self, bytes: usize) {
         let passed = self.rest().get(..bytes).unwrap_or_default();
-        self.line += passed.matches('\n').count();
+        if let Some(last) = passed.rfind('\n') {
+            self.line += passed.matches('\n').count();
+            self.line_start = self.at + last + 1;
+            self.column = 0;
+        }
+
         self.at += bytes;
+    }
+
+    /// Passes a token.
+    fn pass(&mut self, bytes: usize) {
+        self.last = self.at..self.at + bytes;
+        self.advance(bytes);
     }
 
     fn skip_blanks(&mut self) {
@@ -260,7 +307,8 @@ impl<'t> Mender<'t> {
                 return;
             };
 
-            self.report(RepairKind::Json, "left out a comment");
+            let comment = self.at..self.at + length;
+            self.report(RepairKind::Json, comment, "left out a comment");
             self.advance(length);
         }
     }
@@ -280,31 +328,34 @@ impl<'t> Mender<'t> {
         });
 
         self.before = Before::Bracket;
-        self.advance(1);
+        self.pass(1);
         Some(true)
     }
 
     /// Closes a bracket, and those inside it that the model left open.
     fn close_bracket(&mut self, bracket: char) {
-        self.advance(1);
+        let before = self.last.clone();
+        let at = self.at;
+        self.pass(1);
+
         let is_list = bracket == ']';
         let Some(place) = self.open.iter().rposition(|open| open.is_list == is_list) else {
-            self.report_doubt("left out a bracket that closes nothing");
+            self.report_doubt(at..at + 1, "left out a bracket that closes nothing");
             return;
         };
 
         if place + 1 < self.open.len() {
-            self.report(RepairKind::Json, "closed a bracket");
+            self.report(RepairKind::Json, at..at, "closed a bracket");
             self.closed_other = true;
         }
 
         while self.open.len() > place {
-            self.end_container();
+            self.end_container(&before, at);
         }
     }
 
-    /// Closes the innermost object or list.
-    fn end_container(&mut self) {
+    /// Closes the innermost object or list. `last` is the token before its end.
+    fn end_container(&mut self, last: &Range<usize>, end: usize) {
         let Some(open) = self.open.last() else {
             return;
         };
@@ -315,15 +366,15 @@ impl<'t> Mender<'t> {
 
         match self.before {
             Before::Comma => {
-                self.report(RepairKind::Json, "left out a comma");
+                self.report(RepairKind::Json, last.clone(), "left out a comma");
                 self.truncate(item);
             }
             Before::Colon => {
-                self.report_doubt("added a value that was missing");
+                self.report_doubt(end..end, "added a value that was missing");
                 self.json.push_str("null");
             }
             Before::Value if !has_value => {
-                self.report_doubt("left out a key without a value");
+                self.report_doubt(last.clone(), "left out a key without a value");
                 self.truncate(item);
             }
             Before::Value | Before::Bracket => {}
@@ -335,16 +386,17 @@ impl<'t> Mender<'t> {
     }
 
     fn comma(&mut self) -> bool {
-        self.advance(1);
+        let at = self.at;
+        self.pass(1);
 
         let is_extra = matches!(self.before, Before::Bracket | Before::Comma);
         if is_extra {
-            self.report(RepairKind::Json, "left out a comma");
+            self.report(RepairKind::Json, at..at + 1, "left out a comma");
             return true;
         }
 
         if self.before == Before::Colon {
-            self.report_doubt("added a value that was missing");
+            self.report_doubt(at..at, "added a value that was missing");
             self.json.push_str("null");
         }
 
@@ -370,7 +422,8 @@ impl<'t> Mender<'t> {
     }
 
     fn colon(&mut self) -> bool {
-        self.advance(1);
+        let at = self.at;
+        self.pass(1);
 
         let is_after_key = self.before == Before::Value
             && self
@@ -378,7 +431,7 @@ impl<'t> Mender<'t> {
                 .last()
                 .is_some_and(|open| !open.is_list && !open.has_colon);
         if !is_after_key {
-            self.report_doubt("left out a colon");
+            self.report_doubt(at..at + 1, "left out a colon");
             return true;
         }
 
@@ -397,7 +450,7 @@ impl<'t> Mender<'t> {
                 self.doubt.get_or_insert("added a comma between texts");
             }
 
-            self.report(RepairKind::Json, "added a comma");
+            self.report(RepairKind::Json, self.at..self.at, "added a comma");
             self.push_comma();
         }
     }
@@ -428,22 +481,26 @@ impl<'t> Mender<'t> {
 
         self.begin_item();
         let body = inner.get(..end).unwrap_or_default();
-        if quote != '"' {
-            self.report(RepairKind::Quotes, "took other quotes for double quotes");
-        }
-
-        let unescaped = unescaped(body);
-        if unescaped.is_changed {
-            self.report(RepairKind::Quotes, "escaped characters in a text");
-        }
-
-        self.begin_token();
-        self.push_text(&unescaped.text);
         let close = inner
             .get(end..)
             .and_then(|rest| rest.chars().next())
             .map_or(0, char::len_utf8);
-        self.advance(quote.len_utf8() + end + close);
+        let length = quote.len_utf8() + end + close;
+        let part = self.at..self.at + length;
+
+        if quote != '"' {
+            let what = "took other quotes for double quotes";
+            self.report(RepairKind::Quotes, part.clone(), what);
+        }
+
+        let unescaped = unescaped(body);
+        if unescaped.is_changed {
+            self.report(RepairKind::Quotes, part, "escaped characters in a text");
+        }
+
+        self.begin_token();
+        self.push_text(&unescaped.text);
+        self.pass(length);
         true
     }
 
@@ -467,6 +524,7 @@ impl<'t> Mender<'t> {
         let word = rest.get(..end).unwrap_or_default();
         self.begin_item();
         self.begin_token();
+        let part = self.at..self.at + word.trim_end().len();
         let word = word.trim();
 
         // A key is always a text.
@@ -477,7 +535,7 @@ impl<'t> Mender<'t> {
         match literal(word).filter(|_| !is_key) {
             Some(literal) => {
                 if literal != word {
-                    self.report(RepairKind::Json, "wrote a literal as JSON does");
+                    self.report(RepairKind::Json, part, "wrote a literal as JSON does");
                 }
                 self.json.push_str(literal);
                 self.before = Before::Value;
@@ -486,14 +544,14 @@ impl<'t> Mender<'t> {
                 // A number that JSON would write differently stays a text.
                 let is_number = word.parse::<f64>().is_ok();
                 if !is_number || is_key {
-                    self.report(RepairKind::Quotes, "put a text in quotes");
+                    self.report(RepairKind::Quotes, part, "put a text in quotes");
                 }
                 self.push_text(word);
             }
         }
 
         // Otherwise, a character that begins no token would never be passed.
-        self.advance(end.max(1));
+        self.pass(end.max(1));
         true
     }
 
@@ -508,18 +566,19 @@ impl<'t> Mender<'t> {
                 .is_some_and(|open| open.is_list || open.has_colon)
             && self.text.trim_end().ends_with(['"', '}', ']']);
 
+        let last = self.last.clone();
+        let end = self.text.trim_end().len();
+
         if is_complete {
-            self.report(RepairKind::Json, "closed the brackets");
+            self.report(RepairKind::Json, end..end, "closed the brackets");
         } else {
-            self.report(
-                RepairKind::CutOff,
-                "left out what was not written to its end",
-            );
+            let what = "left out what was not written to its end";
+            self.report(RepairKind::CutOff, last.end..end.max(last.end), what);
             self.drop_item();
         }
 
         while !self.open.is_empty() {
-            self.end_container();
+            self.end_container(&last, end);
         }
 
         if is_complete && !is_in_list {

@@ -126,3 +126,49 @@ fn comments_are_left_out_and_texts_with_their_signs_are_kept() {
     );
     assert!(mended("{\"a\": 1, /* \"b\": 2}").cut().is_some());
 }
+
+/// Returns the parts that were corrected, as they are in the text.
+fn corrected(text: &str) -> Vec<&str> {
+    let mended = mended(text);
+    let parts = mended.repairs().iter().map(|repair| {
+        let line = text.split('\n').nth(repair.line - 1).unwrap();
+        let columns = repair.columns.clone().unwrap();
+        line.get(columns).unwrap()
+    });
+
+    parts.collect()
+}
+
+#[test]
+fn the_place_of_a_correction_is_known() {
+    let cases: [(&str, &[&str]); 12] = [
+        (r#"{"a": 'x', b: True}"#, &["'x'", "b", "True"]),
+        ("{\"a\": 1,,\n  \"b\": word two }", &[",", "word two"]),
+        (r#"{"a": 1, // one"#, &["// one", " // one"]),
+        ("{\"a\": 1, /* one */ \"b\": 2}", &["/* one */"]),
+        (r#"{"a": 1 "b": 2}"#, &[""]),
+        (r#"{"a": [1, 2, ], "b": 3,}"#, &[",", ","]),
+        (r#"{"a": , "b":}"#, &["", ""]),
+        (r#"{"a": 1, "b"}"#, &[r#""b""#]),
+        (r#"{"a": [1}"#, &[""]),
+        (r#"{"a":: 1}]"#, &[":"]),
+        ("{\"ä\": “ö”}", &["“ö”"]),
+        ("{\n\n 'ä':\n  'ö\nü'}", &["'ä'", "'ö", "'ö"]),
+    ];
+
+    for (text, expected) in cases {
+        assert_eq!(corrected(text), expected, "{text}");
+    }
+}
+
+#[test]
+fn the_place_of_a_correction_counts_from_the_start_of_its_line() {
+    let reply = "First.\nSecond: {'sum':\n 4,}";
+    let found = find_object(reply, |key| key == "sum").unwrap();
+    let columns: Vec<_> = found
+        .repairs
+        .iter()
+        .map(|repair| (repair.line, repair.columns.clone()))
+        .collect();
+    assert_eq!(columns, [(2, Some(9..14)), (3, Some(2..3))]);
+}

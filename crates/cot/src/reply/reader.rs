@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::bounds::Bounds;
 use super::candidates::{Block, candidates};
 use super::problem::{ReplyProblem, ReplyProblemKind};
-use super::repair::{Mended, mend, repeats};
+use super::repair::{Mended, Start, mend, repeats};
 use super::strict::{self, Fault};
 use super::{parts::Reply, whole_json};
 use crate::form::Form;
@@ -343,12 +343,15 @@ impl ReplyReader {
     }
 
     fn mend(&self, text: &str, block: &Block<'_>) -> Option<Mended> {
-        mend(
-            block.text,
-            line_at(text, block.offset),
-            block.open,
-            self.bounds,
-        )
+        let before = text.get(..block.offset).unwrap_or(text);
+        let line_start = before.rfind('\n').map_or(0, |end| end + 1);
+        charge(before.len() - line_start);
+
+        let start = Start {
+            line: line_at(text, block.offset),
+            column: before.len() - line_start,
+        };
+        mend(block.text, start, block.open, self.bounds)
     }
 
     /// Reads a repaired block strictly. On failure, returns the remaining problem and its place.

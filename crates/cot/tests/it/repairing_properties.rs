@@ -199,6 +199,9 @@ fn check(text: &str) -> Result<(), TestCaseError> {
                     lines,
                     text
                 );
+                let line = text.split('\n').nth(repair.line - 1).unwrap_or_default();
+                let columns = repair.columns.clone().unwrap_or_default();
+                prop_assert!(line.get(columns).is_some(), "{:?} in {:?}", repair, line);
                 prop_assert!(
                     !repair.to_string().chars().any(char::is_control),
                     "{:?}",

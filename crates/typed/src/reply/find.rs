@@ -107,6 +107,8 @@ fn key_of(line: &str) -> Option<&str> {
 struct Part<'t> {
     text: &'t str,
     line: usize,
+    /// How many bytes of its first line precede it.
+    column: usize,
 }
 
 impl<'t> Part<'t> {
@@ -120,14 +122,25 @@ impl<'t> Part<'t> {
         };
         let answer = answer.trim_start_matches('\u{feff}');
 
-        Self { text, line: 1 }.skipping(text.len() - answer.len())
+        let whole = Self {
+            text,
+            line: 1,
+            column: 0,
+        };
+        whole.skipping(text.len() - answer.len())
     }
 
     fn skipping(self, offset: usize) -> Self {
         let before = self.text.get(..offset).unwrap_or_default();
+        let line_start = before.rfind('\n').map(|end| end + 1);
+
         Self {
             text: self.text.get(offset..).unwrap_or_default(),
             line: self.line + before.matches('\n').count(),
+            column: match line_start {
+                Some(start) => before.len() - start,
+                None => self.column + before.len(),
+            },
         }
     }
 
@@ -145,7 +158,7 @@ impl<'t> Part<'t> {
             return None;
         }
 
-        let mended = MendedJson::read(trimmed, part.line)?;
+        let mended = MendedJson::read_at(trimmed, part.line, part.column)?;
         let is_whole = mended.length() == trimmed.len();
         if is_whole {
             Candidate::mended(&mended)
@@ -162,7 +175,7 @@ impl<'t> Part<'t> {
     ) -> Vec<Candidate> {
         let part = Self {
             text: block.text,
-            line: self.skipping(block.offset).line,
+            ..self.skipping(block.offset)
         };
 
         if let Some(whole) = part.whole() {
@@ -216,7 +229,7 @@ impl<'t> Part<'t> {
             }
 
             // What follows belongs to the value whose brackets are wrong.
-            let mended = MendedJson::read(rest.text, rest.line);
+            let mended = MendedJson::read_at(rest.text, rest.line, rest.column);
             let candidate = mended.as_ref().and_then(Candidate::mended);
             let (Some(mended), Some(mut candidate)) = (mended, candidate) else {
                 found.push(Candidate::malformed(rest.line, TOO_DEEP));

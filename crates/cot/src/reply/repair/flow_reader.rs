@@ -1,11 +1,14 @@
 //! Reads collections in flow style.
 
+use std::ops::Range;
+
 use cogwork_ask::RepairKind;
 use cogwork_read::charge;
 
 use super::flow_node::{Node, Scalar};
 use super::flow_text::{Place, before_bracket, in_quotes, plain};
 use super::lines::Line;
+use super::part::Part;
 use super::repairs::Report;
 use crate::reply::keys;
 
@@ -90,11 +93,30 @@ impl<'s, 'r> Reader<'s, 'r> {
 
     /// Returns the current line in the raw reply.
     fn line(&self) -> usize {
-        let index = self.starts.partition_point(|start| *start <= self.at);
-        self.numbers
-            .get(index.saturating_sub(1))
-            .copied()
-            .unwrap_or(1)
+        self.line_of(self.index_of(self.at))
+    }
+
+    fn index_of(&self, at: usize) -> usize {
+        let after = self.starts.partition_point(|start| *start <= at);
+        after.saturating_sub(1)
+    }
+
+    fn line_of(&self, index: usize) -> usize {
+        self.numbers.get(index).copied().unwrap_or(1)
+    }
+
+    /// Adds a repair of a part of the source, up to the end of its first line.
+    fn report(&mut self, kind: RepairKind, part: Range<usize>, what: &str) {
+        let index = self.index_of(part.start);
+        let line = self.line_of(index);
+        let start = self.starts.get(index).copied().unwrap_or_default();
+
+        let next = self.starts.get(index + 1).copied();
+        let end = next.unwrap_or(self.source.len()).saturating_sub(1);
+        let end = part.end.clamp(part.start, end.max(part.start));
+
+        let columns = part.start.saturating_sub(start)..end.saturating_sub(start);
+        self.report.add_part(kind, line, Part::At(columns), what);
     }
 
     pub(super) fn value(&mut self, depth: usize, place: Place) -> Option<Node> {
@@ -133,8 +155,7 @@ impl<'s, 'r> Reader<'s, 'r> {
 
             // The outer bracket closes here, so this collection was left unclosed.
             if next == other && depth > 0 {
-                self.report
-                    .add(RepairKind::Json, self.line(), "closed a bracket");
+                self.report(RepairKind::Json, self.at..self.at, "closed a bracket");
                 return false;
             }
 
@@ -237,9 +258,10 @@ impl<'s, 'r> Reader<'s, 'r> {
             found = before_bracket(self.rest()).unwrap_or(found);
         }
 
+        let start = self.at;
         self.at += found.length;
         for (kind, what) in found.faults {
-            self.report.add(kind, line, what);
+            self.report(kind, start..self.at, what);
         }
 
         let scalar = Scalar {
@@ -252,10 +274,10 @@ impl<'s, 'r> Reader<'s, 'r> {
 
     /// Reports a missing comma before the next item.
     fn comma(&mut self, next: char) {
-        let line = self.line();
+        let end = self.at;
         self.skip_blanks();
         if self.rest().starts_with(next) {
-            self.report.add(RepairKind::Json, line, "added a comma");
+            self.report(RepairKind::Json, end..end, "added a comma");
         }
     }
 
@@ -267,11 +289,10 @@ impl<'s, 'r> Reader<'s, 'r> {
 
         if behind.len() < rest.len() {
             if rest.starts_with([']', '}']) {
-                self.report.add(
-                    RepairKind::Json,
-                    self.line(),
-                    "left out a bracket that closes nothing",
-                );
+                let start = self.source.len() - rest.len();
+                let end = self.source.len() - behind.len();
+                let what = "left out a bracket that closes nothing";
+                self.report(RepairKind::Json, start..end, what);
             }
 
             self.at = self.source.len() - behind.len();
@@ -279,8 +300,8 @@ impl<'s, 'r> Reader<'s, 'r> {
 
         // This happens only once, because an incomplete collection extends to the end of the text.
         if self.cut.is_some() && !self.report.has(RepairKind::CutOff) {
-            self.report
-                .add(RepairKind::Json, self.line(), "closed the brackets");
+            let end = self.source.trim_end().len();
+            self.report(RepairKind::Json, end..end, "closed the brackets");
         }
     }
 
@@ -307,8 +328,8 @@ impl<'s, 'r> Reader<'s, 'r> {
             self.at += blanks;
 
             if comment {
-                self.report
-                    .add(RepairKind::Json, self.line(), "left out a comment");
+                let end = self.at + skipped;
+                self.report(RepairKind::Json, self.at..end, "left out a comment");
             }
 
             self.at += skipped;

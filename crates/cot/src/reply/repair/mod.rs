@@ -21,6 +21,7 @@ mod flow_text;
 mod flow_writer;
 mod layout;
 mod lines;
+mod part;
 mod quoted;
 mod repairs;
 mod scan;
@@ -31,6 +32,7 @@ mod words;
 pub(super) use steps::repeats;
 
 use draft::{Draft, DraftStep, Written};
+use part::RawLines;
 use repairs::Report;
 use scan::Entry;
 
@@ -85,11 +87,21 @@ impl Mended {
     }
 }
 
-/// Repairs a block that starts at this line of the raw reply. `open` means that the text may be cut
+/// Where a block starts in the raw reply.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Start {
+    /// The line, from 1.
+    pub(super) line: usize,
+    /// How many bytes of this line precede the block.
+    pub(super) column: usize,
+}
+
+/// Repairs a block. `open` means that the text may be cut
 /// off. Returns `None` if no part of the block is recognized.
-pub(super) fn mend(block: &str, first_line: usize, open: bool, bounds: Bounds) -> Option<Mended> {
+pub(super) fn mend(block: &str, start: Start, open: bool, bounds: Bounds) -> Option<Mended> {
     let mut report = Report::default();
-    let lines = lines::split(block, first_line);
+    let raw = RawLines::of(block, start.line, start.column);
+    let lines = lines::split(block, start.line);
     let lines = flow::expand(lines, open, bounds.nesting, &mut report)?;
     let entries = scan::scan(lines, &mut report)?;
     let mut draft = layout::lay_out(&entries, &mut report)?;
@@ -105,7 +117,7 @@ pub(super) fn mend(block: &str, first_line: usize, open: bool, bounds: Bounds) -
 
     (!written.places.is_empty()).then(|| Mended {
         written,
-        repairs: report.into_sorted(),
+        repairs: report.into_sorted(&raw),
         partial,
         truncated,
     })

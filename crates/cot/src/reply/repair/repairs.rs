@@ -2,28 +2,41 @@ use cogwork_ask::{Repair, RepairKind};
 use cogwork_read::charge;
 use cogwork_text::OneLine;
 
+use super::part::{Part, RawLines};
+
 /// Collects repairs.
 #[derive(Debug, Default)]
-pub(super) struct Report(pub(super) Vec<Repair>);
+pub(super) struct Report(Vec<(Repair, Part)>);
 
 impl Report {
     pub(super) fn add(&mut self, kind: RepairKind, line: usize, what: impl Into<String>) {
+        self.add_part(kind, line, Part::Line, what);
+    }
+
+    /// Adds a repair of a part of a line.
+    pub(super) fn add_part(
+        &mut self,
+        kind: RepairKind,
+        line: usize,
+        part: Part,
+        what: impl Into<String>,
+    ) {
         let what = what.into();
         charge(what.len());
-        self.0.push(Repair::new(kind, line, what));
+        self.0.push((Repair::new(kind, line, what), part));
     }
 
     /// Returns whether there is a repair of this kind.
     pub(super) fn has(&self, kind: RepairKind) -> bool {
         charge(self.0.len());
-        self.0.iter().any(|repair| repair.kind == kind)
+        self.0.iter().any(|(repair, _)| repair.kind == kind)
     }
 
     /// Returns the repairs in the order of the lines, at most the first 1,000.
-    pub(super) fn into_sorted(mut self) -> Vec<Repair> {
+    pub(super) fn into_sorted(mut self, raw: &RawLines<'_>) -> Vec<Repair> {
         charge(self.0.len());
-        self.0.sort_by_key(|repair| repair.line);
-        if let Some(line) = self.0.get(LISTED).map(|repair| repair.line) {
+        self.0.sort_by_key(|(repair, _)| repair.line);
+        if let Some(line) = self.0.get(LISTED).map(|(repair, _)| repair.line) {
             let more = self.0.len() - LISTED;
             self.0.truncate(LISTED);
             self.add(
@@ -33,7 +46,9 @@ impl Report {
             );
         }
 
-        self.0
+        let repairs = self.0.into_iter();
+        let placed = repairs.map(|(repair, part)| raw.place(repair, &part));
+        placed.collect()
     }
 }
 

@@ -6,6 +6,7 @@ use cogwork_ask::RepairKind;
 use cogwork_read::charge;
 
 use super::lines::Line;
+use super::part::Part;
 use super::quoted::closing;
 use super::repairs::{Report, excerpt};
 use super::text::{Value, is_block};
@@ -314,9 +315,10 @@ impl<'t> Scan<'t, '_> {
             let what = format!("moved `{}` to the top level", known.key.as_str());
             self.report.add(RepairKind::Indentation, line.number, what);
         } else if line.text().starts_with('-') {
-            self.report.add(
+            self.report.add_part(
                 RepairKind::Form,
                 line.number,
+                Part::First("-".to_owned()),
                 format!("took `{}` out of a list", known.key.as_str()),
             );
         }
@@ -337,9 +339,10 @@ impl<'t> Scan<'t, '_> {
         };
 
         if marker.indent == 0 && matches!(marker.text(), "---" | "...") {
-            self.report.add(
+            self.report.add_part(
                 RepairKind::Prose,
                 marker.number,
+                Part::First(marker.text().to_owned()),
                 "left out a marker between the parts",
             );
             open.value.tail.truncate(last.unwrap_or(0));
@@ -360,9 +363,10 @@ impl<'t> Scan<'t, '_> {
             let text = Item::of(line).map_or(line.text(), |item| item.rest);
             let name = pair(text).map_or("", |pair| pair.name);
             if name.trim_matches(['"', '\'']) != key.as_str() {
-                self.report.add(
+                self.report.add_part(
                     RepairKind::Key,
                     line.number,
+                    Part::First(name.to_owned()),
                     format!("read the key `{}` as `{}`", excerpt(name), key.as_str()),
                 );
             }
@@ -370,7 +374,11 @@ impl<'t> Scan<'t, '_> {
 
         if !spaced && !value.is_empty() {
             let what = format!("put a colon and a blank behind `{}`", key.as_str());
-            self.report.add(RepairKind::Key, line.number, what);
+            let text = Item::of(line).map_or(line.text(), |item| item.rest);
+            let name = pair(text).map_or("", |pair| pair.name);
+            let part = Part::First(name.to_owned());
+            self.report
+                .add_part(RepairKind::Key, line.number, part, what);
         }
 
         if line.has_odd_blanks() {
@@ -388,7 +396,9 @@ impl<'t> Scan<'t, '_> {
                 excerpt(value),
                 key.as_str()
             );
-            self.report.add(RepairKind::Form, line.number, what);
+            let part = Part::Last(value.to_owned());
+            self.report
+                .add_part(RepairKind::Form, line.number, part, what);
         }
 
         let head = if opener { "" } else { value };
@@ -399,6 +409,16 @@ impl<'t> Scan<'t, '_> {
         let mut entry = Entry::new(dash, Name::Key(key), line.number, column, head);
         entry.value.value_column = value_column;
         self.entries.push(entry);
+    }
+
+    /// Reports the sign with which a line begins instead of a dash.
+    fn bullet(&mut self, line: &Line<'_>) {
+        let sign = line.text().split_whitespace().next().unwrap_or_default();
+        charge(sign.len());
+
+        let part = Part::First(sign.to_owned());
+        self.report
+            .add_part(RepairKind::Form, line.number, part, BULLET);
     }
 
     fn bare(&mut self, dash: Option<usize>, line: &Line<'_>, text: &str) {
@@ -439,7 +459,7 @@ impl<'t> Scan<'t, '_> {
             open.push(line);
         } else if let Some(known) = known {
             if bullet {
-                self.report.add(RepairKind::Form, line.number, BULLET);
+                self.bullet(&line);
             }
             self.begin(dash, known, &line, column);
         } else if is_item {
@@ -448,13 +468,15 @@ impl<'t> Scan<'t, '_> {
                 open.push(line);
             } else {
                 if bullet {
-                    self.report.add(RepairKind::Form, line.number, BULLET);
+                    self.bullet(&line);
                 }
                 self.bare(dash, &line, &text);
             }
         } else if is_sign(&text) {
             let what = format!("left out `{}`", excerpt(&text));
-            self.report.add(RepairKind::Prose, line.number, what);
+            let part = Part::Last(text);
+            self.report
+                .add_part(RepairKind::Prose, line.number, part, what);
         } else if text.starts_with('#') {
             // This is a comment, as in YAML.
         } else if list
@@ -499,7 +521,9 @@ impl<'t> Scan<'t, '_> {
             return;
         } else if !self.prose {
             let what = format!("left out what is no part of the reply: `{}`", excerpt(text));
-            self.report.add(RepairKind::Prose, line.number, what);
+            let part = Part::First(text.to_owned());
+            self.report
+                .add_part(RepairKind::Prose, line.number, part, what);
         }
 
         // Text before the reply and text after it are each reported once.

@@ -5,6 +5,7 @@ use cogwork_plan::{Plan, Status};
 use cogwork_read::charge;
 
 use super::draft::{Draft, DraftStep, Field};
+use super::part::Part;
 use super::repairs::{Report, excerpt};
 use super::text::Value;
 use super::words;
@@ -33,7 +34,8 @@ pub(super) fn read_bare(step: &mut DraftStep, value: &Value<'_>, text: &str, rep
     let status =
         boxed.and_then(|(status, rest)| Some((words::status(&format!("[{status}]"))?, rest)));
     if let Some((status, rest)) = status {
-        report.add(RepairKind::Form, value.line, "read a step as it is printed");
+        let what = "read a step as it is printed";
+        report.add_part(RepairKind::Form, value.line, value.part(), what);
         let (description, result, mark) = printed(rest.trim(), status);
         step.status = field(status.as_str());
         (step.description, step.result, step.mark) =
@@ -45,16 +47,18 @@ pub(super) fn read_bare(step: &mut DraftStep, value: &Value<'_>, text: &str, rep
         .rsplit_once(": ")
         .filter(|(_, status)| words::status(status).is_some());
     if let Some((description, status)) = pair {
-        report.add(
+        report.add_part(
             RepairKind::Form,
             value.line,
+            value.part(),
             format!("read `{}` as a step and its status", excerpt(text)),
         );
         (step.description, step.status) = (field(description), field(status));
     } else {
-        report.add(
+        report.add_part(
             RepairKind::Form,
             value.line,
+            value.part(),
             format!("read the text `{}` as a step", excerpt(text)),
         );
         step.description = field(text);
@@ -124,9 +128,10 @@ fn join_parts(steps: &mut Vec<DraftStep>, report: &mut Report) {
                     || part.mark.is_some()
                     || !part.sub_steps.is_empty() =>
             {
-                report.add(
+                report.add_part(
                     RepairKind::Form,
                     part.line,
+                    Part::First("-".to_owned()),
                     "joined a key to the step before it",
                 );
 
@@ -193,11 +198,13 @@ fn status(step: &mut DraftStep, report: &mut Report) {
     if let Some(status) = words::status(bare) {
         if bare != status.as_str() {
             let what = format!("read the status `{}` as {status}", excerpt(text));
-            report.add(RepairKind::Status, *line, what);
+            let part = Part::Last(text.clone());
+            report.add_part(RepairKind::Status, *line, part, what);
         } else if bare != text && !is_quoted(text, bare) {
-            report.add(
+            report.add_part(
                 RepairKind::Status,
                 *line,
+                Part::Last(text.clone()),
                 format!("left out what follows the status in `{}`", excerpt(text)),
             );
         }
@@ -221,7 +228,8 @@ fn truth(draft: &mut Draft, report: &mut Report) {
         let value = value.to_string();
         if *text != value {
             let what = format!("read `next_thought_needed: {}` as {value}", excerpt(text));
-            report.add(RepairKind::TruthValue, *line, what);
+            let part = Part::Last(text.clone());
+            report.add_part(RepairKind::TruthValue, *line, part, what);
         }
 
         *text = value;

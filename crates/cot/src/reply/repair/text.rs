@@ -4,6 +4,7 @@ use cogwork_ask::RepairKind;
 use cogwork_read::charge;
 
 use super::lines::Line;
+use super::part::Part;
 use super::quoted::{self, Quoted};
 use super::repairs::Report;
 use crate::reply::keys::is_blank;
@@ -38,6 +39,11 @@ impl Value<'_> {
 
     pub(super) fn is_block(&self) -> bool {
         self.is_block
+    }
+
+    /// Returns the part of the first line with the value.
+    pub(super) fn part(&self) -> Part {
+        Part::Last(self.head.clone())
     }
 
     /// Returns the whole value as one line.
@@ -111,7 +117,8 @@ impl Value<'_> {
         let Quoted { text, fault } = quoted::read(&joined, quote);
 
         if let Some(fault) = fault {
-            report.add(RepairKind::Quotes, self.line, format!("{fault} `{name}`"));
+            let what = format!("{fault} `{name}`");
+            report.add_part(RepairKind::Quotes, self.line, self.part(), what);
         } else if let Some(line) = self
             .tail
             .iter()
@@ -150,7 +157,7 @@ impl Value<'_> {
                 None => (None, format!("put the text of `{name}` in quotes")),
             };
 
-            report.add(RepairKind::Quotes, self.line, what);
+            report.add_part(RepairKind::Quotes, self.line, self.part(), what);
 
             // Text on several lines that needs quotes was meant as separate lines, often as a list.
             let whole = || lines().collect::<Vec<_>>().join("\n").trim_end().to_owned();

@@ -51,7 +51,7 @@ async fn a_reply_is_repaired_instead_of_asked_for_again_and_the_trace_says_so() 
 
     let saved = serde_json::to_string(&reasoning).unwrap();
     assert_eq!(Reasoning::from_json(&saved).unwrap(), reasoning);
-    assert_snapshot!(serde_json::to_string(&trace.repairs[1]).unwrap(), @r#"{"kind":"status","line":5,"what":"read the status `done` as Done"}"#);
+    assert_snapshot!(serde_json::to_string(&trace.repairs[1]).unwrap(), @r#"{"kind":"status","line":5,"what":"read the status `done` as Done","columns":{"start":10,"end":14}}"#);
 }
 
 #[tokio::test]
