@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use cogwork_files::Folder;
 use cogwork_text::Escaped;
-use cogwork_trace::{Page, PageLimits, RecordReader, record_path};
+use cogwork_trace::{Page, PageLimits, RecordErrorKind, RecordReader, record_path};
 
 use crate::arguments::Trace;
 use crate::output::{Outcome, tell};
@@ -41,10 +41,23 @@ fn read(path: &Path, limits: PageLimits) -> Result<Page, String> {
     })
 }
 
+/// Returns whether a file is the record of a run, which a page would replace for good.
+fn is_record(path: &Path) -> bool {
+    match RecordReader::open(path) {
+        Ok(_) => true,
+        Err(error) => matches!(error.kind(), RecordErrorKind::Newer { .. }),
+    }
+}
+
 /// Replaces the file, and prints what the page doesn't show.
 fn write(page: &Page, path: &Path) -> Result<(), String> {
     let shown = Escaped::new(path.display());
     let failed = |error: &dyn std::fmt::Display| format!("{shown}: could not be written: {error}");
+
+    if is_record(path) {
+        let reason = "this is the record of a run; choose another file for the page";
+        return Err(failed(&reason));
+    }
 
     let mut html = Vec::new();
     page.write(&mut html).map_err(|error| failed(&error))?;

@@ -68,6 +68,28 @@ fn that_fails_names_the_file_and_keeps_the_earlier_page() {
     assert_eq!(page, "earlier");
 }
 
+/// A page in the place of a record would be the end of the record.
+#[test]
+fn never_replaces_a_record() {
+    let folder = tempfile::tempdir().unwrap();
+    let newer = "{\"cogwork_record\":99,\"run\":\"r\"}\n";
+
+    for (name, content) in [
+        ("run.jsonl", RECORD),
+        ("run.html", RECORD),
+        ("run.html", newer),
+    ] {
+        fs::write(folder.path().join("run.jsonl"), RECORD).unwrap();
+        fs::write(folder.path().join(name), content).unwrap();
+
+        let (code, told) = trace_in(folder.path(), &["trace", "run.jsonl", "-o", name]);
+        assert_eq!(code, 4);
+        assert!(told.contains("this is the record of a run"), "{told}");
+        let kept = fs::read_to_string(folder.path().join(name)).unwrap();
+        assert_eq!(kept, content);
+    }
+}
+
 #[test]
 fn needs_a_file_and_a_place_for_the_page() {
     let folder = tempfile::tempdir().unwrap();
