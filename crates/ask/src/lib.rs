@@ -59,7 +59,7 @@ mod call;
 pub use call::call;
 
 mod chat;
-pub use chat::event::{ChatCall, ChatEvent, ChatVerdict, PlacedRepair};
+pub use chat::event::{ChatCall, ChatEvent, ChatVerdict, EmbeddingCall, PlacedRepair};
 pub use chat::reporting::Reporting;
 pub use chat::tool::{ToolEvent, report_tool_call};
 

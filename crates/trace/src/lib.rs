@@ -29,8 +29,9 @@ pub use recorder::settings::RecorderSettings;
 
 mod record;
 pub use record::chat::{
-    ChatReport, RecordedBlock, RecordedChat, RecordedFailure, RecordedJudgement, RecordedMessage,
-    RecordedRepair, RecordedSettings, RecordedToolCall, RecordedUsage,
+    ChatReport, RecordedBlock, RecordedChat, RecordedEmbedding, RecordedFailure, RecordedJudgement,
+    RecordedMessage, RecordedRepair, RecordedSettings, RecordedTool, RecordedToolCall,
+    RecordedTools, RecordedUsage,
 };
 pub use record::content::Content;
 pub use record::cut::CutTexts;

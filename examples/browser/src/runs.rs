@@ -38,7 +38,15 @@ pub fn odd(folder: &Path) -> Result<PathBuf> {
         ),
         (
             "chat",
-            json!({"type": "chat", "call": 1, "name": "n", "model": "m", "messages": [0, [0, 0]], "settings": {"seed": 1}, "took": 0.1, "reply": "r", "thinking": "t",
+            json!({"type": "tools", "id": 0, "tools": [{"name": "n", "description": "d", "input_schema": "{}"}]}),
+        ),
+        (
+            "chat",
+            json!({"type": "embedded", "call": 3, "model": "m", "texts": ["t"], "count": 2, "bytes": 9, "took": 0.1, "error": "e"}),
+        ),
+        (
+            "chat",
+            json!({"type": "chat", "call": 1, "name": "n", "model": "m", "messages": [0, [0, 0]], "settings": {"seed": 1, "tools": 0}, "took": 0.1, "reply": "r", "thinking": "t",
             "tool_calls": [{"id": "1", "name": "n", "arguments": "{}"}], "finish": "stop", "usage": {"input": 1, "output": 2}, "cost": 0.1, "id": "i", "cut": {"reply": 9}}),
         ),
         (
@@ -360,7 +368,7 @@ pub fn hostile(folder: &Path) -> Result<PathBuf> {
 
     let change = |kind: &str| json!({"path": "1", "description": text, "change": kind, "from": text, "to": text});
     let table = json!({"type": "table", "strategy": text, "stages": [{"name": text, "next": [text], "is_final": false}]});
-    let chat = json!({"type": "chat", "call": 1, "name": text, "model": text, "messages": [0], "settings": {text: text}, "took": 0.1,
+    let chat = json!({"type": "chat", "call": 1, "name": text, "model": text, "messages": [0], "settings": {text: text, "tools": 0}, "took": 0.1,
         "reply": text, "thinking": text, "tool_calls": [{"id": text, "name": text, "arguments": text}], "finish": text, "id": text});
     let judged = json!({"type": "judged", "call": 1, "verdict": text, "problem": text,
         "repairs": [{"kind": text, "what": text, "start": 3, "end": 20}, {"kind": text, "what": text, "line": 1}]});
@@ -374,7 +382,16 @@ pub fn hostile(folder: &Path) -> Result<PathBuf> {
         Some("chat"),
         json!({"type": "message", "id": 0, "role": text, "content": text}),
     )?;
+    let tool = json!({"name": text, "description": text, "input_schema": text});
+    write(
+        Some("chat"),
+        json!({"type": "tools", "id": 0, "tools": [tool]}),
+    )?;
     write(Some("chat"), chat)?;
+    write(
+        Some("chat"),
+        json!({"type": "embedded", "call": 2, "name": text, "model": text, "texts": [text], "count": 1, "error": text}),
+    )?;
     write(Some("chat"), judged)?;
     write(
         Some("reasoning"),

@@ -1,7 +1,7 @@
 use std::ops::Range;
 use std::time::Duration;
 
-use cogwork_llm::{ChatRequest, ChatResponse};
+use cogwork_llm::{ChatRequest, ChatResponse, Usage};
 use serde::{Serialize, Serializer};
 
 use crate::{Repair, RepairKind};
@@ -12,7 +12,8 @@ use crate::{Repair, RepairKind};
 /// [`Asking`](crate::Asking) reports its calls, and [`Reporting`](crate::Reporting) those of other
 /// code. Calls whose response is on record, so that they aren't made again, aren't reported.
 ///
-/// An event is serialised as one object with a `type`: `sent`, `replied`, `failed` or `judged`.
+/// An event is serialised as one object with a `type`: `sent`, `replied`, `failed`, `judged` or
+/// `embedded`.
 /// Times are in seconds. Each contains the whole request; a record of a run contains each message
 /// only once.
 ///
@@ -53,6 +54,12 @@ pub enum ChatEvent {
         #[serde(serialize_with = "seconds")]
         took: Duration,
     },
+    /// A call to an embedding model ended.
+    Embedded {
+        /// The call and its result.
+        #[serde(flatten)]
+        call: EmbeddingCall,
+    },
     /// A reply was judged.
     Judged {
         /// The number of the call.
@@ -80,6 +87,35 @@ pub struct ChatCall {
     pub name: String,
     /// The request.
     pub request: ChatRequest,
+}
+
+/// A call to an embedding model, in a [`ChatEvent`].
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct EmbeddingCall {
+    /// The number of the call, which is unique in this process.
+    #[serde(rename = "call")]
+    pub number: u64,
+    /// The name of the call; empty if it has none.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub name: String,
+    /// The embedding model.
+    pub model: String,
+    /// The first texts, at most eight.
+    pub texts: Vec<String>,
+    /// The number of all texts.
+    pub count: usize,
+    /// The number of bytes of all texts.
+    pub bytes: usize,
+    /// The tokens, if the server counts them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub usage: Option<Usage>,
+    /// The error, in one line, if the call failed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+    /// How long the call took; in JSON, in seconds.
+    #[serde(serialize_with = "seconds")]
+    pub took: Duration,
 }
 
 /// The verdict in a [`ChatEvent`]; see [`Verdict`](crate::Verdict).

@@ -12,7 +12,13 @@ use super::scope;
 use crate::Repair;
 
 /// The source of these events, in the events of a run.
-const SOURCE: &str = "chat";
+pub(super) const SOURCE: &str = "chat";
+
+/// Returns the number of the next call in this process.
+pub(super) fn next_number() -> u64 {
+    static CALLS: AtomicU64 = AtomicU64::new(0);
+    CALLS.fetch_add(1, Ordering::Relaxed) + 1
+}
 
 /// A call whose beginning was reported.
 #[derive(Debug, Clone)]
@@ -25,14 +31,12 @@ impl ReportedCall {
     /// Reports the beginning of a call. Returns `None` if the run isn't watched, or if the caller
     /// reports the call already.
     pub(crate) fn begin(name: &str, request: &ChatRequest) -> Option<Self> {
-        static CALLS: AtomicU64 = AtomicU64::new(0);
-
         if !is_watched() || scope::is_reported() {
             return None;
         }
 
         let call = ChatCall {
-            number: CALLS.fetch_add(1, Ordering::Relaxed) + 1,
+            number: next_number(),
             name: name.to_owned(),
             request: request.clone(),
         };

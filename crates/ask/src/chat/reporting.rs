@@ -6,8 +6,8 @@ use futures_util::stream;
 
 use super::report::ReportedCall;
 
-/// A client that reports its calls in the events of the run, as [`ChatEvent`](crate::ChatEvent)s,
-/// for nodes that call a client directly.
+/// A client or an embedder that reports its calls in the events of the run, as
+/// [`ChatEvent`](crate::ChatEvent)s, for nodes that call a client directly.
 ///
 /// Outside of a node, and in a run that isn't watched, calls are passed on without any cost. So are
 /// calls that are reported already: those of [`Asking`](crate::Asking), and those of another
@@ -57,6 +57,14 @@ impl<C> Reporting<C> {
             client,
             name: String::new(),
         }
+    }
+
+    pub(super) fn inner(&self) -> &C {
+        &self.client
+    }
+
+    pub(super) fn name(&self) -> &str {
+        &self.name
     }
 
     /// Sets the name of the calls, such as `summary`. None by default.

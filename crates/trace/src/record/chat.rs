@@ -13,12 +13,17 @@ pub enum ChatReport {
     /// A message of a request. Each distinct message is recorded once, before the first call that
     /// sends it.
     Message(RecordedMessage),
+    /// The tools that a request offers. Each distinct list is recorded once, before the first call
+    /// that offers it.
+    Tools(RecordedTools),
     /// A call that returned a reply.
     Chat(RecordedChat),
     /// A call that failed.
     ChatFailed(RecordedFailure),
     /// The verdict on a reply.
     Judged(RecordedJudgement),
+    /// A call to an embedding model.
+    Embedded(RecordedEmbedding),
 }
 
 /// A message of a request.
@@ -159,6 +164,44 @@ pub struct RecordedFailure {
     pub cut: CutTexts,
 }
 
+/// A call to an embedding model.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct RecordedEmbedding {
+    /// The number of the call in the record.
+    pub call: u64,
+    /// The name of the call.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// The model.
+    #[serde(default)]
+    pub model: String,
+    /// The first texts, at most eight.
+    #[serde(default)]
+    pub texts: Vec<String>,
+    /// The number of all texts.
+    #[serde(default)]
+    pub count: u64,
+    /// The number of bytes of all texts.
+    #[serde(default)]
+    pub bytes: u64,
+    /// How long the call took, in seconds.
+    #[serde(default)]
+    pub took: f64,
+    /// The tokens, if the server counts them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub usage: Option<RecordedUsage>,
+    /// The cost, in the currency of the price table; absent without one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cost: Option<f64>,
+    /// The error, in one line, if the call failed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+    /// The texts that were cut.
+    #[serde(default, skip_serializing_if = "CutTexts::is_empty")]
+    pub cut: CutTexts,
+}
+
 /// The verdict on a reply.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
@@ -217,9 +260,41 @@ pub struct RecordedSettings {
     /// The form that the server enforces: `json` or `schema`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub format: Option<String>,
-    /// The names of the tools that the model may call.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub tools: Vec<String>,
+    /// The number of the [list of tools](RecordedTools) that the model may call; `None` if there are no
+    /// tools.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tools: Option<u64>,
+}
+
+/// The tools that a request offers.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct RecordedTools {
+    /// The number of the list in the record.
+    pub id: u64,
+    /// The tools, in the order of the request.
+    #[serde(default)]
+    pub tools: Vec<RecordedTool>,
+    /// The texts that were cut.
+    #[serde(default, skip_serializing_if = "CutTexts::is_empty")]
+    pub cut: CutTexts,
+}
+
+/// The definition of a tool.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct RecordedTool {
+    /// The name.
+    pub name: String,
+    /// The description for the model.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub description: String,
+    /// The JSON Schema of the input, as text.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub input_schema: String,
+    /// The texts that were cut.
+    #[serde(default, skip_serializing_if = "CutTexts::is_empty")]
+    pub cut: CutTexts,
 }
 
 /// The tokens of a call.

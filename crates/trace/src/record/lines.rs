@@ -83,7 +83,14 @@ const KNOWN: [&str; 14] = [
 ];
 
 /// The types of reports about models.
-const CHAT_TYPES: [&str; 4] = ["message", "chat", "chat_failed", "judged"];
+const CHAT_TYPES: [&str; 6] = [
+    "message",
+    "tools",
+    "chat",
+    "chat_failed",
+    "judged",
+    "embedded",
+];
 
 impl RecordedEvent {
     /// Reads an event from a line of JSON.

@@ -2,14 +2,15 @@
 
 use std::time::Duration;
 
-use cogwork_ask::{ChatVerdict, PlacedRepair};
+use cogwork_ask::{ChatVerdict, EmbeddingCall, PlacedRepair};
 use cogwork_llm::{
     Block, ChatRequest, ChatResponse, FinishReason, Message, Prices, ReplyFormat, ToolCall,
+    ToolDefinition, Usage,
 };
 
 use crate::{
-    RecordedBlock, RecordedChat, RecordedMessage, RecordedRepair, RecordedSettings,
-    RecordedToolCall, RecordedUsage,
+    RecordedBlock, RecordedChat, RecordedEmbedding, RecordedMessage, RecordedRepair,
+    RecordedSettings, RecordedTool, RecordedToolCall, RecordedTools, RecordedUsage,
 };
 
 pub(super) fn message(id: u64, message: &Message) -> RecordedMessage {
@@ -23,6 +24,21 @@ pub(super) fn message(id: u64, message: &Message) -> RecordedMessage {
         tool_name: message.tool_name().map(str::to_owned),
         failed: message.is_tool_failure(),
         ..RecordedMessage::default()
+    }
+}
+
+pub(super) fn tools(id: u64, tools: &[ToolDefinition]) -> RecordedTools {
+    let tools = tools.iter().map(|tool| RecordedTool {
+        name: tool.name().to_owned(),
+        description: tool.description().to_owned(),
+        input_schema: tool.input_schema().to_owned(),
+        ..RecordedTool::default()
+    });
+
+    RecordedTools {
+        id,
+        tools: tools.collect(),
+        ..RecordedTools::default()
     }
 }
 
@@ -55,13 +71,13 @@ fn tool_call(call: &ToolCall) -> RecordedToolCall {
     }
 }
 
-pub(super) fn settings(request: &ChatRequest) -> RecordedSettings {
+/// Returns the settings of a request, which offers the tools of this list.
+pub(super) fn settings(request: &ChatRequest, tools: Option<u64>) -> RecordedSettings {
     let format = request.format().map(|format| match format {
         ReplyFormat::Json => "json",
         ReplyFormat::Schema { .. } => "schema",
         _ => "other",
     });
-    let tools = request.tools().iter().map(|tool| tool.name().to_owned());
 
     RecordedSettings {
         // The shortest decimal form of the number, as the program wrote it.
@@ -72,7 +88,7 @@ pub(super) fn settings(request: &ChatRequest) -> RecordedSettings {
         seed: request.seed(),
         stop: request.stop().to_vec(),
         format: format.map(str::to_owned),
-        tools: tools.collect(),
+        tools,
     }
 }
 
@@ -83,15 +99,6 @@ pub(super) fn reply(
     prices: Option<&Prices>,
 ) -> RecordedChat {
     let model = response.model();
-    let usage = response.usage().map(|usage| RecordedUsage {
-        input: usage.prompt_tokens,
-        output: usage.completion_tokens,
-        cache_read: usage.cached_tokens,
-        reasoning: usage.reasoning_tokens,
-    });
-    let cost = response.usage().zip(prices);
-    let cost = cost.map(|(usage, prices)| prices.cost(model, usage));
-
     RecordedChat {
         model: model.map(str::to_owned),
         took: took.as_secs_f64(),
@@ -99,12 +106,43 @@ pub(super) fn reply(
         thinking: response.reasoning().map(str::to_owned),
         tool_calls: response.tool_calls().iter().map(tool_call).collect(),
         finish: finish(response.finish_reason()).to_owned(),
-        // A price that is a mistake is infinite, which JSON cannot express.
-        cost: cost.filter(|cost| cost.is_finite()).map(rounded),
-        usage,
+        cost: cost(model, response.usage(), prices),
+        usage: response.usage().map(usage),
         id: response.id().map(str::to_owned),
         ..RecordedChat::default()
     }
+}
+
+/// Returns a call to an embedding model, without its number.
+pub(super) fn embedded(call: &EmbeddingCall, prices: Option<&Prices>) -> RecordedEmbedding {
+    RecordedEmbedding {
+        name: Some(call.name.clone()).filter(|name| !name.is_empty()),
+        model: call.model.clone(),
+        texts: call.texts.clone(),
+        count: call.count as u64,
+        bytes: call.bytes as u64,
+        took: call.took.as_secs_f64(),
+        cost: cost(Some(&call.model), call.usage, prices),
+        usage: call.usage.map(usage),
+        error: call.error.clone(),
+        ..RecordedEmbedding::default()
+    }
+}
+
+fn usage(usage: Usage) -> RecordedUsage {
+    RecordedUsage {
+        input: usage.prompt_tokens,
+        output: usage.completion_tokens,
+        cache_read: usage.cached_tokens,
+        reasoning: usage.reasoning_tokens,
+    }
+}
+
+fn cost(model: Option<&str>, usage: Option<Usage>, prices: Option<&Prices>) -> Option<f64> {
+    let cost = prices?.cost(model, usage?);
+
+    // A price that is a mistake is infinite, which JSON cannot express.
+    cost.is_finite().then(|| rounded(cost))
 }
 
 /// Removes the errors of adding, such as in `0.0008400000000000001`.

@@ -7,11 +7,11 @@ use std::{io, mem};
 use cogwork_ask::{ChatCall, ChatEvent};
 use cogwork_files::LockFile;
 use cogwork_flow::{Event, EventKind, ObservedRun, Observer, StepName};
-use cogwork_llm::{ChatRequest, Message};
+use cogwork_llm::{ChatRequest, Message, ToolDefinition};
 use serde_json::json;
 
 use super::open::OpenRecord;
-use super::part::{MessageKey, Part};
+use super::part::{MessageKey, Part, Sent};
 use super::write::{LineWriter, MAX_KEPT};
 use super::{chat, line, texts};
 use crate::{ChatReport, Header, MessageIds, RecordedFailure, RecordedJudgement, RecorderSettings};
@@ -60,10 +60,11 @@ impl Handle {
             header,
             bytes,
             next_message,
+            next_tools,
             next_call,
         } = record;
 
-        let part = Part::after(next_message, next_call);
+        let part = Part::after(next_message, next_tools, next_call);
         let state = State {
             has_header: header.is_some(),
             run: header.map(|header| header.run),
@@ -166,8 +167,11 @@ impl Handle {
     ) -> serde_json::Result<()> {
         let report = match event {
             ChatEvent::Sent { call } => {
-                let messages = self.record_messages(state, place, &call.request)?;
-                state.part.send(call.number, messages);
+                let sent = Sent {
+                    messages: self.record_messages(state, place, &call.request)?,
+                    tools: self.record_tools(state, place, call.request.tools())?,
+                };
+                state.part.send(call.number, sent);
                 return Ok(());
             }
             ChatEvent::Replied {
@@ -178,8 +182,9 @@ impl Handle {
                 let mut chat = chat::reply(response, *took, self.settings.prices.as_ref());
                 chat.call = state.part.call(call.number);
                 chat.name = name(call);
-                chat.messages = state.part.end(call.number);
-                chat.settings = chat::settings(&call.request);
+                let sent = state.part.end(call.number);
+                chat.messages = sent.messages;
+                chat.settings = chat::settings(&call.request, sent.tools);
                 let shown = texts::redacted(&chat.reply, &self.settings);
                 if *shown != *chat.reply {
                     state.part.note_redacted(call.number);
@@ -191,16 +196,25 @@ impl Handle {
                 error,
                 text_so_far,
                 took,
-            } => ChatReport::ChatFailed(RecordedFailure {
-                call: state.part.call(call.number),
-                name: name(call),
-                messages: state.part.end(call.number),
-                settings: chat::settings(&call.request),
-                took: took.as_secs_f64(),
-                error: error.clone(),
-                reply: text_so_far.clone(),
-                ..RecordedFailure::default()
-            }),
+            } => {
+                let sent = state.part.end(call.number);
+
+                ChatReport::ChatFailed(RecordedFailure {
+                    call: state.part.call(call.number),
+                    name: name(call),
+                    messages: sent.messages,
+                    settings: chat::settings(&call.request, sent.tools),
+                    took: took.as_secs_f64(),
+                    error: error.clone(),
+                    reply: text_so_far.clone(),
+                    ..RecordedFailure::default()
+                })
+            }
+            ChatEvent::Embedded { call } => {
+                let mut embedded = chat::embedded(call, self.settings.prices.as_ref());
+                embedded.call = state.part.call(call.number);
+                ChatReport::Embedded(embedded)
+            }
             ChatEvent::Judged {
                 call,
                 verdict,
@@ -254,6 +268,30 @@ impl Handle {
         }
 
         Ok(id)
+    }
+
+    /// Writes a list of tools that isn't in the record yet. Returns its number, or `None` if it is
+    /// empty.
+    fn record_tools(
+        &self,
+        state: &mut State,
+        place: Place<'_>,
+        tools: &[ToolDefinition],
+    ) -> serde_json::Result<Option<u64>> {
+        if tools.is_empty() {
+            return Ok(None);
+        }
+        if let Some(id) = state.part.tools(tools) {
+            return Ok(Some(id));
+        }
+
+        let id = state.part.add_tools(tools);
+        let report = ChatReport::Tools(chat::tools(id, tools));
+        if !self.write_chat(state, place, &report)? {
+            state.part.forget_tools(id);
+        }
+
+        Ok(Some(id))
     }
 
     fn write_chat(

@@ -29,11 +29,11 @@ const OF_CHAT: [&str; 16] = [
     "repairs.kind",
     "role",
     "settings.format",
-    "settings.tools",
     "tool_call_id",
     "tool_calls.id",
     "tool_calls.name",
     "tool_name",
+    "tools.name",
     "type",
     "verdict",
 ];

@@ -21,6 +21,7 @@ pub(super) struct OpenRecord {
     /// The number of bytes that the file contains.
     pub(super) bytes: u64,
     pub(super) next_message: u64,
+    pub(super) next_tools: u64,
     pub(super) next_call: u64,
 }
 
@@ -37,6 +38,7 @@ impl OpenRecord {
             header: None,
             bytes: 0,
             next_message: 0,
+            next_tools: 0,
             next_call: 0,
         };
         record.read_on()?;
@@ -91,7 +93,11 @@ impl OpenRecord {
             Some(ChatReport::Message(message)) => {
                 self.next_message = self.next_message.max(next(message.id));
             }
+            Some(ChatReport::Tools(tools)) => self.next_tools = self.next_tools.max(next(tools.id)),
             Some(ChatReport::Chat(chat)) => self.next_call = self.next_call.max(next(chat.call)),
+            Some(ChatReport::Embedded(call)) => {
+                self.next_call = self.next_call.max(next(call.call));
+            }
             Some(ChatReport::ChatFailed(chat)) => {
                 self.next_call = self.next_call.max(next(chat.call));
             }

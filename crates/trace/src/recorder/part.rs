@@ -5,7 +5,7 @@ use std::hash::{BuildHasher, Hash, RandomState};
 use std::sync::Arc;
 
 use cogwork_flow::StepName;
-use cogwork_llm::Message;
+use cogwork_llm::{Message, ToolDefinition};
 
 use crate::MessageIds;
 
@@ -20,15 +20,28 @@ pub(super) struct Part {
     by_address: HashMap<usize, Numbered>,
     hasher: RandomState,
     next_message: u64,
+    /// The lists of tools and their numbers. Programs have few.
+    tools: Vec<(u64, Vec<ToolDefinition>)>,
+    next_tools: u64,
     /// The numbers of calls in the record, by their numbers in this process.
     calls: HashMap<u64, u64>,
     next_call: u64,
-    /// The messages of calls that haven't ended.
-    sent: HashMap<u64, MessageIds>,
+    /// What was sent in calls that haven't ended.
+    sent: HashMap<u64, Sent>,
     /// The calls whose replies aren't recorded as they came.
     redacted: HashSet<u64>,
     /// The step of the last event, as JSON.
     step: Option<(Arc<StepName>, String)>,
+}
+
+/// The maximum number of lists of tools that are compared with the next one.
+const MOST_LISTS: usize = 64;
+
+/// What was sent in a call, as numbers in the record.
+#[derive(Debug, Default)]
+pub(super) struct Sent {
+    pub(super) messages: MessageIds,
+    pub(super) tools: Option<u64>,
 }
 
 /// A message and its number in the record.
@@ -47,9 +60,10 @@ pub(super) struct MessageKey {
 
 impl Part {
     /// Continues the numbers of an earlier part.
-    pub(super) fn after(next_message: u64, next_call: u64) -> Self {
+    pub(super) fn after(next_message: u64, next_tools: u64, next_call: u64) -> Self {
         Self {
             next_message,
+            next_tools,
             next_call,
             ..Self::default()
         }
@@ -96,13 +110,37 @@ impl Part {
         })
     }
 
-    /// Keeps the messages of a call until it ends.
-    pub(super) fn send(&mut self, number: u64, messages: MessageIds) {
-        self.sent.insert(number, messages);
+    /// Returns the number of a list of tools.
+    pub(super) fn tools(&self, tools: &[ToolDefinition]) -> Option<u64> {
+        let mut known = self.tools.iter().rev();
+        let found = known.find(|(_, other)| other == tools);
+        found.map(|(id, _)| *id)
     }
 
-    /// Returns the messages of a call that ends.
-    pub(super) fn end(&mut self, number: u64) -> MessageIds {
+    /// Gives a list of tools a number. Of very many lists, the oldest are forgotten.
+    pub(super) fn add_tools(&mut self, tools: &[ToolDefinition]) -> u64 {
+        let id = self.next_tools;
+        self.next_tools += 1;
+
+        if self.tools.len() >= MOST_LISTS {
+            self.tools.remove(0);
+        }
+        self.tools.push((id, tools.to_vec()));
+        id
+    }
+
+    /// Forgets a list that could not be written, so that it is written the next time.
+    pub(super) fn forget_tools(&mut self, id: u64) {
+        self.tools.retain(|(other, _)| *other != id);
+    }
+
+    /// Keeps what was sent in a call until it ends.
+    pub(super) fn send(&mut self, number: u64, sent: Sent) {
+        self.sent.insert(number, sent);
+    }
+
+    /// Returns what was sent in a call that ends.
+    pub(super) fn end(&mut self, number: u64) -> Sent {
         self.sent.remove(&number).unwrap_or_default()
     }
 

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use cogwork_ask::Reporting;
 use cogwork_flow::{Flow, events, from_fn, from_phases};
 use cogwork_llm::{
-    ChatRequest, ChatResponse, LlmClient, LlmError, LlmErrorKind, Message, Price, Prices,
-    ScriptedClient, ScriptedReply, ToolCall, Usage,
+    ChatRequest, ChatResponse, Embedder, Embeddings, LlmClient, LlmError, LlmErrorKind, Message,
+    Price, Prices, ScriptedClient, ScriptedReply, ToolCall, ToolDefinition, Usage, async_trait,
 };
 use cogwork_trace::{ChatReport, RecordedKind, RecorderSettings, RunRecorder, record_path};
 
@@ -246,4 +246,134 @@ async fn a_run_in_a_folder_has_a_safe_name() {
     assert_eq!(path.parent(), Some(folder.as_path()));
     let reader = cogwork_trace::RecordReader::open(path).unwrap();
     assert_eq!(reader.header().run, id);
+}
+
+/// A flow of one node, which does `work` with a client or an embedder.
+fn doing<C, F>(with: C, work: impl Fn(Arc<C>) -> F + Send + Sync + 'static) -> Flow<u32>
+where
+    C: Send + Sync + 'static,
+    F: Future<Output = Result<(), LlmError>> + Send + 'static,
+{
+    let with = Arc::new(with);
+    let node = from_phases(
+        |_: &mut u32| (),
+        move |()| work(Arc::clone(&with)),
+        |_, _, ()| (),
+    );
+
+    Flow::from_node("work", node).unwrap()
+}
+
+async fn offering(
+    tools: &'static [&'static [&'static str]],
+    settings: RecorderSettings,
+) -> TestRecord {
+    let client = Reporting::new(ScriptedClient::new(vec!["Yes."; tools.len()]));
+    let flow = doing(client, move |client| async move {
+        for names in tools {
+            let tools = names
+                .iter()
+                .map(|name| ToolDefinition::new(*name, "Says it.", "{}"));
+            let request = ChatRequest::new([Message::user("Go.")]).with_tools(tools);
+            client.complete(request).await?;
+        }
+        Ok(())
+    });
+
+    let record = TestRecord::new();
+    for _ in 0..2 {
+        let recorder = record.recorder(settings.clone());
+        let mut run = flow.begin().with_id("r").with_events(&recorder);
+        let _ = run.finish(&mut 0).await;
+        recorder.flush().unwrap();
+    }
+    record
+}
+
+#[tokio::test(start_paused = true)]
+async fn each_list_of_tools_is_recorded_once() {
+    let lists: &[&[&str]] = &[&["a", "b"], &["a", "b"], &["a"], &[], &["a", "b"]];
+    let record = offering(lists, RecorderSettings::default()).await;
+    let events = record.events();
+
+    let tools: Vec<_> = events
+        .iter()
+        .filter_map(|event| match event.chat() {
+            Some(ChatReport::Tools(tools)) => Some((tools.id, tools.tools.len())),
+            _ => None,
+        })
+        .collect();
+    let offered: Vec<_> = events
+        .iter()
+        .filter_map(|event| match event.chat() {
+            Some(ChatReport::Chat(chat)) => Some(chat.settings.tools),
+            _ => None,
+        })
+        .collect();
+
+    // Messages and lists are recorded again when a run is resumed, with new numbers.
+    assert_eq!(tools, [(0, 2), (1, 1), (2, 2)]);
+    assert_eq!(offered, [Some(0), Some(0), Some(1), None, Some(0)]);
+    let line = record.text();
+    let line = line.lines().find(|line| line.contains("\"tools\":["));
+    insta::assert_snapshot!(line.unwrap(), @r#"{"step":"work/work#1","at":0.0,"type":"reported","source":"chat","report":{"type":"tools","id":0,"tools":[{"name":"a","description":"Says it.","input_schema":"{}"},{"name":"b","description":"Says it.","input_schema":"{}"}]}}"#);
+}
+
+#[tokio::test(start_paused = true)]
+async fn without_content_tools_have_only_names() {
+    let settings = RecorderSettings::default().without_content();
+    let record = offering(&[&["spell"]], settings).await;
+
+    assert!(
+        record.text().contains("\"name\":\"spell\""),
+        "{}",
+        record.text()
+    );
+    assert!(!record.text().contains("Says it."), "{}", record.text());
+}
+
+/// An embedder that cannot embed an empty list.
+struct Lengths;
+
+#[async_trait]
+impl Embedder for Lengths {
+    async fn embed(&self, texts: &[String]) -> Result<Embeddings, LlmError> {
+        if texts.is_empty() {
+            return Err(LlmError::new(LlmErrorKind::Server, "overloaded"));
+        }
+
+        let vectors = texts.iter().map(|text| vec![text.len() as f32, 1.0]);
+        Ok(Embeddings::new(vectors)?.with_usage(Usage::new(30, 0)))
+    }
+
+    fn model(&self) -> &str {
+        "lengths"
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn calls_of_an_embedder() {
+    let embedder = Reporting::new(Reporting::new(Lengths)).with_name("passages");
+    let flow = doing(embedder, |embedder| async move {
+        let texts: Vec<_> = (0..10).map(|number| format!("text {number}")).collect();
+        embedder.embed(&texts).await?;
+        embedder.embed(&[]).await.map(drop)
+    });
+
+    let record = TestRecord::new();
+    let prices = Prices::new().with_model("lengths", Price::per_million(2.0, 0.0));
+    let recorder = record.recorder(RecorderSettings::default().with_prices(prices));
+    let mut run = flow.begin().with_id("r").with_events(&recorder);
+    run.finish(&mut 0).await.unwrap_err();
+    recorder.flush().unwrap();
+
+    let text = record.text();
+    let lines: Vec<_> = text
+        .lines()
+        .filter(|line| line.contains("embedded"))
+        .collect();
+    insta::assert_snapshot!(lines.join("\n"), @r#"
+    {"step":"work/work#1","at":0.0,"type":"reported","source":"chat","report":{"type":"embedded","call":0,"name":"passages","model":"lengths","texts":["text 0","text 1","text 2","text 3","text 4","text 5","text 6","text 7"],"count":10,"bytes":60,"took":0.0,"usage":{"input":30,"output":0},"cost":0.00006}}
+    {"step":"work/work#1","at":0.0,"type":"reported","source":"chat","report":{"type":"embedded","call":1,"name":"passages","model":"lengths","texts":[],"count":0,"bytes":0,"took":0.0,"error":"server: overloaded"}}
+    "#);
 }

@@ -7,5 +7,6 @@ mod hostile;
 mod keys;
 mod names;
 mod opening;
+mod replies;
 mod studio;
 mod support;

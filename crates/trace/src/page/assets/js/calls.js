@@ -24,10 +24,9 @@ function callFacts(call) {
     call.usage.reasoning > 0 && ['Reasoning', plural(call.usage.reasoning, 'token')],
     call.cost !== undefined && ['Cost', money(call.cost)],
     call.finish && ['Finished', call.finish],
-    ...Object.entries(call.settings ?? {}).map(([name, value]) => [
-      name.replaceAll('_', ' '),
-      settingText(value),
-    ]),
+    ...Object.entries(call.settings)
+      .filter(([name]) => name !== 'tools')
+      .map(([name, value]) => [name.replaceAll('_', ' '), settingText(value)]),
     call.id && ['Response', call.id],
   ]);
 }
@@ -74,7 +73,38 @@ function callView(run, call) {
     ],
     call.thinking &&
       folded('Reasoning of the model', () => prose(call.thinking, { class: 'raw' })),
+    embeddedTexts(call),
+    offeredTools(run, call),
     messagesView(run, call),
+  ];
+}
+
+function embeddedTexts(call) {
+  if (call.embedded.length === 0) return undefined;
+  return [
+    el('h4', {}, 'Texts', el('span', { class: 'count' }, count(call.embedded.length))),
+    call.embedded.map((text) => prose(text, { class: 'raw' })),
+    call.moreEmbedded > 0 &&
+      el('p', { class: 'muted' }, `${count(call.moreEmbedded)} more are not in the record.`),
+  ];
+}
+
+/** Returns the tools that the model was offered, which several calls have in common. */
+function offeredTools(run, call) {
+  const id = call.settings.tools;
+  if (id === undefined) return undefined;
+
+  const tools = run.toolLists.get(id);
+  if (!tools) return el('p', { class: 'muted' }, 'The offered tools are not in the record.');
+  return folded(plural(tools.length, 'offered tool'), () => tools.map(offeredTool));
+}
+
+function offeredTool(tool) {
+  return [
+    el('p', {}, el('strong', {}, el('bdi', {}, asText(tool.name) ?? ''))),
+    prose(asText(tool.description) ?? ''),
+    el('pre', { class: 'raw', dir: 'auto' }, asText(tool.input_schema) ?? ''),
+    cutNote(tool.cut),
   ];
 }
 

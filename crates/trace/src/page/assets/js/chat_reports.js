@@ -8,12 +8,26 @@ const CHAT = {
     run.newMessages.push(message);
   },
 
+  tools(run, report) {
+    run.toolLists.set(report.id, asObjects(report.tools));
+  },
+
   chat(run, report, step) {
     addCall(run, step, report);
   },
 
   chat_failed(run, report, step) {
     const call = addCall(run, step, report);
+    call.error = asText(report.error) ?? '';
+    run.addProblem('error', step, `call ${call.number} to ${call.model}: ${call.error}`);
+  },
+
+  embedded(run, report, step) {
+    const call = addCall(run, step, report);
+    call.name = call.name || `embedding of ${plural(asNumber(report.count) ?? 0, 'text')}`;
+    call.embedded = asList(report.texts).map(textOf);
+    call.moreEmbedded = Math.max(0, (asNumber(report.count) ?? 0) - call.embedded.length);
+    if (report.error === undefined) return;
     call.error = asText(report.error) ?? '';
     run.addProblem('error', step, `call ${call.number} to ${call.model}: ${call.error}`);
   },
@@ -52,6 +66,7 @@ function addCall(run, step, report) {
     cost: asNumber(report.cost),
     id: asText(report.id),
     cut: report.cut,
+    embedded: [],
     repairs: [],
     previous,
     step,

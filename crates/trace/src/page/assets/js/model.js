@@ -19,6 +19,7 @@ class Run {
     this.callsById = new Map();
     this.messages = new Map();
     this.newMessages = [];
+    this.toolLists = new Map();
     this.tools = [];
     this.problems = [];
     this.branches = new Map();

@@ -44,6 +44,7 @@ function* searchable(run) {
       call.name,
       call.id,
       ...call.toolCalls.map(textOf),
+      ...call.embedded,
       ...call.repairs.map((repair) => repair.what),
     ];
     yield { kind: 'call', index: call.index, where: `Call ${call.number}`, texts };
@@ -56,6 +57,10 @@ function* searchable(run) {
       where: 'Message',
       texts: [textOf(message.content), ...asList(message.tool_calls).map(textOf)],
     };
+  }
+  for (const call of callsWithNewTools(run)) {
+    const texts = run.toolLists.get(call.settings.tools).map(textOf);
+    yield { kind: 'call', index: call.index, where: 'Offered tools', texts };
   }
   for (const tool of run.tools) {
     yield {
@@ -76,6 +81,16 @@ function* searchable(run) {
       texts: [problem.text],
     };
   }
+}
+
+/** Returns the first call with each list of tools. */
+function callsWithNewTools(run) {
+  const first = new Map();
+  for (const call of run.calls) {
+    const id = call.settings.tools;
+    if (run.toolLists.has(id) && !first.has(id)) first.set(id, call);
+  }
+  return [...first.values()];
 }
 
 function searchRun(run, query) {

@@ -1,0 +1,104 @@
+//! What a call sent and what came back, as the page shows it.
+
+use cogwork::ask::Reporting;
+use cogwork::cot::{ChainOfThought, Reasoning};
+use cogwork::flow::{Flow, from_phases_with};
+use cogwork::llm::{
+    ChatRequest, Embedder, HashedNgrams, LlmClient, LlmError, Message, ScriptedClient,
+    ToolDefinition,
+};
+use cogwork_browser::{Browser, Result, runs};
+use cogwork_trace::{RecorderSettings, RunRecorder};
+use serde_json::json;
+
+use crate::support::{assert_quiet, desktop, text};
+
+async fn select_call(browser: &Browser, call: usize) -> Result<()> {
+    let script = format!(
+        "document.querySelector('#tab-call').click();
+         document.querySelectorAll('#panel-call .list-row')[{call}].click();
+         for (const part of document.querySelectorAll('.detail details')) part.open = true;"
+    );
+    browser.run(&script).await?;
+    Ok(())
+}
+
+const FAULTY: &str = "```yaml
+Current_Thinking: \"Evaluation of thought 0: ünsound.\"
+planning:
+  - description: Multiply 6 and 7: 42
+    status: done
+next_thought_needed: no
+```";
+
+#[tokio::test]
+#[ignore = "needs scripts/check-browser"]
+async fn only_the_repaired_parts_are_marked() -> Result<()> {
+    let folder = tempfile::tempdir()?;
+    let record = folder.path().join("faulty.trace");
+    let recorder = RunRecorder::open(&record, RecorderSettings::default())?;
+    let flow = ChainOfThought::new(ScriptedClient::new([FAULTY])).into_flow();
+    flow.begin()
+        .with_events(&recorder)
+        .finish(&mut Reasoning::new("6 times 7?"))
+        .await?;
+    recorder.flush()?;
+    let page = runs::page_of(&record)?;
+
+    let browser = desktop().await?;
+    browser.open(&page).await?;
+    select_call(&browser, 0).await?;
+    let marks = "return [...document.querySelectorAll('.detail mark.repair')].map((mark) => mark.firstChild.textContent)";
+    assert_eq!(
+        browser.run(marks).await?,
+        json!(["Current_Thinking", "Multiply 6 and 7: 42", "done", "no"])
+    );
+    browser.screenshot("repairs").await?;
+
+    assert_quiet(&browser).await?;
+    browser.close().await
+}
+
+#[tokio::test]
+#[ignore = "needs scripts/check-browser"]
+async fn offered_tools_and_embedded_texts_are_shown() -> Result<()> {
+    let folder = tempfile::tempdir()?;
+    let record = folder.path().join("calls.trace");
+    let recorder = RunRecorder::open(&record, RecorderSettings::default())?;
+    let clients = (
+        Reporting::new(ScriptedClient::new(["Yes."])),
+        Reporting::new(HashedNgrams::default()),
+    );
+    let ask = from_phases_with(
+        clients,
+        |_: &mut u32| (),
+        async |(client, embedder), ()| {
+            let tool = ToolDefinition::new("weather", "The weather in a city.", "{}");
+            let request = ChatRequest::new([Message::user("Rain?")]).with_tools([tool]);
+            client.complete(request).await?;
+            embedder.embed(&["a wet city".to_owned()]).await?;
+            Ok::<_, LlmError>(())
+        },
+        |_, _, ()| (),
+    );
+    let flow = Flow::from_node("ask", ask)?;
+    flow.begin().with_events(&recorder).finish(&mut 0).await?;
+    recorder.flush()?;
+    let page = runs::page_of(&record)?;
+
+    let browser = desktop().await?;
+    browser.open(&page).await?;
+    select_call(&browser, 0).await?;
+    browser
+        .until("return document.querySelector('.detail').textContent.includes('The weather in a city.')")
+        .await?;
+    select_call(&browser, 1).await?;
+    let shown = text(&browser, ".detail").await?;
+    assert!(
+        shown.contains("embedding of 1 text") && shown.contains("a wet city"),
+        "{shown}"
+    );
+
+    assert_quiet(&browser).await?;
+    browser.close().await
+}
