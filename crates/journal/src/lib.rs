@@ -47,6 +47,7 @@
 //! | resume a run | [`Store::resume`], [`Store::resume_changed`] |
 //! | resume a run, or start it if it is new | [`Store::start_or_resume`], [`Store::start_or_resume_any_input`] |
 //! | try a run again from any step | [`Store::fork`], [`Fork`], [`ForkOrigin`] |
+//! | see what a fork could change | [`Store::preview_fork`], [`ForkPreview`] |
 //! | answer a run that waits | [`Store::deliver`] |
 //! | list runs | [`Store::runs`], [`RunSummary`], [`RunStatus`] |
 //! | read the record of a run | [`Store::entries`], [`RecordedEntry`] |
@@ -89,7 +90,7 @@ mod store;
 pub use store::Store;
 
 mod fork;
-pub use fork::{Fork, ForkOrigin};
+pub use fork::{Fork, ForkOrigin, ForkOutcome, ForkPreview};
 
 mod journal;
 pub use journal::RunJournal;

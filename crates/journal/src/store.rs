@@ -4,12 +4,13 @@ use std::ops::RangeBounds;
 use cogwork_flow::Flow;
 use cogwork_text::Name;
 use serde::Serialize;
+use serde::de::DeserializeOwned;
 
 use crate::entries::indexes;
 use crate::error::Kind;
 use crate::header::{FlowIs, Header};
 use crate::keep::{Keep, Take};
-use crate::{Fork, RecordedEntry, RunJournal, RunSummary, StoreError};
+use crate::{Fork, ForkPreview, RecordedEntry, RunJournal, RunSummary, StoreError};
 
 /// A store that starts, resumes and lists runs. All stores have the same methods.
 ///
@@ -176,6 +177,53 @@ pub trait Store: Clone + fmt::Debug + Send + Sync + 'static {
     ) -> impl Future<Output = Result<RunJournal, StoreError>> + Send {
         let store = self.clone();
         async move { fork.start(store, run_id, flow).await }
+    }
+
+    /// Returns what a fork would begin with, without starting it: the outcomes that it could edit, and
+    /// the state before its first step, for example for a form in which a person edits them.
+    ///
+    /// The steps that the fork keeps are replayed in memory. So this also checks that the flow visits
+    /// the same nodes, and that it can read the edited outcomes and states.
+    ///
+    /// The run must have begun with its input as its state. All outcomes before the step must be on
+    /// record, so no step before it can have returned an
+    /// [`Unrecorded`](cogwork_flow::journal::Unrecorded) value.
+    ///
+    /// ```
+    /// # use cogwork_flow::{Flow, from_fn};
+    /// # use cogwork_journal::{FileStore, Fork, Store};
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let folder = tempfile::tempdir()?;
+    /// # let store = FileStore::new(folder.path());
+    /// # let flow = Flow::builder("add")
+    /// #     .node("one", from_fn(|n: &mut u32| *n += 1))
+    /// #     .node("two", from_fn(|n: &mut u32| *n += 2))
+    /// #     .chain(["one", "two"])
+    /// #     .build()?;
+    /// # let journal = store.start("order-17", &flow, &40).await?;
+    /// # flow.begin().with_journal(journal).finish(&mut 40).await?;
+    /// let preview = store.preview_fork("order-17", &flow, Fork::at(2)).await?;
+    /// assert_eq!(preview.state, 41);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// Returns the errors of [`fork`](Self::fork) that aren't about the new run, and an error if the
+    /// flow cannot replay the steps.
+    fn preview_fork<S>(
+        &self,
+        run_id: &str,
+        flow: &Flow<S>,
+        fork: Fork<S>,
+    ) -> impl Future<Output = Result<ForkPreview<S>, StoreError>> + Send
+    where
+        S: Serialize + DeserializeOwned + Send + 'static,
+    {
+        let store = self.clone();
+        async move { fork.preview(store, run_id, flow).await }
     }
 
     /// Delivers the answer to an event to a run that isn't in use. The run uses the answer when it

@@ -297,17 +297,19 @@ impl Index {
     /// Checks that no different node was visited at the moment of a step that isn't recorded.
     pub(super) fn same_way(&self, step: &str) -> Result<(), StepError> {
         let other = moments(step).find_map(|(moment, visited)| {
-            self.moments
-                .get(&moment)
-                .filter(|other| other.as_str() != visited)
+            let recorded = self.moments.get(&moment)?;
+            (recorded != visited).then_some((visited, recorded))
         });
-        match other {
-            Some(other) => Err(StepError::journal(format!(
-                "the run takes a different path than the recorded one, which visited `{other}` here; with the same state \
-                 and outcomes, `prep` and `post` must do the same again"
-            ))),
-            None => Ok(()),
-        }
+        let Some((visited, recorded)) = other else {
+            return Ok(());
+        };
+
+        let number = outermost_number(step);
+        Err(StepError::journal(format!(
+            "the run visits `{visited}`, but the recorded one visited `{recorded}` at this point; with the same \
+             state and outcomes, `prep` and `post` must do the same again; after a change of the flow, fork the \
+             run at step {number} or before"
+        )))
     }
 
     /// Returns whether to fold a run at this step.

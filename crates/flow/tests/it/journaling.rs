@@ -229,7 +229,7 @@ async fn a_replay_that_goes_another_way_is_refused() {
         .unwrap_err();
 
     assert!(error.is_journal());
-    insta::assert_snapshot!(error, @"flow `doubling`, node `twice`: the journal failed: the run takes a different path than the recorded one, which visited `doubling/double#1` here; with the same state and outcomes, `prep` and `post` must do the same again");
+    insta::assert_snapshot!(error, @"flow `doubling`, node `twice`: the journal failed: the run visits `doubling/twice#1`, but the recorded one visited `doubling/double#1` at this point; with the same state and outcomes, `prep` and `post` must do the same again; after a change of the flow, fork the run at step 1 or before");
 }
 
 #[tokio::test]
@@ -265,7 +265,7 @@ async fn a_replay_that_comes_to_other_items_is_refused() {
         .await
         .unwrap_err();
 
-    insta::assert_snapshot!(error, @"flow `f/books[0]`, node `double`: the journal failed: the run takes a different path than the recorded one, which visited `f/pages#1` here; with the same state and outcomes, `prep` and `post` must do the same again");
+    insta::assert_snapshot!(error, @"flow `f/books[0]`, node `double`: the journal failed: the run visits `f/books#1`, but the recorded one visited `f/pages#1` at this point; with the same state and outcomes, `prep` and `post` must do the same again; after a change of the flow, fork the run at step 1 or before");
     assert_eq!(calls.lock().unwrap().len(), 1);
 }
 

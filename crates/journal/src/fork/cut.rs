@@ -207,6 +207,17 @@ fn arrivals(lines: &[Line]) -> Vec<Arrival> {
     arrivals
 }
 
+/// Returns the answer that the line with this index uses.
+pub(super) fn answer_at(lines: &[Line], used: usize) -> Option<Json> {
+    let arrivals = arrivals(lines);
+    let arrival = arrivals.iter().find(|arrival| arrival.used == Some(used))?;
+
+    match &lines.get(arrival.line)?.entry {
+        Entry::Answer { answer, .. } | Entry::Message { answer, .. } => Some(answer.clone()),
+        _ => None,
+    }
+}
+
 fn is_refusal(lines: &[Line], index: usize) -> bool {
     let line = lines.get(index);
     line.is_some_and(|line| matches!(line.entry, Entry::Refused { .. }))

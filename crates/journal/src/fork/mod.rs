@@ -3,10 +3,14 @@
 mod cut;
 mod edit_state;
 mod origin;
+mod plan;
+mod preview;
+mod replay;
 mod start;
 mod step;
 
 pub use origin::ForkOrigin;
+pub use preview::{ForkOutcome, ForkPreview};
 
 use std::fmt;
 

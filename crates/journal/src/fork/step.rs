@@ -6,6 +6,8 @@ struct Moment<'a> {
     /// The path to the flow that counts, up to its item or branch.
     way: &'a str,
     number: u64,
+    /// The name of the step up to this number.
+    visited: &'a str,
 }
 
 /// Returns the numbers in the name of a step, the outermost first.
@@ -22,6 +24,7 @@ fn moments(step: &str) -> impl Iterator<Item = Moment<'_>> {
         Some(Moment {
             way: way.unwrap_or_default(),
             number: after.get(..digits)?.parse().ok()?,
+            visited: step.get(..=mark + digits)?,
         })
     })
 }
@@ -51,6 +54,31 @@ pub(super) fn comes_after(step: &str, other: &str) -> bool {
     })
 }
 
+/// Two visits to different nodes at the same moment.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct OtherVisit<'a> {
+    pub(super) visited: &'a str,
+    pub(super) recorded: &'a str,
+    /// The number of the outermost step.
+    pub(super) number: u64,
+}
+
+/// Returns the visit of a recorded step that excludes that of `step` in the same run, if there is
+/// one.
+pub(super) fn other_visit<'a>(step: &'a str, recorded: &'a str) -> Option<OtherVisit<'a>> {
+    let visits = moments(step).flat_map(|one| moments(recorded).map(move |other| (one, other)));
+    let mut others = visits.filter(|(one, other)| {
+        one.way == other.way && one.number == other.number && one.visited != other.visited
+    });
+    let (one, other) = others.next()?;
+
+    Some(OtherVisit {
+        visited: one.visited,
+        recorded: other.visited,
+        number: outermost_number(step),
+    })
+}
+
 /// Returns whether `step` is the step around the call `call`, or another call in it.
 pub(super) fn is_around_or_with(step: &str, call: &str) -> bool {
     let Some(around) = step_around_call(call) else {
@@ -74,6 +102,19 @@ mod tests {
         assert!(!comes_after("flow/page#2[0]/b#2", "flow/page#2[1]/a#1"));
         assert!(comes_after("flow/b#3", "flow/page#2[1]/a#1"));
         assert!(!comes_after("flow/b#2[1]", "flow/b#2[0]"));
+    }
+
+    #[test]
+    fn one_node_is_visited_at_a_time() {
+        let other = other_visit("flow/b#2", "flow/a#2[1]/c#1").unwrap();
+        assert_eq!((other.visited, other.recorded), ("flow/b#2", "flow/a#2"));
+        assert_eq!(other.number, 2);
+
+        let other = other_visit("flow/a#2[1]/d#1", "flow/a#2[1]/c#1").unwrap();
+        assert_eq!(other.recorded, "flow/a#2[1]/c#1");
+        assert_eq!(other_visit("flow/a#2[1]/d#1", "flow/a#2[0]/c#1"), None);
+        assert_eq!(other_visit("flow/a#2.1/search.1", "flow/a#2"), None);
+        assert_eq!(other_visit("flow/a#3", "flow/a#2"), None);
     }
 
     #[test]

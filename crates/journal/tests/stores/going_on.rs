@@ -155,7 +155,7 @@ async fn a_change_before_what_is_on_record_is_found_when_the_run_comes_there<S: 
         .await
         .unwrap_err();
 
-    insta::assert_snapshot!(error, @"flow `work`, node `twice`: the journal failed: the run takes a different path than the recorded one, which visited `work/double#4` here; with the same state and outcomes, `prep` and `post` must do the same again");
+    insta::assert_snapshot!(error, @"flow `work`, node `twice`: the journal failed: the run visits `work/twice#4`, but the recorded one visited `work/double#4` at this point; with the same state and outcomes, `prep` and `post` must do the same again; after a change of the flow, fork the run at step 4 or before");
     assert_eq!(calls.lock().unwrap().len(), 9);
 }
 

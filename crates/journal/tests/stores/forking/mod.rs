@@ -3,6 +3,7 @@
 mod answers;
 mod atomic;
 mod basics;
+mod preview;
 mod random;
 mod refused;
 mod states;

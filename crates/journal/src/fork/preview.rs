@@ -1,0 +1,81 @@
+//! What a fork begins with, before it is started.
+
+use cogwork_flow::Flow;
+use cogwork_flow::journal::Json;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use super::Fork;
+use super::plan::{Plan, first_state};
+use super::replay::{Replay, failed};
+use crate::error::Kind;
+use crate::{Store, StoreError};
+
+/// What a fork begins with, as [`Store::preview_fork`] returns it.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct ForkPreview<S> {
+    /// The step at which the runs part.
+    pub step: u64,
+    /// The outcomes of this step that are on record in the other run, in the order in which they were
+    /// recorded. Those are what [`Fork::with_outcome`] and [`Fork::with_outcome_of`] replace.
+    pub outcomes: Vec<ForkOutcome>,
+    /// The state of the new run before the first step that is executed: before step
+    /// [`step`](Self::step) or, if all of its outcomes are kept or edited, after it.
+    pub state: S,
+}
+
+/// A recorded outcome.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct ForkOutcome {
+    /// The name of the step, of a part of it, or of a call in it.
+    pub step: String,
+    /// The outcome. For a wait, this is the answer.
+    pub outcome: Json,
+}
+
+impl<S> Fork<S> {
+    /// Replays the part of the record that the fork keeps.
+    pub(crate) async fn preview(
+        self,
+        store: impl Store,
+        run_id: &str,
+        flow: &Flow<S>,
+    ) -> Result<ForkPreview<S>, StoreError>
+    where
+        S: Serialize + DeserializeOwned + Send + 'static,
+    {
+        let plan = self.plan(&store, run_id, flow).await?;
+        let Plan {
+            place,
+            header,
+            origin,
+            lines,
+            outcomes,
+            steps,
+        } = plan;
+
+        let first = first_state(&lines).map_or_else(|| Json::of(&header.input), Ok);
+        let first = first.map_err(|problem| failed(&place, run_id, Kind::Damaged, &problem))?;
+        let replay = Replay {
+            place: place.clone(),
+            run_id: run_id.to_owned(),
+            first,
+            entries: lines.into_iter().map(|line| line.entry).collect(),
+            steps: steps.complete,
+        };
+
+        let mut replayed = replay.take(flow, None).await?;
+        for _ in 0..steps.partial {
+            let taken = replayed.take_recorded_part().await;
+            taken.map_err(|problem| failed(&place, run_id, Kind::Value, &problem))?;
+        }
+
+        Ok(ForkPreview {
+            step: origin.step,
+            outcomes,
+            state: replayed.state,
+        })
+    }
+}

@@ -1,0 +1,218 @@
+//! Replays recorded steps in memory.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, SystemTime};
+
+use async_trait::async_trait;
+use cogwork_flow::journal::{
+    Awaited, Entry, FirstState, Journal, Json, MemoryJournal, Snapshot, StepError, Waited, Work,
+};
+use cogwork_flow::{BoxError, Flow, Run, StepName, Stepped};
+use cogwork_text::Name;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use super::cut::step;
+use super::step::{OtherVisit, other_visit};
+use crate::StoreError;
+use crate::error::Kind;
+
+/// A part of a record.
+pub(super) struct Replay {
+    /// The location of the run, for messages.
+    pub(super) place: String,
+    pub(super) run_id: String,
+    /// The input of the run, or the state of its snapshot.
+    pub(super) first: Json,
+    pub(super) entries: Vec<Entry>,
+    /// How many steps to take. All of their outcomes have to be on record.
+    pub(super) steps: u64,
+}
+
+/// A run that was replayed, with its state.
+pub(super) struct Replayed<'f, S> {
+    pub(super) run: Run<'f, S>,
+    pub(super) state: S,
+    has_ended: bool,
+    is_missing: Arc<AtomicBool>,
+}
+
+impl Replay {
+    /// Takes the steps, beginning with the recorded state or with this one.
+    pub(super) async fn take<'f, S>(
+        self,
+        flow: &'f Flow<S>,
+        first: Option<S>,
+    ) -> Result<Replayed<'f, S>, StoreError>
+    where
+        S: Serialize + DeserializeOwned + Send + 'static,
+    {
+        let state = match first {
+            Some(first) => first,
+            None => self.first_state()?,
+        };
+        let journal = MemoryJournal::over(self.run_id.as_str(), self.entries.clone(), ());
+        let journal = journal.map_err(|error| self.failed(Kind::Damaged, &error.problem))?;
+        let is_missing = Arc::new(AtomicBool::new(false));
+        let steps = self.entries.iter().filter_map(step);
+        let on_record = OnRecord {
+            journal,
+            steps: steps.map(str::to_owned).collect(),
+            is_missing: Arc::clone(&is_missing),
+        };
+
+        let run = flow.begin().with_max_steps(u64::MAX);
+        let mut replayed = Replayed {
+            run: run.with_journal(on_record),
+            state,
+            has_ended: false,
+            is_missing,
+        };
+
+        for taken in 0..self.steps {
+            if replayed.has_ended {
+                let problem = format!("it ends after {taken} steps");
+                return Err(self.failed(Kind::UnknownStep, &problem));
+            }
+            let stepped = replayed.run.step(&mut replayed.state).await;
+            let stepped = stepped.map_err(|error| self.failed(Kind::Other, &error))?;
+            replayed.has_ended = matches!(stepped, Stepped::Ended(_));
+        }
+        Ok(replayed)
+    }
+
+    fn first_state<S: DeserializeOwned>(&self) -> Result<S, StoreError> {
+        serde_json::from_str(self.first.as_str()).map_err(|problem| {
+            let place = &self.place;
+            let run_id = Name(&self.run_id);
+            let text = format_args!(
+                "{place}: the input of the run `{run_id}` isn't a state of the flow, so its state \
+                 cannot be edited without the first one; use `Fork::with_state_after`: {problem}"
+            );
+            StoreError::new(Kind::Value, text)
+        })
+    }
+
+    fn failed(&self, kind: Kind, problem: &dyn std::fmt::Display) -> StoreError {
+        failed(&self.place, &self.run_id, kind, problem)
+    }
+}
+
+/// Returns the error of a run that cannot be replayed.
+pub(super) fn failed(
+    place: &str,
+    run_id: &str,
+    kind: Kind,
+    problem: &dyn std::fmt::Display,
+) -> StoreError {
+    let run_id = Name(run_id);
+    let text = format_args!("{place}: the run `{run_id}` cannot be replayed: {problem}");
+    StoreError::new(kind, text)
+}
+
+impl<S> Replayed<'_, S> {
+    /// Takes another step as far as it is on record.
+    ///
+    /// # Errors
+    ///
+    /// Returns the problem if the flow cannot use what is on record.
+    pub(super) async fn take_recorded_part(&mut self) -> Result<(), String> {
+        if self.has_ended {
+            return Ok(());
+        }
+
+        let stepped = self.run.step(&mut self.state).await;
+        let Err(error) = stepped else {
+            return Ok(());
+        };
+        if error.paused().is_some() || self.is_missing.load(Ordering::Relaxed) {
+            return Ok(());
+        }
+        Err(error.to_string())
+    }
+}
+
+/// A journal that returns what is on record, and does no work.
+struct OnRecord {
+    journal: MemoryJournal,
+    /// The names of the steps on record.
+    steps: Vec<String>,
+    /// Set when an outcome was requested that isn't on record.
+    is_missing: Arc<AtomicBool>,
+}
+
+impl OnRecord {
+    fn missing(&self, step: &StepName) -> BoxError {
+        let step = step.to_string();
+        let mut recorded = self.steps.iter();
+        let other = recorded.find_map(|recorded| other_visit(&step, recorded));
+        if let Some(other) = other {
+            return another_path(other).into();
+        }
+
+        self.is_missing.store(true, Ordering::Relaxed);
+        format!("no outcome of the step `{step}` is on record").into()
+    }
+}
+
+fn another_path(other: OtherVisit<'_>) -> String {
+    let OtherVisit {
+        visited,
+        recorded,
+        number,
+    } = other;
+    format!(
+        "the flow visits `{visited}`, but the recorded run visited `{recorded}`; use a flow with \
+         the same path, or fork the run at step {number} or before"
+    )
+}
+
+#[async_trait]
+impl Journal for OnRecord {
+    fn run_id(&self) -> &str {
+        self.journal.run_id()
+    }
+
+    fn begin(&self, state: FirstState<'_>) -> Result<(), BoxError> {
+        self.journal.begin(state)
+    }
+
+    async fn step(&self, step: &StepName, _work: Work<'_>) -> Result<Vec<u8>, StepError> {
+        let found = self.journal.find(step).await.map_err(StepError::journal)?;
+        found.ok_or_else(|| StepError::journal(self.missing(step)))
+    }
+
+    fn loaded(&self, step: &StepName) -> Option<Json> {
+        self.journal.loaded(step)
+    }
+
+    async fn find(&self, step: &StepName) -> Result<Option<Vec<u8>>, BoxError> {
+        self.journal.find(step).await
+    }
+
+    /// The time has passed, because steps after it are on record.
+    async fn sleep(&self, _step: &StepName, _duration: Duration) -> Result<(), BoxError> {
+        Ok(())
+    }
+
+    async fn wait(&self, step: &StepName, awaited: Awaited<'_>) -> Result<Waited, BoxError> {
+        self.journal.wait(step, awaited).await
+    }
+
+    async fn deliver(&self, event: &str, answer: Vec<u8>) -> Result<(), BoxError> {
+        self.journal.deliver(event, answer).await
+    }
+
+    fn now(&self) -> SystemTime {
+        self.journal.now()
+    }
+
+    fn awaits(&self, event: &str) -> bool {
+        self.journal.awaits(event)
+    }
+
+    fn snapshot(&self) -> Option<Snapshot> {
+        self.journal.snapshot()
+    }
+}
