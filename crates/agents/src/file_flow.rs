@@ -17,6 +17,7 @@ pub struct FileFlow {
     flow: Flow<FlowState>,
     answer: Template,
     secrets: Arc<Secrets>,
+    has_models: bool,
     #[cfg(feature = "mcp")]
     servers: Vec<McpTools>,
 }
@@ -34,9 +35,14 @@ impl FileFlow {
             flow,
             answer,
             secrets,
+            has_models: false,
             #[cfg(feature = "mcp")]
             servers: Vec::new(),
         }
+    }
+
+    pub(crate) fn with_models(self, has_models: bool) -> Self {
+        Self { has_models, ..self }
     }
 
     #[cfg(feature = "mcp")]
@@ -71,6 +77,12 @@ impl FileFlow {
     /// Returns the flow by value, for example to use it as a subflow.
     pub fn into_flow(self) -> Flow<FlowState> {
         self.flow
+    }
+
+    /// Returns whether a node of the file or of its subflows has a model that
+    /// [`Loader::with_model`](crate::Loader::with_model) replaces.
+    pub fn has_models(&self) -> bool {
+        self.has_models
     }
 
     /// Returns the answer of the flow after a run: the filled `answer` of the file, or the last

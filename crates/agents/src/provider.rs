@@ -102,6 +102,10 @@ impl Provider {
         }
     }
 
+    pub(crate) fn has_model(&self) -> bool {
+        self.model_setting.is_some()
+    }
+
     /// Uses this model instead of the one in the settings.
     pub(crate) fn with_model(self, model: &str) -> Self {
         let Some(setting) = self.model_setting else {

@@ -252,6 +252,16 @@ pub(crate) struct Fork {
     /// Take this as the outcome of that step, instead of executing it: JSON, or else a text.
     #[arg(long, value_name = "VALUE", allow_hyphen_values = true)]
     pub(crate) outcome: Option<String>,
+    /// Take this as the outcome of a part of that step: of an item, a branch or a call, with its name as --show prints
+    /// it. JSON, or else a text. Can be repeated.
+    #[arg(long, value_name = "NAME=VALUE", value_parser = outcome_of)]
+    pub(crate) outcome_of: Vec<OutcomeOf>,
+    /// Use this state before that step: JSON, or a file with it. --show prints the recorded one.
+    #[arg(long, value_name = "JSON|FILE")]
+    pub(crate) state: Option<String>,
+    /// Print what can be changed at that step as JSON, and start nothing: the recorded outcomes, and the state before it.
+    #[arg(long)]
+    pub(crate) show: bool,
     /// Use this model for all nodes with the provider openai, anthropic or ollama.
     #[arg(long, value_name = "NAME")]
     pub(crate) model: Option<String>,
@@ -263,6 +273,25 @@ pub(crate) struct Fork {
     pub(crate) changed_flow: bool,
     #[command(flatten)]
     pub(crate) options: RunOptions,
+}
+
+/// The outcome of a part of a step.
+#[derive(Debug, Clone)]
+pub(crate) struct OutcomeOf {
+    pub(crate) step: String,
+    pub(crate) value: Value,
+}
+
+fn outcome_of(argument: &str) -> Result<OutcomeOf, String> {
+    let (step, value) = argument
+        .split_once('=')
+        .filter(|(step, _)| !step.is_empty())
+        .ok_or("expected the name of a part of the step, `=`, and its outcome")?;
+
+    Ok(OutcomeOf {
+        step: step.to_owned(),
+        value: json_or_text(value),
+    })
 }
 
 /// Where a run is forked.

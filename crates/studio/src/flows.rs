@@ -2,7 +2,7 @@ use async_trait::async_trait;
 use cogwork_journal::{AnyStore, StoreError};
 use cogwork_text::OneLine;
 
-use crate::Pieces;
+use crate::{ForkChoices, ForkPart, ForkRequest, Pieces};
 
 /// The flows that the page can start, and whose runs it resumes after an answer.
 #[async_trait]
@@ -25,23 +25,41 @@ pub trait Flows: Send + Sync + 'static {
     /// Returns an error if there is no such flow, or if the run cannot be resumed.
     async fn resume(&self, store: &AnyStore, flow: &str, run_id: &str) -> Result<(), FlowError>;
 
-    /// Starts a run that begins with the steps of another one before step `at`, counted from 1, and
-    /// executes the others anew. Returns the id of the new run, which continues in a task.
+    /// Starts a run that begins with the steps of another one before that of the request, and executes
+    /// the others anew. Returns the id of the new run, which continues in a task.
+    /// [`ForkRequest::start`] does all of it except for the task.
     ///
     /// The default is an error, and the page has no button for it.
     ///
     /// # Errors
     ///
-    /// Returns an error if there is no such flow, or if the run cannot be forked at this step.
+    /// Returns an error if there is no such flow, or if the run cannot be forked like this.
     async fn fork(
         &self,
         store: &AnyStore,
         flow: &str,
         run_id: &str,
-        at: u64,
+        request: &ForkRequest,
     ) -> Result<String, FlowError> {
+        let _ = (store, flow, run_id, request);
+        Err(FlowError::CannotFork)
+    }
+
+    /// Returns what a fork of a run at step `at`, counted from 1, can change: [`ForkChoices::of`] the
+    /// flow. The default is an error.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if there is no such flow, or if the run cannot be forked at this step.
+    async fn fork_choices(
+        &self,
+        store: &AnyStore,
+        flow: &str,
+        run_id: &str,
+        at: u64,
+    ) -> Result<ForkChoices, FlowError> {
         let _ = (store, flow, run_id, at);
-        Err(FlowError::Failed("runs cannot be forked here".to_owned()))
+        Err(FlowError::CannotFork)
     }
 
     /// Returns whether runs can be forked. The default is `false`.
@@ -67,6 +85,17 @@ pub enum FlowError {
     /// The store refused.
     #[error(transparent)]
     Store(#[from] StoreError),
+    /// The flows don't support forks.
+    #[error("runs cannot be forked here")]
+    CannotFork,
+    /// A fork cannot be made as requested.
+    #[error("{}", OneLine::new(problem))]
+    ForkRefused {
+        /// The part of the request that is at fault.
+        part: ForkPart,
+        /// The problem.
+        problem: String,
+    },
     /// The flow could not be loaded or run.
     #[error("{}", OneLine::new(.0))]
     Failed(String),

@@ -23,10 +23,14 @@
 //! |---|---|
 //! | serve the page | [`Studio`], [`Serving`] |
 //! | let it start and resume flows | [`Flows`] |
+//! | let it fork runs | [`ForkChoices`], [`ForkRequest`] |
 //! | show texts while they are written | [`Pieces`] |
 //! | limit what it reads and serves | [`StudioLimits`] |
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
+
+mod fork;
+pub use fork::{EditedText, ForkChoices, ForkPart, ForkRequest};
 
 mod flows;
 pub use flows::{FlowError, Flows, NoFlows};

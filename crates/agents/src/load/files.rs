@@ -54,7 +54,7 @@ impl Loading<'_> {
             Some(Assembled { flow, answer }) if self.problems.is_empty() => {
                 let secrets = Arc::new(self.secrets);
                 self.secrets_of_clients.set(Arc::clone(&secrets));
-                let flow = FileFlow::new(flow, answer, secrets);
+                let flow = FileFlow::new(flow, answer, secrets).with_models(self.has_models);
                 #[cfg(feature = "mcp")]
                 let flow = flow.with_servers(self.servers);
                 Ok(flow)

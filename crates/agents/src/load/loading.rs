@@ -26,6 +26,8 @@ pub(crate) struct Loading<'l> {
     /// The bytes of these files.
     pub(super) bytes: usize,
     pub(super) nodes: usize,
+    /// Whether a node has a model that can be replaced.
+    pub(super) has_models: bool,
     /// The servers that the files name, which are not started.
     #[cfg(feature = "mcp")]
     pub(super) servers: Vec<cogwork_tools::mcp::McpTools>,
@@ -61,6 +63,7 @@ impl<'l> Loading<'l> {
             files: 0,
             bytes: 0,
             nodes: 0,
+            has_models: false,
             #[cfg(feature = "mcp")]
             servers: Vec::new(),
             stores: HashMap::new(),

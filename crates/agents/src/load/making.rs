@@ -86,6 +86,7 @@ impl<'m, 'l> Making<'m, 'l> {
             return problems;
         };
 
+        self.loading.has_models |= provider.has_model();
         let settings = take(values, provider.schema());
         if loader.connects() {
             match provider.client(settings) {

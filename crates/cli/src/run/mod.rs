@@ -1,6 +1,7 @@
 //! The command `run`.
 
 mod answers;
+mod forking;
 mod input;
 mod progress;
 pub(crate) mod record;
@@ -23,6 +24,7 @@ use crate::arguments::{Fork, Run, RunOptions};
 use crate::commands::load;
 use crate::output::{Outcome, tell, write};
 use answers::Terminal;
+pub(crate) use forking::NO_MODELS;
 use record::Record;
 use result::Result;
 use task::{Begin, Task};
@@ -79,8 +81,20 @@ fn execute(task: &Task<'_>, loader: Loader) -> Outcome {
     }
 }
 
+/// Returns whether the arguments can be used with this file.
+fn check(task: &Task<'_>, loaded: &FileFlow) -> std::result::Result<(), String> {
+    let Begin::Fork(fork) = task.begin else {
+        return Ok(());
+    };
+    if fork.model.is_some() && !loaded.has_models() {
+        return Err(format!("--model: {NO_MODELS}"));
+    }
+    Ok(())
+}
+
 /// Returns an error if the run could not be started.
 fn start(task: &Task<'_>, loaded: &Arc<FileFlow>) -> Result<Outcome> {
+    check(task, loaded)?;
     let options = task.options;
     let input = match task.begin {
         Begin::Input(input) => input::read(input)?,
@@ -90,6 +104,12 @@ fn start(task: &Task<'_>, loaded: &Arc<FileFlow>) -> Result<Outcome> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()?;
+
+    if let Begin::Fork(fork) = task.begin
+        && fork.show
+    {
+        return runtime.block_on(forking::show(fork, loaded));
+    }
 
     if let Some(outcome) = runtime.block_on(connect(loaded)) {
         return Ok(outcome);

@@ -9,12 +9,12 @@ use cogwork_flow::journal::{
     Awaited, FirstState, Items, Journal as _, Json, Progress, Snapshot, StepError, Waited, Work,
 };
 use cogwork_flow::{BoxError, Paused, StepName};
-use cogwork_journal::{FileStore, Fork, ForkOrigin, RunJournal, Store};
+use cogwork_journal::{FileStore, ForkOrigin, RunJournal, Store};
 use cogwork_llm::async_trait;
 use cogwork_text::{Escaped, Name, OneLine};
 
+use super::forking;
 use super::task::{Begin, Task};
-use crate::arguments::{self, ForkAt, json_or_text};
 use crate::output::{harmless, tell};
 
 /// What a run begins with.
@@ -45,7 +45,7 @@ impl Record {
         let journal = match task.begin {
             Begin::Input(_) => store.start(&new_id(), flow, &state).await?,
             Begin::Resume(run_id) => store.resume(run_id, flow).await?,
-            Begin::Fork(fork) => store.fork(&fork.run, flow, how_to_fork(fork)).await?,
+            Begin::Fork(fork) => forking::start(fork, loaded).await?,
         };
 
         let run_id = journal.run_id().to_owned();
@@ -54,25 +54,6 @@ impl Record {
             journal: Some(Journal::new(journal, loaded)),
             run_id: Some(run_id),
         })
-    }
-}
-
-fn how_to_fork(arguments: &arguments::Fork) -> Fork<FlowState> {
-    let fork = match &arguments.at {
-        ForkAt::Step(step) => Fork::at(*step),
-        ForkAt::Visit { node, number } => Fork::at_visit(node, *number),
-        ForkAt::End => Fork::at_end(),
-    };
-
-    let fork = fork.with_changed_flow(arguments.changed_flow);
-    let fork = match &arguments.outcome {
-        Some(outcome) => fork.with_outcome(&json_or_text(outcome)),
-        None => fork,
-    };
-
-    match &arguments.id {
-        Some(id) => fork.with_run_id(id),
-        None => fork,
     }
 }
 

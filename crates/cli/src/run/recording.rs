@@ -36,10 +36,15 @@ pub(super) fn open(
     };
     let shown = Escaped::new(path.display()).to_string();
 
-    let mut settings = settings(task, loaded);
-    if let Some(origin) = origin {
-        settings = settings.with_forked_from(forked_from(task, origin));
-    }
+    let settings = match origin {
+        Some(origin) => settings(loaded).with_forked_from(forked_from(task, origin)),
+        None => settings(loaded),
+    };
+    let settings = if task.options.no_content {
+        settings.without_content()
+    } else {
+        settings
+    };
 
     let recorder = RunRecorder::open(&path, settings);
     let recorder =
@@ -64,9 +69,18 @@ fn path(task: &Task<'_>, run_id: &str) -> Option<PathBuf> {
 }
 
 fn forked_from(task: &Task<'_>, origin: &ForkOrigin) -> ForkedFrom {
+    let has_model = match task.begin {
+        Begin::Fork(arguments) => arguments.model.is_some(),
+        _ => false,
+    };
+    origin_of(origin, has_model)
+}
+
+/// Returns where a run was forked from, as its record has it.
+pub(crate) fn origin_of(origin: &ForkOrigin, has_model: bool) -> ForkedFrom {
     let mut changes = Vec::new();
-    if let Begin::Fork(arguments) = task.begin {
-        changes.extend(arguments.model.as_ref().map(|_| "model".to_owned()));
+    if has_model {
+        changes.push("model".to_owned());
     }
     if origin.edited_state {
         changes.push("state".to_owned());
@@ -77,18 +91,13 @@ fn forked_from(task: &Task<'_>, origin: &ForkOrigin) -> ForkedFrom {
     ForkedFrom::new(&origin.run_id, origin.step).with_changes(changes)
 }
 
-fn settings(task: &Task<'_>, loaded: &Arc<FileFlow>) -> RecorderSettings {
+/// Returns the settings of all records that this program writes.
+pub(crate) fn settings(loaded: &Arc<FileFlow>) -> RecorderSettings {
     let loaded = Arc::clone(loaded);
-    let settings = RecorderSettings::default()
+    RecorderSettings::default()
         .with_max_text(MAX_TEXT)
         .with_max_record(MAX_BYTES)
-        .with_secrets(move |text| loaded.hide_secrets(text));
-
-    if task.options.no_content {
-        settings.without_content()
-    } else {
-        settings
-    }
+        .with_secrets(move |text| loaded.hide_secrets(text))
 }
 
 /// Writes what is left. Returns whether everything was written.

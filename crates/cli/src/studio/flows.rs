@@ -1,6 +1,5 @@
 //! The flows of files, which the page starts and resumes.
 
-use std::borrow::Cow;
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -10,27 +9,38 @@ use async_trait::async_trait;
 use cogwork_agents::{FileFlow, FlowState, Loader};
 use cogwork_flow::events;
 use cogwork_flow::journal::Journal as _;
-use cogwork_journal::{AnyStore, Fork, RunJournal, Store};
-use cogwork_studio::{FlowError, Flows, Pieces};
-use cogwork_text::Name;
-use cogwork_trace::{RecorderSettings, RunRecorder};
+use cogwork_journal::{AnyStore, RunJournal, Store};
+use cogwork_studio::{FlowError, Flows, ForkChoices, ForkPart, ForkRequest, Pieces};
+use cogwork_text::{Escaped, Name};
+use cogwork_trace::RunRecorder;
 
 use super::watching::watch;
 use crate::arguments::Studio;
 use crate::output::tell;
+use crate::run::NO_MODELS;
 use crate::run::record::{Journal, new_id};
 use crate::run::recording;
 
 /// How many events of a run may wait to be shown.
 const WAITING_EVENTS: usize = 10_000;
 
-/// The flows that the command line names.
+/// The flows that the command line names. Each run uses the file as it is when the run is started,
+/// resumed or forked.
 pub(super) struct FileFlows {
-    flows: Vec<Arc<FileFlow>>,
+    files: Vec<OfferedFile>,
+    loader: Loader,
     records: Option<PathBuf>,
     max_steps: u64,
     started: AtomicU64,
     running: Running,
+    /// The models of forks with a different one, by run, so that they are resumed with it.
+    models: Mutex<HashMap<String, String>>,
+}
+
+/// A file, with the name of its flow when the page was started.
+struct OfferedFile {
+    name: String,
+    path: PathBuf,
 }
 
 /// The runs that are executed here.
@@ -38,36 +48,96 @@ pub(super) struct FileFlows {
 struct Running(Arc<Mutex<HashMap<String, Pieces>>>);
 
 impl FileFlows {
-    /// Loads the files, and starts the servers of tools that they name.
+    /// Loads the files once, so that their problems are found now.
     pub(super) async fn load(arguments: &Studio, records: Option<PathBuf>) -> Result<Self, String> {
         let loader = recording::report(Loader::new().with_process_environment());
-        let mut flows: Vec<Arc<FileFlow>> = Vec::new();
+        let mut files: Vec<OfferedFile> = Vec::new();
 
-        for file in &arguments.flows {
-            let flow = loader.load(file).map_err(|error| error.to_string())?;
+        for path in &arguments.flows {
+            let flow = loader.load(path).map_err(|error| error.to_string())?;
             let name = flow.flow().name();
-            if flows.iter().any(|other| other.flow().name() == name) {
+            if files.iter().any(|other| other.name == name) {
                 let name = Name(name);
                 return Err(format!(
                     "two files have a flow with the name `{name}`; expected different names"
                 ));
             }
             flow.connect().await.map_err(|error| error.to_string())?;
-            flows.push(Arc::new(flow));
+            files.push(OfferedFile {
+                name: name.to_owned(),
+                path: path.clone(),
+            });
         }
 
         Ok(Self {
-            flows,
+            files,
+            loader,
             records,
             max_steps: arguments.max_steps,
             started: AtomicU64::default(),
             running: Running::default(),
+            models: Mutex::default(),
         })
     }
 
-    fn flow(&self, name: &str) -> Result<&Arc<FileFlow>, FlowError> {
-        let found = self.flows.iter().find(|flow| flow.flow().name() == name);
+    fn file(&self, name: &str) -> Result<&OfferedFile, FlowError> {
+        let found = self.files.iter().find(|file| file.name == name);
         found.ok_or(FlowError::Unknown)
+    }
+
+    /// Loads a file, without starting its servers.
+    fn read(&self, name: &str, model: Option<&str>) -> Result<FileFlow, FlowError> {
+        let OfferedFile { path, .. } = self.file(name)?;
+        let loader = self.loader.clone();
+        let loader = match model {
+            Some(model) => loader.with_model(model),
+            None => loader,
+        };
+
+        let loaded = loader.load(path);
+        let loaded = loaded.map_err(|error| FlowError::Failed(error.to_string()))?;
+        let now = loaded.flow().name();
+        if now != name {
+            let file = path.display();
+            let names = format_args!("`{}`; expected `{}`", Name(now), Name(name));
+            let problem = format!("{file}: the name of the flow is now {names}");
+            return Err(FlowError::Failed(problem));
+        }
+        Ok(loaded)
+    }
+
+    /// Loads a file, and starts the servers of tools that it names.
+    async fn open(&self, name: &str, model: Option<&str>) -> Result<Arc<FileFlow>, FlowError> {
+        let loaded = self.read(name, model)?;
+        let connected = loaded.connect().await;
+        connected.map_err(|error| FlowError::Failed(error.to_string()))?;
+        Ok(Arc::new(loaded))
+    }
+
+    /// Loads a file for a fork.
+    async fn open_fork(&self, name: &str, model: Option<&str>) -> Result<Arc<FileFlow>, FlowError> {
+        let in_flow = |error| in_part(ForkPart::Flow, error);
+        let in_model = |error| in_part(ForkPart::Model, error);
+        let Some(model) = model else {
+            return self.open(name, None).await.map_err(in_flow);
+        };
+
+        if model.trim().is_empty() {
+            let problem = "the model has no name; expected one, or no other model";
+            return Err(FlowError::refused(ForkPart::Model, problem));
+        }
+        if !self.read(name, None).map_err(in_flow)?.has_models() {
+            return Err(FlowError::refused(ForkPart::Model, NO_MODELS));
+        }
+        self.open(name, Some(model)).await.map_err(in_model)
+    }
+
+    fn model_of(&self, run_id: &str) -> Option<String> {
+        self.models().get(run_id).cloned()
+    }
+
+    fn models(&self) -> MutexGuard<'_, HashMap<String, String>> {
+        self.models.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Executes a run in a task.
@@ -81,7 +151,7 @@ impl FileFlows {
             FlowError::Failed(loaded.hide_secrets(&error.to_string()))
         };
         let state: FlowState = journal.state().map_err(|error| failed(&error))?;
-        let recorder = self.recorder(loaded, run_id).await;
+        let recorder = self.recorder(loaded, &journal).await;
         let recorder = recorder.map_err(|error| failed(&error))?;
 
         let execution = Execution {
@@ -104,19 +174,30 @@ impl FileFlows {
     async fn recorder(
         &self,
         loaded: &Arc<FileFlow>,
-        run_id: &str,
+        journal: &RunJournal,
     ) -> Result<Option<RunRecorder>, std::io::Error> {
         let Some(folder) = self.records.clone() else {
             return Ok(None);
         };
-        let loaded = Arc::clone(loaded);
-        let run_id = run_id.to_owned();
-        let settings = RecorderSettings::default()
-            .with_redaction(move |text| Cow::Owned(loaded.hide_secrets(text)));
+
+        let run_id = journal.run_id().to_owned();
+        let mut settings = recording::settings(loaded);
+        if let Some(origin) = journal.fork_origin() {
+            let has_model = self.models().contains_key(&run_id);
+            settings = settings.with_forked_from(recording::origin_of(origin, has_model));
+        }
 
         let opening =
             tokio::task::spawn_blocking(move || RunRecorder::in_folder(folder, &run_id, settings));
         opening.await.map_err(std::io::Error::other)?.map(Some)
+    }
+}
+
+/// Returns the error of loading a file as that of a part of a fork.
+fn in_part(part: ForkPart, error: FlowError) -> FlowError {
+    match error {
+        FlowError::Failed(problem) => FlowError::refused(part, problem),
+        other => other,
     }
 }
 
@@ -183,26 +264,27 @@ impl Running {
 #[async_trait]
 impl Flows for FileFlows {
     fn names(&self) -> Vec<String> {
-        let names = self.flows.iter().map(|flow| flow.flow().name());
-        names.map(str::to_owned).collect()
+        let names = self.files.iter().map(|file| file.name.clone());
+        names.collect()
     }
 
     async fn start(&self, store: &AnyStore, flow: &str, input: &str) -> Result<String, FlowError> {
-        let loaded = self.flow(flow)?;
+        let loaded = self.open(flow, None).await?;
         // Two runs may start in the same millisecond.
         let number = self.started.fetch_add(1, Ordering::Relaxed);
         let run_id = format!("{}-{number}", new_id());
 
         let state = FlowState::new(input);
         let journal = store.start(&run_id, loaded.flow(), &state).await?;
-        self.execute(loaded, &run_id, journal).await?;
+        self.execute(&loaded, &run_id, journal).await?;
         Ok(run_id)
     }
 
     async fn resume(&self, store: &AnyStore, flow: &str, run_id: &str) -> Result<(), FlowError> {
-        let loaded = self.flow(flow)?;
+        let model = self.model_of(run_id);
+        let loaded = self.open(flow, model.as_deref()).await?;
         let journal = store.resume(run_id, loaded.flow()).await?;
-        self.execute(loaded, run_id, journal).await
+        self.execute(&loaded, run_id, journal).await
     }
 
     async fn fork(
@@ -210,13 +292,38 @@ impl Flows for FileFlows {
         store: &AnyStore,
         flow: &str,
         run_id: &str,
-        at: u64,
+        request: &ForkRequest,
     ) -> Result<String, FlowError> {
-        let loaded = self.flow(flow)?;
-        let journal = store.fork(run_id, loaded.flow(), Fork::at(at)).await?;
+        let inherited = self.model_of(run_id);
+        let model = request.model.clone().or(inherited);
+        let loaded = self.open_fork(flow, model.as_deref()).await?;
+        let journal = request.start(store, run_id, loaded.flow()).await?;
+
         let fork = journal.run_id().to_owned();
-        self.execute(loaded, &fork, journal).await?;
+        if let Some(model) = model {
+            self.models().insert(fork.clone(), model);
+        }
+        self.execute(&loaded, &fork, journal).await?;
         Ok(fork)
+    }
+
+    async fn fork_choices(
+        &self,
+        store: &AnyStore,
+        flow: &str,
+        run_id: &str,
+        at: u64,
+    ) -> Result<ForkChoices, FlowError> {
+        let loaded = self.read(flow, None);
+        let loaded = loaded.map_err(|error| in_part(ForkPart::Flow, error))?;
+        let choices = ForkChoices::of(store, run_id, loaded.flow(), at).await?;
+        let choices = choices.with_texts(|text| loaded.hide_secrets(text));
+
+        let file = Escaped::new(self.file(flow)?.path.display()).to_string();
+        let note = format!(
+            "To change a prompt or a setting, edit {file}; a fork uses the file as it is then."
+        );
+        Ok(choices.with_models(loaded.has_models()).with_note(note))
     }
 
     fn can_fork(&self) -> bool {

@@ -8,6 +8,8 @@
 use std::path::Path;
 use std::process::Command;
 
+use serde_json::Value;
+
 /// Two nodes, the second of which quotes the first.
 fn file(second: &str) -> String {
     format!(
@@ -154,6 +156,143 @@ fn a_changed_flow_is_accepted_on_request() {
     assert!(ran.err.contains("has changed since"), "{}", ran.err);
 
     let ran = fork(folder, &run, &["--at", "2", "--changed-flow"]);
+    assert_eq!((ran.code, ran.out.as_str()), (0, "Bad.\n"), "{}", ran.err);
+}
+
+#[test]
+fn the_recorded_outcomes_and_the_state_are_shown() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let run = record(folder);
+
+    let ran = fork(folder, &run, &["--at", "critic:1", "--show"]);
+    assert_eq!((ran.code, ran.err.as_str()), (0, ""));
+    let shown: Value = serde_json::from_str(&ran.out).unwrap();
+    assert_eq!(shown["step"], 2);
+    assert_eq!(shown["state"]["last"], "writer");
+    let outcomes = shown["outcomes"].as_object().unwrap();
+    assert_eq!(
+        outcomes.len(),
+        2,
+        "the outcome of the node, and that of its call"
+    );
+    assert!(outcomes.contains_key("pair/critic#2"), "{outcomes:?}");
+
+    let listed = cogwork(folder, &["runs", "--journal", "runs"]).out;
+    assert_eq!(listed.lines().count(), 1, "{listed}");
+}
+
+#[test]
+fn a_fork_begins_with_an_edited_state() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let run = record(folder);
+    let answer = "answer: '{critic}'";
+    let text = file("Good.").replace(answer, "answer: '{writer} {critic}'");
+    std::fs::write(folder.join("pair.yaml"), text).unwrap();
+
+    let shown = fork(folder, &run, &["--at", "2", "--show"]).out;
+    assert!(shown.contains("Roses are red."), "{shown}");
+    let edited = shown.replace("Roses are red.", "Violets are blue.");
+    let shown: Value = serde_json::from_str(&edited).unwrap();
+    let state = shown["state"].to_string();
+    std::fs::write(folder.join("state.json"), &state).unwrap();
+
+    for given in [state.as_str(), "state.json"] {
+        let ran = fork(folder, &run, &["--at", "2", "--state", given]);
+        let out = "Violets are blue. Good.\n";
+        assert_eq!((ran.code, ran.out.as_str()), (0, out), "{}", ran.err);
+    }
+
+    let listed = cogwork(folder, &["runs", "--journal", "runs"]).out;
+    assert!(listed.contains("with an edited state"), "{listed}");
+}
+
+#[test]
+fn a_fork_begins_with_an_edited_outcome() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let run = record(folder);
+    let shown = fork(folder, &run, &["--at", "2", "--show"]).out;
+    let shown: Value = serde_json::from_str(&shown).unwrap();
+    let outcome = shown["outcomes"]["pair/critic#2"].to_string();
+    let outcome = outcome.replace("Good.", "Better.");
+
+    let of_part = format!("pair/critic#2={outcome}");
+    let edits = [["--outcome", &outcome], ["--outcome-of", &of_part]];
+    for edit in edits {
+        let more = [&["--at", "2"], edit.as_slice()].concat();
+        let ran = fork(folder, &run, &more);
+        let ended = (0, "Better.\n");
+        assert_eq!((ran.code, ran.out.as_str()), ended, "{}", ran.err);
+    }
+}
+
+#[test]
+fn an_edit_that_the_flow_cannot_use_starts_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let run = record(folder);
+    std::fs::write(folder.join("list.json"), "[\n1").unwrap();
+
+    let cases: [(&[&str], &str); 7] = [
+        (
+            &["--at", "2", "--state", "{}"],
+            "--state: this isn't a state of a flow: missing field",
+        ),
+        (
+            &["--at", "2", "--state", "list.json"],
+            "list.json: this isn't a state of a flow",
+        ),
+        (
+            &["--at", "2", "--state", "none.json"],
+            "none.json: No such file",
+        ),
+        (&["--at", "2", "--outcome", "5"], "node `critic`"),
+        (
+            &["--at", "2", "--outcome-of", "critic=5"],
+            "step 2 has no outcome of `critic`; expected `pair/critic#2`",
+        ),
+        (
+            &["--at", "end", "--outcome", "5"],
+            "with `--at` and a step, not with `--at end`",
+        ),
+        (
+            &["--at", "2", "--model", "large"],
+            "no node of the flow has a model",
+        ),
+    ];
+    for (more, problem) in cases {
+        let ran = fork(folder, &run, more);
+        assert_eq!((ran.code, ran.out.as_str()), (4, ""), "{more:?}");
+        assert!(ran.err.contains(problem), "{more:?}: {}", ran.err);
+    }
+
+    let ran = fork(folder, &run, &["--at", "2", "--outcome-of", "5"]);
+    assert_eq!(ran.code, 2);
+    let listed = cogwork(folder, &["runs", "--journal", "runs"]).out;
+    assert_eq!(listed.lines().count(), 1, "{listed}");
+}
+
+#[test]
+fn a_flow_that_changed_before_the_step_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let run = record(folder);
+    let changed = file("Bad.").replace("writer", "poet");
+    std::fs::write(folder.join("pair.yaml"), changed).unwrap();
+
+    let ran = fork(folder, &run, &["--at", "2"]);
+    assert_eq!(ran.code, 4);
+    assert!(ran.err.contains("use `--changed-flow`"), "{}", ran.err);
+
+    let ran = fork(folder, &run, &["--at", "2", "--changed-flow"]);
+    assert_eq!(ran.code, 4);
+    let problem = "the flow visits `pair/poet#1`, but the recorded run visited `pair/writer#1`; use a flow with the same \
+                   path, or fork the run at step 1 or before";
+    assert!(ran.err.contains(problem), "{}", ran.err);
+
+    let ran = fork(folder, &run, &["--at", "1", "--changed-flow"]);
     assert_eq!((ran.code, ran.out.as_str()), (0, "Bad.\n"), "{}", ran.err);
 }
 

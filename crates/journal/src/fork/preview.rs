@@ -69,7 +69,7 @@ impl<S> Fork<S> {
         let mut replayed = replay.take(flow, None).await?;
         for _ in 0..steps.partial {
             let taken = replayed.take_recorded_part().await;
-            taken.map_err(|problem| failed(&place, run_id, Kind::Value, &problem))?;
+            taken.map_err(|problem| failed(&place, run_id, problem.kind, &problem.text))?;
         }
 
         Ok(ForkPreview {

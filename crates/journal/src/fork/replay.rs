@@ -35,7 +35,16 @@ pub(super) struct Replayed<'f, S> {
     pub(super) run: Run<'f, S>,
     pub(super) state: S,
     has_ended: bool,
-    is_missing: Arc<AtomicBool>,
+    stops: Arc<Stops>,
+}
+
+/// Why a replay stopped, if what is on record isn't enough.
+#[derive(Default)]
+struct Stops {
+    /// An outcome isn't on record.
+    is_missing: AtomicBool,
+    /// The flow visits a different node than the recorded run.
+    is_other_path: AtomicBool,
 }
 
 impl Replay {
@@ -54,12 +63,12 @@ impl Replay {
         };
         let journal = MemoryJournal::over(self.run_id.as_str(), self.entries.clone(), ());
         let journal = journal.map_err(|error| self.failed(Kind::Damaged, &error.problem))?;
-        let is_missing = Arc::new(AtomicBool::new(false));
+        let stops = Arc::new(Stops::default());
         let steps = self.entries.iter().filter_map(step);
         let on_record = OnRecord {
             journal,
             steps: steps.map(str::to_owned).collect(),
-            is_missing: Arc::clone(&is_missing),
+            stops: Arc::clone(&stops),
         };
 
         let run = flow.begin().with_max_steps(u64::MAX);
@@ -67,7 +76,7 @@ impl Replay {
             run: run.with_journal(on_record),
             state,
             has_ended: false,
-            is_missing,
+            stops,
         };
 
         for taken in 0..self.steps {
@@ -76,7 +85,10 @@ impl Replay {
                 return Err(self.failed(Kind::UnknownStep, &problem));
             }
             let stepped = replayed.run.step(&mut replayed.state).await;
-            let stepped = stepped.map_err(|error| self.failed(Kind::Other, &error))?;
+            let stepped = stepped.map_err(|error| {
+                let kind = replayed.stops.kind().unwrap_or(Kind::Other);
+                self.failed(kind, &error)
+            })?;
             replayed.has_ended = matches!(stepped, Stepped::Ended(_));
         }
         Ok(replayed)
@@ -117,7 +129,7 @@ impl<S> Replayed<'_, S> {
     /// # Errors
     ///
     /// Returns the problem if the flow cannot use what is on record.
-    pub(super) async fn take_recorded_part(&mut self) -> Result<(), String> {
+    pub(super) async fn take_recorded_part(&mut self) -> Result<(), PartProblem> {
         if self.has_ended {
             return Ok(());
         }
@@ -126,10 +138,27 @@ impl<S> Replayed<'_, S> {
         let Err(error) = stepped else {
             return Ok(());
         };
-        if error.paused().is_some() || self.is_missing.load(Ordering::Relaxed) {
+        let is_missing = self.stops.is_missing.load(Ordering::Relaxed);
+        if error.paused().is_some() || is_missing {
             return Ok(());
         }
-        Err(error.to_string())
+        Err(PartProblem {
+            kind: self.stops.kind().unwrap_or(Kind::Value),
+            text: error.to_string(),
+        })
+    }
+}
+
+/// Why a step cannot be replayed.
+pub(super) struct PartProblem {
+    pub(super) kind: Kind,
+    pub(super) text: String,
+}
+
+impl Stops {
+    fn kind(&self) -> Option<Kind> {
+        let is_other_path = self.is_other_path.load(Ordering::Relaxed);
+        is_other_path.then_some(Kind::AnotherFlow)
     }
 }
 
@@ -138,8 +167,7 @@ struct OnRecord {
     journal: MemoryJournal,
     /// The names of the steps on record.
     steps: Vec<String>,
-    /// Set when an outcome was requested that isn't on record.
-    is_missing: Arc<AtomicBool>,
+    stops: Arc<Stops>,
 }
 
 impl OnRecord {
@@ -148,10 +176,11 @@ impl OnRecord {
         let mut recorded = self.steps.iter();
         let other = recorded.find_map(|recorded| other_visit(&step, recorded));
         if let Some(other) = other {
+            self.stops.is_other_path.store(true, Ordering::Relaxed);
             return another_path(other).into();
         }
 
-        self.is_missing.store(true, Ordering::Relaxed);
+        self.stops.is_missing.store(true, Ordering::Relaxed);
         format!("no outcome of the step `{step}` is on record").into()
     }
 }

@@ -2,6 +2,7 @@
 
 mod answer;
 mod body;
+mod fork;
 mod journal_events;
 mod list;
 mod live;
@@ -22,7 +23,7 @@ pub(crate) fn routes(shared: Arc<Shared>) -> Router {
         .route("/api/run/events", get(live::events))
         .route("/api/run/answers", post(answer::deliver))
         .route("/api/run/resume", post(start::resume))
-        .route("/api/run/forks", post(start::fork))
+        .route("/api/run/forks", get(fork::choices).post(fork::fork))
         .route("/api/flows", get(start::flows))
         .with_state(shared)
 }

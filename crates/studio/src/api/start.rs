@@ -50,28 +50,3 @@ pub(super) async fn resume(
     shared.flows.resume(&shared.store, &run.flow, &id).await?;
     Ok(Json(json!({"run": id})))
 }
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Fork {
-    id: String,
-    /// The first step that is executed anew, counted from 1.
-    at: u64,
-}
-
-pub(super) async fn fork(
-    State(shared): State<Arc<Shared>>,
-    headers: HeaderMap,
-    body: Body,
-) -> Result<Json<Value>, Refusal> {
-    let Fork { id, at } = body::read(&headers, body, shared.limits.body_bytes).await?;
-    if at == 0 {
-        return Err(Refusal::bad_request("steps are counted from 1"));
-    }
-
-    let run = shared.find(&id).await?;
-    let run = run.ok_or_else(Refusal::missing_run)?;
-    let flows = &shared.flows;
-    let fork = flows.fork(&shared.store, &run.flow, &id, at).await?;
-    Ok(Json(json!({"run": fork, "forked_from": id})))
-}

@@ -4,13 +4,15 @@ use axum::response::{IntoResponse, Response};
 use cogwork_journal::StoreError;
 use serde_json::json;
 
-use crate::FlowError;
+use crate::{FlowError, ForkPart};
 
 /// Why a request is refused, as an answer of JSON.
 #[derive(Debug)]
 pub(crate) struct Refusal {
     status: StatusCode,
     message: String,
+    /// The part of a form that is at fault.
+    part: Option<ForkPart>,
 }
 
 impl Refusal {
@@ -18,6 +20,7 @@ impl Refusal {
         Self {
             status,
             message: message.into(),
+            part: None,
         }
     }
 
@@ -58,6 +61,11 @@ impl From<FlowError> for Refusal {
         match error {
             FlowError::Store(error) => error.into(),
             FlowError::Unknown => Self::new(StatusCode::NOT_FOUND, error.to_string()),
+            FlowError::CannotFork => Self::new(StatusCode::NOT_IMPLEMENTED, error.to_string()),
+            FlowError::ForkRefused { part, .. } => Self {
+                part: Some(part),
+                ..Self::new(StatusCode::UNPROCESSABLE_ENTITY, error.to_string())
+            },
             error => Self::new(StatusCode::INTERNAL_SERVER_ERROR, error.to_string()),
         }
     }
@@ -65,7 +73,10 @@ impl From<FlowError> for Refusal {
 
 impl IntoResponse for Refusal {
     fn into_response(self) -> Response {
-        let body = Json(json!({"error": self.message}));
-        (self.status, body).into_response()
+        let body = match self.part {
+            Some(part) => json!({"error": self.message, "part": part}),
+            None => json!({"error": self.message}),
+        };
+        (self.status, Json(body)).into_response()
     }
 }

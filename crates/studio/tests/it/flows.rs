@@ -1,8 +1,9 @@
 //! Flows that the page starts and resumes.
 
 use async_trait::async_trait;
+use cogwork_flow::journal::Journal;
 use cogwork_journal::{AnyStore, Store};
-use cogwork_studio::{FlowError, Flows, Piece, Pieces};
+use cogwork_studio::{FlowError, Flows, ForkChoices, ForkRequest, Piece, Pieces};
 use serde_json::json;
 
 use super::client::Served;
@@ -10,7 +11,7 @@ use super::runs::{asking, at, pause};
 
 /// One flow, whose runs are finished before the answer.
 #[derive(Default)]
-struct Rating {
+pub(crate) struct Rating {
     pieces: Pieces,
 }
 
@@ -46,11 +47,25 @@ impl Flows for Rating {
         store: &AnyStore,
         _: &str,
         run_id: &str,
-        at: u64,
+        request: &ForkRequest,
     ) -> Result<String, FlowError> {
-        let fork = format!("{run_id} from step {at}");
-        pause(store, &fork, "a fork").await;
+        let flow = asking();
+        let journal = request.start(store, run_id, &flow).await?;
+        let fork = journal.run_id().to_owned();
+        let mut state: String = journal.state().unwrap();
+        // Whether it ends or waits is on record.
+        let _ = flow.begin().with_journal(journal).finish(&mut state).await;
         Ok(fork)
+    }
+
+    async fn fork_choices(
+        &self,
+        store: &AnyStore,
+        _: &str,
+        run_id: &str,
+        at: u64,
+    ) -> Result<ForkChoices, FlowError> {
+        ForkChoices::of(store, run_id, &asking(), at).await
     }
 
     fn can_fork(&self) -> bool {
@@ -108,46 +123,6 @@ async fn a_run_that_is_in_use_is_not_resumed() {
     assert_eq!(refused.status, 409);
     let missing = studio.post("/api/run/resume", &json!({"id": "b"})).await;
     assert_eq!(missing.status, 404);
-}
-
-#[tokio::test]
-async fn a_run_is_forked_at_a_step() {
-    let folder = tempfile::tempdir().unwrap();
-    pause(&at(folder.path()), "a", "x").await;
-    let studio = Served::with_flows(folder.path(), Rating::default()).await;
-    assert_eq!(studio.get("/api/run?id=a").await.json()["can_fork"], true);
-
-    let forked = studio
-        .post("/api/run/forks", &json!({"id": "a", "at": 2}))
-        .await
-        .json();
-    assert_eq!(forked, json!({"run": "a from step 2", "forked_from": "a"}));
-    assert_eq!(studio.get("/api/run?id=a+from+step+2").await.status, 200);
-
-    for (body, status) in [
-        (json!({"id": "a", "at": 0}), 400),
-        (json!({"id": "a", "at": -1}), 400),
-        (json!({"id": "a"}), 400),
-        (json!({"id": "b", "at": 1}), 404),
-    ] {
-        assert_eq!(
-            studio.post("/api/run/forks", &body).await.status,
-            status,
-            "{body}"
-        );
-    }
-}
-
-#[tokio::test]
-async fn a_program_without_forks_refuses_them() {
-    let folder = tempfile::tempdir().unwrap();
-    pause(&at(folder.path()), "a", "x").await;
-    let studio = Served::over(folder.path()).await;
-    assert_eq!(studio.get("/api/run?id=a").await.json()["can_fork"], false);
-    let refused = studio
-        .post("/api/run/forks", &json!({"id": "a", "at": 1}))
-        .await;
-    assert_eq!(refused.status, 500);
 }
 
 #[tokio::test]

@@ -11,6 +11,7 @@ mod answers;
 mod bounds;
 mod client;
 mod flows;
+mod forks;
 mod lists;
 mod live;
 mod runs;

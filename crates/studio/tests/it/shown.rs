@@ -1,7 +1,7 @@
 //! Texts from programs and stores are always shown safely.
 
 use cogwork_journal::AnyStore;
-use cogwork_studio::FlowError;
+use cogwork_studio::{FlowError, ForkPart};
 use cogwork_text::testing::{Shown, texts};
 
 #[test]
@@ -10,6 +10,7 @@ fn nothing_unsafe_is_shown() {
 
     for text in texts() {
         shown.error(&FlowError::Failed(text.clone()));
+        shown.error(&FlowError::refused(ForkPart::State, &text));
 
         let refused = AnyStore::at(&format!("postgres://{text}")).map_err(FlowError::from);
         if let Err(error) = refused {
@@ -18,5 +19,6 @@ fn nothing_unsafe_is_shown() {
     }
 
     shown.error(&FlowError::Unknown);
+    shown.error(&FlowError::CannotFork);
     shown.assert_complete(env!("CARGO_MANIFEST_DIR"), &[]);
 }

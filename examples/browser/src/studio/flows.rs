@@ -10,9 +10,9 @@ use cogwork::async_trait;
 use cogwork::cot::{ChainOfThought, Reasoning, ReasoningEvent};
 use cogwork::flow::journal::Journal as _;
 use cogwork::flow::{Action, EventKind, Events, Flow, Wait, events, from_fn};
-use cogwork::journal::{AnyStore, Fork, RunJournal, Store};
+use cogwork::journal::{AnyStore, RunJournal, Store};
 use cogwork_examples::RuleBasedClient;
-use cogwork_studio::{FlowError, Flows, Piece, Pieces};
+use cogwork_studio::{FlowError, Flows, ForkChoices, ForkRequest, Piece, Pieces};
 use cogwork_trace::{RecorderSettings, RunRecorder};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -158,6 +158,22 @@ impl OfferedFlows {
         }))
     }
 
+    async fn begin_fork<S>(
+        &self,
+        flow: &Flow<S>,
+        store: &AnyStore,
+        run_id: &str,
+        request: &ForkRequest,
+    ) -> std::result::Result<String, FlowError>
+    where
+        S: Serialize + DeserializeOwned + Send + Sync + 'static,
+    {
+        let journal = request.start(store, run_id, flow).await?;
+        let fork = journal.run_id().to_owned();
+        self.execute(flow, journal)?;
+        Ok(fork)
+    }
+
     fn running(&self) -> MutexGuard<'_, HashMap<String, Pieces>> {
         self.running.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -200,15 +216,29 @@ impl Flows for OfferedFlows {
         store: &AnyStore,
         flow: &str,
         run_id: &str,
-        at: u64,
+        request: &ForkRequest,
     ) -> std::result::Result<String, FlowError> {
-        let journal = match flow {
-            TRAIN => store.fork(run_id, &self.train, Fork::at(at)).await?,
-            _ => return Err(FlowError::Unknown),
-        };
-        let fork = journal.run_id().to_owned();
-        self.execute(&self.train, journal)?;
-        Ok(fork)
+        match flow {
+            TRAIN => self.begin_fork(&self.train, store, run_id, request).await,
+            REFUND => self.begin_fork(&self.refund, store, run_id, request).await,
+            "review" => self.begin_fork(&self.review, store, run_id, request).await,
+            _ => Err(FlowError::Unknown),
+        }
+    }
+
+    async fn fork_choices(
+        &self,
+        store: &AnyStore,
+        flow: &str,
+        run_id: &str,
+        at: u64,
+    ) -> std::result::Result<ForkChoices, FlowError> {
+        match flow {
+            TRAIN => ForkChoices::of(store, run_id, &self.train, at).await,
+            REFUND => ForkChoices::of(store, run_id, &self.refund, at).await,
+            "review" => ForkChoices::of(store, run_id, &self.review, at).await,
+            _ => Err(FlowError::Unknown),
+        }
     }
 
     fn can_fork(&self) -> bool {

@@ -102,6 +102,7 @@ async fn a_flow_with_a_different_path_is_refused_before_the_fork<S: Tested>() {
 
     let fork = || Fork::at(5).with_changed_flow(true);
     let error = preview(&store, &new, fork()).await.unwrap_err();
+    assert!(error.is_another_flow());
     insta::assert_snapshot!(S::told(error, folder.path()), @"STORE: the run `a` cannot be replayed: flow `work`, node `twice`: the journal failed: the flow visits `work/twice#4`, but the recorded run visited `work/double#4`; use a flow with the same path, or fork the run at step 4 or before");
     let fork = fork().with_state(|_| ());
     let error = preview(&store, &new, fork).await.unwrap_err();

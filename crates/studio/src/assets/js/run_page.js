@@ -140,7 +140,7 @@ class ForkDialog {
     try {
       const at = Number(this.step.value);
       if (!Number.isInteger(at) || at < 1) throw new Error('the step is a whole number, counted from 1');
-      const { run } = await call('/api/run/forks', undefined, { id: this.page.runId, at });
+      const { run } = await call('/api/run/forks', undefined, { id: this.page.runId, fork: { at } });
       location.assign(addressOf({ run }));
     } catch (error) {
       replace(this.problem, errorNote(error.message));

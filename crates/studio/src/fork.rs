@@ -1,0 +1,313 @@
+//! Forks of runs: what can be changed, and what is changed.
+
+use std::fmt::Display;
+
+use cogwork_flow::Flow;
+use cogwork_journal::{AnyStore, Fork, ForkPreview, RunJournal, Store, StoreError};
+use cogwork_text::Name;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::FlowError;
+
+/// The maximum number of outcomes that are offered to be edited.
+const MAX_OUTCOMES: usize = 100;
+
+/// The maximum length of a text to edit, in bytes. A longer one isn't offered.
+const MAX_TEXT: usize = 256 * 1024;
+
+/// How to fork a run, as a person entered it. Texts are checked when it is used.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[non_exhaustive]
+pub struct ForkRequest {
+    /// The first step that is executed anew, counted from 1.
+    pub at: u64,
+    /// The model for all nodes whose model can be replaced; `None` for those of the flow.
+    #[serde(default)]
+    pub model: Option<String>,
+    /// The outcomes that replace recorded ones.
+    #[serde(default)]
+    pub outcomes: Vec<EditedText>,
+    /// The state before the step, as JSON; `None` for the recorded one.
+    #[serde(default)]
+    pub state: Option<String>,
+    /// Whether the flow may have changed since the run was recorded.
+    #[serde(default)]
+    pub changed_flow: bool,
+}
+
+/// The outcome of a step, or of a part of it, as JSON.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct EditedText {
+    /// The name of the step, of an item or branch of it, or of a call in it.
+    pub step: String,
+    /// The JSON.
+    pub text: String,
+}
+
+/// The part of a [`ForkRequest`] that is at fault.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum ForkPart {
+    /// The step.
+    At,
+    /// The model.
+    Model,
+    /// An outcome.
+    Outcome,
+    /// The state.
+    State,
+    /// The flow, which has changed.
+    Flow,
+}
+
+/// What a fork at a step can change.
+#[derive(Debug, Clone, Serialize)]
+#[non_exhaustive]
+pub struct ForkChoices {
+    /// The step.
+    pub at: u64,
+    /// The recorded outcomes of the step, at most 100.
+    pub outcomes: Vec<EditedText>,
+    /// The recorded state before the step, as JSON.
+    pub state: Option<String>,
+    /// Why there is no state, or only some of the outcomes.
+    pub problem: Option<String>,
+    /// How the flow has changed since the run was recorded; `None` if it hasn't.
+    pub flow_changes: Option<String>,
+    /// Whether the model can be replaced.
+    pub has_models: bool,
+    /// What else to know, for example which file to edit.
+    pub note: Option<String>,
+}
+
+impl ForkChoices {
+    /// Returns what a fork of a run at this step can change. Nothing is executed.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the run cannot be forked there.
+    pub async fn of<S>(
+        store: &AnyStore,
+        run_id: &str,
+        flow: &Flow<S>,
+        at: u64,
+    ) -> Result<Self, FlowError>
+    where
+        S: Serialize + DeserializeOwned + Send + 'static,
+    {
+        let strict = store.preview_fork(run_id, flow, Fork::at(at)).await;
+        let changes = strict.as_ref().err().and_then(changes);
+        let preview = match &changes {
+            Some(_) => {
+                let fork = Fork::at(at).with_changed_flow(true);
+                store.preview_fork(run_id, flow, fork).await
+            }
+            None => strict,
+        };
+
+        let choices = match preview {
+            Ok(preview) => Self::from_preview(preview),
+            Err(error) if is_about_fork(&error) => return Err(refused(&error)),
+            Err(error) => Self::without_edits(at, error.to_string()),
+        };
+        Ok(Self {
+            flow_changes: changes,
+            ..choices
+        })
+    }
+
+    fn without_edits(at: u64, problem: String) -> Self {
+        Self {
+            at,
+            outcomes: Vec::new(),
+            state: None,
+            problem: Some(problem),
+            flow_changes: None,
+            has_models: false,
+            note: None,
+        }
+    }
+
+    fn from_preview<S: Serialize>(preview: ForkPreview<S>) -> Self {
+        let found = preview.outcomes.len();
+        let outcomes = preview.outcomes.into_iter().filter_map(|recorded| {
+            let value: Value = recorded.outcome.read().ok()?;
+            let text = pretty(&value)?;
+            let step = recorded.step;
+            Some(EditedText { step, text })
+        });
+        let outcomes: Vec<_> = outcomes.take(MAX_OUTCOMES).collect();
+        let state = pretty(&preview.state);
+
+        let problem = if state.is_none() {
+            Some("the state is too long to be edited here".to_owned())
+        } else if outcomes.len() < found {
+            let shown = outcomes.len();
+            Some(format!("{shown} of {found} outcomes can be edited here"))
+        } else {
+            None
+        };
+
+        Self {
+            at: preview.step,
+            outcomes,
+            state,
+            problem,
+            flow_changes: None,
+            has_models: false,
+            note: None,
+        }
+    }
+
+    /// Sets whether the model can be replaced. The default is `false`.
+    #[must_use]
+    pub fn with_models(mut self, has_models: bool) -> Self {
+        self.has_models = has_models;
+        self
+    }
+
+    /// Sets what else to know.
+    #[must_use]
+    pub fn with_note(mut self, note: impl Into<String>) -> Self {
+        self.note = Some(note.into());
+        self
+    }
+
+    /// Changes each text, for example to hide secrets.
+    #[must_use]
+    pub fn with_texts(mut self, change: impl Fn(&str) -> String) -> Self {
+        for outcome in &mut self.outcomes {
+            outcome.text = change(&outcome.text);
+        }
+        self.state = self.state.map(|state| change(&state));
+        self
+    }
+}
+
+impl ForkRequest {
+    /// Checks the request and starts the new run. Nothing is executed yet.
+    ///
+    /// The steps that the fork keeps are replayed in memory, so that a state or an outcome that the
+    /// flow cannot use is refused before there is a new run.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error that names the part at fault.
+    pub async fn start<S>(
+        &self,
+        store: &AnyStore,
+        run_id: &str,
+        flow: &Flow<S>,
+    ) -> Result<RunJournal, FlowError>
+    where
+        S: Serialize + DeserializeOwned + Send + 'static,
+    {
+        let previewed = store.preview_fork(run_id, flow, self.fork()?).await;
+        if let Err(error) = previewed {
+            // What isn't on record cannot be replayed here, but it can be executed.
+            let has_edits = self.state.is_some() || !self.outcomes.is_empty();
+            if has_edits || error.is_another_flow() {
+                return Err(self.refused(&error));
+            }
+        }
+
+        let started = store.fork(run_id, flow, self.fork()?).await;
+        started.map_err(|error| self.refused(&error))
+    }
+
+    fn fork<S>(&self) -> Result<Fork<S>, FlowError>
+    where
+        S: Serialize + DeserializeOwned + Send + 'static,
+    {
+        if self.at == 0 {
+            return Err(FlowError::refused(ForkPart::At, "steps are counted from 1"));
+        }
+
+        let mut fork = Fork::at(self.at).with_changed_flow(self.changed_flow);
+        for EditedText { step, text } in &self.outcomes {
+            let outcome: Value = serde_json::from_str(text).map_err(|error| {
+                let step = Name(step);
+                let problem = format_args!("the outcome of `{step}` isn't JSON: {error}");
+                FlowError::refused(ForkPart::Outcome, problem)
+            })?;
+            fork = fork.with_outcome_of(step, &outcome);
+        }
+
+        let Some(text) = &self.state else {
+            return Ok(fork);
+        };
+        let edited: S = serde_json::from_str(text).map_err(|error| {
+            let problem = format_args!("this isn't a state of the flow: {error}");
+            FlowError::refused(ForkPart::State, problem)
+        })?;
+        Ok(fork.with_state(move |state| *state = edited))
+    }
+
+    fn refused(&self, error: &StoreError) -> FlowError {
+        if error.is_value() && !self.outcomes.is_empty() {
+            return FlowError::refused(ForkPart::Outcome, error);
+        }
+        if error.is_unknown_step() && !self.outcomes.is_empty() {
+            return FlowError::refused(ForkPart::Outcome, error);
+        }
+        if let Some(changes) = changes(error) {
+            return FlowError::refused(ForkPart::Flow, changes);
+        }
+        refused(error)
+    }
+}
+
+/// Returns how a flow has changed, if that is the error.
+fn changes(error: &StoreError) -> Option<String> {
+    if !error.is_another_flow() {
+        return None;
+    }
+
+    // The rest is for a program.
+    let text = error.to_string();
+    let (changes, _) = text.rsplit_once("; to continue with")?;
+    Some(changes.to_owned())
+}
+
+/// Returns whether a run cannot be forked as requested, in contrast to one that cannot be replayed.
+fn is_about_fork(error: &StoreError) -> bool {
+    is_of_store(error) || error.is_unknown_step() || error.is_another_flow()
+}
+
+fn is_of_store(error: &StoreError) -> bool {
+    error.is_missing() || error.is_damaged() || error.is_unavailable() || error.is_too_large()
+}
+
+fn refused(error: &StoreError) -> FlowError {
+    if is_of_store(error) {
+        return FlowError::Store(error.clone());
+    }
+
+    let part = if error.is_unknown_step() {
+        ForkPart::At
+    } else {
+        ForkPart::Flow
+    };
+    FlowError::refused(part, error)
+}
+
+/// Returns a value as JSON to edit. Returns `None` if it is too long.
+fn pretty(value: &impl Serialize) -> Option<String> {
+    let text = serde_json::to_string_pretty(value).ok()?;
+    (text.len() <= MAX_TEXT).then_some(text)
+}
+
+impl FlowError {
+    /// Creates the error of a part of a fork.
+    pub fn refused(part: ForkPart, problem: impl Display) -> Self {
+        Self::ForkRefused {
+            part,
+            problem: problem.to_string(),
+        }
+    }
+}
