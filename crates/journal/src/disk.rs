@@ -53,6 +53,10 @@ impl<R: OnDisk> Keep for R {
         blocking(OnDisk::place(&*self), move || open(&*self, take)).await
     }
 
+    async fn is_in_use(self: Box<Self>) -> Result<bool, StoreError> {
+        blocking(OnDisk::place(&*self), move || is_in_use(&*self)).await
+    }
+
     async fn read(self: Box<Self>, wanted: Wanted) -> Result<RecordedRun, StoreError> {
         blocking(OnDisk::place(&*self), move || {
             let read = OnDisk::read(&*self, &wanted)?;
@@ -99,6 +103,24 @@ fn open(run: &impl OnDisk, take: Take) -> Result<RunJournal, StoreError> {
 
             Ok(journal)
         }
+    }
+}
+
+fn is_in_use(run: &impl OnDisk) -> Result<bool, StoreError> {
+    let missing = || StoreError::missing(run.run_id(), &run.place());
+    let folder = run.open(false)?.ok_or_else(missing)?;
+    if !folder.is_there()? {
+        return Err(missing());
+    }
+
+    // Whoever opens the run at this moment waits for the lock.
+    match folder.lock() {
+        Ok(lock) => {
+            drop(lock);
+            Ok(false)
+        }
+        Err(error) if error.is_locked() => Ok(true),
+        Err(error) => Err(error),
     }
 }
 

@@ -30,6 +30,9 @@ pub(crate) trait Keep: Send + 'static {
         delivered.map_err(|error| StoreError::of_journal(&place, error))
     }
 
+    /// Returns whether somebody has the run open.
+    async fn is_in_use(self: Box<Self>) -> Result<bool, StoreError>;
+
     /// Reads the whole record without locking the run, and checks that it is the wanted one.
     async fn read(self: Box<Self>, wanted: Wanted) -> Result<RecordedRun, StoreError>;
 

@@ -259,6 +259,18 @@ pub trait Store: Clone + fmt::Debug + Send + Sync + 'static {
         async move { kept.0.deliver(&event, answer?).await }
     }
 
+    /// Returns whether a run is in use, in this process or a different one. By the time this returns,
+    /// that may have changed.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the run [doesn't exist](StoreError::is_missing), or if this cannot be
+    /// determined, for example because the disk is read-only.
+    fn is_in_use(&self, run_id: &str) -> impl Future<Output = Result<bool, StoreError>> + Send {
+        let kept = self.kept(run_id);
+        async move { kept.0.is_in_use().await }
+    }
+
     /// Returns all runs, sorted by id, without locking them.
     ///
     /// # Errors

@@ -47,6 +47,11 @@ impl Keep for Run {
         self.deliver_answer(event, answer).await
     }
 
+    async fn is_in_use(self: Box<Self>) -> Result<bool, StoreError> {
+        let row = self.find().await?.row.ok_or_else(|| self.missing())?;
+        Ok(row.held.is_some_and(|(_, seconds)| seconds > 0.0))
+    }
+
     async fn read(self: Box<Self>, wanted: Wanted) -> Result<RecordedRun, StoreError> {
         let row = self.find().await?.row.ok_or_else(|| self.missing())?;
         let record = Run::read(&self, row.key, 0, &wanted).await?;

@@ -26,6 +26,7 @@ mod folding;
 mod forking;
 mod going_on;
 mod gone;
+mod in_use;
 mod input;
 mod kills;
 mod listing;

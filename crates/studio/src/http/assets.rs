@@ -12,12 +12,13 @@ const PAGE: &str = include_str!("../assets/index.html");
 const STYLE: &str = include_str!("../assets/studio.css");
 
 /// The parts of the script, after those of the page of a run.
-const SCRIPTS: [&str; 9] = [
+const SCRIPTS: [&str; 10] = [
     include_str!("../assets/js/api.js"),
     include_str!("../assets/js/form.js"),
     include_str!("../assets/js/waits.js"),
     include_str!("../assets/js/live.js"),
     include_str!("../assets/js/differences.js"),
+    include_str!("../assets/js/fork_dialog.js"),
     include_str!("../assets/js/run_page.js"),
     include_str!("../assets/js/list_page.js"),
     include_str!("../assets/js/compare_page.js"),

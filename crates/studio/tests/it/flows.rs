@@ -7,7 +7,7 @@ use cogwork_studio::{FlowError, Flows, ForkChoices, ForkRequest, Piece, Pieces};
 use serde_json::json;
 
 use super::client::Served;
-use super::runs::{asking, at, pause};
+use super::runs::{asking, at, fail, pause};
 
 /// One flow, whose runs are finished before the answer.
 #[derive(Default)]
@@ -121,8 +121,28 @@ async fn a_run_that_is_in_use_is_not_resumed() {
     let studio = Served::with_flows(folder.path(), Rating::default()).await;
     let refused = studio.post("/api/run/resume", &json!({"id": "a"})).await;
     assert_eq!(refused.status, 409);
+    let shown = studio.get("/api/run?id=a").await.json();
+    assert_eq!(shown["is_running"], false, "it waits: {shown}");
     let missing = studio.post("/api/run/resume", &json!({"id": "b"})).await;
     assert_eq!(missing.status, 404);
+}
+
+#[tokio::test]
+async fn a_run_is_shown_as_running_while_it_is_open() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = at(folder.path());
+    let flow = asking();
+    let journal = store.start("a", &flow, &"x").await.unwrap();
+    let studio = Served::with_flows(folder.path(), Rating::default()).await;
+    let running = studio.get("/api/run?id=a").await.json();
+    assert_eq!(running["is_running"], true);
+
+    drop(journal);
+    fail(&store, "b").await;
+    for run in ["a", "b"] {
+        let stopped = studio.get(&format!("/api/run?id={run}")).await.json();
+        assert_eq!(stopped["is_running"], false, "{stopped}");
+    }
 }
 
 #[tokio::test]

@@ -11,7 +11,10 @@ async function call(path, query, body) {
     throw new Error('the studio cannot be reached; it may have been stopped');
   });
   const answer = await response.json().catch(() => ({}));
-  if (!response.ok) throw new Error(String(answer.error ?? `the server answered ${response.status}`));
+  if (!response.ok) {
+    const message = String(answer.error ?? `the server answered ${response.status}`);
+    throw Object.assign(new Error(message), { part: answer.part });
+  }
   return answer;
 }
 
@@ -39,6 +42,7 @@ function age(seconds) {
 
 const STUDIO_STATUS = {
   open: { icon: '…', className: 'warn', label: 'open' },
+  running: { icon: '…', className: 'warn', label: 'running' },
   paused: { icon: '‖', className: 'warn', label: 'waiting' },
   failed: { icon: '×', className: 'bad', label: 'failed' },
   ended: { icon: '✓', className: 'good', label: 'ended' },

@@ -117,7 +117,7 @@ class ListPage {
       {},
       el('td', {}, this.choice(run)),
       el('th', { scope: 'row' }, el('a', { href: addressOf({ run: run.id }) }, el('bdi', {}, oneLine(run.id, 80)))),
-      cells.map(([label, content]) => el('td', { 'data-label': label }, content)),
+      cells.map(([label, content]) => el('td', { 'data-label': label, class: content === '–' ? 'no-value' : undefined }, content)),
     );
     row.dataset.run = run.id;
     return row;

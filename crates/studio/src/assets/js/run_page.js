@@ -31,7 +31,7 @@ class RunPage {
       piece: (piece) => this.growing.add(piece),
       damaged: () => this.damage(),
       limit: () => this.limit(),
-      replaced: () => this.follow(),
+      replaced: () => this.replaced(),
       refused: ({ error }) => replace(this.notes, errorNote(`The record cannot be shown: ${error}`)),
       current: () => this.ready(),
     });
@@ -39,7 +39,7 @@ class RunPage {
 
   line(line) {
     if (line.cogwork_record !== undefined && !this.app) {
-      this.app = new App(this.place, line);
+      this.app = new ForkableApp(this.place, line, (at) => this.openFork(at));
       this.app.build();
       return;
     }
@@ -58,6 +58,20 @@ class RunPage {
     replace(this.notes, el('p', { class: 'note warn' }, `${plural(this.damaged, 'line')} of the record cannot be read and ${this.damaged === 1 ? 'is' : 'are'} left out.`));
   }
 
+  /**
+   * The record begins anew, or there is one now. The page is loaded again, because the views hold on
+   * to the events so far; but not while something is being typed.
+   */
+  replaced() {
+    const isTyping = this.fork?.dialog.open || this.waits.hasInput();
+    if (!isTyping) {
+      location.reload();
+      return;
+    }
+    const reload = el('button', { type: 'button', class: 'plain-button', onclick: () => location.reload() }, 'Show it');
+    replace(this.notes, el('p', { class: 'note warn' }, 'The run has a new record. ', reload));
+  }
+
   limit() {
     const more = el('button', { type: 'button', class: 'plain-button', onclick: () => {
       replace(this.notes);
@@ -68,9 +82,10 @@ class RunPage {
 
   async refresh() {
     try {
-      const { run, can_resume: canResume, can_fork: canFork } = await call('/api/run', { id: this.runId });
+      const { run, is_running: isRunning, can_resume: canResume, can_fork: canFork } = await call('/api/run', { id: this.runId });
       this.waits.update(run.waits);
-      replace(this.actions, this.original(run), runTag(run.status), el('span', { class: 'muted' }, age(run.started)), canResume && this.resume(run), canFork && this.forkButton());
+      document.body.classList.toggle('can-fork', canFork);
+      replace(this.actions, this.original(run), runTag(isRunning ? 'running' : run.status), el('span', { class: 'muted' }, age(run.started)), canResume && !isRunning && this.resume(run), canFork && this.forkButton());
       if (!this.app) document.title = visibleString(this.runId);
     } catch (error) {
       replace(this.actions, el('span', { class: 'bad-text', role: 'alert' }, error.message));
@@ -83,10 +98,18 @@ class RunPage {
     return el('a', { href: address }, `Compare with the original, forked at step ${origin.step}`);
   }
 
-  /** Returns a button that asks for a step and forks the run there. */
   forkButton() {
-    this.fork ??= new ForkDialog(this);
-    return el('button', { type: 'button', class: 'plain-button', onclick: () => this.fork.open() }, 'Fork');
+    const fork = () => {
+      const selection = this.app?.selection;
+      const item = selection && this.app.itemOf(selection);
+      this.openFork(outermostStep(item?.step?.name ?? item?.name));
+    };
+    return el('button', { type: 'button', class: 'plain-button', onclick: fork }, 'Fork');
+  }
+
+  openFork(at) {
+    this.fork ??= new ForkDialog(this.runId);
+    this.fork.open(at);
   }
 
   resume(run) {
@@ -99,52 +122,6 @@ class RunPage {
       }
       this.refresh();
     } }, 'Resume');
-  }
-}
-
-/** Asks at which step to fork a run. */
-class ForkDialog {
-  constructor(page) {
-    this.page = page;
-    this.step = el('input', { type: 'text', inputmode: 'numeric', id: 'fork-step' });
-    this.problem = el('div', {});
-    const form = el(
-      'form',
-      {},
-      el('h2', {}, 'Fork this run'),
-      el('p', { class: 'muted' }, 'The steps before this one come from the record, without a call. It and the later ones are executed anew.'),
-      el('div', { class: 'field' }, el('label', { for: 'fork-step' }, 'Step'), this.step),
-      this.problem,
-      el(
-        'div',
-        { class: 'dialog-buttons' },
-        el('button', { type: 'submit', class: 'plain-button primary' }, 'Fork'),
-        el('button', { type: 'button', class: 'plain-button', onclick: () => this.dialog.close() }, 'Cancel'),
-      ),
-    );
-    form.addEventListener('submit', (event) => this.submit(event));
-    this.dialog = el('dialog', { class: 'help', 'aria-label': 'Fork this run' }, form);
-    document.body.append(this.dialog);
-  }
-
-  open() {
-    const { app } = this.page;
-    const selected = app?.selection && app.itemOf(app.selection);
-    const name = (selected?.step ?? selected)?.name ?? '';
-    this.step.value = /#(\d+)/.exec(name)?.[1] ?? '1';
-    this.dialog.showModal();
-  }
-
-  async submit(event) {
-    event.preventDefault();
-    try {
-      const at = Number(this.step.value);
-      if (!Number.isInteger(at) || at < 1) throw new Error('the step is a whole number, counted from 1');
-      const { run } = await call('/api/run/forks', undefined, { id: this.page.runId, fork: { at } });
-      location.assign(addressOf({ run }));
-    } catch (error) {
-      replace(this.problem, errorNote(error.message));
-    }
   }
 }
 

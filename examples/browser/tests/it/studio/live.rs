@@ -1,4 +1,4 @@
-//! A run that is followed while it is recorded, and forks.
+//! A run that is followed while it is recorded.
 
 use cogwork_browser::Result;
 use cogwork_browser::studio::{ServedStudio, TRAIN, TRAIN_PROBLEM};
@@ -53,45 +53,6 @@ async fn thoughts_grow_while_they_are_recorded() -> Result<()> {
     until_text(&browser, ".detail-title", "Thought 9").await?;
     until_text(&browser, ".player-where", "9 / 9").await?;
     browser.screenshot("studio-live-ended").await?;
-
-    assert_quiet(&browser).await?;
-    browser.close().await
-}
-
-#[tokio::test]
-#[ignore = "needs scripts/check-browser"]
-async fn a_run_is_forked_and_compared_with_its_original() -> Result<()> {
-    let studio = studio().await?;
-    let browser = desktop().await?;
-    browser.open_url(studio.url().as_str()).await?;
-    open_run(&browser, &studio, ENDED).await?;
-    until_text(&browser, ".studio-actions", "Fork").await?;
-
-    press(&browser, "Fork").await?;
-    let step = labelled(&browser, "Step").await?;
-    step.clear().await?;
-    step.send_keys("three").await?;
-    press(&browser, "Fork").await?;
-    until_text(&browser, "dialog [role=alert]", "whole number").await?;
-    browser.screenshot("studio-fork").await?;
-
-    step.clear().await?;
-    step.send_keys("6").await?;
-    press(&browser, "Fork").await?;
-    let link = "Compare with the original, forked at step 6";
-    until_text(&browser, ".studio-actions a", link).await?;
-    until_text(&browser, ".studio-actions", "✓ ended").await?;
-    browser.screenshot("studio-forked").await?;
-
-    browser
-        .client()
-        .find(Locator::LinkText(link))
-        .await?
-        .click()
-        .await?;
-    until_text(&browser, ".compare h1", "Runs").await?;
-    until_text(&browser, "[aria-label=Answers]", "the same").await?;
-    browser.screenshot("studio-fork-compared").await?;
 
     assert_quiet(&browser).await?;
     browser.close().await

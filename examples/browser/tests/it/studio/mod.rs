@@ -3,6 +3,7 @@
 mod access;
 mod accessible;
 mod answers;
+mod forks;
 mod hostile;
 mod list;
 mod live;
