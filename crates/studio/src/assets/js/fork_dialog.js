@@ -12,7 +12,11 @@ class ForkDialog {
     this.typed = new Map();
     this.parts = {};
     this.step = this.control('at', el('input', { type: 'text', inputmode: 'numeric', autocomplete: 'off' }));
-    this.step.addEventListener('change', () => this.load());
+    // Not when the control is left, because the button that is clicked would move.
+    this.step.addEventListener('input', () => {
+      clearTimeout(this.typing);
+      this.typing = setTimeout(() => this.load(), 400);
+    });
     this.model = this.control('model', el('input', { type: 'text', autocomplete: 'off', spellcheck: 'false', placeholder: 'as in the flow' }));
     this.outcome = new EditedJson(this.control('outcome', el('select', {})), 'The outcome, as JSON');
     this.state = new EditedJson(this.control('state', el('select', {})), 'The state, as JSON');
@@ -91,6 +95,7 @@ class ForkDialog {
   async load() {
     const number = (this.number ?? 0) + 1;
     this.number = number;
+    clearTimeout(this.typing);
     this.keep();
     this.clear();
     try {

@@ -2,9 +2,8 @@
 
 use cogwork_browser::Result;
 use cogwork_browser::studio::{ServedStudio, TRAIN, TRAIN_PROBLEM};
-use fantoccini::Locator;
 
-use super::{ENDED, labelled, open_run, press, studio, until_text};
+use super::{open_run, until_text};
 use crate::support::{assert_quiet, desktop, text};
 
 /// Counts the thoughts while the page is open, and collects the texts that grow.
