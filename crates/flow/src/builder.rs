@@ -273,6 +273,9 @@ impl<S> FlowBuilder<S> {
 
     /// Checks the whole graph and creates the flow.
     ///
+    /// A flow may contain nodes from which it cannot end; see [`Flow::nodes_without_end`]. Only a
+    /// subflow needs an end, because the flow around it continues there.
+    ///
     /// # Errors
     ///
     /// Returns a [`BuildError`] with every [`WiringProblem`](crate::WiringProblem) of the graph.

@@ -6,7 +6,8 @@ use std::collections::{HashMap, HashSet};
 use std::mem;
 use std::sync::Arc;
 
-use crate::wiring::{Depth, Exit, Inside, Target};
+use crate::reached::reached;
+use crate::wiring::{Depth, Exit, Inside, Target, targets};
 use crate::{Action, WiringProblem};
 
 /// A place as it was added to a flow.
@@ -215,23 +216,8 @@ impl<'b> Check<'b> {
     }
 
     fn unreachable(&mut self, start: usize, exits: &[Vec<Exit>]) {
-        let mut reached = vec![false; self.places.len()];
-        let mut open = vec![start];
-        while let Some(index) = open.pop() {
-            let Some(was_reached) = reached.get_mut(index) else {
-                continue;
-            };
-
-            if mem::replace(was_reached, true) {
-                continue;
-            }
-
-            let exits = exits.get(index).into_iter().flatten();
-            open.extend(exits.filter_map(|exit| match exit.target {
-                Target::Node(target) => Some(target),
-                Target::End => None,
-            }));
-        }
+        let next: Vec<Vec<usize>> = exits.iter().map(|exits| targets(exits).collect()).collect();
+        let reached = reached([start], &next);
 
         let unreached = self
             .places

@@ -33,6 +33,29 @@ impl<S> Flow<S> {
         self.graph.wiring.end_actions()
     }
 
+    /// Returns the names of the nodes from which the flow cannot end: no path leads from them to an
+    /// end, to a node that waits for an event, or to a sleep.
+    ///
+    /// A run that visits such a node continues until a node fails, it reaches its limit of steps, or
+    /// it is dropped. [`build`](crate::FlowBuilder::build) accepts such nodes, because a program may
+    /// stop its runs in one of these ways. If none should, test that this list is empty.
+    ///
+    /// ```
+    /// use cogwork_flow::{Action, Flow, from_fn};
+    ///
+    /// let flow = Flow::builder("count")
+    ///     .start("add")
+    ///     .node("add", from_fn(|n: &mut u32| *n += 1))
+    ///     .edge("add", Action::DEFAULT, "add")
+    ///     .build()?;
+    /// assert_eq!(flow.nodes_without_end(), ["add"]);
+    /// # Ok::<(), cogwork_flow::BuildError>(())
+    /// ```
+    pub fn nodes_without_end(&self) -> Vec<&str> {
+        let places = self.graph.wiring.without_end();
+        places.map(|place| place.name.as_str()).collect()
+    }
+
     /// Runs the flow over `state` until it ends, with at most [`Run::DEFAULT_MAX_STEPS`] steps.
     ///
     /// If the future is dropped, the state is as it was after the last complete step.

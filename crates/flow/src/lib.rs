@@ -170,6 +170,7 @@ mod check;
 mod execute;
 mod failed;
 mod location;
+mod reached;
 mod spans;
 mod wiring;
 

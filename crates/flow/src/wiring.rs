@@ -4,6 +4,7 @@ use std::collections::{BTreeSet, HashSet};
 use std::sync::{Arc, OnceLock};
 
 use crate::Action;
+use crate::reached::reached;
 
 #[derive(Debug)]
 pub(crate) struct Wiring {
@@ -122,6 +123,20 @@ pub(crate) enum Target {
     End,
 }
 
+impl Target {
+    pub(crate) fn node(self) -> Option<usize> {
+        match self {
+            Self::Node(index) => Some(index),
+            Self::End => None,
+        }
+    }
+}
+
+/// Returns the places to which the exits lead.
+pub(crate) fn targets(exits: &[Exit]) -> impl Iterator<Item = usize> {
+    exits.iter().filter_map(|exit| exit.target.node())
+}
+
 impl Wiring {
     pub(crate) fn new(name: String, start: usize, places: Vec<Place>) -> Self {
         let depth = places
@@ -177,6 +192,29 @@ impl Wiring {
         }
 
         events
+    }
+
+    /// Returns the places from which neither an end nor a place that waits can be reached.
+    pub(crate) fn without_end(&self) -> impl Iterator<Item = &Place> {
+        let mut previous = vec![Vec::new(); self.places.len()];
+        let mut ends = Vec::new();
+
+        for (index, place) in self.places.iter().enumerate() {
+            let is_end = |exit: &Exit| exit.target == Target::End;
+            if place.inside.waits() || place.exits.iter().any(is_end) {
+                ends.push(index);
+            }
+
+            for target in targets(&place.exits) {
+                if let Some(previous) = previous.get_mut(target) {
+                    previous.push(index);
+                }
+            }
+        }
+
+        let ending = reached(ends, &previous);
+        let places = self.places.iter().zip(ending);
+        places.filter(|(_, ends)| !ends).map(|(place, _)| place)
     }
 
     /// Returns the actions on which the flow ends, without repetitions.

@@ -11,7 +11,7 @@ use super::making::Making;
 use super::wiring::{END, Edge, Part, wire};
 use crate::node_type::Made;
 use crate::problem::{Found, Problems};
-use crate::quote::{Name, one_line};
+use crate::quote::{Name, list, one_line};
 use crate::yaml::{Path, Tree};
 use crate::{FlowState, Template, TemplateError};
 
@@ -290,9 +290,35 @@ fn build(
         };
     }
 
-    // The previous checks have found every mistake that a file can contain, with its place.
-    builder
+    // The previous checks have found every other mistake that a file can contain, with its place.
+    let flow = builder
         .build()
         .map_err(|error| found.push(Found::new(tree.place, path, one_line(error.to_string()))))
-        .ok()
+        .ok()?;
+
+    let without_end = flow.nodes_without_end();
+    let Some((first, _)) = without_end.split_first() else {
+        return Some(flow);
+    };
+
+    let index = ids.first(first)?;
+    let nodes = tree.get("nodes").map(Tree::items).unwrap_or_default();
+    let node = nodes.get(index)?;
+    found.push(Found::new(
+        node.get("id").unwrap_or(node).place,
+        &path.key("nodes").index(index),
+        endless(&without_end),
+    ));
+    None
+}
+
+fn endless(nodes: &[&str]) -> String {
+    let from = list(nodes);
+    let one = if nodes.len() == 1 {
+        "it"
+    } else {
+        "one of them"
+    };
+
+    format!("no edges lead from {from} to the end; expected an edge with `to: {END}` from {one}")
 }

@@ -155,12 +155,18 @@ async fn a_loop_that_multiplies_its_text_is_stopped() {
         let subflow = |id: &str, prompt: &str, answer: &str| {
             format!(
                 "- {{id: {id}, type: subflow, config: {{prompt: '{prompt}', answer: '{answer}', \
-                 nodes: [{{id: x, type: agent, config: {{provider: rules, rules: [], else: y}}}}]}}}}\n"
+                 nodes: [{{id: x, type: agent, config: {{provider: rules, rules: [], \
+                 else: 'ACTION: again', actions: [again, stop]}}}}]}}}}\n"
             )
         };
 
         let nodes = [subflow("h", prompt, answer), subflow("i", "{h}", "{input}")].concat();
-        format!("nodes:\n{nodes}edges: [{{from: h, to: i}}, {{from: i, to: h}}]\n")
+        let edges = [("h", "i"), ("i", "h")].map(|(from, to)| {
+            format!(
+                "- {{from: {from}, action: again, to: {to}}}\n- {{from: {from}, action: stop, to: end}}\n"
+            )
+        });
+        format!("nodes:\n{nodes}edges:\n{}", edges.concat())
     };
     for (prompt, answer, told) in [
         (
@@ -171,7 +177,7 @@ async fn a_loop_that_multiplies_its_text_is_stopped() {
         (
             "{last}".to_owned(),
             "{input}".repeat(10),
-            "flow `flow/h`, node `say`: post failed: `answer` has more than 1048576 bytes with its slots filled; expected fewer",
+            "flow `flow/h`, node `say again`: post failed: `answer` has more than 1048576 bytes with its slots filled; expected fewer",
         ),
     ] {
         let loaded = loader()

@@ -5,7 +5,9 @@
     reason = "the helpers of tests may, as the tests do"
 )]
 
-use cogwork_flow::{Action, BuildError, Flow, FlowBuilder, FromFn, WiringProblem, from_fn};
+use std::time::Duration;
+
+use cogwork_flow::{Action, BuildError, Flow, FlowBuilder, FromFn, Wait, WiringProblem, from_fn};
 use insta::assert_snapshot;
 
 fn flow() -> FlowBuilder<()> {
@@ -151,6 +153,53 @@ fn every_node_can_be_reached() {
             .edge("c", "x", "b"),
     );
     assert_snapshot!(error, @"flow `f` has 2 problems: node `b` cannot be reached from the start; node `c` cannot be reached from the start");
+}
+
+/// `a` can end the flow, `b` and `c` only lead to each other, and `d` leads to them.
+#[test]
+fn nodes_without_a_path_to_an_end_are_listed() {
+    let flow = flow()
+        .start("a")
+        .node("a", does(&["x", "y"]))
+        .node("b", does(&["x"]))
+        .node("c", does(&["x"]))
+        .node("d", does(&["x", "y"]))
+        .edge("a", "x", "d")
+        .edge("d", "x", "b")
+        .edge("d", "y", "c")
+        .edge("b", "x", "c")
+        .edge("c", "x", "b");
+
+    let endless = flow.end("a", "y").build().unwrap();
+    assert_eq!(endless.nodes_without_end(), ["b", "c", "d"]);
+}
+
+#[test]
+fn a_cycle_that_waits_needs_no_end() {
+    let pauses = |flow: FlowBuilder<()>| {
+        let flow = flow
+            .start("pause")
+            .node("work", does(&["x"]))
+            .edge("pause", Action::DEFAULT, "work")
+            .edge("work", "x", "pause");
+        flow.build().unwrap().nodes_without_end().len()
+    };
+
+    let wait = || Wait::for_event("go", |_: &mut (), (): ()| ());
+    let inner = Flow::builder("inner")
+        .wait("wait", wait())
+        .chain(["wait"])
+        .build();
+
+    assert_eq!(pauses(flow().wait("pause", wait())), 0);
+    assert_eq!(pauses(flow().sleep("pause", |()| Duration::ZERO)), 0);
+    assert_eq!(
+        pauses(flow().subflow("pause", inner.unwrap(), |state| state)),
+        0
+    );
+
+    let node = does(&["default"]);
+    assert_eq!(pauses(flow().node("pause", node)), 2);
 }
 
 #[test]
