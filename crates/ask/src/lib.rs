@@ -72,6 +72,7 @@ pub use ladder::{FormRefusal, Ladder, Rung};
 mod growing;
 pub use growing::{GrowingJson, GrowingText, Growth};
 
+mod failed_attempts;
 mod fence;
 pub use fence::is_reply_fence;
 
@@ -99,6 +100,7 @@ mod asking;
 pub use asking::{Asking, Policy, Record, Try, Unanswered, Verdict, excerpt};
 
 mod tally;
+pub use failed_attempts::FailedAttempts;
 pub use tally::{RunningAttempt, Tally};
 
 mod answer;

@@ -3,7 +3,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use cogwork_llm::{ChatRequest, ChatResponse};
 use tokio::time::Instant;
 
-use crate::Spent;
+use crate::{FailedAttempts, Spent};
 
 /// The cost of a step over all its attempts, counted while it arises.
 ///
@@ -22,7 +22,10 @@ use crate::Spent;
 /// assert_eq!(tally.spent().calls, 2);
 /// ```
 #[derive(Debug, Default)]
-pub struct Tally(Mutex<Tallied>);
+pub struct Tally {
+    tallied: Mutex<Tallied>,
+    failed: FailedAttempts,
+}
 
 #[derive(Debug, Default)]
 struct Tallied {
@@ -37,6 +40,25 @@ struct Tallied {
 pub struct RunningAttempt<'a>(&'a Tally);
 
 impl Tally {
+    /// Creates a tally that begins with the cost of earlier attempts at the same step, which are
+    /// part of the state.
+    pub fn after(failed: &FailedAttempts) -> Self {
+        let tallied = Tallied {
+            spent: failed.spent(),
+            started: None,
+        };
+
+        Self {
+            tallied: Mutex::new(tallied),
+            failed: failed.share(),
+        }
+    }
+
+    /// Writes the cost so far into the state, because the attempt has failed.
+    pub fn fail(&self) {
+        self.failed.set(self.spent());
+    }
+
     /// Starts to measure the time of an attempt. Attempts follow one another; the time between them
     /// doesn't count.
     pub fn start(&self) -> RunningAttempt<'_> {
@@ -71,7 +93,7 @@ impl Tally {
 
     /// A panic can't leave the numbers half changed, so a poisoned lock can still be used.
     fn locked(&self) -> MutexGuard<'_, Tallied> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.tallied.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

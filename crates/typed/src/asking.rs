@@ -1,6 +1,6 @@
 //! Asks for an answer.
 
-use cogwork_ask::{Asking, GrowingJson, Rung, Unanswered};
+use cogwork_ask::{Asking, GrowingJson, Rung, Tally, Unanswered};
 
 use crate::policy::{Answering, Stopped};
 use crate::{Answered, AskError, AskErrorKind, AskLog, Model, Prompt};
@@ -12,7 +12,8 @@ impl<T: Send + 'static> Model<T> {
     ///
     /// Returns an error if a call fails, if no reply can be used, or if the allowance is spent.
     pub async fn ask(&self, prompt: impl Into<Prompt>) -> Result<Answered<T>, AskError> {
-        self.answer(prompt.into(), None).await
+        let tally = Tally::default();
+        self.answer(prompt.into(), &tally, None).await
     }
 
     /// Asks for an answer, and calls `on_growth` whenever a streamed reply has grown.
@@ -32,12 +33,16 @@ impl<T: Send + 'static> Model<T> {
         prompt: impl Into<Prompt>,
         mut on_growth: impl FnMut(&GrowingJson) + Send,
     ) -> Result<Answered<T>, AskError> {
-        self.answer(prompt.into(), Some(&mut on_growth)).await
+        let tally = Tally::default();
+        self.answer(prompt.into(), &tally, Some(&mut on_growth))
+            .await
     }
 
-    async fn answer<'a>(
+    /// Asks for an answer. The `tally` includes the cost of earlier attempts.
+    pub(crate) async fn answer<'a>(
         &'a self,
         prompt: Prompt,
+        tally: &'a Tally,
         on_growth: Option<&'a mut (dyn FnMut(&GrowingJson) + Send)>,
     ) -> Result<Answered<T>, AskError> {
         let rungs = self.rungs();
@@ -46,7 +51,7 @@ impl<T: Send + 'static> Model<T> {
             .with_streaming(self.streaming)
             .with_recording(self.recording);
 
-        let mut answering = Answering::new(self, prompt, on_growth);
+        let mut answering = Answering::new(self, prompt, tally, on_growth);
         let result = asking.run(&mut answering).await;
 
         let record = asking.into_record();
@@ -54,7 +59,7 @@ impl<T: Send + 'static> Model<T> {
             tries: record.tries,
             rung: record.rung,
             refusals: record.refusals,
-            spent: answering.spent(),
+            spent: tally.spent(),
         };
 
         match result {

@@ -68,7 +68,7 @@ pub use answered::Answered;
 pub use error::{AskError, AskErrorKind, AskLog};
 pub use memory::ChatMemory;
 pub use model::Model;
-pub use node::{ModelNode, NodeAnswer};
+pub use node::{ModelNode, NodeAnswer, NodeQuestion};
 pub use problem::{AnswerProblem, AnswerProblemKind};
 pub use prompt::Prompt;
 pub use reader::{AnswerReader, ReadAnswer};

@@ -1,7 +1,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use cogwork_ask::Repair;
+use cogwork_ask::{Repair, Tally};
 use cogwork_flow::{Action, BoxError, IntoAction, Node};
 use cogwork_llm::{Message, Messages};
 use serde::{Deserialize, Serialize};
@@ -51,6 +51,14 @@ pub struct ModelNode<S, T = String> {
     memory: Option<FindMemory<S>>,
     observe: Option<Observe<S>>,
     failed: Option<Failed<S>>,
+}
+
+/// The question of a [`ModelNode`].
+#[derive(Debug)]
+pub struct NodeQuestion {
+    prompt: Prompt,
+    /// The cost of all attempts.
+    tally: Tally,
 }
 
 /// The outcome of a [`ModelNode`].
@@ -138,7 +146,7 @@ impl<S, T> ModelNode<S, T> {
     }
 
     /// Calls `observe` with all replies, the cost, and what was corrected, before the answer is
-    /// stored.
+    /// stored. The cost includes the attempts of a [retry](Node::retry) that failed.
     #[must_use]
     pub fn with_log(
         mut self,
@@ -159,6 +167,19 @@ impl<S, T> ModelNode<S, T> {
         self
     }
 
+    fn prompt(&self, state: &mut S) -> Prompt {
+        let asked = (self.prompt)(state);
+        let Some(memory) = &self.memory else {
+            return asked;
+        };
+
+        let mut messages: Messages = memory(state).conversation();
+        for message in asked.0.iter() {
+            messages.push(message.clone());
+        }
+        Prompt(messages)
+    }
+
     fn remember(&self, state: &mut S, prompt: &Prompt, messages: Vec<Message>) {
         let Some(memory) = &self.memory else {
             return;
@@ -171,7 +192,7 @@ impl<S, T> ModelNode<S, T> {
 }
 
 impl<S, T: Send + 'static> Node<S> for ModelNode<S, T> {
-    type Prep = Prompt;
+    type Prep = NodeQuestion;
     type Exec = NodeAnswer<T>;
     type Error = BoxError;
 
@@ -184,21 +205,18 @@ impl<S, T: Send + 'static> Node<S> for ModelNode<S, T> {
         true
     }
 
-    fn prep(&self, state: &mut S) -> Result<Prompt, BoxError> {
-        let asked = (self.prompt)(state);
-        let Some(memory) = &self.memory else {
-            return Ok(asked);
-        };
-
-        let mut messages: Messages = memory(state).conversation();
-        for message in asked.0.iter() {
-            messages.push(message.clone());
-        }
-        Ok(Prompt(messages))
+    fn prep(&self, state: &mut S) -> Result<NodeQuestion, BoxError> {
+        Ok(NodeQuestion {
+            prompt: self.prompt(state),
+            tally: Tally::default(),
+        })
     }
 
-    async fn exec(&self, prompt: &Prompt) -> Result<NodeAnswer<T>, BoxError> {
-        let result = match self.model.ask(prompt.clone()).await {
+    async fn exec(&self, question: &NodeQuestion) -> Result<NodeAnswer<T>, BoxError> {
+        let NodeQuestion { prompt, tally } = question;
+        let asked = self.model.answer(prompt.clone(), tally, None).await;
+
+        let result = match asked {
             Ok(answered) => Ok(Received::from(answered)),
             Err(error) if self.failed.is_some() => Err(error),
             Err(error) => return Err(error.into()),
@@ -206,7 +224,12 @@ impl<S, T: Send + 'static> Node<S> for ModelNode<S, T> {
         Ok(NodeAnswer { result })
     }
 
-    fn post(&self, state: &mut S, prompt: Prompt, exec: NodeAnswer<T>) -> Result<Action, BoxError> {
+    fn post(
+        &self,
+        state: &mut S,
+        question: NodeQuestion,
+        exec: NodeAnswer<T>,
+    ) -> Result<Action, BoxError> {
         let received = match (exec.result, &self.failed) {
             (Ok(received), _) => received,
             (Err(error), None) => return Err(error.into()),
@@ -224,7 +247,7 @@ impl<S, T: Send + 'static> Node<S> for ModelNode<S, T> {
         if let Some(observe) = &self.observe {
             observe(state, &received.log, &received.repairs);
         }
-        self.remember(state, &prompt, received.messages);
+        self.remember(state, &question.prompt, received.messages);
         (self.store)(state, value)
     }
 }

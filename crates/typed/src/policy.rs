@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use cogwork_ask::{
-    Allowance, Exceeded, GrowingJson, Policy, Repair, Rung, Spent, Tally, Verdict, offload,
+    Allowance, Exceeded, GrowingJson, Policy, Repair, Rung, RunningAttempt, Tally, Verdict, offload,
 };
 use cogwork_llm::{ChatRequest, ChatResponse, FinishReason, Message, Messages, ToolChoice};
 
@@ -22,38 +22,34 @@ type OnGrowth<'a> = &'a mut (dyn FnMut(&GrowingJson) + Send);
 pub(crate) struct Answering<'a, T> {
     model: &'a Model<T>,
     prompt: Messages,
-    tally: Tally,
+    tally: &'a Tally,
+    /// Ends with the attempt, even if a timeout drops it.
+    _running: RunningAttempt<'a>,
     /// The number of replies with tool calls.
     rounds: u32,
     /// What was added to the conversation.
     messages: Vec<Message>,
     growing: GrowingJson,
     on_growth: Option<OnGrowth<'a>>,
-    started: tokio::time::Instant,
 }
 
 impl<'a, T: Send + 'static> Answering<'a, T> {
     pub(crate) fn new(
         model: &'a Model<T>,
         prompt: Prompt,
+        tally: &'a Tally,
         on_growth: Option<OnGrowth<'a>>,
     ) -> Self {
         Self {
             model,
             prompt: prompt.0,
-            tally: Tally::default(),
+            tally,
+            _running: tally.start(),
             rounds: 0,
             messages: Vec::new(),
             growing: GrowingJson::default(),
             on_growth,
-            started: tokio::time::Instant::now(),
         }
-    }
-
-    pub(crate) fn spent(&self) -> Spent {
-        let mut spent = self.tally.spent();
-        spent.time = self.started.elapsed();
-        spent
     }
 
     pub(crate) fn into_messages(self) -> Vec<Message> {
@@ -84,7 +80,7 @@ impl<'a, T: Send + 'static> Answering<'a, T> {
         }
 
         self.rounds += 1;
-        let results = make_calls(&self.model.tools, response, self.rounds, &self.tally).await;
+        let results = make_calls(&self.model.tools, response, self.rounds, self.tally).await;
         let messages: Vec<Message> = std::iter::once(response.message()).chain(results).collect();
 
         self.messages.extend(messages.iter().cloned());

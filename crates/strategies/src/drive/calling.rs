@@ -115,7 +115,7 @@ pub(super) async fn call_all(
     calls: &[PlannedCall],
     tools: &Tools,
     at_once: usize,
-    meter: &Meter,
+    meter: &Meter<'_>,
 ) -> Vec<Option<Called>> {
     let mut waiting: Vec<Waiting<'_>> = (0..calls.len())
         .filter_map(|place| Waiting::new(calls, place))

@@ -1,6 +1,5 @@
 use std::fmt;
 
-use cogwork_ask::Spent;
 use cogwork_flow::{BuildError, RunError};
 use cogwork_llm::LlmError;
 use cogwork_text::{ErrorText, Name, OneLine, ReplyExcerpt};
@@ -16,9 +15,8 @@ struct Failure {
     stage: Option<String>,
     kind: Kind,
     so_far: Option<Box<Solving>>,
-    /// The calls and the cost of the failed turn.
+    /// The calls of the failed turn.
     calls: Vec<Call>,
-    spent: Spent,
 }
 
 #[derive(Debug)]
@@ -59,11 +57,10 @@ impl SolveError {
         Kind::Build(error).into()
     }
 
-    pub(super) fn at(mut self, stage: &str, calls: Vec<Call>, spent: Spent) -> Self {
+    pub(super) fn at(mut self, stage: &str, calls: Vec<Call>) -> Self {
         let failure = &mut *self.0;
         failure.stage.get_or_insert_with(|| stage.to_owned());
         failure.calls = calls;
-        failure.spent = spent;
 
         self
     }
@@ -82,7 +79,6 @@ impl SolveError {
         };
 
         solving.calls.append(&mut error.0.calls);
-        solving.spent += error.0.spent;
         error.0.so_far = Some(Box::new(solving));
 
         error
@@ -140,13 +136,11 @@ impl SolveError {
 impl From<Kind> for SolveError {
     fn from(kind: Kind) -> Self {
         let calls = Vec::new();
-        let spent = Spent::default();
         Self(Box::new(Failure {
             stage: None,
             kind,
             so_far: None,
             calls,
-            spent,
         }))
     }
 }

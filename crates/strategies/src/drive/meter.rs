@@ -3,7 +3,7 @@
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use cogwork_ask::{Allowance, Exceeded, Spent};
+use cogwork_ask::{Allowance, Exceeded, RunningAttempt, Spent, Tally};
 use cogwork_llm::{ChatRequest, ChatResponse};
 use tokio::time::Instant;
 
@@ -11,19 +11,21 @@ use super::{EndReason, SolveBudget};
 
 /// Measures the cost of a turn over all its attempts. Concurrent calls share one meter.
 #[derive(Debug)]
-pub(super) struct Meter {
+pub(super) struct Meter<'a> {
     budget: SolveBudget,
     /// The cost of earlier turns.
     before: Spent,
-    started: Instant,
+    tally: &'a Tally,
+    /// Ends with the attempt, even if a timeout drops it.
+    _running: RunningAttempt<'a>,
+    /// When the time of the budget is over.
+    ends: Instant,
     turn: Mutex<Turn>,
 }
 
 /// The state of a turn.
 #[derive(Debug, Default)]
 struct Turn {
-    /// The cost, except for the time.
-    spent: Spent,
     /// What the running calls may still spend.
     running: Cost,
     /// The number of questions that haven't been asked yet.
@@ -69,12 +71,19 @@ impl Cost {
 /// Longer than any run, and short enough not to overflow a clock.
 const LONGEST: Duration = Duration::from_secs(30 * 365 * 24 * 60 * 60);
 
-impl Meter {
-    pub(super) fn new(budget: SolveBudget, before: Spent) -> Self {
+impl<'a> Meter<'a> {
+    /// Starts an attempt at a turn.
+    pub(super) fn new(budget: SolveBudget, before: Spent, tally: &'a Tally) -> Self {
+        let earlier_attempts = tally.spent().time;
+        let used = before.time.saturating_add(earlier_attempts);
+        let left = budget.time.saturating_sub(used);
+
         Self {
             budget,
             before,
-            started: Instant::now(),
+            tally,
+            _running: tally.start(),
+            ends: Instant::now() + left.min(LONGEST),
             turn: Mutex::default(),
         }
     }
@@ -95,19 +104,14 @@ impl Meter {
 
     /// Returns the cost of this turn.
     pub(super) fn spent(&self) -> Spent {
-        let mut spent = self.locked().spent;
-        spent.time = self.started.elapsed();
-        spent
+        self.tally.spent()
     }
 
     /// Returns the instant at which the time budget runs out, except for what is kept.
     pub(super) fn deadline(&self) -> Instant {
-        let kept = self
-            .locked()
-            .reserve
-            .map_or(Duration::ZERO, |kept| kept.time);
-        let left = self.budget.time.saturating_sub(self.before.time);
-        self.started + left.saturating_sub(kept).min(LONGEST)
+        let kept = self.locked().reserve.unwrap_or_default();
+        let ends = self.ends.checked_sub(kept.time);
+        ends.unwrap_or_else(Instant::now)
     }
 
     /// Counts a call before it is made, and returns the request to send, which fits into what is
@@ -125,7 +129,7 @@ impl Meter {
         let budget = &self.budget;
 
         let mut spent = self.before;
-        spent += turn.spent;
+        spent += self.tally.spent();
         let kept_calls = u32::from(turn.reserve.is_some());
         if spent.calls.saturating_add(kept_calls) >= budget.calls {
             return Err(EndReason::OutOfCalls {
@@ -135,8 +139,7 @@ impl Meter {
 
         // A timeout cannot fire while every call is ready at once.
         let kept_time = turn.reserve.map_or(Duration::ZERO, |kept| kept.time);
-        let time = spent.time.saturating_add(self.started.elapsed());
-        if time.saturating_add(kept_time) >= budget.time {
+        if spent.time.saturating_add(kept_time) >= budget.time {
             return Err(self.out_of_time());
         }
 
@@ -154,7 +157,7 @@ impl Meter {
         let most = Cost::most(&fitted);
         turn.running.tokens = turn.running.tokens.saturating_add(most.tokens);
         turn.running.bytes = turn.running.bytes.saturating_add(most.bytes);
-        turn.spent.count_call();
+        self.tally.count_call();
 
         Ok(fitted)
     }
@@ -167,12 +170,12 @@ impl Meter {
         turn.running.bytes = turn.running.bytes.saturating_sub(most.bytes);
 
         if let Some(response) = response {
-            turn.spent.count_tokens(request, response);
+            self.tally.count_tokens(request, response);
         }
     }
 
     pub(super) fn count_tool_call(&self) {
-        self.locked().spent.count_tool_call();
+        self.tally.count_tool_call();
     }
 
     pub(super) fn out_of_time(&self) -> EndReason {

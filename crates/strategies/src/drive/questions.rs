@@ -65,7 +65,7 @@ impl Questions {
         &self,
         asks: &[Ask],
         enough: Option<&Enough>,
-        meter: &Meter,
+        meter: &Meter<'_>,
     ) -> AllAsked {
         let deadline = meter.deadline();
         let is_alone = asks.len() == 1;
@@ -119,7 +119,7 @@ impl Questions {
     }
 
     /// Asks one question until the reply can be used.
-    async fn ask(&self, ask: &Ask, place: usize, meter: &Meter, is_alone: bool) -> OneAsked {
+    async fn ask(&self, ask: &Ask, place: usize, meter: &Meter<'_>, is_alone: bool) -> OneAsked {
         let client = ask.client.as_ref().unwrap_or(&self.client);
         let ladder = self.ladders.of(ask.client.as_ref());
         let mut question = Question {
@@ -218,7 +218,7 @@ struct Question<'a> {
     /// The request without its conversation.
     request: ChatRequest,
     max_tokens: u32,
-    meter: &'a Meter,
+    meter: &'a Meter<'a>,
     thinking: Thinking<'a>,
     is_first: bool,
     /// The request of the running call.

@@ -32,11 +32,11 @@ pub struct SolveTrace {
 
 impl Solved {
     pub(super) fn new(solving: Solving, plan: Option<Plan>) -> Self {
+        let spent = solving.spent();
         let Solving {
             problem,
             session,
             calls,
-            spent,
             best,
             end,
             ..

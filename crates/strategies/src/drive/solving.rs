@@ -1,6 +1,6 @@
 use std::collections::BTreeMap;
 
-use cogwork_ask::{FormRefusal, Repair, Rung, Spent, Try};
+use cogwork_ask::{FailedAttempts, FormRefusal, Repair, Rung, Spent, Try};
 use cogwork_llm::{Message, Messages};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -22,7 +22,11 @@ pub struct Solving {
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub(super) notes: BTreeMap<String, Value>,
     pub(super) calls: Vec<Call>,
+    /// The cost of the turns that have ended.
     pub(super) spent: Spent,
+    /// The cost of the failed attempts at the next turn.
+    #[serde(default, skip_serializing_if = "FailedAttempts::is_zero")]
+    pub(super) failed: FailedAttempts,
     pub(super) best: Option<Answer>,
     pub(super) end: Option<EndReason>,
     #[serde(skip)]
@@ -94,6 +98,7 @@ impl Solving {
             notes: BTreeMap::new(),
             calls: Vec::new(),
             spent: Spent::default(),
+            failed: FailedAttempts::default(),
             best: None,
             end: None,
             options: SolveOptions::default(),
@@ -179,9 +184,11 @@ impl Solving {
         &self.calls
     }
 
-    /// Returns the cost so far.
+    /// Returns the cost so far, including that of attempts that failed.
     pub fn spent(&self) -> Spent {
-        self.spent
+        let mut spent = self.spent;
+        spent += self.failed.spent();
+        spent
     }
 
     /// Returns the best answer so far.

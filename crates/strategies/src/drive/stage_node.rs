@@ -4,7 +4,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use cogwork_ask::Spent;
+use cogwork_ask::{Spent, Tally};
 use cogwork_flow::{Action, Node};
 use cogwork_llm::{LlmError, Message};
 use serde::{Deserialize, Serialize};
@@ -50,6 +50,8 @@ pub(super) struct Rest {
     shared: Arc<Shared>,
     /// The cost of earlier turns.
     spent: Spent,
+    /// The cost of all attempts at this turn.
+    tally: Tally,
     /// The last question, if one is asked, and what is kept for it.
     conclusion: Option<Ask>,
     reserve: Reserve,
@@ -117,6 +119,8 @@ impl Node<Solving> for StageNode {
         let work = shared.driver.work(&turn);
         let work = work.map_err(|error| self.at(error))?;
 
+        // A replay doesn't have the cost of failed attempts and must decide the same. The meter
+        // includes this cost.
         let spent = solving.spent;
         let thoughts = solving.session().thoughts().len();
         let mut over = shared.budget.over(&spent, thoughts);
@@ -158,8 +162,8 @@ impl Node<Solving> for StageNode {
             Some(error) => SolveError::client(error),
             None => SolveError::unreadable(first_problem(asked)),
         };
-        let spent = done.outcome.spent;
-        Err(error.at(self.stage.name(), self.calls_of(done.outcome), spent))
+        rest.tally.fail();
+        Err(error.at(self.stage.name(), self.calls_of(done.outcome)))
     }
 
     fn post(
@@ -195,6 +199,8 @@ impl StageNode {
         outcome: Outcome,
     ) -> Result<Action, SolveError> {
         solving.spent += outcome.spent;
+        solving.failed.clear();
+
         let work = match brief {
             Brief::Work { work, .. } => work,
             Brief::Over { reason, .. } => {
@@ -237,15 +243,15 @@ impl StageNode {
 
 impl Rest {
     /// Returns a meter that keeps a part of the budget for the last question.
-    fn meter(&self) -> Meter {
-        let meter = Meter::new(self.shared.budget, self.spent);
+    fn meter(&self) -> Meter<'_> {
+        let meter = Meter::new(self.shared.budget, self.spent, &self.tally);
         let keeps = self.conclusion.is_some() && !self.is_last;
         meter.keep(keeps.then_some(self.reserve));
         meter
     }
 
     /// Asks the last question, if there is one.
-    async fn conclude(&self, outcome: Outcome, meter: &Meter) -> Outcome {
+    async fn conclude(&self, outcome: Outcome, meter: &Meter<'_>) -> Outcome {
         let Some(ask) = &self.conclusion else {
             return outcome;
         };
@@ -263,12 +269,15 @@ impl Rest {
 
     async fn conclude_only(&self) -> Outcome {
         if self.conclusion.is_none() {
-            return Outcome::default();
+            return Outcome {
+                spent: self.tally.spent(),
+                ..Outcome::default()
+            };
         }
         self.conclude(Outcome::default(), &self.meter()).await
     }
 
-    async fn do_work(&self, work: &StageWork, meter: &Meter) -> WorkDone {
+    async fn do_work(&self, work: &StageWork, meter: &Meter<'_>) -> WorkDone {
         match work {
             StageWork::Say { .. } => WorkDone::default(),
             StageWork::Ask(ask) => self.ask(std::slice::from_ref(ask), None, meter).await,
@@ -277,7 +286,7 @@ impl Rest {
         }
     }
 
-    async fn ask(&self, asks: &[Ask], enough: Option<&Enough>, meter: &Meter) -> WorkDone {
+    async fn ask(&self, asks: &[Ask], enough: Option<&Enough>, meter: &Meter<'_>) -> WorkDone {
         let questions = &self.shared.questions;
         let AllAsked { asked, error } = questions.ask_all(asks, enough, meter).await;
 
@@ -288,7 +297,7 @@ impl Rest {
         WorkDone { outcome, error }
     }
 
-    async fn call(&self, calls: &[PlannedCall], meter: &Meter) -> WorkDone {
+    async fn call(&self, calls: &[PlannedCall], meter: &Meter<'_>) -> WorkDone {
         let Shared {
             tools, questions, ..
         } = &*self.shared;
@@ -325,6 +334,7 @@ impl StageNode {
         Rest {
             is_last: is_before_end || work.asks_for_answer(),
             spent: solving.spent,
+            tally: Tally::after(&solving.failed),
             reserve: reserve.unwrap_or_default(),
             conclusion,
             shared,
@@ -332,7 +342,7 @@ impl StageNode {
     }
 
     fn at(&self, error: SolveError) -> SolveError {
-        error.at(self.stage.name(), Vec::new(), Spent::default())
+        error.at(self.stage.name(), Vec::new())
     }
 
     /// Ends the run if it failed because the session is full.

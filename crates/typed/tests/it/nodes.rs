@@ -1,17 +1,19 @@
 //! A model as a node over any state.
 
 use std::pin::pin;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use cogwork_flow::{Action, Flow, RunError};
+use cogwork_ask::{Allowance, Spent};
+use cogwork_flow::Backoff;
+use cogwork_flow::{Action, Flow, Node, RunError};
 use cogwork_journal::{FileStore, Store};
 use cogwork_llm::{
-    Capabilities, Capability, ChatResponse, LlmClient, Message, Role, ScriptedClient,
-    ScriptedReply, ToolCall,
+    Capabilities, Capability, ChatResponse, LlmClient, LlmError, LlmErrorKind, Message, Role,
+    ScriptedClient, ScriptedReply, ToolCall, Usage,
 };
 use cogwork_tools::{Tools, function};
-use cogwork_typed::{ChatMemory, Model, ModelNode};
+use cogwork_typed::{AskError, AskErrorKind, ChatMemory, Model, ModelNode};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -52,6 +54,59 @@ fn flow(node: ModelNode<Inbox, Invoice>) -> Flow<Inbox> {
         .end("read", "default")
         .build()
         .unwrap()
+}
+
+/// Each attempt makes two calls, and the second attempt is answered.
+#[tokio::test(start_paused = true)]
+async fn the_cost_includes_attempts_that_failed() {
+    let slow = |text: &str| ScriptedReply::from(text).after(Duration::from_secs(7));
+    let client = ScriptedClient::default()
+        .then(slow("Hm."))
+        .then(LlmError::new(LlmErrorKind::Transport, "no route"))
+        .then(slow("Hm."))
+        .then(USABLE);
+
+    let spent = Arc::new(Mutex::new(Spent::default()));
+    let observed = Arc::clone(&spent);
+    let node = reader(client)
+        .with_log(move |_, log, _| *observed.lock().unwrap() = log.spent)
+        .retry(Backoff::fixed::<2>(Duration::from_secs(60)));
+
+    let flow = Flow::from_node("read", node).unwrap();
+    flow.run(&mut inbox()).await.unwrap();
+
+    let spent = *spent.lock().unwrap();
+    assert_eq!(spent.calls, 4);
+    assert_eq!(spent.time, Duration::from_secs(14));
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_allowance_is_for_all_attempts() {
+    let usage = Usage::new(2_000, 0);
+    let useless = ChatResponse::new("Hm.").with_usage(usage);
+    let client = Arc::new(ScriptedClient::new([
+        useless.clone(),
+        useless.clone(),
+        useless,
+    ]));
+
+    let model = Model::<Invoice>::typed(Arc::clone(&client))
+        .with_asks_again(0)
+        .with_allowance(Allowance::new(4_000, 1_000_000));
+    let node = model
+        .node(
+            |_: &Inbox| "Read.",
+            |inbox: &mut Inbox, invoice| inbox.invoice = Some(invoice),
+        )
+        .retry(Backoff::fixed::<3>(Duration::from_secs(1)));
+
+    let flow = Flow::from_node("read", node).unwrap();
+    let error = flow.run(&mut inbox()).await.unwrap_err();
+    let error = error.downcast_ref::<AskError>().unwrap();
+
+    assert_eq!(error.kind(), AskErrorKind::Limit);
+    assert_eq!(error.spent().tokens(), 4_000);
+    assert_eq!(client.requests().len(), 2);
 }
 
 #[tokio::test]

@@ -7,6 +7,7 @@
 )]
 
 mod answers;
+mod attempts;
 mod chain_of_thought;
 mod concluding;
 mod hostile;
