@@ -2,6 +2,7 @@
 
 mod find;
 mod mend;
+mod mended;
 
 pub use find::{FoundObject, find_object};
-pub use mend::{Cut, MendedJson};
+pub use mended::{Cut, MendedJson};

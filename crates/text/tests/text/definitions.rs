@@ -80,7 +80,7 @@ const OTHER_REASONS: [(&str, &[&str], &str); 20] = [
         "this moves the cursor of a terminal",
     ),
     (
-        "ask/src/json/mend.rs",
+        "ask/src/json/mend/words.rs",
         &["is_control("],
         "JSON needs these escaped",
     ),
