@@ -7,6 +7,8 @@ use crate::execute::visit::SentItem;
 use crate::failed::Failed;
 use crate::journal::WorkError;
 use crate::location::Location;
+use crate::places::batch::key_of;
+use crate::spans::ItemSpan;
 use crate::step_name::unescaped;
 use crate::wrap::FailedAttempt;
 use crate::{Action, Ended, FlowGraph, Graphviz, Mermaid, Run, Shape};
@@ -157,8 +159,17 @@ impl<S> Flow<S> {
             });
         };
 
-        work.await.map_err(|WorkError { failed, again_in }| {
+        let span = ItemSpan::open(self.name(), batch, || key_of(item.data));
+        let done = match &span {
+            Some(span) => span.around(work).await,
+            None => work.await,
+        };
+
+        done.map_err(|WorkError { failed, again_in }| {
             let error = self.item_failed(place, failed);
+            if let Some(span) = &span {
+                span.failed(&error);
+            }
             FailedAttempt { error, again_in }
         })
     }

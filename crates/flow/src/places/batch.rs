@@ -305,6 +305,18 @@ struct Sent<I> {
     item: I,
 }
 
+/// Returns the idempotency key of an item that another process sent. `None` if the data isn't that of
+/// an item, which is noticed once it is read.
+pub(crate) fn key_of(data: &[u8]) -> Option<String> {
+    #[derive(Deserialize)]
+    struct Keyed {
+        key: String,
+    }
+
+    let keyed: Keyed = serde_json::from_slice(data).ok()?;
+    Some(keyed.key)
+}
+
 /// The items of a batch, for a journal.
 struct Sendable<'a, I, N: Node<I>> {
     items: &'a [I],

@@ -1,4 +1,5 @@
 use std::fmt::Display;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use tracing::field::{Empty, display};
@@ -11,7 +12,33 @@ use crate::{Action, Operation, Phase, RunError, StepName};
 
 /// The span of a run.
 #[derive(Debug, Clone)]
-pub(crate) struct RunSpan(Span);
+pub(crate) struct RunSpan(Arc<OpenRun>);
+
+/// A span of a run that isn't closed yet.
+#[derive(Debug)]
+struct OpenRun {
+    span: Span,
+    /// The type of the error with which the run stopped. It is recorded when the span is closed,
+    /// because a run that stopped may continue, and nothing can be removed from a span.
+    stopped: Mutex<Option<&'static str>>,
+}
+
+impl OpenRun {
+    fn stop(&self, error: Option<&'static str>) {
+        *self.stopped.lock().unwrap_or_else(PoisonError::into_inner) = error;
+    }
+}
+
+impl Drop for OpenRun {
+    fn drop(&mut self) {
+        let stopped = self.stopped.lock();
+
+        if let Some(error) = *stopped.unwrap_or_else(PoisonError::into_inner) {
+            self.span.record("otel.status_code", "ERROR");
+            self.span.record("error.type", error);
+        }
+    }
+}
 
 impl RunSpan {
     /// Opens the span inside the current one. Returns `None` if no subscriber wants it.
@@ -36,22 +63,76 @@ impl RunSpan {
             "error.type" = Empty,
         );
 
-        Some(Self(span))
+        Some(Self(Arc::new(OpenRun {
+            span,
+            stopped: Mutex::new(None),
+        })))
     }
 
     /// Runs `walk` inside the span.
     pub(crate) async fn around<T>(self, walk: impl Future<Output = T>) -> T {
-        walk.instrument(self.0).await
+        walk.instrument(self.0.span.clone()).await
     }
 
     pub(crate) fn ended(&self, action: &Action, steps: u64) {
-        self.0.record("action", action.as_str());
-        self.0.record("steps", steps);
+        self.0.span.record("action", action.as_str());
+        self.0.span.record("steps", steps);
+        self.0.stop(None);
     }
 
     pub(crate) fn stopped(&self, error: &RunError) {
-        record_stop(&self.0, error);
+        let is_error = error.paused().is_none();
+        self.0.stop(is_error.then(|| error_type(error)));
     }
+}
+
+/// The span of the work on an item that another process sent.
+#[derive(Debug)]
+pub(crate) struct ItemSpan(Span);
+
+impl ItemSpan {
+    /// Opens the span inside the current one, such as that of an engine. `key` is the idempotency
+    /// key of the item. Returns `None` if no subscriber wants it.
+    pub(crate) fn open(
+        flow: &str,
+        batch: &str,
+        key: impl FnOnce() -> Option<String>,
+    ) -> Option<Self> {
+        if !span_enabled!(Level::INFO) {
+            return None;
+        }
+
+        let key = key();
+        let run = key.as_deref().and_then(run_of);
+        Some(Self(info_span!(
+            "item",
+            run,
+            flow,
+            batch,
+            key,
+            "otel.name" = batch,
+            "otel.status_code" = Empty,
+            "gen_ai.conversation.id" = run,
+            "openinference.span.kind" = "CHAIN",
+            "error.type" = Empty,
+        )))
+    }
+
+    /// Does the work inside the span.
+    pub(crate) async fn around<T>(&self, work: impl Future<Output = T>) -> T {
+        work.instrument(self.0.clone()).await
+    }
+
+    pub(crate) fn failed(&self, error: &RunError) {
+        record_stop(&self.0, error);
+        error!(parent: &self.0, error = display(error), "failed");
+    }
+}
+
+/// Returns the id of the run in an idempotency key.
+fn run_of(key: &str) -> Option<String> {
+    let (run, _) = key.split_once(':')?;
+    Some(run.replace("%3A", ":").replace("%25", "%"))
 }
 
 /// The span of a step.
@@ -139,7 +220,7 @@ impl<'a> Shown<'a> {
     }
 }
 
-/// Records the error of a run or a step. A pause isn't an error.
+/// Records the error of a step or an item. A pause isn't an error.
 fn record_stop(span: &Span, error: &RunError) {
     if error.paused().is_some() {
         return;

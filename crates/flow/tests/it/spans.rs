@@ -416,6 +416,68 @@ async fn a_cancelled_run_is_an_error_of_the_run() {
     );
 }
 
+/// The span of a run lasts while the run can be continued, and fields can't be removed from it.
+#[tokio::test(start_paused = true)]
+async fn a_run_that_continues_after_a_failure_is_no_error() {
+    let failed = AtomicBool::new(false);
+    let node = from_fn(move |_: &mut u32| {
+        let is_again = failed.swap(true, Ordering::SeqCst);
+        is_again.then_some(()).ok_or("not yet".into())
+    });
+    let flow = Flow::from_node("work", node).unwrap();
+
+    let text = traced(async {
+        let mut run = flow.begin().with_id("r");
+        run.finish(&mut 0).await.unwrap_err();
+        run.finish(&mut 0).await.unwrap();
+    })
+    .await;
+
+    let run = text.lines().next().unwrap();
+    assert!(run.starts_with("run ") && run.contains("steps="), "{text}");
+    assert!(
+        !run.contains("ERROR") && !run.contains("error.type"),
+        "{text}"
+    );
+    assert_eq!(text.matches("otel.status_code=ERROR").count(), 1, "{text}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_work_on_an_item_of_another_process_is_a_span() {
+    let double = from_phases(
+        |n: &mut u32| *n,
+        |n| async move {
+            note(|| format!("doubling {n}"));
+            if n == 13 {
+                Err("13 is unlucky")
+            } else {
+                Ok(2 * n)
+            }
+        },
+        |n, _, doubled| *n = doubled,
+    );
+    let batch = Batch::at_most(
+        2,
+        double,
+        |all: &Vec<u32>| all.clone(),
+        |all, done| *all = done,
+    );
+    let flow = Flow::builder("all")
+        .batch("double", batch)
+        .chain(["double"]);
+    let flow = flow.build().unwrap();
+
+    let text = traced(async {
+        let good = br#"{"key":"run%3A7%25:all/double#1[0]","max_outcome":100,"item":21}"#;
+        flow.exec_item("double", good).await.unwrap();
+        let bad = br#"{"key":"r:all/double#1[1]","max_outcome":100,"item":13}"#;
+        flow.exec_item("double", bad).await.unwrap_err();
+    })
+    .await;
+
+    assert_snapshot!(text);
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_filter_turns_spans_off() {
     let tree = Tree::default();

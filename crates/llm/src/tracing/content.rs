@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 
-use crate::{Block, ChatResponse, Message, ToolCall, ToolDefinition};
+use crate::{Block, ChatResponse, Message, Role, ToolCall, ToolDefinition};
 
 pub(super) fn of_message(message: &Message) -> Value {
     let mut parts: Vec<Value> = message.blocks().iter().map(of_block).collect();
@@ -15,6 +15,16 @@ pub(super) fn of_message(message: &Message) -> Value {
 
     parts.extend(message.tool_calls().iter().map(of_call));
     json!({ "role": message.role().as_str(), "parts": parts })
+}
+
+/// Returns the texts of the system messages at the beginning of a conversation.
+pub(super) fn of_instructions(messages: &[Message]) -> Vec<Value> {
+    let system = messages
+        .iter()
+        .take_while(|message| message.role() == Role::System);
+    system
+        .filter_map(|message| text("text", message.text()))
+        .collect()
 }
 
 pub(super) fn of_response(response: &ChatResponse, finish_reason: &str) -> Value {

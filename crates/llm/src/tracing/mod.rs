@@ -82,7 +82,9 @@ impl<C> Tracing<C> {
 
     /// Sets whether the span includes the conversation, the tools and the reply, as
     /// `gen_ai.input.messages`, `gen_ai.tool.definitions` and `gen_ai.output.messages`. They may
-    /// contain confidential data. Only the type and the size of images and files are included.
+    /// contain confidential data. Only the type and the size of images and files are included. The
+    /// system messages at the beginning are also in `gen_ai.system_instructions`, where some viewers
+    /// expect them.
     ///
     /// The default is `false`.
     #[must_use]
@@ -106,6 +108,7 @@ impl<C> Tracing<C> {
             "gen_ai.request.temperature" = request.temperature().map(display),
             "gen_ai.request.seed" = request.seed(),
             "gen_ai.request.stop_sequences" = Empty,
+            "gen_ai.system_instructions" = Empty,
             "gen_ai.input.messages" = Empty,
             "gen_ai.output.messages" = Empty,
             "gen_ai.tool.definitions" = Empty,
@@ -135,6 +138,12 @@ impl<C> Tracing<C> {
         if self.with_content && !span.is_disabled() {
             let messages: Vec<_> = request.messages().iter().map(content::of_message).collect();
             span.record("gen_ai.input.messages", display(json!(messages)));
+
+            let instructions = content::of_instructions(request.messages());
+            if !instructions.is_empty() {
+                let instructions = display(json!(instructions));
+                span.record("gen_ai.system_instructions", instructions);
+            }
             if !request.tools().is_empty() {
                 let tools: Vec<_> = request.tools().iter().map(content::of_tool).collect();
                 span.record("gen_ai.tool.definitions", display(json!(tools)));

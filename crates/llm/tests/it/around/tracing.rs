@@ -127,6 +127,23 @@ async fn the_conversation_is_told_only_when_asked_for() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn system_messages_are_told_as_instructions_only_when_asked_for() {
+    let told = async |content| {
+        let client = Tracing::new(ScriptedClient::new(["Oslo."])).with_content(content);
+        let messages = ["Be brief.", "Be kind."].map(Message::system);
+        let mut request = ChatRequest::new(messages);
+        request.push(Message::user("Norway?"));
+        request.push(Message::system("Now."));
+        spans(async { client.complete(request).await.map(drop).unwrap() }).await
+    };
+
+    let shown = told(true).await.replace(" gen_ai", "\ngen_ai");
+    let shown = shown.lines().find(|line| line.contains("instructions"));
+    insta::assert_snapshot!(shown.unwrap(), @r#"gen_ai.system_instructions=[{"content":"Be brief.","type":"text"},{"content":"Be kind.","type":"text"}]"#);
+    assert!(!told(false).await.contains("instructions"));
+}
+
+#[tokio::test(start_paused = true)]
 async fn tools_calls_and_results_are_told_but_no_data_of_images() {
     let client =
         Tracing::new(ScriptedClient::new([asks().with_reasoning("Hm.")])).with_content(true);
