@@ -111,7 +111,11 @@ impl Fitter<'_> {
             return self.mismatch(&Shape::Integer(bounds), tree);
         }
 
-        let message = format!("found {}; expected an integer of 64 bits", tree.found());
+        // The values of serde_json have no larger integers.
+        let min = i64::MIN;
+        let max = u64::MAX;
+        let found = tree.found();
+        let message = format!("found {found}; expected an integer of 64 bits, from {min} to {max}");
         self.refused(Kind::Mismatch, tree, message)
     }
 
