@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 
-use crate::{Block, ChatResponse, Message, Role, ToolCall, ToolDefinition};
+use crate::{Block, ChatResponse, Message, Messages, Role, ToolCall, ToolDefinition};
 
 pub(super) fn of_message(message: &Message) -> Value {
     let mut parts: Vec<Value> = message.blocks().iter().map(of_block).collect();
@@ -18,7 +18,7 @@ pub(super) fn of_message(message: &Message) -> Value {
 }
 
 /// Returns the texts of the system messages at the beginning of a conversation.
-pub(super) fn of_instructions(messages: &[Message]) -> Vec<Value> {
+pub(super) fn of_instructions(messages: &Messages) -> Vec<Value> {
     let system = messages
         .iter()
         .take_while(|message| message.role() == Role::System);

@@ -2,8 +2,8 @@ use std::io::Write;
 use std::sync::{Arc, Mutex};
 
 use cogwork_llm::{
-    Backoff, ChatResponse, Embedder, Embeddings, HashedNgrams, LlmClient, LlmError, LlmErrorKind,
-    Retry, ScriptedClient, ScriptedReply, Tracing, Usage,
+    Backoff, ChatRequest, ChatResponse, Embedder, Embeddings, HashedNgrams, LlmClient, LlmError,
+    LlmErrorKind, Message, Retry, ScriptedClient, ScriptedReply, Tracing, Usage,
 };
 use tracing_subscriber::fmt::format::FmtSpan;
 
