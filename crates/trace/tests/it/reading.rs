@@ -240,3 +240,28 @@ fn errors_are_shown_on_one_line_without_the_text_of_the_record() {
     assert!(shown.starts_with("line 2: "), "{shown}");
     assert!(!shown.contains(['\u{1b}', '\u{202e}', '\n']), "{shown:?}");
 }
+
+/// Somebody may remove or replace the lines of a record while it is read.
+#[test]
+fn a_record_that_shrinks_while_it_is_read_ends_there() {
+    let line = "{\"at\":0.1,\"type\":\"noted\",\"text\":\"a\"}\n";
+    let header = "{\"cogwork_record\":1,\"run\":\"r\",\"flow\":\"f\",\"started\":0}\n";
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("r.trace");
+    std::fs::write(&path, format!("{header}{}", line.repeat(10_000))).unwrap();
+
+    for length in [0, header.len() + 10, 100_007] {
+        let mut reader = RecordReader::open(&path).unwrap();
+        assert!(reader.next().unwrap().is_ok());
+
+        let file = std::fs::File::options().write(true).open(&path).unwrap();
+        file.set_len(length as u64).unwrap();
+        let read = reader
+            .by_ref()
+            .inspect(|event| assert!(event.is_ok()))
+            .count();
+        assert!(read < 9_999, "{read}");
+
+        std::fs::write(&path, format!("{header}{}", line.repeat(10_000))).unwrap();
+    }
+}
