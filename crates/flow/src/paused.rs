@@ -3,8 +3,8 @@ use std::{fmt, mem};
 
 use cogwork_text::{Name, OneLine};
 use serde::Serialize;
-use serde_json::Value;
 
+use crate::journal::Json;
 use crate::{StepName, event_json};
 
 /// A pause of a run: where it paused, and which event it waits for.
@@ -31,7 +31,7 @@ pub struct Paused {
     pub until: Option<SystemTime>,
     /// The JSON Schema of the answer from [`Wait::with_schema`](crate::Wait::with_schema).
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub schema: Option<Box<Value>>,
+    pub schema: Option<Json>,
     /// The other items and branches that wait, in order.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub also: Vec<Paused>,

@@ -5,7 +5,7 @@ use cogwork_flow::journal::Entry;
 use crate::ForkOrigin;
 use crate::header::Header;
 use crate::time::from_millis;
-use crate::waits::{WaitChange, WaitSummary, Waits};
+use crate::waits::{WaitChange, WaitSummary, Waits, is_json};
 
 /// A summary of a recorded run.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -109,7 +109,7 @@ impl Standing {
                     event: event.clone(),
                     why: why.clone(),
                     until: until.and_then(from_millis),
-                    schema: schema.as_ref().and_then(|schema| schema.read().ok()),
+                    schema: schema.as_ref().filter(|schema| is_json(schema)).cloned(),
                 };
                 return Some(self.waits.begin(self.entries, wait));
             }

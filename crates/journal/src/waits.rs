@@ -3,7 +3,8 @@
 use std::collections::{BTreeMap, HashMap};
 use std::time::SystemTime;
 
-use serde_json::Value;
+use cogwork_flow::journal::Json;
+use serde::de::IgnoredAny;
 
 /// A step that waits for an event.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -20,7 +21,12 @@ pub struct WaitSummary {
     /// continues without an answer.
     pub until: Option<SystemTime>,
     /// The JSON Schema of the answer from [`Wait::with_schema`](cogwork_flow::Wait::with_schema).
-    pub schema: Option<Value>,
+    pub schema: Option<Json>,
+}
+
+/// Returns whether a text from a record is JSON.
+pub(crate) fn is_json(json: &Json) -> bool {
+    json.read::<IgnoredAny>().is_ok()
 }
 
 /// The waiting steps of a run, and the unused answers.

@@ -2,6 +2,7 @@
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use cogwork_flow::journal::Json;
 use cogwork_journal::{RunStatus, RunSummary, WaitSummary};
 use serde_json::{Value, json};
 
@@ -58,7 +59,8 @@ fn wait(wait: &WaitSummary) -> Value {
         "event": wait.event,
         "why": wait.why,
         "until": wait.until.map(seconds),
-        "schema": wait.schema,
+        // As a text, because the properties of a `Value` are sorted.
+        "schema": wait.schema.as_ref().map(Json::as_str),
     })
 }
 

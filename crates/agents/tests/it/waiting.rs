@@ -92,7 +92,7 @@ async fn the_schema_of_an_answer_lists_the_actions() {
     let mut run = loaded.flow().begin();
     let pause = paused(&mut run, &mut FlowState::new("A tale")).await;
 
-    let schema = pause.schema.unwrap();
+    let schema: serde_json::Value = pause.schema.unwrap().read().unwrap();
     assert_eq!(schema["properties"]["action"]["enum"], json!(["yes", "no"]));
     assert_eq!(schema["required"], json!(["action"]));
 }

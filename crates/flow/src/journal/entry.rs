@@ -42,6 +42,14 @@ impl Json {
         }
     }
 
+    /// Serialises a value that may contain a text of several lines, such as a `RawValue`. Returns
+    /// `None` if it cannot be written as JSON.
+    pub(crate) fn in_one_line(value: &impl Serialize) -> Option<Self> {
+        let text = serde_json::to_string(value).ok()?;
+        // Inside of texts, line breaks are escaped.
+        Some(Self::whole(text.replace(['\n', '\r'], " ")))
+    }
+
     pub(super) fn from_bytes(bytes: Vec<u8>) -> Result<Self, OutcomeProblem> {
         let refused = |error: &dyn fmt::Display| {
             OutcomeProblem::new(OutcomeProblemKind::NotRecordable, error)
@@ -100,6 +108,15 @@ impl Json {
             .map_err(|error| OutcomeProblem::new(OutcomeProblemKind::Unreadable, error))
     }
 }
+
+/// Compares the texts.
+impl PartialEq for Json {
+    fn eq(&self, other: &Self) -> bool {
+        self.as_str() == other.as_str()
+    }
+}
+
+impl Eq for Json {}
 
 impl Serialize for Json {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {

@@ -4,7 +4,6 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use async_trait::async_trait;
 use cogwork_text::Name;
-use serde_json::Value;
 
 use super::clock::Clock;
 use super::index::{Index, Known, Unused, What};
@@ -456,9 +455,9 @@ const MAX_WHY: usize = 10_000;
 /// The maximum length of a recorded schema, in bytes.
 const MAX_SCHEMA: usize = 64 * 1024;
 
-fn recorded_schema(schema: &Value) -> Option<Json> {
-    let json = Json::of(schema).ok()?;
-    (json.as_str().len() <= MAX_SCHEMA).then_some(json)
+fn recorded_schema(schema: &Json) -> Option<Json> {
+    let is_short = schema.as_str().len() <= MAX_SCHEMA;
+    is_short.then(|| schema.clone())
 }
 
 /// The maximum length of a recorded error, in characters.

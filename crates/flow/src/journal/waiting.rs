@@ -1,7 +1,6 @@
 use std::time::{Duration, SystemTime};
 
-use serde_json::Value;
-
+use super::Json;
 use crate::BoxError;
 
 /// An event that a step waits for.
@@ -16,7 +15,7 @@ pub struct Awaited<'a> {
     /// back in between, it is also the maximum from now.
     pub within: Option<Duration>,
     /// The JSON Schema of the answer from [`Wait::with_schema`](crate::Wait::with_schema).
-    pub schema: Option<&'a Value>,
+    pub schema: Option<&'a Json>,
     /// Whether the step waits for a [channel](crate::Channel), and so continues if all senders are
     /// gone.
     pub takes_closed: bool,

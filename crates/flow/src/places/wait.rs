@@ -1,14 +1,14 @@
 use std::fmt;
 use std::time::Duration;
 
+use serde::Serialize;
 use serde::de::DeserializeOwned;
-use serde_json::Value;
 
 use crate::execute::failure::Failure;
 use crate::execute::here::Here;
 use crate::execute::visit::{Visit, Visited};
 use crate::execute::waiting::{Arrived, accept, wait};
-use crate::journal::{Awaited, OutcomeProblemKind, decode};
+use crate::journal::{Awaited, Json, OutcomeProblemKind, decode};
 use crate::wiring::Inside;
 use crate::{Action, BoxError, Channel, IntoAction, Phase};
 
@@ -60,7 +60,7 @@ pub struct Wait<S> {
     event: String,
     why: Box<dyn Fn(&S) -> String + Send + Sync>,
     within: Option<Duration>,
-    schema: Option<Value>,
+    schema: Option<Json>,
     accept: fn(&[u8]) -> Result<(), BoxError>,
     use_answer: Box<UseAnswer<S>>,
     actions: Vec<Action>,
@@ -146,6 +146,10 @@ impl<S> Wait<S> {
     /// [`Paused::schema`](crate::Paused::schema), and is recorded with the wait. With `schemars`:
     /// `with_schema(schema_for!(Decision))`.
     ///
+    /// Its properties keep their order, if the type of the schema does. A `serde_json::Value` sorts
+    /// them, unless the feature `preserve_order` of `serde_json` is enabled; a
+    /// `Box<serde_json::value::RawValue>`, which is made of a text, keeps them.
+    ///
     /// Answers aren't validated against it: the wait accepts every answer that it can read. A schema
     /// of more than 64 KiB as JSON isn't recorded.
     ///
@@ -162,8 +166,8 @@ impl<S> Wait<S> {
     ///
     /// None.
     #[must_use]
-    pub fn with_schema(mut self, schema: impl Into<Value>) -> Self {
-        self.schema = Some(schema.into());
+    pub fn with_schema(mut self, schema: impl Serialize) -> Self {
+        self.schema = Json::in_one_line(&schema);
         self
     }
 

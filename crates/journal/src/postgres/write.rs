@@ -1,6 +1,7 @@
 //! Writes the lines of a run.
 
 use async_trait::async_trait;
+use cogwork_flow::journal::Json;
 use deadpool_postgres::{Object, Transaction};
 use tokio_postgres::error::SqlState;
 use tokio_postgres::types::ToSql;
@@ -282,8 +283,8 @@ impl Whole<'_> {
                 );
                 let insert = transaction.prepare_cached(&insert).await?;
                 let until = wait.until.map(millis);
-                let schema = wait.schema.as_ref().map(ToString::to_string);
-                let schema = schema.as_deref().map(for_column);
+                let schema = wait.schema.as_ref().map(Json::as_str);
+                let schema = schema.map(for_column);
                 transaction
                     .execute(
                         &insert,

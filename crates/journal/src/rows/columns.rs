@@ -1,9 +1,10 @@
 //! The columns of a run with its status.
 
-use serde_json::Value;
+use cogwork_flow::journal::Json;
 
 use crate::header::Header;
 use crate::summary::{Standing, Stopped};
+use crate::waits::is_json;
 use crate::{ForkOrigin, RunStatus};
 
 /// The columns of a run with its status.
@@ -86,6 +87,7 @@ pub(crate) fn count(number: impl TryInto<i64>) -> i64 {
 }
 
 /// Returns the schema in a column.
-pub(crate) fn read_schema(text: &str) -> Option<Value> {
-    serde_json::from_str(text).ok()
+pub(crate) fn read_schema(text: &str) -> Option<Json> {
+    let schema = Json::from_record(text);
+    is_json(&schema).then_some(schema)
 }

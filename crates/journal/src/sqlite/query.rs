@@ -129,7 +129,7 @@ impl WaitChange {
                 let sql = "INSERT INTO waits (run, number, step, event, why, until, schema) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
                 let mut insert = database.prepare_cached(sql)?;
                 let until = until.map(millis);
-                let schema = schema.map(|schema| schema.to_string());
+                let schema = schema.map(|schema| schema.as_str().to_owned());
                 insert.execute((key, number, step, event, why, until, schema))?;
             }
             Self::Shortened(number, until) => {

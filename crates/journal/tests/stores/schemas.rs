@@ -1,10 +1,13 @@
 //! The schemas of answers, in each store.
 
+use cogwork_flow::journal::Json;
 use cogwork_flow::{Action, Flow, Wait};
 use cogwork_journal::{FileStore, RunStatus, SqliteStore, Store, WaitSummary};
+use serde::Serialize;
+use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
-fn asking(schema: Value) -> Flow<u32> {
+fn asking(schema: impl Serialize) -> Flow<u32> {
     let wait = Wait::for_event("rating", |n: &mut u32, rating: u32| *n = rating);
 
     Flow::builder("rate")
@@ -42,7 +45,7 @@ fn rating() -> Value {
 async fn a_folder_keeps_the_schema() {
     let folder = tempfile::tempdir().unwrap();
     let wait = wait_of(&FileStore::new(folder.path()), &asking(rating())).await;
-    assert_eq!(wait.schema, Some(rating()));
+    assert_eq!(wait.schema, Some(Json::of(&rating()).unwrap()));
 }
 
 #[tokio::test]
@@ -50,7 +53,23 @@ async fn a_database_keeps_the_schema() {
     let folder = tempfile::tempdir().unwrap();
     let store = SqliteStore::new(folder.path().join("runs.db"));
     let wait = wait_of(&store, &asking(rating())).await;
-    assert_eq!(wait.schema, Some(rating()));
+    assert_eq!(wait.schema, Some(Json::of(&rating()).unwrap()));
+}
+
+#[tokio::test]
+async fn properties_keep_their_order() {
+    let text = "{\n\"properties\": {\"why\": {},\r\n\"amount\": {\"title\": \"a\\nb\"}}}";
+    let schema = RawValue::from_string(text.to_owned()).unwrap();
+    let flow = asking(schema);
+    let written = text.replace(['\r', '\n'], " ");
+
+    let folder = tempfile::tempdir().unwrap();
+    let wait = wait_of(&FileStore::new(folder.path()), &flow).await;
+    assert_eq!(wait.schema.unwrap().as_str(), written);
+
+    let store = SqliteStore::new(folder.path().join("runs.db"));
+    let wait = wait_of(&store, &flow).await;
+    assert_eq!(wait.schema.unwrap().as_str(), written);
 }
 
 #[tokio::test]
@@ -82,7 +101,7 @@ async fn a_database_of_an_earlier_version_gets_the_column() {
     let mut run = flow.begin().with_journal(second);
     run.finish(&mut 0).await.unwrap_err();
     let runs = store.runs().await.unwrap();
-    let has_schema = |wait: &WaitSummary| wait.schema == Some(rating());
+    let has_schema = |wait: &WaitSummary| wait.schema == Some(Json::of(&rating()).unwrap());
     assert!(matches!(&runs[1].status, RunStatus::Paused { waits } if has_schema(&waits[0])));
 }
 
@@ -93,6 +112,6 @@ fn a_server_keeps_the_schema() {
         let folder = tempfile::tempdir().unwrap();
         let store = <cogwork_journal::PostgresStore as crate::each::Tested>::within(folder.path());
         let wait = wait_of(&store, &asking(rating())).await;
-        assert_eq!(wait.schema, Some(rating()));
+        assert_eq!(wait.schema, Some(Json::of(&rating()).unwrap()));
     });
 }

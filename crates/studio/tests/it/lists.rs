@@ -44,7 +44,8 @@ async fn runs_are_listed(place: &Path) {
     let run = studio.get("/api/run?id=c%2F..%2F%3Cb%3E").await.json();
     assert_eq!(run["run"]["waits"][0]["event"], "rating");
     assert_eq!(run["run"]["waits"][0]["why"], "how good is </script>?");
-    assert_eq!(run["run"]["waits"][0]["schema"]["type"], "object");
+    let schema = run["run"]["waits"][0]["schema"].as_str().unwrap();
+    assert!(schema.contains(r#""type":"object""#), "{schema}");
     assert_eq!(run["has_record"], false);
     assert_eq!(studio.get("/api/run?id=d").await.status, 404);
     assert_eq!(studio.get("/api/run").await.status, 400);

@@ -160,9 +160,23 @@ function rangeOf({ minimum, maximum }) {
   return maximum !== undefined ? `at most ${maximum}` : undefined;
 }
 
+/**
+ * Returns the properties in the order of the schema. Many programs sort them, but not the list of
+ * those that are required; so if they are sorted, these come first, in the order of that list.
+ */
+function orderedProperties({ properties, required }) {
+  const entries = Object.entries(properties ?? {});
+  const isSorted = entries.every(([name], index) => index === 0 || entries[index - 1][0] < name);
+  if (!isSorted || !Array.isArray(required)) return entries;
+
+  const places = new Map(required.map((name, place) => [name, place]));
+  const placeOf = ([name]) => places.get(name) ?? required.length;
+  return entries.sort((one, other) => placeOf(one) - placeOf(other));
+}
+
 function objectField(place) {
   const { schema } = place;
-  const properties = Object.entries(schema.properties ?? {});
+  const properties = orderedProperties(schema);
   if (properties.length === 0 || properties.length > MOST_FIELDS) return jsonField(place);
 
   const required = new Set(Array.isArray(schema.required) ? schema.required : []);

@@ -26,7 +26,7 @@ class Waits {
   }
 
   form(wait) {
-    const field = formOf(wait.schema);
+    const field = formOf(wait.schema && JSON.parse(wait.schema));
     const problem = el('div', {});
     const send = el('button', { type: 'submit', class: 'plain-button primary' }, 'Send the answer');
     const form = el(

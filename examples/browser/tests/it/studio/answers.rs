@@ -17,6 +17,15 @@ async fn are_given_in_a_form_and_checked() -> Result<()> {
     until_text(&browser, ".wait-why", "A refund of a lamp needs a person.").await?;
     browser.screenshot("studio-waits").await?;
 
+    // The required fields are in the order of the schema.
+    let names = "return [...document.querySelectorAll('.wait label bdi')].map((name) => name.textContent).join()";
+    let names = browser.run(names).await?;
+    let names = names.as_str().unwrap_or_default();
+    assert!(
+        names.starts_with("Grant the refund?,Amount in euros,Reason,"),
+        "{names}"
+    );
+
     press(&browser, "Send the answer").await?;
     until_text(&browser, PROBLEM, "“Amount in euros” is missing").await?;
     labelled(&browser, "Grant the refund?")
