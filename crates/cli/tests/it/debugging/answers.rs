@@ -1,0 +1,161 @@
+//! Runs that wait for answers, which come on the terminal, as arguments or later.
+
+use std::fs::File;
+use std::io::{Read, Write};
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+use std::process::Command;
+use std::thread;
+
+use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+
+use super::{APPROVAL, Place, Told, json, told};
+
+#[test]
+fn without_a_terminal_a_run_that_waits_is_answered_later() {
+    let place = Place::new(APPROVAL);
+    let waits = place.run(&["-q", "--journal", "runs", "--input", "the sea"]);
+    assert_eq!((waits.code, waits.out.as_str()), (5, ""));
+
+    let (reason, command) = waits.err.split_once('\n').unwrap();
+    assert_eq!(
+        reason,
+        "cogwork: the run waits at editor/wait#2 for `approval`: Publish this? The sea."
+    );
+    let (start, answer) = command.split_once(" --answer ").unwrap();
+    assert_eq!(answer, "approval=…\n");
+    let (_, id) = start.split_once("--resume ").unwrap();
+
+    let resume = ["--journal", "runs", "--resume", id, "-q", "--answer"];
+    let object = r#"approval={"action": "no", "text": "Make it shorter."}"#;
+    let waits = place.run(&[&resume[..], &[object, "--json"]].concat());
+    assert_eq!(waits.code, 5, "{}", waits.err);
+    let result = json(&waits.out);
+    assert_eq!(result["paused"][0]["reason"], "Publish this? Sea.");
+    assert_eq!((&result["run"], result.get("error")), (&id.into(), None));
+
+    let answered = place.run(&[&resume[..], &["approval=yes"]].concat());
+    assert_eq!(
+        (answered.code, answered.out.as_str()),
+        (0, "Sea.\n"),
+        "{}",
+        answered.err
+    );
+}
+
+#[test]
+fn answers_can_be_given_at_the_start() {
+    let place = Place::new(APPROVAL);
+    let answered = place.run(&["-q", "--input", "the sea", "--answer", "approval=true"]);
+    assert_eq!((answered.code, answered.out.as_str()), (0, "The sea.\n"));
+
+    let waits = place.run(&["-q", "--input", "the sea"]);
+    assert_eq!(waits.code, 5);
+    let hint = "cogwork: the run was not recorded; start it with `--journal DIR` to resume it with an answer, or with `--answer approval=…`\n";
+    assert!(waits.err.ends_with(hint), "{}", waits.err);
+
+    let unknown = place.run(&["-q", "--input", "the sea", "--answer", "aproval=true"]);
+    assert_eq!(unknown.code, 3);
+    assert!(unknown.err.contains("`approval`"), "{}", unknown.err);
+}
+
+/// Runs the command on a terminal on which these lines are typed.
+fn on_a_terminal(place: &Place, arguments: &[&str], typed: &str) -> (Told, String) {
+    on_a_terminal_until(place, arguments, typed, |_| false)
+}
+
+/// Runs the command on a terminal. It gets Ctrl-C once the screen is in this state.
+fn on_a_terminal_until(
+    place: &Place,
+    arguments: &[&str],
+    typed: &str,
+    is_time: impl Fn(&str) -> bool + Send + 'static,
+) -> (Told, String) {
+    let mut terminal = File::from(openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap());
+    grantpt(&terminal).unwrap();
+    unlockpt(&terminal).unwrap();
+    let name = ptsname(&terminal, Vec::new()).unwrap();
+    let name = Path::new(std::ffi::OsStr::from_bytes(name.as_bytes()));
+    let typist = File::options().read(true).write(true).open(name).unwrap();
+
+    let child = place
+        .command(arguments)
+        .stdin(typist.try_clone().unwrap())
+        .stderr(typist)
+        .spawn()
+        .unwrap();
+    terminal.write_all(typed.as_bytes()).unwrap();
+
+    let mut screen = terminal.try_clone().unwrap();
+    let process = child.id().to_string();
+    let shown = thread::spawn(move || {
+        let mut shown = String::new();
+        let mut piece = [0; 1024];
+        let mut is_interrupted = false;
+
+        // On Linux, the end of a terminal is an error.
+        while let Ok(length @ 1..) = screen.read(&mut piece) {
+            shown.push_str(&String::from_utf8_lossy(
+                piece.get(..length).unwrap_or_default(),
+            ));
+
+            if !is_interrupted && is_time(&shown) {
+                is_interrupted = true;
+                let kill = Command::new("kill").args(["-INT", &process]).status();
+                assert!(kill.unwrap().success());
+            }
+        }
+
+        shown
+    });
+
+    let told = told(child.wait_with_output().unwrap());
+    (told, shown.join().unwrap())
+}
+
+#[test]
+fn on_a_terminal_the_command_asks() {
+    let place = Place::new(APPROVAL);
+    let typed = "perhaps\n\n{\"action\": \"no\", \"text\": \"shorter\"}\ny\n";
+    let (told, screen) = on_a_terminal(&place, &["-q", "--input", "the sea"], typed);
+
+    assert_eq!((told.code, told.out.as_str()), (0, "Sea.\n"), "{screen}");
+    assert!(
+        screen.contains("editor/wait#2 waits for `approval`"),
+        "{screen}"
+    );
+    assert!(screen.contains("Publish this? The sea."), "{screen}");
+    assert!(
+        screen.contains("`perhaps` names no action; expected `yes` or `no`"),
+        "{screen}"
+    );
+    assert!(screen.contains("Publish this? Sea."), "{screen}");
+
+    // Ctrl-D: there is no answer.
+    let arguments = ["--journal", "runs", "--input", "the sea"];
+    let (told, screen) = on_a_terminal(&place, &arguments, "\u{4}");
+    assert_eq!(told.code, 5, "{screen}");
+    assert!(
+        screen.contains("cogwork: to answer: cogwork run flow.yaml"),
+        "{screen}"
+    );
+}
+
+#[test]
+fn ctrl_c_at_a_question_interrupts_the_run() {
+    let place = Place::new(APPROVAL);
+    let arguments = ["-q", "--input", "the sea"];
+    let is_asked = |screen: &str| screen.contains("Publish this?");
+    let (told, screen) = on_a_terminal_until(&place, &arguments, "", is_asked);
+
+    assert_eq!(told.code, 130, "{screen}");
+}
+
+#[test]
+fn a_wait_that_times_out_on_a_terminal_goes_on() {
+    let flow = "nodes: [{id: a, type: wait, config: {timeout: 0.2}}]";
+    let place = Place::new(flow);
+    let (told, screen) = on_a_terminal(&place, &["-q", "--input", "x", "--json"], "");
+    assert_eq!(told.code, 0, "{screen}");
+    assert_eq!(json(&told.out)["action"], "timed out");
+}

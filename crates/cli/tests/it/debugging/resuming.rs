@@ -1,0 +1,121 @@
+//! Runs that are continued with their journal.
+
+use std::sync::mpsc;
+
+use super::{Place, json, lines, run_id, told, two_nodes};
+use crate::server::{Reply, Server};
+
+#[test]
+fn a_killed_run_is_resumed_without_repeating_a_call() {
+    let (arrived, second_call) = mpsc::channel();
+    let arrived = std::sync::Mutex::new(arrived);
+    let server = Server::new(move |number, _| match number {
+        1 => Reply::text("One."),
+        2 => {
+            arrived.lock().unwrap().send(()).unwrap();
+            Reply::Silence
+        }
+        _ => Reply::text("Two."),
+    });
+
+    let place = two_nodes(&server);
+    let mut killed = place
+        .command(&["--journal", "runs", "--input", "Count."])
+        .spawn()
+        .unwrap();
+    second_call.recv().unwrap();
+    killed.kill().unwrap();
+    let killed = told(killed.wait_with_output().unwrap());
+    assert_eq!(killed.code, -1, "killed by a signal");
+
+    let id = run_id(&killed.err);
+    let command = format!("cogwork run flow.yaml --journal runs --resume {id}\n");
+    assert!(killed.err.contains(&command), "{}", killed.err);
+
+    let resumed = place.run(&["--journal", "runs", "--resume", id]);
+    assert_eq!(
+        (resumed.code, resumed.out.as_str()),
+        (0, "Two.\n"),
+        "{}",
+        resumed.err
+    );
+    assert_eq!(server.calls(), 3, "the first call is not repeated");
+
+    // A run that has ended makes no calls at all.
+    let again = place.run(&["--journal", "runs", "--resume", id, "--json", "--quiet"]);
+    let result = json(&again.out);
+    assert_eq!(
+        (&result["answer"], &result["run"]),
+        (&"Two.".into(), &id.into())
+    );
+    assert_eq!((server.calls(), again.err.as_str()), (3, ""));
+}
+
+#[test]
+fn a_run_that_cannot_be_resumed_is_refused() {
+    let place = Place::new("nodes: [{id: a, type: wait}]");
+    let missing = place.run(&["--journal", "runs", "--resume", "7"]);
+    assert_eq!(missing.code, 4);
+    assert!(missing.err.contains('7'), "{}", missing.err);
+
+    for arguments in [
+        &["--resume", "7"][..],
+        &["--journal", "runs"],
+        &["--journal", "runs", "--resume", "7", "--input", "x"],
+        &["--input", "x", "--answer", "no value"],
+        &["--input", "x", "--quiet", "--stream"],
+    ] {
+        assert_eq!(place.run(arguments).code, 2, "{arguments:?}");
+    }
+}
+
+#[test]
+fn a_run_that_fails_is_told_with_the_last_reply_and_how_to_resume_it() {
+    let flow = "nodes: [{id: a, type: agent, config: {provider: scripted, replies: [Hm., 'As I said.'], actions: [go], asks_again: 1}}]";
+    let place = Place::new(flow);
+    let failed = place.run(&["-q", "--journal", "runs", "--input", "Walk?", "--json"]);
+    assert_eq!(failed.code, 3);
+
+    let last = "\nthe reply:\nAs I said.\ncogwork: to resume the run: ";
+    assert!(failed.err.contains(last), "{}", failed.err);
+    let state = &json(&failed.out)["state"];
+    assert_eq!(state["calls"], 2);
+    assert_eq!(state["failures"][0]["tries"][0]["reply"], "Hm.");
+}
+
+/// The record of a complete step makes the records of its calls unnecessary, and an attempt that
+/// failed isn't made again.
+#[test]
+fn a_resumed_run_replays_whole_steps() {
+    let server = Server::new(|number, _| match number {
+        1 => Reply::text("One."),
+        2 => Reply::Refusal("no".to_owned()),
+        _ => Reply::text("Two."),
+    });
+    let config = server.config();
+    let place = Place::new(&format!(
+        "
+nodes:
+  - {{id: a, type: agent, config: {{{config}}}}}
+  - {{id: b, type: agent, config: {{{config}}}}}
+edges: [{{from: a, to: b}}]
+"
+    ));
+
+    let failed = place.run(&["--journal", "runs", "--input", "Go?"]);
+    assert_eq!(failed.code, 3, "{}", failed.err);
+    let resume = ["--journal", "runs", "--resume", run_id(&failed.err)];
+    let resumed = place.run(&resume);
+    assert_eq!(resumed.out, "Two.\n", "{}", resumed.err);
+
+    let again = place.run(&[&resume[..], &["--record", "run.trace"]].concat());
+    assert_eq!((again.out.as_str(), server.calls()), ("Two.\n", 3));
+
+    let recorded = lines(&place.path("run.trace"));
+    let replayed: Vec<_> = recorded
+        .iter()
+        .filter(|line| line["type"] == "replayed")
+        .map(|line| line["step"].as_str().unwrap())
+        .collect();
+    assert_eq!(replayed, ["flow/a#1", "flow/b#2"]);
+}

@@ -1,0 +1,96 @@
+//! Keys are in no file and in no output.
+
+use std::fs;
+
+use super::{Place, run_id, told};
+use crate::server::{Reply, Server};
+
+/// A server that repeats the key it was sent.
+#[test]
+fn no_key_is_in_the_journal_the_record_or_the_output() {
+    let server = Server::new(|_, _| Reply::Refusal("wrong key canary-8731".to_owned()));
+    let config = server.config();
+    let place = Place::new(&format!(
+        "nodes: [{{id: a, type: agent, config: {{{config}, role: '${{KEY}}'}}}}]"
+    ));
+
+    let arguments = [
+        "--journal",
+        "runs",
+        "--record",
+        "trace",
+        "--input",
+        "Go?",
+        "--json",
+    ];
+    let failed = told(
+        place
+            .command(&arguments)
+            .env("KEY", "canary-8731")
+            .output()
+            .unwrap(),
+    );
+    assert_eq!((failed.code, server.calls()), (3, 1));
+
+    let record = records(&place);
+    let texts = record.matches("wrong key ${KEY}").count();
+    assert_eq!(texts, 3, "of the call, the attempt and the run: {record}");
+
+    let trace = fs::read_to_string(place.path("trace")).unwrap();
+    for shown in [record, trace, failed.out, failed.err] {
+        assert!(!shown.contains("canary"), "{shown}");
+    }
+}
+
+/// Prompts contain the key, and the models don't repeat it.
+#[test]
+fn no_key_of_a_prompt_is_in_the_record() {
+    let server = Server::new(|number, _| match number {
+        1 => Reply::text("Fine."),
+        2 => Reply::text(
+            "current_thinking: 4\nplanning: [{description: Conclusion, status: Done, result: '4'}]\nnext_thought_needed: false",
+        ),
+        _ => Reply::Refusal("no".to_owned()),
+    });
+    let config = format!("{}, api_key: '${{KEY}}'", server.config());
+    let place = Place::new(&format!(
+        "
+nodes:
+  - {{id: a, type: agent, config: {{{config}, role: 'Keep ${{KEY}}', prompt: '${{KEY}} {{input}}'}}}}
+  - {{id: b, type: chain_of_thought, config: {{{config}, prompt: '${{KEY}} {{a}}'}}}}
+  - {{id: c, type: wait, config: {{reason: 'Is {{b}} ${{KEY}}?'}}}}
+  - id: d
+    type: subflow
+    config:
+      prompt: '${{KEY}} {{c}}'
+      nodes: [{{id: e, type: strategy, config: {{{config}, strategy: step_back, prompt: '{{input}} ${{KEY}}'}}}}]
+edges: [{{from: a, to: b}}, {{from: b, to: c}}, {{from: c, to: d}}]
+"
+    ));
+    let run = |arguments: &[&str]| {
+        let mut command = place.command(arguments);
+        told(command.env("KEY", "canary-8731").output().unwrap())
+    };
+
+    let waits = run(&["--journal", "runs", "--record", "trace", "--input", "Go?"]);
+    assert_eq!(waits.code, 5, "{}", waits.err);
+    let resume = ["--journal", "runs", "--resume", run_id(&waits.err)];
+    let answer = ["--record", "trace", "--json", "--answer", "c=Yes."];
+    let failed = run(&[&resume[..], &answer].concat());
+    assert_eq!((failed.code, server.calls()), (3, 3), "{}", failed.err);
+
+    let record = records(&place);
+    assert!(record.contains("${KEY}?"), "{record}");
+    let trace = fs::read_to_string(place.path("trace")).unwrap();
+    for shown in [record, trace, waits.err, failed.out, failed.err] {
+        assert!(!shown.contains("canary"), "{shown}");
+    }
+}
+
+/// The text of all files in the folder of records.
+fn records(place: &Place) -> String {
+    let files = fs::read_dir(place.path("runs")).unwrap();
+    files
+        .map(|entry| fs::read_to_string(entry.unwrap().path()).unwrap())
+        .collect()
+}

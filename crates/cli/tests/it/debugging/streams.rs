@@ -1,0 +1,89 @@
+//! Replies as they grow, and the result as JSON.
+
+use std::io::{Read, Write};
+
+use super::{APPROVAL, Place, json, told};
+use crate::server::{Reply, Server, request};
+
+#[test]
+fn a_stream_shows_replies_as_they_grow_without_secrets() {
+    let secret = "canary-87310123456789";
+    let text = format!(
+        "{}{secret}{}",
+        "The sea. ".repeat(50),
+        " The end.".repeat(50)
+    );
+    let pieces: Vec<_> = text.chars().map(String::from).collect();
+    let server = Server::new(move |_, _| Reply::Pieces(pieces.clone()));
+    let config = server.config();
+    let flow =
+        format!("nodes: [{{id: a, type: agent, config: {{{config}, api_key: '${{KEY}}'}}}}]");
+
+    let place = Place::new(&flow);
+    let mut command = place.command(&["--stream", "--input", "Go?"]);
+    let told = told(command.env("KEY", secret).output().unwrap());
+    assert_eq!((told.code, told.out.trim_end()), (0, text.as_str()));
+    assert_eq!(
+        told.err,
+        format!("a#1\n{}\n", text.replace(secret, "${KEY}"))
+    );
+}
+
+/// The first piece is shown while the server has not sent the others.
+#[test]
+fn a_stream_shows_the_first_piece_at_once() {
+    let server = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = server.local_addr().unwrap();
+    let flow = format!(
+        "nodes: [{{id: a, type: agent, config: {{provider: openai, name: m, base_url: 'http://{address}'}}}}]"
+    );
+    let place = Place::new(&flow);
+    let mut child = place
+        .command(&["--stream", "--input", "Go?"])
+        .spawn()
+        .unwrap();
+
+    let (mut stream, _) = server.accept().unwrap();
+    let piece =
+        serde_json::json!({"choices": [{"index": 0, "delta": {"content": "Once. ".repeat(100)}}]});
+    request(&mut stream).unwrap();
+    let head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n";
+    stream
+        .write_all(format!("{head}data: {piece}\n\n").as_bytes())
+        .unwrap();
+
+    let mut err = child.stderr.take().unwrap();
+    let mut shown = [0; 100];
+    err.read_exact(&mut shown).unwrap();
+    assert!(String::from_utf8_lossy(&shown).starts_with("a#1\nOnce. Once. "));
+
+    child.kill().unwrap();
+    child.wait().unwrap();
+}
+
+#[test]
+fn json_has_every_visit_in_order() {
+    let place = Place::new(APPROVAL);
+    let arguments = [
+        "-q",
+        "--json",
+        "--input",
+        "the sea",
+        "--answer",
+        "approval=no",
+        "--answer",
+        "approval=yes",
+    ];
+    let told = place.run(&arguments);
+    let result = json(&told.out);
+    let visits = result["state"]["visits"].as_array().unwrap();
+
+    let nodes: Vec<_> = visits
+        .iter()
+        .map(|visit| visit["node"].as_str().unwrap())
+        .collect();
+    assert_eq!(nodes, ["writer", "editor", "writer", "editor"]);
+    assert_eq!(visits[0]["tries"][0]["reply"], "The sea.");
+    assert_eq!(visits[0]["spent"]["calls"], 1);
+    assert_eq!(visits[1]["output"]["text"], "no");
+}
