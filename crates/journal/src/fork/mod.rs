@@ -3,6 +3,7 @@
 mod cut;
 mod edit_state;
 mod origin;
+mod outcome;
 mod plan;
 mod preview;
 mod replay;
@@ -10,7 +11,8 @@ mod start;
 mod step;
 
 pub use origin::ForkOrigin;
-pub use preview::{ForkOutcome, ForkPreview};
+pub use outcome::ForkOutcome;
+pub use preview::ForkPreview;
 
 use std::fmt;
 

@@ -6,6 +6,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::Fork;
+use super::outcome::ForkOutcome;
 use super::plan::{Plan, first_state};
 use super::replay::{Replay, failed};
 use crate::error::Kind;
@@ -23,16 +24,6 @@ pub struct ForkPreview<S> {
     /// The state of the new run before the first step that is executed: before step
     /// [`step`](Self::step) or, if all of its outcomes are kept or edited, after it.
     pub state: S,
-}
-
-/// A recorded outcome.
-#[derive(Debug, Clone)]
-#[non_exhaustive]
-pub struct ForkOutcome {
-    /// The name of the step, of a part of it, or of a call in it.
-    pub step: String,
-    /// The outcome. For a wait, this is the answer.
-    pub outcome: Json,
 }
 
 impl<S> Fork<S> {

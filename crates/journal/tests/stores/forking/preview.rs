@@ -1,5 +1,5 @@
 use cogwork_flow::{Action, Flow, Wait};
-use cogwork_journal::{Fork, ForkPreview, Store, StoreError};
+use cogwork_journal::{Fork, ForkPreview, StoreError};
 use serde_json::Value;
 
 use super::{recorded, steps};
