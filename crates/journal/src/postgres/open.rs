@@ -66,7 +66,7 @@ impl Keep for Run {
     }
 
     async fn remove(self: Box<Self>) -> Result<(), StoreError> {
-        let give_up = Instant::now() + PATIENCE;
+        let mut give_up = GiveUp::after(PATIENCE);
 
         loop {
             let removed = self.database.query(
@@ -82,7 +82,7 @@ impl Keep for Run {
 
             match self.find().await?.row {
                 None => return Err(self.missing()),
-                Some(row) => self.wait_for(&row, give_up).await?,
+                Some(row) => self.wait_for(&row, &mut give_up).await?,
             }
         }
     }
@@ -99,7 +99,7 @@ impl Run {
         take: Take,
         patience: Duration,
     ) -> Result<RunJournal, StoreError> {
-        let give_up = Instant::now() + patience;
+        let mut give_up = GiveUp::after(patience);
 
         loop {
             let Found { now, row } = self.find().await?;
@@ -116,7 +116,7 @@ impl Run {
                 (Opening::Resume { .. }, None) => return Err(self.missing()),
                 (Opening::Resume { wanted, event }, Some(row)) => {
                     let Some(taken) = self.take().await? else {
-                        self.wait_for(&row, give_up).await?;
+                        self.wait_for(&row, &mut give_up).await?;
                         continue;
                     };
 
@@ -131,13 +131,13 @@ impl Run {
     }
 
     /// Waits before the next attempt to take a run on which somebody works.
-    async fn wait_for(&self, row: &FoundRow, give_up: Instant) -> Result<(), StoreError> {
+    async fn wait_for(&self, row: &FoundRow, give_up: &mut GiveUp) -> Result<(), StoreError> {
         if self.database.leases.ends(row.key).await {
             return Ok(());
         }
 
         if let Some((worker, left)) = &row.held
-            && Instant::now() > give_up
+            && give_up.is_due()
         {
             return Err(self.in_use(worker, *left));
         }
@@ -245,6 +245,24 @@ impl Run {
     }
 }
 
+/// When to stop waiting for a run on which somebody works. The time begins when the run is first
+/// found to be in use, because a connection may take longer than that.
+struct GiveUp {
+    patience: Duration,
+    at: Option<Instant>,
+}
+
+impl GiveUp {
+    fn after(patience: Duration) -> Self {
+        Self { patience, at: None }
+    }
+
+    fn is_due(&mut self) -> bool {
+        let now = Instant::now();
+        now >= *self.at.get_or_insert(now + self.patience)
+    }
+}
+
 /// A run that was read, with a record that is up to date.
 struct Prepared {
     record: Record,
@@ -291,12 +309,18 @@ impl Run {
             StoreError::caused(Kind::Value, "the answer isn't a JSON text", error)
         })?;
 
+        // A column cannot contain such a name, so the answer is only accepted once the run is free.
+        let can_be_left = !event.contains('\0');
+        let patience = if can_be_left {
+            Duration::ZERO
+        } else {
+            PATIENCE
+        };
+
         loop {
             let take = Take::Answer(event.to_owned());
-            let journal = match self.open_within(take, Duration::ZERO).await {
-                // A column cannot contain such a name. The answer has to wait until the run is free.
-                Err(error) if error.is_locked() && event.contains('\0') => return Err(error),
-                Err(error) if error.is_locked() => {
+            let journal = match self.open_within(take, patience).await {
+                Err(error) if error.is_locked() && can_be_left => {
                     if self.leave_answer(event, &answer_text).await? {
                         return Ok(());
                     }
@@ -315,12 +339,16 @@ impl Run {
         self.check_event(event).await?;
 
         // The row is locked before the answer is inserted, so that the run isn't given back without
-        // it.
+        // it. A run that paused and isn't given back yet is open again, as if it had been free.
         let left = self
             .database
             .query(
                 "WITH run AS (
-                 UPDATE @.runs SET answers = answers + 1
+                 UPDATE @.runs SET answers = answers + 1,
+                     status = CASE
+                         WHEN status = 'paused' AND EXISTS (
+                             SELECT FROM @.waits WHERE run = key AND event = $2
+                         ) THEN 'open' ELSE status END
                  WHERE id = $1 AND worker IS NOT NULL AND wake > clock_timestamp() AND answers < $4
                  RETURNING key
              ), left_answer AS (

@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use cogwork_journal::{PostgresStore, Store};
+use cogwork_flow::{Flow, Wait};
+use cogwork_journal::{PostgresStore, RunStatus, Store};
 
 use crate::each::Tested;
 use crate::server::{connect, execute, tamper, with_server};
@@ -105,6 +106,62 @@ fn an_answer_reaches_a_run_that_is_in_use() {
         let mut run = flow.begin().with_journal(journal);
         run.finish(&mut text).await.unwrap();
         assert_eq!(text, "Hello, Ada");
+    });
+}
+
+/// A run is given back shortly after its journal is dropped, and an answer may come before that.
+#[test]
+fn a_run_that_paused_and_is_still_in_use_is_open_once_it_is_answered() {
+    with_server(async {
+        let folder = tempfile::tempdir().unwrap();
+        let store = PostgresStore::within(folder.path());
+        let flow = greeting();
+        let journal = store.start("a", &flow, &"Hello, ").await.unwrap();
+        let mut text: String = journal.state().unwrap();
+        let mut run = flow.begin().with_journal(journal);
+        run.finish(&mut text).await.unwrap_err();
+
+        let elsewhere = PostgresStore::within(folder.path());
+        let status = async || elsewhere.runs().await.unwrap().remove(0).status;
+        assert!(matches!(status().await, RunStatus::Paused { .. }));
+
+        elsewhere.deliver("a", "name", &"Ada").await.unwrap();
+        assert_eq!(status().await, RunStatus::Open);
+
+        drop(run);
+        let journal = elsewhere.resume("a", &flow).await.unwrap();
+        let mut text: String = journal.state().unwrap();
+        let mut run = flow.begin().with_journal(journal);
+        run.finish(&mut text).await.unwrap();
+        assert_eq!(text, "Hello, Ada");
+    });
+}
+
+/// No column can contain such a name, so the answer cannot be left for whoever works on the run.
+#[test]
+fn an_answer_to_a_name_with_a_null_waits_until_the_run_is_given_back() {
+    with_server(async {
+        let folder = tempfile::tempdir().unwrap();
+        let store = PostgresStore::within(folder.path());
+        let wait = Wait::for_event("na\0me", |text: &mut String, name: String| {
+            text.push_str(&name);
+        });
+        let flow = Flow::builder("greeting")
+            .wait("ask", wait)
+            .chain(["ask"])
+            .build()
+            .unwrap();
+        let journal = store.start("a", &flow, &"Hello, ").await.unwrap();
+
+        let elsewhere = PostgresStore::within(folder.path());
+        elsewhere.runs().await.unwrap();
+        let give_back = async {
+            tokio::time::sleep(Duration::from_millis(50)).await;
+            drop(journal);
+        };
+
+        let (delivered, ()) = tokio::join!(elsewhere.deliver("a", "na\0me", &"Ada"), give_back);
+        delivered.unwrap();
     });
 }
 
