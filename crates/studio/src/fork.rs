@@ -14,7 +14,8 @@ use crate::FlowError;
 /// The maximum number of outcomes that are offered to be edited.
 const MAX_OUTCOMES: usize = 100;
 
-/// The maximum length of a text to edit, in bytes. A longer one isn't offered.
+/// The maximum length of the state to edit, and that of all outcomes, in bytes. Longer ones aren't
+/// offered.
 const MAX_TEXT: usize = 256 * 1024;
 
 /// How to fork a run, as a person entered it. Texts are checked when it is used.
@@ -141,6 +142,12 @@ impl ForkChoices {
             let step = recorded.step;
             Some(EditedText { step, text })
         });
+        let mut left = MAX_TEXT;
+        let outcomes = outcomes.take_while(|outcome| {
+            let rest = left.checked_sub(outcome.text.len());
+            left = rest.unwrap_or_default();
+            rest.is_some()
+        });
         let outcomes: Vec<_> = outcomes.take(MAX_OUTCOMES).collect();
         let state = pretty(&preview.state);
 
@@ -178,13 +185,21 @@ impl ForkChoices {
         self
     }
 
-    /// Changes each text, for example to hide secrets.
+    /// Hides secrets in each text.
     #[must_use]
-    pub fn with_texts(mut self, change: impl Fn(&str) -> String) -> Self {
-        for outcome in &mut self.outcomes {
-            outcome.text = change(&outcome.text);
+    pub fn with_secrets(mut self, hide: impl Fn(&str) -> String) -> Self {
+        let mut has_hidden = false;
+        let outcomes = self.outcomes.iter_mut().map(|outcome| &mut outcome.text);
+        for text in outcomes.chain(&mut self.state) {
+            let shown = hide(text);
+            has_hidden |= shown != *text;
+            *text = shown;
         }
-        self.state = self.state.map(|state| change(&state));
+
+        if has_hidden {
+            let hidden = "parts of these texts are hidden; an edited text is used as it is shown";
+            self.problem = Some(hidden.to_owned());
+        }
         self
     }
 }

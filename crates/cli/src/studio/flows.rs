@@ -201,6 +201,16 @@ fn in_part(part: ForkPart, error: FlowError) -> FlowError {
     }
 }
 
+/// Hides secrets in the error of a fork, which may quote what was recorded.
+fn hidden(error: FlowError, loaded: &FileFlow) -> FlowError {
+    match error {
+        FlowError::ForkRefused { part, problem } => {
+            FlowError::refused(part, loaded.hide_secrets(&problem))
+        }
+        other => other,
+    }
+}
+
 /// A run that is executed.
 struct Execution {
     loaded: Arc<FileFlow>,
@@ -294,14 +304,13 @@ impl Flows for FileFlows {
         run_id: &str,
         request: &ForkRequest,
     ) -> Result<String, FlowError> {
-        let inherited = self.model_of(run_id);
-        let model = request.model.clone().or(inherited);
-        let loaded = self.open_fork(flow, model.as_deref()).await?;
-        let journal = request.start(store, run_id, loaded.flow()).await?;
+        let loaded = self.open_fork(flow, request.model.as_deref()).await?;
+        let started = request.start(store, run_id, loaded.flow()).await;
+        let journal = started.map_err(|error| hidden(error, &loaded))?;
 
         let fork = journal.run_id().to_owned();
-        if let Some(model) = model {
-            self.models().insert(fork.clone(), model);
+        if let Some(model) = &request.model {
+            self.models().insert(fork.clone(), model.clone());
         }
         self.execute(&loaded, &fork, journal).await?;
         Ok(fork)
@@ -316,8 +325,9 @@ impl Flows for FileFlows {
     ) -> Result<ForkChoices, FlowError> {
         let loaded = self.read(flow, None);
         let loaded = loaded.map_err(|error| in_part(ForkPart::Flow, error))?;
-        let choices = ForkChoices::of(store, run_id, loaded.flow(), at).await?;
-        let choices = choices.with_texts(|text| loaded.hide_secrets(text));
+        let choices = ForkChoices::of(store, run_id, loaded.flow(), at).await;
+        let choices = choices.map_err(|error| hidden(error, &loaded))?;
+        let choices = choices.with_secrets(|text| loaded.hide_secrets(text));
 
         let file = Escaped::new(self.file(flow)?.path.display()).to_string();
         let note = format!(

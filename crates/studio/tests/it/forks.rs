@@ -206,6 +206,85 @@ async fn a_run_of_a_different_or_damaged_flow_is_not_forked() {
 }
 
 #[tokio::test]
+async fn runs_with_any_id_are_forked() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = at(folder.path());
+    let studio = studio(folder.path()).await;
+    let ids = [
+        "../up".to_owned(),
+        "</script>&a=b#c%00+?".to_owned(),
+        "„é\u{202e}\u{7}\n".to_owned(),
+        "x".repeat(400),
+    ];
+
+    for id in ids {
+        pause(&store, &id, "a tale").await;
+        let body = json!({"id": id, "fork": {"at": 2}});
+        let forked = studio.post("/api/run/forks", &body).await;
+        assert_eq!(forked.status, 200, "{id:?}: {forked:?}");
+        let fork = forked.json()["run"].as_str().unwrap().to_owned();
+        assert_eq!(fork, format!("{id} fork 1"));
+        assert_eq!(run(&store, &fork).await.fork.unwrap().run_id, id);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn forks_at_once_are_different_runs() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = at(folder.path());
+    answered(&store).await;
+    let studio = studio(folder.path()).await;
+
+    let forks = (0..5).map(|_| fork(&studio, json!({"at": 2})));
+    let forked = futures_util::future::join_all(forks).await;
+    let mut ids: Vec<_> = forked
+        .iter()
+        .map(|answer| answer.json()["run"].as_str().unwrap().to_owned())
+        .collect();
+    ids.sort();
+    ids.dedup();
+    assert_eq!(ids.len(), 5, "{forked:?}");
+}
+
+#[tokio::test]
+async fn texts_to_edit_have_a_limit() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = at(folder.path());
+    pause(&store, "a", &"x".repeat(300_000)).await;
+    let studio = studio(folder.path()).await;
+    let shown = choices(&studio, "2").await.json();
+    assert_eq!(shown["state"], Value::Null);
+    let problem = shown["problem"].as_str().unwrap();
+    assert!(problem.contains("too long"), "{problem}");
+    assert_eq!(fork(&studio, json!({"at": 2})).await.status, 200);
+}
+
+#[tokio::test]
+async fn another_page_cannot_fork() {
+    let folder = tempfile::tempdir().unwrap();
+    pause(&at(folder.path()), "a", "x").await;
+    let studio = studio(folder.path()).await;
+    let body = json!({"id": "a", "fork": {"at": 1}}).to_string();
+    let json = "Content-Type: application/json\r\n";
+
+    for foreign in [
+        "Origin: https://evil.example\r\n",
+        "Sec-Fetch-Site: cross-site\r\n",
+    ] {
+        let headers = format!("{json}{foreign}");
+        let refused = studio.post_text("/api/run/forks", &headers, &body).await;
+        assert_eq!(refused.status, 403);
+        let request = studio.request("/api/run/forks?id=a&at=1", foreign);
+        assert_eq!(studio.send(&request).await.status, 403);
+    }
+    let form = "Content-Type: text/plain\r\n";
+    let refused = studio.post_text("/api/run/forks", form, &body).await;
+    assert_eq!(refused.status, 415);
+    let runs = at(folder.path()).runs().await.unwrap();
+    assert_eq!(runs.len(), 1);
+}
+
+#[tokio::test]
 async fn a_program_without_forks_refuses_them() {
     let folder = tempfile::tempdir().unwrap();
     pause(&at(folder.path()), "a", "x").await;

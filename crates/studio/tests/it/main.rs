@@ -14,5 +14,7 @@ mod flows;
 mod forks;
 mod lists;
 mod live;
+#[cfg(feature = "postgres")]
+mod postgres;
 mod runs;
 mod shown;
