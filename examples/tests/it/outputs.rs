@@ -316,6 +316,11 @@ fn trace_a_run() {
 }
 
 #[test]
+fn fork_a_run() {
+    check("29_fork_a_run.rs");
+}
+
+#[test]
 fn tools_in_the_loop() {
     check_session("20_tools_in_the_loop.rs", &[&[], &["yes"], &[], &["no"]]);
 }
