@@ -31,7 +31,7 @@ pub struct Paused {
     pub until: Option<SystemTime>,
     /// The JSON Schema of the answer from [`Wait::with_schema`](crate::Wait::with_schema).
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub schema: Option<Json>,
+    pub schema: Option<Box<Json>>,
     /// The other items and branches that wait, in order.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub also: Vec<Paused>,

@@ -1,8 +1,7 @@
 use async_trait::async_trait;
-use cogwork_journal::{AnyStore, StoreError};
-use cogwork_text::OneLine;
+use cogwork_journal::AnyStore;
 
-use crate::{ForkChoices, ForkPart, ForkRequest, Pieces};
+use crate::{FlowError, ForkChoices, ForkRequest, Pieces};
 
 /// The flows that the page can start, and whose runs it resumes after an answer.
 #[async_trait]
@@ -74,34 +73,6 @@ pub trait Flows: Send + Sync + 'static {
         None
     }
 }
-
-/// An error of [`Flows`].
-#[derive(thiserror::Error)]
-#[non_exhaustive]
-pub enum FlowError {
-    /// There is no flow with this name.
-    #[error("there is no flow with this name; expected one of those that are listed")]
-    Unknown,
-    /// The store refused.
-    #[error(transparent)]
-    Store(#[from] StoreError),
-    /// The flows don't support forks.
-    #[error("runs cannot be forked here")]
-    CannotFork,
-    /// A fork cannot be made as requested.
-    #[error("{}", OneLine::new(problem))]
-    ForkRefused {
-        /// The part of the request that is at fault.
-        part: ForkPart,
-        /// The problem.
-        problem: String,
-    },
-    /// The flow could not be loaded or run.
-    #[error("{}", OneLine::new(.0))]
-    Failed(String),
-}
-
-cogwork_text::debug_as_display!(FlowError);
 
 /// No flows.
 #[derive(Debug, Clone, Copy, Default)]

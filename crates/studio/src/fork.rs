@@ -1,7 +1,5 @@
 //! Forks of runs: what can be changed, and what is changed.
 
-use std::fmt::Display;
-
 use cogwork_flow::Flow;
 use cogwork_journal::{AnyStore, Fork, ForkPreview, RunJournal, Store, StoreError};
 use cogwork_text::Name;
@@ -9,7 +7,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::FlowError;
+use crate::{FlowError, ForkPart};
 
 /// The maximum number of outcomes that are offered to be edited.
 const MAX_OUTCOMES: usize = 100;
@@ -47,23 +45,6 @@ pub struct EditedText {
     pub step: String,
     /// The JSON.
     pub text: String,
-}
-
-/// The part of a [`ForkRequest`] that is at fault.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-#[non_exhaustive]
-pub enum ForkPart {
-    /// The step.
-    At,
-    /// The model.
-    Model,
-    /// An outcome.
-    Outcome,
-    /// The state.
-    State,
-    /// The flow, which has changed.
-    Flow,
 }
 
 /// What a fork at a step can change.
@@ -315,14 +296,4 @@ fn refused(error: &StoreError) -> FlowError {
 fn pretty(value: &impl Serialize) -> Option<String> {
     let text = serde_json::to_string_pretty(value).ok()?;
     (text.len() <= MAX_TEXT).then_some(text)
-}
-
-impl FlowError {
-    /// Creates the error of a part of a fork.
-    pub fn refused(part: ForkPart, problem: impl Display) -> Self {
-        Self::ForkRefused {
-            part,
-            problem: problem.to_string(),
-        }
-    }
 }

@@ -30,10 +30,13 @@
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod fork;
-pub use fork::{EditedText, ForkChoices, ForkPart, ForkRequest};
+pub use fork::{EditedText, ForkChoices, ForkRequest};
+
+mod flow_error;
+pub use flow_error::{FlowError, ForkPart};
 
 mod flows;
-pub use flows::{FlowError, Flows, NoFlows};
+pub use flows::{Flows, NoFlows};
 
 mod limits;
 pub use limits::StudioLimits;

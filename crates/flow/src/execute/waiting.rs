@@ -44,7 +44,7 @@ pub(crate) async fn wait(
             event: awaited.event.to_owned(),
             why: awaited.why.to_owned(),
             until,
-            schema: awaited.schema.cloned(),
+            schema: awaited.schema.cloned().map(Box::new),
             also: Vec::new(),
             takes_closed: awaited.takes_closed,
         }))),

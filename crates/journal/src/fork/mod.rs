@@ -3,16 +3,15 @@
 mod cut;
 mod edit_state;
 mod origin;
-mod outcome;
 mod plan;
 mod preview;
+mod previewed;
 mod replay;
 mod start;
 mod step;
 
 pub use origin::ForkOrigin;
-pub use outcome::ForkOutcome;
-pub use preview::ForkPreview;
+pub use previewed::{ForkOutcome, ForkPreview};
 
 use std::fmt;
 

@@ -8,7 +8,7 @@ use cogwork_flow::journal::{Entry, Json, Origin, Recorded, Snapshot};
 use cogwork_text::{Name, NameList};
 
 use super::cut::{Cut, Edited, Kept, answer_at, step};
-use super::outcome::ForkOutcome;
+use super::previewed::ForkOutcome;
 use super::replay::Replay;
 use super::step::{outermost_number, step_around_call};
 use super::{At, Fork, ForkOrigin, NewOutcome};

@@ -6,25 +6,11 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::Fork;
-use super::outcome::ForkOutcome;
 use super::plan::{Plan, first_state};
+use super::previewed::ForkPreview;
 use super::replay::{Replay, failed};
 use crate::error::Kind;
 use crate::{Store, StoreError};
-
-/// What a fork begins with, as [`Store::preview_fork`] returns it.
-#[derive(Debug)]
-#[non_exhaustive]
-pub struct ForkPreview<S> {
-    /// The step at which the runs part.
-    pub step: u64,
-    /// The outcomes of this step that are on record in the other run, in the order in which they were
-    /// recorded. Those are what [`Fork::with_outcome`] and [`Fork::with_outcome_of`] replace.
-    pub outcomes: Vec<ForkOutcome>,
-    /// The state of the new run before the first step that is executed: before step
-    /// [`step`](Self::step) or, if all of its outcomes are kept or edited, after it.
-    pub state: S,
-}
 
 impl<S> Fork<S> {
     /// Replays the part of the record that the fork keeps.
