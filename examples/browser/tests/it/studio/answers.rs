@@ -27,7 +27,7 @@ async fn are_given_in_a_form_and_checked() -> Result<()> {
     );
 
     press(&browser, "Send the answer").await?;
-    until_text(&browser, PROBLEM, "“Amount in euros” is missing").await?;
+    until_text(&browser, PROBLEM, "“Grant the refund?” is missing").await?;
     labelled(&browser, "Grant the refund?")
         .await?
         .select_by_label("Yes")
