@@ -91,7 +91,8 @@ impl Open {
         let label = rest.trim_start_matches(sign);
         let ticks = rest.len() - label.len();
 
-        if label.contains(sign) {
+        let is_in_quotes = before.matches('"').count() % 2 == 1;
+        if label.contains(sign) || is_in_quotes {
             return None;
         }
 

@@ -132,7 +132,7 @@ impl<T: JsonSchema + DeserializeOwned> AnswerReader<T> {
         let last = found.iter().rposition(|candidate| self.is_meant(candidate));
         let Some(last) = last else {
             return self
-                .read_item(text, &found)
+                .read_item(&found)
                 .unwrap_or_else(|| self.read_bare(text, &found));
         };
 
@@ -353,11 +353,7 @@ impl<T: JsonSchema + DeserializeOwned> AnswerReader<T> {
     }
 
     /// Reads the only item of a list that isn't in a list; `None` if there is none.
-    fn read_item(
-        &self,
-        text: &str,
-        found: &[Candidate],
-    ) -> Option<Result<ReadAnswer<T>, AnswerProblem>> {
+    fn read_item(&self, found: &[Candidate]) -> Option<Result<ReadAnswer<T>, AnswerProblem>> {
         let Shape::List(items, _) = self.form.resolve(&self.form.root) else {
             return None;
         };
@@ -372,9 +368,10 @@ impl<T: JsonSchema + DeserializeOwned> AnswerReader<T> {
             return Some(Err(AnswerProblem::new(Kind::Ambiguous, item.line, message)));
         }
 
-        // One end of a list is missing, so the object may not be its only item.
-        if text.matches('[').count() != text.matches(']').count() {
-            let message = "the reply has only one end of a list; expected the whole list";
+        // The list could not be read, so the object may not be its only item.
+        if item.is_in_list {
+            let message =
+                "the object is part of a list that cannot be read; expected the whole list";
             return Some(Err(AnswerProblem::new(Kind::Malformed, item.line, message)));
         }
 
@@ -402,16 +399,10 @@ impl<T: JsonSchema + DeserializeOwned> AnswerReader<T> {
 
         if let Some((answer, line)) = answer {
             let tree = Tree::new(line, Node::Plain(answer.to_owned()));
+            let what = "read a value that isn't in JSON";
             let candidate = Candidate {
-                source: Source::Value(tree.clone()),
-                line,
-                repairs: vec![Repair::new(
-                    RepairKind::Form,
-                    line,
-                    "read a value that isn't in JSON",
-                )],
-                doubt: None,
-                cut: None,
+                repairs: vec![Repair::new(RepairKind::Form, line, what)],
+                ..Candidate::value(tree.clone())
             };
             return self.read_value(&tree, "", &candidate);
         }

@@ -37,6 +37,8 @@ pub(crate) struct Candidate {
     pub(crate) doubt: Option<String>,
     /// How the reply ends inside the value.
     pub(crate) cut: Option<Cut>,
+    /// Whether a list begins before the value or ends after it.
+    pub(crate) is_in_list: bool,
 }
 
 #[derive(Debug, Clone)]
@@ -245,7 +247,15 @@ impl<'t> Part<'t> {
             before = "";
 
             let after = rest.text.get(mended.length()..).unwrap_or_default();
-            if goes_on(after) {
+            let all_before = self.text.len() - rest.text.len();
+            let all_before = self.text.get(..all_before).unwrap_or_default();
+            candidate.is_in_list = has_end_of_list(all_before) || has_end_of_list(after);
+
+            // Quotes at wrong places may show brackets of a text as those of the value.
+            let has_repairs = !candidate.repairs.is_empty();
+            let is_doubtful = has_repairs && after.starts_with(['{', '[', '\\']);
+
+            if is_doubtful || goes_on(after) {
                 candidate.doubt.get_or_insert(CONTINUED.to_owned());
             }
 
@@ -313,6 +323,12 @@ fn goes_on(after: &str) -> bool {
     after.starts_with([',', ':', '"']) || closes_more
 }
 
+/// Returns whether a list begins in a text and doesn't end there, or the other way around.
+fn has_end_of_list(text: &str) -> bool {
+    charge(text.len());
+    text.matches('[').count() != text.matches(']').count()
+}
+
 /// Returns whether a bracket doesn't begin a value, as in `{see below}`.
 fn is_prose(text: &str) -> bool {
     let inside = text.get(1..).unwrap_or_default().trim_start();
@@ -348,13 +364,14 @@ impl Candidate {
         entries.iter().map(|(key, _)| key.as_str())
     }
 
-    fn value(tree: Tree) -> Self {
+    pub(crate) fn value(tree: Tree) -> Self {
         Self {
             line: tree.line,
             source: Source::Value(tree),
             repairs: Vec::new(),
             doubt: None,
             cut: None,
+            is_in_list: false,
         }
     }
 
@@ -365,6 +382,7 @@ impl Candidate {
             repairs: Vec::new(),
             doubt: None,
             cut: None,
+            is_in_list: false,
         }
     }
 

@@ -104,7 +104,7 @@ fn tokens(json: &str) -> Vec<Token> {
 }
 
 /// The places of brackets, commas, colons and quotes.
-fn structural(json: &str) -> Vec<usize> {
+pub(crate) fn structural(json: &str) -> Vec<usize> {
     tokens(json)
         .iter()
         .flat_map(|token| match (token.is_text, &json[token.at..token.end]) {
@@ -115,7 +115,7 @@ fn structural(json: &str) -> Vec<usize> {
         .collect()
 }
 
-fn replaced(json: &str, range: std::ops::Range<usize>, by: &str) -> String {
+pub(crate) fn replaced(json: &str, range: std::ops::Range<usize>, by: &str) -> String {
     format!("{}{by}{}", &json[..range.start], &json[range.end..])
 }
 
@@ -137,6 +137,10 @@ fn in_case(key: &str, case: Case) -> String {
     }
 }
 
+/// The ends of lines of YAML 1.1, with which the writer breaks lines. For the reader, as in YAML 1.2,
+/// they are parts of a text.
+const OLD_LINE_ENDS: [char; 3] = ['\u{85}', '\u{2028}', '\u{2029}'];
+
 /// Returns the reply. Of the keys of objects, only `keys` are written in another case.
 pub(crate) fn damaged<T: Serialize>(
     value: &T,
@@ -151,6 +155,7 @@ pub(crate) fn damaged<T: Serialize>(
         Damage::Prose => format!("Sure, here it is:\n\n{json}\n\nI hope this helps!"),
         Damage::Thinking => format!("<think>\nLet me see: {{\"a\": 1}}\n</think>\n\n{json}"),
         Damage::Wrapper => format!("{{\"result\": {json}}}"),
+        Damage::Yaml if json.contains(OLD_LINE_ENDS) => json.to_owned(),
         Damage::Yaml => serde_yaml::to_string(value).unwrap(),
         Damage::Removed(index) => match pick(&structural(json), index) {
             Some(at) => replaced(json, at..at + 1, ""),

@@ -10,7 +10,7 @@ use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use crate::damage::{Damage, check_problem, damage, damaged, harmless, text};
+use crate::damage::{Damage, check_problem, damage, damaged, harmless, replaced, structural, text};
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct Flat {
@@ -233,5 +233,48 @@ proptest! {
         check_harmless(&flat, &damage, is_pretty);
         check_harmless(&branch, &damage, is_pretty);
         check_harmless(&event, &damage, is_pretty);
+    }
+}
+
+/// Texts with characters that also occur in JSON.
+const TEXTS: [&str; 12] = [
+    "", "a", "\"", "a\"", "\"a", "a\"b", "x: y", "a,b", "[", "}", "a\\", "//",
+];
+
+/// Lists in which a text is at the beginning, in the middle or at the end.
+fn lists_with(text: &str) -> Vec<Vec<Mood>> {
+    let other = || Mood::Other(text.to_owned());
+    let mixed = |texts: &[&str]| Mood::Mixed {
+        share: 0.0,
+        because: texts.iter().map(|text| (*text).to_owned()).collect(),
+    };
+
+    vec![
+        vec![other()],
+        vec![other(), Mood::Bad],
+        vec![Mood::Bad, other(), mixed(&[])],
+        vec![Mood::VeryGood, mixed(&[text])],
+        vec![mixed(&[text]), Mood::VeryGood],
+        vec![mixed(&[text, "b"]), other()],
+    ]
+}
+
+#[test]
+fn each_structural_character_of_a_list_is_removed_and_doubled() {
+    for list in TEXTS.into_iter().flat_map(lists_with) {
+        let json = serde_json::to_string(&list).unwrap();
+
+        for at in structural(&json) {
+            let character = &json[at..=at];
+            let removed = replaced(&json, at..at + 1, "");
+            let doubled = replaced(&json, at..at, character);
+
+            for reply in [removed, doubled] {
+                match AnswerReader::<Vec<Mood>>::new().read(&reply) {
+                    Ok(read) => assert_eq!(read.value, list, "{reply}"),
+                    Err(problem) => check_problem(&problem),
+                }
+            }
+        }
     }
 }

@@ -67,6 +67,7 @@ fn a_part_of_a_list_is_not_its_only_item() {
         r#""Good",{"Other":""}]"#,
         "\"Good\",\n{\"Other\": \"fine\"}\n]",
         r#"["Good"; {"Other": "fine"}"#,
+        r#"[Good",{"Other":"a\""}]"#,
     ] {
         let read = read::<Vec<Mood>>(part).map(|(moods, _)| moods);
         assert!(
@@ -74,6 +75,39 @@ fn a_part_of_a_list_is_not_its_only_item() {
             "{read:?}"
         );
     }
+}
+
+/// A quote at a wrong place shows brackets of a text as those of the object.
+#[test]
+fn an_object_that_ends_inside_a_text_is_not_whole() {
+    #[derive(Debug, PartialEq, Deserialize, JsonSchema)]
+    struct Note {
+        next_step: String,
+        text: Option<String>,
+    }
+
+    let shown = refusal::<Note>(r#"{"next_step:":a}{","text":null}"#);
+    assert!(
+        shown.contains("the brackets are closed before the end"),
+        "{shown}"
+    );
+}
+
+/// Brackets in a text don't make an object a part of a list.
+#[test]
+fn an_item_may_have_a_bracket_in_a_text() {
+    #[derive(Debug, PartialEq, Deserialize, JsonSchema)]
+    struct Note {
+        text: String,
+    }
+
+    let (notes, _) = read::<Vec<Note>>(r#"{"text": "a ["}"#).unwrap();
+    assert_eq!(
+        notes,
+        [Note {
+            text: "a [".to_owned()
+        }]
+    );
 }
 
 /// An object that only has other keys isn't an item whose keys are all left out.
