@@ -28,47 +28,83 @@
 //!     {
 //!       "kind": "quotes",
 //!       "line": 7,
-//!       "what": "put the text of `current_thinking` in quotes"
+//!       "what": "put the text of `current_thinking` in quotes",
+//!       "columns": {
+//!         "start": 18,
+//!         "end": 79
+//!       }
 //!     },
 //!     {
 //!       "kind": "status",
 //!       "line": 10,
-//!       "what": "read the status `done` as Done"
+//!       "what": "read the status `done` as Done",
+//!       "columns": {
+//!         "start": 12,
+//!         "end": 16
+//!       }
 //!     },
 //!     {
 //!       "kind": "quotes",
 //!       "line": 11,
-//!       "what": "put quotes around the text of `result`"
+//!       "what": "put quotes around the text of `result`",
+//!       "columns": {
+//!         "start": 12,
+//!         "end": 22
+//!       }
 //!     },
 //!     {
 //!       "kind": "key",
 //!       "line": 12,
-//!       "what": "read the key `Description` as `description`"
+//!       "what": "read the key `Description` as `description`",
+//!       "columns": {
+//!         "start": 4,
+//!         "end": 15
+//!       }
 //!     },
 //!     {
 //!       "kind": "status",
 //!       "line": 13,
-//!       "what": "read the status `✅ Done` as Done"
+//!       "what": "read the status `✅ Done` as Done",
+//!       "columns": {
+//!         "start": 12,
+//!         "end": 20
+//!       }
 //!     },
 //!     {
 //!       "kind": "quotes",
 //!       "line": 14,
-//!       "what": "put the text of `result` in quotes"
+//!       "what": "put the text of `result` in quotes",
+//!       "columns": {
+//!         "start": 12,
+//!         "end": 37
+//!       }
 //!     },
 //!     {
 //!       "kind": "indentation",
 //!       "line": 15,
-//!       "what": "moved a step to the column of its list"
+//!       "what": "moved a step to the column of its list",
+//!       "columns": {
+//!         "start": 0,
+//!         "end": 0
+//!       }
 //!     },
 //!     {
 //!       "kind": "form",
 //!       "line": 15,
-//!       "what": "read a step as it is printed"
+//!       "what": "read a step as it is printed",
+//!       "columns": {
+//!         "start": 2,
+//!         "end": 20
+//!       }
 //!     },
 //!     {
 //!       "kind": "truth_value",
 //!       "line": 16,
-//!       "what": "read `next_thought_needed: \"true\"` as true"
+//!       "what": "read `next_thought_needed: \"true\"` as true",
+//!       "columns": {
+//!         "start": 21,
+//!         "end": 27
+//!       }
 //!     }
 //!   ],
 //!   "truncated": false

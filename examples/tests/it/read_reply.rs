@@ -55,8 +55,18 @@ fn a_faulty_reply_is_repaired_and_strictly_an_error() {
     assert_eq!(
         thought["repairs"],
         serde_json::json!([
-            {"kind": "quotes", "line": 2, "what": "put the text of `current_thinking` in quotes"},
-            {"kind": "status", "line": 5, "what": "read the status `done` as Done"},
+            {
+                "kind": "quotes",
+                "line": 2,
+                "what": "put the text of `current_thinking` in quotes",
+                "columns": {"start": 18, "end": 22},
+            },
+            {
+                "kind": "status",
+                "line": 5,
+                "what": "read the status `done` as Done",
+                "columns": {"start": 10, "end": 14},
+            },
         ])
     );
 
