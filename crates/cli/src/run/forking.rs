@@ -1,10 +1,9 @@
 //! How the command `fork` forks a run.
 
-use std::fs::File;
-use std::io::Read;
 use std::path::Path;
 
 use cogwork_agents::{FileFlow, FlowState};
+use cogwork_files::Folder;
 use cogwork_flow::BoxError;
 use cogwork_journal::{FileStore, Fork, ForkPreview, RunJournal, Store, StoreError};
 use cogwork_text::Escaped;
@@ -119,14 +118,10 @@ fn read_file(path: &Path) -> Result<String, String> {
         format!("{shown}: {problem}; expected a state as JSON, or a file with it")
     };
 
-    let file = File::open(path).map_err(|error| failed(&error))?;
-    let mut text = String::new();
-    let read = file.take(MAX_STATE + 1).read_to_string(&mut text);
-    read.map_err(|error| failed(&error))?;
-    if text.len() as u64 > MAX_STATE {
-        return Err(failed(&format_args!("it has more than {MAX_STATE} bytes")));
-    }
-    Ok(text)
+    let opened = Folder::of_file(path);
+    let (folder, name) = opened.map_err(|error| failed(&error))?;
+    let read = folder.read_text_file(name, MAX_STATE);
+    read.map_err(|error| failed(&error))
 }
 
 /// Returns an error that names the options of the command instead of the methods of the library.
