@@ -91,8 +91,15 @@ fn main() -> Result<(), BoxError> {
         group.finish();
         criterion.final_summary();
 
+        let path = folder.path().join(format!("{steps}.trace"));
+        let recorder = RunRecorder::open(&path, RecorderSettings::default())?;
         ratio(
             &format!("plan of {steps} steps: recorded turn / turn"),
+            || each(1, || think(&runtime, &flow, Some(&recorder))),
+            || each(1, || think(&runtime, &flow, None)),
+        );
+        ratio(
+            &format!("plan of {steps} steps: the same, with a new file every 20 turns"),
             || each(1, || think_recorded(&runtime, &flow, &folder)),
             || each(1, || think(&runtime, &flow, None)),
         );

@@ -26,8 +26,9 @@ use open::OpenRecord;
 
 /// Records one run as lines of JSON.
 ///
-/// The lines are written by a thread, and the run never waits for the disk. If the disk is too slow,
-/// events are dropped, and the record contains how many. An error of the disk doesn't fail the run;
+/// The lines are written by a thread, after a few milliseconds, and the run never waits for the disk.
+/// A process that is killed may lose the lines of that time. If the disk is too slow, events are
+/// dropped, and the record contains how many. An error of the disk doesn't fail the run;
 /// [`flush`](Self::flush) returns it.
 ///
 /// Clones record into the same file. When the last one is dropped, including the

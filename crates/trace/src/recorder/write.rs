@@ -4,6 +4,7 @@ use std::fs::File;
 use std::io::{self, Write};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
+use std::time::Duration;
 use std::{fmt, mem};
 
 /// Writes lines in a thread. At most a number of bytes wait to be written.
@@ -26,6 +27,8 @@ struct State {
     waiting: Vec<u8>,
     is_writing: bool,
     is_closed: bool,
+    /// Whether somebody waits until all lines are written.
+    is_flushing: bool,
     error: Option<io::Error>,
 }
 
@@ -57,11 +60,12 @@ impl LineWriter {
             return false;
         }
 
-        let was_empty = state.waiting.is_empty();
+        let before = state.waiting.len();
         state.waiting.extend_from_slice(line);
+        let is_enough = before < GATHERED && state.waiting.len() >= GATHERED;
         drop(state);
 
-        if was_empty {
+        if before == 0 || is_enough {
             self.shared.work.notify_one();
         }
 
@@ -79,6 +83,8 @@ impl LineWriter {
                 return Ok(());
             }
 
+            state.is_flushing = true;
+            self.shared.work.notify_one();
             let waited = self.shared.written.wait(state);
             state = waited.unwrap_or_else(PoisonError::into_inner);
         }
@@ -123,6 +129,13 @@ fn write_all(shared: &Shared, mut file: File) {
 /// The maximum capacity of a buffer that is kept, in bytes.
 pub(super) const MAX_KEPT: usize = 1024 * 1024;
 
+/// How long the thread waits for more lines. A thread that woke up for each line would take more of
+/// the processor than the lines themselves.
+const GATHERING: Duration = Duration::from_millis(5);
+
+/// The number of bytes for which it doesn't wait any longer.
+const GATHERED: usize = 256 * 1024;
+
 /// Waits for lines, and takes them. Returns `false` after the end.
 fn take(shared: &Shared, lines: &mut Vec<u8>) -> bool {
     let mut state = shared.lock();
@@ -135,7 +148,17 @@ fn take(shared: &Shared, lines: &mut Vec<u8>) -> bool {
         state = waited.unwrap_or_else(PoisonError::into_inner);
     }
 
+    let is_more_expected = |state: &mut State| {
+        let is_urgent = state.is_flushing || state.is_closed;
+        !is_urgent && state.waiting.len() < GATHERED
+    };
+    let gathered = shared
+        .work
+        .wait_timeout_while(state, GATHERING, is_more_expected);
+    let (mut state, _) = gathered.unwrap_or_else(PoisonError::into_inner);
+
     mem::swap(&mut state.waiting, lines);
+    state.is_flushing = false;
     state.is_writing = true;
     true
 }
