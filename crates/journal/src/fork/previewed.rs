@@ -1,13 +1,14 @@
 use cogwork_flow::journal::Json;
 
-/// What a fork begins with, as [`Store::preview_fork`] returns it.
+/// What a fork begins with, as [`Store::preview_fork`](crate::Store::preview_fork) returns it.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct ForkPreview<S> {
     /// The step at which the runs part.
     pub step: u64,
     /// The outcomes of this step that are on record in the other run, in the order in which they were
-    /// recorded. Those are what [`Fork::with_outcome`] and [`Fork::with_outcome_of`] replace.
+    /// recorded. Those are what [`Fork::with_outcome`](crate::Fork::with_outcome) and
+    /// [`Fork::with_outcome_of`](crate::Fork::with_outcome_of) replace.
     pub outcomes: Vec<ForkOutcome>,
     /// The state of the new run before the first step that is executed: before step
     /// [`step`](Self::step) or, if all of its outcomes are kept or edited, after it.
