@@ -38,7 +38,8 @@
 //! | the trait that backends implement and programs call | [`LlmClient`] |
 //! | requests | [`ChatRequest`], [`Messages`], [`Message`], [`Block`], [`ReplyFormat`] |
 //! | tools that the model may call | [`ToolDefinition`], [`ToolChoice`], [`ToolCall`], [`Message::tool_result`] |
-//! | responses | [`ChatResponse`], [`FinishReason`], [`Usage`], [`LlmError`] |
+//! | responses | [`ChatResponse`], [`FinishReason`], [`Usage`], [`Adjustment`], [`LlmError`] |
+//! | thinking | [`Effort`], [`ProviderData`] |
 //! | streaming | [`LlmClient::stream`], [`ReplyStream`], [`Delta`] |
 //! | what a client supports | [`LlmClient::capabilities`], [`Capabilities`] |
 //! | servers over HTTP (feature `rustls`, on by default) | `OpenAiClient`, `AnthropicClient`, `OllamaClient` |
@@ -47,7 +48,7 @@
 //! | caching | [`Cache`] |
 //! | spans for OpenTelemetry (feature `tracing`) | `Tracing` |
 //! | recording and replaying calls (feature `cassette`) | `Recorder`, `Replay` |
-//! | embeddings | [`Embedder`], [`Embeddings`], [`HashedNgrams`]; over HTTP `OpenAiEmbedder`, `OllamaEmbedder` |
+//! | embeddings | [`Embedder`], [`Embeddings`], [`HashedNgrams`]; over HTTP `OpenAiEmbedder` |
 //! | tests | [`ScriptedClient`], or a mock: the trait works with `mockall` |
 //!
 //! Requests are passed by value and share their text. Cloning a request, or sending a conversation
@@ -83,6 +84,15 @@ pub use request::ChatRequest;
 
 mod format;
 pub use format::ReplyFormat;
+
+mod effort;
+pub use effort::{Effort, UnknownEffort};
+
+mod adjustment;
+pub use adjustment::Adjustment;
+
+mod provider_data;
+pub use provider_data::ProviderData;
 
 mod response;
 pub use response::{ChatResponse, FinishReason, Usage};
@@ -149,9 +159,14 @@ pub use http::HttpClientBuilder;
 pub use http::http_client;
 
 #[cfg(feature = "http")]
+mod wire;
+
+#[cfg(feature = "http")]
 mod openai;
 #[cfg(feature = "http")]
-pub use openai::{OpenAiClient, OpenAiClientBuilder, OpenAiEmbedder, OpenAiEmbedderBuilder};
+pub use openai::{
+    OpenAiApi, OpenAiClient, OpenAiClientBuilder, OpenAiEmbedder, OpenAiEmbedderBuilder,
+};
 
 #[cfg(feature = "http")]
 mod anthropic;
@@ -161,7 +176,7 @@ pub use anthropic::{AnthropicClient, AnthropicClientBuilder};
 #[cfg(feature = "http")]
 mod ollama;
 #[cfg(feature = "http")]
-pub use ollama::{OllamaClient, OllamaClientBuilder, OllamaEmbedder, OllamaEmbedderBuilder};
+pub use ollama::{OllamaClient, OllamaClientBuilder};
 
 pub use async_trait::async_trait;
 

@@ -3,7 +3,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Block, ToolCall};
+use crate::{Block, ProviderData, ToolCall};
 
 /// The author of a [`Message`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -57,6 +57,8 @@ pub struct Message {
     tool_calls: Arc<[ToolCall]>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     result_of: Option<Arc<ResultOf>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    provider_data: Option<Arc<ProviderData>>,
 }
 
 /// The call whose result a tool message contains.
@@ -75,14 +77,13 @@ fn is_empty<T>(list: &Arc<[T]>) -> bool {
 impl Message {
     /// Creates a message with this role.
     pub fn new(role: Role, text: impl Into<Arc<str>>) -> Self {
-        let blocks = Arc::default();
-        let tool_calls = Arc::default();
         Self {
             role,
             content: text.into(),
-            blocks,
-            tool_calls,
+            blocks: Arc::default(),
+            tool_calls: Arc::default(),
             result_of: None,
+            provider_data: None,
         }
     }
 
@@ -103,24 +104,21 @@ impl Message {
 
     /// Creates a message with the result of a tool call.
     pub fn tool_result(call: &ToolCall, text: impl Into<Arc<str>>) -> Self {
-        let result_of = ResultOf {
-            id: call.id().to_owned(),
-            name: call.name().to_owned(),
-            failed: false,
-        };
-        Self {
-            result_of: Some(Arc::new(result_of)),
-            ..Self::new(Role::Tool, text)
-        }
+        Self::result(call, text, false)
     }
 
     /// Creates a message with the error of a tool call, for the model to read.
     pub fn tool_failure(call: &ToolCall, text: impl Into<Arc<str>>) -> Self {
+        Self::result(call, text, true)
+    }
+
+    fn result(call: &ToolCall, text: impl Into<Arc<str>>, failed: bool) -> Self {
         let result_of = ResultOf {
             id: call.id().to_owned(),
             name: call.name().to_owned(),
-            failed: true,
+            failed,
         };
+
         Self {
             result_of: Some(Arc::new(result_of)),
             ..Self::new(Role::Tool, text)
@@ -131,13 +129,28 @@ impl Message {
     #[must_use]
     pub fn with_blocks(mut self, blocks: impl IntoIterator<Item = Block>) -> Self {
         self.blocks = blocks.into_iter().collect();
-        self
+        self.without_provider_data()
     }
 
     /// Sets the tool calls of the model's message. None by default.
     #[must_use]
     pub fn with_tool_calls(mut self, calls: impl IntoIterator<Item = ToolCall>) -> Self {
         self.tool_calls = calls.into_iter().collect();
+        self.without_provider_data()
+    }
+
+    /// Sets the data that the server wants back with this message. None by default. Changing the
+    /// message afterwards removes it, because it belongs to the message as the model wrote it.
+    #[must_use]
+    pub fn with_provider_data(mut self, data: ProviderData) -> Self {
+        self.provider_data = Some(Arc::new(data));
+        self
+    }
+
+    /// Removes the data that the server wants back with this message.
+    #[must_use]
+    pub fn without_provider_data(mut self) -> Self {
+        self.provider_data = None;
         self
     }
 
@@ -153,8 +166,11 @@ impl Message {
 
     pub(crate) fn bytes(&self) -> usize {
         let calls = self.tool_calls.iter().map(ToolCall::bytes);
+        let data = self.provider_data().map(|data| data.content().len());
+
         calls
             .chain(self.blocks.iter().map(Block::bytes))
+            .chain(data)
             .fold(self.content.len(), usize::saturating_add)
     }
 
@@ -181,5 +197,10 @@ impl Message {
     /// Returns whether this message is the error of a tool call.
     pub fn is_tool_failure(&self) -> bool {
         self.result_of.as_deref().is_some_and(|call| call.failed)
+    }
+
+    /// Returns the data that the server wants back with this message, if it sent any.
+    pub fn provider_data(&self) -> Option<&ProviderData> {
+        self.provider_data.as_deref()
     }
 }

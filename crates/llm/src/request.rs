@@ -3,7 +3,9 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Message, Messages, ReplyFormat, ToolCall, ToolChoice, ToolDefinition, estimate};
+use crate::{
+    Effort, Message, Messages, ReplyFormat, ToolCall, ToolChoice, ToolDefinition, estimate,
+};
 
 /// A request to a model: a conversation and optional settings.
 ///
@@ -23,6 +25,8 @@ pub struct ChatRequest {
     max_tokens: Option<u32>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     temperature: Option<f32>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    effort: Option<Effort>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     seed: Option<u64>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -64,6 +68,13 @@ impl ChatRequest {
     #[must_use]
     pub fn with_temperature(mut self, temperature: f32) -> Self {
         self.temperature = Some(temperature);
+        self
+    }
+
+    /// Sets how much the model thinks before it replies. The default is the model's.
+    #[must_use]
+    pub fn with_effort(mut self, effort: Effort) -> Self {
+        self.effort = Some(effort);
         self
     }
 
@@ -136,6 +147,23 @@ impl ChatRequest {
         estimate::tokens(messages.chain(tools).fold(0, usize::saturating_add))
     }
 
+    /// Returns the request without the [data](crate::ProviderData) that servers want back, for
+    /// people to look at.
+    #[must_use]
+    pub fn without_provider_data(&self) -> Self {
+        let has_data = self
+            .messages
+            .iter()
+            .any(|message| message.provider_data().is_some());
+        if !has_data {
+            return self.clone();
+        }
+
+        let messages = self.messages.iter().cloned();
+        let messages = messages.map(Message::without_provider_data).collect();
+        self.clone().with_messages(messages)
+    }
+
     /// Appends a message to the conversation.
     pub fn push(&mut self, message: Message) {
         self.messages.push(message);
@@ -154,6 +182,11 @@ impl ChatRequest {
     /// Returns the sampling temperature, if set.
     pub fn temperature(&self) -> Option<f32> {
         self.temperature
+    }
+
+    /// Returns how much the model thinks before it replies, if set.
+    pub fn effort(&self) -> Option<Effort> {
+        self.effort
     }
 
     /// Returns the random seed, if set.
@@ -190,6 +223,7 @@ impl Hash for ChatRequest {
             messages,
             max_tokens,
             temperature,
+            effort,
             seed,
             stop,
             format,
@@ -200,6 +234,7 @@ impl Hash for ChatRequest {
         messages.hash(state);
         max_tokens.hash(state);
         temperature.map(bits).hash(state);
+        effort.hash(state);
         seed.hash(state);
         stop.hash(state);
         format.hash(state);

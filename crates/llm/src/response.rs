@@ -2,7 +2,7 @@ use std::ops::AddAssign;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Message, ToolCall, estimate, split_thinking};
+use crate::{Adjustment, Message, ProviderData, ToolCall, estimate, split_thinking};
 
 /// A model's response.
 ///
@@ -32,6 +32,10 @@ pub struct ChatResponse {
     request_id: Option<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     tool_calls: Vec<ToolCall>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    adjustments: Vec<Adjustment>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    provider_data: Option<ProviderData>,
 }
 
 impl ChatResponse {
@@ -47,7 +51,7 @@ impl ChatResponse {
     #[must_use]
     pub fn with_text(mut self, text: impl Into<String>) -> Self {
         self.text = text.into();
-        self
+        self.without_provider_data()
     }
 
     /// Sets why the model stopped. The default is [`FinishReason::Stop`].
@@ -96,6 +100,30 @@ impl ChatResponse {
     #[must_use]
     pub fn with_tool_calls(mut self, calls: impl IntoIterator<Item = ToolCall>) -> Self {
         self.tool_calls = calls.into_iter().collect();
+        self.without_provider_data()
+    }
+
+    /// Sets the changes that the client made to the request, because the server refused it as it
+    /// was. None by default.
+    #[must_use]
+    pub fn with_adjustments(mut self, adjustments: impl IntoIterator<Item = Adjustment>) -> Self {
+        self.adjustments = adjustments.into_iter().collect();
+        self
+    }
+
+    /// Sets the data that the server wants back with this reply in later requests. None by default.
+    /// Changing the text or the calls afterwards removes it, because it belongs to the reply as the
+    /// model wrote it.
+    #[must_use]
+    pub fn with_provider_data(mut self, data: ProviderData) -> Self {
+        self.provider_data = Some(data);
+        self
+    }
+
+    /// Removes the data that the server wants back.
+    #[must_use]
+    pub fn without_provider_data(mut self) -> Self {
+        self.provider_data = None;
         self
     }
 
@@ -126,17 +154,11 @@ impl ChatResponse {
             Some(before) => format!("{before}\n{}", split.thinking),
             None => split.thinking.to_owned(),
         };
-        self.with_text(answer).with_reasoning(reasoning)
-    }
 
-    /// Sets what a server may report in addition to the reply.
-    #[cfg(feature = "http")]
-    pub(crate) fn with_reported(self, reported: Reported) -> Self {
+        // The server wants the reply back as it was, thinking included.
         Self {
-            usage: reported.usage,
-            model: reported.model,
-            id: reported.id,
-            ..self
+            text: answer,
+            ..self.with_reasoning(reasoning)
         }
     }
 
@@ -170,9 +192,27 @@ impl ChatResponse {
         &self.tool_calls
     }
 
-    /// Returns the text and the tool calls as a message of the conversation.
+    /// Returns the reply as a message of the conversation, with the text, the tool calls and the
+    /// data that the server wants back.
     pub fn message(&self) -> Message {
-        Message::assistant(self.text.as_str()).with_tool_calls(self.tool_calls.iter().cloned())
+        let message =
+            Message::assistant(self.text.as_str()).with_tool_calls(self.tool_calls.iter().cloned());
+
+        match &self.provider_data {
+            Some(data) => message.with_provider_data(data.clone()),
+            None => message,
+        }
+    }
+
+    /// Returns the changes that the client made to the request, because the server refused it as it
+    /// was.
+    pub fn adjustments(&self) -> &[Adjustment] {
+        &self.adjustments
+    }
+
+    /// Returns the data that the server wants back with this reply in later requests, if any.
+    pub fn provider_data(&self) -> Option<&ProviderData> {
+        self.provider_data.as_ref()
     }
 
     /// Returns why the model stopped.
@@ -208,15 +248,6 @@ impl ChatResponse {
     }
 }
 
-/// What a server may report in addition to the reply.
-#[cfg(feature = "http")]
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Reported {
-    pub(crate) usage: Option<Usage>,
-    pub(crate) model: Option<String>,
-    pub(crate) id: Option<String>,
-}
-
 /// The reason why a model stopped writing.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -247,19 +278,22 @@ pub struct Usage {
     /// it.
     #[serde(default)]
     pub cached_tokens: u64,
-    /// How many of `completion_tokens` are reasoning. 0 if the server doesn't report it.
+    /// How many of `prompt_tokens` the server wrote to its cache, for later requests. 0 if the server
+    /// doesn't report it.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub cache_written_tokens: u64,
+    /// How many of `completion_tokens` are thinking. 0 if the server doesn't report it.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub reasoning_tokens: u64,
 }
 
-/// Returns whether the count is zero. A zero is left out, so that usage without reasoning is
-/// serialized as it was before the field existed.
+/// Returns whether the count is zero, and thus left out when it is serialized.
 fn is_zero(tokens: &u64) -> bool {
     *tokens == 0
 }
 
 impl Usage {
-    /// Creates the usage of one call without caching or reasoning.
+    /// Creates the usage of one call without caching or thinking.
     pub fn new(prompt_tokens: u64, completion_tokens: u64) -> Self {
         Self {
             prompt_tokens,
@@ -275,7 +309,14 @@ impl Usage {
         self
     }
 
-    /// Sets how many completion tokens are reasoning.
+    /// Sets how many prompt tokens the server wrote to its cache.
+    #[must_use]
+    pub fn with_cache_written_tokens(mut self, tokens: u64) -> Self {
+        self.cache_written_tokens = tokens;
+        self
+    }
+
+    /// Sets how many completion tokens are thinking.
     #[must_use]
     pub fn with_reasoning_tokens(mut self, tokens: u64) -> Self {
         self.reasoning_tokens = tokens;
@@ -290,11 +331,12 @@ impl Usage {
 
 impl AddAssign for Usage {
     fn add_assign(&mut self, other: Self) {
-        self.prompt_tokens = self.prompt_tokens.saturating_add(other.prompt_tokens);
-        self.completion_tokens = self
-            .completion_tokens
-            .saturating_add(other.completion_tokens);
-        self.cached_tokens = self.cached_tokens.saturating_add(other.cached_tokens);
-        self.reasoning_tokens = self.reasoning_tokens.saturating_add(other.reasoning_tokens);
+        let add = |total: &mut u64, more: u64| *total = total.saturating_add(more);
+
+        add(&mut self.prompt_tokens, other.prompt_tokens);
+        add(&mut self.completion_tokens, other.completion_tokens);
+        add(&mut self.cached_tokens, other.cached_tokens);
+        add(&mut self.cache_written_tokens, other.cache_written_tokens);
+        add(&mut self.reasoning_tokens, other.reasoning_tokens);
     }
 }

@@ -1,6 +1,6 @@
 use std::fmt;
 
-use crate::{ChatResponse, LlmError, LlmErrorKind, ToolCall};
+use crate::{ChatResponse, LlmError, LlmErrorKind, ProviderData, ToolCall};
 
 /// Limits on the size of a response from any client.
 ///
@@ -56,6 +56,12 @@ impl ResponseLimits {
         let reasoning = response.reasoning().map_or(0, str::len);
         self.check_text(response.text().len().saturating_add(reasoning))?;
 
+        let data = response.provider_data();
+        let bytes = data.map_or(0, |data| data.content().len());
+        if bytes > ProviderData::MAX_BYTES {
+            return Err(ResponseTooLarge(Excess::ProviderData { bytes }));
+        }
+
         let calls = response.tool_calls();
         let count = calls.len();
         if count > self.tool_calls {
@@ -107,6 +113,7 @@ enum Excess {
     Calls { count: usize, max: usize },
     CallBytes { bytes: usize, max: usize },
     TextBytes { bytes: usize, max: usize },
+    ProviderData { bytes: usize },
 }
 
 impl fmt::Display for ResponseTooLarge {
@@ -126,6 +133,13 @@ impl fmt::Display for ResponseTooLarge {
             }
             Excess::TextBytes { bytes, max } => {
                 write!(f, "the reply has {bytes} bytes; expected at most {max}")
+            }
+            Excess::ProviderData { bytes } => {
+                let max = ProviderData::MAX_BYTES;
+                write!(
+                    f,
+                    "the provider data of the reply has {bytes} bytes; expected at most {max}"
+                )
             }
         }
     }

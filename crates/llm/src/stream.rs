@@ -194,10 +194,16 @@ impl ReplyStream {
         let reasoning = std::mem::take(&mut self.reasoning);
         let calls = std::mem::take(&mut self.tool_calls);
 
-        response
+        let data = response.provider_data().cloned();
+        let response = response
             .with_text(text)
             .with_reasoning(reasoning)
-            .with_tool_calls(calls)
+            .with_tool_calls(calls);
+
+        match data {
+            Some(data) => response.with_provider_data(data),
+            None => response,
+        }
     }
 
     fn fail(&mut self, error: LlmError) -> LlmError {

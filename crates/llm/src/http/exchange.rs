@@ -1,54 +1,50 @@
+//! One HTTP exchange: sends a body, reads a bounded response, and names what went wrong.
+
 use std::error::Error;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
-use reqwest::header::{self, HeaderValue};
-use reqwest::{RequestBuilder, Response, StatusCode, Url};
+use reqwest::header::{self, HeaderMap, HeaderValue};
+use reqwest::{Response, StatusCode, Url};
 
-use super::excerpt::Secrets;
+use super::Protocol;
 use super::failure;
-use super::protocol::Protocol;
-use super::retry_after::retry_after;
+use super::secrets::Secrets;
+use crate::wire::unreadable;
 use crate::{LlmError, LlmErrorKind};
 
 /// The maximum number of bytes read of a failure's body. Errors show less.
 const FAILURE_BYTES: usize = 64 * 1024;
 
-/// An endpoint and the HTTP client for it.
+/// A server and the HTTP client for it.
 pub(crate) struct Exchange {
     pub(super) protocol: &'static Protocol,
     pub(super) http: reqwest::Client,
-    pub(super) endpoint: Url,
-    /// The method and the URL as shown in errors.
-    pub(super) address: String,
+    pub(super) base_url: Url,
+    /// The base URL as shown in errors.
+    pub(super) shown_url: String,
     pub(super) timeout: Duration,
     pub(super) connect_timeout: Duration,
     pub(super) max_response_bytes: usize,
     pub(super) secrets: Secrets,
 }
 
-/// A complete response with a success status.
-pub(super) struct Answer {
-    pub(super) origin: Origin,
-    pub(super) body: Vec<u8>,
-}
-
 /// What identifies a response regardless of its body.
 pub(super) struct Origin {
+    /// The method and the URL of the request, as shown in errors.
+    address: String,
     status: u16,
     pub(super) request_id: Option<String>,
 }
 
 impl Origin {
-    pub(super) fn of(response: &Response, secrets: &Secrets) -> Self {
-        let id = ["x-request-id", "request-id"]
-            .iter()
-            .find_map(|name| response.headers().get(*name));
-        let id = id
-            .and_then(|id| id.to_str().ok())
-            .filter(|id| !id.trim().is_empty());
+    fn of(response: &Response, address: String, secrets: &Secrets) -> Self {
+        let headers = response.headers();
+        let id = header_text(headers, "x-request-id").or(header_text(headers, "request-id"));
+
         Self {
+            address,
             status: response.status().as_u16(),
-            request_id: id.map(|id| secrets.line(id)),
+            request_id: id.filter(|id| !id.is_empty()).map(|id| secrets.line(id)),
         }
     }
 
@@ -62,139 +58,140 @@ impl Origin {
     }
 }
 
-/// The part of a body that was read.
-struct Body {
-    bytes: Vec<u8>,
-    /// Why reading stopped before the end.
-    stop: Option<Stop>,
+/// A request that failed, and the parameter that the server blames for it.
+pub(super) struct Refusal {
+    pub(super) error: LlmError,
+    parameter: Option<String>,
 }
 
-enum Stop {
-    TooLarge,
-    Broken(reqwest::Error),
+impl Refusal {
+    /// Returns whether the server refuses a part of the request by this name, and not only its value.
+    pub(super) fn is_about(&self, name: &str) -> bool {
+        let is_refused = matches!(self.error.status(), Some(400 | 404 | 422))
+            && self.error.kind() == LlmErrorKind::InvalidRequest;
+        let message = self.error.message();
+
+        is_refused
+            && !failure::is_about_a_value(message)
+            && (self.parameter.as_deref() == Some(name) || failure::names(message, name))
+    }
 }
 
-impl Body {
-    /// Reads up to `limit` bytes in chunks. The stated length of a body may be wrong, and a body
-    /// without one may never end.
-    async fn read(response: &mut Response, limit: usize) -> Self {
-        let mut bytes = Vec::new();
-
-        let stop = loop {
-            let chunk = match response.chunk().await {
-                Ok(Some(chunk)) => chunk,
-                Ok(None) => break None,
-                Err(error) => break Some(Stop::Broken(error)),
-            };
-
-            let room = limit.saturating_sub(bytes.len());
-            bytes.extend_from_slice(chunk.get(..room).unwrap_or(&chunk));
-            if chunk.len() > room {
-                break Some(Stop::TooLarge);
-            }
-        };
-
-        Self { bytes, stop }
+impl From<LlmError> for Refusal {
+    fn from(error: LlmError) -> Self {
+        Self {
+            error,
+            parameter: None,
+        }
     }
 }
 
 impl Exchange {
-    pub(super) fn secrets(&self) -> &Secrets {
-        &self.secrets
-    }
+    /// Sends a body and returns the response, and what identifies it, if its status is a success.
+    pub(super) async fn open(
+        &self,
+        endpoint: &str,
+        body: Vec<u8>,
+        is_streamed: bool,
+    ) -> Result<(Response, Origin), Refusal> {
+        let path = self.base_url.path().trim_end_matches('/');
+        let mut url = self.base_url.clone();
+        url.set_path(&self.protocol.path_after(path, endpoint));
 
-    /// Sends `body` and returns the response to be streamed, if its status is a success.
-    pub(super) async fn open_stream(&self, body: Vec<u8>) -> Result<Response, LlmError> {
-        let accepted = HeaderValue::from_static("text/event-stream, */*");
-        let request = self.request(body).header(header::ACCEPT, accepted);
+        let mut request = self.http.post(url).body(body);
+        if is_streamed {
+            let accepted = HeaderValue::from_static("text/event-stream, */*");
+            request = request.header(header::ACCEPT, accepted);
+        }
 
-        self.open(request).await
-    }
+        let shown = self.protocol.path_after(&self.shown_url, endpoint);
+        let address = format!("POST {shown}");
+        let response = request.send().await;
+        let response = response.map_err(|error| self.broken(&address, error))?;
+        let is_success = response.status().is_success();
 
-    fn request(&self, body: Vec<u8>) -> RequestBuilder {
-        self.http.post(self.endpoint.clone()).body(body)
-    }
-
-    async fn open(&self, request: RequestBuilder) -> Result<Response, LlmError> {
-        let response = request.send().await.map_err(|error| self.broken(error))?;
-        if response.status().is_success() {
-            Ok(response)
+        let origin = Origin::of(&response, address, &self.secrets);
+        if is_success {
+            Ok((response, origin))
         } else {
-            Err(self.failure(response).await)
+            Err(self.refusal(endpoint, response, &origin).await)
         }
     }
 
-    /// Sends `body` and reads the whole response.
-    pub(super) async fn post(&self, body: Vec<u8>) -> Result<Answer, LlmError> {
-        let mut response = self.open(self.request(body)).await?;
-        let origin = Origin::of(&response, &self.secrets);
-        let body = Body::read(&mut response, self.max_response_bytes).await;
+    /// Reads the whole response.
+    pub(super) async fn read(
+        &self,
+        mut response: Response,
+        origin: &Origin,
+    ) -> Result<Vec<u8>, LlmError> {
+        let (body, stop) = read_body(&mut response, self.max_response_bytes).await;
 
-        let error = match body.stop {
-            None => {
-                let body = body.bytes;
-                return Ok(Answer { origin, body });
-            }
-            Some(Stop::Broken(error)) => self.broken(error),
-            Some(Stop::TooLarge) => self.too_large(),
+        let error = match stop {
+            Stop::Complete => return Ok(body),
+            Stop::Broken(error) => self.broken(&origin.address, error),
+            Stop::TooLarge => self.too_large(),
         };
-
-        let shown = self.secrets.body(&body.bytes);
-        Err(origin.sign(error).with_body(shown))
+        Err(origin.sign(error).with_body(self.secrets.body(&body)))
     }
 
     pub(super) fn too_large(&self) -> LlmError {
-        let message = format!(
-            "the response is over the limit of {} bytes",
-            self.max_response_bytes
-        );
-        LlmError::new(LlmErrorKind::Decode, message)
+        let limit = self.max_response_bytes;
+        unreadable(format!("the response is over the limit of {limit} bytes"))
     }
 
     /// Returns the error of a response without a success status.
-    async fn failure(&self, mut response: Response) -> LlmError {
+    async fn refusal(&self, endpoint: &str, mut response: Response, origin: &Origin) -> Refusal {
         let status = response.status();
 
-        // The status is what matters. A body that is cut off or never ends is shown as far as it was read.
+        // The status is what matters. A body that is cut off or never ends is shown as far as it was
+        // read.
         let limit = self.max_response_bytes.min(FAILURE_BYTES);
-        let body = Body::read(&mut response, limit).await.bytes;
+        let (body, _) = read_body(&mut response, limit).await;
 
-        let error = if is_redirect(status) {
-            self.redirect(&response)
+        let failure = if is_redirect(status) {
+            failure::Failure::from(self.redirect(&response))
         } else {
-            failure::of_status(status, &body, &self.address, self.protocol, &self.secrets)
+            let path = self.protocol.path(endpoint);
+            failure::of_status(
+                status,
+                &body,
+                &origin.address,
+                &format!("{path}{}", self.protocol.hint),
+                &self.secrets,
+            )
         };
 
-        let error = Origin::of(&response, &self.secrets)
-            .sign(error)
+        let error = origin
+            .sign(failure.error)
             .with_body(self.secrets.body(&body));
-        match retry_after(response.headers()) {
+        let error = match retry_after(response.headers()) {
             Some(wait) => error.with_retry_after(wait),
             None => error,
+        };
+        Refusal {
+            error,
+            parameter: failure.parameter,
         }
     }
 
     /// Returns the error of a connection that was lost during a stream.
-    pub(super) fn broken_off(&self, error: reqwest::Error) -> LlmError {
+    pub(super) fn broken_off(&self, origin: &Origin, error: reqwest::Error) -> LlmError {
+        let address = &origin.address;
         if error.is_timeout() {
-            return self.broken(error);
+            return self.broken(address, error);
         }
 
         let error = error.without_url();
-        let message = format!(
-            "{}: the reply broke off: {}",
-            self.address,
-            self.cause(&error)
-        );
-
+        let cause = self.cause(&error);
+        let message = format!("{address}: the reply broke off: {cause}");
         LlmError::new(LlmErrorKind::InterruptedStream, message).with_source(error)
     }
 
     /// Returns the error of a redirect. It isn't followed, because that would send the conversation
     /// to a server that the user hasn't named.
     fn redirect(&self, response: &Response) -> LlmError {
-        let location = response.headers().get(reqwest::header::LOCATION);
-        let target = location.and_then(|value| self.endpoint.join(value.to_str().ok()?).ok());
+        let location = header_text(response.headers(), "location");
+        let target = location.and_then(|location| self.base_url.join(location).ok());
         let host = target
             .as_ref()
             .and_then(Url::host_str)
@@ -208,9 +205,10 @@ impl Exchange {
     }
 
     /// Returns the error of a request that failed without a complete response.
-    fn broken(&self, error: reqwest::Error) -> LlmError {
+    fn broken(&self, address: &str, error: reqwest::Error) -> LlmError {
         // It contains the URL of the endpoint, which the message names without secrets.
         let error = error.without_url();
+        let cause = self.cause(&error);
         let (kind, what) = match (error.is_timeout(), error.is_connect()) {
             (true, true) => (
                 LlmErrorKind::Timeout,
@@ -220,18 +218,14 @@ impl Exchange {
                 LlmErrorKind::Timeout,
                 format!("no complete response within {:?}", self.timeout),
             ),
-            (false, true) => (
-                LlmErrorKind::Transport,
-                format!("no connection: {}", self.cause(&error)),
-            ),
+            (false, true) => (LlmErrorKind::Transport, format!("no connection: {cause}")),
             (false, false) => (
                 LlmErrorKind::Transport,
-                format!("the connection was lost: {}", self.cause(&error)),
+                format!("the connection was lost: {cause}"),
             ),
         };
 
-        let message = format!("{}: {what}", self.address);
-        LlmError::new(kind, message).with_source(error)
+        LlmError::new(kind, format!("{address}: {what}")).with_source(error)
     }
 
     /// Returns the innermost error; the outer ones only report that an inner one failed.
@@ -245,7 +239,69 @@ impl Exchange {
     }
 }
 
+/// Why reading a body ended.
+enum Stop {
+    Complete,
+    TooLarge,
+    Broken(reqwest::Error),
+}
+
+/// Reads up to `limit` bytes in chunks. The stated length of a body may be wrong, and a body without
+/// one may never end.
+async fn read_body(response: &mut Response, limit: usize) -> (Vec<u8>, Stop) {
+    let mut bytes = Vec::new();
+
+    let stop = loop {
+        let chunk = match response.chunk().await {
+            Ok(Some(chunk)) => chunk,
+            Ok(None) => break Stop::Complete,
+            Err(error) => break Stop::Broken(error),
+        };
+
+        let room = limit.saturating_sub(bytes.len());
+        bytes.extend_from_slice(chunk.get(..room).unwrap_or(&chunk));
+        if chunk.len() > room {
+            break Stop::TooLarge;
+        }
+    };
+
+    (bytes, stop)
+}
+
 /// Returns whether the response is a redirect. Not every 3xx status is one, such as 304.
 fn is_redirect(status: StatusCode) -> bool {
     matches!(status.as_u16(), 301 | 302 | 303 | 307 | 308)
+}
+
+fn header_text<'h>(headers: &'h HeaderMap, name: &str) -> Option<&'h str> {
+    headers.get(name)?.to_str().ok().map(str::trim)
+}
+
+/// Returns how long the server asks to wait: `retry-after-ms`, or `Retry-After` in seconds
+/// (possibly fractional) or as a date.
+fn retry_after(headers: &HeaderMap) -> Option<Duration> {
+    let milliseconds = header_text(headers, "retry-after-ms");
+    if let Some(wait) = milliseconds.and_then(|text| number(text, 1000.0)) {
+        return Some(wait);
+    }
+
+    let wait = header_text(headers, "retry-after")?;
+    if let Some(wait) = number(wait, 1.0) {
+        return Some(wait);
+    }
+
+    // Prefers the server's clock, if the response includes it, because the local clock may differ.
+    let until = httpdate::parse_http_date(wait).ok()?;
+    let now = header_text(headers, "date").and_then(|date| httpdate::parse_http_date(date).ok());
+    let now = now.unwrap_or_else(SystemTime::now);
+
+    // A date in the past means now.
+    Some(until.duration_since(now).unwrap_or_default())
+}
+
+/// Parses a number of units, of which `per_second` make a second. Returns `None` for numbers that
+/// aren't a valid wait: `inf`, `nan`, `-1`, `1e300`.
+fn number(text: &str, per_second: f64) -> Option<Duration> {
+    let units: f64 = text.parse().ok()?;
+    Duration::try_from_secs_f64(units / per_second).ok()
 }

@@ -1,24 +1,17 @@
-use std::borrow::Cow;
-use std::collections::BTreeMap;
+//! Reads what servers say about a failure, in any of the formats that they use.
 
-use cogwork_read::charge;
 use reqwest::StatusCode;
-use serde::Deserialize;
-use serde_json::value::RawValue;
+use serde_json::Value;
+use serde_json::error::Category;
 
-use super::excerpt::{Secrets, beginning, is_html};
-use super::protocol::Protocol;
+use super::secrets::{Secrets, beginning, is_html};
+use crate::wire::unreadable;
 use crate::{LlmError, LlmErrorKind as Kind};
 
 /// The maximum depth of errors that are wrapped in other errors, as proxies do.
 const WRAPPINGS: usize = 4;
-/// The maximum size of an error whose details are read, in bytes. Of a longer one, the beginning is
-/// shown. Every field and every wrapping is parsed by itself, so a long error would block the task.
-const LONGEST: usize = 64 * 1024;
 /// The part of a message that is searched for phrases, in bytes.
 const SEARCHED: usize = 8 * 1024;
-/// An `error` value of at least this many bytes counts as an error without further checks.
-const EMPTY_ERROR_BYTES: usize = 1024;
 
 /// The codes and categories of errors, in order of precedence. The first eight take precedence over
 /// the status.
@@ -43,162 +36,207 @@ const CODES: [(&str, Kind); 18] = [
     ("not_found_error", Kind::InvalidRequest),
 ];
 
-/// Returns the error for a response with this status.
+/// The words of errors that are about the value of a setting, not about the setting.
+const VALUE_WORDS: [&str; 12] = [
+    "too large",
+    "too high",
+    "too small",
+    "too low",
+    "greater",
+    "less than",
+    "at least",
+    "at most",
+    "maximum",
+    "minimum",
+    "range",
+    "exceed",
+];
+
+/// An error, and the parameter that the server blames for it.
+pub(super) struct Failure {
+    pub(super) error: LlmError,
+    pub(super) parameter: Option<String>,
+}
+
+impl From<LlmError> for Failure {
+    fn from(error: LlmError) -> Self {
+        Self {
+            error,
+            parameter: None,
+        }
+    }
+}
+
+/// Returns the failure of a response with this status. `endpoint` is the end of the URL, for advice
+/// about the base URL.
 pub(super) fn of_status(
     status: StatusCode,
     body: &[u8],
     address: &str,
-    protocol: &Protocol,
+    endpoint: &str,
     secrets: &Secrets,
-) -> LlmError {
+) -> Failure {
     let text = String::from_utf8_lossy(body);
     let details = Details::of_text(&text);
     let kind = details.kind(status.as_u16());
+    let name = name_of(status);
+
     let message = match &details.message {
         Some(message) => secrets.line(message),
         None if text.trim().is_empty() => {
-            format!(
-                "the server responded {} with an empty body",
-                name_of(status)
-            )
+            format!("the server responded {name} with an empty body")
         }
-        None if is_html(&text) => {
-            format!("the server responded {} with an HTML page", name_of(status))
-        }
+        None if is_html(&text) => format!("the server responded {name} with an HTML page"),
         None => secrets.line(&text),
     };
-
-    let reason = message.trim_end_matches('.');
+    // Servers also respond with 404 if the model doesn't exist; then the URL is correct.
     let message = match status.as_u16() {
-        404 | 405 if details.mentions_model() => format!("{address}: {message}"),
+        404 | 405 if details.mentions(&["model"]) => format!("{address}: {message}"),
         404 | 405 => {
-            let path = protocol.path();
-            let hint = protocol.hint;
-            format!("{address}: {reason}; expected a base URL that ends before {path}{hint}")
+            let reason = message.trim_end_matches('.');
+            format!("{address}: {reason}; expected a base URL that ends before {endpoint}")
         }
         _ => message,
     };
 
-    LlmError::new(kind, message)
+    Failure {
+        error: LlmError::new(kind, message),
+        parameter: details.parameter,
+    }
 }
 
-/// Returns the error for an `error` value in a response with a success status, if it is one.
-pub(crate) fn check(error: Option<&RawValue>, secrets: &Secrets) -> Result<(), LlmError> {
-    match error {
+/// Parses a body with a success status.
+pub(crate) fn parse(wanted: &str, body: &[u8], secrets: &Secrets) -> Result<Value, LlmError> {
+    let complaint = |error: serde_json::Error| {
+        let beginning = body.get(..100).unwrap_or(body);
+        // serde_json may quote what it found, so its message is redacted.
+        let error_text = secrets.line(&error.to_string());
+
+        match error.classify() {
+            _ if is_html(&String::from_utf8_lossy(beginning)) => {
+                "the response is an HTML page; expected JSON".to_owned()
+            }
+            Category::Eof if body.is_empty() => "the response is empty; expected JSON".to_owned(),
+            Category::Eof => format!("the response ends in the middle of its JSON: {error_text}"),
+            _ => format!("the response is not JSON: {error_text}"),
+        }
+    };
+
+    let value: Value =
+        serde_json::from_slice(body).map_err(|error| unreadable(complaint(error)))?;
+    if value.is_object() {
+        return Ok(value);
+    }
+
+    check_error(value.get(0).unwrap_or(&Value::Null), secrets)?;
+    Err(unreadable(format!(
+        "the response is not a valid {wanted}; expected a JSON object"
+    )))
+}
+
+/// Returns the error in a response with a success status, if it has one.
+pub(crate) fn check_error(response: &Value, secrets: &Secrets) -> Result<(), LlmError> {
+    match response.get("error") {
         Some(error) if !is_absent(error) => Err(of_value(error, secrets)),
         _ => Ok(()),
     }
 }
 
-fn of_value(value: &RawValue, secrets: &Secrets) -> LlmError {
-    let details = Details::of(value);
-    let status = details
-        .code
-        .as_deref()
-        .and_then(|code| code.parse().ok())
-        .filter(|code| *code >= 400);
+/// Returns whether an `error` value means that there is none, as some servers write it into every
+/// successful response: `false`, `""`, `{}`, or an object with only such values.
+fn is_absent(error: &Value) -> bool {
+    match error {
+        Value::Null | Value::Bool(false) => true,
+        Value::Bool(true) => false,
+        Value::Number(number) => number.as_u64() == Some(0),
+        Value::String(text) => text.trim().is_empty(),
+        Value::Array(list) => list.is_empty(),
+        Value::Object(fields) => fields.values().all(is_absent),
+    }
+}
 
-    let kind = details.kind(status.unwrap_or(200));
-    LlmError::new(
-        kind,
-        secrets.line(details.message.as_deref().unwrap_or(value.get())),
-    )
+fn of_value(error: &Value, secrets: &Secrets) -> LlmError {
+    let details = Details::of(error);
+    let code = details.code.as_deref().and_then(|code| code.parse().ok());
+    let kind = details.kind(code.filter(|code| *code >= 400).unwrap_or(200));
+
+    let message = details.message.unwrap_or_else(|| error.to_string());
+    LlmError::new(kind, secrets.line(&message))
 }
 
 /// Returns the error for a text that a stream sends as an error.
-pub(crate) fn of_text(text: &str, secrets: &Secrets) -> LlmError {
-    if text.len() > LONGEST {
-        return LlmError::new(Kind::Server, secrets.line(text));
-    }
-
-    charge(text.len());
-
-    match serde_json::from_str::<&RawValue>(text) {
-        Ok(value) => of_value(value, secrets),
+pub(crate) fn error_of_text(text: &str, secrets: &Secrets) -> LlmError {
+    match serde_json::from_str::<Value>(text) {
+        Ok(value) => of_value(&value, secrets),
         Err(_) => LlmError::new(Kind::Server, secrets.line(text)),
     }
 }
 
-/// Returns whether an `error` value means that there is none, as some servers write it into every
-/// successful response: `false`, `""`, `{}`, or an object with only such values.
-fn is_absent(value: &RawValue) -> bool {
-    type Fields<'a> = BTreeMap<Cow<'a, str>, &'a RawValue>;
-
-    let is_empty = |value: &RawValue| {
-        let start: String = value
-            .get()
-            .chars()
-            .filter(|c| !c.is_whitespace())
-            .take(6)
-            .collect();
-        matches!(
-            start.as_str(),
-            "null" | "false" | "0" | "\"\"" | "[]" | "{}"
-        )
-    };
-
-    value.get().len() < EMPTY_ERROR_BYTES
-        && (is_empty(value)
-            || serde_json::from_str::<Fields<'_>>(value.get())
-                .is_ok_and(|fields| fields.into_values().all(is_empty)))
+/// Returns whether a message is about the value of a setting, which another value would satisfy.
+pub(super) fn is_about_a_value(message: &str) -> bool {
+    let message = message.to_lowercase();
+    VALUE_WORDS.iter().any(|words| message.contains(words))
 }
 
-/// The details of a failure, in any of the formats that servers use.
+/// Returns whether a message names a part of a request: the whole word, and in quotes or before a
+/// colon if it is a common word.
+pub(super) fn names(message: &str, name: &str) -> bool {
+    let is_word = |c: char| c.is_alphanumeric() || c == '_';
+    let is_quote = |c: char| matches!(c, '\'' | '"' | '`');
+    let is_unmistakable = name.contains(['_', '/', ' ']) || name == "temperature";
+
+    message.match_indices(name).any(|(start, _)| {
+        let before = message
+            .get(..start)
+            .and_then(|text| text.chars().next_back());
+        let rest = message.get(start + name.len()..).unwrap_or_default();
+        let after = rest.chars().next();
+        let is_whole = !before.is_some_and(is_word) && !after.is_some_and(is_word);
+        let is_quoted = before.is_some_and(is_quote) && after.is_some_and(is_quote);
+
+        is_whole && (is_unmistakable || is_quoted || after == Some(':'))
+    })
+}
+
+/// The details of a failure.
 #[derive(Default)]
 struct Details {
     message: Option<String>,
     code: Option<String>,
     category: Option<String>,
-}
-
-/// Every field is raw, so that an unexpected type affects only that field. `error` must stay the
-/// first field: serde reads an array into a struct field by field and thereby finds the error in
-/// `[{"error": …}]`, which Google's servers send.
-#[derive(Default, Deserialize)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-struct Wire<'a> {
-    error: Option<&'a RawValue>,
-    message: Option<&'a RawValue>,
-    detail: Option<&'a RawValue>,
-    code: Option<&'a RawValue>,
-    #[serde(rename = "type")]
-    category: Option<&'a RawValue>,
+    parameter: Option<String>,
 }
 
 impl Details {
     /// Reads a text, which has no details if it isn't JSON.
     fn of_text(text: &str) -> Self {
-        charge(text.len());
-
-        serde_json::from_str(text).map(Self::of).unwrap_or_default()
+        let value = serde_json::from_str::<Value>(text);
+        value.map(|value| Self::of(&value)).unwrap_or_default()
     }
 
-    /// Reads `{"error": {"message", "type", "code"}}`, `{"error": "text"}`, `{"message"}`,
-    /// `{"detail"}` or a plain text.
-    fn of(value: &RawValue) -> Self {
+    /// Reads `{"error": {"message", "type", "code", "param"}}`, `{"error": "text"}`, `{"message"}`,
+    /// `{"detail"}`, a plain text, or an array with one of these, as Google's servers send it.
+    fn of(value: &Value) -> Self {
         let mut details = Self::default();
-        if value.get().len() > LONGEST {
-            return details;
-        }
-
         let mut next = Some(value);
-        for _ in 0..WRAPPINGS {
-            let Some(value) = next else { break };
-            charge(value.get().len());
 
-            let Ok(wire) = serde_json::from_str::<Wire<'_>>(value.get()) else {
-                details.message = scalar(value).or(details.message);
+        for _ in 0..WRAPPINGS {
+            let Some(value) = next.map(|value| value.get(0).unwrap_or(value)) else {
                 break;
             };
+            if !value.is_object() {
+                details.message = scalar(Some(value)).or(details.message);
+                break;
+            }
 
             // Inner details are closer to the cause.
-            let detail = wire
-                .detail
-                .map(|detail| scalar(detail).unwrap_or_else(|| detail.get().to_owned()));
-            details.message = wire.message.and_then(scalar).or(detail).or(details.message);
-            details.code = wire.code.and_then(scalar).or(details.code);
-            details.category = wire.category.and_then(scalar).or(details.category);
-            next = wire.error;
+            let detail = value.get("detail");
+            let detail = scalar(detail).or_else(|| detail.map(Value::to_string));
+            details.message = scalar(value.get("message")).or(detail).or(details.message);
+            details.code = scalar(value.get("code")).or(details.code);
+            details.category = scalar(value.get("type")).or(details.category);
+            details.parameter = scalar(value.get("param")).or(details.parameter);
+            next = value.get("error").filter(|error| !error.is_null());
         }
 
         details
@@ -230,12 +268,8 @@ impl Details {
         let given = [self.code.as_deref(), self.category.as_deref()];
         let mut codes = CODES.iter();
         let (_, kind) = codes.find(|(word, _)| given.contains(&Some(*word)))?;
-        Some(*kind)
-    }
 
-    /// Servers also respond with 404 if the model doesn't exist; then the URL is correct.
-    fn mentions_model(&self) -> bool {
-        self.mentions(&["model"])
+        Some(*kind)
     }
 
     /// Most servers have no code for this.
@@ -251,10 +285,7 @@ impl Details {
     }
 
     fn mentions(&self, phrases: &[&str]) -> bool {
-        let Some(message) = &self.message else {
-            return false;
-        };
-
+        let message = self.message.as_deref().unwrap_or_default();
         let message = beginning(message, SEARCHED).to_lowercase();
 
         phrases.iter().any(|phrase| message.contains(phrase))
@@ -262,16 +293,14 @@ impl Details {
 }
 
 /// Returns a string or a number as text.
-fn scalar(value: &RawValue) -> Option<String> {
-    charge(value.get().len());
+fn scalar(value: Option<&Value>) -> Option<String> {
+    let text = match value? {
+        Value::String(text) => text.clone(),
+        Value::Number(number) => number.to_string(),
+        _ => return None,
+    };
 
-    let text = serde_json::from_str::<String>(value.get()).ok();
-    text.or_else(|| {
-        serde_json::from_str::<serde_json::Number>(value.get())
-            .ok()
-            .map(|number| number.to_string())
-    })
-    .filter(|text| !text.trim().is_empty())
+    Some(text).filter(|text| !text.trim().is_empty())
 }
 
 /// Returns `429 Too Many Requests`, or only the number if it has no name.

@@ -1,39 +1,60 @@
-//! The shared part of the HTTP clients: settings, the HTTP exchange, reading failures and streams, and
-//! redaction. Each client fills in a [`Protocol`], a table of what differs, next to its wire format.
+//! The HTTP clients without their formats: settings, the exchange, failures, streams and redaction.
+//! Each client fills in a [`Protocol`], a table of what differs, and the format of its API.
 
+mod address;
+mod chat;
+mod exchange;
+mod failure;
+mod secrets;
 mod settings;
+mod sse;
+mod stream;
+
+pub use address::http_client;
 pub use settings::HttpClientBuilder;
 
-pub use plain::http_client;
-
-mod base_url;
-mod braces;
-mod call_ids;
-pub(crate) mod calls;
-mod check;
-mod client;
-mod connection;
-mod embedding;
-mod environment;
-mod errors;
-mod excerpt;
-mod exchange;
-pub(crate) mod failure;
-mod headers;
-pub(crate) mod json;
-mod plain;
-mod protocol;
-mod retry_after;
-mod sse;
-mod streaming;
-mod tls;
-pub(crate) mod tools;
-
-pub(crate) use client::client;
-pub(crate) use connection::Connection;
-pub(crate) use embedding::{EmbeddingConnection, MOST_VECTORS, Numbers, embedder};
-pub(crate) use environment::from_env;
-pub(crate) use errors::invalid;
-pub(crate) use excerpt::Secrets;
-pub(crate) use protocol::{Call, Chat, Extra, Framing, Protocol, Reader};
+pub(crate) use chat::{ChatConnection, client};
+pub(crate) use failure::{check_error, error_of_text, parse};
+pub(crate) use secrets::Secrets;
+pub(crate) use settings::Connection;
 pub(crate) use sse::Event;
+
+use crate::{LlmError, LlmErrorKind};
+
+/// The server of a client, and how it is addressed.
+pub(crate) struct Protocol {
+    /// The name of the client's type.
+    pub(crate) client: &'static str,
+    /// The first part of the path, which a base URL may already include.
+    pub(crate) prefix: &'static str,
+    /// The last parts of the path, which a base URL must not include.
+    pub(crate) endpoints: &'static [&'static str],
+    /// A valid base URL, for error messages.
+    pub(crate) example: &'static str,
+    /// The usual end of a base URL, as the end of a sentence.
+    pub(crate) hint: &'static str,
+    /// Fields that `extra` must not set.
+    pub(crate) reserved: &'static [&'static str],
+    /// The header of the API key, and the prefix of its value.
+    pub(crate) key: (&'static str, &'static str),
+    /// Headers of every request.
+    pub(crate) headers: &'static [(&'static str, &'static str)],
+}
+
+impl Protocol {
+    /// Returns the path of an endpoint after the base URL.
+    fn path(&self, endpoint: &str) -> String {
+        format!("{}{endpoint}", self.prefix)
+    }
+
+    /// Returns `base`, a base URL or its path, with the path of an endpoint appended.
+    fn path_after(&self, base: &str, endpoint: &str) -> String {
+        let base = base.strip_suffix(self.prefix).unwrap_or(base);
+        format!("{base}{}", self.path(endpoint))
+    }
+}
+
+/// Returns an error for a client that cannot be built.
+fn invalid_settings(message: impl Into<String>) -> LlmError {
+    LlmError::new(LlmErrorKind::Settings, message)
+}

@@ -1,27 +1,80 @@
+use std::env;
 use std::fmt;
-use std::sync::Arc;
 use std::time::Duration;
 
-use reqwest::Url;
-use reqwest::header::HeaderMap;
+use reqwest::header::{self, HeaderMap, HeaderName, HeaderValue};
 use secrecy::{ExposeSecret, SecretString};
 use serde::Serialize;
+use serde_json::{Map, Value};
 
-use super::base_url::BaseUrl;
-use super::connection::Connection;
-use super::errors::invalid_settings;
-use super::excerpt::{SHORTEST_SECRET, Secrets};
+use super::address::BaseUrl;
 use super::exchange::Exchange;
-use super::headers::headers;
-use super::plain;
-use super::protocol::{Extra, Protocol};
+use super::secrets::{SHORTEST_SECRET, Secrets};
+use super::{Protocol, address, invalid_settings};
 use crate::LlmError;
 #[cfg(doc)]
 use crate::LlmErrorKind;
+use crate::wire::{Api, CacheTime, to_bytes};
+
+/// Headers that frame the message.
+const FRAMING: [HeaderName; 4] = [
+    header::CONTENT_LENGTH,
+    header::CONTENT_TYPE,
+    header::HOST,
+    header::TRANSFER_ENCODING,
+];
+
+/// The settings that only some clients have.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Options {
+    /// The only API to use. By default the usual one, until the server names another.
+    pub(crate) api: Option<&'static Api>,
+    pub(crate) cache: Option<CacheTime>,
+}
+
+/// A model on a server.
+pub(crate) struct Connection {
+    pub(crate) model: String,
+    pub(crate) extra: Map<String, Value>,
+    pub(super) options: Options,
+    pub(super) exchange: Exchange,
+}
+
+impl Connection {
+    /// Sends a body and reads the whole response.
+    pub(crate) async fn post<T>(
+        &self,
+        endpoint: &str,
+        body: &impl Serialize,
+        decode: impl Fn(&[u8], &Secrets) -> Result<T, LlmError>,
+    ) -> Result<T, LlmError> {
+        let exchange = &self.exchange;
+        let body = to_bytes(body)?;
+        let opened = exchange.open(endpoint, body, false).await;
+        let (response, origin) = opened.map_err(|refusal| refusal.error)?;
+        let body = exchange.read(response, &origin).await?;
+
+        decode(&body, &exchange.secrets).map_err(|error| {
+            let error = origin.sign(error);
+            error.with_body(exchange.secrets.body(&body))
+        })
+    }
+}
+
+impl fmt::Debug for Connection {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let exchange = &self.exchange;
+
+        f.debug_struct(exchange.protocol.client)
+            .field("base_url", &exchange.shown_url)
+            .field("model", &exchange.secrets.setting(&self.model))
+            .finish_non_exhaustive()
+    }
+}
 
 /// Creates a client from its connection. A function pointer, because a trait would have to be
 /// public along with every type in it.
-pub(super) type Connect<C> = fn(Connection) -> C;
+pub(crate) type Connect<C> = fn(Connection) -> C;
 
 /// The settings of an HTTP client, created by the `builder` function of that client.
 ///
@@ -43,11 +96,12 @@ pub struct HttpClientBuilder<C> {
     model: String,
     api_key: Option<SecretString>,
     headers: Vec<(String, SecretString)>,
-    extra: Extra,
+    extra: Map<String, Value>,
+    invalid_extra: Vec<String>,
     timeout: Duration,
     connect_timeout: Duration,
     max_response_bytes: usize,
-    invalid_extra: Vec<String>,
+    pub(crate) options: Options,
 }
 
 impl<C> HttpClientBuilder<C> {
@@ -60,25 +114,47 @@ impl<C> HttpClientBuilder<C> {
         Self {
             protocol,
             client,
-            base_url: BaseUrl {
-                text: base_url,
-                variable: None,
-            },
+            base_url: BaseUrl::new(base_url, None),
             model,
             api_key: None,
             headers: Vec::new(),
-            extra: Extra::new(),
-            timeout: Duration::from_secs(120),
+            extra: Map::new(),
+            invalid_extra: Vec::new(),
+            timeout: Duration::from_secs(600),
             connect_timeout: Duration::from_secs(10),
             max_response_bytes: 16 * 1024 * 1024,
-            invalid_extra: Vec::new(),
+            options: Options::default(),
         }
     }
 
-    /// Sets the environment variable that the base URL comes from, for error messages.
-    pub(crate) fn base_url_from(mut self, variable: &'static str) -> Self {
-        self.base_url.variable = Some(variable);
-        self
+    /// Reads the settings from the environment variables for the base URL, the model and the API
+    /// key.
+    pub(crate) fn in_environment(
+        protocol: &'static Protocol,
+        client: Connect<C>,
+        [base_url_in, model_in, key_in]: [&'static str; 3],
+    ) -> Result<Self, LlmError> {
+        let model = variable(model_in)?.ok_or_else(|| {
+            invalid_settings(format!(
+                "{model_in} is not set; expected the name of a model on the server"
+            ))
+        })?;
+
+        let base_url = variable(base_url_in)?;
+        let api_key = variable(key_in)?;
+        let example = protocol.example;
+        if base_url.is_none() && api_key.is_none() {
+            return Err(invalid_settings(format!(
+                "{key_in} is not set; expected an API key for {example}, or a different server in {base_url_in}"
+            )));
+        }
+
+        let base_url = base_url.unwrap_or_else(|| example.to_owned());
+        let mut builder = Self::new(protocol, client, String::new(), model);
+        builder.base_url = BaseUrl::new(base_url, Some(base_url_in));
+        builder.api_key = api_key.map(SecretString::from);
+
+        Ok(builder)
     }
 
     /// Sets the API key, sent as `Authorization: Bearer` or in the API's own header. It must be
@@ -100,9 +176,9 @@ impl<C> HttpClientBuilder<C> {
         self
     }
 
-    /// Adds a field to the body of every request, such as `top_k` or `reasoning_effort`. Fields set
-    /// on the request take precedence. Fields that the client sets, such as `model`, `messages` and
-    /// `stream`, are not accepted.
+    /// Adds a field to the body of every request, such as `top_k` or `service_tier`. Fields set on
+    /// the request take precedence, also within an object. Fields that the client sets, such as
+    /// `model`, `messages` and `stream`, are not accepted.
     #[must_use]
     pub fn with_extra(mut self, name: impl Into<String>, value: impl Serialize) -> Self {
         let name = name.into();
@@ -121,7 +197,7 @@ impl<C> HttpClientBuilder<C> {
     /// Sets the timeout of a whole call, from connecting to the last byte of the reply, streamed or
     /// not. [`Timeout`](crate::Timeout) has separate limits for streams.
     ///
-    /// The default is 120 s.
+    /// The default is 10 minutes, because models that think may take minutes.
     #[must_use]
     pub fn with_timeout(mut self, timeout: Duration) -> Self {
         self.timeout = timeout;
@@ -155,87 +231,106 @@ impl<C> HttpClientBuilder<C> {
     /// It quotes an invalid base URL, unless the URL may contain credentials or be the API key in the wrong
     /// place. No other value is shown.
     pub fn build(self) -> Result<C, LlmError> {
-        let protocol = self.protocol;
         let secrets = self.secrets();
-        let base_url = self.base_url.check(protocol, &secrets);
-        let headers = headers(protocol, self.api_key.as_ref(), &self.headers);
+        let base_url = self.base_url.check(self.protocol, &secrets);
+        let headers = self.header_map();
 
-        let mut problems: Vec<String> = Vec::new();
+        let mut problems = self.problems();
         problems.extend(base_url.clone().err());
-        problems.extend(self.model_problem());
-        problems.extend(headers.clone().err());
-        problems.extend(self.extra_problems());
-        problems.extend(self.limit_problems());
-        if !problems.is_empty() {
+        problems.extend(headers.clone().err().into_iter().flatten());
+        let (Ok(base_url), Ok(headers), true) = (base_url, headers, problems.is_empty()) else {
             return Err(invalid_settings(problems.join("; ")));
-        }
+        };
 
-        let base_url = base_url.map_err(invalid_settings)?;
-        let headers = headers.map_err(invalid_settings)?;
-        let http = self.http_client(&base_url, headers)?;
+        let http = address::client_builder(&base_url)?
+            .default_headers(headers)
+            .timeout(self.timeout)
+            .connect_timeout(self.connect_timeout)
+            .build()
+            .map_err(|error| {
+                invalid_settings("the HTTP client cannot be built").with_source(error)
+            })?;
 
-        let given = self.base_url.as_given();
-        let address = format!("POST {}", secrets.setting(&protocol.path_after(given)));
-        let path = base_url.path().trim_end_matches('/');
-        let mut endpoint = base_url.clone();
-        endpoint.set_path(&protocol.path_after(path));
+        let exchange = Exchange {
+            protocol: self.protocol,
+            http,
+            shown_url: secrets.setting(self.base_url.as_given()),
+            base_url,
+            timeout: self.timeout,
+            connect_timeout: self.connect_timeout,
+            max_response_bytes: self.max_response_bytes,
+            secrets,
+        };
 
         Ok((self.client)(Connection {
-            protocol,
-            base_url: given.to_owned(),
             model: self.model,
             extra: self.extra,
-            exchange: Arc::new(Exchange {
-                protocol,
-                http,
-                address,
-                endpoint,
-                timeout: self.timeout,
-                connect_timeout: self.connect_timeout,
-                max_response_bytes: self.max_response_bytes,
-                secrets,
-            }),
+            options: self.options,
+            exchange,
         }))
     }
 
-    fn model_problem(&self) -> Option<String> {
-        let is_empty = self.model.trim().is_empty();
-        is_empty
-            .then(|| "the model is empty; expected the name of a model on the server".to_owned())
-    }
+    fn problems(&self) -> Vec<String> {
+        let mut problems = self.invalid_extra.clone();
+        let mut check = |is_wrong: bool, problem: &str| {
+            if is_wrong {
+                problems.push(problem.to_owned());
+            }
+        };
 
-    fn extra_problems(&self) -> Vec<String> {
+        check(
+            self.model.trim().is_empty(),
+            "the model is empty; expected the name of a model on the server",
+        );
+        check(
+            self.timeout.is_zero(),
+            "the timeout is zero; expected a longer time",
+        );
+        check(
+            self.connect_timeout.is_zero(),
+            "the connect timeout is zero; expected a longer time",
+        );
+        check(
+            self.max_response_bytes == 0,
+            "the maximum response size is 0 bytes; expected at least 1",
+        );
+
         let reserved = self.protocol.reserved.iter();
-        let set = reserved.filter(|name| self.extra.contains_key(**name));
-        let taken = set.map(|name| {
-            format!("the extra field {name:?} is set by the client; choose a different name")
-        });
-
-        taken.chain(self.invalid_extra.iter().cloned()).collect()
-    }
-
-    fn limit_problems(&self) -> Vec<String> {
-        let mut problems = Vec::new();
-        if self.timeout.is_zero() {
-            problems.push("the timeout is zero; expected a longer time".to_owned());
-        }
-        if self.connect_timeout.is_zero() {
-            problems.push("the connect timeout is zero; expected a longer time".to_owned());
-        }
-        if self.max_response_bytes == 0 {
-            problems.push("the maximum response size is 0 bytes; expected at least 1".to_owned());
+        for name in reserved.filter(|name| self.extra.contains_key(**name)) {
+            problems.push(format!(
+                "the extra field {name:?} is set by the client; choose a different name"
+            ));
         }
 
         problems
     }
 
-    fn http_client(&self, base_url: &Url, headers: HeaderMap) -> Result<reqwest::Client, LlmError> {
-        plain::builder(base_url)?
-            .default_headers(headers)
-            .timeout(self.timeout)
-            .connect_timeout(self.connect_timeout)
-            .build()
-            .map_err(|error| invalid_settings("the HTTP client cannot be built").with_source(error))
+    /// Returns the headers of every request, or all problems with them.
+    fn header_map(&self) -> Result<HeaderMap, Vec<String>> {
+        let key = self
+            .api_key
+            .iter()
+            .map(|key| key_header(self.protocol, key));
+        let custom = (1..)
+            .zip(&self.headers)
+            .map(|(number, (name, value))| custom_header(number, name, value));
+        let mut headers = standard_headers(self.protocol);
+        let mut problems = Vec::new();
+
+        for header in key.chain(custom) {
+            match header {
+                Ok((name, value)) => {
+                    headers.insert(name, value);
+                }
+                Err(problem) => problems.push(problem),
+            }
+        }
+
+        if problems.is_empty() {
+            Ok(headers)
+        } else {
+            Err(problems)
+        }
     }
 
     fn secrets(&self) -> Secrets {
@@ -255,5 +350,70 @@ impl<C> fmt::Debug for HttpClientBuilder<C> {
         f.debug_struct(&name)
             .field("model", &model)
             .finish_non_exhaustive()
+    }
+}
+
+type Header = (HeaderName, HeaderValue);
+
+fn standard_headers(protocol: &Protocol) -> HeaderMap {
+    let agent = concat!("cogwork-llm/", env!("CARGO_PKG_VERSION"));
+    let common = [
+        ("content-type", "application/json"),
+        ("accept", "application/json"),
+        ("user-agent", agent),
+    ];
+
+    let all = common.iter().chain(protocol.headers);
+    all.map(|(name, value)| {
+        let name = HeaderName::from_static(name);
+        (name, HeaderValue::from_static(value))
+    })
+    .collect()
+}
+
+fn key_header(protocol: &Protocol, key: &SecretString) -> Result<Header, String> {
+    let (name, prefix) = protocol.key;
+    let key = key.expose_secret();
+    let is_visible = !key.is_empty() && key.bytes().all(|byte| byte.is_ascii_graphic());
+
+    let value = sensitive(&format!("{prefix}{key}")).filter(|_| is_visible);
+    let value = value.ok_or(
+        "the API key is empty or contains a space, a line break or a character outside ASCII; \
+         expected visible ASCII",
+    )?;
+    Ok((HeaderName::from_static(name), value))
+}
+
+fn custom_header(number: usize, name: &str, value: &SecretString) -> Result<Header, String> {
+    // The name isn't shown, because it may be a value in the wrong place.
+    let name = HeaderName::from_bytes(name.as_bytes()).map_err(|_| {
+        format!("the name of header {number} is not valid; expected letters, digits and dashes")
+    })?;
+    if FRAMING.contains(&name) {
+        return Err(format!(
+            "the header {name} is set by the client; choose a different name"
+        ));
+    }
+
+    let value = sensitive(value.expose_secret()).ok_or_else(|| {
+        format!("the value of the header {name} is not valid; expected visible ASCII")
+    })?;
+    Ok((name, value))
+}
+
+fn sensitive(value: &str) -> Option<HeaderValue> {
+    let mut value = HeaderValue::from_str(value).ok()?;
+    value.set_sensitive(true);
+    Some(value)
+}
+
+/// Returns the value of an environment variable. An empty one counts as unset.
+fn variable(name: &str) -> Result<Option<String>, LlmError> {
+    match env::var(name) {
+        Ok(value) => Ok(Some(value).filter(|value| !value.is_empty())),
+        Err(env::VarError::NotPresent) => Ok(None),
+        Err(env::VarError::NotUnicode(_)) => Err(invalid_settings(format!(
+            "{name} is not UTF-8; expected text"
+        ))),
     }
 }

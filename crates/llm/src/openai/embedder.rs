@@ -1,19 +1,29 @@
-use cogwork_read::at_most;
-use serde::Deserialize;
-use serde_json::value::RawValue;
+use std::fmt;
+use std::num::NonZeroUsize;
 
-use super::reply::usage;
-use crate::http::json::{self, count};
-use crate::http::{
-    EmbeddingConnection, HttpClientBuilder, MOST_VECTORS, Numbers, Protocol, Secrets, embedder,
-    failure, from_env,
-};
-use crate::{Embeddings, LlmError, LlmErrorKind};
+use async_trait::async_trait;
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+use super::usage;
+#[cfg(doc)]
+use crate::LlmErrorKind;
+use crate::http::{Connection, HttpClientBuilder, Protocol, Secrets, check_error, parse};
+use crate::wire::{count, invalid, list, text, unreadable};
+use crate::{Embedder, Embeddings, LlmError};
+
+const ENDPOINT: &str = "/embeddings";
+/// The maximum number of texts in a request, by default.
+const BATCH: usize = 64;
+/// The maximum number of texts in a request that can be set, which is also that of OpenAI.
+const MAX_BATCH: usize = 2_048;
+/// The maximum size of the texts in a request in bytes. A longer text is sent by itself.
+const BATCH_BYTES: usize = 256 * 1024;
 
 static OPENAI: Protocol = Protocol {
     client: "OpenAiEmbedder",
     prefix: "",
-    endpoint: "/embeddings",
+    endpoints: &[ENDPOINT],
     example: "https://api.openai.com/v1",
     hint: ", often in /v1",
     // Vectors in base64 aren't decoded.
@@ -49,12 +59,34 @@ static OPENAI: Protocol = Protocol {
 /// | a blank text; nothing is sent | `InvalidRequest` |
 /// | more or fewer vectors than texts, or vectors that [`Embeddings::new`] refuses | `Decode` |
 /// | vectors of another length than [requested](Self::with_dimension) | `Decode` |
-pub struct OpenAiEmbedder(EmbeddingConnection);
+pub struct OpenAiEmbedder {
+    connection: Connection,
+    max_batch: usize,
+    dimension: Option<usize>,
+}
 
 /// The settings of an [`OpenAiEmbedder`].
 pub type OpenAiEmbedderBuilder = HttpClientBuilder<OpenAiEmbedder>;
 
+#[derive(Serialize)]
+struct Body<'a> {
+    model: &'a str,
+    input: &'a [String],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    dimensions: Option<usize>,
+    #[serde(flatten)]
+    extra: &'a Map<String, Value>,
+}
+
 impl OpenAiEmbedder {
+    fn of(connection: Connection) -> Self {
+        Self {
+            connection,
+            max_batch: BATCH,
+            dimension: None,
+        }
+    }
+
     /// Creates a builder for an embedder.
     ///
     /// `base_url` is the part of the URL before `/embeddings`, such as `https://api.openai.com/v1`;
@@ -76,55 +108,127 @@ impl OpenAiEmbedder {
     /// Returns an error of kind [`Settings`](LlmErrorKind::Settings) that names the missing or
     /// invalid variable.
     pub fn from_env() -> Result<Self, LlmError> {
-        from_env(
-            &OPENAI,
-            Self::of,
-            [
-                "OPENAI_BASE_URL",
-                "OPENAI_EMBEDDING_MODEL",
-                "OPENAI_API_KEY",
-            ],
-        )?
-        .build()
+        let variables = [
+            "OPENAI_BASE_URL",
+            "OPENAI_EMBEDDING_MODEL",
+            "OPENAI_API_KEY",
+        ];
+        OpenAiEmbedderBuilder::in_environment(&OPENAI, Self::of, variables)?.build()
+    }
+
+    /// Sets the maximum number of texts in a request, from 1 to 2,048. More texts are sent in several
+    /// requests, one after the other. A request also contains at most 256 KiB of text, unless a
+    /// single text is longer.
+    ///
+    /// The default is 64.
+    #[must_use]
+    pub fn with_max_batch(mut self, texts: usize) -> Self {
+        self.max_batch = texts.clamp(1, MAX_BATCH);
+        self
+    }
+
+    /// Requests vectors of this length. Not all models support it. A reply with vectors of another
+    /// length is an error of kind [`Decode`](crate::LlmErrorKind::Decode).
+    ///
+    /// The default is the length that the model chooses.
+    #[must_use]
+    pub fn with_dimension(mut self, dimension: NonZeroUsize) -> Self {
+        self.dimension = Some(dimension.get());
+        self
+    }
+
+    /// Returns how many of the texts fit into one request. It is at least 1.
+    fn batch_length(&self, texts: &[String]) -> usize {
+        let mut bytes = 0_usize;
+        let fitting = texts.iter().take(self.max_batch).take_while(|text| {
+            bytes = bytes.saturating_add(text.len());
+            bytes <= BATCH_BYTES
+        });
+
+        fitting.count().max(1)
+    }
+
+    async fn embed_batch(&self, texts: &[String]) -> Result<Embeddings, LlmError> {
+        let body = Body {
+            model: &self.connection.model,
+            input: texts,
+            dimensions: self.dimension,
+            extra: &self.connection.extra,
+        };
+
+        let decode = |body: &[u8], secrets: &Secrets| {
+            let embeddings = decode(body, secrets)?.checked_for(texts.len())?;
+            self.check_dimension(&embeddings)?;
+            Ok(embeddings)
+        };
+        self.connection.post(ENDPOINT, &body, decode).await
+    }
+
+    fn check_dimension(&self, embeddings: &Embeddings) -> Result<(), LlmError> {
+        let dimension = embeddings.dimension();
+        match self.dimension {
+            Some(expected) if expected != dimension => Err(unreadable(format!(
+                "the embeddings have {dimension} dimensions; expected {expected}, as requested"
+            ))),
+            _ => Ok(()),
+        }
     }
 }
 
-embedder!(OpenAiEmbedder, decode);
+#[async_trait]
+impl Embedder for OpenAiEmbedder {
+    /// # Errors
+    ///
+    /// Returns the errors listed for this type.
+    async fn embed(&self, texts: &[String]) -> Result<Embeddings, LlmError> {
+        // Servers refuse blank texts without naming them, or return an empty vector for them.
+        if let Some(place) = texts.iter().position(|text| text.trim().is_empty()) {
+            return Err(invalid(format!(
+                "texts[{place}] is blank; expected text to embed"
+            )));
+        }
 
-#[derive(Default, Deserialize)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-struct Reply<'a> {
-    error: Option<&'a RawValue>,
-    data: Option<Entries<'a>>,
-    usage: Option<&'a RawValue>,
-    model: Option<&'a RawValue>,
+        let mut all = Embeddings::default();
+        let mut rest = texts;
+        while !rest.is_empty() {
+            let (batch, more) = rest.split_at(self.batch_length(rest));
+            all = all.joined(self.embed_batch(batch).await?)?;
+            rest = more;
+        }
+
+        Ok(all)
+    }
+
+    fn model(&self) -> &str {
+        &self.connection.model
+    }
+
+    fn dimension(&self) -> Option<usize> {
+        self.dimension
+    }
 }
 
-#[derive(Deserialize)]
-#[serde(bound(deserialize = "'de: 'a"))]
-struct Entries<'a>(#[serde(deserialize_with = "at_most::<_, _, MOST_VECTORS>")] Vec<Entry<'a>>);
-
-#[derive(Deserialize)]
-#[serde(bound(deserialize = "'de: 'a"))]
-struct Entry<'a> {
-    index: Option<&'a RawValue>,
-    embedding: Numbers,
+impl fmt::Debug for OpenAiEmbedder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.connection.fmt(f)
+    }
 }
 
 fn decode(body: &[u8], secrets: &Secrets) -> Result<Embeddings, LlmError> {
-    let reply: Reply<'_> = json::read("list of embeddings", body, secrets)?;
-    failure::check(reply.error, secrets)?;
+    let reply = parse("list of embeddings", body, secrets)?;
+    check_error(&reply, secrets)?;
 
-    let entries = reply
-        .data
-        .ok_or_else(|| wrong("the response has no data; expected a list of embeddings"))?;
-    let embeddings = Embeddings::new(in_order(entries.0)?)?;
-
-    let embeddings = match reply.usage.and_then(usage) {
+    if !reply.get("data").is_some_and(Value::is_array) {
+        let message = "the response has no data; expected a list of embeddings";
+        return Err(unreadable(message));
+    }
+    let embeddings = Embeddings::new(in_order(list(&reply, "/data"))?)?;
+    let embeddings = match usage(&reply) {
         Some(usage) => embeddings.with_usage(usage),
         None => embeddings,
     };
-    Ok(match json::text(reply.model) {
+
+    Ok(match text(&reply, "/model") {
         Some(model) => embeddings.with_model(model),
         None => embeddings,
     })
@@ -132,31 +236,37 @@ fn decode(body: &[u8], secrets: &Secrets) -> Result<Embeddings, LlmError> {
 
 /// Returns the vectors in the order of the texts. Servers may send them in any order with an index,
 /// or in the order of the texts without one.
-fn in_order(entries: Vec<Entry<'_>>) -> Result<Vec<Vec<f32>>, LlmError> {
-    if entries.iter().all(|entry| entry.index.is_none()) {
-        return Ok(entries.into_iter().map(|entry| entry.embedding.0).collect());
+fn in_order(entries: &[Value]) -> Result<Vec<Vec<f32>>, LlmError> {
+    let is_numbered = entries.iter().any(|entry| entry.get("index").is_some());
+    let mut vectors = Vec::new();
+    for (place, entry) in (0_u64..).zip(entries) {
+        let index = match count(entry, "/index") {
+            Some(index) => index,
+            None if !is_numbered => place,
+            None => {
+                let message =
+                    "an embedding has no index; expected one in all embeddings, or in none";
+                return Err(unreadable(message));
+            }
+        };
+        vectors.push((index, vector(entry)?));
     }
 
-    let mut numbered = Vec::new();
-    for entry in entries {
-        let index = entry.index.and_then(count).ok_or_else(|| {
-            wrong("an embedding has no index; expected one in all embeddings, or in none")
-        })?;
-        numbered.push((index, entry.embedding.0));
+    vectors.sort_by_key(|(index, _)| *index);
+    let mut places = (0_u64..).zip(&vectors);
+    if places.any(|(place, (index, _))| *index != place) {
+        let message = "the indices of the embeddings have gaps or duplicates; expected 0, 1, 2, …";
+        return Err(unreadable(message));
     }
 
-    numbered.sort_by_key(|(index, _)| *index);
-    for (place, (index, _)) in (0_u64..).zip(&numbered) {
-        if *index != place {
-            return Err(wrong(
-                "the indices of the embeddings have gaps or duplicates; expected 0, 1, 2, …",
-            ));
-        }
-    }
-
-    Ok(numbered.into_iter().map(|(_, vector)| vector).collect())
+    Ok(vectors.into_iter().map(|(_, vector)| vector).collect())
 }
 
-fn wrong(message: &str) -> LlmError {
-    LlmError::new(LlmErrorKind::Decode, message)
+fn vector(entry: &Value) -> Result<Vec<f32>, LlmError> {
+    let numbers = list(entry, "/embedding").iter();
+    let numbers = numbers.map(|number| number.as_f64().map(|number| number as f32));
+
+    numbers.collect::<Option<_>>().ok_or_else(|| {
+        unreadable("an embedding contains something other than numbers; expected only numbers")
+    })
 }

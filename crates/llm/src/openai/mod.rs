@@ -1,39 +1,51 @@
-//! The client for OpenAI-compatible servers: settings from the environment, encoding requests, and
-//! decoding replies, complete or streamed. Everything else is in `http`.
+//! The client for OpenAI-compatible servers. Chat Completions are in `chat`, Responses in `responses`.
 
-use crate::LlmError;
-use crate::http::{Chat, Connection, Framing, HttpClientBuilder, Protocol, client, from_env};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
-mod body;
+use crate::http::{ChatConnection, Connection, HttpClientBuilder, Protocol, client};
+use crate::wire::count;
+use crate::{LlmError, Usage};
+
+pub(crate) mod chat;
 mod embedder;
-mod pieces;
-mod reply;
-mod turns;
+mod responses;
 
+use chat::CHAT;
 pub use embedder::{OpenAiEmbedder, OpenAiEmbedderBuilder};
+use responses::RESPONSES;
 
 static OPENAI: Protocol = Protocol {
     client: "OpenAiClient",
     prefix: "",
-    endpoint: "/chat/completions",
+    endpoints: &[chat::ENDPOINT, responses::ENDPOINT],
     example: "https://api.openai.com/v1",
     hint: ", often in /v1",
-    reserved: &["model", "messages", "stream"],
+    reserved: &["model", "messages", "input", "stream"],
     key: ("authorization", "Bearer "),
     headers: &[],
 };
 
-static CHAT: Chat = Chat {
-    framing: Framing::Events,
-    encode: body::encode,
-    decode: reply::decode,
-    reader: || Box::new(pieces::Pieces::default()),
-};
+/// The API that an [`OpenAiClient`] uses.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum OpenAiApi {
+    /// Chat Completions, until the server says that a request needs Responses, as OpenAI does for
+    /// tools since GPT-5.4. The client then repeats the request and stays with Responses.
+    #[default]
+    Auto,
+    /// Chat Completions, which most servers have.
+    Chat,
+    /// Responses, without state on the server: every request contains the whole conversation,
+    /// thinking included. It has no seeds and no stop sequences; those of a request aren't sent.
+    Responses,
+}
 
-/// A client for servers with OpenAI's chat completions API: OpenAI, llama.cpp, Ollama, vLLM, LM
-/// Studio, OpenRouter and many more.
+/// A client for servers with OpenAI's APIs: OpenAI, Gemini, DeepSeek, OpenRouter, Mistral, llama.cpp,
+/// vLLM, LM Studio, Ollama and many more.
 ///
-/// It sends the whole conversation in one `POST` to `{base URL}/chat/completions`. Decoding is
+/// It sends the whole conversation in one `POST` to `{base URL}/chat/completions`, or to `{base
+/// URL}/responses`, see [`OpenAiApi`]. Decoding is
 /// lenient: content may be a string, parts or absent; finish reasons, usage and reasoning may have
 /// the names that other servers use; unknown fields are ignored; a stream may lack its end marker,
 /// or a server may respond to a streaming request without streaming. The client follows no
@@ -61,10 +73,22 @@ static CHAT: Chat = Chat {
 /// }
 /// ```
 ///
+/// # What servers refuse, and what they want back
+///
+/// If a server refuses `max_tokens`, `temperature`, `top_p`, `seed`, `stop`, `stream_options` or
+/// `strict`, the client repeats the request once without it (or with `max_completion_tokens`), and
+/// remembers it. Every response to such a request lists the
+/// [adjustments](crate::ChatResponse::adjustments).
+///
+/// Thinking that a server wants back (`reasoning_content`, `reasoning`, `reasoning_details`,
+/// `extra_content`, thinking in the content, items of Responses) is kept in the
+/// [provider data](crate::ProviderData) of the message and returned.
+///
+/// # Streams
+///
 /// A streamed reply is complete at `[DONE]`, or if the stream closes cleanly after a finish reason,
-/// because some servers omit the marker. Usage is requested with `stream_options`. If a server
-/// refuses that field, set the [extra field](OpenAiClientBuilder::with_extra) of that name to null,
-/// and it isn't sent.
+/// because some servers omit the marker. Usage is requested with `stream_options`. Set the [extra
+/// field](OpenAiClientBuilder::with_extra) of that name to null to leave it out.
 ///
 /// # Tools, images and files
 ///
@@ -109,19 +133,23 @@ static CHAT: Chat = Chat {
 /// | the reply isn't complete within the timeout | `Timeout` |
 /// | an error instead of a piece | by code, type and message, as above |
 /// | an event that isn't JSON or exceeds 1 MiB; texts and calls that exceed the maximum size | `Decode` |
-pub struct OpenAiClient(Connection);
+pub struct OpenAiClient(ChatConnection);
 
 /// The settings of an [`OpenAiClient`].
 pub type OpenAiClientBuilder = HttpClientBuilder<OpenAiClient>;
 
 impl OpenAiClient {
+    fn of(connection: Connection) -> Self {
+        Self(ChatConnection::new(connection, &CHAT, Some(&RESPONSES)))
+    }
+
     /// Creates a builder for a client.
     ///
-    /// `base_url` is the part of the URL before `/chat/completions`, such as
+    /// `base_url` is the part of the URL before `/chat/completions` or `/responses`, such as
     /// `https://api.openai.com/v1`; `model` is the name of the model on the server.
     /// [`build`](OpenAiClientBuilder::build) validates both.
     pub fn builder(base_url: impl Into<String>, model: impl Into<String>) -> OpenAiClientBuilder {
-        OpenAiClientBuilder::new(&OPENAI, Self, base_url.into(), model.into())
+        OpenAiClientBuilder::new(&OPENAI, Self::of, base_url.into(), model.into())
     }
 
     /// Creates a client with the settings in the environment. See [`OpenAiClientBuilder::from_env`]
@@ -150,12 +178,51 @@ impl HttpClientBuilder<OpenAiClient> {
     /// Returns an error of kind [`Settings`](crate::LlmErrorKind::Settings) that names the missing
     /// or non-UTF-8 variable.
     pub fn from_env() -> Result<Self, LlmError> {
-        from_env(
-            &OPENAI,
-            OpenAiClient,
-            ["OPENAI_BASE_URL", "OPENAI_MODEL", "OPENAI_API_KEY"],
-        )
+        let variables = ["OPENAI_BASE_URL", "OPENAI_MODEL", "OPENAI_API_KEY"];
+        Self::in_environment(&OPENAI, OpenAiClient::of, variables)
+    }
+
+    /// Sets the API. The default is [`OpenAiApi::Auto`].
+    #[must_use]
+    pub fn with_api(mut self, api: OpenAiApi) -> Self {
+        self.options.api = match api {
+            OpenAiApi::Auto => None,
+            OpenAiApi::Chat => Some(&CHAT),
+            OpenAiApi::Responses => Some(&RESPONSES),
+        };
+        self
     }
 }
 
-client!(OpenAiClient, CHAT, [Streaming, Tools, JsonMode, JsonSchema]);
+client!(OpenAiClient, [Streaming, Tools, JsonMode, JsonSchema]);
+
+/// Reads the token counts that are present. Returns `None` if there are none.
+fn usage(response: &Value) -> Option<Usage> {
+    let first = |pointers: &[&str]| pointers.iter().find_map(|place| count(response, place));
+    let prompt = first(&["/usage/prompt_tokens", "/usage/input_tokens"]);
+    let completion = first(&["/usage/completion_tokens", "/usage/output_tokens"]);
+    if prompt.is_none() && completion.is_none() {
+        return None;
+    }
+
+    let cached = first(&[
+        "/usage/prompt_tokens_details/cached_tokens",
+        "/usage/input_tokens_details/cached_tokens",
+        "/usage/prompt_cache_hit_tokens",
+    ]);
+    let written = first(&[
+        "/usage/prompt_tokens_details/cache_write_tokens",
+        "/usage/input_tokens_details/cache_write_tokens",
+    ]);
+    let reasoning = first(&[
+        "/usage/completion_tokens_details/reasoning_tokens",
+        "/usage/output_tokens_details/reasoning_tokens",
+    ]);
+
+    Some(
+        Usage::new(prompt.unwrap_or_default(), completion.unwrap_or_default())
+            .with_cached_tokens(cached.unwrap_or_default())
+            .with_cache_written_tokens(written.unwrap_or_default())
+            .with_reasoning_tokens(reasoning.unwrap_or_default()),
+    )
+}

@@ -14,10 +14,7 @@ const LINE: usize = 300;
 /// The number of bytes examined per character shown. A key that begins among them is found even if
 /// each of its characters is escaped.
 const LOOKED_AT: usize = 16;
-/// The part of a page that is searched for its title, in bytes.
-const HEAD: usize = 8 * 1024;
 const MASK: &str = "[redacted]";
-const CUT: char = '…';
 
 /// Redacts secrets. Every text of a server passes through it before it is shown.
 pub(crate) struct Secrets {
@@ -42,21 +39,16 @@ impl Secrets {
         }
     }
 
-    /// Returns an excerpt of a response body with its lines, safe to print to a terminal. Of an
-    /// HTML page, returns only the title.
+    /// Returns an excerpt of a response body with its lines, safe to print to a terminal. Of an HTML
+    /// page, it says only that it is one.
     pub(super) fn body(&self, bytes: &[u8]) -> String {
-        let beginning = String::from_utf8_lossy(first(bytes, HEAD));
-        if is_html(&beginning) {
-            return match title(&beginning) {
-                Some(title) => format!("an HTML page titled \"{}\"", self.line(title)),
-                None => "an HTML page without a title".to_owned(),
-            };
+        let looked_at = String::from_utf8_lossy(bytes.get(..BODY * LOOKED_AT).unwrap_or(bytes));
+        if is_html(&looked_at) {
+            return "an HTML page".to_owned();
         }
 
-        let looked_at = first(bytes, BODY * LOOKED_AT);
-        let is_all = looked_at.len() == bytes.len();
-        let masked = self.words.hide(&String::from_utf8_lossy(looked_at));
-
+        let is_all = bytes.len() <= BODY * LOOKED_AT;
+        let masked = self.words.hide(&looked_at);
         marked(MultiLine::new(masked).with_max_chars(BODY - 1), is_all)
     }
 
@@ -84,9 +76,8 @@ fn line(mask: &Mask, text: &str) -> String {
 /// Returns the text with a mark at its end if it is truncated.
 fn marked(text: impl Display, is_all: bool) -> String {
     let mut shown = text.to_string();
-
-    if !is_all && !shown.ends_with(CUT) {
-        shown.push(CUT);
+    if !is_all && !shown.ends_with('…') {
+        shown.push('…');
     }
 
     shown
@@ -94,18 +85,10 @@ fn marked(text: impl Display, is_all: bool) -> String {
 
 /// Returns the beginning of a text, at most `most` bytes long.
 pub(super) fn beginning(text: &str, most: usize) -> &str {
-    text.get(..first(text.as_bytes(), most).len())
-        .unwrap_or(text)
-}
+    let end = (0..=most.min(text.len())).rev();
+    let mut end = end.filter(|end| text.is_char_boundary(*end));
 
-/// Returns the first bytes of a text, at most `most`, without splitting a character.
-fn first(bytes: &[u8], most: usize) -> &[u8] {
-    let is_within_character = |end: &usize| bytes.get(*end).is_some_and(|next| next & 0xc0 == 0x80);
-    let end = (most.saturating_sub(3)..=most)
-        .rev()
-        .find(|end| !is_within_character(end));
-
-    bytes.get(..end.unwrap_or(most)).unwrap_or(bytes)
+    end.next().and_then(|end| text.get(..end)).unwrap_or(text)
 }
 
 /// Returns whether a body is an HTML page, as proxies and wrong URLs return it. XML is excluded,
@@ -113,16 +96,4 @@ fn first(bytes: &[u8], most: usize) -> &[u8] {
 pub(super) fn is_html(text: &str) -> bool {
     let text = text.trim_start_matches('\u{feff}').trim_start();
     text.starts_with('<') && !text.starts_with("<?xml")
-}
-
-/// Returns the text between `<title>` and `</title>`, if it isn't blank.
-fn title(page: &str) -> Option<&str> {
-    // Keeps the byte offsets, so that they are valid in the page.
-    let lower = page.to_ascii_lowercase();
-    let tag = lower.find("<title")?;
-    let start = tag + lower.get(tag..)?.find('>')? + 1;
-    let end = start + lower.get(start..)?.find("</title")?;
-
-    page.get(start..end)
-        .filter(|title| !title.trim().is_empty())
 }

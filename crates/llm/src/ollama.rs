@@ -1,0 +1,352 @@
+//! The client for Ollama's own API, whose replies have the same form complete and streamed.
+
+use serde::Serialize;
+use serde_json::value::RawValue;
+use serde_json::{Map, Value, json};
+
+use crate::http::{
+    ChatConnection, Connection, Event, HttpClientBuilder, Protocol, Secrets, check_error, client,
+    parse,
+};
+use crate::openai::chat::Tool;
+use crate::wire::calls::Piece;
+use crate::wire::tools::Arguments;
+use crate::wire::{
+    Api, Call, Decoded, Encoded, Framing, Reader, Settings, count, decimal, finish_reason, invalid,
+    reply_schema, text, unreadable, with_names,
+};
+use crate::{
+    Block, ChatRequest, ChatResponse, Delta, Effort, LlmError, Message, ReplyFormat, Role,
+    ToolCall, ToolChoice, Usage,
+};
+
+const ENDPOINT: &str = "/chat";
+
+static OLLAMA: Protocol = Protocol {
+    client: "OllamaClient",
+    prefix: "/api",
+    endpoints: &[ENDPOINT],
+    example: "http://localhost:11434",
+    hint: "",
+    reserved: &["model", "messages", "stream"],
+    key: ("authorization", "Bearer "),
+    headers: &[],
+};
+
+static CHAT: Api = Api {
+    endpoint: ENDPOINT,
+    framing: Framing::Lines,
+    encode,
+    decode,
+    reader: || Box::new(Pieces::default()),
+    refusable: &[],
+    data_has_call_ids: false,
+};
+
+/// A client for [Ollama's own API](https://docs.ollama.com/api/chat), which loads models on demand
+/// and has settings that its OpenAI-compatible API lacks.
+///
+/// Settings of the request are sent in `options`, under Ollama's names (`num_predict` for the token
+/// limit). The [extra field](OllamaClientBuilder::with_extra) `options` adds others, such as
+/// `num_ctx`; other extra fields, such as `keep_alive`, are sent at the top level.
+/// Ollama silently truncates a conversation that is longer than `num_ctx`, so set it.
+///
+/// A streamed reply is complete only at the line with `done`. The thinking of earlier messages is
+/// returned to the server. The API has no tool choice, supports images only as data, and doesn't
+/// support files. For embeddings, use [`OpenAiEmbedder`](crate::OpenAiEmbedder) with the base URL
+/// `http://localhost:11434/v1`.
+///
+/// Everything else is as documented for [`OpenAiClient`](crate::OpenAiClient): lenient decoding,
+/// errors, redaction, proxies and certificates.
+///
+/// ```
+/// use std::collections::BTreeMap;
+/// use cogwork_llm::{ChatRequest, LlmClient, LlmError, Message, OllamaClient};
+///
+/// async fn greet() -> Result<String, LlmError> {
+///     let client = OllamaClient::builder("http://localhost:11434", "qwen3:4b")
+///         .with_extra("options", BTreeMap::from([("num_ctx", 16_384)]))
+///         .build()?;
+///     Ok(client.complete(ChatRequest::new([Message::user("Hello!")])).await?.into_text())
+/// }
+/// ```
+pub struct OllamaClient(ChatConnection);
+
+/// The settings of an [`OllamaClient`].
+pub type OllamaClientBuilder = HttpClientBuilder<OllamaClient>;
+
+impl OllamaClient {
+    fn of(connection: Connection) -> Self {
+        Self(ChatConnection::new(connection, &CHAT, None))
+    }
+
+    /// Creates a builder for a client.
+    ///
+    /// `base_url` is the part of the URL before `/api/chat`, such as `http://localhost:11434`, with
+    /// or without `/api`. `model` is the name of the model on the server.
+    pub fn builder(base_url: impl Into<String>, model: impl Into<String>) -> OllamaClientBuilder {
+        OllamaClientBuilder::new(&OLLAMA, Self::of, base_url.into(), model.into())
+    }
+}
+
+client!(OllamaClient, [Streaming, Tools, JsonMode, JsonSchema]);
+
+#[derive(Serialize)]
+struct Body<'a> {
+    model: &'a str,
+    messages: Vec<Turn<'a>>,
+    stream: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    format: Option<Format<'a>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    tools: Vec<Tool<'a>>,
+    #[serde(flatten)]
+    settings: Map<String, Value>,
+}
+
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Format<'a> {
+    Named(&'static str),
+    Schema(&'a RawValue),
+}
+
+impl<'a> Format<'a> {
+    fn of(format: &'a ReplyFormat) -> Result<Self, LlmError> {
+        Ok(match format {
+            ReplyFormat::Json => Self::Named("json"),
+            ReplyFormat::Schema { schema, .. } => Self::Schema(reply_schema(schema)?),
+        })
+    }
+}
+
+fn encode(call: &Call<'_>) -> Result<Encoded, LlmError> {
+    let request = call.request;
+    let stop = Some(request.stop()).filter(|stop| !stop.is_empty());
+    let options = [
+        ("num_predict", request.max_tokens().map(Value::from)),
+        ("temperature", request.temperature().map(decimal)),
+        ("seed", request.seed().map(Value::from)),
+        ("stop", stop.map(Value::from)),
+    ];
+    let options: Map<String, Value> = options
+        .into_iter()
+        .filter_map(|(name, value)| Some((name.to_owned(), value?)))
+        .collect();
+
+    let mut settings = Settings::new(call);
+    settings.set(
+        "options",
+        Some(options).filter(|options| !options.is_empty()),
+    );
+    settings.set("think", request.effort().map(think));
+    settings.add_extra(&[
+        ("format", request.format().is_some()),
+        ("tools", !request.tools().is_empty()),
+    ]);
+
+    let body = Body {
+        model: call.model,
+        messages: turns(call)?,
+        stream: call.stream,
+        format: request.format().map(Format::of).transpose()?,
+        tools: tools(request)?,
+        settings: settings.fields(),
+    };
+    settings.encoded(&body)
+}
+
+/// Returns how much to think. The API has three levels and the highest.
+fn think(effort: Effort) -> Value {
+    match effort {
+        Effort::None => json!(false),
+        Effort::Minimal | Effort::Low => json!("low"),
+        Effort::Medium => json!("medium"),
+        Effort::High => json!("high"),
+        Effort::XHigh | Effort::Max => json!("max"),
+    }
+}
+
+/// The API has no tool choice. Sending no tools keeps the model from calling one.
+fn tools(request: &ChatRequest) -> Result<Vec<Tool<'_>>, LlmError> {
+    match request.tool_choice().unwrap_or(&ToolChoice::Auto) {
+        ToolChoice::Auto => Tool::all_of(request, &[]),
+        ToolChoice::None => Ok(Vec::new()),
+        _ if request.tools().is_empty() => Ok(Vec::new()),
+        ToolChoice::Required | ToolChoice::Tool(_) => Err(invalid(
+            "Ollama's API cannot force a tool call; expected the tool choice Auto or None",
+        )),
+    }
+}
+
+#[derive(Serialize)]
+struct Turn<'a> {
+    role: Role,
+    content: &'a str,
+    /// The thinking of an earlier reply.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    thinking: Option<&'a str>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    images: Vec<&'a str>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    tool_calls: Vec<FunctionCall<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tool_name: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tool_call_id: Option<&'a str>,
+}
+
+#[derive(Serialize)]
+struct FunctionCall<'a> {
+    id: &'a str,
+    function: Function<'a>,
+}
+
+#[derive(Serialize)]
+struct Function<'a> {
+    name: &'a str,
+    arguments: Arguments<'a>,
+}
+
+fn turns<'a>(call: &Call<'a>) -> Result<Vec<Turn<'a>>, LlmError> {
+    let messages = call.request.messages().iter().zip(&call.returned);
+    let turns = (0_usize..).zip(messages);
+
+    turns
+        .map(|(place, (message, thinking))| turn(place, message, *thinking))
+        .collect()
+}
+
+fn turn<'a>(
+    place: usize,
+    message: &'a Message,
+    thinking: Option<&'a str>,
+) -> Result<Turn<'a>, LlmError> {
+    let wrong = |what: &str| invalid(format!("messages[{place}] has {what}"));
+    if message.role() == Role::Tool && !message.blocks().is_empty() {
+        return Err(wrong(
+            "images or files in the role tool; expected them in the role user",
+        ));
+    }
+
+    let images = message.blocks().iter().map(|block| match block {
+        Block::Image { data, .. } => Ok(&**data),
+        Block::ImageUrl { .. } => Err(wrong("an image URL; expected image data")),
+        Block::File { .. } => Err(wrong("a file; expected images or text")),
+    });
+    let calls = message.tool_calls().iter().map(|call| FunctionCall {
+        id: call.id(),
+        function: Function {
+            name: call.name(),
+            arguments: Arguments::of(call),
+        },
+    });
+
+    Ok(Turn {
+        role: message.role(),
+        content: message.text(),
+        thinking,
+        images: images.collect::<Result<_, _>>()?,
+        tool_calls: calls.collect(),
+        tool_name: message.tool_name(),
+        tool_call_id: message.tool_call_id(),
+    })
+}
+
+/// A complete reply, or one line of a stream.
+struct Reply(Value);
+
+impl Reply {
+    fn read(body: &[u8], secrets: &Secrets) -> Result<Self, LlmError> {
+        let reply = parse("chat reply", body, secrets)?;
+        check_error(&reply, secrets)?;
+
+        Ok(Self(reply))
+    }
+
+    fn text(&self) -> Option<String> {
+        text(&self.0, "/message/content")
+    }
+
+    fn thinking(&self) -> Option<String> {
+        text(&self.0, "/message/thinking")
+    }
+
+    fn calls(&self) -> Vec<ToolCall> {
+        let message = self.0.get("message").map(Piece::all_of);
+        let calls = message.into_iter().flatten();
+        calls.filter_map(Piece::into_call).collect()
+    }
+
+    /// Returns the response without its texts and calls.
+    fn end(&self) -> ChatResponse {
+        // The count is missing if the whole prompt was cached.
+        let prompt = count(&self.0, "/prompt_eval_count");
+        let completion = count(&self.0, "/eval_count");
+        let reason = text(&self.0, "/done_reason").unwrap_or_default();
+        let response = ChatResponse::default().with_finish_reason(finish_reason(&reason));
+        let response = with_names(response, &self.0);
+
+        match (prompt, completion) {
+            (None, None) => response,
+            (prompt, completion) => {
+                let [prompt, completion] = [prompt, completion].map(Option::unwrap_or_default);
+                response.with_usage(Usage::new(prompt, completion))
+            }
+        }
+    }
+}
+
+fn decode(body: &[u8], secrets: &Secrets) -> Result<Decoded, LlmError> {
+    let reply = Reply::read(body, secrets)?;
+    if reply.0.get("message").is_none() {
+        return Err(unreadable(
+            "the response has no message; expected an object with content",
+        ));
+    }
+
+    let thinking = reply.thinking();
+    let response = reply
+        .end()
+        .with_text(reply.text().unwrap_or_default())
+        .with_reasoning(thinking.clone().unwrap_or_default())
+        .with_tool_calls(reply.calls());
+    Ok(Decoded {
+        response,
+        data: thinking,
+    })
+}
+
+/// Reads the lines of a stream. The last one contains everything but the texts and calls.
+#[derive(Default)]
+struct Pieces {
+    thinking: String,
+}
+
+impl Reader for Pieces {
+    fn read(&mut self, event: &Event, secrets: &Secrets) -> Result<Vec<Delta>, LlmError> {
+        let reply = Reply::read(event.data.as_bytes(), secrets)?;
+        let thinking = reply.thinking();
+        self.thinking
+            .push_str(thinking.as_deref().unwrap_or_default());
+
+        let is_done = reply.0.get("done") == Some(&Value::Bool(true));
+        let texts = [
+            thinking.map(Delta::Reasoning),
+            reply.text().map(Delta::Text),
+        ];
+        let calls = reply.calls().into_iter().map(Delta::ToolCall);
+        let end = is_done.then(|| Delta::End(reply.end()));
+        Ok(texts
+            .into_iter()
+            .flatten()
+            .chain(calls)
+            .chain(end)
+            .collect())
+    }
+
+    fn data(&mut self) -> Option<String> {
+        let thinking = std::mem::take(&mut self.thinking);
+        Some(thinking).filter(|thinking| !thinking.is_empty())
+    }
+}

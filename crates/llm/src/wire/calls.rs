@@ -1,0 +1,263 @@
+//! Reads tool calls, complete or in pieces, from servers that only roughly follow the protocol.
+
+use std::collections::HashSet;
+
+use serde_json::Value;
+
+use super::{count, list, text, unreadable};
+use crate::{ChatRequest, ChatResponse, FinishReason, LlmError, Message, ToolCall};
+
+/// The maximum number of tool calls in a reply.
+const MOST: usize = 128;
+
+/// A function call, or a part of one.
+#[derive(Default)]
+pub(crate) struct Piece {
+    index: Option<u64>,
+    id: String,
+    name: String,
+    arguments: String,
+}
+
+impl Piece {
+    /// Reads the calls of a message, an array of `{index, id, function: {name, arguments}}` in which
+    /// every field is optional, or its predecessor with one function.
+    pub(crate) fn all_of(message: &Value) -> Vec<Self> {
+        let calls = list(message, "/tool_calls").iter();
+        let mut calls: Vec<_> = calls
+            .filter(|call| call.is_object())
+            .map(|call| Self {
+                index: count(call, "/index"),
+                id: text(call, "/id").unwrap_or_default(),
+                ..call.get("function").map(Self::of).unwrap_or_default()
+            })
+            .collect();
+
+        if calls.is_empty() {
+            calls.extend(message.get("function_call").map(Self::of));
+        }
+        calls
+    }
+
+    fn of(function: &Value) -> Self {
+        Self {
+            name: text(function, "/name").unwrap_or_default(),
+            arguments: function.get("arguments").map(arguments).unwrap_or_default(),
+            ..Self::default()
+        }
+    }
+
+    /// Returns `None` if there is neither an id, a name nor arguments.
+    pub(crate) fn into_call(self) -> Option<ToolCall> {
+        let is_empty = self.id.is_empty() && self.name.is_empty() && self.arguments.is_empty();
+        (!is_empty).then(|| ToolCall::new(self.id, self.name, self.arguments))
+    }
+}
+
+/// Returns arguments as text; some servers send them as JSON.
+pub(crate) fn arguments(value: &Value) -> String {
+    match value {
+        Value::Null => String::new(),
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    }
+}
+
+/// The tool calls of a stream as they grow. All of them are emitted at the end of the reply,
+/// because any of them may receive another piece until then.
+#[derive(Default)]
+pub(crate) struct Growing {
+    calls: Vec<(Piece, Nesting)>,
+    bytes: usize,
+}
+
+impl Growing {
+    /// Appends a piece to its call, which may be a new one.
+    pub(crate) fn add(&mut self, piece: Piece) -> Result<(), LlmError> {
+        self.bytes += piece.id.len() + piece.name.len() + piece.arguments.len();
+
+        let Some((call, nesting)) = self.call_of(&piece) else {
+            if self.calls.len() == MOST {
+                return Err(too_many());
+            }
+
+            let mut nesting = Nesting::default();
+            nesting.feed(&piece.arguments);
+            self.calls.push((piece, nesting));
+            return Ok(());
+        };
+
+        nesting.feed(&piece.arguments);
+        call.arguments.push_str(&piece.arguments);
+        // Some servers repeat id and name in every piece.
+        if call.id.is_empty() {
+            call.id = piece.id;
+        }
+        if call.name.is_empty() {
+            call.name = piece.name;
+        }
+
+        Ok(())
+    }
+
+    /// Returns the call that the piece continues.
+    fn call_of(&mut self, piece: &Piece) -> Option<&mut (Piece, Nesting)> {
+        let mut earlier = self.calls.iter_mut().rev();
+        let earlier = match (piece.index, piece.id.as_str()) {
+            (Some(index), _) => earlier.find(|(call, _)| call.index == Some(index)),
+            (None, "") => earlier.next(),
+            // An id without a name starts no new call: some servers generate a new id for each
+            // piece.
+            (None, _) if piece.name.is_empty() => earlier.next(),
+            (None, id) => earlier.find(|(call, _)| call.id == id),
+        };
+
+        earlier.filter(|(call, nesting)| !begins_another(call, nesting, piece))
+    }
+
+    /// Returns the total size in bytes.
+    pub(crate) fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.calls.is_empty()
+    }
+
+    /// Returns all calls in the order in which they began.
+    pub(crate) fn finish(&mut self) -> impl Iterator<Item = ToolCall> {
+        self.bytes = 0;
+        std::mem::take(&mut self.calls)
+            .into_iter()
+            .filter_map(|(call, _)| call.into_call())
+    }
+}
+
+/// Returns whether the piece starts a new call despite its index. Some servers give every call the
+/// index 0, or none.
+fn begins_another(call: &Piece, nesting: &Nesting, piece: &Piece) -> bool {
+    if piece.name.is_empty() {
+        return false;
+    }
+    if !call.id.is_empty() && !piece.id.is_empty() {
+        return call.id != piece.id;
+    }
+
+    (!call.name.is_empty() && call.name != piece.name)
+        || (nesting.is_closed() && !piece.arguments.is_empty())
+}
+
+/// The nesting of JSON that arrives in pieces, split anywhere. Each byte takes constant time.
+#[derive(Default)]
+struct Nesting {
+    depth: usize,
+    has_begun: bool,
+    in_text: bool,
+    is_escaped: bool,
+}
+
+impl Nesting {
+    fn feed(&mut self, piece: &str) {
+        for byte in piece.bytes() {
+            match byte {
+                _ if self.is_escaped => self.is_escaped = false,
+                b'\\' if self.in_text => self.is_escaped = true,
+                b'"' => self.in_text = !self.in_text,
+                _ if self.in_text => {}
+                b'{' | b'[' => {
+                    self.has_begun = true;
+                    self.depth += 1;
+                }
+                b'}' | b']' => self.depth = self.depth.saturating_sub(1),
+                _ => {}
+            }
+        }
+    }
+
+    /// Returns whether an object or array has begun, and every one that began has ended.
+    fn is_closed(&self) -> bool {
+        self.has_begun && self.depth == 0
+    }
+}
+
+/// Gives each tool call of a reply an id that is unique in the conversation. Some servers send no
+/// ids, or start again with each reply.
+pub(crate) struct CallIds {
+    taken: HashSet<String>,
+    made: u64,
+    calls: usize,
+}
+
+impl CallIds {
+    /// Creates the ids for the reply to this request.
+    pub(crate) fn of(request: &ChatRequest) -> Self {
+        let calls = request.messages().iter().flat_map(Message::tool_calls);
+        Self {
+            taken: calls.map(|call| call.id().to_owned()).collect(),
+            made: 0,
+            calls: 0,
+        }
+    }
+
+    /// Returns the call with a unique id and non-empty arguments.
+    pub(crate) fn admit(&mut self, call: ToolCall) -> Result<ToolCall, LlmError> {
+        self.calls += 1;
+        if self.calls > MOST {
+            return Err(too_many());
+        }
+
+        let keeps_id = !call.id().is_empty() && self.taken.insert(call.id().to_owned());
+
+        // Some servers send an empty text for no arguments, which isn't valid JSON.
+        let arguments = match call.arguments().trim() {
+            "" => "{}",
+            _ => call.arguments(),
+        };
+
+        Ok(match keeps_id {
+            true if arguments == call.arguments() => call,
+            true => ToolCall::new(call.id(), call.name(), arguments),
+            false => ToolCall::new(self.make(), call.name(), arguments),
+        })
+    }
+
+    fn make(&mut self) -> String {
+        loop {
+            self.made += 1;
+            let id = format!("call_{}", self.made);
+            if self.taken.insert(id.clone()) {
+                return id;
+            }
+        }
+    }
+
+    /// Returns whether an id of the server was replaced.
+    pub(crate) fn has_made_ids(&self) -> bool {
+        self.made > 0
+    }
+
+    /// Returns a complete response with unique call ids.
+    pub(crate) fn whole(&mut self, response: ChatResponse) -> Result<ChatResponse, LlmError> {
+        let calls = response.tool_calls().iter().cloned();
+        let calls = calls
+            .map(|call| self.admit(call))
+            .collect::<Result<Vec<_>, _>>()?;
+
+        Ok(self.end(response.with_tool_calls(calls)))
+    }
+
+    /// Returns the end of a response whose calls were admitted before. Some servers have no finish
+    /// reason for tool calls.
+    pub(crate) fn end(&self, response: ChatResponse) -> ChatResponse {
+        match response.finish_reason() {
+            FinishReason::Stop if self.calls > 0 => {
+                response.with_finish_reason(FinishReason::ToolCalls)
+            }
+            _ => response,
+        }
+    }
+}
+
+fn too_many() -> LlmError {
+    unreadable(format!("the reply contains more than {MOST} tool calls"))
+}
