@@ -316,7 +316,7 @@ impl<'a> Asking<'a> {
                 | Verdict::Unusable { problem, message } => (problem, message),
             };
 
-            self.complain(&problem, message);
+            self.complain(&response, &problem, message);
 
             if asks_left == 0 {
                 return Err(Unanswered::Unusable(problem));
@@ -521,13 +521,17 @@ impl<'a> Asking<'a> {
     }
 
     /// Appends an unusable reply and the complaint to the conversation.
-    fn complain(&mut self, problem: &impl fmt::Display, complaint: Message) {
+    fn complain(
+        &mut self,
+        response: &ChatResponse,
+        problem: &impl fmt::Display,
+        complaint: Message,
+    ) {
         let Some(unusable) = self.record.tries.last_mut() else {
             return;
         };
 
-        let reply = Message::assistant(excerpt(&unusable.reply));
-        self.follow_up.extend([reply, complaint]);
+        self.follow_up.extend([said(response), complaint]);
 
         cut(&mut unusable.reply, self.max_kept_bytes);
         unusable.complaint = Some(problem.to_string());
@@ -572,6 +576,19 @@ pub fn excerpt(reply: &str) -> String {
         "(empty)".to_owned()
     } else {
         beginning
+    }
+}
+
+/// Returns an unusable reply as a message: as the model wrote it if it is short, otherwise an
+/// [`excerpt`]. Its calls aren't part of it, because they aren't answered.
+fn said(response: &ChatResponse) -> Message {
+    let text = excerpt(response.text());
+    let is_whole = text == response.text() && response.tool_calls().is_empty();
+
+    if is_whole {
+        response.message()
+    } else {
+        Message::assistant(text)
     }
 }
 

@@ -121,7 +121,7 @@ impl Moment<'_> {
     }
 
     /// Creates a request for something other than the answer, such as a judgement: free text, with
-    /// the token limit, the temperature and the seed of [`request`](Self::request).
+    /// the token limit, the temperature, the effort and the seed of [`request`](Self::request).
     pub fn aside(&self, messages: Messages) -> ChatRequest {
         // Includes the tools although none should be called: some servers refuse a conversation
         // with calls of unknown tools, and all of them can reuse their cache.
@@ -133,6 +133,10 @@ impl Moment<'_> {
 
         if let Some(temperature) = self.request.temperature() {
             request = request.with_temperature(temperature);
+        }
+
+        if let Some(effort) = self.request.effort() {
+            request = request.with_effort(effort);
         }
 
         if let Some(seed) = self.request.seed() {

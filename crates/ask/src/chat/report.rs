@@ -38,7 +38,8 @@ impl ReportedCall {
         let call = ChatCall {
             number: next_number(),
             name: name.to_owned(),
-            request: request.clone(),
+            // Servers encrypt or sign this data; people can't read it.
+            request: request.without_provider_data(),
         };
         report_from(SOURCE, || ChatEvent::Sent { call: call.clone() });
 
@@ -66,7 +67,7 @@ impl ReportedCall {
         report_from(SOURCE, || match result {
             Ok(response) => ChatEvent::Replied {
                 call,
-                response: response.clone(),
+                response: response.clone().without_provider_data(),
                 took,
             },
             Err(error) => ChatEvent::Failed {

@@ -76,14 +76,9 @@ impl Judge<'_> {
             }
         });
 
-        let reply = response.clone().separate_thinking();
-        let said = if reply.text().trim().is_empty() {
-            String::new()
-        } else {
-            excerpt(reply.text())
-        };
-        let asked = Message::assistant(said).with_tool_calls(calls.iter().cloned());
-        std::iter::once(asked).chain(results).collect()
+        std::iter::once(said(response, calls))
+            .chain(results)
+            .collect()
     }
 
     /// Returns the tool calls of a reply.
@@ -113,5 +108,21 @@ impl Judge<'_> {
         let text = response.text().to_owned();
         let id = format!("call_{}_", self.tries);
         offload(text.len(), move || read_calls(&text, &id)).await
+    }
+}
+
+/// Returns a reply with calls as a message: as the model wrote it if it is short, otherwise with an
+/// excerpt of its text.
+fn said(response: &ChatResponse, calls: &[ToolCall]) -> Message {
+    let reply = response.clone().separate_thinking();
+    let text = match reply.text().trim() {
+        "" => String::new(),
+        _ => excerpt(reply.text()),
+    };
+
+    if text == reply.text() {
+        reply.message()
+    } else {
+        Message::assistant(text).with_tool_calls(calls.iter().cloned())
     }
 }

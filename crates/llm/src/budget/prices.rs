@@ -7,6 +7,7 @@ use crate::Usage;
 pub struct Price {
     prompt: f64,
     cached: f64,
+    written: f64,
     completion: f64,
 }
 
@@ -18,6 +19,7 @@ impl Price {
         Self {
             prompt: sound(prompt),
             cached: sound(prompt),
+            written: sound(prompt),
             completion: sound(completion),
         }
     }
@@ -30,16 +32,26 @@ impl Price {
         self
     }
 
+    /// Sets the price per million tokens that the server wrote to its cache. The default is the price
+    /// of other tokens read.
+    #[must_use]
+    pub fn with_written(mut self, price: f64) -> Self {
+        self.written = sound(price);
+        self
+    }
+
     fn dearer(self, other: Self) -> Self {
         Self {
             prompt: self.prompt.max(other.prompt),
             cached: self.cached.max(other.cached),
+            written: self.written.max(other.written),
             completion: self.completion.max(other.completion),
         }
     }
 
     fn of(self, usage: Usage) -> f64 {
         let cached = usage.cached_tokens.min(usage.prompt_tokens);
+        let written = usage.cache_written_tokens.min(usage.prompt_tokens - cached);
         let part = |tokens: u64, price: f64| {
             if tokens == 0 {
                 0.0
@@ -48,8 +60,9 @@ impl Price {
             }
         };
 
-        part(usage.prompt_tokens - cached, self.prompt)
+        part(usage.prompt_tokens - cached - written, self.prompt)
             + part(cached, self.cached)
+            + part(written, self.written)
             + part(usage.completion_tokens, self.completion)
     }
 }
@@ -57,6 +70,22 @@ impl Price {
 fn sound(price: f64) -> f64 {
     if price >= 0.0 { price } else { f64::INFINITY }
 }
+
+/// The list prices of Anthropic and OpenAI as of 23 November 2026, in US dollars per million tokens:
+/// read, written, read from the cache, and written to it for five minutes. Of models whose price
+/// depends on the length of the prompt, it is that of short prompts.
+const COMMON: [(&str, f64, f64, f64, f64); 10] = [
+    ("claude-haiku-4-5", 1.0, 5.0, 0.1, 1.25),
+    ("claude-haiku-5-5", 0.1, 0.5, 0.01, 0.125),
+    ("claude-opus-5", 5.0, 25.0, 0.5, 6.25),
+    ("claude-opus-5-5", 4.0, 20.0, 0.2, 5.0),
+    ("claude-sonnet-5", 2.0, 10.0, 0.2, 2.5),
+    ("claude-sonnet-5-5", 2.0, 10.0, 0.1, 2.5),
+    ("gpt-6-astra", 10.0, 50.0, 1.0, 12.5),
+    ("gpt-6-luna", 0.1, 0.5, 0.01, 0.125),
+    ("gpt-6-sol", 2.0, 10.0, 0.2, 2.5),
+    ("gpt-6.1-sol", 2.0, 10.0, 0.1, 2.5),
+];
 
 /// A table of prices.
 ///
@@ -84,6 +113,18 @@ impl Prices {
     /// Creates an empty table, with which everything is free.
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// Returns the list prices of common models of Anthropic and OpenAI in US dollars, as of 23
+    /// November 2026, for short prompts and a cache of five minutes. Prices change: add others, or
+    /// replace these, with [`with_model`](Self::with_model).
+    pub fn common() -> Self {
+        let add = |prices: Self, (name, prompt, completion, cached, written)| {
+            let price = Price::per_million(prompt, completion);
+            prices.with_model(name, price.with_cached(cached).with_written(written))
+        };
+
+        COMMON.into_iter().fold(Self::new(), add)
     }
 
     /// Sets the price of this model, and of all models whose names begin with `name`.

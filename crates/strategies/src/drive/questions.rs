@@ -288,8 +288,10 @@ impl Policy for Question<'_> {
         let response = response.clone();
         let bytes = response.text().len();
 
+        let data = response.provider_data().cloned();
         match offload(bytes, move || read(&ask, rung, &response)).await {
-            Ok(read) => {
+            Ok(mut read) => {
+                read.reply.provider_data = data;
                 self.thinking.finish(&read.reply.text);
                 Verdict::Usable(read)
             }

@@ -1,6 +1,6 @@
 use std::collections::BTreeMap;
 
-use cogwork_llm::ToolCall;
+use cogwork_llm::{ProviderData, ToolCall};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -19,6 +19,9 @@ pub struct StageReply {
     /// The tools that the model calls. If there are any, fields may be missing.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tool_calls: Vec<ToolCall>,
+    /// What the server wants back with the reply.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub provider_data: Option<ProviderData>,
 }
 
 impl StageReply {

@@ -457,8 +457,13 @@ fn said(ask: &Ask, calls: &[Call], reply: &StageReply) -> Message {
         }
         _ => None,
     };
-    Message::assistant(raw.unwrap_or(reply.text.as_str()))
-        .with_tool_calls(reply.tool_calls.iter().cloned())
+    let message = Message::assistant(raw.unwrap_or(reply.text.as_str()))
+        .with_tool_calls(reply.tool_calls.iter().cloned());
+
+    match &reply.provider_data {
+        Some(data) => message.with_provider_data(data.clone()),
+        None => message,
+    }
 }
 
 fn first_problem(asked: &[Asked]) -> String {

@@ -131,6 +131,9 @@ pub struct RecordedChat {
     /// The id of the response.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
+    /// What the client changed in the request, because the server refused it as it was.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub adjustments: Vec<String>,
     /// The texts that were cut.
     #[serde(default, skip_serializing_if = "CutTexts::is_empty")]
     pub cut: CutTexts,
@@ -248,6 +251,9 @@ pub struct RecordedSettings {
     /// The temperature.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub temperature: Option<f64>,
+    /// How much the model should think, from `none` to `max`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub effort: Option<String>,
     /// The maximum number of tokens of the reply.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_tokens: Option<u32>,
@@ -310,6 +316,9 @@ pub struct RecordedUsage {
     /// How many tokens of `input` came from the server's cache.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub cache_read: u64,
+    /// How many tokens of `input` the server wrote to its cache.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub cache_write: u64,
     /// How many tokens of `output` are reasoning.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub reasoning: u64,

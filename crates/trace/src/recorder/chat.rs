@@ -85,6 +85,7 @@ pub(super) fn settings(request: &ChatRequest, tools: Option<u64>) -> RecordedSet
             .temperature()
             .and_then(|number| number.to_string().parse().ok()),
         max_tokens: request.max_tokens(),
+        effort: request.effort().map(|effort| effort.as_str().to_owned()),
         seed: request.seed(),
         stop: request.stop().to_vec(),
         format: format.map(str::to_owned),
@@ -109,6 +110,7 @@ pub(super) fn reply(
         cost: cost(model, response.usage(), prices),
         usage: response.usage().map(usage),
         id: response.id().map(str::to_owned),
+        adjustments: response.adjustments().iter().map(ToString::to_string).collect(),
         ..RecordedChat::default()
     }
 }
@@ -134,6 +136,7 @@ fn usage(usage: Usage) -> RecordedUsage {
         input: usage.prompt_tokens,
         output: usage.completion_tokens,
         cache_read: usage.cached_tokens,
+        cache_write: usage.cache_written_tokens,
         reasoning: usage.reasoning_tokens,
     }
 }

@@ -19,7 +19,8 @@ const OF_EVENTS: [&str; 9] = [
     "waits_at",
 ];
 
-const OF_CHAT: [&str; 16] = [
+const OF_CHAT: [&str; 18] = [
+    "adjustments",
     "blocks.kind",
     "blocks.media_type",
     "finish",
@@ -28,6 +29,7 @@ const OF_CHAT: [&str; 16] = [
     "name",
     "repairs.kind",
     "role",
+    "settings.effort",
     "settings.format",
     "tool_call_id",
     "tool_calls.id",

@@ -21,9 +21,11 @@ function callFacts(call) {
     ['Read', plural(call.usage.input, 'token')],
     ['Written', plural(call.usage.output, 'token')],
     call.usage.cached > 0 && ['From cache', plural(call.usage.cached, 'token')],
+    call.usage.cacheWritten > 0 && ['Into cache', plural(call.usage.cacheWritten, 'token')],
     call.usage.reasoning > 0 && ['Reasoning', plural(call.usage.reasoning, 'token')],
     call.cost !== undefined && ['Cost', money(call.cost)],
     call.finish && ['Finished', call.finish],
+    call.adjustments.length > 0 && ['Adjusted', call.adjustments.join('; ')],
     ...Object.entries(call.settings)
       .filter(([name]) => name !== 'tools')
       .map(([name, value]) => [name.replaceAll('_', ' '), settingText(value)]),

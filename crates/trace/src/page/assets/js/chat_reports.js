@@ -62,6 +62,7 @@ function addCall(run, step, report) {
     thinking: asText(report.thinking),
     toolCalls: asObjects(report.tool_calls),
     finish: asText(report.finish),
+    adjustments: asList(report.adjustments).map(textOf),
     usage: readUsage(report.usage),
     cost: asNumber(report.cost),
     id: asText(report.id),

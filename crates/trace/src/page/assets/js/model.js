@@ -193,6 +193,7 @@ function readUsage(usage) {
     input: number('input', 'prompt_tokens'),
     output: number('output', 'completion_tokens'),
     cached: number('cache_read', 'cached_tokens'),
+    cacheWritten: number('cache_write', 'cache_written_tokens'),
     reasoning: number('reasoning', 'reasoning_tokens'),
   };
 }
