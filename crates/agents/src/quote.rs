@@ -19,7 +19,7 @@ pub(crate) fn one_line(message: impl Display) -> String {
 /// Formats names as `` `a`, `b`, `c` ``: at most the first [`LISTED`] names, and the number of
 /// others.
 pub(crate) fn list<T: AsRef<str>>(names: impl IntoIterator<Item = T>) -> String {
-    const LISTED: usize = 20;
+    const LISTED: usize = 30;
     let mut names = names.into_iter();
     let shown: Vec<_> = names
         .by_ref()

@@ -1,12 +1,11 @@
 //! Settings as Rust types: their JSON Schema, and their values after the check.
 
-use schemars::JsonSchema;
+use cogwork_llm::{ChatRequest, Effort};
 use schemars::generate::SchemaSettings;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value as Json};
-
-use cogwork_llm::ChatRequest;
 
 use crate::quote::one_line;
 
@@ -86,6 +85,10 @@ pub(crate) fn take(values: &mut Map<String, Json>, schema: &Json) -> Json {
     Json::Object(taken.collect())
 }
 
+fn efforts(_: &mut SchemaGenerator) -> Schema {
+    json_schema!({"type": "string", "enum": Effort::ALL.map(Effort::as_str)})
+}
+
 /// The settings of every request.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -96,6 +99,10 @@ pub(crate) struct RequestSettings {
     /// The maximum number of tokens of a reply. Default: that of the server.
     #[schemars(range(min = 1), extend("x-also" = ["max_output_tokens", "max_completion_tokens", "max_length"]))]
     max_tokens: Option<u32>,
+    /// How much the model thinks before it replies. Default: that of the model.
+    #[serde(default)]
+    #[schemars(schema_with = "efforts", extend("x-also" = ["reasoning_effort"]))]
+    effort: Option<Effort>,
     /// The seed of the sampling, for servers that support it. Default: a new one for each call.
     seed: Option<u64>,
     /// Texts that end a reply. Default: none.
@@ -112,6 +119,10 @@ impl RequestSettings {
 
         if let Some(tokens) = self.max_tokens {
             request = request.with_max_tokens(tokens);
+        }
+
+        if let Some(effort) = self.effort {
+            request = request.with_effort(effort);
         }
 
         match self.seed {

@@ -1,19 +1,20 @@
+use std::collections::BTreeMap;
 use std::fmt;
 use std::num::NonZeroU32;
 use std::time::Duration;
 
 use cogwork_llm::{
-    AnthropicClient, Backoff, HttpClientBuilder, LlmClient, LlmError, OllamaClient, OpenAiClient,
-    Retry,
+    AnthropicClient, Backoff, HttpClientBuilder, LlmClient, LlmError, OllamaClient, OpenAiApi,
+    OpenAiClient, Retry,
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
+use serde_json::Value as Json;
 
 use crate::{Provider, SettingProblem};
 
 /// The settings of a client over HTTP.
 #[derive(Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
 struct Server {
     /// The name of the model.
     #[schemars(length(min = 1), extend("x-also" = ["model", "model_name", "model_id"]))]
@@ -24,12 +25,70 @@ struct Server {
     /// The base URL. Default: that of the provider.
     #[schemars(extend("x-also" = ["url", "endpoint", "api_base", "host"]))]
     base_url: Option<String>,
-    /// The timeout of a call, in seconds. Default: 120.
+    /// The timeout of a call, in seconds. Default: 600.
     #[schemars(range(min = 0.001, max = 86_400.0))]
     timeout: Option<f64>,
     /// The maximum number of retries after temporary failures. Default: 2.
     #[schemars(range(max = 20), extend("x-also" = ["max_retries"]))]
     retries: Option<u32>,
+    /// Headers of every request. Default: none.
+    #[serde(default)]
+    headers: BTreeMap<String, String>,
+    /// Fields to add to the body of every request, as the server names them. Default: none.
+    #[serde(default)]
+    #[schemars(extend("x-also" = ["extra_body", "options"]))]
+    extra: BTreeMap<String, Json>,
+}
+
+/// The settings of a client for OpenAI's APIs.
+#[derive(Deserialize, JsonSchema)]
+#[schemars(extend("additionalProperties" = false))]
+struct OpenAi {
+    #[serde(flatten)]
+    server: Server,
+    /// The API. Default: `chat`, until the server demands `responses`.
+    #[serde(default)]
+    api: Api,
+}
+
+/// `chat` or `responses`.
+#[derive(Clone, Copy, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+enum Api {
+    #[default]
+    Auto,
+    Chat,
+    Responses,
+}
+
+/// The settings of a client for Anthropic's API.
+#[derive(Deserialize, JsonSchema)]
+#[schemars(extend("additionalProperties" = false))]
+struct Anthropic {
+    #[serde(flatten)]
+    server: Server,
+    /// How long the server caches the conversation for the next request. Default: `5m`.
+    #[serde(default)]
+    cache: Cache,
+}
+
+#[derive(Clone, Copy, Default, Deserialize, JsonSchema)]
+enum Cache {
+    #[default]
+    #[serde(rename = "5m")]
+    FiveMinutes,
+    #[serde(rename = "1h")]
+    Hour,
+    #[serde(rename = "off")]
+    Off,
+}
+
+/// The settings of a client for Ollama's API.
+#[derive(Deserialize, JsonSchema)]
+#[schemars(extend("additionalProperties" = false))]
+struct Ollama {
+    #[serde(flatten)]
+    server: Server,
 }
 
 impl fmt::Debug for Server {
@@ -45,18 +104,36 @@ pub(super) fn all() -> [Provider; 3] {
     let providers = [
         Provider::checking(
             "openai",
-            "A server that speaks OpenAI's chat completions.",
-            |server: Server| server.around(OpenAiClient::builder, "https://api.openai.com/v1"),
+            "A server that speaks OpenAI's chat completions or responses, as most do.",
+            |OpenAi { server, api }| {
+                let api = match api {
+                    Api::Auto => OpenAiApi::Auto,
+                    Api::Chat => OpenAiApi::Chat,
+                    Api::Responses => OpenAiApi::Responses,
+                };
+                server.client("https://api.openai.com/v1", |url, name| {
+                    OpenAiClient::builder(url, name).with_api(api)
+                })
+            },
         ),
         Provider::checking(
             "anthropic",
             "A server that speaks Anthropic's messages.",
-            |server: Server| server.around(AnthropicClient::builder, "https://api.anthropic.com"),
+            |Anthropic { server, cache }| {
+                server.client("https://api.anthropic.com", |url, name| {
+                    let builder = AnthropicClient::builder(url, name);
+                    match cache {
+                        Cache::FiveMinutes => builder,
+                        Cache::Hour => builder.with_cache_for_an_hour(),
+                        Cache::Off => builder.without_cache(),
+                    }
+                })
+            },
         ),
         Provider::checking(
             "ollama",
             "A server of Ollama, by its own protocol.",
-            |server: Server| server.around(OllamaClient::builder, "http://localhost:11434"),
+            |Ollama { server }| server.client("http://localhost:11434", OllamaClient::builder),
         ),
     ];
     providers.map(|provider| provider.with_model_setting("name"))
@@ -67,59 +144,64 @@ fn problem(error: &LlmError) -> SettingProblem {
 }
 
 impl Server {
-    fn around<C: LlmClient>(
-        self,
-        builder: fn(String, String) -> HttpClientBuilder<C>,
+    fn client<C: LlmClient>(
+        &self,
         address: &str,
+        builder: impl Fn(String, String) -> HttpClientBuilder<C>,
     ) -> Result<Retry<C>, Vec<SettingProblem>> {
-        let mut client = builder(
-            self.base_url.clone().unwrap_or_else(|| address.to_owned()),
-            self.name.clone(),
-        );
+        let url = self.base_url.clone().unwrap_or_else(|| address.to_owned());
+        let mut client = builder(url, self.name.clone());
         if let Some(key) = &self.api_key {
             client = client.with_api_key(key.as_str());
         }
-
-        if let Some(timeout) = self
-            .timeout
-            .and_then(|seconds| Duration::try_from_secs_f64(seconds).ok())
-        {
+        let timeout = self.timeout.map(Duration::try_from_secs_f64);
+        if let Some(Ok(timeout)) = timeout {
             client = client.with_timeout(timeout);
+        }
+        for (name, value) in &self.headers {
+            client = client.with_header(name.as_str(), value.as_str());
+        }
+        for (name, value) in &self.extra {
+            client = client.with_extra(name.as_str(), value);
         }
 
         let attempts = NonZeroU32::MIN.saturating_add(self.retries.unwrap_or(2));
         match client.build() {
             Ok(client) => Ok(Retry::new(client, Backoff::attempts(attempts))),
-            Err(error) => Err(self.problems(builder, address, &error)),
+            Err(error) => Err(self.problems(address, builder, &error)),
         }
     }
 
     /// Returns the problems of each setting. The builder reports all of them in one message, so
     /// each setting is tried separately.
     fn problems<C: LlmClient>(
-        self,
-        builder: fn(String, String) -> HttpClientBuilder<C>,
+        &self,
         address: &str,
+        builder: impl Fn(String, String) -> HttpClientBuilder<C>,
         all: &LlmError,
     ) -> Vec<SettingProblem> {
-        let base_url = self
-            .base_url
-            .map(|url| ("base_url", builder(url, "any".to_owned())));
-        let name = builder(address.to_owned(), self.name);
-        let api_key = self.api_key.map(|key| {
-            (
-                "api_key",
-                builder(address.to_owned(), "any".to_owned()).with_api_key(key),
-            )
-        });
+        let valid = || builder(address.to_owned(), "any".to_owned());
+        let mut alone = vec![("name", builder(address.to_owned(), self.name.clone()))];
+        if let Some(url) = &self.base_url {
+            alone.push(("base_url", builder(url.clone(), "any".to_owned())));
+        }
+        if let Some(key) = &self.api_key {
+            alone.push(("api_key", valid().with_api_key(key.as_str())));
+        }
+        for (name, value) in &self.headers {
+            alone.push((
+                "headers",
+                valid().with_header(name.as_str(), value.as_str()),
+            ));
+        }
+        for (name, value) in &self.extra {
+            alone.push(("extra", valid().with_extra(name.as_str(), value)));
+        }
 
-        let alone = [Some(("name", name)), base_url, api_key]
-            .into_iter()
-            .flatten();
-        let alone =
-            alone.filter_map(|(setting, client)| Some(problem(&client.build().err()?).at(setting)));
-        let problems: Vec<_> = alone.collect();
-
+        let alone = alone.into_iter();
+        let problems: Vec<_> = alone
+            .filter_map(|(setting, client)| Some(problem(&client.build().err()?).at(setting)))
+            .collect();
         if problems.is_empty() {
             problem(all).into()
         } else {

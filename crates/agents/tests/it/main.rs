@@ -10,6 +10,7 @@ mod hostile;
 mod hostile_places;
 mod hostile_replies;
 #[cfg(not(feature = "mcp"))]
+mod models;
 mod no_servers;
 #[cfg(all(feature = "mcp", unix))]
 #[path = "../../../tools/tests/mcp/raw_server.rs"]

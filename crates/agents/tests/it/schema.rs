@@ -139,12 +139,12 @@ fn its_outline() {
     edges: 
     mcp_server: args, command, env, folder, name, prefix, start_timeout, timeout, token, tools, url
     nodes: 
-    provider.anthropic: api_key, base_url, name, retries, timeout
-    provider.ollama: api_key, base_url, name, retries, timeout
-    provider.openai: api_key, base_url, name, retries, timeout
+    provider.anthropic: api_key, base_url, cache, extra, headers, name, retries, timeout
+    provider.ollama: api_key, base_url, extra, headers, name, retries, timeout
+    provider.openai: api, api_key, base_url, extra, headers, name, retries, timeout
     provider.rules: else, rules
     provider.scripted: replies
-    request: max_tokens, seed, stop, temperature
+    request: effort, max_tokens, seed, stop, temperature
     settings.agent: actions, approve, asks_again, memory, prompt, role, thinking, tool_rounds, tools
     settings.chain_of_thought: answer, early_end, history, language, limits, prompt, reading
     settings.strategy: budget, prompt, strategy, table, tools, when_stopped
@@ -172,7 +172,7 @@ fn its_outline() {
         (&tag["const"], &tag["description"]),
         (
             &json!("openai"),
-            &json!("A server that speaks OpenAI's chat completions.")
+            &json!("A server that speaks OpenAI's chat completions or responses, as most do.")
         )
     );
 }
