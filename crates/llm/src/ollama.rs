@@ -1,19 +1,18 @@
 //! The client for Ollama's own API, whose replies have the same form complete and streamed.
 
-use serde::Serialize;
 use serde_json::value::RawValue;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use crate::http::{
     ChatConnection, Connection, Event, HttpClientBuilder, Protocol, Secrets, check_error, client,
     parse,
 };
-use crate::openai::chat::Tool;
+use crate::openai::chat::tool;
 use crate::wire::calls::Piece;
-use crate::wire::tools::Arguments;
+use crate::wire::json::{Json, object};
 use crate::wire::{
-    Api, Call, Decoded, Encoded, Framing, Reader, Settings, count, decimal, finish_reason, invalid,
-    reply_schema, text, unreadable, with_names,
+    Api, Body, Call, Decoded, Encoded, Framing, Reader, count, decimal, finish_reason, invalid,
+    reply_schema, text, tools, unreadable, with_names,
 };
 use crate::{
     Block, ChatRequest, ChatResponse, Delta, Effort, LlmError, Message, ReplyFormat, Role,
@@ -91,69 +90,28 @@ impl OllamaClient {
 
 client!(OllamaClient, [Streaming, Tools, JsonMode, JsonSchema]);
 
-#[derive(Serialize)]
-struct Body<'a> {
-    model: &'a str,
-    messages: Vec<Turn<'a>>,
-    stream: bool,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    format: Option<Format<'a>>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    tools: Vec<Tool<'a>>,
-    #[serde(flatten)]
-    settings: Map<String, Value>,
-}
-
-#[derive(Serialize)]
-#[serde(untagged)]
-enum Format<'a> {
-    Named(&'static str),
-    Schema(&'a RawValue),
-}
-
-impl<'a> Format<'a> {
-    fn of(format: &'a ReplyFormat) -> Result<Self, LlmError> {
-        Ok(match format {
-            ReplyFormat::Json => Self::Named("json"),
-            ReplyFormat::Schema { schema, .. } => Self::Schema(reply_schema(schema)?),
-        })
-    }
-}
-
 fn encode(call: &Call<'_>) -> Result<Encoded, LlmError> {
     let request = call.request;
-    let stop = Some(request.stop()).filter(|stop| !stop.is_empty());
-    let options = [
-        ("num_predict", request.max_tokens().map(Value::from)),
-        ("temperature", request.temperature().map(decimal)),
-        ("seed", request.seed().map(Value::from)),
-        ("stop", stop.map(Value::from)),
+    let options: [(&str, Json<'_>); 4] = [
+        ("num_predict", request.max_tokens().into()),
+        ("temperature", request.temperature().map(decimal).into()),
+        ("seed", request.seed().into()),
+        ("stop", request.stop().into()),
     ];
-    let options: Map<String, Value> = options
-        .into_iter()
-        .filter_map(|(name, value)| Some((name.to_owned(), value?)))
-        .collect();
+    let has_options = options.iter().any(|(_, value)| value.is_present());
+    let format = request.format().map(|format| match format {
+        ReplyFormat::Json => Ok("json".into()),
+        ReplyFormat::Schema { schema, .. } => reply_schema(schema).map(Json::from),
+    });
 
-    let mut settings = Settings::new(call);
-    settings.set(
-        "options",
-        Some(options).filter(|options| !options.is_empty()),
-    );
-    settings.set("think", request.effort().map(think));
-    settings.add_extra(&[
-        ("format", request.format().is_some()),
-        ("tools", !request.tools().is_empty()),
-    ]);
-
-    let body = Body {
-        model: call.model,
-        messages: turns(call)?,
-        stream: call.stream,
-        format: request.format().map(Format::of).transpose()?,
-        tools: tools(request)?,
-        settings: settings.fields(),
-    };
-    settings.encoded(&body)
+    let mut body = Body::new(call);
+    body.set("messages", turns(call)?);
+    body.set("stream", call.stream);
+    body.set("options", has_options.then(|| object(options)));
+    body.set("think", request.effort().map(think));
+    body.set("format", format.transpose()?);
+    body.set("tools", tools(request)?);
+    body.encoded()
 }
 
 /// Returns how much to think. The API has three levels and the highest.
@@ -168,47 +126,18 @@ fn think(effort: Effort) -> Value {
 }
 
 /// The API has no tool choice. Sending no tools keeps the model from calling one.
-fn tools(request: &ChatRequest) -> Result<Vec<Tool<'_>>, LlmError> {
+fn tools(request: &ChatRequest) -> Result<Json<'_>, LlmError> {
     match request.tool_choice().unwrap_or(&ToolChoice::Auto) {
-        ToolChoice::Auto => Tool::all_of(request, &[]),
-        ToolChoice::None => Ok(Vec::new()),
-        _ if request.tools().is_empty() => Ok(Vec::new()),
+        ToolChoice::Auto => tools::definitions(request, || false, tool),
+        ToolChoice::None => Ok(Json::Absent),
+        _ if request.tools().is_empty() => Ok(Json::Absent),
         ToolChoice::Required | ToolChoice::Tool(_) => Err(invalid(
             "Ollama's API cannot force a tool call; expected the tool choice Auto or None",
         )),
     }
 }
 
-#[derive(Serialize)]
-struct Turn<'a> {
-    role: Role,
-    content: &'a str,
-    /// The thinking of an earlier reply.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    thinking: Option<&'a str>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    images: Vec<&'a str>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    tool_calls: Vec<FunctionCall<'a>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    tool_name: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    tool_call_id: Option<&'a str>,
-}
-
-#[derive(Serialize)]
-struct FunctionCall<'a> {
-    id: &'a str,
-    function: Function<'a>,
-}
-
-#[derive(Serialize)]
-struct Function<'a> {
-    name: &'a str,
-    arguments: Arguments<'a>,
-}
-
-fn turns<'a>(call: &Call<'a>) -> Result<Vec<Turn<'a>>, LlmError> {
+fn turns<'a>(call: &Call<'a>) -> Result<Json<'a>, LlmError> {
     let messages = call.request.messages().iter().zip(&call.returned);
     let turns = (0_usize..).zip(messages);
 
@@ -221,7 +150,7 @@ fn turn<'a>(
     place: usize,
     message: &'a Message,
     thinking: Option<&'a str>,
-) -> Result<Turn<'a>, LlmError> {
+) -> Result<Json<'a>, LlmError> {
     let wrong = |what: &str| invalid(format!("messages[{place}] has {what}"));
     if message.role() == Role::Tool && !message.blocks().is_empty() {
         return Err(wrong(
@@ -230,27 +159,35 @@ fn turn<'a>(
     }
 
     let images = message.blocks().iter().map(|block| match block {
-        Block::Image { data, .. } => Ok(&**data),
+        Block::Image { data, .. } => Ok(Json::from(&**data)),
         Block::ImageUrl { .. } => Err(wrong("an image URL; expected image data")),
         Block::File { .. } => Err(wrong("a file; expected images or text")),
     });
-    let calls = message.tool_calls().iter().map(|call| FunctionCall {
-        id: call.id(),
-        function: Function {
-            name: call.name(),
-            arguments: Arguments::of(call),
-        },
-    });
+    let images: Vec<_> = images.collect::<Result<_, _>>()?;
+    let calls: Vec<_> = message.tool_calls().iter().map(function_call).collect();
 
-    Ok(Turn {
-        role: message.role(),
-        content: message.text(),
-        thinking,
-        images: images.collect::<Result<_, _>>()?,
-        tool_calls: calls.collect(),
-        tool_name: message.tool_name(),
-        tool_call_id: message.tool_call_id(),
-    })
+    Ok(object([
+        ("role", message.role().as_str().into()),
+        ("content", message.text().into()),
+        ("thinking", thinking.into()),
+        ("images", Some(images).filter(|all| !all.is_empty()).into()),
+        (
+            "tool_calls",
+            Some(calls).filter(|all| !all.is_empty()).into(),
+        ),
+        ("tool_name", message.tool_name().into()),
+        ("tool_call_id", message.tool_call_id().into()),
+    ]))
+}
+
+fn function_call(call: &ToolCall) -> Json<'_> {
+    let arguments = RawValue::from_string(tools::arguments(call).into_owned());
+    let function = object([
+        ("name", call.name().into()),
+        ("arguments", arguments.map_or(Json::Null, Json::Raw)),
+    ]);
+
+    object([("id", call.id().into()), ("function", function)])
 }
 
 /// A complete reply, or one line of a stream.

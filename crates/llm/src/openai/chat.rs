@@ -1,22 +1,20 @@
 //! OpenAI's Chat Completions, as many servers speak it.
 
-use std::borrow::Cow;
 use std::mem;
 
 use serde::{Deserialize, Serialize};
-use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
 use super::usage;
 use crate::http::{Event, Secrets, check_error, error_of_text, parse};
 use crate::wire::calls::{Growing, Piece};
-use crate::wire::tools::{self, Arguments};
+use crate::wire::json::{Json, object};
 use crate::wire::{
-    self, Api, Call, Decoded, Encoded, Framing, PROVIDER_DATA, Reader, Refusable, STRICT, Settings,
-    count, decimal, finish_reason, invalid, list, text, unreadable, with_names,
+    self, Api, Body, Call, Decoded, Encoded, Framing, PROVIDER_DATA, Reader, Refusable, STRICT,
+    count, decimal, finish_reason, invalid, list, text, tools, unreadable, with_names,
 };
 use crate::{
-    Block, ChatRequest, ChatResponse, Delta, FinishReason, LlmError, LlmErrorKind, Message,
+    Block, ChatRequest, ChatResponse, Delta, Effort, FinishReason, LlmError, LlmErrorKind, Message,
     ReplyFormat, Role, ToolCall, ToolChoice, Usage,
 };
 
@@ -28,8 +26,10 @@ const KEPT: [&str; 4] = [
     "reasoning_content",
     "reasoning",
     "reasoning_details",
-    "extra_content",
+    EXTRA_CONTENT,
 ];
+/// Where Google's servers keep their signatures, in messages and calls.
+const EXTRA_CONTENT: &str = "extra_content";
 
 /// How a text begins that contains thinking.
 const THINK: &str = "<think";
@@ -60,81 +60,29 @@ pub(super) static CHAT: Api = Api {
     data_has_call_ids: false,
 };
 
-#[derive(Serialize)]
-struct Body<'a> {
-    model: &'a str,
-    messages: Vec<Turn<'a>>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    tools: Vec<Tool<'a>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    response_format: Option<Format<'a>>,
-    #[serde(flatten)]
-    settings: Map<String, Value>,
+/// Returns a tool, also in the API of Ollama.
+pub(crate) fn tool<'a>([name, description, schema]: [Json<'a>; 3], strict: bool) -> Json<'a> {
+    let function = object([
+        ("name", name),
+        ("description", description),
+        ("parameters", schema),
+        ("strict", strict.then_some(true).into()),
+    ]);
+    object([("type", "function".into()), ("function", function)])
 }
 
-#[derive(Serialize)]
-#[serde(tag = "type", rename_all = "snake_case")]
-enum Format<'a> {
-    JsonObject,
-    JsonSchema { json_schema: Schema<'a> },
-}
-
-#[derive(Serialize)]
-struct Schema<'a> {
-    name: &'a str,
-    schema: &'a RawValue,
-    strict: bool,
-}
-
-impl<'a> Format<'a> {
-    fn of(format: &'a ReplyFormat) -> Result<Self, LlmError> {
-        Ok(match format {
-            ReplyFormat::Json => Self::JsonObject,
-            ReplyFormat::Schema { name, schema } => Self::JsonSchema {
-                json_schema: Schema {
-                    name,
-                    schema: wire::reply_schema(schema)?,
-                    strict: true,
-                },
-            },
-        })
-    }
-}
-
-/// A tool, also in the API of Ollama.
-#[derive(Serialize)]
-pub(crate) struct Tool<'a> {
-    r#type: &'static str,
-    function: Function<'a>,
-}
-
-#[derive(Serialize)]
-struct Function<'a> {
-    name: &'a str,
-    #[serde(skip_serializing_if = "str::is_empty")]
-    description: &'a str,
-    parameters: &'a RawValue,
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    strict: bool,
-}
-
-impl<'a> Tool<'a> {
-    pub(crate) fn all_of(request: &'a ChatRequest, strict: &[bool]) -> Result<Vec<Self>, LlmError> {
-        let strict = strict.iter().copied().chain(std::iter::repeat(false));
-        let tools = request.tools().iter().zip(strict).map(|(tool, strict)| {
-            Ok(Self {
-                r#type: "function",
-                function: Function {
-                    name: tool.name(),
-                    description: tool.description(),
-                    parameters: tools::input_schema(tool)?,
-                    strict,
-                },
-            })
-        });
-
-        tools.collect()
-    }
+fn format(format: &ReplyFormat) -> Result<Json<'_>, LlmError> {
+    Ok(match format {
+        ReplyFormat::Json => json!({"type": "json_object"}).into(),
+        ReplyFormat::Schema { name, schema } => {
+            let schema = object([
+                ("name", (&**name).into()),
+                ("schema", wire::reply_schema(schema)?.into()),
+                ("strict", true.into()),
+            ]);
+            object([("type", "json_schema".into()), ("json_schema", schema)])
+        }
+    })
 }
 
 fn encode(call: &Call<'_>) -> Result<Encoded, LlmError> {
@@ -146,83 +94,30 @@ fn encode(call: &Call<'_>) -> Result<Encoded, LlmError> {
         ToolChoice::Tool(name) => json!({"type": "function", "function": {"name": name}}),
     });
 
-    let mut settings = Settings::new(call);
-    settings.set("max_tokens", request.max_tokens());
-    settings.set("temperature", request.temperature().map(decimal));
-    settings.set(
-        "reasoning_effort",
-        request.effort().map(|effort| effort.as_str()),
-    );
-    settings.set("seed", request.seed());
-    settings.set(
-        "stop",
-        Some(request.stop().to_vec()).filter(|stop| !stop.is_empty()),
-    );
-    settings.set("tool_choice", choice);
-    settings.set("stream", call.stream.then_some(true));
-    if call.stream && !call.extra.contains_key(STREAM_OPTIONS) {
-        settings.set(STREAM_OPTIONS, Some(json!({"include_usage": true})));
-    }
-
-    // Servers refuse the options of a stream without one, and some refuse them always.
-    let has_no_options = !call.stream || call.extra.get(STREAM_OPTIONS).is_some_and(Value::is_null);
-    settings.add_extra(&[
-        (STREAM_OPTIONS, has_no_options),
-        ("response_format", request.format().is_some()),
-        ("tools", !request.tools().is_empty()),
-    ]);
-    settings.adjust();
-
-    let strict = tools::strictness(request, &mut settings);
-    let body = Body {
-        model: call.model,
-        messages: turns(call)?,
-        tools: Tool::all_of(request, &strict)?,
-        response_format: request.format().map(Format::of).transpose()?,
-        settings: settings.fields(),
+    // Some servers refuse the options of a stream. Null leaves them out.
+    let options = match call.extra.get(STREAM_OPTIONS) {
+        Some(Value::Null) => None,
+        Some(options) => Some(options.clone()),
+        None => Some(json!({"include_usage": true})),
     };
-    settings.encoded(&body)
+
+    let mut body = Body::new(call);
+    body.set("messages", turns(call)?);
+    body.set("max_tokens", request.max_tokens());
+    body.set("temperature", request.temperature().map(decimal));
+    body.set("reasoning_effort", request.effort().map(Effort::as_str));
+    body.set("seed", request.seed());
+    body.set("stop", request.stop());
+    body.set("stream", call.stream.then_some(true));
+    body.set_only(STREAM_OPTIONS, options.filter(|_| call.stream));
+    body.set("response_format", request.format().map(format).transpose()?);
+    let tools = tools::definitions(request, || body.allows(STRICT), tool)?;
+    body.set("tools", tools);
+    body.set("tool_choice", choice);
+    body.encoded()
 }
 
-#[derive(Serialize)]
-struct Turn<'a> {
-    role: Role,
-    /// Null if the message contains only tool calls.
-    content: Option<Content<'a>>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    tool_calls: Vec<FunctionCall<'a>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    tool_call_id: Option<&'a str>,
-    /// What the server wants back.
-    #[serde(flatten)]
-    kept: Map<String, Value>,
-}
-
-#[derive(Serialize)]
-#[serde(untagged)]
-enum Content<'a> {
-    Text(&'a str),
-    Parts(Vec<Value>),
-    /// What the server wants back, thinking included.
-    Kept(Value),
-}
-
-#[derive(Serialize)]
-struct FunctionCall<'a> {
-    id: &'a str,
-    r#type: &'static str,
-    function: CalledFunction<'a>,
-    #[serde(flatten)]
-    kept: Map<String, Value>,
-}
-
-#[derive(Serialize)]
-struct CalledFunction<'a> {
-    name: Cow<'a, str>,
-    arguments: Cow<'a, str>,
-}
-
-fn turns<'a>(call: &Call<'a>) -> Result<Vec<Turn<'a>>, LlmError> {
+fn turns<'a>(call: &Call<'a>) -> Result<Json<'a>, LlmError> {
     let messages = call.request.messages().iter().zip(&call.returned);
     let turns = (0_usize..).zip(messages);
 
@@ -236,40 +131,42 @@ fn turn<'a>(
     message: &'a Message,
     returned: Option<&str>,
     request: &ChatRequest,
-) -> Result<Turn<'a>, LlmError> {
-    let role = message.role();
-    if role == Role::Tool && !message.blocks().is_empty() {
+) -> Result<Json<'a>, LlmError> {
+    if message.role() == Role::Tool && !message.blocks().is_empty() {
         let problem = "has images or files in the role tool; expected them in the role user";
         return Err(invalid(format!("messages[{place}] {problem}")));
     }
 
-    let mut kept = returned
-        .and_then(|data| serde_json::from_str::<Kept>(data).ok())
-        .unwrap_or_default();
+    let kept = returned.and_then(|data| serde_json::from_str::<Kept>(data).ok());
+    let mut kept = kept.unwrap_or_default();
     let text = message.text();
     let content = match (kept.message.remove("content"), message.blocks()) {
-        (Some(content), _) => Some(Content::Kept(content)),
-        (None, []) if text.is_empty() && !message.tool_calls().is_empty() => None,
-        (None, []) => Some(Content::Text(text)),
+        (Some(content), _) => content.into(),
+        (None, []) if text.is_empty() && !message.tool_calls().is_empty() => Json::Null,
+        (None, []) => text.into(),
         (None, blocks) => {
             let said = Some(json!({"type": "text", "text": text})).filter(|_| !text.is_empty());
-            Some(Content::Parts(
-                blocks.iter().map(part).chain(said).collect(),
-            ))
+            let parts: Value = blocks.iter().map(part).chain(said).collect();
+            parts.into()
         }
     };
 
     let fields = kept.calls.into_iter().chain(std::iter::repeat(Map::new()));
     let calls = message.tool_calls().iter().zip(fields);
-    Ok(Turn {
-        role,
-        content,
-        tool_calls: calls
-            .map(|(call, fields)| function_call(call, fields, request))
-            .collect(),
-        tool_call_id: message.tool_call_id(),
-        kept: kept.message,
-    })
+    let calls: Vec<_> = calls
+        .map(|(call, fields)| function_call(call, fields, request))
+        .collect();
+    let fields = [
+        ("role", message.role().as_str().into()),
+        ("content", content),
+        (
+            "tool_calls",
+            Some(calls).filter(|calls| !calls.is_empty()).into(),
+        ),
+        ("tool_call_id", message.tool_call_id().into()),
+    ];
+    let kept = KEPT.map(|name| (name, kept.message.remove(name).into()));
+    Ok(object(fields.into_iter().chain(kept)))
 }
 
 fn part(block: &Block) -> Value {
@@ -295,18 +192,20 @@ pub(super) fn data_url(media_type: &str, data: &str) -> String {
 
 fn function_call<'a>(
     call: &'a ToolCall,
-    kept: Map<String, Value>,
+    mut kept: Map<String, Value>,
     request: &ChatRequest,
-) -> FunctionCall<'a> {
-    FunctionCall {
-        id: call.id(),
-        r#type: "function",
-        function: CalledFunction {
-            name: tools::name(call, request),
-            arguments: Arguments::of(call).text(),
-        },
-        kept,
-    }
+) -> Json<'a> {
+    let function = object([
+        ("name", tools::name(call, request).into()),
+        ("arguments", tools::arguments(call).into()),
+    ]);
+
+    object([
+        ("id", call.id().into()),
+        ("type", "function".into()),
+        ("function", function),
+        (EXTRA_CONTENT, kept.remove(EXTRA_CONTENT).into()),
+    ])
 }
 
 /// What a server wants back with a message: fields of the message, and of each call.
@@ -331,14 +230,14 @@ impl Kept {
 
         let calls = list(message, "/tool_calls").iter();
         for (place, call) in (0_u64..).zip(calls) {
-            let extra = call.get("extra_content").filter(|extra| !extra.is_null());
+            let extra = call.get(EXTRA_CONTENT).filter(|extra| !extra.is_null());
             let place = usize::try_from(count(call, "/index").unwrap_or(place));
             if let (Some(extra), Ok(place @ ..128)) = (extra, place) {
                 let count = self.calls.len().max(place + 1);
                 self.calls.resize_with(count, Map::new);
                 self.bytes += bytes(extra);
                 if let Some(fields) = self.calls.get_mut(place) {
-                    fields.insert("extra_content".to_owned(), extra.clone());
+                    fields.insert(EXTRA_CONTENT.to_owned(), extra.clone());
                 }
             }
         }

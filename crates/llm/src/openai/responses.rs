@@ -1,23 +1,21 @@
 //! OpenAI's Responses, without state on the server: each request contains the whole conversation, and
 //! the items of earlier replies exactly as they were received.
 
-use std::borrow::Cow;
 use std::mem;
 
-use serde::Serialize;
 use serde_json::value::RawValue;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use super::chat::{data_url, refused};
 use super::usage;
 use crate::http::{Event, Secrets, check_error, error_of_text, parse};
-use crate::wire::tools::{self, Arguments};
+use crate::wire::json::{Json, object};
 use crate::wire::{
-    self, Api, Call, Decoded, Encoded, Framing, PROVIDER_DATA, Reader, Refusable, STRICT, Settings,
-    decimal, list, text, unreadable, with_names,
+    self, Api, Body, Call, Decoded, Encoded, Framing, PROVIDER_DATA, Reader, Refusable, STRICT,
+    decimal, list, text, tools, unreadable, with_names,
 };
 use crate::{
-    Block, ChatRequest, ChatResponse, Delta, FinishReason, LlmError, Message, ReplyFormat, Role,
+    Block, ChatRequest, ChatResponse, Delta, FinishReason, LlmError, Message, ReplyFormat,
     ToolCall, ToolChoice,
 };
 
@@ -40,66 +38,27 @@ pub(super) static RESPONSES: Api = Api {
     data_has_call_ids: true,
 };
 
-#[derive(Serialize)]
-struct Body<'a> {
-    model: &'a str,
-    input: Vec<Item<'a>>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    tools: Vec<Tool<'a>>,
-    #[serde(skip_serializing_if = "Text::is_empty")]
-    text: Text<'a>,
-    #[serde(flatten)]
-    settings: Map<String, Value>,
+fn format(format: &ReplyFormat) -> Result<Json<'_>, LlmError> {
+    Ok(match format {
+        ReplyFormat::Json => json!({"type": "json_object"}).into(),
+        ReplyFormat::Schema { name, schema } => object([
+            ("type", "json_schema".into()),
+            ("name", (&**name).into()),
+            ("schema", wire::reply_schema(schema)?.into()),
+            ("strict", true.into()),
+        ]),
+    })
 }
 
-/// The settings of the text, with the format added.
-#[derive(Serialize)]
-struct Text<'a> {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    format: Option<Format<'a>>,
-    #[serde(flatten)]
-    settings: Map<String, Value>,
-}
-
-impl Text<'_> {
-    fn is_empty(&self) -> bool {
-        self.format.is_none() && self.settings.is_empty()
-    }
-}
-
-#[derive(Serialize)]
-#[serde(tag = "type", rename_all = "snake_case")]
-enum Format<'a> {
-    JsonObject,
-    JsonSchema {
-        name: &'a str,
-        schema: &'a RawValue,
-        strict: bool,
-    },
-}
-
-impl<'a> Format<'a> {
-    fn of(format: &'a ReplyFormat) -> Result<Self, LlmError> {
-        Ok(match format {
-            ReplyFormat::Json => Self::JsonObject,
-            ReplyFormat::Schema { name, schema } => Self::JsonSchema {
-                name,
-                schema: wire::reply_schema(schema)?,
-                strict: true,
-            },
-        })
-    }
-}
-
-#[derive(Serialize)]
-struct Tool<'a> {
-    r#type: &'static str,
-    name: &'a str,
-    #[serde(skip_serializing_if = "str::is_empty")]
-    description: &'a str,
-    parameters: &'a RawValue,
-    /// Sent even if false, because the server's default is true.
-    strict: bool,
+fn tool<'a>([name, description, schema]: [Json<'a>; 3], strict: bool) -> Json<'a> {
+    object([
+        ("type", "function".into()),
+        ("name", name),
+        ("description", description),
+        ("parameters", schema),
+        // Sent even if false, because the server's default is true.
+        ("strict", strict.into()),
+    ])
 }
 
 fn encode(call: &Call<'_>) -> Result<Encoded, LlmError> {
@@ -110,111 +69,67 @@ fn encode(call: &Call<'_>) -> Result<Encoded, LlmError> {
         ToolChoice::Required => json!("required"),
         ToolChoice::Tool(name) => json!({"type": "function", "name": name}),
     });
-    let is_system = |message: &&Message| message.role() == Role::System;
-    let leading = request.messages().iter().take_while(is_system);
-    let instructions: Vec<&str> = leading.map(Message::text).collect();
-    let instructions = Some(instructions).filter(|texts| !texts.is_empty());
+    let (system, rest) = wire::split_system(request);
+    let effort = request
+        .effort()
+        .map(|effort| object([("effort", effort.as_str().into())]));
+    let format = request.format().map(format).transpose()?;
 
-    let mut settings = Settings::new(call);
-    let effort = request.effort().map(|effort| json!({"effort": effort}));
-    settings.set("store", Some(false));
-    settings.set("include", Some(json!(["reasoning.encrypted_content"])));
-    settings.set(
-        "instructions",
-        instructions.as_ref().map(|texts| texts.join("\n\n")),
-    );
-    settings.set("max_output_tokens", request.max_tokens());
-    settings.set("temperature", request.temperature().map(decimal));
-    settings.set("reasoning", effort);
-    settings.set("tool_choice", choice);
-    settings.set("stream", call.stream.then_some(true));
-    settings.add_extra(&[("tools", !request.tools().is_empty())]);
-    settings.adjust();
-
-    let strict = tools::strictness(request, &mut settings);
-    let tools = request.tools().iter().zip(strict).map(|(tool, strict)| {
-        Ok(Tool {
-            r#type: "function",
-            name: tool.name(),
-            description: tool.description(),
-            parameters: tools::input_schema(tool)?,
-            strict,
-        })
-    });
-
-    let body = Body {
-        model: call.model,
-        input: items(call, instructions.map_or(0, |texts| texts.len())),
-        tools: tools.collect::<Result<_, LlmError>>()?,
-        text: Text {
-            format: request.format().map(Format::of).transpose()?,
-            settings: settings.take("text"),
-        },
-        settings: settings.fields(),
-    };
-    settings.encoded(&body)
-}
-
-#[derive(Serialize)]
-#[serde(untagged)]
-enum Item<'a> {
-    Message {
-        role: Role,
-        content: Value,
-    },
-    FunctionCall {
-        r#type: &'static str,
-        call_id: &'a str,
-        name: Cow<'a, str>,
-        arguments: Cow<'a, str>,
-    },
-    Output {
-        r#type: &'static str,
-        call_id: &'a str,
-        output: Value,
-    },
-    /// An item of an earlier reply.
-    Returned(Box<RawValue>),
+    let mut body = Body::new(call);
+    body.set("instructions", system);
+    body.set("input", items(call, rest));
+    body.set("store", false);
+    body.set("include", json!(["reasoning.encrypted_content"]));
+    body.set("max_output_tokens", request.max_tokens());
+    body.set("temperature", request.temperature().map(decimal));
+    body.set("reasoning", effort);
+    body.set("text", format.map(|format| object([("format", format)])));
+    body.set("stream", call.stream.then_some(true));
+    let tools = tools::definitions(request, || body.allows(STRICT), tool)?;
+    body.set("tools", tools);
+    body.set("tool_choice", choice);
+    body.encoded()
 }
 
 /// Returns the messages after the first `skipped` ones as items.
-fn items<'a>(call: &Call<'a>, skipped: usize) -> Vec<Item<'a>> {
+fn items<'a>(call: &Call<'a>, skipped: usize) -> Json<'a> {
     let messages = call.request.messages().iter().zip(&call.returned);
     messages
         .skip(skipped)
         .flat_map(|(message, returned)| {
             let returned = returned.and_then(|data| serde_json::from_str(data).ok());
-            let returned: Option<Vec<Box<RawValue>>> = returned;
+            let returned: Option<Vec<&RawValue>> = returned;
             match returned {
-                Some(items) => items.into_iter().map(Item::Returned).collect(),
+                Some(items) => items.into_iter().map(Json::from).collect(),
                 None => plain_items(message, call.request),
             }
         })
         .collect()
 }
 
-fn plain_items<'a>(message: &'a Message, request: &ChatRequest) -> Vec<Item<'a>> {
-    let role = message.role();
-    let content = content(message);
-    if role == Role::Tool {
-        return vec![Item::Output {
-            r#type: "function_call_output",
-            call_id: message.tool_call_id().unwrap_or_default(),
-            output: content,
-        }];
+fn plain_items<'a>(message: &'a Message, request: &ChatRequest) -> Vec<Json<'a>> {
+    if let Some(call_id) = message.tool_call_id() {
+        return vec![object([
+            ("type", "function_call_output".into()),
+            ("call_id", call_id.into()),
+            ("output", content(message).into()),
+        ])];
     }
 
-    let calls = message.tool_calls().iter();
     let is_said = !message.text().is_empty() || message.tool_calls().is_empty();
-    let said = is_said.then_some(Item::Message { role, content });
-    said.into_iter()
-        .chain(calls.map(|call| Item::FunctionCall {
-            r#type: "function_call",
-            call_id: call.id(),
-            name: tools::name(call, request),
-            arguments: Arguments::of(call).text(),
-        }))
-        .collect()
+    let said = is_said.then(|| {
+        let role = message.role().as_str();
+        object([("role", role.into()), ("content", content(message).into())])
+    });
+    let calls = message.tool_calls().iter().map(|call| {
+        object([
+            ("type", "function_call".into()),
+            ("call_id", call.id().into()),
+            ("name", tools::name(call, request).into()),
+            ("arguments", tools::arguments(call).into()),
+        ])
+    });
+    said.into_iter().chain(calls).collect()
 }
 
 fn content(message: &Message) -> Value {

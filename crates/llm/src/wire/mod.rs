@@ -3,14 +3,19 @@
 
 use std::collections::BTreeMap;
 
+use json::{Json, object};
 use serde::Serialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 use crate::http::{Event, Secrets};
-use crate::{Adjustment, ChatRequest, ChatResponse, Delta, FinishReason, LlmError, LlmErrorKind};
+use crate::{
+    Adjustment, ChatRequest, ChatResponse, Delta, FinishReason, LlmError, LlmErrorKind, Message,
+    Role,
+};
 
 pub(crate) mod calls;
+pub(crate) mod json;
 pub(crate) mod provider_data;
 pub(crate) mod tools;
 
@@ -151,32 +156,34 @@ pub(crate) trait Reader: Send {
     }
 }
 
-/// The simple settings of a request, before they are sent.
-pub(crate) struct Settings<'a> {
-    fields: Map<String, Value>,
+/// The body of a request.
+pub(crate) struct Body<'a> {
+    fields: Vec<(&'a str, Json<'a>)>,
     call: &'a Call<'a>,
     applied: Vec<Adjustment>,
+    /// A field that the settings of the client can't add.
+    reserved: Option<&'a str>,
 }
 
-impl<'a> Settings<'a> {
+impl<'a> Body<'a> {
     pub(crate) fn new(call: &'a Call<'a>) -> Self {
         Self {
-            fields: Map::new(),
+            fields: vec![("model", call.model.into())],
             call,
             applied: Vec::new(),
+            reserved: None,
         }
     }
 
-    /// Sets a field if there is a value.
-    pub(crate) fn set(&mut self, name: &str, value: Option<impl Into<Value>>) {
-        if let Some(value) = value {
-            self.fields.insert(name.to_owned(), value.into());
-        }
+    /// Adds a field, unless its value is absent.
+    pub(crate) fn set(&mut self, name: &'a str, value: impl Into<Json<'a>>) {
+        self.fields.push((name, value.into()));
     }
 
-    /// Sets a field that isn't set yet.
-    pub(crate) fn set_default(&mut self, name: &str, value: impl Into<Value>) {
-        self.fields.entry(name).or_insert_with(|| value.into());
+    /// Adds a field, or keeps the settings of the client from adding it.
+    pub(crate) fn set_only(&mut self, name: &'a str, value: impl Into<Json<'a>>) {
+        self.set(name, value);
+        self.reserved = Some(name);
     }
 
     /// Returns whether a part of the request may be sent, and reports it if not.
@@ -192,61 +199,53 @@ impl<'a> Settings<'a> {
         false
     }
 
-    /// Adds the fields that the client's settings add to every request, except those that the body
-    /// contains otherwise. Fields of the request take precedence, also within objects.
-    pub(crate) fn add_extra(&mut self, taken: &[(&str, bool)]) {
-        let is_taken = |name: &str| taken.contains(&(name, true));
-
+    /// Adds the fields of the client's settings, changes what the server refused before, and returns
+    /// the body. Fields of the request take precedence over the settings, also within objects.
+    pub(crate) fn encoded(mut self) -> Result<Encoded, LlmError> {
+        self.fields.retain(|(_, value)| value.is_present());
         for (name, value) in self.call.extra {
-            if is_taken(name) {
-                continue;
-            }
-
-            match (self.fields.get_mut(name), value) {
-                (None, _) => {
-                    self.fields.insert(name.clone(), value.clone());
-                }
-                (Some(Value::Object(set)), Value::Object(more)) => {
-                    for (name, value) in more {
-                        set.entry(name).or_insert_with(|| value.clone());
-                    }
-                }
-                (Some(_), _) => {}
+            if self.reserved != Some(name) {
+                self.add(name, value);
             }
         }
-    }
-
-    /// Changes what the server refused before.
-    pub(crate) fn adjust(&mut self) {
         for adjustment in self.call.adjustments {
-            let Some(value) = self.fields.remove(adjustment.setting()) else {
-                continue;
-            };
-
-            if let Some(name) = adjustment.replacement() {
-                self.fields.insert(name.to_owned(), value);
-            }
-            self.applied.push(adjustment.clone());
+            self.adjust(adjustment);
         }
-    }
 
-    /// Removes a field that the body contains in another form, and returns it.
-    pub(crate) fn take(&mut self, name: &str) -> Map<String, Value> {
-        match self.fields.remove(name) {
-            Some(Value::Object(fields)) => fields,
-            _ => Map::new(),
-        }
-    }
-
-    pub(crate) fn fields(&mut self) -> Map<String, Value> {
-        std::mem::take(&mut self.fields)
-    }
-
-    pub(crate) fn encoded(self, body: &impl Serialize) -> Result<Encoded, LlmError> {
         Ok(Encoded {
-            body: to_bytes(body)?,
+            body: to_bytes(&object(self.fields))?,
             adjustments: self.applied,
         })
+    }
+
+    fn add(&mut self, name: &'a str, value: &'a Value) {
+        let mut fields = self.fields.iter_mut();
+        let known = fields.find(|(known, _)| *known == name);
+
+        match (known, value) {
+            (None, value) => self.fields.push((name, value.clone().into())),
+            (Some((_, Json::Object(known))), Value::Object(more)) => {
+                for (name, value) in more {
+                    if known.iter().all(|(known, _)| known != name) {
+                        known.push((name, value.clone().into()));
+                    }
+                }
+            }
+            (Some(_), _) => {}
+        }
+    }
+
+    fn adjust(&mut self, adjustment: &'a Adjustment) {
+        let mut fields = self.fields.iter_mut();
+        let Some(field) = fields.find(|(name, _)| *name == adjustment.setting()) else {
+            return;
+        };
+
+        match adjustment.replacement() {
+            Some(name) => field.0 = name,
+            None => field.1 = Json::Absent,
+        }
+        self.applied.push(adjustment.clone());
     }
 }
 
@@ -307,6 +306,16 @@ pub(crate) fn content(value: &Value) -> Option<String> {
     let texts: Vec<String> = parts.iter().filter_map(part).collect();
 
     (parts.is_empty() || !texts.is_empty()).then(|| texts.concat())
+}
+
+/// Returns the system messages at the beginning of a conversation as one text, and their number.
+pub(crate) fn split_system(request: &ChatRequest) -> (Option<String>, usize) {
+    let is_system = |message: &&Message| message.role() == Role::System;
+    let leading = request.messages().iter().take_while(is_system);
+    let texts: Vec<&str> = leading.map(Message::text).collect();
+
+    let system = Some(texts.join("\n\n")).filter(|_| !texts.is_empty());
+    (system, texts.len())
 }
 
 /// Parses the JSON Schema of a reply format or a tool.

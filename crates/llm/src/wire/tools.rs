@@ -4,11 +4,10 @@
 
 use std::borrow::Cow;
 
-use serde::Serialize;
 use serde_json::Value;
-use serde_json::value::RawValue;
 
-use super::{STRICT, Settings, invalid, schema};
+use super::json::Json;
+use super::{invalid, schema};
 use crate::{ChatRequest, LlmError, ToolCall, ToolChoice, ToolDefinition};
 
 /// The maximum length of a tool name for OpenAI, in characters.
@@ -16,31 +15,43 @@ const NAME: usize = 64;
 /// The maximum number of strict tools in a request, which is that of Anthropic.
 const STRICT_TOOLS: usize = 20;
 
-/// Returns the input schema of a tool.
-pub(crate) fn input_schema(tool: &ToolDefinition) -> Result<&RawValue, LlmError> {
-    schema(tool.input_schema()).ok_or_else(|| {
-        let name = tool.name();
-        invalid(format!(
-            "the input schema of the tool {name:?} isn't a JSON object; expected a JSON Schema"
-        ))
-    })
-}
-
-/// Returns, for each tool, whether the server shall guarantee that arguments match the schema.
-pub(crate) fn strictness(request: &ChatRequest, settings: &mut Settings<'_>) -> Vec<bool> {
+/// Returns the tools of a request as `define` writes them, from their name, their description, their
+/// input schema, and whether the server shall guarantee that arguments match it.
+pub(crate) fn definitions<'a>(
+    request: &'a ChatRequest,
+    mut allows_strict: impl FnMut() -> bool,
+    define: impl Fn([Json<'a>; 3], bool) -> Json<'a>,
+) -> Result<Json<'a>, LlmError> {
     let tools = request.tools();
-    let is_strict = |tool: &ToolDefinition| {
-        let schema = serde_json::from_str::<Value>(tool.input_schema());
-        schema.is_ok_and(|schema| allows_strict(&schema))
-    };
+    if tools.is_empty() {
+        return Ok(Json::Absent);
+    }
 
     let mut strict: Vec<bool> = tools.iter().map(is_strict).collect();
-    let is_too_many = tools.len() > STRICT_TOOLS;
-    if strict.contains(&true) && (is_too_many || !settings.allows(STRICT)) {
+    if strict.contains(&true) && (tools.len() > STRICT_TOOLS || !allows_strict()) {
         strict.fill(false);
     }
 
-    strict
+    let tools = tools.iter().zip(strict).map(|(tool, strict)| {
+        let name = tool.name();
+        let schema = schema(tool.input_schema()).ok_or_else(|| {
+            invalid(format!(
+                "the input schema of the tool {name:?} isn't a JSON object; expected a JSON Schema"
+            ))
+        })?;
+        let description = Some(tool.description()).filter(|text| !text.is_empty());
+
+        Ok(define(
+            [name.into(), description.into(), schema.into()],
+            strict,
+        ))
+    });
+    tools.collect()
+}
+
+fn is_strict(tool: &ToolDefinition) -> bool {
+    let schema = serde_json::from_str::<Value>(tool.input_schema());
+    schema.is_ok_and(|schema| allows_strict(&schema))
 }
 
 /// Returns whether servers can guarantee a schema: every object lists its properties, all of them
@@ -86,38 +97,17 @@ pub(crate) fn choice(request: &ChatRequest) -> Option<&ToolChoice> {
         .filter(|_| !request.tools().is_empty())
 }
 
-/// The arguments of an earlier call. Some servers parse them again and refuse the whole
-/// conversation if they aren't valid JSON, so invalid arguments are sent as a string in an object.
-#[derive(Serialize)]
-#[serde(untagged)]
-pub(crate) enum Arguments<'a> {
-    Object(&'a RawValue),
-    Empty {},
-    Other { invalid_json: &'a str },
-}
+/// Returns the arguments of an earlier call, a JSON object. Some servers parse them again and refuse
+/// the whole conversation if they aren't valid, so invalid ones are sent as a text in an object.
+pub(crate) fn arguments(call: &ToolCall) -> Cow<'_, str> {
+    let text = call.arguments();
+    // `Value` refuses deep nesting, as the parsers of servers do.
+    let is_readable = serde_json::from_str::<Value>(text).is_ok();
 
-impl<'a> Arguments<'a> {
-    pub(crate) fn of(call: &'a ToolCall) -> Self {
-        let text = call.arguments();
-
-        // `Value` refuses deep nesting, as the parsers of servers do.
-        let is_readable = serde_json::from_str::<Value>(text).is_ok();
-        match schema(text).filter(|_| is_readable) {
-            Some(object) => Self::Object(object),
-            None if text.trim().is_empty() => Self::Empty {},
-            None => Self::Other { invalid_json: text },
-        }
-    }
-
-    /// Returns the arguments as JSON text.
-    pub(crate) fn text(&self) -> Cow<'a, str> {
-        match self {
-            Self::Object(object) => Cow::Borrowed(object.get()),
-            Self::Empty {} => Cow::Borrowed("{}"),
-            Self::Other { invalid_json } => {
-                Cow::Owned(serde_json::json!({ "invalid_json": invalid_json }).to_string())
-            }
-        }
+    match schema(text).filter(|_| is_readable) {
+        Some(object) => object.get().into(),
+        None if text.trim().is_empty() => "{}".into(),
+        None => serde_json::json!({"invalid_json": text}).to_string().into(),
     }
 }
 
