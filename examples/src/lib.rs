@@ -34,6 +34,8 @@ mod guides {
     struct AgentsThatTalk;
     #[doc = include_str!("../../docs/guide/your-own-backend.md")]
     struct YourOwnBackend;
+    #[doc = include_str!("../../docs/guide/models.md")]
+    struct Models;
     #[doc = include_str!("../../docs/guide/around-a-client.md")]
     struct AroundAClient;
     #[doc = include_str!("../../docs/guide/trace-page.md")]
