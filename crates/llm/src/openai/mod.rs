@@ -1,13 +1,15 @@
-//! The client for OpenAI-compatible servers. Chat Completions are in `chat`, Responses in `responses`.
+//! The client for OpenAI-compatible servers. Chat Completions are in `chat` and `chat_reply`, Responses
+//! in `responses`.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::http::{ChatConnection, Connection, HttpClientBuilder, Protocol, client};
+use crate::http::{ChatConnection, Connection, HttpClientBuilder, Protocol, Secrets, client};
 use crate::wire::count;
-use crate::{LlmError, Usage};
+use crate::{LlmError, LlmErrorKind, Usage};
 
 pub(crate) mod chat;
+mod chat_reply;
 mod embedder;
 mod responses;
 
@@ -225,4 +227,10 @@ fn usage(response: &Value) -> Option<Usage> {
             .with_cache_written_tokens(written.unwrap_or_default())
             .with_reasoning_tokens(reasoning.unwrap_or_default()),
     )
+}
+
+/// Returns the error of a reply that is only a refusal.
+fn refused(refusal: &str, secrets: &Secrets) -> LlmError {
+    let message = format!("the model refused: {}", secrets.line(refusal));
+    LlmError::new(LlmErrorKind::ContentFilter, message)
 }

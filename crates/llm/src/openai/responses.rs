@@ -6,13 +6,13 @@ use std::mem;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
-use super::chat::{data_url, refused};
-use super::usage;
+use super::chat::data_url;
+use super::{refused, usage};
 use crate::http::{Event, Secrets, check_error, error_of_text, parse};
 use crate::wire::json::{Json, object};
 use crate::wire::{
     self, Api, Body, Call, Decoded, Encoded, Framing, PROVIDER_DATA, Reader, Refusable, STRICT,
-    decimal, list, text, tools, unreadable, with_names,
+    decimal, list, text, tools, unreadable, with_names, with_usage,
 };
 use crate::{
     Block, ChatRequest, ChatResponse, Delta, FinishReason, LlmError, Message, ReplyFormat,
@@ -225,13 +225,9 @@ impl Said {
             .with_finish_reason(finish_reason(response))
             .with_reasoning(self.reasoning)
             .with_tool_calls(self.calls);
-        let reply = match usage(response) {
-            Some(usage) => reply.with_usage(usage),
-            None => reply,
-        };
 
         Ok(Decoded {
-            response: with_names(reply, response),
+            response: with_usage(with_names(reply, response), usage(response)),
             data: (!self.items.is_empty()).then(|| json!(self.items).to_string()),
         })
     }

@@ -17,6 +17,8 @@ pub(crate) struct Piece {
     id: String,
     name: String,
     arguments: String,
+    /// What Google's servers want back with the call.
+    pub(crate) extra_content: Option<Value>,
 }
 
 impl Piece {
@@ -29,6 +31,10 @@ impl Piece {
             .map(|call| Self {
                 index: count(call, "/index"),
                 id: text(call, "/id").unwrap_or_default(),
+                extra_content: call
+                    .get("extra_content")
+                    .filter(|extra| !extra.is_null())
+                    .cloned(),
                 ..call.get("function").map(Self::of).unwrap_or_default()
             })
             .collect();
@@ -74,7 +80,9 @@ pub(crate) struct Growing {
 impl Growing {
     /// Appends a piece to its call, which may be a new one.
     pub(crate) fn add(&mut self, piece: Piece) -> Result<(), LlmError> {
+        let extra = piece.extra_content.as_ref();
         self.bytes += piece.id.len() + piece.name.len() + piece.arguments.len();
+        self.bytes += extra.map_or(0, |extra| extra.to_string().len());
 
         let Some((call, nesting)) = self.call_of(&piece) else {
             if self.calls.len() == MOST {
@@ -96,6 +104,7 @@ impl Growing {
         if call.name.is_empty() {
             call.name = piece.name;
         }
+        call.extra_content = piece.extra_content.or(call.extra_content.take());
 
         Ok(())
     }
@@ -120,16 +129,11 @@ impl Growing {
         self.bytes
     }
 
-    pub(crate) fn is_empty(&self) -> bool {
-        self.calls.is_empty()
-    }
-
     /// Returns all calls in the order in which they began.
-    pub(crate) fn finish(&mut self) -> impl Iterator<Item = ToolCall> {
+    pub(crate) fn finish(&mut self) -> Vec<Piece> {
         self.bytes = 0;
-        std::mem::take(&mut self.calls)
-            .into_iter()
-            .filter_map(|(call, _)| call.into_call())
+        let calls = std::mem::take(&mut self.calls);
+        calls.into_iter().map(|(call, _)| call).collect()
     }
 }
 

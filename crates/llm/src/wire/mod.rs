@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 use crate::http::{Event, Secrets};
 use crate::{
     Adjustment, ChatRequest, ChatResponse, Delta, FinishReason, LlmError, LlmErrorKind, Message,
-    Role,
+    Role, Usage,
 };
 
 pub(crate) mod calls;
@@ -355,6 +355,14 @@ pub(crate) fn with_names(response: ChatResponse, names: &Value) -> ChatResponse 
 
     match text(names, "/id") {
         Some(id) => response.with_id(id),
+        None => response,
+    }
+}
+
+/// Adds the usage that a server reports.
+pub(crate) fn with_usage(response: ChatResponse, usage: Option<Usage>) -> ChatResponse {
+    match usage {
+        Some(usage) => response.with_usage(usage),
         None => response,
     }
 }

@@ -1,0 +1,300 @@
+//! Reads replies of OpenAI's Chat Completions, complete and in pieces, as many servers write them.
+
+use std::mem;
+
+use serde_json::{Map, Value, json};
+
+use super::{refused, usage};
+use crate::http::{Event, Secrets, check_error, error_of_text, parse};
+use crate::wire::calls::{Growing, Piece};
+use crate::wire::{
+    self, Decoded, Reader, count, finish_reason, list, text, unreadable, with_names, with_usage,
+};
+use crate::{ChatResponse, Delta, FinishReason, LlmError, ToolCall};
+
+pub(super) const CONTENT: &str = "content";
+pub(super) const TOOL_CALLS: &str = "tool_calls";
+/// Where Google's servers keep their signatures, in messages and calls.
+pub(super) const EXTRA_CONTENT: &str = "extra_content";
+/// The fields of a message that servers want back, exactly as they sent them.
+pub(super) const KEPT: [&str; 4] = [
+    "reasoning_content",
+    "reasoning",
+    "reasoning_details",
+    EXTRA_CONTENT,
+];
+/// How a text begins that contains thinking.
+const THINK: &str = "<think";
+/// The number of entries of a list that may grow at the same time in a stream.
+const OPEN_ENTRIES: usize = 64;
+
+/// Reads a complete response.
+pub(super) fn decode(body: &[u8], secrets: &Secrets) -> Result<Decoded, LlmError> {
+    let completion = parse("chat completion", body, secrets)?;
+    check_error(&completion, secrets)?;
+
+    let choice = list(&completion, "/choices").first();
+    let choice =
+        choice.ok_or_else(|| unreadable("the response has no choices; expected at least one"))?;
+    let message = choice.get("message").and_then(Value::as_object).cloned();
+    // Servers with the older completions API have the text in the choice.
+    let older = choice.get("text").cloned();
+    if message.is_none() && older.is_none() {
+        return Err(unreadable(
+            "choices[0] is empty; expected a message or text",
+        ));
+    }
+
+    let mut message = message.unwrap_or_default();
+    if message.get(CONTENT).is_none_or(Value::is_null) {
+        message.insert(CONTENT.to_owned(), older.unwrap_or_default());
+    }
+    let message = Value::Object(message);
+    let reply = Reply {
+        calls: Piece::all_of(&message),
+        reason: text(choice, "/finish_reason").unwrap_or_default(),
+        message,
+        end: completion,
+    };
+    reply.decoded(secrets)
+}
+
+/// The parts of a reply, read at once or piece by piece.
+#[derive(Default)]
+struct Reply {
+    message: Value,
+    calls: Vec<Piece>,
+    reason: String,
+    /// The object with the usage and the names.
+    end: Value,
+}
+
+impl Reply {
+    fn decoded(self, secrets: &Secrets) -> Result<Decoded, LlmError> {
+        let message = &self.message;
+        let data = kept(message, &self.calls);
+        let content = message.get(CONTENT).unwrap_or(&Value::Null);
+        let said = wire::content(content);
+        let calls = self.calls.into_iter().filter_map(Piece::into_call);
+        let calls: Vec<ToolCall> = calls.collect();
+
+        let is_empty = said.as_deref().unwrap_or_default().is_empty() && calls.is_empty();
+        if let Some(refusal) = text(message, "/refusal").filter(|_| is_empty) {
+            return Err(refused(&refusal, secrets));
+        }
+
+        // A reply that is truncated before its first text, such as within the reasoning, has a
+        // finish reason that explains it.
+        let reason = finish_reason(&self.reason);
+        let has_no_text = content.is_array() && said.is_none();
+        if has_no_text && calls.is_empty() && reason != FinishReason::Length {
+            return Err(unreadable(
+                "choices[0] has content without text; expected text in at least one part",
+            ));
+        }
+
+        let response = ChatResponse::new(said.unwrap_or_default())
+            .with_finish_reason(reason)
+            .with_reasoning(reasoning(message).unwrap_or_default())
+            .with_tool_calls(calls);
+        Ok(Decoded {
+            response: with_usage(with_names(response, &self.end), usage(&self.end)),
+            data,
+        })
+    }
+}
+
+/// Returns the reasoning, under the names that servers use, or in parts of the content.
+fn reasoning(message: &Value) -> Option<String> {
+    let named = text(message, "/reasoning_content").or_else(|| text(message, "/reasoning"));
+    let in_parts = || {
+        let thinking: String = list(message, "/content")
+            .iter()
+            .flat_map(|part| list(part, "/thinking"))
+            .filter_map(|part| text(part, "/text"))
+            .collect();
+        Some(thinking).filter(|thinking| !thinking.is_empty())
+    };
+
+    named.or_else(in_parts)
+}
+
+/// Returns what the server wants back: fields of the message, the content if there is thinking in it,
+/// and fields of the calls.
+fn kept(message: &Value, calls: &[Piece]) -> Option<String> {
+    let mut kept = Map::new();
+    for name in KEPT {
+        if let Some(value) = message.get(name).filter(|value| !value.is_null()) {
+            kept.insert(name.to_owned(), value.clone());
+        }
+    }
+
+    let is_thinking = |part: &Value| part.get("type").is_some_and(|kind| kind == "thinking");
+    let content = message.get(CONTENT).filter(|content| match content {
+        Value::Array(parts) => parts.iter().any(is_thinking),
+        Value::String(text) => text.trim_start().starts_with(THINK),
+        _ => false,
+    });
+    if let Some(content) = content {
+        kept.insert(CONTENT.to_owned(), content.clone());
+    }
+    if calls.iter().any(|call| call.extra_content.is_some()) {
+        let extras = calls.iter().map(|call| call.extra_content.clone());
+        kept.insert(TOOL_CALLS.to_owned(), json!(Vec::from_iter(extras)));
+    }
+
+    (!kept.is_empty()).then(|| Value::Object(kept).to_string())
+}
+
+/// A stream, which is put together to one message.
+#[derive(Default)]
+pub(super) struct Pieces {
+    message: Map<String, Value>,
+    calls: Growing,
+    reason: String,
+    end: Map<String, Value>,
+    /// The size of what isn't text, such as signed parts, in bytes.
+    held: usize,
+    data: Option<String>,
+}
+
+impl Pieces {
+    /// Returns the calls, and the response.
+    fn end(&mut self, secrets: &Secrets) -> Result<Vec<Delta>, LlmError> {
+        let reply = Reply {
+            message: Value::Object(mem::take(&mut self.message)),
+            calls: self.calls.finish(),
+            reason: mem::take(&mut self.reason),
+            end: Value::Object(mem::take(&mut self.end)),
+        };
+        let Decoded { response, data } = reply.decoded(secrets)?;
+        self.data = data;
+
+        let calls = response.tool_calls().to_vec();
+        let calls = calls.into_iter().map(Delta::ToolCall);
+        Ok(calls.chain([Delta::End(response)]).collect())
+    }
+
+    fn choice(&mut self, choice: &Value) -> Result<Vec<Delta>, LlmError> {
+        let mut deltas = Vec::new();
+        if let Some(reason) = text(choice, "/finish_reason") {
+            self.reason = reason;
+        }
+
+        let delta = choice.get("delta").unwrap_or(&Value::Null);
+        deltas.extend(reasoning(delta).map(Delta::Reasoning));
+        for piece in Piece::all_of(delta) {
+            self.calls.add(piece)?;
+        }
+        for name in KEPT.into_iter().chain(["refusal"]) {
+            self.grow(name, delta.get(name));
+        }
+
+        let content = delta.get(CONTENT).filter(|content| !content.is_null());
+        let content = content.or(choice.get("text"));
+        self.grow(CONTENT, content);
+        let said = content.and_then(wire::content);
+        deltas.extend(said.filter(|text| !text.is_empty()).map(Delta::Text));
+        Ok(deltas)
+    }
+
+    fn grow(&mut self, name: &str, more: Option<&Value>) {
+        let Some(more) = more.filter(|more| !more.is_null()) else {
+            return;
+        };
+
+        if !more.is_string() {
+            self.held += more.to_string().len();
+        }
+        grow(self.message.entry(name).or_insert(Value::Null), more);
+    }
+}
+
+/// Adds a piece of a field to what has arrived of it: texts are continued, and so are the entries of
+/// lists. Anything else is replaced.
+fn grow(known: &mut Value, more: &Value) {
+    match (known, more) {
+        (Value::String(known), Value::String(more)) => known.push_str(more),
+        (Value::Array(known), Value::Array(more)) => {
+            more.iter().for_each(|entry| grow_list(known, entry));
+        }
+        (Value::Array(known), Value::String(more)) => {
+            grow_list(known, &json!({"type": "text", "text": more}));
+        }
+        (known, more) => *known = more.clone(),
+    }
+}
+
+/// Adds an entry, or a piece that continues the one with the same index, or the last one of the same
+/// type if there are no indices.
+fn grow_list(known: &mut Vec<Value>, more: &Value) {
+    let index = more.get("index");
+    let mut latest = known.iter_mut().rev();
+    let same = match index {
+        Some(_) => latest
+            .take(OPEN_ENTRIES)
+            .find(|known| known.get("index") == index),
+        None => latest
+            .next()
+            .filter(|known| known.get("index").is_none() && known.get("type") == more.get("type")),
+    };
+
+    let (Some(Value::Object(known)), Value::Object(more)) = (same, more) else {
+        known.push(more.clone());
+        return;
+    };
+    for (name, value) in more.iter().filter(|(_, value)| !value.is_null()) {
+        let known = known.entry(name.as_str()).or_insert(Value::Null);
+        match name.as_str() {
+            "text" | "summary" | "data" | "thinking" => grow(known, value),
+            _ => *known = value.clone(),
+        }
+    }
+}
+
+impl Reader for Pieces {
+    fn read(&mut self, event: &Event, secrets: &Secrets) -> Result<Vec<Delta>, LlmError> {
+        if event.data.trim() == "[DONE]" {
+            return self.end(secrets);
+        }
+
+        let chunk = parse("chunk of a chat completion", event.data.as_bytes(), secrets)?;
+        check_error(&chunk, secrets)?;
+        if event.name == "error" {
+            return Err(error_of_text(&event.data, secrets));
+        }
+
+        // With continuous usage, each chunk contains the totals so far.
+        if usage(&chunk).is_some() {
+            self.end.remove("usage");
+        }
+        for name in ["usage", "model", "id"] {
+            if let Some(value) = chunk.get(name).filter(|value| !value.is_null()) {
+                self.end.entry(name).or_insert_with(|| value.clone());
+            }
+        }
+
+        // If several choices were requested, only the first is used.
+        let is_first = |choice: &&Value| count(choice, "/index").unwrap_or_default() == 0;
+        match list(&chunk, "/choices").first().filter(is_first) {
+            Some(choice) => self.choice(choice),
+            None => Ok(Vec::new()),
+        }
+    }
+
+    fn held(&self) -> usize {
+        self.held + self.calls.bytes()
+    }
+
+    fn end_without_mark(&mut self, secrets: &Secrets) -> Result<Option<Vec<Delta>>, LlmError> {
+        if self.reason.is_empty() {
+            return Ok(None);
+        }
+
+        self.end(secrets).map(Some)
+    }
+
+    fn data(&mut self) -> Option<String> {
+        self.data.take()
+    }
+}
