@@ -76,25 +76,14 @@ struct Outcome {
 enum Reply {
     Response(ChatResponse),
     /// The server refused the form of the reply, and another form was tried.
-    Refusal(Refusal),
-}
-
-/// An error about the form of a reply.
-#[derive(Serialize, Deserialize)]
-struct Refusal {
-    kind: LlmErrorKind,
-    message: String,
-    status: Option<u16>,
-    body: Option<String>,
-    request_id: Option<String>,
-    attempts: u32,
+    Refusal(LlmError),
 }
 
 impl Outcome {
     fn new(result: Result<ChatResponse, LlmError>, took: Duration) -> Result<Self, LlmError> {
         let reply = match result {
             Ok(response) => Reply::Response(response),
-            Err(error) if refuses_form(&error) => Reply::Refusal(Refusal::from(&error)),
+            Err(error) if refuses_form(&error) => Reply::Refusal(error),
             Err(error) => return Err(error),
         };
 
@@ -109,38 +98,7 @@ impl Outcome {
     fn into_result(self) -> Result<ChatResponse, LlmError> {
         match self.reply {
             Reply::Response(response) => Ok(response),
-            Reply::Refusal(refusal) => Err(refusal.into()),
+            Reply::Refusal(error) => Err(error),
         }
-    }
-}
-
-impl From<&LlmError> for Refusal {
-    fn from(error: &LlmError) -> Self {
-        Self {
-            kind: error.kind(),
-            message: error.message().to_owned(),
-            status: error.status(),
-            body: error.body().map(str::to_owned),
-            request_id: error.request_id().map(str::to_owned),
-            attempts: error.attempts(),
-        }
-    }
-}
-
-impl From<Refusal> for LlmError {
-    fn from(refusal: Refusal) -> Self {
-        let mut error = Self::new(refusal.kind, refusal.message).with_attempts(refusal.attempts);
-
-        if let Some(status) = refusal.status {
-            error = error.with_status(status);
-        }
-        if let Some(body) = refusal.body {
-            error = error.with_body(body);
-        }
-        if let Some(id) = refusal.request_id {
-            error = error.with_request_id(id);
-        }
-
-        error
     }
 }

@@ -16,6 +16,8 @@ type BoxError = Box<dyn Error + Send + Sync>;
 /// so that a `main` that returns this error prints a sentence. Programs should use the kind to
 /// decide what to do; everything else is for people.
 ///
+/// It is saved as JSON without its source.
+///
 /// Message and body may come from a server. All three forms show at most 1,000 characters of each,
 /// with control characters escaped. [`message`](Self::message) and [`body`](Self::body) return them
 /// unchanged.
@@ -31,17 +33,29 @@ type BoxError = Box<dyn Error + Send + Sync>;
 /// assert_eq!(error.to_string(), "rate limit: too many requests (status 429, retry after 2s)");
 /// assert_eq!(format!("{error:?}"), format!("{error:#}"));
 /// ```
+#[derive(Serialize, Deserialize)]
+#[serde(transparent)]
 pub struct LlmError(Box<Inner>);
 
+#[derive(Serialize, Deserialize)]
 struct Inner {
     kind: LlmErrorKind,
     message: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
     status: Option<u16>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     retry_after: Option<Duration>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     body: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     text_so_far: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     request_id: Option<String>,
     attempts: u32,
+    /// Whether a retry is of no use, whatever the kind.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    is_final: bool,
+    #[serde(skip)]
     source: Option<BoxError>,
 }
 
@@ -126,6 +140,7 @@ impl LlmError {
             text_so_far: None,
             request_id: None,
             attempts: 1,
+            is_final: false,
             source: None,
         }))
     }
@@ -226,13 +241,20 @@ impl LlmError {
         self
     }
 
-    /// Returns whether the same request may succeed later: after a rate limit, an overload, a
+    /// Marks an error that would only be repeated by a retry, so that wrappers further out don't.
+    pub(crate) fn not_retryable(mut self) -> Self {
+        self.0.is_final = true;
+        self
+    }
+
+    /// Returns whether the same request may succeed soon: after a rate limit, an overload, a
     /// server failure, a timeout, or an interrupted connection or stream. An exhausted quota is not
-    /// retryable, because waiting doesn't restore it.
+    /// retryable, because waiting doesn't restore it. Neither is a wait that a
+    /// [`RateLimit`](crate::RateLimit) or [`Retry`](crate::Retry) has found too long.
     pub fn is_retryable(&self) -> bool {
         use LlmErrorKind as Kind;
 
-        matches!(
+        let is_of_a_kind_that_passes = matches!(
             self.0.kind,
             Kind::RateLimit
                 | Kind::Overloaded
@@ -240,7 +262,8 @@ impl LlmError {
                 | Kind::Timeout
                 | Kind::Transport
                 | Kind::InterruptedStream
-        )
+        );
+        is_of_a_kind_that_passes && !self.0.is_final
     }
 }
 

@@ -97,3 +97,21 @@ proptest! {
         prop_assert!(shown.chars().count() <= "other: ".len() + 1_001);
     }
 }
+
+#[test]
+fn an_error_survives_json_without_its_source() {
+    let error = LlmError::new(LlmErrorKind::RateLimit, "slow down")
+        .with_status(429)
+        .with_retry_after(Duration::from_millis(1500))
+        .with_body("{}")
+        .with_text_so_far("Once")
+        .with_request_id("req_1")
+        .with_attempts(3)
+        .with_source("a cause");
+
+    let json = serde_json::to_string(&error).unwrap();
+    let read: LlmError = serde_json::from_str(&json).unwrap();
+    assert_eq!(format!("{read:#}"), format!("{error:#}"));
+    assert_eq!(read.text_so_far(), Some("Once"));
+    assert!(std::error::Error::source(&read).is_none());
+}
