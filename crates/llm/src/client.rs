@@ -66,38 +66,23 @@ pub trait LlmClient: Send + Sync {
     }
 }
 
-#[async_trait]
-impl<C: LlmClient + ?Sized> LlmClient for &C {
-    async fn complete(&self, request: ChatRequest) -> Result<ChatResponse, LlmError> {
-        (**self).complete(request).await
-    }
-
-    async fn stream(&self, request: ChatRequest) -> Result<ReplyStream, LlmError> {
-        (**self).stream(request).await
-    }
-
-    fn capabilities(&self) -> Capabilities {
-        (**self).capabilities()
-    }
-}
-
 macro_rules! through_a_pointer {
-    ($($pointer:ident),*) => {$(
+    ($($pointer:ty),*) => {$(
         #[async_trait]
-        impl<C: LlmClient + ?Sized> LlmClient for $pointer<C> {
+        impl<C: LlmClient + ?Sized> LlmClient for $pointer {
             async fn complete(&self, request: ChatRequest) -> Result<ChatResponse, LlmError> {
-                self.as_ref().complete(request).await
+                (**self).complete(request).await
             }
 
             async fn stream(&self, request: ChatRequest) -> Result<ReplyStream, LlmError> {
-                self.as_ref().stream(request).await
+                (**self).stream(request).await
             }
 
             fn capabilities(&self) -> Capabilities {
-                self.as_ref().capabilities()
+                (**self).capabilities()
             }
         }
     )*};
 }
 
-through_a_pointer!(Arc, Box);
+through_a_pointer!(&C, Arc<C>, Box<C>);

@@ -1,10 +1,12 @@
 use async_trait::async_trait;
 
+use crate::reply::Reply;
 use crate::{
     Capabilities, ChatRequest, ChatResponse, LlmClient, LlmError, LlmErrorKind, ReplyStream,
 };
 
-/// Failures that may not affect a different server.
+/// Failures of a server or the connection to it, which may not affect a different server. An invalid
+/// key or request is a mistake to fix rather than to hide.
 const KINDS: [LlmErrorKind; 7] = [
     LlmErrorKind::RateLimit,
     LlmErrorKind::Quota,
@@ -15,7 +17,11 @@ const KINDS: [LlmErrorKind; 7] = [
     LlmErrorKind::InterruptedStream,
 ];
 
-/// A client that calls a second client if the first one fails.
+/// A client that calls a second client if the first one fails as a server does: with an error of kind
+/// `RateLimit`, `Quota`, `Overloaded`, `Server`, `Timeout`, `Transport` or `InterruptedStream`. If both
+/// fail, the error of the second is returned, with a note about the first.
+///
+/// A stream is returned once its first piece has arrived. After that, the second client is not called.
 ///
 /// Put a [`Retry`](crate::Retry) around each of the two rather than around both, so that the second
 /// is called once the attempts of the first are used up. Nest `Fallback`s for more than two
@@ -37,41 +43,25 @@ const KINDS: [LlmErrorKind; 7] = [
 pub struct Fallback<A, B> {
     first: A,
     second: B,
-    kinds: Vec<LlmErrorKind>,
 }
 
 impl<A, B> Fallback<A, B> {
     /// Wraps `first`, with `second` for its failures.
     pub fn new(first: A, second: B) -> Self {
-        Self {
-            first,
-            second,
-            kinds: KINDS.into(),
-        }
+        Self { first, second }
     }
+}
 
-    /// Sets the kinds of failures of the first client after which the second is called.
-    ///
-    /// The default is the failures of a server or the connection to it: `RateLimit`, `Quota`,
-    /// `Overloaded`, `Server`, `Timeout`, `Transport` and `InterruptedStream`. An invalid key or
-    /// request is a mistake to fix rather than to hide.
-    #[must_use]
-    pub fn with_kinds(mut self, kinds: impl IntoIterator<Item = LlmErrorKind>) -> Self {
-        self.kinds = kinds.into_iter().collect();
-        self
-    }
-
-    /// Awaits `first`, and `second` if it fails.
-    async fn either<T>(
-        &self,
-        first: impl Future<Output = Result<T, LlmError>>,
-        second: impl Future<Output = Result<T, LlmError>>,
-    ) -> Result<T, LlmError> {
+impl<A: LlmClient, B: LlmClient> Fallback<A, B> {
+    async fn reply<R: Reply>(&self, request: ChatRequest) -> Result<R, LlmError> {
+        let again = request.clone();
+        let first = async { R::of(&self.first, request).await?.started().await };
         let before = match first.await {
-            Err(error) if self.kinds.contains(&error.kind()) => error,
+            Err(error) if KINDS.contains(&error.kind()) => error,
             outcome => return outcome,
         };
-        second.await.map_err(|error| {
+
+        R::of(&self.second, again).await.map_err(|error| {
             let attempts = before.attempts().saturating_add(error.attempts());
             error
                 .with_attempts(attempts)
@@ -82,28 +72,12 @@ impl<A, B> Fallback<A, B> {
 
 #[async_trait]
 impl<A: LlmClient, B: LlmClient> LlmClient for Fallback<A, B> {
-    /// # Errors
-    ///
-    /// Returns the error of the first client if its kind isn't selected, otherwise the error of the
-    /// second, with a note about the first.
     async fn complete(&self, request: ChatRequest) -> Result<ChatResponse, LlmError> {
-        let again = request.clone();
-        self.either(self.first.complete(request), async {
-            self.second.complete(again).await
-        })
-        .await
+        self.reply(request).await
     }
 
-    /// Returns once the first piece has arrived. After that, the second client is not called.
-    ///
-    /// # Errors
-    ///
-    /// Returns the errors of `complete`. Later errors are returned by the stream.
     async fn stream(&self, request: ChatRequest) -> Result<ReplyStream, LlmError> {
-        let again = request.clone();
-        let first = async { self.first.stream(request).await?.started().await };
-        self.either(first, async { self.second.stream(again).await })
-            .await
+        self.reply(request).await
     }
 
     /// Returns the capabilities that both clients have.

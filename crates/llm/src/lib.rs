@@ -146,6 +146,7 @@ pub use tracing::Tracing;
 
 mod estimate;
 mod locked;
+mod reply;
 
 mod scripted;
 pub use scripted::{ScriptedClient, ScriptedReply};

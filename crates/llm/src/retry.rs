@@ -1,15 +1,17 @@
-use std::future::Future;
 use std::time::Duration;
 
 use async_trait::async_trait;
 use cogwork_backoff::Backoff;
 
-use crate::{
-    Capabilities, ChatRequest, ChatResponse, Embedder, Embeddings, LlmClient, LlmError, ReplyStream,
-};
+use crate::reply::{Reply, client_from_reply};
+use crate::{ChatRequest, Embedder, Embeddings, LlmClient, LlmError};
 
 /// A client or an [`Embedder`] that retries calls of another one if the error is
-/// [retryable](LlmError::is_retryable).
+/// [retryable](LlmError::is_retryable). The error of the last attempt is returned, with the number
+/// of [attempts](LlmError::attempts).
+///
+/// A stream is returned once its first piece has arrived, and retried until then. A reply that is
+/// interrupted later is not retried, because pieces of it were already passed on.
 ///
 /// Between attempts it waits for the delay of its [`Backoff`], or for as long as the server asks
 /// ([`LlmError::retry_after`]) if that is longer. Jitter applies only to the backoff. If a server
@@ -90,9 +92,9 @@ impl<C> Retry<C> {
             let asked = error.retry_after().unwrap_or_default();
             let ceiling = self.retry_after_ceiling;
             if asked > ceiling {
-                return Err(
-                    error.with_note(format_args!("not retried: the wait is over {ceiling:?}"))
-                );
+                return Err(error
+                    .with_note(format_args!("not retried: the wait is over {ceiling:?}"))
+                    .not_retryable());
             }
 
             tokio::time::sleep(delay.max(asked)).await;
@@ -100,36 +102,17 @@ impl<C> Retry<C> {
     }
 }
 
-#[async_trait]
-impl<C: LlmClient> LlmClient for Retry<C> {
-    /// # Errors
-    ///
-    /// Returns the error of the last attempt, with the number of [attempts](LlmError::attempts).
-    async fn complete(&self, request: ChatRequest) -> Result<ChatResponse, LlmError> {
-        self.tries(|| self.client.complete(request.clone())).await
-    }
-
-    /// Returns once the first piece has arrived, and retries until then. A reply that is
-    /// interrupted later is not retried, because pieces of it were already returned.
-    ///
-    /// # Errors
-    ///
-    /// Returns the error of the last attempt, with the number of [attempts](LlmError::attempts).
-    async fn stream(&self, request: ChatRequest) -> Result<ReplyStream, LlmError> {
-        self.tries(|| async { self.client.stream(request.clone()).await?.started().await })
+impl<C: LlmClient> Retry<C> {
+    async fn reply<R: Reply>(&self, request: ChatRequest) -> Result<R, LlmError> {
+        self.tries(|| async { R::of(&self.client, request.clone()).await?.started().await })
             .await
-    }
-
-    fn capabilities(&self) -> Capabilities {
-        self.client.capabilities()
     }
 }
 
+client_from_reply!(Retry);
+
 #[async_trait]
 impl<C: Embedder> Embedder for Retry<C> {
-    /// # Errors
-    ///
-    /// Returns the error of the last attempt, with the number of [attempts](LlmError::attempts).
     async fn embed(&self, texts: &[String]) -> Result<Embeddings, LlmError> {
         self.tries(|| self.client.embed(texts)).await
     }

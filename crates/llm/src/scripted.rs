@@ -117,20 +117,7 @@ impl LlmClient for ScriptedClient {
     /// Returns the scripted errors, and an error of kind [`Other`](LlmErrorKind::Other) after the
     /// end of the script.
     async fn complete(&self, request: ChatRequest) -> Result<ChatResponse, LlmError> {
-        let reply = self.next(request).await?;
-        let pieces = reply.pieces.unwrap_or_default();
-        for _ in &pieces {
-            pause(reply.between).await;
-        }
-
-        let text = pieces.concat();
-        reply.outcome.map_err(|error| {
-            if text.is_empty() {
-                error
-            } else {
-                error.with_text_so_far(text)
-            }
-        })
+        self.stream(request).await?.collect().await
     }
 
     /// Returns the pieces of the next reply. A reply without scripted pieces is one piece.

@@ -5,12 +5,11 @@ use futures_util::stream;
 use tokio::time::{Instant, timeout_at};
 
 use crate::{
-    Capabilities, ChatRequest, ChatResponse, Embedder, Embeddings, LlmClient, LlmError,
-    LlmErrorKind, ReplyStream,
+    Capabilities, ChatRequest, ChatResponse, LlmClient, LlmError, LlmErrorKind, ReplyStream,
 };
 
-/// A client or an [`Embedder`] that limits the time of calls to another one. Only the total limit
-/// applies to embeddings.
+/// A client that limits the time of calls to another one. A call that takes longer fails with an
+/// error of kind [`Timeout`](LlmErrorKind::Timeout).
 ///
 /// | limit | complete reply | stream |
 /// |---|---|---|
@@ -150,24 +149,5 @@ impl<C: LlmClient> LlmClient for Timeout<C> {
 
     fn capabilities(&self) -> Capabilities {
         self.client.capabilities()
-    }
-}
-
-#[async_trait]
-impl<C: Embedder> Embedder for Timeout<C> {
-    /// # Errors
-    ///
-    /// Returns an error of kind [`Timeout`](LlmErrorKind::Timeout), or the error of the embedder.
-    async fn embed(&self, texts: &[String]) -> Result<Embeddings, LlmError> {
-        let total = Limit::from_now(self.total, "complete reply");
-        within([total, None], self.client.embed(texts)).await?
-    }
-
-    fn model(&self) -> &str {
-        self.client.model()
-    }
-
-    fn dimension(&self) -> Option<usize> {
-        self.client.dimension()
     }
 }

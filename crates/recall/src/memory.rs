@@ -22,14 +22,14 @@ const SEARCH: usize = usize::MAX;
 /// dropped may still be completed, but is never partially stored.
 ///
 /// ```
-/// use cogwork_llm::{Cache, HashedNgrams};
+/// use cogwork_llm::HashedNgrams;
 /// use cogwork_recall::{Passage, Query, RecallError, VectorMemory};
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), RecallError> {
 /// # let folder = tempfile::tempdir().unwrap();
 /// # let path = folder.path().join("memory.db");
-/// let memory = VectorMemory::open(&path, Cache::new(HashedNgrams::new())).await?;
+/// let memory = VectorMemory::open(&path, HashedNgrams::new()).await?;
 /// memory.insert([Passage::new("Ada is allergic to nuts.")]).await?;
 ///
 /// let found = memory.recall(&Query::new("nuts")).await?;

@@ -1,19 +1,15 @@
 use std::fmt;
 use std::sync::{Arc, Mutex};
 
-use async_trait::async_trait;
-
-use crate::embedding::estimated_tokens;
 use crate::locked::locked;
-use crate::{
-    Capabilities, ChatRequest, ChatResponse, Delta, Embedder, Embeddings, LlmClient, LlmError,
-    LlmErrorKind, ReplyStream, Usage, estimate,
-};
+use crate::reply::{Reply, Seen, client_from_reply};
+use crate::{ChatRequest, ChatResponse, LlmClient, LlmError, LlmErrorKind, Usage, estimate};
 
 mod prices;
 pub use prices::{Price, Prices};
 
-/// A client or an [`Embedder`] that limits the calls, the tokens or the cost of another one.
+/// A client that limits the calls, the tokens or the cost of another one. A call over a limit fails
+/// with an error of kind [`Budget`](LlmErrorKind::Budget), which names the limit and the spending.
 ///
 /// A call that has begun is never cancelled, so the spending may exceed a limit by the amount that
 /// the calls in flight spend. Every call that begins is counted. The tokens and the cost are taken
@@ -111,28 +107,26 @@ impl<C> Budget<C> {
         *locked(&self.spending)
     }
 
-    /// Begins a call with this estimated number of tokens to read, if the budget allows it.
-    fn begin(&self, prompt: u64) -> Result<Account, LlmError> {
-        let mut spending = locked(&self.spending);
-        let reached = [
-            self.calls
-                .filter(|limit| spending.calls >= *limit)
-                .map(|limit| format!("calls is {limit}")),
-            self.tokens
-                .filter(|limit| spending.usage.total_tokens() >= *limit)
-                .map(|limit| format!("tokens is {limit}")),
-            // Not `>=`: a limit of NaN allows nothing.
-            self.money
-                .filter(|limit| {
-                    !matches!(
-                        spending.money.partial_cmp(limit),
-                        Some(std::cmp::Ordering::Less)
-                    )
-                })
-                .map(|limit| format!("money is {limit}")),
-        ];
+    /// Returns the limit that has been reached, if one has.
+    fn reached(&self, spending: &Spending) -> Option<String> {
+        let reached = |name: &str, limit: Option<u64>, spent: u64| {
+            let limit = limit.filter(|limit| spent >= *limit)?;
+            Some(format!("{name} is {limit}"))
+        };
 
-        if let Some(limit) = reached.into_iter().flatten().next() {
+        // Not `>=`: a limit of NaN allows nothing.
+        let is_left = |limit: f64| spending.money < limit;
+        let money = self.money.filter(|limit| !is_left(*limit));
+
+        reached("calls", self.calls, spending.calls)
+            .or_else(|| reached("tokens", self.tokens, spending.usage.total_tokens()))
+            .or_else(|| Some(format!("money is {}", money?)))
+    }
+
+    /// Begins a call, if the budget allows it.
+    fn begin(&self, request: &ChatRequest) -> Result<Account, LlmError> {
+        let mut spending = locked(&self.spending);
+        if let Some(limit) = self.reached(&spending) {
             let message = format!("the limit on {limit} and has been reached ({spending})");
             return Err(LlmError::new(LlmErrorKind::Budget, message));
         }
@@ -141,10 +135,21 @@ impl<C> Budget<C> {
         Ok(Account {
             prices: self.prices.clone(),
             spending: self.spending.clone(),
-            prompt,
+            prompt: request.estimated_tokens(),
             written: 0,
             is_settled: false,
         })
+    }
+}
+
+impl<C: LlmClient> Budget<C> {
+    async fn reply<R: Reply>(&self, request: ChatRequest) -> Result<R, LlmError> {
+        let mut account = self.begin(&request)?;
+        let reply = R::of(&self.client, request)
+            .await
+            .inspect_err(|error| account.fail(error))?;
+
+        Ok(reply.watch(move |seen| account.see(seen)))
     }
 }
 
@@ -161,23 +166,17 @@ struct Account {
 }
 
 impl Account {
-    fn see(&mut self, delta: &Result<Delta, LlmError>) {
-        match delta {
-            Ok(Delta::End(response)) => self.settle(response),
-            Ok(more) => self.written = self.written.saturating_add(more.bytes()),
-            Err(error) => self.fail(error),
+    fn see(&mut self, seen: Seen<'_>) {
+        match seen {
+            Seen::Piece(more) => self.written = self.written.saturating_add(more.bytes()),
+            Seen::End(response) => self.settle(response),
+            Seen::Failure(error) => self.fail(error),
         }
     }
 
     fn settle(&mut self, response: &ChatResponse) {
         let estimated = || Usage::new(self.prompt, response.estimated_tokens());
         self.charge(response.model(), response.usage().unwrap_or_else(estimated));
-    }
-
-    fn settle_embeddings(&mut self, embeddings: &Embeddings, model: &str) {
-        let usage = embeddings.usage();
-        let usage = usage.unwrap_or_else(|| Usage::new(self.prompt, 0));
-        self.charge(Some(embeddings.model().unwrap_or(model)), usage);
     }
 
     fn fail(&mut self, error: &LlmError) {
@@ -206,66 +205,4 @@ impl Drop for Account {
     }
 }
 
-#[async_trait]
-impl<C: LlmClient> LlmClient for Budget<C> {
-    /// # Errors
-    ///
-    /// Returns an error of kind [`Budget`](LlmErrorKind::Budget) with the limit and the spending so
-    /// far, or the error of the client.
-    async fn complete(&self, request: ChatRequest) -> Result<ChatResponse, LlmError> {
-        let mut account = self.begin(request.estimated_tokens())?;
-        let outcome = self.client.complete(request).await;
-        match &outcome {
-            Ok(response) => account.settle(response),
-            Err(error) => account.fail(error),
-        }
-
-        outcome
-    }
-
-    /// # Errors
-    ///
-    /// Returns the errors of `complete`. Later errors are returned by the stream.
-    async fn stream(&self, request: ChatRequest) -> Result<ReplyStream, LlmError> {
-        let mut account = self.begin(request.estimated_tokens())?;
-        let reply = self
-            .client
-            .stream(request)
-            .await
-            .inspect_err(|error| account.fail(error))?;
-
-        Ok(reply.inspect(move |delta| account.see(delta)))
-    }
-
-    fn capabilities(&self) -> Capabilities {
-        self.client.capabilities()
-    }
-}
-
-#[async_trait]
-impl<C: Embedder> Embedder for Budget<C> {
-    /// Counts as one call, even if the embedder sends the texts in several requests.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error of kind [`Budget`](LlmErrorKind::Budget) with the limit and the spending so
-    /// far, or the error of the embedder.
-    async fn embed(&self, texts: &[String]) -> Result<Embeddings, LlmError> {
-        let mut account = self.begin(estimated_tokens(texts))?;
-        let outcome = self.client.embed(texts).await;
-        match &outcome {
-            Ok(embeddings) => account.settle_embeddings(embeddings, self.client.model()),
-            Err(error) => account.fail(error),
-        }
-
-        outcome
-    }
-
-    fn model(&self) -> &str {
-        self.client.model()
-    }
-
-    fn dimension(&self) -> Option<usize> {
-        self.client.dimension()
-    }
-}
+client_from_reply!(Budget);

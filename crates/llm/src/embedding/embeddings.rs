@@ -1,4 +1,4 @@
-use crate::{LlmError, LlmErrorKind, Usage, estimate};
+use crate::{LlmError, LlmErrorKind, Usage};
 
 /// The vectors of some texts, in the order of the texts.
 ///
@@ -116,12 +116,6 @@ impl Embeddings {
             usage: sum(self.usage, more.usage),
         })
     }
-}
-
-/// Returns the estimated number of tokens of these texts.
-pub(crate) fn estimated_tokens(texts: &[String]) -> u64 {
-    let bytes = texts.iter().map(String::len);
-    estimate::tokens(bytes.fold(0, usize::saturating_add))
 }
 
 #[cfg(feature = "http")]

@@ -1,10 +1,9 @@
-use std::future::poll_fn;
 use std::hash::Hasher;
 use std::num::NonZeroUsize;
-use std::task::Poll;
 
 use async_trait::async_trait;
 use siphasher::sip::SipHasher13;
+use tokio::task::yield_now;
 
 use super::{Embedder, Embeddings};
 use crate::LlmError;
@@ -137,21 +136,6 @@ fn unit(counts: &[i32]) -> Vec<f32> {
     counts.iter().map(number).collect()
 }
 
-/// Returns to the runtime once, so that many texts don't delay other tasks.
-async fn let_others_run() {
-    let mut has_run = false;
-    poll_fn(|context| {
-        if has_run {
-            return Poll::Ready(());
-        }
-
-        has_run = true;
-        context.waker().wake_by_ref();
-        Poll::Pending
-    })
-    .await;
-}
-
 #[async_trait]
 impl Embedder for HashedNgrams {
     /// Never returns an error.
@@ -159,7 +143,8 @@ impl Embedder for HashedNgrams {
         let mut vectors = Vec::new();
         for text in texts {
             vectors.push(self.vector(text));
-            let_others_run().await;
+            // Many texts must not delay other tasks.
+            yield_now().await;
         }
 
         Ok(Embeddings::new(vectors)?.with_model(self.model.as_str()))

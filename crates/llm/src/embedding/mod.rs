@@ -6,7 +6,6 @@ use crate::LlmError;
 
 mod embeddings;
 pub use embeddings::Embeddings;
-pub(crate) use embeddings::estimated_tokens;
 
 mod hashed_ngrams;
 pub use hashed_ngrams::HashedNgrams;
@@ -15,12 +14,8 @@ pub use hashed_ngrams::HashedNgrams;
 /// point in similar directions.
 ///
 /// `OpenAiEmbedder` and `OllamaEmbedder` call a server. [`HashedNgrams`] needs neither a server nor
-/// a model, but compares spelling instead of meaning. [`Retry`](crate::Retry),
-/// [`Timeout`](crate::Timeout), [`RateLimit`](crate::RateLimit),
-/// [`ConcurrencyLimit`](crate::ConcurrencyLimit), [`Budget`](crate::Budget),
-/// [`Cache`](crate::Cache), `Tracing` and `Recorder` wrap embedders in the same way as clients, and
-/// `Replay` is one.
-/// [`Fallback`](crate::Fallback) doesn't: vectors of two models can't be compared.
+/// a model, but compares spelling instead of meaning. [`Retry`](crate::Retry) wraps embedders in the
+/// same way as clients.
 ///
 /// Implementations need the attribute [`async_trait`](macro@crate::async_trait), as with
 /// [`LlmClient`](crate::LlmClient). A call may be dropped at any `await`.

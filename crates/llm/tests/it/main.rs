@@ -9,4 +9,3 @@ mod mocking;
 mod retry;
 mod scripted;
 mod streams;
-mod work;

@@ -4,8 +4,8 @@
 use std::time::Duration;
 
 use cogwork_llm::{
-    Backoff, ChatRequest, ChatResponse, LlmClient, LlmError, LlmErrorKind, Message, Retry,
-    ScriptedClient, ScriptedReply,
+    Backoff, ChatRequest, ChatResponse, Embedder, Embeddings, LlmClient, LlmError, LlmErrorKind,
+    Message, Retry, ScriptedClient, ScriptedReply, async_trait,
 };
 use tokio::time::Instant;
 
@@ -240,4 +240,42 @@ async fn a_call_dropped_in_an_attempt_leaves_the_client_ready() {
     let (outcome, took) = ask(&client).await;
     assert_eq!(outcome.unwrap().text(), "Hi.");
     assert_eq!(took, Duration::ZERO);
+}
+
+/// Embeds each text as the length of the reply of a client.
+struct Lengths(ScriptedClient);
+
+#[async_trait]
+impl Embedder for Lengths {
+    async fn embed(&self, texts: &[String]) -> Result<Embeddings, LlmError> {
+        let reply = self.0.complete(ChatRequest::default()).await?;
+        Embeddings::new(texts.iter().map(|_| vec![reply.text().len() as f32]))
+    }
+
+    fn model(&self) -> &str {
+        "lengths"
+    }
+
+    fn dimension(&self) -> Option<usize> {
+        Some(1)
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn calls_of_an_embedder_are_tried_again_as_well() {
+    let script = ScriptedClient::default()
+        .then(fails(LlmErrorKind::Server))
+        .then("four")
+        .then(fails(LlmErrorKind::InvalidRequest));
+    let embedder = Retry::new(Lengths(script), steady());
+    assert_eq!(
+        (embedder.model(), embedder.dimension()),
+        ("lengths", Some(1))
+    );
+
+    let texts = ["a".to_owned()];
+    let embeddings = embedder.embed(&texts).await.unwrap();
+    assert_eq!(embeddings.vectors(), [[4.0]]);
+    let error = embedder.embed(&texts).await.unwrap_err();
+    assert_eq!(error.attempts(), 1);
 }

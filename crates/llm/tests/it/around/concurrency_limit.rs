@@ -9,10 +9,7 @@ fn slow() -> ScriptedReply {
 
 #[tokio::test(start_paused = true)]
 async fn calls_over_the_limit_wait_for_a_place_in_their_order() {
-    let client = ConcurrencyLimit::new(
-        ScriptedClient::new((0..5).map(|_| slow())),
-        2.try_into().unwrap(),
-    );
+    let client = ConcurrencyLimit::of::<2>(ScriptedClient::new((0..5).map(|_| slow())));
     let start = Instant::now();
     let calls: Vec<_> = (0..5)
         .map(|call| {

@@ -41,15 +41,6 @@ async fn the_second_is_asked_where_the_first_fails_as_a_server() {
     }
 }
 
-#[tokio::test]
-async fn the_kinds_can_be_chosen() {
-    let first = ScriptedClient::new([LlmErrorKind::ContextLength, LlmErrorKind::Server].map(fails));
-    let client =
-        Fallback::new(first, ScriptedClient::new(["2"])).with_kinds([LlmErrorKind::ContextLength]);
-    assert_eq!(ask(&client).await.unwrap().text(), "2");
-    assert_eq!(ask(&client).await.unwrap_err().kind(), LlmErrorKind::Server);
-}
-
 #[tokio::test(start_paused = true)]
 async fn where_both_fail_the_error_tells_of_both() {
     let first =

@@ -11,10 +11,7 @@ mod budget;
 mod cache;
 #[cfg(feature = "cassette")]
 mod cassette;
-#[cfg(feature = "cassette")]
-mod cassette_embeddings;
 mod concurrency_limit;
-mod embedders;
 mod fallback;
 #[cfg(feature = "cassette")]
 mod hostile_cassette;
