@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 
 use cogwork_agents::Loader;
 use cogwork_cot::{Prompts, Reasoning, ReplyReader};
-use cogwork_llm::{Messages, Replay};
+use cogwork_llm::Messages;
 use cogwork_read::measure;
 use cogwork_strategies::{Ask, Parameter, ParameterType, Rung, Session, Strategies};
 use cogwork_thinking::FileMemory;
@@ -34,7 +34,7 @@ pub struct Reader {
 pub const FIXED: u64 = 100_000;
 
 /// Every reader of what a model says or a file holds.
-pub const READERS: [Reader; 12] = [
+pub const READERS: [Reader; 11] = [
     Reader {
         name: "replies",
         dictionary: include_str!("../dictionaries/reply.dict"),
@@ -99,14 +99,6 @@ pub const READERS: [Reader; 12] = [
         per_byte: 100,
         bounded: 64,
         read: |text| drop(LOADER.load_text("flow.yaml", text)),
-    },
-    Reader {
-        name: "cassettes",
-        dictionary: include_str!("../dictionaries/cassette.dict"),
-        beginnings: &["", "- request:\n    messages:\n"],
-        per_byte: 50,
-        bounded: 32,
-        read: |text| in_file(text, |path| drop(Replay::open(path))),
     },
     Reader {
         name: "prompts",

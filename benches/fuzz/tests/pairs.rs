@@ -176,11 +176,6 @@ fn flow_files() {
 }
 
 #[test]
-fn cassettes() {
-    search("cassettes");
-}
-
-#[test]
 fn prompts() {
     search("prompts");
 }

@@ -46,8 +46,8 @@
 //! | retries and fallbacks | [`Retry`] with a [`Backoff`], [`Fallback`] |
 //! | limits on time, rate, concurrency and cost | [`Timeout`], [`RateLimit`], [`ConcurrencyLimit`], [`Budget`] |
 //! | caching | [`Cache`] |
-//! | spans for OpenTelemetry (feature `tracing`) | `Tracing` |
-//! | recording and replaying calls (feature `cassette`) | `Recorder`, `Replay` |
+//! | spans for OpenTelemetry | [`Tracing`] |
+//! | recording and replaying calls | [`Recorder`], [`Replay`] |
 //! | embeddings | [`Embedder`], [`Embeddings`], [`HashedNgrams`]; over HTTP `OpenAiEmbedder` |
 //! | tests | [`ScriptedClient`], or a mock: the trait works with `mockall` |
 //!
@@ -56,8 +56,8 @@
 //!
 //! Three features select how connections are encrypted: `rustls` (the default, with ring and the
 //! system's certificates), `native-tls` (the system's library; if both are enabled, rustls is
-//! used), or `http` alone, without TLS. Without default features, the crate depends on no HTTP, TLS
-//! or JSON library.
+//! used), or `http` alone, without TLS. Without default features, the crate depends on no HTTP or
+//! TLS library.
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
@@ -134,14 +134,10 @@ pub use budget::{Budget, Price, Prices, Spending};
 mod cache;
 pub use cache::Cache;
 
-#[cfg(feature = "cassette")]
 mod cassette;
-#[cfg(feature = "cassette")]
 pub use cassette::{Recorder, Replay};
 
-#[cfg(feature = "tracing")]
 mod tracing;
-#[cfg(feature = "tracing")]
 pub use tracing::Tracing;
 
 mod estimate;

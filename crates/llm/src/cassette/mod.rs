@@ -1,30 +1,30 @@
-//! Recorded calls: requests and their outcomes. A cassette is a YAML list, so that people can read
-//! it, edit it and review changes.
+//! Recorded calls: a file of JSON lines, each with a request and what came back.
 
 use std::fmt::Display;
 use std::path::Path;
 
 use cogwork_text::Escaped;
+use serde::{Deserialize, Serialize};
 
-use crate::{LlmError, LlmErrorKind};
+use crate::{ChatRequest, ChatResponse, LlmError, LlmErrorKind};
 
-mod call;
-mod calls;
-mod difference;
-mod failure;
 mod recorder;
 pub use recorder::Recorder;
-mod recording;
 mod replay;
 pub use replay::Replay;
-mod vectors;
 
-/// Returns an error about the file itself.
-fn wrong(path: &Path, what: impl Display) -> LlmError {
-    LlmError::new(LlmErrorKind::Settings, message(path, what))
+/// A recorded call, with either a response or an error.
+#[derive(Serialize, Deserialize)]
+struct Recording<Q = ChatRequest, R = ChatResponse, E = LlmError> {
+    request: Q,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    response: Option<R>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<E>,
 }
 
-/// Returns a message about the cassette at `path`.
-fn message(path: &Path, what: impl Display) -> String {
-    format!("the cassette {}: {what}", Escaped::new(path.display()))
+/// Returns an error about the cassette at `path`.
+fn problem(kind: LlmErrorKind, path: &Path, what: impl Display) -> LlmError {
+    let path = Escaped::new(path.display());
+    LlmError::new(kind, format!("the cassette {path}: {what}"))
 }

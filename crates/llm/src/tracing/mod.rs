@@ -14,11 +14,9 @@ use crate::{
 };
 
 mod content;
-mod embeddings;
 
-/// A client or an [`Embedder`](crate::Embedder) that creates a `tracing` span for every call to another one, with the field names of
-/// the [OpenTelemetry
-/// conventions](https://opentelemetry.io/docs/specs/semconv/gen-ai/gen-ai-spans/).
+/// A client that creates a `tracing` span for every call to another one, with the field names of the
+/// [OpenTelemetry conventions](https://opentelemetry.io/docs/specs/semconv/gen-ai/gen-ai-spans/).
 ///
 /// The span is named `chat`, has the level `INFO`, and lasts until the reply is complete, even if
 /// it is streamed. Its fields are the settings of the request (`gen_ai.request.*`), and either the
@@ -43,7 +41,6 @@ pub struct Tracing<C> {
     client: C,
     provider: Option<String>,
     model: Option<String>,
-    conversation: Option<String>,
     with_content: bool,
 }
 
@@ -54,7 +51,6 @@ impl<C> Tracing<C> {
             client,
             provider: None,
             model: None,
-            conversation: None,
             with_content: false,
         }
     }
@@ -70,13 +66,6 @@ impl<C> Tracing<C> {
     #[must_use]
     pub fn with_model(mut self, name: impl Into<String>) -> Self {
         self.model = Some(name.into());
-        self
-    }
-
-    /// Sets `gen_ai.conversation.id`, by which viewers group calls. Omitted by default.
-    #[must_use]
-    pub fn with_conversation_id(mut self, id: impl Into<String>) -> Self {
-        self.conversation = Some(id.into());
         self
     }
 
@@ -102,7 +91,6 @@ impl<C> Tracing<C> {
             "gen_ai.operation.name" = "chat",
             "gen_ai.provider.name" = self.provider.as_deref(),
             "gen_ai.request.model" = self.model.as_deref(),
-            "gen_ai.conversation.id" = self.conversation.as_deref(),
             "gen_ai.request.stream" = streamed.then_some(true),
             "gen_ai.request.max_tokens" = request.max_tokens(),
             "gen_ai.request.temperature" = request.temperature().map(display),

@@ -9,19 +9,12 @@
 
 mod budget;
 mod cache;
-#[cfg(feature = "cassette")]
 mod cassette;
 mod concurrency_limit;
 mod fallback;
-#[cfg(feature = "cassette")]
-mod hostile_cassette;
 mod rate_limit;
 mod stacks;
-#[cfg(all(feature = "cassette", unix))]
-#[path = "../../../../files/tests/support/obstacles.rs"]
-mod support;
 mod timeout;
-#[cfg(feature = "tracing")]
 mod tracing;
 
 use std::time::Duration;

@@ -2,8 +2,8 @@ use std::io::Write;
 use std::sync::{Arc, Mutex};
 
 use cogwork_llm::{
-    Backoff, ChatRequest, ChatResponse, Embedder, Embeddings, HashedNgrams, LlmClient, LlmError,
-    LlmErrorKind, Message, Retry, ScriptedClient, ScriptedReply, Tracing, Usage,
+    Backoff, ChatRequest, ChatResponse, LlmClient, LlmErrorKind, Message, Retry, ScriptedClient,
+    ScriptedReply, Tracing, Usage,
 };
 use tracing_subscriber::fmt::format::FmtSpan;
 
@@ -60,8 +60,7 @@ async fn a_call_is_a_span_with_the_fields_of_opentelemetry() {
 
     let client = Tracing::new(ScriptedClient::new([response.clone(), response]))
         .with_provider("openai")
-        .with_model("m")
-        .with_conversation_id("run 7");
+        .with_model("m");
     let request = hello()
         .with_max_tokens(50)
         .with_temperature(0.2)
@@ -73,8 +72,8 @@ async fn a_call_is_a_span_with_the_fields_of_opentelemetry() {
         follow(&client).await.unwrap();
     });
     insta::assert_snapshot!(lines.await, @r#"
-    INFO chat{otel.kind="client" gen_ai.operation.name="chat" gen_ai.provider.name="openai" gen_ai.request.model="m" gen_ai.conversation.id="run 7" gen_ai.request.max_tokens=50 gen_ai.request.temperature=0.2 gen_ai.request.seed=1 openinference.span.kind="LLM" otel.name=chat m gen_ai.request.stop_sequences=["END","\""] gen_ai.response.id="chatcmpl-1" gen_ai.response.model="m-2025" gen_ai.response.finish_reasons=["stop"] gen_ai.usage.input_tokens=10 gen_ai.usage.output_tokens=5 gen_ai.usage.cache_read.input_tokens=4 gen_ai.usage.reasoning.output_tokens=2}
-    INFO chat{otel.kind="client" gen_ai.operation.name="chat" gen_ai.provider.name="openai" gen_ai.request.model="m" gen_ai.conversation.id="run 7" gen_ai.request.stream=true openinference.span.kind="LLM" otel.name=chat m gen_ai.response.time_to_first_chunk=0.0 gen_ai.response.id="chatcmpl-1" gen_ai.response.model="m-2025" gen_ai.response.finish_reasons=["stop"] gen_ai.usage.input_tokens=10 gen_ai.usage.output_tokens=5 gen_ai.usage.cache_read.input_tokens=4 gen_ai.usage.reasoning.output_tokens=2}
+    INFO chat{otel.kind="client" gen_ai.operation.name="chat" gen_ai.provider.name="openai" gen_ai.request.model="m" gen_ai.request.max_tokens=50 gen_ai.request.temperature=0.2 gen_ai.request.seed=1 openinference.span.kind="LLM" otel.name=chat m gen_ai.request.stop_sequences=["END","\""] gen_ai.response.id="chatcmpl-1" gen_ai.response.model="m-2025" gen_ai.response.finish_reasons=["stop"] gen_ai.usage.input_tokens=10 gen_ai.usage.output_tokens=5 gen_ai.usage.cache_read.input_tokens=4 gen_ai.usage.reasoning.output_tokens=2}
+    INFO chat{otel.kind="client" gen_ai.operation.name="chat" gen_ai.provider.name="openai" gen_ai.request.model="m" gen_ai.request.stream=true openinference.span.kind="LLM" otel.name=chat m gen_ai.response.time_to_first_chunk=0.0 gen_ai.response.id="chatcmpl-1" gen_ai.response.model="m-2025" gen_ai.response.finish_reasons=["stop"] gen_ai.usage.input_tokens=10 gen_ai.usage.output_tokens=5 gen_ai.usage.cache_read.input_tokens=4 gen_ai.usage.reasoning.output_tokens=2}
     "#);
 }
 
@@ -165,41 +164,4 @@ async fn tools_calls_and_results_are_told_but_no_data_of_images() {
         client.complete(with_tools()).await.unwrap();
     });
     assert!(!silent.await.contains("weather"));
-}
-
-/// Fails if there is no text.
-struct Counted;
-
-#[cogwork_llm::async_trait]
-impl Embedder for Counted {
-    async fn embed(&self, texts: &[String]) -> Result<Embeddings, LlmError> {
-        if texts.is_empty() {
-            return Err(fails(LlmErrorKind::InvalidRequest));
-        }
-
-        Ok(Embeddings::new([vec![1.0, 2.0]])?
-            .with_model("m-2025")
-            .with_usage(Usage::new(7, 0)))
-    }
-
-    fn model(&self) -> &str {
-        "m"
-    }
-}
-
-#[tokio::test]
-async fn a_call_of_an_embedder_is_a_span_without_texts() {
-    let embedder = Tracing::new(Counted)
-        .with_provider("openai")
-        .with_content(true);
-    let lines = spans(async {
-        embedder.embed(&["secret".to_owned()]).await.unwrap();
-        embedder.embed(&[]).await.unwrap_err();
-    });
-
-    insta::assert_snapshot!(lines.await, @r#"
-    INFO embeddings{otel.name=embeddings m otel.kind="client" gen_ai.operation.name="embeddings" gen_ai.provider.name="openai" gen_ai.request.model="m" openinference.span.kind="EMBEDDING" gen_ai.embeddings.dimension.count=2 gen_ai.response.model="m-2025" gen_ai.usage.input_tokens=7}
-    INFO embeddings{otel.name=embeddings m otel.kind="client" gen_ai.operation.name="embeddings" gen_ai.provider.name="openai" gen_ai.request.model="m" openinference.span.kind="EMBEDDING" error.type="invalid_request" otel.status_code="ERROR"}
-    "#);
-    assert_eq!(Tracing::new(HashedNgrams::new()).dimension(), Some(512));
 }

