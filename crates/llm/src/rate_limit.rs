@@ -88,27 +88,6 @@ impl<C> RateLimit<C> {
         self
     }
 
-    /// Waits until the call may begin.
-    async fn admit(&self, request: &ChatRequest) -> Result<Ticket, LlmError> {
-        let most_written = request.max_tokens().unwrap_or_default().into();
-        let tokens = request.estimated_tokens().saturating_add(most_written);
-        let cost = [
-            refilling(1, self.requests.map(NonZeroU64::from)),
-            refilling(tokens, self.tokens),
-        ];
-
-        self.queue
-            .begin(cost, self.max_wait)
-            .await
-            .map_err(|wait| self.too_long(wait))?;
-
-        Ok(Ticket {
-            queue: Arc::clone(&self.queue),
-            limit: self.tokens,
-            estimated: refilling(tokens, self.tokens),
-        })
-    }
-
     fn too_long(&self, wait: Duration) -> LlmError {
         let calls = self.requests.map(|calls| format!("{calls} calls"));
         let tokens = self.tokens.map(|tokens| format!("{tokens} tokens"));
@@ -131,14 +110,24 @@ impl<C> RateLimit<C> {
 
 impl<C: LlmClient> RateLimit<C> {
     async fn reply<R: Reply>(&self, request: ChatRequest) -> Result<R, LlmError> {
-        let ticket = self.admit(&request).await?;
-        let reply = R::of(&self.client, request).await?;
+        let limit = self.tokens;
+        let most_written = request.max_tokens().unwrap_or_default().into();
+        let tokens = request.estimated_tokens().saturating_add(most_written);
+        let estimated = refilling(tokens, limit);
+        let call = refilling(1, self.requests.map(NonZeroU64::from));
 
+        self.queue
+            .begin([call, estimated], self.max_wait)
+            .await
+            .map_err(|wait| self.too_long(wait))?;
+
+        let reply = R::of(&self.client, request).await?;
+        let queue = Arc::clone(&self.queue);
         Ok(reply.watch(move |seen| {
             if let Seen::End(response) = seen
                 && let Some(usage) = response.usage()
             {
-                ticket.correct(usage.total_tokens());
+                queue.correct(estimated, refilling(usage.total_tokens(), limit));
             }
         }))
     }
@@ -161,27 +150,6 @@ fn refilling(amount: u64, per_minute: Option<NonZeroU64>) -> Duration {
     Duration::from_nanos(u64::try_from(nanos).unwrap_or(u64::MAX)).min(LONGEST)
 }
 
-/// A call that has begun.
-struct Ticket {
-    queue: Arc<Queue>,
-    limit: Option<NonZeroU64>,
-    estimated: Duration,
-}
-
-impl Ticket {
-    /// Replaces the estimated tokens of the call by its actual ones.
-    fn correct(&self, tokens: u64) {
-        let [_, bucket] = &mut *locked(&self.queue.buckets);
-        bucket.full_at += refilling(tokens, self.limit);
-        bucket.full_at = bucket
-            .full_at
-            .checked_sub(self.estimated)
-            .unwrap_or_else(Instant::now);
-
-        self.queue.corrected.notify_one();
-    }
-}
-
 /// The waiting calls.
 #[derive(Debug, Default)]
 struct Queue {
@@ -194,30 +162,35 @@ struct Queue {
 }
 
 /// A bucket, measured in the time that refilling takes. It holds a minute.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Bucket {
-    full_at: Instant,
+    /// `None` if it has always been full.
+    full_at: Option<Instant>,
     /// What the waiting calls will take.
     reserved: Duration,
-}
-
-impl Default for Bucket {
-    fn default() -> Self {
-        Self {
-            full_at: Instant::now(),
-            reserved: Duration::ZERO,
-        }
-    }
 }
 
 impl Bucket {
     /// Returns how long a call must wait until the bucket has room for it, if `before` is taken
     /// before it.
     fn wait(&self, cost: Duration, before: Duration) -> Duration {
-        let missing = self.full_at.saturating_duration_since(Instant::now());
-        let needed = missing.saturating_add(before) + cost.min(MINUTE);
+        let missing = self.full_at.map_or(Duration::ZERO, |full_at| {
+            full_at.saturating_duration_since(Instant::now())
+        });
 
+        let needed = missing
+            .saturating_add(before)
+            .saturating_add(cost.min(MINUTE));
         needed.saturating_sub(MINUTE)
+    }
+
+    fn take(&mut self, cost: Duration) {
+        self.full_at = self.full_at.max(Some(Instant::now())).map(|at| at + cost);
+        self.give_up(cost);
+    }
+
+    fn give_up(&mut self, reserved: Duration) {
+        self.reserved = self.reserved.saturating_sub(reserved);
     }
 }
 
@@ -253,9 +226,17 @@ impl Queue {
         }
         Ok(Place { queue: self, cost })
     }
+
+    /// Replaces the estimated tokens of a call by its actual ones.
+    fn correct(&self, estimated: Duration, actual: Duration) {
+        let [_, tokens] = &mut *locked(&self.buckets);
+        let full_at = tokens.full_at.map(|at| at + actual);
+        tokens.full_at = full_at.and_then(|at| at.checked_sub(estimated));
+        self.corrected.notify_one();
+    }
 }
 
-/// The reservation of a waiting call.
+/// The place of a waiting call.
 struct Place<'q> {
     queue: &'q Queue,
     cost: Cost,
@@ -276,8 +257,7 @@ impl Place<'_> {
         }
 
         for (bucket, cost) in buckets.iter_mut().zip(std::mem::take(&mut self.cost)) {
-            bucket.full_at = bucket.full_at.max(Instant::now()) + cost;
-            bucket.reserved = bucket.reserved.saturating_sub(cost);
+            bucket.take(cost);
         }
         None
     }
@@ -286,7 +266,7 @@ impl Place<'_> {
 impl Drop for Place<'_> {
     fn drop(&mut self) {
         for (bucket, cost) in locked(&self.queue.buckets).iter_mut().zip(self.cost) {
-            bucket.reserved = bucket.reserved.saturating_sub(cost);
+            bucket.give_up(cost);
         }
     }
 }

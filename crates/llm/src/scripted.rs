@@ -132,32 +132,14 @@ impl LlmClient for ScriptedClient {
             return Ok(reply.outcome?.into());
         };
 
-        let reasoning = reply
-            .outcome
-            .as_ref()
-            .ok()
-            .and_then(ChatResponse::reasoning);
-
-        let reasoning = reasoning.map(|text| Delta::Reasoning(text.to_owned()));
         let between = reply.between;
         let pieces = stream::iter(pieces).then(move |text| async move {
             pause(between).await;
             Ok(Delta::Text(text))
         });
-        let calls = reply
-            .outcome
-            .as_ref()
-            .map(|response| response.tool_calls().to_vec())
-            .unwrap_or_default();
 
-        let calls = stream::iter(calls).map(|call| Ok(Delta::ToolCall(call)));
         let end = stream::iter([reply.outcome.map(Delta::End)]);
-        Ok(ReplyStream::new(
-            stream::iter(reasoning.map(Ok))
-                .chain(pieces)
-                .chain(calls)
-                .chain(end),
-        ))
+        Ok(ReplyStream::new(pieces.chain(end)))
     }
 
     fn capabilities(&self) -> Capabilities {

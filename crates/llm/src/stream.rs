@@ -92,14 +92,11 @@ impl ReplyStream {
     /// The last item must be an error or a [`Delta::End`] with everything except the texts and
     /// calls, which are taken from the deltas before it. Items after it are not read.
     pub fn new(deltas: impl Stream<Item = Result<Delta, LlmError>> + Send + 'static) -> Self {
-        let deltas: BoxStream<'static, _> = Box::pin(deltas);
-        let text = String::new();
-        let reasoning = String::new();
         Self {
-            deltas: Some(deltas),
+            deltas: Some(Box::pin(deltas)),
             first: None,
-            text,
-            reasoning,
+            text: String::new(),
+            reasoning: String::new(),
             tool_calls: Vec::new(),
         }
     }

@@ -45,27 +45,6 @@ async fn a_script_at_its_end_says_how_long_it_was() {
     assert_eq!(client.requests().len(), 3);
 }
 
-#[tokio::test]
-async fn an_empty_script_answers_nothing() {
-    let error = ScriptedClient::default()
-        .complete(saying("a"))
-        .await
-        .unwrap_err();
-    assert_eq!(
-        error.to_string(),
-        "other: the script has no reply to request 1: it has 0 replies"
-    );
-}
-
-#[tokio::test]
-async fn clones_share_the_script() {
-    let one = ScriptedClient::new(["1", "2"]);
-    let other = one.clone();
-    assert_eq!(one.complete(saying("a")).await.unwrap().text(), "1");
-    assert_eq!(other.complete(saying("b")).await.unwrap().text(), "2");
-    assert_eq!(one.requests(), other.requests());
-}
-
 #[tokio::test(start_paused = true)]
 async fn a_late_reply_comes_after_its_delay() {
     let client =

@@ -9,7 +9,6 @@ use cogwork_llm::{
     async_trait,
 };
 use futures_util::stream;
-use tokio::time::Instant;
 
 fn hello() -> ChatRequest {
     ChatRequest::new([Message::user("Hello")])
@@ -187,46 +186,6 @@ async fn a_dropped_wait_for_a_piece_loses_none() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_script_streams_in_pieces_and_completes_with_their_sum() {
-    let reply = || {
-        ScriptedReply::in_pieces(["Good ", "day."])
-            .after(Duration::from_secs(2))
-            .every(Duration::from_secs(3))
-    };
-
-    let script = ScriptedClient::new([reply(), reply()]);
-    let started = Instant::now();
-    let streamed = script
-        .stream(hello())
-        .await
-        .unwrap()
-        .collect()
-        .await
-        .unwrap();
-
-    assert_eq!(started.elapsed().as_secs(), 8);
-    assert_eq!(script.complete(hello()).await.unwrap(), streamed);
-    assert_eq!(started.elapsed().as_secs(), 16);
-    assert_eq!(script.requests().len(), 2);
-
-    let broken = || ScriptedReply::in_pieces(["Good "]).but_then(busy());
-    let script = ScriptedClient::new([broken(), broken()]);
-    let streamed = script
-        .stream(hello())
-        .await
-        .unwrap()
-        .collect()
-        .await
-        .unwrap_err();
-
-    let whole = script.complete(hello()).await.unwrap_err();
-    assert_eq!(
-        (streamed.to_string(), streamed.text_so_far()),
-        (whole.to_string(), whole.text_so_far())
-    );
-}
-
-#[tokio::test(start_paused = true)]
 async fn a_retry_begins_a_stream_anew_only_before_its_first_piece() {
     let script = ScriptedClient::default()
         .then(busy())
@@ -273,22 +232,4 @@ async fn clients_behind_pointers_stream_as_themselves() {
     assert_eq!(pieces(Box::new(script())).await, 4);
     assert_eq!(pieces(Arc::new(script()) as Arc<dyn LlmClient>).await, 4);
     assert_eq!(pieces(Retry::new(script(), Backoff::default())).await, 4);
-}
-
-#[test]
-fn capabilities_are_a_set() {
-    let one = Capabilities::none()
-        .with(Capability::Streaming)
-        .with(Capability::Tools);
-    let other = Capabilities::none()
-        .with(Capability::Tools)
-        .with(Capability::JsonSchema);
-    assert_eq!(format!("{:?}", one.in_common(other)), "{Tools}");
-    assert_eq!(
-        one.without(Capability::Tools)
-            .without(Capability::Streaming),
-        Capabilities::none()
-    );
-
-    assert!(other.has(Capability::JsonSchema) && !other.has(Capability::JsonMode));
 }

@@ -1,6 +1,3 @@
-use std::collections::HashSet;
-use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
-
 use cogwork_llm::{
     Block, Cache, ChatRequest, ChatResponse, FinishReason, LlmClient, LlmErrorKind, Message,
     Messages, ReplyFormat, ScriptedClient, ScriptedReply, ToolChoice, ToolDefinition, Usage,
@@ -70,24 +67,6 @@ fn variants() -> Vec<ChatRequest> {
         ChatRequest::new([Message::tool_result(&weather("Oslo"), "Hello")]),
         ChatRequest::new([Message::tool_failure(&weather("Oslo"), "Hello")]),
     ]
-}
-
-fn hash(request: &ChatRequest) -> u64 {
-    BuildHasherDefault::<DefaultHasher>::default().hash_one(request)
-}
-
-#[test]
-fn requests_that_differ_in_anything_hash_differently_and_equal_ones_alike() {
-    let hashes: HashSet<_> = variants().iter().map(hash).collect();
-    assert_eq!(hashes.len(), variants().len());
-
-    let again: HashSet<_> = variants().iter().map(hash).collect();
-    assert_eq!(hashes, again);
-
-    let zero = hello().with_temperature(0.0);
-    let minus_zero = hello().with_temperature(-0.0);
-    assert_eq!(zero, minus_zero);
-    assert_eq!(hash(&zero), hash(&minus_zero));
 }
 
 #[tokio::test]
@@ -178,26 +157,10 @@ async fn a_reply_without_room_is_passed_on_and_removes_no_other() {
 
 #[tokio::test]
 async fn a_request_unequal_to_itself_is_not_kept() {
-    let script = ScriptedClient::new(["1", "2", "3"]);
-    let client = Cache::new(script);
+    let client = Cache::new(ScriptedClient::new(["1", "2"]));
     let request = hello().with_temperature(f32::NAN);
-
     for reply in ["1", "2"] {
-        assert_eq!(
-            client.complete(request.clone()).await.unwrap().text(),
-            reply
-        );
+        let response = client.complete(request.clone()).await.unwrap();
+        assert_eq!(response.text(), reply);
     }
-
-    assert_eq!(
-        client
-            .stream(request)
-            .await
-            .unwrap()
-            .collect()
-            .await
-            .unwrap()
-            .text(),
-        "3"
-    );
 }

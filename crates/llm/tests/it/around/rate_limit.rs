@@ -75,17 +75,6 @@ async fn the_calls_of_a_minute_begin_at_once_and_further_ones_in_turn() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_bucket_refills_meanwhile() {
-    let client = calls(2);
-    let start = Instant::now();
-    for (pause, expected) in [(0, 0), (40, 40), (0, 40), (0, 70), (300, 370), (0, 370)] {
-        tokio::time::sleep(seconds(pause)).await;
-        ask(&client).await.unwrap();
-        assert_eq!(start.elapsed().as_secs(), expected);
-    }
-}
-
-#[tokio::test(start_paused = true)]
 async fn a_call_that_would_wait_too_long_fails_at_once_and_says_how_long() {
     let client = calls(1).with_max_wait(seconds(70));
     let [first, second, third] = [hello(), hello(), hello()].map(|call| begin(&client, call));

@@ -8,7 +8,7 @@ use cogwork_llm::{
 };
 use tokio::time::Instant;
 
-use crate::around::{ask, asks, fails, follow, seconds, with_tools};
+use crate::around::{ask, fails, follow, seconds};
 
 #[tokio::test(start_paused = true)]
 async fn everything_at_once_gives_the_reply_in_pieces_and_tells_what_it_can_do() {
@@ -32,48 +32,6 @@ async fn everything_at_once_gives_the_reply_in_pieces_and_tells_what_it_can_do()
     assert_eq!(follow(&client).await.unwrap().text(), "Good day.");
     assert_eq!(ask(&client).await.unwrap().text(), "Good day.");
     assert_eq!((inner.requests().len(), spent.spending().calls), (2, 2));
-}
-
-#[tokio::test(start_paused = true)]
-async fn calls_of_tools_go_through_everything_and_are_counted_where_no_usage_is_told() {
-    let inner = ScriptedClient::default()
-        .then(fails(LlmErrorKind::Overloaded))
-        .then(asks())
-        .then(asks());
-    let client = Timeout::new(inner.clone()).with_idle(seconds(5));
-    let client = RateLimit::new(client).with_tokens_per_minute(10_000.try_into().unwrap());
-    let client = Budget::new(ConcurrencyLimit::of::<4>(client));
-    let spent = client.clone();
-    let client = Fallback::new(
-        Retry::new(client, Backoff::of::<3>()),
-        ScriptedClient::new(["never"]),
-    );
-    let client: Arc<dyn LlmClient> = Arc::new(client);
-
-    assert_eq!(client.complete(with_tools()).await.unwrap(), asks());
-    assert_eq!(
-        client
-            .stream(with_tools())
-            .await
-            .unwrap()
-            .collect()
-            .await
-            .unwrap(),
-        asks()
-    );
-
-    assert!(
-        inner
-            .requests()
-            .iter()
-            .all(|request| *request == with_tools())
-    );
-
-    // "Again.", and the id, name and arguments of the call, of four bytes a token, twice.
-    let written = "Again.call_1weather{\"city\": \"Bergen\"}"
-        .len()
-        .div_ceil(4);
-    assert_eq!(spent.spending().usage.completion_tokens, 2 * written as u64);
 }
 
 #[tokio::test(start_paused = true)]
