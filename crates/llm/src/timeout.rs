@@ -8,6 +8,9 @@ use crate::{
     Capabilities, ChatRequest, ChatResponse, LlmClient, LlmError, LlmErrorKind, ReplyStream,
 };
 
+/// What the total limit is for.
+const WHOLE: &str = "complete reply";
+
 /// A client that limits the time of calls to another one. A call that takes longer fails with an
 /// error of kind [`Timeout`](LlmErrorKind::Timeout).
 ///
@@ -74,75 +77,51 @@ impl<C> Timeout<C> {
     }
 }
 
-/// A limit with its start and end.
-#[derive(Clone, Copy)]
-struct Limit {
-    /// `None` if it is beyond the range of the clock.
-    end: Option<Instant>,
-    limit: Duration,
-    missing: &'static str,
-}
-
-impl Limit {
-    fn from_now(limit: Option<Duration>, missing: &'static str) -> Option<Self> {
-        limit.map(|limit| Self {
-            end: Instant::now().checked_add(limit),
-            limit,
-            missing,
-        })
-    }
-
-    fn error(self) -> LlmError {
-        LlmError::new(
-            LlmErrorKind::Timeout,
-            format!("no {} within {:?}", self.missing, self.limit),
-        )
-    }
-}
-
-/// Awaits `future` until the earliest limit, and returns that limit's error if it expires.
+/// Awaits `future` for at most `limit` from `start` on. `missing` is what it is to return.
 async fn within<T>(
-    limits: [Option<Limit>; 2],
-    future: impl Future<Output = T>,
+    limit: Option<Duration>,
+    start: Instant,
+    missing: &str,
+    future: impl Future<Output = Result<T, LlmError>>,
 ) -> Result<T, LlmError> {
-    let soonest = limits
-        .into_iter()
-        .flatten()
-        .filter_map(|limit| Some((limit.end?, limit)));
-    match soonest.min_by_key(|(end, _)| *end) {
-        Some((end, limit)) => timeout_at(end, future).await.map_err(|_| limit.error()),
-        None => Ok(future.await),
-    }
+    let Some(limit) = limit else {
+        return future.await;
+    };
+
+    // A limit beyond the range of the clock never ends.
+    let Some(end) = start.checked_add(limit) else {
+        return future.await;
+    };
+
+    timeout_at(end, future).await.unwrap_or_else(|_| {
+        let message = format!("no {missing} within {limit:?}");
+        Err(LlmError::new(LlmErrorKind::Timeout, message))
+    })
 }
 
 #[async_trait]
 impl<C: LlmClient> LlmClient for Timeout<C> {
-    /// # Errors
-    ///
-    /// Returns an error of kind [`Timeout`](LlmErrorKind::Timeout), or the error of the client.
     async fn complete(&self, request: ChatRequest) -> Result<ChatResponse, LlmError> {
-        let total = Limit::from_now(self.total, "complete reply");
-        within([total, None], self.client.complete(request)).await?
+        let reply = self.client.complete(request);
+        within(self.total, Instant::now(), WHOLE, reply).await
     }
 
     /// Returns once the first piece has arrived.
-    ///
-    /// # Errors
-    ///
-    /// Returns the errors of `complete`. Later errors are returned by the stream.
     async fn stream(&self, request: ChatRequest) -> Result<ReplyStream, LlmError> {
-        let total = Limit::from_now(self.total, "complete reply");
-        let first = Limit::from_now(self.first, "first piece of the reply");
-        let started = async { self.client.stream(request).await?.started().await };
-        let reply = within([total, first], started).await??;
-        let idle = self.idle;
+        let start = Instant::now();
+        let Self { idle, total, .. } = *self;
+
+        let reply = async { self.client.stream(request).await?.started().await };
+        let reply = within(self.first, start, "first piece of the reply", reply);
+        let reply = within(total, start, WHOLE, reply).await?;
 
         Ok(ReplyStream::new(stream::unfold(
             reply,
             move |mut reply| async move {
-                let idle = Limit::from_now(idle, "further piece of the reply");
-                let delta = within([total, idle], reply.next()).await;
-                Some((delta.unwrap_or_else(|late| Some(Err(late)))?, reply))
+                let next = async { reply.next().await.transpose() };
+                let next = within(idle, Instant::now(), "further piece of the reply", next);
+                let delta = within(total, start, WHOLE, next).await;
+                Some((delta.transpose()?, reply))
             },
         )))
     }

@@ -1,9 +1,8 @@
-use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use cogwork_llm::{
     Backoff, ChatRequest, ChatResponse, LlmClient, LlmError, LlmErrorKind, RateLimit, Retry,
-    ScriptedClient, ScriptedReply, Usage, async_trait,
+    ScriptedClient, ScriptedReply, Usage,
 };
 use futures_util::FutureExt;
 use proptest::prelude::*;
@@ -224,24 +223,6 @@ async fn failures_pass_and_count_as_calls() {
     assert_eq!(start.elapsed().as_secs(), 60);
 }
 
-/// Keeps when each call came, and how many tokens it may take.
-#[derive(Clone)]
-struct Timed {
-    script: ScriptedClient,
-    begun: Arc<Mutex<Vec<(Duration, u32)>>>,
-    start: Instant,
-}
-
-#[async_trait]
-impl LlmClient for Timed {
-    async fn complete(&self, request: ChatRequest) -> Result<ChatResponse, LlmError> {
-        let tokens = request.max_tokens().unwrap();
-        let at = self.start.elapsed();
-        self.begun.lock().unwrap().push((at, tokens));
-        self.script.complete(request).await
-    }
-}
-
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(60) })]
 
@@ -253,13 +234,13 @@ proptest! {
     ) {
         let runtime =
             tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap();
-        let begun = runtime.block_on(async {
-            let timed = Timed { script: endless(), begun: Arc::default(), start: Instant::now() };
-            let client = RateLimit::new(timed.clone())
+        let mut begun = runtime.block_on(async {
+            let client = RateLimit::new(endless())
                 .with_requests_per_minute(requests.try_into().unwrap())
                 .with_tokens_per_minute(60.try_into().unwrap())
                 .with_max_wait(seconds(max_wait));
 
+            let start = Instant::now();
             let mut tasks = Vec::new();
             for (pause, tokens, is_dropped) in calls {
                 tokio::time::sleep(seconds(pause)).await;
@@ -267,23 +248,28 @@ proptest! {
                 if is_dropped {
                     call.abort();
                 } else {
-                    tasks.push(call);
+                    tasks.push((start.elapsed().as_secs(), tokens, call));
                 }
             }
 
-            for task in tasks {
-                let (seconds, outcome) = task.await.unwrap();
-                assert!(outcome.is_ok() || seconds == 0);
+            let mut begun = Vec::new();
+            for (came, tokens, task) in tasks {
+                let (waited, outcome) = task.await.unwrap();
+                match outcome {
+                    Ok(_) => begun.push((came + waited, tokens)),
+                    Err(_) => assert_eq!(waited, 0),
+                }
             }
-            timed.begun.lock().unwrap().clone()
+            begun
         });
+        begun.sort();
 
         for (place, (start, _)) in begun.iter().enumerate() {
             let (mut count, mut tokens) = (0.0, 0.0);
             for (at, taken) in &begun[place..] {
                 count += 1.0;
                 tokens += f64::from(*taken);
-                let minutes = 1.001 + (*at - *start).as_secs_f64() / 60.0;
+                let minutes = 1.0 + (*at + 1 - *start) as f64 / 60.0;
                 prop_assert!(count <= minutes * f64::from(requests), "{begun:?}");
                 prop_assert!(tokens <= minutes * 60.0, "{begun:?}");
             }

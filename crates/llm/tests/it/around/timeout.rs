@@ -33,44 +33,33 @@ async fn a_whole_reply_has_the_total_time_and_no_more() {
 
 #[tokio::test(start_paused = true)]
 async fn each_limit_of_a_stream_holds_for_its_own_part() {
-    let script = |reply: ScriptedReply| Timeout::new(ScriptedClient::new([reply]));
-    let late = || pieces().after(seconds(20));
-    assert_eq!(
-        outcome(script(late()).with_first(seconds(5))).await,
+    let late = || Timeout::new(ScriptedClient::new([pieces().after(seconds(20))]));
+    let slow = || Timeout::new(ScriptedClient::new([pieces().every(seconds(10))]));
+    let fails = |what: &str| Err(format!("timeout: no {what}"));
+    let whole = || Ok("abc".to_owned());
+
+    for (client, expected, after) in [
+        (slow(), whole(), 30),
         (
-            Err("timeout: no first piece of the reply within 5s".to_owned()),
-            5
-        )
-    );
-
-    assert_eq!(
-        outcome(script(late()).with_idle(seconds(5))).await,
-        (Ok("abc".to_owned()), 20)
-    );
-
-    let slow = || pieces().every(seconds(10));
-    assert_eq!(
-        outcome(script(slow()).with_first(seconds(15))).await,
-        (Ok("abc".to_owned()), 30)
-    );
-    assert_eq!(
-        outcome(script(slow()).with_idle(seconds(5))).await,
+            late().with_first(seconds(5)),
+            fails("first piece of the reply within 5s"),
+            5,
+        ),
+        (late().with_idle(seconds(5)), whole(), 20),
+        (slow().with_first(seconds(15)), whole(), 30),
         (
-            Err("timeout: no further piece of the reply within 5s".to_owned()),
-            15
-        )
-    );
-
-    assert_eq!(
-        outcome(
-            script(slow())
-                .with_idle(seconds(15))
-                .with_total(seconds(25))
-        )
-        .await,
-        (Err("timeout: no complete reply within 25s".to_owned()), 25)
-    );
-    assert_eq!(outcome(script(slow())).await, (Ok("abc".to_owned()), 30));
+            slow().with_idle(seconds(5)),
+            fails("further piece of the reply within 5s"),
+            15,
+        ),
+        (
+            slow().with_idle(seconds(15)).with_total(seconds(25)),
+            fails("complete reply within 25s"),
+            25,
+        ),
+    ] {
+        assert_eq!(outcome(client).await, (expected, after));
+    }
 }
 
 #[tokio::test(start_paused = true)]
