@@ -38,7 +38,6 @@ mod think;
 mod tool;
 mod tools;
 mod unknown_request;
-mod wire;
 
 /// The SDK of the protocol, for [`ServerBuilder::with_handler`].
 pub use rmcp;

@@ -56,10 +56,6 @@ pub struct ServerLimits {
     pub replies: usize,
     /// The maximum time of a session of `begin`. The default is 30 days.
     pub reasoning_time: Duration,
-    /// The maximum number of requests of one client that wait while others are handled. The next
-    /// request is not read before one of them starts. The default is 1,024. Those that wait are also
-    /// limited to about the length of four messages of the maximum length.
-    pub waiting_requests: usize,
 }
 
 impl Default for ServerLimits {
@@ -81,7 +77,6 @@ impl Default for ServerLimits {
             lock_timeout: Duration::from_secs(5),
             replies: 1_000,
             reasoning_time: Duration::from_secs(30 * 24 * 60 * 60),
-            waiting_requests: 1_024,
         }
     }
 }
@@ -187,10 +182,5 @@ impl ServerLimits {
     /// Returns the maximum time of a session of `begin`, in whole seconds.
     pub(crate) fn reasoning_seconds(&self) -> u32 {
         u32::try_from(self.reasoning_time.as_secs()).unwrap_or(u32::MAX)
-    }
-
-    limit! {
-        /// Sets the maximum number of requests of one client that wait while others are handled.
-        with_waiting_requests, waiting_requests
     }
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use cogwork_strategies::Strategies;
 use rmcp::ServiceExt;
 use rmcp::service::{QuitReason, ServerInitializeError};
+use rmcp::transport::async_rw::AsyncRwTransport;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
@@ -19,7 +20,6 @@ use crate::shared::Shared;
 use crate::solve::Tasks;
 use crate::store::{Owner, SessionStore};
 use crate::tools::ServerTools;
-use crate::wire::{Direct, LineTransport, Opened};
 
 /// A server for the Model Context Protocol.
 ///
@@ -59,8 +59,8 @@ impl Server {
     }
 
     /// Serves one client over a pair of a reader and a writer, until it disconnects or until
-    /// [`stop`](Self::stop). Each message is a line. The client has access to the sessions of the
-    /// local user.
+    /// [`stop`](Self::stop). Each message is a line. Lines that are too long or no JSON are dropped.
+    /// The client has access to the sessions of the local user.
     ///
     /// When the client has disconnected, requests in progress have 5 seconds to finish.
     ///
@@ -75,14 +75,13 @@ impl Server {
         R: AsyncRead + Send + Unpin + 'static,
         W: AsyncWrite + Send + Unpin + 'static,
     {
-        let limits = self.shared.limits;
+        let (reader, writer) = pipes;
+        let transport = AsyncRwTransport::new_server(reader, writer)
+            .with_max_line_length(self.shared.limits.message_bytes);
         let handler = self.handler(Owner::local());
         let stop = self.shared.stop.child_token();
 
         async move {
-            let opened = Opened::default();
-            let direct = Direct::new(handler.clone(), opened.clone(), Handler::is_quick);
-            let transport = LineTransport::new(pipes, direct, handler.quick(), limits);
             let service = match handler.serve_with_ct(transport, stop).await {
                 Ok(service) => service,
                 // The client left, or the server was stopped, before the first request.
@@ -91,7 +90,6 @@ impl Server {
                 Err(error) => return Err(ServerError::of(error)),
             };
 
-            opened.set(service.peer().clone());
             match service.waiting().await {
                 Ok(QuitReason::JoinError(error)) => Err(ServerError::of(error)),
                 Ok(_) => Ok(()),

@@ -19,12 +19,6 @@ pub(crate) trait ServerTool: Send + Sync {
         true
     }
 
-    /// Returns whether calls end soon in any case, and use no more of the request than the arguments.
-    /// Such calls are answered with less work.
-    fn is_quick(&self) -> bool {
-        false
-    }
-
     /// Returns the result of a call.
     ///
     /// # Errors

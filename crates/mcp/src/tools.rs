@@ -15,7 +15,6 @@ use crate::{ServerError, prompts};
 pub(crate) struct ServerTools {
     built_in: Vec<ListedTool>,
     added: Vec<ListedTool>,
-    sequential: SequentialThinking,
 }
 
 impl ServerTools {
@@ -30,9 +29,7 @@ impl ServerTools {
         settings: &ServerBuilder,
         tasks: &Tasks,
     ) -> Result<Self, ServerError> {
-        let sequential =
-            SequentialThinking::new(store.clone(), settings.is_strict, settings.has_thought_log);
-        let built_in = built_in(&sequential, store, settings, tasks);
+        let built_in = built_in(store, settings, tasks);
         let mut built_in: Vec<_> = built_in.into_iter().map(ListedTool::new).collect();
         if let Some(chosen) = &settings.built_in_tools {
             check_names(chosen, &built_in)?;
@@ -46,7 +43,6 @@ impl ServerTools {
         let tools = Self {
             added: added.collect(),
             built_in,
-            sequential,
         };
         tools.check_added(settings.handler.as_ref())?;
         Ok(tools)
@@ -80,12 +76,6 @@ impl ServerTools {
     pub(crate) fn find(&self, name: &str) -> Option<&ListedTool> {
         let mut tools = self.built_in.iter().chain(&self.added);
         tools.find(|tool| tool.definition.name == name)
-    }
-
-    /// Returns the tool `sequentialthinking`, if the server has it.
-    pub(crate) fn sequential(&self) -> Option<&SequentialThinking> {
-        let has_it = self.has_built_in(SequentialThinking::NAME);
-        has_it.then_some(&self.sequential)
     }
 
     /// Returns what clients see.
@@ -125,12 +115,14 @@ impl ServerTools {
 
 /// Returns the built-in tools, in the order in which they are listed.
 fn built_in(
-    sequential: &SequentialThinking,
     store: &SessionStore,
     settings: &ServerBuilder,
     tasks: &Tasks,
 ) -> Vec<Box<dyn ServerTool>> {
-    let mut tools: Vec<Box<dyn ServerTool>> = vec![Box::new(sequential.clone())];
+    let sequential =
+        SequentialThinking::new(store.clone(), settings.is_strict, settings.has_thought_log);
+
+    let mut tools: Vec<Box<dyn ServerTool>> = vec![Box::new(sequential)];
     tools.extend(crate::think::tools(store, settings.has_think_strategies));
     tools.extend(crate::guided::tools(store));
     tools.push(Box::new(Solve::new(store, &settings.solve, tasks)));

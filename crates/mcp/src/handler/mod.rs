@@ -8,8 +8,8 @@ use std::sync::Arc;
 use futures_util::FutureExt;
 use rmcp::ErrorData;
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, ClientRequest, ListResourcesResult,
-    PaginatedRequestParams, ProtocolVersion, ServerCapabilities,
+    CallToolRequestParams, CallToolResponse, ListResourcesResult, PaginatedRequestParams,
+    ProtocolVersion, ServerCapabilities,
 };
 use rmcp::service::{RequestContext, RoleServer};
 use tokio::sync::SemaphorePermit;
@@ -17,7 +17,6 @@ use tokio::sync::SemaphorePermit;
 use crate::added::AddedHandler;
 use crate::connection::Connection;
 use crate::resources::{self, Address, Subscriptions};
-use crate::sequential::QuickThoughts;
 use crate::shared::Shared;
 use crate::tool::{ListedTool, ToolCall, ToolFailure};
 
@@ -32,21 +31,6 @@ pub(crate) struct Handler {
 }
 
 impl Handler {
-    /// Returns whether a request calls a quick tool.
-    pub(crate) fn is_quick(&self, request: &ClientRequest) -> bool {
-        let ClientRequest::CallToolRequest(call) = request else {
-            return false;
-        };
-        let tool = self.shared.tools.find(&call.params.name);
-        tool.is_some_and(|tool| tool.tool.is_quick())
-    }
-
-    /// Returns the tool whose usual calls are carried out at once, if the server has it.
-    pub(crate) fn quick(&self) -> Option<QuickThoughts> {
-        let tool = self.shared.tools.sequential()?;
-        tool.quick(&self.connection, &self.shared.requests)
-    }
-
     /// Calls a tool of the server.
     async fn call_own(
         &self,

@@ -1,8 +1,6 @@
 //! Streamable HTTP.
 
-mod body;
-mod listen;
-mod refusal;
+mod serve;
 mod service;
 mod settings;
 mod token;

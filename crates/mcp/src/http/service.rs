@@ -7,21 +7,23 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use bytes::Bytes;
-use http::{Method, Request, Response, StatusCode};
+use http::header::{CONTENT_TYPE, WWW_AUTHENTICATE};
+use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode};
 use http_body::Body;
-use http_body_util::{Full, combinators::BoxBody};
-use rmcp::model::{ClientJsonRpcMessage, ClientRequest, JsonRpcMessage};
+use http_body_util::{BodyExt, Full, combinators::BoxBody};
+use rmcp::model::{ErrorData, ProtocolVersion, ServerJsonRpcMessage};
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 
-use super::body;
-use super::refusal::{self, Answer};
 use super::settings::HttpSettings;
 use super::token::Token;
 use crate::connection::Connection;
 use crate::handler::Handler;
-use crate::wire::Incoming;
 use crate::{Server, ServerError};
+
+/// The maximum number of sessions of the protocol that one token may have open at the same time. They
+/// end after 5 minutes without a request.
+const MAX_SESSIONS: usize = 256;
 
 /// A [`tower` service](tower_service::Service) that serves the protocol at any path, to be mounted
 /// into a program's own HTTP server. With axum: `router.route_service("/mcp", service)`.
@@ -33,7 +35,6 @@ pub struct HttpService {
 }
 
 struct Shared {
-    server: Server,
     settings: HttpSettings,
     clients: HashMap<Token, Client>,
 }
@@ -43,6 +44,9 @@ struct Client {
     sessions: Arc<LocalSessionManager>,
     service: StreamableHttpService<Handler, LocalSessionManager>,
 }
+
+/// The answer to a request.
+pub(super) type Answer = Response<BoxBody<Bytes, Infallible>>;
 
 impl Server {
     /// Returns a service for a program's own HTTP server.
@@ -62,11 +66,7 @@ impl Server {
             clients.insert(token, Client::new(self, &settings, token));
         }
 
-        let shared = Shared {
-            server: self.clone(),
-            settings,
-            clients,
-        };
+        let shared = Shared { settings, clients };
         Ok(HttpService {
             shared: Arc::new(shared),
         })
@@ -101,81 +101,66 @@ impl Client {
 }
 
 impl HttpService {
-    pub(crate) fn settings(&self) -> &HttpSettings {
-        &self.shared.settings
-    }
-
     async fn answer<B>(&self, request: Request<B>) -> Answer
     where
         B: Body + Send + 'static,
+        B::Error: fmt::Display,
     {
         let token = Token::of_request(request.headers());
         let client = token.and_then(|token| self.shared.clients.get(&token));
         let Some(client) = client else {
-            return refusal::unauthorized();
+            return unauthorized();
         };
 
-        let (parts, body) = request.into_parts();
-        if parts.method != Method::POST {
-            let request = Request::from_parts(parts, Full::<Bytes>::default());
-            return client.service.handle(request).await;
+        let opens = *request.method() == Method::POST && may_open_session(request.headers());
+        if opens && client.sessions.sessions.read().await.len() >= MAX_SESSIONS {
+            let message =
+                format!("too many sessions are open; at most {MAX_SESSIONS} are accepted");
+            return refusal(StatusCode::SERVICE_UNAVAILABLE, &message);
         }
-
-        let limits = self.shared.server.shared.limits;
-        let text = match body::read(body, limits, &self.shared.settings).await {
-            Ok(text) => text,
-            Err(answer) => return answer,
-        };
-        match Incoming::read(&text) {
-            Incoming::Message(message) => {
-                if let Some(answer) = self.refuse_session(client, &message).await {
-                    return answer;
-                }
-            }
-            Incoming::Refused(answers) => {
-                return refusal::messages(StatusCode::BAD_REQUEST, &answers);
-            }
-            Incoming::Nothing => return refusal::empty(StatusCode::ACCEPTED),
-        }
-
-        let request = Request::from_parts(parts, Full::<Bytes>::from(text));
         client.service.handle(request).await
     }
+}
 
-    /// Refuses to open a session if there are too many.
-    async fn refuse_session(
-        &self,
-        client: &Client,
-        message: &ClientJsonRpcMessage,
-    ) -> Option<Answer> {
-        let JsonRpcMessage::Request(request) = message else {
-            return None;
-        };
-        if !matches!(request.request, ClientRequest::InitializeRequest(_)) {
-            return None;
-        }
+/// Whether a request without a session may open one. Those of the newer generation have none.
+fn may_open_session(headers: &HeaderMap) -> bool {
+    let newer = ProtocolVersion::V_2026_07_28;
+    let version = headers.get("mcp-protocol-version");
+    let version = version.and_then(|version| version.to_str().ok());
+    let is_newer = version.is_some_and(|version| version >= newer.as_str());
 
-        let limit = self.shared.settings.open_sessions;
-        if client.sessions.sessions.read().await.len() < limit {
-            return None;
-        }
-        let message = format!("too many sessions are open; at most {limit} are accepted");
-        let id = Some(request.id.clone());
-        Some(refusal::error(
-            StatusCode::SERVICE_UNAVAILABLE,
-            &message,
-            id,
-        ))
-    }
+    !headers.contains_key("mcp-session-id") && !is_newer
+}
+
+/// Returns the answer to a request that doesn't reach the protocol.
+pub(super) fn refusal(status: StatusCode, message: &str) -> Answer {
+    let error = ErrorData::invalid_request(message.to_owned(), None);
+    let error = ServerJsonRpcMessage::error(error, None);
+    let text = serde_json::to_vec(&error).unwrap_or_default();
+
+    let mut answer = Response::new(Full::from(text).boxed());
+    *answer.status_mut() = status;
+    let json = HeaderValue::from_static("application/json");
+    answer.headers_mut().insert(CONTENT_TYPE, json);
+    answer
+}
+
+fn unauthorized() -> Answer {
+    let message = "expected the header `Authorization: Bearer TOKEN` with a token of this server";
+    let mut answer = refusal(StatusCode::UNAUTHORIZED, message);
+    let scheme = HeaderValue::from_static("Bearer");
+    answer.headers_mut().insert(WWW_AUTHENTICATE, scheme);
+    answer
 }
 
 impl<B> tower_service::Service<Request<B>> for HttpService
 where
     B: Body + Send + 'static,
+    B::Error: fmt::Display,
 {
-    type Response = Response<BoxBody<Bytes, Infallible>>;
+    type Response = Answer;
     type Error = Infallible;
-    type Future = Pin<Box<dyn Future<Output = Result<Self::Response, Infallible>> + Send>>;
+    type Future = Pin<Box<dyn Future<Output = Result<Answer, Infallible>> + Send>>;
 
     fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
         Poll::Ready(Ok(()))

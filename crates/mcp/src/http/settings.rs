@@ -1,5 +1,3 @@
-use std::time::Duration;
-
 use super::token::Token;
 
 /// Settings for serving over HTTP.
@@ -14,7 +12,7 @@ use super::token::Token;
 /// let token = HttpSettings::random_token();
 /// let settings = HttpSettings::default()
 ///     .with_token(&token)
-///     .with_connections(16);
+///     .with_allowed_host("thinking.example");
 /// # let _ = settings;
 /// ```
 #[derive(Debug, Clone)]
@@ -23,18 +21,6 @@ pub struct HttpSettings {
     pub(crate) tokens: Vec<Result<Token, &'static str>>,
     pub(crate) hosts: Vec<String>,
     pub(crate) origins: Vec<String>,
-    /// The maximum number of connections. Further clients wait. The default is 256.
-    pub connections: usize,
-    /// The maximum number of sessions of the protocol that one token may have open at the same
-    /// time. They end after 5 minutes without a request. The default is 256.
-    pub open_sessions: usize,
-    /// How long a client may take to send the headers of a request, or to send the next request.
-    /// The default is 30 seconds.
-    pub header_timeout: Duration,
-    /// How long a client may take to send the body of a request. The default is 30 seconds.
-    pub body_timeout: Duration,
-    /// How long a client may read nothing of an answer. The default is 30 seconds.
-    pub write_timeout: Duration,
 }
 
 impl Default for HttpSettings {
@@ -45,11 +31,6 @@ impl Default for HttpSettings {
             tokens: Vec::new(),
             hosts: hosts.map(str::to_owned).to_vec(),
             origins: origins.map(str::to_owned).to_vec(),
-            connections: 256,
-            open_sessions: 256,
-            header_timeout: Duration::from_secs(30),
-            body_timeout: Duration::from_secs(30),
-            write_timeout: Duration::from_secs(30),
         }
     }
 }
@@ -81,42 +62,6 @@ impl HttpSettings {
     #[must_use]
     pub fn with_allowed_origin(mut self, origin: impl Into<String>) -> Self {
         self.origins.push(origin.into());
-        self
-    }
-
-    /// Sets the maximum number of connections, which is at least 1.
-    #[must_use]
-    pub fn with_connections(mut self, connections: usize) -> Self {
-        self.connections = connections.max(1);
-        self
-    }
-
-    /// Sets the maximum number of sessions of the protocol that one token may have open at the same
-    /// time, which is at least 1.
-    #[must_use]
-    pub fn with_open_sessions(mut self, open_sessions: usize) -> Self {
-        self.open_sessions = open_sessions.max(1);
-        self
-    }
-
-    /// Sets how long a client may take to send the headers of a request.
-    #[must_use]
-    pub fn with_header_timeout(mut self, header_timeout: Duration) -> Self {
-        self.header_timeout = header_timeout;
-        self
-    }
-
-    /// Sets how long a client may take to send the body of a request.
-    #[must_use]
-    pub fn with_body_timeout(mut self, body_timeout: Duration) -> Self {
-        self.body_timeout = body_timeout;
-        self
-    }
-
-    /// Sets how long a client may read nothing of an answer.
-    #[must_use]
-    pub fn with_write_timeout(mut self, write_timeout: Duration) -> Self {
-        self.write_timeout = write_timeout;
         self
     }
 }

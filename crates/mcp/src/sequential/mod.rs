@@ -9,13 +9,10 @@ mod branches;
 mod coerce;
 mod definition;
 mod history;
-mod in_string;
 mod log;
 mod numbers;
-mod quick;
 mod thought;
 mod tool;
 
-pub(crate) use quick::QuickThoughts;
 pub(crate) use thought::Thought;
 pub(crate) use tool::SequentialThinking;

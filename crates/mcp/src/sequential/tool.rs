@@ -6,7 +6,7 @@ use rmcp::model::{CallToolResponse, CallToolResult, ContentBlock, Tool};
 
 use super::answer::Answer;
 use super::arguments::{self, Arguments};
-use super::definition::{NAME, definition};
+use super::definition::definition;
 use super::history::History;
 use super::log;
 use super::thought::Thought;
@@ -26,26 +26,12 @@ pub(crate) struct SequentialThinking {
 }
 
 impl SequentialThinking {
-    pub(crate) const NAME: &str = NAME;
-
     pub(crate) fn new(store: SessionStore, is_strict: bool, has_log: bool) -> Self {
         Self {
             sessions: Arc::new(RecordedSessions::new(store)),
             is_strict,
             has_log,
         }
-    }
-
-    pub(super) fn sessions(&self) -> &RecordedSessions<History> {
-        &self.sessions
-    }
-
-    pub(super) fn is_strict(&self) -> bool {
-        self.is_strict
-    }
-
-    pub(super) fn has_log(&self) -> bool {
-        self.has_log
     }
 
     async fn record(
@@ -88,10 +74,6 @@ impl ServerTool for SequentialThinking {
         definition()
     }
 
-    fn is_quick(&self) -> bool {
-        true
-    }
-
     async fn call(&self, call: ToolCall<'_>) -> Result<CallToolResponse, ToolFailure> {
         let max_bytes = self.sessions.store().limits().thought_bytes;
         let arguments = arguments::read(call.arguments, max_bytes);
@@ -120,7 +102,7 @@ fn changed(thought: &Thought, history: &History) -> Changed<Thought, Answer> {
 
 fn response(answer: Answer) -> Result<CallToolResponse, ToolFailure> {
     let text = answer.text().map_err(ToolFailure::message)?;
-    let structured = serde_json::to_value(answer.structured()).map_err(ToolFailure::message)?;
+    let structured = serde_json::to_value(&answer).map_err(ToolFailure::message)?;
 
     let mut result = CallToolResult::success(vec![ContentBlock::text(text)]);
     result.structured_content = Some(structured);

@@ -82,19 +82,4 @@ impl Backend {
             }
         }
     }
-
-    /// Appends entries like [`append`](Self::append), but starts at once.
-    pub(super) fn append_now(
-        &self,
-        position: Position,
-        additions: Vec<Addition>,
-    ) -> impl Future<Output = Result<Option<Position>, StoreError>> + Send + use<> {
-        match self {
-            Self::Database(database) => Either::Left(database.append_now(position, additions)),
-            Self::Memory(memory) => {
-                let appended = memory.append(position, additions);
-                Either::Right(future::ready(appended))
-            }
-        }
-    }
 }

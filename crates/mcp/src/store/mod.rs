@@ -6,7 +6,6 @@
 
 mod backend;
 mod changes;
-mod changing;
 mod entry;
 mod error;
 mod header;
@@ -21,7 +20,6 @@ mod transaction;
 mod values;
 
 pub(crate) use changes::SessionChange;
-pub(crate) use changing::{Changing, Stored};
 pub(crate) use entry::Appended;
 pub(crate) use error::StoreError;
 pub(crate) use header::{

@@ -211,32 +211,6 @@ impl SessionStore {
         }
     }
 
-    /// Appends entries to the session that this position is in. Returns whether the session was at
-    /// the position.
-    ///
-    /// This is started at once.
-    pub(super) fn append_now(
-        &self,
-        owner: &Owner,
-        id: &SessionId,
-        position: Position,
-        additions: Vec<Addition>,
-    ) -> impl Future<Output = Result<bool, StoreError>> + Send + use<> {
-        let count = additions.len();
-        let written = self.backend.append_now(position, additions);
-
-        let changes = self.changes.clone();
-        let owner = owner.clone();
-        let id = id.clone();
-        async move {
-            let is_appended = written.await?.is_some();
-            if is_appended {
-                (0..count).for_each(|_| changes.appended(&owner, &id));
-            }
-            Ok(is_appended)
-        }
-    }
-
     /// Creates a session with its first entry, unless there already is one with this id.
     fn begin_with(
         &self,

@@ -90,22 +90,6 @@ impl Database {
         self.result(added, receiver)
     }
 
-    /// Appends entries like [`append`](Self::append), but starts at once.
-    pub(crate) fn append_now(
-        &self,
-        position: Position,
-        additions: Vec<Addition>,
-    ) -> impl Future<Output = Appended> + Send + use<> {
-        let (sender, receiver) = oneshot::channel();
-        let added = self.shared.queue.add_entries(position, additions, sender);
-        let added = added.map(|_| self.start());
-
-        async move {
-            added?;
-            receiver.await.map_err(|_| ended())?
-        }
-    }
-
     /// Reads a consistent state, without waiting for processes that are writing. Includes what was
     /// queued earlier.
     pub(crate) fn read<T: Send + 'static, W>(

@@ -2,7 +2,6 @@ use std::convert::Infallible;
 
 use cogwork_mcp::{HttpSettings, Server};
 use http_body_util::{BodyExt, Full};
-use hyper::body::Bytes;
 use tower_service::Service;
 
 use super::support::{DISCOVER, OTHER, TOKEN, discover, initialize, settings, start};
@@ -119,7 +118,7 @@ async fn the_service_can_be_mounted_in_another_server() {
         .header("Accept", "application/json, text/event-stream")
         .header(version.0, version.1)
         .header(method.0, method.1)
-        .body(Full::<Bytes>::from(discover(7)))
+        .body(Full::<bytes::Bytes>::from(discover(7)))
         .expect("a request");
 
     let answer: Result<_, Infallible> = service.call(request).await;

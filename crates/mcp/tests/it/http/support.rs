@@ -19,20 +19,20 @@ pub(crate) struct Running {
 }
 
 pub(crate) async fn start() -> Running {
-    start_with(settings(), ServerLimits::default()).await
+    start_with(ServerLimits::default()).await
 }
 
 pub(crate) fn settings() -> HttpSettings {
     HttpSettings::default().with_token(TOKEN).with_token(OTHER)
 }
 
-pub(crate) async fn start_with(settings: HttpSettings, limits: ServerLimits) -> Running {
+pub(crate) async fn start_with(limits: ServerLimits) -> Running {
     let server = Server::builder().with_limits(limits).open();
     let server = server.expect("the server opens");
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
     let address = listener.local_addr().expect("an address");
 
-    let serving = tokio::spawn(server.serve_http(listener, settings));
+    let serving = tokio::spawn(server.serve_http(listener, settings()));
     Running {
         server,
         address,

@@ -1,7 +1,5 @@
 //! Messages over lines.
 
-mod batches;
+mod calls;
 mod messages;
-mod quick_calls;
 mod support;
-mod tool_calls;

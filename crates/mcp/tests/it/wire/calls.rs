@@ -35,7 +35,7 @@ async fn answers(connection: &mut Connection, calls: &[Value]) -> Vec<String> {
     answers
 }
 
-/// Connects to a server, and begins all sessions. Calls that begin one aren't carried out together.
+/// Connects to a server, and begins all sessions.
 async fn connected(builder: ServerBuilder) -> Connection {
     let mut connection = Connection::to(builder).await;
     let sessions = [
@@ -68,41 +68,6 @@ fn builders(folder: &tempfile::TempDir) -> [ServerBuilder; 2] {
         Server::builder(),
         Server::builder().with_data(folder.path()),
     ]
-}
-
-#[tokio::test]
-async fn all_ways_to_read_a_call_have_the_same_answers() {
-    let cases = [
-        json!({}),
-        json!({"thought": "\u{1}\"\\ é \n"}),
-        json!({"nextThoughtNeeded": false, "totalThoughts": 1}),
-        json!({"isRevision": true, "revisesThought": 1}),
-        json!({"branchFromThought": 1, "branchId": "b\"\n\\n\u{1}\u{2028}é"}),
-        json!({"branchFromThought": 1, "branchId": "7", "needsMoreThoughts": true}),
-        json!({"sessionId": "1"}),
-        json!({"sessionId": null}),
-    ];
-    let quick: Vec<Value> = (1..).zip(&cases).map(|(id, case)| call(id, case)).collect();
-    let unusual: Vec<Value> = quick
-        .iter()
-        .map(|call| {
-            let mut call = call.clone();
-            // An argument that is ignored.
-            call["params"]["arguments"]["other"] = json!(1);
-            call
-        })
-        .collect();
-
-    let folder = tempfile::tempdir().expect("a folder");
-    for builder in builders(&folder) {
-        let mut connection = connected(builder.clone()).await;
-        let quick = answers(&mut connection, &quick).await;
-        drop(connection);
-
-        let other = tempfile::tempdir().expect("a folder");
-        let mut connection = connected(builder.with_data(other.path())).await;
-        assert_eq!(quick, answers(&mut connection, &unusual).await);
-    }
 }
 
 #[tokio::test]
@@ -164,28 +129,6 @@ async fn a_refused_call_changes_nothing_for_the_others() {
         assert_eq!(lengths, [&Value::Null, &json!(2), &Value::Null, &json!(3)]);
         assert_eq!(answers[2]["result"]["isError"], json!(true));
     }
-}
-
-#[tokio::test]
-async fn the_second_of_two_calls_with_one_id_is_refused() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let builder = Server::builder().with_data(folder.path());
-    let mut connection = connected(builder).await;
-
-    // Another process keeps the first call from being stored.
-    let other = rusqlite::Connection::open(folder.path().join("sessions.sqlite"));
-    let other = other.expect("a database");
-    other.execute_batch("BEGIN IMMEDIATE").expect("a lock");
-    let call = call(2, &json!({}));
-    let lines = format!("{call}\n{call}\n");
-    let lines = lines.as_bytes();
-    connection.writer.write_all(lines).await.expect("written");
-
-    let refused = connection.receive().await.expect("an answer");
-    assert!(refused.to_string().contains("is used by another request"));
-    drop(other);
-    let answer = connection.receive().await.expect("an answer");
-    assert_eq!(thoughts(&answer), &json!(2));
 }
 
 #[tokio::test]
