@@ -34,8 +34,6 @@ fn capabilities(tools: &ServerTools) -> ServerCapabilities {
         .enable_prompts()
         .enable_completions()
         .enable_resources()
-        .enable_resources_subscribe()
-        .enable_resources_list_changed()
         .enable_tasks()
         .build()
 }

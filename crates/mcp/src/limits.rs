@@ -23,20 +23,15 @@ pub struct ServerLimits {
     /// The maximum length of an export of a session of `think`, in bytes. The default is 1 MiB.
     pub export_bytes: usize,
     /// The maximum number of thoughts in a session. The default is 10,000. In a session of
-    /// `sequentialthinking`, the oldest thoughts are dropped if there are more, a hundredth of the
-    /// maximum at a time; they remain counted. A session of `think` may be changed ten times as often,
+    /// `sequentialthinking`, the oldest thoughts are dropped if there are more, but remain counted. A session of `think` may be changed ten times as often,
     /// which includes scores and undone thoughts.
     pub thoughts: usize,
     /// The maximum number of branches in a session. The default is 1,000. In a session of
-    /// `sequentialthinking`, the branch whose last thought is the oldest is dropped if there are
-    /// more, or if their names are longer than a thought may be.
+    /// `sequentialthinking`, the branches that began first are left out if there are more.
     pub branches: usize,
     /// The maximum number of sessions of one client. The default is 10,000. If there are more, those
     /// of `sequentialthinking` without a name are removed that were used the longest time ago.
     pub sessions: usize,
-    /// The maximum number of sessions of each kind that are ready for use in memory. Others are
-    /// rebuilt from their entries when they are used. The default is 64.
-    pub open_sessions: usize,
     /// The maximum number of requests that are handled at the same time. The default is 64.
     pub concurrent_requests: usize,
     /// The maximum number of runs of the tool `solve` at the same time. The default is 4.
@@ -44,14 +39,9 @@ pub struct ServerLimits {
     /// The maximum size of the entries that a resource shows of a session, in bytes. The newest are
     /// shown. The default is 1 MiB.
     pub resource_bytes: usize,
-    /// The maximum number of resources that a client is notified of. The default is 1,000.
-    pub subscriptions: usize,
-    /// The maximum size of the database of sessions, in bytes. Without a database, the maximum size
-    /// of all sessions in memory, approximately. The default is 2 GiB.
+    /// The maximum size of the database of sessions, in a file or in memory, in bytes. The
+    /// default is 2 GiB.
     pub database_bytes: usize,
-    /// How long a change waits for another process that is writing to the database. The default is
-    /// 5 seconds.
-    pub lock_timeout: Duration,
     /// The maximum number of replies in a session of `begin`. The default is 1,000.
     pub replies: usize,
     /// The maximum time of a session of `begin`. The default is 30 days.
@@ -68,13 +58,10 @@ impl Default for ServerLimits {
             thoughts: 10_000,
             branches: 1_000,
             sessions: 10_000,
-            open_sessions: 64,
             concurrent_requests: 64,
             solve_runs: 4,
             resource_bytes: 1024 * 1024,
-            subscriptions: 1_000,
             database_bytes: 2 * 1024 * 1024 * 1024,
-            lock_timeout: Duration::from_secs(5),
             replies: 1_000,
             reasoning_time: Duration::from_secs(30 * 24 * 60 * 60),
         }
@@ -130,11 +117,6 @@ impl ServerLimits {
     }
 
     limit! {
-        /// Sets the maximum number of sessions of each kind that are ready for use in memory.
-        with_open_sessions, open_sessions
-    }
-
-    limit! {
         /// Sets the maximum number of requests that are handled at the same time.
         with_concurrent_requests, concurrent_requests
     }
@@ -150,21 +132,8 @@ impl ServerLimits {
     }
 
     limit! {
-        /// Sets the maximum number of resources that a client is notified of.
-        with_subscriptions, subscriptions
-    }
-
-    limit! {
-        /// Sets the maximum size of the database of sessions, or of all sessions in memory, in
-        /// bytes.
+        /// Sets the maximum size of the database of sessions, in bytes.
         with_database_bytes, database_bytes
-    }
-
-    /// Sets how long a change waits for another process that is writing to the database.
-    #[must_use]
-    pub fn with_lock_timeout(mut self, lock_timeout: Duration) -> Self {
-        self.lock_timeout = lock_timeout;
-        self
     }
 
     limit! {

@@ -15,7 +15,7 @@ use crate::builder::ServerBuilder;
 use crate::connection::Connection;
 use crate::handler::Handler;
 use crate::info::info;
-use crate::resources::{Subscriptions, Views};
+use crate::resources::Views;
 use crate::shared::Shared;
 use crate::solve::Tasks;
 use crate::store::{Owner, SessionStore};
@@ -110,7 +110,6 @@ impl Server {
             shared: Arc::clone(&self.shared),
             connection: Arc::new(Connection::new(owner)),
             unconnected: None,
-            subscriptions: Subscriptions::default(),
         }
     }
 }

@@ -43,7 +43,7 @@ impl SessionView for GuidedView {
         let session = session.clone();
         on_own_thread(async move {
             let bytes = sessions.store().limits().resource_bytes;
-            let rendered = sessions.read_once(&owner, &session.id, |state| {
+            let rendered = sessions.read(&owner, &session.id, |state| {
                 let shown = Shown::of(&session);
                 match state.begun() {
                     Some(begun) => format.render(&with(shown, begun, bytes)),

@@ -61,10 +61,10 @@ impl Guided {
                 .to_string(),
             strategy: settings.method.as_str().to_owned(),
         };
-        let id = self.create(owner, new).await?;
+        let id = new.id.clone().unwrap_or_else(SessionId::random);
 
         let now = self.now();
-        let change = self.sessions.change(owner, &id, |session| {
+        let change = self.sessions.change(owner, &id, Some(&new), |session| {
             if session.begun().is_some() {
                 return Err(ToolFailure::message(format_args!(
                     "the session `{id}` already exists"
@@ -90,23 +90,6 @@ impl Guided {
         change.await
     }
 
-    /// Creates a session, or returns the id of one that never began because the server was stopped.
-    async fn create(&self, owner: &Owner, new: NewSession) -> Result<SessionId, ToolFailure> {
-        let named = new.id.clone();
-        let error = match self.sessions.create(owner, new).await {
-            Ok(id) => return Ok(id),
-            Err(error) => error,
-        };
-
-        let Some(id) = named else {
-            return Err(error.into());
-        };
-        let header = self.sessions.store().header(owner, &id).await?;
-        let is_empty =
-            header.is_some_and(|header| header.kind == SessionKind::Guided && header.entries == 0);
-        if is_empty { Ok(id) } else { Err(error.into()) }
-    }
-
     /// Returns the state of a session. If its time is over, it ends.
     pub(super) async fn look(
         &self,
@@ -114,7 +97,6 @@ impl Guided {
         id: &SessionId,
         wanted: Wanted,
     ) -> Result<View, ToolFailure> {
-        self.check_kind(owner, id).await?;
         let now = self.now();
         let looked = self.sessions.read(owner, id, |session| {
             let begun = session.begun()?;
@@ -145,9 +127,8 @@ impl Guided {
         reason: StopReason,
         wanted: Wanted,
     ) -> Result<View, ToolFailure> {
-        self.check_kind(owner, id).await?;
         let now = self.now();
-        let change = self.sessions.change(owner, id, |session| {
+        let change = self.sessions.change(owner, id, None, |session| {
             let begun = session.begun_mut().ok_or_else(|| not_begun(id))?;
             if begun.end().is_some() {
                 return Err(has_ended(id, begun, now));
@@ -165,9 +146,8 @@ impl Guided {
         replies: Vec<OfferedReply>,
         wanted: Wanted,
     ) -> Result<View, ToolFailure> {
-        self.check_kind(owner, id).await?;
         let now = self.now();
-        let change = self.sessions.change(owner, id, |session| {
+        let change = self.sessions.change(owner, id, None, |session| {
             let begun = session.begun_mut().ok_or_else(|| not_begun(id))?;
             if begun.end().is_some() {
                 return Err(has_ended(id, begun, now));
@@ -178,20 +158,6 @@ impl Guided {
             replied(id, begun, &replies, wanted, now)
         });
         change.await
-    }
-
-    async fn check_kind(&self, owner: &Owner, id: &SessionId) -> Result<(), ToolFailure> {
-        let header = self.sessions.store().header(owner, id).await?;
-        match header {
-            Some(header) if header.kind != SessionKind::Guided => {
-                let message = format_args!(
-                    "the session `{id}` was not begun with `begin`; call the tool that created it"
-                );
-                Err(ToolFailure::message(message))
-            }
-            // If there is no such session, reading it returns the error.
-            _ => Ok(()),
-        }
     }
 }
 

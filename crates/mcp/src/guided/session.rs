@@ -16,7 +16,7 @@ use super::settings::{Budget, Settings};
 use super::{strategy, thought_loop};
 use crate::ServerLimits;
 use crate::method::Method;
-use crate::store::{Recorded, SessionStore};
+use crate::store::{Recorded, SessionKind, SessionStore};
 
 /// A session that may not have begun yet.
 pub(super) struct GuidedSession {
@@ -40,9 +40,11 @@ pub(super) struct Begun {
 }
 
 impl Recorded for GuidedSession {
+    const KIND: SessionKind = SessionKind::Guided;
+
     type Entry = Entry;
 
-    fn empty(store: &SessionStore) -> Self {
+    fn empty(store: &SessionStore, _: u64) -> Self {
         Self {
             limits: *store.limits(),
             begun: None,

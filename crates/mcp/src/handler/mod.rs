@@ -16,7 +16,7 @@ use tokio::sync::SemaphorePermit;
 
 use crate::added::AddedHandler;
 use crate::connection::Connection;
-use crate::resources::{self, Address, Subscriptions};
+use crate::resources::{self, Address};
 use crate::shared::Shared;
 use crate::tool::{ListedTool, ToolCall, ToolFailure};
 
@@ -27,7 +27,6 @@ pub(crate) struct Handler {
     pub(crate) connection: Arc<Connection>,
     /// What requests share that don't belong to a connection.
     pub(crate) unconnected: Option<Arc<Connection>>,
-    pub(crate) subscriptions: Subscriptions,
 }
 
 impl Handler {
@@ -104,16 +103,6 @@ impl Handler {
     async fn permit(&self) -> Result<SemaphorePermit<'_>, ErrorData> {
         let permit = self.shared.requests.acquire().await;
         permit.map_err(|_| ErrorData::internal_error("the server is stopping", None))
-    }
-
-    /// Notifies a client with a handshake of changes, once it has used resources. Others listen.
-    fn begin_notifications(&self, context: &RequestContext<RoleServer>) {
-        let version = context.protocol_version();
-        if version.is_some_and(|version| version < ProtocolVersion::V_2026_07_28) {
-            let owner = self.connection.owner();
-            let peer = context.peer.clone();
-            self.subscriptions.begin(&self.shared.store, owner, peer);
-        }
     }
 
     fn unknown_tool(&self, name: &str) -> ToolFailure {

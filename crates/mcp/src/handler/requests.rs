@@ -78,7 +78,6 @@ impl ServerHandler for Handler {
         context: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
         let _permit = self.permit().await?;
-        self.begin_notifications(&context);
 
         let own = match added::is_added_page(request.as_ref()) {
             false => self.own_resources(request.clone()).await?,
@@ -177,61 +176,6 @@ impl ServerHandler for Handler {
         };
         let result = added.ask(SetLevelRequest::new(request), context).await;
         result.map(|_| ())
-    }
-
-    async fn subscribe(
-        &self,
-        request: SubscribeRequestParams,
-        context: RequestContext<RoleServer>,
-    ) -> Result<(), ErrorData> {
-        if let Some(added) = self.for_resource(&request.uri) {
-            let result = added.ask(SubscribeRequest::new(request), context).await;
-            return result.map(|_| ());
-        }
-        self.begin_notifications(&context);
-        let most = self.shared.limits.subscriptions;
-        self.subscriptions.add(request.uri, most)
-    }
-
-    async fn unsubscribe(
-        &self,
-        request: UnsubscribeRequestParams,
-        context: RequestContext<RoleServer>,
-    ) -> Result<(), ErrorData> {
-        if let Some(added) = self.for_resource(&request.uri) {
-            let result = added.ask(UnsubscribeRequest::new(request), context).await;
-            return result.map(|_| ());
-        }
-        self.subscriptions.remove(&request.uri);
-        Ok(())
-    }
-
-    fn accepted_subscription_filter(
-        &self,
-        requested: &SubscriptionFilter,
-    ) -> Option<SubscriptionFilter> {
-        let most = self.shared.limits.subscriptions;
-        let own = resources::accepted(requested, most);
-        let added = self.shared.added.as_ref();
-        match added.and_then(|added| added.accepted(requested)) {
-            Some(added) => Some(added::joined_filter(own, added)),
-            None => Some(own),
-        }
-    }
-
-    async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
-        let Shared { store, added, .. } = &*self.shared;
-        let owner = self.connection.owner();
-        let sink = context.sink().clone();
-        let stop = context.request_context().ct.clone();
-
-        let own = resources::listen(store, owner, sink, stop);
-        let Some(added) = added else {
-            own.await;
-            return Ok(());
-        };
-        let (result, ()) = tokio::join!(added.listen(context), own);
-        result
     }
 
     async fn get_task(

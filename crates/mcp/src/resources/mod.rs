@@ -9,7 +9,6 @@ mod sequential;
 mod strategies;
 mod view;
 mod views;
-mod watching;
 
 pub(crate) use address::{Address, is_template};
 pub(crate) use entries::EntriesView;
@@ -18,4 +17,3 @@ pub(crate) use read::read;
 pub(crate) use strategies::parameter_line;
 pub(crate) use view::{SessionFormat, SessionView};
 pub(crate) use views::Views;
-pub(crate) use watching::{Subscriptions, accepted, listen};

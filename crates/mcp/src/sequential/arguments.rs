@@ -1,11 +1,19 @@
-//! Reading the arguments of a call.
+//! Reading the arguments of a call. Numbers and booleans may be written in texts.
 
 use rmcp::model::JsonObject;
 use serde_json::Value;
 
-use super::coerce::{self, Problems};
 use super::thought::Thought;
 use crate::store::SessionId;
+
+/// The greatest number that JavaScript represents with all its neighbours.
+pub(super) const MAX_INTEGER: u64 = (1 << 53) - 1;
+
+/// The maximum length of the name of a branch, in bytes.
+const BRANCH: usize = 1_024;
+
+/// The maximum number of characters of a value that an error repeats.
+const REPEATED: usize = 1_000;
 
 /// What precedes the problems.
 const PREFIX: &str =
@@ -26,96 +34,140 @@ pub(super) struct Arguments {
 pub(super) fn read(values: JsonObject, max_bytes: usize) -> Result<Arguments, String> {
     let mut reading = Reading {
         values,
-        max_bytes,
-        problems: Problems::new(),
+        problems: Vec::new(),
     };
 
     // In the order in which the original lists problems.
-    let thought = reading.text("thought");
-    let next_thought_needed = reading.boolean("nextThoughtNeeded");
-    let thought_number = reading.integer("thoughtNumber");
-    let total_thoughts = reading.integer("totalThoughts");
-    let is_revision = reading.if_there("isRevision", Reading::boolean);
-    let revises_thought = reading.if_there("revisesThought", Reading::integer);
-    let branch_from_thought = reading.if_there("branchFromThought", Reading::integer);
-    let branch_id = reading.if_there("branchId", Reading::text);
-    let needs_more_thoughts = reading.if_there("needsMoreThoughts", Reading::boolean);
-    let session = reading.session();
-
-    if !reading.problems.is_empty() {
-        let problems = reading.problems.join("\n");
-        return Err(format!("{PREFIX}{problems}"));
-    }
-
+    let thought = reading.needed("thought", |value| text(value, max_bytes));
+    let next_thought_needed = reading.needed("nextThoughtNeeded", boolean);
+    let thought_number = reading.needed("thoughtNumber", integer);
+    let total_thoughts = reading.needed("totalThoughts", integer);
     let thought = Thought {
         thought,
         thought_number,
         total_thoughts: total_thoughts.max(thought_number),
         next_thought_needed,
-        is_revision,
-        revises_thought,
-        branch_from_thought,
-        branch_id,
-        needs_more_thoughts,
+        is_revision: reading.if_there("isRevision", boolean),
+        revises_thought: reading.if_there("revisesThought", integer),
+        branch_from_thought: reading.if_there("branchFromThought", integer),
+        branch_id: reading.if_there("branchId", |value| text(value, BRANCH)),
+        needs_more_thoughts: reading.if_there("needsMoreThoughts", boolean),
     };
-    Ok(Arguments { thought, session })
+
+    // The original ignores the id of a session.
+    reading.values.retain(|_, value| !value.is_null());
+    let session = reading.if_there("sessionId", session).flatten();
+
+    if reading.problems.is_empty() {
+        return Ok(Arguments { thought, session });
+    }
+    let problems = reading.problems.join("\n");
+    Err(format!("{PREFIX}{problems}"))
 }
 
 /// Arguments, and the problems that were found in them.
 struct Reading {
     values: JsonObject,
-    max_bytes: usize,
-    problems: Problems,
+    problems: Vec<String>,
 }
 
 impl Reading {
-    fn text(&mut self, name: &str) -> String {
-        let text = coerce::text(self.values.remove(name), self.max_bytes);
-        self.checked(name, text)
-    }
-
-    fn boolean(&mut self, name: &str) -> bool {
-        let boolean = coerce::boolean(self.values.get(name));
-        self.checked(name, boolean)
-    }
-
-    fn integer(&mut self, name: &str) -> u64 {
-        let integer = coerce::integer(self.values.get(name));
-        self.checked(name, integer)
-    }
-
-    /// Reads an argument that isn't required. The value null isn't the same as no argument.
-    fn if_there<T>(&mut self, name: &str, read: impl FnOnce(&mut Self, &str) -> T) -> Option<T> {
-        self.values.contains_key(name).then(|| read(self, name))
-    }
-
-    /// Reads the id of a session, which the original ignores.
-    fn session(&mut self) -> Option<SessionId> {
-        let name = "sessionId";
-        if self.values.get(name).is_none_or(Value::is_null) {
-            return None;
-        }
-
-        let id = coerce::text(self.values.remove(name), self.max_bytes);
-        let id = id.and_then(|id| SessionId::named(&id).ok_or_else(not_an_id));
-        self.checked(name, id.map(Some))
-    }
-
-    /// Returns the value, or any value if there are problems.
-    fn checked<T: Default>(&mut self, name: &str, result: Result<T, Problems>) -> T {
-        result.unwrap_or_else(|problems| {
-            let lines = problems
-                .iter()
-                .map(|problem| format!("{problem} at {name}"));
-            self.problems.extend(lines);
+    /// Reads an argument. Returns any value if there are problems.
+    fn needed<T: Default>(
+        &mut self,
+        name: &str,
+        read: impl FnOnce(Option<Value>) -> Result<T, String>,
+    ) -> T {
+        read(self.values.remove(name)).unwrap_or_else(|problem| {
+            self.problems.push(format!("{problem} at {name}"));
             T::default()
         })
     }
+
+    /// Reads an argument that isn't required. The value null isn't the same as no argument.
+    fn if_there<T: Default>(
+        &mut self,
+        name: &str,
+        read: impl FnOnce(Option<Value>) -> Result<T, String>,
+    ) -> Option<T> {
+        let is_there = self.values.contains_key(name);
+        is_there.then(|| self.needed(name, read))
+    }
 }
 
-fn not_an_id() -> Problems {
+/// Reads a number, which is at least 1.
+fn integer(value: Option<Value>) -> Result<u64, String> {
+    let number: Option<f64> = match value {
+        Some(Value::Number(number)) => number.as_f64(),
+        Some(Value::String(text)) => text.trim().parse().ok(),
+        _ => None,
+    };
+    let Some(number) = number.filter(|number| number.is_finite()) else {
+        return Err("Invalid input: expected number, received NaN".to_owned());
+    };
+
+    // Exact, as the constant says.
+    #[allow(clippy::cast_precision_loss)]
+    let max = MAX_INTEGER as f64;
+    if number.fract() != 0.0 {
+        return Err("Invalid input: expected int, received number".to_owned());
+    }
+    if number < 1.0 {
+        return Err("Too small: expected number to be >=1".to_owned());
+    }
+    if number > max {
+        return Err(format!("Too big: expected int to be <={MAX_INTEGER}"));
+    }
+
+    // Between 1 and the greatest integer, and without a fraction.
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+    Ok(number as u64)
+}
+
+fn boolean(value: Option<Value>) -> Result<bool, String> {
+    let text = match value {
+        Some(Value::Bool(value)) => return Ok(value),
+        Some(Value::String(text)) => text,
+        _ => return Err("Invalid input".to_owned()),
+    };
+
+    if text.eq_ignore_ascii_case("true") {
+        return Ok(true);
+    }
+    if text.eq_ignore_ascii_case("false") {
+        return Ok(false);
+    }
+    let start: String = text.chars().take(REPEATED).collect();
+    let rest = if start.len() < text.len() { "…" } else { "" };
+    Err(format!(
+        r#"Expected boolean or "true"/"false" string, received "{start}{rest}""#
+    ))
+}
+
+/// Reads a text of at most this many bytes.
+fn text(value: Option<Value>, max_bytes: usize) -> Result<String, String> {
+    let received = match value {
+        Some(Value::String(text)) if text.len() <= max_bytes => return Ok(text),
+        Some(Value::String(_)) => {
+            let problem = format!("Too big: expected string to have <={max_bytes} bytes");
+            return Err(problem);
+        }
+        None => "undefined",
+        Some(Value::Null) => "null",
+        Some(Value::Bool(_)) => "boolean",
+        Some(Value::Number(_)) => "number",
+        Some(Value::Array(_)) => "array",
+        Some(Value::Object(_)) => "object",
+    };
+    Err(format!(
+        "Invalid input: expected string, received {received}"
+    ))
+}
+
+fn session(value: Option<Value>) -> Result<Option<SessionId>, String> {
     let max = SessionId::MAX_CHARS;
-    let problem =
-        format!("Invalid string: expected 1 to {max} ASCII letters, digits or any of `-_.:`");
-    vec![problem]
+    let expected =
+        || format!("Invalid string: expected 1 to {max} ASCII letters, digits or any of `-_.:`");
+    let id = text(value, usize::MAX)?;
+    SessionId::named(&id).map(Some).ok_or_else(expected)
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use rmcp::model::{JsonObject, Tool, ToolAnnotations};
 use serde_json::{Value, json};
 
-use super::coerce::MAX_INTEGER;
+use super::arguments::MAX_INTEGER;
 use crate::store::SessionId;
 
 pub(super) const NAME: &str = "sequentialthinking";

@@ -1,102 +1,55 @@
-use serde::{Deserialize, Serialize};
+use std::collections::{HashSet, VecDeque};
 
-use super::branches::{Bounds, Branches};
-use super::numbers::Numbers;
 use super::thought::Thought;
 use crate::ServerLimits;
-use crate::store::{Recorded, SessionKind, SessionStore, Shortened};
+use crate::store::{Recorded, SessionKind, SessionStore};
 
 /// What is kept in memory of a session: everything but the texts, which are in the store.
 ///
-/// The oldest thoughts are dropped when there are too many, a hundredth of the maximum at a time.
-/// They remain counted, and so do their branches.
+/// If there are too many thoughts, the oldest ones are dropped. They remain counted.
 #[derive(Debug)]
 pub(super) struct History {
-    thoughts: usize,
-    bounds: Bounds,
+    limits: ServerLimits,
     /// The number of thoughts that were recorded.
     total: u64,
-    /// The number of thoughts that were dropped.
-    dropped: u64,
-    /// The value of `dropped` in the store.
-    dropped_in_store: u64,
-    /// The value of `dropped` in the store if the last change is stored.
-    dropped_by_change: u64,
-    branches: Branches,
-    /// The number of thoughts that the branches include.
-    in_branches: u64,
-    numbers: Numbers,
+    kept: VecDeque<Kept>,
 }
 
-/// What is kept instead of thoughts that are dropped.
-#[derive(Serialize, Deserialize)]
-struct Base {
-    /// The number of thoughts that the branches include, some of which are not dropped.
-    total: u64,
-    branches: Branches,
+/// A thought without its text.
+#[derive(Debug)]
+struct Kept {
+    /// The number that the model gave it. Several thoughts may have the same one.
+    number: u64,
+    branch: Option<String>,
 }
 
 impl History {
-    fn new(limits: &ServerLimits) -> Self {
-        let bounds = Bounds {
-            branches: limits.branches,
-            bytes: limits.thought_bytes,
-        };
-        Self {
-            thoughts: limits.thoughts,
-            bounds,
-            total: 0,
-            dropped: 0,
-            dropped_in_store: 0,
-            dropped_by_change: 0,
-            branches: Branches::default(),
-            in_branches: 0,
-            numbers: Numbers::default(),
-        }
-    }
-
     /// Returns the number of thoughts, including those that were dropped.
     pub(super) fn total(&self) -> u64 {
         self.total
     }
 
-    pub(super) fn branches(&self) -> &Branches {
-        &self.branches
+    /// Returns the names of the branches, from the first to the last that was begun. If there are too
+    /// many, the first ones are left out.
+    pub(super) fn branches(&self) -> Vec<&str> {
+        let mut known = HashSet::new();
+        let branches = self.kept.iter().filter_map(|kept| kept.branch.as_deref());
+        let branches: Vec<_> = branches.filter(|branch| known.insert(*branch)).collect();
+
+        let excess = branches.len().saturating_sub(self.limits.branches);
+        branches.into_iter().skip(excess).collect()
     }
 
-    /// Adds a thought that isn't stored yet.
+    /// Adds a thought.
     pub(super) fn record(&mut self, thought: &Thought) {
-        // Otherwise, this state wouldn't be used any more.
-        self.dropped_in_store = self.dropped_by_change;
-
-        self.add(thought);
-        self.dropped_by_change = self.dropped;
-    }
-
-    fn add(&mut self, thought: &Thought) {
         self.total = self.total.saturating_add(1);
-        self.numbers.push(thought.thought_number);
-
-        if self.total > self.in_branches {
-            self.in_branches = self.total;
-            if let Some((id, _)) = thought.branch() {
-                self.branches.record(id, self.total, self.bounds);
-            }
+        self.kept.push_back(Kept {
+            number: thought.thought_number,
+            branch: thought.branch().map(|(id, _)| id.to_owned()),
+        });
+        if self.kept.len() > self.limits.thoughts {
+            self.kept.pop_front();
         }
-
-        self.dropped = self.dropped.max(self.excess());
-        let kept = self.total.saturating_sub(self.dropped);
-        self.numbers
-            .keep(usize::try_from(kept).unwrap_or(usize::MAX));
-    }
-
-    /// Returns how many thoughts must have been dropped. Since this depends on nothing but the
-    /// number of thoughts, it is the same in all processes, and after a restart.
-    fn excess(&self) -> u64 {
-        let most = u64::try_from(self.thoughts).unwrap_or(u64::MAX);
-        let at_once = most.div_ceil(100).max(1);
-        let excess = self.total.saturating_sub(most);
-        excess.div_ceil(at_once).saturating_mul(at_once)
     }
 
     /// Checks that what a thought refers to exists.
@@ -120,14 +73,16 @@ impl History {
     }
 
     fn check_number(&self, number: u64, name: &str) -> Result<(), String> {
-        if self.numbers.contains(number) {
+        if self.kept.iter().any(|kept| kept.number == number) {
             return Ok(());
         }
 
-        let last = self.numbers.last();
-        let expected = last.map_or("there are no thoughts yet".to_owned(), |last| {
-            format!("expected the number of a thought of this session; the last one is {last}")
-        });
+        let expected = match self.kept.back() {
+            None => "there are no thoughts yet".to_owned(),
+            Some(Kept { number: last, .. }) => {
+                format!("expected the number of a thought of this session; the last one is {last}")
+            }
+        };
         Err(format!("{name}: there is no thought {number}; {expected}"))
     }
 
@@ -135,7 +90,8 @@ impl History {
         let Some(id) = &thought.branch_id else {
             return Ok(());
         };
-        if thought.branch_from_thought.is_some() || self.branches.contains(id) {
+        let is_known = |kept: &Kept| kept.branch.as_ref() == Some(id);
+        if thought.branch_from_thought.is_some() || self.kept.iter().any(is_known) {
             return Ok(());
         }
 
@@ -147,44 +103,24 @@ impl History {
 }
 
 impl Recorded for History {
-    const KIND: Option<SessionKind> = Some(SessionKind::Sequential);
+    const KIND: SessionKind = SessionKind::Sequential;
 
     type Entry = Thought;
 
-    fn empty(store: &SessionStore) -> Self {
-        Self::new(store.limits())
+    fn empty(store: &SessionStore, dropped: u64) -> Self {
+        Self {
+            limits: *store.limits(),
+            total: dropped,
+            kept: VecDeque::new(),
+        }
     }
 
     fn replay(&mut self, entry: Thought) -> Result<(), String> {
-        self.add(&entry);
+        self.record(&entry);
         Ok(())
     }
 
-    fn shortened(&self) -> Option<Shortened> {
-        if self.dropped == self.dropped_in_store {
-            return None;
-        }
-
-        let base = Base {
-            total: self.in_branches,
-            branches: self.branches.clone(),
-        };
-        Some(Shortened {
-            dropped: self.dropped,
-            base: serde_json::to_string(&base).ok()?,
-        })
-    }
-
-    fn restore(&mut self, shortened: Shortened) -> Result<(), String> {
-        let base = serde_json::from_str(&shortened.base);
-        let base: Base = base.map_err(|error| error.to_string())?;
-
-        self.total = shortened.dropped;
-        self.dropped = shortened.dropped;
-        self.dropped_in_store = shortened.dropped;
-        self.dropped_by_change = shortened.dropped;
-        self.branches = base.branches;
-        self.in_branches = base.total;
-        Ok(())
+    fn keep(&self) -> Option<usize> {
+        Some(self.limits.thoughts)
     }
 }

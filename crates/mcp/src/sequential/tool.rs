@@ -1,14 +1,13 @@
-use std::sync::Arc;
+use std::io::{self, Write};
 
 use async_trait::async_trait;
 use cogwork_text::OneLine;
 use rmcp::model::{CallToolResponse, CallToolResult, ContentBlock, Tool};
+use serde::Serialize;
 
-use super::answer::Answer;
 use super::arguments::{self, Arguments};
 use super::definition::definition;
 use super::history::History;
-use super::log;
 use super::thought::Thought;
 use crate::connection::Connection;
 use crate::store::{Change, Changed, NewSession, RecordedSessions, SessionKind, SessionStore};
@@ -17,18 +16,28 @@ use crate::tool::{ServerTool, ToolCall, ToolFailure};
 /// The maximum number of characters of the title of a session.
 const TITLE: usize = 80;
 
-/// The tool `sequentialthinking`. Cloning is cheap; all clones share the sessions.
-#[derive(Clone)]
+/// The tool `sequentialthinking`.
 pub(crate) struct SequentialThinking {
-    sessions: Arc<RecordedSessions<History>>,
+    sessions: RecordedSessions<History>,
     is_strict: bool,
     has_log: bool,
+}
+
+/// The result of a call. Its fields are in the order in which the text has them.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Answer {
+    thought_number: u64,
+    total_thoughts: u64,
+    next_thought_needed: bool,
+    branches: Vec<String>,
+    thought_history_length: u64,
 }
 
 impl SequentialThinking {
     pub(crate) fn new(store: SessionStore, is_strict: bool, has_log: bool) -> Self {
         Self {
-            sessions: Arc::new(RecordedSessions::new(store)),
+            sessions: RecordedSessions::new(store),
             is_strict,
             has_log,
         }
@@ -37,33 +46,28 @@ impl SequentialThinking {
     async fn record(
         &self,
         connection: &Connection,
-        arguments: &Arguments,
+        Arguments { thought, session }: &Arguments,
     ) -> Result<Answer, ToolFailure> {
-        let thought = &arguments.thought;
-        let named = arguments.session.clone();
-        let new = || NewSession {
-            id: named.clone(),
+        let title = OneLine::new(&thought.thought).with_max_chars(TITLE);
+        let new = NewSession {
+            id: session.clone(),
             kind: SessionKind::Sequential,
-            title: title(thought),
+            title: title.to_string(),
             strategy: String::new(),
         };
 
         // Calls without an id are independent of those with one, as if there were no ids.
         let unnamed = || connection.current_or_new(SessionKind::Sequential);
-        let id = named.clone().unwrap_or_else(unnamed);
+        let id = session.clone().unwrap_or_else(unnamed);
+        let change = |history: &mut History| {
+            if self.is_strict {
+                history.check(thought).map_err(ToolFailure::message)?;
+            }
+            history.record(thought);
+            Ok(changed(thought, history))
+        };
         self.sessions
-            .change_or_create_with(
-                connection.owner(),
-                &id,
-                || Some(new()),
-                |history| {
-                    if self.is_strict {
-                        history.check(thought).map_err(ToolFailure::message)?;
-                    }
-                    history.record(thought);
-                    Ok(changed(thought, history))
-                },
-            )
+            .change(connection.owner(), &id, Some(&new), change)
             .await
     }
 }
@@ -81,37 +85,39 @@ impl ServerTool for SequentialThinking {
 
         let answer = self.record(call.connection, &arguments).await?;
         if self.has_log {
-            log::write(&arguments.thought);
+            // Nobody may be reading.
+            let _ = writeln!(io::stderr().lock(), "{}", arguments.thought);
         }
-        response(answer)
+        response(&answer)
     }
 }
 
 fn changed(thought: &Thought, history: &History) -> Changed<Thought, Answer> {
-    let change = Change {
-        is_complete: Some(!thought.next_thought_needed),
-        text: thought.thought.clone(),
-        ..Change::default()
-    };
+    let branches = history.branches().into_iter().map(str::to_owned);
     Changed {
         entry: thought.clone(),
-        change,
-        result: Answer::new(thought, history),
+        change: Change {
+            is_complete: Some(!thought.next_thought_needed),
+            text: thought.thought.clone(),
+            ..Change::default()
+        },
+        result: Answer {
+            thought_number: thought.thought_number,
+            total_thoughts: thought.total_thoughts,
+            next_thought_needed: thought.next_thought_needed,
+            branches: branches.collect(),
+            thought_history_length: history.total(),
+        },
     }
 }
 
-fn response(answer: Answer) -> Result<CallToolResponse, ToolFailure> {
-    let text = answer.text().map_err(ToolFailure::message)?;
-    let structured = serde_json::to_value(&answer).map_err(ToolFailure::message)?;
+fn response(answer: &Answer) -> Result<CallToolResponse, ToolFailure> {
+    let text = serde_json::to_string_pretty(answer).map_err(ToolFailure::message)?;
+    let structured = serde_json::to_value(answer).map_err(ToolFailure::message)?;
 
     let mut result = CallToolResult::success(vec![ContentBlock::text(text)]);
     result.structured_content = Some(structured);
     // The original leaves it out.
     result.is_error = None;
     Ok(result.into())
-}
-
-fn title(thought: &Thought) -> String {
-    let text = OneLine::new(&thought.thought).with_max_chars(TITLE);
-    text.to_string()
 }

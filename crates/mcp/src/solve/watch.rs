@@ -8,9 +8,7 @@ use tokio::sync::mpsc;
 use super::entry::{SolveEnd, SolveEntry, SolveStep, SolveThought};
 use super::request::SolveRequest;
 use super::state::Recorded;
-use crate::store::{
-    Appended, Change, NewSession, Owner, SessionId, SessionKind, SessionStore, StoreError,
-};
+use crate::store::{Change, NewSession, Owner, SessionId, SessionKind, SessionStore, StoreError};
 
 /// The maximum number of characters of a title, and of a thought in a progress notification.
 const LINE: usize = 200;
@@ -142,11 +140,11 @@ impl Watch {
             ..Change::default()
         };
 
-        let appended = self
+        let is_appended = self
             .store
             .append(&self.owner, &self.id, self.entries, body, change)
             .await?;
-        if appended == Appended::Behind {
+        if !is_appended {
             let message = format_args!("the session `{}` was changed by another program", self.id);
             return Err(StoreError::new(message));
         }

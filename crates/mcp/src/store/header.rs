@@ -100,16 +100,6 @@ pub(crate) struct Change {
     pub(crate) is_complete: Option<bool>,
     /// The text that searches find.
     pub(crate) text: String,
-    /// Another text for searches to find instead of that of an earlier entry.
-    pub(crate) replaced: Option<Replaced>,
-}
-
-/// The text that searches find for an entry, after what it added was undone.
-#[derive(Debug, Clone)]
-pub(crate) struct Replaced {
-    /// The number of the entry, from 1.
-    pub(crate) entry: u64,
-    pub(crate) text: String,
 }
 
 /// What lists show of a session.

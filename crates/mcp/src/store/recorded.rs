@@ -1,31 +1,33 @@
 //! Sessions that are rebuilt from their entries, and kept in memory while they are used.
 
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use rusqlite::{Connection, params};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use tokio::sync::Mutex as AsyncMutex;
 
-use super::position::{Addition, Entry, Position, Recent, Start};
-use super::{
-    Change, NewSession, Owner, SessionId, SessionKind, SessionStore, Shortened, StoreError,
-};
+use super::select::signed;
+use super::sessions::{Addition, Position, append, begin, missing, position};
+use super::{Change, NewSession, Owner, SessionId, SessionKind, SessionStore, StoreError};
 
 /// How often a change is tried again because other processes append to the session as well.
 const TRIES: usize = 20;
 
+/// The maximum number of sessions that are ready for use.
+const OPEN: usize = 64;
+
 /// The state of a session, which follows from its entries.
 pub(crate) trait Recorded: Sized + Send + 'static {
     /// The kind of session whose entries these are. Others are refused.
-    const KIND: Option<SessionKind> = None;
+    const KIND: SessionKind;
 
     /// What one call adds.
     type Entry: Serialize + DeserializeOwned + Send;
 
-    /// Returns the state of a session without entries.
-    fn empty(store: &SessionStore) -> Self;
+    /// Returns the state of a session without entries, or without those that were dropped.
+    fn empty(store: &SessionStore, dropped: u64) -> Self;
 
     /// Applies an entry that was recorded earlier.
     ///
@@ -34,20 +36,9 @@ pub(crate) trait Recorded: Sized + Send + 'static {
     /// Returns the reason for which the entry cannot follow the ones before it.
     fn replay(&mut self, entry: Self::Entry) -> Result<(), String>;
 
-    /// Returns what to keep instead of the oldest entries, if some are to be dropped now. Called
-    /// after each change. By default, all entries are kept.
-    fn shortened(&self) -> Option<Shortened> {
+    /// Returns how many of the newest entries are kept. By default, all of them.
+    fn keep(&self) -> Option<usize> {
         None
-    }
-
-    /// Restores the state from what is kept instead of the oldest entries.
-    ///
-    /// # Errors
-    ///
-    /// Returns the reason for which it cannot be read.
-    fn restore(&mut self, shortened: Shortened) -> Result<(), String> {
-        let dropped = shortened.dropped;
-        Err(format!("its first {dropped} entries are missing"))
     }
 }
 
@@ -61,25 +52,17 @@ pub(crate) struct Changed<E, T> {
 /// The sessions of one kind.
 pub(crate) struct RecordedSessions<R> {
     store: SessionStore,
-    open: Mutex<HashMap<Key, Slot<R>>>,
-    uses: AtomicU64,
+    open: Mutex<HashMap<(Owner, SessionId), Slot<R>>>,
 }
 
-type Key = (Owner, SessionId);
-
-/// A session in memory, or `None` if it must be read first.
-pub(super) type Session<R> = Arc<AsyncMutex<Option<Open<R>>>>;
-
-struct Slot<R> {
-    session: Session<R>,
-    last_use: u64,
-}
+/// The place of a session in memory, or `None` if it must be read first.
+type Slot<R> = Arc<AsyncMutex<Option<Open<R>>>>;
 
 /// A session in memory.
-pub(super) struct Open<R> {
-    pub(super) state: R,
+struct Open<R> {
+    state: R,
     /// The end of the entries that the state contains, or `None` if there is no such session.
-    pub(super) position: Option<Position>,
+    position: Option<Position>,
 }
 
 impl<R: Recorded> RecordedSessions<R> {
@@ -87,21 +70,11 @@ impl<R: Recorded> RecordedSessions<R> {
         Self {
             store,
             open: Mutex::default(),
-            uses: AtomicU64::new(0),
         }
     }
 
     pub(crate) fn store(&self) -> &SessionStore {
         &self.store
-    }
-
-    /// Creates a session, and returns its id.
-    pub(crate) async fn create(
-        &self,
-        owner: &Owner,
-        new: NewSession,
-    ) -> Result<SessionId, StoreError> {
-        self.store.create(owner, new).await
     }
 
     /// Reads a session.
@@ -114,32 +87,16 @@ impl<R: Recorded> RecordedSessions<R> {
         let slot = self.slot(owner, id);
         let mut session = slot.lock().await;
 
-        let open = session.take();
-        let open = self.caught_up(owner, id, open).await?;
+        let open = self.caught_up(owner, id, session.take()).await?;
         if open.position.is_none() {
             return Err(missing(id));
         }
-
-        let result = read(&open.state);
-        *session = Some(open);
-        Ok(result)
-    }
-
-    /// Reads a session without keeping it in memory.
-    pub(crate) async fn read_once<T>(
-        &self,
-        owner: &Owner,
-        id: &SessionId,
-        read: impl FnOnce(&R) -> T,
-    ) -> Result<T, StoreError> {
-        let open = self.caught_up(owner, id, None).await?;
-        if open.position.is_none() {
-            return Err(missing(id));
-        }
+        let open = session.insert(open);
         Ok(read(&open.state))
     }
 
-    /// Changes a session. The change is visible to others once its entry is stored.
+    /// Changes a session, or creates it if there is none and `new` says how. The change is visible to
+    /// others once its entry is stored.
     ///
     /// `change` is called again if another process has appended entries in the meantime. If it
     /// returns an error, it must leave the state as it was.
@@ -147,99 +104,72 @@ impl<R: Recorded> RecordedSessions<R> {
         &self,
         owner: &Owner,
         id: &SessionId,
-        change: impl FnMut(&mut R) -> Result<Changed<R::Entry, T>, E>,
-    ) -> Result<T, E> {
-        self.change_or_create(owner, id, None, change).await
-    }
-
-    /// Like [`change`](Self::change), but creates the session if there is none.
-    pub(crate) async fn change_or_create<T, E: From<StoreError>>(
-        &self,
-        owner: &Owner,
-        id: &SessionId,
         new: Option<&NewSession>,
-        change: impl FnMut(&mut R) -> Result<Changed<R::Entry, T>, E>,
-    ) -> Result<T, E> {
-        let new = || new.cloned();
-        self.change_or_create_with(owner, id, new, change).await
-    }
-
-    /// Like [`change`](Self::change), but creates the session that `new` returns if there is none.
-    pub(crate) async fn change_or_create_with<T, E: From<StoreError>>(
-        &self,
-        owner: &Owner,
-        id: &SessionId,
-        new: impl Fn() -> Option<NewSession>,
         mut change: impl FnMut(&mut R) -> Result<Changed<R::Entry, T>, E>,
     ) -> Result<T, E> {
         let slot = self.slot(owner, id);
+        // If this future is dropped or fails, the session is read again for the next call.
+        let mut session = slot.lock().await;
 
-        for attempt in 0..TRIES {
-            let mut session = slot.lock().await;
-            // If this future is dropped or fails, the session is read again for the next call.
-            let known = session.take().filter(|_| attempt == 0);
-            let mut open = match known {
-                Some(open) => open,
-                None => self.caught_up(owner, id, None).await?,
-            };
-            let position = open.position;
-            let at = match position {
-                Some(position) => Ok(position),
-                None => Err(new().ok_or_else(|| missing(id))?),
-            };
+        for _ in 0..TRIES {
+            let mut open = self.caught_up(owner, id, session.take()).await?;
+            if open.position.is_none() && new.is_none() {
+                return Err(missing(id).into());
+            }
 
             let changed = match change(&mut open.state) {
                 Ok(changed) => changed,
                 Err(error) => {
-                    // Another process may have appended what is missing here.
-                    let open = session.insert(self.caught_up(owner, id, Some(open)).await?);
-                    if open.position == position {
-                        return Err(error);
-                    }
-                    continue;
+                    *session = Some(open);
+                    return Err(error);
                 }
             };
-
-            let stamp = self.store.stamp();
             let addition = Addition {
-                stamp,
                 body: written(&changed.entry)?,
                 change: changed.change,
-                shortened: open.state.shortened(),
+                keep: open.state.keep(),
             };
-            let appended = self.store.append_at(owner, id, at, addition);
-            open.position = position.map(|position| position.next(stamp));
-
-            // Other calls go on with the new state before it is stored. If it cannot be stored, what
-            // they append is refused, because there is no entry with this stamp.
-            let held = if attempt == 0 && position.is_some() {
+            let position = self.append(owner, id, open.position, new, addition).await?;
+            if position.is_some() {
+                open.position = position;
                 *session = Some(open);
-                drop(session);
-                None
-            } else {
-                Some((session, open))
-            };
-
-            let Some(position) = appended.await? else {
-                continue;
-            };
-            if let Some((mut session, mut open)) = held {
-                open.position = Some(position);
-                *session = Some(open);
+                return Ok(changed.result);
             }
-            return Ok(changed.result);
         }
 
         let message = format_args!("the session `{id}` is used by too many others; try again");
         Err(StoreError::new(message).into())
     }
 
-    /// Removes a session. Returns whether there was one.
-    pub(crate) async fn remove(&self, owner: &Owner, id: &SessionId) -> Result<bool, StoreError> {
-        let slot = self.slot(owner, id);
-        let mut session = slot.lock().await;
-        *session = None;
-        self.store.remove(owner, id).await
+    /// Appends an entry to the session that this position is in, or to a new one, and returns the new
+    /// position. Returns `None` if the session isn't at the position, or already exists.
+    async fn append(
+        &self,
+        owner: &Owner,
+        id: &SessionId,
+        position: Option<Position>,
+        new: Option<&NewSession>,
+        addition: Addition,
+    ) -> Result<Option<Position>, StoreError> {
+        let (owner, id, new) = (owner.clone(), id.clone(), new.cloned());
+        let most = self.store.limits().sessions;
+
+        let write = move |connection: &rusqlite::Transaction<'_>| {
+            let at = match (position, &new) {
+                (Some(position), _) => Some(position),
+                (None, Some(new)) => begin(connection, &owner, &id, new, most)?,
+                (None, None) => None,
+            };
+            let Some(at) = at else {
+                return Ok(None);
+            };
+            let is_appended = append(connection, at, &addition)?;
+            Ok(is_appended.then_some(Position {
+                entries: at.entries.saturating_add(1),
+                ..at
+            }))
+        };
+        self.store.database().write(write).await
     }
 
     /// Returns the session with all entries that are stored.
@@ -247,111 +177,110 @@ impl<R: Recorded> RecordedSessions<R> {
         &self,
         owner: &Owner,
         id: &SessionId,
-        open: Option<Open<R>>,
+        known: Option<Open<R>>,
     ) -> Result<Open<R>, StoreError> {
-        let mut open = open.unwrap_or_else(|| self.empty());
+        let (owner, id, store) = (owner.clone(), id.clone(), self.store.clone());
+        self.store
+            .database()
+            .read(move |connection| {
+                let Some(end) = position(connection, &owner, &id)? else {
+                    return Ok(Open {
+                        state: R::empty(&store, 0),
+                        position: None,
+                    });
+                };
 
-        loop {
-            let recent = self.store.recent(owner, id, open.position).await?;
-            let Some(recent) = recent else {
-                return Ok(self.empty());
-            };
-
-            let is_complete = recent.is_complete;
-            open = self.followed_by(id, open, recent)?;
-            if is_complete {
-                return Ok(open);
-            }
-        }
+                let dropped = dropped(connection, end)?;
+                let known = known.filter(|open| {
+                    open.position.is_some_and(|known| {
+                        known.session == end.session && known.entries >= dropped
+                    })
+                });
+                let mut open = match known {
+                    Some(open) => open,
+                    None => {
+                        check_kind(connection, end, &id, R::KIND)?;
+                        Open {
+                            state: R::empty(&store, dropped),
+                            position: Some(Position {
+                                entries: dropped,
+                                ..end
+                            }),
+                        }
+                    }
+                };
+                let after = open.position.map_or(dropped, |position| position.entries);
+                replay(connection, end, after, &id, &mut open.state)?;
+                open.position = Some(end);
+                Ok(open)
+            })
+            .await
     }
 
-    fn empty(&self) -> Open<R> {
-        Open {
-            state: R::empty(&self.store),
-            position: None,
-        }
-    }
-
-    /// Returns the session with further entries.
-    fn followed_by(
-        &self,
-        id: &SessionId,
-        mut open: Open<R>,
-        recent: Recent,
-    ) -> Result<Open<R>, StoreError> {
-        if R::KIND.is_some_and(|kind| kind != recent.kind) {
-            let kind = recent.kind.as_str();
-            let message = format_args!("the session `{id}` is of another kind: `{kind}`");
-            return Err(StoreError::new(message));
-        }
-        if let Start::Anew { position, base } = recent.start {
-            open = self.restored(id, position, base)?;
-        }
-
-        for Entry { stamp, body } in recent.entries {
-            let position = open.position.map(|position| position.next(stamp));
-            let number = position.map_or(0, |position| position.entries);
-            let damaged = |reason: String| {
-                let message = format_args!("entry {number} of the session `{id}`: {reason}");
-                StoreError::new(message)
-            };
-
-            let entry = serde_json::from_str(&body).map_err(|error| damaged(error.to_string()))?;
-            open.state.replay(entry).map_err(damaged)?;
-            open.position = position;
-        }
-        Ok(open)
-    }
-
-    fn restored(
-        &self,
-        id: &SessionId,
-        position: Position,
-        base: Option<String>,
-    ) -> Result<Open<R>, StoreError> {
-        let mut open = self.empty();
-        open.position = Some(position);
-
-        if let Some(base) = base {
-            let dropped = position.entries;
-            let restored = open.state.restore(Shortened { dropped, base });
-            let damaged = |reason| StoreError::new(format_args!("the session `{id}`: {reason}"));
-            restored.map_err(damaged)?;
-        }
-        Ok(open)
-    }
-
-    /// Returns the place of a session in memory. The least recently used one is dropped if there
-    /// are too many.
-    pub(super) fn slot(&self, owner: &Owner, id: &SessionId) -> Session<R> {
-        let last_use = self.uses.fetch_add(1, Ordering::Relaxed);
+    /// Returns the place of a session in memory.
+    fn slot(&self, owner: &Owner, id: &SessionId) -> Slot<R> {
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        if open.len() >= OPEN {
+            // Calls that are in progress have clones of theirs. The others are rebuilt when needed.
+            open.retain(|_, slot| Arc::strong_count(slot) > 1);
+        }
 
         let key = (owner.clone(), id.clone());
-        let most = self.store.limits().open_sessions;
-        if open.len() >= most && !open.contains_key(&key) {
-            // Calls that are in progress have clones of theirs.
-            let unused = |slot: &Slot<R>| Arc::strong_count(&slot.session) == 1;
-            let oldest = open.iter().filter(|(_, slot)| unused(slot));
-            let oldest = oldest.min_by_key(|(_, slot)| slot.last_use);
-            let oldest = oldest.map(|(key, _)| key.clone());
-            oldest.map(|key| open.remove(&key));
-        }
-
-        let slot = open.entry(key).or_insert_with(|| Slot {
-            session: Arc::default(),
-            last_use,
-        });
-        slot.last_use = last_use;
-        Arc::clone(&slot.session)
+        Arc::clone(open.entry(key).or_default())
     }
 }
 
-fn missing(id: &SessionId) -> StoreError {
-    StoreError::new(format_args!("there is no session `{id}`"))
+/// Returns the number of entries that were dropped.
+fn dropped(connection: &Connection, end: Position) -> Result<u64, StoreError> {
+    let first: Option<i64> = connection
+        .prepare_cached("SELECT min(number) FROM entries WHERE session = ?1")?
+        .query_row([end.session], |row| row.get(0))?;
+    Ok(first.map_or(end.entries, |first| first.unsigned_abs().saturating_sub(1)))
 }
 
-pub(super) fn written(entry: &impl Serialize) -> Result<String, StoreError> {
+fn check_kind(
+    connection: &Connection,
+    end: Position,
+    id: &SessionId,
+    expected: SessionKind,
+) -> Result<(), StoreError> {
+    let kind: String = connection
+        .prepare_cached("SELECT kind FROM sessions WHERE key = ?1")?
+        .query_row([end.session], |row| row.get(0))?;
+    if kind == expected.as_str() {
+        return Ok(());
+    }
+    let message = format_args!("the session `{id}` is of another kind: `{kind}`");
+    Err(StoreError::new(message))
+}
+
+/// Applies the entries after the one with this number.
+fn replay<R: Recorded>(
+    connection: &Connection,
+    end: Position,
+    after: u64,
+    id: &SessionId,
+    state: &mut R,
+) -> Result<(), StoreError> {
+    let mut query = connection.prepare_cached(
+        "SELECT number, body FROM entries WHERE session = ?1 AND number > ?2 ORDER BY number",
+    )?;
+    let mut rows = query.query(params![end.session, signed(after)])?;
+
+    while let Some(row) = rows.next()? {
+        let number: i64 = row.get(0)?;
+        let body: String = row.get(1)?;
+        let damaged = |reason: String| {
+            let message = format_args!("entry {number} of the session `{id}`: {reason}");
+            StoreError::new(message)
+        };
+        let entry = serde_json::from_str(&body).map_err(|error| damaged(error.to_string()))?;
+        state.replay(entry).map_err(damaged)?;
+    }
+    Ok(())
+}
+
+fn written(entry: &impl Serialize) -> Result<String, StoreError> {
     serde_json::to_string(entry)
         .map_err(|error| StoreError::new(format_args!("the entry cannot be written: {error}")))
 }

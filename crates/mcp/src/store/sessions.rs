@@ -2,46 +2,49 @@
 
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicI64, Ordering};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use cogwork_strategies::Strategies;
-use futures_util::future::Either;
-use tokio::sync::broadcast;
+use rusqlite::{Connection, OptionalExtension, params};
 
-use super::backend::Backend;
-use super::changes::Changes;
-use super::position::{Addition, Position, Recent};
-use super::search::search;
-use super::transaction::Transaction;
-use super::values::random_stamp;
-use super::{
-    Appended, Change, Filter, NewSession, Owner, SessionChange, SessionHeader, SessionId,
-    StoreError,
-};
+use super::database::Database;
+use super::select::{COLUMNS, header_of, select, signed};
+use super::{Change, Filter, NewSession, Owner, SessionHeader, SessionId, StoreError};
 use crate::ServerLimits;
 
 /// All sessions. Cloning is cheap.
 #[derive(Debug, Clone)]
 pub(crate) struct SessionStore {
-    backend: Backend,
+    database: Database,
     limits: ServerLimits,
     strategies: Arc<Strategies>,
-    stamps: Arc<AtomicI64>,
-    changes: Changes,
+}
+
+/// The end of a session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Position {
+    /// Another session with the same id has another key.
+    pub(super) session: i64,
+    /// The number of entries.
+    pub(super) entries: u64,
+}
+
+/// What is appended.
+#[derive(Debug)]
+pub(super) struct Addition {
+    pub(super) body: String,
+    pub(super) change: Change,
+    /// The number of entries to keep, or `None` for all.
+    pub(super) keep: Option<usize>,
 }
 
 impl SessionStore {
-    /// Opens the database in this folder, or keeps sessions in memory if it is `None`. May block.
+    /// Opens the database in this folder, or one in memory if it is `None`. May block.
     pub(crate) fn open(folder: Option<&Path>, limits: ServerLimits) -> Result<Self, StoreError> {
-        let backend = Backend::open(folder, &limits)?;
-        let stamps = Arc::new(AtomicI64::new(random_stamp()));
-        let strategies = Arc::new(Strategies::built_in());
         Ok(Self {
-            backend,
+            database: Database::open(folder, limits.database_bytes)?,
             limits,
-            strategies,
-            stamps,
-            changes: Changes::default(),
+            strategies: Arc::new(Strategies::built_in()),
         })
     }
 
@@ -56,18 +59,12 @@ impl SessionStore {
         &self.strategies
     }
 
-    /// Returns a stamp that no other entry has.
-    pub(super) fn stamp(&self) -> i64 {
-        self.stamps.fetch_add(1, Ordering::Relaxed)
-    }
-
-    /// Returns the changes of sessions by this process from now on.
-    pub(crate) fn changes(&self) -> broadcast::Receiver<SessionChange> {
-        self.changes.subscribe()
-    }
-
     pub(crate) fn limits(&self) -> &ServerLimits {
         &self.limits
+    }
+
+    pub(super) fn database(&self) -> &Database {
+        &self.database
     }
 
     /// Creates a session, and returns its id.
@@ -80,22 +77,19 @@ impl SessionStore {
         owner: &Owner,
         new: NewSession,
     ) -> Result<SessionId, StoreError> {
-        let of = owner.0.clone();
+        let owner = owner.clone();
         let most = self.limits.sessions;
         let id = new.id.clone().unwrap_or_else(SessionId::random);
-        let named = id.clone();
+        let created = id.clone();
 
-        self.backend
-            .write(move |sessions| {
-                let begun = sessions.begin(&of, &named, &new, None, most)?;
-                let exists =
-                    || StoreError::new(format_args!("the session `{named}` already exists"));
-                begun.map(drop::<Position>).ok_or_else(exists)
+        self.database
+            .write(move |connection| {
+                let begun = begin(connection, &owner, &id, &new, most)?;
+                let exists = || StoreError::new(format_args!("the session `{id}` already exists"));
+                begun.map(drop).ok_or_else(exists)
             })
             .await?;
-
-        self.changes.listed_anew(owner, &id);
-        Ok(id)
+        Ok(created)
     }
 
     /// Returns the header of a session, or `None` if the owner has no such session.
@@ -104,10 +98,14 @@ impl SessionStore {
         owner: &Owner,
         id: &SessionId,
     ) -> Result<Option<SessionHeader>, StoreError> {
-        let owner = owner.0.clone();
-        let id = id.clone();
-        self.backend
-            .read(move |sessions| sessions.header(&owner, &id))
+        let (owner, id) = (owner.clone(), id.clone());
+        self.database
+            .read(move |connection| {
+                let sql = format!("SELECT {COLUMNS} FROM sessions WHERE owner = ?1 AND id = ?2");
+                let mut query = connection.prepare_cached(&sql)?;
+                let header = query.query_row([&owner.0, id.as_str()], header_of);
+                Ok(header.optional()?)
+            })
             .await
     }
 
@@ -119,27 +117,9 @@ impl SessionStore {
         id: &SessionId,
         max_bytes: usize,
     ) -> Result<Vec<String>, StoreError> {
-        let owner = owner.0.clone();
-        let id = id.clone();
-        self.backend
-            .read(move |sessions| {
-                let key = key_of(sessions, &owner, &id)?;
-                sessions.newest(key, max_bytes)
-            })
-            .await
-    }
-
-    /// Returns what follows a position, or `None` if the owner has no such session.
-    pub(super) async fn recent(
-        &self,
-        owner: &Owner,
-        id: &SessionId,
-        position: Option<Position>,
-    ) -> Result<Option<Recent>, StoreError> {
-        let owner = owner.0.clone();
-        let id = id.clone();
-        self.backend
-            .read(move |sessions| sessions.recent(&owner, &id, position))
+        let (owner, id) = (owner.clone(), id.clone());
+        self.database
+            .read(move |connection| newest(connection, &owner, &id, max_bytes))
             .await
     }
 
@@ -151,95 +131,34 @@ impl SessionStore {
         after: u64,
         body: String,
         change: Change,
-    ) -> Result<Appended, StoreError> {
-        let of = owner.0.clone();
-        let named = id.clone();
-        let stamp = self.stamp();
-        let appended = self
-            .backend
-            .write(move |sessions| {
-                let session = key_of(sessions, &of, &named)?;
-                let position = Position {
-                    entries: after,
-                    ..Position::start_of(session)
-                };
-                let addition = Addition {
-                    stamp,
-                    body,
-                    change,
-                    shortened: None,
-                };
-                let appended = sessions.append(position, vec![addition])?;
-                Ok(appended.map_or(Appended::Behind, |_| Appended::Done))
-            })
-            .await?;
-
-        if appended == Appended::Done {
-            self.changes.appended(owner, id);
-        }
-        Ok(appended)
-    }
-
-    /// Appends an entry to the session that this position is in, or to a new one, and returns the
-    /// new position. Returns `None` if the session isn't at the position, or already exists.
-    ///
-    /// This is queued at once.
-    pub(super) fn append_at(
-        &self,
-        owner: &Owner,
-        id: &SessionId,
-        at: Result<Position, NewSession>,
-        addition: Addition,
-    ) -> impl Future<Output = Result<Option<Position>, StoreError>> + Send + use<> {
-        let is_new = at.is_err();
-        let written = match at {
-            Ok(position) => Either::Left(self.backend.append(position, addition)),
-            Err(new) => Either::Right(self.begin_with(owner, id, new, addition)),
+    ) -> Result<bool, StoreError> {
+        let (owner, id) = (owner.clone(), id.clone());
+        let addition = Addition {
+            body,
+            change,
+            keep: None,
         };
-
-        let changes = self.changes.clone();
-        let owner = owner.clone();
-        let id = id.clone();
-        async move {
-            let position = written.await?;
-            match position {
-                Some(_) if is_new => changes.listed_anew(&owner, &id),
-                Some(_) => changes.appended(&owner, &id),
-                None => {}
-            }
-            Ok(position)
-        }
-    }
-
-    /// Creates a session with its first entry, unless there already is one with this id.
-    fn begin_with(
-        &self,
-        owner: &Owner,
-        id: &SessionId,
-        new: NewSession,
-        addition: Addition,
-    ) -> impl Future<Output = Result<Option<Position>, StoreError>> + Send + use<> {
-        let owner = owner.0.clone();
-        let id = id.clone();
-        let most = self.limits.sessions;
-
-        self.backend
-            .write(move |sessions| sessions.begin(&owner, &id, &new, Some(addition), most))
+        self.database
+            .write(move |connection| {
+                let position = position(connection, &owner, &id)?;
+                match position.filter(|position| position.entries == after) {
+                    Some(position) => append(connection, position, &addition),
+                    None => Ok(false),
+                }
+            })
+            .await
     }
 
     /// Removes a session. Returns whether there was one.
     pub(crate) async fn remove(&self, owner: &Owner, id: &SessionId) -> Result<bool, StoreError> {
-        let of = owner.0.clone();
-        let named = id.clone();
-        let was_there = self
-            .backend
-            .write(move |sessions| sessions.remove(&of, &named))
-            .await?;
-
-        if was_there {
-            self.changes.listed_anew(owner, id);
-        }
-        Ok(was_there)
+        let (owner, id) = (owner.clone(), id.clone());
+        self.database
+            .write(move |connection| {
+                let removed = "DELETE FROM sessions WHERE owner = ?1 AND id = ?2";
+                let removed = connection.execute(removed, [&owner.0, id.as_str()])?;
+                Ok(removed > 0)
+            })
+            .await
     }
 
     /// Returns the selected sessions of an owner.
@@ -248,21 +167,168 @@ impl SessionStore {
         owner: &Owner,
         filter: Filter,
     ) -> Result<Vec<SessionHeader>, StoreError> {
-        if !filter.words.is_empty() {
-            return search(&self.backend, owner, &filter).await;
-        }
-        let owner = owner.0.clone();
-        self.backend
-            .read(move |sessions| sessions.select(&owner, &filter))
+        let owner = owner.clone();
+        self.database
+            .read(move |connection| select(connection, &owner.0, filter))
             .await
     }
 }
 
-fn key_of(
-    sessions: &(impl Transaction + ?Sized),
-    owner: &str,
+/// Returns the end of a session, or `None` if the owner has no such session.
+pub(super) fn position(
+    connection: &Connection,
+    owner: &Owner,
     id: &SessionId,
-) -> Result<i64, StoreError> {
-    let missing = || StoreError::new(format_args!("there is no session `{id}`"));
-    sessions.key(owner, id)?.ok_or_else(missing)
+) -> Result<Option<Position>, StoreError> {
+    let position = connection
+        .prepare_cached("SELECT key, entries FROM sessions WHERE owner = ?1 AND id = ?2")?
+        .query_row([&owner.0, id.as_str()], |row| {
+            Ok(Position {
+                session: row.get(0)?,
+                entries: row.get::<_, i64>(1)?.unsigned_abs(),
+            })
+        })
+        .optional()?;
+    Ok(position)
+}
+
+/// Creates a session. Returns `None` if there already is one with this id.
+pub(super) fn begin(
+    connection: &Connection,
+    owner: &Owner,
+    id: &SessionId,
+    new: &NewSession,
+    most: usize,
+) -> Result<Option<Position>, StoreError> {
+    make_room(connection, owner, most)?;
+    let inserted = connection
+        .prepare_cached(
+            "INSERT INTO sessions (owner, id, kind, named, title, words, strategy, created, updated)
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?8) ON CONFLICT DO NOTHING",
+        )?
+        .execute(params![
+            owner.0,
+            id.as_str(),
+            new.kind.as_str(),
+            new.id.is_some(),
+            new.title,
+            new.title.to_lowercase(),
+            new.strategy,
+            now()
+        ])?;
+
+    Ok((inserted > 0).then(|| Position {
+        session: connection.last_insert_rowid(),
+        entries: 0,
+    }))
+}
+
+/// Removes the oldest sessions that may be removed if an owner has this many.
+fn make_room(connection: &Connection, owner: &Owner, most: usize) -> Result<(), StoreError> {
+    let count: i64 = connection
+        .prepare_cached("SELECT count(*) FROM sessions WHERE owner = ?1")?
+        .query_row([&owner.0], |row| row.get(0))?;
+
+    let excess = count.saturating_add(1).saturating_sub(signed(most));
+    if excess <= 0 {
+        return Ok(());
+    }
+
+    let removed = connection
+        .prepare_cached(
+            "DELETE FROM sessions WHERE key IN (
+                SELECT key FROM sessions WHERE owner = ?1 AND kind = 'sequential' AND named = 0
+                ORDER BY updated, key LIMIT ?2)",
+        )?
+        .execute(params![owner.0, excess])?;
+    if signed(removed) < excess {
+        let message = format_args!("there already are {count} sessions; at most {most} are kept");
+        return Err(StoreError::new(message));
+    }
+    Ok(())
+}
+
+/// Appends an entry. Returns whether the session was at the position.
+pub(super) fn append(
+    connection: &Connection,
+    at: Position,
+    addition: &Addition,
+) -> Result<bool, StoreError> {
+    let Change {
+        title,
+        strategy,
+        is_complete,
+        text,
+    } = &addition.change;
+    let advanced = connection
+        .prepare_cached(
+            "UPDATE sessions SET entries = entries + 1, updated = ?3,
+                title = coalesce(?4, title), words = coalesce(?5, words),
+                strategy = coalesce(?6, strategy), is_complete = coalesce(?7, is_complete)
+            WHERE key = ?1 AND entries = ?2",
+        )?
+        .execute(params![
+            at.session,
+            signed(at.entries),
+            now(),
+            title,
+            title.as_ref().map(|title| title.to_lowercase()),
+            strategy,
+            is_complete
+        ])?;
+    if advanced == 0 {
+        return Ok(false);
+    }
+
+    let number = signed(at.entries).saturating_add(1);
+    connection
+        .prepare_cached("INSERT INTO entries VALUES (?1, ?2, ?3, ?4)")?
+        .execute(params![
+            at.session,
+            number,
+            addition.body,
+            text.to_lowercase()
+        ])?;
+    if let Some(keep) = addition.keep {
+        connection
+            .prepare_cached("DELETE FROM entries WHERE session = ?1 AND number <= ?2")?
+            .execute([at.session, number.saturating_sub(signed(keep))])?;
+    }
+    Ok(true)
+}
+
+fn newest(
+    connection: &Connection,
+    owner: &Owner,
+    id: &SessionId,
+    max_bytes: usize,
+) -> Result<Vec<String>, StoreError> {
+    let position = position(connection, owner, id)?.ok_or_else(|| missing(id))?;
+    let mut query = connection
+        .prepare_cached("SELECT body FROM entries WHERE session = ?1 ORDER BY number DESC")?;
+    let mut rows = query.query([position.session])?;
+
+    let mut entries = Vec::new();
+    let mut bytes = 0_usize;
+    while let Some(row) = rows.next()? {
+        let body: String = row.get(0)?;
+        bytes = bytes.saturating_add(body.len());
+        if bytes > max_bytes && !entries.is_empty() {
+            break;
+        }
+        entries.push(body);
+    }
+
+    entries.reverse();
+    Ok(entries)
+}
+
+pub(super) fn missing(id: &SessionId) -> StoreError {
+    StoreError::new(format_args!("there is no session `{id}`"))
+}
+
+/// Returns the milliseconds since 1970.
+fn now() -> i64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH);
+    since.map_or(0, |since| signed(since.as_millis()))
 }

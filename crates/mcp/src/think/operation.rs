@@ -211,19 +211,13 @@ impl Operation {
     /// Returns the text that searches find.
     pub(crate) fn words(&self) -> String {
         let thought = self.draft().map(words_of).unwrap_or_default();
-        let others = self.words_without_thought();
-        match others.as_str() {
-            "" => thought,
-            _ => format!("{others}\n{thought}"),
-        }
-    }
-
-    /// Returns the text that searches find if the thought is undone.
-    pub(crate) fn words_without_thought(&self) -> String {
         match self {
-            Self::Begin { purpose, .. } => purpose.clone(),
-            Self::Fork { name, .. } | Self::ThinkFrom { name, .. } => name.clone(),
-            _ => String::new(),
+            Self::Begin {
+                purpose: others, ..
+            }
+            | Self::Fork { name: others, .. }
+            | Self::ThinkFrom { name: others, .. } => format!("{others}\n{thought}"),
+            _ => thought,
         }
     }
 

@@ -95,7 +95,7 @@ impl ThinkSessions {
             self.changed(state, &id, operation)
         };
         let sessions = &self.sessions;
-        let report = sessions.change_or_create(owner, &id, Some(&new), change);
+        let report = sessions.change(owner, &id, Some(&new), change);
         let report = report.await?;
 
         connection.set_current(SessionKind::Think, id);
@@ -116,7 +116,7 @@ impl ThinkSessions {
             let operation = plan(&begun.session)?;
             self.changed(state, id, operation)
         };
-        let report = self.sessions.change(owner, id, change).await?;
+        let report = self.sessions.change(owner, id, None, change).await?;
 
         connection.set_current(SessionKind::Think, id.clone());
         Ok(report)
@@ -146,7 +146,7 @@ impl ThinkSessions {
         connection: &Connection,
         id: &SessionId,
     ) -> Result<bool, ToolFailure> {
-        Ok(self.sessions.remove(connection.owner(), id).await?)
+        Ok(self.store().remove(connection.owner(), id).await?)
     }
 
     /// Returns the entry for an operation on a session that has begun.
@@ -229,7 +229,6 @@ fn entry(
             strategy: Some(outermost(session, done.branch).to_owned()),
             is_complete: Some(session.is_complete()),
             text: operation.words(),
-            replaced: state.undone().cloned(),
         },
         entry: operation,
         result: Report::new(Some(id), session, done),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use cogwork_strategies::{Session, Strategies};
 
 use super::operation::{Done, Impossible, Operation, What};
-use crate::store::{Recorded, Replaced, SessionKind, SessionStore};
+use crate::store::{Recorded, SessionKind, SessionStore};
 
 /// A session, or nothing before its first entry.
 pub(crate) struct ThinkState {
@@ -13,10 +13,6 @@ pub(crate) struct ThinkState {
     begun: Option<Begun>,
     /// The number of operations so far, each of which is an entry.
     operations: u64,
-    /// For each thought, what searches find for its entry if the thought is undone.
-    without: Vec<Replaced>,
-    /// That of the thought that the last operation has undone.
-    undone: Option<Replaced>,
 }
 
 /// A session that has begun.
@@ -35,28 +31,14 @@ impl ThinkState {
         self.operations
     }
 
-    /// Returns what searches find from now on for the thought that the last operation has undone.
-    pub(crate) fn undone(&self) -> Option<&Replaced> {
-        self.undone.as_ref()
-    }
-
     /// Performs an operation. If it is impossible, the state doesn't change.
     pub(crate) fn perform(&mut self, operation: Operation) -> Result<Done, Impossible> {
-        let text = operation.words_without_thought();
         let done = match &mut self.begun {
             Some(begun) => operation.perform(&mut begun.session, &self.strategies),
             None => self.begin(operation),
         }?;
 
         self.operations = self.operations.saturating_add(1);
-        let entry = self.operations;
-        self.undone = match done.what {
-            What::Undone(_) => self.without.pop(),
-            _ => None,
-        };
-        if let What::Thought(_) = done.what {
-            self.without.push(Replaced { entry, text });
-        }
         Ok(done)
     }
 
@@ -86,17 +68,15 @@ impl ThinkState {
 }
 
 impl Recorded for ThinkState {
-    const KIND: Option<SessionKind> = Some(SessionKind::Think);
+    const KIND: SessionKind = SessionKind::Think;
 
     type Entry = Operation;
 
-    fn empty(store: &SessionStore) -> Self {
+    fn empty(store: &SessionStore, _: u64) -> Self {
         Self {
             strategies: Arc::clone(store.strategies()),
             begun: None,
             operations: 0,
-            without: Vec::new(),
-            undone: None,
         }
     }
 

@@ -39,7 +39,7 @@ impl SessionView for ThinkView {
 
         let id = &session.id;
         let bytes = self.sessions.store().limits().export_bytes;
-        let rendered = self.sessions.read_once(owner, id, |state| {
+        let rendered = self.sessions.read(owner, id, |state| {
             let begun = state.begun();
             begun.map(|begun| newest(begun, id, format, bytes))
         });

@@ -1,10 +1,10 @@
-//! A client that keeps the notifications it gets, in both generations of the protocol.
+//! A client that keeps the progress it is notified of, in both generations of the protocol.
 
 use cogwork_mcp::Server;
 use rmcp::ClientHandler;
 use rmcp::model::{
     CallToolRequestParams, CallToolResult, ClientCapabilities, ClientConfig,
-    ProgressNotificationParam, ProtocolVersion, ResourceUpdatedNotificationParam,
+    ProgressNotificationParam, ProtocolVersion,
 };
 use rmcp::service::{
     ClientLifecycleMode, ClientServiceExt, NotificationContext, RoleClient, RunningService,
@@ -34,22 +34,15 @@ impl Era {
     }
 }
 
-/// A notification that a host got.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Seen {
-    Progress { thoughts: f64, line: String },
-    Updated(String),
-    ListChanged,
-}
-
 /// A connected host.
 pub(crate) struct Host {
     pub(crate) client: RunningService<RoleClient, Handler>,
-    pub(crate) seen: mpsc::UnboundedReceiver<Seen>,
+    pub(crate) seen: mpsc::UnboundedReceiver<(f64, String)>,
 }
 
 pub(crate) struct Handler {
-    seen: mpsc::UnboundedSender<Seen>,
+    /// The number of thoughts, and the line, of each notification of progress.
+    seen: mpsc::UnboundedSender<(f64, String)>,
     has_tasks: bool,
 }
 
@@ -87,12 +80,7 @@ impl Host {
 
     /// Returns the progress so far: the numbers of thoughts, and the lines.
     pub(crate) fn progress(&mut self) -> Vec<(f64, String)> {
-        let seen = std::iter::from_fn(|| self.seen.try_recv().ok());
-        let progress = seen.filter_map(|seen| match seen {
-            Seen::Progress { thoughts, line } => Some((thoughts, line)),
-            Seen::Updated(_) | Seen::ListChanged => None,
-        });
-        progress.collect()
+        std::iter::from_fn(|| self.seen.try_recv().ok()).collect()
     }
 }
 
@@ -119,19 +107,6 @@ impl ClientHandler for Handler {
         _: NotificationContext<RoleClient>,
     ) {
         let line = progress.message.unwrap_or_default();
-        let thoughts = progress.progress;
-        let _ = self.seen.send(Seen::Progress { thoughts, line });
-    }
-
-    async fn on_resource_updated(
-        &self,
-        updated: ResourceUpdatedNotificationParam,
-        _: NotificationContext<RoleClient>,
-    ) {
-        let _ = self.seen.send(Seen::Updated(updated.uri));
-    }
-
-    async fn on_resource_list_changed(&self, _: NotificationContext<RoleClient>) {
-        let _ = self.seen.send(Seen::ListChanged);
+        let _ = self.seen.send((progress.progress, line));
     }
 }

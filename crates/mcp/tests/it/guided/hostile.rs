@@ -1,7 +1,7 @@
 //! Arguments and replies of any kind.
 
 use boon::{Compiler, Draft, SchemaIndex, Schemas};
-use cogwork_mcp::{Server, ServerLimits};
+use cogwork_mcp::Server;
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 
@@ -189,10 +189,7 @@ fn any_arguments_get_an_answer() {
 #[test]
 fn any_replies_end_within_the_budget_and_survive_restarts() {
     let runtime = runtime();
-    // With one session in memory, each call reads its session again if the last one was another's.
-    let limits = ServerLimits::default().with_open_sessions(1);
-    let builder = Server::builder().with_limits(limits);
-    let first = runtime.block_on(Host::with(builder));
+    let first = runtime.block_on(Host::with(Server::builder()));
     let declared = runtime.block_on(Declared::of(&first, "answer"));
 
     let mind = prop::sample::select((0..MINDS.len()).collect::<Vec<_>>());

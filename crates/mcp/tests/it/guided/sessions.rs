@@ -1,6 +1,6 @@
 //! Several questions, several clients, and sessions of other tools and versions.
 
-use cogwork_mcp::{Server, ServerLimits};
+use cogwork_mcp::Server;
 use serde_json::{Value, json};
 
 use super::mind::Mind;
@@ -172,28 +172,6 @@ async fn two_servers_can_work_on_one_session() {
     let result = call(&other.client, "answer", late).await;
     assert_eq!(result.is_error, Some(true));
     assert!(text(&result).contains("Answer: 1"), "{}", text(&result));
-}
-
-#[tokio::test]
-async fn sessions_that_are_not_in_memory_continue_as_well() {
-    let limits = ServerLimits::default().with_open_sessions(1);
-    let host = Host::with(Server::builder().with_limits(limits)).await;
-    let mind = Mind::named("linear");
-    let one = host.begin(mind.beginning()).await;
-    let other = host.begin(mind.beginning()).await;
-
-    let mut views = [one, other];
-    while views[1]["status"] == "open" {
-        for view in &mut views {
-            let session = view["sessionId"].clone();
-            let call = json!({"sessionId": session, "replies": mind.replies(view)});
-            *view = host.answer(call).await;
-        }
-    }
-
-    let [one, other] = views.map(comparable);
-    assert_eq!(one, other);
-    assert_eq!(one["answer"], mind.answer);
 }
 
 #[tokio::test]

@@ -1,6 +1,5 @@
 //! Sessions and strategies as resources.
 
-mod changes;
 mod hostile;
 mod lists;
 mod other_kinds;

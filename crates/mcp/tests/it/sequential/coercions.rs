@@ -17,29 +17,16 @@ async fn problem(client: &Client, arguments: Value) -> String {
 }
 
 #[tokio::test]
-async fn numbers_are_read_like_those_of_javascript() {
+async fn numbers_may_be_texts() {
     let client = connect(Server::builder()).await;
     let cases = [
         (json!("3"), 3),
         (json!(" 3\t\n"), 3),
-        (json!("\u{a0}3\u{feff}"), 3),
-        (json!("+3"), 3),
         (json!("3.0"), 3),
-        (json!("5."), 5),
-        (json!("00012"), 12),
         (json!("1e3"), 1_000),
-        (json!("1.e2"), 100),
-        (json!("2.5e1"), 25),
-        (json!("0x1F"), 31),
-        (json!("0b11"), 3),
-        (json!("0O7"), 7),
         (json!("9007199254740991"), 9_007_199_254_740_991_u64),
         (json!(9_007_199_254_740_991_u64), 9_007_199_254_740_991),
         (json!(1.0), 1),
-        (json!(true), 1),
-        (json!([3]), 3),
-        (json!(["0x10"]), 16),
-        (json!([[4]]), 4),
     ];
 
     for (value, expected) in cases {
@@ -60,50 +47,19 @@ async fn numbers_that_cannot_be_used_are_refused() {
     let cases = [
         (json!("abc"), NAN),
         (json!("1_000"), NAN),
-        (json!("3n"), NAN),
-        (json!("0x"), NAN),
-        (json!("0xg"), NAN),
-        (json!("-0x10"), NAN),
-        (json!("1e"), NAN),
-        (json!("e5"), NAN),
-        (json!("."), NAN),
-        (json!("--1"), NAN),
+        (json!(""), NAN),
         (json!("NaN"), NAN),
-        (json!("inf"), NAN),
         (json!("infinity"), NAN),
-        (json!("\u{200b}3"), NAN),
-        (json!("\u{85}3"), NAN),
-        (json!("é3"), NAN),
+        (json!(true), NAN),
+        (json!(null), NAN),
+        (json!([3]), NAN),
         (json!({}), NAN),
-        (json!([1, 2]), NAN),
-        (json!([true]), NAN),
-        (json!([{}]), NAN),
-        (
-            json!("1e400"),
-            "Invalid input: expected number, received Infinity",
-        ),
-        (
-            json!("-Infinity"),
-            "Invalid input: expected number, received -Infinity",
-        ),
-        (json!(""), SMALL),
-        (json!("  "), SMALL),
         (json!("-3"), SMALL),
-        (json!("1e-400"), SMALL),
         (json!(0), SMALL),
-        (json!(-1), SMALL),
-        (json!(false), SMALL),
-        (json!(null), SMALL),
-        (json!([]), SMALL),
-        (json!([null]), SMALL),
-        (json!([""]), SMALL),
+        (json!(-1e300), SMALL),
         (json!(1.5), INT),
         (json!(".5"), INT),
-        (json!("5e-1"), INT),
-        (json!([1.5]), INT),
-        (json!(-1.5), INT),
         (json!(9_007_199_254_740_992_u64), BIG),
-        (json!("9007199254740993"), BIG),
         (json!(1e300), BIG),
     ];
 
@@ -119,17 +75,6 @@ async fn numbers_that_cannot_be_used_are_refused() {
             assert_eq!(problem, format!("{expected} at {name}"), "{value}");
         }
     }
-}
-
-#[tokio::test]
-async fn a_number_that_is_far_too_small_has_two_problems() {
-    let client = connect(Server::builder()).await;
-
-    let problem = problem(&client, thought(json!({ "totalThoughts": -1e300 }))).await;
-
-    let expected = "Too small: expected int to be >=-9007199254740991 at totalThoughts\n\
-        Too small: expected number to be >=1 at totalThoughts";
-    assert_eq!(problem, expected);
 }
 
 #[tokio::test]
@@ -216,7 +161,7 @@ async fn all_problems_are_listed() {
     Invalid input: expected number, received NaN at totalThoughts
     Expected boolean or "true"/"false" string, received "q" at isRevision
     Too small: expected number to be >=1 at revisesThought
-    Too small: expected number to be >=1 at branchFromThought
+    Invalid input: expected number, received NaN at branchFromThought
     Invalid input: expected string, received number at branchId
     Invalid input at needsMoreThoughts
     "#);
@@ -257,42 +202,6 @@ async fn a_branch_needs_a_name_and_a_start() {
 }
 
 #[tokio::test]
-async fn branches_are_in_the_order_of_keys_in_javascript() {
-    let client = connect(Server::builder()).await;
-    let ids = [
-        "z",
-        "10",
-        "2",
-        "b",
-        "01",
-        "4294967295",
-        "4294967294",
-        "-1",
-        "0",
-        "2",
-    ];
-
-    let mut branches = Value::Null;
-    for id in ids {
-        let arguments = thought(json!({ "branchFromThought": 1, "branchId": id }));
-        branches = answer(&client, arguments).await["branches"].take();
-    }
-
-    let expected = [
-        "0",
-        "2",
-        "10",
-        "4294967294",
-        "z",
-        "b",
-        "01",
-        "4294967295",
-        "-1",
-    ];
-    assert_eq!(branches, json!(expected));
-}
-
-#[tokio::test]
 async fn revisions_and_branches_of_unknown_thoughts_are_accepted() {
     let client = connect(Server::builder()).await;
     let arguments = json!({ "branchFromThought": 99, "branchId": "b", "revisesThought": 7 });
@@ -307,14 +216,14 @@ async fn a_text_that_is_too_long_is_refused() {
     let limits = ServerLimits::default().with_thought_bytes(4);
     let client = connect(Server::builder().with_limits(limits)).await;
 
-    answer(
-        &client,
-        thought(json!({ "thought": "four", "branchId": "four" })),
-    )
-    .await;
-    for name in ["thought", "branchId"] {
-        let problem = problem(&client, thought(json!({ name: "fünf" }))).await;
-        let expected = format!("Too big: expected string to have <=4 bytes at {name}");
+    answer(&client, thought(json!({ "thought": "four" }))).await;
+    let cases = [
+        ("thought", "fünf".to_owned(), 4),
+        ("branchId", "b".repeat(1_025), 1_024),
+    ];
+    for (name, text, most) in cases {
+        let problem = problem(&client, thought(json!({ name: text }))).await;
+        let expected = format!("Too big: expected string to have <={most} bytes at {name}");
         assert_eq!(problem, expected);
     }
 }

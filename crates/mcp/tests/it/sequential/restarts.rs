@@ -55,7 +55,7 @@ async fn start(folder: &Path, is_strict: bool) -> Client {
     let limits = ServerLimits::default().with_thoughts(4).with_branches(2);
     let server = Server::builder()
         .with_data(folder)
-        .with_limits(limits.with_open_sessions(1))
+        .with_limits(limits)
         .with_strict(is_strict);
     connect(server).await
 }

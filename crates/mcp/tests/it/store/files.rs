@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use cogwork_mcp::ServerLimits;
+use cogwork_mcp::{Server, ServerLimits};
 
 use super::support::{client, database, record, refusal, server};
 use crate::support::connect;
@@ -52,26 +52,6 @@ fn the_file_may_not_be_a_symbolic_link() {
     std::os::unix::fs::symlink(folder.path().join("other"), &path).expect("a link");
 
     assert!(refusal(folder.path()).contains("cannot be created"));
-}
-
-#[tokio::test]
-async fn a_folder_that_was_removed_is_an_error() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let data = folder.path().join("data");
-    let client = client(&data).await;
-    record(&client, "a").await.expect("a thought");
-
-    fs::remove_dir_all(&data).expect("removed");
-    let error = record(&client, "a").await.expect_err("an error");
-    assert!(
-        error.ends_with("was removed or replaced; restart the server"),
-        "{error}"
-    );
-
-    // Another server may have created it again.
-    let other = super::support::client(&data).await;
-    assert_eq!(record(&other, "a").await, Ok(1));
-    record(&client, "a").await.expect_err("an error");
 }
 
 #[test]
@@ -151,4 +131,20 @@ async fn a_full_database_is_an_error_and_nothing_is_lost() {
 
     let client = super::support::client(folder.path()).await;
     assert_eq!(record(&client, "a").await, Ok(count + 1));
+}
+
+#[tokio::test]
+async fn sessions_in_memory_are_limited_as_well_and_end_with_the_server() {
+    let limits = ServerLimits::default().with_database_bytes(100_000);
+    let client = connect(Server::builder().with_limits(limits)).await;
+
+    let error = loop {
+        if let Err(error) = record(&client, "a").await {
+            break error;
+        }
+    };
+    assert!(error.contains("is full"), "{error}");
+
+    let client = connect(Server::builder()).await;
+    assert_eq!(record(&client, "a").await, Ok(1));
 }

@@ -7,13 +7,11 @@
     clippy::unwrap_used
 )]
 
-mod both;
 mod files;
 #[cfg(unix)]
 mod full;
 mod killed;
 mod locked;
-mod memory;
 mod others;
 mod support;
 mod vanished;

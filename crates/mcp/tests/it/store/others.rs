@@ -26,23 +26,6 @@ async fn a_damaged_entry_is_named_and_other_sessions_remain_usable() {
 }
 
 #[tokio::test]
-async fn an_entry_that_is_missing_is_named() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let first = client(folder.path()).await;
-    for _ in 0..3 {
-        record(&first, "a").await.expect("a thought");
-    }
-    let damage = "DELETE FROM entries WHERE number = 2";
-    database(folder.path())
-        .execute(damage, [])
-        .expect("damaged");
-
-    let second = client(folder.path()).await;
-    let error = record(&second, "a").await.expect_err("an error");
-    assert_eq!(error, "entry 2 of the session is missing");
-}
-
-#[tokio::test]
 async fn a_session_of_another_kind_is_refused() {
     let folder = tempfile::tempdir().expect("a folder");
     record(&client(folder.path()).await, "a")
