@@ -4,7 +4,6 @@ use cogwork_strategies::Strategies;
 use cogwork_tools::Tools;
 
 use crate::ServerLimits;
-use crate::added::AddedHandler;
 use crate::solve::SolveSettings;
 
 /// Creates a [`Server`](crate::Server).
@@ -18,12 +17,10 @@ pub struct ServerBuilder {
     pub(crate) has_think_strategies: bool,
     pub(crate) solve: SolveSettings,
     pub(crate) tools: Tools,
-    pub(crate) handler: Option<AddedHandler>,
     /// The names of the built-in tools to be served; all of them if it is missing.
     pub(crate) built_in_tools: Option<Vec<String>>,
     pub(crate) name: String,
     pub(crate) version: String,
-    pub(crate) instructions: Option<String>,
 }
 
 impl ServerBuilder {
@@ -37,11 +34,9 @@ impl ServerBuilder {
             has_think_strategies: false,
             solve: SolveSettings::default(),
             tools: Tools::default(),
-            handler: None,
             built_in_tools: None,
             name: "cogwork".to_owned(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
-            instructions: None,
         }
     }
 
@@ -124,6 +119,75 @@ impl ServerBuilder {
     #[must_use]
     pub fn with_think_strategies(mut self, is_listed: bool) -> Self {
         self.has_think_strategies = is_listed;
+        self
+    }
+
+    /// Adds tools of the program, which are listed after the built-in ones. They replace those of an
+    /// earlier call.
+    ///
+    /// The text that a tool returns is the result of the call. Its error is a result that is marked
+    /// as an error, which the model reads. The limits of [`Tools`] apply: by default, a call takes at
+    /// most 30 seconds, and its result has at most 16 KiB. A call is dropped if the client cancels
+    /// it. The tools are the same for all clients, and their definitions are read when the server is
+    /// opened.
+    ///
+    /// ```
+    /// use cogwork_mcp::Server;
+    /// use cogwork_tools::schemars::{self, JsonSchema};
+    /// use cogwork_tools::{Tools, function};
+    /// use serde::Deserialize;
+    ///
+    /// #[derive(Deserialize, JsonSchema)]
+    /// struct Order {
+    ///     /// The number of the order.
+    ///     number: u64,
+    /// }
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let state = function("order_state", "Returns the state of an order.", |Order { number }| async move {
+    ///     Ok(format!("order {number} was sent today"))
+    /// });
+    /// let server = Server::builder().with_tools(Tools::new().with(state)?).open()?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn with_tools(mut self, tools: Tools) -> Self {
+        self.tools = tools;
+        self
+    }
+
+    /// Sets which of the built-in tools the server has, by name. By default, it has all of them.
+    ///
+    /// A strategy is only a prompt if there is a tool to follow it. Without any built-in tool, there
+    /// are no sessions and strategies as resources, either.
+    ///
+    /// ```
+    /// use cogwork_mcp::Server;
+    ///
+    /// # fn main() -> Result<(), cogwork_mcp::ServerError> {
+    /// let one = Server::builder().with_built_in_tools(["sequentialthinking"]).open()?;
+    ///
+    /// let none: [&str; 0] = [];
+    /// let only_added = Server::builder().with_built_in_tools(none).open()?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn with_built_in_tools<N: Into<String>>(
+        mut self,
+        names: impl IntoIterator<Item = N>,
+    ) -> Self {
+        self.built_in_tools = Some(names.into_iter().map(Into::into).collect());
+        self
+    }
+
+    /// Sets the name and the version that clients see. The default is `cogwork` and the version of
+    /// this crate.
+    #[must_use]
+    pub fn with_name(mut self, name: impl Into<String>, version: impl Into<String>) -> Self {
+        self.name = name.into();
+        self.version = version.into();
         self
     }
 }

@@ -2,7 +2,6 @@
 
 use rmcp::model::{Implementation, ServerCapabilities, ServerConfig};
 
-use crate::added::{AddedHandler, joined};
 use crate::builder::ServerBuilder;
 use crate::tools::ServerTools;
 
@@ -11,16 +10,9 @@ const INSTRUCTIONS: &str = include_str!("instructions.md");
 
 /// Returns the name, the capabilities and the instructions.
 pub(crate) fn info(settings: &ServerBuilder, tools: &ServerTools) -> ServerConfig {
-    let added = settings.handler.as_ref().map(AddedHandler::info);
-    let added = added.unwrap_or_default();
-
-    let mut info = ServerConfig::new(joined(capabilities(tools), added.capabilities));
+    let mut info = ServerConfig::new(capabilities(tools));
     info.server_info = Implementation::new(&settings.name, &settings.version);
-
-    let built_in = tools.has_built_in_ones().then(|| instructions(tools));
-    let parts = [settings.instructions.clone(), built_in, added.instructions];
-    let parts: Vec<_> = parts.into_iter().flatten().collect();
-    info.instructions = Some(parts.join("\n\n")).filter(|text| !text.is_empty());
+    info.instructions = tools.has_built_in_ones().then(|| instructions(tools));
     info
 }
 

@@ -39,9 +39,6 @@ mod tool;
 mod tools;
 mod unknown_request;
 
-/// The SDK of the protocol, for [`ServerBuilder::with_handler`].
-pub use rmcp;
-
 /// The code in the README, compiled and run as a doctest.
 #[cfg(all(doctest, feature = "http"))]
 #[doc = include_str!("../README.md")]

@@ -145,7 +145,6 @@ impl ServerBuilder {
         let shared = Shared {
             info: info(&self, &tools),
             tools,
-            added: self.handler,
             requests: Arc::new(Semaphore::new(self.limits.concurrent_requests)),
             limits: self.limits,
             views: Views::new(&store),

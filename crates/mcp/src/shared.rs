@@ -5,7 +5,6 @@ use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
 use crate::ServerLimits;
-use crate::added::AddedHandler;
 use crate::resources::Views;
 use crate::solve::Tasks;
 use crate::store::SessionStore;
@@ -15,7 +14,6 @@ use crate::tools::ServerTools;
 pub(crate) struct Shared {
     pub(crate) info: ServerConfig,
     pub(crate) tools: ServerTools,
-    pub(crate) added: Option<AddedHandler>,
     pub(crate) requests: Arc<Semaphore>,
     pub(crate) limits: ServerLimits,
     pub(crate) store: SessionStore,

@@ -3,7 +3,7 @@
 use cogwork_text::{Name, NameList};
 use rmcp::model::Tool;
 
-use crate::added::{AddedHandler, AddedTool};
+use crate::added::AddedTool;
 use crate::builder::ServerBuilder;
 use crate::sequential::SequentialThinking;
 use crate::solve::{Solve, Tasks};
@@ -44,32 +44,18 @@ impl ServerTools {
             added: added.collect(),
             built_in,
         };
-        tools.check_added(settings.handler.as_ref())?;
+        tools.check_added()?;
         Ok(tools)
     }
 
-    fn check_added(&self, handler: Option<&AddedHandler>) -> Result<(), ServerError> {
-        let added = self.added.iter().map(|tool| tool.definition.name.as_ref());
-        for name in added.clone() {
-            if self.has_built_in(name) {
-                return Err(is_built_in(name));
-            }
-        }
-
-        let Some(handler) = handler else {
+    fn check_added(&self) -> Result<(), ServerError> {
+        let mut added = self.added.iter().map(|tool| &tool.definition.name);
+        let Some(name) = added.find(|name| self.has_built_in(name)) else {
             return Ok(());
         };
-        let mut built_in = self.built_in.iter().map(|tool| &tool.definition.name);
-        if let Some(name) = built_in.find(|name| handler.tool(name).is_some()) {
-            return Err(is_built_in(name));
-        }
-        let mut added = added;
-        if let Some(name) = added.find(|name| handler.tool(name).is_some()) {
-            return Err(ServerError::of(format_args!(
-                "two tools have the name `{name}`, one of them in the handler; choose another name"
-            )));
-        }
-        Ok(())
+        Err(ServerError::of(format_args!(
+            "`{name}` is a built-in tool; choose another name, or leave out the built-in one"
+        )))
     }
 
     /// Returns the tool of this name.
@@ -127,12 +113,6 @@ fn built_in(
     tools.extend(crate::guided::tools(store));
     tools.push(Box::new(Solve::new(store, &settings.solve, tasks)));
     tools
-}
-
-fn is_built_in(name: &str) -> ServerError {
-    ServerError::of(format_args!(
-        "`{name}` is a built-in tool; choose another name, or leave out the built-in one"
-    ))
 }
 
 fn check_names(chosen: &[String], built_in: &[ListedTool]) -> Result<(), ServerError> {

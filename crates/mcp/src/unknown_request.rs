@@ -22,11 +22,6 @@ pub(crate) fn error(request: &CustomRequest) -> ErrorData {
     }
 }
 
-/// Returns whether a request is unknown to the server, rather than one that can't be read.
-pub(crate) fn is_unknown(request: &CustomRequest) -> bool {
-    problem(request).is_none()
-}
-
 /// Returns why the parameters of a known method can't be read.
 fn problem(request: &CustomRequest) -> Option<String> {
     // An error about `null` would be harder to understand than one about a missing field.

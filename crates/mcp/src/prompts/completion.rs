@@ -5,18 +5,8 @@ use rmcp::ErrorData;
 use rmcp::model::{CompleteRequestParams, CompleteResult, CompletionInfo, Reference};
 
 use super::arguments::{Way, Ways};
-use super::get::exists;
-use crate::resources::{self, SessionFormat};
+use crate::resources::SessionFormat;
 use crate::store::{Filter, Owner, SessionId, SessionStore};
-
-/// Returns whether the prompt or the template is one of the server.
-pub(crate) fn completes(reference: &Reference, strategies: &Strategies, offered: Ways) -> bool {
-    match reference {
-        Reference::Prompt(prompt) => exists(&prompt.name, strategies, offered),
-        Reference::Resource(template) => resources::is_template(&template.uri),
-        _ => false,
-    }
-}
 
 /// Returns the values of an argument that begin with what was typed.
 pub(crate) async fn complete(

@@ -1,18 +1,11 @@
 //! Returning a prompt.
 
-use cogwork_strategies::Strategies;
 use rmcp::ErrorData;
 use rmcp::model::{GetPromptRequestParams, GetPromptResult, PromptMessage, Role};
 
 use super::arguments::{LOOP, PromptArguments, Way, Ways};
 use super::text;
 use crate::store::SessionStore;
-
-/// Returns whether there is a prompt of this name.
-pub(crate) fn exists(name: &str, strategies: &Strategies, offered: Ways) -> bool {
-    let is_known = name == LOOP || strategies.get(name).is_ok();
-    is_known && !Way::all(name, offered).is_empty()
-}
 
 /// Returns the messages of a prompt.
 pub(crate) fn get(

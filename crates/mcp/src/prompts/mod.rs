@@ -8,6 +8,6 @@ mod list;
 mod text;
 
 pub(crate) use arguments::Ways;
-pub(crate) use completion::{complete, completes};
-pub(crate) use get::{exists, get};
+pub(crate) use completion::complete;
+pub(crate) use get::get;
 pub(crate) use list::list;

@@ -11,11 +11,6 @@ use crate::store::SessionId;
 const SESSIONS: &str = "cogwork://sessions/";
 const STRATEGIES: &str = "cogwork://strategies/";
 
-/// Returns whether a template of URIs is one of the server.
-pub(crate) fn is_template(uri: &str) -> bool {
-    uri.starts_with(SESSIONS) || uri.starts_with(STRATEGIES)
-}
-
 /// What isn't encoded in a part of a path.
 const PLAIN: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'-')

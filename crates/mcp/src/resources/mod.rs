@@ -10,7 +10,7 @@ mod strategies;
 mod view;
 mod views;
 
-pub(crate) use address::{Address, is_template};
+pub(crate) use address::Address;
 pub(crate) use entries::EntriesView;
 pub(crate) use list::{list, templates};
 pub(crate) use read::read;

@@ -94,18 +94,14 @@ async fn without_built_in_tools_there_is_nothing_of_them() {
 }
 
 #[tokio::test]
-async fn names_and_instructions_of_the_program_come_first() {
-    let builder = Server::builder()
-        .with_name("orders", "1.2.3")
-        .with_instructions("Ask for the number of the order first.");
+async fn a_server_may_have_the_name_of_the_program() {
+    let builder = Server::builder().with_name("orders", "1.2.3");
     let client = connect(builder).await;
 
     let info = client.peer_info().expect("a server");
     let server = info.server_info.as_ref().expect("a name");
     assert_eq!(server.name, "orders");
     assert_eq!(server.version, "1.2.3");
-    let instructions = info.instructions.as_deref().expect("instructions");
-    assert!(instructions.starts_with("Ask for the number of the order first.\n\nTools for"));
 }
 
 #[test]
