@@ -112,9 +112,6 @@ pub(crate) struct Mcp {
     /// A table of strategies in YAML, which `think`, `begin` and `solve` can follow in addition to the built-in ones.
     #[arg(long, value_name = "FILE")]
     pub(crate) strategies: Option<PathBuf>,
-    /// Also offer the tools of the server think-strategies, for prompts that were written for it.
-    #[arg(long)]
-    pub(crate) think_strategies: bool,
     /// In `sequentialthinking`, refuse branches and revisions of thoughts that don't exist.
     #[arg(long)]
     pub(crate) strict: bool,

@@ -268,23 +268,6 @@ impl Arguments {
         objects.collect::<Result<_, _>>().map(Some)
     }
 
-    /// Returns the arguments that were not read, whose JSON has at most this many bytes in
-    /// all.
-    pub(crate) fn take_rest(&mut self, max_bytes: usize) -> Result<JsonObject, ArgumentError> {
-        let mut rest = std::mem::take(&mut self.values);
-        rest.retain(|_, value| !value.is_null());
-
-        let bytes = serde_json::to_string(&rest).map_or(0, |text| text.len());
-        match rest.keys().next() {
-            Some(name) if bytes > max_bytes => {
-                let expected = format_args!("at most {max_bytes} bytes");
-                let found = format_args!("{bytes} bytes long with all others");
-                Err(self.error(name, expected, found))
-            }
-            _ => Ok(rest),
-        }
-    }
-
     /// Refuses arguments that were not read.
     pub(crate) fn finish(self) -> Result<(), ArgumentError> {
         match self.values.iter().find(|(_, value)| !value.is_null()) {

@@ -14,7 +14,6 @@ pub struct ServerBuilder {
     pub(crate) has_thought_log: bool,
     pub(crate) limits: ServerLimits,
     pub(crate) strategies: Strategies,
-    pub(crate) has_think_strategies: bool,
     pub(crate) solve: SolveSettings,
     pub(crate) tools: Tools,
     /// The names of the built-in tools to be served; all of them if it is missing.
@@ -31,7 +30,6 @@ impl ServerBuilder {
             has_thought_log: false,
             limits: ServerLimits::default(),
             strategies: Strategies::default(),
-            has_think_strategies: false,
             solve: SolveSettings::default(),
             tools: Tools::default(),
             built_in_tools: None,
@@ -80,45 +78,6 @@ impl ServerBuilder {
     #[must_use]
     pub fn with_strategies(mut self, strategies: Strategies) -> Self {
         self.strategies = strategies;
-        self
-    }
-
-    /// Sets whether the tools of the server think-strategies are listed in addition: their names
-    /// and arguments, on the sessions of `think`. The default is `false`, since every tool takes
-    /// room in the context of a model, and `think` and `think_session` understand most of these
-    /// arguments as well.
-    ///
-    /// | `think-strategies` | meaning here |
-    /// |---|---|
-    /// | `thought`, `totalThoughts`, `nextThoughtNeeded`, `needsMoreThoughts` | the same |
-    /// | `strategy`, `sessionPurpose` | of the session that the first thought begins; later, another `strategy` changes it |
-    /// | `thoughtNumber` | 1 begins a new session; otherwise, thoughts are numbered by the server |
-    /// | `branchFromThought`, `branchId` | `branchFrom` and `branch` of `think` |
-    /// | `revisesThought` | `revises` of `think` |
-    /// | `action`, `observation` and others, such as `approachId` | parameters of the stage, in snake case |
-    /// | `plannedActions` | the parameters `plan` and `tool_calls`, or `action` and `action_input` |
-    /// | `actionResults` | the parameter `evidence` or `observation` |
-    /// | `finalAnswer` | added to the text; the thought is in a final stage if one may follow |
-    /// | `qualityRating`, `isRevision` | ignored |
-    ///
-    /// The stage follows from the arguments: it is the only one that may follow, or the one whose
-    /// parameters are given. Otherwise, the answer asks for a `stage`. Sessions may end early.
-    ///
-    /// | `think-tools` | meaning here |
-    /// |---|---|
-    /// | `create-branch` | a fork, with a first `thought` if there is one |
-    /// | `server-status` | no servers |
-    /// | `connect-server`, `execute-actions` | refused: the first one starts any command that a model writes, and the assistant calls tools itself |
-    ///
-    /// | `think-session-manager` | meaning here |
-    /// |---|---|
-    /// | `list`, `get`, `resume`, `search` | the operations of `think_session` (`get` is `show`) |
-    /// | `sortBy` | `timestamp`, `thoughtCount` or `duration`; there is no complexity or quality |
-    /// | `completionStatus` | `open` or `complete` |
-    /// | `includeTopics`, `minScore` | ignored |
-    #[must_use]
-    pub fn with_think_strategies(mut self, is_listed: bool) -> Self {
-        self.has_think_strategies = is_listed;
         self
     }
 

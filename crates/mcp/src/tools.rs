@@ -109,7 +109,7 @@ fn built_in(
         SequentialThinking::new(store.clone(), settings.is_strict, settings.has_thought_log);
 
     let mut tools: Vec<Box<dyn ServerTool>> = vec![Box::new(sequential)];
-    tools.extend(crate::think::tools(store, settings.has_think_strategies));
+    tools.extend(crate::think::tools(store));
     tools.extend(crate::guided::tools(store));
     tools.push(Box::new(Solve::new(store, &settings.solve, tasks)));
     tools

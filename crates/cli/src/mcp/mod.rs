@@ -72,9 +72,7 @@ async fn serve(
 async fn open(arguments: &Mcp) -> Result<Server, String> {
     signals::survive_full_files();
 
-    let mut builder = Server::builder()
-        .with_strict(arguments.strict)
-        .with_think_strategies(arguments.think_strategies);
+    let mut builder = Server::builder().with_strict(arguments.strict);
 
     if !arguments.memory {
         builder = builder.with_data(data::folder(arguments.data.as_deref())?);

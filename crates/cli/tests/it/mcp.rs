@@ -509,25 +509,6 @@ two_looks:
     assert!(told.contains("strategies.yaml"), "{told}");
 }
 
-#[test]
-fn the_tools_of_think_strategies_are_listed_on_request() {
-    let list = json!({"jsonrpc": "2.0", "id": "list", "method": "tools/list"});
-
-    for is_asked in [false, true] {
-        let mut command = server(&["--memory"]);
-        if is_asked {
-            command.arg("--think-strategies");
-        }
-        let mut child = command.spawn().unwrap();
-        let input = lines(&[initialize(), list.clone()]);
-        send(child.stdin.take().unwrap(), input);
-
-        let output = child.wait_with_output().unwrap();
-        let text = String::from_utf8_lossy(&output.stdout).into_owned();
-        assert_eq!(text.contains(r#""think-session-manager""#), is_asked);
-    }
-}
-
 #[cfg(unix)]
 #[test]
 fn a_file_that_may_not_grow_is_an_error_that_loses_nothing() {

@@ -24,14 +24,11 @@ const WORDS: usize = 16;
 /// The maximum number of characters of a title in a list.
 const TITLE: usize = 200;
 
-const ORDERS: [(&str, Order); 6] = [
+const ORDERS: [(&str, Order); 4] = [
     ("updated", Order::Updated),
     ("created", Order::Created),
     ("entries", Order::Entries),
     ("duration", Order::Duration),
-    // The names of think-strategies.
-    ("timestamp", Order::Updated),
-    ("thoughtCount", Order::Entries),
 ];
 
 const STATUSES: [(&str, bool); 6] = [

@@ -3,7 +3,6 @@
 mod answer;
 mod begin;
 mod branch_name;
-mod compatible;
 mod draft;
 mod export;
 mod failure;
@@ -32,17 +31,11 @@ use sessions::ThinkSessions;
 use think_tool::Think;
 pub(crate) use view::ThinkView;
 
-/// Returns the tools for sessions whose thoughts follow a strategy, and those of think-strategies
-/// if they are to be listed.
-pub(crate) fn tools(store: &SessionStore, has_think_strategies: bool) -> Vec<Box<dyn ServerTool>> {
+/// Returns the tools for sessions whose thoughts follow a strategy.
+pub(crate) fn tools(store: &SessionStore) -> [Box<dyn ServerTool>; 2] {
     let sessions = Arc::new(ThinkSessions::new(store.clone()));
-    let mut tools: Vec<Box<dyn ServerTool>> = vec![
+    [
         Box::new(Think::new(Arc::clone(&sessions))),
-        Box::new(ThinkSession::new(Arc::clone(&sessions))),
-    ];
-
-    if has_think_strategies {
-        tools.extend(compatible::tools(&sessions));
-    }
-    tools
+        Box::new(ThinkSession::new(sessions)),
+    ]
 }

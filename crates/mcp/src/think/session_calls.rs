@@ -39,7 +39,7 @@ pub(crate) enum SessionCall {
 }
 
 impl SessionCall {
-    pub(crate) const ALL: [(&str, Self); 18] = [
+    pub(crate) const ALL: [(&str, Self); 17] = [
         ("new", Self::New),
         ("show", Self::Show),
         ("resume", Self::Resume),
@@ -57,8 +57,6 @@ impl SessionCall {
         ("export", Self::Export),
         ("remove", Self::Remove),
         ("strategies", Self::Strategies),
-        // The name in think-strategies.
-        ("get", Self::Show),
     ];
 }
 

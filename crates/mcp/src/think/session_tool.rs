@@ -28,7 +28,7 @@ impl ServerTool for ThinkSession {
     fn definition(&self) -> Tool {
         let strategies = self.sessions.strategies();
         let names = SessionCall::ALL.iter().map(|(name, _)| *name);
-        let names: Vec<&str> = names.filter(|name| *name != "get").collect();
+        let names: Vec<&str> = names.collect();
 
         let mut properties = vec![(
             "operation",

@@ -8,9 +8,7 @@ use crate::support::connect;
 
 #[tokio::test]
 async fn the_complete_list_of_tools() {
-    let builder = Server::builder()
-        .with_client(ScriptedClient::new(["answer: 51"]))
-        .with_think_strategies(true);
+    let builder = Server::builder().with_client(ScriptedClient::new(["answer: 51"]));
     let client = connect(builder).await;
 
     let tools = client.list_tools(None).await.expect("tools");

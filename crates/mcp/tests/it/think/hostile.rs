@@ -7,13 +7,7 @@ use serde_json::{Map, Value, json};
 use super::{refused, session, session_text, think};
 use crate::support::{Client, call, connect, text};
 
-const TOOLS: [&str; 5] = [
-    "think",
-    "think_session",
-    "think-strategies",
-    "think-tools",
-    "think-session-manager",
-];
+const TOOLS: [&str; 2] = ["think", "think_session"];
 
 const NAMES: [&str; 36] = [
     "thought",
@@ -151,7 +145,7 @@ async fn everything(client: &Client) -> Vec<String> {
 }
 
 async fn check(calls: Vec<(usize, Map<String, Value>)>) {
-    let builder = Server::builder().with_think_strategies(true);
+    let builder = Server::builder();
     let limits = ServerLimits::default().with_thoughts(8).with_branches(4);
     let client = connect(builder.with_limits(limits)).await;
     let begin = json!({"strategy": "react", "sessionId": "s", "thought": "Begin."});

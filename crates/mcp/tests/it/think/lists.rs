@@ -40,7 +40,7 @@ async fn sessions_are_listed_and_searched() {
     let client = connect(Server::builder()).await;
     three(&client).await;
 
-    let by_entries = json!({"operation": "list", "sortBy": "thoughtCount", "limit": 1});
+    let by_entries = json!({"operation": "list", "sortBy": "entries", "limit": 1});
     let list = session(&client, by_entries).await;
     assert_eq!(ids(&list), ["b"]);
     assert_eq!(list["nextOffset"], 1);
@@ -79,7 +79,7 @@ async fn thoughts_are_shown_in_pages() {
 
     let first = session(
         &client,
-        json!({"operation": "get", "offset": 0, "limit": 10}),
+        json!({"operation": "show", "offset": 0, "limit": 10}),
     )
     .await;
     assert_eq!(first["page"][9]["thought"], "10");

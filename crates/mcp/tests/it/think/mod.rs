@@ -8,7 +8,6 @@
 )]
 
 mod branches;
-mod compatible;
 mod exports;
 mod hostile;
 mod lists;
