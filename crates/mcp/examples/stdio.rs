@@ -1,7 +1,7 @@
 //! A server over the standard input and output.
 //!
 //! ```console
-//! $ cargo run --package cogwork-mcp --example stdio -- [--data FOLDER] [--strict] [--log]
+//! $ cargo run --package cogwork-mcp --example stdio -- [--data FOLDER] [--strict]
 //! ```
 
 use std::error::Error;
@@ -17,8 +17,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
         server = match argument.as_str() {
             "--data" => server.with_data(arguments.next().ok_or("--data needs a folder")?),
             "--strict" => server.with_strict(true),
-            "--log" => server.with_thought_log(true),
-            _ => return Err("expected --data FOLDER, --strict or --log".into()),
+            _ => return Err("expected --data FOLDER or --strict".into()),
         };
     }
 

@@ -11,7 +11,6 @@ use crate::solve::SolveSettings;
 pub struct ServerBuilder {
     pub(crate) data: Option<PathBuf>,
     pub(crate) is_strict: bool,
-    pub(crate) has_thought_log: bool,
     pub(crate) limits: ServerLimits,
     pub(crate) strategies: Strategies,
     pub(crate) solve: SolveSettings,
@@ -27,7 +26,6 @@ impl ServerBuilder {
         Self {
             data: None,
             is_strict: false,
-            has_thought_log: false,
             limits: ServerLimits::default(),
             strategies: Strategies::default(),
             solve: SolveSettings::default(),
@@ -51,14 +49,6 @@ impl ServerBuilder {
     #[must_use]
     pub fn with_strict(mut self, is_strict: bool) -> Self {
         self.is_strict = is_strict;
-        self
-    }
-
-    /// Sets whether each thought of `sequentialthinking` is written to the standard error output, as
-    /// one line of at most 1,000 characters of it. By default, they aren't.
-    #[must_use]
-    pub fn with_thought_log(mut self, has_thought_log: bool) -> Self {
-        self.has_thought_log = has_thought_log;
         self
     }
 

@@ -152,8 +152,7 @@ impl ServerHandler for Handler {
     ) -> Result<ReadResourceResponse, ErrorData> {
         let _permit = self.permit().await?;
         let owner = self.connection.owner();
-        let Shared { store, views, .. } = &*self.shared;
-        let result = resources::read(store, views, owner, request.uri).await?;
+        let result = resources::read(&self.shared.store, owner, request.uri).await?;
         Ok(result.into())
     }
 

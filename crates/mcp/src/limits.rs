@@ -1,5 +1,3 @@
-use std::time::Duration;
-
 /// The limits of a server. All of them are stated in errors when they are reached.
 ///
 /// ```
@@ -17,10 +15,8 @@ pub struct ServerLimits {
     /// The maximum length of the text of a thought or of a reply, in bytes, and of the parameters
     /// of a thought. The default is 256 KiB.
     pub thought_bytes: usize,
-    /// The maximum size of the thoughts of a session of `think` in memory, in bytes, approximately.
-    /// The default is 16 MiB.
-    pub session_bytes: usize,
-    /// The maximum length of an export of a session of `think`, in bytes. The default is 1 MiB.
+    /// The maximum length of an export of a session of `think`, and of what a resource shows of the
+    /// newest entries of a session, in bytes. The default is 1 MiB.
     pub export_bytes: usize,
     /// The maximum number of thoughts in a session. The default is 10,000. In a session of
     /// `sequentialthinking`, the oldest thoughts are dropped if there are more, but remain counted. A session of `think` may be changed ten times as often,
@@ -36,16 +32,11 @@ pub struct ServerLimits {
     pub concurrent_requests: usize,
     /// The maximum number of runs of the tool `solve` at the same time. The default is 4.
     pub solve_runs: usize,
-    /// The maximum size of the entries that a resource shows of a session, in bytes. The newest are
-    /// shown. The default is 1 MiB.
-    pub resource_bytes: usize,
     /// The maximum size of the database of sessions, in a file or in memory, in bytes. The
     /// default is 2 GiB.
     pub database_bytes: usize,
     /// The maximum number of replies in a session of `begin`. The default is 1,000.
     pub replies: usize,
-    /// The maximum time of a session of `begin`. The default is 30 days.
-    pub reasoning_time: Duration,
 }
 
 impl Default for ServerLimits {
@@ -53,17 +44,14 @@ impl Default for ServerLimits {
         Self {
             message_bytes: 4 * 1024 * 1024,
             thought_bytes: 256 * 1024,
-            session_bytes: 16 * 1024 * 1024,
             export_bytes: 1024 * 1024,
             thoughts: 10_000,
             branches: 1_000,
             sessions: 10_000,
             concurrent_requests: 64,
             solve_runs: 4,
-            resource_bytes: 1024 * 1024,
             database_bytes: 2 * 1024 * 1024 * 1024,
             replies: 1_000,
-            reasoning_time: Duration::from_secs(30 * 24 * 60 * 60),
         }
     }
 }
@@ -92,12 +80,7 @@ impl ServerLimits {
     }
 
     limit! {
-        /// Sets the maximum size of the thoughts of a session of `think` in memory, in bytes.
-        with_session_bytes, session_bytes
-    }
-
-    limit! {
-        /// Sets the maximum length of an export of a session of `think`, in bytes.
+        /// Sets the maximum length of an export, and of what a resource shows of a session, in bytes.
         with_export_bytes, export_bytes
     }
 
@@ -127,11 +110,6 @@ impl ServerLimits {
     }
 
     limit! {
-        /// Sets the maximum size of the entries that a resource shows of a session, in bytes.
-        with_resource_bytes, resource_bytes
-    }
-
-    limit! {
         /// Sets the maximum size of the database of sessions, in bytes.
         with_database_bytes, database_bytes
     }
@@ -139,17 +117,5 @@ impl ServerLimits {
     limit! {
         /// Sets the maximum number of replies in a session of `begin`.
         with_replies, replies
-    }
-
-    /// Sets the maximum time of a session of `begin`, which is at least one second.
-    #[must_use]
-    pub fn with_reasoning_time(mut self, reasoning_time: Duration) -> Self {
-        self.reasoning_time = reasoning_time.max(Duration::from_secs(1));
-        self
-    }
-
-    /// Returns the maximum time of a session of `begin`, in whole seconds.
-    pub(crate) fn reasoning_seconds(&self) -> u32 {
-        u32::try_from(self.reasoning_time.as_secs()).unwrap_or(u32::MAX)
     }
 }

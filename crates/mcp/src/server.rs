@@ -15,7 +15,6 @@ use crate::builder::ServerBuilder;
 use crate::connection::Connection;
 use crate::handler::Handler;
 use crate::info::info;
-use crate::resources::Views;
 use crate::shared::Shared;
 use crate::solve::Tasks;
 use crate::store::{Owner, SessionStore};
@@ -147,7 +146,6 @@ impl ServerBuilder {
             tools,
             requests: Arc::new(Semaphore::new(self.limits.concurrent_requests)),
             limits: self.limits,
-            views: Views::new(&store),
             store,
             stop: CancellationToken::new(),
             tasks,

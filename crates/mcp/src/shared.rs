@@ -5,7 +5,6 @@ use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
 use crate::ServerLimits;
-use crate::resources::Views;
 use crate::solve::Tasks;
 use crate::store::SessionStore;
 use crate::tools::ServerTools;
@@ -19,5 +18,4 @@ pub(crate) struct Shared {
     pub(crate) store: SessionStore,
     pub(crate) stop: CancellationToken,
     pub(crate) tasks: Tasks,
-    pub(crate) views: Views,
 }

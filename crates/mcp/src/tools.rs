@@ -105,8 +105,7 @@ fn built_in(
     settings: &ServerBuilder,
     tasks: &Tasks,
 ) -> Vec<Box<dyn ServerTool>> {
-    let sequential =
-        SequentialThinking::new(store.clone(), settings.is_strict, settings.has_thought_log);
+    let sequential = SequentialThinking::new(store.clone(), settings.is_strict);
 
     let mut tools: Vec<Box<dyn ServerTool>> = vec![Box::new(sequential)];
     tools.extend(crate::think::tools(store));

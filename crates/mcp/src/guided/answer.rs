@@ -33,7 +33,7 @@ struct Request {
 #[async_trait]
 impl ServerTool for AnswerTool {
     fn definition(&self) -> Tool {
-        schema::answer(self.0.limits())
+        schema::answer()
     }
 
     async fn call(&self, call: ToolCall<'_>) -> Result<CallToolResponse, ToolFailure> {

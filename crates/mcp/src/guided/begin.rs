@@ -81,7 +81,7 @@ fn budget(arguments: &mut Arguments, limits: &ServerLimits) -> Result<Budget, To
     let most = |limit: usize| u32::try_from(limit).unwrap_or(u32::MAX);
     let most_replies = most(limits.replies);
     let most_thoughts = most(limits.thoughts);
-    let most_seconds = limits.reasoning_seconds();
+    let most_seconds = Budget::MOST_SECONDS;
 
     let mut given = arguments.nested("budget")?;
     let replies = given.integer("replies", 1..=most_replies)?;
@@ -94,7 +94,7 @@ fn budget(arguments: &mut Arguments, limits: &ServerLimits) -> Result<Budget, To
         replies: replies.unwrap_or(Budget::REPLIES.min(most_replies)),
         thoughts: thoughts.unwrap_or(Budget::THOUGHTS.min(most_thoughts)),
         tokens: tokens.unwrap_or(Budget::TOKENS).into(),
-        seconds: seconds.unwrap_or(Budget::SECONDS.min(most_seconds)).into(),
+        seconds: seconds.unwrap_or(Budget::SECONDS).into(),
     })
 }
 

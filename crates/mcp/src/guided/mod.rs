@@ -33,7 +33,7 @@ use crate::store::SessionStore;
 use crate::tool::ServerTool;
 use answer::AnswerTool;
 use begin::BeginTool;
-pub(crate) use resource::GuidedView;
+pub(crate) use resource::shown;
 use service::Guided;
 
 /// Returns the tools over these sessions.

@@ -1,59 +1,33 @@
 //! Sessions of `begin` and `answer` as resources.
 
-use std::sync::Arc;
-
-use async_trait::async_trait;
-
 use super::own_thread::on_own_thread;
 use super::progress::{Done, EndKind, newest};
 use super::session::{Begun, GuidedSession};
-use crate::resources::{EntriesView, SessionFormat, SessionView};
 use crate::shown::{Shown, ShownThought};
 use crate::store::{Owner, RecordedSessions, SessionHeader, SessionStore, StoreError};
 
-/// Renders sessions of `begin` and `answer`.
-pub(crate) struct GuidedView {
-    sessions: Arc<RecordedSessions<GuidedSession>>,
-    entries: EntriesView,
-}
+/// Returns what is shown of a session.
+pub(crate) async fn shown(
+    store: &SessionStore,
+    owner: &Owner,
+    session: &SessionHeader,
+) -> Result<Shown, StoreError> {
+    let sessions = RecordedSessions::<GuidedSession>::new(store.clone());
+    let owner = owner.clone();
+    let session = session.clone();
 
-impl GuidedView {
-    pub(crate) fn new(store: &SessionStore) -> Self {
-        Self {
-            sessions: Arc::new(RecordedSessions::new(store.clone())),
-            entries: EntriesView::new(store),
-        }
-    }
-}
-
-#[async_trait]
-impl SessionView for GuidedView {
-    async fn render(
-        &self,
-        owner: &Owner,
-        session: &SessionHeader,
-        format: SessionFormat,
-    ) -> Result<String, StoreError> {
-        if format == SessionFormat::Json {
-            return self.entries.json(owner, session).await;
-        }
-
-        let sessions = Arc::clone(&self.sessions);
-        let owner = owner.clone();
-        let session = session.clone();
-        on_own_thread(async move {
-            let bytes = sessions.store().limits().resource_bytes;
-            let rendered = sessions.read(&owner, &session.id, |state| {
-                let shown = Shown::of(&session);
-                match state.begun() {
-                    Some(begun) => format.render(&with(shown, begun, bytes)),
-                    None => format.render(&shown),
-                }
-            });
-            rendered.await
-        })
-        .await
-    }
+    on_own_thread(async move {
+        let bytes = sessions.store().limits().export_bytes;
+        let shown = sessions.read(&owner, &session.id, |state| {
+            let shown = Shown::of(&session);
+            match state.begun() {
+                Some(begun) => with(shown, begun, bytes),
+                None => shown,
+            }
+        });
+        shown.await
+    })
+    .await
 }
 
 /// Adds what was done in a session, and its newest thoughts up to this many bytes.

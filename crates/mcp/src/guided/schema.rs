@@ -48,7 +48,7 @@ pub(super) fn begin(limits: &ServerLimits) -> Tool {
                     "replies": integer(limits.replies, Budget::REPLIES, "Number of replies."),
                     "thoughts": integer(limits.thoughts, Budget::THOUGHTS, "Number of thoughts."),
                     "tokens": integer(u32::MAX as usize, Budget::TOKENS, "Tokens that you read and write, as estimated."),
-                    "seconds": integer(limits.reasoning_seconds() as usize, Budget::SECONDS, "Time since the beginning."),
+                    "seconds": integer(Budget::MOST_SECONDS as usize, Budget::SECONDS, "Time since the beginning."),
                 },
                 "additionalProperties": false,
             },
@@ -75,7 +75,7 @@ pub(super) fn begin(limits: &ServerLimits) -> Tool {
     definition("begin", "Begin guided reasoning", BEGIN, input)
 }
 
-pub(super) fn answer(_: &ServerLimits) -> Tool {
+pub(super) fn answer() -> Tool {
     let question =
         json!({"type": "string", "description": "The id of the question, if several are open."});
     let reply = json!({"type": "string", "description": "The reply to a question."});

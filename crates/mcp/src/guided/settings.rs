@@ -47,6 +47,7 @@ impl Budget {
     pub(super) const TOKENS: u32 = 1_000_000;
     /// A day, because the host may wait for a person.
     pub(super) const SECONDS: u32 = 24 * 60 * 60;
+    pub(super) const MOST_SECONDS: u32 = 30 * 24 * 60 * 60;
 
     /// Returns the maximum time in milliseconds.
     pub(super) fn milliseconds(&self) -> u64 {

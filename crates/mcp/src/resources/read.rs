@@ -5,7 +5,7 @@ use rmcp::ErrorData;
 use rmcp::model::{ReadResourceResult, ResourceContents};
 use serde_json::json;
 
-use super::{Address, SessionFormat, Views, strategies};
+use super::{Address, SessionFormat, session, strategies};
 use crate::store::{Owner, SessionStore};
 
 /// The maximum number of characters of a URI in an error.
@@ -14,7 +14,6 @@ const SHOWN: usize = 200;
 /// Returns the contents of a resource.
 pub(crate) async fn read(
     store: &SessionStore,
-    views: &Views,
     owner: &Owner,
     uri: String,
 ) -> Result<ReadResourceResult, ErrorData> {
@@ -30,7 +29,8 @@ pub(crate) async fn read(
             let header =
                 header.map_err(|error| ErrorData::internal_error(error.to_string(), None))?;
             let header = header.ok_or_else(|| not_found(&uri, "there is no such session"))?;
-            views.render(owner, &header, format).await?
+            let rendered = session::render(store, owner, &header, format).await;
+            rendered.map_err(|error| ErrorData::internal_error(error.to_string(), None))?
         }
         Address::Strategy {
             name,

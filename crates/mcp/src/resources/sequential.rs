@@ -2,43 +2,22 @@
 
 use std::collections::HashMap;
 
-use async_trait::async_trait;
-
-use super::entries::{EntriesView, Newest};
-use super::{SessionFormat, SessionView};
+use super::session::{Newest, newest};
 use crate::sequential::Thought;
 use crate::shown::{Shown, ShownThought};
 use crate::store::{Owner, SessionHeader, SessionStore, StoreError};
 
-/// Renders sessions of `sequentialthinking`.
-pub(super) struct SequentialView(EntriesView);
-
-impl SequentialView {
-    pub(super) fn new(store: &SessionStore) -> Self {
-        Self(EntriesView::new(store))
-    }
-}
-
-#[async_trait]
-impl SessionView for SequentialView {
-    async fn render(
-        &self,
-        owner: &Owner,
-        session: &SessionHeader,
-        format: SessionFormat,
-    ) -> Result<String, StoreError> {
-        if format == SessionFormat::Json {
-            return self.0.json(owner, session).await;
-        }
-
-        let newest = self.0.newest(owner, session).await?;
-        let shown = Shown {
-            older: newest.older,
-            thoughts: thoughts(newest),
-            ..Shown::of(session)
-        };
-        Ok(format.render(&shown))
-    }
+pub(super) async fn shown(
+    store: &SessionStore,
+    owner: &Owner,
+    session: &SessionHeader,
+) -> Result<Shown, StoreError> {
+    let newest = newest(store, owner, session).await?;
+    Ok(Shown {
+        older: newest.older,
+        thoughts: thoughts(newest),
+        ..Shown::of(session)
+    })
 }
 
 /// Returns the thoughts with the numbers in which they were added, because several thoughts can have

@@ -1,10 +1,4 @@
-use std::fmt;
-
-use cogwork_text::{Name, OneLine};
 use serde::{Deserialize, Serialize};
-
-/// The maximum number of characters of a text in the log.
-const LOGGED: usize = 1_000;
 
 /// A thought, as it is recorded.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -33,29 +27,5 @@ impl Thought {
     pub(crate) fn branch(&self) -> Option<(&str, u64)> {
         let id = self.branch_id.as_deref().filter(|id| !id.is_empty());
         id.zip(self.branch_from_thought)
-    }
-}
-
-/// Writes a thought as one line for the log, whatever it contains.
-impl fmt::Display for Thought {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.is_revision == Some(true) {
-            f.write_str("Revision")?;
-            if let Some(revised) = self.revises_thought {
-                write!(f, " of thought {revised}")?;
-            }
-            f.write_str(", thought")?;
-        } else if let Some((id, from)) = self.branch() {
-            write!(f, "Branch `{}` from thought {from}, thought", Name(id))?;
-        } else {
-            f.write_str("Thought")?;
-        }
-
-        let text = OneLine::new(&self.thought).with_max_chars(LOGGED);
-        write!(
-            f,
-            " {}/{}: {text}",
-            self.thought_number, self.total_thoughts
-        )
     }
 }

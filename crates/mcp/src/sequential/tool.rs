@@ -1,5 +1,3 @@
-use std::io::{self, Write};
-
 use async_trait::async_trait;
 use cogwork_text::OneLine;
 use rmcp::model::{CallToolResponse, CallToolResult, ContentBlock, Tool};
@@ -20,7 +18,6 @@ const TITLE: usize = 80;
 pub(crate) struct SequentialThinking {
     sessions: RecordedSessions<History>,
     is_strict: bool,
-    has_log: bool,
 }
 
 /// The result of a call. Its fields are in the order in which the text has them.
@@ -35,11 +32,10 @@ struct Answer {
 }
 
 impl SequentialThinking {
-    pub(crate) fn new(store: SessionStore, is_strict: bool, has_log: bool) -> Self {
+    pub(crate) fn new(store: SessionStore, is_strict: bool) -> Self {
         Self {
             sessions: RecordedSessions::new(store),
             is_strict,
-            has_log,
         }
     }
 
@@ -84,10 +80,6 @@ impl ServerTool for SequentialThinking {
         let arguments = arguments.map_err(ToolFailure::message)?;
 
         let answer = self.record(call.connection, &arguments).await?;
-        if self.has_log {
-            // Nobody may be reading.
-            let _ = writeln!(io::stderr().lock(), "{}", arguments.thought);
-        }
         response(&answer)
     }
 }

@@ -19,14 +19,12 @@ pub(super) struct Backend {
     client: Option<ClientBackend>,
     #[cfg(feature = "agents")]
     pub(super) flow: Option<Arc<cogwork_agents::FileFlow>>,
-    pub(super) budget: SolveBudget,
 }
 
 /// The methods that need a client. They are shared by all runs, because they remember which forms of
 /// replies the server of the client has refused.
 pub(super) struct ClientBackend {
     pub(super) client: Arc<dyn LlmClient>,
-    has_tools: bool,
     solvers: Vec<(StrategyName, Solver)>,
     pub(super) reasoning: Flow<Reasoning>,
 }
@@ -67,10 +65,9 @@ impl Backend {
     pub(super) fn new(settings: &SolveSettings) -> Self {
         let client = settings.client.as_ref();
         Self {
-            client: client.map(|client| ClientBackend::new(client, settings)),
+            client: client.map(ClientBackend::new),
             #[cfg(feature = "agents")]
             flow: settings.flow.clone(),
-            budget: settings.budget,
         }
     }
 
@@ -94,19 +91,12 @@ impl Backend {
 }
 
 impl ClientBackend {
-    fn new(client: &Arc<dyn LlmClient>, settings: &SolveSettings) -> Self {
-        let tools = &settings.tools;
-        let solver = |name| {
-            let solver = Solver::new(Arc::clone(client), name).with_tools(tools.clone());
-            (name, solver)
-        };
-        let reasoning = ChainOfThought::new(Arc::clone(client)).with_tools(tools.clone());
-
+    fn new(client: &Arc<dyn LlmClient>) -> Self {
+        let solver = |name| (name, Solver::new(Arc::clone(client), name));
         Self {
             client: Arc::clone(client),
-            has_tools: !tools.is_empty(),
             solvers: StrategyName::ALL.map(solver).into(),
-            reasoning: reasoning.into_flow(),
+            reasoning: ChainOfThought::new(Arc::clone(client)).into_flow(),
         }
     }
 
@@ -116,8 +106,7 @@ impl ClientBackend {
         let found = solvers.find(|(name, _)| *name == strategy);
         let solver = found.map(|(_, solver)| solver.clone())?;
 
-        let needs_tools = Method::Strategy(strategy).needs_tools();
-        if !needs_tools || self.has_tools {
+        if !Method::Strategy(strategy).needs_tools() {
             return Some(solver);
         }
 

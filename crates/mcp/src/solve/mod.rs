@@ -2,7 +2,6 @@
 
 mod ask;
 mod backend;
-mod building;
 mod drive;
 mod entry;
 mod request;
@@ -19,4 +18,4 @@ mod watch;
 pub(crate) use settings::SolveSettings;
 pub(crate) use tasks::Tasks;
 pub(crate) use tool::Solve;
-pub(crate) use view::SolveView;
+pub(crate) use view::shown;

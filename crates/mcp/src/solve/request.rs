@@ -40,7 +40,7 @@ impl SolveRequest {
 
         let method = read_method(&mut arguments, backend)?;
         let session = arguments.session_id("sessionId")?;
-        let budget = read_budget(&mut arguments, method, backend.budget)?;
+        let budget = read_budget(&mut arguments, method)?;
         arguments.finish()?;
 
         Ok(Self {
@@ -68,8 +68,8 @@ fn read_method(arguments: &mut Arguments, backend: &Backend) -> Result<SolveMeth
 fn read_budget(
     arguments: &mut Arguments,
     method: SolveMethod,
-    most: SolveBudget,
 ) -> Result<SolveBudget, ArgumentError> {
+    let most = SolveBudget::default();
     let mut limits = arguments.nested("budget")?;
     let seconds = limits.integer("seconds", 1..=in_u32(most.time.as_secs()))?;
     let time = seconds.map_or(most.time, |seconds| Duration::from_secs(seconds.into()));

@@ -1,5 +1,6 @@
 //! The definition of the tool, as clients list it.
 
+use cogwork_strategies::SolveBudget;
 use rmcp::model::{JsonObject, Tool, ToolAnnotations};
 use serde_json::{Value, json};
 
@@ -25,7 +26,7 @@ pub(super) fn tool(backend: &Backend) -> Tool {
 }
 
 fn input(backend: &Backend) -> Value {
-    let most = &backend.budget;
+    let most = SolveBudget::default();
     let methods = backend.methods();
     let names: Vec<_> = methods.iter().map(|method| method.as_str()).collect();
 

@@ -1,6 +1,7 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use cogwork_strategies::SolveBudget;
 use rmcp::model::{CallToolResponse, ProgressNotificationParam, Tool};
 use rmcp::service::{RequestContext, RoleServer};
 use tokio::sync::Semaphore;
@@ -73,7 +74,7 @@ impl ServerTool for Solve {
         let running = self.start(&mut call).await?;
         let capabilities = call.context.client_capabilities();
         if capabilities.is_some_and(|capabilities| capabilities.supports_tasks()) {
-            let longest = self.backend.budget.time;
+            let longest = SolveBudget::default().time;
             let task = self.tasks.spawn(call.connection.owner(), running, longest);
             return Ok(CallToolResponse::Task(task));
         }

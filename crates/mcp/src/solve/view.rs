@@ -1,40 +1,22 @@
-use async_trait::async_trait;
 use serde_json::Value;
 
 use super::entry::{SolveEntry, SolveThought};
-use crate::resources::{EntriesView, SessionFormat, SessionView};
+use crate::resources::newest;
 use crate::shown::{Shown, ShownThought};
 use crate::store::{Owner, SessionHeader, SessionStore, StoreError};
 
-/// Renders runs of the tool `solve`.
-pub(crate) struct SolveView(EntriesView);
-
-impl SolveView {
-    pub(crate) fn new(store: &SessionStore) -> Self {
-        Self(EntriesView::new(store))
-    }
-}
-
-#[async_trait]
-impl SessionView for SolveView {
-    async fn render(
-        &self,
-        owner: &Owner,
-        session: &SessionHeader,
-        format: SessionFormat,
-    ) -> Result<String, StoreError> {
-        if format == SessionFormat::Json {
-            return self.0.json(owner, session).await;
-        }
-
-        let newest = self.0.newest(owner, session).await?;
-        let shown = Shown {
-            older: newest.older,
-            ..Shown::of(session)
-        };
-        let shown = newest.entries.into_iter().fold(shown, with);
-        Ok(format.render(&shown))
-    }
+/// Returns what is shown of a run.
+pub(crate) async fn shown(
+    store: &SessionStore,
+    owner: &Owner,
+    session: &SessionHeader,
+) -> Result<Shown, StoreError> {
+    let newest = newest(store, owner, session).await?;
+    let shown = Shown {
+        older: newest.older,
+        ..Shown::of(session)
+    };
+    Ok(newest.entries.into_iter().fold(shown, with))
 }
 
 fn with(mut shown: Shown, entry: SolveEntry) -> Shown {

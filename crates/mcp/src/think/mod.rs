@@ -29,7 +29,7 @@ use crate::tool::ServerTool;
 use session_tool::ThinkSession;
 use sessions::ThinkSessions;
 use think_tool::Think;
-pub(crate) use view::ThinkView;
+pub(crate) use view::shown;
 
 /// Returns the tools for sessions whose thoughts follow a strategy.
 pub(crate) fn tools(store: &SessionStore) -> [Box<dyn ServerTool>; 2] {

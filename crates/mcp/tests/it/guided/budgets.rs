@@ -144,14 +144,11 @@ async fn the_last_question_is_asked_while_there_is_time_for_a_reply() {
 
 #[tokio::test]
 async fn a_budget_is_bounded_by_the_limits_of_the_server() {
-    let limits = ServerLimits::default()
-        .with_replies(20)
-        .with_reasoning_time(Duration::from_secs(60));
+    let limits = ServerLimits::default().with_replies(20);
     let host = Host::with(Server::builder().with_limits(limits)).await;
 
     let view = host.begin(json!({"problem": "2 + 2?"})).await;
     assert_eq!(view["budget"]["maxReplies"], 20);
-    assert_eq!(view["budget"]["maxSeconds"], 60);
 
     let more = json!({"problem": "2 + 2?", "budget": {"replies": 21}});
     assert_eq!(

@@ -9,7 +9,6 @@
 
 mod bounds;
 mod coercions;
-mod log;
 mod original;
 mod restarts;
 mod sessions;

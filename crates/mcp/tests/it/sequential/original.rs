@@ -151,25 +151,3 @@ async fn the_text_is_indented_json_in_a_fixed_order() {
     }
     "#);
 }
-
-/// The original writes thoughts to its log by default. What our log contains is tested with the
-/// program.
-async fn logged(arguments: Value) {
-    let client = connect(Server::builder().with_thought_log(true)).await;
-    answer(&client, thought(arguments)).await;
-}
-
-#[tokio::test]
-async fn a_thought_can_be_logged() {
-    logged(json!({})).await;
-}
-
-#[tokio::test]
-async fn a_revision_can_be_logged() {
-    logged(json!({ "isRevision": true, "revisesThought": 1 })).await;
-}
-
-#[tokio::test]
-async fn a_branch_can_be_logged() {
-    logged(json!({ "branchFromThought": 1, "branchId": "b" })).await;
-}

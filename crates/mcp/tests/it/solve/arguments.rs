@@ -1,6 +1,5 @@
 use cogwork_llm::ScriptedClient;
 use cogwork_mcp::{Server, ServerLimits};
-use cogwork_strategies::SolveBudget;
 use serde_json::{Value, json};
 
 use crate::host::{Era, Host};
@@ -8,12 +7,9 @@ use crate::support::text;
 
 async fn refusal(arguments: Value) -> String {
     let client = ScriptedClient::default();
-    let budget = SolveBudget::default().with_calls(10);
     let limits = ServerLimits::default().with_thought_bytes(1_000);
     let builder = Server::builder().with_limits(limits);
-    let builder = builder
-        .with_client(client.clone())
-        .with_solve_budget(budget);
+    let builder = builder.with_client(client.clone());
     let host = Host::connect(&builder.open().expect("it opens"), Era::Initialize).await;
 
     let result = host.solve(arguments).await;
@@ -38,8 +34,8 @@ async fn faulty_arguments_are_named_with_what_is_expected() {
         (json!({"problem": "?", "strategy": "flow"}), "`loop`"),
         (json!({"problem": "?", "budget": 7}), "an object"),
         (
-            json!({"problem": "?", "budget": {"calls": 11}}),
-            "an integer from 1 to 10",
+            json!({"problem": "?", "budget": {"calls": 101}}),
+            "an integer from 1 to 100",
         ),
         (
             json!({"problem": "?", "budget": {"calls": 0}}),

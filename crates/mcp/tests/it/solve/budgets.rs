@@ -1,6 +1,5 @@
 use cogwork_llm::ScriptedClient;
 use cogwork_mcp::{Server, ServerLimits};
-use cogwork_strategies::SolveBudget;
 use serde_json::json;
 
 use super::stalled::Stalled;
@@ -30,25 +29,6 @@ async fn a_budget_of_calls_holds_for_a_strategy_and_for_the_loop() {
         assert_ne!(data["outcome"], "answered", "{data}");
         assert!(client.requests().len() <= 2);
     }
-}
-
-#[tokio::test]
-async fn the_budget_of_the_server_holds_without_an_argument() {
-    let client = ScriptedClient::new(["answer: 51"]);
-    let server = Server::builder()
-        .with_client(client.clone())
-        .with_solve_budget(SolveBudget::default().with_calls(1));
-    let host = Host::connect(&server.open().expect("it opens"), Era::Initialize).await;
-
-    let result = host
-        .solve(json!({"problem": "17 * 3?", "strategy": "step_back"}))
-        .await;
-
-    assert_eq!(result.is_error, Some(false));
-    let data = result.structured_content.as_ref().expect("data");
-    assert_eq!(data["outcome"], "stopped");
-    assert_eq!(data["answer"], "51");
-    assert_eq!(data["reason"], "the budget of 1 calls is spent");
 }
 
 #[tokio::test(start_paused = true)]
