@@ -62,9 +62,7 @@ impl ServerBuilder {
     /// Adds strategies to the nine that are built in, for all tools that follow a strategy. It
     /// replaces those of an earlier call.
     ///
-    /// Sessions record which rules they follow. If the stages or the parameters of a strategy have
-    /// changed since a session began, opening the session is an error. Descriptions and prompts may
-    /// change.
+    /// A session keeps the stages and parameters of its strategy, even if they change later.
     #[must_use]
     pub fn with_strategies(mut self, strategies: Strategies) -> Self {
         self.strategies = strategies;

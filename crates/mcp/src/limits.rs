@@ -3,12 +3,13 @@
 /// ```
 /// use cogwork_mcp::ServerLimits;
 ///
-/// let limits = ServerLimits::default().with_thought_bytes(16 * 1024);
-/// assert_eq!(limits.thought_bytes, 16 * 1024);
+/// let limits = ServerLimits {
+///     thought_bytes: 16 * 1024,
+///     ..ServerLimits::default()
+/// };
 /// assert_eq!(limits.sessions, 10_000);
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
 pub struct ServerLimits {
     /// The maximum length of a message, in bytes. The default is 4 MiB.
     pub message_bytes: usize,
@@ -53,69 +54,5 @@ impl Default for ServerLimits {
             database_bytes: 2 * 1024 * 1024 * 1024,
             replies: 1_000,
         }
-    }
-}
-
-/// Writes a method for a limit, which is at least 1.
-macro_rules! limit {
-    ($(#[$doc:meta])* $method:ident, $field:ident) => {
-        $(#[$doc])*
-        #[must_use]
-        pub fn $method(mut self, $field: usize) -> Self {
-            self.$field = $field.max(1);
-            self
-        }
-    };
-}
-
-impl ServerLimits {
-    limit! {
-        /// Sets the maximum length of a message, in bytes.
-        with_message_bytes, message_bytes
-    }
-
-    limit! {
-        /// Sets the maximum length of the text of a thought or of a reply, in bytes.
-        with_thought_bytes, thought_bytes
-    }
-
-    limit! {
-        /// Sets the maximum length of an export, and of what a resource shows of a session, in bytes.
-        with_export_bytes, export_bytes
-    }
-
-    limit! {
-        /// Sets the maximum number of thoughts in a session.
-        with_thoughts, thoughts
-    }
-
-    limit! {
-        /// Sets the maximum number of branches in a session.
-        with_branches, branches
-    }
-
-    limit! {
-        /// Sets the maximum number of sessions of one client.
-        with_sessions, sessions
-    }
-
-    limit! {
-        /// Sets the maximum number of requests that are handled at the same time.
-        with_concurrent_requests, concurrent_requests
-    }
-
-    limit! {
-        /// Sets the maximum number of runs of the tool `solve` at the same time.
-        with_solve_runs, solve_runs
-    }
-
-    limit! {
-        /// Sets the maximum size of the database of sessions, in bytes.
-        with_database_bytes, database_bytes
-    }
-
-    limit! {
-        /// Sets the maximum number of replies in a session of `begin`.
-        with_replies, replies
     }
 }

@@ -144,7 +144,7 @@ impl ServerBuilder {
         let shared = Shared {
             info: info(&self, &tools),
             tools,
-            requests: Arc::new(Semaphore::new(self.limits.concurrent_requests)),
+            requests: Arc::new(Semaphore::new(self.limits.concurrent_requests.max(1))),
             limits: self.limits,
             store,
             stop: CancellationToken::new(),

@@ -54,7 +54,7 @@ impl SessionStore {
         self
     }
 
-    /// Returns the strategies that sessions may follow, and by which they are rebuilt.
+    /// Returns the strategies that sessions may follow.
     pub(crate) fn strategies(&self) -> &Arc<Strategies> {
         &self.strategies
     }

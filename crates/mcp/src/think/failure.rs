@@ -31,7 +31,7 @@ impl Impossible {
     fn fields(&self) -> Map<String, Value> {
         let kind = match self {
             Self::Refused(error) => return fields_of(error),
-            Self::Strategy(_) => "strategy",
+            Self::NoRules => "strategy",
             Self::AlreadyBegun => "session_exists",
             Self::NotBegun => "no_beginning",
             Self::Full(_) => "full",

@@ -1,12 +1,12 @@
 //! What a call does to a session, as it is recorded.
 
 use cogwork_strategies::{
-    BranchId, ConflictRule, Session, SessionError, SessionPolicy, Strategies, Thought,
-    ThoughtDraft, ThoughtId,
+    BranchId, ConflictRule, Session, SessionError, SessionPolicy, Strategy, Thought, ThoughtDraft,
+    ThoughtId,
 };
 use serde::{Deserialize, Serialize};
 
-use super::rules::Ruled;
+use super::rules::Rules;
 
 /// An operation on a session. The session is rebuilt by performing them in order.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -15,7 +15,7 @@ pub(crate) enum Operation {
     /// The first one of every session.
     Begin {
         purpose: String,
-        strategy: Ruled,
+        strategy: Rules,
         policy: SessionPolicy,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         first: Option<ThoughtDraft>,
@@ -54,12 +54,12 @@ pub(crate) enum Operation {
     },
     ChangeStrategy {
         branch: BranchId,
-        strategy: Ruled,
+        strategy: Rules,
         draft: ThoughtDraft,
     },
     BeginPart {
         branch: BranchId,
-        strategy: Ruled,
+        strategy: Rules,
         draft: ThoughtDraft,
     },
     Undo {},
@@ -91,8 +91,8 @@ pub(crate) enum What {
 #[derive(Debug)]
 pub(crate) enum Impossible {
     Refused(SessionError),
-    /// The strategy isn't known, or has changed.
-    Strategy(String),
+    /// The entry has no table of a strategy.
+    NoRules,
     AlreadyBegun,
     NotBegun,
     /// The session has had this many operations, and may have no more.
@@ -109,7 +109,7 @@ impl std::fmt::Display for Impossible {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Refused(error) => error.fmt(f),
-            Self::Strategy(message) => f.write_str(message),
+            Self::NoRules => f.write_str("the rules of the strategy are missing"),
             Self::AlreadyBegun => f.write_str("the session already exists; choose another id"),
             Self::Full(operations) => write!(
                 f,
@@ -122,11 +122,7 @@ impl std::fmt::Display for Impossible {
 
 impl Operation {
     /// Performs the operation. If it is impossible, the session doesn't change.
-    pub(crate) fn perform(
-        self,
-        session: &mut Session,
-        strategies: &Strategies,
-    ) -> Result<Done, Impossible> {
+    pub(crate) fn perform(self, session: &mut Session) -> Result<Done, Impossible> {
         match self {
             Self::Begin { .. } => Err(Impossible::AlreadyBegun),
             Self::Think { branch, draft } => {
@@ -174,7 +170,7 @@ impl Operation {
                 strategy,
                 draft,
             } => {
-                let strategy = found(&strategy, strategies)?;
+                let strategy = found(&strategy)?;
                 let thought = session.change_strategy(branch, strategy, draft)?;
                 Ok(thought_on(session, thought))
             }
@@ -183,7 +179,7 @@ impl Operation {
                 strategy,
                 draft,
             } => {
-                let strategy = found(&strategy, strategies)?;
+                let strategy = found(&strategy)?;
                 let thought = session.begin_part(branch, strategy, draft)?;
                 Ok(thought_on(session, thought))
             }
@@ -234,11 +230,9 @@ impl Operation {
     }
 }
 
-fn found(
-    strategy: &Ruled,
-    strategies: &Strategies,
-) -> Result<cogwork_strategies::Strategy, Impossible> {
-    strategy.find(strategies).map_err(Impossible::Strategy)
+/// Returns the strategy of a table.
+pub(crate) fn found(rules: &Rules) -> Result<Strategy, Impossible> {
+    rules.strategy().cloned().ok_or(Impossible::NoRules)
 }
 
 fn thought_on(session: &Session, thought: ThoughtId) -> Done {

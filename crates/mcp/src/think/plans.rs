@@ -7,7 +7,7 @@ use super::begin;
 use super::branch_name::{branch, new_name};
 use super::draft::{self, NAME, draft};
 use super::operation::Operation;
-use super::rules::Ruled;
+use super::rules::Rules;
 use super::sessions::ThinkSessions;
 use crate::arguments::Arguments;
 use crate::tool::ToolFailure;
@@ -115,9 +115,9 @@ fn prune(arguments: &mut Arguments) -> Result<Plan, ToolFailure> {
     }))
 }
 
-type Enter = fn(BranchId, Ruled, ThoughtDraft) -> Operation;
+type Enter = fn(BranchId, Rules, ThoughtDraft) -> Operation;
 
-fn changed_strategy(branch: BranchId, strategy: Ruled, draft: ThoughtDraft) -> Operation {
+fn changed_strategy(branch: BranchId, strategy: Rules, draft: ThoughtDraft) -> Operation {
     Operation::ChangeStrategy {
         branch,
         strategy,
@@ -125,7 +125,7 @@ fn changed_strategy(branch: BranchId, strategy: Ruled, draft: ThoughtDraft) -> O
     }
 }
 
-fn begun_part(branch: BranchId, strategy: Ruled, draft: ThoughtDraft) -> Operation {
+fn begun_part(branch: BranchId, strategy: Rules, draft: ThoughtDraft) -> Operation {
     Operation::BeginPart {
         branch,
         strategy,
@@ -145,7 +145,7 @@ fn enter(
 
     Ok(Box::new(move |session| {
         let branch = branch(session, name.as_deref())?;
-        Ok(operation(branch, Ruled::of(&strategy), draft.clone()))
+        Ok(operation(branch, Rules::of(&strategy), draft.clone()))
     }))
 }
 

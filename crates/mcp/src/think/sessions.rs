@@ -8,7 +8,7 @@ use serde_json::json;
 
 use super::operation::{Done, Impossible, Operation, What};
 use super::report::Report;
-use super::rules::Ruled;
+use super::rules::Rules;
 use super::state::{Begun, ThinkState};
 use crate::ServerLimits;
 use crate::connection::Connection;
@@ -193,7 +193,7 @@ impl ThinkSessions {
 
         Operation::Begin {
             purpose: beginning.purpose.clone(),
-            strategy: Ruled::of(&beginning.strategy),
+            strategy: Rules::of(&beginning.strategy),
             policy,
             first: beginning.first.clone(),
         }

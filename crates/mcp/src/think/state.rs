@@ -1,15 +1,12 @@
 //! The state of a session of `think`.
 
-use std::sync::Arc;
+use cogwork_strategies::Session;
 
-use cogwork_strategies::{Session, Strategies};
-
-use super::operation::{Done, Impossible, Operation, What};
+use super::operation::{Done, Impossible, Operation, What, found};
 use crate::store::{Recorded, SessionKind, SessionStore};
 
 /// A session, or nothing before its first entry.
 pub(crate) struct ThinkState {
-    strategies: Arc<Strategies>,
     begun: Option<Begun>,
     /// The number of operations so far, each of which is an entry.
     operations: u64,
@@ -34,7 +31,7 @@ impl ThinkState {
     /// Performs an operation. If it is impossible, the state doesn't change.
     pub(crate) fn perform(&mut self, operation: Operation) -> Result<Done, Impossible> {
         let done = match &mut self.begun {
-            Some(begun) => operation.perform(&mut begun.session, &self.strategies),
+            Some(begun) => operation.perform(&mut begun.session),
             None => self.begin(operation),
         }?;
 
@@ -53,9 +50,7 @@ impl ThinkState {
             return Err(Impossible::NotBegun);
         };
 
-        let strategy = strategy.find(&self.strategies);
-        let strategy = strategy.map_err(Impossible::Strategy)?;
-        let mut session = Session::with_policy(strategy, policy);
+        let mut session = Session::with_policy(found(&strategy)?, policy);
         let branch = session.current();
 
         let what = match first {
@@ -72,9 +67,8 @@ impl Recorded for ThinkState {
 
     type Entry = Operation;
 
-    fn empty(store: &SessionStore, _: u64) -> Self {
+    fn empty(_: &SessionStore, _: u64) -> Self {
         Self {
-            strategies: Arc::clone(store.strategies()),
             begun: None,
             operations: 0,
         }

@@ -144,7 +144,10 @@ async fn the_last_question_is_asked_while_there_is_time_for_a_reply() {
 
 #[tokio::test]
 async fn a_budget_is_bounded_by_the_limits_of_the_server() {
-    let limits = ServerLimits::default().with_replies(20);
+    let limits = ServerLimits {
+        replies: 20,
+        ..ServerLimits::default()
+    };
     let host = Host::with(Server::builder().with_limits(limits)).await;
 
     let view = host.begin(json!({"problem": "2 + 2?"})).await;

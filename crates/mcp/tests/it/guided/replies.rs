@@ -100,7 +100,10 @@ async fn a_reply_may_be_an_object() {
 
 #[tokio::test]
 async fn a_reply_that_is_too_long_changes_nothing() {
-    let limits = ServerLimits::default().with_thought_bytes(1_000);
+    let limits = ServerLimits {
+        thought_bytes: 1_000,
+        ..ServerLimits::default()
+    };
     let host = Host::with(Server::builder().with_limits(limits)).await;
     let before = host.begin(Mind::named("linear").beginning()).await;
 

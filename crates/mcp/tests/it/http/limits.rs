@@ -5,7 +5,10 @@ use super::support::{TOKEN, connect, initialize, read, start, start_with};
 
 #[tokio::test]
 async fn a_message_that_is_too_long_is_refused() {
-    let limits = ServerLimits::default().with_message_bytes(1000);
+    let limits = ServerLimits {
+        message_bytes: 1000,
+        ..ServerLimits::default()
+    };
     let running = start_with(limits).await;
 
     let answer = running.post(&vec![b'x'; 50_000_000]).send().await;

@@ -52,7 +52,10 @@ async fn the_list_has_all_strategies_and_all_sessions_in_pages() {
 
 #[tokio::test]
 async fn a_page_goes_on_after_a_session_that_was_removed() {
-    let limits = cogwork_mcp::ServerLimits::default().with_sessions(150);
+    let limits = cogwork_mcp::ServerLimits {
+        sessions: 150,
+        ..cogwork_mcp::ServerLimits::default()
+    };
     let server = cogwork_mcp::Server::builder().with_limits(limits);
     let host = Host::connect(&server.open().expect("it opens"), Era::Initialize).await;
     let mut uris = HashSet::new();

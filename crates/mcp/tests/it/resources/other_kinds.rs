@@ -76,7 +76,10 @@ async fn a_session_of_begin_and_answer_in_every_format() {
 
 #[tokio::test]
 async fn the_oldest_thoughts_of_a_session_of_begin_are_left_out_if_it_is_long() {
-    let limits = ServerLimits::default().with_export_bytes(1);
+    let limits = ServerLimits {
+        export_bytes: 1,
+        ..ServerLimits::default()
+    };
     let server = Server::builder().with_limits(limits).open();
     let host = Host::connect(&server.expect("the server opens"), Era::Discover).await;
 

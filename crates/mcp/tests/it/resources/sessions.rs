@@ -94,7 +94,10 @@ async fn a_run_as_json_contains_the_raw_replies() {
 async fn a_long_session_is_shown_from_its_end() {
     use cogwork_mcp::{Server, ServerLimits};
 
-    let limits = ServerLimits::default().with_export_bytes(1_000);
+    let limits = ServerLimits {
+        export_bytes: 1_000,
+        ..ServerLimits::default()
+    };
     let server = Server::builder()
         .with_limits(limits)
         .open()

@@ -19,7 +19,10 @@ async fn branches(client: &Client, ids: &[&str]) -> Value {
 #[tokio::test]
 async fn the_oldest_thoughts_are_dropped_and_remain_counted() {
     let folder = tempfile::tempdir().expect("a folder");
-    let limits = ServerLimits::default().with_thoughts(1_000);
+    let limits = ServerLimits {
+        thoughts: 1_000,
+        ..ServerLimits::default()
+    };
     let server = Server::builder()
         .with_limits(limits)
         .with_data(folder.path());
@@ -39,7 +42,10 @@ async fn the_oldest_thoughts_are_dropped_and_remain_counted() {
 
 #[tokio::test]
 async fn the_branches_that_began_last_are_listed() {
-    let limits = ServerLimits::default().with_branches(2);
+    let limits = ServerLimits {
+        branches: 2,
+        ..ServerLimits::default()
+    };
     let client = connect(Server::builder().with_limits(limits)).await;
 
     assert_eq!(

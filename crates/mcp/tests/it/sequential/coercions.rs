@@ -213,7 +213,10 @@ async fn revisions_and_branches_of_unknown_thoughts_are_accepted() {
 
 #[tokio::test]
 async fn a_text_that_is_too_long_is_refused() {
-    let limits = ServerLimits::default().with_thought_bytes(4);
+    let limits = ServerLimits {
+        thought_bytes: 4,
+        ..ServerLimits::default()
+    };
     let client = connect(Server::builder().with_limits(limits)).await;
 
     answer(&client, thought(json!({ "thought": "four" }))).await;

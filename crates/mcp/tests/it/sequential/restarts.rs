@@ -52,7 +52,11 @@ fn step() -> impl Strategy<Value = Step> {
 
 /// Limits that are reached soon.
 async fn start(folder: &Path, is_strict: bool) -> Client {
-    let limits = ServerLimits::default().with_thoughts(4).with_branches(2);
+    let limits = ServerLimits {
+        thoughts: 4,
+        branches: 2,
+        ..ServerLimits::default()
+    };
     let server = Server::builder()
         .with_data(folder)
         .with_limits(limits)

@@ -81,7 +81,10 @@ async fn a_session_with_a_name_survives_a_restart() {
 
 #[tokio::test]
 async fn sessions_without_a_name_make_room_for_others() {
-    let limits = cogwork_mcp::ServerLimits::default().with_sessions(2);
+    let limits = cogwork_mcp::ServerLimits {
+        sessions: 2,
+        ..cogwork_mcp::ServerLimits::default()
+    };
     let server = Server::builder().with_limits(limits);
     let server = server.open().expect("a server");
     let unnamed = client_of(&server).await;
@@ -98,7 +101,10 @@ async fn sessions_without_a_name_make_room_for_others() {
 
 #[tokio::test]
 async fn a_session_that_made_room_for_others_starts_again() {
-    let limits = cogwork_mcp::ServerLimits::default().with_sessions(1);
+    let limits = cogwork_mcp::ServerLimits {
+        sessions: 1,
+        ..cogwork_mcp::ServerLimits::default()
+    };
     let server = Server::builder().with_limits(limits);
     let server = server.open().expect("a server");
     let first = client_of(&server).await;

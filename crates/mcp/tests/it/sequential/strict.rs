@@ -77,7 +77,10 @@ async fn a_refused_thought_is_not_counted() {
 
 #[tokio::test]
 async fn a_thought_that_was_dropped_does_not_exist() {
-    let limits = ServerLimits::default().with_thoughts(2);
+    let limits = ServerLimits {
+        thoughts: 2,
+        ..ServerLimits::default()
+    };
     let client = connect(Server::builder().with_strict(true).with_limits(limits)).await;
 
     for number in 1..=3 {

@@ -7,7 +7,10 @@ use crate::support::text;
 
 async fn refusal(arguments: Value) -> String {
     let client = ScriptedClient::default();
-    let limits = ServerLimits::default().with_thought_bytes(1_000);
+    let limits = ServerLimits {
+        thought_bytes: 1_000,
+        ..ServerLimits::default()
+    };
     let builder = Server::builder().with_limits(limits);
     let builder = builder.with_client(client.clone());
     let host = Host::connect(&builder.open().expect("it opens"), Era::Initialize).await;

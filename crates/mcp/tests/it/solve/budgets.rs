@@ -53,7 +53,10 @@ async fn a_model_that_never_answers_runs_out_of_time() {
 #[tokio::test]
 async fn the_number_of_runs_at_the_same_time_is_limited() {
     let model = Stalled::after([]);
-    let limits = ServerLimits::default().with_solve_runs(2);
+    let limits = ServerLimits {
+        solve_runs: 2,
+        ..ServerLimits::default()
+    };
     let server = Server::builder()
         .with_limits(limits)
         .with_client(model.clone());

@@ -116,7 +116,10 @@ async fn a_newer_version_is_refused() {
 #[tokio::test]
 async fn a_full_database_is_an_error_and_nothing_is_lost() {
     let folder = tempfile::tempdir().expect("a folder");
-    let limits = ServerLimits::default().with_database_bytes(100_000);
+    let limits = ServerLimits {
+        database_bytes: 100_000,
+        ..ServerLimits::default()
+    };
     let client = connect(server(folder.path()).with_limits(limits)).await;
 
     let mut count = 0;
@@ -135,7 +138,10 @@ async fn a_full_database_is_an_error_and_nothing_is_lost() {
 
 #[tokio::test]
 async fn sessions_in_memory_are_limited_as_well_and_end_with_the_server() {
-    let limits = ServerLimits::default().with_database_bytes(100_000);
+    let limits = ServerLimits {
+        database_bytes: 100_000,
+        ..ServerLimits::default()
+    };
     let client = connect(Server::builder().with_limits(limits)).await;
 
     let error = loop {

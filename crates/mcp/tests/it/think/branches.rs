@@ -228,10 +228,12 @@ async fn a_branch_ends_early_only_if_the_session_allows_it() {
 
 #[tokio::test]
 async fn limits_are_named_when_they_are_reached() {
-    let limits = ServerLimits::default()
-        .with_thoughts(2)
-        .with_branches(2)
-        .with_thought_bytes(20);
+    let limits = ServerLimits {
+        thoughts: 2,
+        branches: 2,
+        thought_bytes: 20,
+        ..ServerLimits::default()
+    };
     let client = connect(Server::builder().with_limits(limits)).await;
     let new = json!({"operation": "new", "strategy": "linear"});
     session(&client, new).await;
@@ -271,7 +273,10 @@ async fn limits_are_named_when_they_are_reached() {
 
 #[tokio::test]
 async fn the_number_of_changes_is_limited() {
-    let limits = ServerLimits::default().with_thoughts(2);
+    let limits = ServerLimits {
+        thoughts: 2,
+        ..ServerLimits::default()
+    };
     let client = connect(Server::builder().with_limits(limits)).await;
     think(&client, json!({"strategy": "linear", "thought": "a"})).await;
 

@@ -81,7 +81,10 @@ async fn an_export_as_json_can_be_read_back() {
 
 #[tokio::test]
 async fn exports_are_bounded() {
-    let limits = ServerLimits::default().with_export_bytes(2_000);
+    let limits = ServerLimits {
+        export_bytes: 2_000,
+        ..ServerLimits::default()
+    };
     let client = connect(Server::builder().with_limits(limits)).await;
     let begin = json!({"strategy": "linear", "sessionId": "long", "thought": "1"});
     think(&client, begin).await;

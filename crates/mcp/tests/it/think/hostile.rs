@@ -146,7 +146,11 @@ async fn everything(client: &Client) -> Vec<String> {
 
 async fn check(calls: Vec<(usize, Map<String, Value>)>) {
     let builder = Server::builder();
-    let limits = ServerLimits::default().with_thoughts(8).with_branches(4);
+    let limits = ServerLimits {
+        thoughts: 8,
+        branches: 4,
+        ..ServerLimits::default()
+    };
     let client = connect(builder.with_limits(limits)).await;
     let begin = json!({"strategy": "react", "sessionId": "s", "thought": "Begin."});
     think(&client, begin).await;

@@ -133,7 +133,10 @@ async fn a_refused_call_changes_nothing_for_the_others() {
 
 #[tokio::test]
 async fn what_cannot_be_stored_is_refused_for_each_call() {
-    let limits = ServerLimits::default().with_database_bytes(200 * 1024);
+    let limits = ServerLimits {
+        database_bytes: 200 * 1024,
+        ..ServerLimits::default()
+    };
     let folder = tempfile::tempdir().expect("a folder");
     let builder = Server::builder()
         .with_limits(limits)

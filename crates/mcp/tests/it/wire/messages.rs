@@ -24,7 +24,10 @@ async fn a_message_in_many_pieces_is_read() {
 
 #[tokio::test]
 async fn a_message_that_is_too_long_is_dropped() {
-    let limits = ServerLimits::default().with_message_bytes(1000);
+    let limits = ServerLimits {
+        message_bytes: 1000,
+        ..ServerLimits::default()
+    };
     let mut connection = Connection::open(limits).await;
 
     connection.send(&list("x".repeat(1000))).await;
