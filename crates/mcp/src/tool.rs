@@ -1,6 +1,10 @@
 //! The interface between the server and its tools.
 
+use std::sync::Arc;
+
 use async_trait::async_trait;
+use cogwork_tools::schemars::JsonSchema;
+use cogwork_tools::schemars::generate::SchemaSettings;
 use rmcp::model::{CallToolResponse, CallToolResult, ContentBlock, JsonObject, Tool};
 use rmcp::service::{RequestContext, RoleServer};
 use serde_json::Value;
@@ -91,5 +95,16 @@ impl ToolFailure {
 impl From<StoreError> for ToolFailure {
     fn from(error: StoreError) -> Self {
         Self::message(error)
+    }
+}
+
+/// Returns the JSON Schema of the data in a result, without references, which not every host follows.
+pub(crate) fn schema_of<T: JsonSchema>() -> Arc<JsonObject> {
+    let settings =
+        SchemaSettings::draft2020_12().with(|settings| settings.inline_subschemas = true);
+    let schema = settings.into_generator().into_root_schema_for::<T>();
+    match schema.to_value() {
+        Value::Object(schema) => Arc::new(schema),
+        _ => Arc::default(),
     }
 }

@@ -1,7 +1,5 @@
 //! The definitions of the tools, and results in their form.
 
-use std::sync::Arc;
-
 use cogwork_text::MultiLine;
 use rmcp::model::{
     CallToolResponse, CallToolResult, ContentBlock, JsonObject, Tool, ToolAnnotations,
@@ -12,7 +10,7 @@ use super::settings::Budget;
 use super::view::View;
 use crate::ServerLimits;
 use crate::method::Method;
-use crate::tool::ToolFailure;
+use crate::tool::{ToolFailure, schema_of};
 
 const BEGIN: &str = "\
 Solve a hard problem step by step, guided by a strategy. You do the reasoning: the result contains the first \
@@ -119,7 +117,7 @@ fn definition(name: &'static str, title: &str, description: &'static str, input:
 
     let mut tool = Tool::new(name, description, object(input)).annotate(annotations);
     tool.title = Some(title.to_owned());
-    tool.output_schema = Some(Arc::new(object(output())));
+    tool.output_schema = Some(schema_of::<View>());
     tool
 }
 
@@ -135,81 +133,6 @@ fn integer(most: usize, default: u32, description: &str) -> Value {
 
 fn session_id(description: &str) -> Value {
     json!({"type": "string", "description": description})
-}
-
-fn output() -> Value {
-    let text = || json!({"type": "string"});
-    let count = || json!({"type": "integer", "minimum": 0});
-
-    let question = json!({
-        "type": "object",
-        "properties": {
-            "id": text(),
-            "kind": {"type": "string", "enum": ["model", "tool"]},
-            "askedAgain": {"type": "string", "description": "The question whose reply could not be used."},
-            "problem": {"type": "string", "description": "What is wrong with that reply, and where."},
-            "messages": {
-                "type": "array",
-                "items": {
-                    "type": "object",
-                    "properties": {"role": text(), "text": text()},
-                    "required": ["role", "text"],
-                },
-            },
-            "earlierMessages": {"type": "integer", "minimum": 0, "description": "How many messages before these were shown earlier."},
-            "maxTokens": count(),
-            "tool": text(),
-            "input": {"description": "The input of the tool, usually an object."},
-        },
-        "required": ["id", "kind"],
-    });
-    let names = [
-        "replies",
-        "maxReplies",
-        "thoughts",
-        "maxThoughts",
-        "tokens",
-        "maxTokens",
-        "seconds",
-        "maxSeconds",
-    ];
-    let budget: JsonObject = names
-        .map(|name| (name.to_owned(), count()))
-        .into_iter()
-        .collect();
-
-    json!({
-        "type": "object",
-        "properties": {
-            "sessionId": text(),
-            "strategy": text(),
-            "status": {"type": "string", "enum": ["open", "answered", "stopped", "failed"]},
-            "questions": {"type": "array", "items": question},
-            "notAccepted": {
-                "type": "array",
-                "items": {
-                    "type": "object",
-                    "properties": {"question": text(), "problem": text()},
-                    "required": ["question", "problem"],
-                },
-            },
-            "repairs": {"type": "array", "items": text()},
-            "thoughts": {
-                "type": "array",
-                "items": {
-                    "type": "object",
-                    "properties": {"number": count(), "stage": text(), "text": text()},
-                    "required": ["number", "stage", "text"],
-                },
-            },
-            "budget": {"type": "object", "properties": budget, "required": names},
-            "answer": text(),
-            "conclusion": {"type": "string", "description": "The answer in a few words."},
-            "confidence": {"type": "number", "minimum": 0, "maximum": 1},
-            "end": {"type": "string", "description": "Why the session ended."},
-        },
-        "required": ["sessionId", "strategy", "status", "questions", "thoughts", "budget"],
-    })
 }
 
 fn object(value: Value) -> JsonObject {

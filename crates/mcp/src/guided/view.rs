@@ -1,6 +1,7 @@
 //! What a call returns, as data.
 
 use cogwork_text::OneLine;
+use cogwork_tools::schemars::{self, JsonSchema};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -17,16 +18,17 @@ const THOUGHT: usize = 300;
 const TRACE: usize = 1024 * 1024;
 
 /// The state of a session, and what a call has changed.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct View {
+    #[schemars(with = "String")]
     pub(super) session_id: SessionId,
     pub(super) strategy: &'static str,
     pub(super) status: Status,
     pub(super) questions: Vec<QuestionView>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) not_accepted: Vec<NotAccepted>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) repairs: Vec<String>,
     pub(super) thoughts: Vec<ThoughtView>,
     pub(super) budget: BudgetView,
@@ -40,7 +42,7 @@ pub(super) struct View {
     pub(super) end: Option<String>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Status {
     /// Questions wait for replies.
@@ -51,7 +53,7 @@ pub(super) enum Status {
     Failed,
 }
 
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct QuestionView {
     pub(super) id: String,
@@ -63,10 +65,10 @@ pub(super) struct QuestionView {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) problem: Option<String>,
     /// The messages to reply to.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) messages: Vec<MessageView>,
     /// The number of earlier messages that aren't repeated.
-    #[serde(skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "is_zero")]
     pub(super) earlier_messages: usize,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) max_tokens: Option<u32>,
@@ -80,27 +82,27 @@ fn is_zero(number: &usize) -> bool {
     *number == 0
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum QuestionKind {
     Model,
     Tool,
 }
 
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub(super) struct MessageView {
     pub(super) role: &'static str,
     pub(super) text: String,
 }
 
 /// A reply that changed nothing.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 pub(super) struct NotAccepted {
     pub(super) question: String,
     pub(super) problem: String,
 }
 
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 pub(super) struct ThoughtView {
     pub(super) number: usize,
     pub(super) stage: String,
@@ -108,7 +110,7 @@ pub(super) struct ThoughtView {
 }
 
 /// What was spent, and the limits.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct BudgetView {
     pub(super) replies: u32,

@@ -1,6 +1,7 @@
 //! What the session of a run consists of.
 
 use cogwork_strategies::Spent;
+use cogwork_tools::schemars::{self, JsonSchema};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -61,7 +62,7 @@ pub(super) struct SolveEnd {
 }
 
 /// What became of a run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Outcome {
     /// It found an answer.

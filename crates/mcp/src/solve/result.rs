@@ -1,22 +1,51 @@
 //! How a run has ended, for the client.
 
 use cogwork_text::{MultiLine, OneLine};
+use cogwork_tools::schemars::{self, JsonSchema};
 use rmcp::model::{CallToolResult, ContentBlock};
-use serde_json::{Value, json};
+use serde::Serialize;
 
 use super::entry::Outcome;
 use super::running::Finished;
 use crate::resources::Address;
+use crate::store::SessionId;
 
 /// The maximum number of characters of a reason.
 const REASON: usize = 1_000;
 
+/// The result of a call as data.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Answered {
+    #[schemars(with = "String")]
+    session_id: SessionId,
+    strategy: &'static str,
+    /// A run that was stopped reached a limit; its answer isn't final.
+    outcome: Outcome,
+    /// Why the run ended.
+    reason: String,
+    /// Missing if there is none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    answer: Option<String>,
+    /// From 0 to 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    confidence: Option<f64>,
+    thoughts: usize,
+    calls: u32,
+    tokens: u64,
+    /// The URI of the session with all thoughts.
+    resource: String,
+    /// Why some of the thoughts aren't in the session.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    not_stored: Option<String>,
+}
+
 /// Returns the result of the call for a run that has ended.
 pub(super) fn result_of(finished: &Finished) -> CallToolResult {
-    let text = text_of(finished);
-    let mut result = CallToolResult::structured(data_of(finished));
+    let data = serde_json::to_value(Answered::of(finished)).unwrap_or_default();
+    let mut result = CallToolResult::structured(data);
 
-    result.content = vec![ContentBlock::text(text)];
+    result.content = vec![ContentBlock::text(text_of(finished))];
     let has_failed = matches!(finished.end.outcome, Outcome::Failed | Outcome::Cancelled);
     result.is_error = Some(has_failed);
     result
@@ -49,27 +78,24 @@ pub(super) fn end_of(finished: &Finished) -> String {
     )
 }
 
-fn data_of(finished: &Finished) -> Value {
-    let end = &finished.end;
-    let reason = OneLine::new(&end.reason).with_max_chars(REASON);
-    let mut data = json!({
-        "sessionId": finished.id,
-        "strategy": finished.method,
-        "outcome": end.outcome.as_str(),
-        "reason": reason.to_string(),
-        "thoughts": finished.thoughts,
-        "calls": finished.spent.calls,
-        "tokens": finished.spent.tokens(),
-        "resource": Address::session(finished.id.clone()).to_string(),
-    });
-
-    if let Value::Object(data) = &mut data {
-        let answer = end.answer.clone().map(Value::from);
-        data.extend(answer.map(|answer| ("answer".to_owned(), answer)));
-        let confidence = end.confidence.map(Value::from);
-        data.extend(confidence.map(|confidence| ("confidence".to_owned(), confidence)));
+impl Answered {
+    fn of(finished: &Finished) -> Self {
+        let end = &finished.end;
+        let reason = OneLine::new(&end.reason).with_max_chars(REASON);
         let unrecorded = finished.unrecorded.as_ref();
-        data.extend(unrecorded.map(|error| ("notStored".to_owned(), error.to_string().into())));
+
+        Self {
+            session_id: finished.id.clone(),
+            strategy: finished.method,
+            outcome: end.outcome,
+            reason: reason.to_string(),
+            answer: end.answer.clone(),
+            confidence: end.confidence,
+            thoughts: finished.thoughts,
+            calls: finished.spent.calls,
+            tokens: finished.spent.tokens(),
+            resource: Address::session(finished.id.clone()).to_string(),
+            not_stored: unrecorded.map(ToString::to_string),
+        }
     }
-    data
 }

@@ -5,7 +5,9 @@ use rmcp::model::{JsonObject, Tool, ToolAnnotations};
 use serde_json::{Value, json};
 
 use super::backend::{Backend, SolveMethod};
+use super::result::Answered;
 use crate::method::Method;
+use crate::tool::schema_of;
 
 const DESCRIPTION: &str = "Solves a problem with another model, in a run of many thoughts that follow a strategy, and \
 returns the answer. Use it for a problem that can be described completely in one text, and that is worth minutes and \
@@ -21,7 +23,7 @@ pub(super) fn tool(backend: &Backend) -> Tool {
 
     Tool::new("solve", DESCRIPTION, object(input(backend)))
         .with_title("Solve a problem")
-        .with_raw_output_schema(object(output()).into())
+        .with_raw_output_schema(schema_of::<Answered>())
         .with_annotations(annotations)
 }
 
@@ -95,30 +97,6 @@ fn purpose(method: SolveMethod) -> String {
                 .to_owned()
         }
     }
-}
-
-fn output() -> Value {
-    json!({
-        "type": "object",
-        "properties": {
-            "sessionId": {"type": "string"},
-            "strategy": {"type": "string"},
-            "outcome": {
-                "type": "string",
-                "enum": ["answered", "stopped", "failed", "cancelled"],
-                "description": "A run that was stopped reached a limit; its answer isn't final.",
-            },
-            "reason": {"type": "string", "description": "Why the run ended."},
-            "answer": {"type": "string", "description": "Missing if there is none."},
-            "confidence": {"type": "number", "minimum": 0, "maximum": 1},
-            "thoughts": {"type": "integer", "minimum": 0},
-            "calls": {"type": "integer", "minimum": 0},
-            "tokens": {"type": "integer", "minimum": 0},
-            "resource": {"type": "string", "description": "The URI of the session with all thoughts."},
-            "notStored": {"type": "string", "description": "Why some of the thoughts aren't in the session."},
-        },
-        "required": ["sessionId", "strategy", "outcome", "reason", "thoughts", "calls", "tokens", "resource"],
-    })
 }
 
 fn object(value: Value) -> JsonObject {

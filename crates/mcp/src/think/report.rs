@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 
 use cogwork_strategies::{BranchId, BranchStatus, Parameter, Session, Stage, ThoughtId};
+use cogwork_tools::schemars::{self, JsonSchema};
 use serde::Serialize;
+use serde_json::Value;
 
 use super::operation::{Done, What};
 use crate::store::SessionId;
@@ -12,10 +14,11 @@ use crate::store::SessionId;
 const BRANCHES: usize = 8;
 
 /// Where a session is, on one of its branches. Its size doesn't depend on the number of thoughts.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Report {
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "String")]
     pub(crate) session: Option<SessionId>,
     #[serde(skip)]
     pub(crate) what: What,
@@ -23,6 +26,7 @@ pub(crate) struct Report {
     pub(crate) stage: String,
     /// The last thought on the branch.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "u32")]
     pub(crate) thought: Option<ThoughtId>,
     pub(crate) branch: BranchReport,
     /// The number of thoughts on all branches.
@@ -31,12 +35,12 @@ pub(crate) struct Report {
     /// Whether a thought may stay in its stage.
     pub(crate) may_stay: bool,
     /// Other open branches, the newest first.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) other_branches: Vec<String>,
 }
 
 /// A branch.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct BranchReport {
     pub(crate) name: String,
@@ -50,16 +54,17 @@ pub(crate) struct BranchReport {
 }
 
 /// A stage that may follow.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 pub(crate) struct NextStage {
     pub(crate) stage: String,
     pub(crate) prompt: String,
     /// The required parameters.
     pub(crate) needs: Vec<String>,
-    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    #[schemars(with = "BTreeMap<String, Value>")]
     pub(crate) parameters: BTreeMap<String, Parameter>,
     /// Whether it ends the strategy.
-    #[serde(rename = "final", skip_serializing_if = "std::ops::Not::not")]
+    #[serde(rename = "final", default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) is_final: bool,
 }
 

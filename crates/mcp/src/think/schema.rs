@@ -6,6 +6,9 @@ use cogwork_strategies::{Strategies, Strategy};
 use rmcp::model::JsonObject;
 use serde_json::{Map, Value, json};
 
+use super::report::Report;
+use crate::tool::schema_of;
+
 /// Returns the schema of an object with these properties.
 pub(crate) fn object(properties: Vec<(&str, Value)>, required: &[&str]) -> Arc<JsonObject> {
     let properties = properties
@@ -42,51 +45,9 @@ pub(crate) fn purpose() -> Value {
     })
 }
 
-/// Returns the schema of a report, or of a refusal with a report.
+/// Returns the schema of a report, or of a refusal, which has no session if none has begun.
 pub(crate) fn report() -> Arc<JsonObject> {
-    let text = || json!({"type": "string"});
-    let count = || json!({"type": "integer", "minimum": 0});
-
-    let branch = object(
-        vec![
-            ("name", text()),
-            ("isCurrent", json!({"type": "boolean"})),
-            ("status", text()),
-            ("thoughts", count()),
-            ("totalThoughts", count()),
-            ("score", json!({"type": "number"})),
-        ],
-        &["name", "status"],
-    );
-    let stage = object(
-        vec![
-            ("stage", text()),
-            ("prompt", text()),
-            ("needs", json!({"type": "array", "items": text()})),
-            ("parameters", json!({"type": "object"})),
-            ("final", json!({"type": "boolean"})),
-        ],
-        &["stage", "prompt", "needs"],
-    );
-    let error = object(
-        vec![("kind", text()), ("message", text())],
-        &["kind", "message"],
-    );
-
-    // A refusal has no session if none has begun.
-    object(
-        vec![
-            ("session", text()),
-            ("strategy", text()),
-            ("stage", text()),
-            ("thought", count()),
-            ("branch", json!(branch)),
-            ("thoughts", count()),
-            ("next", json!({"type": "array", "items": stage})),
-            ("mayStay", json!({"type": "boolean"})),
-            ("otherBranches", json!({"type": "array", "items": text()})),
-            ("error", json!(error)),
-        ],
-        &[],
-    )
+    let mut schema = schema_of::<Report>();
+    Arc::make_mut(&mut schema).remove("required");
+    schema
 }
