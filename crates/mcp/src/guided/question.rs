@@ -72,55 +72,54 @@ impl Asked {
         match self {
             Self::Model { messages, .. } => {
                 for message in messages.iter() {
-                    add(&mut hasher, message);
+                    add(&mut hasher, message.role().as_str());
+                    add(&mut hasher, message.text());
                 }
             }
             Self::Tool { name, input } => {
-                add_text(&mut hasher, name);
-                add_text(&mut hasher, &input.to_string());
+                add(&mut hasher, name);
+                add(&mut hasher, &input.to_string());
             }
         }
         hasher.finish() & 0x00ff_ffff
     }
 }
 
+fn add(hasher: &mut SipHasher13, text: &str) {
+    hasher.write(text.as_bytes());
+    // The length separates texts. Unlike that of `usize`, this has the same size everywhere.
+    (text.len() as u64).hash(hasher);
+}
+
 /// The messages that the host has read or written.
 #[derive(Debug, Default)]
-pub(super) struct Known(HashSet<u64>);
+pub(super) struct Known(HashSet<Message>);
 
 impl Known {
     /// Returns the number of messages at the beginning of a conversation that the host has read.
     /// The last message is always new.
     pub(super) fn count(&self, messages: &Messages) -> usize {
-        let is_known = |message: &&Message| {
-            message.role() == Role::Assistant || self.0.contains(&hash_of(message))
-        };
+        let is_known =
+            |message: &&Message| message.role() == Role::Assistant || self.0.contains(*message);
 
         let known = messages.iter().take_while(is_known).count();
         known.min(messages.len().saturating_sub(1))
     }
 
     pub(super) fn add(&mut self, messages: &Messages) {
-        self.0.extend(messages.iter().map(hash_of));
+        self.0.extend(messages.iter().cloned());
     }
 }
 
-/// The conversations that the host has answered since the last step of the run.
+/// The conversations that the host has answered since the last step of the run, each with the
+/// question that was answered.
 #[derive(Debug, Default)]
-pub(super) struct Answered(Vec<(Conversation, String)>);
-
-/// A conversation, as a hash of its messages.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Conversation {
-    messages: usize,
-    hash: u64,
-}
+pub(super) struct Answered(Vec<(Vec<Message>, String)>);
 
 impl Answered {
     pub(super) fn add(&mut self, messages: &Messages, reply: &str, question: &str) {
         let reply = Message::assistant(excerpt(reply));
-        let conversation = messages.iter().chain([&reply]);
-        let conversation = Conversation::of(conversation, messages.len().saturating_add(1));
+        let conversation = messages.iter().cloned().chain([reply]).collect();
         self.0.push((conversation, question.to_owned()));
     }
 
@@ -130,41 +129,12 @@ impl Answered {
 
     /// Returns the question that was answered before this conversation was continued.
     pub(super) fn before(&self, messages: &Messages) -> Option<&str> {
-        let all: Vec<_> = messages.iter().collect();
-        let found = self.0.iter().rev().find(|(answered, _)| {
-            let beginning = all.iter().copied().take(answered.messages);
-            answered.messages < all.len()
-                && *answered == Conversation::of(beginning, answered.messages)
-        });
+        let is_continued = |answered: &[Message]| {
+            let beginning = messages.iter().take(answered.len());
+            answered.len() < messages.len() && beginning.eq(answered)
+        };
+        let mut answered = self.0.iter().rev();
+        let found = answered.find(|(conversation, _)| is_continued(conversation));
         found.map(|(_, question)| question.as_str())
     }
-}
-
-impl Conversation {
-    fn of<'m>(beginning: impl Iterator<Item = &'m Message>, messages: usize) -> Self {
-        let mut hasher = SipHasher13::new();
-        beginning.for_each(|message| add(&mut hasher, message));
-
-        Self {
-            messages,
-            hash: hasher.finish(),
-        }
-    }
-}
-
-fn hash_of(message: &Message) -> u64 {
-    let mut hasher = SipHasher13::new();
-    add(&mut hasher, message);
-    hasher.finish()
-}
-
-fn add(hasher: &mut SipHasher13, message: &Message) {
-    add_text(hasher, message.role().as_str());
-    add_text(hasher, message.text());
-}
-
-fn add_text(hasher: &mut SipHasher13, text: &str) {
-    hasher.write(text.as_bytes());
-    // The length separates texts. Unlike that of `usize`, this has the same size everywhere.
-    (text.len() as u64).hash(hasher);
 }

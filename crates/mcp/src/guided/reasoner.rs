@@ -8,7 +8,7 @@ use std::time::Duration;
 use cogwork_flow::journal::{Entry, MemoryJournal};
 use cogwork_flow::{Flow, RunError, Stepped};
 use serde_json::json;
-use tokio::sync::{Mutex, OwnedMutexGuard};
+use tokio::sync::Mutex;
 
 use super::board::Board;
 use super::progress::{End, EndKind, Progress};
@@ -44,21 +44,31 @@ pub(super) struct FlowReasoner<S> {
     pub(super) lower: fn(&S, &Budget, u32) -> S,
 }
 
-impl<S: Send + 'static> Reasoner for FlowReasoner<S> {
-    fn run(&self, node: Option<&str>) -> Pin<Box<dyn Future<Output = ()> + Send>> {
-        let walk = Walk {
+impl<S> Clone for FlowReasoner<S> {
+    fn clone(&self) -> Self {
+        Self {
             flow: Arc::clone(&self.flow),
             state: Arc::clone(&self.state),
             board: self.board.clone(),
             progress: self.progress.clone(),
-            // The budget ends a run before it has taken so many steps, of which a few add no
-            // thought.
-            max_steps: u64::from(self.budget.thoughts)
-                .saturating_mul(4)
-                .max(10_000),
-            watch: self.watch,
-        };
-        Box::pin(walk.take_steps(node.map(str::to_owned)))
+            ..*self
+        }
+    }
+}
+
+impl<S: Send + 'static> Reasoner for FlowReasoner<S> {
+    fn run(&self, node: Option<&str>) -> Pin<Box<dyn Future<Output = ()> + Send>> {
+        let reasoner = self.clone();
+        let node = node.map(str::to_owned);
+        Box::pin(async move {
+            let mut state = reasoner.state.lock().await;
+            if let Err(error) = reasoner.walk(&mut state, node).await {
+                reasoner.progress.locked().end = Some(End {
+                    kind: EndKind::Failed,
+                    reason: reason(error),
+                });
+            }
+        })
     }
 
     fn conclude(&self, calls: u32) {
@@ -69,35 +79,15 @@ impl<S: Send + 'static> Reasoner for FlowReasoner<S> {
     }
 }
 
-/// A run in progress.
-struct Walk<S> {
-    flow: Arc<Flow<S>>,
-    state: Arc<Mutex<S>>,
-    board: Board,
-    progress: Progress,
-    max_steps: u64,
-    watch: fn(&S, &Progress),
-}
-
-impl<S: Send + 'static> Walk<S> {
+impl<S: Send + 'static> FlowReasoner<S> {
     /// Takes steps until the run ends.
-    async fn take_steps(self, node: Option<String>) {
-        let mut state: OwnedMutexGuard<S> = Arc::clone(&self.state).lock_owned().await;
-        let failure = self.walk(&mut state, node).await.err();
-
-        if let Some(error) = failure {
-            self.progress.locked().end = Some(End {
-                kind: EndKind::Failed,
-                reason: reason(error),
-            });
-        }
-    }
-
     async fn walk(&self, state: &mut S, node: Option<String>) -> Result<(), RunError> {
-        let mut run = self.flow.begin().with_max_steps(self.max_steps);
-        if let Some(node) = node
-            && let Some(journal) = journal_at(&node)
-        {
+        // The budget ends a run before it has taken so many steps, of which a few add no thought.
+        let max_steps = u64::from(self.budget.thoughts)
+            .saturating_mul(4)
+            .max(10_000);
+        let mut run = self.flow.begin().with_max_steps(max_steps);
+        if let Some(journal) = node.as_deref().and_then(journal_at) {
             run = run.with_journal_any_state(journal);
         }
 

@@ -2,7 +2,9 @@
 
 use cogwork_strategies::{Strategies, Strategy};
 use rmcp::ErrorData;
-use rmcp::model::{CompleteRequestParams, CompleteResult, CompletionInfo, Reference};
+use rmcp::model::{
+    CompleteRequestParams, CompleteResult, CompletionContext, CompletionInfo, Reference,
+};
 
 use super::arguments::{Way, Ways};
 use crate::resources::SessionFormat;
@@ -16,18 +18,18 @@ pub(crate) async fn complete(
     request: CompleteRequestParams,
 ) -> Result<CompleteResult, ErrorData> {
     let typed = &request.argument.value;
-    let values = match Completed::of(&request, store.strategies()) {
-        Completed::Sessions => sessions(store, owner, typed).await?,
-        Completed::Strategies => names(store.strategies()),
-        Completed::Stages(strategies) => stages(&strategies),
-        Completed::Formats => owned(SessionFormat::ALL.map(SessionFormat::as_str)),
-        Completed::Ways { prompt } => {
-            let ways = Way::all(&prompt, offered);
-            ways.into_iter()
-                .map(|way| way.as_str().to_owned())
-                .collect()
+    let strategies = store.strategies();
+    let values = match (&request.r#ref, request.argument.name.as_str()) {
+        (Reference::Prompt(_), "sessionId") | (Reference::Resource(_), "id") => {
+            sessions(store, owner, typed).await?
         }
-        Completed::Nothing => Vec::new(),
+        (Reference::Prompt(prompt), "tool") => {
+            owned(Way::all(&prompt.name, offered).into_iter().map(Way::as_str))
+        }
+        (Reference::Resource(_), "name") => owned(strategies.iter().map(Strategy::name)),
+        (Reference::Resource(_), "format") => owned(SessionFormat::ALL.map(SessionFormat::as_str)),
+        (Reference::Resource(_), "stage") => stages(strategies, request.context.as_ref()),
+        _ => Vec::new(),
     };
 
     let matching = values.into_iter().filter(|value| value.starts_with(typed));
@@ -38,44 +40,6 @@ pub(crate) async fn complete(
     let info = CompletionInfo::with_pagination(matching, None, has_more);
     let info = info.map_err(|error| ErrorData::internal_error(error, None))?;
     Ok(CompleteResult::new(info))
-}
-
-/// What is completed.
-enum Completed {
-    Sessions,
-    Strategies,
-    Stages(Vec<Strategy>),
-    Formats,
-    Ways { prompt: String },
-    Nothing,
-}
-
-impl Completed {
-    fn of(request: &CompleteRequestParams, strategies: &Strategies) -> Self {
-        let argument = request.argument.name.as_str();
-        match (&request.r#ref, argument) {
-            (Reference::Prompt(_), "sessionId") => Self::Sessions,
-            (Reference::Prompt(prompt), "tool") => Self::Ways {
-                prompt: prompt.name.clone(),
-            },
-            (Reference::Resource(_), "id") => Self::Sessions,
-            (Reference::Resource(_), "name") => Self::Strategies,
-            (Reference::Resource(_), "format") => Self::Formats,
-            (Reference::Resource(_), "stage") => Self::stages(request, strategies),
-            _ => Self::Nothing,
-        }
-    }
-
-    /// Stages of the strategy that was chosen before, or of all of them.
-    fn stages(request: &CompleteRequestParams, strategies: &Strategies) -> Self {
-        let context = request.context.as_ref();
-        let chosen = context.and_then(|context| context.get_argument("name"));
-        let chosen = chosen.and_then(|name| strategies.get(name).ok());
-        match chosen {
-            Some(strategy) => Self::Stages(vec![strategy.clone()]),
-            None => Self::Stages(strategies.iter().cloned().collect()),
-        }
-    }
 }
 
 async fn sessions(
@@ -101,12 +65,17 @@ async fn sessions(
         .collect())
 }
 
-fn names(strategies: &Strategies) -> Vec<String> {
-    owned(strategies.iter().map(|strategy| strategy.name()))
-}
+/// Returns the stages of the strategy that was chosen before, or of all of them.
+fn stages(strategies: &Strategies, context: Option<&CompletionContext>) -> Vec<String> {
+    let chosen = context.and_then(|context| context.get_argument("name"));
+    let chosen = chosen.and_then(|name| strategies.get(name).ok());
+    let is_meant =
+        |strategy: &&Strategy| chosen.is_none_or(|chosen| chosen.name() == strategy.name());
 
-fn stages(strategies: &[Strategy]) -> Vec<String> {
-    let stages = strategies.iter().flat_map(|strategy| strategy.stages());
+    let stages = strategies
+        .iter()
+        .filter(is_meant)
+        .flat_map(Strategy::stages);
     let mut names = owned(stages.map(|stage| stage.name()));
     names.sort();
     names.dedup();
