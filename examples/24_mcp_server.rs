@@ -46,7 +46,10 @@ async fn main() -> Result<(), Box<dyn Error>> {
         .with_tools(tools()?)
         .with_built_in_tools(["sequentialthinking"])
         .with_strict(true)
-        .with_limits(ServerLimits { thought_bytes: 200, ..ServerLimits::default() })
+        .with_limits(ServerLimits {
+            thought_bytes: 200,
+            ..ServerLimits::default()
+        })
         .open()?;
 
     if std::env::args().any(|argument| argument == "--stdio") {

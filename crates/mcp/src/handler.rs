@@ -118,7 +118,10 @@ impl ServerHandler for Handler {
         let _permit = self.permit().await?;
         match self.shared.tools.find(&request.name) {
             Some(tool) => self.call(tool, request, &context).await,
-            None => Ok(self.unknown_tool(&request.name).into_response()),
+            None => {
+                tracing::debug!("an unknown tool was called");
+                Ok(self.unknown_tool(&request.name).into_response())
+            }
         }
     }
 

@@ -83,9 +83,12 @@ impl Server {
         async move {
             let service = match handler.serve_with_ct(transport, stop).await {
                 Ok(service) => service,
-                // The client left, or the server was stopped, before the first request.
-                Err(ServerInitializeError::ConnectionClosed(_))
-                | Err(ServerInitializeError::Cancelled) => return Ok(()),
+                // The client left, or the server was stopped, before the first answer.
+                Err(
+                    ServerInitializeError::ConnectionClosed(_)
+                    | ServerInitializeError::TransportError { .. }
+                    | ServerInitializeError::Cancelled,
+                ) => return Ok(()),
                 Err(error) => return Err(ServerError::of(error)),
             };
 

@@ -166,7 +166,21 @@ fn a_malformed_message_is_answered_or_dropped_and_the_next_is_read() {
             None => format!("{name}: dropped\n"),
         };
     }
-    insta::assert_snapshot!(told, @"");
+    insta::assert_snapshot!(told, @r#"
+    no JSON: dropped
+    cut off: dropped
+    a text: null -32600 "Invalid request"
+    batch: null -32600 "Invalid request"
+    method: null -32600 "Invalid request"
+    UTF-8: dropped
+    unknown: 7 -32601 "there is no method `nope\\u{1b}[31m`"
+    no name: 8 -32602 "the parameters of `tools/call` cannot be read: missing field `name`"
+    arguments: 9 -32602 "the parameters of `tools/call` cannot be read: invalid type: string \"y\", expected a map"
+    deep: dropped
+    long: dropped
+    a notification: dropped
+    an answer: dropped
+    "#);
 }
 
 #[test]
