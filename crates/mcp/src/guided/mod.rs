@@ -5,15 +5,9 @@
 //! giving the same replies again. Times are part of the entries, and the clock of the run itself
 //! does not limit it.
 
-mod answer;
-mod begin;
 mod board;
-mod client;
-mod clock;
 mod entry;
-mod machine;
 mod offered;
-mod own_thread;
 mod progress;
 mod question;
 mod reasoner;
@@ -21,20 +15,20 @@ mod resource;
 mod schema;
 mod service;
 mod session;
-mod settings;
 mod strategy;
 mod text;
 mod thought_loop;
+mod tools;
 mod view;
 
 use std::sync::Arc;
 
 use crate::store::SessionStore;
 use crate::tool::ServerTool;
-use answer::AnswerTool;
-use begin::BeginTool;
 pub(crate) use resource::shown;
 use service::Guided;
+use tools::AnswerTool;
+use tools::BeginTool;
 
 /// Returns the tools over these sessions.
 pub(crate) fn tools(store: &SessionStore) -> [Box<dyn ServerTool>; 2] {

@@ -1,7 +1,7 @@
 //! Sessions of `begin` and `answer` as resources.
 
-use super::own_thread::on_own_thread;
 use super::progress::{Done, EndKind, newest};
+use super::service::on_own_thread;
 use super::session::{Begun, GuidedSession};
 use crate::shown::{Shown, ShownThought};
 use crate::store::{Owner, RecordedSessions, SessionHeader, SessionStore, StoreError};

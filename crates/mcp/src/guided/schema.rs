@@ -6,7 +6,7 @@ use rmcp::model::{
 };
 use serde_json::{Value, json};
 
-use super::settings::Budget;
+use super::entry::Budget;
 use super::view::View;
 use crate::ServerLimits;
 use crate::method::Method;

@@ -1,16 +1,20 @@
 //! Beginning, reading and continuing sessions.
 
+use std::future::Future;
+use std::time::{SystemTime, UNIX_EPOCH};
+
 use cogwork_text::{MultiLine, OneLine};
 use serde_json::json;
+use tokio::runtime::Handle;
+use tokio::time::Instant;
 
-use super::clock::Clock;
-use super::entry::{Entry, GivenReply, StopReason};
+use super::entry::{Entry, GivenReply, Settings, StopReason};
 use super::offered::{OfferedReply, Sorted, all_refused};
 use super::session::{Begun, GuidedSession};
-use super::settings::Settings;
 use super::view::{Before, NotAccepted, View, Wanted};
 use crate::store::{
     Change, Changed, NewSession, Owner, RecordedSessions, SessionId, SessionKind, SessionStore,
+    StoreError,
 };
 use crate::tool::ToolFailure;
 
@@ -237,4 +241,45 @@ fn not_begun(id: &SessionId) -> ToolFailure {
         "the session `{id}` has no first entry, because the server was stopped while it began; \
          begin a new one"
     ))
+}
+
+/// A clock that starts at the system time, and is advanced by tokio's clock.
+#[derive(Debug)]
+pub(super) struct Clock {
+    then: SystemTime,
+    since: Instant,
+}
+
+impl Clock {
+    pub(super) fn new() -> Self {
+        Self {
+            then: SystemTime::now(),
+            since: Instant::now(),
+        }
+    }
+
+    /// Returns the milliseconds since 1970.
+    pub(super) fn now(&self) -> u64 {
+        let then = self.then.duration_since(UNIX_EPOCH).unwrap_or_default();
+        let now = then.saturating_add(self.since.elapsed());
+        u64::try_from(now.as_millis()).unwrap_or(u64::MAX)
+    }
+}
+
+/// Does work that reads replies on a thread for blocking work. It is done even if the caller is
+/// dropped.
+pub(super) async fn on_own_thread<T, E>(
+    work: impl Future<Output = Result<T, E>> + Send + 'static,
+) -> Result<T, E>
+where
+    T: Send + 'static,
+    E: From<StoreError> + Send + 'static,
+{
+    let runtime = Handle::current();
+    let done = tokio::task::spawn_blocking(move || runtime.block_on(work));
+
+    done.await.unwrap_or_else(|_| {
+        let message = "the call was interrupted; what was accepted is kept, so look at the session";
+        Err(StoreError::new(message).into())
+    })
 }

@@ -6,13 +6,13 @@ use std::time::Duration;
 use cogwork_tools::Tools;
 
 use super::board::Board;
-use super::client::HostTool;
+use super::board::HostTool;
+use super::entry::{Budget, Settings};
 use super::entry::{Entry, GivenReply, StopReason};
-use super::machine::Machine;
 use super::progress::{Done, End, EndKind, Progress};
 use super::question::Question;
+use super::reasoner::Machine;
 use super::reasoner::Reasoner;
-use super::settings::{Budget, Settings};
 use super::{strategy, thought_loop};
 use crate::ServerLimits;
 use crate::method::Method;

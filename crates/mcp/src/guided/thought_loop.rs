@@ -7,10 +7,10 @@ use cogwork_tools::Tools;
 use tokio::sync::Mutex;
 
 use super::board::Board;
-use super::client::{HostClient, ProblemReporter};
+use super::board::{HostClient, ProblemReporter};
+use super::entry::{Budget, Settings};
 use super::progress::{Answer, End, EndKind, Progress, Thought as Shown};
 use super::reasoner::{ASKS_AGAIN, FlowReasoner, NO_TIME_LIMIT, Reasoner};
-use super::settings::{Budget, Settings};
 
 /// Returns the loop over the problem of a session.
 pub(super) fn reasoner(

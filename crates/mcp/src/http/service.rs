@@ -16,7 +16,7 @@ use rmcp::transport::streamable_http_server::session::local::LocalSessionManager
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 
 use super::settings::HttpSettings;
-use super::token::Token;
+use super::settings::Token;
 use crate::connection::Connection;
 use crate::handler::Handler;
 use crate::{Server, ServerError};

@@ -3,11 +3,10 @@
 
 mod arguments;
 mod completion;
-mod get;
 mod list;
 mod text;
 
 pub(crate) use arguments::Ways;
 pub(crate) use completion::complete;
-pub(crate) use get::get;
+pub(crate) use list::get;
 pub(crate) use list::list;

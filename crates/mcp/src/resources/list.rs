@@ -8,8 +8,8 @@ use rmcp::model::{
     ResourceTemplate,
 };
 
-use super::{Address, SessionFormat, cursor};
-use crate::store::{Filter, Order, Owner, SessionHeader, SessionStore};
+use super::{Address, SessionFormat};
+use crate::store::{Before, Filter, Order, Owner, SessionHeader, SessionId, SessionStore};
 
 /// The number of sessions on a page.
 const PAGE: usize = 100;
@@ -23,7 +23,7 @@ pub(crate) async fn list(
     owner: &Owner,
     request: Option<PaginatedRequestParams>,
 ) -> Result<ListResourcesResult, ErrorData> {
-    let before = cursor::of(request)?;
+    let before = before(request)?;
     let mut resources = Vec::new();
     if before.is_none() {
         resources.extend(store.strategies().iter().map(strategy));
@@ -44,7 +44,7 @@ pub(crate) async fn list(
     let is_last = page.len() == sessions.len();
     let last = page.last().filter(|_| !is_last);
     let mut result = ListResourcesResult::with_all_items(resources);
-    result.next_cursor = last.map(cursor::after);
+    result.next_cursor = last.map(cursor);
     Ok(result)
 }
 
@@ -119,4 +119,37 @@ pub(crate) fn templates() -> ListResourceTemplatesResult {
         )
         .with_mime_type(markdown),
     ])
+}
+
+/// The maximum length of a cursor, in bytes.
+const MAX_BYTES: usize = 200;
+
+/// Returns the cursor of the sessions that were created before this one.
+pub(super) fn cursor(session: &SessionHeader) -> String {
+    format!("{}.{}", session.created, session.id)
+}
+
+/// Reads the cursor of a request.
+pub(super) fn before(request: Option<PaginatedRequestParams>) -> Result<Option<Before>, ErrorData> {
+    let Some(cursor) = request.and_then(|request| request.cursor) else {
+        return Ok(None);
+    };
+
+    read_cursor(&cursor).map(Some).ok_or_else(|| {
+        let message =
+            "the cursor isn't one of this list; leave it out to begin with the first page";
+        ErrorData::invalid_params(message, None)
+    })
+}
+
+fn read_cursor(cursor: &str) -> Option<Before> {
+    if cursor.len() > MAX_BYTES {
+        return None;
+    }
+
+    let (created, id) = cursor.split_once('.')?;
+    Some(Before {
+        created: created.parse().ok()?,
+        id: SessionId::named(id)?,
+    })
 }

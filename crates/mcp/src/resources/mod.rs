@@ -1,7 +1,6 @@
 //! Sessions and strategies as resources.
 
 mod address;
-mod cursor;
 mod list;
 mod read;
 mod sequential;

@@ -3,7 +3,7 @@
 use rmcp::model::JsonObject;
 use serde_json::Value;
 
-use super::thought::Thought;
+use super::history::Thought;
 use crate::store::SessionId;
 
 /// The greatest number that JavaScript represents with all its neighbours.

@@ -6,8 +6,7 @@
 mod arguments;
 mod definition;
 mod history;
-mod thought;
 mod tool;
 
-pub(crate) use thought::Thought;
+pub(crate) use history::Thought;
 pub(crate) use tool::SequentialThinking;

@@ -6,7 +6,7 @@ use serde::Serialize;
 use super::arguments::{self, Arguments};
 use super::definition::definition;
 use super::history::History;
-use super::thought::Thought;
+use super::history::Thought;
 use crate::connection::Connection;
 use crate::store::{Change, Changed, NewSession, RecordedSessions, SessionKind, SessionStore};
 use crate::tool::{ServerTool, ToolCall, ToolFailure};

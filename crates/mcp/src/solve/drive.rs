@@ -8,8 +8,8 @@ use cogwork_strategies::{SolveBudget, SolveError, SolveOptions, StrategyName};
 use super::backend::{Backend, SolveMethod};
 use super::entry::{Outcome, SolveEnd, SolveStep};
 use super::request::SolveRequest;
+use super::running::Watch;
 use super::state::{Recorded, Traced};
-use super::watch::Watch;
 use crate::method::Method;
 
 /// Runs the method of a request until it ends or is cancelled, and records each step.

@@ -4,7 +4,7 @@ use cogwork_strategies::{Strategies, Strategy};
 use cogwork_text::{Name, OneLine};
 use serde_json::{Value, json};
 
-use super::begin;
+use super::given;
 use super::page::size;
 use crate::arguments::{ArgumentError, Arguments};
 use crate::store::{Filter, Order, SessionHeader, SessionKind};
@@ -48,7 +48,7 @@ pub(crate) fn filter(
     is_search: bool,
 ) -> Result<Filter, ArgumentError> {
     arguments.alias("completionStatus", "status");
-    let strategy = begin::strategy(arguments, strategies)?;
+    let strategy = given::strategy(arguments, strategies)?;
     let limit = arguments.integer("limit", 1..=MOST)?.unwrap_or(LIMIT);
     let offset = arguments.integer("offset", 0..=u32::MAX)?.unwrap_or(0);
 

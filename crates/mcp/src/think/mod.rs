@@ -1,11 +1,8 @@
 //! The tool `think`: the model of the host thinks, and the table of a strategy checks each move.
 
 mod answer;
-mod begin;
-mod branch_name;
-mod draft;
 mod export;
-mod failure;
+mod given;
 mod list;
 mod operation;
 mod page;

@@ -3,9 +3,7 @@
 use cogwork_strategies::{BranchId, ConflictRule, Session, ThoughtDraft, ThoughtId};
 use serde_json::json;
 
-use super::begin;
-use super::branch_name::{branch, new_name};
-use super::draft::{self, NAME, draft};
+use super::given::{self, NAME, branch, draft, new_name};
 use super::operation::Operation;
 use super::rules::Rules;
 use super::sessions::ThinkSessions;
@@ -15,19 +13,8 @@ use crate::tool::ToolFailure;
 /// Returns the operation to perform on a session as it is now.
 pub(crate) type Plan = Box<dyn Fn(&Session) -> Result<Operation, ToolFailure> + Send + Sync>;
 
-/// An operation that changes a session.
-#[derive(Debug, Clone, Copy)]
-pub(crate) enum ChangeKind {
-    Fork,
-    Switch,
-    Score,
-    SelectBest,
-    Merge,
-    Prune,
-    ChangeStrategy,
-    BeginPart,
-    Undo,
-}
+/// Reads the arguments of an operation.
+pub(crate) type Read = fn(&mut Arguments, &ThinkSessions) -> Result<Plan, ToolFailure>;
 
 const RULES: [(&str, ConflictRule); 4] = [
     ("keep_target", ConflictRule::KeepTarget),
@@ -36,30 +23,10 @@ const RULES: [(&str, ConflictRule); 4] = [
     ("refuse", ConflictRule::Refuse),
 ];
 
-/// Reads the arguments of an operation.
-pub(crate) fn plan(
-    kind: ChangeKind,
-    arguments: &mut Arguments,
-    sessions: &ThinkSessions,
-) -> Result<Plan, ToolFailure> {
-    arguments.alias("branchId", "branch");
-    match kind {
-        ChangeKind::Fork => fork(arguments),
-        ChangeKind::Switch => switch(arguments),
-        ChangeKind::Score => score(arguments),
-        ChangeKind::SelectBest => Ok(Box::new(|_| Ok(Operation::SelectBest {}))),
-        ChangeKind::Merge => merge(arguments, sessions),
-        ChangeKind::Prune => prune(arguments),
-        ChangeKind::ChangeStrategy => enter(arguments, sessions, changed_strategy),
-        ChangeKind::BeginPart => enter(arguments, sessions, begun_part),
-        ChangeKind::Undo => undo(arguments),
-    }
-}
-
-pub(crate) fn fork(arguments: &mut Arguments) -> Result<Plan, ToolFailure> {
+pub(crate) fn fork(arguments: &mut Arguments, _: &ThinkSessions) -> Result<Plan, ToolFailure> {
     arguments.alias("branchFromThought", "from");
     arguments.alias("branchFrom", "from");
-    let from = draft::thought(arguments, "from")?;
+    let from = given::thought(arguments, "from")?;
     let name = arguments.text("branch", NAME)?;
 
     Ok(Box::new(move |session| {
@@ -70,7 +37,7 @@ pub(crate) fn fork(arguments: &mut Arguments) -> Result<Plan, ToolFailure> {
     }))
 }
 
-fn switch(arguments: &mut Arguments) -> Result<Plan, ToolFailure> {
+pub(crate) fn switch(arguments: &mut Arguments, _: &ThinkSessions) -> Result<Plan, ToolFailure> {
     let name = arguments.required_text("branch", NAME)?;
     Ok(Box::new(move |session| {
         let branch = branch(session, Some(&name))?;
@@ -78,7 +45,11 @@ fn switch(arguments: &mut Arguments) -> Result<Plan, ToolFailure> {
     }))
 }
 
-fn score(arguments: &mut Arguments) -> Result<Plan, ToolFailure> {
+pub(crate) fn select_best(_: &mut Arguments, _: &ThinkSessions) -> Result<Plan, ToolFailure> {
+    Ok(Box::new(|_| Ok(Operation::SelectBest {})))
+}
+
+pub(crate) fn score(arguments: &mut Arguments, _: &ThinkSessions) -> Result<Plan, ToolFailure> {
     let name = arguments.text("branch", NAME)?;
     let score = arguments.number("score", 0.0..=10.0)?;
     let score = score.ok_or_else(|| arguments.missing("score", "a number from 0 to 10"))?;
@@ -89,7 +60,10 @@ fn score(arguments: &mut Arguments) -> Result<Plan, ToolFailure> {
     }))
 }
 
-fn merge(arguments: &mut Arguments, sessions: &ThinkSessions) -> Result<Plan, ToolFailure> {
+pub(crate) fn merge(
+    arguments: &mut Arguments,
+    sessions: &ThinkSessions,
+) -> Result<Plan, ToolFailure> {
     let names = arguments.texts("branches", NAME)?;
     let names = names.ok_or_else(|| arguments.missing("branches", "a list of branches"))?;
     let into = arguments.text("into", NAME)?;
@@ -107,7 +81,7 @@ fn merge(arguments: &mut Arguments, sessions: &ThinkSessions) -> Result<Plan, To
     }))
 }
 
-fn prune(arguments: &mut Arguments) -> Result<Plan, ToolFailure> {
+pub(crate) fn prune(arguments: &mut Arguments, _: &ThinkSessions) -> Result<Plan, ToolFailure> {
     let name = arguments.required_text("branch", NAME)?;
     Ok(Box::new(move |session| {
         let branch = branch(session, Some(&name))?;
@@ -115,31 +89,39 @@ fn prune(arguments: &mut Arguments) -> Result<Plan, ToolFailure> {
     }))
 }
 
-type Enter = fn(BranchId, Rules, ThoughtDraft) -> Operation;
-
-fn changed_strategy(branch: BranchId, strategy: Rules, draft: ThoughtDraft) -> Operation {
-    Operation::ChangeStrategy {
-        branch,
-        strategy,
-        draft,
-    }
+pub(crate) fn change_strategy(
+    arguments: &mut Arguments,
+    sessions: &ThinkSessions,
+) -> Result<Plan, ToolFailure> {
+    enter(arguments, sessions, |branch, strategy, draft| {
+        Operation::ChangeStrategy {
+            branch,
+            strategy,
+            draft,
+        }
+    })
 }
 
-fn begun_part(branch: BranchId, strategy: Rules, draft: ThoughtDraft) -> Operation {
-    Operation::BeginPart {
-        branch,
-        strategy,
-        draft,
-    }
+pub(crate) fn begin_part(
+    arguments: &mut Arguments,
+    sessions: &ThinkSessions,
+) -> Result<Plan, ToolFailure> {
+    enter(arguments, sessions, |branch, strategy, draft| {
+        Operation::BeginPart {
+            branch,
+            strategy,
+            draft,
+        }
+    })
 }
 
 fn enter(
     arguments: &mut Arguments,
     sessions: &ThinkSessions,
-    operation: Enter,
+    operation: fn(BranchId, Rules, ThoughtDraft) -> Operation,
 ) -> Result<Plan, ToolFailure> {
     let strategies = sessions.strategies();
-    let strategy = begin::required_strategy(arguments, strategies)?;
+    let strategy = given::required_strategy(arguments, strategies)?;
     let name = arguments.text("branch", NAME)?;
     let draft = draft(arguments, sessions.limits())?;
 
@@ -149,8 +131,8 @@ fn enter(
     }))
 }
 
-fn undo(arguments: &mut Arguments) -> Result<Plan, ToolFailure> {
-    let expected = draft::thought(arguments, "last")?;
+pub(crate) fn undo(arguments: &mut Arguments, _: &ThinkSessions) -> Result<Plan, ToolFailure> {
+    let expected = given::thought(arguments, "last")?;
     Ok(Box::new(move |session| {
         let last = session.thoughts().last().map(|thought| thought.id());
         match (expected, last) {

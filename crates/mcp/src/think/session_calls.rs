@@ -4,15 +4,13 @@ use cogwork_strategies::{Branch, EndRule};
 use rmcp::model::CallToolResponse;
 use serde_json::{Value, json};
 
+use super::answer::fields_of;
 use super::answer::{answer, described};
-use super::begin::{self, PURPOSE};
-use super::branch_name::branch;
-use super::draft::{NAME, draft};
 use super::export::{Exporting, Format, export};
-use super::failure::fields_of;
+use super::given::{self, NAME, PURPOSE, branch, draft};
 use super::list::{self, SessionList};
 use super::page::{Page, Window, size};
-use super::plans::{ChangeKind, plan};
+use super::plans;
 use super::report::{BranchReport, Report};
 use super::sessions::{Beginning, ThinkSessions, nothing, session_id};
 use super::tables;
@@ -30,7 +28,7 @@ pub(crate) enum SessionCall {
     New,
     Show,
     Resume,
-    Change(ChangeKind),
+    Change(plans::Read),
     List,
     Search,
     Export,
@@ -43,15 +41,15 @@ impl SessionCall {
         ("new", Self::New),
         ("show", Self::Show),
         ("resume", Self::Resume),
-        ("fork", Self::Change(ChangeKind::Fork)),
-        ("switch", Self::Change(ChangeKind::Switch)),
-        ("score", Self::Change(ChangeKind::Score)),
-        ("select_best", Self::Change(ChangeKind::SelectBest)),
-        ("merge", Self::Change(ChangeKind::Merge)),
-        ("prune", Self::Change(ChangeKind::Prune)),
-        ("change_strategy", Self::Change(ChangeKind::ChangeStrategy)),
-        ("begin_part", Self::Change(ChangeKind::BeginPart)),
-        ("undo", Self::Change(ChangeKind::Undo)),
+        ("fork", Self::Change(plans::fork)),
+        ("switch", Self::Change(plans::switch)),
+        ("score", Self::Change(plans::score)),
+        ("select_best", Self::Change(plans::select_best)),
+        ("merge", Self::Change(plans::merge)),
+        ("prune", Self::Change(plans::prune)),
+        ("change_strategy", Self::Change(plans::change_strategy)),
+        ("begin_part", Self::Change(plans::begin_part)),
+        ("undo", Self::Change(plans::undo)),
         ("list", Self::List),
         ("search", Self::Search),
         ("export", Self::Export),
@@ -71,7 +69,7 @@ pub(crate) async fn perform(
         SessionCall::New => new(sessions, connection, arguments).await,
         SessionCall::Show => show(sessions, connection, arguments).await,
         SessionCall::Resume => resume(sessions, connection, arguments).await,
-        SessionCall::Change(kind) => change(sessions, connection, kind, arguments).await,
+        SessionCall::Change(read) => change(sessions, connection, read, arguments).await,
         SessionCall::List => listed(sessions, connection, arguments, false).await,
         SessionCall::Search => listed(sessions, connection, arguments, true).await,
         SessionCall::Export => exported(sessions, connection, arguments).await,
@@ -87,7 +85,7 @@ async fn new(
 ) -> Result<CallToolResponse, ToolFailure> {
     arguments.alias("sessionPurpose", "purpose");
     let id = arguments.session_id("sessionId")?;
-    let strategy = begin::required_strategy(&mut arguments, sessions.strategies())?;
+    let strategy = given::required_strategy(&mut arguments, sessions.strategies())?;
     let purpose = arguments.text("purpose", PURPOSE)?.unwrap_or_default();
     let early_end = match arguments.flag("allowEarlyEnd")? {
         Some(true) => EndRule::Allow,
@@ -113,11 +111,12 @@ async fn new(
 async fn change(
     sessions: &ThinkSessions,
     connection: &Connection,
-    kind: ChangeKind,
+    read: plans::Read,
     mut arguments: Arguments,
 ) -> Result<CallToolResponse, ToolFailure> {
     let id = arguments.session_id("sessionId")?;
-    let plan = plan(kind, &mut arguments, sessions)?;
+    arguments.alias("branchId", "branch");
+    let plan = read(&mut arguments, sessions)?;
     arguments.finish()?;
 
     let id = session_id(connection, id)?;
@@ -266,7 +265,7 @@ fn strategies(
     mut arguments: Arguments,
 ) -> Result<CallToolResponse, ToolFailure> {
     let known = sessions.strategies();
-    let one = begin::strategy(&mut arguments, known)?;
+    let one = given::strategy(&mut arguments, known)?;
     arguments.finish()?;
 
     Ok(match one {

@@ -6,9 +6,10 @@ use async_trait::async_trait;
 use rmcp::model::{CallToolResponse, Tool, ToolAnnotations};
 use serde_json::{Value, json};
 
+use super::given;
+use super::schema;
 use super::session_calls::{SessionCall, perform};
 use super::sessions::ThinkSessions;
-use super::{draft, schema};
 use crate::arguments::Arguments;
 use crate::tool::{ServerTool, ToolCall, ToolFailure};
 
@@ -46,7 +47,7 @@ impl ServerTool for ThinkSession {
             ("purpose", schema::purpose()),
             ("sessionId", schema::session_id()),
         ]);
-        properties.extend(draft::properties());
+        properties.extend(given::properties());
 
         let annotations = ToolAnnotations::from_raw(
             Some("Manage sessions of think".to_owned()),

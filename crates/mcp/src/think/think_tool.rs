@@ -9,9 +9,7 @@ use rmcp::model::{CallToolResponse, Tool, ToolAnnotations};
 use serde_json::json;
 
 use super::answer::answer;
-use super::begin::{self, PURPOSE};
-use super::branch_name::{branch, new_name};
-use super::draft::{self, NAME, draft};
+use super::given::{self, NAME, PURPOSE, branch, draft, new_name};
 use super::operation::Operation;
 use super::schema;
 use super::sessions::{Beginning, ThinkSessions, around, session_id};
@@ -47,10 +45,10 @@ impl Think {
         Ok(ThinkArguments {
             draft: draft(arguments, self.sessions.limits())?,
             session: arguments.session_id("sessionId")?,
-            strategy: begin::strategy(arguments, self.sessions.strategies())?,
+            strategy: given::strategy(arguments, self.sessions.strategies())?,
             purpose: arguments.text("purpose", PURPOSE)?.unwrap_or_default(),
             branch: arguments.text("branch", NAME)?,
-            branch_from: draft::thought(arguments, "branchFrom")?,
+            branch_from: given::thought(arguments, "branchFrom")?,
         })
     }
 }
@@ -59,7 +57,7 @@ impl Think {
 impl ServerTool for Think {
     fn definition(&self) -> Tool {
         let strategies = self.sessions.strategies();
-        let mut properties = draft::properties();
+        let mut properties = given::properties();
         properties.extend([
             ("strategy", strategy_property(strategies)),
             ("purpose", schema::purpose()),

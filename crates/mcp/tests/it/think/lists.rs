@@ -1,7 +1,5 @@
 //! Lists, searches, pages and removal.
 
-use std::sync::Mutex;
-
 use cogwork_llm::ScriptedClient;
 use cogwork_mcp::Server;
 use serde_json::{Value, json};
@@ -143,45 +141,6 @@ async fn sessions_of_other_tools_can_be_removed() {
             assert_eq!(data["thoughtHistoryLength"], 1);
         }
     }
-}
-
-#[tokio::test]
-async fn other_calls_do_not_wait_for_a_search() {
-    let folder = tempfile::tempdir().expect("a folder");
-    for builder in [
-        Server::builder(),
-        Server::builder().with_data(folder.path()),
-    ] {
-        a_thought_overtakes_a_search(connect(builder).await).await;
-    }
-}
-
-async fn a_thought_overtakes_a_search(client: Client) {
-    let thought = json!({
-        "thought": "a", "thoughtNumber": 1, "totalThoughts": 1, "nextThoughtNeeded": true,
-    });
-    call(&client, "sequentialthinking", thought.clone()).await;
-    for number in 0..40 {
-        let id = format!("long-{number}");
-        let thought = "A long way. ".repeat(7_000);
-        let begin = json!({"strategy": "linear", "sessionId": id, "thought": thought});
-        think(&client, begin).await;
-    }
-
-    let ended = Mutex::new(Vec::new());
-    let end = |call| ended.lock().expect("no panic").push(call);
-    let search = json!({"operation": "search", "query": "nowhere"});
-    tokio::join!(
-        async {
-            assert_eq!(session(&client, search).await["sessions"], json!([]));
-            end("search");
-        },
-        async {
-            call(&client, "sequentialthinking", thought).await;
-            end("thought");
-        },
-    );
-    assert_eq!(*ended.lock().expect("no panic"), ["thought", "search"]);
 }
 
 #[tokio::test]

@@ -1,10 +1,14 @@
-//! Thoughts in the arguments of a call.
+//! Arguments that name a thought, a strategy or a branch.
 
-use cogwork_strategies::{ThoughtDraft, ThoughtId};
+use cogwork_strategies::{
+    Branch, BranchId, Session, Strategies, Strategy, ThoughtDraft, ThoughtId,
+};
+use cogwork_text::{Name, NameList};
 use serde_json::{Value, json};
 
 use crate::ServerLimits;
 use crate::arguments::{ArgumentError, Arguments};
+use crate::tool::ToolFailure;
 
 /// The maximum number of bytes of a name.
 pub(crate) const NAME: usize = 256;
@@ -98,4 +102,70 @@ pub(crate) fn properties() -> Vec<(&'static str, Value)> {
             }),
         ),
     ]
+}
+
+/// The maximum number of bytes of a purpose.
+pub(crate) const PURPOSE: usize = 4_096;
+
+/// Reads the name of a strategy.
+pub(crate) fn strategy(
+    arguments: &mut Arguments,
+    strategies: &Strategies,
+) -> Result<Option<Strategy>, ArgumentError> {
+    let Some(name) = arguments.text("strategy", NAME)? else {
+        return Ok(None);
+    };
+
+    let found = strategies.get(&name).cloned();
+    found
+        .map(Some)
+        .map_err(|_| arguments.fault("strategy", known(strategies), &Value::String(name)))
+}
+
+/// Reads the name of a strategy, which must be there.
+pub(crate) fn required_strategy(
+    arguments: &mut Arguments,
+    strategies: &Strategies,
+) -> Result<Strategy, ArgumentError> {
+    let found = strategy(arguments, strategies)?;
+    found.ok_or_else(|| arguments.missing("strategy", known(strategies)))
+}
+
+/// Lists the names of all strategies.
+fn known(strategies: &Strategies) -> String {
+    let known = strategies.iter().flat_map(Strategy::names);
+    let known: Vec<&str> = known.collect();
+    NameList::or(&known).to_string()
+}
+
+/// Returns the branch with this name, or the current one.
+pub(crate) fn branch(session: &Session, name: Option<&str>) -> Result<BranchId, ToolFailure> {
+    let Some(name) = name else {
+        return Ok(session.current());
+    };
+    let found = session.branch_named(name).map(Branch::id);
+    found.ok_or_else(|| unknown(session, name))
+}
+
+fn unknown(session: &Session, name: &str) -> ToolFailure {
+    let names: Vec<&str> = session.branches().iter().map(Branch::name).collect();
+    let expected = NameList::or(&names);
+    let message = format!("there is no branch `{}`; expected {expected}", Name(name));
+    let data = json!({"error": {
+        "kind": "no_such_branch",
+        "message": message,
+        "branch": Name(name).to_string(),
+    }});
+    ToolFailure::Described { message, data }
+}
+
+/// Returns the name for a new branch without one.
+pub(crate) fn new_name(session: &Session) -> String {
+    let count = session.branches().len();
+    let mut numbers = count..;
+    let name = numbers.find_map(|number| {
+        let name = format!("branch-{number}");
+        session.branch_named(&name).is_none().then_some(name)
+    });
+    name.unwrap_or_default()
 }
