@@ -29,8 +29,6 @@ pub enum Ability {
     Snapshots,
     /// A run is refused if it is resumed with a state that isn't the recorded one.
     StateCheck,
-    /// The journal of a run keeps messages from other runs.
-    Messages,
     /// A run can begin with a part of the record of another one.
     Forks,
 }
@@ -50,7 +48,6 @@ impl fmt::Display for Ability {
             Self::TornWrites => "torn writes in tests",
             Self::Snapshots => "snapshots",
             Self::StateCheck => "a check of the state",
-            Self::Messages => "messages between runs",
             Self::Forks => "forks of runs",
         })
     }

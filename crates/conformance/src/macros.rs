@@ -103,9 +103,6 @@ macro_rules! store_tests {
             a_snapshot_keeps_answers_and_the_input
             a_fork_takes_earlier_steps_from_the_record
             an_impossible_fork_leaves_no_run
-            a_message_that_is_sent_again_is_used_once
-            a_snapshot_keeps_which_messages_arrived
-            a_stored_message_survives_a_crash
             an_input_above_the_limit_is_refused
         }
     };

@@ -1,11 +1,11 @@
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 use async_trait::async_trait;
 use cogwork_flow::journal::{
-    Awaited, ChannelMessage, EntryError, FirstState, Journal, Json, Progress, Recorded, Snapshot,
-    StateDigest, StepError, Waited, Work,
+    Awaited, EntryError, FirstState, Journal, Json, Progress, Recorded, Snapshot, StateDigest,
+    StepError, Waited, Work,
 };
 use cogwork_flow::{BoxError, StepName};
 use cogwork_text::Name;
@@ -194,18 +194,6 @@ impl Journal for RunJournal {
 
     async fn deliver(&self, event: &str, answer: Vec<u8>) -> Result<(), BoxError> {
         self.recorded.deliver(event, answer).await
-    }
-
-    async fn deliver_message(&self, event: &str, message: ChannelMessage) -> Result<(), BoxError> {
-        self.recorded.deliver_message(event, message).await
-    }
-
-    fn unused_answers(&self, event: &str) -> Option<usize> {
-        self.recorded.unused_answers(event)
-    }
-
-    fn now(&self) -> SystemTime {
-        self.recorded.now()
     }
 
     fn awaits(&self, event: &str) -> bool {

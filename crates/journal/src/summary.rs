@@ -116,9 +116,7 @@ impl Standing {
             Entry::Shortened { step, until } => {
                 return self.waits.shorten(step, from_millis(*until));
             }
-            Entry::Answer { event, .. }
-            | Entry::Message { event, .. }
-            | Entry::Closed { event } => self.waits.answer(event),
+            Entry::Answer { event, .. } => self.waits.answer(event),
             Entry::Taken { step, event } => {
                 self.waits.use_up(event);
                 return self.waits.end(step);

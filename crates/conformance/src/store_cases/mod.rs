@@ -6,7 +6,6 @@ mod fences;
 mod folding;
 mod forks;
 mod listing;
-mod messages;
 mod opening;
 mod opens;
 mod removal;
@@ -114,13 +113,6 @@ cases! {
     /// A fork of a run that doesn't exist, at a step that isn't on record, or with an id that is in use is refused, and
     /// leaves no run.
     an_impossible_fork_leaves_no_run needs Forks => forks::refused;
-
-    /// A message that is sent again, before or after it was used, is used once.
-    a_message_that_is_sent_again_is_used_once needs Messages => messages::sent_again;
-    /// A snapshot keeps which messages arrived.
-    a_snapshot_keeps_which_messages_arrived needs Messages Snapshots => messages::folded;
-    /// A message is on record once it was stored.
-    a_stored_message_survives_a_crash needs Messages => messages::stored;
 
     /// An input above the limit is refused, and leaves no run.
     an_input_above_the_limit_is_refused needs SizeLimit => sizes::input;

@@ -118,17 +118,6 @@ const IN_STORES: &[(Mutant, &[&str])] = &[
             "an_answer_comes_from_another_process",
         ],
     ),
-    (
-        ForgetsOrigins,
-        &["a_message_that_is_sent_again_is_used_once"],
-    ),
-    (
-        ForgetsMessages,
-        &[
-            "a_message_that_is_sent_again_is_used_once",
-            "a_stored_message_survives_a_crash",
-        ],
-    ),
     (AcceptsLateAnswers, &["a_late_answer_is_refused"]),
     (
         AcceptsUnknownEvents,
@@ -189,10 +178,7 @@ const IN_STORES: &[(Mutant, &[&str])] = &[
     (RemovesMissingRuns, &["a_missing_run_is_not_removed"]),
     (
         LosesAnswersInSnapshots,
-        &[
-            "a_snapshot_keeps_answers_and_the_input",
-            "a_snapshot_keeps_which_messages_arrived",
-        ],
+        &["a_snapshot_keeps_answers_and_the_input"],
     ),
     (ReportsTooEarly, &["an_outage_loses_nothing"]),
     (DropsLargeLines, &["an_outcome_above_the_limit_is_refused"]),

@@ -144,18 +144,6 @@ impl Cut<'_> {
                 let answer = new_answer.cloned().unwrap_or(answer);
                 Entry::Answer { event, answer }
             }
-            Entry::Message {
-                event,
-                answer,
-                from,
-            } => {
-                let answer = new_answer.cloned().unwrap_or(answer);
-                Entry::Message {
-                    event,
-                    answer,
-                    from,
-                }
-            }
             other => other,
         };
 
@@ -170,7 +158,7 @@ impl Edited {
     }
 }
 
-/// An answer or a message that arrived.
+/// An answer that arrived.
 struct Arrival {
     line: usize,
     /// The line that records its use or its refusal.
@@ -183,9 +171,7 @@ fn arrivals(lines: &[Line]) -> Vec<Arrival> {
 
     for (index, line) in lines.iter().enumerate() {
         match &line.entry {
-            Entry::Answer { event, .. }
-            | Entry::Message { event, .. }
-            | Entry::Closed { event } => {
+            Entry::Answer { event, .. } => {
                 unused.entry(event).or_default().push_back(arrivals.len());
                 arrivals.push(Arrival {
                     line: index,
@@ -213,7 +199,7 @@ pub(super) fn answer_at(lines: &[Line], used: usize) -> Option<Json> {
     let arrival = arrivals.iter().find(|arrival| arrival.used == Some(used))?;
 
     match &lines.get(arrival.line)?.entry {
-        Entry::Answer { answer, .. } | Entry::Message { answer, .. } => Some(answer.clone()),
+        Entry::Answer { answer, .. } => Some(answer.clone()),
         _ => None,
     }
 }

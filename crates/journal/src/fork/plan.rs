@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
 
 use cogwork_flow::Flow;
-use cogwork_flow::journal::{Entry, Json, Origin, Recorded, Snapshot};
+use cogwork_flow::journal::{Entry, Json, Recorded, Snapshot};
 use cogwork_text::{Name, NameList};
 
 use super::cut::{Cut, Edited, Kept, answer_at, step};
@@ -318,26 +318,13 @@ pub(super) fn first_state(lines: &[Line]) -> Option<Json> {
 impl Kept {
     /// Replaces the steps before the fork with a snapshot.
     fn replace_steps(&mut self, snapshot: Snapshot) {
-        let from = origins(&self.before);
-        let received = (!from.is_empty()).then_some(Entry::Received { from });
-        let entries = [Some(Entry::Snapshot(snapshot)), received];
-
-        let at = Some(now());
-        let lines = entries.into_iter().flatten();
-        self.before = lines.map(|entry| Line { entry, at }).collect();
+        self.before = vec![Line {
+            entry: Entry::Snapshot(snapshot),
+            at: Some(now()),
+        }];
     }
 
     fn into_lines(self) -> Vec<Line> {
         [self.before, self.at, self.unused].concat()
     }
-}
-
-/// Returns the origins of the messages that arrived.
-fn origins(lines: &[Line]) -> Vec<Origin> {
-    let origins = lines.iter().flat_map(|line| match &line.entry {
-        Entry::Message { from, .. } => std::slice::from_ref(from),
-        Entry::Received { from } => from.as_slice(),
-        _ => &[],
-    });
-    origins.cloned().collect()
 }

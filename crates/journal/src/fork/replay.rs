@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 use async_trait::async_trait;
 use cogwork_flow::journal::{
@@ -231,10 +231,6 @@ impl Journal for OnRecord {
 
     async fn deliver(&self, event: &str, answer: Vec<u8>) -> Result<(), BoxError> {
         self.journal.deliver(event, answer).await
-    }
-
-    fn now(&self) -> SystemTime {
-        self.journal.now()
     }
 
     fn awaits(&self, event: &str) -> bool {

@@ -54,7 +54,6 @@ mod schemas;
 #[cfg(feature = "postgres")]
 mod server;
 mod shown;
-mod talking;
 mod times;
 #[cfg(all(feature = "postgres-tls", unix))]
 mod tls;

@@ -73,19 +73,6 @@ impl OwnLog {
             return Ok(());
         }
 
-        if let Entry::Message { event, answer, .. } = entry {
-            if self.is(Mutant::ForgetsMessages) {
-                return Ok(());
-            }
-            if self.is(Mutant::ForgetsOrigins) {
-                run.append(&Entry::Answer {
-                    event: event.clone(),
-                    answer: answer.clone(),
-                });
-                return Ok(());
-            }
-        }
-
         if serde_json::to_vec(entry).unwrap().len() > MAX_LINE {
             return match self.is(Mutant::DropsLargeLines) {
                 true => Ok(()),

@@ -11,10 +11,6 @@ pub(crate) enum Mutant {
     IgnoresTheFence,
     /// Accepts an answer and doesn't write it.
     ForgetsAnswers,
-    /// Records a message without its origin.
-    ForgetsOrigins,
-    /// Accepts a message and doesn't write it.
-    ForgetsMessages,
     /// Accepts answers of runs that have ended.
     AcceptsLateAnswers,
     /// Accepts answers for which nothing waits.
