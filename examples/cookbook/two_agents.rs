@@ -1,28 +1,26 @@
 //! Two agents that talk: one gives hints for a secret word, and the other guesses it. Each is a run of its own, and waits
-//! for the messages of the other.
+//! for the messages of the other in a queue of tokio.
 //!
-//! The core has 43 lines.
+//! The core has 61 lines.
 //!
 //! ```text
 //! hints: ["it is yellow", "you peel it"]
 //! guesses: ["lemon", "banana"]
-//! the hinter ended on `right`, the guesser on `closed`
+//! the hinter ended on `right`, the guesser on `alone`
 //! ```
 //!
-//! For a real model, change the clients in `main`. To continue the game after a crash, give both runs a journal: see the
-//! guide [Agents that talk](../../docs/guide/agents-that-talk.md).
+//! For a real model, change the clients in `main`.
 
+use std::convert::Infallible;
 use std::error::Error;
 use std::sync::Arc;
 
-use cogwork::flow::{BuildError, Channel, Wait, send};
+use cogwork::flow::{BuildError, RunError};
 use cogwork::llm::ScriptedClient;
 use cogwork::prelude::*;
+use tokio::sync::{Mutex, mpsc};
 
 // --- core ---
-
-const HINTS: Channel<String> = Channel::new("hints");
-const GUESSES: Channel<String> = Channel::new("guesses");
 
 #[derive(Default)]
 struct Player {
@@ -32,6 +30,7 @@ struct Player {
 }
 
 type Client = Arc<dyn LlmClient>;
+type Queue = (mpsc::Sender<String>, mpsc::Receiver<String>);
 
 async fn ask(client: Client, prompt: String) -> Result<String, LlmError> {
     let request = ChatRequest::new([Message::user(prompt)]);
@@ -42,7 +41,7 @@ fn agent(
     client: Client,
     prompt: fn(&Player) -> String,
     start: &str,
-    [says, hears]: [&Channel<String>; 2],
+    (says, hears): Queue,
 ) -> Result<Flow<Player>, BuildError> {
     let think = from_phases_with(
         client,
@@ -50,24 +49,45 @@ fn agent(
         ask,
         |player, _, reply| player.said = reply,
     );
-    let listen = Wait::for_message(hears, |player: &mut Player, text: String| {
-        let is_right = text == player.word;
-        player.heard.push(text);
-        if is_right { "right" } else { "continue" }
-    });
+    let say = from_phases_with(
+        says,
+        |player: &mut Player| player.said.clone(),
+        async |says, text| Ok::<_, Infallible>(says.send(text).await.is_ok()),
+        |_, _, is_sent| if is_sent { "said" } else { "alone" },
+    );
+    let listen = from_phases_with(
+        Arc::new(Mutex::new(hears)),
+        |_: &mut Player| (),
+        async |hears, ()| Ok::<_, Infallible>(hears.lock().await.recv().await),
+        |player, (), heard| {
+            let Some(text) = heard else { return "alone" };
+            let is_right = text == player.word;
+            player.heard.push(text);
+            if is_right { "right" } else { "continue" }
+        },
+    );
 
     Flow::builder("agent")
         .start(start)
         .node("think", think)
         .edge("think", Action::DEFAULT, "say")
-        .node("say", send(says, |player: &mut Player| player.said.clone()))
-        .edge("say", Action::DEFAULT, "listen")
-        .end("say", Action::CLOSED)
-        .wait("listen", listen.with_actions(["right", "continue"]))
+        .node("say", say.with_actions(["said", "alone"]))
+        .edge("say", "said", "listen")
+        .end("say", "alone")
+        .node(
+            "listen",
+            listen.with_actions(["right", "continue", "alone"]),
+        )
         .edge("listen", "continue", "think")
         .end("listen", "right")
-        .end("listen", Action::CLOSED)
+        .end("listen", "alone")
         .build()
+}
+
+/// Plays until the end. Then the flow is dropped with its ends of the queues, and the other one is alone.
+async fn play(flow: Flow<Player>, mut player: Player) -> Result<(Player, Action), RunError> {
+    let ended = flow.run(&mut player).await?;
+    Ok((player, ended.action))
 }
 
 // --- end of the core ---
@@ -87,27 +107,20 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let hinter: Client = Arc::new(ScriptedClient::new(["it is yellow", "you peel it"]));
     let guesser: Client = Arc::new(ScriptedClient::new(["lemon", "banana"]));
 
-    let hinter = agent(hinter, hint_prompt, "think", [&HINTS, &GUESSES])?;
-    let guesser = agent(guesser, guess_prompt, "listen", [&GUESSES, &HINTS])?;
+    let (hints, hints_heard) = mpsc::channel(1);
+    let (guesses, guesses_heard) = mpsc::channel(1);
+    let hinter = agent(hinter, hint_prompt, "think", (hints, guesses_heard))?;
+    let guesser = agent(guesser, guess_prompt, "listen", (guesses, hints_heard))?;
 
-    let mut giver = Player {
+    let giver = Player {
         word: "banana".to_owned(),
         ..Player::default()
     };
-    let mut seeker = Player::default();
-
-    let (hints, hint_box) = HINTS.open(1);
-    let (guesses, guess_box) = GUESSES.open(1);
-    let mut giving = hinter.begin().with_address(hints).with_mailbox(guess_box);
-    let mut seeking = guesser.begin().with_address(guesses).with_mailbox(hint_box);
-
-    let (gave, sought) = tokio::try_join!(giving.finish(&mut giver), seeking.finish(&mut seeker))?;
+    let ((giver, gave), (seeker, sought)) =
+        tokio::try_join!(play(hinter, giver), play(guesser, Player::default()))?;
 
     println!("hints: {:?}", seeker.heard);
     println!("guesses: {:?}", giver.heard);
-    println!(
-        "the hinter ended on `{}`, the guesser on `{}`",
-        gave.action, sought.action
-    );
+    println!("the hinter ended on `{gave}`, the guesser on `{sought}`");
     Ok(())
 }

@@ -30,8 +30,6 @@ mod guides {
     struct FirstFlow;
     #[doc = include_str!("../../docs/guide/a-run-that-survives.md")]
     struct ARunThatSurvives;
-    #[doc = include_str!("../../docs/guide/agents-that-talk.md")]
-    struct AgentsThatTalk;
     #[doc = include_str!("../../docs/guide/your-own-backend.md")]
     struct YourOwnBackend;
     #[doc = include_str!("../../docs/guide/models.md")]

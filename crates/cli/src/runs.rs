@@ -112,12 +112,6 @@ fn description(entry: &Entry) -> String {
         Entry::Waiting { step, event, .. } => {
             format!("{}: waits for `{}`", Name(step), Name(event))
         }
-        Entry::Message { event, from, .. } => format!(
-            "a message to `{}` arrived from `{}`",
-            Name(event),
-            Name(&from.run)
-        ),
-        Entry::Closed { event } => format!("all senders to `{}` are gone", Name(event)),
         Entry::Answer { event, .. } => format!("an answer to `{}` arrived", Name(event)),
         Entry::Taken { step, event } => {
             format!("{}: used the answer to `{}`", Name(step), Name(event))

@@ -27,9 +27,6 @@ impl Action {
     /// The action of a [`Wait`](crate::Wait) that timed out: `timed out`.
     pub const TIMED_OUT: Self = Self::from_static("timed out");
 
-    /// The action of a node at a [channel](crate::Channel) whose other end is gone: `closed`.
-    pub const CLOSED: Self = Self::from_static("closed");
-
     /// Creates an action from a static label.
     pub const fn from_static(label: &'static str) -> Self {
         Self(Cow::Borrowed(label))

@@ -5,11 +5,8 @@ use std::future::poll_fn;
 use std::pin::Pin;
 use std::sync::Arc;
 
-use crate::channel::post::{Addresses, Post};
-use crate::channel::send_error::{Kind, SendError};
 use crate::events::Watch;
 use crate::execute::calls::Calls;
-use crate::journal::Origin;
 use crate::{EventKind, StepName, spans};
 
 thread_local! {
@@ -25,22 +22,11 @@ pub(crate) enum Current {
         name: Arc<StepName>,
         watch: Option<Watch>,
         run: Option<Arc<str>>,
-        addresses: Addresses,
     },
     /// A step of a composite node.
     Composite(Arc<Calls>),
     /// An item that an engine sent to this process, with its idempotency key.
     Item(Arc<str>),
-}
-
-/// Where a message is sent from.
-pub(crate) enum Sender {
-    /// Code outside of `exec`, or in a run without a journal.
-    Unrecorded,
-    /// A step of a run with a journal, or a recorded call.
-    Step(Origin),
-    /// A step of a composite node in a run with a journal.
-    Composite,
 }
 
 impl Current {
@@ -76,7 +62,6 @@ pub(crate) fn during_phase<T>(
         name: Arc::clone(name),
         watch: watch.cloned(),
         run: None,
-        addresses: None,
     };
 
     let _entered = Entered(CURRENT.replace(Some(current)));
@@ -144,38 +129,6 @@ pub(crate) fn is_recorded() -> bool {
         Some(Current::Composite(_)) => true,
         Some(Current::Item(_)) | None => false,
     })
-}
-
-/// Returns where a message is sent from.
-pub(crate) fn sender() -> Sender {
-    CURRENT.with_borrow(|current| match current {
-        Some(Current::Step {
-            name,
-            run: Some(run),
-            ..
-        }) => Sender::Step(Origin::of(run, name)),
-        Some(Current::Composite(_)) => Sender::Composite,
-        _ => Sender::Unrecorded,
-    })
-}
-
-/// Returns the address that the current run has for a channel.
-pub(crate) fn address_of(channel: &str) -> Result<Post, SendError> {
-    let addresses = CURRENT.with_borrow(|current| match current {
-        Some(Current::Step { addresses, .. }) => addresses.clone(),
-        Some(Current::Composite(calls)) => calls.addresses.clone(),
-        _ => None,
-    });
-    let addresses = addresses.as_deref().map_or(&[][..], Vec::as_slice);
-
-    let mut newest_first = addresses.iter().rev();
-    if let Some(post) = newest_first.find(|post| &*post.channel == channel) {
-        return Ok(post.clone());
-    }
-
-    let known = addresses.iter().map(|post| post.channel.to_string());
-    let known = known.collect();
-    Err(SendError::new(channel, Kind::NoAddress { known }))
 }
 
 /// Emits an [`EventKind::Noted`](crate::EventKind::Noted) event from inside any phase of a node, for

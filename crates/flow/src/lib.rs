@@ -39,7 +39,6 @@
 //! | run a node or a flow over many items | [`FlowBuilder::batch`], [`FlowBuilder::each`] |
 //! | run several flows concurrently | [`FlowBuilder::branches`] |
 //! | wait for a person, or sleep | [`FlowBuilder::wait`], [`FlowBuilder::sleep`] |
-//! | send messages from one run to another | [`Channel`], [`send`](send()), [`Wait::for_message`] |
 //! | retry, time out, fall back | [`Node::retry`], [`Node::timeout`], [`Node::fallback`] |
 //! | run a flow, or step through it | [`Flow::run`], [`Flow::begin`], [`Run::step`] |
 //! | resume a run after a crash | [`Run::with_journal`], the module [`journal`], the crate `cogwork-journal` |
@@ -104,14 +103,6 @@ pub use places::batch::Batch;
 pub use places::branches::Branches;
 pub use places::each::Each;
 pub use places::wait::Wait;
-
-mod channel;
-pub use channel::Channel;
-pub use channel::address::Address;
-pub use channel::mailbox::Mailbox;
-pub use channel::received::Received;
-pub use channel::send::{SendMessage, send};
-pub use channel::send_error::SendError;
 
 mod flow;
 pub use flow::Flow;

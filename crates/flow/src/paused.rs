@@ -35,9 +35,6 @@ pub struct Paused {
     /// The other items and branches that wait, in order.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub also: Vec<Paused>,
-    /// Whether the step continues if all senders of a channel are gone.
-    #[serde(skip)]
-    pub(crate) takes_closed: bool,
 }
 
 impl Paused {

@@ -77,17 +77,6 @@ impl StepName {
         format!("{run}:{self}")
     }
 
-    /// Returns the number of the step, or that of the outermost item or branch around it.
-    pub(crate) fn outermost_number(&self) -> u64 {
-        let mut levels = self.within.iter();
-        let outermost = levels.find_map(|level| match level {
-            Level::Flow(_) => None,
-            Level::Item { number, .. } | Level::Branch { number, .. } => Some(*number),
-        });
-
-        outermost.unwrap_or(self.number)
-    }
-
     /// Returns the name of the same step for one item of a batch.
     #[must_use]
     pub fn of_item(&self, index: usize) -> Self {

@@ -10,7 +10,6 @@ use tokio::sync::oneshot;
 use super::failure::Failure;
 use super::waiting::Arrived;
 use crate::boxed::BoxFuture;
-use crate::channel::post::Addresses;
 use crate::events::Watch;
 use crate::failed::Failed;
 use crate::journal::{Attempt, OutcomeProblem, WorkError};
@@ -23,7 +22,6 @@ pub(crate) struct Calls {
     pub(super) watch: Option<Watch>,
     pub(super) run: Arc<str>,
     pub(super) max_outcome: usize,
-    pub(crate) addresses: Addresses,
     state: Mutex<State>,
 }
 
@@ -61,7 +59,6 @@ pub(crate) struct Question {
     pub(crate) why: String,
     pub(crate) within: Option<Duration>,
     pub(crate) accept: fn(&[u8]) -> Result<(), BoxError>,
-    pub(crate) takes_closed: bool,
 }
 
 impl Calls {
@@ -70,14 +67,12 @@ impl Calls {
         watch: Option<Watch>,
         run: Arc<str>,
         max_outcome: usize,
-        addresses: Addresses,
     ) -> Self {
         Self {
             step,
             watch,
             run,
             max_outcome,
-            addresses,
             state: Mutex::new(State {
                 attempt: 1,
                 numbers: HashMap::new(),

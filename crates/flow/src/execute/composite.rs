@@ -31,7 +31,6 @@ use super::journaled::Journaled;
 use super::named_step::NamedStep;
 use super::waiting::{self, Arrived};
 use crate::boxed::BoxFuture;
-use crate::channel::received::Received;
 use crate::current::{self, Current};
 use crate::failed::Failed;
 use crate::journal::{
@@ -61,7 +60,6 @@ pub(crate) async fn exec<S, N: Node<S>>(
         step.attached.watch.clone(),
         Arc::clone(&journal.run),
         journal.max_outcome,
-        step.attached.addresses.clone(),
     ));
     calls.skip_failed_attempts(journal).await?;
 
@@ -387,7 +385,6 @@ async fn serve(
                 within: question.within,
                 schema: None,
                 accept: &question.accept,
-                takes_closed: question.takes_closed,
             };
 
             match waiting::wait(&**journal, &name, awaited).await {
@@ -524,11 +521,8 @@ where
     })
 }
 
-/// Waits inside `exec` for an event.
-pub(crate) async fn wait<T: DeserializeOwned>(
-    calls: Arc<Calls>,
-    question: Question,
-) -> Received<T> {
+/// Waits inside `exec` for an event. Returns `None` if the wait timed out.
+pub(crate) async fn wait<T: DeserializeOwned>(calls: Arc<Calls>, question: Question) -> Option<T> {
     let name = calls.next_name(calls.unscoped(&question.event));
     let (reply, replied) = oneshot::channel();
     calls.request(Request::Wait {
@@ -539,12 +533,11 @@ pub(crate) async fn wait<T: DeserializeOwned>(
 
     let answer = match received(replied).await {
         Arrived::Answer(answer) => answer,
-        Arrived::TimedOut => return Received::TimedOut,
-        Arrived::Closed => return Received::Closed,
+        Arrived::TimedOut => return None,
     };
 
     match read(&answer) {
-        Ok(answer) => Received::Message(answer),
+        Ok(answer) => Some(answer),
         Err(failure) => calls.stopped_by(Stopped::Run(failure)).await,
     }
 }
@@ -579,7 +572,6 @@ impl Calls {
             name,
             watch: self.watch.clone(),
             run: Some(Arc::clone(&self.run)),
-            addresses: self.addresses.clone(),
         };
 
         current.during(work).await

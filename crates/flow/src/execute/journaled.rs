@@ -24,11 +24,6 @@ impl<'j> Journaled<'j> {
             max_outcome,
         }
     }
-
-    /// Returns the journal itself.
-    pub(crate) fn shared(&self) -> Arc<dyn Journal + 'j> {
-        Arc::clone(&self.journal)
-    }
 }
 
 impl<'j> Deref for Journaled<'j> {

@@ -8,7 +8,6 @@ use tokio::time::Instant;
 use super::calls::Calls;
 use super::cursor::Cursor;
 use super::journaled::Journaled;
-use crate::channel::post::Addresses;
 use crate::current::{self, Current};
 use crate::error::{Kind, RunError};
 use crate::events::Watch;
@@ -24,7 +23,6 @@ pub(crate) struct Attached<'j> {
     pub(crate) journal: Option<Journaled<'j>>,
     /// Stores answers for a run without a journal.
     pub(crate) answers: Option<Arc<MemoryJournal>>,
-    pub(crate) addresses: Addresses,
     /// The `tracing` span of the run, if a subscriber wants it.
     pub(crate) span: Option<RunSpan>,
 }
@@ -127,7 +125,6 @@ impl<'j> NamedStep<'j> {
             name: Arc::clone(&self.name),
             watch: self.attached.watch.clone(),
             run: self.journal().map(|journal| Arc::clone(&journal.run)),
-            addresses: self.attached.addresses.clone(),
         };
 
         let done = current.during(work).await;

@@ -26,7 +26,6 @@ pub(crate) fn accept<T: DeserializeOwned>(answer: &[u8]) -> Result<(), BoxError>
 pub(crate) enum Arrived {
     Answer(Vec<u8>),
     TimedOut,
-    Closed,
 }
 
 /// Returns how a wait for an event ended. If the event hasn't arrived yet, the failure is a pause.
@@ -38,7 +37,6 @@ pub(crate) async fn wait(
     match journal.wait(step, awaited).await {
         Ok(Waited::Answered(answer)) => Ok(Arrived::Answer(answer)),
         Ok(Waited::TimedOut) => Ok(Arrived::TimedOut),
-        Ok(Waited::Closed) => Ok(Arrived::Closed),
         Ok(Waited::Pending { until }) => Err(Failure::Paused(Box::new(Paused {
             step: StepName::clone(step),
             event: awaited.event.to_owned(),
@@ -46,7 +44,6 @@ pub(crate) async fn wait(
             until,
             schema: awaited.schema.cloned().map(Box::new),
             also: Vec::new(),
-            takes_closed: awaited.takes_closed,
         }))),
         Err(error) if error.is::<UnreadableAnswer>() => {
             let problem = format!("the event `{}`: {error}", Name(awaited.event));

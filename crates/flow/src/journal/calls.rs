@@ -6,7 +6,6 @@ use std::time::Duration;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::channel::received::Received;
 use crate::current;
 use crate::execute::calls::Question;
 use crate::execute::composite;
@@ -191,31 +190,8 @@ pub async fn wait_for<T: DeserializeOwned>(
         why: reason.to_owned(),
         within: timeout,
         accept: accept::<T>,
-        takes_closed: false,
     };
 
-    Ok(match wait(question).await? {
-        Received::Message(answer) => Some(answer),
-        Received::TimedOut | Received::Closed => None,
-    })
-}
-
-/// Waits for a message of a channel.
-pub(crate) async fn receive<M: DeserializeOwned>(
-    channel: &str,
-    timeout: Option<Duration>,
-) -> Result<Received<M>, CannotWait> {
-    wait(Question {
-        event: channel.to_owned(),
-        why: String::new(),
-        within: timeout,
-        accept: accept::<M>,
-        takes_closed: true,
-    })
-    .await
-}
-
-async fn wait<T: DeserializeOwned>(question: Question) -> Result<Received<T>, CannotWait> {
     match current::composite() {
         Some(calls) => Ok(composite::wait(calls, question).await),
         None if current::is_recorded() => Err(CannotWait::NotComposite),

@@ -51,12 +51,6 @@ impl Clock {
             .min(LAST_MILLISECOND)
     }
 
-    /// Returns the current time.
-    pub(super) fn system_time(&self) -> SystemTime {
-        let now = self.then.checked_add(self.since.elapsed());
-        now.unwrap_or(self.then)
-    }
-
     pub(super) fn left(&self, until: u64) -> Duration {
         Duration::from_millis(until.saturating_sub(self.after(Duration::ZERO)))
     }

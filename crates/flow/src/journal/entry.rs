@@ -7,8 +7,8 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, ser};
 use serde_json::value::RawValue;
 
+use super::StateDigest;
 use super::codec::{OutcomeProblem, OutcomeProblemKind, encode};
-use super::{Origin, StateDigest};
 use crate::CallName;
 
 /// A JSON text. Clones share it.
@@ -184,26 +184,6 @@ pub enum Entry {
         event: String,
         /// The answer.
         answer: Json,
-    },
-    /// A message of a [channel](crate::Channel) arrived from a run with a journal. It is kept until
-    /// a step uses it as the answer to the event.
-    Message {
-        /// The name of the channel.
-        event: String,
-        /// The message.
-        answer: Json,
-        /// The step that sent it.
-        from: Origin,
-    },
-    /// All senders of a channel are gone. This is kept until a step uses it, like an answer.
-    Closed {
-        /// The name of the channel.
-        event: String,
-    },
-    /// The messages before a snapshot that their senders may send again.
-    Received {
-        /// The steps that sent them.
-        from: Vec<Origin>,
     },
     /// A step used the oldest answer to its event.
     Taken {

@@ -2,8 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 
-use super::senders::Senders;
-use super::{Entry, Json, Origin, Snapshot, StateDigest, StepError};
+use super::{Entry, Json, Snapshot, StateDigest, StepError};
 
 /// The maximum number of unused answers to an event.
 const MAX_ANSWERS: usize = 1_000;
@@ -16,8 +15,8 @@ pub(super) struct Index {
     pub(super) moments: HashMap<String, String>,
     /// The events of the steps that wait.
     waiting: BTreeMap<String, String>,
-    answers: HashMap<String, VecDeque<Unused>>,
-    senders: Senders,
+    /// The answers that no step has used yet.
+    answers: HashMap<String, VecDeque<Json>>,
     /// The number of unused answers to all events.
     kept: u64,
     /// The number of entries since the snapshot and the answers kept with it.
@@ -46,29 +45,6 @@ pub(super) enum What {
     Waiting { until: Option<u64> },
     Answered { answer: Json },
     TimedOut,
-    Closed,
-}
-
-/// An answer that no step has used yet.
-#[derive(Clone)]
-pub(super) enum Unused {
-    Answer(Json),
-    Message { answer: Json, from: Origin },
-    Closed,
-}
-
-impl Unused {
-    fn into_entry(self, event: String) -> Entry {
-        match self {
-            Self::Answer(answer) => Entry::Answer { event, answer },
-            Self::Message { answer, from } => Entry::Message {
-                event,
-                answer,
-                from,
-            },
-            Self::Closed => Entry::Closed { event },
-        }
-    }
 }
 
 impl Index {
@@ -96,13 +72,9 @@ impl Index {
             {
                 Err(format!("the step `{step}` is already recorded"))
             }
-            Entry::Answer { event, .. } | Entry::Message { event, .. }
-                if answers(event) >= MAX_ANSWERS =>
-            {
-                Err(format!(
-                    "there already are {MAX_ANSWERS} unused answers to `{event}`"
-                ))
-            }
+            Entry::Answer { event, .. } if answers(event) >= MAX_ANSWERS => Err(format!(
+                "there already are {MAX_ANSWERS} unused answers to `{event}`"
+            )),
             Entry::Taken { step, event } => waits(step).and_then(|()| answered(event)),
             Entry::Refused { event, .. } => answered(event),
             Entry::TimedOut { step } => waits(step),
@@ -148,7 +120,7 @@ impl Index {
         match self.steps.get(step)?.what {
             What::Sleep { until } => Some(until),
             What::Waiting { until } => until,
-            What::Outcome(_) | What::Answered { .. } | What::TimedOut | What::Closed => None,
+            What::Outcome(_) | What::Answered { .. } | What::TimedOut => None,
         }
     }
 
@@ -175,29 +147,11 @@ impl Index {
                 self.waiting.insert(step.clone(), event);
                 self.know(step, What::Waiting { until }, line);
             }
-            Entry::Answer { event, answer } => self.keep(event, Unused::Answer(answer)),
-            Entry::Message {
-                event,
-                answer,
-                from,
-            } => {
-                self.senders.add(&from, line);
-                self.keep(event, Unused::Message { answer, from });
-            }
-            Entry::Closed { event } => self.keep(event, Unused::Closed),
-            Entry::Received { from } => {
-                for origin in &from {
-                    self.senders.add(origin, line);
-                }
-            }
+            Entry::Answer { event, answer } => self.keep(event, answer),
             Entry::Taken { step, event } => {
                 self.waiting.remove(&step);
-                match self.take(&event) {
-                    Some(Unused::Answer(answer) | Unused::Message { answer, .. }) => {
-                        self.know(step, What::Answered { answer }, line);
-                    }
-                    Some(Unused::Closed) => self.know(step, What::Closed, line),
-                    None => {}
+                if let Some(answer) = self.take(&event) {
+                    self.know(step, What::Answered { answer }, line);
                 }
             }
             Entry::Refused { event, .. } => drop(self.take(&event)),
@@ -248,7 +202,7 @@ impl Index {
         match &mut known.what {
             What::Sleep { until } => *until = sooner,
             What::Waiting { until } => *until = Some(sooner),
-            What::Outcome(_) | What::Answered { .. } | What::TimedOut | What::Closed => {}
+            What::Outcome(_) | What::Answered { .. } | What::TimedOut => {}
         }
     }
 
@@ -269,26 +223,16 @@ impl Index {
     }
 
     /// Returns the oldest unused answer to an event.
-    pub(super) fn next_answer(&self, event: &str) -> Option<Unused> {
+    pub(super) fn next_answer(&self, event: &str) -> Option<Json> {
         self.answers.get(event)?.front().cloned()
     }
 
-    /// Returns the number of unused answers to an event.
-    pub(super) fn unused_answers(&self, event: &str) -> usize {
-        self.answers.get(event).map_or(0, VecDeque::len)
-    }
-
-    /// Returns the number of the line with a message that was received before.
-    pub(super) fn line_of_message(&self, from: &Origin) -> Option<u64> {
-        self.senders.line_of(from)
-    }
-
-    fn keep(&mut self, event: String, unused: Unused) {
+    fn keep(&mut self, event: String, answer: Json) {
         self.kept = self.kept.saturating_add(1);
-        self.answers.entry(event).or_default().push_back(unused);
+        self.answers.entry(event).or_default().push_back(answer);
     }
 
-    fn take(&mut self, event: &str) -> Option<Unused> {
+    fn take(&mut self, event: &str) -> Option<Json> {
         let answer = self.answers.get_mut(event)?.pop_front()?;
         self.kept = self.kept.saturating_sub(1);
         Some(answer)
@@ -321,15 +265,13 @@ impl Index {
 
     /// Replaces all entries with a snapshot. Returns the entries of the new record.
     pub(super) fn fold(&mut self, snapshot: Snapshot) -> Vec<Entry> {
-        let from = self.senders.origins();
-        let received = (!from.is_empty()).then_some(Entry::Received { from });
         let kept = self.answers.iter().flat_map(|(event, answers)| {
-            let answers = answers.iter().cloned();
-            answers.map(|unused| unused.into_entry(event.clone()))
+            answers.iter().map(|answer| Entry::Answer {
+                event: event.clone(),
+                answer: answer.clone(),
+            })
         });
-
         let entries: Vec<_> = std::iter::once(Entry::Snapshot(snapshot))
-            .chain(received)
             .chain(kept)
             .collect();
 

@@ -28,10 +28,8 @@ mod entry_error;
 mod first_state;
 mod index;
 mod log;
-mod message;
 mod progress;
 mod recorded;
-mod senders;
 mod shared;
 mod unrecorded;
 mod waiting;
@@ -46,7 +44,6 @@ pub use entry::{Entry, Json, Snapshot};
 pub use entry_error::EntryError;
 pub use first_state::FirstState;
 pub use log::Log;
-pub use message::{ChannelMessage, Origin};
 pub use progress::Progress;
 pub use recorded::{MemoryJournal, Recorded};
 pub use unrecorded::Unrecorded;
@@ -54,7 +51,7 @@ pub use waiting::{Awaited, Waited};
 pub(crate) use work::{Attempt, EachItem, StepProblem};
 pub use work::{Items, StepError, Work, WorkError};
 
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 use async_trait::async_trait;
 use futures_util::{StreamExt, TryStreamExt, stream};
@@ -201,47 +198,6 @@ pub trait Journal: Send + Sync {
     ///
     /// Returns an error if the answer cannot be written.
     async fn deliver(&self, event: &str, answer: Vec<u8>) -> Result<(), BoxError>;
-
-    /// Stores what a [mailbox](crate::Mailbox) of the run delivers, for a step that waits for its
-    /// channel now or later. A message with an origin that was stored before isn't stored again,
-    /// even if it has been used since.
-    ///
-    /// # Default
-    ///
-    /// Returns an error, since the journal doesn't keep messages.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the message cannot be written.
-    async fn deliver_message(
-        &self,
-        _event: &str,
-        _message: ChannelMessage,
-    ) -> Result<(), BoxError> {
-        Err(
-            "this journal keeps no messages; use one of `cogwork-journal` or a `MemoryJournal`"
-                .into(),
-        )
-    }
-
-    /// Returns the number of answers and messages that are stored for an event and that no step has
-    /// used yet.
-    ///
-    /// # Default
-    ///
-    /// Returns `None`, since the journal doesn't keep messages.
-    fn unused_answers(&self, _event: &str) -> Option<usize> {
-        None
-    }
-
-    /// Returns the current time, by the clock with which waits are recorded.
-    ///
-    /// # Default
-    ///
-    /// Returns the time of this machine.
-    fn now(&self) -> SystemTime {
-        SystemTime::now()
-    }
 
     /// Returns whether a step is recorded as waiting for this event.
     ///

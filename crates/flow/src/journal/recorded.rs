@@ -6,10 +6,10 @@ use async_trait::async_trait;
 use cogwork_text::Name;
 
 use super::clock::Clock;
-use super::index::{Index, Known, Unused, What};
+use super::index::{Index, Known, What};
 use super::{
-    Awaited, ChannelMessage, Entry, EntryError, FirstState, Journal, Json, Log, Progress, Snapshot,
-    StateDigest, StepError, Waited, Work,
+    Awaited, Entry, EntryError, FirstState, Journal, Json, Log, Progress, Snapshot, StateDigest,
+    StepError, Waited, Work,
 };
 use crate::{BoxError, StepName};
 
@@ -149,10 +149,8 @@ impl<L: Log> Recorded<L> {
     /// Queues an entry, after that with the first state if that isn't recorded yet. Returns its
     /// number.
     fn push(&self, entry: Entry) -> Result<u64, String> {
-        self.push_to(&mut self.index(), entry)
-    }
+        let mut index = self.index();
 
-    fn push_to(&self, index: &mut Index, entry: Entry) -> Result<u64, String> {
         // Checked before it is pushed, since a record with an invalid entry could not be read
         // again.
         index.check(&entry)?;
@@ -208,34 +206,6 @@ impl<L: Log> Recorded<L> {
 
         self.record(Entry::Taken { step, event }).await?;
         Ok(Waited::Answered(bytes))
-    }
-
-    /// Uses the oldest answer to the event of a step, if there is one.
-    async fn use_next_answer(
-        &self,
-        step: &str,
-        awaited: Awaited<'_>,
-    ) -> Result<Option<Waited>, BoxError> {
-        loop {
-            let unused = self.index().next_answer(awaited.event);
-            let event = awaited.event.to_owned();
-            let step = step.to_owned();
-
-            match unused {
-                None => return Ok(None),
-                Some(Unused::Answer(answer) | Unused::Message { answer, .. }) => {
-                    return self.use_answer(step, awaited, &answer).await.map(Some);
-                }
-                Some(Unused::Closed) if awaited.takes_closed => {
-                    self.record(Entry::Taken { step, event }).await?;
-                    return Ok(Some(Waited::Closed));
-                }
-                Some(Unused::Closed) => {
-                    let error = "the step doesn't wait for a channel".to_owned();
-                    self.record(Entry::Refused { event, error }).await?;
-                }
-            }
-        }
     }
 
     /// Returns when a step continues: at `until`, but no later than `within` from now.
@@ -338,7 +308,6 @@ impl<L: Log> Journal for Recorded<L> {
         let until = match self.known(&name).await? {
             Some(What::Answered { answer }) => return Ok(Waited::Answered(answer.to_bytes())),
             Some(What::TimedOut) => return Ok(Waited::TimedOut),
-            Some(What::Closed) => return Ok(Waited::Closed),
             Some(What::Waiting { until }) => match until.zip(awaited.within) {
                 Some((until, within)) => Some(self.no_later(&name, until, within).await?),
                 None => until,
@@ -347,8 +316,9 @@ impl<L: Log> Journal for Recorded<L> {
             None => self.begin_to_wait(&name, awaited).await?,
         };
 
-        if let Some(used) = self.use_next_answer(&name, awaited).await? {
-            return Ok(used);
+        let answer = self.index().next_answer(awaited.event);
+        if let Some(answer) = answer {
+            return self.use_answer(name, awaited, &answer).await;
         }
 
         if until.is_some_and(|until| self.clock.left(until).is_zero()) {
@@ -367,42 +337,6 @@ impl<L: Log> Journal for Recorded<L> {
             answer,
         })
         .await
-    }
-
-    async fn deliver_message(&self, event: &str, message: ChannelMessage) -> Result<(), BoxError> {
-        let event = event.to_owned();
-        let line = match message {
-            ChannelMessage::Closed => self.push(Entry::Closed { event })?,
-            ChannelMessage::Sent { body, from } => {
-                let answer = Json::from_bytes(body)?;
-                let mut index = self.index();
-
-                match from {
-                    None => self.push_to(&mut index, Entry::Answer { event, answer })?,
-                    Some(from) => match index.line_of_message(&from) {
-                        Some(line) => line,
-                        None => self.push_to(
-                            &mut index,
-                            Entry::Message {
-                                event,
-                                answer,
-                                from,
-                            },
-                        )?,
-                    },
-                }
-            }
-        };
-
-        self.log.written(line).await
-    }
-
-    fn unused_answers(&self, event: &str) -> Option<usize> {
-        Some(self.index().unused_answers(event))
-    }
-
-    fn now(&self) -> SystemTime {
-        self.clock.system_time()
     }
 
     fn awaits(&self, event: &str) -> bool {

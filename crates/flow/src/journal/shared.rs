@@ -2,13 +2,12 @@
 //! steps.
 
 use std::sync::Arc;
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 use async_trait::async_trait;
 
 use super::{
-    Awaited, ChannelMessage, FirstState, Items, Journal, Json, Progress, Snapshot, StepError,
-    Waited, Work,
+    Awaited, FirstState, Items, Journal, Json, Progress, Snapshot, StepError, Waited, Work,
 };
 use crate::{BoxError, StepName};
 
@@ -58,22 +57,6 @@ macro_rules! forward {
 
             async fn deliver(&self, event: &str, answer: Vec<u8>) -> Result<(), BoxError> {
                 (**self).deliver(event, answer).await
-            }
-
-            async fn deliver_message(
-                &self,
-                event: &str,
-                message: ChannelMessage,
-            ) -> Result<(), BoxError> {
-                (**self).deliver_message(event, message).await
-            }
-
-            fn unused_answers(&self, event: &str) -> Option<usize> {
-                (**self).unused_answers(event)
-            }
-
-            fn now(&self) -> SystemTime {
-                (**self).now()
             }
 
             fn awaits(&self, event: &str) -> bool {

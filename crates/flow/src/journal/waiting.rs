@@ -16,9 +16,6 @@ pub struct Awaited<'a> {
     pub within: Option<Duration>,
     /// The JSON Schema of the answer from [`Wait::with_schema`](crate::Wait::with_schema).
     pub schema: Option<&'a Json>,
-    /// Whether the step waits for a [channel](crate::Channel), and so continues if all senders are
-    /// gone.
-    pub takes_closed: bool,
     pub(crate) accept: &'a (dyn Fn(&[u8]) -> Result<(), BoxError> + Sync),
 }
 
@@ -40,8 +37,6 @@ pub enum Waited {
     Answered(Vec<u8>),
     /// The wait timed out.
     TimedOut,
-    /// All senders of the channel are gone. Only for steps that [take](Awaited::takes_closed) it.
-    Closed,
     /// The event hasn't arrived yet. The run pauses.
     Pending {
         /// When the wait times out; `None` if it never does.

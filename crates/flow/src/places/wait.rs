@@ -10,7 +10,7 @@ use crate::execute::visit::{Visit, Visited};
 use crate::execute::waiting::{Arrived, accept, wait};
 use crate::journal::{Awaited, Json, OutcomeProblemKind, decode};
 use crate::wiring::Inside;
-use crate::{Action, BoxError, Channel, IntoAction, Phase};
+use crate::{Action, BoxError, IntoAction, Phase};
 
 /// A place where a run waits for an external event, such as a person's decision.
 ///
@@ -64,7 +64,6 @@ pub struct Wait<S> {
     accept: fn(&[u8]) -> Result<(), BoxError>,
     use_answer: Box<UseAnswer<S>>,
     actions: Vec<Action>,
-    takes_closed: bool,
 }
 
 type UseAnswer<S> = dyn Fn(&mut S, &[u8]) -> Result<Action, BoxError> + Send + Sync;
@@ -90,30 +89,6 @@ impl<S> Wait<S> {
                 use_answer(state, decode(answer, OutcomeProblemKind::Unreadable)?).into_result()
             }),
             actions: vec![Action::DEFAULT],
-            takes_closed: false,
-        }
-    }
-
-    /// Creates a wait for a message of a channel. `use_message` stores the message in the state and
-    /// returns the same as in [`for_event`](Wait::for_event). Once all senders are gone and all
-    /// messages were used, the wait continues with [`Action::CLOSED`]. See [`Channel`] for an
-    /// example.
-    ///
-    /// If the run has a [mailbox](crate::Run::with_mailbox) for the channel, it doesn't pause:
-    /// `step` and `finish` wait until a message arrives, without a timer unless there is a
-    /// [timeout](Wait::with_timeout). A run without one pauses, and a message can be delivered like
-    /// an answer to the event with the name of the channel.
-    pub fn for_message<M, A>(
-        channel: &Channel<M>,
-        use_message: impl Fn(&mut S, M) -> A + Send + Sync + 'static,
-    ) -> Self
-    where
-        M: DeserializeOwned + 'static,
-        A: IntoAction,
-    {
-        Self {
-            takes_closed: true,
-            ..Self::for_event(channel.name(), use_message)
         }
     }
 
@@ -186,9 +161,8 @@ impl<S> Wait<S> {
 
     pub(crate) fn actions(&self) -> Vec<Action> {
         let timed_out = self.within.map(|_| Action::TIMED_OUT);
-        let closed = self.takes_closed.then_some(Action::CLOSED);
         let actions = self.actions.iter().cloned();
-        actions.chain(timed_out).chain(closed).collect()
+        actions.chain(timed_out).collect()
     }
 }
 
@@ -203,13 +177,11 @@ impl<S: Send> Visit<S> for Wait<S> {
                 within: self.within,
                 schema: self.schema.as_ref(),
                 accept: &self.accept,
-                takes_closed: self.takes_closed,
             };
 
             let answer = match wait(record.journal, record.step, awaited).await? {
                 Arrived::Answer(answer) => answer,
                 Arrived::TimedOut => return Ok(Action::TIMED_OUT),
-                Arrived::Closed => return Ok(Action::CLOSED),
             };
 
             let used = (self.use_answer)(state, &answer);

@@ -1,8 +1,6 @@
 mod deliver;
 mod ended;
-mod ends;
 mod extra;
-mod mailboxes;
 mod reporting;
 mod settings;
 mod stream;
@@ -25,7 +23,6 @@ use crate::execute::walk::{Distance, Walk};
 use crate::journal::MemoryJournal;
 use crate::{Action, RunError};
 use extra::Extra;
-use mailboxes::Mailboxes;
 
 /// A run of a flow: a cursor over the checked graph.
 ///
@@ -66,7 +63,6 @@ pub struct Run<'f, S> {
     stop: Option<Box<Stop>>,
     /// Boxed, since few runs have any of it.
     extra: Option<Box<Extra<S>>>,
-    mailboxes: Option<Box<Mailboxes<'f>>>,
 }
 
 impl<'f, S> Run<'f, S> {
@@ -92,7 +88,6 @@ impl<'f, S> Run<'f, S> {
             },
             stop: None,
             extra: None,
-            mailboxes: None,
         }
     }
 
@@ -168,15 +163,8 @@ impl<'f, S> Run<'f, S> {
             };
             let action = match walked {
                 Ok(action) => action,
-                Err(error) => {
-                    Box::pin(self.wake_up(error)).await?;
-                    continue;
-                }
+                Err(error) => return Err(Box::pin(self.stopped(error)).await),
             };
-
-            if self.cursor.place().is_none() {
-                self.drop_ends();
-            }
 
             if let Some(folding) = folding
                 && self.cursor.place().is_some()
@@ -199,35 +187,15 @@ impl<'f, S> Run<'f, S> {
 
     /// Walks unless the run is stopped from outside.
     async fn walk_on(&mut self, state: &mut S, distance: Distance) -> Result<Action, RunError> {
-        let keeper = self.mailboxes.as_ref().map(|_| self.keeper());
-        let walked = {
-            let Self {
-                graph,
-                cursor,
-                context,
-                stop,
-                mailboxes,
-                ..
-            } = &mut *self;
-
-            let mut walk = Walk {
-                context,
-                graph,
-                cursor,
-                around: None,
-                state,
-                distance,
-            };
-
-            match mailboxes.as_deref_mut().zip(keeper) {
-                None => unless_stopped(stop.as_deref(), pin!(walk.run())).await,
-                Some((mailboxes, keeper)) => {
-                    let mut walk = Box::pin(walk.run());
-                    let walk = Box::pin(mailboxes.during(&keeper, walk.as_mut()));
-                    unless_stopped(stop.as_deref(), pin!(walk)).await
-                }
-            }
+        let mut walk = Walk {
+            context: &self.context,
+            graph: self.graph,
+            cursor: &mut self.cursor,
+            around: None,
+            state,
+            distance,
         };
+        let walked = unless_stopped(self.stop.as_deref(), pin!(walk.run())).await;
 
         walked.unwrap_or_else(|stopped| match self.cursor.ended() {
             // The flow had ended already; only the wait for the end to be recorded was interrupted.

@@ -13,7 +13,6 @@ mod cancelling;
     clippy::indexing_slicing,
     reason = "helpers of tests may, as the tests do"
 )]
-mod channels;
 mod clock;
 mod closures;
 #[expect(

@@ -12,14 +12,13 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use cogwork_flow::journal::{
-    Awaited, CallError, CannotWait, Entry, Journal, Json, Log, MemoryJournal, OutcomeProblem,
-    Recorded, StepError, Waited, Work, wait_for,
+    Awaited, CallError, CannotWait, Entry, Journal, Json, MemoryJournal, OutcomeProblem, Recorded,
+    StepError, Waited, Work, wait_for,
 };
 use cogwork_flow::wrap::{Elapsed, RetryError, TimeoutError};
 use cogwork_flow::{
-    Action, BoxError, CancellationToken, Channel, Event, EventKind, Flow, Level, Node, Phase,
-    ReportedValue, Run, RunError, StepName, Visits, Wait, WiringProblem, events, from_fn,
-    from_phases, send,
+    Action, BoxError, CancellationToken, Event, EventKind, Flow, Level, Node, Phase, ReportedValue,
+    Run, RunError, StepName, Visits, Wait, WiringProblem, events, from_fn, from_phases,
 };
 use cogwork_text::testing::{Shown, assert_safe, assert_safe_line, texts};
 use tokio::time::Instant;
@@ -38,60 +37,9 @@ async fn nothing_unsafe_is_shown() {
         show_work(&shown, &text).await;
         show_calls(&shown, &text).await;
         show_records(&shown, &text).await;
-        show_messages(&shown, &text).await;
     }
 
     shown.assert_complete(env!("CARGO_MANIFEST_DIR"), &EXEMPT);
-}
-
-async fn show_messages(shown: &Shown, text: &str) {
-    let channel = Channel::<String>::named(text);
-    let message = text.to_owned();
-    shown.error(&channel.send(&message).await.unwrap_err());
-
-    let (address, mailbox) = channel.open(1);
-    let other = Channel::<String>::new("other");
-    let sends = Flow::from_node("send", send(&other, |_: &mut ()| String::new())).unwrap();
-    let run = sends.begin().with_address(address.clone());
-    shown.error(&error_of(run).await);
-
-    let works = from_phases(
-        |_: &mut ()| (),
-        |()| std::future::pending::<Result<(), BoxError>>(),
-        |_, (), ()| (),
-    );
-    let works = Flow::from_node("work", works).unwrap();
-    let journal = Recorded::over("r", [], BrokenLog(text.to_owned())).unwrap();
-    let run = works.begin().with_journal(journal).with_mailbox(mailbox);
-    let refused = tokio::select! {
-        error = error_of(run) => panic_with_error(&error),
-        sent = address.send(&message) => sent.unwrap_err(),
-    };
-    shown.error(&refused);
-    shown.error(&address.send(&message).await.unwrap_err());
-}
-
-#[expect(clippy::panic, reason = "the run doesn't end")]
-fn panic_with_error(error: &RunError) -> ! {
-    panic!("{error}")
-}
-
-/// Fails to write anything, with a text.
-struct BrokenLog(String);
-
-#[async_trait]
-impl Log for BrokenLog {
-    fn push(&self, _: Entry) -> u64 {
-        1
-    }
-
-    fn replace(&self, _: Vec<Entry>) -> u64 {
-        1
-    }
-
-    async fn written(&self, _: u64) -> Result<(), BoxError> {
-        Err(self.0.as_str().into())
-    }
 }
 
 fn show_values(shown: &Shown, text: &str) {
