@@ -24,15 +24,6 @@ pub(crate) fn workflow(name: ServiceName, longest_call: Duration) -> Service {
     service(name, ServiceType::Workflow, handlers.into(), longest_call)
 }
 
-pub(crate) fn items(name: ServiceName, longest_call: Duration) -> Service {
-    let handlers = [handler(crate::fan_out::ITEM, None, true)];
-
-    Service {
-        ingress_private: Some(true),
-        ..service(name, ServiceType::Service, handlers.into(), longest_call)
-    }
-}
-
 fn service(
     name: ServiceName,
     ty: ServiceType,

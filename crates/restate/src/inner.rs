@@ -7,8 +7,6 @@ use restate_sdk::discovery::ServiceName;
 /// What the handlers of a workflow share.
 pub(crate) struct Inner<S> {
     pub(crate) name: ServiceName,
-    /// The name of the service for items.
-    pub(crate) items: ServiceName,
     pub(crate) flow: Arc<Flow<S>>,
     pub(crate) shape: Shape,
     pub(crate) settings: Settings,

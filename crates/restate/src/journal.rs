@@ -5,15 +5,15 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use cogwork_flow::journal::{Awaited, Items, Journal, Progress, StepError, Waited, Work};
+use cogwork_flow::journal::{Awaited, Journal, Progress, StepError, Waited, Work};
 use cogwork_flow::{BoxError, StepName};
 use cogwork_text::ErrorText;
 use restate_sdk::context::macro_support::SealedDurableFuture;
+use restate_sdk::context::{RunFuture, RunRetryPolicy};
+use restate_sdk::errors::HandlerError;
 use restate_sdk::serde::Json;
 
-use crate::attempts::settle;
 use crate::delivered::{Delivered, promise_name};
-use crate::fan_out;
 use crate::progress::{RunProgress, WaitsFor};
 use crate::stopped::Stopped;
 use crate::timers::Timers;
@@ -25,8 +25,6 @@ pub(crate) const PROGRESS: &str = "progress";
 pub(crate) struct RunJournal<'a> {
     key: &'a str,
     timers: Timers<'a>,
-    /// The name of the service that works on the items of batches.
-    items: &'a str,
     state: Mutex<State>,
 }
 
@@ -46,7 +44,7 @@ enum By {
 }
 
 impl<'a> RunJournal<'a> {
-    pub(crate) fn new(key: &'a str, timers: Timers<'a>, items: &'a str, start: &str) -> Self {
+    pub(crate) fn new(key: &'a str, timers: Timers<'a>, start: &str) -> Self {
         let progress = RunProgress {
             node: Some(start.to_owned()),
             ..RunProgress::default()
@@ -55,7 +53,6 @@ impl<'a> RunJournal<'a> {
         let journal = Self {
             key,
             timers,
-            items,
             state: Mutex::new(State {
                 progress,
                 answered: HashMap::new(),
@@ -149,15 +146,15 @@ impl Journal for RunJournal<'_> {
     }
 
     async fn step(&self, step: &StepName, work: Work<'_>) -> Result<Vec<u8>, StepError> {
-        let name = step.to_string();
-        let attempt = |number| async move { Tried::from(work.attempt(number).await) };
+        let work = || async { Ok::<_, HandlerError>(Tried::from(work.run().await)) };
 
-        let tried = settle(self.timers, &name, attempt).await;
+        // The retries are those of the flow, and part of the work.
+        let once = RunRetryPolicy::new().max_attempts(1);
+        let context = self.timers.context;
+        let run = context.run(work).name(step.to_string()).retry_policy(once);
+
+        let tried = run.await.map_err(Stopped::from);
         tried.map_err(StepError::journal)?.into()
-    }
-
-    async fn fan_out(&self, step: &StepName, items: Items<'_>) -> Result<Vec<Vec<u8>>, StepError> {
-        fan_out::fan_out(self.timers, self.items, step, items).await
     }
 
     async fn sleep(&self, _step: &StepName, duration: Duration) -> Result<(), BoxError> {

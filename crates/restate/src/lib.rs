@@ -45,16 +45,15 @@
 //!
 //! | in the flow | in Restate's journal |
 //! |---|---|
-//! | an attempt at `exec` | a `run` entry with the name of the step, and the outcome or the error |
-//! | the delay between two attempts | a sleep |
-//! | an item of a batch | a call of a second service, which any worker may serve |
+//! | `exec` with its retries, also that of an item of a batch | a `run` entry with the name of the step, and the outcome or the error |
 //! | a [sleep](cogwork_flow::FlowBuilder::sleep) | a sleep |
 //! | a [wait](cogwork_flow::Wait) | a promise, and a sleep if it has a timeout |
 //! | a [recorded](cogwork_flow::journal::recorded()) call | a `run` entry |
 //! | the node that comes next | the state `progress` |
 //!
 //! Restate's own retries of `run` entries are never used, because the flow decides about retries.
-//! While a run sleeps or waits, it uses no memory in the worker.
+//! While a run sleeps or waits, it uses no memory in the worker. Items, branches and the items of
+//! batches run one after the other, because Restate replays calls by their position.
 //!
 //! # Changed flows
 //!
@@ -83,10 +82,8 @@ pub use progress::{RunProgress, WaitsFor};
 mod workflow;
 pub use workflow::{Workflow, WorkflowError};
 
-mod attempts;
 mod delivered;
 mod discovery;
-mod fan_out;
 mod handlers;
 mod inner;
 mod journal;

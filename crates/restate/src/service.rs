@@ -1,6 +1,6 @@
-//! The services that an endpoint serves.
+//! The service that an endpoint serves.
 //!
-//! The macros of the SDK need the name of a service at compile time, so these implement what the
+//! The macros of the SDK need the name of a service at compile time, so this implements what the
 //! macros expand to.
 
 use std::future::Future;
@@ -14,10 +14,8 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::discovery;
-use crate::fan_out::ITEM;
-use crate::handlers::{cancel, deliver, item, progress, run};
+use crate::handlers::{cancel, deliver, progress, run};
 use crate::inner::Inner;
-use crate::tried::Tried;
 
 pub(crate) fn workflow<S>(inner: Arc<Inner<S>>) -> ServiceDefinition
 where
@@ -27,15 +25,6 @@ where
     macro_support::service_definition(Handlers(inner), discovered)
 }
 
-pub(crate) fn items<S>(inner: Arc<Inner<S>>) -> ServiceDefinition
-where
-    S: Serialize + DeserializeOwned + Send + 'static,
-{
-    let discovered = discovery::items(inner.items.clone(), inner.settings.longest_call);
-    macro_support::service_definition(Handlers(inner), discovered)
-}
-
-/// The handlers of both services, which have different names.
 struct Handlers<S>(Arc<Inner<S>>);
 
 impl<S: Serialize + DeserializeOwned + Send + 'static> Service for Handlers<S> {
@@ -51,7 +40,6 @@ impl<S: Serialize + DeserializeOwned + Send + 'static> Service for Handlers<S> {
                 discovery::DELIVER => end(&context, deliver::deliver(&inner, &context)).await,
                 discovery::PROGRESS => end(&context, progress::progress(&context)).await,
                 discovery::CANCEL => end(&context, cancel::cancel(&context)).await,
-                ITEM => end::<Tried>(&context, item::item(&inner, &context)).await,
                 _ => return Err(Error::unknown_handler(context.service_name(), name)),
             }
 

@@ -1,15 +1,13 @@
-use std::hash::Hasher;
 use std::sync::Arc;
 use std::time::Duration;
 
-use cogwork_flow::{EventSink, Flow, Run, Shape};
+use cogwork_flow::{EventSink, Flow, Run};
 use cogwork_text::Name;
 use restate_sdk::discovery::ServiceName;
 use restate_sdk::endpoint::Endpoint;
 use restate_sdk::service::{IntoServiceDefinition, ServiceDefinition};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use siphasher::sip::SipHasher13;
 
 use crate::inner::{Inner, Settings};
 use crate::{DEFAULT_MAX_MESSAGE, service};
@@ -19,8 +17,8 @@ use crate::{DEFAULT_MAX_MESSAGE, service};
 /// The key of a workflow is the id of the run. The input is the initial state and the output is the
 /// final state, both as JSON.
 ///
-/// Serve [`endpoint`](Workflow::endpoint), or bind the parts yourself, for example to set a retry
-/// policy or to serve several workflows:
+/// Serve [`endpoint`](Workflow::endpoint), or bind it yourself, for example to set a retry policy or
+/// to serve several workflows:
 ///
 /// ```
 /// use std::time::Duration;
@@ -39,7 +37,6 @@ use crate::{DEFAULT_MAX_MESSAGE, service};
 /// let workflow = Workflow::new("Count", flow)?.with_deadline(Duration::from_secs(3600));
 /// let options = ServiceOptions::new().retry_policy_max_interval(Duration::from_secs(5));
 /// let endpoint = Endpoint::builder()
-///     .bind(workflow.items().options(options.clone()))
 ///     .bind(workflow.into_service_definition().options(options))
 ///     .build();
 /// # Ok(())
@@ -92,13 +89,8 @@ impl<S: Serialize + DeserializeOwned + Send + 'static> Workflow<S> {
 
         let flow = flow.into();
         let shape = flow.shape();
-        let items = format!("{name}-items-{:016x}", digest(&shape));
-        let service_name = |name: String| {
-            ServiceName::try_from(name.as_str()).map_err(|_| WorkflowError::Name(name))
-        };
         let inner = Inner {
-            items: service_name(items)?,
-            name: service_name(name)?,
+            name: ServiceName::try_from(name.as_str()).map_err(|_| WorkflowError::Name(name))?,
             flow,
             shape,
             settings: Settings {
@@ -136,8 +128,7 @@ impl<S: Serialize + DeserializeOwned + Send + 'static> Workflow<S> {
         self.with(|settings| settings.max_steps = steps)
     }
 
-    /// Sets the maximum size of a message to Restate, in bytes: an outcome, an item, an answer or a
-    /// state. What is larger is refused with an error that names it. Set it below the limit of the
+    /// Sets the maximum size of a message to Restate, in bytes: an outcome, an answer or a state. What is larger is refused with an error that names it. Set it below the limit of the
     /// server, `message-size-limit`, which otherwise repeats the attempt.
     ///
     /// # Default
@@ -149,7 +140,7 @@ impl<S: Serialize + DeserializeOwned + Send + 'static> Workflow<S> {
     }
 
     /// Sets the maximum duration of a call of `exec`. If it takes longer, Restate assumes that the
-    /// worker is stuck, and makes the attempt again. It is the abort timeout of the services, so
+    /// worker is stuck, and makes the attempt again. It is the abort timeout of the service, so
     /// `ServiceOptions::abort_timeout` also changes it.
     ///
     /// # Default
@@ -180,7 +171,6 @@ impl<S: Serialize + DeserializeOwned + Send + 'static> Workflow<S> {
 
         self.inner = Arc::new(Inner {
             name: inner.name.clone(),
-            items: inner.items.clone(),
             flow: Arc::clone(&inner.flow),
             shape: inner.shape.clone(),
             settings,
@@ -188,19 +178,9 @@ impl<S: Serialize + DeserializeOwned + Send + 'static> Workflow<S> {
         self
     }
 
-    /// Returns the service that works on the items of batches. Its name contains a hash of the
-    /// [`Shape`] of the flow, so that each run finds workers with its own flow. It isn't reachable
-    /// from outside.
-    pub fn items(&self) -> ServiceDefinition {
-        service::items(Arc::clone(&self.inner))
-    }
-
-    /// Returns an endpoint with the workflow and its items.
+    /// Returns an endpoint with the workflow.
     pub fn endpoint(&self) -> Endpoint {
-        Endpoint::builder()
-            .bind(self.items())
-            .bind(self.clone())
-            .build()
+        Endpoint::builder().bind(self.clone()).build()
     }
 }
 
@@ -216,7 +196,6 @@ impl<S> std::fmt::Debug for Workflow<S> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Workflow")
             .field("name", &self.inner.name)
-            .field("items", &self.inner.items)
             .finish_non_exhaustive()
     }
 }
@@ -233,11 +212,4 @@ const DEFAULT_LONGEST_CALL: Duration = Duration::from_secs(3600);
 fn is_allowed(name: &str) -> bool {
     let allowed = |character: char| character.is_ascii_alphanumeric() || "._-".contains(character);
     name.starts_with(|first: char| first.is_ascii_alphabetic()) && name.chars().all(allowed)
-}
-
-fn digest(shape: &Shape) -> u64 {
-    let mut hasher = SipHasher13::new();
-    let text = serde_json::to_vec(shape).unwrap_or_default();
-    hasher.write(&text);
-    hasher.finish()
 }

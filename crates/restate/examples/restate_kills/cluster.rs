@@ -153,51 +153,27 @@ impl Server {
     }
 }
 
-/// What a worker serves.
-#[derive(Clone, Copy)]
-pub(crate) enum Part {
-    Flows,
-    Items,
-}
-
-impl Part {
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::Flows => "flows",
-            Self::Items => "items",
-        }
-    }
-}
-
 /// Starts this program again, as a worker. Several may serve the same port.
-pub(crate) fn worker(part: Part, port: u16, calls: &Path) -> Result<Process> {
+pub(crate) fn worker(port: u16, calls: &Path) -> Result<Process> {
     let mut command = Command::new(env::current_exe()?);
-    command
-        .args(["worker", part.name(), &port.to_string()])
-        .arg(calls);
+    command.args(["worker", &port.to_string()]).arg(calls);
     Process::start(command)
 }
 
 /// The program of a worker.
-pub(crate) async fn serve(part: &str, port: u16, calls: PathBuf) -> Result<()> {
-    let survey = Workflow::new("Survey", flows::survey(&calls)?)?;
-    let endpoint = match part {
-        "flows" => {
-            let solver = flows::strategy(&calls)?;
-            let builder = Endpoint::builder();
-            let builder = bind(builder, Workflow::new("Thought", flows::thought(&calls))?);
-            let builder = bind(builder, Workflow::new("Strategy", solver.into_flow()?)?);
-            let builder = bind(builder, Workflow::new("Agents", flows::agents(&calls)?)?);
-            bind(builder, survey)
-        }
-        _ => bind(Endpoint::builder(), survey.items()),
-    };
+pub(crate) async fn serve(port: u16, calls: PathBuf) -> Result<()> {
+    let solver = flows::strategy(&calls)?;
+    let builder = Endpoint::builder();
+    let builder = bind(builder, Workflow::new("Thought", flows::thought(&calls))?);
+    let builder = bind(builder, Workflow::new("Strategy", solver.into_flow()?)?);
+    let builder = bind(builder, Workflow::new("Agents", flows::agents(&calls)?)?);
+    let builder = bind(builder, Workflow::new("Survey", flows::survey(&calls)?)?);
 
     // The system distributes connections to all workers at the port.
     let socket = TcpSocket::new_v4()?;
     socket.set_reuseport(true)?;
     socket.bind(SocketAddr::from(([127, 0, 0, 1], port)))?;
-    HttpServer::new(endpoint.build())
+    HttpServer::new(builder.build())
         .serve(socket.listen(128)?)
         .await;
     Ok(())

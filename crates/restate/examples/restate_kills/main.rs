@@ -3,9 +3,8 @@
 //! runs are in progress. Every call is counted independently of Restate, to show that no recorded
 //! call is made again.
 //!
-//! `cargo run -p cogwork-restate --example restate_kills -- --kills 200` kills more often. Two
-//! workers run the flows, and two work on the items of batches. The server is downloaded and
-//! started by `scripts/local-restate`.
+//! `cargo run -p cogwork-restate --example restate_kills -- --kills 200` kills more often. The
+//! server is downloaded and started by `scripts/local-restate`.
 //!
 //! ```text
 //! runs: 204, each with the same end as one that nobody killed
@@ -26,7 +25,7 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use cluster::{Part, Process, Server, free_port, serve, worker};
+use cluster::{Process, Server, free_port, serve, worker};
 use record::Record;
 use runs::Runs;
 
@@ -43,17 +42,14 @@ async fn parent(kills: u64) -> Result<bool> {
     std::fs::create_dir(&calls)?;
     let (server, mut server_process) = Server::start(&folder.path().join("store"))?;
 
-    let flows = free_port()?;
-    let items = free_port()?;
+    let port = free_port()?;
     let mut workers = Vec::new();
-    for (part, port) in [(Part::Flows, flows), (Part::Items, items)] {
-        workers.push(worker(part, port, &calls)?);
-        workers.push(worker(part, port, &calls)?);
+    for _ in 0..4 {
+        workers.push(worker(port, &calls)?);
     }
 
     server.ready().await?;
-    server.register(flows).await?;
-    server.register(items).await?;
+    server.register(port).await?;
 
     let runs = Runs::start(&server, &calls)?;
     let mut seen = Record::new();
@@ -126,8 +122,8 @@ async fn main() -> ExitCode {
     let arguments: Vec<_> = env::args().skip(1).collect();
     let arguments: Vec<_> = arguments.iter().map(String::as_str).collect();
     let done = match arguments.as_slice() {
-        ["worker", part, port, calls] => match port.parse() {
-            Ok(port) => serve(part, port, calls.into()).await.map(|()| true),
+        ["worker", port, calls] => match port.parse() {
+            Ok(port) => serve(port, calls.into()).await.map(|()| true),
             Err(_) => Err(format!("`{port}` isn't a port").into()),
         },
         [] => parent(20).await,

@@ -11,26 +11,6 @@ use crate::cluster::Server;
 /// recorded; the value is which of these times is on record.
 pub(crate) type Record = HashMap<String, u64>;
 
-/// Returns the calls of a run that are on record, in its own journal and in those of its items.
-pub(crate) async fn of_run(server: &Server, run: &Run) -> Result<Record> {
-    let mut record = Record::new();
-    add(server, &run.invocation_id, &run.key, &mut record).await?;
-
-    let items = format!(
-        "select entry_lite_json as entry from sys_journal where id = '{}' and entry_type = 'Command: Call'",
-        run.invocation_id
-    );
-    for row in server.query(&items).await? {
-        let entry: Value = serde_json::from_str(text(&row, "entry").unwrap_or("{}"))?;
-        let item = entry.pointer("/Command/Call/invocation_id");
-        if let Some(item) = item.and_then(Value::as_str) {
-            add(server, item, &run.key, &mut record).await?;
-        }
-    }
-
-    Ok(record)
-}
-
 /// A run, as Restate knows it.
 #[derive(Clone, Default)]
 pub(crate) struct Run {
@@ -38,8 +18,9 @@ pub(crate) struct Run {
     pub(crate) invocation_id: String,
 }
 
-/// Adds the completed `run` entries of an invocation.
-async fn add(server: &Server, id: &str, key: &str, record: &mut Record) -> Result<()> {
+/// Returns the calls of a run that are on record: the completed `run` entries of its invocation.
+pub(crate) async fn of_run(server: &Server, run: &Run) -> Result<Record> {
+    let id = &run.invocation_id;
     let query = format!(
         "select name, raw, entry_lite_json as entry from sys_journal \
          where id = '{id}' and entry_type in ('Command: Run', 'Notification: Run')"
@@ -62,12 +43,11 @@ async fn add(server: &Server, id: &str, key: &str, record: &mut Record) -> Resul
         }
     }
 
-    for (id, times) in recorded {
-        if let Some(name) = names.get(&id) {
-            record.insert(format!("{key}:{name}"), times);
-        }
-    }
-    Ok(())
+    let record = recorded.into_iter().filter_map(|(id, times)| {
+        let name = names.get(&id)?;
+        Some((format!("{}:{name}", run.key), times))
+    });
+    Ok(record.collect())
 }
 
 /// Finds the number that `make` returned in an outcome, which is written in hexadecimal.

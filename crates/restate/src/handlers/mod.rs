@@ -1,5 +1,4 @@
 pub(crate) mod cancel;
 pub(crate) mod deliver;
-pub(crate) mod item;
 pub(crate) mod progress;
 pub(crate) mod run;

@@ -54,7 +54,7 @@ where
     });
     let timers = Timers { context, until };
     let run = configured(inner, &key, until);
-    let journal = RunJournal::new(&key, timers, &inner.items, run.node().unwrap_or_default());
+    let journal = RunJournal::new(&key, timers, run.node().unwrap_or_default());
 
     let finished = run.with_journal(&journal).finish(&mut state).await;
     let output = match finished {

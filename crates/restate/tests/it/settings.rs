@@ -59,7 +59,7 @@ async fn the_events_of_a_run_reach_the_sink_of_its_key() {
 }
 
 #[tokio::test]
-async fn the_longest_call_is_the_abort_timeout_of_both_services() {
+async fn the_longest_call_is_the_abort_timeout() {
     let Some(server) = server() else { return };
     let name = unique("Counts");
     let workflow = Workflow::new(name.as_str(), counts()).unwrap();
@@ -68,14 +68,8 @@ async fn the_longest_call_is_the_abort_timeout_of_both_services() {
     server.register(worker.port).await;
 
     let services = server.services(&name).await;
-    assert_eq!(services.len(), 2, "{services:?}");
-    for service in &services {
-        assert_eq!(service["abort_timeout"], "1m 30s", "{service}");
-
-        // Items cannot be called from outside.
-        let is_workflow = service["name"] == name.as_str();
-        assert_eq!(service["public"], is_workflow, "{service}");
-    }
+    assert_eq!(services.len(), 1, "{services:?}");
+    assert_eq!(services[0]["abort_timeout"], "1m 30s", "{services:?}");
 }
 
 #[tokio::test]
@@ -85,7 +79,7 @@ async fn several_workflows_can_share_a_worker() {
     let mut builder = Endpoint::builder();
     for name in &names {
         let workflow = Workflow::new(name.as_str(), counts()).unwrap();
-        builder = builder.bind(workflow.items()).bind(workflow);
+        builder = builder.bind(workflow);
     }
     let worker = Worker::start(builder.build());
     server.register(worker.port).await;

@@ -73,9 +73,7 @@ pub(crate) fn bind<S>(builder: Builder, workflow: Workflow<S>) -> Builder
 where
     S: Serialize + DeserializeOwned + Send + 'static,
 {
-    builder
-        .bind(workflow.items().options(impatient()))
-        .bind(workflow.into_service_definition().options(impatient()))
+    builder.bind(workflow.into_service_definition().options(impatient()))
 }
 
 pub(crate) fn endpoint<S>(workflow: Workflow<S>) -> Endpoint
