@@ -25,7 +25,6 @@ macro_rules! engine_tests {
             a_composite_node_continues_after_a_crash_at_each_call
             a_composite_node_continues_after_crashes_at_all_calls
             composite_items_continue_after_a_crash_at_each_call
-            an_unrecorded_step_is_repeated
             a_failure_is_reported_after_a_crash_at_each_call
             a_failed_item_is_reported_after_a_crash_at_each_call
             a_failed_post_is_reported_after_a_crash_at_each_call

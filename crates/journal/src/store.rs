@@ -185,9 +185,7 @@ pub trait Store: Clone + fmt::Debug + Send + Sync + 'static {
     /// The steps that the fork keeps are replayed in memory. So this also checks that the flow visits
     /// the same nodes, and that it can read the edited outcomes and states.
     ///
-    /// The run must have begun with its input as its state. All outcomes before the step must be on
-    /// record, so no step before it can have returned an
-    /// [`Unrecorded`](cogwork_flow::journal::Unrecorded) value.
+    /// The run must have begun with its input as its state.
     ///
     /// ```
     /// # use cogwork_flow::{Flow, from_fn};

@@ -69,8 +69,6 @@ cases! {
     a_composite_node_continues_after_crashes_at_all_calls => |engine| crashes::at_all_calls(engine, &flows::COMPOSITE);
     /// Each recorded call of composite items is made once.
     composite_items_continue_after_a_crash_at_each_call => at_each_call!(COMPOSITE_ITEMS);
-    /// A step whose outcome cannot be recorded is repeated, and the steps after it aren't.
-    an_unrecorded_step_is_repeated => at_each_call!(AN_UNRECORDED_STEP);
     /// A failure is reported, also after a crash.
     a_failure_is_reported_after_a_crash_at_each_call => at_each_call!(A_FAILURE);
     /// The failure of an item is reported, also after a crash.

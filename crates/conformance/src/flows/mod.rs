@@ -49,7 +49,6 @@ pub(crate) const A_LOOP: Kind = Kind::new(nodes::a_loop, &[3, 60]);
 pub(crate) const A_CHECKED_LOOP: Kind = Kind::new(nodes::a_checked_loop, &[3, 60]);
 pub(crate) const A_BATCH: Kind = Kind::new(nodes::a_batch, &[3, 60, 7, 1, 5]).at_once(2);
 pub(crate) const AN_EMPTY_BATCH: Kind = Kind::new(nodes::an_empty_batch, &[3, 60]);
-pub(crate) const AN_UNRECORDED_STEP: Kind = Kind::new(nodes::an_unrecorded_step, &[3, 60]);
 pub(crate) const A_FAILURE: Kind = Kind::new(nodes::a_step, &[13, 3]).failing(UNLUCKY);
 pub(crate) const AN_ITEM_THAT_FAILS: Kind = Kind::new(nodes::a_batch, &[3, 60, 13, 1, 5])
     .at_once(2)

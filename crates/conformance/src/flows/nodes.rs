@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use cogwork_flow::journal::Unrecorded;
 use cogwork_flow::{Action, Batch, BoxError, Flow, Node, from_exec, from_fn, from_phases};
 
 use super::common::{Built, UNLUCKY};
@@ -210,24 +209,6 @@ pub(super) fn an_empty_batch(world: &World) -> Built {
         .node("work", of_first(world, double))
         .node("after", of_first(world, double))
         .edge("none", Action::DEFAULT, "work")
-        .edge("work", Action::DEFAULT, "after")
-        .end("after", Action::DEFAULT)
-        .build()
-}
-
-/// A step whose outcome isn't recorded, so that it is repeated in each replay, and one after it.
-pub(super) fn an_unrecorded_step(world: &World) -> Built {
-    let open = from_phases(
-        |all: &mut State| first(all),
-        |n: u64| async move { Ok::<_, BoxError>(Unrecorded(n + 1)) },
-        |all: &mut State, _, Unrecorded(n): Unrecorded<u64>| set_first(all, n),
-    );
-    Flow::builder("unrecorded")
-        .start("open")
-        .node("open", open)
-        .node("work", of_first(world, double))
-        .node("after", of_first(world, double))
-        .edge("open", Action::DEFAULT, "work")
         .edge("work", Action::DEFAULT, "after")
         .end("after", Action::DEFAULT)
         .build()

@@ -18,8 +18,6 @@ pub(crate) enum Mistake {
     HidesFailures,
     /// Sleeps for no time.
     SkipsSleeps,
-    /// Makes one attempt where the flow allows three.
-    DoesNotRetry,
     /// Continues runs that were cancelled.
     ForgetsCancellation,
     /// Begins each time at the start.
@@ -67,7 +65,7 @@ impl TestedEngine for OwnEngine {
 
         let state = attempt.input.clone();
         let stopped = match self.mistake {
-            Mistake::SkipsSleeps | Mistake::DoesNotRetry | Mistake::ForgetsEverything => {
+            Mistake::SkipsSleeps | Mistake::ForgetsEverything => {
                 let journal = Mistaken(MemoryJournal::new(&attempt.run_id), self.mistake);
                 execute(&attempt.flow, journal, state).await
             }
@@ -106,12 +104,7 @@ impl Journal for Mistaken {
     }
 
     async fn step(&self, step: &StepName, work: Work<'_>) -> Result<Vec<u8>, StepError> {
-        if self.1 != Mistake::DoesNotRetry {
-            return self.0.step(step, work).await;
-        }
-
-        let attempt = work.attempt(std::num::NonZeroU32::MIN).await;
-        attempt.map_err(|error| StepError::failed(error.attempts(), error.to_string()))
+        self.0.step(step, work).await
     }
 
     async fn sleep(&self, step: &StepName, duration: Duration) -> Result<(), BoxError> {

@@ -73,7 +73,6 @@ const IN_STORES: &[(Mutant, &[&str])] = &[
             "a_composite_node_continues_after_a_crash_at_each_call",
             "a_composite_node_continues_after_crashes_at_all_calls",
             "composite_items_continue_after_a_crash_at_each_call",
-            "an_unrecorded_step_is_repeated",
             "retries_continue_after_a_crash_at_each_call",
             "retries_of_items_continue_after_a_crash_at_each_call",
             "a_fallback_is_used_after_a_crash_at_each_call",
@@ -217,10 +216,6 @@ const IN_ENGINES: &[(Mistake, &[&str])] = &[
         ],
     ),
     (Mistake::SkipsSleeps, &["a_sleep_is_not_shortened"]),
-    (
-        Mistake::DoesNotRetry,
-        &["retries_continue_after_a_crash_at_each_call"],
-    ),
     (
         Mistake::ForgetsCancellation,
         &["a_cancelled_run_stays_cancelled"],

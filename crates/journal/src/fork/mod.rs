@@ -189,9 +189,7 @@ impl<S> Fork<S> {
     /// edited state as a snapshot. The earlier steps aren't copied.
     ///
     /// The run must have begun with its input as its state; otherwise, use
-    /// [`with_state_after`](Self::with_state_after). All outcomes before the step must be on record,
-    /// so no step before it can have returned an
-    /// [`Unrecorded`](cogwork_flow::journal::Unrecorded) value.
+    /// [`with_state_after`](Self::with_state_after).
     #[must_use]
     pub fn with_state(mut self, edit: impl FnOnce(&mut S) + Send + 'static) -> Self
     where

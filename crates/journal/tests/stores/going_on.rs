@@ -229,14 +229,14 @@ async fn an_input_that_is_none_of_the_type_asked_for_is_said<S: Tested>() {
 
     assert!(error.is_value());
     insta::assert_snapshot!(S::told(error, folder.path()), @r#"STORE: the input of the run `a` cannot be read: invalid type: string "text", expected struct Work at line 1 column 6"#);
-    let unrecorded = cogwork_flow::journal::Unrecorded(1);
-    let error = store.start("b", &flow, &unrecorded).await.unwrap_err();
+    let unwritable = std::collections::HashMap::from([((1, 2), 3)]);
+    let error = store.start("b", &flow, &unwritable).await.unwrap_err();
 
     assert!(error.is_value());
-    insta::assert_snapshot!(error, @"the input of the run `b` cannot be written as JSON: an `Unrecorded` value cannot be written");
-    let error = store.deliver("a", "name", &unrecorded).await.unwrap_err();
+    insta::assert_snapshot!(error, @"the input of the run `b` cannot be written as JSON: key must be a string");
+    let error = store.deliver("a", "name", &unwritable).await.unwrap_err();
     assert!(error.is_value());
-    insta::assert_snapshot!(error, @"the answer to `name` cannot be written as JSON: an `Unrecorded` value cannot be written");
+    insta::assert_snapshot!(error, @"the answer to `name` cannot be written as JSON: key must be a string");
 }
 
 #[test]

@@ -1,7 +1,5 @@
 use std::num::NonZeroU64;
 
-use cogwork_flow::journal::Unrecorded;
-use cogwork_flow::{Flow, from_phases};
 use cogwork_journal::Fork;
 
 use super::{finish, finish_fork, recorded, steps};
@@ -13,7 +11,6 @@ for_each_store! {
     the_state_and_an_outcome_can_be_edited_at_once,
     a_run_with_a_snapshot_is_forked_after_it,
     a_state_that_was_made_of_the_input_is_given_by_the_program,
-    steps_whose_outcomes_are_not_on_record_are_not_repeated_for_an_edit,
     a_fork_with_an_edited_state_refuses_a_different_one,
 }
 
@@ -111,36 +108,6 @@ async fn a_state_that_was_made_of_the_input_is_given_by_the_program<S: Tested>()
     let fork = Fork::at(3).with_state_after(Work::of(3), edit);
     let journal = store.fork("a", &flow, fork).await.unwrap();
     assert_eq!(finish(&flow, journal).await.numbers.len(), 4);
-}
-
-async fn steps_whose_outcomes_are_not_on_record_are_not_repeated_for_an_edit<S: Tested>() {
-    let folder = tempfile::tempdir().unwrap();
-    let store = S::within(folder.path()).unsynced();
-    let open = from_phases(
-        |_: &mut Work| (),
-        |()| async { Ok::<_, std::io::Error>(Unrecorded(1_u8)) },
-        |_, (), _| {},
-    );
-    let flow: Flow<Work> = Flow::builder("opening")
-        .node("open", open)
-        .node(
-            "work",
-            cogwork_flow::from_fn(|work: &mut Work| work.added += 1),
-        )
-        .chain(["open", "work"])
-        .build()
-        .unwrap();
-    let journal = store.start("a", &flow, &Work::of(3)).await.unwrap();
-    finish(&flow, journal).await;
-
-    let fork = Fork::at(2).with_state(|work: &mut Work| work.rounds = 4);
-    let error = store.fork("a", &flow, fork).await.unwrap_err();
-    insta::assert_snapshot!(S::told(error, folder.path()), @"STORE: the run `a` cannot be replayed: flow `opening`, node `open`: the journal failed: no outcome of the step `opening/open#1` is on record");
-    assert_eq!(store.runs().await.unwrap().len(), 1);
-    assert_eq!(
-        finish_fork(&store, &flow, Fork::at(2)).await.unwrap().added,
-        1
-    );
 }
 
 async fn a_fork_with_an_edited_state_refuses_a_different_one<S: Tested>() {
