@@ -2,9 +2,6 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-use serde::Serialize;
-use serde::de::DeserializeOwned;
-
 use crate::check::{Check, Declared, Edge};
 use crate::execute::graph::Graph;
 use crate::execute::node::NodeVisit;
@@ -166,7 +163,7 @@ impl<S> FlowBuilder<S> {
     pub fn batch<I, N>(self, name: impl Into<String>, batch: Batch<S, I, N>) -> Self
     where
         S: Send + 'static,
-        I: Serialize + DeserializeOwned + Send + Sync + 'static,
+        I: 'static,
         N: Node<I> + 'static,
     {
         let inside = batch.inside();

@@ -25,8 +25,6 @@ pub(crate) enum Current {
     },
     /// A step of a composite node.
     Composite(Arc<Calls>),
-    /// An item that an engine sent to this process, with its idempotency key.
-    Item(Arc<str>),
 }
 
 impl Current {
@@ -127,7 +125,7 @@ pub(crate) fn is_recorded() -> bool {
     CURRENT.with_borrow(|current| match current {
         Some(Current::Step { run, .. }) => run.is_some(),
         Some(Current::Composite(_)) => true,
-        Some(Current::Item(_)) | None => false,
+        None => false,
     })
 }
 
@@ -226,6 +224,5 @@ pub fn idempotency_key() -> Option<String> {
     CURRENT.with_borrow(|current| match current.as_ref()? {
         Current::Step { name, run, .. } => run.as_ref().map(|run| name.key_in(run)),
         Current::Composite(calls) => Some(calls.key()),
-        Current::Item(key) => Some(key.to_string()),
     })
 }

@@ -72,7 +72,6 @@ pub(crate) enum Kind {
     AlreadyEnded {
         event: String,
     },
-    NoBatch,
 }
 
 /// Why a run was stopped from outside.
@@ -312,7 +311,6 @@ impl fmt::Display for Kind {
                     Name(event)
                 )
             }
-            Self::NoBatch => f.write_str("there is no batch at this place"),
             Self::Stopped(Stopped::Deadline) => {
                 f.write_str("the run reached its deadline at this node")
             }

@@ -1,17 +1,7 @@
 use std::fmt;
-use std::num::NonZeroU32;
 
-use crate::error::{Kind, RunError};
 use crate::execute::graph::Graph;
-use crate::execute::visit::SentItem;
-use crate::failed::Failed;
-use crate::journal::WorkError;
-use crate::location::Location;
-use crate::places::batch::key_of;
-use crate::spans::ItemSpan;
-use crate::step_name::unescaped;
-use crate::wrap::FailedAttempt;
-use crate::{Action, Ended, FlowGraph, Graphviz, Mermaid, Run, Shape};
+use crate::{Action, Ended, FlowGraph, Graphviz, Mermaid, Run, RunError, Shape};
 
 /// A checked graph of nodes over a state `S`. It can be run any number of times, also concurrently,
 /// because the position of a run is stored in its [`Run`]. Clones share the graph, so cloning is
@@ -96,94 +86,6 @@ impl<S> Flow<S> {
     /// before it ends.
     pub fn shape(&self) -> Shape {
         Shape::of(&self.graph.wiring)
-    }
-
-    /// Runs `prep` and `exec`, with the retries around the node, on one item of a
-    /// [`Batch`](crate::Batch) that an engine sent to this process. Returns the bytes that
-    /// [`Journal::fan_out`](crate::journal::Journal::fan_out) has to return for the item.
-    ///
-    /// `batch` is the name of the batch, preceded by the names of the subflows, items and branches
-    /// around it: `page/fetch`, as returned by [`StepName::place`](crate::StepName::place). `item`
-    /// is the return value of [`Items::data`](crate::journal::Items::data).
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the flow has no batch with this name, if the bytes aren't one of its
-    /// items, or if the work fails.
-    pub async fn exec_item(&self, batch: &str, item: &[u8]) -> Result<Vec<u8>, RunError> {
-        let item = SentItem {
-            data: item,
-            attempt: None,
-        };
-        self.work_on_item(batch, item)
-            .await
-            .map_err(|failed| failed.error)
-    }
-
-    /// Makes a single attempt at an item, for an engine that does its own retries. `number` is the
-    /// number of the attempt, starting at 1.
-    ///
-    /// # Errors
-    ///
-    /// The same as [`exec_item`](Flow::exec_item). The error also contains the delay before the
-    /// next attempt: the one that a [`Retry`](crate::wrap::Retry) around the node would use after
-    /// this many attempts.
-    pub async fn attempt_item(
-        &self,
-        batch: &str,
-        item: &[u8],
-        number: NonZeroU32,
-    ) -> Result<Vec<u8>, FailedAttempt<RunError>> {
-        let item = SentItem {
-            data: item,
-            attempt: Some(number),
-        };
-        self.work_on_item(batch, item).await
-    }
-
-    async fn work_on_item(
-        &self,
-        batch: &str,
-        item: SentItem<'_>,
-    ) -> Result<Vec<u8>, FailedAttempt<RunError>> {
-        let place: Vec<String> = batch.split('/').map(unescaped).collect();
-        let Some(work) = self.graph.exec_item(&place, item) else {
-            let location = Location {
-                flow_path: vec![self.name().to_owned()],
-                node: batch.to_owned(),
-            };
-            let error = RunError::new(location, Kind::NoBatch);
-            return Err(FailedAttempt {
-                error,
-                again_in: None,
-            });
-        };
-
-        let span = ItemSpan::open(self.name(), batch, || key_of(item.data));
-        let done = match &span {
-            Some(span) => span.around(work).await,
-            None => work.await,
-        };
-
-        done.map_err(|WorkError { failed, again_in }| {
-            let error = self.item_failed(place, failed);
-            if let Some(span) = &span {
-                span.failed(&error);
-            }
-            FailedAttempt { error, again_in }
-        })
-    }
-
-    fn item_failed(&self, mut place: Vec<String>, failed: Failed) -> RunError {
-        let node = place.pop().unwrap_or_default();
-        place.insert(0, self.name().to_owned());
-        RunError::new(
-            Location {
-                flow_path: place,
-                node,
-            },
-            Kind::Node(Box::new(failed)),
-        )
     }
 }
 

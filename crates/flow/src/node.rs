@@ -1,11 +1,10 @@
 use std::future::Future;
-use std::num::NonZeroU32;
 use std::time::Duration;
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::wrap::{FailedAttempt, Fallback, Focus, Retry, Timeout};
+use crate::wrap::{Fallback, Focus, Retry, Timeout};
 use crate::{Action, Backoff, BoxError, Operation};
 
 /// A unit of work on a state `S`, in three phases.
@@ -114,33 +113,6 @@ pub trait Node<S>: Send + Sync {
         &self,
         prep: &Self::Prep,
     ) -> impl Future<Output = Result<Self::Exec, Self::Error>> + Send;
-
-    /// Makes a single attempt at `exec`, for an engine that does its own retries; see
-    /// [`Work::attempt`](crate::journal::Work::attempt). `number` is the number of the attempt,
-    /// starting at 1.
-    ///
-    /// # Default
-    ///
-    /// Calls `exec`. If it fails, no further attempt is requested. A [`Retry`](crate::wrap::Retry)
-    /// leaves its attempts to the engine.
-    ///
-    /// # Errors
-    ///
-    /// Returns the error of `exec` and the delay before the next attempt.
-    fn attempt(
-        &self,
-        prep: &Self::Prep,
-        number: NonZeroU32,
-    ) -> impl Future<Output = Result<Self::Exec, FailedAttempt<Self::Error>>> + Send {
-        let _ = number;
-        async {
-            let exec = self.exec(prep).await;
-            exec.map_err(|error| FailedAttempt {
-                error,
-                again_in: None,
-            })
-        }
-    }
 
     /// Stores the outcome in the state and returns the action to follow.
     ///

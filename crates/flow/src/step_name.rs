@@ -78,8 +78,7 @@ impl StepName {
     }
 
     /// Returns the name of the same step for one item of a batch.
-    #[must_use]
-    pub fn of_item(&self, index: usize) -> Self {
+    pub(crate) fn of_item(&self, index: usize) -> Self {
         Self {
             item: Some(index),
             ..self.clone()
@@ -93,8 +92,7 @@ impl StepName {
         }
     }
 
-    /// Returns the path of the node without numbers, starting below the outermost flow, as
-    /// [`Flow::exec_item`](crate::Flow::exec_item) expects it: `page/fetch`.
+    /// Returns the path of the node without numbers, starting below the outermost flow: `page/fetch`.
     pub fn place(&self) -> String {
         let mut place = String::new();
         for level in self.within.iter().skip(1) {
@@ -185,7 +183,7 @@ impl fmt::Display for Level {
 }
 
 /// A name with the characters escaped that would end it.
-pub(crate) struct Escaped<'a>(pub(crate) &'a str);
+struct Escaped<'a>(&'a str);
 
 impl fmt::Display for Escaped<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -201,27 +199,4 @@ impl fmt::Display for Escaped<'_> {
 
         Ok(())
     }
-}
-
-/// Returns the name before it was escaped.
-pub(crate) fn unescaped(name: &str) -> String {
-    let mut bytes = Vec::with_capacity(name.len());
-    let mut rest = name.as_bytes();
-    while let [first, after @ ..] = rest {
-        let code = after
-            .get(..2)
-            .and_then(|code| std::str::from_utf8(code).ok());
-        match code.and_then(|code| u8::from_str_radix(code, 16).ok()) {
-            Some(byte) if *first == b'%' => {
-                bytes.push(byte);
-                rest = after.get(2..).unwrap_or_default();
-            }
-            _ => {
-                bytes.push(*first);
-                rest = after;
-            }
-        }
-    }
-
-    String::from_utf8_lossy(&bytes).into_owned()
 }

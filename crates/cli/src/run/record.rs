@@ -6,7 +6,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use cogwork_agents::{FileFlow, FlowState};
 use cogwork_flow::journal::{
-    Awaited, FirstState, Items, Journal as _, Json, Progress, Snapshot, StepError, Waited, Work,
+    Awaited, FirstState, Journal as _, Json, Progress, Snapshot, StepError, Waited, Work,
 };
 use cogwork_flow::{BoxError, Paused, StepName};
 use cogwork_journal::{FileStore, ForkOrigin, RunJournal, Store};
@@ -105,10 +105,6 @@ impl cogwork_flow::journal::Journal for Journal {
 
     async fn find(&self, step: &StepName) -> Result<Option<Vec<u8>>, BoxError> {
         self.recorded.find(step).await
-    }
-
-    async fn fan_out(&self, step: &StepName, items: Items<'_>) -> Result<Vec<Vec<u8>>, StepError> {
-        self.recorded.fan_out(step, items).await
     }
 
     async fn sleep(&self, step: &StepName, duration: Duration) -> Result<(), BoxError> {

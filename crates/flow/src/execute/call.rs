@@ -1,18 +1,15 @@
 //! One call of `exec` against a journal.
 
 use std::marker::PhantomData;
-use std::num::NonZeroU32;
 use std::pin::pin;
 use std::sync::{Mutex, PoisonError};
 
 use super::failure::Failure;
 use super::named_step::NamedStep;
-use super::yielding::give_way;
 use crate::boxed::BoxFuture;
 use crate::failed::Failed;
-use crate::journal::{Attempt, Json, OutcomeProblemKind, WorkError, decode, encode};
-use crate::spans;
-use crate::{EventKind, Node, Phase};
+use crate::journal::{Json, Make, OutcomeProblemKind, WorkError, decode, encode};
+use crate::{BoxError, Node, Phase};
 
 pub(crate) struct Call<'a, S, N: Node<S>> {
     node: &'a N,
@@ -73,60 +70,27 @@ impl<'a, S, N: Node<S>> Call<'a, S, N> {
         outcome.map_err(|problem| Failure::Journal(problem.into()))
     }
 
-    async fn bytes(&self, number: Option<NonZeroU32>) -> Result<Vec<u8>, WorkError> {
-        give_way(self.step.name.item.unwrap_or_default()).await;
+    async fn bytes(&self) -> Result<Vec<u8>, WorkError> {
+        let failed = |error: BoxError| WorkError::from(Failed::new(Phase::Exec, error));
 
-        let tried = pin!(tried(self.node, self.prep, number));
-        let tried = self.step.exec(tried).await;
-        let exec = tried.inspect_err(|error| self.emit_retry(error))?;
+        let exec = pin!(self.node.exec(self.prep));
+        let exec = self.step.exec(exec).await;
+        let exec = exec.map_err(|error| failed(error.into()))?;
 
-        let refused = |problem| WorkError::from(Failed::new(Phase::Exec, problem));
-        let bytes = encode(&exec, self.max_outcome).map_err(refused)?;
+        let bytes = encode(&exec, self.max_outcome).map_err(|problem| failed(problem.into()))?;
         let exec = match bytes.as_slice() {
             [] => exec,
-            bytes => decode(bytes, OutcomeProblemKind::NotRecordable).map_err(refused)?,
+            bytes => decode(bytes, OutcomeProblemKind::NotRecordable)
+                .map_err(|problem| failed(problem.into()))?,
         };
         *self.fresh.lock().unwrap_or_else(PoisonError::into_inner) = Some(exec);
 
         Ok(bytes)
     }
-
-    fn emit_retry(&self, error: &WorkError) {
-        if let Some(delay) = error.again_in {
-            let attempts = error.failed.attempts;
-            spans::retrying(attempts, delay, error);
-            self.step.emit(|| EventKind::Retrying {
-                attempts,
-                delay,
-                error: error.to_string(),
-            });
-        }
-    }
 }
 
-impl<S, N: Node<S>> Attempt for Call<'_, S, N> {
-    fn attempt(&self, number: Option<NonZeroU32>) -> BoxFuture<'_, Result<Vec<u8>, WorkError>> {
-        Box::pin(self.bytes(number))
+impl<S, N: Node<S>> Make for Call<'_, S, N> {
+    fn make(&self) -> BoxFuture<'_, Result<Vec<u8>, WorkError>> {
+        Box::pin(self.bytes())
     }
-}
-
-/// Makes all attempts at `exec`, or the one with this number.
-pub(crate) async fn tried<S, N: Node<S>>(
-    node: &N,
-    prep: &N::Prep,
-    number: Option<NonZeroU32>,
-) -> Result<N::Exec, WorkError> {
-    let Some(number) = number else {
-        let exec = node.exec(prep).await;
-        return exec.map_err(|error| Failed::new(Phase::Exec, error).into());
-    };
-
-    node.attempt(prep, number).await.map_err(|failed| {
-        let mut error = WorkError::from(Failed::new(Phase::Exec, failed.error));
-
-        // More than `number` if there are retries inside the attempt.
-        error.failed.attempts = error.failed.attempts.max(number.get());
-        error.again_in = failed.again_in;
-        error
-    })
 }

@@ -1,7 +1,6 @@
 //! The calls inside the `exec` of a composite step, and their requests to the journal.
 
 use std::collections::HashMap;
-use std::num::NonZeroU32;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -12,7 +11,7 @@ use super::waiting::Arrived;
 use crate::boxed::BoxFuture;
 use crate::events::Watch;
 use crate::failed::Failed;
-use crate::journal::{Attempt, OutcomeProblem, WorkError};
+use crate::journal::{Make, OutcomeProblem, WorkError};
 use crate::step_name::CallName;
 use crate::{BoxError, EventKind, Phase, StepName, spans};
 
@@ -204,8 +203,8 @@ impl Requested {
     }
 }
 
-impl Attempt for Requested {
-    fn attempt(&self, _: Option<NonZeroU32>) -> BoxFuture<'_, Result<Vec<u8>, WorkError>> {
+impl Make for Requested {
+    fn make(&self) -> BoxFuture<'_, Result<Vec<u8>, WorkError>> {
         Box::pin(self.bytes())
     }
 }

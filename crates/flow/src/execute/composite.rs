@@ -12,7 +12,6 @@
 use std::any::Any;
 use std::future::{pending, poll_fn};
 use std::mem;
-use std::num::NonZeroU32;
 use std::panic::{AssertUnwindSafe, resume_unwind};
 use std::pin::{Pin, pin};
 use std::sync::Arc;
@@ -34,7 +33,7 @@ use crate::boxed::BoxFuture;
 use crate::current::{self, Current};
 use crate::failed::Failed;
 use crate::journal::{
-    Attempt, Awaited, CallError, OutcomeProblem, OutcomeProblemKind, StepProblem, Work, WorkError,
+    Awaited, CallError, Make, OutcomeProblem, OutcomeProblemKind, StepProblem, Work, WorkError,
     decode, encode,
 };
 use crate::{BoxError, Node, Paused, Phase, StepName};
@@ -432,8 +431,8 @@ impl Ready {
     }
 }
 
-impl Attempt for Ready {
-    fn attempt(&self, _: Option<NonZeroU32>) -> BoxFuture<'_, Result<Vec<u8>, WorkError>> {
+impl Make for Ready {
+    fn make(&self) -> BoxFuture<'_, Result<Vec<u8>, WorkError>> {
         self.was_used.store(true, Ordering::Relaxed);
         Box::pin(async { Ok(self.bytes.clone()) })
     }

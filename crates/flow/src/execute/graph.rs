@@ -1,7 +1,7 @@
 use std::sync::Arc;
 
 use super::here::Here;
-use super::visit::{ExecItem, SentItem, Visit, Visited};
+use super::visit::{Visit, Visited};
 use crate::Operation;
 use crate::wiring::Wiring;
 
@@ -52,16 +52,5 @@ impl<S> Graph<S> {
         self.visits
             .get(*first)
             .map_or(Operation::Step, |visit| visit.operation(below))
-    }
-
-    /// Does the work on one item of the batch at `place`; `None` if there is no batch.
-    pub(crate) fn exec_item<'a>(
-        &'a self,
-        place: &[String],
-        item: SentItem<'a>,
-    ) -> Option<ExecItem<'a>> {
-        let (name, below) = place.split_first()?;
-        let index = self.wiring.index(name)?;
-        self.visits.get(index)?.exec_item(below, item)
     }
 }

@@ -160,12 +160,6 @@ impl<'j> NamedStep<'j> {
         }
     }
 
-    /// Returns the idempotency key of the step; `None` without a journal.
-    pub(crate) fn key(&self) -> Option<String> {
-        let journal = self.journal()?;
-        Some(self.name.key_in(&journal.run))
-    }
-
     /// Reports that the step is complete and that the cursor has followed `action`. `steps` is the
     /// number of steps of the whole run.
     pub(crate) async fn moved(

@@ -6,7 +6,6 @@ use super::call::Call;
 use super::composite;
 use super::failure::Failure;
 use super::here::Here;
-use super::journaled::Journaled;
 use super::named_step::NamedStep;
 use super::visit::{Visit, Visited};
 use crate::journal::Work;
@@ -18,9 +17,9 @@ impl<S: Send, N: Node<S>> Visit<S> for NodeVisit<N> {
     fn visit<'a>(&'a self, state: &'a mut S, _: &'a [usize], here: Here<'a>) -> Visited<'a> {
         let node = &self.0;
 
-        // Several futures, so that a visit without a named step is as small as possible, and so that
-        // no other node is larger because of composite ones.
+        // Two futures, so that a visit without a named step is as small as possible.
         match here.step {
+            Some(step) => Box::pin(visit_named(node, state, step)),
             None => Box::pin(async move {
                 let prep = node
                     .prep(state)
@@ -31,12 +30,6 @@ impl<S: Send, N: Node<S>> Visit<S> for NodeVisit<N> {
 
                 Ok(post.map_err(|error| Failure::node(Phase::Post, error))?)
             }),
-            Some(step) => match step.journal() {
-                Some(journal) if node.is_composite() => {
-                    Box::pin(visit_composite(node, state, step, journal))
-                }
-                _ => Box::pin(visit_named(node, state, step)),
-            },
         }
     }
 
@@ -53,40 +46,34 @@ async fn visit_named<S, N: Node<S>>(
     let prep = step.phase(Phase::Prep, || node.prep(state));
     let prep = prep.map_err(|error| Failure::node(Phase::Prep, error))?;
 
-    let exec = match step.journal() {
-        None => {
-            let exec = pin!(node.exec(&prep));
-            let exec = step.exec(exec).await;
-            exec.map_err(|error| Failure::node(Phase::Exec, error))?
-        }
-        Some(journal) => {
-            let call = Call::new(node, &prep, step, journal.max_outcome);
-
-            match journal.loaded(&step.name) {
-                Some(outcome) => call.replayed(&outcome)?,
-                None => {
-                    let recorded = journal.step(&step.name, Work::new(&call)).await;
-                    call.outcome(&recorded.map_err(Failure::from)?).await?
-                }
-            }
-        }
-    };
+    let exec = exec(node, &prep, step).await?;
 
     let post = step.phase(Phase::Post, || node.post(state, prep, exec));
     post.map_err(|error| Failure::node(Phase::Post, error).into())
 }
 
-async fn visit_composite<S, N: Node<S>>(
+/// Runs the `exec` of a named step, or returns its recorded outcome.
+pub(crate) async fn exec<S, N: Node<S>>(
     node: &N,
-    state: &mut S,
+    prep: &N::Prep,
     step: &NamedStep<'_>,
-    journal: &Journaled<'_>,
-) -> Result<Action, Box<Failure>> {
-    let prep = step.phase(Phase::Prep, || node.prep(state));
-    let prep = prep.map_err(|error| Failure::node(Phase::Prep, error))?;
+) -> Result<N::Exec, Failure> {
+    let Some(journal) = step.journal() else {
+        let exec = pin!(node.exec(prep));
+        let exec = step.exec(exec).await;
+        return exec.map_err(|error| Failure::node(Phase::Exec, error));
+    };
 
-    let exec = composite::exec(node, &prep, step, journal).await?;
+    if node.is_composite() {
+        // Boxed, so that no other node is larger because of composite ones.
+        return Box::pin(composite::exec(node, prep, step, journal)).await;
+    }
 
-    let post = step.phase(Phase::Post, || node.post(state, prep, exec));
-    post.map_err(|error| Failure::node(Phase::Post, error).into())
+    let call = Call::new(node, prep, step, journal.max_outcome);
+    if let Some(outcome) = journal.loaded(&step.name) {
+        return call.replayed(&outcome);
+    }
+
+    let recorded = journal.step(&step.name, Work::new(&call)).await;
+    call.outcome(&recorded.map_err(Failure::from)?).await
 }

@@ -1,11 +1,8 @@
 //! Type-erased visits: one boxed future per visit, for any node.
 
-use std::num::NonZeroU32;
-
 use super::failure::Failure;
 use super::here::Here;
 use crate::boxed::BoxFuture;
-use crate::journal::WorkError;
 use crate::{Action, Operation};
 
 /// A visit in progress. The failure is boxed so that the outcome of a visit is three words long.
@@ -23,21 +20,4 @@ pub(crate) trait Visit<S>: Send + Sync {
     fn operation(&self, _position: &[usize]) -> Operation {
         Operation::Step
     }
-
-    /// Works on one item of the batch at `place`, the names in the flows inside this one. Returns
-    /// `None` if there is no batch.
-    fn exec_item<'a>(&'a self, _place: &[String], _item: SentItem<'a>) -> Option<ExecItem<'a>> {
-        None
-    }
 }
-
-/// An item of a batch that an engine sent to this process.
-#[derive(Clone, Copy)]
-pub(crate) struct SentItem<'a> {
-    pub(crate) data: &'a [u8],
-    /// The number of the attempt to make; `None` for all attempts.
-    pub(crate) attempt: Option<NonZeroU32>,
-}
-
-/// The work on an item in progress.
-pub(crate) type ExecItem<'a> = BoxFuture<'a, Result<Vec<u8>, WorkError>>;

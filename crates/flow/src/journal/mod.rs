@@ -48,13 +48,12 @@ pub use progress::Progress;
 pub use recorded::{MemoryJournal, Recorded};
 pub use unrecorded::Unrecorded;
 pub use waiting::{Awaited, Waited};
-pub(crate) use work::{Attempt, EachItem, StepProblem};
-pub use work::{Items, StepError, Work, WorkError};
+pub(crate) use work::{Make, StepProblem};
+pub use work::{StepError, Work, WorkError};
 
 use std::time::Duration;
 
 use async_trait::async_trait;
-use futures_util::{StreamExt, TryStreamExt, stream};
 
 use crate::{BoxError, StepName};
 
@@ -144,34 +143,6 @@ pub trait Journal: Send + Sync {
         Ok(None)
     }
 
-    /// Returns the outcomes of a step over many items, in the order of the items.
-    ///
-    /// # Default
-    ///
-    /// Calls [`step`](Journal::step) for each item, with the concurrency of the batch, or one at a
-    /// time if the journal is [in order](Journal::in_order). An engine can instead send each item
-    /// to a different process, which calls [`Flow::exec_item`](crate::Flow::exec_item).
-    ///
-    /// # Errors
-    ///
-    /// Returns the error of the first item that fails. The others are dropped.
-    async fn fan_out(&self, step: &StepName, items: Items<'_>) -> Result<Vec<Vec<u8>>, StepError> {
-        let at_most = if self.in_order() { 1 } else { items.at_most() };
-        let works = (0..items.len()).filter_map(|index| Some((index, items.work(index)?)));
-        let runs = works.map(|(index, work)| async move {
-            let outcome = self.step(&step.of_item(index), work).await;
-            outcome
-                .map(|outcome| (index, outcome))
-                .map_err(|error| error.of_item(index))
-        });
-
-        let runs = stream::iter(runs.collect::<Vec<_>>());
-        let mut outcomes: Vec<_> = runs.buffer_unordered(at_most).try_collect().await?;
-        outcomes.sort_unstable_by_key(|(index, _)| *index);
-
-        Ok(outcomes.into_iter().map(|(_, outcome)| outcome).collect())
-    }
-
     /// Waits until `duration` has passed since the first call for this step. Since the clock may
     /// have been set back in between, this never waits for more than `duration` from now.
     ///
@@ -223,7 +194,7 @@ pub trait Journal: Send + Sync {
     }
 
     /// Returns whether calls must come one at a time and in the same order in each replay. Items
-    /// and branches then run sequentially; use batches for concurrency.
+    /// and branches then run sequentially.
     ///
     /// # Default
     ///

@@ -6,9 +6,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 
-use super::{
-    Awaited, FirstState, Items, Journal, Json, Progress, Snapshot, StepError, Waited, Work,
-};
+use super::{Awaited, FirstState, Journal, Json, Progress, Snapshot, StepError, Waited, Work};
 use crate::{BoxError, StepName};
 
 macro_rules! forward {
@@ -33,14 +31,6 @@ macro_rules! forward {
 
             async fn find(&self, step: &StepName) -> Result<Option<Vec<u8>>, BoxError> {
                 (**self).find(step).await
-            }
-
-            async fn fan_out(
-                &self,
-                step: &StepName,
-                items: Items<'_>,
-            ) -> Result<Vec<Vec<u8>>, StepError> {
-                (**self).fan_out(step, items).await
             }
 
             async fn sleep(&self, step: &StepName, duration: Duration) -> Result<(), BoxError> {

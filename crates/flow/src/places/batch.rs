@@ -1,26 +1,17 @@
 use std::fmt;
 use std::num::NonZeroUsize;
-use std::pin::pin;
 
-use futures_util::{StreamExt, TryStreamExt, stream};
-use serde::de::DeserializeOwned;
-use serde::{Deserialize, Serialize};
+use futures_util::{StreamExt, stream};
 
 use super::around::Around;
-use crate::current::Current;
-use crate::execute::call::{Call, tried};
-use crate::execute::composite;
 use crate::execute::failure::Failure;
 use crate::execute::here::Here;
 use crate::execute::inside::{self, Finished};
-use crate::execute::journaled::Journaled;
-use crate::execute::named_step::NamedStep;
-use crate::execute::visit::{ExecItem, SentItem, Visit, Visited};
+use crate::execute::node::exec;
+use crate::execute::visit::{Visit, Visited};
 use crate::execute::yielding::give_way;
-use crate::failed::Failed;
-use crate::journal::{EachItem, Items, OutcomeProblemKind, Work, WorkError, decode, encode};
 use crate::wiring::Inside;
-use crate::{Action, BoxError, IntoAction, IntoResult, Node, Phase};
+use crate::{Action, IntoAction, IntoResult, Node, Phase};
 
 /// The work of a node on each of many items, all in one step.
 ///
@@ -36,10 +27,6 @@ use crate::{Action, BoxError, IntoAction, IntoResult, Node, Phase};
 /// the items as their states, use [`Each`](crate::Each). Wrap retries, timeouts and fallbacks around
 /// `node` to apply them to each item. With a journal, the outcome of each item is recorded
 /// separately.
-///
-/// Items must be serialisable, so that an engine can send them to a different process. That process
-/// calls [`Flow::exec_item`](crate::Flow::exec_item) on the same flow. The items of a
-/// [composite](Node::is_composite) node aren't sent, because its calls are recorded in this process.
 ///
 /// ```
 /// use std::time::Duration;
@@ -129,230 +116,51 @@ impl<S, I, N: Node<I>> Batch<S, I, N> {
     }
 
     /// Splits the state into items and calls `prep` for each.
-    fn prepare(&self, state: &S) -> Result<Prepared<I, N::Prep>, Failure> {
+    fn prepare(&self, state: &S) -> Result<Vec<N::Prep>, Failure> {
         let mut items = self.around.split(state)?;
         let preps = items.iter_mut().enumerate().map(|(index, item)| {
-            self.node
-                .prep(item)
-                .map_err(|error| of_item(Phase::Prep, error.into(), index))
+            let prep = self.node.prep(item);
+            prep.map_err(|error| Failure::node(Phase::Prep, error).of_item(index))
         });
 
-        let preps = preps.collect::<Result<_, _>>()?;
-        Ok(Prepared { items, preps })
+        preps.collect()
     }
 
-    /// Returns the outcomes of a run without a journal.
-    async fn outcomes(
-        &self,
-        preps: &[N::Prep],
-        step: Option<&NamedStep<'_>>,
-    ) -> Result<Vec<N::Exec>, Failure> {
-        let runs = preps.iter().enumerate().map(|(index, prep)| async move {
-            give_way(index).await;
-            let exec = match step {
-                None => self.node.exec(prep).await,
-                Some(step) => {
-                    let exec = pin!(self.node.exec(prep));
-                    step.of_item(index).exec(exec).await
-                }
-            };
-            let exec = exec.map_err(|error| of_item(Phase::Exec, error.into(), index))?;
-
-            Ok::<_, Failure>((index, exec))
-        });
-
-        // Unordered, so that the first error is seen immediately and stops the others.
-        let runs = stream::iter(runs.collect::<Vec<_>>()).buffer_unordered(self.at_most.get());
-        let mut outcomes: Vec<_> = runs.try_collect().await?;
-        outcomes.sort_unstable_by_key(|(index, _)| *index);
-
-        Ok(outcomes.into_iter().map(|(_, exec)| exec).collect())
-    }
-
-    /// Returns the recorded outcomes, and creates those that are missing.
-    async fn recorded_outcomes(
-        &self,
-        prepared: &Prepared<I, N::Prep>,
-        step: &NamedStep<'_>,
-        journal: &Journaled<'_>,
-    ) -> Result<Vec<N::Exec>, Failure>
-    where
-        I: Serialize + Send + Sync,
-    {
-        let Prepared { items, preps } = prepared;
-        let max_outcome = journal.max_outcome;
-        let steps: Vec<_> = (0..items.len()).map(|index| step.of_item(index)).collect();
-        let calls = preps.iter().zip(&steps);
-        let calls = calls.map(|(prep, step)| Call::new(&self.node, prep, step, max_outcome));
-        let calls: Vec<_> = calls.collect();
-
-        let at_most = self.at_most.get();
-        let sent = Sendable {
-            items,
-            calls: &calls,
-            at_most,
-            steps: &steps,
-            max_outcome,
-        };
-
-        let recorded = journal.fan_out(&step.name, Items::new(&sent)).await?;
-        if recorded.len() != items.len() {
-            let outcomes = recorded.len();
-            let items = items.len();
-            let problem = format!("the journal returned {outcomes} outcomes for {items} items");
-            return Err(Failure::Journal(problem.into()));
-        }
-
-        let mut outcomes = Vec::with_capacity(items.len());
-        for (index, (call, bytes)) in calls.iter().zip(&recorded).enumerate() {
-            let outcome = call.outcome(bytes).await;
-            outcomes.push(outcome.map_err(|failure| failure.of_item(index))?);
-        }
-
-        Ok(outcomes)
-    }
-
-    /// Returns the outcomes of a composite node, whose calls are recorded in this process.
-    async fn composite_outcomes(
-        &self,
-        preps: &[N::Prep],
-        step: &NamedStep<'_>,
-        journal: &Journaled<'_>,
-    ) -> Result<Vec<N::Exec>, Failure> {
-        let in_order = journal.in_order();
+    /// Returns the outcomes of all items, in their order.
+    async fn outcomes(&self, preps: &[N::Prep], here: Here<'_>) -> Result<Vec<N::Exec>, Failure> {
+        let in_order = here.in_order();
         let at_most = if in_order { 1 } else { self.at_most.get() };
 
         let runs = preps.iter().enumerate().map(|(index, prep)| async move {
             give_way(index).await;
-            let step = step.of_item(index);
-            let outcome = composite::exec(&self.node, prep, &step, journal).await;
+
+            let outcome = match here.step {
+                None => {
+                    let exec = self.node.exec(prep).await;
+                    exec.map_err(|error| Failure::node(Phase::Exec, error))
+                }
+                Some(step) => exec(&self.node, prep, &step.of_item(index)).await,
+            };
             Finished {
                 index,
                 result: outcome.map_err(|failure| failure.of_item(index)),
             }
         });
 
+        // Unordered, so that the first error is seen immediately and stops the others.
         let runs = stream::iter(runs.collect::<Vec<_>>()).buffer_unordered(at_most);
         inside::all_of(runs, in_order).await
     }
 }
 
-/// The items and the return values of `prep`.
-struct Prepared<I, P> {
-    items: Vec<I>,
-    preps: Vec<P>,
-}
-
-fn of_item(phase: Phase, error: BoxError, index: usize) -> Failure {
-    Failed::new(phase, error).of_item(index).into()
-}
-
-impl<S, I, N> Visit<S> for Batch<S, I, N>
-where
-    S: Send,
-    I: Serialize + DeserializeOwned + Send + Sync,
-    N: Node<I>,
-{
+impl<S: Send, I, N: Node<I>> Visit<S> for Batch<S, I, N> {
     fn visit<'a>(&'a self, state: &'a mut S, _: &'a [usize], here: Here<'a>) -> Visited<'a> {
         Box::pin(async move {
-            let prepared = self.prepare(state)?;
-            let journaled = here.step.and_then(|step| Some((step, step.journal()?)));
-            let outcomes = match journaled {
-                Some((step, journal)) if self.node.is_composite() => {
-                    self.composite_outcomes(&prepared.preps, step, journal)
-                        .await?
-                }
-                Some((step, journal)) if !prepared.items.is_empty() => {
-                    self.recorded_outcomes(&prepared, step, journal).await?
-                }
-                _ => self.outcomes(&prepared.preps, here.step).await?,
-            };
+            let preps = self.prepare(state)?;
+            let outcomes = self.outcomes(&preps, here).await?;
 
             Ok(self.around.join(state, outcomes)?)
         })
-    }
-
-    fn exec_item<'a>(&'a self, place: &[String], item: SentItem<'a>) -> Option<ExecItem<'a>> {
-        if !place.is_empty() {
-            return None;
-        }
-
-        Some(Box::pin(async move {
-            let unreadable = |problem| Failed::new(Phase::Prep, problem);
-            let sent = decode(item.data, OutcomeProblemKind::Unreadable).map_err(unreadable)?;
-            let Sent::<I> {
-                key,
-                max_outcome,
-                item: mut data,
-            } = sent;
-
-            let prep = self.node.prep(&mut data);
-            let prep = prep.map_err(|error| Failed::new(Phase::Prep, error))?;
-            let exec = pin!(tried(&self.node, &prep, item.attempt));
-            let exec = Current::Item(key.into()).during(exec).await?;
-
-            encode(&exec, max_outcome).map_err(|problem| Failed::new(Phase::Exec, problem).into())
-        }))
-    }
-}
-
-/// An item that is sent to a different process, with the data of its step.
-#[derive(Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Sent<I> {
-    key: String,
-    max_outcome: usize,
-    item: I,
-}
-
-/// Returns the idempotency key of an item that another process sent. `None` if the data isn't that of
-/// an item, which is noticed once it is read.
-pub(crate) fn key_of(data: &[u8]) -> Option<String> {
-    #[derive(Deserialize)]
-    struct Keyed {
-        key: String,
-    }
-
-    let keyed: Keyed = serde_json::from_slice(data).ok()?;
-    Some(keyed.key)
-}
-
-/// The items of a batch, for a journal.
-struct Sendable<'a, I, N: Node<I>> {
-    items: &'a [I],
-    calls: &'a [Call<'a, I, N>],
-    at_most: usize,
-    steps: &'a [NamedStep<'a>],
-    max_outcome: usize,
-}
-
-impl<I: Serialize + Send + Sync, N: Node<I>> EachItem for Sendable<'_, I, N> {
-    fn len(&self) -> usize {
-        self.items.len()
-    }
-
-    fn at_most(&self) -> usize {
-        self.at_most
-    }
-
-    fn data(&self, index: usize) -> Result<Vec<u8>, WorkError> {
-        let Some((item, step)) = self.items.get(index).zip(self.steps.get(index)) else {
-            return Err(Failed::new(Phase::Prep, format!("there is no item {index}")).into());
-        };
-
-        let key = step.key().unwrap_or_default();
-        let sent = Sent {
-            key,
-            max_outcome: self.max_outcome,
-            item,
-        };
-
-        encode(&sent, self.max_outcome)
-            .map_err(|problem| Failed::new(Phase::Prep, problem).of_item(index).into())
-    }
-
-    fn work(&self, index: usize) -> Option<Work<'_>> {
-        self.calls.get(index).map(|call| Work::new(call))
     }
 }
 

@@ -7,7 +7,7 @@ use crate::boxed::BoxFuture;
 use crate::execute::failure::Failure;
 use crate::execute::here::Here;
 use crate::execute::inside::{self, Finished, Part};
-use crate::execute::visit::{ExecItem, SentItem, Visit, Visited};
+use crate::execute::visit::{Visit, Visited};
 use crate::wiring::{Inside, Wiring};
 use crate::{Action, BoxError, Flow, IntoAction, IntoResult, Phase};
 
@@ -143,8 +143,6 @@ trait Branch<S>: Send + Sync {
         state: &S,
         here: Here<'a>,
     ) -> BoxFuture<'a, Result<Join<'a, S>, Failure>>;
-
-    fn exec_item<'a>(&'a self, place: &[String], item: SentItem<'a>) -> Option<ExecItem<'a>>;
 }
 
 struct OverPart<T, Split, Put> {
@@ -177,10 +175,6 @@ where
             let join: Join<'a, S> = Box::new(move |state| (self.join)(state, part));
             Ok(join)
         })
-    }
-
-    fn exec_item<'a>(&'a self, place: &[String], item: SentItem<'a>) -> Option<ExecItem<'a>> {
-        self.flow.graph.exec_item(place, item)
     }
 }
 
@@ -216,12 +210,6 @@ impl<S: Send> Visit<S> for Branches<S> {
             let action = (self.post)(state);
             Ok(action.map_err(|error| Failure::node(Phase::Post, error))?)
         })
-    }
-
-    fn exec_item<'a>(&'a self, place: &[String], item: SentItem<'a>) -> Option<ExecItem<'a>> {
-        let (branch, below) = place.split_first()?;
-        let (_, found) = self.branches.iter().find(|(name, _)| name == branch)?;
-        found.exec_item(below, item)
     }
 }
 

@@ -7,7 +7,7 @@ use futures_util::{StreamExt, stream};
 use super::around::Around;
 use crate::execute::here::Here;
 use crate::execute::inside::{self, Finished, Part};
-use crate::execute::visit::{ExecItem, SentItem, Visit, Visited};
+use crate::execute::visit::{Visit, Visited};
 use crate::wiring::Inside;
 use crate::{Action, Flow, IntoAction, IntoResult};
 
@@ -132,10 +132,6 @@ impl<S: Send, I: Send> Visit<S> for Each<S, I> {
 
             Ok(self.around.join(state, items)?)
         })
-    }
-
-    fn exec_item<'a>(&'a self, place: &[String], item: SentItem<'a>) -> Option<ExecItem<'a>> {
-        self.flow.graph.exec_item(place, item)
     }
 }
 

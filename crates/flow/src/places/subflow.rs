@@ -1,7 +1,7 @@
 use crate::Operation;
 use crate::execute::graph::Graph;
 use crate::execute::here::Here;
-use crate::execute::visit::{ExecItem, SentItem, Visit, Visited};
+use crate::execute::visit::{Visit, Visited};
 
 /// A flow over a part of the state, which the cursor of the run enters.
 pub(crate) struct Subflow<T, F> {
@@ -16,9 +16,5 @@ impl<S, T, F: Fn(&mut S) -> &mut T + Send + Sync> Visit<S> for Subflow<T, F> {
 
     fn operation(&self, position: &[usize]) -> Operation {
         self.graph.operation(position)
-    }
-
-    fn exec_item<'a>(&'a self, place: &[String], item: SentItem<'a>) -> Option<ExecItem<'a>> {
-        self.graph.exec_item(place, item)
     }
 }

@@ -39,26 +39,6 @@ impl StepSpan {
     pub(crate) fn stopped(&self, _error: &RunError) {}
 }
 
-#[derive(Debug)]
-pub(crate) struct ItemSpan;
-
-impl ItemSpan {
-    #[inline]
-    pub(crate) fn open(
-        _flow: &str,
-        _batch: &str,
-        _key: impl FnOnce() -> Option<String>,
-    ) -> Option<Self> {
-        None
-    }
-
-    pub(crate) async fn around<T>(&self, work: impl Future<Output = T>) -> T {
-        work.await
-    }
-
-    pub(crate) fn failed(&self, _error: &RunError) {}
-}
-
 #[inline]
 pub(crate) fn retrying(_attempts: u32, _delay: Duration, _error: &dyn Display) {}
 

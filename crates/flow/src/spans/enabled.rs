@@ -86,55 +86,6 @@ impl RunSpan {
     }
 }
 
-/// The span of the work on an item that another process sent.
-#[derive(Debug)]
-pub(crate) struct ItemSpan(Span);
-
-impl ItemSpan {
-    /// Opens the span inside the current one, such as that of an engine. `key` is the idempotency
-    /// key of the item. Returns `None` if no subscriber wants it.
-    pub(crate) fn open(
-        flow: &str,
-        batch: &str,
-        key: impl FnOnce() -> Option<String>,
-    ) -> Option<Self> {
-        if !span_enabled!(Level::INFO) {
-            return None;
-        }
-
-        let key = key();
-        let run = key.as_deref().and_then(run_of);
-        Some(Self(info_span!(
-            "item",
-            run,
-            flow,
-            batch,
-            key,
-            "otel.name" = batch,
-            "otel.status_code" = Empty,
-            "gen_ai.conversation.id" = run,
-            "openinference.span.kind" = "CHAIN",
-            "error.type" = Empty,
-        )))
-    }
-
-    /// Does the work inside the span.
-    pub(crate) async fn around<T>(&self, work: impl Future<Output = T>) -> T {
-        work.instrument(self.0.clone()).await
-    }
-
-    pub(crate) fn failed(&self, error: &RunError) {
-        record_stop(&self.0, error);
-        error!(parent: &self.0, error = display(error), "failed");
-    }
-}
-
-/// Returns the id of the run in an idempotency key.
-fn run_of(key: &str) -> Option<String> {
-    let (run, _) = key.split_once(':')?;
-    Some(run.replace("%3A", ":").replace("%25", "%"))
-}
-
 /// The span of a step.
 #[derive(Debug, Clone)]
 pub(crate) struct StepSpan(Span);
@@ -220,7 +171,7 @@ impl<'a> Shown<'a> {
     }
 }
 
-/// Records the error of a step or an item. A pause isn't an error.
+/// Records the error of a step. A pause isn't an error.
 fn record_stop(span: &Span, error: &RunError) {
     if error.paused().is_some() {
         return;

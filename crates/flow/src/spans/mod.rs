@@ -7,10 +7,6 @@ mod disabled;
 mod enabled;
 
 #[cfg(not(feature = "tracing"))]
-pub(crate) use disabled::{
-    ItemSpan, RunSpan, StepSpan, are_notes_wanted, noted, replayed, retrying,
-};
+pub(crate) use disabled::{RunSpan, StepSpan, are_notes_wanted, noted, replayed, retrying};
 #[cfg(feature = "tracing")]
-pub(crate) use enabled::{
-    ItemSpan, RunSpan, StepSpan, are_notes_wanted, noted, replayed, retrying,
-};
+pub(crate) use enabled::{RunSpan, StepSpan, are_notes_wanted, noted, replayed, retrying};

@@ -1,7 +1,5 @@
 use std::fmt;
-use std::num::NonZeroU32;
 
-use super::FailedAttempt;
 use crate::{Action, BoxError, Node, Operation};
 
 /// A node with a fallback for failures of `exec`. Created by [`Node::fallback`] and
@@ -75,30 +73,6 @@ where
             // this node larger.
             Err(error) => Box::pin((self.rescue)(prep.clone(), error)).await,
         }
-    }
-
-    async fn attempt(
-        &self,
-        prep: &Self::Prep,
-        number: NonZeroU32,
-    ) -> Result<Self::Exec, FailedAttempt<BoxError>> {
-        let failed = match self.node.attempt(prep, number).await {
-            Ok(exec) => return Ok(exec),
-            Err(failed) => failed,
-        };
-
-        if failed.again_in.is_some() {
-            return Err(FailedAttempt {
-                error: failed.error.into(),
-                again_in: failed.again_in,
-            });
-        }
-
-        let rescued = Box::pin((self.rescue)(prep.clone(), failed.error)).await;
-        rescued.map_err(|error| FailedAttempt {
-            error,
-            again_in: None,
-        })
     }
 
     fn post(&self, state: &mut S, prep: Self::Prep, exec: Self::Exec) -> Result<Action, BoxError> {

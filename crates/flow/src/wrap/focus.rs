@@ -1,8 +1,6 @@
 use std::fmt;
 use std::marker::PhantomData;
-use std::num::NonZeroU32;
 
-use super::FailedAttempt;
 use crate::{Action, Node, Operation};
 
 /// A node over `S` in a larger state. Created by [`Node::focus`].
@@ -66,14 +64,6 @@ where
         prep: &Self::Prep,
     ) -> impl Future<Output = Result<Self::Exec, Self::Error>> + Send {
         self.node.exec(prep)
-    }
-
-    async fn attempt(
-        &self,
-        prep: &Self::Prep,
-        number: NonZeroU32,
-    ) -> Result<Self::Exec, FailedAttempt<Self::Error>> {
-        self.node.attempt(prep, number).await
     }
 
     fn post(

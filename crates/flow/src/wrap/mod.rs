@@ -7,13 +7,11 @@
 //! | [`Fallback`] | [`Node::fallback`](crate::Node::fallback) | replaces the outcome of a failed `exec` |
 //! | [`Focus`] | [`Node::focus`](crate::Node::focus) | applies the node to a part of a larger state |
 
-mod failed_attempt;
 mod fallback;
 mod focus;
 mod retry;
 mod timeout;
 
-pub use failed_attempt::FailedAttempt;
 pub use fallback::Fallback;
 pub use focus::Focus;
 pub use retry::{Again, Retry, RetryError};

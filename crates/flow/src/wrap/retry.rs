@@ -1,10 +1,8 @@
 use std::fmt;
-use std::num::NonZeroU32;
 use std::time::Duration;
 
 use cogwork_text::ErrorText;
 
-use super::FailedAttempt;
 use crate::current::emit_from_current;
 use crate::execute::composite::attempt_failed;
 use crate::failed::Attempts;
@@ -225,24 +223,6 @@ impl<S, N: Node<S>, W: Worth<N::Error>> Node<S> for Retry<N, W> {
             // make every future of this node larger.
             Err(error) => Box::pin(again(self, prep, error)).await,
         }
-    }
-
-    async fn attempt(
-        &self,
-        prep: &Self::Prep,
-        number: NonZeroU32,
-    ) -> Result<Self::Exec, FailedAttempt<Self::Error>> {
-        self.node.exec(prep).await.map_err(|error| {
-            let before = usize::try_from(number.get() - 1).unwrap_or(usize::MAX);
-            let again_in = self.delay(&error, || self.backoff.delays().nth(before));
-            FailedAttempt {
-                error: RetryError {
-                    attempts: number.get(),
-                    error,
-                },
-                again_in,
-            }
-        })
     }
 
     fn post(

@@ -11,7 +11,7 @@ use std::sync::atomic::Ordering;
 use std::task::Poll;
 
 use cogwork_flow::journal::MemoryJournal;
-use cogwork_flow::{Ended, Flow, RunError, events};
+use cogwork_flow::{Ended, Flow, RunError};
 use serde_json::{Value, json};
 use tokio::time::{Instant, sleep};
 
@@ -24,8 +24,8 @@ mod flows;
 #[path = "../support/world.rs"]
 mod world;
 
-use attempt::{Attempt, Crashed, FansOut, Over};
-use engine::{Engine, ItemsGo, State, Style};
+use attempt::{Attempt, Crashed, Over};
+use engine::{Engine, State, Style};
 use flows::{Define, HOUR};
 use world::World;
 
@@ -110,10 +110,7 @@ async fn on_an_engine(
     loop {
         let flow = define(&engine.world);
         let (attempt, signal, position) = Attempt::new(engine);
-        let mut run = match engine.style.items {
-            ItemsGo::InTurn => flow.begin().with_journal(attempt),
-            ItemsGo::Away | ItemsGo::AwayByAttempt => flow.begin().with_journal(FansOut(attempt)),
-        };
+        let mut run = flow.begin().with_journal(attempt);
         let mut state = start.to_vec();
         let polls = engine.crashes(6).then(|| engine.random(40));
         let finished = tokio::select! {
@@ -149,22 +146,13 @@ async fn on_an_engine(
 }
 
 fn style(seed: u64) -> Style {
-    let items = [ItemsGo::InTurn, ItemsGo::Away, ItemsGo::AwayByAttempt];
     Style {
-        items: items[(seed % 3) as usize],
         suspends: seed.is_multiple_of(2),
     }
 }
 
-fn engine(
-    define: impl Fn(&World) -> Flow<State>,
-    style: Style,
-    seed: u64,
-    crashes: usize,
-) -> Engine {
-    let world = World::default();
-    let worker = define(&world);
-    Engine::new(world, worker, style, seed, crashes)
+fn engine(style: Style, seed: u64, crashes: usize) -> Engine {
+    Engine::new(World::default(), style, seed, crashes)
 }
 
 /// The flow inside all others, on engines that crash here and there. Waits and sleeps inside items
@@ -185,7 +173,7 @@ async fn stands_on_an_engine(leaf: Define, start: &[u64], needs_a_journal: bool)
 
         for seed in 0..12 {
             let what = format!("{nest:?}, seed {seed}");
-            let engine = engine(define, style(seed), seed, (seed % 7) as usize * 3);
+            let engine = engine(style(seed), seed, (seed % 7) as usize * 3);
             let came = on_an_engine(&engine, define, start).await;
             assert_eq!(came.as_ref(), Ok(&end), "{what}");
             assert_eq!(engine.world.made_twice(), Vec::<String>::new(), "{what}");
@@ -286,90 +274,25 @@ on_an_engine! {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_retry_is_three_attempts_in_all_over_all_replays() {
-    for (define, start, key) in [
-        (
-            flows::a_step_of_three_attempts as Define,
-            vec![13],
-            "r:leaf/work#1",
-        ),
-        (
-            flows::a_batch_of_three_attempts,
-            vec![3, 13],
-            "r:leaf/work#1[1]",
-        ),
+async fn the_retries_of_a_step_are_one_call_to_the_engine() {
+    for (define, calls) in [
+        (flows::a_step_of_three_attempts as Define, [3]),
+        (flows::a_timeout_around_a_retry, [3]),
+        (flows::a_fallback_around_a_retry, [3]),
     ] {
-        for seed in 0..200 {
-            let engine = engine(
-                define,
-                Style {
-                    items: ItemsGo::AwayByAttempt,
-                    suspends: true,
-                },
-                seed,
-                12,
-            );
+        let engine = engine(style(1), 0, 0);
+        on_an_engine(&engine, define, &[13]).await.unwrap();
 
-            let began = Instant::now();
-            let end = on_an_engine(&engine, define, &start).await.unwrap();
-            assert!(
-                end.came_to
-                    .unwrap_err()
-                    .ends_with("exec failed after 3 attempts: 13 is unlucky")
-            );
-
-            assert_eq!(engine.world.recorded()[key], 3);
-            let lost = engine.world.lost().get(key).copied().unwrap_or_default();
-            assert!((3..=3 + lost).contains(&engine.world.calls()[key]));
-            assert_eq!(
-                began.elapsed().as_secs(),
-                1 + 2,
-                "a delay begins when the attempt failed, not with a replay"
-            );
-        }
-    }
-}
-
-#[tokio::test(start_paused = true)]
-async fn a_retry_inside_a_timeout_is_one_attempt_to_the_engine() {
-    let define = flows::a_timeout_around_a_retry as Define;
-    let engine = engine(define, style(1), 0, 0);
-    on_an_engine(&engine, define, &[13]).await.unwrap();
-
-    assert_eq!(engine.world.calls().into_values().collect::<Vec<_>>(), [3]);
-    assert_eq!(
-        engine.world.recorded().into_values().collect::<Vec<_>>(),
-        [1]
-    );
-}
-
-#[tokio::test(start_paused = true)]
-async fn a_retry_inside_a_fallback_leaves_its_attempts_to_the_engine() {
-    let style = Style {
-        items: ItemsGo::AwayByAttempt,
-        suspends: true,
-    };
-
-    for define in [
-        flows::a_fallback_around_a_retry as Define,
-        flows::a_step_with_a_fallback,
-    ] {
-        let engine = engine(define, style, 0, 0);
-        let end = on_an_engine(&engine, define, &[13]).await.unwrap();
-        assert_eq!(end.state, [1013]);
-
-        assert_eq!(engine.world.calls().into_values().collect::<Vec<_>>(), [3]);
-        assert_eq!(
-            engine.world.recorded().into_values().collect::<Vec<_>>(),
-            [3]
-        );
+        let made: Vec<_> = engine.world.calls().into_values().collect();
+        let recorded: Vec<_> = engine.world.recorded().into_values().collect();
+        assert_eq!((made, recorded), (calls.to_vec(), vec![1]));
     }
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_sleep_ends_when_it_would_have_ended() {
     for seed in 0..200 {
-        let engine = engine(flows::a_sleep, style(seed), seed, 12);
+        let engine = engine(style(seed), seed, 12);
         let began = Instant::now();
         on_an_engine(&engine, flows::a_sleep, &[3]).await.unwrap();
         assert_eq!(began.elapsed().as_secs(), HOUR.as_secs());
@@ -378,7 +301,7 @@ async fn a_sleep_ends_when_it_would_have_ended() {
 
 #[tokio::test(start_paused = true)]
 async fn a_deadline_drops_the_whole_run_and_a_replay_goes_on() {
-    let engine = engine(flows::a_sleep, style(0), 0, 0);
+    let engine = engine(style(0), 0, 0);
     let flow = flows::a_sleep(&engine.world);
     let began = Instant::now();
     let run = flow
@@ -401,7 +324,7 @@ async fn what_cannot_be_recorded_is_done_again_in_each_replay() {
         flows::an_unrecorded_step as Define,
         flows::an_unrecorded_batch,
     ] {
-        let engine = engine(define, style(0), 0, 0);
+        let engine = engine(style(0), 0, 0);
         for replays in 1..=3 {
             on_an_engine(&engine, define, &[3]).await.unwrap();
             assert_eq!(engine.world.count_unrecorded(), replays);
@@ -410,31 +333,10 @@ async fn what_cannot_be_recorded_is_done_again_in_each_replay() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_unrecorded_item_that_fails_in_a_replay_is_named() {
-    let define = flows::an_unrecorded_batch_once;
-    let engine = engine(
-        define,
-        Style {
-            items: ItemsGo::InTurn,
-            suspends: true,
-        },
-        0,
-        0,
-    );
-
-    on_an_engine(&engine, define, &[3, 60]).await.unwrap();
-    let end = on_an_engine(&engine, define, &[3, 60]).await.unwrap();
-    insta::assert_snapshot!(end.came_to.unwrap_err(), @"flow `leaf`, node `work`, item 0: exec failed: 3 is open already");
-}
-
-#[tokio::test(start_paused = true)]
 async fn an_answer_that_cannot_be_read_is_told_once_and_then_another_is_awaited() {
     for suspends in [true, false] {
-        let style = Style {
-            items: ItemsGo::InTurn,
-            suspends,
-        };
-        let engine = engine(flows::a_wait_answered_in_time, style, 0, 0);
+        let style = Style { suspends };
+        let engine = engine(style, 0, 0);
         engine.deliver("question", b"\"yes\"".to_vec());
         let end = on_an_engine(&engine, flows::a_wait_answered_in_time, &[3])
             .await
@@ -455,7 +357,7 @@ async fn an_answer_that_cannot_be_read_is_told_once_and_then_another_is_awaited(
 
 #[tokio::test(start_paused = true)]
 async fn a_replay_of_another_flow_is_noticed() {
-    let engine = engine(flows::a_sleep, style(0), 0, 0);
+    let engine = engine(style(0), 0, 0);
     on_an_engine(&engine, flows::a_sleep, &[3]).await.unwrap();
     let mismatch = on_an_engine(&engine, flows::a_loop, &[3])
         .await
@@ -469,35 +371,4 @@ async fn a_replay_of_another_flow_is_noticed() {
         .await
         .unwrap_err();
     assert_eq!(shorter, "the run made 1 calls, on record are 2");
-}
-
-#[tokio::test(start_paused = true)]
-async fn who_watches_hears_of_the_attempts_of_an_engine() {
-    let engine = engine(flows::a_step_good_at_last, style(0), 0, 0);
-    let flow = flows::a_step_good_at_last(&engine.world);
-    let (sink, mut told) = events(100);
-    flow.begin()
-        .with_journal(Attempt::new(&engine).0)
-        .with_events(sink)
-        .finish(&mut vec![3])
-        .await
-        .unwrap();
-
-    let mut lines = Vec::new();
-    while let Some(event) = told.next().await {
-        lines.push(event.to_string());
-    }
-
-    insta::assert_snapshot!(lines.join("\n"), @r"
-    r: started
-    r: leaf/work#1 entered
-    r: leaf/work#1 finished prep in 0ns
-    r: leaf/work#1 finished exec in 0ns
-    r: leaf/work#1 failed attempt 1, next in 1.0s: not yet
-    r: leaf/work#1 finished exec in 0ns
-    r: leaf/work#1 failed attempt 2, next in 2.0s: not yet
-    r: leaf/work#1 finished exec in 0ns
-    r: leaf/work#1 finished post in 0ns
-    r: leaf/work#1 ended on `default` after 1 step in all
-    ");
 }

@@ -289,28 +289,3 @@ async fn an_outcome_past_the_limit_is_refused_and_not_recorded() {
         )
     );
 }
-
-#[tokio::test]
-async fn a_batch_is_done_by_another_process_as_it_is_done_here() {
-    let flow = everything(&Calls::default());
-    let outcome = flow
-        .exec_item(
-            "batch",
-            br#"{"key":"r:everything/batch#2[0]","max_outcome":100,"item":21}"#,
-        )
-        .await
-        .unwrap();
-
-    assert_eq!(outcome, b"42");
-    let error = flow
-        .exec_item(
-            "batch",
-            br#"{"key":"r:everything/batch#2[1]","max_outcome":100,"item":13}"#,
-        )
-        .await
-        .unwrap_err();
-
-    insta::assert_snapshot!(error, @"flow `everything`, node `batch`: exec failed: 13 is unlucky");
-    let error = flow.exec_item("loop/double", b"1").await.unwrap_err();
-    insta::assert_snapshot!(error, @"flow `everything`, node `loop/double`: there is no batch at this place");
-}

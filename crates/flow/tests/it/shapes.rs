@@ -265,13 +265,6 @@ fn deep_flows_have_a_shape_and_their_batches_are_found() {
         let runtime = tokio::runtime::Builder::new_current_thread()
             .build()
             .unwrap();
-        let item = br#"{"key":"k","max_outcome":9,"item":1}"#;
-        let place = vec!["s"; 1_001].join("/");
-
-        assert_eq!(
-            runtime.block_on(flow.exec_item(&place, item)).unwrap(),
-            b"null"
-        );
         let error = runtime.block_on(flow.begin().deliver("e", &1)).unwrap_err();
         assert!(error.to_string().ends_with("the flow waits for none"));
     };

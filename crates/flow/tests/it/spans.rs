@@ -443,42 +443,6 @@ async fn a_run_that_continues_after_a_failure_is_no_error() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_work_on_an_item_of_another_process_is_a_span() {
-    let double = from_phases(
-        |n: &mut u32| *n,
-        |n| async move {
-            note(|| format!("doubling {n}"));
-            if n == 13 {
-                Err("13 is unlucky")
-            } else {
-                Ok(2 * n)
-            }
-        },
-        |n, _, doubled| *n = doubled,
-    );
-    let batch = Batch::at_most(
-        2,
-        double,
-        |all: &Vec<u32>| all.clone(),
-        |all, done| *all = done,
-    );
-    let flow = Flow::builder("all")
-        .batch("double", batch)
-        .chain(["double"]);
-    let flow = flow.build().unwrap();
-
-    let text = traced(async {
-        let good = br#"{"key":"run%3A7%25:all/double#1[0]","max_outcome":100,"item":21}"#;
-        flow.exec_item("double", good).await.unwrap();
-        let bad = br#"{"key":"r:all/double#1[1]","max_outcome":100,"item":13}"#;
-        flow.exec_item("double", bad).await.unwrap_err();
-    })
-    .await;
-
-    assert_snapshot!(text);
-}
-
-#[tokio::test(start_paused = true)]
 async fn a_filter_turns_spans_off() {
     let tree = Tree::default();
     let filter =

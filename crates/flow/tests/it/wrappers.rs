@@ -632,19 +632,3 @@ async fn a_fallback_that_waits_is_timed_out_and_dropped_with_the_run() {
     assert!(finished.unwrap_err().is_cancelled());
     assert_eq!((job.calls(), job.result), (1, None));
 }
-
-/// The attempts before the last are the business of whoever makes them.
-#[tokio::test(start_paused = true)]
-async fn a_fallback_is_a_part_of_the_last_attempt() {
-    let node = Service.retry(doubling(2)).fallback(async |_, _| Ok(7));
-    let mut job = Job::failing(9);
-    let prep = node.prep(&mut job).unwrap();
-
-    let first = NonZeroU32::MIN;
-    let failed = Node::<Job>::attempt(&node, &prep, first).await.unwrap_err();
-    assert_eq!(failed.again_in, Some(secs(1)));
-
-    let second = first.saturating_add(1);
-    let made = Node::<Job>::attempt(&node, &prep, second).await;
-    assert_eq!(made.unwrap(), 7);
-}

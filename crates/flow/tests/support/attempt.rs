@@ -1,18 +1,16 @@
 //! One attempt at a run on the engine: the calls as the run makes them, which may end anywhere.
 
 use std::collections::VecDeque;
-use std::num::NonZeroU32;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use cogwork_flow::journal::{Awaited, Items, Journal, Progress, StepError, Waited, Work};
+use cogwork_flow::journal::{Awaited, Journal, Progress, StepError, Waited, Work};
 use cogwork_flow::{BoxError, StepName};
-use futures_util::{StreamExt, TryStreamExt, stream};
 use tokio::sync::Notify;
 use tokio::time::{Instant, sleep_until};
 
-use super::engine::{Call, Done, Engine, Entry, ItemsGo, Resolved, Slot, locked};
+use super::engine::{Call, Done, Engine, Entry, Resolved, locked};
 use super::world::{Happened, World};
 
 /// Why an attempt is over before the run is.
@@ -45,8 +43,7 @@ impl Signal {
     }
 }
 
-/// One attempt at the run. As the context of a real engine it may not outlive the call. Its items
-/// go in turn; see [`FansOut`].
+/// One attempt at the run. As the context of a real engine it may not outlive the call.
 pub(crate) struct Attempt<'e> {
     engine: &'e Engine,
     signal: Arc<Signal>,
@@ -119,68 +116,46 @@ impl<'e> Attempt<'e> {
         Ok((position, busy))
     }
 
-    /// Brings a step or an item to an outcome, with as many attempts as it wants.
-    async fn settle<F: Future<Output = Result<Vec<u8>, Tried>>>(
+    /// Does the work of a step, unless its end is on record.
+    async fn settle(
         &self,
-        (position, index): (usize, usize),
+        position: usize,
         step: &StepName,
-        attempt: impl Fn(NonZeroU32) -> F,
+        work: Work<'_>,
     ) -> Result<Vec<u8>, StepError> {
-        let key = format!("{}:{step}", self.run_id());
-        loop {
-            let (done, number, again_at) = self.engine.slot(position, index, |slot| {
-                (
-                    slot.done.clone(),
-                    NonZeroU32::MIN.saturating_add(slot.attempts),
-                    slot.again_at,
-                )
-            });
-
-            match done {
-                Some(Done::Outcome(bytes)) => return Ok(bytes),
-                Some(Done::Failed(attempts, error)) => {
-                    return Err(StepError::failed(attempts, error));
-                }
-                None => {}
-            }
-
-            if let Some(again_at) = again_at {
-                sleep_until(again_at).await;
-            }
-
-            self.may_crash().await.map_err(StepError::journal)?;
-            let in_flight = InFlight {
-                world: &self.engine.world,
-                key: &key,
-                recorded: false,
-            };
-
-            let tried = attempt(number).await;
-            self.may_crash().await.map_err(StepError::journal)?;
-            in_flight.record(matches!(tried, Ok(_) | Err(Tried { again_in: None, .. })));
-            self.engine.slot(position, index, |slot| match tried {
-                Ok(bytes) => slot.done = Some(Done::Outcome(bytes)),
-                Err(Tried {
-                    again_in: Some(delay),
-                    ..
-                }) => {
-                    slot.attempts = number.get();
-                    slot.again_at = Some(Instant::now() + delay);
-                }
-                Err(Tried {
-                    attempts, error, ..
-                }) => slot.done = Some(Done::Failed(attempts, error)),
-            });
-
-            self.may_crash().await.map_err(StepError::journal)?;
+        if let Some(done) = self.engine.done(position, |done| done.clone()) {
+            return done.into();
         }
+
+        self.may_crash().await.map_err(StepError::journal)?;
+        let key = format!("{}:{step}", self.run_id());
+        let in_flight = InFlight {
+            world: &self.engine.world,
+            key: &key,
+            recorded: false,
+        };
+
+        let done = match work.run().await {
+            Ok(bytes) => Done::Outcome(bytes),
+            Err(error) => Done::Failed(error.attempts(), error.to_string()),
+        };
+        self.may_crash().await.map_err(StepError::journal)?;
+        in_flight.record();
+        self.engine
+            .done(position, |recorded| *recorded = Some(done.clone()));
+
+        self.may_crash().await.map_err(StepError::journal)?;
+        done.into()
     }
 }
 
-struct Tried {
-    attempts: NonZeroU32,
-    error: String,
-    again_in: Option<Duration>,
+impl From<Done> for Result<Vec<u8>, StepError> {
+    fn from(done: Done) -> Self {
+        match done {
+            Done::Outcome(bytes) => Ok(bytes),
+            Done::Failed(attempts, error) => Err(StepError::failed(attempts, error)),
+        }
+    }
 }
 
 #[async_trait::async_trait]
@@ -195,17 +170,10 @@ impl Journal for Attempt<'_> {
 
     async fn step(&self, step: &StepName, work: Work<'_>) -> Result<Vec<u8>, StepError> {
         let (position, _busy) = self
-            .begin(step, Call::Step(Slot::default()))
+            .begin(step, Call::Step(None))
             .await
             .map_err(StepError::journal)?;
-        self.settle((position, 0), step, |number| async move {
-            work.attempt(number).await.map_err(|error| Tried {
-                attempts: error.attempts(),
-                error: error.to_string(),
-                again_in: error.again_in(),
-            })
-        })
-        .await
+        self.settle(position, step, work).await
     }
 
     async fn sleep(&self, step: &StepName, duration: Duration) -> Result<(), BoxError> {
@@ -305,102 +273,6 @@ impl Journal for Attempt<'_> {
     }
 }
 
-/// An attempt that sends its items to another process, several at a time.
-pub(crate) struct FansOut<'e>(pub(crate) Attempt<'e>);
-
-#[async_trait::async_trait]
-impl Journal for FansOut<'_> {
-    fn run_id(&self) -> &str {
-        self.0.run_id()
-    }
-
-    fn in_order(&self) -> bool {
-        self.0.in_order()
-    }
-
-    async fn fan_out(&self, step: &StepName, items: Items<'_>) -> Result<Vec<Vec<u8>>, StepError> {
-        let data: Vec<_> = (0..items.len())
-            .map(|index| items.data(index))
-            .collect::<Result<_, _>>()?;
-        let slots = data.iter().map(|data| Slot {
-            data: data.clone(),
-            ..Slot::default()
-        });
-        let (position, _busy) = self
-            .0
-            .begin(step, Call::FanOut(slots.collect()))
-            .await
-            .map_err(StepError::journal)?;
-
-        let place = step.place();
-        let this = &self.0;
-        let worker = &self.0.engine.worker;
-        let place = place.as_str();
-        let by_attempt = this.engine.style.items == ItemsGo::AwayByAttempt;
-        let runs = data.iter().enumerate().map(|(index, data)| async move {
-            let attempt = |number| async move {
-                let (error, again_in) = if by_attempt {
-                    match worker.attempt_item(place, data, number).await {
-                        Ok(bytes) => return Ok(bytes),
-                        Err(failed) => (failed.error, failed.again_in),
-                    }
-                } else {
-                    match worker.exec_item(place, data).await {
-                        Ok(bytes) => return Ok(bytes),
-                        Err(error) => (error, None),
-                    }
-                };
-
-                let attempts = error
-                    .attempts()
-                    .and_then(NonZeroU32::new)
-                    .unwrap_or(NonZeroU32::MIN);
-                let error = error
-                    .into_source()
-                    .map_or_else(String::new, |source| source.to_string());
-                Err(Tried {
-                    attempts,
-                    error,
-                    again_in,
-                })
-            };
-
-            let settled = this
-                .settle((position, index), &step.of_item(index), attempt)
-                .await;
-            settled
-                .map(|bytes| (index, bytes))
-                .map_err(|error| error.of_item(index))
-        });
-
-        let runs = stream::iter(runs.collect::<Vec<_>>());
-        let mut outcomes: Vec<_> = runs.buffer_unordered(items.at_most()).try_collect().await?;
-        outcomes.sort_unstable_by_key(|(index, _)| *index);
-
-        Ok(outcomes.into_iter().map(|(_, outcome)| outcome).collect())
-    }
-
-    async fn step(&self, step: &StepName, work: Work<'_>) -> Result<Vec<u8>, StepError> {
-        self.0.step(step, work).await
-    }
-
-    async fn sleep(&self, step: &StepName, duration: Duration) -> Result<(), BoxError> {
-        self.0.sleep(step, duration).await
-    }
-
-    async fn wait(&self, step: &StepName, awaited: Awaited<'_>) -> Result<Waited, BoxError> {
-        self.0.wait(step, awaited).await
-    }
-
-    async fn deliver(&self, event: &str, answer: Vec<u8>) -> Result<(), BoxError> {
-        self.0.deliver(event, answer).await
-    }
-
-    async fn progress(&self, progress: Progress<'_>) -> Result<(), BoxError> {
-        self.0.progress(progress).await
-    }
-}
-
 struct Busy<'a>(&'a AtomicBool);
 
 impl Drop for Busy<'_> {
@@ -416,12 +288,10 @@ struct InFlight<'a> {
 }
 
 impl InFlight<'_> {
-    fn record(mut self, settled: bool) {
+    fn record(mut self) {
         self.recorded = true;
         self.world.tell(Happened::Recorded(self.key.to_owned()));
-        if settled {
-            self.world.tell(Happened::Settled(self.key.to_owned()));
-        }
+        self.world.tell(Happened::Settled(self.key.to_owned()));
     }
 }
 

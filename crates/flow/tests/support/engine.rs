@@ -6,7 +6,6 @@ use std::num::NonZeroU32;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use cogwork_flow::Flow;
 use tokio::time::Instant;
 
 use super::world::World;
@@ -21,26 +20,13 @@ pub(crate) struct Engine {
     pub(crate) answers: Mutex<HashMap<String, VecDeque<Vec<u8>>>>,
     random: Mutex<Random>,
     crashes_left: AtomicUsize,
-    /// Another process with the same flow.
-    pub(crate) worker: Flow<State>,
 }
 
 /// What an engine is free to do either way.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Style {
-    pub(crate) items: ItemsGo,
     /// A wait ends the attempt, and does not answer that it is pending.
     pub(crate) suspends: bool,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum ItemsGo {
-    /// As steps, one after the other.
-    InTurn,
-    /// To the worker, which makes all attempts.
-    Away,
-    /// To the worker for each attempt.
-    AwayByAttempt,
 }
 
 #[derive(Debug)]
@@ -51,8 +37,7 @@ pub(crate) struct Entry {
 
 #[derive(Debug)]
 pub(crate) enum Call {
-    Step(Slot),
-    FanOut(Vec<Slot>),
+    Step(Option<Done>),
     Sleep {
         until: Instant,
     },
@@ -60,15 +45,6 @@ pub(crate) enum Call {
         until: Option<Instant>,
         resolved: Option<Resolved>,
     },
-}
-
-/// The work of a step, or of one item.
-#[derive(Debug, Default)]
-pub(crate) struct Slot {
-    pub(crate) data: Vec<u8>,
-    pub(crate) attempts: u32,
-    pub(crate) again_at: Option<Instant>,
-    pub(crate) done: Option<Done>,
 }
 
 #[derive(Debug, Clone)]
@@ -85,17 +61,10 @@ pub(crate) enum Resolved {
 }
 
 impl Engine {
-    pub(crate) fn new(
-        world: World,
-        worker: Flow<State>,
-        style: Style,
-        seed: u64,
-        crashes: usize,
-    ) -> Self {
+    pub(crate) fn new(world: World, style: Style, seed: u64, crashes: usize) -> Self {
         Self {
             world,
             style,
-            worker,
             journal: Mutex::default(),
             answers: Mutex::default(),
             random: Mutex::new(Random(seed)),
@@ -137,31 +106,22 @@ impl Engine {
         ask(&mut locked(&self.journal)[position].call)
     }
 
-    pub(crate) fn slot<T>(
-        &self,
-        position: usize,
-        index: usize,
-        ask: impl FnOnce(&mut Slot) -> T,
-    ) -> T {
+    /// How the work of a step ended, if it is on record.
+    pub(crate) fn done<T>(&self, position: usize, ask: impl FnOnce(&mut Option<Done>) -> T) -> T {
         self.with(position, |call| match call {
-            Call::Step(slot) => ask(slot),
-            Call::FanOut(slots) => ask(&mut slots[index]),
-            _ => unreachable!("only steps and items have work"),
+            Call::Step(done) => ask(done),
+            _ => unreachable!("only steps have work"),
         })
     }
 }
 
 impl Call {
-    /// The same kind of call, with the same data.
+    /// The same kind of call.
     pub(crate) fn is_like(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Step(_), Self::Step(_))
             | (Self::Sleep { .. }, Self::Sleep { .. })
             | (Self::Wait { .. }, Self::Wait { .. }) => true,
-            (Self::FanOut(these), Self::FanOut(those)) => these
-                .iter()
-                .map(|slot| &slot.data)
-                .eq(those.iter().map(|slot| &slot.data)),
             _ => false,
         }
     }

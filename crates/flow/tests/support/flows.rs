@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use cogwork_flow::journal::{Unrecorded, recorded, wait_for};
 use cogwork_flow::{
-    Action, Backoff, Batch, BoxError, Branches, Each, Flow, FlowBuilder, Node, Wait, from_exec,
-    from_fn, from_phases, from_phases_with, idempotency_key,
+    Action, Backoff, Batch, BoxError, Branches, Each, Flow, FlowBuilder, Node, Wait, from_fn,
+    from_phases, from_phases_with, idempotency_key,
 };
 use futures_util::future::join_all;
 use tokio::task::yield_now;
@@ -439,23 +439,6 @@ pub(crate) fn an_unrecorded_step(world: &World) -> Flow<State> {
 
 pub(crate) fn an_unrecorded_batch(world: &World) -> Flow<State> {
     batch_of(opens(world), |opened| opened.0)
-}
-
-/// Each item can be opened once, whatever comes between.
-pub(crate) fn an_unrecorded_batch_once(world: &World) -> Flow<State> {
-    let world = world.clone();
-    let open = from_exec(move |n: u64| {
-        world.tell(Happened::CalledUnrecorded);
-        let opened = world.count_unrecorded();
-        async move {
-            if opened > 2 {
-                Err(format!("{n} is open already"))
-            } else {
-                Ok(Unrecorded(n))
-            }
-        }
-    });
-    batch_of(open, |opened| opened.0)
 }
 
 pub(crate) fn an_empty_batch(world: &World) -> Flow<State> {
