@@ -17,7 +17,7 @@ pub(crate) struct Call<'a, S, N: Node<S>> {
     step: &'a NamedStep<'a>,
     max_outcome: usize,
     /// The outcome of a call that was made, read back from its serialised form: a run must see the
-    /// same outcome as its replay. An outcome that cannot be recorded is kept unchanged.
+    /// same outcome as its replay.
     fresh: Mutex<Option<N::Exec>>,
     state: PhantomData<fn(S)>,
 }
@@ -40,7 +40,7 @@ impl<'a, S, N: Node<S>> Call<'a, S, N> {
     }
 
     /// Returns the outcome, given the bytes from the journal.
-    pub(crate) async fn outcome(&self, bytes: &[u8]) -> Result<N::Exec, Failure> {
+    pub(crate) fn outcome(&self, bytes: &[u8]) -> Result<N::Exec, Failure> {
         let fresh = self
             .fresh
             .lock()
@@ -49,13 +49,6 @@ impl<'a, S, N: Node<S>> Call<'a, S, N> {
 
         if let Some(exec) = fresh {
             return Ok(exec);
-        }
-
-        // An outcome that cannot be recorded is created again in each replay.
-        if bytes.is_empty() {
-            let exec = pin!(self.node.exec(self.prep));
-            let exec = self.step.exec(exec).await;
-            return exec.map_err(|error| Failure::node(Phase::Exec, error));
         }
 
         self.step.replayed();
@@ -78,11 +71,8 @@ impl<'a, S, N: Node<S>> Call<'a, S, N> {
         let exec = exec.map_err(|error| failed(error.into()))?;
 
         let bytes = encode(&exec, self.max_outcome).map_err(|problem| failed(problem.into()))?;
-        let exec = match bytes.as_slice() {
-            [] => exec,
-            bytes => decode(bytes, OutcomeProblemKind::NotRecordable)
-                .map_err(|problem| failed(problem.into()))?,
-        };
+        let exec = decode(&bytes, OutcomeProblemKind::NotRecordable);
+        let exec = exec.map_err(|problem| failed(problem.into()))?;
         *self.fresh.lock().unwrap_or_else(PoisonError::into_inner) = Some(exec);
 
         Ok(bytes)

@@ -90,9 +90,6 @@ async fn record<T: Serialize + DeserializeOwned>(
     journal: &Journaled<'_>,
 ) -> Result<T, Stopped> {
     let bytes = encode(&exec, journal.max_outcome).map_err(Stopped::unrecordable)?;
-    if bytes.is_empty() {
-        return Ok(exec);
-    }
 
     // A run must see the same outcome as its replay.
     let exec = decode(&bytes, OutcomeProblemKind::NotRecordable).map_err(Stopped::unrecordable)?;
@@ -460,17 +457,9 @@ where
 
     // The journal drops the request if it has an outcome.
     let Ok(made) = requested.await else {
-        let bytes = received(replied).await;
-        return match bytes.as_slice() {
-            // An outcome that cannot be recorded is created again in each replay.
-            [] => calls
-                .during(name, pin!(work()))
-                .await
-                .map_err(CallError::Failed),
-            bytes => match read::<Result<T, String>>(bytes) {
-                Ok(outcome) => outcome.map_err(CallError::Recorded),
-                Err(failure) => calls.stopped_by(Stopped::Run(failure)).await,
-            },
+        return match read::<Result<T, String>>(&received(replied).await) {
+            Ok(outcome) => outcome.map_err(CallError::Recorded),
+            Err(failure) => calls.stopped_by(Stopped::Run(failure)).await,
         };
     };
 
@@ -484,17 +473,18 @@ where
     let _ = made.send(bytes);
     received(replied).await;
 
-    match outcome {
-        Ok(value) => Ok(read_back.unwrap_or(value)),
-        Err(error) => Err(CallError::Failed(error)),
+    match (outcome, read_back) {
+        (Err(error), _) => Err(CallError::Failed(error)),
+        (Ok(_), Ok(value)) => Ok(value),
+        (Ok(_), Err(error)) => Err(CallError::Recorded(error)),
     }
 }
 
 /// The outcome of a call in its recorded form.
 struct Encoded<T> {
     bytes: Vec<u8>,
-    /// The value as a replay will see it. `None` for errors and for unrecorded values.
-    read_back: Option<T>,
+    /// The outcome as a replay will see it.
+    read_back: Result<T, String>,
 }
 
 fn to_record<T, E>(outcome: &Result<T, E>, max_outcome: usize) -> Result<Encoded<T>, OutcomeProblem>
@@ -506,18 +496,9 @@ where
         .as_ref()
         .map_err(|error| error.to_string().chars().take(MAX_ERROR).collect());
     let bytes = encode(&outcome, max_outcome)?;
-    if bytes.is_empty() {
-        return Ok(Encoded {
-            bytes,
-            read_back: None,
-        });
-    }
+    let read_back = decode(&bytes, OutcomeProblemKind::NotRecordable)?;
 
-    let read_back: Result<T, String> = decode(&bytes, OutcomeProblemKind::NotRecordable)?;
-    Ok(Encoded {
-        bytes,
-        read_back: read_back.ok(),
-    })
+    Ok(Encoded { bytes, read_back })
 }
 
 /// Waits inside `exec` for an event. Returns `None` if the wait timed out.

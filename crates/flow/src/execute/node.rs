@@ -75,5 +75,5 @@ pub(crate) async fn exec<S, N: Node<S>>(
     }
 
     let recorded = journal.step(&step.name, Work::new(&call)).await;
-    call.outcome(&recorded.map_err(Failure::from)?).await
+    call.outcome(&recorded.map_err(Failure::from)?)
 }

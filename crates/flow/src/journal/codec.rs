@@ -7,8 +7,6 @@ use cogwork_text::OneLine;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use super::unrecorded;
-
 /// An outcome that cannot be recorded, or cannot be read from the record.
 pub struct OutcomeProblem {
     kind: OutcomeProblemKind,
@@ -71,18 +69,15 @@ impl fmt::Display for OutcomeProblem {
 
 impl std::error::Error for OutcomeProblem {}
 
-/// Serialises a value as JSON of at most `at_most` bytes on one line; empty if a part of it is
-/// `Unrecorded`.
+/// Serialises a value as JSON of at most `at_most` bytes on one line.
 pub(crate) fn encode(value: &impl Serialize, at_most: usize) -> Result<Vec<u8>, OutcomeProblem> {
     let mut bytes = Bounded {
         bytes: Vec::new(),
         at_most,
     };
-    let watched = unrecorded::watching(|| serde_json::to_writer(&mut bytes, value));
 
-    match watched.written {
+    match serde_json::to_writer(&mut bytes, value) {
         Ok(()) => Ok(bytes.bytes),
-        Err(_) if watched.met_unrecorded => Ok(Vec::new()),
         Err(error) if error.is_io() => Err(OutcomeProblem::new(
             OutcomeProblemKind::TooLarge,
             format_args!("{at_most} bytes"),

@@ -33,13 +33,7 @@ impl Json {
     ///
     /// Returns an error if the value cannot be written as JSON.
     pub fn of(value: &impl Serialize) -> Result<Self, OutcomeProblem> {
-        match encode(value, usize::MAX)? {
-            bytes if bytes.is_empty() => Err(OutcomeProblem::new(
-                OutcomeProblemKind::NotRecordable,
-                "a part of it is `Unrecorded`",
-            )),
-            bytes => Self::from_bytes(bytes),
-        }
+        encode(value, usize::MAX).and_then(Self::from_bytes)
     }
 
     /// Serialises a value that may contain a text of several lines, such as a `RawValue`. Returns

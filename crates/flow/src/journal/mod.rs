@@ -7,7 +7,6 @@
 //! | keep them in another store | [`Log`], and a [`Recorded`] journal over it |
 //! | record calls inside `exec` one by one | [`recorded()`], [`wait_for`] |
 //! | run flows on a durable engine | [`Journal`] |
-//! | use an outcome that cannot be recorded | [`Unrecorded`] |
 //! | read a record | [`Entry`] |
 //!
 //! # Calls inside `exec`
@@ -31,7 +30,6 @@ mod log;
 mod progress;
 mod recorded;
 mod shared;
-mod unrecorded;
 mod waiting;
 mod work;
 
@@ -46,7 +44,6 @@ pub use first_state::FirstState;
 pub use log::Log;
 pub use progress::Progress;
 pub use recorded::{MemoryJournal, Recorded};
-pub use unrecorded::Unrecorded;
 pub use waiting::{Awaited, Waited};
 pub(crate) use work::{Make, StepProblem};
 pub use work::{StepError, Work, WorkError};
@@ -76,7 +73,7 @@ use crate::{BoxError, StepName};
 /// # Guarantees for engines
 ///
 /// - Names of steps are the same in every replay, and unique in a run.
-/// - Bytes are a JSON text on one line, or empty.
+/// - Bytes are a JSON text on one line.
 /// - If [`in_order`](Journal::in_order) returns `true`, calls come one at a time and in the same
 ///   order in each replay. After a call that failed or is pending, no further calls are made.
 /// - A run never waits for whichever of two calls finishes first. A deadline or a token drops the

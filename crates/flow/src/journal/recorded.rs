@@ -259,17 +259,14 @@ impl<L: Log> Journal for Recorded<L> {
         }
 
         let bytes = work.run().await?;
-        if !bytes.is_empty() {
-            // It was just serialised, so it is JSON on one line.
-            let outcome = std::str::from_utf8(&bytes).map_err(StepError::journal)?;
-            let outcome = Json::from_record(outcome);
-            self.record(Entry::Outcome {
-                step: name,
-                outcome,
-            })
-            .await
-            .map_err(StepError::journal)?;
-        }
+
+        // It was just serialised, so it is JSON on one line.
+        let outcome = std::str::from_utf8(&bytes).map_err(StepError::journal)?;
+        let entry = Entry::Outcome {
+            step: name,
+            outcome: Json::from_record(outcome),
+        };
+        self.record(entry).await.map_err(StepError::journal)?;
 
         Ok(bytes)
     }

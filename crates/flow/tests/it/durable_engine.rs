@@ -260,10 +260,6 @@ on_an_engine! {
     a_wait_in_a_loop from (flows::a_wait_in_a_loop, [3, 1]), needs_a_journal;
     a_wait_answered_in_time from (flows::a_wait_answered_in_time, [3, 1]), needs_a_journal;
     a_wait_that_times_out from (flows::a_wait_that_times_out, [3, 1]), needs_a_journal;
-    an_unrecorded_step from (flows::an_unrecorded_step, [3, 60]);
-    an_unrecorded_step_that_fails from (flows::an_unrecorded_step, [13, 3]);
-    an_unrecorded_batch from (flows::an_unrecorded_batch, [3, 60]);
-    an_unrecorded_item_that_fails from (flows::an_unrecorded_batch, [3, 13]);
     an_empty_batch from (flows::an_empty_batch, [3, 60]);
     a_post_that_fails from (flows::a_post_that_fails, [13, 3]);
     a_panic from (flows::a_panic, [3, 13]);
@@ -316,20 +312,6 @@ async fn a_deadline_drops_the_whole_run_and_a_replay_goes_on() {
         (end.state, began.elapsed().as_secs()),
         (vec![6], HOUR.as_secs())
     );
-}
-
-#[tokio::test(start_paused = true)]
-async fn what_cannot_be_recorded_is_done_again_in_each_replay() {
-    for define in [
-        flows::an_unrecorded_step as Define,
-        flows::an_unrecorded_batch,
-    ] {
-        let engine = engine(style(0), 0, 0);
-        for replays in 1..=3 {
-            on_an_engine(&engine, define, &[3]).await.unwrap();
-            assert_eq!(engine.world.count_unrecorded(), replays);
-        }
-    }
 }
 
 #[tokio::test(start_paused = true)]

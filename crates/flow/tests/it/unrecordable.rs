@@ -1,4 +1,4 @@
-//! Outcomes that a record cannot carry: said to be so, or refused before they are recorded.
+//! Outcomes that a record cannot carry are refused before they are recorded.
 
 #![expect(
     clippy::unwrap_used,
@@ -11,8 +11,8 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use cogwork_flow::journal::{OutcomeProblem, OutcomeProblemKind, Unrecorded};
-use cogwork_flow::{Action, Batch, BoxError, Flow, Node, from_phases};
+use cogwork_flow::journal::{OutcomeProblem, OutcomeProblemKind};
+use cogwork_flow::{BoxError, Flow, Node, from_phases};
 use insta::assert_snapshot;
 use lines::Lines;
 use serde::de::DeserializeOwned;
@@ -46,166 +46,6 @@ fn flow(node: impl Node<Vec<String>> + 'static) -> Flow<Vec<String>> {
         .end("bring", "default")
         .build()
         .unwrap()
-}
-
-#[derive(Debug, Serialize, Deserialize)]
-struct Opened {
-    path: String,
-    handle: Option<Unrecorded<usize>>,
-}
-
-#[tokio::test]
-async fn what_is_unrecorded_is_brought_again_and_nothing_else_is() {
-    let recorded = Calls::default();
-    let unrecorded = Calls::default();
-    let partly = Calls::default();
-    let lines = Lines::default();
-
-    let flow = Flow::builder("f")
-        .start("ask")
-        .node("ask", brings(&recorded, || "asked".to_owned()))
-        .node("connect", brings(&unrecorded, || Unrecorded(7)))
-        .node(
-            "open",
-            brings(&partly, || Opened {
-                path: "a".to_owned(),
-                handle: Some(Unrecorded(3)),
-            }),
-        )
-        .node(
-            "ask again",
-            brings(&recorded, || Opened {
-                path: "b".to_owned(),
-                handle: None,
-            }),
-        )
-        .edge("ask", "default", "connect")
-        .edge("connect", "default", "open")
-        .edge("open", "default", "ask again")
-        .end("ask again", "default")
-        .build()
-        .unwrap();
-
-    let mut first = vec![];
-    flow.begin()
-        .with_journal(lines.journal())
-        .finish(&mut first)
-        .await
-        .unwrap();
-
-    for times in 2..4 {
-        let mut again = vec![];
-        flow.begin()
-            .with_journal(lines.journal())
-            .finish(&mut again)
-            .await
-            .unwrap();
-
-        assert_eq!(again, first);
-        let calls = [&recorded, &unrecorded, &partly].map(|calls| calls.load(Ordering::SeqCst));
-        assert_eq!(calls, [2, times, times]);
-    }
-
-    assert_snapshot!(lines.text(), @r#"
-    {"began":{"state":"ebace08056ba607cebace08056ba607c"}}
-    {"outcome":{"step":"f/ask#1","outcome":"asked"}}
-    {"outcome":{"step":"f/ask again#4","outcome":{"path":"b","handle":null}}}
-    {"ended":{"action":"default","steps":4}}
-    "#);
-}
-
-#[tokio::test]
-async fn items_of_a_batch_may_be_unrecorded() {
-    let calls = Calls::default();
-    let lines = Lines::default();
-    let counted = Arc::clone(&calls);
-    let open = from_phases(
-        |n: &mut u64| *n,
-        move |n| {
-            counted.fetch_add(1, Ordering::SeqCst);
-            async move { Ok::<_, BoxError>((n % 2 == 1).then_some(Unrecorded(10 * n))) }
-        },
-        |_, _, _| (),
-    );
-
-    let batch = Batch::at_most(
-        2,
-        open,
-        |all: &Vec<u64>| all.clone(),
-        |all, done| {
-            let number = |opened: Option<Unrecorded<u64>>| opened.map_or(0, |opened| opened.0);
-            *all = done.into_iter().map(number).collect();
-        },
-    );
-
-    let flow = Flow::builder("f")
-        .start("open")
-        .batch("open", batch)
-        .end("open", "default")
-        .build()
-        .unwrap();
-
-    for calls_in_all in [4, 6] {
-        let mut all = vec![1, 2, 3, 4];
-        flow.begin()
-            .with_journal(lines.journal())
-            .finish(&mut all)
-            .await
-            .unwrap();
-
-        assert_eq!(
-            (all, calls.load(Ordering::SeqCst)),
-            (vec![10, 0, 30, 0], calls_in_all)
-        );
-    }
-}
-
-#[tokio::test]
-async fn an_unrecorded_step_behind_a_loop_is_brought_again() {
-    let asked = Calls::default();
-    let opened = Calls::default();
-    let lines = Lines::default();
-    let counted = Arc::clone(&asked);
-    let ask = |seen: &mut Vec<String>| seen.len();
-    let looped = from_phases(
-        ask,
-        move |n| {
-            counted.fetch_add(1, Ordering::SeqCst);
-            async move { Ok::<_, BoxError>(n) }
-        },
-        |seen, _, n| {
-            seen.push(n.to_string());
-            Action::from_static(if n < 4 { "again" } else { "enough" })
-        },
-    );
-
-    let flow = Flow::builder("f")
-        .start("ask")
-        .node("ask", looped.with_actions(["again", "enough"]))
-        .node("open", brings(&opened, || Unrecorded("open")))
-        .edge("ask", "again", "ask")
-        .edge("ask", "enough", "open")
-        .end("open", "default")
-        .build()
-        .unwrap();
-
-    for times in 1..3 {
-        let mut seen = vec![];
-        flow.begin()
-            .with_journal(lines.journal())
-            .finish(&mut seen)
-            .await
-            .unwrap();
-
-        assert_eq!(
-            (
-                seen.len(),
-                asked.load(Ordering::SeqCst),
-                opened.load(Ordering::SeqCst)
-            ),
-            (6, 5, times)
-        );
-    }
 }
 
 #[derive(Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]

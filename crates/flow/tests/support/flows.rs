@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use cogwork_flow::journal::{Unrecorded, recorded, wait_for};
+use cogwork_flow::journal::{recorded, wait_for};
 use cogwork_flow::{
     Action, Backoff, Batch, BoxError, Branches, Each, Flow, FlowBuilder, Node, Wait, from_fn,
     from_phases, from_phases_with, idempotency_key,
@@ -12,7 +12,7 @@ use tokio::task::yield_now;
 use tokio::time::sleep;
 
 use super::engine::State;
-use super::world::{Happened, World};
+use super::world::World;
 
 pub(crate) type Define = fn(&World) -> Flow<State>;
 
@@ -404,41 +404,6 @@ pub(crate) fn a_wait_answered_in_time(world: &World) -> Flow<State> {
 
 pub(crate) fn a_wait_that_times_out(world: &World) -> Flow<State> {
     wait_with_limit("silence", world)
-}
-
-fn opens(world: &World) -> impl Node<u64, Exec = Unrecorded<u64>> + use<> {
-    let world = world.clone();
-    from_phases(
-        |n: &mut u64| *n,
-        move |n| {
-            let world = world.clone();
-            async move {
-                world.tell(Happened::CalledUnrecorded);
-                yield_now().await;
-                if n == 13 {
-                    Err("13 is unlucky")
-                } else {
-                    Ok(Unrecorded(n + 1))
-                }
-            }
-        },
-        |n, _, Unrecorded(brought)| *n = brought,
-    )
-}
-
-pub(crate) fn an_unrecorded_step(world: &World) -> Flow<State> {
-    Flow::builder("leaf")
-        .start("open")
-        .node("open", first(opens(world)))
-        .node("work", first(node(world, double)))
-        .edge("open", Action::DEFAULT, "work")
-        .end("work", Action::DEFAULT)
-        .build()
-        .unwrap()
-}
-
-pub(crate) fn an_unrecorded_batch(world: &World) -> Flow<State> {
-    batch_of(opens(world), |opened| opened.0)
 }
 
 pub(crate) fn an_empty_batch(world: &World) -> Flow<State> {

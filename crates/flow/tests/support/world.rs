@@ -18,8 +18,6 @@ pub(crate) enum Happened {
     Settled(String),
     /// The engine lost an attempt that was in flight.
     Lost(String),
-    /// A node made a call that cannot be recorded.
-    CalledUnrecorded,
 }
 
 impl World {
@@ -87,13 +85,6 @@ impl World {
         self.log()[len..]
             .iter()
             .filter(|happened| matches!(happened, Happened::Called(_)))
-            .count()
-    }
-
-    pub(crate) fn count_unrecorded(&self) -> usize {
-        self.log()
-            .iter()
-            .filter(|happened| **happened == Happened::CalledUnrecorded)
             .count()
     }
 

@@ -162,8 +162,6 @@ on_restate! {
     an_item_that_fails from (flows::a_batch, [3, 60, 13, 1, 5]);
     a_step_that_fails from (flows::a_step, [13, 3]);
     an_item_that_fails_three_times from (flows::a_batch_of_three_attempts, [3, 13]);
-    an_unrecorded_step from (flows::an_unrecorded_step, [3, 60]);
-    an_unrecorded_batch from (flows::an_unrecorded_batch, [3, 60]);
     a_step_that_is_tried_again from (flows::a_step_good_at_last, [3, 60]);
     an_item_that_is_tried_again from (flows::a_batch_good_at_last, [3, 60]);
     a_step_that_fails_three_times from (flows::a_step_of_three_attempts, [13, 3]);

@@ -132,36 +132,6 @@ async fn without_a_journal_the_work_is_just_done() {
     assert_eq!(outside.unwrap(), 7);
 }
 
-/// An outcome that cannot be recorded is created again, and the other calls are not.
-#[tokio::test]
-async fn an_unrecorded_outcome_is_made_in_each_replay() {
-    use cogwork_flow::journal::Unrecorded;
-
-    for polls in 1.. {
-        let made = Made::default();
-        let lines = Lines::default();
-        let flow = flow(composite({
-            let made = made.clone();
-            move |n| {
-                let made = made.clone();
-                async move {
-                    let handle = recorded("open", || async { Ok::<_, BoxError>(Unrecorded(n)) });
-                    let handle = handle.await?.0;
-                    add_one(&made, "add", handle).await
-                }
-            }
-        }));
-
-        if dropped_after(polls, run(&flow, &lines)).await.is_some() {
-            return;
-        }
-
-        assert_eq!(run(&flow, &lines).await.unwrap(), 1);
-        let whole = outcomes(&lines);
-        assert_eq!(whole, ["f/n#1.1/add.1", "f/n#1"]);
-    }
-}
-
 #[tokio::test]
 async fn an_outcome_that_is_too_large_fails_the_step() {
     let lines = Lines::default();
