@@ -150,17 +150,6 @@ pub(crate) struct Draw {
     /// The file. The environment is not used.
     #[arg(value_name = "FILE")]
     pub(crate) file: PathBuf,
-    /// The format of the drawing.
-    #[arg(long, value_enum, default_value_t = Format::Mermaid)]
-    pub(crate) format: Format,
-}
-
-#[derive(Debug, Clone, Copy, ValueEnum)]
-pub(crate) enum Format {
-    /// A Mermaid flowchart.
-    Mermaid,
-    /// The DOT language of Graphviz.
-    Graphviz,
 }
 
 #[derive(Debug, Args)]

@@ -5,7 +5,7 @@ use std::path::Path;
 use cogwork_agents::{FileFlow, Loader};
 use cogwork_text::Escaped;
 
-use crate::arguments::{Check, Draw, Format, Schema};
+use crate::arguments::{Check, Draw, Schema};
 use crate::output::{Outcome, tell, write};
 
 pub(crate) fn check(arguments: &Check) -> Outcome {
@@ -38,10 +38,7 @@ pub(crate) fn draw(arguments: &Draw) -> Outcome {
         return Outcome::Problems;
     };
 
-    match arguments.format {
-        Format::Mermaid => write(loaded.flow().mermaid()),
-        Format::Graphviz => write(loaded.flow().graphviz()),
-    }
+    write(loaded.flow().mermaid())
 }
 
 pub(crate) fn schema(arguments: &Schema) -> Outcome {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use cogwork_text::{Name, NameList};
 
 use crate::Action;
-use crate::wiring::Depth;
+use crate::wiring::Wiring;
 
 /// The error of a graph that isn't valid. Contains all problems.
 ///
@@ -81,10 +81,8 @@ pub enum WiringProblem {
     /// The node declares no actions, so a run could never leave it. This includes a subflow without
     /// an end.
     NoActions { node: String },
-    /// Too many subflows are nested.
+    /// Too many flows are nested.
     TooDeep { node: String, depth: usize },
-    /// Too many concurrent flows are nested.
-    TooDeepSideBySide { node: String, depth: usize },
     /// An edge or an end starts at a name that isn't a node.
     UnknownSource {
         from: String,
@@ -148,17 +146,9 @@ impl fmt::Display for WiringProblem {
             Self::TooDeep { node, depth } => {
                 write!(
                     f,
-                    "node `{}` is {depth} subflows inside one another; at most {} may be",
+                    "node `{}` contains {depth} flows inside one another; at most {} may be",
                     Name(node),
-                    Depth::MAX.flows
-                )
-            }
-            Self::TooDeepSideBySide { node, depth } => {
-                write!(
-                    f,
-                    "node `{}` is {depth} levels of items or branches inside one another; at most {} may be",
-                    Name(node),
-                    Depth::MAX.side_by_side
+                    Wiring::MAX_DEPTH
                 )
             }
             Self::UnknownSource {

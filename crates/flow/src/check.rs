@@ -7,7 +7,7 @@ use std::mem;
 use std::sync::Arc;
 
 use crate::reached::reached;
-use crate::wiring::{Depth, Exit, Inside, Target, targets};
+use crate::wiring::{Exit, Inside, Target, Wiring, targets};
 use crate::{Action, WiringProblem};
 
 /// A place as it was added to a flow.
@@ -100,18 +100,9 @@ impl<'b> Check<'b> {
             self.problems.extend(repeated.map(problem));
         }
 
-        let Depth {
-            flows,
-            side_by_side,
-        } = place.inside.depth();
-        if flows > Depth::MAX.flows {
+        let depth = place.inside.depth();
+        if depth > Wiring::MAX_DEPTH {
             self.problems.push(WiringProblem::TooDeep {
-                node: node(),
-                depth: flows,
-            });
-        } else if side_by_side > Depth::MAX.side_by_side {
-            let depth = side_by_side;
-            self.problems.push(WiringProblem::TooDeepSideBySide {
                 node: node(),
                 depth,
             });
@@ -236,39 +227,22 @@ impl<'b> Check<'b> {
 struct Leaving<'b> {
     declared: &'b Arc<[Action]>,
     /// Whether an edge was found for each action.
-    found: Vec<bool>,
-    /// The index of each action in the list, if there are too many for a linear search.
-    places: HashMap<&'b Action, usize>,
+    found: HashMap<&'b Action, bool>,
     exits: Vec<Exit>,
 }
 
 impl<'b> Leaving<'b> {
-    /// Up to this many actions, a linear search is faster.
-    const FEW: usize = 16;
-
     fn new(declared: &'b Arc<[Action]>) -> Self {
-        let mut places = HashMap::new();
-        if declared.len() > Self::FEW {
-            for (place, action) in declared.iter().enumerate() {
-                places.entry(action).or_insert(place);
-            }
-        }
-
-        let found = vec![false; declared.len()];
         Self {
             declared,
-            found,
-            places,
+            found: declared.iter().map(|action| (action, false)).collect(),
             exits: Vec::with_capacity(declared.len()),
         }
     }
 
     fn add(&mut self, edge: &Edge, target: Target) -> Result<(), WiringProblem> {
         let action = edge.action.clone();
-        let found = self
-            .place(&action)
-            .and_then(|place| self.found.get_mut(place));
-        let Some(found) = found else {
+        let Some(found) = self.found.get_mut(&action) else {
             let declared = Arc::clone(self.declared);
             return Err(WiringProblem::UndeclaredAction {
                 from: edge.from.clone(),
@@ -292,20 +266,12 @@ impl<'b> Leaving<'b> {
         Ok(())
     }
 
-    /// The index at which each action is first declared.
-    fn place(&self, action: &Action) -> Option<usize> {
-        if self.places.is_empty() {
-            self.declared.iter().position(|declared| declared == action)
-        } else {
-            self.places.get(action).copied()
-        }
-    }
-
     /// The declared actions without an edge, without repetitions.
     fn missing(&self) -> impl Iterator<Item = &'b Action> {
-        let declared = self.declared.iter().zip(&self.found).enumerate();
-        let missing = declared
-            .filter(|(place, (action, found))| !**found && self.place(action) == Some(*place));
-        missing.map(|(_, (action, _))| action)
+        let mut seen = HashSet::new();
+        let missing = |action: &&Action| self.found.get(action) == Some(&false);
+
+        let missing = self.declared.iter().filter(missing);
+        missing.filter(move |action| seen.insert(*action))
     }
 }

@@ -1,7 +1,7 @@
 use std::fmt;
 
 use crate::execute::graph::Graph;
-use crate::{Action, Ended, FlowGraph, Graphviz, Mermaid, Run, RunError, Shape};
+use crate::{Action, Ended, FlowGraph, Mermaid, Run, RunError, Shape};
 
 /// A checked graph of nodes over a state `S`. It can be run any number of times, also concurrently,
 /// because the position of a run is stored in its [`Run`]. Clones share the graph, so cloning is
@@ -68,11 +68,6 @@ impl<S> Flow<S> {
     /// Returns the flow as a Mermaid flowchart.
     pub fn mermaid(&self) -> Mermaid<'_> {
         Mermaid::new(&self.graph.wiring, None)
-    }
-
-    /// Returns the flow in the DOT language of Graphviz.
-    pub fn graphviz(&self) -> Graphviz<'_> {
-        Graphviz::new(&self.graph.wiring, None)
     }
 
     /// Returns the graph of the flow as data, which can be written as JSON.

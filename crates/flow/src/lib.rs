@@ -45,7 +45,7 @@
 //! | stop a run from outside | [`Run::with_deadline`], [`Run::with_cancellation`] |
 //! | watch a run | [`events`](events()), [`Run::with_events`], [`Run::stream`], [`Observer`] |
 //! | write `tracing` spans | [the feature `tracing`](#spans) |
-//! | draw a flow, with the visits of its runs | [`Flow::mermaid`], [`Flow::graphviz`], [`Visits`], [`Flow::graph`] |
+//! | draw a flow, with the visits of its runs | [`Flow::mermaid`], [`Visits`], [`Flow::graph`] |
 //!
 //! # Spans
 //!
@@ -151,7 +151,6 @@ pub use observer::{ObservedRun, Observer};
 
 mod drawing;
 pub use drawing::graph::{FlowGraph, GraphEdge, GraphNode, GraphNodeKind};
-pub use drawing::graphviz::Graphviz;
 pub use drawing::mermaid::Mermaid;
 
 mod visits;

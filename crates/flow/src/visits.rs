@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::drawing::counts::{Counts, Stop};
 use crate::wiring::Wiring;
-use crate::{Event, EventKind, Flow, Graphviz, Level, Mermaid, Paused, StepName};
+use crate::{Event, EventKind, Flow, Level, Mermaid, Paused, StepName};
 
 /// The number of visits to each node and edge of a flow, counted from the events of any number of
 /// runs, to be drawn on the flow.
@@ -114,10 +114,5 @@ impl Visits {
     /// border.
     pub fn mermaid(&self) -> Mermaid<'_> {
         Mermaid::new(&self.wiring, Some(&self.counts))
-    }
-
-    /// Returns the same drawing in the DOT language of Graphviz.
-    pub fn graphviz(&self) -> Graphviz<'_> {
-        Graphviz::new(&self.wiring, Some(&self.counts))
     }
 }

@@ -11,37 +11,12 @@ pub(crate) struct Wiring {
     pub(crate) name: String,
     pub(crate) start: usize,
     pub(crate) places: Vec<Place>,
-    pub(crate) depth: Depth,
+    /// How many levels of flows are inside it.
+    depth: usize,
     /// Whether any node in it, or in a flow inside it, waits for events or sleeps.
     pub(crate) waits: bool,
     /// Computed on first use.
     events: OnceLock<BTreeSet<String>>,
-}
-
-/// The maximum depth of nested flows.
-#[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Depth {
-    /// Flows of any kind.
-    pub(crate) flows: usize,
-    /// Concurrent flows inside one visit: each level is polled by the one around it.
-    pub(crate) side_by_side: usize,
-}
-
-impl Depth {
-    /// The maximum depth of nested flows. Drawing, visiting and dropping a flow uses stack for each
-    /// level; at this depth, it takes an eighth of a stack of 2 MiB. Concurrent levels are polled
-    /// by the level around them, which uses more.
-    pub(crate) const MAX: Self = Self {
-        flows: 1_000,
-        side_by_side: 64,
-    };
-
-    pub(crate) fn max(self, other: Self) -> Self {
-        Self {
-            flows: self.flows.max(other.flows),
-            side_by_side: self.side_by_side.max(other.side_by_side),
-        }
-    }
 }
 
 /// A named place in a flow, and its exits.
@@ -80,6 +55,19 @@ impl Inside {
         }
     }
 
+    /// Returns the events that it, and the flows inside it, wait for.
+    fn events(&self) -> BTreeSet<String> {
+        match self {
+            Self::Node | Self::Sleep | Self::Batch { .. } => BTreeSet::new(),
+            Self::Wait { event } => BTreeSet::from([event.clone()]),
+            Self::Subflow(flow) | Self::Each { flow, .. } => flow.events().clone(),
+            Self::Branches(branches) => {
+                let events = branches.iter().flat_map(|(_, flow)| flow.events());
+                events.cloned().collect()
+            }
+        }
+    }
+
     pub(crate) fn waits(&self) -> bool {
         match self {
             Self::Node | Self::Batch { .. } => false,
@@ -89,22 +77,15 @@ impl Inside {
         }
     }
 
-    pub(crate) fn depth(&self) -> Depth {
-        let side_by_side = |flow: &Wiring| Depth {
-            flows: flow.depth.flows + 1,
-            side_by_side: flow.depth.side_by_side + 1,
-        };
+    /// Returns how many levels of flows are inside the place.
+    pub(crate) fn depth(&self) -> usize {
         match self {
-            Self::Node | Self::Wait { .. } | Self::Sleep | Self::Batch { .. } => Depth::default(),
-            Self::Subflow(flow) => Depth {
-                flows: flow.depth.flows + 1,
-                ..flow.depth
-            },
-            Self::Each { flow, .. } => side_by_side(flow),
-            Self::Branches(branches) => branches
-                .iter()
-                .map(|(_, flow)| side_by_side(flow))
-                .fold(Depth::default(), Depth::max),
+            Self::Node | Self::Wait { .. } | Self::Sleep | Self::Batch { .. } => 0,
+            Self::Subflow(flow) | Self::Each { flow, .. } => flow.depth + 1,
+            Self::Branches(branches) => {
+                let depths = branches.iter().map(|(_, flow)| flow.depth + 1);
+                depths.max().unwrap_or_default()
+            }
         }
     }
 }
@@ -138,11 +119,13 @@ pub(crate) fn targets(exits: &[Exit]) -> impl Iterator<Item = usize> {
 }
 
 impl Wiring {
+    /// The maximum depth of nested flows. Drawing, polling and dropping a flow uses stack for each
+    /// level.
+    pub(crate) const MAX_DEPTH: usize = 64;
+
     pub(crate) fn new(name: String, start: usize, places: Vec<Place>) -> Self {
-        let depth = places
-            .iter()
-            .map(|place| place.inside.depth())
-            .fold(Depth::default(), Depth::max);
+        let depths = places.iter().map(|place| place.inside.depth());
+        let depth = depths.max().unwrap_or_default();
         let waits = places.iter().any(|place| place.inside.waits());
         Self {
             name,
@@ -171,27 +154,10 @@ impl Wiring {
 
     /// Returns the events that nodes in it and in flows inside it wait for.
     pub(crate) fn events(&self) -> &BTreeSet<String> {
-        self.events.get_or_init(|| self.gather_events())
-    }
-
-    fn gather_events(&self) -> BTreeSet<String> {
-        let mut events = BTreeSet::new();
-        let mut open = vec![self];
-
-        while let Some(wiring) = open.pop() {
-            for place in &wiring.places {
-                match &place.inside {
-                    Inside::Wait { event } => drop(events.insert(event.clone())),
-                    Inside::Subflow(flow) | Inside::Each { flow, .. } => open.push(flow),
-                    Inside::Branches(branches) => {
-                        open.extend(branches.iter().map(|(_, flow)| flow.as_ref()))
-                    }
-                    Inside::Node | Inside::Sleep | Inside::Batch { .. } => {}
-                }
-            }
-        }
-
-        events
+        self.events.get_or_init(|| {
+            let events = self.places.iter().map(|place| place.inside.events());
+            events.flatten().collect()
+        })
     }
 
     /// Returns the places from which neither an end nor a place that waits can be reached.

@@ -98,28 +98,3 @@ fn is_inside_word(before: Option<char>, after: &str) -> bool {
 
     before.is_some_and(char::is_alphanumeric) && after.is_some_and(char::is_alphanumeric)
 }
-
-/// A text inside the quotes of a label in DOT, the language of Graphviz. Line breaks are kept.
-///
-/// ```
-/// use cogwork_text::GraphvizLabel;
-///
-/// assert_eq!(GraphvizLabel("a \"b\" \\N &amp;\nc").to_string(), r#"a \"b\" \\N &amp;amp;\nc"#);
-/// ```
-#[derive(Debug, Clone, Copy)]
-pub struct GraphvizLabel<T>(pub T);
-
-impl<T: fmt::Display> fmt::Display for GraphvizLabel<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let text = MultiLine::new(&self.0).to_string();
-
-        text.chars().try_for_each(|character| match character {
-            '\n' => f.write_str("\\n"),
-            '\t' => f.write_char(' '),
-            // A backslash begins an escape, such as `\N` for the name of the node.
-            '"' | '\\' => write!(f, "\\{character}"),
-            '&' => f.write_str("&amp;"), // Entities are read in every label.
-            _ => f.write_char(character),
-        })
-    }
-}

@@ -12,7 +12,7 @@
 //! | [`MultiLine`] | prose with line breaks and tabs | U+FFFD |
 //! | [`ErrorText`] | errors of other crates: one line, or several with `{:#}` | U+FFFD |
 //! | [`ReplyExcerpt`] | the reply of a model, below the message of an error | U+FFFD |
-//! | [`MermaidLabel`], [`GraphvizLabel`] | text in diagrams | U+FFFD |
+//! | [`MermaidLabel`] | text in diagrams | U+FFFD |
 //!
 //! ```
 //! use cogwork_text::{Name, NameList, OneLine};
@@ -43,7 +43,7 @@ mod reply;
 pub use reply::ReplyExcerpt;
 
 mod label;
-pub use label::{GraphvizLabel, MermaidLabel};
+pub use label::MermaidLabel;
 
 mod mask;
 pub use mask::Mask;

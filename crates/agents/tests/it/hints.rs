@@ -167,7 +167,7 @@ async fn an_address_from_the_environment_is_shown_without_its_secrets() {
                 let mut state = FlowState::new("Hello");
                 let error = loaded.flow().run(&mut state).await.unwrap_err();
                 let state = serde_json::to_string(&state).unwrap();
-                let drawn = format!("{} {}", loaded.flow().mermaid(), loaded.flow().graphviz());
+                let drawn = loaded.flow().mermaid();
                 loaded.hide_secrets(&format!("{error} {error:#} {state} {drawn}"))
             }
             Err(error) => format!("{error} {error:#} {error:?}"),

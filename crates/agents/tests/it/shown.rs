@@ -180,7 +180,6 @@ fn show_file_error(shown: &Shown, error: &FileError) {
 fn show_flow(loaded: &FileFlow) {
     assert_safe(&format!("{loaded:?}"));
     assert_safe(&loaded.flow().mermaid().to_string());
-    assert_safe(&loaded.flow().graphviz().to_string());
 }
 
 fn failure(text: &str) -> LlmError {

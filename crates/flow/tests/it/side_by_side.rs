@@ -454,7 +454,7 @@ fn nested(levels: usize) -> Result<Flow<u32>, cogwork_flow::BuildError> {
 #[test]
 fn nesting_that_would_exhaust_the_stack_is_refused() {
     let error = nested(65).unwrap_err();
-    insta::assert_snapshot!(error, @"flow `65` has 1 problem: node `s` is 65 levels of items or branches inside one another; at most 64 may be");
+    insta::assert_snapshot!(error, @"flow `65` has 1 problem: node `s` contains 65 flows inside one another; at most 64 may be");
 
     let deepest = std::thread::Builder::new().stack_size(2 << 20).spawn(|| {
         let runtime = tokio::runtime::Builder::new_current_thread()

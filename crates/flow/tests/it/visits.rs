@@ -106,7 +106,6 @@ async fn runs_are_summed_under_the_places_they_visited() {
 
     counted(&mut visits, &mut told).await;
     assert_snapshot!("visits_as_mermaid", visits.mermaid());
-    assert_snapshot!("visits_as_graphviz", visits.graphviz());
 }
 
 #[tokio::test]
@@ -240,23 +239,6 @@ async fn a_drawing_says_that_events_were_lost() {
         n0 -.->|"enough"| end0(((end)))
         n0 -.->|"never"| n1
         n1 -.->|"default"| end0(((end)))
-    "#);
-
-    assert_snapshot!(visits.graphviz(), @r#"
-    digraph flow {
-        compound=true
-        node [shape=box]
-        label="8 events were lost: the counts are lower bounds"
-        start0 [shape=point, width=0.15]
-        end0 [shape=point, width=0.15, peripheries=2]
-        start0 -> n0 [label="", style=solid, penwidth=2, color=black, fontcolor=black]
-        n0 [label="up\n1×", style=solid, penwidth=2, color=black, fontcolor=black]
-        n1 [label="nowhere", style=dashed, penwidth=1, color=gray, fontcolor=gray]
-        n0 -> n0 [label="again", style=dashed, penwidth=1, color=gray, fontcolor=gray]
-        n0 -> end0 [label="enough", style=dashed, penwidth=1, color=gray, fontcolor=gray]
-        n0 -> n1 [label="never", style=dashed, penwidth=1, color=gray, fontcolor=gray]
-        n1 -> end0 [label="default", style=dashed, penwidth=1, color=gray, fontcolor=gray]
-    }
     "#);
 }
 

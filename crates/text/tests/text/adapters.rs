@@ -2,8 +2,7 @@ use std::fmt;
 
 use cogwork_text::testing::{assert_safe, assert_safe_line, texts};
 use cogwork_text::{
-    ErrorText, Escaped, GraphvizLabel, MermaidLabel, MultiLine, Name, NameList, OneLine,
-    is_invisible,
+    ErrorText, Escaped, MermaidLabel, MultiLine, Name, NameList, OneLine, is_invisible,
 };
 use insta::assert_snapshot;
 use proptest::prelude::*;
@@ -20,7 +19,6 @@ fn check(text: &str) {
     assert_safe_line(&OneLine::new(text).to_string());
     assert_safe_line(&ErrorText(text).to_string());
     assert_safe_line(&MermaidLabel(text).to_string());
-    assert_safe_line(&GraphvizLabel(text).to_string());
     assert_safe(&MultiLine::new(text).to_string());
     assert_safe(&format!("{:#}", ErrorText(text)));
 }
@@ -53,10 +51,6 @@ proptest! {
     fn no_text_ends_its_label(text in "[\"\\\\#%&;:<>`\n\r\u{0}a ]{0,12}") {
         let mermaid = MermaidLabel(&text).to_string();
         prop_assert!(!mermaid.contains(['"', '`', '%', '&']));
-
-        let graphviz = GraphvizLabel(&text).to_string();
-        let without_escapes = graphviz.replace(r"\\", "").replace(r#"\""#, "");
-        prop_assert!(!without_escapes.contains('"'));
     }
 }
 

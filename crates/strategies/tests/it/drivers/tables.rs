@@ -74,9 +74,7 @@ fn the_flow_is_the_table() {
         assert_eq!(between, expected, "{name}\n{drawn}");
 
         // A run can stop in every stage, which isn't part of the table.
-        let graph = flow.graphviz().to_string();
         assert!(!drawn.contains("stopped"), "{name}\n{drawn}");
-        assert!(!graph.contains("stopped"), "{name}\n{graph}");
     }
 }
 
