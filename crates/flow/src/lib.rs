@@ -44,15 +44,14 @@
 //! | resume a run after a crash | [`Run::with_journal`], the module [`journal`], the crate `cogwork-journal` |
 //! | stop a run from outside | [`Run::with_deadline`], [`Run::with_cancellation`] |
 //! | watch a run | [`events`](events()), [`Run::with_events`], [`Run::stream`], [`Observer`] |
-//! | write `tracing` spans | [the feature `tracing`](#spans) |
+//! | see a run in `tracing` | [spans](#spans) |
 //! | draw a flow, with the visits of its runs | [`Flow::mermaid`], [`Visits`], [`Flow::graph`] |
 //!
 //! # Spans
 //!
-//! With the feature `tracing`, each run opens a span inside the current one if a subscriber wants
-//! it, and each step opens a span inside that of its run or of the step around it. A step's phases
-//! run inside its span, so the spans of clients, tools and databases that its node uses are its
-//! children. The spans have the level `INFO`, and names and fields of OpenTelemetry's conventions
+//! Each run opens a span inside the current one if a subscriber wants it, and each step opens a span
+//! inside that of its run or of the step around it. A step's phases run inside its span, so the
+//! spans of clients, tools and databases that its node uses are its children. The spans have the level `INFO`, and names and fields of OpenTelemetry's conventions
 //! for generative AI. Without a subscriber that wants them, none is created.
 //!
 //! | | level | fields |

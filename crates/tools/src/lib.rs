@@ -45,8 +45,8 @@
 //! dependency, or the re-export of this crate in scope: `use cogwork_tools::schemars::{self,
 //! JsonSchema};`.
 //!
-//! With the feature `tracing`, each call is a span named `execute_tool`, with the field names of
-//! OpenTelemetry's conventions for generative AI.
+//! Each call is a span named `execute_tool`, with the field names of OpenTelemetry's conventions for
+//! generative AI.
 //!
 //! With the feature `mcp`, the tools of servers that speak the Model Context Protocol are tools,
 //! too: see the module `mcp`.

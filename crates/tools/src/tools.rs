@@ -157,8 +157,6 @@ impl Tools {
 
     /// Sets whether the `tracing` spans of calls include their arguments and results, which may be
     /// confidential. The default is `false`.
-    #[cfg(feature = "tracing")]
-    #[cfg_attr(docsrs, doc(cfg(feature = "tracing")))]
     #[must_use]
     pub fn with_traced_content(mut self, traced: bool) -> Self {
         self.traced_content = traced;

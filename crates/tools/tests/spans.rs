@@ -1,6 +1,5 @@
 //! The spans of calls.
 
-#![cfg(feature = "tracing")]
 #![expect(
     clippy::unwrap_used,
     reason = "the helpers of tests may, as the tests do"

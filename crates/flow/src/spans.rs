@@ -1,3 +1,5 @@
+//! The `tracing` spans of runs and steps.
+
 use std::fmt::Display;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;

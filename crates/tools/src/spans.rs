@@ -1,3 +1,5 @@
+//! The `tracing` spans of calls.
+
 use serde_json::Value;
 use tracing::field::{Empty, display};
 use tracing::{Instrument, Span, info_span};
