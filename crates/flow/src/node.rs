@@ -128,7 +128,7 @@ pub trait Node<S>: Send + Sync {
 
     /// Retries `exec` when it fails. `backoff` sets the number of attempts and the delays between
     /// them.
-    fn retry(self, backoff: Backoff) -> Retry<Self>
+    fn retry(self, backoff: Backoff) -> Retry<Self, Self::Error>
     where
         Self: Sized,
     {

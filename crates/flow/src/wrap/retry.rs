@@ -27,30 +27,31 @@ use crate::{Action, Backoff, BoxError, EventKind, Node, Operation};
 ///     .when(|error: &std::io::Error| error.kind() != std::io::ErrorKind::NotFound);
 /// # let _ = fetch;
 /// ```
-pub struct Retry<N, W = Always> {
+pub struct Retry<N, E> {
     node: N,
     backoff: Backoff,
-    when: W,
-    longest: Duration,
+    decide: Box<dyn Fn(&E) -> Again + Send + Sync>,
 }
 
-/// Retries every error.
-#[derive(Debug, Clone, Copy)]
-pub struct Always;
-
-impl<N> Retry<N> {
+impl<N, E> Retry<N, E> {
     pub(crate) fn new(node: N, backoff: Backoff) -> Self {
         Self {
             node,
             backoff,
-            when: Always,
-            longest: LONGEST,
+            decide: Box::new(|_| Again::AsBackoffSays),
         }
     }
 
     /// Retries only errors for which `when` returns `true`.
-    pub fn when<E, W: Fn(&E) -> bool + Send + Sync>(self, when: W) -> Retry<N, When<W>> {
-        self.decided_by(When(when))
+    #[must_use]
+    pub fn when(self, when: impl Fn(&E) -> bool + Send + Sync + 'static) -> Self {
+        self.asking(move |error| {
+            if when(error) {
+                Again::AsBackoffSays
+            } else {
+                Again::Never
+            }
+        })
     }
 
     /// Sets a closure that decides for each error whether and when to retry.
@@ -79,47 +80,24 @@ impl<N> Retry<N> {
     /// });
     /// # let _ = fetch;
     /// ```
-    pub fn asking<E, W: Fn(&E) -> Again + Send + Sync>(self, ask: W) -> Retry<N, Asking<W>> {
-        self.decided_by(Asking(ask))
-    }
-
-    fn decided_by<W>(self, when: W) -> Retry<N, W> {
-        Retry {
-            node: self.node,
-            backoff: self.backoff,
-            when,
-            longest: self.longest,
-        }
-    }
-}
-
-impl<N, W> Retry<N, W> {
-    /// Sets the maximum delay that an error may ask for. An error that asks for more isn't retried.
-    ///
-    /// # Default
-    ///
-    /// 60 s.
     #[must_use]
-    pub fn with_max_wait(mut self, longest: Duration) -> Self {
-        self.longest = longest;
+    pub fn asking(mut self, ask: impl Fn(&E) -> Again + Send + Sync + 'static) -> Self {
+        self.decide = Box::new(ask);
         self
     }
 
     /// Returns the delay before the next attempt; `None` if `exec` should not be retried.
-    fn delay<E>(&self, error: &E, next: impl FnOnce() -> Option<Duration>) -> Option<Duration>
-    where
-        W: Worth<E>,
-    {
-        match self.when.worth(error) {
+    fn delay(&self, error: &E, mut delays: impl Iterator<Item = Duration>) -> Option<Duration> {
+        match (self.decide)(error) {
             Again::Never => None,
-            Again::AsBackoffSays => next(),
-            Again::NotBefore(wait) if wait > self.longest => None,
-            Again::NotBefore(wait) => next().map(|delay| delay.max(wait)),
+            Again::AsBackoffSays => delays.next(),
+            Again::NotBefore(wait) if wait > LONGEST => None,
+            Again::NotBefore(wait) => delays.next().map(|delay| delay.max(wait)),
         }
     }
 }
 
-/// The default maximum delay that an error may ask for.
+/// The maximum delay that an error may ask for.
 const LONGEST: Duration = Duration::from_secs(60);
 
 /// Whether and when to retry after an error. The [`Backoff`] always limits the number of attempts.
@@ -129,44 +107,9 @@ pub enum Again {
     Never,
     /// Retry after the delay of the backoff.
     AsBackoffSays,
-    /// Retry after this delay, or after the delay of the backoff if that is longer.
+    /// Retry after this delay, or after the delay of the backoff if that is longer. If it is more
+    /// than 60 s, don't retry.
     NotBefore(Duration),
-}
-
-/// The closure passed to [`Retry::when`].
-#[derive(Debug, Clone, Copy)]
-pub struct When<W>(W);
-
-/// The closure passed to [`Retry::asking`].
-#[derive(Debug, Clone, Copy)]
-pub struct Asking<W>(W);
-
-/// Decides whether to retry an error.
-pub trait Worth<E>: Send + Sync {
-    /// Returns whether and when to retry.
-    fn worth(&self, error: &E) -> Again;
-}
-
-impl<E> Worth<E> for Always {
-    fn worth(&self, _: &E) -> Again {
-        Again::AsBackoffSays
-    }
-}
-
-impl<E, W: Fn(&E) -> bool + Send + Sync> Worth<E> for When<W> {
-    fn worth(&self, error: &E) -> Again {
-        if (self.0)(error) {
-            Again::AsBackoffSays
-        } else {
-            Again::Never
-        }
-    }
-}
-
-impl<E, W: Fn(&E) -> Again + Send + Sync> Worth<E> for Asking<W> {
-    fn worth(&self, error: &E) -> Again {
-        (self.0)(error)
-    }
 }
 
 /// The error of a [`Retry`]: the error of the last attempt and the number of attempts.
@@ -195,7 +138,7 @@ impl<E: Into<BoxError>> From<RetryError<E>> for BoxError {
     }
 }
 
-impl<S, N: Node<S>, W: Worth<N::Error>> Node<S> for Retry<N, W> {
+impl<S, N: Node<S>> Node<S> for Retry<N, N::Error> {
     type Prep = N::Prep;
     type Exec = N::Exec;
     type Error = RetryError<N::Error>;
@@ -236,15 +179,15 @@ impl<S, N: Node<S>, W: Worth<N::Error>> Node<S> for Retry<N, W> {
 }
 
 /// The attempts after the first.
-async fn again<S, N: Node<S>, W: Worth<N::Error>>(
-    retry: &Retry<N, W>,
+async fn again<S, N: Node<S>>(
+    retry: &Retry<N, N::Error>,
     prep: &N::Prep,
     mut error: N::Error,
 ) -> Result<N::Exec, RetryError<N::Error>> {
     let mut delays = retry.backoff.delays();
     let mut attempts = 1;
     loop {
-        let Some(delay) = retry.delay(&error, || delays.next()) else {
+        let Some(delay) = retry.delay(&error, &mut delays) else {
             return Err(RetryError { attempts, error });
         };
 
@@ -271,7 +214,7 @@ fn once<E>(error: E) -> RetryError<E> {
     RetryError { attempts: 1, error }
 }
 
-impl<N: fmt::Debug, W> fmt::Debug for Retry<N, W> {
+impl<N: fmt::Debug, E> fmt::Debug for Retry<N, E> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Retry")
             .field("node", &self.node)

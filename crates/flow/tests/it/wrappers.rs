@@ -545,34 +545,8 @@ async fn an_error_that_asks_for_too_long_is_the_last() {
     )
     .await;
 
-    assert!(
-        outcome.is_ok(),
-        "a minute is not too long unless it is said to be"
-    );
+    assert!(outcome.is_ok(), "a minute is not too long");
     assert_took(took, secs(60));
-
-    let mut job = Job::failing(9);
-    let node = Service
-        .retry(doubling(3))
-        .asking(again_after(secs(7)))
-        .with_max_wait(secs(6));
-    let (outcome, took) = run(node, &mut job).await;
-    assert_eq!(outcome.unwrap_err().attempts(), Some(1));
-    assert_took(took, Duration::ZERO);
-
-    let mut job = Job::failing(1);
-    let node = Service
-        .retry(doubling(3))
-        .asking(again_after(Duration::MAX))
-        .with_max_wait(Duration::MAX)
-        .timeout(secs(9));
-
-    let (outcome, took) = run(node, &mut job).await;
-    assert_eq!(
-        outcome.unwrap_err().downcast_ref(),
-        Some(&Elapsed { limit: secs(9) })
-    );
-    assert_took(took, secs(9));
 }
 
 #[tokio::test(start_paused = true)]
