@@ -55,8 +55,7 @@ use crate::{EarlyEnd, Format, History, Limits, Prompts, Reading, Reasoning, Repo
 pub struct ChainOfThought {
     pub(crate) client: Arc<dyn LlmClient>,
     pub(crate) prompts: Arc<Prompts>,
-    pub(crate) reporter: Arc<dyn Reporter>,
-    pub(crate) has_reporter: bool,
+    pub(crate) reporter: Option<Arc<dyn Reporter>>,
     pub(crate) request: ChatRequest,
     pub(crate) limits: Limits,
     pub(crate) reading: Reading,
@@ -81,8 +80,7 @@ impl ChainOfThought {
         Self {
             client: Arc::new(client),
             prompts: Arc::new(Prompts::default()),
-            reporter: Arc::new(Silent),
-            has_reporter: false,
+            reporter: None,
             request: ChatRequest::default(),
             limits: Limits::default(),
             reading: Reading::default(),
@@ -124,9 +122,13 @@ impl ChainOfThought {
     /// Sets the reporter that receives the progress. The default is [`Silent`].
     #[must_use]
     pub fn with_reporter(mut self, reporter: impl Reporter + 'static) -> Self {
-        self.reporter = Arc::new(reporter);
-        self.has_reporter = true;
+        self.reporter = Some(Arc::new(reporter));
         self
+    }
+
+    /// Returns the reporter, or one that does nothing.
+    pub(crate) fn reporter(&self) -> &dyn Reporter {
+        self.reporter.as_deref().unwrap_or(&Silent)
     }
 
     /// Sets how strictly the server is asked to constrain the form of a reply: a

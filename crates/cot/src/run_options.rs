@@ -99,7 +99,7 @@ impl RunOptions {
             node.request = request.clone();
         }
         if let Some(reporter) = &self.reporter {
-            node.reporter = Arc::clone(reporter);
+            node.reporter = Some(Arc::clone(reporter));
         }
         if let Some(client) = &self.client {
             node.client = Arc::clone(client);

@@ -154,7 +154,7 @@ impl ToolCalls<'_> {
 
     async fn outcome(&self, call: &ToolCall) -> Result<Outcome, Infallible> {
         note(|| format!("calling the tool `{}`", Name(call.name())));
-        self.node.reporter.calling_tool(self.thought_number, call);
+        self.node.reporter().calling_tool(self.thought_number, call);
         report_from(SOURCE, || {
             ReasoningEvent::tool_call(self.thought_number, call)
         });
@@ -172,7 +172,9 @@ impl ToolCalls<'_> {
         let bytes = used.output.len();
         note(|| format!("the tool `{}` {outcome} ({bytes} bytes)", Name(&used.name)));
 
-        self.node.reporter.tool_returned(self.thought_number, used);
+        self.node
+            .reporter()
+            .tool_returned(self.thought_number, used);
         report_from(SOURCE, || {
             ReasoningEvent::tool_result(self.thought_number, used)
         });

@@ -59,7 +59,7 @@ impl Node<Reasoning> for ChainOfThought {
         let node = state.options.node(self);
         let thought_number = state.begin_thought();
         if thought_number == 1 {
-            node.reporter.started(state);
+            node.reporter().started(state);
             report_from(SOURCE, || ReasoningEvent::started(state));
         }
 
@@ -84,7 +84,7 @@ impl Node<Reasoning> for ChainOfThought {
             return Ok(Self::END);
         };
 
-        let reporter = &brief.node.reporter;
+        let reporter = brief.node.reporter();
         let has_thought = turn.reply.is_some();
         turn.add_to(state);
 
@@ -161,7 +161,7 @@ impl Brief {
         let (asked, record) = match self.task {
             Task::Stop(_) => (Err(Kind::Limit(limit)), Record::default()),
             _ => {
-                node.reporter.concluding(self.thought_number, limit);
+                node.reporter().concluding(self.thought_number, limit);
                 self.ask(&mut judge).await
             }
         };
@@ -245,7 +245,7 @@ impl Brief {
             .with_streaming(node.streaming)
             .with_max_kept_bytes(node.limits.reply_bytes.max(MIN_KEPT_BYTES));
 
-        let working = node.reporter.working(self.thought_number);
+        let working = node.reporter().working(self.thought_number);
         let clock = judge.clock();
         let asked = clock.limit(judge.time_left(), asking.run(judge)).await;
         drop(working);

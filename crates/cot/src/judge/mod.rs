@@ -100,7 +100,7 @@ impl<'a> Judge<'a> {
 
     /// Returns whether the text of the thought is worth extracting.
     fn is_heard(&self) -> bool {
-        self.node.has_reporter || is_followed()
+        self.node.reporter.is_some() || is_followed()
     }
 
     /// Reports what is missing of the text of the thought.
@@ -300,7 +300,7 @@ impl Policy for Judge<'_> {
     }
 
     fn on_text(&mut self, text: &str) {
-        self.node.reporter.delta(self.brief.thought_number, text);
+        self.node.reporter().delta(self.brief.thought_number, text);
 
         if !self.is_heard() {
             return;
@@ -316,7 +316,7 @@ impl Policy for Judge<'_> {
 
     fn on_refusal(&mut self, rung: Rung, next: Rung, error: &LlmError) {
         self.node
-            .reporter
+            .reporter()
             .format_refused(self.brief.thought_number, rung, next, error);
     }
 
@@ -380,7 +380,7 @@ impl Policy for Judge<'_> {
     fn on_ask_again(&mut self, problem: &ReplyProblem) {
         let number = self.brief.thought_number;
 
-        self.node.reporter.asking_again(number, problem);
+        self.node.reporter().asking_again(number, problem);
         report_from(SOURCE, || ReasoningEvent::asking_again(number, problem));
     }
 }
@@ -388,7 +388,7 @@ impl Policy for Judge<'_> {
 fn report_thinking(node: &ChainOfThought, brief: &Brief, growth: Growth<'_>) {
     let number = brief.thought_number;
 
-    node.reporter.thinking(number, growth);
+    node.reporter().thinking(number, growth);
     report_growth(SOURCE, || ReasoningEvent::thinking(number, growth));
 }
 

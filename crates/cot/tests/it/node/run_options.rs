@@ -3,8 +3,8 @@
 use std::sync::{Arc, Mutex};
 
 use cogwork_cot::{
-    ChainOfThought, ChatRequest, Limit, Limits, LlmError, LlmErrorKind, Reasoning, ReasoningEnd,
-    Reporter, RunOptions, Rung, ScriptedClient,
+    ChainOfThought, ChatRequest, Growth, Limit, Limits, LlmError, LlmErrorKind, Reasoning,
+    ReasoningEnd, Reporter, RunOptions, Rung, ScriptedClient,
 };
 
 use crate::node::support::{EARLY, FIRST, LAST, reasoning};
@@ -88,6 +88,28 @@ async fn each_run_can_have_its_own_reporter() {
         *of_run.0.lock().unwrap(),
         ["started", "2: 2 thoughts", "false"]
     );
+}
+
+#[tokio::test]
+async fn the_reporter_of_a_run_hears_the_text_grow() {
+    #[derive(Clone, Default)]
+    struct Grown(Arc<Mutex<String>>);
+
+    impl Reporter for Grown {
+        fn thinking(&self, _: u32, growth: Growth<'_>) {
+            self.0.lock().unwrap().push_str(growth.added());
+        }
+    }
+
+    let grown = Grown::default();
+    let options = RunOptions::default().with_reporter(grown.clone());
+    let flow = ChainOfThought::new(ScriptedClient::new([LAST])).into_flow();
+
+    let mut reasoning = reasoning().with_options(options);
+    flow.run(&mut reasoning).await.unwrap();
+
+    let thought = reasoning.thoughts().last().unwrap();
+    assert_eq!(*grown.0.lock().unwrap(), thought.current_thinking());
 }
 
 /// A client whose server refuses JSON mode once.
