@@ -1,6 +1,6 @@
 //! Executes runs.
 //!
-//! A step goes down through these files. Each depends only on those below it:
+//! A step goes through these files:
 //!
 //! 1. [`walk`]: the loop over the steps of one flow. It takes a step from the run's [`budget`],
 //!    names it if the run has observers ([`named_step`]), visits the node, and moves the [`cursor`]
