@@ -33,7 +33,6 @@ fn main() -> Result<(), BoxError> {
     group.bench_function("for the prompt", |b| {
         b.iter(|| format_plan_for_prompt(&plan))
     });
-    group.bench_function("task list", |b| b.iter(|| plan.task_list().to_string()));
     group.bench_function("mermaid", |b| b.iter(|| plan.mermaid().to_string()));
     group.sample_size(10);
     group.bench_function("read from YAML", |b| {

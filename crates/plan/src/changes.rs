@@ -106,41 +106,9 @@ fn write_texts(
     }
 }
 
-/// Walks both plans at once, with a list instead of recursion.
 pub(crate) fn compare(earlier: &[Step], later: &[Step]) -> Vec<Change> {
     let mut comparison = Comparison::default();
-    let mut levels = vec![pair(earlier, later).into_iter()];
-
-    while let Some(level) = levels.last_mut() {
-        let Some(next) = level.next() else {
-            levels.pop();
-            comparison.old_parents.pop();
-            comparison.new_parents.pop();
-            continue;
-        };
-
-        let (old, new) = match next {
-            Pair::Added(new) => {
-                comparison.report(new, ChangeKind::Added);
-                continue;
-            }
-            Pair::Removed(old) => {
-                comparison.report_removed(old);
-                continue;
-            }
-            Pair::Kept { old, new, moved } => {
-                comparison.compare_steps(old, new, moved);
-                (old, new)
-            }
-        };
-
-        if !old.step.sub_steps.is_empty() {
-            levels.push(pair(&old.step.sub_steps, &new.step.sub_steps).into_iter());
-            comparison.old_parents.push(old.index);
-            comparison.new_parents.push(new.index);
-        }
-    }
-
+    comparison.compare(earlier, later);
     comparison.changes
 }
 
@@ -152,6 +120,33 @@ struct Comparison {
 }
 
 impl Comparison {
+    /// Compares two levels, and the levels below steps that are in both.
+    fn compare(&mut self, earlier: &[Step], later: &[Step]) {
+        for pair in pair(earlier, later) {
+            let (old, new, moved) = match pair {
+                Pair::Added(new) => {
+                    self.report(new, ChangeKind::Added);
+                    continue;
+                }
+                Pair::Removed(old) => {
+                    self.report_removed(old);
+                    continue;
+                }
+                Pair::Kept { old, new, moved } => (old, new, moved),
+            };
+
+            self.compare_steps(old, new, moved);
+
+            if !old.step.sub_steps.is_empty() {
+                self.old_parents.push(old.index + 1);
+                self.new_parents.push(new.index + 1);
+                self.compare(&old.step.sub_steps, &new.step.sub_steps);
+                self.old_parents.pop();
+                self.new_parents.pop();
+            }
+        }
+    }
+
     fn compare_steps(&mut self, old: At<'_>, new: At<'_>, moved: bool) {
         if moved {
             let from = path(&self.old_parents, old);
@@ -184,7 +179,7 @@ impl Comparison {
 }
 
 fn path(parents: &[usize], at: At<'_>) -> StepPath {
-    StepPath::from_positions(parents.iter().copied().chain([at.index]))
+    StepPath::new(&[parents, &[at.index + 1]].concat())
 }
 
 fn compare_fields(old: &Step, new: &Step, mut report: impl FnMut(ChangeKind)) {

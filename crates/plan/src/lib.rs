@@ -1,4 +1,4 @@
-//! Plans as plain data: nested steps with a status, to be searched, checked, compared and rendered.
+//! Plans as plain data: nested steps with a status, to be searched, compared and rendered.
 //!
 //! ```text
 //! Plan = list of Step { description, status, result?, mark?, sub_steps? }
@@ -39,9 +39,7 @@
 //!
 //! Reading is bounded: a plan has at most [`MAX_DEPTH`] levels, and deeper text is an error,
 //! reported at the first level beyond that. Renderings keep every step on one line and contain no
-//! control characters, even if the texts of the plan do. A plan created in memory may be deeper: it
-//! is searched, checked, compared, rendered and dropped without recursion. Only `Clone`,
-//! `PartialEq` and `Debug` are recursive, because they are derived.
+//! control characters, even if the texts of the plan do.
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
@@ -52,19 +50,16 @@ mod step;
 pub use step::Step;
 
 mod path;
-pub use path::{StepPath, StepPathError};
+pub use path::StepPath;
 
 mod plan;
 pub use plan::{MAX_DEPTH, Plan};
 
 mod walk;
-pub use walk::{Walk, WalkEntry};
+pub use walk::WalkEntry;
 
 mod progress;
 pub use progress::PlanProgress;
-
-mod problems;
-pub use problems::{Problem, ProblemKind};
 
 mod changes;
 pub use changes::{Change, ChangeKind};
@@ -74,9 +69,6 @@ pub use outline::{Outline, format_plan};
 
 mod prompt;
 pub use prompt::format_plan_for_prompt;
-
-mod task_list;
-pub use task_list::TaskList;
 
 mod mermaid;
 pub use mermaid::PlanMermaid;
@@ -88,7 +80,6 @@ mod read_text;
 #[cfg(feature = "schemars")]
 mod schema;
 mod text;
-mod write;
 
 /// The code in the README, compiled and run as a doctest.
 #[cfg(doctest)]

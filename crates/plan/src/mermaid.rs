@@ -55,9 +55,9 @@ impl fmt::Display for PlanMermaid<'_> {
             )?;
 
             if let Some((last, parents)) = indices.split_last() {
-                match (entry.position(), parents) {
-                    (0, []) => {}
-                    (0, parents) => writeln!(f, "    {} -.-> {}", Node(parents), Node(indices))?,
+                match (*last, parents) {
+                    (1, []) => {}
+                    (1, parents) => writeln!(f, "    {} -.-> {}", Node(parents), Node(indices))?,
                     (_, parents) => {
                         let before: Vec<usize> =
                             parents.iter().copied().chain([last - 1]).collect();

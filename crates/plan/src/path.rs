@@ -1,10 +1,6 @@
 use std::fmt;
-use std::str::FromStr;
 
-use serde::de::{Deserialize, Deserializer, Visitor};
 use serde::{Serialize, Serializer};
-
-use crate::excerpt::excerpt;
 
 /// The position of a step: `2.1` is the first sub-step of the second step. Numbers start at 1.
 ///
@@ -12,12 +8,13 @@ use crate::excerpt::excerpt;
 /// Serialised as text.
 ///
 /// ```
-/// use cogwork_plan::StepPath;
+/// use cogwork_plan::{Plan, Step};
 ///
-/// let path: StepPath = "2.1".parse()?;
-/// assert_eq!(path.indices(), [2, 1]);
-/// assert!("2".parse::<StepPath>()? < path && path < "10".parse()?);
-/// # Ok::<(), cogwork_plan::StepPathError>(())
+/// let plan = Plan::from(vec![Step::pending("Multiply").with_sub_steps([Step::pending("Tens")])]);
+/// let (path, _) = plan.first_pending().ok_or("all done")?;
+/// assert_eq!(path.indices(), [1, 1]);
+/// assert_eq!(path.to_string(), "1.1");
+/// # Ok::<(), &str>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct StepPath {
@@ -26,17 +23,16 @@ pub struct StepPath {
 }
 
 impl StepPath {
+    pub(crate) fn new(indices: &[usize]) -> Self {
+        Self {
+            indices: indices.to_vec(),
+        }
+    }
+
     /// Returns the numbers, starting with the top level. There is at least one, and each is at
     /// least 1.
     pub fn indices(&self) -> &[usize] {
         &self.indices
-    }
-
-    /// Creates a path from indices starting at 0.
-    pub(crate) fn from_positions(positions: impl IntoIterator<Item = usize>) -> Self {
-        Self {
-            indices: positions.into_iter().map(|position| position + 1).collect(),
-        }
     }
 
     /// Returns the indices, starting at 0, of the parents from the top level down and of the step.
@@ -58,73 +54,8 @@ impl fmt::Display for StepPath {
     }
 }
 
-/// The error for a text or a list of numbers that isn't a [`StepPath`].
-#[derive(Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{text:?} isn't a step path; expected numbers from 1 joined by dots, as in 2.1")]
-pub struct StepPathError {
-    text: String,
-}
-
-cogwork_text::debug_as_display!(StepPathError);
-
-impl FromStr for StepPath {
-    type Err = StepPathError;
-
-    fn from_str(text: &str) -> Result<Self, StepPathError> {
-        let number = |part: &str| {
-            // `parse` would also accept "+1".
-            let digits = part.bytes().all(|byte| byte.is_ascii_digit());
-            part.parse()
-                .ok()
-                .filter(|&index: &usize| digits && index > 0)
-        };
-
-        let indices = text.split('.').map(number).collect::<Option<Vec<_>>>();
-        indices
-            .map(|indices| Self { indices })
-            .ok_or_else(|| StepPathError {
-                text: excerpt(text),
-            })
-    }
-}
-
-impl TryFrom<Vec<usize>> for StepPath {
-    type Error = StepPathError;
-
-    fn try_from(indices: Vec<usize>) -> Result<Self, StepPathError> {
-        let path = Self { indices };
-        if path.indices.is_empty() || path.indices.contains(&0) {
-            return Err(StepPathError {
-                text: excerpt(&path.to_string()),
-            });
-        }
-
-        Ok(path)
-    }
-}
-
 impl Serialize for StepPath {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(self)
-    }
-}
-
-impl<'de> Deserialize<'de> for StepPath {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Text;
-
-        impl Visitor<'_> for Text {
-            type Value = StepPath;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a step path, as in \"2.1\"")
-            }
-
-            fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<StepPath, E> {
-                text.parse().map_err(E::custom)
-            }
-        }
-
-        deserializer.deserialize_str(Text)
     }
 }

@@ -1,11 +1,11 @@
-use std::mem;
+use serde::Serialize;
 
-use crate::{Change, Status, Step, StepPath, Walk};
+use crate::{Change, Status, Step, StepPath};
 
-/// The maximum number of levels of a plan that is read or written.
+/// The maximum number of levels of a plan that is read.
 pub const MAX_DEPTH: usize = 32;
 
-/// The error of readers and writers for a plan that is too deep.
+/// The error of readers for a plan that is too deep.
 pub(crate) fn too_deep() -> String {
     format!("plan nests deeper than {MAX_DEPTH} levels")
 }
@@ -14,9 +14,7 @@ pub(crate) fn too_deep() -> String {
 ///
 /// Serialised as the list of its steps. Deserialising, from any self-describing format such as YAML
 /// or JSON, fails for unknown, repeated and missing keys and for more than [`MAX_DEPTH`] levels,
-/// with the location in the text if the format supports that. Serialising fails at the same depth,
-/// so that no plan is stored that cannot be read again. Questionable but readable plans are
-/// accepted; [`problems`](Self::problems) reports what is wrong with them.
+/// with the location in the text if the format supports that.
 ///
 /// ```
 /// use cogwork_plan::{Plan, Step};
@@ -24,10 +22,10 @@ pub(crate) fn too_deep() -> String {
 /// let plan: Plan = [Step::done("Read", "two numbers"), Step::pending("Add")].into_iter().collect();
 /// let (path, step) = plan.first_pending().ok_or("all done")?;
 /// assert_eq!(format!("{path} {}", step.description), "2 Add");
-/// assert_eq!(plan.task_list().to_string(), "- [x] Read: two numbers\n- [ ] Add");
 /// # Ok::<(), &str>(())
 /// ```
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[serde(transparent)]
 pub struct Plan {
     steps: Vec<Step>,
 }
@@ -49,8 +47,8 @@ impl Plan {
     }
 
     /// Returns the steps of the top level, by value.
-    pub fn into_steps(mut self) -> Vec<Step> {
-        mem::take(&mut self.steps)
+    pub fn into_steps(self) -> Vec<Step> {
+        self.steps
     }
 
     /// Returns whether the plan has no steps.
@@ -81,11 +79,6 @@ impl Plan {
             .get_mut(last)
     }
 
-    /// Returns an iterator over all steps in document order: each step before its sub-steps.
-    pub fn walk(&self) -> Walk<'_> {
-        Walk::new(&self.steps)
-    }
-
     /// Returns the step to do next: the first pending step, in document order, that doesn't wait
     /// for others.
     ///
@@ -100,34 +93,9 @@ impl Plan {
     /// assert_eq!(plan.first_pending().map(|(path, _)| path.to_string()), Some("1.1".into()));
     /// ```
     pub fn first_pending(&self) -> Option<(StepPath, &Step)> {
-        let mut levels = vec![self.steps.iter().enumerate()];
-        let mut parents: Vec<(usize, &Step)> = Vec::new();
-        loop {
-            let (position, step) = match levels.last_mut()?.next() {
-                Some((position, step)) if step.sub_steps.is_empty() => (position, step),
-                Some((position, step)) => {
-                    parents.push((position, step));
-                    levels.push(step.sub_steps.iter().enumerate());
-                    continue;
-                }
-                None => {
-                    levels.pop();
-                    parents.pop()?
-                }
-            };
-
-            let closes = step
-                .sub_steps
-                .iter()
-                .all(|sub_step| sub_step.status == Status::Done);
-            if step.status == Status::Pending && closes {
-                let positions = parents
-                    .iter()
-                    .map(|(position, _)| *position)
-                    .chain([position]);
-                return Some((StepPath::from_positions(positions), step));
-            }
-        }
+        let mut indices = Vec::new();
+        let step = first_pending(&self.steps, &mut indices)?;
+        Some((StepPath::new(&indices), step))
     }
 
     /// Returns the changes from `earlier` to this plan, in the order of this plan. The list is
@@ -177,14 +145,24 @@ impl FromIterator<Step> for Plan {
     }
 }
 
-impl Drop for Plan {
-    /// Drops the levels one by one, since dropping them recursively would overflow the stack for a
-    /// very deep plan. Implemented for `Plan` rather than `Step`, because the fields of a type with
-    /// `Drop` cannot be moved out.
-    fn drop(&mut self) {
-        let mut steps = mem::take(&mut self.steps);
-        while let Some(mut step) = steps.pop() {
-            steps.append(&mut step.sub_steps);
+/// Returns the first pending step of one level or below, and adds its indices.
+fn first_pending<'a>(steps: &'a [Step], indices: &mut Vec<usize>) -> Option<&'a Step> {
+    for (index, step) in (1..).zip(steps) {
+        indices.push(index);
+
+        let below = first_pending(&step.sub_steps, indices);
+        if below.is_some() {
+            return below;
         }
+
+        let mut sub_steps = step.sub_steps.iter();
+        let waits = sub_steps.any(|sub_step| sub_step.status != Status::Done);
+        if step.status == Status::Pending && !waits {
+            return Some(step);
+        }
+
+        indices.pop();
     }
+
+    None
 }

@@ -1,3 +1,5 @@
+use serde::Serialize;
+
 use crate::Status;
 
 /// A step of a plan, which may have sub-steps.
@@ -18,7 +20,7 @@ use crate::Status;
 /// ]);
 /// assert_eq!(plan.len(), 4);
 /// ```
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[cfg_attr(
     feature = "schemars",
@@ -30,10 +32,13 @@ pub struct Step {
     /// The status.
     pub status: Status,
     /// The outcome, in short.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub result: Option<String>,
     /// Why the step needs verification.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub mark: Option<String>,
     /// The sub-steps, in order.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(feature = "schemars", schemars(default))]
     pub sub_steps: Vec<Step>,
 }

@@ -26,7 +26,7 @@ impl fmt::Display for StepLine<'_> {
 }
 
 /// Returns the text of an optional field unless it is blank.
-pub(crate) fn said(text: &Option<String>) -> Option<OneLine<&str>> {
+fn said(text: &Option<String>) -> Option<OneLine<&str>> {
     text.as_deref()
         .filter(|text| !text.trim().is_empty())
         .map(OneLine::new)

@@ -14,7 +14,6 @@ use crate::recorder::Call;
 pub(crate) struct Tally {
     ends: Vec<End>,
     /// Runs that came to an end or a limit and have no plan with a problem.
-    faultless: usize,
     pub(crate) thoughts: usize,
     /// Statuses that are others than in the thought before.
     pub(crate) moves: usize,
@@ -34,9 +33,7 @@ impl Tally {
         calls: &[Call],
     ) {
         let plans: Vec<_> = reasoning.thoughts().iter().map(Thought::planning).collect();
-        let faultless = plans.iter().all(|plan| plan.problems().is_empty());
         self.ends.push(end);
-        self.faultless += usize::from(end != End::Unreadable && faultless);
         self.thoughts += plans.len();
         self.moves += plans
             .windows(2)
@@ -105,7 +102,6 @@ impl fmt::Display for Tally {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self {
             ends,
-            faultless,
             thoughts,
             moves,
             first,
@@ -125,10 +121,6 @@ impl fmt::Display for Tally {
             ends.len()
         )?;
 
-        writeln!(
-            f,
-            "{faultless} of them have plans without a problem in every thought"
-        )?;
         writeln!(
             f,
             "{thoughts} thoughts in {turns} turns; {moves} statuses moved"

@@ -3,7 +3,6 @@
 mod changes;
 mod deep_plans;
 mod finding;
-mod problems;
 mod properties;
 mod reading_errors;
 mod renderings;

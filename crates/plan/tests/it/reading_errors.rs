@@ -1,6 +1,6 @@
 //! The errors for texts that aren't plans.
 
-use cogwork_plan::{Plan, Status, Step, StepPath};
+use cogwork_plan::{Plan, Status, Step};
 
 /// The complaint, or nothing where there is none.
 fn yaml(text: &str) -> String {
@@ -92,38 +92,6 @@ fn a_long_text_is_quoted_in_part() {
 
         assert!(message.contains("xxx…"), "{message}");
     }
-}
-
-#[test]
-fn a_path_that_is_none_says_how_one_is_written() {
-    for text in [
-        "",
-        ".",
-        "1.",
-        ".1",
-        "0",
-        "1.0",
-        "-1",
-        "+1",
-        "2.x",
-        "1 . 2",
-        "99999999999999999999999",
-    ] {
-        assert_eq!(
-            text.parse::<StepPath>().unwrap_err().to_string(),
-            format!(
-                "{text:?} isn't a step path; expected numbers from 1 joined by dots, as in 2.1"
-            )
-        );
-    }
-
-    assert_eq!(
-        StepPath::try_from(vec![1, 0]).unwrap_err().to_string(),
-        "\"1.0\" isn't a step path; expected numbers from 1 joined by dots, as in 2.1"
-    );
-    assert!(StepPath::try_from(vec![]).is_err());
-    insta::assert_snapshot!(serde_json::from_str::<StepPath>("\"a\"").unwrap_err(), @r#""a" isn't a step path; expected numbers from 1 joined by dots, as in 2.1 at line 1 column 3"#);
-    insta::assert_snapshot!(serde_json::from_str::<StepPath>("2").unwrap_err(), @r#"invalid type: integer `2`, expected a step path, as in "2.1" at line 1 column 1"#);
 }
 
 #[test]

@@ -79,24 +79,6 @@ fn colour_is_in_the_status_and_only_on_request() {
 }
 
 #[test]
-fn the_task_list_ticks_what_is_done() {
-    insta::assert_snapshot!(sample().task_list(), @r"
-    - [x] Understand the problem: 24 times 27
-    - [ ] Multiply
-      - [x] Tens: 480
-      - [ ] Ones: 160 (Verification Needed: 8 is missing)
-        - [ ] 4 \* 7
-    - [ ] Conclude
-    ");
-    insta::assert_snapshot!(hostile().task_list(), @r#"
-    - [x] first second third: �\[31mred��2J�thgir
-    - [x] 1. \<b\>bold\</b\> \& \`code\` \[x\](y): 2 \* 3\_000 \~ "6k" #1; 50% \\ ok
-    - [ ]  (Verification Needed)
-    - [ ] two blanks joined
-    "#);
-}
-
-#[test]
 fn the_chart_joins_steps_in_order_and_parents_to_their_first_child() {
     insta::assert_snapshot!(sample().mermaid(), @r#"
     flowchart TD

@@ -39,8 +39,8 @@ use crate::{
 /// let solved = Solver::new(client, driver).solve("What is 17 * 3?").await?;
 /// assert_eq!(solved.answer(), Some("51"));
 /// assert_eq!(
-///     solved.trace().plan().ok_or("no plan")?.task_list().to_string(),
-///     "- [x] Multiply the tens.: 30\n- [x] Multiply the ones.: 21\n- [x] Add.: 51",
+///     solved.trace().plan().ok_or("no plan")?.outline().to_string(),
+///     "- [Done] Multiply the tens.: 30\n- [Done] Multiply the ones.: 21\n- [Done] Add.: 51",
 /// );
 /// # Ok(())
 /// # }

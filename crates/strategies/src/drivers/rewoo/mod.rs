@@ -54,8 +54,8 @@ use crate::{
 /// let solved = Solver::new(client, Rewoo::new()).with_tools(tools).solve("Twice seven, in words?").await?;
 /// assert_eq!((solved.answer(), solved.spent().calls), (Some("fourteen"), 2));
 /// assert_eq!(
-///     solved.trace().plan().ok_or("no plan")?.task_list().to_string(),
-///     "- [x] Double 7. (#E1): 14\n- [x] Say it in words.",
+///     solved.trace().plan().ok_or("no plan")?.outline().to_string(),
+///     "- [Done] Double 7. (#E1): 14\n- [Done] Say it in words.",
 /// );
 /// # Ok(())
 /// # }
