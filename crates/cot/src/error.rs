@@ -85,19 +85,6 @@ impl CotError {
         }
     }
 
-    /// Returns what is wrong with the prompts, if they failed their check.
-    pub fn prompt_error(&self) -> Option<&PromptError> {
-        match &self.0.kind {
-            Kind::Prompts(error) => Some(error),
-            _ => None,
-        }
-    }
-
-    /// Returns whether the problem is empty.
-    pub fn is_empty_problem(&self) -> bool {
-        matches!(self.0.kind, Kind::EmptyProblem)
-    }
-
     /// Returns every reply of the turn with its raw text, in order.
     pub fn tries(&self) -> &[Try] {
         &self.0.trace.tries

@@ -137,20 +137,6 @@ impl Limits {
         self
     }
 
-    /// Sets the maximum length of a reply, in bytes.
-    #[must_use]
-    pub fn with_reply_bytes(mut self, bytes: usize) -> Self {
-        self.reply_bytes = bytes;
-        self
-    }
-
-    /// Sets the maximum number of steps in the plan of a reply.
-    #[must_use]
-    pub fn with_reply_steps(mut self, steps: usize) -> Self {
-        self.reply_steps = steps;
-        self
-    }
-
     /// Returns a reader with these limits.
     pub(crate) fn reader(&self, reading: Reading) -> ReplyReader {
         ReplyReader::default()

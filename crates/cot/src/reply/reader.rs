@@ -129,13 +129,6 @@ impl ReplyReader {
         self
     }
 
-    /// Sets the maximum nesting of brackets and indented lists. Each level of steps takes two. The
-    /// default is 72, which is enough for the deepest plan.
-    pub fn with_max_nesting(mut self, levels: usize) -> Self {
-        self.bounds.nesting = levels;
-        self
-    }
-
     /// Sets the form that error messages ask for. It does not affect which replies are accepted.
     pub(crate) fn asked_for(mut self, form: Form) -> Self {
         self.form = form;

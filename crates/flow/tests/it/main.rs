@@ -8,11 +8,6 @@ mod lines;
 mod allocations;
 mod batches;
 mod cancelling;
-#[expect(
-    clippy::unwrap_used,
-    clippy::indexing_slicing,
-    reason = "helpers of tests may, as the tests do"
-)]
 mod clock;
 mod closures;
 #[expect(

@@ -118,12 +118,12 @@ impl Engine {
 impl Call {
     /// The same kind of call.
     pub(crate) fn is_like(&self, other: &Self) -> bool {
-        match (self, other) {
+        matches!(
+            (self, other),
             (Self::Step(_), Self::Step(_))
-            | (Self::Sleep { .. }, Self::Sleep { .. })
-            | (Self::Wait { .. }, Self::Wait { .. }) => true,
-            _ => false,
-        }
+                | (Self::Sleep { .. }, Self::Sleep { .. })
+                | (Self::Wait { .. }, Self::Wait { .. })
+        )
     }
 }
 

@@ -404,7 +404,8 @@ async fn a_model_that_is_always_cut_off_ends_the_run_with_that_reason() {
 #[tokio::test]
 async fn a_reply_longer_than_is_read_is_said_to_be() {
     let client = ScriptedClient::new([FIRST, LAST]);
-    let limits = Limits::default().with_reply_bytes(FIRST.len() - 1);
+    let mut limits = Limits::default();
+    limits.reply_bytes = FIRST.len() - 1;
     let node = ChainOfThought::new(client).with_limits(limits.with_asks_again(0));
     let error = node.into_flow().run(&mut reasoning()).await.unwrap_err();
 

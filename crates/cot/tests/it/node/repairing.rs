@@ -89,8 +89,9 @@ async fn a_reply_cut_off_is_asked_for_again_and_its_error_has_what_could_be_read
 #[tokio::test]
 async fn the_most_steps_are_a_limit_of_the_run() {
     let client = ScriptedClient::new([FAULTY]);
-    let node = ChainOfThought::new(client)
-        .with_limits(Limits::default().with_reply_steps(0).with_asks_again(0));
+    let mut limits = Limits::default().with_asks_again(0);
+    limits.reply_steps = 0;
+    let node = ChainOfThought::new(client).with_limits(limits);
     let error = node.into_flow().run(&mut reasoning()).await.unwrap_err();
     assert_eq!(
         error
