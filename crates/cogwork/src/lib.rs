@@ -60,7 +60,7 @@
 //! # Features
 //!
 //! - `default`: `cot`, `console` (thoughts in the terminal) and `rustls` (clients over https).
-//! - `full`: everything in the table, with `sqlite` and `tracing`.
+//! - `full`: everything in the table, with `sqlite`.
 //! - `http`, `rustls`, `native-tls`: clients of OpenAI-compatible servers, Anthropic and Ollama;
 //!   `http` by itself speaks http:// only.
 #![cfg_attr(docsrs, feature(doc_cfg))]
