@@ -24,9 +24,7 @@ use cogwork::flow::journal::MemoryJournal;
 use cogwork::flow::{
     Action, Backoff, Batch, Flow, from_exec_with, from_fn, from_phases_with, idempotency_key,
 };
-use cogwork::journal::{
-    Enqueue, PostgresStore, QueueQuery, QueuedRun, RunQuery, RunStatus, Store, Worker,
-};
+use cogwork::journal::{PostgresStore, QueuedRun, RunQuery, RunStatus, Store, Worker};
 use futures_util::{StreamExt, TryStreamExt, stream};
 use serde::{Deserialize, Serialize};
 use tempfile::TempDir;
@@ -391,15 +389,14 @@ async fn enqueue(store: &PostgresStore, flow: &Flow<Survey>, number: &mut usize)
         *number += 1;
         let run_id = format!("run {number}");
         let input = Survey::default();
-        store.enqueue(&run_id, flow, &input, Enqueue::new()).await?;
+        store.enqueue(&run_id, flow, &input).await?;
     }
 
     Ok(())
 }
 
 async fn unfinished(store: &PostgresStore) -> Result<Vec<QueuedRun>> {
-    let all = QueueQuery::new().matching(RunQuery::new().limit(100_000));
-    let mut runs = store.queued(all).await?;
+    let mut runs = store.queued(RunQuery::new().limit(100_000)).await?;
     runs.retain(|run| !matches!(run.run.status, RunStatus::Ended { .. }));
     Ok(runs)
 }

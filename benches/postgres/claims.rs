@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use cogwork_benches::{BoxError, print, texts};
 use cogwork_flow::{Action, Flow, from_phases};
-use cogwork_journal::{Enqueue, PostgresStore, Worker, WorkerEvent};
+use cogwork_journal::{PostgresStore, Worker, WorkerEvent};
 use tokio::task::JoinSet;
 
 use crate::{SCHEMA, Server, rounds, statements};
@@ -67,8 +67,7 @@ async fn enqueue(
 ) -> Result<(), BoxError> {
     for number in 0..runs {
         let run_id = format!("{name}, run {number}");
-        let settings = Enqueue::new().with_queue(name);
-        store.enqueue(&run_id, flow, &1, settings).await?;
+        store.enqueue_in(name, &run_id, flow, &1).await?;
     }
     Ok(())
 }

@@ -16,7 +16,7 @@ mod cost;
 mod graph_flow;
 mod proxy;
 #[allow(dead_code, reason = "one statement is measured")]
-#[path = "../../crates/journal/src/postgres/protocol/statements.rs"]
+#[path = "../../crates/journal/src/postgres/statements.rs"]
 mod statements;
 mod steps;
 

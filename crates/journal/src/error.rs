@@ -175,13 +175,6 @@ impl StoreError {
         )
     }
 
-    /// Creates the error for a file that was removed, moved or replaced while the run was in use.
-    pub(crate) fn gone(place: impl fmt::Display) -> Self {
-        let text =
-            "it was removed, moved or replaced while it was in use; nothing more is recorded";
-        Self::new(Kind::Gone, format_args!("{place}: {text}"))
-    }
-
     pub(crate) fn missing(run_id: &str, place: &str) -> Self {
         let run_id = Name(run_id);
         Self::new(

@@ -77,9 +77,7 @@ pub use any_store::AnyStore;
 #[cfg(feature = "postgres")]
 mod postgres;
 #[cfg(feature = "postgres")]
-pub use postgres::{
-    Enqueue, PostgresStore, QueueLimits, QueueQuery, QueuedRun, Worker, WorkerEvent,
-};
+pub use postgres::{PostgresStore, QueuedRun, Worker, WorkerEvent};
 
 #[cfg(any(feature = "sqlite", feature = "postgres"))]
 mod query;
@@ -116,8 +114,6 @@ mod keep;
 mod line;
 mod lock;
 mod mutex;
-#[cfg(feature = "postgres")]
-mod name;
 #[cfg(any(feature = "sqlite", feature = "postgres"))]
 mod rows;
 mod time;

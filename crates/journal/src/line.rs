@@ -1,12 +1,9 @@
 //! Lines with checksums.
 
 use std::fmt::Display;
-use std::ops::Range;
-use std::sync::Arc;
 
-use cogwork_flow::journal::{Entry, Json};
+use cogwork_flow::journal::Entry;
 use crc32fast::Hasher;
-use memchr::memchr;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -34,38 +31,8 @@ const END: &[u8] = b"\"}";
 #[derive(Debug, Clone)]
 pub(crate) struct Line {
     pub(crate) entry: Entry,
-    /// Milliseconds since 1970; `None` if an earlier version recorded the entry.
+    /// Milliseconds since 1970; `None` until the database sets it.
     pub(crate) at: Option<u64>,
-}
-
-/// The text of a line, without its newline.
-#[derive(Clone, Copy)]
-pub(crate) enum Text<'a> {
-    Bytes(&'a [u8]),
-    /// A line at a position in a larger text, which outcomes share instead of copying it.
-    In(&'a Arc<String>, &'a Range<usize>),
-}
-
-impl<'a> Text<'a> {
-    pub(crate) fn bytes(self) -> &'a [u8] {
-        match self {
-            Self::Bytes(bytes) => bytes,
-            Self::In(text, line) => text.as_bytes().get(line.clone()).unwrap_or_default(),
-        }
-    }
-
-    /// Returns a part of the line as a value.
-    fn json(self, part: Range<usize>) -> Option<Json> {
-        match self {
-            Self::Bytes(bytes) => {
-                let part = std::str::from_utf8(bytes.get(part)?).ok()?;
-                Some(Json::from_record(part))
-            }
-            Self::In(text, line) => {
-                Json::part_of_record(text, line.start + part.start..line.start + part.end)
-            }
-        }
-    }
 }
 
 /// How a line is written to disk.
@@ -126,7 +93,7 @@ impl Chain {
 
         let checksum = self.next(lines.get(start..).unwrap_or_default());
         lines.extend_from_slice(FIELD);
-        lines.extend_from_slice(&checksum);
+        lines.extend_from_slice(checksum.as_bytes());
         lines.extend_from_slice(END);
         lines.push(b'\n');
 
@@ -166,24 +133,10 @@ impl Chain {
     }
 
     /// Reads any other line.
-    pub(crate) fn entry(&mut self, line: Text<'_>) -> Result<Line, String> {
-        let Checked { object, at } = self.check(line.bytes())?;
-        let entry = match outcome(object, line) {
-            Some(entry) => entry,
-            None => parse(object)?,
-        };
+    pub(crate) fn entry(&mut self, line: &[u8]) -> Result<Line, String> {
+        let Checked { object, at } = self.check(line)?;
+        let entry = parse(object)?;
         Ok(Line { entry, at })
-    }
-
-    /// Returns the chain after this line, which is not checked.
-    #[cfg(any(feature = "sqlite", feature = "postgres"))]
-    pub(crate) fn after(line: &[u8]) -> Result<Self, String> {
-        let digits = split(line).and_then(|(_, digits)| std::str::from_utf8(digits).ok());
-        let before = digits.and_then(|digits| u32::from_str_radix(digits, 16).ok());
-        let before = before.ok_or(NO_CHECKSUM)?;
-        Ok(Self {
-            before: Some(before),
-        })
     }
 
     /// Checks the checksum of a line.
@@ -193,8 +146,7 @@ impl Chain {
         };
 
         let expected = self.next(object);
-        if digits != expected {
-            let expected = expected.escape_ascii();
+        if digits != expected.as_bytes() {
             let digits = digits.escape_ascii();
             return Err(format!(
                 "the line was changed or moved: expected the checksum `{expected}`, not `{digits}`"
@@ -212,10 +164,10 @@ impl Chain {
     }
 
     /// Returns the checksum of the next line.
-    fn next(&mut self, object: &[u8]) -> [u8; DIGITS] {
+    fn next(&mut self, object: &[u8]) -> String {
         let mut hasher = Hasher::new();
         if let Some(before) = self.before {
-            hasher.update(&hexadecimal(before));
+            hasher.update(hexadecimal(before).as_bytes());
         }
 
         hasher.update(object);
@@ -226,17 +178,8 @@ impl Chain {
     }
 }
 
-fn hexadecimal(checksum: u32) -> [u8; DIGITS] {
-    let mut digits = [b'0'; DIGITS];
-    for (digit, nibble) in digits.iter_mut().rev().zip(0..) {
-        let value = (checksum >> (4 * nibble)) & 0xf;
-        *digit = b"0123456789abcdef"
-            .get(value as usize)
-            .copied()
-            .unwrap_or_default();
-    }
-
-    digits
+fn hexadecimal(checksum: u32) -> String {
+    format!("{checksum:0DIGITS$x}")
 }
 
 /// A line whose checksum is right, without its checksum and marks.
@@ -244,28 +187,6 @@ struct Checked<'a> {
     /// The object of the line, without its closing brace.
     object: &'a [u8],
     at: Option<u64>,
-}
-
-/// Reads the object of an outcome, as it is always written. The outcome, which may be long, is only
-/// parsed when it is used. Returns `None` for any other object. `line` begins with the object.
-fn outcome(object: &[u8], line: Text<'_>) -> Option<Entry> {
-    const STEP: &[u8] = b"{\"outcome\":{\"step\":\"";
-    const OUTCOME: &[u8] = b"\",\"outcome\":";
-
-    let rest = object.strip_prefix(STEP)?;
-    let (step, rest) = rest.split_at_checked(memchr(b'"', rest)?)?;
-    let outcome = rest.strip_prefix(OUTCOME)?.strip_suffix(b"}")?;
-
-    let is_plain = |byte: &u8| *byte >= b' ' && *byte != b'\\';
-    if outcome.is_empty() || !step.iter().all(is_plain) {
-        return None;
-    }
-
-    let start = STEP.len() + step.len() + OUTCOME.len();
-    Some(Entry::Outcome {
-        step: std::str::from_utf8(step).ok()?.to_owned(),
-        outcome: line.json(start..start + outcome.len())?,
-    })
 }
 
 /// Reads an object without its closing brace.

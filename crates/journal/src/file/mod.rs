@@ -1,20 +1,14 @@
 //! A file for each run.
 
-mod ahead;
-mod entries;
-mod files;
 mod list;
 mod open;
-mod part;
-mod parts;
-mod positioned;
 mod read;
-mod reader;
 mod write;
 
 use std::path::PathBuf;
 
-use self::files::Files;
+use cogwork_files::Folder;
+
 use crate::behind::blocking;
 use crate::folder::StoreFolder;
 use crate::store::Kept;
@@ -35,13 +29,12 @@ use crate::{RunSummary, Store, StoreError};
 /// Files are written on tokio's blocking threads: everything that is queued is written at once and
 /// followed by `fdatasync`. When a run is resumed, lines that a crash or a power cut left
 /// incomplete are removed from the end of the file. If anything else was modified, the error names
-/// the file and the line, and the file is left unchanged. If a file is removed, moved or replaced
-/// while its run is in use, the run stops with the next line at the latest.
+/// the file and the line, and the file is left unchanged.
 ///
 /// Runs are locked with locks of the operating system, which are released when the process ends. On
 /// a network file system, they are only as reliable as its locks. Lock files aren't removed when a
-/// run ends. On Unix, the file of the run is locked too, so removing the lock file doesn't unlock
-/// the run. An open run uses two file descriptors, and a store uses one.
+/// run ends, and must not be removed while it is in use. An open run uses two file descriptors, and a
+/// store uses one.
 ///
 /// ```
 /// use cogwork_flow::{Flow, Wait};
@@ -158,4 +151,28 @@ impl Store for FileStore {
         let store = self.clone();
         blocking(self.place(), move || store.read_all()).await
     }
+}
+
+/// The files of a run, and how they are written.
+#[derive(Debug, Clone)]
+struct Files {
+    run_id: String,
+    location: StoreFolder,
+    /// The path of the file with the lines, for messages.
+    path: PathBuf,
+    /// The name of that file.
+    lines: String,
+    lock: String,
+    /// The file that replaces the lines once it is complete. Its name is fixed, so that leftovers
+    /// of a crash are found.
+    new: String,
+    sync: bool,
+    max_line: usize,
+}
+
+/// The files of a run and their folder, which is open.
+#[derive(Clone)]
+struct RunFolder {
+    files: Files,
+    folder: Folder,
 }

@@ -4,22 +4,18 @@ use std::fs::File;
 use std::io::{Seek, SeekFrom};
 use std::ops::Range;
 
-use cogwork_files::{Access, Folder, LockError, LockFile};
+use cogwork_files::{Access, LockFile};
 use cogwork_flow::journal::{EntryError, Recorded};
 
-use super::files::{Files, RunFolder};
 use super::read::{Lines, cannot_read};
 use super::write::{Writer, Written, cannot_write};
+use super::{Files, RunFolder};
 use crate::disk::{OnDisk, OpenFolder};
 use crate::error::Kind;
 use crate::header::Header;
 use crate::keep::{NewRun, RecordedRun, Wanted};
 use crate::line::Line;
 use crate::{RecordedEntry, RunJournal, StoreError, behind, lock};
-
-/// How often the file may be replaced while it is being locked. Whoever replaces it holds the lock
-/// next.
-const REPLACED: usize = 10;
 
 impl OnDisk for Files {
     fn run_id(&self) -> &str {
@@ -71,19 +67,14 @@ impl OpenFolder for RunFolder {
     }
 
     fn resume(&self, wanted: Wanted, lock: LockFile) -> Result<RunJournal, StoreError> {
-        let file = self.open_locked()?;
+        let file = self.open_to_write()?;
 
         // Left by a crash during a fold. If it cannot be removed, the next fold reports the error.
         let _ = self.folder.remove_leftover(&self.files.new);
 
         let mut lines = Lines::of(&self.files.path, &file, self.files.max_line);
-        let mut header = lines.header()?;
-        wanted.check_header(&self.first_line(), &self.files.run_id, &header)?;
-
-        let mut entries = Vec::new();
-        while let Some(entry) = lines.entry()? {
-            entries.push(entry);
-        }
+        let mut header = self.files.read_header(&mut lines, &wanted)?;
+        let entries = lines.rest()?;
 
         let last = entries.last().map(|line| &line.entry);
         wanted.check_end(&self.files.run_id, last)?;
@@ -100,7 +91,8 @@ impl OpenFolder for RunFolder {
         let failed = |error| cannot_read(&self.files.path, error);
         (&file).seek(SeekFrom::Start(whole)).map_err(failed)?;
         let repaired = file.try_clone().map_err(failed)?;
-        let journal = self.journal(header, entries, self.written(file, chain)?, lock)?;
+        let written = Written { file, chain };
+        let journal = self.journal(header, entries, written, lock)?;
 
         // Only after everything else was checked.
         self.repair(&repaired, whole)?;
@@ -110,11 +102,12 @@ impl OpenFolder for RunFolder {
     fn remove(&self, lock: LockFile) -> Result<(), StoreError> {
         let files = &self.files;
 
-        // Held until the end, and read only to find out whose record it is.
-        let file = self.open_locked()?;
+        // A damaged run can be removed, but not a different one.
+        let file = self.open_to_write()?;
         let header = Lines::of(&files.path, &file, files.max_line).header();
         if let Ok(header) = header {
-            Wanted::Answerable.check_header(&self.first_line(), &files.run_id, &header)?;
+            let first_line = format!("{}, line 1", files.path.display());
+            Wanted::Answerable.check_header(&first_line, &files.run_id, &header)?;
         }
 
         let _ = self.folder.remove_leftover(&files.new);
@@ -134,37 +127,10 @@ impl OpenFolder for RunFolder {
 }
 
 impl RunFolder {
-    fn first_line(&self) -> String {
-        format!("{}, line 1", self.files.path.display())
-    }
-
-    /// Opens and locks the file, so that nobody else writes it even if the lock file was removed.
-    fn open_locked(&self) -> Result<File, StoreError> {
-        let Files {
-            lines,
-            path,
-            run_id,
-            ..
-        } = &self.files;
-
-        for _ in 0..REPLACED {
-            let opened = self.folder.open_file(lines, Access::Write);
-            let file = opened.map_err(|error| self.cannot_open(error))?;
-            match lock_lines(&self.folder, lines, &file) {
-                Err(LockError::Replaced) => {}
-                locked => {
-                    return locked
-                        .map(|()| file)
-                        .map_err(|error| lock::refused(path, run_id, error));
-                }
-            }
-        }
-
-        Err(lock::refused(
-            path,
-            run_id,
-            LockError::InUse { holder: None },
-        ))
+    fn open_to_write(&self) -> Result<File, StoreError> {
+        self.folder
+            .open_file(&self.files.lines, Access::Write)
+            .map_err(|error| self.cannot_open(error))
     }
 
     /// Removes incomplete lines.
@@ -223,14 +189,5 @@ impl RunFolder {
             format_args!("{}: cannot be opened", self.files.path.display()),
             error.into(),
         )
-    }
-}
-
-/// On platforms other than Unix, a listing could not read a locked file.
-fn lock_lines(folder: &Folder, name: &str, file: &File) -> Result<(), LockError> {
-    if cfg!(unix) {
-        folder.lock(name, file, lock::PATIENCE)
-    } else {
-        Ok(())
     }
 }

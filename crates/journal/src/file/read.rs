@@ -1,18 +1,90 @@
-//! Reads the file of a run, without writing.
+//! Reads the file of a run without locking it.
 
 use std::fs::File;
+use std::io::{self, BufRead, BufReader, Read};
+use std::ops::Range;
 use std::path::Path;
 
-use super::parts::{Found, Parts};
-use crate::StoreError;
+use cogwork_files::Access;
+
+use super::Files;
 use crate::error::Kind;
 use crate::header::Header;
+use crate::keep::{RecordedRun, Wanted};
 use crate::line::{Chain, Line, starts_a_write, too_long};
+use crate::{RecordedEntry, StoreError};
+
+impl Files {
+    /// Returns `None` if the run doesn't exist.
+    pub(super) fn read_entries(
+        &self,
+        range: Range<u64>,
+    ) -> Result<Option<Vec<RecordedEntry>>, StoreError> {
+        let Some(file) = self.open_to_read()? else {
+            return Ok(None);
+        };
+
+        let mut lines = Lines::of(&self.path, &file, self.max_line);
+        self.read_header(&mut lines, &Wanted::Answerable)?;
+
+        let mut entries = Vec::new();
+        for index in 0..range.end {
+            let Some(line) = lines.entry()? else {
+                break;
+            };
+            if index >= range.start {
+                entries.push(RecordedEntry::new(index, line));
+            }
+        }
+
+        Ok(Some(entries))
+    }
+
+    /// Returns `None` if the run doesn't exist.
+    pub(super) fn read_record(&self, wanted: &Wanted) -> Result<Option<RecordedRun>, StoreError> {
+        let Some(file) = self.open_to_read()? else {
+            return Ok(None);
+        };
+
+        let mut lines = Lines::of(&self.path, &file, self.max_line);
+        let header = self.read_header(&mut lines, wanted)?;
+        Ok(Some(RecordedRun {
+            header,
+            lines: lines.rest()?,
+        }))
+    }
+
+    fn open_to_read(&self) -> Result<Option<File>, StoreError> {
+        let Some(folder) = self.location.open()? else {
+            return Ok(None);
+        };
+
+        match folder.open_file(&self.lines, Access::Read) {
+            Ok(file) => Ok(Some(file)),
+            Err(error) if error.is_not_found() => Ok(None),
+            Err(error) => Err(cannot_read(&self.path, error.into())),
+        }
+    }
+
+    /// Reads the first line, and checks that it belongs to the run.
+    pub(super) fn read_header(
+        &self,
+        lines: &mut Lines<'_>,
+        wanted: &Wanted,
+    ) -> Result<Header, StoreError> {
+        let header = lines.header()?;
+        let first_line = format!("{}, line 1", self.path.display());
+        wanted.check_header(&first_line, &self.run_id, &header)?;
+        Ok(header)
+    }
+}
 
 /// An iterator over the checked lines of a file.
 pub(super) struct Lines<'a> {
     path: &'a Path,
-    parts: Parts<'a>,
+    file: BufReader<&'a File>,
+    /// The current line, without its newline.
+    line: Vec<u8>,
     max_line: usize,
     number: u64,
     chain: Chain,
@@ -22,6 +94,9 @@ pub(super) struct Lines<'a> {
     read: u64,
 }
 
+/// How much of a file is read at once, in bytes.
+const BUFFERED: usize = 1 << 16;
+
 /// The smallest unit that a disk writes, in bytes. A block that wasn't written reads as zeros.
 const BLOCK: usize = 512;
 
@@ -29,7 +104,8 @@ impl<'a> Lines<'a> {
     pub(super) fn of(path: &'a Path, file: &'a File, max_line: usize) -> Self {
         Self {
             path,
-            parts: Parts::of(file, max_line),
+            file: BufReader::with_capacity(BUFFERED, file),
+            line: Vec::new(),
             max_line,
             number: 0,
             chain: Chain::default(),
@@ -46,7 +122,7 @@ impl<'a> Lines<'a> {
 
         let header = self
             .chain
-            .header(self.parts.line().bytes())
+            .header(&self.line)
             .map_err(|problem| self.wrong(problem))?;
         self.whole = self.read;
         Ok(header)
@@ -60,7 +136,7 @@ impl<'a> Lines<'a> {
         }
 
         let before = self.chain;
-        match self.chain.entry(self.parts.line()) {
+        match self.chain.entry(&self.line) {
             Ok(entry) => {
                 self.whole = self.read;
                 Ok(Some(entry))
@@ -77,16 +153,26 @@ impl<'a> Lines<'a> {
         }
     }
 
+    /// Reads all further entries.
+    pub(super) fn rest(&mut self) -> Result<Vec<Line>, StoreError> {
+        let mut lines = Vec::new();
+        while let Some(line) = self.entry()? {
+            lines.push(line);
+        }
+
+        Ok(lines)
+    }
+
     /// Returns whether a power cut interrupted the write of this line and those after it, so that
     /// some of its blocks aren't on disk.
     fn is_torn(&mut self) -> Result<bool, StoreError> {
-        if !has_unwritten_block(self.whole, self.parts.line().bytes()) {
+        if !has_unwritten_block(self.whole, &self.line) {
             return Ok(false);
         }
 
         while self.read()? {
             // When that line was written, everything before it was on disk.
-            if starts_a_write(self.parts.line().bytes()) {
+            if starts_a_write(&self.line) {
                 return Ok(false);
             }
         }
@@ -103,19 +189,31 @@ impl<'a> Lines<'a> {
     /// Reads a line. Returns whether there is a complete one.
     fn read(&mut self) -> Result<bool, StoreError> {
         self.number += 1;
-        let found = self.parts.advance();
+        let is_complete = self
+            .read_line()
+            .map_err(|error| cannot_read(self.path, error))?;
 
-        match found.map_err(|error| cannot_read(self.path, error))? {
-            Found::Complete => {
-                let length = self.parts.line().bytes().len() + 1;
-                self.read += u64::try_from(length).unwrap_or(u64::MAX);
-                Ok(true)
-            }
-            Found::Incomplete => Ok(false),
-            Found::TooLong => {
-                Err(self.problem(Kind::TooLarge, too_long("the line", self.max_line)))
-            }
+        // Only the beginning of a line that is too long was read.
+        if self.line.len() > self.max_line {
+            return Err(self.problem(Kind::TooLarge, too_long("the line", self.max_line)));
         }
+
+        if is_complete {
+            self.read += self.line.len() as u64 + 1;
+        }
+        Ok(is_complete)
+    }
+
+    /// Reads at most one byte more than a line may have. Returns whether the line has a newline.
+    fn read_line(&mut self) -> io::Result<bool> {
+        self.line.clear();
+        let most = (self.max_line as u64).saturating_add(1);
+        (&mut self.file)
+            .take(most)
+            .read_until(b'\n', &mut self.line)?;
+
+        let is_complete = self.line.pop_if(|last| *last == b'\n').is_some();
+        Ok(is_complete)
     }
 
     fn wrong(&self, problem: impl std::fmt::Display) -> StoreError {
@@ -129,7 +227,7 @@ impl<'a> Lines<'a> {
             kind,
             format_args!("{path}, line {number}: {problem}"),
             number,
-            self.parts.line().bytes(),
+            &self.line,
         )
     }
 }
@@ -146,6 +244,6 @@ fn has_unwritten_block(start: u64, line: &[u8]) -> bool {
     is_unwritten(first) || rest.chunks_exact(BLOCK).any(is_unwritten)
 }
 
-pub(super) fn cannot_read(path: &Path, error: std::io::Error) -> StoreError {
+pub(super) fn cannot_read(path: &Path, error: io::Error) -> StoreError {
     StoreError::io(format_args!("{}: cannot be read", path.display()), error)
 }

@@ -4,10 +4,10 @@ use std::fs::File;
 use std::io::{self, Write as _};
 use std::path::Path;
 
-use cogwork_files::{FileId, LockFile, Temporary};
+use cogwork_files::LockFile;
 use serde::Serialize;
 
-use super::files::{Files, RunFolder};
+use super::{Files, RunFolder};
 use crate::StoreError;
 use crate::behind::{Job, Write};
 use crate::header::Header;
@@ -16,10 +16,9 @@ use crate::time::now;
 
 /// The open file of a run.
 pub(super) struct Written {
-    file: File,
-    id: FileId,
+    pub(super) file: File,
     /// The checksums so far.
-    chain: Chain,
+    pub(super) chain: Chain,
 }
 
 impl RunFolder {
@@ -28,9 +27,13 @@ impl RunFolder {
         let mut lines = Lines::new(&self.files, Chain::default());
         lines.add(header, Marks::NONE)?;
 
-        let path = self.folder.path_of(&self.files.new);
+        let Files {
+            lines: name, new, ..
+        } = &self.files;
+        let path = self.folder.path_of(new);
         let failed = |error: io::Error| cannot_write(&path, error);
-        let mut file = self.temporary().map_err(|error| failed(error.into()))?;
+        let file = self.folder.temporary_named(name, new);
+        let mut file = file.map_err(|error| failed(error.into()))?;
 
         for Line { entry, at } in entries {
             // The file only gets its name once it is completely on disk.
@@ -54,7 +57,10 @@ impl RunFolder {
             self.sync_folder()?;
         }
 
-        self.written(file, lines.chain)
+        Ok(Written {
+            file,
+            chain: lines.chain,
+        })
     }
 
     pub(super) fn sync_folder(&self) -> Result<(), StoreError> {
@@ -62,23 +68,6 @@ impl RunFolder {
             let folder = self.folder.path().display();
             StoreError::io(format_args!("{folder}: cannot be synced"), error.into())
         })
-    }
-
-    /// Creates a file that can replace the lines, locked like them.
-    fn temporary(&self) -> Result<Temporary, cogwork_files::Error> {
-        let temporary = self
-            .folder
-            .temporary_named(&self.files.lines, &self.files.new)?;
-        if cfg!(unix) {
-            temporary.file().try_lock().map_err(io::Error::from)?;
-        }
-
-        Ok(temporary)
-    }
-
-    pub(super) fn written(&self, file: File, chain: Chain) -> Result<Written, StoreError> {
-        let id = FileId::of(&file).map_err(|error| cannot_write(&self.files.path, error.into()))?;
-        Ok(Written { file, id, chain })
     }
 }
 
@@ -126,8 +115,6 @@ impl Write for Writer {
         let edit = Job::merged(jobs, Some(now()));
 
         if let Some(entries) = edit.replacement {
-            // Only the run's own file may be replaced.
-            self.check_there()?;
             self.written = self.run.replace(&self.header, &entries)?;
         }
 
@@ -135,8 +122,7 @@ impl Write for Writer {
             self.append(&edit.appended)?;
         }
 
-        // Nothing counts as recorded unless its file can be found.
-        self.check_there()
+        Ok(())
     }
 }
 
@@ -161,17 +147,5 @@ impl Writer {
         }
 
         Ok(())
-    }
-
-    fn check_there(&self) -> Result<(), StoreError> {
-        let RunFolder { files, folder } = &self.run;
-        let found = folder.id_on_path(&files.lines);
-        let found = found.map_err(|error| cannot_write(&files.path, error.into()))?;
-
-        if found == Some(self.written.id) {
-            return Ok(());
-        }
-
-        Err(StoreError::gone(files.path.display()))
     }
 }

@@ -1,14 +1,15 @@
 //! Takes runs from queues.
 
-use async_trait::async_trait;
-use deadpool_postgres::{Object, Transaction};
+use std::sync::Arc;
+use std::time::Duration;
+
 use tokio_postgres::Row;
 
-use super::database::{Database, Statements};
-use super::failure::Failure;
-use super::protocol::Held;
-use super::protocol::statements::{CLAIM, CLAIM_LIMITED, NEXT_DUE, WAKE_DUE};
-use super::row::RowState;
+use super::database::Database;
+use super::lease::Held;
+use super::settings::Reconnects;
+use super::statements::{CLAIM, NEXT_DUE, WAKE_DUE};
+use super::write::RowState;
 use crate::StoreError;
 
 /// The runs that a worker can take.
@@ -53,86 +54,31 @@ impl Claimed {
 }
 
 impl Database {
-    /// Takes up to `most` runs, those with the highest priority first.
-    pub(super) async fn claim_runs(
-        &self,
-        wanted: &Wanted,
-        most: usize,
-    ) -> Result<Vec<Claimed>, StoreError> {
-        let failed = |failure| self.failed("runs cannot be taken", failure);
-        let mut claimed = self.claim_unlimited(wanted, most).await.map_err(failed)?;
-        if claimed.len() == most {
-            return Ok(claimed);
-        }
-
-        // The runs that were taken so far would otherwise wait until their leases expire.
-        match self.claim_limited(wanted, most - claimed.len()).await {
-            Err(failure) if claimed.is_empty() => Err(failed(failure)),
-            limited => {
-                claimed.extend(limited.unwrap_or_default());
-                Ok(claimed)
-            }
-        }
-    }
-
-    /// Takes runs from queues with limits. If that fails, returns those that were taken, if any.
-    async fn claim_limited(&self, wanted: &Wanted, most: usize) -> Result<Vec<Claimed>, Failure> {
-        let mut claimed = Vec::new();
-
-        for queue in self.limited_queues(wanted).await? {
-            let limited = Limited {
-                database: self,
-                wanted,
-                queue,
-                most: i64::try_from(most - claimed.len()).unwrap_or(i64::MAX),
-            };
-            match self.run(&limited).await {
-                Ok(new) => claimed.extend(new),
-                Err(failure) if claimed.is_empty() => return Err(failure),
-                Err(_) => break,
-            }
-        }
-
-        Ok(claimed)
-    }
-
-    /// Takes runs from queues without limits.
-    async fn claim_unlimited(&self, wanted: &Wanted, most: usize) -> Result<Vec<Claimed>, Failure> {
+    /// Takes up to `most` runs.
+    async fn claim(&self, wanted: &Wanted, most: usize) -> Result<Vec<Claimed>, StoreError> {
         let most = i64::try_from(most).unwrap_or(i64::MAX);
         let rows = self
             .query(
                 CLAIM,
                 &[
                     &self.settings.worker,
-                    &self.settings.lease_seconds(),
+                    &self.settings.lease.as_secs_f64(),
                     &wanted.queues,
                     &wanted.flows,
                     &wanted.shapes,
                     &most,
                 ],
             )
-            .await?;
+            .await
+            .map_err(|failure| self.failed("runs cannot be taken", failure))?;
 
         Ok(rows.iter().map(Claimed::of).collect())
-    }
-
-    /// Returns the queues that have limits, and runs that are ready.
-    async fn limited_queues(&self, wanted: &Wanted) -> Result<Vec<String>, Failure> {
-        let rows = self
-            .query(
-                "SELECT name FROM @.queues WHERE name = ANY($1)
-                     AND EXISTS (SELECT FROM @.runs WHERE ready AND queue = name)",
-                &[&wanted.queues],
-            )
-            .await?;
-
-        Ok(rows.iter().map(|row| row.get(0)).collect())
     }
 
     /// Makes runs ready that are due: after a delay, when a wait times out, or when the lease of a
     /// worker that died expires. A run that failed or whose worker died too often is set aside.
     /// Returns how many seconds it takes until the next one is due.
-    pub(super) async fn wake_runs(&self) -> Result<Option<f64>, StoreError> {
+    async fn wake_due(&self) -> Result<Option<f64>, StoreError> {
         let failed = |failure| self.failed("runs cannot be woken", failure);
         let delays = self.settings.retry_seconds();
         let channel = self.names.channel();
@@ -146,64 +92,61 @@ impl Database {
     }
 }
 
-/// Takes runs from a queue with limits, one worker at a time.
-struct Limited<'a> {
-    database: &'a Database,
-    wanted: &'a Wanted,
-    queue: String,
-    most: i64,
+/// What a worker does to get runs.
+pub(super) struct Taking {
+    database: Arc<Database>,
+    /// How long to wait for a notification before looking for runs anyway.
+    poll: Duration,
+    delays: Reconnects,
 }
 
-#[async_trait]
-impl Statements for Limited<'_> {
-    type Output = Vec<Claimed>;
+/// The result of looking for runs once.
+pub(super) struct Round {
+    pub(super) claimed: Vec<Claimed>,
+    /// How long to wait before the next round, unless something happens.
+    pub(super) pause: Duration,
+    /// Why the database could not be used. Notifications don't shorten the pause then.
+    pub(super) failed: Option<StoreError>,
+}
 
-    async fn run(&self, client: &mut Object) -> Result<Vec<Claimed>, Failure> {
-        let transaction = client.transaction().await?;
+impl Taking {
+    pub(super) fn new(database: Arc<Database>, poll: Duration) -> Self {
+        let delays = database.settings.reconnects();
+        Self {
+            database,
+            poll,
+            delays,
+        }
+    }
 
-        // Nobody else counts the runs at work until this is committed.
-        let lock = self.database.sql(
-            "SELECT max_running, max_running_per_key FROM @.queues WHERE name = $1 FOR UPDATE",
-        );
-        let lock = transaction.prepare_cached(&lock).await?;
-        let limits = transaction.query_opt(&lock, &[&self.queue]).await?;
-        let Some(limits) = limits else {
-            return Ok(Vec::new());
+    /// Takes up to `room` runs.
+    pub(super) async fn round(&mut self, wanted: &Wanted, room: usize) -> Round {
+        match self.take(wanted, room).await {
+            Ok(round) => {
+                self.delays = self.database.settings.reconnects();
+                round
+            }
+            Err(error) => Round {
+                claimed: Vec::new(),
+                pause: self.delays.next_delay(),
+                failed: Some(error),
+            },
+        }
+    }
+
+    async fn take(&self, wanted: &Wanted, room: usize) -> Result<Round, StoreError> {
+        let due = self.database.wake_due().await?;
+        let claimed = if room > 0 {
+            self.database.claim(wanted, room).await?
+        } else {
+            Vec::new()
         };
 
-        let claimed = self
-            .claim(&transaction, limits.get(0), limits.get(1))
-            .await?;
-        transaction.commit().await?;
-        Ok(claimed)
-    }
-}
-
-impl Limited<'_> {
-    async fn claim(
-        &self,
-        transaction: &Transaction<'_>,
-        max_running: Option<i64>,
-        max_per_key: Option<i64>,
-    ) -> Result<Vec<Claimed>, Failure> {
-        let settings = &self.database.settings;
-        let claim = self.database.sql(CLAIM_LIMITED);
-        let claim = transaction.prepare_cached(&claim).await?;
-        let rows = transaction
-            .query(
-                &claim,
-                &[
-                    &settings.worker,
-                    &settings.lease_seconds(),
-                    &self.queue,
-                    &self.wanted.flows,
-                    &self.wanted.shapes,
-                    &self.most,
-                    &max_running,
-                    &max_per_key,
-                ],
-            )
-            .await?;
-        Ok(rows.iter().map(Claimed::of).collect())
+        let due = due.and_then(|due| Duration::try_from_secs_f64(due.max(0.001)).ok());
+        Ok(Round {
+            claimed,
+            pause: due.unwrap_or(self.poll).min(self.poll),
+            failed: None,
+        })
     }
 }

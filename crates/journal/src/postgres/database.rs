@@ -3,7 +3,6 @@
 use std::fmt;
 use std::sync::Arc;
 
-use async_trait::async_trait;
 use deadpool_postgres::{Manager, ManagerConfig, Object, Pool, RecyclingMethod, Runtime};
 use tokio::sync::{Notify, OnceCell};
 use tokio_postgres::Row;
@@ -11,21 +10,19 @@ use tokio_postgres::types::ToSql;
 
 use super::connect::Opened;
 use super::failure::Failure;
-use super::migrations::migrate;
+use super::lease::Leases;
 use super::names::Names;
-use super::protocol;
-use super::protocol::statements::APPEND;
 use super::settings::Settings;
+use super::statements::APPEND;
+use super::tables;
 use crate::StoreError;
 use crate::error::Kind;
-
-pub(super) type Lease = protocol::Lease<Database>;
 
 /// A database, which is opened on first use.
 pub(super) struct Database {
     pub(super) settings: Settings,
     pub(super) names: Names,
-    pub(super) leases: protocol::Leases<Self>,
+    pub(super) leases: Leases,
     /// The statement that is executed for each step.
     pub(super) append: String,
     pool: OnceCell<Pool>,
@@ -34,10 +31,10 @@ pub(super) struct Database {
 impl Database {
     pub(super) fn new(settings: Settings) -> Arc<Self> {
         let names = Names::new(&settings);
-        Arc::new_cyclic(|this| Self {
+        Arc::new(Self {
             append: names.sql(APPEND),
             names,
-            leases: protocol::Leases::new(this.clone()),
+            leases: Leases::default(),
             pool: OnceCell::new(),
             settings,
         })
@@ -51,7 +48,7 @@ impl Database {
         self.names.sql(text)
     }
 
-    /// Returns a connection of the pool. The first time, this brings the tables up to date.
+    /// Returns a connection of the pool. The first time, this creates the tables.
     pub(super) async fn client(&self) -> Result<Object, Failure> {
         let pool = self.pool.get_or_try_init(|| self.open()).await?;
         self.timed(async { Ok(pool.get().await?) }).await
@@ -82,7 +79,7 @@ impl Database {
         })?;
 
         let mut client = self.timed(async { Ok(pool.get().await?) }).await?;
-        self.timed(migrate(&mut client, &self.names)).await?;
+        self.timed(tables::create(&mut client, &self.names)).await?;
         Ok(pool)
     }
 
@@ -113,19 +110,14 @@ impl Database {
         values: &[&(dyn ToSql + Sync)],
     ) -> Result<Vec<Row>, Failure> {
         let sql = self.sql(sql);
-        self.run(&Query { sql, values }).await
-    }
+        let client = self.client().await?;
+        let done = async {
+            let statement = client.prepare_cached(&sql).await?;
+            Ok(client.query(&statement, values).await?)
+        };
 
-    /// Runs statements on a connection of the pool. If the connection failed, it is closed.
-    pub(super) async fn run<W: Statements>(&self, work: &W) -> Result<W::Output, Failure> {
-        let mut client = self.client().await?;
-        let done = self.timed(work.run(&mut client)).await;
-
-        if done.as_ref().is_err_and(Failure::is_passing) {
-            drop(Object::take(client));
-        }
-
-        done
+        let done = self.timed(done).await;
+        give_back(client, done)
     }
 
     pub(super) fn failed(&self, what: &str, failure: impl Into<Failure>) -> StoreError {
@@ -134,27 +126,13 @@ impl Database {
     }
 }
 
-/// Statements that are executed on one connection.
-#[async_trait]
-pub(super) trait Statements: Sync {
-    type Output: Send;
-
-    async fn run(&self, client: &mut Object) -> Result<Self::Output, Failure>;
-}
-
-struct Query<'a> {
-    sql: String,
-    values: &'a [&'a (dyn ToSql + Sync)],
-}
-
-#[async_trait]
-impl Statements for Query<'_> {
-    type Output = Vec<Row>;
-
-    async fn run(&self, client: &mut Object) -> Result<Vec<Row>, Failure> {
-        let statement = client.prepare_cached(&self.sql).await?;
-        Ok(client.query(&statement, self.values).await?)
+/// Gives a connection back to the pool after statements were executed on it. If it failed, it is closed.
+pub(super) fn give_back<T>(client: Object, done: Result<T, Failure>) -> Result<T, Failure> {
+    if done.as_ref().is_err_and(Failure::is_passing) {
+        drop(Object::take(client));
     }
+
+    done
 }
 
 impl fmt::Debug for Database {

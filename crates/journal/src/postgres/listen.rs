@@ -12,18 +12,18 @@ use super::failure::Failure;
 /// Notifies `woken` whenever a run becomes ready, until this is dropped. While the connection is
 /// gone, the polls of the worker have to do.
 pub(super) async fn listen(database: Arc<Database>, woken: Arc<Notify>) {
-    let mut delays = database.settings.reconnects().delays();
+    let mut delays = database.settings.reconnects();
 
     loop {
         if let Ok(listener) = Listener::open(&database, &woken).await {
-            delays = database.settings.reconnects().delays();
+            delays = database.settings.reconnects();
 
             // Something may have become ready before.
             woken.notify_one();
             listener.closed().await;
         }
 
-        tokio::time::sleep(delays.next().unwrap_or_default()).await;
+        tokio::time::sleep(delays.next_delay()).await;
     }
 }
 

@@ -4,12 +4,11 @@ use tokio_postgres::Config;
 use tokio_postgres::config::Host;
 
 use super::settings::Settings;
-use crate::name::hash;
 
 /// The names in the database.
 #[derive(Debug, Clone)]
 pub(super) struct Names {
-    schema: String,
+    pub(super) schema: String,
     server: String,
 }
 
@@ -27,16 +26,16 @@ impl Names {
     }
 
     /// Returns the quoted name of the schema.
-    pub(super) fn schema(&self) -> String {
+    pub(super) fn quoted_schema(&self) -> String {
         format!("\"{}\"", self.schema.replace('"', "\"\""))
     }
 
     /// Replaces `@.` with the quoted name of the schema and a dot.
     pub(super) fn sql(&self, text: &str) -> String {
-        text.replace("@.", &format!("{}.", self.schema()))
+        text.replace("@.", &format!("{}.", self.quoted_schema()))
     }
 
-    /// Returns the number of the advisory lock for changes of the tables.
+    /// Returns the number of the advisory lock for creating the tables.
     pub(super) fn lock(&self) -> i64 {
         hash(format!("cogwork {}", self.schema).as_bytes()).cast_signed()
     }
@@ -58,4 +57,12 @@ fn server(config: &Config) -> String {
     let hosts: Vec<_> = hosts.collect();
 
     format!("database {database} on {}", hosts.join(", "))
+}
+
+/// Returns the FNV-1a hash of a text. Unlike the hashes of the standard library, it is the same on every
+/// machine and in every version.
+pub(super) fn hash(bytes: &[u8]) -> u64 {
+    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
+        (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3)
+    })
 }

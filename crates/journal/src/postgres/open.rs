@@ -8,10 +8,9 @@ use cogwork_flow::journal::Journal as _;
 use tokio::runtime::Handle;
 use tokio::time::Instant;
 
-use super::protocol::{Held, Verdict};
-use super::row::RowState;
+use super::lease::{Held, Lease, Verdict};
 use super::run::{Found, FoundRow, Run, Taken, shape_hash};
-use super::write::{Change, Writer};
+use super::write::{Change, RowState, Writer};
 use crate::behind::Edit;
 use crate::error::Kind;
 use crate::header::Header;
@@ -19,7 +18,7 @@ use crate::keep::{Keep, NewRun, Opening, RecordedRun, Take, Wanted};
 use crate::line::Line;
 use crate::lock::PATIENCE;
 use crate::query::time;
-use crate::rows::{Record, RowReader, Rows};
+use crate::rows::{LineRow, RowReader, Rows};
 use crate::{RecordedEntry, RunJournal, StoreError, behind};
 
 /// The delay between two attempts to take a run on which somebody works.
@@ -54,11 +53,7 @@ impl Keep for Run {
 
     async fn read(self: Box<Self>, wanted: Wanted) -> Result<RecordedRun, StoreError> {
         let row = self.find().await?.row.ok_or_else(|| self.missing())?;
-        let record = Run::read(&self, row.key, 0, &wanted).await?;
-        Ok(RecordedRun {
-            header: record.header,
-            lines: record.entries,
-        })
+        Run::read(&self, row.key, 0, &wanted).await
     }
 
     async fn entries(self: Box<Self>, range: Range<u64>) -> Result<Vec<RecordedEntry>, StoreError> {
@@ -161,7 +156,7 @@ impl Run {
         };
 
         let held = Held { key, fence: 1 };
-        let lease = self.database.leases.keep(&self.database, held);
+        let lease = Lease::keep(&self.database, held);
         let writer = Writer {
             run: self.clone(),
             rows,
@@ -194,7 +189,7 @@ impl Run {
         };
         let unreadable = "an entry cannot follow the entries before it";
         lease.set_verdict(Verdict::Failed(unreadable.to_owned()));
-        let journal = self.journal(record.header, record.entries, writer, taken.now)?;
+        let journal = self.journal(record.header, record.lines, writer, taken.now)?;
         lease.set_verdict(Verdict::OnRecord);
         Ok(journal)
     }
@@ -227,8 +222,8 @@ impl Run {
 
         if is_changed {
             let Prepared { record, rows, row } = &mut prepared;
-            self.sound(&record.entries)?;
-            let edit = Edit::replace(record.entries.clone());
+            self.sound(&record.lines)?;
+            let edit = Edit::replace(record.lines.clone());
             let change = Change {
                 shape: Some(shape_hash(&record.header.shape)),
                 is_progress: true,
@@ -265,7 +260,7 @@ impl GiveUp {
 
 /// A run that was read, with a record that is up to date.
 struct Prepared {
-    record: Record,
+    record: RecordedRun,
     rows: Rows,
     row: RowState,
 }
@@ -381,9 +376,14 @@ impl Run {
             return Ok(());
         }
 
-        let mut read = RowReader::new(&self.place, &Wanted::Answerable);
-        read.add(1, Some(row.get::<_, &str>(0).as_bytes()), None)?;
-        let record = read.finish(1)?.ok_or_else(|| self.missing())?;
+        let mut read = RowReader::of_run(&self.place);
+        read.add(&LineRow {
+            number: 1,
+            text: row.get(0),
+            at: None,
+        })?;
+        let record = read.record(&Wanted::Answerable, 1)?;
+        let record = record.ok_or_else(|| self.missing())?;
         record.header.check_event(&self.place.database, event)
     }
 
@@ -393,7 +393,7 @@ impl Run {
         mut prepared: Prepared,
         held: Held,
     ) -> Result<Prepared, StoreError> {
-        let entries = &prepared.record.entries;
+        let entries = &prepared.record.lines;
         let pending = self.pending_answers(held.key).await?;
         let new = pending.iter().map(|answer| Line {
             entry: answer.entry.clone(),
@@ -417,7 +417,7 @@ impl Run {
             ..Change::of(held, prepared.row, prepared.rows.change(edit)?)
         };
         prepared.row = self.write(&change).await?;
-        prepared.record.entries = all;
+        prepared.record.lines = all;
         Ok(prepared)
     }
 }

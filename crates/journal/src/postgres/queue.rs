@@ -5,53 +5,34 @@ use std::time::Duration;
 use cogwork_flow::Flow;
 use serde::Serialize;
 
-use super::enqueue::Enqueue;
-use super::queue_query::{QueueQuery, QueuedRun};
+use super::query::{COLUMNS, Sql};
 use super::run::Run;
 use super::store::PostgresStore;
-use crate::StoreError;
+use super::worker::Worker;
 use crate::header::{FlowIs, Header};
 use crate::rows::Rows;
+use crate::{RunQuery, RunSummary, StoreError};
 
-/// Limits how many runs of a queue are executed at the same time, by all workers together.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct QueueLimits {
-    max_running: Option<u32>,
-    max_running_per_key: Option<u32>,
-}
-
-impl QueueLimits {
-    /// Creates limits that allow everything.
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    /// Sets the maximum number of runs at the same time.
-    ///
-    /// # Default
-    ///
-    /// No maximum.
-    #[must_use]
-    pub fn with_max_running(mut self, runs: u32) -> Self {
-        self.max_running = Some(runs);
-        self
-    }
-
-    /// Sets the maximum number of runs with the same [key](crate::Enqueue::with_key) at the same time.
-    /// Runs without a key aren't limited.
-    ///
-    /// # Default
-    ///
-    /// No maximum.
-    #[must_use]
-    pub fn with_max_running_per_key(mut self, runs: u32) -> Self {
-        self.max_running_per_key = Some(runs);
-        self
-    }
+/// A run in a queue.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct QueuedRun {
+    /// The summary of its record.
+    pub run: RunSummary,
+    /// The name of the queue.
+    pub queue: String,
+    /// The name of the worker that executes it.
+    pub worker: Option<String>,
+    /// How often it failed or its worker died, since its last new outcome.
+    pub failures: u32,
+    /// The error of the last failure, or which worker died.
+    pub failure: Option<String>,
+    /// Whether it failed so often that workers don't take it any more.
+    pub is_set_aside: bool,
 }
 
 impl PostgresStore {
-    /// Records a new run, for a [`Worker`](crate::Worker) to take.
+    /// Records a new run in the queue [`Worker::DEFAULT_QUEUE`], for a [`Worker`] to take.
     ///
     /// # Errors
     ///
@@ -63,32 +44,26 @@ impl PostgresStore {
         run_id: &str,
         flow: &Flow<S>,
         input: &impl Serialize,
-        enqueue: Enqueue,
     ) -> impl Future<Output = Result<(), StoreError>> + Send {
-        let run = self.run(run_id);
-        let header = Header::new(run_id, FlowIs::of(flow), input);
-        async move { run.enqueue(header?, &enqueue).await }
+        self.enqueue_in(Worker::DEFAULT_QUEUE, run_id, flow, input)
     }
 
-    /// Sets the limits of a queue. They apply to runs that are taken from now on.
+    /// Records a new run in the queue with this name.
     ///
     /// # Errors
     ///
-    /// Returns an error if the database cannot be written.
-    pub async fn limit_queue(&self, queue: &str, limits: QueueLimits) -> Result<(), StoreError> {
-        let max_running = limits.max_running.map(i64::from);
-        let max_running_per_key = limits.max_running_per_key.map(i64::from);
-        let limited = self
-            .database
-            .query(
-                "INSERT INTO @.queues (name, max_running, max_running_per_key) VALUES ($1, $2, $3)
-                 ON CONFLICT (name) DO UPDATE SET max_running = $2, max_running_per_key = $3",
-                &[&queue, &max_running, &max_running_per_key],
-            )
-            .await;
-        limited
-            .map(drop)
-            .map_err(|failure| self.database.failed("cannot be written", failure))
+    /// The same as [`enqueue`](Self::enqueue).
+    pub fn enqueue_in<S>(
+        &self,
+        queue: &str,
+        run_id: &str,
+        flow: &Flow<S>,
+        input: &impl Serialize,
+    ) -> impl Future<Output = Result<(), StoreError>> + Send {
+        let queue = queue.to_owned();
+        let run = self.run(run_id);
+        let header = Header::new(run_id, FlowIs::of(flow), input);
+        async move { run.enqueue(header?, &queue).await }
     }
 
     /// Returns the runs in queues that match a query.
@@ -96,8 +71,31 @@ impl PostgresStore {
     /// # Errors
     ///
     /// Returns an error if the database cannot be read.
-    pub async fn queued(&self, query: QueueQuery) -> Result<Vec<QueuedRun>, StoreError> {
-        self.database.find_queued(&query).await
+    pub async fn queued(&self, query: RunQuery) -> Result<Vec<QueuedRun>, StoreError> {
+        let mut sql = Sql::new(format!(
+            "SELECT {COLUMNS}, queue, worker, failures, failure, set_aside
+             FROM @.runs WHERE queue IS NOT NULL"
+        ));
+        sql.and_all(&query);
+        sql.order(&query);
+
+        let database = &self.database;
+        let rows = database.query(&sql.text, &sql.values()).await;
+        let rows = rows.map_err(|failure| database.failed("cannot be read", failure))?;
+        let runs = database.summaries(&rows).await?;
+
+        let queued = rows.iter().zip(runs).map(|(row, run)| {
+            let failures: i32 = row.get("failures");
+            QueuedRun {
+                run,
+                queue: row.get("queue"),
+                worker: row.get("worker"),
+                failures: u32::try_from(failures).unwrap_or_default(),
+                failure: row.get("failure"),
+                is_set_aside: row.get("set_aside"),
+            }
+        });
+        Ok(queued.collect())
     }
 
     /// Puts back a run that was set aside, or that waits for its next attempt, so that a worker
@@ -156,8 +154,9 @@ impl PostgresStore {
                 "DELETE FROM @.runs WHERE key IN (
                      SELECT key FROM @.runs
                      WHERE status = 'ended' AND queue IS NOT NULL AND worker IS NULL
-                         AND changed <= clock_timestamp() - make_interval(secs => $1)
-                     ORDER BY changed LIMIT 1000 FOR UPDATE SKIP LOCKED
+                         AND (SELECT max(at) FROM @.lines WHERE run = key)
+                             <= clock_timestamp() - make_interval(secs => $1)
+                     ORDER BY started LIMIT 1000 FOR UPDATE SKIP LOCKED
                  ) RETURNING key",
                 &[&age.as_secs_f64()],
             )
@@ -168,12 +167,12 @@ impl PostgresStore {
 }
 
 impl Run {
-    async fn enqueue(&self, header: Header, enqueue: &Enqueue) -> Result<(), StoreError> {
+    async fn enqueue(&self, header: Header, queue: &str) -> Result<(), StoreError> {
         let now = self.find().await?.now;
         let header = header.started_at(now);
         let (_, change) = Rows::start(self.place.clone(), header.clone().into())?;
 
-        match self.insert(&header, &change, Some(enqueue)).await? {
+        match self.insert(&header, &change, Some(queue)).await? {
             Some(_) => Ok(()),
             None => Err(StoreError::already_there(
                 &self.place.run_id,

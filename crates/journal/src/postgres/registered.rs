@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use cogwork_flow::{CancellationToken, Flow, Run, RunError};
 use serde::de::DeserializeOwned;
 
-use super::protocol::{LeaseWatch, Verdict};
+use super::lease::{LeaseWatch, Verdict};
 use crate::header::FlowIs;
 use crate::{RunJournal, StoreError};
 

@@ -8,20 +8,20 @@ use cogwork_flow::Shape;
 use cogwork_flow::journal::{Entry, Json, Recorded};
 use cogwork_text::Name;
 use tokio_postgres::Row;
+use tokio_postgres::types::ToSql;
 
 use super::claim::Claimed;
-use super::database::{Database, Lease};
-use super::enqueue::Enqueue;
+use super::database::{Database, give_back};
 use super::failure::Failure;
-use super::new_waits::NewWaits;
-use super::protocol::statements::TAKE;
-use super::row::RowState;
+use super::lease::Lease;
+use super::names::hash;
+use super::statements::TAKE;
+use super::write::RowState;
 use crate::error::Kind;
 use crate::header::Header;
-use crate::keep::Wanted;
+use crate::keep::{RecordedRun, Wanted};
 use crate::line::Line;
-use crate::name::hash;
-use crate::rows::{EntryReader, Record, RowChange, RowReader, RunPlace, count, fork_column};
+use crate::rows::{LineRow, RowChange, RowReader, RunPlace, count, fork_column, numbers};
 use crate::{RecordedEntry, StoreError};
 
 /// A run, which may not exist.
@@ -62,10 +62,13 @@ pub(super) struct PendingAnswer {
     pub(super) entry: Entry,
 }
 
-/// Returns the time in the third column of a line, in milliseconds since 1970.
-pub(super) fn written_at(row: &Row) -> Option<u64> {
-    let at: i64 = row.get(2);
-    u64::try_from(at).ok()
+/// Returns the line in a row with its number, text and time.
+fn line(row: &Row) -> LineRow<'_> {
+    LineRow {
+        number: row.get(0),
+        text: row.get(1),
+        at: row.get(2),
+    }
 }
 
 /// Returns a hash of what must not change in a flow.
@@ -108,81 +111,69 @@ impl Run {
         found.map_err(|failure| self.failed("cannot be read", failure))
     }
 
-    /// Records a new run, and returns its key. Returns `None` if it exists. Without `enqueue`, this process takes it.
+    /// Records a new run, and returns its key. Returns `None` if it exists. Without a queue, this
+    /// process takes it.
     pub(super) async fn insert(
         &self,
         header: &Header,
         new: &RowChange,
-        enqueue: Option<&Enqueue>,
+        queue: Option<&str>,
     ) -> Result<Option<i64>, StoreError> {
-        let settings = &self.database.settings;
-        let is_queued = enqueue.is_some();
-        let empty = Enqueue::new();
-        let Enqueue {
-            queue,
-            priority,
-            key,
-            metadata,
-            delay,
-        } = enqueue.unwrap_or(&empty);
-        let worker = (!is_queued).then_some(&settings.worker);
-        let queue = is_queued.then_some(queue);
-        let wake = match enqueue {
-            None => settings.lease_seconds(),
-            Some(_) => delay.as_secs_f64(),
-        };
-        let is_ready = is_queued && delay.is_zero();
-        let channel = self.database.names.channel();
-        let status = new.columns.as_ref().map_or("open", |new| new.status);
-        let waits = NewWaits::after(&new.waits);
+        let inserted = self.try_to_insert(header, new, queue).await;
+        inserted.map_err(|failure| self.failed("cannot be written", failure))
+    }
 
-        let inserted = self.database.query(
-            "WITH run AS (
-                 INSERT INTO @.runs (id, flow, shape, started, lines, status, fence, worker, wake,
-                     queue, priority, limit_key, metadata, ready, fork)
-                 VALUES ($1, $2, $3, $4, cardinality($12::text[]), $14, 1, $5,
-                     clock_timestamp() + make_interval(secs => $6), $7, $8, $9, $10, $11, $15)
-                 ON CONFLICT (id) DO NOTHING RETURNING key, ready
-             ), new_lines AS (
-                 INSERT INTO @.lines (run, number, line)
-                 SELECT key, number, line FROM run, unnest($12) WITH ORDINALITY AS new (line, number)
-             ), new_waits AS (
-                 INSERT INTO @.waits (run, number, step, event, why, until)
-                 SELECT key, new.* FROM run,
-                     unnest($16::bigint[], $17::text[], $18::text[], $19::text[], $20::bigint[]) AS new
-             )
-             SELECT key, CASE WHEN ready THEN pg_notify($13, '')::text END FROM run",
-            &[
-                &self.place.run_id,
-                &header.flow,
-                &shape_hash(&header.shape),
-                &count(header.started),
-                &worker,
-                &wake,
-                &queue,
-                priority,
-                key,
-                metadata,
-                &is_ready,
-                &new.lines,
-                &channel,
-                &status,
-                &fork_column(header),
-                &waits.numbers,
-                &waits.steps,
-                &waits.events,
-                &waits.reasons,
-                &waits.until,
-            ],
-        )
-        .await;
+    async fn try_to_insert(
+        &self,
+        header: &Header,
+        new: &RowChange,
+        queue: Option<&str>,
+    ) -> Result<Option<i64>, Failure> {
+        let database = &self.database;
+        let settings = &database.settings;
+        let lease = queue.is_none().then(|| settings.lease.as_secs_f64());
+        let values: [&(dyn ToSql + Sync); 9] = [
+            &self.place.run_id,
+            &header.flow,
+            &shape_hash(&header.shape),
+            &count(header.started),
+            &new.all,
+            &lease.map(|_| &settings.worker),
+            &lease,
+            &queue,
+            &fork_column(header),
+        ];
 
-        let rows = inserted.map_err(|failure| self.failed("cannot be written", failure))?;
-        let Some(row) = rows.first() else {
-            return Ok(None);
+        let mut client = database.client().await?;
+        let done = async {
+            let transaction = client.transaction().await?;
+            let insert = database.sql(
+                "INSERT INTO @.runs (id, flow, shape, started, lines, status, fence, worker, wake,
+                     queue, ready, fork)
+                 VALUES ($1, $2, $3, $4, $5, 'open', 1, $6,
+                     clock_timestamp() + make_interval(secs => $7), $8::text, $8::text IS NOT NULL, $9)
+                 ON CONFLICT (id) DO NOTHING RETURNING key",
+            );
+            let insert = transaction.prepare_cached(&insert).await?;
+            let Some(row) = transaction.query_opt(&insert, &values).await? else {
+                return Ok(None);
+            };
+
+            let key = row.get(0);
+            database.write_rows(&transaction, key, new).await?;
+            if queue.is_some() {
+                let notify = "SELECT pg_notify($1, '')";
+                transaction
+                    .execute(notify, &[&database.names.channel()])
+                    .await?;
+            }
+
+            transaction.commit().await?;
+            Ok(Some(key))
         };
 
-        Ok(Some(row.get(0)))
+        let done = database.timed(done).await;
+        give_back(client, done)
     }
 
     /// Takes the run, unless somebody works on it.
@@ -195,7 +186,7 @@ impl Run {
                 &[
                     &self.place.run_id,
                     &settings.worker,
-                    &settings.lease_seconds(),
+                    &settings.lease.as_secs_f64(),
                 ],
             )
             .await;
@@ -203,7 +194,7 @@ impl Run {
         let rows = taken.map_err(|failure| self.failed("cannot be taken", failure))?;
         let claimed = rows.first().map(Claimed::of);
         Ok(claimed.map(|claimed| Taken {
-            lease: self.database.leases.keep(&self.database, claimed.held),
+            lease: Lease::keep(&self.database, claimed.held),
             row: claimed.row,
             lines: claimed.lines,
             answers: claimed.answers,
@@ -217,7 +208,7 @@ impl Run {
         key: i64,
         lines: i64,
         wanted: &Wanted,
-    ) -> Result<Record, StoreError> {
+    ) -> Result<RecordedRun, StoreError> {
         // A line that is too long isn't read.
         let rows = self
             .database
@@ -230,14 +221,13 @@ impl Run {
             .await;
         let rows = rows.map_err(|failure| self.failed("cannot be read", failure))?;
 
-        let mut read = RowReader::new(&self.place, wanted);
+        let mut read = RowReader::of_run(&self.place);
         for row in &rows {
-            let line: Option<&str> = row.get(1);
-            read.add(row.get(0), line.map(str::as_bytes), written_at(row))?;
+            read.add(&line(row))?;
         }
 
-        let record = read.finish(lines.max(count(rows.len())))?;
-        record.ok_or_else(|| StoreError::missing(&self.place.run_id, &self.place.database))
+        let record = read.record(wanted, lines.max(count(rows.len())))?;
+        record.ok_or_else(|| self.missing())
     }
 
     /// Reads entries of a run, on which somebody may work.
@@ -245,36 +235,25 @@ impl Run {
         &self,
         range: &Range<u64>,
     ) -> Result<Vec<RecordedEntry>, StoreError> {
-        let Some(found) = self.find().await?.row else {
-            return Err(StoreError::missing(
-                &self.place.run_id,
-                &self.place.database,
-            ));
-        };
-
-        let mut read = EntryReader::new(&self.place, range);
+        let found = self.find().await?.row.ok_or_else(|| self.missing())?;
+        let (first, last) = numbers(range);
         let rows = self
             .database
             .query(
                 "SELECT number, CASE WHEN octet_length(line)::bigint <= $2 THEN line END,
                      (extract(epoch FROM at) * 1000)::bigint
                  FROM @.lines WHERE run = $1 AND number BETWEEN $3 AND $4 ORDER BY number",
-                &[
-                    &found.key,
-                    &count(self.place.max_line),
-                    &read.before(),
-                    &read.last(),
-                ],
+                &[&found.key, &count(self.place.max_line), &first, &last],
             )
             .await;
         let rows = rows.map_err(|failure| self.failed("cannot be read", failure))?;
 
+        let mut read = RowReader::of_entries(&self.place, first);
         for row in &rows {
-            let line: Option<&str> = row.get(1);
-            read.add(row.get(0), line.map(str::as_bytes), written_at(row))?;
+            read.add(&line(row))?;
         }
 
-        Ok(read.finish())
+        Ok(read.entries())
     }
 
     /// Reads the answers that aren't on record yet, in the order in which they arrived.

@@ -43,20 +43,28 @@ impl Settings {
     }
 
     /// Returns the delays between attempts to reach a server that is gone.
-    pub(super) fn reconnects(&self) -> Backoff {
-        Backoff::of::<1_000>()
+    pub(super) fn reconnects(&self) -> Reconnects {
+        let growing = Backoff::of::<8>()
             .with_first(Duration::from_millis(50))
-            .with_ceiling(Duration::from_secs(1))
-    }
-
-    /// Returns the length of a lease in seconds, for statements.
-    pub(super) fn lease_seconds(&self) -> f64 {
-        self.lease.as_secs_f64()
+            .with_ceiling(LONGEST_RECONNECT);
+        Reconnects(Box::new(growing.delays()))
     }
 
     /// Returns the delays in seconds after each failure but the last, for statements.
     pub(super) fn retry_seconds(&self) -> Vec<f64> {
         let delays = self.retries.with_jitter(false).delays().take(100);
         delays.map(|delay| delay.as_secs_f64()).collect()
+    }
+}
+
+/// The longest delay between attempts to reach a server that is gone.
+const LONGEST_RECONNECT: Duration = Duration::from_secs(1);
+
+/// Delays between attempts to reach a server that is gone, however long it is.
+pub(super) struct Reconnects(Box<dyn Iterator<Item = Duration> + Send + Sync>);
+
+impl Reconnects {
+    pub(super) fn next_delay(&mut self) -> Duration {
+        self.0.next().unwrap_or(LONGEST_RECONNECT)
     }
 }

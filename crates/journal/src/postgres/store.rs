@@ -26,11 +26,9 @@ use crate::{RunQuery, RunSummary, Store, StoreError};
 /// Programs can resume runs by their ids, as with the other stores. They can also
 /// [enqueue](PostgresStore::enqueue) runs, which [workers](crate::Worker) take from there.
 ///
-/// The tables are created on first use, in a schema of their own, and brought up to date if they are
-/// of an earlier version. `runs` has one row per run, `lines` contains the lines that a
-/// [`FileStore`](crate::FileStore) would write to the file of the run, with checksums and the time at
-/// which each was written, and `waits`
-/// has one row for each waiting step. Other programs may read all of them.
+/// The tables are created on first use, in a schema of their own. `runs` has one row per run, `lines`
+/// contains the entries of each run as JSON, after a first line with the run id and the input, and
+/// `waits` has one row for each waiting step. Other programs may read all of them.
 ///
 /// If the server is restarted or cannot be reached for a while, a run that has an outcome to record
 /// waits for it; see [`with_patience`](PostgresStore::with_patience).
@@ -197,16 +195,6 @@ impl PostgresStore {
     #[must_use]
     pub fn with_retries(self, retries: Backoff) -> Self {
         self.with(|settings| settings.retries = retries)
-    }
-
-    /// Sets the name of this process, for messages and listings.
-    ///
-    /// # Default
-    ///
-    /// `process` and its id.
-    #[must_use]
-    pub fn with_worker_name(self, name: impl Into<String>) -> Self {
-        self.with(|settings| settings.worker = name.into())
     }
 
     /// Sets the maximum length of a line in bytes. A line contains an outcome, a snapshot or an

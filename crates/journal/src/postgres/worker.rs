@@ -9,13 +9,11 @@ use cogwork_flow::{CancellationToken, Flow, Run as FlowRun};
 use serde::de::DeserializeOwned;
 use tokio::sync::Notify;
 use tokio::task::JoinSet;
-use tokio::time::Instant;
 
-use super::claim::{Claimed, Wanted as WantedRuns};
+use super::claim::{Claimed, Taking, Wanted as WantedRuns};
 use super::database::Database;
-use super::enqueue::Enqueue;
+use super::lease::{Lease, LeaseWatch};
 use super::listen::listen;
-use super::protocol::{LeaseWatch, Taking};
 use super::registered::{Registered, RunFlow, Stopped};
 use super::run::{Taken, shape_hash};
 use super::store::PostgresStore;
@@ -34,7 +32,7 @@ use crate::keep::Wanted;
 ///
 /// ```no_run
 /// use cogwork_flow::{Flow, from_fn};
-/// use cogwork_journal::{Enqueue, PostgresStore, Worker};
+/// use cogwork_journal::{PostgresStore, Worker};
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -44,7 +42,7 @@ use crate::keep::Wanted;
 ///     .end("one", "default")
 ///     .build()?;
 /// let store = PostgresStore::new("postgresql://app@db.example/app")?;
-/// store.enqueue("sum 1", &flow, &41, Enqueue::new().with_priority(5)).await?;
+/// store.enqueue("sum 1", &flow, &41).await?;
 ///
 /// let shutdown = async { drop(tokio::signal::ctrl_c().await) };
 /// Worker::new(store).with_flow(flow).with_concurrency(20).run(shutdown).await;
@@ -59,7 +57,6 @@ pub struct Worker {
     concurrency: usize,
     poll: Duration,
     grace: Duration,
-    retention: Option<Duration>,
     report: Option<Arc<Report>>,
 }
 
@@ -107,6 +104,9 @@ pub enum WorkerEvent<'a> {
 }
 
 impl Worker {
+    /// The name of the queue that is used by default: `default`.
+    pub const DEFAULT_QUEUE: &str = "default";
+
     /// The default maximum number of runs at the same time: 10.
     pub const DEFAULT_CONCURRENCY: usize = 10;
 
@@ -120,7 +120,6 @@ impl Worker {
             concurrency: Self::DEFAULT_CONCURRENCY,
             poll: Duration::from_secs(5),
             grace: Duration::from_secs(10),
-            retention: None,
             report: None,
         }
     }
@@ -155,7 +154,7 @@ impl Worker {
     ///
     /// # Default
     ///
-    /// [`Enqueue::DEFAULT_QUEUE`], unless a queue is added.
+    /// [`Worker::DEFAULT_QUEUE`], unless a queue is added.
     #[must_use]
     pub fn with_queue(mut self, name: impl Into<String>) -> Self {
         self.queues.push(name.into());
@@ -196,17 +195,6 @@ impl Worker {
         self
     }
 
-    /// Sets after what time runs that ended are removed; see [`PostgresStore::prune`].
-    ///
-    /// # Default
-    ///
-    /// They are kept.
-    #[must_use]
-    pub fn with_retention(mut self, age: Duration) -> Self {
-        self.retention = Some(age);
-        self
-    }
-
     /// Calls a function with everything that happens, for instance to log it.
     ///
     /// # Default
@@ -223,7 +211,7 @@ impl Worker {
     /// were given back.
     pub async fn run(mut self, shutdown: impl Future<Output = ()>) {
         if self.queues.is_empty() {
-            self.queues.push(Enqueue::DEFAULT_QUEUE.to_owned());
+            self.queues.push(Self::DEFAULT_QUEUE.to_owned());
         }
         self.wanted = self.wanted_runs();
 
@@ -236,7 +224,6 @@ impl Worker {
             stop: CancellationToken::new(),
             woken,
             is_slow: false,
-            pruned: None,
         };
 
         at_work.until(shutdown).await;
@@ -279,7 +266,6 @@ struct AtWork {
     woken: Arc<Notify>,
     /// Whether the database failed, so that the next attempt has to wait.
     is_slow: bool,
-    pruned: Option<Instant>,
 }
 
 impl AtWork {
@@ -308,7 +294,7 @@ impl AtWork {
     }
 
     /// Takes as many runs as there is room for. Returns how long to wait unless something happens.
-    async fn take_runs(&mut self, taking: &mut Taking<Database>) -> Duration {
+    async fn take_runs(&mut self, taking: &mut Taking) -> Duration {
         while self.runs.try_join_next().is_some() {}
 
         let room = self.worker.concurrency.saturating_sub(self.runs.len());
@@ -318,15 +304,11 @@ impl AtWork {
             self.start(&database, claimed);
         }
 
-        let failed = match round.failed {
-            Some(failure) => Some(database.failed("runs cannot be taken", failure)),
-            None => self.prune().await.err(),
-        };
-        if let Some(error) = &failed {
+        if let Some(error) = &round.failed {
             self.report(WorkerEvent::DatabaseFailed { error });
         }
 
-        self.is_slow = failed.is_some();
+        self.is_slow = round.failed.is_some();
         round.pause
     }
 
@@ -340,7 +322,7 @@ impl AtWork {
             answers,
             now,
         } = claimed;
-        let lease = database.leases.keep(database, held);
+        let lease = Lease::keep(database, held);
         let taken = Taken {
             lease,
             row,
@@ -365,22 +347,6 @@ impl AtWork {
         self.runs.spawn(execution.run(taken));
     }
 
-    /// Removes old runs, about once a minute.
-    async fn prune(&mut self) -> Result<(), StoreError> {
-        let Some(age) = self.worker.retention else {
-            return Ok(());
-        };
-        if self
-            .pruned
-            .is_some_and(|pruned| pruned.elapsed() < PRUNED_EVERY)
-        {
-            return Ok(());
-        }
-
-        self.pruned = Some(Instant::now());
-        self.worker.store.prune(age).await.map(drop)
-    }
-
     /// Waits for all runs, and interrupts those that take too long.
     async fn drain(&mut self) {
         let grace = self.worker.grace;
@@ -399,9 +365,6 @@ impl AtWork {
         }
     }
 }
-
-/// How often old runs are removed.
-const PRUNED_EVERY: Duration = Duration::from_secs(60);
 
 /// One run that is executed.
 struct Execution {

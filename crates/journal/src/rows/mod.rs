@@ -1,16 +1,10 @@
 //! The rows of a run in a database, whichever database it is.
 
 mod columns;
-mod entries;
-mod place;
 mod read;
 
 pub(crate) use self::columns::{Columns, count, fork, fork_column, read_schema, status};
-pub(crate) use self::entries::EntryReader;
-pub(crate) use self::place::RunPlace;
-pub(crate) use self::read::{Record, RowReader};
-
-use std::fmt;
+pub(crate) use self::read::{LineRow, RowReader, RunPlace, numbers};
 
 use serde::Serialize;
 
@@ -18,8 +12,8 @@ use crate::StoreError;
 use crate::behind::Edit;
 use crate::error::Kind;
 use crate::header::Header;
-use crate::keep::NewRun;
-use crate::line::{Chain, Joins, Line, Marks};
+use crate::keep::{NewRun, RecordedRun};
+use crate::line::{Line, too_long};
 use crate::summary::Standing;
 use crate::waits::WaitChange;
 
@@ -29,7 +23,6 @@ pub(crate) struct Rows {
     header: Header,
     /// The number of lines.
     lines: i64,
-    chain: Chain,
     standing: Standing,
     columns: Columns,
 }
@@ -44,6 +37,8 @@ pub(crate) struct RowChange {
     pub(crate) all: i64,
     /// The new lines, which are the last of them.
     pub(crate) lines: Vec<String>,
+    /// When each of them was written, in milliseconds since 1970. The database may have its own clock.
+    pub(crate) times: Vec<Option<i64>>,
     pub(crate) waits: Vec<WaitChange>,
     /// The columns with the status, if they change.
     pub(crate) columns: Option<Columns>,
@@ -65,7 +60,6 @@ impl Rows {
             place,
             header,
             lines: 0,
-            chain: Chain::default(),
             standing: Standing::default(),
             columns: Columns::open(),
         };
@@ -75,17 +69,16 @@ impl Rows {
     }
 
     /// Returns the rows of a run that was read.
-    pub(crate) fn resume(place: RunPlace, record: &Record) -> Self {
+    pub(crate) fn resume(place: RunPlace, record: &RecordedRun) -> Self {
         let mut standing = Standing::default();
-        for line in &record.entries {
+        for line in &record.lines {
             standing.add(&line.entry);
         }
 
         Self {
             place,
             header: record.header.clone(),
-            lines: count(record.entries.len()).saturating_add(1),
-            chain: record.chain,
+            lines: count(record.lines.len()).saturating_add(1),
             columns: Columns::of(&standing),
             standing,
         }
@@ -99,26 +92,23 @@ impl Rows {
     /// Makes a change. If it isn't written, the rows must not be used any longer.
     pub(crate) fn change(&mut self, edit: Edit) -> Result<RowChange, StoreError> {
         let before = self.lines;
-        let place = &Place {
-            run: &self.place,
-            number: self.lines.saturating_add(1),
-        };
         let replaces = edit.replacement.is_some();
         let mut lines = Vec::new();
+        let mut times = Vec::new();
         let mut waits = Vec::new();
 
         if replaces {
-            self.chain = Chain::default();
             self.standing = Standing::default();
             self.lines = 0;
             waits.push(WaitChange::AllEnded);
-            lines.push(line(&mut self.chain, &self.header, Marks::NONE, place)?);
+            lines.push(self.line(&self.header)?);
+            times.push(None);
         }
 
         let replacement = edit.replacement.into_iter().flatten();
         for Line { entry, at } in replacement.chain(edit.appended) {
-            let joins = Joins::Nothing;
-            lines.push(line(&mut self.chain, &entry, Marks { at, joins }, place)?);
+            lines.push(self.line(&entry)?);
+            times.push(at.map(count));
             waits.extend(self.standing.add(&entry));
         }
 
@@ -129,9 +119,31 @@ impl Rows {
             replaces,
             all: self.lines,
             lines,
+            times,
             waits,
             columns,
         })
+    }
+
+    /// Returns a line. A longer one than the store allows is an error, since it could not be read
+    /// again.
+    fn line(&self, object: &impl Serialize) -> Result<String, StoreError> {
+        let place = || self.place.line(self.lines.saturating_add(1));
+        let line = serde_json::to_string(object).map_err(|error| {
+            StoreError::io(format_args!("{}: cannot be written", place()), error.into())
+        })?;
+
+        let length = line.len();
+        if length > self.place.max_line {
+            let problem = too_long(
+                format_args!("a line of {length} bytes"),
+                self.place.max_line,
+            );
+            let text = format_args!("{}: {problem}", place());
+            return Err(StoreError::new(Kind::TooLarge, text));
+        }
+
+        Ok(line)
     }
 
     /// Returns the columns if they changed. Most of the time they don't, which saves updating their
@@ -145,30 +157,4 @@ impl Rows {
         self.columns = columns.clone();
         Some(columns)
     }
-}
-
-/// Where lines are written. It is only formatted for an error.
-struct Place<'a> {
-    run: &'a RunPlace,
-    number: i64,
-}
-
-impl fmt::Display for Place<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.run.line(self.number))
-    }
-}
-
-fn line(
-    chain: &mut Chain,
-    object: &impl Serialize,
-    marks: Marks,
-    place: &Place<'_>,
-) -> Result<String, StoreError> {
-    let mut line = Vec::new();
-    chain.append(&mut line, object, marks, place.run.max_line, place)?;
-    line.pop(); // the newline
-
-    String::from_utf8(line)
-        .map_err(|error| StoreError::new(Kind::Other, format_args!("{place}: {error}")))
 }

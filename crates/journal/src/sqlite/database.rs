@@ -7,10 +7,9 @@ use std::sync::Mutex;
 use rusqlite::Connection;
 use tokio::runtime::Handle;
 
-use super::connect::{Connector, Open, Reader};
+use super::connect::Connector;
 use super::failure::Failure;
-use super::files::Files;
-use super::turns::{HandOver, Message, Outcome, Queue, Row, Turn, Waiting};
+use super::turns::{HandOver, Message, Outcome, Part, Queue, Turn, Waiting};
 use crate::StoreError;
 use crate::error::Kind;
 use crate::mutex::lock;
@@ -18,18 +17,16 @@ use crate::mutex::lock;
 /// One connection for writing and one for reading. More wouldn't be faster: SQLite writes one
 /// transaction at a time.
 pub(super) struct Database {
-    connector: Connector,
-    writer: Mutex<Option<Open>>,
-    reader: Mutex<Option<Open>>,
+    pub(super) connector: Connector,
+    writer: Mutex<Option<Connection>>,
+    reader: Mutex<Option<Connection>>,
     queue: Mutex<Queue>,
 }
 
 impl Database {
     pub(super) fn new(path: PathBuf, sync: bool) -> Self {
-        let files = Files::new(path);
-
         Self {
-            connector: Connector { files, sync },
+            connector: Connector { path, sync },
             writer: Mutex::default(),
             reader: Mutex::default(),
             queue: Mutex::default(),
@@ -37,26 +34,20 @@ impl Database {
     }
 
     pub(super) fn path(&self) -> &Path {
-        self.files().path()
+        &self.connector.path
     }
 
     pub(super) fn place(&self) -> String {
-        self.files().place()
-    }
-
-    pub(super) fn files(&self) -> &Files {
-        &self.connector.files
+        self.connector.place()
     }
 
     /// Writes a part of a transaction, together with the parts of all other threads that are
-    /// waiting. If `is_new` is `true`, the database doesn't contain the run yet, and is created if
-    /// necessary.
+    /// waiting. Returns the key of its run.
     pub(super) fn write(
         &self,
-        is_new: bool,
-        part: impl FnOnce(&Open) -> Result<Row, Failure> + Send + 'static,
-    ) -> Result<Row, StoreError> {
-        let turn = Turn::join(&self.queue, is_new, Box::new(part));
+        part: impl FnOnce(&Connection) -> Result<i64, Failure> + Send + 'static,
+    ) -> Result<i64, StoreError> {
+        let turn = Turn::join(&self.queue, Box::new(part));
         let mut message = turn.wait();
         if let Message::Write = message {
             self.write_waiting();
@@ -64,7 +55,7 @@ impl Database {
         }
 
         match message {
-            Message::Done(Outcome::Written(row)) => Ok(row),
+            Message::Done(Outcome::Written(key)) => Ok(key),
             Message::Done(Outcome::Failed(error)) => Err(error),
             Message::Done(Outcome::Interrupted) | Message::Write => Err(StoreError::new(
                 Kind::Other,
@@ -75,15 +66,11 @@ impl Database {
 
     /// Removes the rows of a run.
     pub(super) fn remove(&self, run_id: String) -> Result<(), StoreError> {
-        let removed = self.write(false, move |open| {
-            let sql = "DELETE FROM runs WHERE id = ?1 RETURNING key";
-            let mut remove = open.connection.prepare_cached(sql)?;
-
+        let removed = self.write(move |connection| {
             // The other tables follow through their foreign keys.
-            Ok(Row {
-                key: remove.query_row([run_id], |row| row.get(0))?,
-                database: open.seen.database(),
-            })
+            let sql = "DELETE FROM runs WHERE id = ?1 RETURNING key";
+            let mut remove = connection.prepare_cached(sql)?;
+            Ok(remove.query_row([run_id], |row| row.get(0))?)
         });
         removed.map(drop)
     }
@@ -98,58 +85,40 @@ impl Database {
         }
     }
 
-    fn write_to(&self, writer: &mut Option<Open>, parts: &mut [Waiting]) -> Result<(), StoreError> {
-        let starts_a_run = parts.iter().any(|waiting| waiting.is_new);
-
-        // The parts of other runs fail, since the new database doesn't contain them.
-        if starts_a_run {
-            self.close_if_replaced(writer)?;
-        }
-
-        let open = match writer.take() {
-            Some(open) => open,
-            None => self.connector.writer(starts_a_run)?,
+    fn write_to(
+        &self,
+        writer: &mut Option<Connection>,
+        parts: &mut [Waiting],
+    ) -> Result<(), StoreError> {
+        let connection = match writer.take() {
+            Some(connection) => connection,
+            None => self.connector.writer()?,
         };
-        let open = writer.insert(open);
 
-        self.write_all(open, parts);
-
-        // Nothing counts as recorded unless its file can be found.
-        self.files().check(&open.seen)
-    }
-
-    /// Closes the connection if the database was replaced, so that the next one opens the new
-    /// database.
-    fn close_if_replaced(&self, connection: &mut Option<Open>) -> Result<(), StoreError> {
-        if let Some(open) = connection
-            && self.files().database_is_replaced(&open.seen)?
-        {
-            *connection = None;
-        }
-
+        self.write_all(writer.insert(connection), parts);
         Ok(())
     }
 
     /// Writes all parts in one transaction, which is synced once. If a part fails, the others are
     /// still written.
-    fn write_all(&self, open: &Open, parts: &mut [Waiting]) {
-        let begun = open.execute("BEGIN IMMEDIATE");
+    fn write_all(&self, connection: &Connection, parts: &mut [Waiting]) {
+        let begun = execute(connection, "BEGIN IMMEDIATE");
 
         if begun.is_ok() {
             for waiting in &mut *parts {
                 let part = waiting.part.take();
-                let written = part.map(|part| write_part(open, || part(open)));
+                let written = part.map(|part| write_part(connection, part));
 
                 waiting.outcome = match written {
-                    Some(Ok(row)) => Outcome::Written(row),
+                    Some(Ok(key)) => Outcome::Written(key),
                     Some(Err(failure)) => Outcome::Failed(self.cannot_write(failure)),
                     None => Outcome::Interrupted,
                 };
             }
         }
 
-        if let Err(error) = begun.and_then(|()| open.execute("COMMIT")) {
-            let _ = open.execute("ROLLBACK");
+        if let Err(error) = begun.and_then(|()| execute(connection, "COMMIT")) {
+            let _ = execute(connection, "ROLLBACK");
             fail_all(parts, &self.cannot_write(error));
         }
     }
@@ -160,25 +129,15 @@ impl Database {
         work: impl FnOnce(&Connection) -> Result<T, Failure>,
     ) -> Result<Option<T>, StoreError> {
         let mut reader = lock(&self.reader);
-        self.close_if_replaced(&mut reader)?;
-
-        // If only a file next to the database was replaced, SQLite keeps using the old one as long
-        // as any connection of this process has it open.
-        if let Some(open) = reader.as_ref() {
-            self.files().check(&open.seen)?;
-        }
-
-        let open = match reader.take() {
-            Some(open) => Some(Reader::Shared(open)),
+        let connection = match reader.take() {
+            Some(connection) => Some(connection),
             None => self.connector.reader()?,
         };
 
-        let read = match open {
-            None => return Ok(None),
-            Some(Reader::Alone(connection)) => work(&connection),
-            Some(Reader::Shared(open)) => work(&reader.insert(open).connection),
+        let Some(connection) = connection else {
+            return Ok(None);
         };
-
+        let read = work(reader.insert(connection));
         let read = read.map_err(|failure| self.connector.failed("cannot be read", failure));
         read.map(Some)
     }
@@ -189,19 +148,24 @@ impl Database {
 }
 
 /// Writes a part, all of it or nothing.
-fn write_part(open: &Open, part: impl FnOnce() -> Result<Row, Failure>) -> Result<Row, Failure> {
-    open.execute("SAVEPOINT part")?;
+fn write_part(connection: &Connection, part: Part) -> Result<i64, Failure> {
+    execute(connection, "SAVEPOINT part")?;
 
-    let written = part();
+    let written = part(connection);
     if written.is_err() {
         // If this fails, the transaction is gone, and committing it reports that.
-        let _ = open.execute("ROLLBACK TO part");
+        let _ = execute(connection, "ROLLBACK TO part");
     }
 
-    let released = open.execute("RELEASE part");
-    let row = written?;
+    let released = execute(connection, "RELEASE part");
+    let key = written?;
     released?;
-    Ok(row)
+    Ok(key)
+}
+
+/// Executes a statement without parameters and results.
+fn execute(connection: &Connection, sql: &str) -> rusqlite::Result<()> {
+    connection.prepare_cached(sql)?.execute([]).map(drop)
 }
 
 fn fail_all(parts: &mut [Waiting], error: &StoreError) {

@@ -3,7 +3,6 @@
 mod connect;
 mod database;
 mod failure;
-mod files;
 mod open;
 mod query;
 mod run;
@@ -23,10 +22,10 @@ use crate::{RunQuery, RunSummary, Store, StoreError};
 /// A store that keeps many runs in one SQLite database, where they can be
 /// [queried](SqliteStore::query).
 ///
-/// The table `lines` contains the lines that a [`FileStore`](crate::FileStore) would write to the
-/// file of the run, with checksums; `runs` has one row per run with its id, flow, start, number of
-/// lines and status; `waits` has one row for each waiting step. Other programs may read all three
-/// tables, and so may SQLite's own tools:
+/// The table `lines` contains the entries of each run as JSON, after a first line with the run id and
+/// the input; `runs` has one row per run with its id, flow, start, number of lines and status; `waits`
+/// has one row for each waiting step. Other programs may read all three tables, and so may SQLite's
+/// own tools:
 ///
 /// ```sql
 /// SELECT id, started, step FROM runs JOIN waits ON run = key WHERE status = 'paused' AND event = 'approval';
@@ -36,16 +35,10 @@ use crate::{RunQuery, RunSummary, Store, StoreError};
 /// Entries of concurrent runs share transactions: those that are queued while one transaction is
 /// synced go into the next. The database is in WAL mode, so readers don't block. Several processes
 /// on the same machine can use it. The locks of its runs are in a folder next to it,
-/// `runs.db-locks`. If a lock file is removed while its run is in use, a second runner can open the
-/// run; the first one then stops with its next line.
+/// `runs.db-locks`, which must not be removed while a run is in use.
 ///
-/// Neither the database nor a file next to it may be a link. If one of them is removed, moved or
-/// replaced while a run is in use, the run stops with its next line. On a read-only disk, runs can
-/// still be listed.
-///
-/// If the record of a run was modified, the error contains the database, the run and the line, and
-/// the record is left unchanged. A file that isn't a database of runs is also an error, and is left
-/// unchanged. A listing only reads `runs` and `waits` and doesn't check the lines.
+/// A line that cannot be read is an error with the database, the run and the line, and the record is
+/// left unchanged. A file that isn't a database of runs is also an error, and is left unchanged.
 ///
 /// ```
 /// use cogwork_flow::{Flow, Wait};

@@ -14,7 +14,6 @@ use crate::error::Kind;
 use crate::header::Header;
 use crate::keep::{NewRun, RecordedRun, Wanted};
 use crate::line::Line;
-use crate::rows::Record;
 use crate::{RecordedEntry, RunJournal, StoreError, lock};
 
 impl OnDisk for Run {
@@ -27,14 +26,14 @@ impl OnDisk for Run {
     }
 
     fn open(&self, create: bool) -> Result<Option<Box<dyn OpenFolder + '_>>, StoreError> {
-        let files = self.database.files();
-        let folder = if create {
-            Some(files.create_folder()?)
+        let connector = &self.database.connector;
+        let locks = if create {
+            Some(connector.create_locks()?)
         } else {
-            files.folder()?
+            connector.locks()?
         };
 
-        Ok(folder.map(|folder| Box::new(RunFolder { run: self, folder }) as Box<dyn OpenFolder>))
+        Ok(locks.map(|locks| Box::new(RunFolder { run: self, locks }) as Box<dyn OpenFolder>))
     }
 
     fn read(&self, wanted: &Wanted) -> Result<Option<RecordedRun>, StoreError> {
@@ -45,10 +44,7 @@ impl OnDisk for Run {
         });
 
         let read = read?.flatten();
-        Ok(read.map(|read| RecordedRun {
-            header: read.record.header,
-            lines: read.record.entries,
-        }))
+        Ok(read.map(|read| read.record))
     }
 
     fn entries(&self, range: Range<u64>) -> Result<Option<Vec<RecordedEntry>>, StoreError> {
@@ -59,10 +55,10 @@ impl OnDisk for Run {
     }
 }
 
-/// A run, and the folder of its database.
+/// A run, and the folder of its lock.
 struct RunFolder<'a> {
     run: &'a Run,
-    folder: Folder,
+    locks: Folder,
 }
 
 impl OpenFolder for RunFolder<'_> {
@@ -76,8 +72,7 @@ impl OpenFolder for RunFolder<'_> {
     }
 
     fn lock(&self) -> Result<LockFile, StoreError> {
-        let locks = self.run.database.files().locks(&self.folder)?;
-        lock::take(&locks, &self.run.lock, &self.run.place.run_id)
+        lock::take(&self.locks, &self.run.lock, &self.run.place.run_id)
     }
 
     fn start(&self, run: NewRun, lock: LockFile) -> Result<RunJournal, StoreError> {
@@ -87,7 +82,6 @@ impl OpenFolder for RunFolder<'_> {
 
     fn resume(&self, wanted: Wanted, lock: LockFile) -> Result<RunJournal, StoreError> {
         let run = self.run;
-        let database = run.database.files().identify(&self.folder)?.database();
         let read = run.database.read(|reader| run.read(reader, &wanted))?;
 
         let Some(mut read) = read.flatten() else {
@@ -99,22 +93,18 @@ impl OpenFolder for RunFolder<'_> {
             ));
         };
 
-        // If a different database took its place in the meantime, nothing is written.
-        read.row.database = database;
         let changed = wanted.change(&mut read.record.header);
         let mut writer = Writer::resume(run.clone(), &read, lock);
-        let Record {
-            header, entries, ..
-        } = read.record;
+        let RecordedRun { header, lines } = read.record;
 
         if changed {
-            let copies = entries.iter().map(|line| line.entry.clone());
+            let copies = lines.iter().map(|line| line.entry.clone());
             let sound = Recorded::over(run.place.run_id.as_str(), copies, ());
             sound.map_err(|error| run.place.out_of_place(error))?;
-            writer.put(Edit::replace(entries.clone()))?;
+            writer.put(Edit::replace(lines.clone()))?;
         }
 
-        self.journal(header, entries, writer)
+        self.journal(header, lines, writer)
     }
 
     fn remove(&self, lock: LockFile) -> Result<(), StoreError> {
@@ -122,8 +112,7 @@ impl OpenFolder for RunFolder<'_> {
         let run_id = run.place.run_id.clone();
         run.database.remove(run_id)?;
 
-        let locks = run.database.files().locks(&self.folder)?;
-        lock::remove(&locks, &run.lock, lock);
+        lock::remove(&self.locks, &run.lock, lock);
         Ok(())
     }
 }

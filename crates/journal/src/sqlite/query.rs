@@ -3,7 +3,6 @@ use std::time::UNIX_EPOCH;
 use rusqlite::types::Value;
 use rusqlite::{Connection, Row, params_from_iter};
 
-use super::connect::{FORK, LaterColumn, SCHEMA, UPDATED};
 use super::database::Database;
 use crate::query::{QueryValue, millis, time};
 use crate::rows::{fork, read_schema, status};
@@ -11,8 +10,8 @@ use crate::waits::WaitChange;
 use crate::{RunQuery, RunStatus, RunSummary, StoreError, WaitSummary};
 
 impl RunQuery {
-    fn sql(&self, updated: &str, forked: &str) -> (String, Vec<Value>) {
-        let mut sql = format!("SELECT {COLUMNS}, {updated}, {forked} FROM runs WHERE true");
+    fn sql(&self) -> (String, Vec<Value>) {
+        let mut sql = format!("SELECT {COLUMNS} FROM runs WHERE true");
         let mut values = Vec::new();
 
         for (condition, value) in self.conditions() {
@@ -33,10 +32,7 @@ impl RunQuery {
 impl Database {
     pub(super) fn query(&self, query: &RunQuery) -> Result<Vec<RunSummary>, StoreError> {
         let found = self.read(|reader| {
-            let updated = selected(&UPDATED, reader)?;
-            let forked = selected(&FORK, reader)?;
-            let schema = selected(&SCHEMA, reader)?;
-            let (sql, values) = query.sql(&updated, &forked);
+            let (sql, values) = query.sql();
             let mut find = reader.prepare_cached(&sql)?;
             let mut rows = find.query(params_from_iter(values))?;
             let mut runs = Vec::new();
@@ -44,7 +40,7 @@ impl Database {
             while let Some(row) = rows.next()? {
                 let mut run = summary(row)?;
                 if let RunStatus::Paused { waits } = &mut run.status {
-                    *waits = waits_of(reader, row.get("key")?, &schema)?;
+                    *waits = waits_of(reader, row.get("key")?)?;
                 }
 
                 runs.push(run);
@@ -57,24 +53,11 @@ impl Database {
     }
 }
 
-const COLUMNS: &str = "key, id, flow, started, lines, status, error, action, steps";
+const COLUMNS: &str = "key, id, flow, started, lines, status, error, action, steps, updated, fork";
 
-/// Returns the column, or `NULL` if nobody has written this database since an earlier version did.
-fn selected(column: &LaterColumn, reader: &Connection) -> rusqlite::Result<String> {
-    let name = column.name;
-    let exists = column.exists(reader)?;
-    Ok(if exists {
-        name.to_owned()
-    } else {
-        format!("NULL AS {name}")
-    })
-}
-
-fn waits_of(reader: &Connection, key: i64, schema: &str) -> rusqlite::Result<Vec<WaitSummary>> {
-    let sql = format!(
-        "SELECT step, event, why, until, {schema} FROM waits WHERE run = ? ORDER BY number"
-    );
-    let mut find = reader.prepare_cached(&sql)?;
+fn waits_of(reader: &Connection, key: i64) -> rusqlite::Result<Vec<WaitSummary>> {
+    let sql = "SELECT step, event, why, until, schema FROM waits WHERE run = ? ORDER BY number";
+    let mut find = reader.prepare_cached(sql)?;
     let waits = find.query_map([key], |row| {
         let until: Option<i64> = row.get("until")?;
         let schema: Option<String> = row.get("schema")?;

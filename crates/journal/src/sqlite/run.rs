@@ -3,14 +3,13 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use rusqlite::{Connection, OptionalExtension};
+use rusqlite::{Connection, OptionalExtension, Row};
 
 use super::database::Database;
 use super::failure::Failure;
-use super::turns::Row;
 use crate::RecordedEntry;
-use crate::keep::Wanted;
-use crate::rows::{EntryReader, Record, RowReader, RunPlace, count};
+use crate::keep::{RecordedRun, Wanted};
+use crate::rows::{LineRow, RowReader, RunPlace, count, numbers};
 
 #[derive(Clone)]
 pub(super) struct Run {
@@ -20,10 +19,10 @@ pub(super) struct Run {
     pub(super) lock: String,
 }
 
-/// The record of a run, and its row.
+/// The record of a run, and the key of its row.
 pub(super) struct ReadRun {
-    pub(super) row: Row,
-    pub(super) record: Record,
+    pub(super) key: i64,
+    pub(super) record: RecordedRun,
 }
 
 /// The row of a run in `runs`.
@@ -34,7 +33,7 @@ struct Found {
 }
 
 impl Run {
-    /// Reads the lines one by one and checks each. Returns `None` if the run doesn't exist.
+    /// Reads the lines one by one. Returns `None` if the run doesn't exist.
     pub(super) fn read(
         &self,
         reader: &Connection,
@@ -46,24 +45,20 @@ impl Run {
 
         // A line that is too long isn't read.
         let mut lines = reader.prepare_cached(
-            "SELECT number, CASE WHEN octet_length(line) <= ?2 THEN line END FROM lines
+            "SELECT number, CASE WHEN octet_length(line) <= ?2 THEN line END, at FROM lines
              WHERE run = ?1 ORDER BY number",
         )?;
         let max_line = count(self.place.max_line);
         let mut rows = lines.query((found.key, max_line))?;
 
-        let mut read = RowReader::new(&self.place, wanted);
+        let mut read = RowReader::of_run(&self.place);
         while let Some(row) = rows.next()? {
-            let line = row.get_ref(1)?.as_bytes_or_null();
-            read.add(row.get(0)?, line.map_err(rusqlite::Error::from)?, None)?;
+            add(&mut read, row)?;
         }
 
-        let row = Row {
-            key: found.key,
-            database: None,
-        };
-        let record = read.finish(found.lines)?;
-        Ok(record.map(|record| ReadRun { row, record }))
+        let record = read.record(wanted, found.lines)?;
+        let key = found.key;
+        Ok(record.map(|record| ReadRun { key, record }))
     }
 
     /// Reads entries. Returns `None` if the run doesn't exist.
@@ -77,19 +72,19 @@ impl Run {
         };
 
         let mut lines = reader.prepare_cached(
-            "SELECT number, CASE WHEN octet_length(line) <= ?2 THEN line END FROM lines
+            "SELECT number, CASE WHEN octet_length(line) <= ?2 THEN line END, at FROM lines
              WHERE run = ?1 AND number BETWEEN ?3 AND ?4 ORDER BY number",
         )?;
         let max_line = count(self.place.max_line);
-        let mut read = EntryReader::new(&self.place, range);
-        let mut rows = lines.query((found.key, max_line, read.before(), read.last()))?;
+        let (first, last) = numbers(range);
+        let mut read = RowReader::of_entries(&self.place, first);
+        let mut rows = lines.query((found.key, max_line, first, last))?;
 
         while let Some(row) = rows.next()? {
-            let line = row.get_ref(1)?.as_bytes_or_null();
-            read.add(row.get(0)?, line.map_err(rusqlite::Error::from)?, None)?;
+            add(&mut read, row)?;
         }
 
-        Ok(Some(read.finish()))
+        Ok(Some(read.entries()))
     }
 
     fn find(&self, reader: &Connection) -> rusqlite::Result<Option<Found>> {
@@ -103,4 +98,15 @@ impl Run {
 
         found.optional()
     }
+}
+
+fn add(read: &mut RowReader<'_>, row: &Row<'_>) -> Result<(), Failure> {
+    let text = row.get_ref(1)?.as_str_or_null();
+    read.add(&LineRow {
+        number: row.get(0)?,
+        text: text.map_err(rusqlite::Error::from)?,
+        at: row.get(2)?,
+    })?;
+
+    Ok(())
 }

@@ -6,23 +6,14 @@
 use std::mem;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 
-use cogwork_files::FileId;
+use rusqlite::Connection;
 
-use super::connect::Open;
 use super::failure::Failure;
 use crate::StoreError;
 use crate::mutex::lock;
 
-/// A part of a transaction. Returns the row of its run.
-pub(super) type Part = Box<dyn FnOnce(&Open) -> Result<Row, Failure> + Send>;
-
-/// The row of a run.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Row {
-    pub(super) key: i64,
-    /// The file that contains it.
-    pub(super) database: Option<FileId>,
-}
+/// A part of a transaction. Returns the key of its run.
+pub(super) type Part = Box<dyn FnOnce(&Connection) -> Result<i64, Failure> + Send>;
 
 #[derive(Default)]
 pub(super) struct Queue {
@@ -33,8 +24,6 @@ pub(super) struct Queue {
 
 /// A part to write. Its thread is notified when this is dropped.
 pub(super) struct Waiting {
-    /// Whether the database doesn't contain the run yet.
-    pub(super) is_new: bool,
     pub(super) part: Option<Part>,
     pub(super) outcome: Outcome,
     turn: Arc<Turn>,
@@ -46,7 +35,8 @@ pub(super) enum Outcome {
     /// A panic or a shutdown came first.
     #[default]
     Interrupted,
-    Written(Row),
+    /// The key of the run.
+    Written(i64),
     Failed(StoreError),
 }
 
@@ -65,11 +55,10 @@ pub(super) enum Message {
 }
 
 impl Turn {
-    pub(super) fn join(queue: &Mutex<Queue>, is_new: bool, part: Part) -> Arc<Self> {
+    pub(super) fn join(queue: &Mutex<Queue>, part: Part) -> Arc<Self> {
         let turn = Arc::new(Self::default());
         let mut queue = lock(queue);
         queue.waiting.push(Waiting {
-            is_new,
             part: Some(part),
             outcome: Outcome::default(),
             turn: Arc::clone(&turn),

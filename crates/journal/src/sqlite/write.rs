@@ -3,10 +3,8 @@
 use cogwork_files::LockFile;
 use rusqlite::Connection;
 
-use super::connect::Open;
 use super::failure::Failure;
 use super::run::{ReadRun, Run};
-use super::turns::Row;
 use crate::StoreError;
 use crate::behind::{Edit, Job, Write};
 use crate::keep::NewRun;
@@ -16,17 +14,18 @@ use crate::time::now;
 /// Writes a run that is locked.
 pub(super) struct Writer {
     run: Run,
-    row: Option<Row>,
+    /// The key of its row, if it exists.
+    key: Option<i64>,
     rows: Rows,
     /// Held until the last line is written.
-    lock: LockFile,
+    _lock: LockFile,
 }
 
 /// The change of a run in one transaction.
 struct Change {
     run: Run,
-    /// The row of the run, if it exists.
-    row: Option<Row>,
+    /// The key of its row, if it exists.
+    key: Option<i64>,
     flow: String,
     started: i64,
     /// Where the run was forked from, as JSON.
@@ -42,9 +41,9 @@ impl Writer {
         let (rows, change) = Rows::start(run.place.clone(), new)?;
         let mut writer = Self {
             run,
-            row: None,
+            key: None,
             rows,
-            lock,
+            _lock: lock,
         };
 
         let started = writer.rows.header().started;
@@ -57,9 +56,9 @@ impl Writer {
         let rows = Rows::resume(run.place.clone(), &read.record);
         Self {
             run,
-            row: Some(read.row),
+            key: Some(read.key),
             rows,
-            lock,
+            _lock: lock,
         }
     }
 
@@ -71,13 +70,12 @@ impl Writer {
     }
 
     fn write_rows(&mut self, rows: RowChange, updated: Option<u64>) -> Result<(), StoreError> {
-        self.check_lock()?;
         let updated = updated.map(count);
 
         let header = self.rows.header();
         let change = Change {
             run: self.run.clone(),
-            row: self.row,
+            key: self.key,
             flow: header.flow.clone(),
             started: count(header.started),
             fork: fork_column(header),
@@ -85,87 +83,59 @@ impl Writer {
             rows,
         };
 
-        let row = self
-            .run
-            .database
-            .write(self.row.is_none(), move |open| change.write(open))?;
-        self.row = Some(row);
-
+        let database = &self.run.database;
+        let key = database.write(move |connection| change.write(connection))?;
+        self.key = Some(key);
         Ok(())
-    }
-
-    /// Checks that nobody else can have opened the run, since a lock file that was removed locks
-    /// nothing. The id of the database isn't enough, as a different database may get the same one.
-    fn check_lock(&self) -> Result<(), StoreError> {
-        let path = self.lock.path();
-
-        match self.lock.is_still_there() {
-            Ok(true) => Ok(()),
-            Ok(false) => Err(StoreError::gone(path.display())),
-            Err(error) => Err(StoreError::io(
-                format_args!("{}: cannot be read", path.display()),
-                error.into(),
-            )),
-        }
     }
 }
 
 impl Change {
-    fn write(self, open: &Open) -> Result<Row, Failure> {
-        let database = &open.connection;
-        let row = self.take_row(open)?;
-        let key = row.key;
+    fn write(self, connection: &Connection) -> Result<i64, Failure> {
+        let key = self.take_row(connection)?;
 
         if self.rows.replaces {
-            database
+            connection
                 .prepare_cached("DELETE FROM lines WHERE run = ?1")?
                 .execute([key])?;
         }
 
-        let sql = "INSERT INTO lines (run, number, line) VALUES (?1, ?2, ?3)";
-        let mut insert = database.prepare_cached(sql)?;
+        let sql = "INSERT INTO lines (run, number, line, at) VALUES (?1, ?2, ?3, ?4)";
+        let mut insert = connection.prepare_cached(sql)?;
+        let lines = self.rows.lines.iter().zip(&self.rows.times);
 
-        for (number, line) in (self.rows.first()..).zip(&self.rows.lines) {
-            insert.execute((key, number, line))?;
+        for (number, (line, at)) in (self.rows.first()..).zip(lines) {
+            insert.execute((key, number, line, at))?;
         }
 
         for change in self.rows.waits {
-            change.write(database, key)?;
+            change.write(connection, key)?;
         }
 
         if let Some(columns) = self.rows.columns {
-            columns.write(database, key)?;
+            columns.write(connection, key)?;
         }
 
-        Ok(row)
+        Ok(key)
     }
 
-    /// Updates the number of lines in the row of the run. The row must be as this runner left it: a
-    /// second runner may have opened the run after the lock file was removed, and the key may
-    /// belong to a different run after the database was replaced.
-    fn take_row(&self, open: &Open) -> Result<Row, Failure> {
+    /// Updates the number of lines in the row of the run, or inserts the row. It must be as this
+    /// runner left it.
+    fn take_row(&self, connection: &Connection) -> Result<i64, Failure> {
         let place = &self.run.place;
-        let run_id = &place.run_id;
-        let database = open.seen.database();
         let all = self.rows.all;
 
-        let Some(row) = self.row else {
+        let Some(key) = self.key else {
             let sql = "INSERT INTO runs (id, flow, started, lines, status, updated, fork) VALUES (?1, ?2, ?3, ?4, 'open', ?3, ?5)";
-            let mut insert = open.connection.prepare_cached(sql)?;
-            let key = insert.insert((run_id, &self.flow, self.started, all, &self.fork))?;
-            return Ok(Row { key, database });
+            let mut insert = connection.prepare_cached(sql)?;
+            let values = (&place.run_id, &self.flow, self.started, all, &self.fork);
+            return Ok(insert.insert(values)?);
         };
 
-        if row.database != database {
-            return Err(StoreError::gone(self.run.database.place()).into());
-        }
-
-        let sql =
-            "UPDATE runs SET lines = ?4, updated = ?5 WHERE key = ?1 AND id = ?2 AND lines = ?3";
-        let mut update = open.connection.prepare_cached(sql)?;
-        let columns = (row.key, run_id, self.rows.before, all, self.updated);
-        if update.execute(columns)? == 1 {
-            return Ok(row);
+        let sql = "UPDATE runs SET lines = ?3, updated = ?4 WHERE key = ?1 AND lines = ?2";
+        let mut update = connection.prepare_cached(sql)?;
+        if update.execute((key, self.rows.before, all, self.updated))? == 1 {
+            return Ok(key);
         }
 
         Err(place.gone().into())

@@ -72,7 +72,7 @@ impl Conforming for FileStore {
     fn lacks(ability: Ability) -> Option<&'static str> {
         match ability {
             Ability::Fences => Some("the lock on a file lasts as long as its process"),
-            Ability::Outages => NO_OUTAGES,
+            Ability::Outages => Some("the disk is part of the machine"),
             _ => None,
         }
     }
@@ -88,7 +88,7 @@ impl Conforming for cogwork_journal::SqliteStore {
     fn lacks(ability: Ability) -> Option<&'static str> {
         match ability {
             Ability::Fences => Some("the lock on a file lasts as long as its process"),
-            Ability::Outages => NO_OUTAGES,
+            Ability::Outages => Some("the disk is part of the machine"),
             Ability::TornWrites => Some("a transaction is written as a whole"),
             _ => None,
         }

@@ -1,6 +1,6 @@
 //! Tests that hold for each store.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use cogwork_journal::{FileStore, Store};
 
@@ -34,15 +34,6 @@ pub(crate) trait Tested: Store {
     }
 }
 
-/// A store in a folder.
-pub(crate) trait OnDisk: Tested {
-    /// What is in the folder of a store for the run `a`.
-    const NAMES: &[&str];
-
-    /// The file that the lines of a run are in.
-    fn file(&self, run_id: &str) -> PathBuf;
-}
-
 impl Tested for FileStore {
     const NAME: &str = "files";
     const PLACES: [(&str, &str); 3] = [
@@ -64,14 +55,6 @@ impl Tested for FileStore {
 
     fn rewrite(&self, run_id: &str, lines: &str) {
         std::fs::write(self.path(run_id), lines).unwrap();
-    }
-}
-
-impl OnDisk for FileStore {
-    const NAMES: &[&str] = &["a.jsonl", "a.lock", "a.new"];
-
-    fn file(&self, run_id: &str) -> PathBuf {
-        self.path(run_id)
     }
 }
 
@@ -111,23 +94,6 @@ impl Tested for cogwork_journal::SqliteStore {
     }
 }
 
-#[cfg(feature = "sqlite")]
-impl OnDisk for cogwork_journal::SqliteStore {
-    const NAMES: &[&str] = &[
-        "runs.db",
-        "runs.db-wal",
-        "runs.db-shm",
-        "runs.db-journal",
-        "runs.db-locks",
-        "runs.db-locks/a.lock",
-        "runs.db-locks/database",
-    ];
-
-    fn file(&self, _: &str) -> PathBuf {
-        self.path().to_owned()
-    }
-}
-
 /// Runs a test of which there are several, so that each asserts the same inline snapshots.
 pub(crate) fn run(test: impl Future<Output = ()>) {
     let runtime = tokio::runtime::Builder::new_current_thread()
@@ -156,7 +122,7 @@ macro_rules! for_each_store {
 }
 pub(crate) use for_each_store;
 
-/// Makes tests of functions over an [`OnDisk`] store: one for each.
+/// Makes tests of functions over a [`Tested`] store: one for each store on disk.
 macro_rules! for_each_store_on_disk {
     ($($test:ident),+ $(,)?) => {
         mod files {

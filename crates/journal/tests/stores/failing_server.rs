@@ -179,7 +179,7 @@ fn a_worker_waits_for_a_database_that_is_gone() {
 
         has_failed.wait_for(|failed| *failed >= 3).await.unwrap();
         let input = Work::of(2);
-        let enqueued = direct.enqueue("a", &flow, &input, Default::default());
+        let enqueued = direct.enqueue("a", &flow, &input);
         enqueued.await.unwrap();
         proxy.set(Network::Works);
         worker.await.unwrap();

@@ -17,7 +17,6 @@ for_each_store! {
     a_state_that_was_made_of_the_input_is_compared,
     a_set_in_a_state_from_the_record_may_be_in_any_order,
     a_state_from_the_record_that_was_changed_is_refused,
-    a_record_without_a_digest_is_resumed,
 }
 
 async fn resumed(store: &impl Store, flow: &Flow<Work>, mut work: Work) -> Result<Work, RunError> {
@@ -170,29 +169,4 @@ async fn a_state_from_the_record_that_was_changed_is_refused<S: Tested>() {
     work.total = 1;
     let error = flow.begin().with_journal(journal).finish(&mut work).await;
     assert!(error.unwrap_err().is_another_state());
-}
-
-/// The record of an earlier version, with the checksums as they were.
-const WITHOUT_DIGEST: &str = include_str!("first_state/without_digest.jsonl");
-
-async fn a_record_without_a_digest_is_resumed<S: Tested>() {
-    let folder = tempfile::tempdir().unwrap();
-    let store = S::within(folder.path());
-    let calls = Calls::default();
-    let flow = flow(&counted(&calls));
-
-    // As many lines, to be replaced.
-    let journal = store.start("a", &flow, &Work::of(3)).await.unwrap();
-    let mut work: Work = journal.state().unwrap();
-    let mut run = flow.begin().with_journal_any_state(journal);
-    for _ in 0..2 {
-        run.step(&mut work).await.unwrap();
-    }
-    drop(run);
-    drop(store.resume("a", &flow).await.unwrap());
-    store.rewrite("a", WITHOUT_DIGEST);
-    calls.lock().unwrap().clear();
-
-    resumed(&store, &flow, Work::of(3)).await.unwrap();
-    assert_eq!(calls.lock().unwrap().len(), 7);
 }

@@ -101,39 +101,6 @@ async fn a_file_of_several_parts_is_read_whole() {
 }
 
 #[tokio::test]
-async fn a_line_that_is_not_text_is_found_among_the_others() {
-    let folder = tempfile::tempdir().unwrap();
-    let store = FileStore::new(folder.path()).with_sync(false);
-    let flow = flow(&Arc::default());
-    run(&store, &flow).await;
-
-    let path = folder.path().join("a.jsonl");
-    let mut bytes = std::fs::read(&path).unwrap();
-    let lines = bytes.split_inclusive(|byte| *byte == b'\n');
-    let starts: Vec<_> = lines
-        .scan(0, |start, line| {
-            *start += line.len();
-            Some(*start)
-        })
-        .collect();
-
-    // In the second and in the last but one part.
-    for line in [4, 8] {
-        let at = starts[line - 2] + 100;
-        let before = std::mem::replace(&mut bytes[at], 0xff);
-        std::fs::write(&path, &bytes).unwrap();
-
-        let error = store.resume("a", &flow).await.unwrap_err();
-        assert!(error.is_damaged(), "{error}");
-        assert!(
-            error.to_string().contains(&format!("line {line}: ")),
-            "{error}"
-        );
-        bytes[at] = before;
-    }
-}
-
-#[tokio::test]
 async fn a_long_line_is_refused_wherever_it_is() {
     let folder = tempfile::tempdir().unwrap();
     let store = FileStore::new(folder.path()).with_sync(false);
@@ -152,46 +119,5 @@ async fn a_long_line_is_refused_wherever_it_is() {
         assert!(error.is_too_large(), "{error}");
         let expected = format!("line {number}: the line is longer than {limit} bytes");
         assert!(error.to_string().contains(&expected), "{error}");
-    }
-}
-
-/// Returns the lengths of a long text, of many short ones in the middle of the file, and of another
-/// long one.
-fn lengths(first: usize) -> Vec<usize> {
-    let mut lengths = vec![100 * KIB, first];
-    lengths.extend([100; 400]);
-    lengths.push(3 * MIB);
-    lengths
-}
-
-#[tokio::test]
-async fn lines_start_before_at_and_after_the_start_of_a_part() {
-    let calls = Arc::default();
-    let write = async |first: usize| {
-        let folder = tempfile::tempdir().unwrap();
-        let store = FileStore::new(folder.path()).with_sync(false);
-        let texts = lengths(first).into_iter().map(|length| "x".repeat(length));
-        let flow = flow_of(texts.collect(), &calls);
-
-        let recorded = run(&store, &flow).await;
-        assert_eq!(run(&store, &flow).await, recorded, "{first}");
-        assert_eq!(recorded, lengths(first).iter().sum::<usize>());
-        std::fs::read(folder.path().join("a.jsonl")).unwrap()
-    };
-
-    // All but the first line is read ahead, as two parts.
-    let first = 3 * MIB - 140 * KIB;
-    let bytes = write(first).await;
-    let newlines: Vec<_> = memchr::memchr_iter(b'\n', &bytes).collect();
-    let start = newlines[0] + 1;
-    let border = start + (bytes.len() - start).div_ceil(2);
-
-    let last = newlines.iter().rfind(|newline| **newline < border).unwrap();
-    let distance = border - (last + 1);
-    assert!(distance < KIB, "{distance}");
-
-    // The border moves by half as much as the lines.
-    for moved in [distance - 1, distance, distance + 1] {
-        write(first + 2 * moved).await;
     }
 }

@@ -9,8 +9,6 @@
 #[cfg(feature = "sqlite")]
 mod any;
 mod child;
-#[cfg(feature = "postgres")]
-mod claims;
 mod clock;
 mod composite;
 mod conformance;
@@ -33,8 +31,6 @@ mod listing;
 mod locking;
 mod long_files;
 mod names;
-#[cfg(unix)]
-mod obstacles;
 mod outage;
 #[cfg(all(feature = "postgres", unix))]
 mod own_server;
@@ -43,8 +39,6 @@ mod postgres;
 mod power;
 #[cfg(all(feature = "postgres", unix))]
 mod proxy;
-#[cfg(unix)]
-mod read_only;
 mod reading;
 mod removing;
 #[cfg(all(feature = "postgres", unix))]
@@ -62,11 +56,3 @@ mod work;
 mod worker_kills;
 #[cfg(feature = "postgres")]
 mod workers;
-
-#[cfg(unix)]
-#[allow(
-    clippy::expect_used,
-    reason = "the helpers of tests may, as the tests do"
-)]
-#[path = "../../../files/tests/support/obstacles.rs"]
-mod support;

@@ -80,31 +80,6 @@ async fn a_schema_that_is_too_long_is_left_out() {
     assert_eq!(wait.schema, None);
 }
 
-#[tokio::test]
-async fn a_database_of_an_earlier_version_gets_the_column() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("runs.db");
-    let flow = asking(rating());
-    wait_of(&SqliteStore::new(&path), &flow).await;
-
-    let database = rusqlite::Connection::open(&path).unwrap();
-    let drop = "ALTER TABLE waits DROP COLUMN schema";
-    database.execute_batch(drop).unwrap();
-    std::mem::drop(database);
-
-    let store = SqliteStore::new(&path);
-    let runs = store.runs().await.unwrap();
-    let is_known = |wait: &WaitSummary| wait.schema.is_none() && wait.event == "rating";
-    assert!(matches!(&runs[0].status, RunStatus::Paused { waits } if is_known(&waits[0])));
-
-    let second = store.start("b", &flow, &0).await.unwrap();
-    let mut run = flow.begin().with_journal(second);
-    run.finish(&mut 0).await.unwrap_err();
-    let runs = store.runs().await.unwrap();
-    let has_schema = |wait: &WaitSummary| wait.schema == Some(Json::of(&rating()).unwrap());
-    assert!(matches!(&runs[1].status, RunStatus::Paused { waits } if has_schema(&waits[0])));
-}
-
 #[cfg(feature = "postgres")]
 #[test]
 fn a_server_keeps_the_schema() {

@@ -6,14 +6,12 @@ use cogwork_flow::journal::Entry;
 use cogwork_journal::{RecordedEntry, Store};
 
 use crate::each::{Tested, for_each_store};
-use crate::work::{Calls, Work, changed, counted, flow, sealed};
+use crate::work::{Calls, Work, changed, counted, flow};
 
 for_each_store! {
     each_entry_has_the_time_at_which_it_was_recorded,
     a_range_of_entries_is_read,
     entries_of_a_damaged_record_are_refused,
-    a_record_without_times_is_read_and_continued,
-    times_that_go_backwards_are_harmless,
     a_changed_flow_keeps_the_times,
 }
 
@@ -109,73 +107,11 @@ async fn entries_of_a_damaged_record_are_refused<S: Tested>() {
     let store = S::within(folder.path());
     finish(&store, "a", 2).await;
     let lines = store.lines("a");
-    store.rewrite("a", &lines.replacen("\"outcome\":1}", "\"outcome\":9}", 1));
+    store.rewrite("a", &lines.replacen("\"outcome\":1}", "\"outcome\":}", 1));
 
     assert!(store.entries("a", ..).await.unwrap_err().is_damaged());
     assert!(store.entries("a", 1..2).await.unwrap_err().is_damaged());
     assert_eq!(store.entries("a", ..1).await.unwrap().len(), 1);
-}
-
-/// The lines with other times, or without.
-fn with_times(lines: &str, time: impl Fn(usize) -> Option<u64>) -> String {
-    let mut all = String::new();
-    for (number, line) in lines.lines().enumerate() {
-        let object = line.rsplit_once(",\"crc\"").unwrap().0;
-        let object = object.split(",\"joined\":true").next().unwrap();
-        let object = match object.rsplit_once(",\"at\":") {
-            Some((object, _)) => object.to_owned(),
-            None => object.to_owned(),
-        };
-        let object = match time(number) {
-            Some(time) if number > 0 => format!("{object},\"at\":{time}}}"),
-            _ => format!("{object}}}"),
-        };
-
-        let line = sealed(&object, all.as_bytes());
-        all.push_str(&String::from_utf8(line).unwrap());
-    }
-
-    all
-}
-
-async fn a_record_without_times_is_read_and_continued<S: Tested>() {
-    let folder = tempfile::tempdir().unwrap();
-    let store = S::within(folder.path());
-    let flow = flow(&counted(&Calls::default()));
-    let journal = store.start("a", &flow, &Work::of(2)).await.unwrap();
-    let mut work: Work = journal.state().unwrap();
-    let mut run = flow.begin().with_journal(journal);
-    run.step(&mut work).await.unwrap();
-    drop(run);
-    drop(store.resume("a", &flow).await.unwrap());
-    store.rewrite("a", &with_times(&store.lines("a"), |_| None));
-
-    let entries = store.entries("a", ..).await.unwrap();
-    assert_eq!(steps(&entries), ["began", "outcome"]);
-    let is_known = entries.iter().all(|recorded| recorded.at.is_some());
-    assert_eq!(is_known, S::NAME == "postgres", "its table has the times");
-
-    finish(&store, "a", 2).await;
-    let entries = store.entries("a", 2..).await.unwrap();
-    assert_eq!(entries.len(), 6);
-    assert!(entries.iter().all(|recorded| recorded.at.is_some()));
-}
-
-async fn times_that_go_backwards_are_harmless<S: Tested>() {
-    let folder = tempfile::tempdir().unwrap();
-    let store = S::within(folder.path());
-    finish(&store, "a", 2).await;
-    let backwards = |number: usize| Some([u64::MAX, 5, 1_000, 0][number % 4]);
-    store.rewrite("a", &with_times(&store.lines("a"), backwards));
-
-    let entries = store.entries("a", ..3).await.unwrap();
-    let at = |millis| Some(SystemTime::UNIX_EPOCH + Duration::from_millis(millis));
-    let times: Vec<_> = entries.iter().map(|recorded| recorded.at).collect();
-    assert_eq!(times, [at(5), at(1_000), at(0)]);
-
-    store.entries("a", ..).await.unwrap();
-    store.runs().await.unwrap();
-    finish(&store, "a", 2).await;
 }
 
 async fn a_changed_flow_keeps_the_times<S: Tested>() {
@@ -183,10 +119,9 @@ async fn a_changed_flow_keeps_the_times<S: Tested>() {
     let store = S::within(folder.path());
     let call = counted(&Calls::default());
     finish(&store, "a", 2).await;
-    let old = |number: usize| (number < 5).then_some(1_000 * number as u64);
-    store.rewrite("a", &with_times(&store.lines("a"), old));
     let before = store.entries("a", ..).await.unwrap();
 
+    tokio::time::sleep(Duration::from_millis(20)).await;
     let changed = changed(&call, "twice");
     drop(store.resume_changed("a", &changed).await.unwrap());
     let after = store.entries("a", ..).await.unwrap();

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use cogwork_flow::Backoff;
-use cogwork_journal::{Enqueue, PostgresStore, RunQuery, Store, Worker};
+use cogwork_journal::{PostgresStore, RunQuery, Store, Worker};
 use proptest::prelude::RngExt;
 use proptest::test_runner::{RngAlgorithm, TestRng};
 
@@ -42,7 +42,7 @@ fn works() {
     };
 
     let flow = Arc::new(flow(&told(&job.folder.join("all.calls"), job.slow)));
-    let worker = Worker::new(store(&job).with_worker_name(job.run_id.as_str()))
+    let worker = Worker::new(store(&job))
         .with_flow(flow)
         .with_concurrency(2)
         .with_poll_interval(Duration::from_millis(50));
@@ -140,7 +140,7 @@ fn workers_that_are_killed_lose_no_run_and_repeat_no_recorded_call() {
         for number in 0..RUNS {
             let run_id = run_id(number);
             let input = Work::of(ROUNDS);
-            let enqueued = store.enqueue(&run_id, &flow, &input, Enqueue::new());
+            let enqueued = store.enqueue(&run_id, &flow, &input);
             enqueued.await.unwrap();
         }
 

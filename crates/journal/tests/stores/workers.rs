@@ -5,11 +5,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use cogwork_flow::{Action, Backoff, Flow, from_phases};
-use cogwork_journal::{
-    Enqueue, PostgresStore, QueueLimits, QueueQuery, QueuedRun, RunQuery, RunStatus, Store, Worker,
-    WorkerEvent,
-};
-use serde_json::json;
+use cogwork_journal::{PostgresStore, QueuedRun, RunQuery, RunStatus, Store, Worker, WorkerEvent};
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
@@ -53,20 +49,13 @@ fn worker(store: &PostgresStore) -> Worker {
     Worker::new(store.clone()).with_poll_interval(Duration::from_secs(60))
 }
 
-async fn enqueue(
-    store: &PostgresStore,
-    run_id: &str,
-    flow: &Flow<Work>,
-    rounds: usize,
-    settings: Enqueue,
-) {
+async fn enqueue(store: &PostgresStore, run_id: &str, flow: &Flow<Work>, rounds: usize) {
     let work = Work::of(rounds);
-    store.enqueue(run_id, flow, &work, settings).await.unwrap();
+    store.enqueue(run_id, flow, &work).await.unwrap();
 }
 
 async fn queued(store: &PostgresStore) -> Vec<QueuedRun> {
-    let query = QueueQuery::new().matching(RunQuery::new().limit(1_000));
-    store.queued(query).await.unwrap()
+    store.queued(RunQuery::new().limit(1_000)).await.unwrap()
 }
 
 /// Waits until all runs match.
@@ -94,7 +83,7 @@ fn workers_share_runs_and_execute_each_once() {
 
         for number in 0..20 {
             let run_id = format!("run {number}");
-            enqueue(&store, &run_id, &flow, 2, Enqueue::new()).await;
+            enqueue(&store, &run_id, &flow, 2).await;
         }
 
         let workers: Vec<_> = (0..3)
@@ -129,7 +118,7 @@ fn a_worker_wakes_up_for_new_runs_and_for_answers() {
         let flow = Arc::new(greeting());
         let worker = Started::new(worker(&store).with_flow(Arc::clone(&flow)));
 
-        let enqueued = store.enqueue("a", &flow, &"Hello, ", Enqueue::new());
+        let enqueued = store.enqueue("a", &flow, &"Hello, ");
         enqueued.await.unwrap();
         until(&store, is_paused).await;
 
@@ -152,7 +141,7 @@ fn an_answer_that_arrives_while_the_run_is_executed_is_not_lost() {
 
         for number in 0..30 {
             let run_id = format!("run {number}");
-            let enqueued = store.enqueue(&run_id, &flow, &"Hello, ", Enqueue::new());
+            let enqueued = store.enqueue(&run_id, &flow, &"Hello, ");
             enqueued.await.unwrap();
             store.deliver(&run_id, "name", &"Ada").await.unwrap();
         }
@@ -177,7 +166,7 @@ fn a_wait_that_times_out_is_continued() {
             .unwrap();
 
         let flow = Arc::new(flow);
-        store.enqueue("a", &flow, &0, Enqueue::new()).await.unwrap();
+        store.enqueue("a", &flow, &0).await.unwrap();
         let worker = Started::new(worker(&store).with_flow(flow));
         until(&store, has_ended).await;
         worker.stop().await;
@@ -185,90 +174,36 @@ fn a_wait_that_times_out_is_continued() {
 }
 
 #[test]
-fn higher_priorities_are_first_and_others_in_their_order() {
+fn runs_are_taken_in_their_order_from_the_queues_of_a_worker() {
     with_server(async {
         let folder = tempfile::tempdir().unwrap();
         let store = store(&folder);
         let flow = Arc::new(flow(&counted(&Calls::default())));
-        for (run_id, priority) in [("a", 0), ("b", 5), ("c", 0), ("d", -1), ("e", 5)] {
-            let settings = Enqueue::new().with_priority(priority);
-            enqueue(&store, run_id, &flow, 1, settings).await;
+        for (run_id, queue) in [("c", "mail"), ("a", "mail"), ("x", "other"), ("b", "mail")] {
+            let work = Work::of(1);
+            let enqueued = store.enqueue_in(queue, run_id, &flow, &work);
+            enqueued.await.unwrap();
         }
 
         let order = Arc::new(Mutex::new(String::new()));
-        let worker = {
-            let order = Arc::clone(&order);
-            worker(&store)
-                .with_flow(flow)
-                .with_concurrency(1)
-                .with_report(move |event| {
-                    if let WorkerEvent::Taken { run_id } = event {
-                        order.lock().unwrap().push_str(run_id);
-                    }
-                })
-        };
+        let taken = Arc::clone(&order);
+        let worker = worker(&store)
+            .with_flow(flow)
+            .with_queue("mail")
+            .with_concurrency(1)
+            .with_report(move |event| {
+                if let WorkerEvent::Taken { run_id } = event {
+                    taken.lock().unwrap().push_str(run_id);
+                }
+            });
         let worker = Started::new(worker);
-        until(&store, has_ended).await;
+        until(&store, |run| has_ended(run) || run.queue == "other").await;
         worker.stop().await;
-        assert_eq!(*order.lock().unwrap(), "beacd");
-    });
-}
+        assert_eq!(*order.lock().unwrap(), "cab");
 
-/// Calls, and how many there were at once.
-fn crowd(most: &Arc<AtomicUsize>) -> Call {
-    let most = Arc::clone(most);
-    let now = Arc::new(AtomicUsize::new(0));
-    Arc::new(move |n| {
-        let most = Arc::clone(&most);
-        let now = Arc::clone(&now);
-        Box::pin(async move {
-            most.fetch_max(now.fetch_add(1, Ordering::Relaxed) + 1, Ordering::Relaxed);
-            tokio::time::sleep(Duration::from_millis(5)).await;
-            now.fetch_sub(1, Ordering::Relaxed);
-            Ok(n + 1)
-        })
-    })
-}
-
-async fn most_at_once(limits: QueueLimits, keys: &[Option<&str>]) -> usize {
-    let folder = tempfile::tempdir().unwrap();
-    let store = store(&folder);
-    store.limit_queue("default", limits).await.unwrap();
-    let most = Arc::default();
-    let call = crowd(&most);
-    let node = from_phases(|n: &mut u64| *n, move |n| call(n), |n, _, m| *n = m);
-    let flow = Flow::builder("crowd").start("call").node("call", node);
-    let flow = Arc::new(flow.end("call", Action::DEFAULT).build().unwrap());
-
-    for (number, key) in keys.iter().enumerate() {
-        let settings = key.map_or(Enqueue::new(), |key| Enqueue::new().with_key(key));
-        let run_id = format!("run {number}");
-        store.enqueue(&run_id, &flow, &0, settings).await.unwrap();
-    }
-
-    let poll = Duration::from_millis(20);
-    let workers: Vec<_> = (0..3)
-        .map(|_| {
-            let worker = Worker::new(PostgresStore::within(folder.path()));
-            Started::new(worker.with_flow(Arc::clone(&flow)).with_poll_interval(poll))
-        })
-        .collect();
-    until(&store, has_ended).await;
-    for worker in workers {
-        worker.stop().await;
-    }
-
-    most.load(Ordering::Relaxed)
-}
-
-#[test]
-fn a_queue_and_a_key_have_limits() {
-    with_server(async {
-        let three = QueueLimits::new().with_max_running(3);
-        assert!(most_at_once(three, &[None; 20]).await <= 3);
-        let one = QueueLimits::new().with_max_running_per_key(1);
-        assert_eq!(most_at_once(one, &[Some("Ada"); 10]).await, 1);
-        assert!(most_at_once(one, &[Some("Ada"), Some("Bob"), None, None].repeat(3)).await > 1);
+        assert_eq!(store.prune(Duration::from_secs(3_600)).await.unwrap(), 0);
+        assert_eq!(store.prune(Duration::ZERO).await.unwrap(), 3);
+        assert_eq!(queued(&store).await.len(), 1, "the run that hasn't ended");
     });
 }
 
@@ -299,7 +234,7 @@ fn a_run_that_fails_is_tried_again_and_set_aside_and_can_be_put_back() {
         let store = store(&folder);
         let calls = Arc::default();
         let flow = Arc::new(failing(&calls, 5));
-        store.enqueue("a", &flow, &0, Enqueue::new()).await.unwrap();
+        store.enqueue("a", &flow, &0).await.unwrap();
         let worker = Started::new(worker(&store).with_flow(flow));
 
         until(&store, |run| run.is_set_aside).await;
@@ -307,8 +242,7 @@ fn a_run_that_fails_is_tried_again_and_set_aside_and_can_be_put_back() {
         assert_eq!(run.failures, 3);
         assert_eq!(calls.load(Ordering::Relaxed), 3);
         insta::assert_snapshot!(run.failure.unwrap(), @"flow `failing`, node `call`: exec failed: call 3 failed");
-        let aside = store.queued(QueueQuery::new().set_aside()).await.unwrap();
-        assert_eq!(aside.len(), 1);
+        assert!(run.is_set_aside);
 
         store.put_back("a").await.unwrap();
         until(&store, has_ended).await;
@@ -325,7 +259,7 @@ fn a_run_whose_workers_die_is_set_aside() {
         let folder = tempfile::tempdir().unwrap();
         let store = store(&folder);
         let flow = Arc::new(flow(&counted(&Calls::default())));
-        enqueue(&store, "a", &flow, 2, Enqueue::new()).await;
+        enqueue(&store, "a", &flow, 2).await;
         let poll = Duration::from_millis(5);
         let other = Flow::builder("other").start("one");
         let other = other.node("one", cogwork_flow::from_fn(|_: &mut u64| ()));
@@ -362,8 +296,8 @@ fn a_changed_flow_is_left_for_a_worker_that_has_it() {
         let calls = Calls::default();
         let old = Arc::new(flow(&counted(&calls)));
         let new = Arc::new(crate::work::changed(&counted(&calls), "twice"));
-        enqueue(&store, "a", &old, 2, Enqueue::new()).await;
-        enqueue(&store, "b", &new, 2, Enqueue::new()).await;
+        enqueue(&store, "a", &old, 2).await;
+        enqueue(&store, "b", &new, 2).await;
 
         let first = Started::new(worker(&store).with_flow(new));
         until(&store, |run| has_ended(run) || run.run.run_id == "a").await;
@@ -384,7 +318,7 @@ fn a_shutdown_gives_back_runs_that_take_too_long() {
         let calls = Calls::default();
         let forever: Call = Arc::new(|_| Box::pin(std::future::pending()));
         let stuck = Arc::new(flow(&forever));
-        enqueue(&store, "a", &stuck, 2, Enqueue::new()).await;
+        enqueue(&store, "a", &stuck, 2).await;
 
         let grace = Duration::from_millis(10);
         let first = Started::new(worker(&store).with_flow(stuck).with_grace(grace));
@@ -403,51 +337,5 @@ fn a_shutdown_gives_back_runs_that_take_too_long() {
         let mut run = flow.begin().with_journal(journal);
         run.finish(&mut work).await.unwrap();
         assert_eq!(work, undisturbed(2).await);
-    });
-}
-
-#[test]
-fn runs_are_found_by_queue_key_metadata_and_age_and_pruned() {
-    with_server(async {
-        let folder = tempfile::tempdir().unwrap();
-        let store = store(&folder);
-        let flow = Arc::new(flow(&counted(&Calls::default())));
-        for (run_id, key) in [("a", "Ada"), ("b", "Bob")] {
-            let settings = Enqueue::new()
-                .with_queue("mail")
-                .with_key(key)
-                .with_metadata(json!({ "to": { "name": key }, "size": 1 }));
-            enqueue(&store, run_id, &flow, 1, settings).await;
-        }
-
-        let found = async |query| {
-            let runs = store.queued(query).await.unwrap();
-            runs.into_iter()
-                .map(|run| run.run.run_id)
-                .collect::<String>()
-        };
-        assert_eq!(found(QueueQuery::new()).await, "ba");
-        assert_eq!(found(QueueQuery::new().queue("default")).await, "");
-        assert_eq!(found(QueueQuery::new().queue("mail").key("Ada")).await, "a");
-        let to_bob = json!({ "to": { "name": "Bob" } });
-        assert_eq!(found(QueueQuery::new().metadata(to_bob)).await, "b");
-        let first = RunQuery::new().limit(1);
-        assert_eq!(found(QueueQuery::new().matching(first)).await, "b");
-        let hour = Duration::from_secs(3_600);
-        assert_eq!(found(QueueQuery::new().unchanged_for(hour)).await, "");
-
-        let worker = worker(&store).with_queue("mail").with_flow(flow);
-        let worker = Started::new(worker);
-        until(&store, has_ended).await;
-        worker.stop().await;
-
-        assert_eq!(store.prune(hour).await.unwrap(), 0);
-        tamper(
-            &store,
-            "UPDATE runs SET changed = now() - interval '2 h' WHERE id = 'a'",
-        );
-        assert_eq!(found(QueueQuery::new().unchanged_for(hour)).await, "a");
-        assert_eq!(store.prune(hour).await.unwrap(), 1);
-        assert_eq!(found(QueueQuery::new()).await, "b");
     });
 }

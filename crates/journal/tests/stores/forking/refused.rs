@@ -163,7 +163,14 @@ async fn a_damaged_record_is_refused<S: Tested>() {
     let store = S::within(folder.path()).unsynced();
     let flow = recorded(&store, &Calls::default()).await;
     let lines = store.lines("a");
-    store.rewrite("a", &lines.replacen("gather#2", "gather#9", 1));
+    store.rewrite(
+        "a",
+        &lines.replacen("\"gather#2", "gather#2", 1).replacen(
+            "work/gather#2\"",
+            "work/gather#2",
+            1,
+        ),
+    );
 
     // A line is damaged, even after the step at which the run is forked.
     for fork in [Fork::at(1), Fork::at(5), Fork::at_end()] {

@@ -25,58 +25,31 @@ macro_rules! taken {
 
 /// Takes one run, unless somebody works on it: the id, the worker, and the length of the lease in
 /// seconds.
-pub(crate) const TAKE: &str = concat!(
+pub(super) const TAKE: &str = concat!(
     "UPDATE @.runs SET ",
     take!("$2", "$3"),
     " WHERE id = $1 AND (worker IS NULL OR wake <= clock_timestamp()) RETURNING ",
     taken!()
 );
 
-/// Takes runs from queues without limits: the worker, the length of the lease in seconds, the queues,
-/// the flows, their shapes, and the maximum number of runs. Several workers can do so at once: each
-/// skips the rows that another one is taking.
-pub(crate) const CLAIM: &str = concat!(
+/// Takes runs from queues: the worker, the length of the lease in seconds, the queues, the flows, their
+/// shapes, and the maximum number of runs. Several workers can do so at once: each skips the rows that
+/// another one is taking.
+pub(super) const CLAIM: &str = concat!(
     "UPDATE @.runs SET ",
     take!("$1", "$2"),
     " WHERE key IN (
          SELECT key FROM @.runs
          WHERE ready AND queue = ANY($3)
              AND (flow, shape) IN (SELECT * FROM unnest($4::text[], $5::bigint[]))
-             AND NOT EXISTS (SELECT FROM @.queues WHERE name = queue)
-         ORDER BY priority DESC, key LIMIT $6 FOR UPDATE SKIP LOCKED
+         ORDER BY key LIMIT $6 FOR UPDATE SKIP LOCKED
      ) RETURNING ",
-    taken!()
-);
-
-/// Takes runs from a queue with limits, whose row is locked: the worker, the length of the lease in
-/// seconds, the queue, the flows, their shapes, the maximum number of runs, and the limits. A run whose
-/// lease has expired is still running until that is taken away, since its worker can renew it.
-pub(crate) const CLAIM_LIMITED: &str = concat!(
-    "WITH at_work AS (
-         SELECT limit_key, count(*) AS runs FROM @.runs
-         WHERE queue = $3 AND worker IS NOT NULL
-         GROUP BY limit_key
-     ), numbered AS (
-         SELECT key, priority, limit_key,
-             row_number() OVER (PARTITION BY limit_key ORDER BY priority DESC, key) AS number
-         FROM @.runs
-         WHERE ready AND queue = $3
-             AND (flow, shape) IN (SELECT * FROM unnest($4::text[], $5::bigint[]))
-     ), chosen AS (
-         SELECT key FROM numbered LEFT JOIN at_work USING (limit_key)
-         WHERE limit_key IS NULL OR $8::bigint IS NULL OR number + coalesce(runs, 0) <= $8
-         ORDER BY priority DESC, key
-         LIMIT greatest(0, least($6, $7::bigint - (SELECT coalesce(sum(runs), 0)::bigint FROM at_work)))
-     )
-     UPDATE @.runs SET ",
-    take!("$1", "$2"),
-    " WHERE key IN (SELECT key FROM chosen) AND ready RETURNING ",
     taken!()
 );
 
 /// Makes runs ready that are due, and sets those aside that failed or whose workers died too often:
 /// the delays in seconds after each failure but the last, and the channel to notify.
-pub(crate) const WAKE_DUE: &str = "WITH due AS (
+pub(super) const WAKE_DUE: &str = "WITH due AS (
          SELECT key, worker IS NOT NULL AS died,
              queue IS NOT NULL AND (set_aside OR worker IS NOT NULL
                  AND failures >= cardinality($1::float8[])) AS is_set_aside
@@ -100,13 +73,13 @@ pub(crate) const WAKE_DUE: &str = "WITH due AS (
      SELECT pg_notify($2, '') FROM woken WHERE ready LIMIT 1";
 
 /// Returns how many seconds it takes until the next run is due.
-pub(crate) const NEXT_DUE: &str =
+pub(super) const NEXT_DUE: &str =
     "SELECT extract(epoch FROM min(wake) - clock_timestamp())::float8 FROM @.runs
      WHERE wake IS NOT NULL AND NOT ready";
 
 /// Renews leases, and returns the keys of those that still exist: the keys, their fences, and the
 /// length of the lease in seconds.
-pub(crate) const RENEW: &str =
+pub(super) const RENEW: &str =
     "UPDATE @.runs SET wake = clock_timestamp() + make_interval(secs => $3)
      FROM unnest($1::bigint[], $2::bigint[]) AS held (held_key, held_fence)
      WHERE key = held_key AND fence = held_fence AND worker IS NOT NULL
@@ -116,7 +89,7 @@ pub(crate) const RENEW: &str =
 /// answered, when its first wait times out if it waits, and after a delay if it failed. The key, the
 /// fence, whether it was interrupted, the failure, the delays in seconds after each failure but the
 /// last, and the channel to notify.
-pub(crate) const RELEASE: &str = "WITH at AS (
+pub(super) const RELEASE: &str = "WITH at AS (
          SELECT *, NOT $3 AND ($4::text IS NOT NULL OR status = 'failed') AS failed
          FROM @.runs WHERE key = $1 AND fence = $2 AND worker IS NOT NULL FOR UPDATE
      ), next AS (
@@ -150,7 +123,7 @@ pub(crate) const RELEASE: &str = "WITH at AS (
 /// The row of the run is only locked, since updating it for each step would be the largest part of the
 /// work. Until the lines are committed, nobody can take the run or change it: that updates the row.
 /// If a line with one of these numbers exists, the statement fails, since the numbers are unique.
-pub(crate) const APPEND: &str = "INSERT INTO @.lines (run, number, line)
+pub(super) const APPEND: &str = "INSERT INTO @.lines (run, number, line)
      SELECT key, $4 + number, line
      FROM (
          SELECT key FROM @.runs
@@ -160,13 +133,13 @@ pub(crate) const APPEND: &str = "INSERT INTO @.lines (run, number, line)
 /// Begins any other change, if the lease and the rows are as the writer left them: the key, the fence,
 /// the version, the number of lines after the change, whether the run got further, the hash of the flow
 /// if it changes, and the number of answers that the change contains. The row is locked from then on.
-pub(crate) const CHANGE: &str = "UPDATE @.runs SET lines = $4, version = version + 1,
+pub(super) const CHANGE: &str = "UPDATE @.runs SET lines = $4, version = version + 1,
          failures = CASE WHEN $5 THEN 0 ELSE failures END,
          shape = coalesce($6, shape), answers = answers - $7
      WHERE key = $1 AND fence = $2 AND version = $3 AND worker IS NOT NULL";
 
 /// Finds a run that is as a change left it: the key, the fence, the version after it, and the number of
 /// lines after it.
-pub(crate) const WRITTEN: &str = "SELECT FROM @.runs
+pub(super) const WRITTEN: &str = "SELECT FROM @.runs
      WHERE key = $1 AND fence = $2 AND version = $3 AND worker IS NOT NULL
          AND EXISTS (SELECT FROM @.lines WHERE run = key AND number = $4)";

@@ -1,28 +1,26 @@
--- A run. Most updates change `lines` alone, which is in no index, so that no index is written.
+-- A run. Appending lines doesn't update it.
 CREATE TABLE @.runs (
     key bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     id text NOT NULL UNIQUE,
     flow text NOT NULL,
     shape bigint NOT NULL, -- a hash of what must not change in the flow
     started bigint NOT NULL, -- milliseconds since 1970
-    lines bigint NOT NULL, -- how many there are
+    lines bigint NOT NULL, -- how many there are at least, and exactly where nobody works on the run
     status text NOT NULL CHECK (status IN ('open', 'paused', 'failed', 'ended')),
-    changed timestamptz NOT NULL DEFAULT clock_timestamp(), -- when the status was written
     error text, -- on which it stopped
     action text, -- on which it ended
     steps bigint, -- in which it ended
+    fork text, -- where it was forked from, as JSON
 
     -- Who works on it. Each one to whom it is given gets a higher fence, and only the last one can write.
     fence bigint NOT NULL DEFAULT 0,
+    version bigint NOT NULL DEFAULT 0, -- how often it was changed other than by appending lines
     worker text, -- null where nobody works on it
     answers bigint NOT NULL DEFAULT 0, -- how many arrived meanwhile
     wake timestamptz, -- the end of the lease, or when it is to continue; null for never
 
     -- Runs without a queue are not taken by workers.
     queue text,
-    priority integer NOT NULL DEFAULT 0,
-    limit_key text,
-    metadata jsonb,
     ready boolean NOT NULL DEFAULT false, -- whether a worker may take it now
     failures integer NOT NULL DEFAULT 0, -- in a row, without a new outcome in between
     failure text, -- the last of them
@@ -31,21 +29,28 @@ CREATE TABLE @.runs (
 
 CREATE INDEX runs_by_start ON @.runs (started);
 CREATE INDEX runs_by_flow ON @.runs (flow, started);
-CREATE INDEX runs_by_status ON @.runs (status, changed);
-CREATE INDEX runs_ready ON @.runs (queue, priority DESC, key) WHERE ready;
+CREATE INDEX runs_by_status ON @.runs (status, started);
+CREATE INDEX runs_ready ON @.runs (queue, key) WHERE ready;
 CREATE INDEX runs_due ON @.runs (wake) WHERE wake IS NOT NULL;
-CREATE INDEX runs_at_work ON @.runs (queue) WHERE worker IS NOT NULL;
-CREATE INDEX runs_by_limit_key ON @.runs (limit_key) WHERE limit_key IS NOT NULL;
-CREATE INDEX runs_by_metadata ON @.runs USING gin (metadata jsonb_path_ops) WHERE metadata IS NOT NULL;
 
--- The lines of a run, as they would be in a file.
+-- The lines of a run: the first one with its id and input, and then one for each entry.
+-- Every statement that adds lines locks the row of the run, so a foreign key would only look for it once more.
 CREATE TABLE @.lines (
-    run bigint NOT NULL REFERENCES @.runs ON DELETE CASCADE,
+    run bigint NOT NULL,
     number bigint NOT NULL,
     line text NOT NULL,
     at timestamptz NOT NULL DEFAULT clock_timestamp(), -- when it was written
     PRIMARY KEY (run, number)
 );
+
+CREATE FUNCTION @.remove_lines() RETURNS trigger LANGUAGE plpgsql AS $$
+    BEGIN
+        DELETE FROM @.lines WHERE run = OLD.key;
+        RETURN NULL;
+    END
+$$;
+
+CREATE TRIGGER remove_lines AFTER DELETE ON @.runs FOR EACH ROW EXECUTE FUNCTION @.remove_lines();
 
 -- The steps that wait, also where one has an answer and the run is open.
 CREATE TABLE @.waits (
@@ -55,6 +60,7 @@ CREATE TABLE @.waits (
     event text NOT NULL,
     why text NOT NULL, -- for whoever is to answer
     until bigint, -- when it is too late, in milliseconds since 1970
+    schema text, -- of the answer
     PRIMARY KEY (run, number)
 );
 CREATE INDEX waits_by_event ON @.waits (event);
@@ -67,10 +73,3 @@ CREATE TABLE @.answers (
     answer text NOT NULL
 );
 CREATE INDEX answers_by_run ON @.answers (run, number);
-
--- Queues with limits.
-CREATE TABLE @.queues (
-    name text PRIMARY KEY,
-    max_running bigint,
-    max_running_per_key bigint
-);
