@@ -109,15 +109,6 @@ pub enum RecallError {
         /// The maximum number.
         most: usize,
     },
-    /// The file was removed or replaced while it was open.
-    #[error(
-        "the memory {} was removed or replaced while it was open; expected it to remain",
-        named(place)
-    )]
-    Lost {
-        /// The path of the memory.
-        place: String,
-    },
     /// A file or a folder cannot be opened, read or written.
     #[error("{}: {}", named(place), OneLine::new(source))]
     File {

@@ -13,7 +13,7 @@ pub use report::{IndexReport, SkippedFile};
 mod split;
 
 mod walk;
-use walk::{File, Walk};
+use walk::File;
 
 /// The version of how texts are divided into passages.
 const SPLIT_VERSION: u32 = 1;
@@ -27,8 +27,9 @@ const SPLIT_VERSION: u32 = 1;
 /// removed from the memory. Each file is replaced as a whole, so an interrupted call can be
 /// repeated.
 ///
-/// Hidden files and folders, and files with other [extensions](Self::with_extensions), are ignored.
-/// Links aren't followed.
+/// Hidden files and folders, and files that end in neither `.md` nor `.txt`, are ignored. Links
+/// aren't followed. Files of more than 1 MiB are skipped, and a folder with more than 10,000 files is an
+/// error.
 ///
 /// ```
 /// use cogwork_llm::HashedNgrams;
@@ -53,10 +54,7 @@ const SPLIT_VERSION: u32 = 1;
 pub struct Indexer {
     memory: VectorMemory,
     prefix: String,
-    extensions: Vec<String>,
     passage_bytes: usize,
-    max_file_bytes: u64,
-    max_files: usize,
 }
 
 impl Indexer {
@@ -65,10 +63,7 @@ impl Indexer {
         Self {
             memory: memory.clone(),
             prefix: String::new(),
-            extensions: ["md", "txt"].map(str::to_owned).to_vec(),
             passage_bytes: 1_000,
-            max_file_bytes: 1024 * 1024,
-            max_files: 10_000,
         }
     }
 
@@ -83,18 +78,6 @@ impl Indexer {
         self
     }
 
-    /// Sets the extensions of the files to index, without the dot. Case is ignored.
-    ///
-    /// The default is `md` and `txt`.
-    #[must_use]
-    pub fn with_extensions<E: Into<String>>(
-        mut self,
-        extensions: impl IntoIterator<Item = E>,
-    ) -> Self {
-        self.extensions = extensions.into_iter().map(Into::into).collect();
-        self
-    }
-
     /// Sets the maximum size of a passage in bytes, from 16 to the limit of the memory. Paragraphs
     /// are joined up to this size, and longer paragraphs are divided between words. A Markdown
     /// heading begins a new passage, unless the one before it is still short.
@@ -103,24 +86,6 @@ impl Indexer {
     #[must_use]
     pub fn with_passage_bytes(mut self, bytes: usize) -> Self {
         self.passage_bytes = bytes;
-        self
-    }
-
-    /// Sets the maximum size of a file in bytes. Larger files are skipped.
-    ///
-    /// The default is 1 MiB.
-    #[must_use]
-    pub fn with_max_file_bytes(mut self, bytes: u64) -> Self {
-        self.max_file_bytes = bytes;
-        self
-    }
-
-    /// Sets the maximum number of files. A folder with more is an error.
-    ///
-    /// The default is 10,000.
-    #[must_use]
-    pub fn with_max_files(mut self, files: usize) -> Self {
-        self.max_files = files;
         self
     }
 
@@ -134,12 +99,8 @@ impl Indexer {
     /// Returns an error if the folder cannot be read or has too many files, or if passages cannot
     /// be embedded or stored. Files before the failure are up to date then.
     pub async fn index(&self, folder: impl Into<PathBuf>) -> Result<IndexReport, RecallError> {
-        let walk = Walk {
-            extensions: self.extensions.clone(),
-            max_files: self.max_files,
-        };
         let folder = folder.into();
-        let files = offload(usize::MAX, move || walk.files(&folder)).await?;
+        let files = offload(usize::MAX, move || walk::files(&folder)).await?;
 
         let known = self.memory.digests(&self.prefix).await?;
         let mut known: BTreeMap<String, String> = known.into_iter().collect();
@@ -165,8 +126,7 @@ impl Indexer {
         source: &str,
         known: Option<&str>,
     ) -> Result<Outcome, RecallError> {
-        let most = self.max_file_bytes;
-        let text = match offload(usize::MAX, move || file.read(most)).await {
+        let text = match offload(usize::MAX, move || file.read()).await {
             Ok(text) => text,
             Err(error) => {
                 self.memory.remove_source(source).await?;

@@ -10,11 +10,14 @@ use crate::RecallError;
 /// The maximum depth of folders in folders.
 const DEPTH: usize = 32;
 
-/// Which files to find.
-pub(super) struct Walk {
-    pub(super) extensions: Vec<String>,
-    pub(super) max_files: usize,
-}
+/// The extensions of the files to find, without the dot. Case is ignored.
+const EXTENSIONS: [&str; 2] = ["md", "txt"];
+
+/// The maximum number of files.
+const MAX_FILES: usize = 10_000;
+
+/// The maximum size of a file in bytes.
+const MAX_FILE: u64 = 1 << 20;
 
 /// A file that was found.
 pub(super) struct File {
@@ -36,81 +39,80 @@ impl File {
         format!("{prefix}{}", self.path)
     }
 
-    pub(super) fn read(&self, most: u64) -> Result<String, Error> {
-        self.folder.read_text_file(&self.name, most)
+    pub(super) fn read(&self) -> Result<String, Error> {
+        self.folder.read_text_file(&self.name, MAX_FILE)
     }
 }
 
-impl Walk {
-    /// Returns the files, sorted by path.
-    pub(super) fn files(&self, path: &Path) -> Result<Vec<File>, RecallError> {
-        let place = path.display().to_string();
-        let failed = |source| RecallError::File {
-            place: place.clone(),
-            source,
-        };
+/// Returns the files, sorted by path.
+pub(super) fn files(path: &Path) -> Result<Vec<File>, RecallError> {
+    let place = path.display().to_string();
+    let failed = |source| RecallError::File {
+        place: place.clone(),
+        source,
+    };
 
-        let mut files = Vec::new();
-        let mut levels = vec![Level {
-            folder: Folder::open(path).map_err(failed)?,
-            path: String::new(),
-            depth: 0,
-        }];
+    let mut files = Vec::new();
+    let mut levels = vec![Level {
+        folder: Folder::open(path).map_err(failed)?,
+        path: String::new(),
+        depth: 0,
+    }];
 
-        while let Some(level) = levels.pop() {
-            for name in level.folder.names().map_err(failed)? {
-                match self.entry(&level, name).map_err(failed)? {
-                    Some(Entry::File(file)) => files.push(file),
-                    Some(Entry::Folder(folder)) => levels.push(folder),
-                    None => {}
-                }
+    while let Some(level) = levels.pop() {
+        for name in level.folder.names().map_err(failed)? {
+            match entry(&level, name).map_err(failed)? {
+                Some(Entry::File(file)) => files.push(file),
+                Some(Entry::Folder(folder)) => levels.push(folder),
+                None => {}
+            }
 
-                if files.len() > self.max_files {
-                    return Err(RecallError::TooManyFiles {
-                        place,
-                        most: self.max_files,
-                    });
-                }
+            if files.len() > MAX_FILES {
+                return Err(RecallError::TooManyFiles {
+                    place,
+                    most: MAX_FILES,
+                });
             }
         }
-
-        files.sort_by(|a, b| a.path.cmp(&b.path));
-        Ok(files)
     }
 
-    fn entry(&self, level: &Level, name: OsString) -> Result<Option<Entry>, Error> {
-        let shown = name.to_string_lossy();
-        if shown.starts_with('.') {
-            return Ok(None);
-        }
+    files.sort_by(|a, b| a.path.cmp(&b.path));
+    Ok(files)
+}
 
-        let path = format!("{}{shown}", level.path);
-        match level.folder.file_length(&name) {
-            Ok(Some(_)) if self.is_wanted(&name) => Ok(Some(Entry::File(File {
-                folder: level.folder.clone(),
-                name,
-                path,
-            }))),
-            Err(Error::NotAFile {
-                found: FileKind::Folder,
-            }) if level.depth < DEPTH => Ok(Some(Entry::Folder(Level {
-                folder: level.folder.beneath(&name)?,
-                path: path + "/",
-                depth: level.depth + 1,
-            }))),
-            // Of another type, or removed in the meantime.
-            Ok(_) | Err(Error::NotAFile { .. }) => Ok(None),
-            Err(error) => Err(error),
-        }
+fn entry(level: &Level, name: OsString) -> Result<Option<Entry>, Error> {
+    let shown = name.to_string_lossy();
+    if shown.starts_with('.') {
+        return Ok(None);
     }
 
-    fn is_wanted(&self, name: &OsStr) -> bool {
-        let extension = Path::new(name).extension().and_then(OsStr::to_str);
-        extension.is_some_and(|found| {
-            let mut wanted = self.extensions.iter();
-            wanted.any(|wanted| wanted.eq_ignore_ascii_case(found))
-        })
+    let path = format!("{}{shown}", level.path);
+    match level.folder.file_length(&name) {
+        Ok(Some(_)) if is_wanted(&name) => Ok(Some(Entry::File(File {
+            folder: level.folder.clone(),
+            name,
+            path,
+        }))),
+        Err(Error::NotAFile {
+            found: FileKind::Folder,
+        }) if level.depth < DEPTH => Ok(Some(Entry::Folder(Level {
+            folder: level.folder.beneath(&name)?,
+            path: path + "/",
+            depth: level.depth + 1,
+        }))),
+        // Of another type, or removed in the meantime.
+        Ok(_) | Err(Error::NotAFile { .. }) => Ok(None),
+        Err(error) => Err(error),
     }
+}
+
+fn is_wanted(name: &OsStr) -> bool {
+    let extension = Path::new(name).extension().and_then(OsStr::to_str);
+    extension.is_some_and(|found| {
+        EXTENSIONS
+            .iter()
+            .any(|wanted| wanted.eq_ignore_ascii_case(found))
+    })
 }
 
 enum Entry {

@@ -1,11 +1,9 @@
 //! The database of a memory.
 
-use std::ffi::OsString;
 use std::fmt;
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use cogwork_files::{FileId, Folder};
 use rusqlite::{Connection, ErrorCode};
 
 use crate::{Passage, RecallError};
@@ -36,17 +34,9 @@ pub(crate) struct Store {
     place: Place,
 }
 
-/// Where a database is.
+/// Where a database is, for messages.
 #[derive(Debug)]
-enum Place {
-    Memory,
-    File {
-        path: String,
-        folder: Folder,
-        name: OsString,
-        id: Option<FileId>,
-    },
-}
+struct Place(String);
 
 impl Store {
     /// Opens a database of this model.
@@ -60,7 +50,7 @@ impl Store {
     }
 
     pub(crate) fn in_memory(model: &str) -> Result<Self, RecallError> {
-        let place = Place::Memory;
+        let place = Place("in memory".to_owned());
         let connection = Connection::open_in_memory().map_err(|error| place.failed(error))?;
         Self::with_model(connection, place, model, None)
     }
@@ -87,7 +77,7 @@ impl Store {
     }
 
     pub(crate) fn place(&self) -> &str {
-        self.place.name()
+        &self.place.0
     }
 
     /// A transaction that wasn't committed is rolled back, so a panic leaves nothing inconsistent.
@@ -156,41 +146,9 @@ struct Settings {
 }
 
 impl Place {
-    fn name(&self) -> &str {
-        match self {
-            Self::Memory => "in memory",
-            Self::File { path, .. } => path,
-        }
-    }
-
-    /// Returns an error if the path leads to another file than the open one.
-    fn check(&self) -> Result<(), RecallError> {
-        let Self::File {
-            folder, name, id, ..
-        } = self
-        else {
-            return Ok(());
-        };
-
-        let current = folder.id_on_path(name).map_err(|error| self.file(error))?;
-        if current.is_some() && current == *id {
-            return Ok(());
-        }
-
-        let place = self.name().to_owned();
-        Err(RecallError::Lost { place })
-    }
-
-    fn file(&self, source: cogwork_files::Error) -> RecallError {
-        RecallError::File {
-            place: self.name().to_owned(),
-            source,
-        }
-    }
-
     fn damaged(&self, problem: impl fmt::Display) -> RecallError {
         RecallError::Damaged {
-            place: self.name().to_owned(),
+            place: self.0.clone(),
             problem: problem.to_string(),
         }
     }
@@ -214,7 +172,7 @@ impl Place {
         }
 
         RecallError::Database {
-            place: self.name().to_owned(),
+            place: self.0.clone(),
             source: Box::new(error),
         }
     }

@@ -5,7 +5,6 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use cogwork_files::{Access, Folder};
-use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
 use super::Place;
@@ -26,9 +25,6 @@ const PAUSE: Duration = Duration::from_millis(10);
 /// The size of the smallest page of a database in bytes.
 const SMALLEST: u64 = 512;
 
-/// The files that SQLite creates next to a database.
-const BESIDE: [&str; 3] = ["-wal", "-shm", "-journal"];
-
 /// Vectors have their own table, so that a search reads no texts.
 const TABLES: &str = "
     CREATE TABLE memory (
@@ -45,8 +41,7 @@ const TABLES: &str = "
         id INTEGER PRIMARY KEY AUTOINCREMENT,
         source INTEGER NOT NULL REFERENCES sources ON DELETE CASCADE,
         line INTEGER NOT NULL,
-        text TEXT NOT NULL,
-        checksum INTEGER NOT NULL -- of the text and the vector
+        text TEXT NOT NULL
     ) STRICT;
     CREATE INDEX passages_by_source ON passages (source);
     CREATE TABLE vectors (
@@ -65,11 +60,6 @@ pub(super) fn file(path: &Path) -> Result<(Connection, Place), RecallError> {
     };
 
     let (folder, name) = Folder::of_file(path).map_err(failed)?;
-    for ending in BESIDE {
-        let mut beside = name.clone();
-        beside.push(ending);
-        folder.has_file(&beside).map_err(failed)?;
-    }
 
     // Creates the file for the current user only. SQLite gives its other files the same mode. An
     // existing file isn't opened here, because closing it would release the locks of SQLite.
@@ -79,41 +69,24 @@ pub(super) fn file(path: &Path) -> Result<(Connection, Place), RecallError> {
         created.map_err(failed)?;
     }
 
-    // SQLite refuses a path with links.
-    let real = folder.real_path().map_err(failed)?.join(&name);
-    let id = folder.id_on_path(&name).map_err(failed)?;
-    let place = Place::File {
-        path: shown,
-        folder,
-        name,
-        id,
-    };
-
     // SQLite would take such a file for an empty database.
+    let place = Place(shown.clone());
     if let Some(length @ 1..SMALLEST) = length {
         return Err(place.damaged(format_args!(
             "it has {length} bytes; expected at least {SMALLEST}"
         )));
     }
 
+    // SQLite gives some relative names a special meaning.
+    let real = folder.real_path().map_err(failed)?.join(&name);
     let connection = connect(&real).map_err(|error| place.failed(error))?;
-    place.check()?;
     Ok((connection, place))
 }
 
 fn connect(path: &Path) -> rusqlite::Result<Connection> {
-    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
-        | OpenFlags::SQLITE_OPEN_NO_MUTEX
-        | OpenFlags::SQLITE_OPEN_NOFOLLOW;
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(path, flags)?;
     connection.busy_timeout(PATIENCE)?;
-
-    // Never run code that may have been added to the file.
-    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
-    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_TRIGGER, false)?;
-    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_VIEW, false)?;
-    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
-
     Ok(connection)
 }
 
@@ -212,7 +185,7 @@ fn check(connection: &Connection, place: &Place) -> Result<(), RecallError> {
     };
 
     Err(RecallError::Foreign {
-        place: place.name().to_owned(),
+        place: place.0.clone(),
         problem,
     })
 }

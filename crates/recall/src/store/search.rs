@@ -1,15 +1,11 @@
 use std::cmp::{Ordering, Reverse};
 use std::collections::{BinaryHeap, HashSet};
 
-use rusqlite::{Connection, OptionalExtension, Row};
+use rusqlite::{Connection, Row};
 
 use super::Store;
 use super::vector::product;
-use super::write::checksum;
 use crate::{Query, RecallError, Recalled};
-
-/// The largest score that rounding may result in.
-const MAX_SCORE: f32 = 1.01;
 
 /// A passage by its id. The order is that of the results, from the worst to the best.
 #[derive(Clone, Copy)]
@@ -162,53 +158,27 @@ impl Store {
             )));
         }
 
-        let score = product(stored, vector);
-        if score.is_nan() || score.abs() > MAX_SCORE {
-            return Err(self.damaged(format_args!(
-                "the vector of passage {id} doesn't have the length 1"
-            )));
-        }
-
-        Ok(Hit {
-            score: score.clamp(-1.0, 1.0),
-            id,
-        })
+        // Rounding may result in slightly more than 1.
+        let score = product(stored, vector).clamp(-1.0, 1.0);
+        Ok(Hit { score, id })
     }
 
     fn passage(&self, connection: &Connection, hit: Hit) -> Result<Recalled, RecallError> {
         let id = hit.id;
-        let sql = "SELECT text, sources.name, line, checksum, vector FROM passages \
-                   JOIN vectors USING (id) JOIN sources ON sources.id = passages.source \
-                   WHERE passages.id = ?1";
+        let sql = "SELECT text, sources.name, line FROM passages \
+                   JOIN sources ON sources.id = source WHERE passages.id = ?1";
         let read = || {
             let mut statement = connection.prepare_cached(sql)?;
-            let row = statement.query_row([id], |row| {
-                let recalled = Recalled {
+            statement.query_row([id], |row| {
+                Ok(Recalled {
                     text: row.get(0)?,
                     source: row.get(1)?,
                     line: row.get(2)?,
                     score: hit.score,
-                };
-                let vector: Vec<u8> = row.get(4)?;
-                let expected: u32 = row.get(3)?;
-                let is_sound = checksum(&recalled.text, &vector) == expected;
-                Ok((recalled, is_sound))
-            });
-            row.optional()
+                })
+            })
         };
 
-        let found = read().map_err(|error| self.failed(error))?;
-        let Some((recalled, is_sound)) = found else {
-            return Err(self.damaged(format_args!(
-                "passage {id} has a vector, but no text or no source"
-            )));
-        };
-        if !is_sound {
-            return Err(self.damaged(format_args!(
-                "the text or the vector of passage {id} was changed"
-            )));
-        }
-
-        Ok(recalled)
+        read().map_err(|error| self.failed(error))
     }
 }

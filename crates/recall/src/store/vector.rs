@@ -25,8 +25,7 @@ pub(super) fn to_bytes(vector: &[f32]) -> Vec<u8> {
         .collect()
 }
 
-/// Returns the scalar product of a stored vector and one of the same length. NaN if the stored one
-/// contains NaN.
+/// Returns the scalar product of a stored vector and one of the same length.
 pub(super) fn product(stored: &[u8], vector: &[f32]) -> f32 {
     let (stored_blocks, stored_rest) = stored.as_chunks::<{ 4 * LANES }>();
     let (blocks, rest) = vector.as_chunks::<LANES>();

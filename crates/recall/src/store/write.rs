@@ -7,14 +7,6 @@ use crate::RecallError;
 /// The source of passages without one.
 const NO_SOURCE: &str = "";
 
-/// Returns the checksum by which changes of a passage are noticed.
-pub(super) fn checksum(text: &str, vector: &[u8]) -> u32 {
-    let mut hasher = crc32fast::Hasher::new();
-    hasher.update(text.as_bytes());
-    hasher.update(vector);
-    hasher.finalize()
-}
-
 impl Store {
     pub(crate) fn insert(&self, embedded: &Embedded, most: usize) -> Result<(), RecallError> {
         self.write(|writing| {
@@ -97,7 +89,6 @@ impl Store {
         work: impl FnOnce(&Transaction<'_>) -> Result<T, RecallError>,
     ) -> Result<T, RecallError> {
         let mut connection = self.connection();
-        self.place.check()?;
 
         let failed = |error| self.failed(error);
         let writing = connection
@@ -217,11 +208,10 @@ impl Store {
 fn add(writing: &Transaction<'_>, source: i64, entry: &Entry) -> rusqlite::Result<()> {
     let passage = &entry.passage;
     let vector = to_bytes(&entry.vector);
-    let checksum = checksum(&passage.text, &vector);
 
-    let sql = "INSERT INTO passages (source, line, text, checksum) VALUES (?1, ?2, ?3, ?4)";
+    let sql = "INSERT INTO passages (source, line, text) VALUES (?1, ?2, ?3)";
     let mut statement = writing.prepare_cached(sql)?;
-    statement.execute(params![source, passage.line, passage.text, checksum])?;
+    statement.execute(params![source, passage.line, passage.text])?;
 
     let sql = "INSERT INTO vectors (id, source, vector) VALUES (?1, ?2, ?3)";
     let mut statement = writing.prepare_cached(sql)?;

@@ -177,29 +177,3 @@ async fn folders_must_exist() {
         "{error}"
     );
 }
-
-#[cfg(unix)]
-#[tokio::test]
-async fn links_and_replaced_files_are_refused() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("memory.db");
-    let memory = VectorMemory::open(&path, Colours::default()).await.unwrap();
-
-    let link = folder.path().join("link.db");
-    std::os::unix::fs::symlink(&path, &link).unwrap();
-    let error = VectorMemory::open(&link, Colours::default())
-        .await
-        .unwrap_err();
-    assert!(
-        error.to_string().contains("expected a regular file"),
-        "{error}"
-    );
-
-    fs::remove_file(&path).unwrap();
-    let error = memory.insert([Passage::new("red")]).await.unwrap_err();
-    assert!(matches!(error, RecallError::Lost { .. }), "{error}");
-
-    fs::write(&path, "").unwrap();
-    let error = memory.insert([Passage::new("red")]).await.unwrap_err();
-    assert!(matches!(error, RecallError::Lost { .. }), "{error}");
-}

@@ -57,7 +57,6 @@ fn errors(text: &str) -> Vec<RecallError> {
             place: owned(),
             most: 1,
         },
-        RecallError::Lost { place: owned() },
         RecallError::File {
             place: owned(),
             source: io::Error::other(text).into(),
