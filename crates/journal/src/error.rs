@@ -18,6 +18,7 @@ struct Problem {
     kind: Kind,
     text: String,
     excerpt: Option<String>,
+    flow_changes: Option<String>,
     source: Option<BoxError>,
 }
 
@@ -59,6 +60,11 @@ impl StoreError {
     /// Returns whether the run belongs to a different flow, or to this flow before it was changed.
     pub fn is_another_flow(&self) -> bool {
         self.0.kind == Kind::AnotherFlow
+    }
+
+    /// Returns how the flow was changed since the run began, in one line, if that is the error.
+    pub fn flow_changes(&self) -> Option<&str> {
+        self.0.flow_changes.as_deref()
     }
 
     /// Returns whether the run was started with a different input.
@@ -117,11 +123,28 @@ impl StoreError {
         self.0.kind == Kind::Unavailable
     }
 
+    #[cfg(feature = "conformance")]
+    pub(crate) fn kind(&self) -> Kind {
+        self.0.kind
+    }
+
     pub(crate) fn new(kind: Kind, text: impl fmt::Display) -> Self {
         Self(Arc::new(Problem {
             kind,
             text: shown(text),
             excerpt: None,
+            flow_changes: None,
+            source: None,
+        }))
+    }
+
+    /// Creates the error of a flow with these changes.
+    pub(crate) fn changed_flow(text: impl fmt::Display, changes: String) -> Self {
+        Self(Arc::new(Problem {
+            kind: Kind::AnotherFlow,
+            text: shown(text),
+            excerpt: None,
+            flow_changes: Some(shown(changes)),
             source: None,
         }))
     }
@@ -139,6 +162,7 @@ impl StoreError {
             kind,
             text: shown(text),
             excerpt: Some(excerpt),
+            flow_changes: None,
             source: None,
         }))
     }
@@ -156,6 +180,7 @@ impl StoreError {
             kind,
             text,
             excerpt: None,
+            flow_changes: None,
             source: Some(source),
         }))
     }

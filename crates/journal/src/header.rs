@@ -193,13 +193,11 @@ impl Header {
         };
 
         let flow = Name(&self.flow);
-        Err(StoreError::new(
-            Kind::AnotherFlow,
-            format_args!(
-                "{place}: the flow `{flow}` has changed since the run began: {difference}; \
-                 to continue with the changed flow, use `{otherwise}`"
-            ),
-        ))
+        let text = format!(
+            "{place}: the flow `{flow}` has changed since the run began: {difference}; \
+             to continue with the changed flow, use `{otherwise}`"
+        );
+        Err(StoreError::changed_flow(text, difference))
     }
 
     /// Replaces the shape with that of the current flow. Returns whether it changed.

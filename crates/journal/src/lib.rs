@@ -57,6 +57,7 @@
 //! | remove runs | [`Store::remove`] |
 //! | get the state to resume with | [`RunJournal::state`], [`RunJournal::input`] |
 //! | handle errors | [`StoreError`] |
+//! | test your own store or engine | `conformance`, with the feature `conformance` |
 //! | keep the record of a long run short | [`Run::with_fold_every`](cogwork_flow::Run::with_fold_every) |
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
@@ -104,6 +105,9 @@ pub use waits::WaitSummary;
 
 mod error;
 pub use error::StoreError;
+
+#[cfg(feature = "conformance")]
+pub mod conformance;
 
 mod behind;
 mod disk;

@@ -131,7 +131,7 @@ impl Run {
     ) -> Result<Option<i64>, Failure> {
         let database = &self.database;
         let settings = &database.settings;
-        let lease = queue.is_none().then(|| settings.lease.as_secs_f64());
+        let lease = queue.is_none().then_some(settings.lease.as_secs_f64());
         let values: [&(dyn ToSql + Sync); 9] = [
             &self.place.run_id,
             &header.flow,

@@ -1,53 +1,41 @@
-//! The cases of `cogwork-conformance`, over all stores.
+//! The cases for all stores.
 
 use std::fs::OpenOptions;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use cogwork_conformance::{
-    Ability, Attempt, ListedRun, ListedStatus, Open, Opened, Refusal, RefusalKind, State,
-    TestedStore,
-};
 use cogwork_flow::BoxError;
-use cogwork_journal::{FileStore, Fork, RunJournal, RunStatus, Store, StoreError};
+use cogwork_flow::journal::MemoryJournal;
+use cogwork_journal::conformance::{
+    Ability, Attempt, CaseResult, ListedRun, MemoryEngine, Open, Opened, Refusal, State,
+    TestedStore, check_engine, check_store, check_store_case,
+};
+use cogwork_journal::{FileStore, Fork, RunJournal, Store, StoreError};
 use serde_json::value::RawValue;
 use tempfile::TempDir;
 
-use crate::each::Tested;
+use crate::each::{Tested, for_each_store};
 use crate::outage::Outage;
 
-mod files {
-    cogwork_conformance::store_tests!(Some(super::Subject::<super::FileStore>::new()));
+for_each_store! {
+    every_promise_is_kept,
 }
 
-#[cfg(feature = "sqlite")]
-mod database {
-    use cogwork_journal::SqliteStore;
-
-    cogwork_conformance::store_tests!(Some(super::Subject::<SqliteStore>::new()));
+async fn every_promise_is_kept<S: Conforming>() {
+    let report = check_store(Subject::<S>::new).await;
+    println!("{report}");
+    assert!(report.failed().is_empty(), "{report}");
 }
 
-#[cfg(feature = "postgres")]
-mod postgres {
-    use cogwork_journal::PostgresStore;
-
-    fn subject() -> Option<super::Subject<PostgresStore>> {
-        crate::server::url().map(|_| super::Subject::new())
-    }
-
-    cogwork_conformance::store_tests!(subject());
+#[tokio::test]
+async fn every_promise_is_kept_in_memory() {
+    let report = check_engine(MemoryEngine::new).await;
+    assert!(report.failed().is_empty(), "{report}");
 }
 
 /// The maximum length of a line in bytes.
 const MAX_LINE: usize = 60_000;
-
-/// Why stores lack outages here, if they do.
-const NO_OUTAGES: Option<&str> = if cfg!(unix) {
-    None
-} else {
-    Some("files in use cannot be moved, and there are no sockets to cut")
-};
 
 /// What the suite needs to do to a store.
 #[async_trait]
@@ -59,7 +47,7 @@ pub(crate) trait Conforming: Tested {
 
     /// Returns a store in a folder, and what makes it unavailable.
     fn with_outages(folder: &Path) -> (Self, Outage) {
-        (Self::within(folder), Outage::Folder(folder.to_owned()))
+        (Self::within(folder), Outage::None)
     }
 
     async fn expire_lease(&self, _run_id: &str) -> Result<(), BoxError> {
@@ -104,7 +92,7 @@ impl Conforming for cogwork_journal::SqliteStore {
 impl Conforming for cogwork_journal::PostgresStore {
     fn lacks(ability: Ability) -> Option<&'static str> {
         match ability {
-            Ability::Outages => NO_OUTAGES,
+            Ability::Outages if cfg!(not(unix)) => Some("there are no sockets to cut"),
             Ability::TornWrites => Some("a transaction is written as a whole"),
             _ => None,
         }
@@ -159,22 +147,6 @@ fn runs(folder: &TempDir) -> PathBuf {
     folder.path().join("runs")
 }
 
-fn refused(error: StoreError) -> Refusal {
-    let kinds = [
-        (error.is_missing(), RefusalKind::Missing),
-        (error.is_already_there(), RefusalKind::AlreadyThere),
-        (error.is_locked(), RefusalKind::InUse),
-        (error.is_another_flow(), RefusalKind::AnotherFlow),
-        (error.is_another_input(), RefusalKind::AnotherInput),
-        (error.is_ended(), RefusalKind::Ended),
-        (error.is_unknown_event(), RefusalKind::UnknownEvent),
-        (error.is_too_large(), RefusalKind::TooLarge),
-        (error.is_damaged(), RefusalKind::Damaged),
-    ];
-    let kind = kinds.into_iter().find(|(is, _)| *is);
-    Refusal::new(kind.map_or(RefusalKind::Other, |(_, kind)| kind), error)
-}
-
 async fn open(store: &impl Store, how: Open, attempt: &Attempt) -> Result<RunJournal, StoreError> {
     let Attempt {
         run_id,
@@ -190,18 +162,6 @@ async fn open(store: &impl Store, how: Open, attempt: &Attempt) -> Result<RunJou
     }
 }
 
-fn status(status: RunStatus) -> ListedStatus {
-    match status {
-        RunStatus::Paused { waits } => {
-            ListedStatus::Waiting(waits.into_iter().map(|wait| wait.event).collect())
-        }
-        RunStatus::Failed { .. } => ListedStatus::Failed,
-        RunStatus::Ended { .. } => ListedStatus::Ended,
-        RunStatus::Damaged { .. } => ListedStatus::Damaged,
-        _ => ListedStatus::Open,
-    }
-}
-
 #[async_trait]
 impl<S: Conforming> TestedStore for Subject<S> {
     fn name(&self) -> String {
@@ -213,8 +173,8 @@ impl<S: Conforming> TestedStore for Subject<S> {
     }
 
     async fn open(&self, how: Open, attempt: &Attempt) -> Result<Opened, Refusal> {
-        let journal = open(&self.store, how, attempt).await.map_err(refused)?;
-        let state: State = journal.state().map_err(refused)?;
+        let journal = open(&self.store, how, attempt).await?;
+        let state: State = journal.state()?;
         Ok(Opened {
             journal: Arc::new(journal),
             state,
@@ -224,8 +184,8 @@ impl<S: Conforming> TestedStore for Subject<S> {
     async fn fork(&self, run_id: &str, step: u64, attempt: &Attempt) -> Result<Opened, Refusal> {
         let fork = Fork::at(step).with_run_id(&attempt.run_id);
         let journal = self.store.fork(run_id, &attempt.flow, fork).await;
-        let journal = journal.map_err(refused)?;
-        let state: State = journal.state().map_err(refused)?;
+        let journal = journal?;
+        let state: State = journal.state()?;
         Ok(Opened {
             journal: Arc::new(journal),
             state,
@@ -235,20 +195,16 @@ impl<S: Conforming> TestedStore for Subject<S> {
     async fn deliver(&self, run_id: &str, event: &str, answer: &str) -> Result<(), Refusal> {
         let answer = RawValue::from_string(answer.to_owned()).unwrap();
         let delivered = self.store.deliver(run_id, event, &answer).await;
-        delivered.map_err(refused)
+        Ok(delivered?)
     }
 
     async fn list(&self) -> Result<Vec<ListedRun>, Refusal> {
-        let runs = self.store.runs().await.map_err(refused)?;
-        let listed = runs.into_iter().map(|run| ListedRun {
-            run_id: run.run_id,
-            status: status(run.status),
-        });
-        Ok(listed.collect())
+        let runs = self.store.runs().await?;
+        Ok(runs.into_iter().map(Into::into).collect())
     }
 
     async fn remove(&self, run_id: &str) -> Result<(), Refusal> {
-        self.store.remove(run_id).await.map_err(refused)
+        Ok(self.store.remove(run_id).await?)
     }
 
     fn another_process(&self) -> Arc<dyn TestedStore> {
@@ -275,6 +231,125 @@ impl<S: Conforming> TestedStore for Subject<S> {
     }
 
     async fn set_available(&self, is_available: bool) -> Result<(), BoxError> {
-        Ok(self.outage.set_available(is_available)?)
+        self.outage.set_available(is_available);
+        Ok(())
+    }
+}
+
+/// Something that a store does wrong.
+#[derive(Debug, Clone, Copy)]
+enum Mistake {
+    RecordsNothing,
+    OverwritesRuns,
+    SharesRuns,
+    LosesAnswers,
+    ListsTooFew,
+    RemovesNothing,
+    TakesEveryInput,
+    HasNoLimit,
+}
+
+/// A store of files that makes a mistake.
+struct Mistaken(Subject<FileStore>, Mistake);
+
+#[async_trait]
+impl TestedStore for Mistaken {
+    fn name(&self) -> String {
+        format!("{:?}", self.1)
+    }
+
+    fn lacks(&self, ability: Ability) -> Option<&'static str> {
+        self.0.lacks(ability)
+    }
+
+    async fn open(&self, how: Open, attempt: &Attempt) -> Result<Opened, Refusal> {
+        let how = match (self.1, how) {
+            (Mistake::OverwritesRuns, Open::Start) => Open::StartOrResume,
+            (Mistake::TakesEveryInput, Open::StartOrResume) => {
+                let resumed = self.0.open(Open::Resume, attempt).await;
+                if resumed.is_ok() {
+                    return resumed;
+                }
+                Open::Start
+            }
+            (_, how) => how,
+        };
+
+        let opened = self.0.open(how, attempt).await?;
+        Ok(match self.1 {
+            Mistake::RecordsNothing => Opened {
+                journal: Arc::new(MemoryJournal::new(&attempt.run_id)),
+                state: attempt.input.clone(),
+            },
+            _ => opened,
+        })
+    }
+
+    async fn deliver(&self, run_id: &str, event: &str, answer: &str) -> Result<(), Refusal> {
+        match self.1 {
+            Mistake::LosesAnswers => Ok(()),
+            _ => self.0.deliver(run_id, event, answer).await,
+        }
+    }
+
+    async fn list(&self) -> Result<Vec<ListedRun>, Refusal> {
+        let mut runs = self.0.list().await?;
+        if let Mistake::ListsTooFew = self.1 {
+            runs.pop();
+        }
+        Ok(runs)
+    }
+
+    async fn remove(&self, run_id: &str) -> Result<(), Refusal> {
+        match self.1 {
+            Mistake::RemovesNothing => Ok(()),
+            _ => self.0.remove(run_id).await,
+        }
+    }
+
+    fn another_process(&self) -> Arc<dyn TestedStore> {
+        match self.1 {
+            // A run of the same id somewhere else.
+            Mistake::SharesRuns => Arc::new(Subject::<FileStore>::new()),
+            _ => self.0.another_process(),
+        }
+    }
+
+    fn max_outcome(&self) -> Option<usize> {
+        match self.1 {
+            Mistake::HasNoLimit => Some(MAX_LINE / 4),
+            _ => self.0.max_outcome(),
+        }
+    }
+}
+
+/// The cases find what a store does wrong.
+#[tokio::test]
+async fn broken_promises_are_found() {
+    for (mistake, name) in [
+        (
+            Mistake::RecordsNothing,
+            "a_loop_continues_after_a_crash_at_each_call",
+        ),
+        (Mistake::OverwritesRuns, "a_run_is_started_once"),
+        (Mistake::SharesRuns, "of_two_takers_one_is_refused"),
+        (Mistake::LosesAnswers, "an_early_answer_is_kept"),
+        (Mistake::ListsTooFew, "runs_are_listed_with_their_status"),
+        (Mistake::RemovesNothing, "a_removed_run_leaves_nothing"),
+        (
+            Mistake::TakesEveryInput,
+            "a_different_input_is_refused_at_any_point",
+        ),
+        (Mistake::HasNoLimit, "an_outcome_above_the_limit_is_refused"),
+    ] {
+        let right = check_store_case(name, Subject::<FileStore>::new()).await;
+        assert_eq!(right, Some(CaseResult::Passed), "{name}");
+
+        let wrong = Mistaken(Subject::new(), mistake);
+        let wrong = check_store_case(name, wrong).await;
+        assert!(
+            matches!(wrong, Some(CaseResult::Failed(_))),
+            "{mistake:?}: {wrong:?}"
+        );
     }
 }

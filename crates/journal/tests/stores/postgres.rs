@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use cogwork_flow::{Flow, Wait};
-use cogwork_journal::{PostgresStore, RunStatus, Store};
+use cogwork_journal::{PostgresStore, RunStatus, Store, Worker};
 
 use crate::each::Tested;
 use crate::server::{connect, execute, tamper, with_server};
@@ -266,4 +266,26 @@ fn a_server_that_is_not_there_is_reported() {
     let error = runtime.block_on(store.runs()).unwrap_err();
     assert!(error.is_unavailable(), "{error}");
     assert!(PostgresStore::new("nonsense").is_err());
+}
+
+/// The clock of the test goes on only while nothing else is to do.
+#[test]
+fn a_worker_waits_between_attempts_however_long_the_server_is_gone() {
+    let (sender, ended) = std::sync::mpsc::channel();
+    std::thread::spawn(move || {
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .start_paused(true)
+            .build()
+            .unwrap();
+
+        runtime.block_on(async {
+            let store = PostgresStore::new("host=/nowhere user=nobody").unwrap();
+            let shutdown = tokio::time::sleep(Duration::from_secs(30 * 60));
+            Worker::new(store).run(shutdown).await;
+        });
+        sender.send(()).unwrap();
+    });
+
+    ended.recv_timeout(Duration::from_secs(60)).unwrap();
 }

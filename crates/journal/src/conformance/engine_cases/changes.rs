@@ -1,0 +1,45 @@
+//! Flows that change while a run is in progress.
+
+use super::reference::Reference;
+use crate::conformance::broken_promise::{BrokenPromise, Checked, equal};
+use crate::conformance::flows;
+use crate::conformance::trial::{Trial, unique};
+use crate::conformance::{RefusalKind, TestedEngine};
+
+pub(super) async fn refused(engine: &dyn TestedEngine) -> Checked {
+    let kind = flows::A_CHECKED_LOOP;
+    let reference = Reference::of(&kind).await?;
+    let mut trial = Trial::new(engine, unique("changed"), kind.define, kind.input)?;
+    trial.world.halt_at(3);
+    let crashed = trial.proceed().await?;
+    equal("at the third call", &None, &crashed)?;
+
+    let old = std::sync::Arc::clone(&trial.attempt.flow);
+    let changed = flows::changed_loop(&trial.world)?;
+    trial.with_flow(changed);
+    let at = "a run whose flow has changed";
+    match trial.proceed().await {
+        Err(refusal) if refusal.kind == RefusalKind::AnotherFlow => {
+            if !refusal.error.contains("examine") {
+                return Err(BrokenPromise::new(
+                    at,
+                    "an error that names `examine`",
+                    refusal,
+                ));
+            }
+        }
+        Err(refusal) => return Err(BrokenPromise::new(at, "the refusal `AnotherFlow`", refusal)),
+        Ok(stopped) => {
+            return Err(BrokenPromise::new(
+                at,
+                "the refusal `AnotherFlow`",
+                format_args!("{stopped:?}"),
+            ));
+        }
+    }
+
+    trial.attempt.flow = old;
+    let end = trial.until_the_end().await?;
+    reference.check_end(&end)?;
+    trial.check_calls(1)
+}

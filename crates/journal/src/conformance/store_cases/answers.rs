@@ -1,0 +1,75 @@
+//! Answers to runs that nobody executes.
+
+use super::opens::{Store, end, finish, open, refused};
+use crate::conformance::broken_promise::{BrokenPromise, Checked, equal};
+use crate::conformance::flows::{self, EVENT};
+use crate::conformance::trial::{Case, unique};
+use crate::conformance::{ListedStatus, Open, RefusalKind};
+
+fn waits() -> Result<Case, BrokenPromise> {
+    let define = |world: &_| flows::waits_once(world, EVENT);
+    Case::new(unique("asks"), define, &[3])
+}
+
+pub(super) async fn from_another_process(store: Store) -> Checked {
+    let case = waits()?;
+    let run_id = &case.attempt.run_id;
+    finish(&store, Open::Start, &case).await?;
+
+    let other = store.another_process();
+    let misspelt = other.deliver(run_id, "questoin", "5").await;
+    refused("a misspelt event", RefusalKind::UnknownEvent, misspelt)?;
+    other.deliver(run_id, EVENT, "5").await?;
+
+    let listed = other.list().await?;
+    let status = listed.first().map(|run| &run.status);
+    equal(
+        "the status after the answer",
+        &Some(&ListedStatus::Open),
+        &status,
+    )?;
+
+    let third = store.another_process();
+    let stopped = finish(&third, Open::Resume, &case).await?;
+    equal("the end", &vec![12, 5], &end("the end", stopped)?)?;
+
+    let late = other.deliver(run_id, EVENT, "6").await;
+    refused("an answer after the end", RefusalKind::Ended, late)
+}
+
+/// More than a [`Recorded`](cogwork_flow::journal::Recorded) journal keeps.
+const MANY: usize = 2_000;
+
+pub(super) async fn limited(store: Store) -> Checked {
+    let case = waits()?;
+    let opened = open(&store, Open::Start, &case).await?;
+
+    let mut refused = None;
+    for number in 0..MANY {
+        let answer = number.to_string().into_bytes();
+        if let Err(error) = opened.journal.deliver(EVENT, answer).await {
+            refused = Some((number, error));
+            break;
+        }
+    }
+    drop(opened);
+
+    let at = "answers that aren't used";
+    let Some((accepted, _)) = refused else {
+        return Err(BrokenPromise::new(
+            at,
+            format_args!("a refusal before answer {MANY}"),
+            "none",
+        ));
+    };
+    if accepted == 0 {
+        return Err(BrokenPromise::new(
+            at,
+            "some answers",
+            "a refusal of the first",
+        ));
+    }
+
+    let stopped = finish(&store, Open::Resume, &case).await?;
+    equal(at, &vec![12, 0], &end(at, stopped)?)
+}
