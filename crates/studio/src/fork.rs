@@ -260,14 +260,10 @@ impl ForkRequest {
 
 /// Returns how a flow has changed, if that is the error.
 fn changes(error: &StoreError) -> Option<String> {
-    if !error.is_another_flow() {
-        return None;
-    }
-
-    // The rest is for a program.
-    let text = error.to_string();
-    let (changes, _) = text.rsplit_once("; to continue with")?;
-    Some(changes.to_owned())
+    let changes = error.flow_changes()?;
+    Some(format!(
+        "the flow has changed since the run began: {changes}"
+    ))
 }
 
 /// Returns whether a run cannot be forked as requested, in contrast to one that cannot be replayed.

@@ -25,7 +25,6 @@
 //! | let it start and resume flows | [`Flows`] |
 //! | let it fork runs | [`ForkChoices`], [`ForkRequest`] |
 //! | show texts while they are written | [`Pieces`] |
-//! | limit what it reads and serves | [`StudioLimits`] |
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
@@ -37,9 +36,6 @@ pub use flow_error::{FlowError, ForkPart};
 
 mod flows;
 pub use flows::{Flows, NoFlows};
-
-mod limits;
-pub use limits::StudioLimits;
 
 mod pieces;
 pub use pieces::{Piece, Pieces};

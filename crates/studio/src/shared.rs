@@ -5,8 +5,8 @@ use cogwork_journal::{AnyStore, RunQuery, RunSummary, StoreError};
 use tokio::sync::{Mutex, Semaphore};
 use tokio_util::sync::CancellationToken;
 
+use crate::Flows;
 use crate::records::{RecordFile, Records, TotalsCache};
-use crate::{Flows, StudioLimits};
 
 /// What all requests share.
 pub(crate) struct Shared {
@@ -14,7 +14,6 @@ pub(crate) struct Shared {
     pub(crate) records: Records,
     pub(crate) totals: TotalsCache,
     pub(crate) flows: Box<dyn Flows>,
-    pub(crate) limits: StudioLimits,
     /// A place for each live view.
     pub(crate) streams: Arc<Semaphore>,
     /// Held while an answer is checked and delivered.

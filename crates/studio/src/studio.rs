@@ -11,14 +11,16 @@ use tokio_util::sync::CancellationToken;
 use crate::http::{self, Access};
 use crate::records::{Records, TotalsCache};
 use crate::shared::Shared;
-use crate::{Flows, NoFlows, StudioLimits, records_of};
+use crate::{Flows, NoFlows, records_of};
+
+/// The maximum number of live views.
+const STREAMS: usize = 16;
 
 /// A page over the runs of a store.
 pub struct Studio {
     store: AnyStore,
     records: Option<PathBuf>,
     flows: Box<dyn Flows>,
-    limits: StudioLimits,
 }
 
 impl Studio {
@@ -28,7 +30,6 @@ impl Studio {
             store,
             records: None,
             flows: Box::new(NoFlows),
-            limits: StudioLimits::default(),
         }
     }
 
@@ -51,13 +52,6 @@ impl Studio {
         self
     }
 
-    /// Sets the limits.
-    #[must_use]
-    pub fn with_limits(mut self, limits: StudioLimits) -> Self {
-        self.limits = limits;
-        self
-    }
-
     /// Listens on a port of 127.0.0.1; 0 for a free one.
     ///
     /// # Errors
@@ -70,13 +64,12 @@ impl Studio {
 
         let records = self.records.or_else(|| records_of(&self.store));
         let shared = Shared {
-            streams: Arc::new(Semaphore::new(self.limits.streams)),
+            streams: Arc::new(Semaphore::new(STREAMS)),
             totals: TotalsCache::default(),
             delivering: Mutex::new(()),
             stop: CancellationToken::new(),
             store: self.store,
             flows: self.flows,
-            limits: self.limits,
             records: Records::new(records),
         };
 

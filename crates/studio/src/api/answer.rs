@@ -31,7 +31,7 @@ pub(super) async fn deliver(
     headers: HeaderMap,
     body: Body,
 ) -> Result<Json<Value>, Refusal> {
-    let answer: Answer = body::read(&headers, body, shared.limits.body_bytes).await?;
+    let answer: Answer = body::read(&headers, body).await?;
     let run = deliver_once(&shared, &answer).await?;
 
     let resumed = if shared.has_flow(&run.flow) {

@@ -12,13 +12,15 @@ use crate::http::Refusal;
 /// How long a client may take to send the body of a request.
 const TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Reads JSON of at most `most` bytes.
+/// The maximum length of the body of a request, in bytes.
+const MOST: usize = 1 << 20;
+
+/// Reads JSON.
 ///
 /// Its type must be in the headers: a form on another page cannot set it.
 pub(super) async fn read<T: DeserializeOwned>(
     headers: &HeaderMap,
     body: Body,
-    most: usize,
 ) -> Result<T, Refusal> {
     let is_json = headers.get(CONTENT_TYPE).is_some_and(|kind| {
         let kind = kind.to_str().unwrap_or_default();
@@ -32,7 +34,7 @@ pub(super) async fn read<T: DeserializeOwned>(
         ));
     }
 
-    let reading = axum::body::to_bytes(body, most);
+    let reading = axum::body::to_bytes(body, MOST);
     let Ok(read) = tokio::time::timeout(TIMEOUT, reading).await else {
         return Err(Refusal::new(
             StatusCode::REQUEST_TIMEOUT,
@@ -42,7 +44,7 @@ pub(super) async fn read<T: DeserializeOwned>(
     let text = read.map_err(|_| {
         Refusal::new(
             StatusCode::PAYLOAD_TOO_LARGE,
-            format!("the body is incomplete, or longer than {most} bytes"),
+            format!("the body is incomplete, or longer than {MOST} bytes"),
         )
     })?;
 

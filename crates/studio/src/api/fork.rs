@@ -46,7 +46,7 @@ pub(super) async fn fork(
     headers: HeaderMap,
     body: Body,
 ) -> Result<Json<Value>, Refusal> {
-    let Forked { id, fork } = body::read(&headers, body, shared.limits.body_bytes).await?;
+    let Forked { id, fork } = body::read(&headers, body).await?;
     let run = find(&shared, &id).await?;
     let flows = &shared.flows;
     let started = flows.fork(&shared.store, &run.flow, &id, &fork).await?;

@@ -20,6 +20,9 @@ const PAGE: u32 = 50;
 /// How many runs are searched at once.
 const PART: u32 = 500;
 
+/// How many of the newest runs are searched.
+const SEARCHED_RUNS: u32 = 10_000;
+
 /// The maximum length of a search, in bytes.
 const MAX_SEARCH: usize = 1_000;
 
@@ -112,7 +115,7 @@ async fn search(shared: &Shared, query: RunQuery, listing: &Listing) -> Result<F
     let mut found = Vec::new();
     let mut searched = 0;
 
-    while searched < shared.limits.searched_runs && found.len() < wanted_runs {
+    while searched < SEARCHED_RUNS && found.len() < wanted_runs {
         let part = query.clone().limit(PART).offset(searched.into());
         let runs = shared.store.query(part).await?;
         let is_last = runs.len() < PART as usize;
@@ -156,7 +159,7 @@ async fn totals(shared: &Arc<Shared>, runs: &[RunSummary]) -> Vec<Option<Totals>
     let counted = tokio::task::spawn_blocking(move || {
         let of_run = |id: &String| {
             let file = shared.records.file(id)?;
-            shared.totals.update(id, &file, shared.limits.line_bytes)
+            shared.totals.update(id, &file)
         };
         ids.iter().map(of_run).collect()
     });

@@ -31,6 +31,9 @@ const JOURNAL_AGAIN: Duration = Duration::from_secs(1);
 /// How often something is sent, so that a browser that left is noticed.
 const HEARTBEAT: Duration = Duration::from_secs(15);
 
+/// How many bytes of a record one live view is sent before it is asked whether to continue.
+const VIEW_BYTES: u64 = 64 << 20;
+
 /// How many entries of a journal are read at once.
 const ENTRIES: u64 = 500;
 
@@ -64,7 +67,6 @@ pub(super) async fn events(
     let source = source(&shared, &run, from).await;
     let mut live = Live {
         stopped: shared.stop.clone(),
-        view_bytes: shared.limits.view_bytes,
         shared,
         run,
         source,
@@ -126,7 +128,7 @@ async fn source(shared: &Arc<Shared>, run: &RunSummary, from: Option<Place>) -> 
                 Some(Place::Byte(at)) => at,
                 _ => 0,
             };
-            Source::Record(Box::new(Tail::new(file, at, shared.limits.line_bytes)))
+            Source::Record(Box::new(Tail::new(file, at)))
         }
         (None, Some(Place::Entry(index))) => Source::Journal(index),
         (None, _) => Source::Journal(0),
@@ -141,7 +143,6 @@ struct Live {
     source: Source,
     pieces: PieceWatcher,
     waiting: VecDeque<Event>,
-    view_bytes: u64,
     sent: u64,
     /// Whether all that was recorded at the beginning was sent.
     is_current: bool,
@@ -247,7 +248,7 @@ impl Live {
             }
         }
 
-        if self.sent >= self.view_bytes {
+        if self.sent >= VIEW_BYTES {
             let text = json!({"bytes": self.sent}).to_string();
             self.end(Event::default().event("limit").data(text));
         }
@@ -256,7 +257,7 @@ impl Live {
     async fn read_journal(&mut self, index: u64) {
         let store = &self.shared.store;
         let entries = store
-            .entries(&self.run.run_id, index..index + ENTRIES)
+            .entries(&self.run.run_id, index..index.saturating_add(ENTRIES))
             .await;
         let entries = match entries {
             Ok(entries) => entries,
@@ -277,7 +278,7 @@ impl Live {
                 self.push(event);
             }
         }
-        self.source = Source::Journal(index + entries.len() as u64);
+        self.source = Source::Journal(index.saturating_add(entries.len() as u64));
 
         // The run was resumed by a program that records it.
         if entries.is_empty() && self.shared.record(&self.run.run_id).await.is_some() {

@@ -31,7 +31,7 @@ pub(super) async fn start(
     headers: HeaderMap,
     body: Body,
 ) -> Result<Json<Value>, Refusal> {
-    let start: Start = body::read(&headers, body, shared.limits.body_bytes).await?;
+    let start: Start = body::read(&headers, body).await?;
     let flows = &shared.flows;
     let run_id = flows
         .start(&shared.store, &start.flow, &start.input)
@@ -44,7 +44,7 @@ pub(super) async fn resume(
     headers: HeaderMap,
     body: Body,
 ) -> Result<Json<Value>, Refusal> {
-    let Which { id } = body::read(&headers, body, shared.limits.body_bytes).await?;
+    let Which { id } = body::read(&headers, body).await?;
     let run = shared.find(&id).await?;
     let run = run.ok_or_else(Refusal::missing_run)?;
     shared.flows.resume(&shared.store, &run.flow, &id).await?;

@@ -8,6 +8,9 @@ use serde_json::value::RawValue;
 
 use super::place::RecordFile;
 
+/// The maximum length of a line of a record, in bytes. Longer lines are skipped.
+const MAX_LINE: usize = 16 << 20;
+
 /// How much is read at once.
 const PART: usize = 256 * 1024;
 
@@ -21,7 +24,6 @@ pub(crate) struct Tail {
     open: Option<File>,
     /// Where the next line begins.
     at: u64,
-    max_line: usize,
     /// Whether the header was checked.
     has_header: bool,
     /// Whether the rest of a line that is too long is being skipped.
@@ -71,12 +73,11 @@ pub(crate) enum TailError {
 
 impl Tail {
     /// Creates a reader. A place that isn't the beginning of a line is an error of the first read.
-    pub(crate) fn new(file: RecordFile, at: u64, max_line: usize) -> Self {
+    pub(crate) fn new(file: RecordFile, at: u64) -> Self {
         Self {
             file,
             open: None,
             at,
-            max_line,
             has_header: false,
             is_skipping: false,
         }
@@ -108,12 +109,12 @@ impl Tail {
                 return Ok(Batch { lines, is_end });
             }
 
-            if part >= self.max_line || self.is_skipping {
+            if part >= MAX_LINE || self.is_skipping {
                 self.is_skipping = true;
                 self.at += text.len() as u64;
                 return Ok(Batch { lines, is_end });
             }
-            part = (part * 2).min(self.max_line.max(PART));
+            part = (part * 2).min(MAX_LINE.max(PART));
         }
     }
 
@@ -130,7 +131,7 @@ impl Tail {
             return Ok(false);
         };
         if !self.has_header {
-            if !is_complete_header(&file, self.max_line)? {
+            if !is_complete_header(&file)? {
                 return Ok(false);
             }
 
@@ -177,7 +178,7 @@ impl Tail {
             rest = after.get(1..).unwrap_or_default();
             self.at += line.len() as u64 + 1;
 
-            if std::mem::take(&mut self.is_skipping) || line.len() > self.max_line {
+            if std::mem::take(&mut self.is_skipping) || line.len() > MAX_LINE {
                 lines.push(self.damaged("it is too long"));
             } else if !line.trim_ascii().is_empty() {
                 lines.push(self.line(line));
@@ -207,12 +208,12 @@ impl Tail {
 }
 
 /// Returns whether the first line is written completely, or is longer than any header.
-fn is_complete_header(mut file: &File, max_line: usize) -> io::Result<bool> {
+fn is_complete_header(mut file: &File) -> io::Result<bool> {
     let mut start = Vec::new();
     file.seek(SeekFrom::Start(0))?;
-    let mut reader = BufReader::new(file.take(max_line as u64));
+    let mut reader = BufReader::new(file.take(MAX_LINE as u64));
     let read = reader.read_until(b'\n', &mut start)?;
     file.seek(SeekFrom::Start(0))?;
 
-    Ok(read == max_line || start.ends_with(b"\n"))
+    Ok(read == MAX_LINE || start.ends_with(b"\n"))
 }

@@ -99,21 +99,16 @@ struct Counting {
 impl TotalsCache {
     /// Returns the totals of a run, after reading what is new in its record. `None` if it has no
     /// record, or one that cannot be read. This blocks.
-    pub(crate) fn update(
-        &self,
-        run_id: &str,
-        file: &RecordFile,
-        max_line: usize,
-    ) -> Option<Totals> {
+    pub(crate) fn update(&self, run_id: &str, file: &RecordFile) -> Option<Totals> {
         if !file.exists() {
             return None;
         }
 
         let counting = self.take(run_id);
-        let mut counting = counting.unwrap_or_else(|| Counting::new(file.clone(), max_line));
+        let mut counting = counting.unwrap_or_else(|| Counting::new(file.clone()));
         if counting.read().is_err() {
             // The record was replaced, so it is counted anew.
-            counting = Counting::new(file.clone(), max_line);
+            counting = Counting::new(file.clone());
             counting.read().ok()?;
         }
 
@@ -137,9 +132,9 @@ impl TotalsCache {
 }
 
 impl Counting {
-    fn new(file: RecordFile, max_line: usize) -> Self {
+    fn new(file: RecordFile) -> Self {
         Self {
-            tail: Tail::new(file, 0, max_line),
+            tail: Tail::new(file, 0),
             totals: Totals::default(),
         }
     }

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use cogwork_journal::AnyStore;
-use cogwork_studio::{Flows, Serving, Studio, StudioLimits};
+use cogwork_studio::{Flows, Serving, Studio};
 use serde_json::Value;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
@@ -63,10 +63,6 @@ impl Answer {
 impl Served {
     pub(crate) async fn over(place: &Path) -> Self {
         Self::new(Studio::new(store(place))).await
-    }
-
-    pub(crate) async fn limited(place: &Path, limits: StudioLimits) -> Self {
-        Self::new(Studio::new(store(place)).with_limits(limits)).await
     }
 
     pub(crate) async fn with_flows(place: &Path, flows: impl Flows) -> Self {

@@ -4,8 +4,6 @@ use std::fs::OpenOptions;
 use std::io::{Seek, SeekFrom, Write};
 use std::path::Path;
 
-use cogwork_studio::StudioLimits;
-
 use super::client::{Served, lines, record};
 use super::runs::{at, pause, record_of};
 
@@ -112,12 +110,11 @@ async fn lines_that_are_too_long_are_skipped() {
     let written = record_of("a");
     let long = format!(
         "{{\"type\":\"noted\",\"text\":\"{}\"}}",
-        "x".repeat(3 << 20)
+        "x".repeat(17 << 20)
     );
     let folder = folder_with(&format!("{}\n{long}\n{}\n", written[0], written[1])).await;
 
-    let limits = StudioLimits::default().with_line_bytes(1 << 20);
-    let studio = Served::limited(folder.path(), limits).await;
+    let studio = Served::over(folder.path()).await;
     let text = studio.watch(EVENTS, "").await.until("event: current").await;
     assert_eq!(lines(&text).len(), 2);
     assert_eq!(text.matches("event: damaged").count(), 1);
@@ -203,7 +200,20 @@ async fn a_run_without_a_record_is_shown_from_its_journal() {
 }
 
 #[tokio::test]
-async fn a_gigabyte_is_sent_only_on_request_and_never_read_as_a_whole() {
+async fn many_megabytes_are_sent_only_on_request() {
+    let mut written = record_of("a");
+    let text = "x".repeat(15 << 20);
+    let long = format!("{{\"at\":9.0,\"type\":\"noted\",\"text\":\"{text}\"}}");
+    written.extend(vec![long; 5]);
+    let folder = folder_with(&format!("{}\n", written.join("\n"))).await;
+
+    let studio = Served::over(folder.path()).await;
+    let text = studio.watch(EVENTS, "").await.rest().await;
+    assert!(text.contains("event: limit"));
+}
+
+#[tokio::test]
+async fn a_gigabyte_is_never_read_as_a_whole_for_the_list() {
     let written = record_of("a");
     let folder = folder_with(&format!("{}\n", written.join("\n"))).await;
     let path = record(folder.path(), "a");
@@ -215,31 +225,40 @@ async fn a_gigabyte_is_sent_only_on_request_and_never_read_as_a_whole() {
         .unwrap();
     drop(file);
 
-    let limits = StudioLimits::default().with_view_bytes(300);
-    let studio = Served::limited(folder.path(), limits).await;
-    let text = studio.watch(EVENTS, "").await.rest().await;
-    assert!(text.contains("event: limit"), "{text}");
-    assert!(text.len() < 10_000);
-
-    // The list reads a part of it.
+    let studio = Served::over(folder.path()).await;
     let totals = studio.get("/api/runs").await.json()["runs"][0]["totals"].clone();
     assert_eq!(totals["calls"], 1);
     assert_eq!(totals["is_partial"], true);
 }
 
+/// The journal of a run without a record.
+#[tokio::test]
+async fn a_view_from_past_the_end_has_no_events() {
+    let folder = tempfile::tempdir().unwrap();
+    pause(&at(folder.path()), "a", "x").await;
+    let studio = Served::over(folder.path()).await;
+
+    let path = format!("{EVENTS}&from=j{}", u64::MAX);
+    let text = studio.watch(&path, "").await.until("event: current").await;
+    assert_eq!(lines(&text).len(), 0, "{text}");
+}
+
 #[tokio::test]
 async fn a_browser_that_leaves_gives_its_place_back() {
     let folder = folder_with(&format!("{}\n", record_of("a").join("\n"))).await;
-    let limits = StudioLimits::default().with_streams(1);
-    let studio = Served::limited(folder.path(), limits).await;
+    let studio = Served::over(folder.path()).await;
 
-    let mut first = studio.watch(EVENTS, "").await;
-    first.until("event: current").await;
+    let mut watching = Vec::new();
+    for _ in 0..16 {
+        let mut browser = studio.watch(EVENTS, "").await;
+        browser.until("event: current").await;
+        watching.push(browser);
+    }
     let refused = studio.get(EVENTS).await;
     assert_eq!(refused.status, 503);
     assert!(refused.error().contains("close other windows"));
 
-    drop(first);
+    drop(watching);
     for _ in 0..100 {
         let text = studio.watch(EVENTS, "").await.until("\r\n\r\n").await;
         if text.starts_with("HTTP/1.1 200") {
