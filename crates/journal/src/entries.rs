@@ -15,7 +15,7 @@ pub struct RecordedEntry {
     /// When the entry was recorded, to the millisecond, by the clock of the machine or the database
     /// server that recorded it. If that clock was set back, an entry can be earlier than those
     /// before it. A snapshot, and the answers that were kept with it, have the time of the snapshot.
-    /// `None` if an earlier version recorded the entry without its time.
+    /// `None` if the record doesn't contain it.
     pub at: Option<SystemTime>,
     /// The entry.
     pub entry: Entry,

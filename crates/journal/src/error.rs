@@ -111,9 +111,8 @@ impl StoreError {
         self.0.kind == Kind::UnknownStep
     }
 
-    /// Returns whether something else removed, moved, replaced or wrote the record while the run
-    /// was in use, removed its lock or took over its lease. The last outcomes of the run aren't
-    /// recorded.
+    /// Returns whether somebody else removed or wrote the record of a run in a database while the run
+    /// was in use, or took over its lease. The last outcomes of the run aren't recorded.
     pub fn is_gone(&self) -> bool {
         self.0.kind == Kind::Gone
     }

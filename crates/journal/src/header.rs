@@ -24,7 +24,7 @@ pub(crate) struct Header {
     pub(crate) flow: String,
     /// Milliseconds since 1970.
     pub(crate) started: u64,
-    /// Where the run was forked from. Earlier versions refuse a run with it.
+    /// Where the run was forked from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) fork: Option<ForkOrigin>,
     pub(crate) input: Box<RawValue>,

@@ -20,7 +20,7 @@ pub struct RunSummary {
     /// When the run was started, to the millisecond.
     pub started: SystemTime,
     /// When the last entry was recorded, to the millisecond; if there is none, when the run was
-    /// started. `None` if an earlier version recorded the entry without its time.
+    /// started. `None` if the record doesn't contain it.
     pub updated: Option<SystemTime>,
     /// The number of recorded entries, such as outcomes and answers, without those that a snapshot
     /// has replaced.

@@ -76,7 +76,7 @@ pub(crate) fn fork_column(header: &Header) -> Option<String> {
     serde_json::to_string(header.fork.as_ref()?).ok()
 }
 
-/// Reads where a run was forked from. A column of a later version isn't shown.
+/// Reads where a run was forked from.
 pub(crate) fn fork(column: Option<&str>) -> Option<ForkOrigin> {
     serde_json::from_str(column?).ok()
 }
