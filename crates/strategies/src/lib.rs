@@ -82,7 +82,7 @@ mod parameter_check;
 pub use parameter::{Parameter, ParameterType};
 
 mod table;
-pub use table::{MAX_TABLE_BYTES, TableError, TableProblem, TableProblemKind};
+pub use table::{MAX_TABLE_BYTES, TableError, TableProblem};
 
 mod mermaid;
 pub use mermaid::StrategyMermaid;

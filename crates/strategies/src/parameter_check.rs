@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use cogwork_read::charge;
 use serde_json::{Map, Value};
 
 use crate::mistyped::Mistyped;
@@ -67,7 +66,6 @@ impl Faults {
             return;
         }
 
-        charge(1);
         match (kind, value) {
             (ParameterType::List { items, .. }, Value::Array(list)) => {
                 self.check_items(items, place, list);
@@ -157,7 +155,6 @@ fn fits(kind: &ParameterType, value: &Value) -> bool {
 
 /// Returns the path of a field.
 fn field_of(place: &str, name: &str) -> String {
-    charge(name.len().min(MAX_PLACE));
     inside(place, format_args!(".{}", start(name)))
 }
 
@@ -166,7 +163,6 @@ fn field_of(place: &str, name: &str) -> String {
 /// The outer path is truncated: a model may write a very long name, and the path of every item
 /// below repeats it.
 fn inside(place: &str, part: fmt::Arguments<'_>) -> String {
-    charge(1 + place.len().min(MAX_PLACE));
     format!("{}{part}", start(place))
 }
 

@@ -1,13 +1,12 @@
 use std::collections::HashSet;
 
-use cogwork_read::charge;
 use cogwork_text::{Name, NameList};
 use serde::de::Error as _;
 use serde::ser::SerializeMap;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::table::{self, Problems};
-use crate::{Strategy, TableError, TableProblemKind};
+use crate::{Strategy, TableError, TableProblem};
 
 /// A set of strategies, built in or read from YAML or JSON.
 ///
@@ -28,7 +27,7 @@ use crate::{Strategy, TableError, TableProblemKind};
 /// | `final` | `true` if the strategy ends here, without a `next` |
 /// | `parameters` | the parameters of a thought by name; see [`Parameter`](crate::Parameter) |
 ///
-/// A text is checked as a whole, and all problems are reported together; see [`TableProblemKind`].
+/// A text is checked as a whole, and all problems are reported together; see [`TableError`].
 ///
 /// ```
 /// use cogwork_strategies::{StageManager, Strategies};
@@ -63,8 +62,8 @@ use crate::{Strategy, TableError, TableProblemKind};
 /// ").unwrap_err();
 /// assert_eq!(format!("{error:#}"), "\
 /// 2 problems in the tables:
-/// line 2: strategy `endless`: no stage is final; expected `final: true` in at least one
-/// line 5: strategy `endless`, stage `round`: `next` names `home`, which is not a stage; expected `round`");
+/// strategy `endless`: no stage is final; expected `final: true` in at least one
+/// strategy `endless`, stage `round`: `next` names `home`, which is not a stage; expected `round`");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -100,7 +99,7 @@ impl Strategies {
     ///
     /// # Errors
     ///
-    /// Returns a [`TableProblemKind::NameTaken`] for each name that is in both sets. In that case,
+    /// Returns a problem for each name that is in both sets. In that case,
     /// nothing is added.
     pub fn extend(&mut self, other: Self) -> Result<(), TableError> {
         let taken: HashSet<&str> = self.list.iter().flat_map(Strategy::names).collect();
@@ -108,8 +107,8 @@ impl Strategies {
 
         for new in &other.list {
             for name in new.names().filter(|name| taken.contains(name)) {
-                let kind = TableProblemKind::NameTaken(name.to_owned());
-                problems.push(table::problem(new.name(), kind));
+                let message = table::name_taken(name);
+                problems.push(TableProblem::new(&[new.name()], message));
             }
         }
 
@@ -129,7 +128,6 @@ impl Strategies {
     }
 
     fn find(&self, name: &str) -> Option<&Strategy> {
-        charge(self.list.len());
         self.list
             .iter()
             .find(|strategy| strategy.names().any(|known| known == name))

@@ -203,8 +203,8 @@ fn own_strategy(table: Json) -> Result<Strategy, Vec<SettingProblem>> {
                 .as_ref()
                 .map(|stage| format!("table.stages.{stage}"));
             let message = match &problem.parameter {
-                Some(parameter) => format!("parameter `{parameter}`: {}", problem.kind),
-                None => problem.kind.to_string(),
+                Some(parameter) => format!("parameter `{parameter}`: {}", problem.message),
+                None => problem.message.clone(),
             };
             SettingProblem::new(message).at(place.unwrap_or_else(|| "table".to_owned()))
         };

@@ -7,7 +7,6 @@ use std::collections::BTreeMap;
 
 use cogwork_ask::{FoundObject, Repair, RepairKind, find_object, stated_answer};
 use cogwork_llm::split_thinking;
-use cogwork_read::charge;
 use cogwork_text::{Name, NameList};
 use serde_json::Value;
 
@@ -130,7 +129,6 @@ fn answer_in(text: &str) -> Result<&str, String> {
         ));
     }
 
-    charge(text.len());
     Ok(answer_of(text))
 }
 
@@ -312,7 +310,6 @@ fn known<'n>(names: &[&'n str]) -> impl Fn(&str) -> Option<&'n str> {
 
 /// Returns the fields of a reply that is a JSON object.
 fn object<'n>(text: &str, names: &[&'n str]) -> Option<BTreeMap<&'n str, Value>> {
-    charge(text.len());
     let Value::Object(object) = serde_json::from_str(text).ok()? else {
         return None;
     };
@@ -337,7 +334,6 @@ fn lines<'n>(text: &str, names: &[&'n str]) -> Option<BTreeMap<&'n str, Value>> 
     let mut current: Option<&'n str> = None;
 
     for line in text.lines() {
-        charge(1 + line.len());
         match label(line).and_then(|(name, value)| Some((known(name)?, value))) {
             Some((name, value)) => {
                 current = (!found.contains_key(name)).then_some(name);
@@ -379,7 +375,6 @@ fn push_line(text: &mut String, line: &str) {
 
 /// Returns a text without an unpaired code fence, since models put a fence around the form.
 fn whole(text: &str) -> String {
-    charge(text.len());
     let is_fence = |line: &&str| line.trim_start().starts_with("```");
     let fences = text.lines().filter(is_fence).count();
     let Some(stray) = (fences % 2 == 1).then_some(fences) else {
@@ -463,7 +458,6 @@ fn stage_in<'n>(said: &str, stages: &[&'n str]) -> Option<&'n str> {
 
     let said = folded(said);
     let is_named = |stage: &&&str| {
-        charge(said.len());
         let stage = folded(stage);
         !stage.is_empty() && said.contains(&stage)
     };

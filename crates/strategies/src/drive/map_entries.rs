@@ -1,6 +1,5 @@
 //! The entries of a map, which a schema describes as a list of names and values.
 
-use cogwork_read::charge;
 use serde_json::{Map, Value};
 
 /// The key of a map's entry that has the name.
@@ -19,7 +18,6 @@ pub(super) fn object_of(entries: &[Value]) -> Option<Value> {
         Some((name.to_owned(), value.clone()))
     };
 
-    charge(entries.len());
     let object: Map<String, Value> = entries.iter().map(entry).collect::<Option<_>>()?;
     Some(object.into())
 }

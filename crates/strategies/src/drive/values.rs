@@ -2,7 +2,6 @@
 //! type.
 
 use cogwork_ask::folded_name;
-use cogwork_read::charge;
 use serde_json::{Map, Value};
 
 use super::map_entries::object_of;
@@ -10,7 +9,6 @@ use crate::{Parameter, ParameterType};
 
 /// Returns a name in lower case, without spaces and punctuation.
 pub(super) fn folded(name: &str) -> String {
-    charge(1 + name.len());
     name.chars()
         .filter(|character| character.is_alphanumeric())
         .flat_map(char::to_lowercase)
@@ -79,7 +77,6 @@ fn lossless(text: &str) -> Option<Value> {
 }
 
 fn read(text: &str, kind: &ParameterType) -> Option<Value> {
-    charge(1 + text.len());
     let inside = unfenced(text);
     let json = || serde_json::from_str::<Value>(inside.trim_matches('`'));
 
@@ -206,7 +203,6 @@ fn boolean(text: &str) -> Option<bool> {
 
 /// Returns the items of a list in lines, without bullets and numbers.
 pub(super) fn items_of(text: &str) -> Value {
-    charge(text.len());
     let items = text
         .lines()
         .map(|line| bare(line).to_owned())
@@ -233,7 +229,6 @@ fn bare(line: &str) -> &str {
 /// Reads a map from lines such as `total = 5` or `- total: 5`. Returns `None` if any line is
 /// different.
 fn pairs_of(text: &str) -> Option<Value> {
-    charge(text.len());
     let pair = |line: &str| {
         let (name, value) = bare(line).split_once(['=', ':'])?;
         let name = name.trim().trim_matches(['`', '*', '"']);

@@ -1,7 +1,5 @@
 //! Which stages can be reached, and which lead to an end.
 
-use cogwork_read::charge;
-
 use crate::Stage;
 
 /// The direction in which edges are followed.
@@ -19,7 +17,6 @@ pub(super) fn reached(
 ) -> Vec<bool> {
     let mut edges: Vec<Vec<usize>> = vec![Vec::new(); stages.len()];
     for stage in stages {
-        charge(1 + stage.next.len());
         for next in &stage.next {
             let [tail, head] = match direction {
                 Direction::Forwards => [stage.index, *next],

@@ -1,7 +1,6 @@
 //! Reads strategies from a text within limits, and reports all problems together.
 
 mod graph;
-mod locate;
 mod problem;
 mod read;
 mod read_parameter;
@@ -9,15 +8,15 @@ mod reader;
 mod tree;
 
 pub(crate) use problem::Problems;
-pub use problem::{TableError, TableProblem, TableProblemKind};
+pub use problem::{TableError, TableProblem};
+pub(crate) use read::name_taken;
 pub use tree::MAX_TABLE_BYTES;
 
-use cogwork_read::{YamlGuard, charge};
+use cogwork_read::YamlGuard;
 use serde::Deserializer;
 use serde::de::DeserializeSeed;
 
 use crate::Strategy;
-use locate::Locator;
 use tree::{Budget, ReadTree, Tree};
 
 /// The maximum depth of nested collections for the YAML parser: more than a table needs, and few
@@ -31,10 +30,9 @@ pub(crate) fn from_yaml(text: &str) -> Result<Vec<Strategy>, TableError> {
         .allow_anchors();
     guard.check(text).map_err(|refusal| {
         let line = refusal.line(text);
-        TableError::syntax(refusal.reason.to_string(), Some(line))
+        TableError::syntax(&refusal.reason.to_string(), Some(line))
     })?;
 
-    charge(text.len());
     let mut budget = Budget::default();
     let tree = ReadTree::new(&mut budget).deserialize(serde_yaml::Deserializer::from_str(text));
     let tree = tree.map_err(|error| {
@@ -42,7 +40,7 @@ pub(crate) fn from_yaml(text: &str) -> Result<Vec<Strategy>, TableError> {
         TableError::syntax(without_place(&error.to_string()), line)
     })?;
 
-    read::strategies(tree, Locator::new(text))
+    read::strategies(tree)
 }
 
 pub(crate) fn from_json(text: &str) -> Result<Vec<Strategy>, TableError> {
@@ -51,14 +49,13 @@ pub(crate) fn from_json(text: &str) -> Result<Vec<Strategy>, TableError> {
         let line = Some(error.line()).filter(|line| *line > 0);
         TableError::syntax(without_place(&error.to_string()), line)
     };
-    charge(text.len());
     let mut reader = serde_json::Deserializer::from_str(text);
     let tree = ReadTree::new(&mut Budget::default())
         .deserialize(&mut reader)
         .map_err(syntax)?;
 
     reader.end().map_err(syntax)?;
-    read::strategies(tree, Locator::new(text))
+    read::strategies(tree)
 }
 
 /// The outer error is that of the deserializer, the inner one describes the tables.
@@ -66,25 +63,20 @@ pub(crate) fn deserialize<'de, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<Result<Vec<Strategy>, TableError>, D::Error> {
     let tree: Tree = ReadTree::new(&mut Budget::default()).deserialize(deserializer)?;
-    Ok(read::strategies(tree, Locator::new("")))
+    Ok(read::strategies(tree))
 }
-
-/// Returns a problem that isn't from a text.
-pub(crate) fn problem(strategy: &str, kind: TableProblemKind) -> TableProblem {
-    TableProblem::new(&[strategy], kind)
-}
-
 fn check_length(text: &str) -> Result<(), TableError> {
     if text.len() <= MAX_TABLE_BYTES {
         return Ok(());
     }
 
     let message = format!("{} bytes; at most {MAX_TABLE_BYTES} are read", text.len());
-    Err(TableError::syntax(message, None))
+    Err(TableError::syntax(&message, None))
 }
 
 /// Returns the message without the position, which is reported separately.
-fn without_place(message: &str) -> String {
-    let cut = message.find(" at line ").unwrap_or(message.len());
-    message.get(..cut).unwrap_or(message).to_owned()
+fn without_place(message: &str) -> &str {
+    message
+        .split_once(" at line ")
+        .map_or(message, |(message, _)| message)
 }

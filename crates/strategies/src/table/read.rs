@@ -3,24 +3,22 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use cogwork_read::charge;
+use cogwork_text::{Name, NameList};
 
 use super::graph::{Direction, reached};
-use super::locate::Locator;
-use super::problem::{Problems, TableError, TableProblemKind as Kind};
-use super::reader::{Place, Reader};
+use super::problem::{Problems, TableError};
+use super::reader::{NO_DESCRIPTION, Place, Reader};
 use super::tree::Tree;
 use crate::strategy::Table;
 use crate::{Stage, Strategy};
 
-pub(super) fn strategies(tree: Tree, locator: Locator<'_>) -> Result<Vec<Strategy>, TableError> {
+pub(super) fn strategies(tree: Tree) -> Result<Vec<Strategy>, TableError> {
     if !matches!(tree, Tree::Map(_)) {
         let message = format!("{}; expected strategies by their names", tree.kind());
-        return Err(TableError::syntax(message, Some(1)));
+        return Err(TableError::syntax(&message, Some(1)));
     }
 
     let mut reader = Reader {
-        locator,
         problems: Problems::default(),
     };
     let mut strategies: Vec<Strategy> = Vec::new();
@@ -38,7 +36,7 @@ pub(super) fn strategies(tree: Tree, locator: Locator<'_>) -> Result<Vec<Strateg
 
         let strategy = Strategy(Arc::new(table));
         for name in strategy.names().filter(|name| taken.contains(*name)) {
-            reader.report(&place, Kind::NameTaken(name.to_owned()));
+            reader.report(&place, name_taken(name));
         }
 
         taken.extend(strategy.names().map(str::to_owned));
@@ -49,7 +47,13 @@ pub(super) fn strategies(tree: Tree, locator: Locator<'_>) -> Result<Vec<Strateg
     Ok(strategies)
 }
 
-impl Reader<'_> {
+/// Returns the message about a name that another strategy has.
+pub(crate) fn name_taken(name: &str) -> String {
+    let name = Name(name);
+    format!("`{name}` is the name of a different strategy; choose another name")
+}
+
+impl Reader {
     fn strategy(&mut self, place: &Place<'_>, name: &str, tree: Tree) -> Option<Table> {
         if !matches!(tree, Tree::Map(_)) {
             self.wrong(
@@ -68,7 +72,7 @@ impl Reader<'_> {
             ["aliases", "description", "start", "stages"],
         );
 
-        let description = self.text(place, "description", description, Kind::NoDescription);
+        let description = self.text(place, "description", description, NO_DESCRIPTION);
         let aliases = self.names(place, "aliases", aliases);
         for alias in &aliases {
             self.check_name(place, alias);
@@ -76,7 +80,7 @@ impl Reader<'_> {
 
         let mut stages = self.stages(place, stages);
         if stages.is_empty() {
-            self.report(place, Kind::NoStages);
+            self.report(place, "it has no `stages`; expected at least one");
             return None;
         }
 
@@ -132,7 +136,12 @@ impl Reader<'_> {
 
         let index = by_name.get(&start).copied();
         if index.is_none() {
-            self.report(place, Kind::UndefinedStart { start, stages });
+            let message = format!(
+                "`start` names `{}`, which is not a stage; expected {}",
+                Name(&start),
+                NameList::or(&stages)
+            );
+            self.report(place, message);
         }
         index
     }
@@ -154,25 +163,29 @@ impl Reader<'_> {
             let mut seen = HashSet::new();
 
             for target in &stage.next_names {
-                charge(1 + target.len());
                 match by_name.get(target) {
                     Some(index) if seen.insert(*index) => stage.next.push(*index),
-                    Some(_) => self.report(&place, Kind::RepeatedTarget(target.clone())),
-                    // Each of these problems contains a copy of all names.
+                    Some(_) => {
+                        let target = Name(target);
+                        let message = format!("`next` names `{target}` twice; expected once");
+                        self.report(&place, message);
+                    }
+                    // Each of these messages contains the names of the stages.
                     None if self.problems.is_full() => self.problems.count(),
                     None => {
-                        charge(names.len());
-                        let kind = Kind::UndefinedTarget {
-                            target: target.clone(),
-                            stages: names.to_vec(),
-                        };
-                        self.report(&place, kind);
+                        let message = format!(
+                            "`next` names `{}`, which is not a stage; expected {}",
+                            Name(target),
+                            NameList::or(names)
+                        );
+                        self.report(&place, message);
                     }
                 }
             }
 
             if stage.is_final && !stage.next_names.is_empty() {
-                self.report(&place, Kind::FinalLeadsOn);
+                let message = "it has both `final` and `next`; expected one of them";
+                self.report(&place, message);
             }
         }
     }
@@ -190,7 +203,8 @@ impl Reader<'_> {
         let ends = if finals.peek().is_some() {
             reached(stages, finals, Direction::Backwards)
         } else {
-            self.report(place, Kind::NoFinalStage);
+            let message = "no stage is final; expected `final: true` in at least one";
+            self.report(place, message);
             vec![true; stages.len()]
         };
 
@@ -200,11 +214,11 @@ impl Reader<'_> {
                 ..*place
             };
             if !there {
-                self.report(&place, Kind::Unreachable);
+                self.report(&place, "it cannot be reached from the start");
             }
 
             if !ends {
-                self.report(&place, Kind::NoWayToTheEnd);
+                self.report(&place, "it does not lead to a final stage");
             }
         }
     }
@@ -215,8 +229,13 @@ impl Reader<'_> {
         Stage {
             index,
             name: name.to_owned(),
-            description: self.text(place, "description", description, Kind::NoDescription),
-            prompt: self.text(place, "prompt", prompt, Kind::NoPrompt),
+            description: self.text(place, "description", description, NO_DESCRIPTION),
+            prompt: self.text(
+                place,
+                "prompt",
+                prompt,
+                "it has no `prompt`; expected a text",
+            ),
             parameters: self.parameters(place, "", "parameters", parameters),
             next: Vec::new(),
             next_names: self.names(place, "next", next),

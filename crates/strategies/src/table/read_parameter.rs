@@ -2,14 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use cogwork_read::charge;
+use cogwork_text::{Name, NameList};
 
-use super::problem::TableProblemKind as Kind;
-use super::reader::{MAX_NAME, Place, Reader};
+use super::reader::{MAX_NAME, NO_DESCRIPTION, Place, Reader, invalid_name};
 use super::tree::Tree;
 use crate::{Parameter, ParameterType};
 
-impl Reader<'_> {
+impl Reader {
     /// Returns the parameters of a stage, or the fields of an object at the path `inside`.
     pub(super) fn parameters(
         &mut self,
@@ -25,12 +24,11 @@ impl Reader<'_> {
         for (name, tree) in entries {
             // The paths of everything below contain the name.
             if name.len() > MAX_NAME {
-                self.report(place, Kind::Name(name));
+                self.report(place, invalid_name(&name));
                 continue;
             }
 
             let inner = format!("{inside}{name}");
-            charge(inner.len());
             let place = Place {
                 parameter: Some(&inner),
                 ..*place
@@ -65,7 +63,7 @@ impl Reader<'_> {
         let required = take("required");
 
         Some(Parameter {
-            description: self.text(place, "description", description, Kind::NoDescription),
+            description: self.text(place, "description", description, NO_DESCRIPTION),
             required: self.truth(place, "required", required, true),
             kind: self.kind(place, path, Tree::Map(entries))?,
         })
@@ -78,7 +76,8 @@ impl Reader<'_> {
         };
 
         let Some(at) = entries.iter().position(|(key, _)| key == "type") else {
-            self.report(place, Kind::NoType);
+            let names = NameList::or(ParameterType::NAMES);
+            self.report(place, format!("it has no `type`; expected {names}"));
             return None;
         };
 
@@ -129,7 +128,7 @@ impl Reader<'_> {
     fn object(&mut self, place: &Place<'_>, path: &str, tree: Tree) -> ParameterType {
         let [fields] = self.keys(place, path, tree, ["fields"]);
         if fields.is_none() {
-            self.report(place, Kind::NoInnerType("fields"));
+            self.report(place, no_inner_type("fields"));
         }
 
         let fields = self.parameters(place, &format!("{path}."), "fields", fields);
@@ -166,7 +165,7 @@ impl Reader<'_> {
         tree: Option<Tree>,
     ) -> Option<ParameterType> {
         let Some(tree) = tree else {
-            self.report(place, Kind::NoInnerType(key));
+            self.report(place, no_inner_type(key));
             return None;
         };
 
@@ -194,9 +193,13 @@ impl Reader<'_> {
         let min = bound("min", min);
         let max = bound("max", max);
         if min.zip(max).is_some_and(|(min, max)| min > max) {
-            self.report(place, Kind::EmptyRange);
+            self.report(place, "`min` is greater than `max`");
         }
 
         [min, max]
     }
+}
+
+fn no_inner_type(key: &str) -> String {
+    format!("it has no `{}`, which its type needs", Name(key))
 }

@@ -2,14 +2,22 @@
 
 use std::collections::HashSet;
 
-use cogwork_read::charge;
+use cogwork_text::{Name, NameList};
 
-use super::locate::Locator;
-use super::problem::{Problems, TableProblem, TableProblemKind as Kind};
+use super::problem::{Problems, TableProblem};
 use super::tree::Tree;
 
 /// The maximum length of a name, in bytes.
 pub(super) const MAX_NAME: usize = 64;
+
+/// The message about a missing description.
+pub(super) const NO_DESCRIPTION: &str = "it has no `description`; expected a text";
+
+/// Returns the message about a text that can't be a name.
+pub(super) fn invalid_name(name: &str) -> String {
+    let name = Name(name);
+    format!("`{name}` is not a valid name; expected 1 to 64 letters, digits, `_` and `-`")
+}
 
 /// The position in the tables.
 #[derive(Clone, Copy, Default)]
@@ -26,60 +34,20 @@ impl<'a> Place<'a> {
             .flatten()
             .collect()
     }
-
-    /// Returns the keys that lead to this place in the text.
-    pub(super) fn keys(&self) -> Vec<&'a str> {
-        let mut keys: Vec<&str> = self.strategy.into_iter().collect();
-        keys.extend(self.stage.into_iter().flat_map(|stage| ["stages", stage]));
-
-        // A parameter may have a path inside it, as in `approaches[].promise`.
-        let parameter = self
-            .parameter
-            .into_iter()
-            .flat_map(|place| place.split(['.', '[', ']']));
-        keys.extend(self.parameter.map(|_| "parameters"));
-        keys.extend(parameter.filter(|part| !part.is_empty()));
-
-        keys
-    }
 }
 
-pub(super) struct Reader<'t> {
-    pub(super) locator: Locator<'t>,
+pub(super) struct Reader {
     pub(super) problems: Problems,
 }
 
-impl Reader<'_> {
-    pub(super) fn report(&mut self, place: &Place<'_>, kind: Kind) {
+impl Reader {
+    pub(super) fn report(&mut self, place: &Place<'_>, message: impl Into<String>) {
         if self.problems.is_full() {
             return self.problems.count();
         }
 
-        let keys = place.keys();
-        charge(keys.iter().map(|key| key.len()).sum());
-
-        fn and<'k>(keys: &[&'k str], key: &'k str) -> Vec<&'k str> {
-            [keys, &[key]].concat()
-        }
-
-        let line = match &kind {
-            Kind::Duplicate(key) => self.locator.line(&and(&keys, key), 1),
-            Kind::UnknownKey { key, .. } | Kind::WrongValue { key, .. } => {
-                self.locator.line(&and(&keys, key), 0)
-            }
-            Kind::UndefinedTarget { target: word, .. } | Kind::RepeatedTarget(word) => {
-                self.locator.word(&and(&keys, "next"), word)
-            }
-            Kind::UndefinedStart { start: word, .. } => {
-                self.locator.word(&and(&keys, "start"), word)
-            }
-            _ => self.locator.line(&keys, 0),
-        };
-
-        self.problems.push(TableProblem {
-            line,
-            ..TableProblem::new(&place.parts(), kind)
-        });
+        let problem = TableProblem::new(&place.parts(), message.into());
+        self.problems.push(problem);
     }
 
     pub(super) fn wrong(
@@ -94,14 +62,9 @@ impl Reader<'_> {
             Tree::Text(text) => format!("the text \"{text}\""),
             other => other.kind().to_owned(),
         };
-        self.report(
-            place,
-            Kind::WrongValue {
-                key: key.to_owned(),
-                found,
-                expected,
-            },
-        );
+
+        let [key, found] = [Name(key), Name(&found)];
+        self.report(place, format!("`{key}` is {found}; expected {expected}"));
     }
 
     /// Returns the entries of a mapping, and reports duplicate keys.
@@ -116,7 +79,6 @@ impl Reader<'_> {
             return Vec::new();
         };
 
-        charge(entries.iter().map(|(key, _)| 1 + key.len()).sum());
         let mut seen = HashSet::new();
         let twice: HashSet<usize> = (0..)
             .zip(&entries)
@@ -126,7 +88,8 @@ impl Reader<'_> {
 
         for (index, entry) in entries.into_iter().enumerate() {
             if twice.contains(&index) {
-                self.report(place, Kind::Duplicate(entry.0));
+                let message = format!("`{}` is defined twice", Name(&entry.0));
+                self.report(place, message);
             } else {
                 kept.push(entry);
             }
@@ -151,13 +114,13 @@ impl Reader<'_> {
                 .and_then(|index| values.get_mut(index));
             match slot {
                 Some(slot) => *slot = Some(tree),
-                None => self.report(
-                    place,
-                    Kind::UnknownKey {
-                        key,
-                        known: known.to_vec(),
-                    },
-                ),
+                None => {
+                    let [key, known] = [Name(&key).to_string(), NameList::or(&known).to_string()];
+                    self.report(
+                        place,
+                        format!("`{key}` is not a key here; expected {known}"),
+                    );
+                }
             }
         }
 
@@ -167,7 +130,7 @@ impl Reader<'_> {
     pub(super) fn check_name(&mut self, place: &Place<'_>, name: &str) {
         let fits = |character: char| character.is_alphanumeric() || matches!(character, '_' | '-');
         if name.is_empty() || name.len() > MAX_NAME || !name.chars().all(fits) {
-            self.report(place, Kind::Name(name.to_owned()));
+            self.report(place, invalid_name(name));
         }
     }
 
@@ -176,7 +139,7 @@ impl Reader<'_> {
         place: &Place<'_>,
         key: &str,
         tree: Option<Tree>,
-        missing: Kind,
+        missing: &str,
     ) -> String {
         match tree {
             Some(Tree::Text(text)) if !text.trim().is_empty() => return text,

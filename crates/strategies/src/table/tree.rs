@@ -5,7 +5,6 @@
 
 use std::fmt;
 
-use cogwork_read::charge;
 use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 
 /// The maximum length of a text with tables, in bytes.
@@ -53,7 +52,6 @@ impl Default for Budget {
 
 impl Budget {
     fn take<E: Error>(&mut self, bytes: usize) -> Result<(), E> {
-        charge(1 + bytes);
         let too_large = || E::custom("the tables are too large; expected fewer or smaller ones");
         self.values = self.values.checked_sub(1).ok_or_else(too_large)?;
         self.bytes = self.bytes.checked_sub(bytes).ok_or_else(too_large)?;

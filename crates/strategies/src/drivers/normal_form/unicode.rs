@@ -1,6 +1,5 @@
 //! One form for the Unicode variants of a text.
 
-use cogwork_read::charge;
 use unicode_normalization::UnicodeNormalization;
 
 /// Returns a text in lower case and in the compatibility form of Unicode (NFKC), with ASCII digits,
@@ -9,7 +8,6 @@ use unicode_normalization::UnicodeNormalization;
 /// NFKC alone would merge different numbers: `10²` and `102`, or `1½` and `11/2`. An exponent
 /// therefore gets the sign `^`, and a fraction a space before it.
 pub(super) fn common_form(text: &str) -> String {
-    charge(text.len());
     let mut common = String::with_capacity(text.len());
     let mut before = ' ';
 

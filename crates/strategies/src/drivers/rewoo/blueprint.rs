@@ -2,7 +2,6 @@
 
 use std::fmt;
 
-use cogwork_read::charge;
 use cogwork_text::{Name, NameList};
 use serde_json::{Map, Value};
 
@@ -64,7 +63,6 @@ impl Blueprint {
 
         let is_fence = |line: &&str| line.trim_start().starts_with("```");
         for line in text.lines().filter(|line| !is_fence(line)) {
-            charge(1 + line.len());
             let step = step_label(line);
             let rest = step.unwrap_or(line);
             let call = call_in(rest);
@@ -304,7 +302,6 @@ fn call_in(line: &str) -> Option<CallLine<'_>> {
     line.match_indices("#E").find_map(|(at, _)| {
         let rest = line.get(at + 2..)?;
         let digits = rest.find(|character: char| !character.is_ascii_digit())?;
-        charge(1 + digits);
 
         let after = rest.get(digits..)?.trim_start_matches(['*', '`', ' ']);
         let call = after.strip_prefix('=')?;
@@ -323,7 +320,6 @@ fn call_in(line: &str) -> Option<CallLine<'_>> {
 /// Reads a call such as `search[hobbits]`, `search("hobbits")`, `search {"for": "hobbits"}` or
 /// `search: hobbits`.
 fn called(id: String, call: &str) -> PlannedCall {
-    charge(call.len());
     let call = call.trim().trim_matches(['`', '*']).trim();
     let is_part =
         |character: char| character.is_ascii_alphanumeric() || matches!(character, '_' | '-');
@@ -360,7 +356,6 @@ fn evidence_in(input: &Value, found: &mut Vec<String>) {
                 let digits = rest
                     .find(|character: char| !character.is_ascii_digit())
                     .unwrap_or(rest.len());
-                charge(1 + digits);
 
                 if digits > 0 {
                     found.push(text.get(at..at + 2 + digits).unwrap_or_default().to_owned());

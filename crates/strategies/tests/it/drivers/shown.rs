@@ -3,7 +3,7 @@
 use cogwork_llm::{LlmError, LlmErrorKind, ScriptedClient};
 use cogwork_strategies::{
     AskProblem, EndReason, ParameterType, RefusedMove, Session, SessionError, SessionLimit,
-    SolveBudget, SolveError, Solver, Strategies, Strategy, StrategyName, TableProblemKind,
+    SolveBudget, SolveError, Solver, Strategies, Strategy, StrategyName,
 };
 use cogwork_text::testing::{Shown, texts};
 use cogwork_tools::{Tools, function};
@@ -98,46 +98,6 @@ fn show_session_errors(shown: &Shown, text: &str) {
 }
 
 fn show_tables(shown: &Shown, text: &str) {
-    let owned = || text.to_owned();
-    let stages = || vec![text.to_owned()];
-
-    let kinds = [
-        TableProblemKind::Syntax(owned()),
-        TableProblemKind::Name(owned()),
-        TableProblemKind::NameTaken(owned()),
-        TableProblemKind::Duplicate(owned()),
-        TableProblemKind::UnknownKey {
-            key: owned(),
-            known: vec!["stages"],
-        },
-        TableProblemKind::WrongValue {
-            key: owned(),
-            found: owned(),
-            expected: "a text",
-        },
-        TableProblemKind::NoDescription,
-        TableProblemKind::NoPrompt,
-        TableProblemKind::NoType,
-        TableProblemKind::NoInnerType("items"),
-        TableProblemKind::EmptyRange,
-        TableProblemKind::NoStages,
-        TableProblemKind::NoFinalStage,
-        TableProblemKind::UndefinedTarget {
-            target: owned(),
-            stages: stages(),
-        },
-        TableProblemKind::RepeatedTarget(owned()),
-        TableProblemKind::UndefinedStart {
-            start: owned(),
-            stages: stages(),
-        },
-        TableProblemKind::Unreachable,
-        TableProblemKind::NoWayToTheEnd,
-        TableProblemKind::FinalLeadsOn,
-    ];
-
-    kinds.iter().for_each(|kind| shown.line(kind));
-
     let stage =
         json!({ text: text, "next": [text], "parameters": { text: { "type": text, text: 1 } } });
     let table =
