@@ -95,9 +95,9 @@ pub use stage_manager::StageManager;
 
 mod session;
 pub use session::{
-    Branch, BranchId, BranchStatus, Completion, Conflict, ConflictRule, Difference, EndRule,
-    Merged, Session, SessionError, SessionLimit, SessionLimits, SessionPolicy, SnapshotError,
-    Thought, ThoughtDraft, ThoughtId, ThoughtKind, WhenFull,
+    Branch, BranchId, BranchStatus, Completion, Conflict, ConflictRule, EndRule, Merged, Session,
+    SessionError, SessionLimit, SessionLimits, SessionPolicy, SnapshotError, Thought, ThoughtDraft,
+    ThoughtId, ThoughtKind,
 };
 
 mod drive;

@@ -166,9 +166,6 @@ fn write_thought(f: &mut fmt::Formatter<'_>, session: &Session, thought: &Though
         let parents: Vec<String> = thought.parents().map(|parent| parent.to_string()).collect();
         write!(f, ", merges {}", parents.join(", "))?;
     }
-    if thought.is_forgotten() {
-        f.write_str(", forgotten")?;
-    }
 
     let text = MultiLine::new(thought.text()).to_string();
     for line in text.lines() {

@@ -188,8 +188,7 @@ impl ThinkSessions {
         policy.early_end = beginning.early_end;
         policy.limits = SessionLimits::default()
             .with_thoughts(limits.thoughts)
-            .with_branches(limits.branches)
-            .with_bytes(BYTES);
+            .with_branches(limits.branches);
 
         Operation::Begin {
             purpose: beginning.purpose.clone(),

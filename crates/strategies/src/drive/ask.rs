@@ -2,7 +2,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use cogwork_ask::Rung;
-use cogwork_llm::{LlmClient, Message, Messages, ReplyFormat, Role, ToolDefinition};
+use cogwork_llm::{Message, Messages, ReplyFormat, Role, ToolDefinition};
 
 use super::fields::{self, Read};
 use super::form::Form;
@@ -55,7 +55,6 @@ pub struct Ask {
     /// The text of the last message, to which the form of the reply is added.
     pub(super) instruction: String,
     pub(super) checks: Vec<Check>,
-    pub(super) client: Option<Arc<dyn LlmClient>>,
 }
 
 /// A form in JSON that differs from the one in lines.
@@ -85,7 +84,6 @@ impl Ask {
             tools: Vec::new(),
             instruction: instruction.into(),
             checks: Vec::new(),
-            client: None,
         }
     }
 
@@ -192,13 +190,6 @@ impl Ask {
         check: impl Fn(&StageReply) -> Result<(), String> + Send + Sync + 'static,
     ) -> Self {
         self.checks.push(Arc::new(check));
-        self
-    }
-
-    /// Sets the client that is asked. The default is the client of the solver.
-    #[must_use]
-    pub fn with_client(mut self, client: Arc<dyn LlmClient>) -> Self {
-        self.client = Some(client);
         self
     }
 

@@ -100,26 +100,6 @@ impl SolveBudget {
         Self { conclude, ..self }
     }
 
-    /// Sets the number of tokens that are kept for the reply to the last question.
-    #[must_use]
-    pub fn with_reserve_tokens(self, tokens: u64) -> Self {
-        let reserve_tokens = Some(tokens);
-        Self {
-            reserve_tokens,
-            ..self
-        }
-    }
-
-    /// Sets the time that is kept for the last question.
-    #[must_use]
-    pub fn with_reserve_time(self, time: Duration) -> Self {
-        let reserve_time = Some(time);
-        Self {
-            reserve_time,
-            ..self
-        }
-    }
-
     /// Sets the maximum number of thoughts.
     #[must_use]
     pub fn with_thoughts(self, thoughts: u32) -> Self {

@@ -14,7 +14,6 @@ mod error;
 mod fields;
 mod form;
 mod json;
-mod ladders;
 mod map_entries;
 mod meter;
 mod narrowing;

@@ -5,9 +5,12 @@ use super::{Driver, Solving};
 /// The maximum number of thoughts that repeat.
 const LONGEST: usize = 24;
 
-/// Returns whether the last thoughts of the current branch repeat the same sequence `times` times.
-pub(super) fn is_stuck(driver: &dyn Driver, solving: &Solving, times: u32) -> bool {
-    let times = usize::try_from(times).unwrap_or(usize::MAX).clamp(2, 100);
+/// The number of repetitions that end a run.
+pub(super) const TIMES: u8 = 3;
+
+/// Returns whether the last thoughts of the current branch repeat the same sequence three times.
+pub(super) fn is_stuck(driver: &dyn Driver, solving: &Solving) -> bool {
+    let times = usize::from(TIMES);
     let shown = |thought: &crate::Thought| {
         driver
             .progress(thought)

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use cogwork_ask::{Asking, Format, Policy, Repair, Rung, Unanswered, Verdict, offload};
+use cogwork_ask::{Asking, Format, Ladder, Policy, Repair, Rung, Unanswered, Verdict, offload};
 use cogwork_llm::{
     Capability, ChatRequest, ChatResponse, FinishReason, LlmClient, LlmError, Message,
     ResponseLimits,
@@ -11,7 +11,6 @@ use futures_util::{StreamExt, stream};
 use tokio::time::timeout_at;
 
 use super::fields::Read;
-use super::ladders::Ladders;
 use super::meter::Meter;
 use super::solving_event::Thinking;
 use super::work::Enough;
@@ -23,7 +22,7 @@ pub(super) struct Questions {
     pub(super) client: Arc<dyn LlmClient>,
     pub(super) request: ChatRequest,
     pub(super) format: Format,
-    pub(super) ladders: Ladders,
+    pub(super) ladder: Ladder,
     pub(super) asks_again: u32,
     pub(super) at_once: usize,
 }
@@ -48,9 +47,9 @@ struct OneAsked {
 }
 
 impl Questions {
-    /// Sets the client.
+    /// Sets the client. What another one has refused says nothing about it.
     pub(super) fn set_client(&mut self, client: Arc<dyn LlmClient>) {
-        self.ladders = self.ladders.with_own(&client);
+        self.ladder = Ladder::default();
         self.client = client;
     }
 
@@ -120,8 +119,6 @@ impl Questions {
 
     /// Asks one question until the reply can be used.
     async fn ask(&self, ask: &Ask, place: usize, meter: &Meter<'_>, is_alone: bool) -> OneAsked {
-        let client = ask.client.as_ref().unwrap_or(&self.client);
-        let ladder = self.ladders.of(ask.client.as_ref());
         let mut question = Question {
             ask,
             request: self.request(ask, place),
@@ -133,7 +130,7 @@ impl Questions {
         };
 
         // Only a single question is streamed, since the chunks of several would be interleaved.
-        let mut asking = Asking::new(client, &ladder, self.rungs(ask, client))
+        let mut asking = Asking::new(&self.client, &self.ladder, self.rungs(ask))
             .with_name(ask.name.as_str())
             .with_asks_again(self.asks_again)
             .with_streaming(is_alone);
@@ -174,13 +171,13 @@ impl Questions {
     }
 
     /// Returns the rungs for a question, tightest first.
-    fn rungs(&self, ask: &Ask, client: &Arc<dyn LlmClient>) -> Vec<Rung> {
+    fn rungs(&self, ask: &Ask) -> Vec<Rung> {
         // The program has chosen a format itself.
         if self.request.format().is_some() {
             return vec![Rung::Text];
         }
 
-        let rungs = self.format.rungs(client.capabilities());
+        let rungs = self.format.rungs(self.client.capabilities());
         ask.rungs(rungs, self.max_tokens())
     }
 

@@ -6,7 +6,7 @@ use cogwork_tools::Tools;
 
 use super::questions::Questions;
 use super::{Driver, SolveBudget, SolveOptions};
-use crate::{SessionLimits, Strategy};
+use crate::Strategy;
 
 /// What all stages of a solver share.
 #[derive(Clone)]
@@ -16,8 +16,6 @@ pub(super) struct Shared {
     pub(super) questions: Questions,
     pub(super) tools: Tools,
     pub(super) budget: SolveBudget,
-    pub(super) patience: u32,
-    pub(super) session_limits: SessionLimits,
 }
 
 impl Shared {

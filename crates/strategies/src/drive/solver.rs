@@ -1,18 +1,16 @@
 use std::fmt;
 use std::sync::Arc;
 
-use cogwork_ask::Format;
+use cogwork_ask::{Format, Ladder};
 use cogwork_flow::{Action, BuildError, Flow};
 use cogwork_llm::{ChatRequest, LlmClient, Message};
 use cogwork_tools::Tools;
 
 use super::edges;
-use super::ladders::Ladders;
 use super::questions::Questions;
 use super::shared::Shared;
 use super::stage_node::StageNode;
 use super::{Driver, SolveBudget, SolveError, SolveOptions, Solved, Solving};
-use crate::SessionLimits;
 
 /// Solves problems with a strategy and a model.
 ///
@@ -66,14 +64,12 @@ impl Solver {
                 client,
                 request,
                 format: Format::default(),
-                ladders: Ladders::default(),
+                ladder: Ladder::default(),
                 asks_again: 2,
                 at_once: 8,
             },
             tools: Tools::new(),
             budget: SolveBudget::default(),
-            patience: 3,
-            session_limits: SessionLimits::default(),
         })
     }
 
@@ -138,22 +134,6 @@ impl Solver {
         self
     }
 
-    /// Sets how often thoughts may repeat before the run is stopped, from 2 to 100 times. The
-    /// default is 3.
-    #[must_use]
-    pub fn with_patience(mut self, times: u32) -> Self {
-        self.0.patience = times.clamp(2, 100);
-        self
-    }
-
-    /// Sets the limits on the size of the session. A run that reaches one ends with the best answer
-    /// so far. The defaults are those of [`SessionLimits`].
-    #[must_use]
-    pub fn with_session_limits(mut self, limits: SessionLimits) -> Self {
-        self.0.session_limits = limits;
-        self
-    }
-
     /// Returns the initial state of a run for a problem.
     pub fn begin(&self, problem: impl Into<String>) -> Solving {
         let problem = problem.into();
@@ -166,12 +146,7 @@ impl Solver {
             Message::user(format!("The problem:\n{}", problem.trim())),
         ];
 
-        Solving::new(
-            self.0.strategy.clone(),
-            problem,
-            opening,
-            self.0.session_limits,
-        )
+        Solving::new(self.0.strategy.clone(), problem, opening)
     }
 
     /// Solves a problem, or stops once the budget is spent, the session is full, or the thoughts

@@ -7,8 +7,7 @@ use serde_json::Value;
 
 use super::{Answer, EndReason, SolveOptions, ask};
 use crate::{
-    EndRule, Session, SessionError, SessionLimits, SessionPolicy, Strategy, Thought, ThoughtDraft,
-    ThoughtId,
+    EndRule, Session, SessionError, SessionPolicy, Strategy, Thought, ThoughtDraft, ThoughtId,
 };
 
 /// The state of a run. It is the state of the flow of a [`Solver`](super::Solver).
@@ -82,13 +81,11 @@ impl Solving {
         strategy: Strategy,
         problem: String,
         opening: impl IntoIterator<Item = Message>,
-        limits: SessionLimits,
     ) -> Self {
         // A run whose budget is spent ends its session early. All other moves must follow the
         // table.
         let policy = SessionPolicy {
             early_end: EndRule::Allow,
-            limits,
             ..SessionPolicy::default()
         };
         Self {

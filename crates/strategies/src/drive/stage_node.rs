@@ -14,7 +14,7 @@ use super::changes::Before;
 use super::conclusion;
 use super::edges;
 use super::meter::{Meter, Reserve};
-use super::progress::is_stuck;
+use super::progress::{TIMES, is_stuck};
 use super::questions::AllAsked;
 use super::shared::Shared;
 use super::work::Enough;
@@ -355,13 +355,15 @@ impl StageNode {
 
     /// Continues with the next stage, unless the run repeats itself.
     fn go_on(&self, solving: &mut Solving, next: &str) -> Action {
-        let times = self.shared.patience;
-        if !is_stuck(&*self.shared.driver, solving, times) {
+        if !is_stuck(&*self.shared.driver, solving) {
             return edges::to_stage(next);
         }
 
-        let stage = self.stage.name().to_owned();
-        self.stop(solving, EndReason::NoProgress { stage, times })
+        let reason = EndReason::NoProgress {
+            stage: self.stage.name().to_owned(),
+            times: TIMES.into(),
+        };
+        self.stop(solving, reason)
     }
 
     /// Ends the run before its final stage, with the answer to the last question, if there is one.

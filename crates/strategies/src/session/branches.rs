@@ -14,49 +14,14 @@ impl Session {
     ///
     /// # Errors
     ///
-    /// Returns an error if the thought doesn't exist or was forgotten, if the name is empty, longer
-    /// than 64 characters or already in use, or if the session has reached its limit of branches.
+    /// Returns an error if the thought doesn't exist, if the name is empty, longer than 64 characters
+    /// or already in use, or if the session has reached its limit of branches.
     pub fn fork(
         &mut self,
         from: ThoughtId,
         name: impl Into<String>,
     ) -> Result<BranchId, SessionError> {
-        if self.existing(from)?.is_forgotten() {
-            return Err(SessionError::Forgotten { thought: from });
-        }
-        self.fork_from(from, name.into())
-    }
-
-    /// Creates a branch that continues from `from`, adds its first thought, and returns the id of
-    /// that thought.
-    ///
-    /// The current branch doesn't change. If the thought is refused, the branch isn't created.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error in the same cases as [`fork`](Self::fork) and
-    /// [`think_on`](Self::think_on).
-    pub fn think_from(
-        &mut self,
-        from: ThoughtId,
-        name: impl Into<String>,
-        draft: ThoughtDraft,
-    ) -> Result<ThoughtId, SessionError> {
-        let branch = self.fork(from, name)?;
-        let added = self.think_on(branch, draft);
-
-        if added.is_err() {
-            let removed = self.branches.pop();
-            removed.map(|branch| self.by_name.remove(&branch.name));
-        }
-        added
-    }
-
-    pub(super) fn fork_from(
-        &mut self,
-        from: ThoughtId,
-        name: String,
-    ) -> Result<BranchId, SessionError> {
+        let name = name.into();
         let thought = self.existing(from)?;
         let origin = self.branch(thought.branch)?;
         let total_thoughts = origin.total_thoughts.saturating_sub(thought.number).max(1);
@@ -82,6 +47,31 @@ impl Session {
         });
 
         Ok(id)
+    }
+
+    /// Creates a branch that continues from `from`, adds its first thought, and returns the id of
+    /// that thought.
+    ///
+    /// The current branch doesn't change. If the thought is refused, the branch isn't created.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error in the same cases as [`fork`](Self::fork) and
+    /// [`think_on`](Self::think_on).
+    pub fn think_from(
+        &mut self,
+        from: ThoughtId,
+        name: impl Into<String>,
+        draft: ThoughtDraft,
+    ) -> Result<ThoughtId, SessionError> {
+        let branch = self.fork(from, name)?;
+        let added = self.think_on(branch, draft);
+
+        if added.is_err() {
+            let removed = self.branches.pop();
+            removed.map(|branch| self.by_name.remove(&branch.name));
+        }
+        added
     }
 
     /// Makes `branch` the current one, to which [`think`](Self::think) adds thoughts.
@@ -147,9 +137,7 @@ impl Session {
 
     /// Abandons a branch.
     ///
-    /// Its thoughts can still be read and forked from until they are forgotten to make room, which
-    /// happens only if the [policy](super::SessionPolicy) allows it. Forks of the branch aren't
-    /// affected.
+    /// Its thoughts can still be read and forked from. Forks of the branch aren't affected.
     ///
     /// # Errors
     ///
@@ -163,7 +151,6 @@ impl Session {
         }
 
         self.branch_mut(branch)?.status = BranchStatus::Pruned;
-        self.may_forget = true;
         Ok(())
     }
 

@@ -18,24 +18,6 @@ const MAX_STRATEGIES: usize = 64;
 /// The maximum number of strategies nested in one another.
 const MAX_PARTS: usize = 8;
 
-/// A thought that is to be checked.
-pub(super) struct Proposal {
-    pub(super) branch: BranchId,
-    pub(super) draft: ThoughtDraft,
-    /// Whether its text and parameters were forgotten, as in a snapshot.
-    pub(super) forgotten: bool,
-}
-
-impl Proposal {
-    pub(super) fn new(branch: BranchId, draft: ThoughtDraft) -> Self {
-        Self {
-            branch,
-            draft,
-            forgotten: false,
-        }
-    }
-}
-
 /// A thought that has passed all checks.
 pub(super) struct Prepared {
     pub(super) branch: BranchId,
@@ -43,23 +25,25 @@ pub(super) struct Prepared {
     pub(super) place: Place,
     pub(super) kind: ThoughtKind,
     pub(super) merged: Option<Box<Merged>>,
-    pub(super) forgotten: bool,
 }
 
 impl Session {
     /// Checks a thought that moves to another stage or stays in the current one.
-    pub(super) fn prepare(&self, proposal: Proposal) -> Result<Prepared, SessionError> {
-        let branch = proposal.branch;
+    pub(super) fn prepare(
+        &self,
+        branch: BranchId,
+        draft: ThoughtDraft,
+    ) -> Result<Prepared, SessionError> {
         let from = self.place(branch)?;
         let is_first = self.branch(branch)?.tip().is_none();
 
         // The first thought may name the start stage, and still stays there.
-        let stage = proposal.draft.stage.as_deref();
+        let stage = draft.stage.as_deref();
         let stage = stage.filter(|stage| !(is_first && *stage == from.stage().name()));
         let Some(stage) = stage else {
             self.open(branch)?;
             let standing = from.standing();
-            return self.check(proposal, &standing, from.clone(), ThoughtKind::Stay);
+            return self.check(branch, draft, &standing, from.clone(), ThoughtKind::Stay);
         };
 
         // After a final stage, the refusal of the strategy is more helpful than "not open".
@@ -69,25 +53,26 @@ impl Session {
 
         let place = from.next(stage)?;
         let standing = from.leading().standing();
-        self.check(proposal, &standing, place, ThoughtKind::Move)
+        self.check(branch, draft, &standing, place, ThoughtKind::Move)
     }
 
     /// Checks the first thought of another strategy, which begins at `start`.
     pub(super) fn prepare_entry(
         &self,
-        proposal: Proposal,
+        branch: BranchId,
+        draft: ThoughtDraft,
         start: Place,
         kind: ThoughtKind,
     ) -> Result<Prepared, SessionError> {
-        self.open(proposal.branch)?;
+        self.open(branch)?;
         self.check_strategy(&start.strategy)?;
 
         let entry = Entry {
-            from: self.stage_on(proposal.branch)?,
+            from: self.stage_on(branch)?,
             into: &start.strategy,
             anywhere: kind == ThoughtKind::Strategy,
         };
-        let stage = match proposal.draft.stage.as_deref() {
+        let stage = match draft.stage.as_deref() {
             None => start.stage,
             Some(name) => entry.next(name)?.index,
         };
@@ -96,7 +81,7 @@ impl Session {
             stage,
             ..start.clone()
         };
-        self.check(proposal, &entry, place, kind)
+        self.check(branch, draft, &entry, place, kind)
     }
 
     /// Returns the place where a part begins on a branch.
@@ -143,26 +128,18 @@ impl Session {
     /// Checks everything but the move to `place`.
     fn check(
         &self,
-        proposal: Proposal,
+        branch_id: BranchId,
+        draft: ThoughtDraft,
         standing: &impl Refuse,
         place: Place,
         kind: ThoughtKind,
     ) -> Result<Prepared, SessionError> {
-        let Proposal {
-            branch: id,
-            draft,
-            forgotten,
-        } = proposal;
         let stage = place.stage();
-        let branch = self.branch(id)?;
-        let draft = if forgotten {
-            draft
-        } else {
-            with_revision(draft, stage)
-        };
+        let branch = self.branch(branch_id)?;
+        let draft = with_revision(draft, stage);
 
         let is_entering = kind != ThoughtKind::Stay || branch.tip().is_none();
-        if is_entering && !forgotten {
+        if is_entering {
             standing.check(stage, &draft.parameters)?;
         } else {
             standing.check_given(stage, &draft.parameters)?;
@@ -174,12 +151,11 @@ impl Session {
         self.check_end(&draft, &place)?;
 
         Ok(Prepared {
-            branch: id,
+            branch: branch_id,
             draft: ThoughtDraft { revises, ..draft },
             place,
             kind,
             merged: None,
-            forgotten,
         })
     }
 

@@ -45,12 +45,6 @@ pub enum SessionError {
         /// The name of the branch.
         branch: String,
     },
-    /// The thought was forgotten to make room.
-    #[error("thought {thought} was forgotten; expected one that still has its text")]
-    Forgotten {
-        /// The thought.
-        thought: ThoughtId,
-    },
     /// The branch isn't open.
     #[error("the branch `{}` is {status}; expected an open one", Name(branch))]
     BranchClosed {
@@ -151,8 +145,6 @@ pub enum SessionLimit {
     Thoughts,
     /// Branches, including closed ones.
     Branches,
-    /// Bytes.
-    Bytes,
     /// Strategies in one session: 64.
     Strategies,
     /// Strategies nested in one another: 8.
@@ -164,7 +156,6 @@ impl fmt::Display for SessionLimit {
         f.write_str(match self {
             Self::Thoughts => "thoughts",
             Self::Branches => "branches",
-            Self::Bytes => "bytes",
             Self::Strategies => "strategies",
             Self::Parts => "nested strategies",
         })

@@ -4,7 +4,6 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-use super::check::Proposal;
 use super::id::{BranchId, ThoughtId};
 use super::merged::{Conflict, ConflictRule, Merged};
 use super::{BranchStatus, Session, SessionError, ThoughtDraft};
@@ -38,7 +37,7 @@ impl Session {
             });
         }
 
-        let mut prepared = self.prepare(Proposal::new(into, draft))?;
+        let mut prepared = self.prepare(into, draft)?;
         prepared.merged = Some(Box::new(merged));
         self.add(prepared)
     }

@@ -1,4 +1,4 @@
-//! Reading thoughts, paths, differences and values.
+//! Reading thoughts, paths and values.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -6,18 +6,6 @@ use serde_json::Value;
 
 use super::id::{BranchId, ThoughtId};
 use super::{Session, SessionError, Thought};
-
-/// The thoughts that two branches don't share, oldest first.
-#[derive(Debug, Clone, PartialEq)]
-#[non_exhaustive]
-pub struct Difference<'s> {
-    /// The last thought that both branches share.
-    pub common: Option<ThoughtId>,
-    /// The thoughts after it on the first branch.
-    pub ours: Vec<&'s Thought>,
-    /// The thoughts after it on the second branch.
-    pub theirs: Vec<&'s Thought>,
-}
 
 impl Session {
     /// Returns the thoughts of all branches, in the order in which they were added.
@@ -44,67 +32,6 @@ impl Session {
     pub fn path(&self, from: impl Into<Option<ThoughtId>>) -> impl Iterator<Item = &Thought> {
         let first = from.into().and_then(|thought| self.thought(thought));
         std::iter::successors(first, |thought| self.thought(thought.parent?))
-    }
-
-    /// Returns the thoughts that two branches don't share.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if one of the branches doesn't exist.
-    pub fn difference(
-        &self,
-        ours: BranchId,
-        theirs: BranchId,
-    ) -> Result<Difference<'_>, SessionError> {
-        let ours = self.branch(ours)?.tip();
-        let theirs = self.branch(theirs)?.tip();
-        let common = self.common(ours, theirs);
-        let since = |tip: Option<ThoughtId>| {
-            let mut list: Vec<&Thought> = self
-                .path(tip)
-                .take_while(|t| Some(t.id) != common)
-                .collect();
-            list.reverse();
-            list
-        };
-
-        Ok(Difference {
-            common,
-            ours: since(ours),
-            theirs: since(theirs),
-        })
-    }
-
-    /// Returns the last thoughts on the path of a branch, oldest first.
-    ///
-    /// At most `max_thoughts` thoughts are returned, with at most `max_bytes` bytes of text in
-    /// total. Texts aren't truncated: a thought that doesn't fit is left out, along with all
-    /// earlier ones.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the branch doesn't exist.
-    pub fn history(
-        &self,
-        branch: BranchId,
-        max_thoughts: usize,
-        max_bytes: usize,
-    ) -> Result<Vec<&Thought>, SessionError> {
-        let mut left = max_bytes;
-        let fits = |thought: &&Thought| match left.checked_sub(thought.text.len()) {
-            Some(less) => {
-                left = less;
-                true
-            }
-            None => false,
-        };
-
-        let tip = self.branch(branch)?.tip();
-        let mut history: Vec<&Thought> =
-            self.path(tip).take(max_thoughts).take_while(fits).collect();
-        history.reverse();
-
-        Ok(history)
     }
 
     /// Returns the last value of each parameter on the path of a branch, including merged values.

@@ -4,15 +4,14 @@
 use std::collections::HashMap;
 use std::slice;
 
-use cogwork_read::charge;
 use cogwork_text::Name;
 
-use super::check::{Prepared, Proposal};
+use super::check::Prepared;
 use super::id::{BranchId, ThoughtId};
 use super::merged::Merged;
 use super::place::Place;
 use super::written::{ReadThought, Snapshot, VERSION, WrittenBranch};
-use super::{Branch, BranchStatus, Session, ThoughtDraft, ThoughtKind, WhenFull};
+use super::{Branch, BranchStatus, Session, ThoughtDraft, ThoughtKind};
 use crate::{Strategies, Strategy};
 
 /// Returns the session of a snapshot.
@@ -37,7 +36,6 @@ pub(super) fn restored(snapshot: Snapshot) -> Result<Session, String> {
         session,
         tables,
         forks: forks(&branches)?,
-        has_forgotten: false,
     };
 
     for thought in thoughts {
@@ -50,11 +48,7 @@ pub(super) fn restored(snapshot: Snapshot) -> Result<Session, String> {
     session
         .switch(current)
         .map_err(|error| format!("`current`: {error}"))?;
-    check_forgotten(&session)?;
     check_strategies(&session, &strategies)?;
-
-    let mut statuses = session.branches.iter().map(Branch::status);
-    session.may_forget = statuses.any(|status| status == BranchStatus::Pruned);
     Ok(session)
 }
 
@@ -100,8 +94,6 @@ struct Replay<'s> {
     tables: Tables<'s>,
     /// The branches that weren't forked yet.
     forks: slice::Iter<'s, WrittenBranch>,
-    /// Whether a thought so far was forgotten.
-    has_forgotten: bool,
 }
 
 impl Replay<'_> {
@@ -116,7 +108,7 @@ impl Replay<'_> {
             return Err(format!("branch `{name}` has no `from`"));
         };
 
-        let forked = self.session.fork_from(from, branch.name.clone());
+        let forked = self.session.fork(from, branch.name.clone());
         forked.map_err(|error| format!("branch `{name}`: {error}"))?;
         Ok(true)
     }
@@ -129,21 +121,12 @@ impl Replay<'_> {
         while self.session.branch(newest).is_err() && self.fork_next()? {}
 
         let id = read.id;
-        let is_forgotten = read.forgotten;
         self.think(read)
-            .map_err(|error| format!("thought {id}: {error}"))?;
-
-        self.has_forgotten |= is_forgotten;
-        Ok(())
+            .map_err(|error| format!("thought {id}: {error}"))
     }
 
     fn think(&mut self, mut read: ReadThought) -> Result<(), String> {
-        charge(1 + read.thought.len());
         self.check_number(&read)?;
-        if read.forgotten && !(read.thought.is_empty() && read.parameters.is_empty()) {
-            return Err("it is forgotten, but has a text or parameters; expected none".to_owned());
-        }
-
         let merged = read.merged.take();
         let into = read.branch;
         let mut prepared = self.prepare(read)?;
@@ -180,28 +163,25 @@ impl Replay<'_> {
         let stage = read.stage;
         let strategy = read.strategy;
         let moves = read.kind != ThoughtKind::Stay;
-        let proposal = Proposal {
-            branch: read.branch,
-            draft: ThoughtDraft {
-                stage: moves.then(|| stage.clone()),
-                parameters: read.parameters,
-                revises: read.revises,
-                next_thought_needed: read.next_thought_needed,
-                ..ThoughtDraft::here(read.thought)
-            },
-            forgotten: read.forgotten,
+        let branch = read.branch;
+        let draft = ThoughtDraft {
+            stage: moves.then(|| stage.clone()),
+            parameters: read.parameters,
+            revises: read.revises,
+            next_thought_needed: read.next_thought_needed,
+            ..ThoughtDraft::here(read.thought)
         };
 
         let session = &self.session;
         let prepared = match read.kind {
-            ThoughtKind::Move | ThoughtKind::Stay => session.prepare(proposal),
+            ThoughtKind::Move | ThoughtKind::Stay => session.prepare(branch, draft),
             ThoughtKind::Strategy => {
                 let start = Place::start(self.tables.get(&strategy)?);
-                session.prepare_entry(proposal, start, read.kind)
+                session.prepare_entry(branch, draft, start, read.kind)
             }
             ThoughtKind::Part => {
-                let start = session.part(read.branch, self.tables.get(&strategy)?);
-                start.and_then(|start| session.prepare_entry(proposal, start, read.kind))
+                let start = session.part(branch, self.tables.get(&strategy)?);
+                start.and_then(|start| session.prepare_entry(branch, draft, start, read.kind))
             }
         };
 
@@ -240,14 +220,7 @@ impl Replay<'_> {
                 && taken.is_some_and(|taken| conflict.branches.contains(&taken))
         });
 
-        // Forgotten parameters can't be merged again, so only the parents are compared.
-        let is_same = if self.has_forgotten {
-            again.parents == merged.parents
-        } else {
-            again == *merged
-        };
-
-        if is_same && is_decided {
+        if again == *merged && is_decided {
             Ok(())
         } else {
             Err("it is not what these branches merge to".to_owned())
@@ -304,24 +277,6 @@ fn check_pruned(branch: &Branch, written: &WrittenBranch, current: BranchId) -> 
     }
 
     Err("`pruned` is true; expected that only for an open branch that isn't current".to_owned())
-}
-
-/// Checks that the policy allows every forgotten thought to be forgotten.
-fn check_forgotten(session: &Session) -> Result<(), String> {
-    let thoughts = session.thoughts.iter().zip(session.kept());
-    let mut forgotten = thoughts.filter(|(thought, _)| thought.forgotten).peekable();
-
-    if forgotten.peek().is_some() && session.policy.when_full != WhenFull::ForgetPruned {
-        return Err("thoughts are forgotten; expected none with this policy".to_owned());
-    }
-
-    match forgotten.find(|(_, is_kept)| *is_kept) {
-        Some((thought, _)) => Err(format!(
-            "thought {} is forgotten, but a branch still needs it",
-            thought.id
-        )),
-        None => Ok(()),
-    }
 }
 
 /// Checks that every strategy of the snapshot is used.

@@ -2,7 +2,6 @@
 
 use std::fmt;
 
-use cogwork_read::charge;
 use cogwork_text::OneLine;
 use serde::de::Error as _;
 use serde::ser::SerializeStruct;
@@ -34,7 +33,6 @@ impl Session {
             });
         }
 
-        charge(text.len());
         serde_json::from_str(text).map_err(|error| {
             let message = error.to_string();
             let cut = message.rfind(" at line ").unwrap_or(message.len());

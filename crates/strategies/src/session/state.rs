@@ -53,9 +53,6 @@ pub struct Session {
     pub(super) by_name: HashMap<String, BranchId>,
     pub(super) current: BranchId,
     pub(super) completions: Vec<Completion>,
-    pub(super) bytes: usize,
-    /// Whether a branch was pruned since thoughts were last forgotten.
-    pub(super) may_forget: bool,
 }
 
 /// The end of a branch.
@@ -88,8 +85,6 @@ impl Session {
             branches: vec![main],
             current: BranchId::MAIN,
             completions: Vec::new(),
-            bytes: 0,
-            may_forget: false,
         }
     }
 
@@ -157,13 +152,6 @@ impl Session {
     /// Returns whether any branch has ended.
     pub fn is_complete(&self) -> bool {
         !self.completions.is_empty()
-    }
-
-    /// Returns the approximate number of bytes that the thoughts take in memory.
-    ///
-    /// [`SessionLimits::with_bytes`](super::SessionLimits::with_bytes) limits this number.
-    pub fn bytes(&self) -> usize {
-        self.bytes
     }
 }
 

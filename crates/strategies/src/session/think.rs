@@ -1,11 +1,11 @@
 //! Adding thoughts to a session.
 
-use super::check::{Prepared, Proposal};
+use super::check::Prepared;
 use super::id::{BranchId, ThoughtId};
 use super::place::Place;
 use super::{
     BranchStatus, Completion, Session, SessionError, SessionLimit, Thought, ThoughtDraft,
-    ThoughtKind, room,
+    ThoughtKind,
 };
 use crate::Strategy;
 
@@ -37,7 +37,7 @@ impl Session {
         branch: BranchId,
         draft: ThoughtDraft,
     ) -> Result<ThoughtId, SessionError> {
-        let prepared = self.prepare(Proposal::new(branch, draft))?;
+        let prepared = self.prepare(branch, draft)?;
         self.add(prepared)
     }
 
@@ -58,7 +58,8 @@ impl Session {
         draft: ThoughtDraft,
     ) -> Result<ThoughtId, SessionError> {
         let start = Place::start(strategy.into());
-        self.enter(Proposal::new(branch, draft), start, ThoughtKind::Strategy)
+        let prepared = self.prepare_entry(branch, draft, start, ThoughtKind::Strategy)?;
+        self.add(prepared)
     }
 
     /// Starts a nested strategy on a branch, in its start stage.
@@ -77,16 +78,7 @@ impl Session {
         draft: ThoughtDraft,
     ) -> Result<ThoughtId, SessionError> {
         let start = self.part(branch, strategy.into())?;
-        self.enter(Proposal::new(branch, draft), start, ThoughtKind::Part)
-    }
-
-    fn enter(
-        &mut self,
-        proposal: Proposal,
-        start: Place,
-        kind: ThoughtKind,
-    ) -> Result<ThoughtId, SessionError> {
-        let prepared = self.prepare_entry(proposal, start, kind)?;
+        let prepared = self.prepare_entry(branch, draft, start, ThoughtKind::Part)?;
         self.add(prepared)
     }
 
@@ -103,10 +95,6 @@ impl Session {
         let total_thoughts = prepared.draft.total_thoughts;
         let more = u32::from(prepared.draft.needs_more_thoughts);
         let thought = self.made(prepared)?;
-        let bytes = room::bytes(&thought);
-        self.make_room(bytes)?;
-        self.bytes = self.bytes.saturating_add(bytes);
-
         self.keep_strategy(&thought);
         self.complete(&thought)?;
 
@@ -142,7 +130,6 @@ impl Session {
             revises: draft.revises,
             kind: prepared.kind,
             next_thought_needed: draft.next_thought_needed,
-            forgotten: prepared.forgotten,
             place: prepared.place,
             text: draft.thought.into(),
             parameters: parameters

@@ -36,7 +36,6 @@ pub struct Thought {
     pub(super) revises: Option<ThoughtId>,
     pub(super) kind: ThoughtKind,
     pub(super) next_thought_needed: bool,
-    pub(super) forgotten: bool,
     pub(super) place: Place,
     pub(super) text: Box<str>,
     /// Sorted by name. For the usual one or two parameters, a tree would take five times the
@@ -97,7 +96,7 @@ impl Thought {
         self.kind
     }
 
-    /// Returns the text. It is empty if the thought was forgotten.
+    /// Returns the text.
     pub fn text(&self) -> &str {
         &self.text
     }
@@ -128,11 +127,6 @@ impl Thought {
     /// Returns the record of the merge, if this thought merged branches.
     pub fn merged(&self) -> Option<&Merged> {
         self.merged.as_deref()
-    }
-
-    /// Returns whether the text and the parameters were dropped to make room.
-    pub fn is_forgotten(&self) -> bool {
-        self.forgotten
     }
 
     /// Returns the parameters, followed by the merged values.

@@ -1,14 +1,13 @@
 //! Removing the last thought.
 
 use super::id::ThoughtId;
-use super::{BranchStatus, Session, SessionError, Thought, ThoughtKind, room};
+use super::{BranchStatus, Session, SessionError, Thought, ThoughtKind};
 
 impl Session {
     /// Removes the thought that was added last, on any branch, and returns it.
     ///
     /// The branch continues from the thought before it, and branches that the thought merged are
-    /// open again. The expected numbers of thoughts, scores, the current branch and thoughts that
-    /// were forgotten to make room stay as they are.
+    /// open again. The expected numbers of thoughts, scores and the current branch stay as they are.
     ///
     /// ```
     /// use cogwork_strategies::{Session, StrategyName, ThoughtDraft};
@@ -33,7 +32,6 @@ impl Session {
             return Err(SessionError::NothingToUndo);
         };
 
-        self.bytes = self.bytes.saturating_sub(room::bytes(&thought));
         self.remove_completion(thought.id);
         self.reopen_merged(&thought);
         self.remove_strategy(&thought);

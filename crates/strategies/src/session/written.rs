@@ -2,13 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use cogwork_read::at_most;
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::Value;
 
 use super::id::{BranchId, ThoughtId};
 use super::merged::Merged;
-use super::{Branch, BranchStatus, SessionLimits, SessionPolicy, Thought, ThoughtKind};
+use super::{Branch, BranchStatus, SessionPolicy, Thought, ThoughtKind};
 use crate::Strategies;
 
 /// The version that is written, and the only one that can be read.
@@ -22,9 +21,7 @@ pub(super) struct Snapshot {
     pub(super) strategy: String,
     pub(super) policy: SessionPolicy,
     pub(super) current: BranchId,
-    #[serde(deserialize_with = "at_most::<_, _, { SessionLimits::MAX.branches }>")]
     pub(super) branches: Vec<WrittenBranch>,
-    #[serde(deserialize_with = "at_most::<_, _, { SessionLimits::MAX.thoughts }>")]
     pub(super) thoughts: Vec<ReadThought>,
     pub(super) strategies: Strategies,
 }
@@ -68,8 +65,6 @@ pub(super) struct WrittenThought<Text, Map, Merge> {
     #[serde(default = "Option::default", skip_serializing_if = "Option::is_none")]
     pub(super) revises: Option<ThoughtId>,
     pub(super) next_thought_needed: bool,
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub(super) forgotten: bool,
     pub(super) parameters: Map,
     #[serde(default = "Option::default", skip_serializing_if = "Option::is_none")]
     pub(super) merged: Option<Merge>,
@@ -91,7 +86,6 @@ impl Serialize for Thought {
             parameters: Parameters(self),
             revises: self.revises,
             next_thought_needed: self.next_thought_needed,
-            forgotten: self.forgotten,
             merged: self.merged.as_ref(),
         };
         written.serialize(serializer)

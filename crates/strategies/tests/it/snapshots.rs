@@ -9,8 +9,8 @@
 use crate::support;
 
 use cogwork_strategies::{
-    Branch, BranchId, ConflictRule, EndRule, Session, SessionError, SessionPolicy, Stage,
-    StrategyName, ThoughtDraft, ThoughtId, WhenFull,
+    BranchId, ConflictRule, EndRule, Session, SessionError, SessionPolicy, Stage, StrategyName,
+    ThoughtDraft, ThoughtId,
 };
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -204,15 +204,10 @@ proptest! {
         name in prop::sample::select(&StrategyName::ALL[..]),
         acts in prop::collection::vec(act(), 1..50),
         at in any::<prop::sample::Index>(),
-        forgetful in any::<bool>(),
         early in any::<bool>(),
     ) {
         let mut policy = SessionPolicy::default();
         policy.early_end = if early { EndRule::Allow } else { EndRule::Refuse };
-        if forgetful {
-            policy.when_full = WhenFull::ForgetPruned;
-            policy.limits = policy.limits.with_bytes(6_000);
-        }
         let mut session = Session::with_policy(name, policy);
         let mut again = None;
         for (number, act) in acts.iter().enumerate() {
@@ -230,13 +225,6 @@ proptest! {
             }
         }
         prop_assert_eq!(&restored(&session), &session);
-        prop_assert_eq!(restored(&session).bytes(), session.bytes());
-        let path = |branch: &Branch| session.path(branch.tip()).map(|thought| thought.id()).collect::<Vec<_>>();
-        for (ours, theirs) in session.branches().iter().zip(session.branches().iter().skip(1)) {
-            let difference = session.difference(ours.id(), theirs.id()).unwrap();
-            let (ours, theirs) = (path(ours), path(theirs));
-            prop_assert_eq!(difference.common, ours.iter().copied().find(|id| theirs.contains(id)));
-        }
     }
 
     /// A modified snapshot is refused or read, and never causes a panic.
@@ -319,7 +307,7 @@ fn the_form() {
 fn what_is_no_session_is_refused() {
     type Change = fn(&mut Value);
 
-    let changes: [(&str, Change); 24] = [
+    let changes: [(&str, Change); 22] = [
         ("another version", |s| s["version"] = json!(2)),
         ("an unknown key", |s| s["verison"] = json!(1)),
         ("an unknown strategy", |s| s["strategy"] = json!("rewo")),
@@ -376,13 +364,6 @@ fn what_is_no_session_is_refused() {
         ("another merge", |s| {
             s["thoughts"][3]["merged"]["values"]["plan"] = json!(["c"])
         }),
-        ("forgotten where nothing is", |s| {
-            s["thoughts"][0]["forgotten"] = json!(true);
-            s["thoughts"][0]["thought"] = json!("");
-        }),
-        ("limits above all limits", |s| {
-            s["policy"]["limits"]["bytes"] = json!(u64::MAX)
-        }),
     ];
 
     let told: Vec<String> = changes
@@ -413,8 +394,4 @@ fn texts_that_are_no_snapshot() {
     insta::assert_snapshot!(Session::from_json("{\"version\": 1,\n \"strategy\": 5}").unwrap_err(), @"snapshot: line 2, column 14: invalid type: integer `5`, expected a string");
     let deep = "[".repeat(1_000_000);
     insta::assert_snapshot!(Session::from_json(&deep).unwrap_err(), @"snapshot: line 1, column 1: invalid type: sequence, expected u32");
-
-    let mut snapshot = serde_json::to_value(sample()).unwrap();
-    snapshot["branches"] = Value::Array(vec![snapshot["branches"][0].clone(); 5_000]);
-    insta::assert_snapshot!(Session::from_json(&snapshot.to_string()).unwrap_err(), @"snapshot: line 1, column 70048: invalid length 2001, expected a list of at most 2000");
 }

@@ -70,15 +70,14 @@ use crate::{
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Linear {
     max_thoughts: usize,
-    max_branches: usize,
 }
+
+/// The maximum number of branches.
+const MAX_BRANCHES: usize = 10;
 
 impl Default for Linear {
     fn default() -> Self {
-        Self {
-            max_thoughts: 30,
-            max_branches: 10,
-        }
+        Self { max_thoughts: 30 }
     }
 }
 
@@ -94,13 +93,6 @@ impl Linear {
     #[must_use]
     pub fn with_max_thoughts(mut self, thoughts: usize) -> Self {
         self.max_thoughts = thoughts.max(1);
-        self
-    }
-
-    /// Sets the maximum number of branches, up to 500. The default is 10.
-    #[must_use]
-    pub fn with_max_branches(mut self, branches: usize) -> Self {
-        self.max_branches = branches.min(500);
         self
     }
 }
@@ -181,7 +173,7 @@ impl Linear {
             return vec![Way::Conclude];
         }
 
-        if solving.session().branches().len() > self.max_branches {
+        if solving.session().branches().len() > MAX_BRANCHES {
             return vec![Way::ThinkMore, Way::Conclude];
         }
 

@@ -2,13 +2,10 @@ mod settings;
 
 pub use settings::SelfAsk;
 
-use std::sync::Arc;
-
 use cogwork_ask::{is_missing, no_answer};
-use cogwork_llm::{Message, Messages};
+use cogwork_llm::Message;
 use cogwork_text::{Name, NameList};
 
-use self::settings::Answerer;
 use super::answering::{
     ANSWER, answered, ask, ask_for_answer, check_answer, draft, keep_answer, noted, say_answer,
     take_answer, with_offered_answers,
@@ -110,7 +107,7 @@ impl Driver for SelfAsk {
 
 impl SelfAsk {
     fn answers_itself(&self) -> bool {
-        matches!(self.answerer, Answerer::Itself)
+        self.answering_tool.is_none()
     }
 
     fn receive_problem(&self, turn: &StageTurn<'_>) -> Result<StageWork, SolveError> {
@@ -119,7 +116,7 @@ impl SelfAsk {
     }
 
     fn check_tool(&self, turn: &StageTurn<'_>) -> Result<(), SolveError> {
-        let Answerer::Tool(tool) = &self.answerer else {
+        let Some(tool) = &self.answering_tool else {
             return Ok(());
         };
 
@@ -241,27 +238,13 @@ impl SelfAsk {
             return say_answer(solving);
         }
 
-        let name = format!("question {}", asked(solving));
-        let question = last_question(solving);
-        match &self.answerer {
-            Answerer::Itself => say_answer(solving),
-            Answerer::Tool(tool) => {
-                let call = PlannedCall::new(name, tool, question);
-                StageWork::Call(vec![call.fitted(turn.tools)])
-            }
-            Answerer::Client(client) => {
-                let mut conversation = Messages::new();
-                conversation.push(Message::system("Answer the question, short and complete."));
-                let ask = Ask::new(conversation, question)
-                    .with_name(name)
-                    .with_client(Arc::clone(client));
+        let Some(tool) = &self.answering_tool else {
+            return say_answer(solving);
+        };
 
-                StageWork::AskAll {
-                    asks: vec![ask],
-                    enough: None,
-                }
-            }
-        }
+        let name = format!("question {}", asked(solving));
+        let call = PlannedCall::new(name, tool, last_question(solving));
+        StageWork::Call(vec![call.fitted(turn.tools)])
     }
 
     fn check_completion(&self, turn: &StageTurn<'_>) -> StageWork {
@@ -288,8 +271,8 @@ impl SelfAsk {
 
         solving.set_note(QUESTION, question);
 
-        // If a tool or a different model answers the question, an answer to the problem in the same
-        // reply was given without knowing that answer, and is discarded.
+        // If a tool answers the question, an answer to the problem in the same reply was given
+        // without knowing that answer, and is discarded.
         if self.answers_itself() {
             let answer = answer_beside(question, reply, solving.problem());
             if !answer.is_empty() {

@@ -1,21 +1,15 @@
-use std::fmt;
-use std::sync::Arc;
-
-use cogwork_llm::LlmClient;
-
 /// Asks and answers smaller questions until the problem can be answered (Press et al. 2022).
 ///
 /// The model is called once for each question: it asks the question and answers it in the same
-/// reply, or answers the problem. A [tool](Self::with_answering_tool), such as a search, or a
-/// [different model](Self::with_answering_client) can answer the questions instead. If a tool
-/// fails, its error is used as the answer.
+/// reply, or answers the problem. A [tool](Self::with_answering_tool), such as a search, can answer
+/// the questions instead. If it fails, its error is used as the answer.
 ///
 /// | stage | written by |
 /// |---|---|
 /// | `problem_reception` | the driver: the problem, unchanged |
 /// | `problem_decomposition` | the model: the first question, or the answer if none is needed |
 /// | `sub_question_formulation` | the driver: the question, with its number |
-/// | `sub_question_answering` | the driver: the answer of the same reply; or the tool, or the other model |
+/// | `sub_question_answering` | the driver: the answer of the same reply, or the tool |
 /// | `answer_integration` | the driver: question and answer |
 /// | `completion_check` | the model: the next question, or the answer |
 /// | `solution_formulation` | the driver: the answer; or the model, once no more questions may be asked |
@@ -41,26 +35,18 @@ use cogwork_llm::LlmClient;
 /// # Ok(())
 /// # }
 /// ```
-#[derive(Clone)]
+#[derive(Debug, Clone)]
 pub struct SelfAsk {
     pub(super) max_questions: usize,
-    pub(super) answerer: Answerer,
-}
-
-/// Who answers the smaller questions.
-#[derive(Clone)]
-pub(super) enum Answerer {
-    /// The model that asks them, in the same reply.
-    Itself,
-    Tool(String),
-    Client(Arc<dyn LlmClient>),
+    /// The tool that answers the smaller questions. By default, the model answers them itself.
+    pub(super) answering_tool: Option<String>,
 }
 
 impl Default for SelfAsk {
     fn default() -> Self {
         Self {
             max_questions: 10,
-            answerer: Answerer::Itself,
+            answering_tool: None,
         }
     }
 }
@@ -83,30 +69,7 @@ impl SelfAsk {
     /// input. By default, the model answers its own questions.
     #[must_use]
     pub fn with_answering_tool(mut self, tool: impl Into<String>) -> Self {
-        self.answerer = Answerer::Tool(tool.into());
+        self.answering_tool = Some(tool.into());
         self
-    }
-
-    /// Answers each question with `client`, in a separate conversation that doesn't include the
-    /// problem. The calls and tokens count towards the budget. By default, the model answers its
-    /// own questions.
-    #[must_use]
-    pub fn with_answering_client(mut self, client: impl LlmClient + 'static) -> Self {
-        self.answerer = Answerer::Client(Arc::new(client));
-        self
-    }
-}
-
-impl fmt::Debug for SelfAsk {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let answerer = match &self.answerer {
-            Answerer::Itself => "itself",
-            Answerer::Tool(tool) => tool,
-            Answerer::Client(_) => "another client",
-        };
-        f.debug_struct("SelfAsk")
-            .field("max_questions", &self.max_questions)
-            .field("answerer", &answerer)
-            .finish()
     }
 }

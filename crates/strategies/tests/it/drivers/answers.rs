@@ -2,9 +2,8 @@
 
 use cogwork_llm::{Capabilities, Capability, ChatRequest, LlmClient, ScriptedClient};
 use cogwork_strategies::{
-    Driver, EndReason, ParameterType, React, Scratchpad, Search, SelfAsk, SelfConsistency,
-    SessionLimit, SessionLimits, Solved, Solver, StepBack, Strategies, StrategyName,
-    TreeOfThoughts,
+    Driver, ParameterType, React, Scratchpad, Search, SelfAsk, SelfConsistency, Solved, Solver,
+    StepBack, Strategies, StrategyName, TreeOfThoughts,
 };
 use cogwork_tools::{Tools, function};
 use serde_json::Value;
@@ -371,70 +370,4 @@ async fn a_native_finish_that_refuses_is_asked_for_again() {
         .unwrap();
     assert_eq!(solved.answer(), Some("51"));
     assert!(complaint(&client.requests()[1]).contains("the reply declines to answer"));
-}
-
-#[tokio::test]
-async fn a_full_session_ends_the_run_with_the_best_so_far() {
-    let limits = SessionLimits::default();
-
-    for script in scripts() {
-        let name = script.name;
-        let client = script.client(&["51"]);
-        let whole = script.solver(&client).solve(PROBLEM).await.unwrap();
-        let thoughts = whole.trace().session().thoughts().len();
-
-        for most in 0..thoughts {
-            let script = scripts()
-                .into_iter()
-                .find(|script| script.name == name)
-                .unwrap();
-            let client = script.client(&["51"]);
-            let solver = script
-                .solver(&client)
-                .with_session_limits(limits.with_thoughts(most));
-            let solved = solver.solve(PROBLEM).await.unwrap();
-            let expected = EndReason::SessionFull {
-                limit: SessionLimit::Thoughts,
-                most,
-            };
-            assert_eq!(*solved.end(), expected, "{name}");
-
-            // The final stage only repeats the answer.
-            if most + 1 == thoughts {
-                let best = solved.answer().unwrap_or_default();
-                assert!(best.contains("51"), "{name}: {best}");
-            }
-        }
-
-        let script = scripts()
-            .into_iter()
-            .find(|script| script.name == name)
-            .unwrap();
-        let client = script.client(&["51"]);
-        let solver = script
-            .solver(&client)
-            .with_session_limits(limits.with_bytes(700));
-        let solved = solver.solve(PROBLEM).await.unwrap();
-        assert!(!solved.is_answered(), "{name}");
-        let end = solved.end().to_string();
-        assert_eq!(
-            end, "the session has reached its limit of 700 bytes",
-            "{name}"
-        );
-    }
-}
-
-#[tokio::test]
-async fn votes_are_counted_even_if_the_session_has_no_room_for_the_branches() {
-    let client = ScriptedClient::new(["answer: 51", "answer: 52", "answer: 52"]);
-    let driver = SelfConsistency::new().with_paths(3).with_all_paths();
-    let limits = SessionLimits::default().with_branches(2);
-    let solver = Solver::new(client, driver).with_session_limits(limits);
-    let solved = solver.solve(PROBLEM).await.unwrap();
-
-    assert_eq!(solved.answer(), Some("52"));
-    assert_eq!(
-        solved.end().to_string(),
-        "the session has reached its limit of 2 branches"
-    );
 }

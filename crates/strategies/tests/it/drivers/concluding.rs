@@ -227,7 +227,9 @@ async fn time_is_kept_for_the_last_question() {
     let client = ScriptedClient::default()
         .then(after("Idea 1.", 1_000))
         .then(after("answer: 51", 10));
-    let solved = solve(client, budget.with_reserve_time(Duration::from_secs(40))).await;
+    let mut budget = budget;
+    budget.reserve_time = Some(Duration::from_secs(40));
+    let solved = solve(client, budget).await;
     assert_eq!(solved.spent().time, Duration::from_secs(70));
 }
 

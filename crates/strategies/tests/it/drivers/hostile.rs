@@ -332,25 +332,6 @@ async fn a_name_that_a_model_gives_cannot_steer_a_terminal() {
     assert!(!trace.contains(['\u{1b}', '\u{202e}']), "{trace}");
 }
 
-#[tokio::test]
-async fn patience_is_told_as_it_is() {
-    let client = ScriptedClient::new(vec!["action: echo\naction_input: 1"; 110]);
-    let driver = React::new().with_max_cycles(1_000);
-    let budget = SolveBudget::default()
-        .with_calls(1_000)
-        .with_thoughts(5_000);
-    let solver = Solver::new(client, driver)
-        .with_tools(echo())
-        .with_patience(u32::MAX)
-        .with_budget(budget);
-    let end = solver.solve("p").await.unwrap().end().to_string();
-
-    assert_eq!(
-        end,
-        "no progress: the thoughts repeated 100 times up to the stage `observation_reception`"
-    );
-}
-
 /// Returns the strategy with these lines as its stages.
 fn table(stages: &str) -> Strategy {
     let lines: String = stages

@@ -77,7 +77,6 @@ fn show_session_errors(shown: &Shown, text: &str) {
         json!({ "kind": "no_such_thought", "thought": 9, "thoughts": 1 }),
         json!({ "kind": "no_such_branch", "branch": 9, "branches": 1 }),
         json!({ "kind": "not_on_path", "thought": 1, "branch": text }),
-        json!({ "kind": "forgotten", "thought": 1 }),
         json!({ "kind": "branch_closed", "branch": text, "status": "pruned" }),
         json!({ "kind": "branch_name", "name": text }),
         json!({ "kind": "current_branch", "branch": text }),

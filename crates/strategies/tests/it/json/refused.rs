@@ -3,7 +3,7 @@
 use cogwork_llm::{
     Capabilities, Capability, LlmError, LlmErrorKind, ScriptedClient, ScriptedReply,
 };
-use cogwork_strategies::{Call, Rung, SelfAsk, SolveBudget, Solver, StrategyName};
+use cogwork_strategies::{Call, Rung, SolveBudget, Solver, StrategyName};
 
 use super::scripts::{PROBLEM, replies, solver};
 
@@ -106,39 +106,6 @@ async fn a_ladder_that_is_exhausted_by_the_budget_ends_the_run() {
         .with_budget(SolveBudget::default().with_calls(2));
     let solved = solver.solve(PROBLEM).await.unwrap();
     insta::assert_snapshot!(solved.end(), @"the budget of 2 calls is spent");
-}
-
-/// The client that answers the smaller questions is another server.
-#[tokio::test]
-async fn each_client_has_its_own_ladder() {
-    let asked = [
-        r#"{"thought": "t", "what": "sub_question", "text": "10 * 3?"}"#,
-        r#"{"thought": "t", "what": "sub_question", "text": "7 * 3?"}"#,
-        r#"{"thought": "t", "what": "answer", "text": "51"}"#,
-    ];
-    let schema = || Capabilities::none().with(Capability::JsonSchema);
-    let asking = ScriptedClient::new(asked).with_capabilities(schema());
-
-    let answers = [refusal(), refusal(), "30".into(), "21".into()];
-    let answering = ScriptedClient::new(answers).with_capabilities(schema());
-
-    let driver = SelfAsk::new().with_answering_client(answering.clone());
-    let solved = Solver::new(asking.clone(), driver)
-        .solve(PROBLEM)
-        .await
-        .unwrap();
-
-    assert_eq!(solved.answer(), Some("51"));
-    assert_eq!(
-        (asking.requests().len(), answering.requests().len()),
-        (3, 4)
-    );
-    assert!(
-        asking
-            .requests()
-            .iter()
-            .all(|request| request.format().is_some())
-    );
 }
 
 /// A program that sets a format itself gets what it asked for.
