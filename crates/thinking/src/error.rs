@@ -36,7 +36,7 @@ pub enum ThinkingError {
     /// A filter withheld some or all of the reply.
     #[error("a filter withheld the reply")]
     Withheld,
-    /// The reply exceeds the [limit](crate::ModeLimits::with_answer_bytes).
+    /// The reply has more than 1 MiB.
     #[error("the reply has {bytes} bytes; expected at most {most}")]
     TooLong {
         /// The length of the reply.

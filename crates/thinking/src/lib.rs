@@ -83,7 +83,9 @@ mod modes;
 pub use modes::{BestOf, Critique, PlanFirst, Reflection, Verification};
 
 mod registry;
-pub use registry::{ModeBuildError, ModeInfo, PathPart, Registry, RegistryError, SettingsProblem};
+#[doc(hidden)]
+pub use registry::nearest;
+pub use registry::{ModeBuildError, PathPart, Registry, RegistryError, SettingsProblem};
 
 mod memory;
 pub use memory::{

@@ -13,7 +13,6 @@ pub struct ModeLimits {
     pub(crate) calls: u32,
     pub(crate) tries: u32,
     pub(crate) time: Duration,
-    pub(crate) answer_bytes: usize,
 }
 
 impl Default for ModeLimits {
@@ -22,7 +21,6 @@ impl Default for ModeLimits {
             calls: 32,
             tries: 2,
             time: Duration::from_secs(300),
-            answer_bytes: 1024 * 1024,
         }
     }
 }
@@ -47,13 +45,6 @@ impl ModeLimits {
     #[must_use]
     pub fn with_time(mut self, time: Duration) -> Self {
         self.time = time;
-        self
-    }
-
-    /// Sets the maximum size of a reply to a hook, in bytes. The default is 1 MiB.
-    #[must_use]
-    pub fn with_answer_bytes(mut self, bytes: usize) -> Self {
-        self.answer_bytes = bytes;
         self
     }
 }

@@ -10,6 +10,9 @@ use crate::ledger::{Ledger, Metered};
 use crate::memory::recalled;
 use crate::{Found, Hook, ModeLimits, OnFailure, Payload, ThinkingError};
 
+/// The maximum size of a reply to a hook, in bytes.
+const MOST_BYTES: usize = 1024 * 1024;
+
 /// The context of a hook: the conversation, the role, the search result of the memory, and a client
 /// whose calls are counted.
 ///
@@ -184,11 +187,13 @@ impl Moment<'_> {
     ) -> Result<ChatResponse, ThinkingError> {
         let response = outcome?.separate_thinking();
         let bytes = response.text().len();
-        let most = self.limits.answer_bytes;
         match response.finish_reason() {
             FinishReason::ContentFilter => Err(ThinkingError::Withheld),
             FinishReason::Length => Err(ThinkingError::CutOff { bytes }),
-            _ if bytes > most => Err(ThinkingError::TooLong { bytes, most }),
+            _ if bytes > MOST_BYTES => Err(ThinkingError::TooLong {
+                bytes,
+                most: MOST_BYTES,
+            }),
             _ if response.text().trim().is_empty() => Err(ThinkingError::Empty),
             _ => Ok(response),
         }

@@ -23,54 +23,21 @@ pub enum MemoryError {
         /// The id of the process that holds the lock, if known.
         holder: Option<u32>,
     },
-    /// The file was removed or replaced while it was open.
-    #[error(
-        "the memory file {} was removed or replaced while it was open; expected it to remain",
-        file(path)
-    )]
-    Lost {
-        /// The path.
-        path: String,
-    },
-    /// The file is as large as its limits allow, and cannot be rewritten without the items that
-    /// were forgotten. The item wasn't added.
-    #[error(
-        "the memory file {} is full and cannot be rewritten: {}",
-        file(path),
-        OneLine::new(source)
-    )]
-    Full {
-        /// The path.
-        path: String,
-        /// The error of rewriting it.
-        source: io::Error,
-    },
     /// A line is neither an item nor an incomplete last item.
     #[error(
-        "the memory file {}, line {line}: this is not an item; expected {{\"text\": \"…\"}}",
-        file(path)
+        "the memory file {}, line {line}: {}",
+        file(path),
+        OneLine::new(problem).with_max_chars(PROBLEM)
     )]
     Damaged {
         /// The path.
         path: String,
         /// The line number, from 1.
         line: usize,
-    },
-    /// A line has other fields than an item, so the file isn't a memory.
-    #[error(
-        "the memory file {}, line {line}: {}",
-        file(path),
-        OneLine::new(problem).with_max_chars(PROBLEM)
-    )]
-    Foreign {
-        /// The path.
-        path: String,
-        /// The line number, from 1.
-        line: usize,
-        /// The field, and what was expected.
+        /// The problem, and what was expected.
         problem: String,
     },
-    /// A text, a line or a file exceeds its limit.
+    /// A text exceeds its limit.
     #[error("{} has {bytes} bytes; expected at most {most}", OneLine::new(what))]
     TooLong {
         /// What is too long.

@@ -9,9 +9,6 @@ use super::{Found, Memory, MemoryError, MemoryLimits};
 /// fewer items weigh more, and of items with equal scores, the newer comes first. Case and
 /// punctuation are ignored; Chinese, Japanese and Korean are split by character.
 ///
-/// A search of a large memory, and the reading of a long text, run on a thread for blocking work if
-/// there is a tokio runtime. A call that is dropped adds nothing.
-///
 /// See [`Memory`] for an example.
 #[derive(Debug, Clone, Default)]
 pub struct InMemory {
@@ -42,14 +39,12 @@ impl Memory for InMemory {
         top_k: usize,
         threshold: f32,
     ) -> Result<Vec<Found>, MemoryError> {
-        Ok(self.items.search(query, top_k, threshold).await)
+        Ok(self.items.search(query, top_k, threshold))
     }
 
     async fn add(&self, text: &str) -> Result<(), MemoryError> {
         self.limits.check(text)?;
-        let item = self.items.prepared(text).await;
-        self.items.push(item, self.limits);
-
+        self.items.push(text, self.limits);
         Ok(())
     }
 }

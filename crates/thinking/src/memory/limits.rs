@@ -6,7 +6,7 @@ use super::error::MemoryError;
 /// Limits on the size of a store.
 ///
 /// The limits apply to the texts. A store that is searched by words also keeps an index, which
-/// usually takes fewer bytes than the texts and always less than three times as many.
+/// usually takes fewer bytes than the texts.
 ///
 /// ```
 /// use cogwork_thinking::{InMemory, MemoryLimits};
@@ -48,22 +48,6 @@ impl MemoryLimits {
     #[must_use]
     pub fn with_items(mut self, items: usize) -> Self {
         self.items = items;
-        self
-    }
-
-    /// Sets the maximum size of an item in bytes, up to 1 MiB. A larger one is an error. The
-    /// default is 16 KiB.
-    #[must_use]
-    pub fn with_item_bytes(mut self, bytes: usize) -> Self {
-        self.item_bytes = bytes;
-        self
-    }
-
-    /// Sets the maximum total size of all texts in bytes, up to 256 MiB. When it is exceeded, the
-    /// oldest items are forgotten, except for a single larger item. The default is 16 MiB.
-    #[must_use]
-    pub fn with_total_bytes(mut self, bytes: usize) -> Self {
-        self.total_bytes = bytes;
         self
     }
 

@@ -4,9 +4,6 @@ use std::collections::BTreeSet;
 use std::hash::{BuildHasher, RandomState};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use cogwork_ask::offload;
-use cogwork_read::charge;
-
 use super::newest::Newest;
 use crate::{Found, MemoryLimits};
 
@@ -17,65 +14,24 @@ const QUERY_WORDS: usize = 256;
 #[derive(Debug, Clone, Default)]
 pub(super) struct SharedItems(Arc<Mutex<Items>>);
 
-impl From<Items> for SharedItems {
-    fn from(items: Items) -> Self {
-        Self(Arc::new(Mutex::new(items)))
-    }
-}
-
 impl SharedItems {
-    /// Searches a large memory on a thread for blocking work. Items that are added meanwhile may be
-    /// missing.
-    pub(super) async fn search(&self, query: &str, top_k: usize, threshold: f32) -> Vec<Found> {
-        let items = self.lock().items.len();
-        if items == 0 || top_k == 0 {
-            return Vec::new();
-        }
-
-        let shared = self.clone();
-        let work = query.len() + items * query.len().min(QUERY_WORDS);
-        let query = query.to_owned();
-        let search = move || shared.snapshot().search(&query, top_k, threshold);
-        offload(work, search).await
-    }
-
-    /// Returns an item that can be added. The words of a long text are found on a thread for
-    /// blocking work.
-    pub(super) async fn prepared(&self, text: &str) -> Item {
-        let shared = self.clone();
-        let text = text.to_owned();
-        offload(text.len(), move || shared.item(&text)).await
-    }
-
-    /// Returns an item that can be added.
-    pub(super) fn item(&self, text: &str) -> Item {
-        // Cloned, so that searches needn't wait.
-        let hasher = self.lock().hasher.clone();
-        Item::new(text, &hasher)
+    pub(super) fn search(&self, query: &str, top_k: usize, threshold: f32) -> Vec<Found> {
+        self.lock().search(query, top_k, threshold)
     }
 
     /// Adds an item, and returns how many are kept.
-    pub(super) fn push(&self, item: Item, limits: MemoryLimits) -> usize {
+    pub(super) fn push(&self, text: &str, limits: MemoryLimits) -> usize {
         let mut items = self.lock();
-        items.push(item, limits);
-        items.len()
+        let item = Item::new(text, &items.hasher);
+        items.items.push(item, text.len(), limits);
+        items.items.len()
     }
 
+    /// Returns the texts, oldest first.
     pub(super) fn texts(&self) -> Vec<Arc<str>> {
-        let snapshot = self.snapshot();
-        snapshot
-            .items
-            .iter()
-            .map(|item| Arc::clone(&item.text))
-            .collect()
-    }
-
-    fn snapshot(&self) -> Snapshot {
         let items = self.lock();
-        Snapshot {
-            items: items.items.iter().cloned().collect(),
-            hasher: items.hasher.clone(),
-        }
+        let texts = items.items.iter().map(|item| Arc::clone(&item.text));
+        texts.collect()
     }
 
     fn lock(&self) -> MutexGuard<'_, Items> {
@@ -83,30 +39,8 @@ impl SharedItems {
     }
 }
 
-/// Texts in order of age, with an index of their words.
-#[derive(Debug, Default)]
-pub(super) struct Items {
-    items: Newest<Arc<Item>>,
-    hasher: RandomState,
-}
-
-impl Items {
-    pub(super) fn add(&mut self, text: &str, limits: MemoryLimits) {
-        self.push(Item::new(text, &self.hasher), limits);
-    }
-
-    pub(super) fn len(&self) -> usize {
-        self.items.len()
-    }
-
-    fn push(&mut self, item: Item, limits: MemoryLimits) {
-        let bytes = item.text.len();
-        self.items.push(Arc::new(item), bytes, limits);
-    }
-}
-
 #[derive(Debug)]
-pub(super) struct Item {
+struct Item {
     text: Arc<str>,
     /// The sorted hashes of the distinct words. The words themselves would take several times the
     /// size of the text.
@@ -115,7 +49,6 @@ pub(super) struct Item {
 
 impl Item {
     fn new(text: &str, hasher: &RandomState) -> Self {
-        charge(text.len());
         let mut words: Vec<u64> = words(text).map(|word| hasher.hash_one(word)).collect();
         words.sort_unstable();
         words.dedup();
@@ -131,21 +64,23 @@ impl Item {
     }
 }
 
-/// The items of a memory at one time, so that a search doesn't hold up who adds items.
-#[derive(Debug)]
-struct Snapshot {
-    /// Oldest first.
-    items: Vec<Arc<Item>>,
+/// Texts in order of age, with an index of their words.
+#[derive(Debug, Default)]
+struct Items {
+    items: Newest<Item>,
     hasher: RandomState,
 }
 
-impl Snapshot {
+impl Items {
     /// Returns the items with the highest scores. A score is the fraction of the query's words that
     /// an item contains, weighted by how rare they are. Unlike with BM25, such a score has a fixed
     /// scale for a threshold, and a long item gains nothing by repetition.
     fn search(&self, query: &str, top_k: usize, threshold: f32) -> Vec<Found> {
+        if top_k == 0 {
+            return Vec::new();
+        }
+
         let words = self.query(query);
-        charge(query.len() + self.items.len() * words.len());
         let whole: f32 = words.iter().map(|word| word.weight).sum();
 
         // Newest first, and a stable sort, so that the newer of two equal items comes first.

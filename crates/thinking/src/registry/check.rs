@@ -129,7 +129,8 @@ impl Check<'_> {
                 .collect();
             let nearest = value
                 .as_str()
-                .and_then(|text| nearest(text, names.iter().map(String::as_str)));
+                .and_then(|text| nearest(text, names.iter().map(String::as_str)))
+                .map(str::to_owned);
             self.add(
                 format!("it is {}", shown(value)),
                 Some(NameList::or(&names).to_string()),
@@ -259,6 +260,7 @@ impl Check<'_> {
                     let names: Vec<_> = known.keys().collect();
                     self.path.push(PathPart::Key(key.clone()));
                     let nearest = nearest(key, known.keys().map(String::as_str));
+                    let nearest = nearest.map(str::to_owned);
                     self.add(
                         "unknown setting".to_owned(),
                         Some(NameList::or(&names).to_string()),

@@ -7,22 +7,11 @@ use cogwork_text::{Name, NameList, OneLine};
 #[non_exhaustive]
 pub enum RegistryError {
     /// The name is already registered.
-    #[error("the thinking mode `{}` is already registered; choose a different name, or use `replace`", Name(.0))]
+    #[error("the thinking mode `{}` is already registered; choose a different name", Name(.0))]
     Duplicate(String),
     /// The name is not valid.
     #[error("`{}` is not a valid name of a thinking mode; expected 1 to 64 letters, digits, `_` and `-`", Name(.0))]
     Name(String),
-    /// The registry is full.
-    #[error(
-        "no room for the thinking mode `{}`; expected at most {most} modes",
-        Name(name)
-    )]
-    Full {
-        /// The name of the mode.
-        name: String,
-        /// The maximum number of modes.
-        most: usize,
-    },
 }
 
 cogwork_text::debug_as_display!(RegistryError);
@@ -117,21 +106,39 @@ impl ModeBuildError {
         let known: Vec<_> = known.map(str::to_owned).collect();
         Self::Unknown {
             name: name.to_owned(),
-            nearest: nearest(name, known.iter().map(String::as_str)),
+            nearest: nearest(name, known.iter().map(String::as_str)).map(str::to_owned),
             known,
         }
     }
 }
 
-/// Returns the known name that was most likely meant by a misspelled one.
-pub(super) fn nearest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<String> {
-    // Bounded, because the distance takes quadratic time and the name may be of any length.
-    let name: String = name.chars().take(100).collect();
-    let scored = known.map(|known| (strsim::jaro_winkler(&name, known), known));
-    let best = scored.max_by(|(one, _), (other, _)| one.total_cmp(other));
+/// Returns the known name that was most likely meant: the most similar one, if at most a third of
+/// its characters differ.
+#[doc(hidden)]
+pub fn nearest<'k>(name: &str, known: impl IntoIterator<Item = &'k str>) -> Option<&'k str> {
+    /// Comparing takes time proportional to the product of the lengths, and names and lists of names
+    /// from a file can be as long as the file.
+    const LONGEST: usize = 64;
+    const COMPARED: usize = 100;
 
-    best.filter(|(score, _)| *score > 0.8)
-        .map(|(_, known)| known.to_owned())
+    if name.len() > LONGEST {
+        return None;
+    }
+
+    let lower = name.to_lowercase();
+    let length = name.chars().count();
+    let farthest = (length / 3).max(1);
+
+    let is_candidate =
+        |known: &&str| known.len() <= LONGEST && known.chars().count().abs_diff(length) <= farthest;
+    let candidates = known.into_iter().filter(is_candidate).take(COMPARED);
+    let distances =
+        candidates.map(|known| (strsim::osa_distance(&lower, &known.to_lowercase()), known));
+
+    distances
+        .filter(|(distance, _)| *distance <= farthest)
+        .min_by_key(|(distance, _)| *distance)
+        .map(|(_, known)| known)
 }
 
 impl fmt::Display for ModeBuildError {

@@ -5,7 +5,6 @@ use std::sync::Arc;
 use cogwork_text::OneLine;
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
-use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
@@ -14,6 +13,8 @@ use crate::{BestOf, Critique, PlanFirst, Reflection, ThinkingMode, Verification}
 mod check;
 
 mod error;
+#[doc(hidden)]
+pub use error::nearest;
 pub use error::{ModeBuildError, PathPart, RegistryError, SettingsProblem};
 
 /// Modes by name, each with a summary and the type of its settings, for programs that read their
@@ -66,21 +67,6 @@ struct Entry {
 
 type Make = dyn Fn(Value) -> Result<Box<dyn ThinkingMode>, String> + Send + Sync;
 
-/// A mode in a [`Registry`].
-#[derive(Debug, Clone, PartialEq, Serialize)]
-#[non_exhaustive]
-pub struct ModeInfo {
-    /// The name.
-    pub name: String,
-    /// What the mode does, in one line.
-    pub summary: String,
-    /// The JSON Schema of the settings.
-    pub schema: Value,
-}
-
-/// The maximum number of modes in a registry.
-const MOST_MODES: usize = 1_000;
-
 impl Registry {
     /// Creates an empty registry.
     pub fn new() -> Self {
@@ -120,8 +106,8 @@ impl Registry {
     ///
     /// # Errors
     ///
-    /// Returns an error if the name is already registered (see [`replace`](Self::replace)), isn't 1
-    /// to 64 letters, digits, `_` and `-`, or there are 1,000 modes.
+    /// Returns an error if the name is already registered, or isn't 1 to 64 letters, digits, `_` and
+    /// `-`.
     pub fn register<S, M>(
         &mut self,
         name: &str,
@@ -132,45 +118,17 @@ impl Registry {
         S: DeserializeOwned + JsonSchema,
         M: ThinkingMode + 'static,
     {
-        if self.modes.contains_key(name) {
-            return Err(RegistryError::Duplicate(name.to_owned()));
-        }
-        self.replace::<S, M>(name, summary, factory).map(|_| ())
-    }
-
-    /// Registers a mode, replacing the one with the same name. Returns the description of the
-    /// replaced mode.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the name isn't 1 to 64 letters, digits, `_` and `-`, or there are 1,000
-    /// modes.
-    pub fn replace<S, M>(
-        &mut self,
-        name: &str,
-        summary: &str,
-        factory: impl Fn(S) -> Result<M, String> + Send + Sync + 'static,
-    ) -> Result<Option<ModeInfo>, RegistryError>
-    where
-        S: DeserializeOwned + JsonSchema,
-        M: ThinkingMode + 'static,
-    {
         let is_part =
             |character: char| character.is_ascii_alphanumeric() || matches!(character, '_' | '-');
         if name.is_empty() || name.len() > 64 || !name.chars().all(is_part) {
             return Err(RegistryError::Name(name.to_owned()));
         }
-
-        if self.modes.len() >= MOST_MODES && !self.modes.contains_key(name) {
-            return Err(RegistryError::Full {
-                name: name.to_owned(),
-                most: MOST_MODES,
-            });
+        if self.modes.contains_key(name) {
+            return Err(RegistryError::Duplicate(name.to_owned()));
         }
 
-        Ok(self
-            .put(name, summary, factory)
-            .map(|entry| info(name, &entry)))
+        self.put(name, summary, factory);
+        Ok(())
     }
 
     fn put<S, M>(
@@ -178,8 +136,7 @@ impl Registry {
         name: &str,
         summary: &str,
         factory: impl Fn(S) -> Result<M, String> + Send + Sync + 'static,
-    ) -> Option<Entry>
-    where
+    ) where
         S: DeserializeOwned + JsonSchema,
         M: ThinkingMode + 'static,
     {
@@ -193,12 +150,7 @@ impl Registry {
             make: Arc::new(make),
         };
 
-        self.modes.insert(name.to_owned(), entry)
-    }
-
-    /// Returns the modes, sorted by name.
-    pub fn modes(&self) -> impl Iterator<Item = ModeInfo> {
-        self.modes.iter().map(|(name, entry)| info(name, entry))
+        self.modes.insert(name.to_owned(), entry);
     }
 
     /// Returns the names, sorted.
@@ -270,28 +222,6 @@ impl Registry {
             })
         });
         json!({ "oneOf": choices.collect::<Vec<_>>() })
-    }
-
-    /// Returns sixteen hexadecimal digits that change with any name, summary or schema: the 64-bit
-    /// FNV-1a hash of the [listing](Self::modes) as JSON. It is the same in every process and on
-    /// every machine. It isn't collision resistant against deliberate manipulation.
-    pub fn fingerprint(&self) -> String {
-        let listing = json!(self.modes().collect::<Vec<_>>()).to_string();
-        let hash = listing
-            .bytes()
-            .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
-                (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
-            });
-
-        format!("{hash:016x}")
-    }
-}
-
-fn info(name: &str, entry: &Entry) -> ModeInfo {
-    ModeInfo {
-        name: name.to_owned(),
-        summary: entry.summary.clone(),
-        schema: entry.schema.clone(),
     }
 }
 

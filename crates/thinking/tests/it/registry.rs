@@ -27,11 +27,10 @@ fn the_built_in_modes_are_listed_with_their_settings() {
     verification  Facts in the draft are verified by independent questions
     ");
 
-    for mode in registry.modes() {
-        insta::assert_json_snapshot!(mode.name.clone(), mode);
+    for mode in registry.schema()["oneOf"].as_array().unwrap() {
+        let name = mode["properties"]["type"]["const"].as_str().unwrap();
+        insta::assert_json_snapshot!(name, mode);
     }
-
-    assert_eq!(registry.fingerprint(), "5366474d39bf7254");
 }
 
 #[test]
@@ -114,7 +113,7 @@ fn all_problems_of_the_settings_come_at_once() {
     insta::assert_snapshot!(refused("best_of", json!({"candidates": 2.5, "temperature": "hot", "judge": "me"})), @r"
     settings of the thinking mode `best_of`
     `config.candidates`: it is 2.5; expected a whole number
-    `config.judge`: unknown setting; did you mean `judge_prompt`?
+    `config.judge`: unknown setting; expected `candidates`, `judge_prompt`, `on_failure` or `temperature`
     `config.temperature`: it is the text `hot`; expected a number
     ");
 
@@ -176,7 +175,7 @@ impl ThinkingMode for Tone {
 }
 
 #[test]
-fn names_are_taken_once_and_given_up_openly() {
+fn names_are_taken_once() {
     let mut registry = Registry::with_built_in();
     registry
         .register::<Tone, Tone>("tone", "Sets the tone", Ok)
@@ -186,31 +185,7 @@ fn names_are_taken_once_and_given_up_openly() {
         .unwrap_err();
     assert_eq!(
         error.to_string(),
-        "the thinking mode `reflection` is already registered; choose a different name, or use `replace`"
-    );
-
-    let replaced = registry
-        .replace::<Tone, Tone>("reflection", "Another one", Ok)
-        .unwrap()
-        .unwrap();
-    assert_eq!(
-        replaced.summary,
-        "The model reflects on its draft and improves it"
-    );
-    assert!(
-        registry
-            .replace::<Tone, Tone>("new", "A new one", Ok)
-            .unwrap()
-            .is_none()
-    );
-
-    assert_eq!(
-        registry
-            .modes()
-            .find(|mode| mode.name == "reflection")
-            .unwrap()
-            .summary,
-        "Another one"
+        "the thinking mode `reflection` is already registered; choose a different name"
     );
 
     let error = registry
@@ -308,27 +283,6 @@ fn problems_are_told_up_to_a_number() {
     };
 
     assert_eq!(problems.len(), 100);
-}
-
-#[test]
-fn the_fingerprint_changes_with_the_modes() {
-    let all = Registry::with_built_in();
-    assert_eq!(all.fingerprint(), Registry::with_built_in().fingerprint());
-    let mut prints = vec![all.fingerprint(), Registry::new().fingerprint()];
-    let mut more = all.clone();
-
-    more.register::<Tone, Tone>("tone", "Sets the tone", Ok)
-        .unwrap();
-    prints.push(more.fingerprint());
-    more.replace::<Tone, Tone>("tone", "Sets a tone", Ok)
-        .unwrap();
-    prints.push(more.fingerprint());
-    more.replace::<Inner, Tone>("tone", "Sets a tone", |_| Err(String::new()))
-        .unwrap();
-    prints.push(more.fingerprint());
-    prints.sort();
-    prints.dedup();
-    assert_eq!(prints.len(), 5);
 }
 
 fn json_values() -> impl Strategy<Value = Value> {

@@ -157,14 +157,6 @@ fn a_file_has_one_holder_while_it_is_written_anew() {
     });
 }
 
-#[cfg(unix)]
-#[test]
-fn a_file_has_one_holder_though_its_lock_file_is_removed() {
-    fight(|folder| {
-        let _ = fs::remove_file(folder.join("notes.jsonl.lock"));
-    });
-}
-
 #[test]
 fn what_was_added_survives_a_kill() {
     let folder = tempfile::tempdir().unwrap();

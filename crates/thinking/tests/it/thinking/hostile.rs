@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use cogwork_llm::{ChatRequest, ChatResponse, LlmClient, LlmError, ScriptedClient, ScriptedReply};
 use cogwork_thinking::{
-    BestOf, Critique, FileMemory, Memory, MemoryError, ModeLimits, OnFailure, PlanFirst, Recall,
-    Reflection, Thinking, ThinkingError, Verification, async_trait,
+    BestOf, Critique, FileMemory, Memory, MemoryError, OnFailure, PlanFirst, Recall, Reflection,
+    Thinking, ThinkingError, Verification, async_trait,
 };
 
 use crate::thinking::{after, ask, before, kept};
@@ -53,11 +53,8 @@ async fn an_answer_that_never_ends_is_given_up_and_the_draft_kept() {
 
 #[tokio::test]
 async fn an_answer_that_is_too_long_is_none() {
-    let script = ScriptedClient::new(["draft".to_owned(), "x".repeat(2_000)]);
-    let limits = ModeLimits::default().with_answer_bytes(1_000);
-    let client = Thinking::new(script)
-        .with_limits(limits)
-        .with_mode(Reflection::new("Again."));
+    let script = ScriptedClient::new(["draft".to_owned(), "x".repeat(2 << 20)]);
+    let client = Thinking::new(script).with_mode(Reflection::new("Again."));
     let generation = client.generate(ask("?")).await.unwrap();
 
     assert_eq!(generation.response.text(), "draft");
@@ -66,7 +63,7 @@ async fn an_answer_that_is_too_long_is_none() {
         failures,
         [(
             "reflection",
-            "the reply has 2000 bytes; expected at most 1000"
+            "the reply has 2097152 bytes; expected at most 1048576"
         )]
     );
 }

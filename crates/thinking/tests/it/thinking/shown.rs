@@ -35,10 +35,6 @@ fn show_registries(shown: &Shown, text: &str) {
     let owned = || text.to_owned();
     shown.error(&RegistryError::Duplicate(owned()));
     shown.error(&RegistryError::Name(owned()));
-    shown.error(&RegistryError::Full {
-        name: owned(),
-        most: 1,
-    });
 
     let mut registry = Registry::with_built_in();
     let made = |_: serde_json::Map<_, _>| Ok(PlanFirst::new());
@@ -126,16 +122,7 @@ fn show_memories(shown: &Shown, text: &str) {
             path: path(),
             holder: Some(1),
         },
-        MemoryError::Full {
-            path: path(),
-            source: io::Error::other(text),
-        },
-        MemoryError::Lost { path: path() },
         MemoryError::Damaged {
-            path: path(),
-            line: 1,
-        },
-        MemoryError::Foreign {
             path: path(),
             line: 1,
             problem: text.to_owned(),
