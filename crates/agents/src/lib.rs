@@ -46,7 +46,7 @@
 //! | to … | use |
 //! |---|---|
 //! | load a file, or list its problems | [`Loader`], [`FileFlow`], [`FileError`], [`FileProblem`] |
-//! | support files in an editor | [`Loader::schema`], [`Loader::fingerprint`] |
+//! | support files in an editor | [`Loader::schema`] |
 //! | use an agent in your own flow | [`Agent`], [`AgentError`], [`FlowState`], [`Output`] |
 //! | see what happened in a run | [`FlowState::visits`], [`FlowState::failures`], [`Visit`] |
 //! | use outputs in prompts | [`Template`] |

@@ -9,7 +9,6 @@ use serde_json::Value as Json;
 
 use crate::load::Loading;
 use crate::quote::{Name, list};
-use crate::settings::{RequestSettings, properties, schema_of};
 use crate::yaml::Environment;
 use crate::{FileError, FileFlow, NodeType, Provider, node_types, providers, schema};
 
@@ -80,7 +79,7 @@ type Wrapper = dyn Fn(&str, Arc<dyn LlmClient>) -> Arc<dyn LlmClient> + Send + S
 pub enum LoaderError {
     /// The name is already in use.
     #[error(
-        "the {kind} `{}` already exists; known {kind}s: {}; choose another name, or use `replace`",
+        "the {kind} `{}` already exists; known {kind}s: {}; choose another name",
         Name(name),
         list(known)
     )]
@@ -91,23 +90,6 @@ pub enum LoaderError {
         name: String,
         /// The existing names.
         known: Vec<String>,
-    },
-    /// A node type has a setting with the same name as a setting of a provider or of all requests.
-    /// This is an error because files list these settings together.
-    #[error(
-        "the setting `{}` of the {kind} `{}` is also a setting of {other}; choose another name",
-        Name(setting),
-        Name(name)
-    )]
-    SettingTaken {
-        /// `provider` or `node type`.
-        kind: &'static str,
-        /// Its name.
-        name: String,
-        /// The setting.
-        setting: String,
-        /// What already has this setting.
-        other: String,
     },
 }
 
@@ -209,134 +191,43 @@ impl Loader {
         self
     }
 
-    /// Adds a provider.
+    /// Adds a provider. Its settings must have other names than those of requests and of node types.
     ///
     /// # Errors
     ///
-    /// Returns an error if the name is in use, or if a setting has the same name as one of a node
-    /// type or of requests.
+    /// Returns an error if the name is in use.
     pub fn with_provider(mut self, provider: Provider) -> Result<Self, LoaderError> {
-        let known: Vec<_> = self
-            .providers
-            .iter()
-            .map(|known| known.name().to_owned())
-            .collect();
+        free(
+            "provider",
+            provider.name(),
+            self.providers.iter().map(Provider::name),
+        )?;
 
-        free("provider", provider.name(), known)?;
-        self.check_provider(&provider)?;
-        self.put_provider(provider);
-
-        Ok(self)
-    }
-
-    /// Adds a provider. If there is one with the same name, it is replaced and returned.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if a setting has the same name as one of a node type or of requests.
-    pub fn replace_provider(
-        &mut self,
-        provider: Provider,
-    ) -> Result<Option<Provider>, LoaderError> {
-        let place = self
-            .providers
-            .iter()
-            .position(|known| known.name() == provider.name());
-        self.check_provider(&provider)?;
-        let replaced = place.map(|place| self.providers.remove(place));
-        self.put_provider(provider);
-
-        Ok(replaced)
-    }
-
-    fn check_provider(&self, provider: &Provider) -> Result<(), LoaderError> {
-        let clients = self
-            .node_types
-            .iter()
-            .filter(|node_type| node_type.has_client());
-        let others = clients.map(|node_type| {
-            (
-                format!("the node type `{}`", node_type.name()),
-                node_type.schema(),
-            )
-        });
-
-        let request = schema_of::<RequestSettings>();
-        let others = others.chain([("every request".to_owned(), &request)]);
-        apart("provider", provider.name(), provider.schema(), others)
-    }
-
-    fn put_provider(&mut self, provider: Provider) {
         self.schema = OnceLock::new();
         self.providers.push(provider);
         self.providers
             .sort_by(|one, other| one.name().cmp(other.name()));
-    }
-
-    /// Adds a node type.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the name is in use, or if the node type has a client and a setting with
-    /// the same name as one of a provider or of requests.
-    pub fn with_node_type(mut self, node_type: NodeType) -> Result<Self, LoaderError> {
-        let known: Vec<_> = self
-            .node_types
-            .iter()
-            .map(|known| known.name().to_owned())
-            .collect();
-
-        free("node type", node_type.name(), known)?;
-        self.check_node_type(&node_type)?;
-        self.put_node_type(node_type);
-
         Ok(self)
     }
 
-    /// Adds a node type. If there is one with the same name, it is replaced and returned.
+    /// Adds a node type. If it has a client, its settings must have other names than those of
+    /// requests and of providers.
     ///
     /// # Errors
     ///
-    /// Returns an error if the node type has a client and a setting with the same name as one of a
-    /// provider or of requests.
-    pub fn replace_node_type(
-        &mut self,
-        node_type: NodeType,
-    ) -> Result<Option<NodeType>, LoaderError> {
-        let place = self
-            .node_types
-            .iter()
-            .position(|known| known.name() == node_type.name());
-        self.check_node_type(&node_type)?;
-        let replaced = place.map(|place| self.node_types.remove(place));
-        self.put_node_type(node_type);
+    /// Returns an error if the name is in use.
+    pub fn with_node_type(mut self, node_type: NodeType) -> Result<Self, LoaderError> {
+        free(
+            "node type",
+            node_type.name(),
+            self.node_types.iter().map(NodeType::name),
+        )?;
 
-        Ok(replaced)
-    }
-
-    fn check_node_type(&self, node_type: &NodeType) -> Result<(), LoaderError> {
-        if node_type.has_client() {
-            let providers = self.providers.iter();
-            let others = providers.map(|provider| {
-                (
-                    format!("the provider `{}`", provider.name()),
-                    provider.schema(),
-                )
-            });
-
-            let request = schema_of::<RequestSettings>();
-            let others = others.chain([("every request".to_owned(), &request)]);
-            apart("node type", node_type.name(), node_type.schema(), others)?;
-        }
-
-        Ok(())
-    }
-
-    fn put_node_type(&mut self, node_type: NodeType) {
         self.schema = OnceLock::new();
         self.node_types.push(node_type);
         self.node_types
             .sort_by(|one, other| one.name().cmp(other.name()));
+        Ok(self)
     }
 
     /// Returns the providers, by name.
@@ -379,19 +270,9 @@ impl Loader {
     }
 
     /// Returns the JSON Schema (draft 2020-12) of files, for editors, with the settings of every
-    /// provider, node type and mode. It contains its [fingerprint](Self::fingerprint) as
-    /// `x-fingerprint`.
+    /// provider, node type and mode.
     pub fn schema(&self) -> &Json {
         self.schema.get_or_init(|| schema::of_file(self))
-    }
-
-    /// Returns the fingerprint of the [schema](Self::schema): 16 hexadecimal digits, the 64-bit
-    /// FNV-1a hash of the schema as JSON with sorted keys and without the fingerprint.
-    pub fn fingerprint(&self) -> &str {
-        self.schema()
-            .get(schema::FINGERPRINT)
-            .and_then(Json::as_str)
-            .unwrap_or_default()
     }
 
     pub(crate) fn provider(&self, name: &str) -> Option<&Provider> {
@@ -422,47 +303,21 @@ impl Loader {
     }
 }
 
-fn free(kind: &'static str, name: &str, known: Vec<String>) -> Result<(), LoaderError> {
-    if known.iter().any(|known| known == name) {
-        return Err(LoaderError::NameTaken {
-            kind,
-            name: name.to_owned(),
-            known,
-        });
-    }
-
-    Ok(())
-}
-
-/// Checks that the settings that files list together have different names.
-fn apart<'s>(
+fn free<'n>(
     kind: &'static str,
     name: &str,
-    schema: &Json,
-    others: impl IntoIterator<Item = (String, &'s Json)>,
+    mut known: impl Iterator<Item = &'n str> + Clone,
 ) -> Result<(), LoaderError> {
-    let provider = serde_json::json!({"properties": {"provider": {}}});
-    let others = others.into_iter().collect::<Vec<_>>();
-    let mine = ("the node".to_owned(), &provider);
-
-    for (other, theirs) in others.iter().chain([&mine]) {
-        let settings = properties(schema).into_iter().flat_map(|map| map.keys());
-        let mut taken = settings
-            .filter(|setting| properties(theirs).is_some_and(|map| map.contains_key(*setting)));
-        if let Some(setting) = taken.next() {
-            let name = name.to_owned();
-            let setting = setting.clone();
-            let other = other.clone();
-            return Err(LoaderError::SettingTaken {
-                kind,
-                name,
-                setting,
-                other,
-            });
-        }
+    let names = known.clone();
+    if known.all(|known| known != name) {
+        return Ok(());
     }
 
-    Ok(())
+    Err(LoaderError::NameTaken {
+        kind,
+        name: name.to_owned(),
+        known: names.map(str::to_owned).collect(),
+    })
 }
 
 impl fmt::Debug for Loader {

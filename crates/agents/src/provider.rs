@@ -14,8 +14,7 @@ type Make = dyn Fn(Json) -> Result<Arc<dyn LlmClient>, Vec<SettingProblem>> + Se
 /// A kind of client that files can name as `provider`, with its settings.
 ///
 /// Files list these settings together with those of the node. Editors show the doc comments of
-/// their type. Adding the provider fails if it has a field named `provider`, or with the same name
-/// as a setting of requests or of a node type.
+/// their type.
 ///
 /// ```
 /// use cogwork_agents::{Loader, Provider};

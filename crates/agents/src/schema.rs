@@ -8,7 +8,6 @@ use crate::servers::ServerSettings;
 use crate::settings::{RequestSettings, properties, schema_of};
 use crate::{Loader, NodeType, Provider};
 
-pub(crate) const FINGERPRINT: &str = "x-fingerprint";
 const REQUEST: &str = "request";
 const SERVER: &str = "mcp_server";
 
@@ -39,7 +38,7 @@ pub(crate) fn of_file(loader: &Loader) -> Json {
         );
     }
 
-    let mut schema = json!({
+    json!({
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "A flow of Cogwork",
         "type": "object",
@@ -73,14 +72,7 @@ pub(crate) fn of_file(loader: &Loader) -> Json {
         "required": ["nodes"],
         "additionalProperties": false,
         "$defs": definitions,
-    });
-
-    let fingerprint = format!("{:016x}", fnv1a(schema.to_string().as_bytes()));
-    if let Some(schema) = schema.as_object_mut() {
-        schema.insert(FINGERPRINT.to_owned(), fingerprint.into());
-    }
-
-    schema
+    })
 }
 
 fn nodes(loader: &Loader) -> Json {
@@ -215,10 +207,4 @@ fn config(node_type: &NodeType, providers: &[Provider]) -> Json {
     };
 
     json!({"oneOf": providers.iter().map(branch).collect::<Vec<_>>(), NOUN: "provider"})
-}
-
-/// The 64-bit FNV-1a hash. It doesn't have to be resistant to attacks.
-fn fnv1a(bytes: &[u8]) -> u64 {
-    let step = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
-    bytes.iter().fold(0xcbf2_9ce4_8422_2325, step)
 }

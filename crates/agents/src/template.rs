@@ -2,8 +2,6 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 use std::fmt;
 
-use cogwork_read::charge;
-
 use crate::load::NodeIds;
 use crate::quote::{Name, did_you_mean, list, nearest};
 use crate::{FlowState, Output};
@@ -115,7 +113,6 @@ impl Template {
     ///
     /// Returns an error if a brace has no counterpart.
     pub fn new(text: &str) -> Result<Self, TemplateError> {
-        charge(text.len());
         let mut pieces = Vec::new();
         let mut plain = String::new();
         let mut rest = text;
@@ -179,7 +176,6 @@ impl Template {
         is_known: impl Fn(&str) -> bool,
         nodes: impl IntoIterator<Item = &'n str>,
     ) -> Result<(), TemplateError> {
-        charge(self.0.len());
         let unknown = self.0.iter().find_map(|piece| match piece {
             Piece::Node(node) if !is_known(node) => Some(node),
             _ => None,
@@ -187,7 +183,6 @@ impl Template {
         let Some(slot) = unknown else { return Ok(()) };
 
         let known: Vec<String> = nodes.into_iter().map(str::to_owned).collect();
-        charge(known.len());
         Err(TemplateError::UnknownSlot {
             slot: slot.clone(),
             known,

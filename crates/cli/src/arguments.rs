@@ -38,7 +38,7 @@ pub(crate) enum Command {
     /// Draws the flow of a file.
     Draw(Draw),
     /// Prints the JSON Schema of files, for editors.
-    Schema(Schema),
+    Schema,
     /// Runs the flow of a file and prints its answer.
     ///
     /// If the run waits for an answer, the command asks for it on the terminal: y, yes, n and no are true and false;
@@ -150,13 +150,6 @@ pub(crate) struct Draw {
     /// The file. The environment is not used.
     #[arg(value_name = "FILE")]
     pub(crate) file: PathBuf,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct Schema {
-    /// Print only the fingerprint, which changes with the format of files.
-    #[arg(long)]
-    pub(crate) fingerprint: bool,
 }
 
 #[derive(Debug, Args)]

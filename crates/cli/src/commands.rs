@@ -5,7 +5,7 @@ use std::path::Path;
 use cogwork_agents::{FileFlow, Loader};
 use cogwork_text::Escaped;
 
-use crate::arguments::{Check, Draw, Schema};
+use crate::arguments::{Check, Draw};
 use crate::output::{Outcome, tell, write};
 
 pub(crate) fn check(arguments: &Check) -> Outcome {
@@ -41,13 +41,8 @@ pub(crate) fn draw(arguments: &Draw) -> Outcome {
     write(loaded.flow().mermaid())
 }
 
-pub(crate) fn schema(arguments: &Schema) -> Outcome {
-    let loader = Loader::new();
-    if arguments.fingerprint {
-        write(loader.fingerprint())
-    } else {
-        write(format_args!("{:#}", loader.schema()))
-    }
+pub(crate) fn schema() -> Outcome {
+    write(format_args!("{:#}", Loader::new().schema()))
 }
 
 /// Loads the flow of a file, or prints its problems.

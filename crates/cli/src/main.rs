@@ -25,7 +25,7 @@ fn main() -> ExitCode {
     let outcome = match Arguments::parse().command {
         Command::Check(check) => commands::check(&check),
         Command::Draw(draw) => commands::draw(&draw),
-        Command::Schema(schema) => commands::schema(&schema),
+        Command::Schema => commands::schema(),
         Command::Run(run) => run::run(&run),
         Command::Fork(fork) => run::fork(&fork),
         Command::Runs(runs) => runs::runs(&runs),

@@ -1,4 +1,4 @@
-//! The signals that stop a server, and one that must not.
+//! The signals that stop a server.
 
 /// Waits for Ctrl-C, or for SIGTERM.
 pub(crate) async fn stop() {
@@ -30,19 +30,3 @@ async fn terminate() {
 async fn terminate() {
     std::future::pending().await
 }
-
-/// Makes a write beyond the maximum size of files (`ulimit -f`) an error, whose signal would end the
-/// process otherwise. Must be called within a runtime.
-#[cfg(all(unix, feature = "mcp"))]
-pub(crate) fn survive_full_files() {
-    use tokio::signal::unix::{SignalKind, signal};
-
-    /// The number of SIGXFSZ on Linux, macOS and the BSDs.
-    const FILE_SIZE_EXCEEDED: i32 = 25;
-
-    // The handler stays in place after the stream of signals is dropped.
-    drop(signal(SignalKind::from_raw(FILE_SIZE_EXCEEDED)));
-}
-
-#[cfg(all(not(unix), feature = "mcp"))]
-pub(crate) fn survive_full_files() {}

@@ -17,7 +17,7 @@ use std::sync::Arc;
 use cogwork_ask::{Spent, Try};
 use cogwork_flow::{Action, Node, Operation};
 use cogwork_llm::{ChatRequest, LlmClient, Message, Messages};
-use cogwork_thinking::{ModeLimits, Recall, Thinking, ThinkingMode};
+use cogwork_thinking::{Recall, Thinking, ThinkingMode};
 use cogwork_tools::Tools;
 use serde::{Deserialize, Serialize};
 
@@ -256,13 +256,6 @@ impl Agent {
     #[must_use]
     pub fn with_mode(mut self, mode: impl ThinkingMode + 'static) -> Self {
         self.thinking = self.thinking.with_mode(mode);
-        self
-    }
-
-    /// Sets the limits of the hooks of a visit. The default is that of [`ModeLimits`].
-    #[must_use]
-    pub fn with_thinking_limits(mut self, limits: ModeLimits) -> Self {
-        self.thinking = self.thinking.with_limits(limits);
         self
     }
 

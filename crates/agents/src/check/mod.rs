@@ -6,7 +6,6 @@
 
 mod keywords;
 
-use cogwork_read::charge;
 use serde_json::{Map, Value as Json};
 
 use keywords::{
@@ -51,7 +50,6 @@ struct Check<'c> {
 
 impl<'c> Check<'c> {
     fn value(&mut self, tree: &Tree, schema: &Json, path: &Path) {
-        charge(1);
         if let Some(schema) = resolve(schema, self.root).filter(|_| !self.problems.is_full()) {
             self.resolved(tree, schema, path);
         }
@@ -331,7 +329,6 @@ impl<'c> Check<'c> {
                 return;
             }
 
-            charge(1 + entry.key.len());
             let below = path.key(entry.key.as_str());
             match (
                 properties.get(&entry.key),

@@ -192,48 +192,15 @@ fn check_ids(nodes: &[Tree], ids: &NodeIds<'_>, path: &Path, found: &mut Problem
                 "an id with a brace cannot be a slot of a prompt; choose an id without braces"
                     .to_owned();
             found.push(Found::new(tree.place, &path, message));
-        } else if let Some((again, others)) = ids.repeated(id).split_first()
-            && *again == index
-        {
-            let message = duplicate(id, ids.first(id), others, nodes);
+        } else if let Some(first) = ids.first(id).filter(|first| *first != index) {
+            let first = nodes.get(first).and_then(|node| node.get("id"));
+            let line = first.map_or(0, |id| id.place.line);
+            let id = Name(id);
+            let message =
+                format!("line {line} already has a node with the id `{id}`; choose another id");
             found.push(Found::new(tree.place, &path, message));
         }
     }
-}
-
-/// Returns the problem of an id that several nodes have. `others` are those after the second.
-fn duplicate(id: &str, first: Option<usize>, others: &[usize], nodes: &[Tree]) -> String {
-    /// The maximum number of lines that are listed.
-    const LISTED: usize = 10;
-
-    let line = |index: &usize| {
-        let id = nodes.get(*index).and_then(|node| node.get("id"));
-        id.map_or(0, |id| id.place.line).to_string()
-    };
-    let first = first.as_ref().map(line).unwrap_or_default();
-    let id = Name(id);
-
-    let listed: Vec<_> = others.iter().take(LISTED).map(line).collect();
-    let also = match (listed.as_slice(), others.len()) {
-        ([], _) => {
-            return format!(
-                "line {first} already has a node with the id `{id}`; choose another id"
-            );
-        }
-        ([one], 1) => format!("line {one} has"),
-        (lines, count) if count > LISTED => {
-            format!(
-                "lines {} and {} more have",
-                lines.join(", "),
-                count - LISTED
-            )
-        }
-        (lines, _) => format!("lines {} have", lines.join(", ")),
-    };
-
-    format!(
-        "line {first} already has a node with the id `{id}`, and {also} one, too; choose other ids"
-    )
 }
 
 /// Returns the well-formed edges. The others were reported by the check against the schema.

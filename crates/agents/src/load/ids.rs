@@ -5,27 +5,17 @@ pub(crate) struct NodeIds<'n> {
     in_order: Vec<&'n str>,
     /// The first node with each id.
     first: HashMap<&'n str, usize>,
-    /// The positions of the further nodes with the same id.
-    repeated: HashMap<&'n str, Vec<usize>>,
 }
 
 impl<'n> NodeIds<'n> {
     pub(super) fn of(ids: impl IntoIterator<Item = &'n str>) -> Self {
         let in_order: Vec<&str> = ids.into_iter().collect();
         let mut first = HashMap::with_capacity(in_order.len());
-        let mut repeated: HashMap<&str, Vec<usize>> = HashMap::new();
-
         for (index, id) in in_order.iter().enumerate() {
-            if *first.entry(*id).or_insert(index) != index {
-                repeated.entry(*id).or_default().push(index);
-            }
+            first.entry(*id).or_insert(index);
         }
 
-        Self {
-            in_order,
-            first,
-            repeated,
-        }
+        Self { in_order, first }
     }
 
     pub(crate) fn contains(&self, id: &str) -> bool {
@@ -35,11 +25,6 @@ impl<'n> NodeIds<'n> {
     /// Returns the position of the first node with this id.
     pub(super) fn first(&self, id: &str) -> Option<usize> {
         self.first.get(id).copied()
-    }
-
-    /// Returns the positions of the other nodes with this id.
-    pub(super) fn repeated(&self, id: &str) -> &[usize] {
-        self.repeated.get(id).map(Vec::as_slice).unwrap_or_default()
     }
 
     pub(crate) fn iter(&self) -> impl Iterator<Item = &'n str> + Clone {

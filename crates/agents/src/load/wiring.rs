@@ -4,7 +4,6 @@
 use std::collections::{HashMap, HashSet};
 
 use cogwork_flow::Action;
-use cogwork_read::charge;
 
 use super::ids::NodeIds;
 use crate::Place;
@@ -25,7 +24,6 @@ pub(super) struct Part<'a> {
 
 impl Part<'_> {
     fn labels(&self) -> Option<HashSet<&str>> {
-        charge(1 + self.actions.map_or(0, <[Action]>::len));
         Some(self.actions?.iter().map(Action::as_str).collect())
     }
 }
@@ -71,7 +69,6 @@ struct Wire<'a> {
 
 impl<'a> Wire<'a> {
     fn new(parts: &'a [Part<'a>], ids: &'a NodeIds<'a>, edges: &'a [Edge]) -> Self {
-        charge(parts.len() + edges.len());
         let mut leaving: HashMap<&str, Vec<&Edge>> = HashMap::new();
 
         for edge in edges {
@@ -233,7 +230,6 @@ impl<'a> Wire<'a> {
         let mut open = vec![start];
 
         while let Some(from) = open.pop() {
-            charge(1 + self.leaving(from).len());
             let targets = self.leaving(from).iter().map(|edge| edge.to.as_str());
             open.extend(targets.filter(|to| *to != END && reached.insert(to)));
         }

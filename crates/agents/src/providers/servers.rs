@@ -4,8 +4,8 @@ use std::num::NonZeroU32;
 use std::time::Duration;
 
 use cogwork_llm::{
-    AnthropicClient, Backoff, HttpClientBuilder, LlmClient, LlmError, OllamaClient, OpenAiApi,
-    OpenAiClient, Retry,
+    AnthropicClient, Backoff, HttpClientBuilder, LlmClient, OllamaClient, OpenAiApi, OpenAiClient,
+    Retry,
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -139,73 +139,32 @@ pub(super) fn all() -> [Provider; 3] {
     providers.map(|provider| provider.with_model_setting("name"))
 }
 
-fn problem(error: &LlmError) -> SettingProblem {
-    SettingProblem::new(error.message())
-}
-
 impl Server {
     fn client<C: LlmClient>(
-        &self,
+        self,
         address: &str,
         builder: impl Fn(String, String) -> HttpClientBuilder<C>,
     ) -> Result<Retry<C>, Vec<SettingProblem>> {
-        let url = self.base_url.clone().unwrap_or_else(|| address.to_owned());
-        let mut client = builder(url, self.name.clone());
-        if let Some(key) = &self.api_key {
-            client = client.with_api_key(key.as_str());
+        let url = self.base_url.unwrap_or_else(|| address.to_owned());
+        let mut client = builder(url, self.name);
+        if let Some(key) = self.api_key {
+            client = client.with_api_key(key);
         }
         let timeout = self.timeout.map(Duration::try_from_secs_f64);
         if let Some(Ok(timeout)) = timeout {
             client = client.with_timeout(timeout);
         }
-        for (name, value) in &self.headers {
-            client = client.with_header(name.as_str(), value.as_str());
+        for (name, value) in self.headers {
+            client = client.with_header(name, value);
         }
-        for (name, value) in &self.extra {
-            client = client.with_extra(name.as_str(), value);
+        for (name, value) in self.extra {
+            client = client.with_extra(name, value);
         }
 
         let attempts = NonZeroU32::MIN.saturating_add(self.retries.unwrap_or(2));
-        match client.build() {
-            Ok(client) => Ok(Retry::new(client, Backoff::attempts(attempts))),
-            Err(error) => Err(self.problems(address, builder, &error)),
-        }
-    }
-
-    /// Returns the problems of each setting. The builder reports all of them in one message, so
-    /// each setting is tried separately.
-    fn problems<C: LlmClient>(
-        &self,
-        address: &str,
-        builder: impl Fn(String, String) -> HttpClientBuilder<C>,
-        all: &LlmError,
-    ) -> Vec<SettingProblem> {
-        let valid = || builder(address.to_owned(), "any".to_owned());
-        let mut alone = vec![("name", builder(address.to_owned(), self.name.clone()))];
-        if let Some(url) = &self.base_url {
-            alone.push(("base_url", builder(url.clone(), "any".to_owned())));
-        }
-        if let Some(key) = &self.api_key {
-            alone.push(("api_key", valid().with_api_key(key.as_str())));
-        }
-        for (name, value) in &self.headers {
-            alone.push((
-                "headers",
-                valid().with_header(name.as_str(), value.as_str()),
-            ));
-        }
-        for (name, value) in &self.extra {
-            alone.push(("extra", valid().with_extra(name.as_str(), value)));
-        }
-
-        let alone = alone.into_iter();
-        let problems: Vec<_> = alone
-            .filter_map(|(setting, client)| Some(problem(&client.build().err()?).at(setting)))
-            .collect();
-        if problems.is_empty() {
-            problem(all).into()
-        } else {
-            problems
-        }
+        let client = client
+            .build()
+            .map_err(|error| SettingProblem::new(error.message()))?;
+        Ok(Retry::new(client, Backoff::attempts(attempts)))
     }
 }

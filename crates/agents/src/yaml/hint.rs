@@ -5,6 +5,9 @@ use cogwork_text::Escaped;
 /// The maximum number of characters of a line that are shown.
 const MAX_SHOWN: usize = 120;
 
+/// The characters with which a text cannot begin, unless it is in quotes.
+const SPECIAL: [char; 10] = ['{', '[', '"', '\'', '@', '`', '%', '*', '!', '&'];
+
 /// Returns the end of a message about a syntax error: what to change, if that is likely, and the
 /// line.
 pub(super) fn about(line: &str, info: &str) -> String {
@@ -32,26 +35,12 @@ fn hint(line: &str, info: &str) -> Option<String> {
         return Some("inside { } and [ ] expected `\"${NAME}\"`, in quotes".to_owned());
     }
 
-    let first = value.chars().next()?;
-    if "@`%*!&".contains(first) {
-        return Some(format!(
-            "put a text that begins with `{first}` in quotes: `'{first}…'`"
-        ));
-    }
-    if first == '{' && !ends_with_its_bracket(value, first) {
-        let slot = "put a text that begins with a slot in quotes: `'{input} …'`";
-        return Some(slot.to_owned());
-    }
-    if first == '[' && !ends_with_its_bracket(value, first) {
-        return Some("put a text that begins with `[` in quotes: `'[…'`".to_owned());
-    }
-    if "'\"".contains(first) {
-        return Some("put the whole text in quotes, and double each `'` inside `'…'`".to_owned());
-    }
-    if value.contains(": ") || value.ends_with(':') || info.contains("mapping values") {
-        return Some("put a text with `: ` in quotes: `'a: b'`".to_owned());
-    }
-    None
+    let is_special = value.starts_with(SPECIAL) || value.contains(": ") || value.ends_with(':');
+    let is_likely = is_special || info.contains("mapping values");
+    is_likely.then(|| {
+        "put a text with special characters in quotes, and double each `'` in it: `'a: b'`"
+            .to_owned()
+    })
 }
 
 /// Returns the value of a line such as `- key: value`.
@@ -62,21 +51,11 @@ fn value_of(line: &str) -> &str {
     }
 
     match line.split_once(':') {
-        Some((key, value)) if is_key(key) && value.starts_with([' ', '\t']) => {
+        Some((key, value)) if !key.starts_with(SPECIAL) && value.starts_with([' ', '\t']) => {
             value.strip_prefix(' ').unwrap_or(value)
         }
         _ => line,
     }
-}
-
-fn is_key(text: &str) -> bool {
-    !text.starts_with(['{', '[', '"', '\'', '@', '`', '%', '*', '!', '&'])
-}
-
-fn ends_with_its_bracket(value: &str, first: char) -> bool {
-    let last = if first == '{' { '}' } else { ']' };
-    let opened = value.matches(first).count();
-    opened == 1 && value.ends_with(last)
 }
 
 /// Hides the value of a line whose key says that it is a secret.

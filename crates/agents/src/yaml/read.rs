@@ -1,7 +1,6 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use cogwork_read::charge;
 use saphyr_parser::{Event, Marker, Parser, ScalarStyle};
 
 use super::variables::{MAX_TEXT, fill};
@@ -82,7 +81,6 @@ struct Fatal;
 
 impl Reader<'_> {
     fn read(mut self, text: &str) -> Option<Tree> {
-        charge(text.len());
         let mut parser = Parser::new_from_str(text);
         let mut documents = 0;
 
@@ -318,7 +316,6 @@ impl Reader<'_> {
     }
 
     fn spend(&mut self, place: Place, values: usize, bytes: usize) -> Result<(), Fatal> {
-        charge(values + bytes);
         match (self.values.checked_sub(values), self.text.checked_sub(bytes)) {
             (Some(values), Some(text)) => {
                 (self.values, self.text) = (values, text);

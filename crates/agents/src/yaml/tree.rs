@@ -1,7 +1,6 @@
 use std::fmt;
 use std::sync::Arc;
 
-use cogwork_read::charge;
 use serde_json::Number;
 
 use crate::Place;
@@ -156,7 +155,6 @@ enum Segment {
 impl Path {
     pub(crate) fn key(&self, key: impl Into<Arc<str>>) -> Self {
         let key = key.into();
-        charge(key.len());
         self.with(Segment::Key(key))
     }
 
@@ -170,7 +168,6 @@ impl Path {
     }
 
     fn with(&self, segment: Segment) -> Self {
-        charge(1 + self.0.len());
         let mut path = self.clone();
         path.0.push(segment);
 

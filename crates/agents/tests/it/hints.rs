@@ -53,7 +53,7 @@ fn the_name_of_a_setting_elsewhere_is_a_hint() {
 fn a_slot_without_quotes_is_told() {
     insta::assert_snapshot!(agent("prompt: {input}"), @"flow.yaml:7:13: nodes[0].config.prompt: expected a text, found a mapping; put a text that begins with a slot in quotes: `'{input}'`");
     insta::assert_snapshot!(agent("prompt: {the writer}"), @"flow.yaml:7:13: nodes[0].config.prompt: expected a text, found a mapping; put a text that begins with a slot in quotes: `'{the writer}'`");
-    insta::assert_snapshot!(agent("prompt: {input} is the topic"), @"flow.yaml:7:21: no YAML from here on: while parsing a block mapping, did not find expected key; put a text that begins with a slot in quotes: `'{input} …'`; the line is `prompt: {input} is the topic`");
+    insta::assert_snapshot!(agent("prompt: {input} is the topic"), @"flow.yaml:7:21: no YAML from here on: while parsing a block mapping, did not find expected key; put a text with special characters in quotes, and double each `'` in it: `'a: b'`; the line is `prompt: {input} is the topic`");
     insta::assert_snapshot!(agent("prompt: {a: b, c: d}"), @"flow.yaml:7:13: nodes[0].config.prompt: expected a text, found a mapping");
 }
 
@@ -86,20 +86,20 @@ fn a_syntax_error_shows_the_line_and_what_to_quote() {
     ];
     let told: Vec<_> = lines.iter().map(|line| agent(line)).collect();
     insta::assert_snapshot!(told.join("\n"), @r#"
-    flow.yaml:7:18: no YAML from here on: mapping values are not allowed in this context; put a text with `: ` in quotes: `'a: b'`; the line is `prompt: Topic: {input}`
-    flow.yaml:7:18: no YAML from here on: mapping values are not allowed in this context; put a text with `: ` in quotes: `'a: b'`; the line is `prompt: Topic: a: b`
-    flow.yaml:7:13: no YAML from here on: unexpected character: `@'; put a text that begins with `@` in quotes: `'@…'`; the line is `prompt: @writer says`
-    flow.yaml:7:13: no YAML from here on: unexpected character: ``'; put a text that begins with ``` in quotes: `'`…'`; the line is `prompt: `code``
-    flow.yaml:7:13: no YAML from here on: unexpected character: `%'; put a text that begins with `%` in quotes: `'%…'`; the line is `prompt: %d of them`
-    flow.yaml:7:13: no YAML from here on: while parsing node, found unknown anchor; put a text that begins with `*` in quotes: `'*…'`; the line is `prompt: *bold* text`
+    flow.yaml:7:18: no YAML from here on: mapping values are not allowed in this context; put a text with special characters in quotes, and double each `'` in it: `'a: b'`; the line is `prompt: Topic: {input}`
+    flow.yaml:7:18: no YAML from here on: mapping values are not allowed in this context; put a text with special characters in quotes, and double each `'` in it: `'a: b'`; the line is `prompt: Topic: a: b`
+    flow.yaml:7:13: no YAML from here on: unexpected character: `@'; put a text with special characters in quotes, and double each `'` in it: `'a: b'`; the line is `prompt: @writer says`
+    flow.yaml:7:13: no YAML from here on: unexpected character: ``'; put a text with special characters in quotes, and double each `'` in it: `'a: b'`; the line is `prompt: `code``
+    flow.yaml:7:13: no YAML from here on: unexpected character: `%'; put a text with special characters in quotes, and double each `'` in it: `'a: b'`; the line is `prompt: %d of them`
+    flow.yaml:7:13: no YAML from here on: while parsing node, found unknown anchor; put a text with special characters in quotes, and double each `'` in it: `'a: b'`; the line is `prompt: *bold* text`
     flow.yaml:7:13: nodes[0].config.prompt: there is a tag here; expected a value without one, or a text that begins with `!` in quotes
-    flow.yaml:7:16: no YAML from here on: while parsing a block mapping, did not find expected key; put a text that begins with `&` in quotes: `'&…'`; the line is `prompt: &x &y z`
-    flow.yaml:7:17: no YAML from here on: invalid trailing content after double-quoted scalar; put the whole text in quotes, and double each `'` inside `'…'`; the line is `prompt: 'It's here'`
-    flow.yaml:7:17: no YAML from here on: invalid trailing content after double-quoted scalar; put the whole text in quotes, and double each `'` inside `'…'`; the line is `prompt: "a" and b`
+    flow.yaml:7:16: no YAML from here on: while parsing a block mapping, did not find expected key; put a text with special characters in quotes, and double each `'` in it: `'a: b'`; the line is `prompt: &x &y z`
+    flow.yaml:7:17: no YAML from here on: invalid trailing content after double-quoted scalar; put a text with special characters in quotes, and double each `'` in it: `'a: b'`; the line is `prompt: 'It's here'`
+    flow.yaml:7:17: no YAML from here on: invalid trailing content after double-quoted scalar; put a text with special characters in quotes, and double each `'` in it: `'a: b'`; the line is `prompt: "a" and b`
     flow.yaml:7:6: no YAML from here on: tabs disallowed within this context (block indentation); expected spaces, and no tabs, before it; the line is `prompt: x`
     flow.yaml:7:13: no YAML from here on: ':' must be followed by a valid YAML whitespace; expected spaces, and no tabs, before it; the line is `prompt:\tx: y`
-    flow.yaml:7:20: no YAML from here on: while parsing a block mapping, did not find expected key; put a text that begins with `[` in quotes: `'[…'`; the line is `prompt: [a, b] and c`
-    flow.yaml:7:13: no YAML from here on: while scanning a quoted scalar, found unexpected end of stream; put the whole text in quotes, and double each `'` inside `'…'`; the line is `prompt: "not closed`
+    flow.yaml:7:20: no YAML from here on: while parsing a block mapping, did not find expected key; put a text with special characters in quotes, and double each `'` in it: `'a: b'`; the line is `prompt: [a, b] and c`
+    flow.yaml:7:13: no YAML from here on: while scanning a quoted scalar, found unexpected end of stream; put a text with special characters in quotes, and double each `'` in it: `'a: b'`; the line is `prompt: "not closed`
     flow.yaml:8:7: no YAML from here on: while parsing a block mapping, did not find expected key; the line is `- y`
     "#);
 }
@@ -122,7 +122,7 @@ fn a_syntax_error_shows_no_key() {
 }
 
 #[test]
-fn an_id_of_several_nodes_is_one_problem() {
+fn an_id_of_several_nodes_is_told() {
     let node = |id: &str| {
         format!(
             "- {{id: {id}, type: agent, config: {{provider: rules, rules: [], actions: [go, stop]}}}}\n"
@@ -137,17 +137,18 @@ fn an_id_of_several_nodes_is_one_problem() {
 
     insta::assert_snapshot!(problems(&nodes(&["a", "a"])), @"flow.yaml:3:8: nodes[1].id: line 2 already has a node with the id `a`; choose another id");
     insta::assert_snapshot!(problems(&nodes(&["a", "a", "b", "a", "b", "a"])), @"
-    flow.yaml:3:8: nodes[1].id: line 2 already has a node with the id `a`, and lines 5, 7 have one, too; choose other ids
+    flow.yaml:3:8: nodes[1].id: line 2 already has a node with the id `a`; choose another id
     flow.yaml:4:8: nodes[2]: no edges lead from the start to `b`; expected an edge with `to: b`
+    flow.yaml:5:8: nodes[3].id: line 2 already has a node with the id `a`; choose another id
     flow.yaml:6:8: nodes[4].id: line 4 already has a node with the id `b`; choose another id
+    flow.yaml:7:8: nodes[5].id: line 2 already has a node with the id `a`; choose another id
     ");
-    insta::assert_snapshot!(problems(&nodes(&["a"; 30])), @"flow.yaml:3:8: nodes[1].id: line 2 already has a node with the id `a`, and lines 4, 5, 6, 7, 8, 9, 10, 11, 12, 13 and 18 more have one, too; choose other ids");
-
-    // Neither are the consequences repeated for each of them.
+    // The consequences aren't repeated for each of them.
     let edges = "edges: [{from: a, action: go, to: end}]\n";
     insta::assert_snapshot!(problems(&(nodes(&["a", "a", "a"]) + edges)), @"
     flow.yaml:2:8: nodes[0]: the action `stop` of `a` leads nowhere; expected an edge from `a` on `stop`, to a node or `end`
-    flow.yaml:3:8: nodes[1].id: line 2 already has a node with the id `a`, and line 4 has one, too; choose other ids
+    flow.yaml:3:8: nodes[1].id: line 2 already has a node with the id `a`; choose another id
+    flow.yaml:4:8: nodes[2].id: line 2 already has a node with the id `a`; choose another id
     ");
 }
 

@@ -64,13 +64,6 @@ fn show_loader_errors(shown: &Shown, text: &str) {
         name: owned(),
         known: vec![owned(), owned()],
     });
-    shown.error(&LoaderError::SettingTaken {
-        kind: "provider",
-        name: owned(),
-        setting: owned(),
-        other: "the requests".to_owned(),
-    });
-
     let twice = Loader::new()
         .with_provider(provider(text, text))
         .and_then(|loader| loader.with_provider(provider(text, text)));

@@ -70,8 +70,6 @@ async fn serve(
 }
 
 async fn open(arguments: &Mcp) -> Result<Server, String> {
-    signals::survive_full_files();
-
     let mut builder = Server::builder().with_strict(arguments.strict);
 
     if !arguments.memory {

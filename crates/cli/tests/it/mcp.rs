@@ -554,7 +554,10 @@ fn a_file_that_may_not_grow_is_an_error_that_loses_nothing() {
     // What is sent at once is stored together, so it may be refused as a whole.
     let mut limited = Command::new("sh");
     limited
-        .args(["-c", "ulimit -f 512; exec \"$0\" mcp --data \"$1\""])
+        .args([
+            "-c",
+            "trap '' XFSZ; ulimit -f 512; exec \"$0\" mcp --data \"$1\"",
+        ])
         .arg(env!("CARGO_BIN_EXE_cogwork"))
         .arg(folder.path())
         .stdin(Stdio::piped())

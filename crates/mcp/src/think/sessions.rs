@@ -24,9 +24,6 @@ const TITLE: usize = 200;
 /// read by repeating them, and scores and undone thoughts are changes as well.
 const CHANGES: usize = 10;
 
-/// The maximum size of the thoughts of a session in memory, in bytes, approximately.
-const BYTES: usize = 16 * 1024 * 1024;
-
 /// All sessions of `think`.
 pub(crate) struct ThinkSessions {
     sessions: RecordedSessions<ThinkState>,
