@@ -212,7 +212,7 @@ impl ChainOfThought {
     /// The calls of a reply are made concurrently. Everything that can go wrong with a call is
     /// returned to the model as its result: an unknown tool, a wrong input, a failure, a timeout, a
     /// call in a truncated reply, and a call beyond the
-    /// [maximum number per reply](Tools::with_max_calls). [`Tools`] limits the time and the output
+    /// [maximum number per reply](Tools::admit). [`Tools`] limits the time and the output
     /// of each call, [`with_tool_rounds`](Self::with_tool_rounds) the number of replies with calls,
     /// and [`Limits`] the tokens and the time of everything together.
     ///

@@ -26,10 +26,12 @@ pub struct Tools {
     by_name: BTreeMap<String, Arc<dyn Tool>>,
     timeout: Duration,
     max_bytes: usize,
-    max_calls: usize,
     /// Whether spans include the arguments and results of calls.
     traced_content: bool,
 }
+
+/// The maximum number of calls of one reply that are [admitted](Tools::admit).
+const MAX_CALLS: usize = 16;
 
 /// The maximum number of tools. Servers refuse requests with more than this.
 const MAX_TOOLS: usize = 128;
@@ -40,7 +42,6 @@ impl Default for Tools {
             by_name: BTreeMap::new(),
             timeout: Duration::from_secs(30),
             max_bytes: 16 * 1024,
-            max_calls: 16,
             traced_content: false,
         }
     }
@@ -147,14 +148,6 @@ impl Tools {
         self
     }
 
-    /// Sets the maximum number of calls of one reply that are [admitted](Self::admit). The default
-    /// is 16.
-    #[must_use]
-    pub fn with_max_calls(mut self, calls: usize) -> Self {
-        self.max_calls = calls;
-        self
-    }
-
     /// Sets whether the `tracing` spans of calls include their arguments and results, which may be
     /// confidential. The default is `false`.
     #[must_use]
@@ -196,11 +189,11 @@ impl Tools {
     /// use cogwork_llm::FinishReason;
     /// use cogwork_tools::Tools;
     ///
-    /// let tools = Tools::new().with_max_calls(2);
-    /// assert!(tools.admit(1, &FinishReason::ToolCalls).is_ok());
+    /// let tools = Tools::new();
+    /// assert!(tools.admit(15, &FinishReason::ToolCalls).is_ok());
     /// assert_eq!(
-    ///     tools.admit(2, &FinishReason::ToolCalls).unwrap_err().to_string(),
-    ///     "too many calls in one reply; expected at most 2",
+    ///     tools.admit(16, &FinishReason::ToolCalls).unwrap_err().to_string(),
+    ///     "too many calls in one reply; expected at most 16",
     /// );
     /// assert_eq!(
     ///     tools.admit(0, &FinishReason::Length).unwrap_err().to_string(),
@@ -216,11 +209,8 @@ impl Tools {
         let truncated = match reason {
             FinishReason::Length => "cut off at the limit of tokens",
             FinishReason::ContentFilter => "withheld in part by a filter",
-            _ if index < self.max_calls => return Ok(()),
-            _ => {
-                let max = self.max_calls;
-                return Err(ToolError::TooMany { max });
-            }
+            _ if index < MAX_CALLS => return Ok(()),
+            _ => return Err(ToolError::TooMany { max: MAX_CALLS }),
         };
 
         Err(ToolError::Truncated(truncated))

@@ -29,45 +29,40 @@ pub fn in_json_words(error: &serde_json::Error) -> String {
         .iter()
         .find_map(|prefix| problem.strip_prefix(prefix))
         .map(found_in_json)
-        .or_else(|| Some(items(problem.strip_prefix("invalid length ")?)));
+        .or_else(|| {
+            let length = problem.strip_prefix("invalid length ")?;
+            Some(format!("a length of {length}"))
+        });
+    let expected = expected.replace("a tuple of size", "an array of length");
 
     match found {
-        Some(found) => format!("found {found}; expected {}", expected_in_json(expected)),
+        Some(found) => format!("found {found}; expected {}", expected_in_json(&expected)),
         None => message.to_owned(),
     }
-}
-
-fn items(count: &str) -> String {
-    let plural = if count == "1" { "" } else { "s" };
-    format!("{count} item{plural}")
 }
 
 /// Translates the `Display` of [`serde::de::Unexpected`].
 fn found_in_json(found: &str) -> String {
     let (kind, value) = found.split_once(' ').unwrap_or((found, ""));
-    let value = value.trim_matches('`');
 
-    match (kind, value) {
-        ("integer", number) => format!("the number {number}"),
-        ("floating", point) => {
-            let number = point.strip_prefix("point `").unwrap_or(point);
-            format!("the number {number}")
+    match kind {
+        "integer" | "floating" => {
+            let number = value.trim_start_matches("point ");
+            format!("the number {}", number.trim_matches('`'))
         }
-        ("boolean", boolean) => format!("the boolean {boolean}"),
-        ("string", _) => format!("the {found}"),
-        ("sequence", "") => "an array".to_owned(),
-        ("map", "") => "an object".to_owned(),
-        ("unit", "value" | "") => "null".to_owned(),
-        ("unit", "variant") => "a string".to_owned(),
-        ("newtype" | "tuple" | "struct", "variant") => "an object".to_owned(),
+        "boolean" => format!("the boolean {}", value.trim_matches('`')),
+        "string" => format!("the {found}"),
+        "sequence" => "an array".to_owned(),
+        "map" => "an object".to_owned(),
+        "unit" => "null".to_owned(),
         _ => found.to_owned(),
     }
 }
 
-/// Translates the texts of the visitors in serde and in derived code. Those of custom visitors are
+/// Translates the most common texts of the visitors in serde and in derived code. Others are
 /// returned unchanged.
-fn expected_in_json(expected: &str) -> String {
-    let translated = match expected {
+fn expected_in_json(expected: &str) -> &str {
+    match expected {
         "f32" | "f64" => "a number",
         "u8" => "a whole number from 0 to 255",
         "u16" => "a whole number from 0 to 65535",
@@ -77,36 +72,15 @@ fn expected_in_json(expected: &str) -> String {
         "i16" => "a whole number from -32768 to 32767",
         "i32" => "a whole number from -2147483648 to 2147483647",
         "i64" | "i128" | "isize" => "a whole number",
-        "a borrowed string" | "string" | "str" | "variant identifier" | "field identifier"
-        | "unit variant" => "a string",
-        "a character" => "a string of one character",
+        "a borrowed string" | "string" | "str" | "variant identifier" => "a string",
         "string or map" => "a string or an object",
         "a sequence" => "an array",
-        "a map" | "map" | "map with a single key" => "an object",
+        "a map" => "an object",
         "unit" => "null",
         "option" => "a value or null",
-        "fewer elements in array" | "fewer elements in map" => "fewer",
-        other => return expected_in_rust(other),
-    };
-
-    translated.to_owned()
-}
-
-/// Translates texts that contain the name of a Rust type or a length.
-fn expected_in_rust(expected: &str) -> String {
-    let words: Vec<&str> = expected.split(' ').collect();
-
-    match words.as_slice() {
-        ["a", "tuple", "of", "size", length] | ["an", "array", "of", "length", length] => {
-            format!("an array of {length} items")
-        }
-        ["tuple", "struct" | "variant", _, "with", length, _] => {
-            format!("an array of {length} items")
-        }
-        ["tuple", "struct" | "variant", ..] => "an array".to_owned(),
-        ["struct", ..] => "an object".to_owned(),
-        ["enum", _] => "a string or an object".to_owned(),
-        ["unit", "struct", _] => "null".to_owned(),
-        _ => expected.to_owned(),
+        other if other.starts_with("struct ") => "an object",
+        other if other.starts_with("enum ") => "a string or an object",
+        other if other.starts_with("tuple struct ") => "an array",
+        other => other,
     }
 }

@@ -85,13 +85,13 @@ async fn wrong_inputs_are_described_in_the_words_of_json() {
     found the number 200; expected a whole number from -128 to 127
     found the number 0; expected a boolean
     found an array; expected a string
-    found the string "ab"; expected a string of one character
+    found the string "ab"; expected a character
     found the number 1; expected an array
     found an object; expected a number
-    found 1 item; expected an array of 2 items
-    found an object; expected an array of 2 items
-    found 2 items; expected an array of 3 items
-    found 1 item; expected an array of 2 items
+    found a length of 1; expected an array of length 2
+    found an object; expected an array of length 2
+    found a length of 2; expected an array of length 3
+    found a length of 1; expected an array
     found the string "a"; expected an array
     found the string "a, expected b"; expected an object
     found the string "3"; expected a number

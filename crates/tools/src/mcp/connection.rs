@@ -3,6 +3,7 @@
 use std::sync::Weak;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use rmcp::model::ProtocolVersion;
 use rmcp::service::{Peer, RoleClient, RunningService};
 use rmcp::transport::async_rw::AsyncRwTransport;
 use rmcp::{ClientLifecycleMode, ClientServiceExt};
@@ -15,8 +16,8 @@ use super::limited_reader::{LimitedReader, TooLong};
 use super::listing::{ListError, Listing};
 use super::problems::{has_ended, start_problem, too_late, too_long_message, unreachable};
 use super::process::Process;
-use super::server::{CommandLine, Place};
-use super::{McpError, McpErrorKind, McpServer, lifecycle};
+use super::server::{CommandLine, MAX_MESSAGE, Place};
+use super::{McpError, McpErrorKind, McpServer};
 
 /// A connection, which is closed when it is dropped. If the server was started for it, the server is
 /// killed then.
@@ -90,7 +91,7 @@ impl Connection {
         }
 
         // Servers with an old SDK end at any request before `initialize`.
-        match start.with(lifecycle::newest()).await {
+        match start.with(newest()).await {
             Err(error) if error.kind() == McpErrorKind::Ended => {}
             started => return started,
         }
@@ -143,7 +144,7 @@ impl Connection {
         error: &rmcp::ServiceError,
     ) -> McpError {
         let (kind, problem) = match error {
-            _ if self.too_long.is_set() => too_long_message(server),
+            _ if self.too_long.is_set() => too_long_message(),
             rmcp::ServiceError::TransportClosed | rmcp::ServiceError::TransportSend(_) => {
                 self.ending(during, error).await
             }
@@ -203,8 +204,7 @@ impl Start<'_> {
             started.map_err(|problem| McpError::new(&server.name, McpErrorKind::Start, problem))?;
 
         let too_long = TooLong::default();
-        let max = server.max_message_bytes;
-        let reader = LimitedReader::new(pipes.stdout, max, too_long.clone());
+        let reader = LimitedReader::new(pipes.stdout, MAX_MESSAGE, too_long.clone());
         let transport =
             AsyncRwTransport::new_client(reader, pipes.stdin).with_max_line_length(usize::MAX);
 
@@ -217,7 +217,7 @@ impl Start<'_> {
 
         let has_ended = has_ended(&error);
         let (kind, problem) = match error {
-            _ if too_long.is_set() => too_long_message(server),
+            _ if too_long.is_set() => too_long_message(),
             _ if has_ended => {
                 let status = status(&mut process).await;
                 (McpErrorKind::Ended, format!("ended as it started{status}"))
@@ -248,5 +248,13 @@ async fn status(process: &mut Process) -> String {
     match process.ended().await {
         Some(status) => format!(" ({status})"),
         None => String::new(),
+    }
+}
+
+/// Asks for the newest protocol, and falls back to an older one.
+pub(super) fn newest() -> ClientLifecycleMode {
+    ClientLifecycleMode::Auto {
+        preferred_versions: vec![ProtocolVersion::LATEST],
+        legacy_version: Some(ProtocolVersion::LATEST_WITH_INITIALIZE),
     }
 }

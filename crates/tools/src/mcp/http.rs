@@ -7,9 +7,11 @@ use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig
 use secrecy::ExposeSecret;
 
 use super::address::Address;
+use super::connection::newest;
 use super::handler::Handler;
 use super::problems::start_problem;
-use super::{McpError, McpErrorKind, McpServer, lifecycle};
+use super::server::MAX_MESSAGE;
+use super::{McpError, McpErrorKind, McpServer};
 
 pub(super) async fn connect(
     server: &McpServer,
@@ -21,14 +23,14 @@ pub(super) async fn connect(
     let client = client.map_err(|problem| failed(McpErrorKind::Settings, problem))?;
 
     let mut config = StreamableHttpClientTransportConfig::with_uri(address.url.as_str())
-        .max_sse_event_size(server.max_message_bytes)
-        .max_json_response_size(server.max_message_bytes);
+        .max_sse_event_size(MAX_MESSAGE)
+        .max_json_response_size(MAX_MESSAGE);
     if let Some(token) = &address.token {
         config = config.auth_header(token.expose_secret());
     }
 
     let transport = StreamableHttpClientTransport::with_client(client, config);
-    let served = handler.serve_with_lifecycle(transport, lifecycle::newest());
+    let served = handler.serve_with_lifecycle(transport, newest());
     served.await.map_err(|error| {
         let (kind, problem) = start_problem(&error);
         failed(kind, address.without_token(&problem))

@@ -2,16 +2,16 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, MutexGuard, PoisonError, RwLock, Weak};
+use std::time::Duration;
 
 use async_trait::async_trait;
-use tokio::sync::Mutex;
-
+use cogwork_backoff::Backoff;
 use rmcp::service::{Peer, RoleClient};
+use tokio::sync::Mutex;
 
 use super::connection::{Connection, IsOld};
 use super::handler::Refresh;
 use super::listing::Listing;
-use super::restarts::Restarts;
 use super::{McpError, McpErrorKind, McpServer};
 
 pub(super) struct Link {
@@ -29,11 +29,10 @@ pub(super) struct Link {
 
 impl Link {
     pub(super) fn new(server: McpServer) -> Arc<Self> {
-        let restarts = Restarts::new(server.restarts);
         Arc::new_cyclic(|this| Self {
             server,
             connection: Mutex::default(),
-            restarts: std::sync::Mutex::new(restarts),
+            restarts: std::sync::Mutex::default(),
             listing: RwLock::default(),
             refreshing: Mutex::default(),
             will_refresh: AtomicBool::default(),
@@ -137,5 +136,37 @@ impl Refresh for Link {
         if let Ok(Ok(listing)) = tokio::time::timeout(limit, asked).await {
             self.put(listing);
         }
+    }
+}
+
+/// Counts the starts of a server since its last success: it is started again at once, and then after
+/// the delays of a [`Backoff`], five times in all.
+#[derive(Default)]
+struct Restarts {
+    has_started: bool,
+    /// The delays before the next starts; `None` if the next one needs no delay.
+    delays: Option<Box<dyn Iterator<Item = Duration> + Send>>,
+}
+
+impl Restarts {
+    /// Returns the delay before the next start, or `None` if there is to be no other.
+    fn next(&mut self) -> Option<Duration> {
+        if !self.has_started {
+            self.has_started = true;
+            return Some(Duration::ZERO);
+        }
+
+        match &mut self.delays {
+            Some(delays) => delays.next(),
+            None => {
+                self.delays = Some(Box::new(Backoff::of::<5>().delays()));
+                Some(Duration::ZERO)
+            }
+        }
+    }
+
+    /// Begins again, because the server works.
+    fn succeeded(&mut self) {
+        self.delays = None;
     }
 }

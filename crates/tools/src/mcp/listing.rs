@@ -14,6 +14,9 @@ use super::McpServer;
 use super::schema::input_schema;
 use crate::tools::cut;
 
+/// The maximum number of tools of a server.
+const MAX_TOOLS: usize = 128;
+
 /// The maximum number of pages of a list.
 const MAX_PAGES: usize = 100;
 
@@ -108,14 +111,13 @@ impl Listing {
             return Err(format!("there is already a tool `{shown}`"));
         }
 
-        if self.tools.len() >= server.max_tools {
-            let max = server.max_tools;
+        if self.tools.len() >= MAX_TOOLS {
             return Err(format!(
-                "there are too many tools; expected at most {max}, or the names of those to use"
+                "there are too many tools; expected at most {MAX_TOOLS}, or the names of those to use"
             ));
         }
 
-        let schema = input_schema(tool.get("inputSchema"), server.max_schema_bytes)?;
+        let schema = input_schema(tool.get("inputSchema"))?;
         let description = tool.get("description").and_then(Value::as_str);
         let description = cut(description.unwrap_or_default().to_owned(), MAX_DESCRIPTION);
         Ok(ToolDefinition::new(shown, description, schema))

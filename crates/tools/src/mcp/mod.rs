@@ -28,15 +28,14 @@
 //! is started that was not named, and a server receives only [a few environment
 //! variables](McpServer::with_env), so it cannot read the keys of the program.
 //!
-//! What a server sends is not trusted. A message is at most [8
-//! MiB](McpServer::with_max_message_bytes) long. A tool whose name or schema can't be used is
+//! What a server sends is not trusted. A message is at most 8 MiB long. A tool whose name or schema can't be used is
 //! [refused](McpTools::refused), and the others are kept. Results are cut to the [limit of the
 //! registry](crate::Tools::with_max_bytes).
 //!
 //! # When a server fails
 //!
-//! If a server ends, the calls that wait for it fail, and the next call [starts it
-//! again](McpServer::with_restarts). A call that takes [too long](McpServer::with_timeout), or that
+//! If a server ends, the calls that wait for it fail, and the next call starts it
+//! again. A call that takes [too long](McpServer::with_timeout), or that
 //! is dropped, is cancelled at the server. Errors contain the last lines that the server wrote to
 //! its standard error.
 //!
@@ -54,22 +53,18 @@
 mod address;
 mod call;
 mod connection;
-mod environment;
 mod error;
 mod handler;
 #[cfg(feature = "mcp-http")]
 mod http;
-mod lifecycle;
 mod limited_reader;
 mod link;
 mod listing;
 mod problems;
 mod process;
-mod restarts;
 mod result;
 mod schema;
 mod server;
-mod stderr;
 mod tools;
 
 pub use error::{McpError, McpErrorKind};

@@ -5,6 +5,7 @@ use std::iter::successors;
 
 use rmcp::service::ClientInitializeError;
 
+use super::server::MAX_MESSAGE;
 use super::{McpError, McpErrorKind, McpServer};
 
 pub(super) fn too_late(server: &McpServer) -> McpError {
@@ -13,9 +14,9 @@ pub(super) fn too_late(server: &McpServer) -> McpError {
     McpError::new(&server.name, McpErrorKind::Timeout, problem)
 }
 
-pub(super) fn too_long_message(server: &McpServer) -> (McpErrorKind, String) {
-    let max = server.max_message_bytes;
-    let problem = format!("sent a message of more than {max} bytes, so the connection was closed");
+pub(super) fn too_long_message() -> (McpErrorKind, String) {
+    let problem =
+        format!("sent a message of more than {MAX_MESSAGE} bytes, so the connection was closed");
     (McpErrorKind::Protocol, problem)
 }
 

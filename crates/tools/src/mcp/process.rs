@@ -1,20 +1,49 @@
 //! The child process of a server.
 
+use std::collections::VecDeque;
 use std::io;
 use std::path::Path;
 use std::process::{ExitStatus, Stdio};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use cogwork_text::Escaped;
+use tokio::io::{AsyncRead, AsyncReadExt};
 use tokio::process::{Child, ChildStdin, ChildStdout, Command};
 use tokio::task::JoinHandle;
 
-use super::environment::INHERITED;
 use super::server::CommandLine;
-use super::stderr::Stderr;
 
 /// How long to wait for the exit status and the last lines of a process that closed its output.
 const LAST_WORDS: Duration = Duration::from_millis(500);
+
+/// The variables that a child process inherits: what programs need in order to be found, to find
+/// their files, and to write in the user's language.
+#[cfg(not(windows))]
+const INHERITED: [&str; 11] = [
+    "HOME", "LANG", "LC_ALL", "LC_CTYPE", "LOGNAME", "PATH", "SHELL", "TERM", "TMPDIR", "TZ",
+    "USER",
+];
+
+/// The variables that a child process inherits: what programs need in order to be found, and to
+/// find their files.
+#[cfg(windows)]
+const INHERITED: [&str; 14] = [
+    "APPDATA",
+    "COMSPEC",
+    "HOMEDRIVE",
+    "HOMEPATH",
+    "LOCALAPPDATA",
+    "PATH",
+    "PATHEXT",
+    "PROCESSOR_ARCHITECTURE",
+    "SYSTEMDRIVE",
+    "SYSTEMROOT",
+    "TEMP",
+    "TMP",
+    "USERNAME",
+    "USERPROFILE",
+];
 
 /// A running process, which is killed when this is dropped.
 pub(super) struct Process {
@@ -123,4 +152,44 @@ fn told(line: &CommandLine, error: &io::Error) -> String {
         _ => "",
     };
     format!("can't be started with `{program}`: {error}{hint}")
+}
+
+/// The maximum number of bytes that are kept.
+const MAX_STDERR: usize = 2 * 1024;
+
+/// The maximum number of lines that are shown.
+const MAX_LINES: usize = 10;
+
+/// The last lines that the process wrote to its standard error. Clones share it.
+#[derive(Clone, Default)]
+struct Stderr(Arc<Mutex<VecDeque<u8>>>);
+
+impl Stderr {
+    /// Reads until the end, so that the process never waits for room in the pipe.
+    async fn read(self, mut pipe: impl AsyncRead + Unpin) {
+        let mut buffer = [0; 1024];
+
+        while let Ok(count @ 1..) = pipe.read(&mut buffer).await {
+            self.push(buffer.get(..count).unwrap_or_default());
+        }
+    }
+
+    fn push(&self, bytes: &[u8]) {
+        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.extend(bytes);
+
+        let excess = kept.len().saturating_sub(MAX_STDERR);
+        kept.drain(..excess);
+    }
+
+    /// Returns the last lines, as they are.
+    fn lines(&self) -> String {
+        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let text = String::from_utf8_lossy(kept.make_contiguous()).into_owned();
+        drop(kept);
+
+        let lines: Vec<&str> = text.trim().lines().collect();
+        let first = lines.len().saturating_sub(MAX_LINES);
+        lines.get(first..).unwrap_or_default().join("\n")
+    }
 }

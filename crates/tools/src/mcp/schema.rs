@@ -5,8 +5,11 @@ use serde_json::{Map, Value};
 /// The maximum nesting depth of a schema.
 const MAX_DEPTH: usize = 32;
 
+/// The maximum length of a schema, in bytes.
+const MAX_BYTES: usize = 16 * 1024;
+
 /// Returns the input schema as text, or what is wrong with it.
-pub(super) fn input_schema(schema: Option<&Value>, max_bytes: usize) -> Result<String, String> {
+pub(super) fn input_schema(schema: Option<&Value>) -> Result<String, String> {
     let fields = match schema {
         Some(Value::Object(fields)) => fields,
         Some(_) => return Err("its input schema isn't a JSON object".to_owned()),
@@ -26,10 +29,10 @@ pub(super) fn input_schema(schema: Option<&Value>, max_bytes: usize) -> Result<S
     }
 
     let text = as_text(fields);
-    if text.len() > max_bytes {
+    if text.len() > MAX_BYTES {
         let length = text.len();
         return Err(format!(
-            "its input schema has {length} bytes; expected at most {max_bytes}"
+            "its input schema has {length} bytes; expected at most {MAX_BYTES}"
         ));
     }
 

@@ -3,8 +3,10 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use cogwork_backoff::Backoff;
 use cogwork_text::Escaped;
+
+/// The maximum length of a message, in bytes.
+pub(super) const MAX_MESSAGE: usize = 8 * 1024 * 1024;
 
 /// A server of tools that speaks the Model Context Protocol, and its limits.
 ///
@@ -17,10 +19,6 @@ pub struct McpServer {
     pub(super) only: Option<Vec<String>>,
     pub(super) timeout: Duration,
     pub(super) start_timeout: Duration,
-    pub(super) max_message_bytes: usize,
-    pub(super) max_schema_bytes: usize,
-    pub(super) max_tools: usize,
-    pub(super) restarts: Backoff,
 }
 
 /// Where a server is.
@@ -80,10 +78,6 @@ impl McpServer {
             only: None,
             timeout: Duration::from_secs(30),
             start_timeout: Duration::from_secs(60),
-            max_message_bytes: 8 * 1024 * 1024,
-            max_schema_bytes: 16 * 1024,
-            max_tools: 128,
-            restarts: Backoff::of::<5>(),
         }
     }
 
@@ -180,39 +174,6 @@ impl McpServer {
     #[must_use]
     pub fn with_start_timeout(mut self, limit: Duration) -> Self {
         self.start_timeout = limit;
-        self
-    }
-
-    /// Sets the maximum length of a message in bytes. The default is 8 MiB. If a message is longer,
-    /// the connection is closed.
-    #[must_use]
-    pub fn with_max_message_bytes(mut self, bytes: usize) -> Self {
-        self.max_message_bytes = bytes;
-        self
-    }
-
-    /// Sets the maximum length of the input schema of a tool in bytes. The default is 16 KiB. A tool
-    /// with a longer one is [refused](super::McpTools::refused).
-    #[must_use]
-    pub fn with_max_schema_bytes(mut self, bytes: usize) -> Self {
-        self.max_schema_bytes = bytes;
-        self
-    }
-
-    /// Sets the maximum number of tools. The default is 128. Those after that are
-    /// [refused](super::McpTools::refused).
-    #[must_use]
-    pub fn with_max_tools(mut self, tools: usize) -> Self {
-        self.max_tools = tools;
-        self
-    }
-
-    /// Sets how often a server that has ended is started again without a successful call in
-    /// between. The default is five times: at once, and then after the delays of [`Backoff`], which
-    /// begin with half a second. They are part of the time of the call.
-    #[must_use]
-    pub fn with_restarts(mut self, restarts: Backoff) -> Self {
-        self.restarts = restarts;
         self
     }
 }

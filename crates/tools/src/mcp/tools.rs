@@ -60,8 +60,8 @@ impl McpTools {
     ///
     /// # Errors
     ///
-    /// Returns an error in the same cases as [`McpServer::connect`], or if the server has ended [too
-    /// often](McpServer::with_restarts).
+    /// Returns an error in the same cases as [`McpServer::connect`], or if the server has ended too
+    /// often.
     pub async fn connect(&self) -> Result<(), McpError> {
         self.0.connection().await.map(drop)
     }
@@ -106,7 +106,7 @@ impl McpTools {
     }
 
     /// Returns the tools that can't be used, with the reasons: those with an invalid name or schema,
-    /// and those beyond the [limit](McpServer::with_max_tools). At most 100 are listed.
+    /// and those after the first 128. At most 100 are listed.
     pub fn refused(&self) -> Vec<RefusedTool> {
         self.0
             .listing()

@@ -34,11 +34,7 @@ fn deep(levels: usize) -> Value {
 
 #[tokio::test]
 async fn a_tool_that_cannot_be_used_is_refused_and_the_others_are_kept() {
-    let server = server("normal")
-        .with_max_schema_bytes(2_000)
-        .connect()
-        .await
-        .unwrap();
+    let server = connected("normal").await;
     let tools = registry(&server);
     let object = json!({"type": "object"});
     offer(
@@ -56,7 +52,7 @@ async fn a_tool_that_cannot_be_used_is_refused_and_the_others_are_kept() {
             {"name": "array", "inputSchema": {"type": "array"}},
             {"name": "deepest", "inputSchema": deep(32)},
             {"name": "deeper", "inputSchema": deep(33)},
-            {"name": "long", "inputSchema": {"description": "x".repeat(2_000)}},
+            {"name": "long", "inputSchema": {"description": "x".repeat(20_000)}},
             7,
         ]),
     )
@@ -89,7 +85,7 @@ async fn a_tool_that_cannot_be_used_is_refused_and_the_others_are_kept() {
     text: its input schema isn't a JSON object
     array: its input schema isn't that of an object
     deeper: its input schema is nested deeper than 32 levels
-    long: its input schema has 2034 bytes; expected at most 2000
+    long: its input schema has 20034 bytes; expected at most 16384
     : `` is not a valid tool name; expected 1 to 64 letters, digits, `_`, `-`, `.` and `/`
     ");
 }
@@ -148,17 +144,16 @@ async fn garbage_between_messages_is_ignored() {
 
 #[tokio::test]
 async fn a_message_that_is_too_long_closes_the_connection() {
-    let server = server("normal").with_max_message_bytes(10_000);
-    let tools = registry(&server.connect().await.unwrap());
+    let tools = registry(&connected("normal").await);
 
     let fits = call(&tools, "huge", json!({"bytes": 9_000})).await;
     assert_eq!(fits.unwrap().len(), 9_000);
     let pid = call(&tools, "pid", json!({})).await.unwrap();
 
-    let error = call(&tools, "huge", json!({"bytes": 20_000}))
+    let error = call(&tools, "huge", json!({"bytes": 9 << 20}))
         .await
         .unwrap_err();
-    assert_snapshot!(error, @"the tool `huge` is not available: the MCP server `fixture` sent a message of more than 10000 bytes, so the connection was closed");
+    assert_snapshot!(error, @"the tool `huge` is not available: the MCP server `fixture` sent a message of more than 8388608 bytes, so the connection was closed");
 
     // The server is started again.
     assert_ne!(call(&tools, "pid", json!({})).await.unwrap(), pid);

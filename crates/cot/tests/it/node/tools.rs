@@ -216,24 +216,22 @@ async fn the_calls_of_a_truncated_reply_are_not_made() {
 
 #[tokio::test]
 async fn only_some_calls_of_a_reply_are_made() {
-    let many = calls((0..5).map(|number| multiply(&number.to_string())));
+    let many = calls((0..18).map(|number| multiply(&number.to_string())));
     let client = replies([many, text(LAST)]);
-    let node = ChainOfThought::new(client.clone()).with_tools(tools().with_max_calls(3));
-    let (reasoning, ended) = run(node).await;
+    let (reasoning, ended) = run(node(&client)).await;
     ended.unwrap();
 
     let trace = reasoning.thoughts()[0].trace();
-    let failed: Vec<bool> = trace.tool_calls.iter().map(|used| used.failed).collect();
-    assert_eq!(failed, [false, false, false, true, true]);
-    assert_eq!(trace.spent.tool_calls, 3);
+    let failed = trace.tool_calls.iter().filter(|used| used.failed).count();
+    assert_eq!((failed, trace.spent.tool_calls), (2, 16));
 
     // Every call is answered, since servers refuse a conversation in which one isn't.
     let answered = client.requests()[1]
         .messages()
         .iter()
         .filter_map(|one| one.tool_call_id().map(str::to_owned))
-        .collect::<Vec<_>>();
-    assert_eq!(answered, ["0", "1", "2", "3", "4"]);
+        .count();
+    assert_eq!(answered, 18);
 }
 
 #[tokio::test]
