@@ -119,11 +119,8 @@ fn main() -> Result<(), BoxError> {
         let before = MEMORY.current_usage();
         let held = session(thoughts)?;
         let bytes = (MEMORY.current_usage() - before) / thoughts;
-        let counted = held.bytes() / thoughts;
-        let told = format!(
-            "{bytes} bytes, {counted} by the session's own count, {} of them text",
-            TEXT.len()
-        );
+        drop(held);
+        let told = format!("{bytes} bytes, {} of them text", TEXT.len());
 
         print(&format!("memory of a thought in a session of {what}"), told);
     }
