@@ -62,8 +62,8 @@ use crate::{Strategy, TableError, TableProblem};
 /// ").unwrap_err();
 /// assert_eq!(format!("{error:#}"), "\
 /// 2 problems in the tables:
-/// strategy `endless`: no stage is final; expected `final: true` in at least one
-/// strategy `endless`, stage `round`: `next` names `home`, which is not a stage; expected `round`");
+/// strategy `endless`, stage `round`: `next` names `home`, which is not a stage; expected `round`
+/// strategy `endless`: no stage is final; expected `final: true` in at least one");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone, Default, PartialEq)]
