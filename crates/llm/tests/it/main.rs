@@ -8,4 +8,5 @@ mod messages;
 mod mocking;
 mod retry;
 mod scripted;
+mod servers;
 mod streams;

@@ -1,0 +1,250 @@
+//! What a server wants back goes back, and only to where it came from.
+
+use cogwork_llm::{ChatRequest, LlmErrorKind, Message, Role, ToolDefinition};
+use serde_json::json;
+
+use super::imitated::{Reply, Server};
+use super::{MODEL, ROWS, Row, advance, ask, question, tools};
+
+/// Three rounds of tools: one call, parallel calls, and one with text.
+fn rounds(thinking: &str) -> Vec<Reply> {
+    let weather = |city: &str| json!({"city": city, "a": 1});
+    vec![
+        Reply::default()
+            .thinks(thinking)
+            .calls("weather", weather("Bergen")),
+        Reply::default()
+            .thinks(thinking)
+            .calls("weather", weather("Oslo"))
+            .calls("note", json!({"text": "It \"rains\" in Tromsø 🌧"})),
+        Reply::says("I look at ü once more.")
+            .thinks(thinking)
+            .calls("weather", weather("Voss")),
+        Reply::says("Take an umbrella.").thinks(thinking),
+        Reply::says("Yes, a large one.").thinks(thinking),
+    ]
+}
+
+const THINKING: [&str; 2] = ["OPAQUE thought: \"Bergen\" → rain", ""];
+
+#[tokio::test]
+async fn every_server_gets_back_what_it_sent() {
+    for row in ROWS {
+        for (is_streamed, thinking) in [false, true].map(|s| THINKING.map(|t| (s, t))).concat() {
+            let about = format!("{}, streamed: {is_streamed}, {thinking:?}", row.name);
+            let server = row.start(rounds(thinking)).await;
+            let client = (row.client)(server.url(), MODEL);
+            let mut request = question();
+
+            let mut texts = Vec::new();
+            for _ in 0..4 {
+                texts.push(
+                    advance(&*client, &mut request, is_streamed)
+                        .await
+                        .text()
+                        .to_owned(),
+                );
+            }
+            request.push(Message::user("Are you sure?"));
+            let last = advance(&*client, &mut request, is_streamed).await;
+
+            let expected = ["", "", "I look at ü once more.", "Take an umbrella."];
+            assert_eq!(texts, expected, "{about}");
+            assert_eq!(last.text(), "Yes, a large one.", "{about}");
+            check_refusals(&row, &server, &about);
+        }
+    }
+}
+
+/// Returns whether a refusal is one of those that a client mends.
+fn is_expected(row: &Row, refusal: &str) -> bool {
+    let expected: &[&str] = match row.name {
+        "Claude of 2025" => &["cache_control"],
+        "OpenAI, which names Responses" => &["/v1/responses"],
+        "Mistral" => &["stream_options"],
+        _ => &[],
+    };
+    expected.iter().any(|text| refusal.contains(text))
+}
+
+fn check_refusals(row: &Row, server: &Server, about: &str) {
+    let refusals = server.refusals();
+    assert!(refusals.len() <= 1, "{about}: {refusals:?}");
+    for refusal in refusals {
+        assert!(is_expected(row, &refusal), "{about}: {refusal}");
+    }
+}
+
+#[tokio::test]
+async fn a_resumed_conversation_returns_it_too() {
+    for row in ROWS {
+        for is_streamed in [false, true] {
+            let server = row.start(rounds(THINKING[0])).await;
+            let mut request = question();
+            for _ in 0..2 {
+                let client = (row.client)(server.url(), MODEL);
+                advance(&*client, &mut request, is_streamed).await;
+                let saved = serde_json::to_string(request.messages()).unwrap();
+                let messages: Vec<Message> = serde_json::from_str(&saved).unwrap();
+                request = ChatRequest::new(messages).with_tools(tools());
+            }
+
+            // Only what was sent to no client of this process may still be refused.
+            let client = (row.client)(server.url(), MODEL);
+            advance(&*client, &mut request, !is_streamed).await;
+            let refusals = server.refusals();
+            assert!(
+                refusals.iter().all(|refusal| is_expected(&row, refusal)),
+                "{}: {refusals:?}",
+                row.name
+            );
+        }
+    }
+}
+
+/// A change of what precedes a reply, or of who is asked.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Change {
+    Text,
+    System,
+    Tools,
+    Model,
+    Server,
+    Thinking,
+}
+
+fn change(request: &ChatRequest, change: Change) -> ChatRequest {
+    let messages = request
+        .messages()
+        .iter()
+        .map(|message| match (change, message.role()) {
+            (Change::Text, Role::User) => Message::user("Umbrella and coat?"),
+            (Change::System, Role::System) => Message::system("You plan well."),
+            (Change::Thinking, _) => message.clone().without_provider_data(),
+            _ => message.clone(),
+        });
+    let mut tools = tools();
+    if change == Change::Tools {
+        tools.push(ToolDefinition::new(
+            "clock",
+            "",
+            r#"{"type":"object","properties":{}}"#,
+        ));
+    }
+
+    ChatRequest::new(messages).with_tools(tools)
+}
+
+#[tokio::test]
+async fn after_a_change_nothing_is_returned_and_the_run_goes_on() {
+    use Change::{Model, Server, System, Text, Tools};
+
+    for row in ROWS {
+        for (made, is_streamed) in [Text, System, Tools, Model, Server].map(|c| (c, c == System)) {
+            let about = format!("{} after a change of the {made:?}", row.name);
+            let server = row.start(rounds(THINKING[0])).await;
+            let other = row.start(rounds(THINKING[0])[2..].to_vec()).await;
+            let mut request = question();
+            let client = (row.client)(server.url(), MODEL);
+            for _ in 0..2 {
+                advance(&*client, &mut request, is_streamed).await;
+            }
+
+            let (server, model) = match made {
+                Server => (other, MODEL),
+                Model => (server, "model-2"),
+                _ => (server, MODEL),
+            };
+            let mut changed = change(&request, made);
+            let client = (row.client)(server.url(), model);
+            advance(&*client, &mut changed, is_streamed).await;
+            let sent = server.requests().pop().unwrap().body;
+            assert!(!sent.contains("OPAQUE"), "{about}: {sent}");
+
+            // What comes after the change goes back again.
+            let last = advance(&*client, &mut changed, is_streamed).await;
+            assert_eq!(last.text(), "Take an umbrella.", "{about}");
+            let refusals = server.refusals();
+            assert!(
+                refusals.iter().all(|refusal| is_expected(&row, refusal)),
+                "{about}: {refusals:?}"
+            );
+        }
+    }
+}
+
+/// The servers do check: none of them takes a conversation without what it sent.
+#[tokio::test]
+async fn the_servers_refuse_a_conversation_that_lost_it() {
+    for row in ROWS {
+        let server = row.start(rounds(THINKING[0])).await;
+        let client = (row.client)(server.url(), MODEL);
+        let mut request = question();
+        advance(&*client, &mut request, false).await;
+
+        let lost = change(&request, Change::Thinking);
+        let error = ask(&*client, &lost, false).await.unwrap_err();
+        assert_eq!(
+            error.kind(),
+            LlmErrorKind::InvalidRequest,
+            "{}: {error}",
+            row.name
+        );
+    }
+}
+
+#[tokio::test]
+async fn what_is_larger_than_the_limit_is_refused() {
+    for row in ROWS.into_iter().filter(|row| row.name != "Gemini") {
+        for is_streamed in [false, true] {
+            let large = Reply::says("Done.").thinks("x".repeat(5_000_000));
+            let server = row.start(vec![large]).await;
+            let client = (row.client)(server.url(), MODEL);
+            let error = ask(&*client, &question(), is_streamed).await.unwrap_err();
+
+            assert_eq!(error.kind(), LlmErrorKind::Decode, "{}", row.name);
+            assert!(
+                error.message().contains("provider data"),
+                "{}: {error}",
+                row.name
+            );
+            assert!(
+                error.message().contains("at most 4194304"),
+                "{}: {error}",
+                row.name
+            );
+        }
+    }
+}
+
+/// A number of an unknown block, which parsing and writing would change, and the order of the blocks.
+#[tokio::test]
+async fn unknown_blocks_of_claude_stay_as_they_are() {
+    for is_streamed in [false, true] {
+        let server = ROWS[0].start(rounds(THINKING[0])).await;
+        let client = (ROWS[0].client)(server.url(), MODEL);
+        let mut request = question();
+        for _ in 0..4 {
+            advance(&*client, &mut request, is_streamed).await;
+        }
+
+        let sent = server.requests().pop().unwrap();
+        assert!(sent.body.contains("\"score\":1.10,"), "{}", sent.body);
+        let kinds = sent.json()["messages"][5]["content"].clone();
+        let kinds: Vec<_> = kinds
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|block| block["type"].clone())
+            .collect();
+        let expected = [
+            "thinking",
+            "redacted_thinking",
+            "text",
+            "glimpse",
+            "text",
+            "tool_use",
+        ];
+        assert_eq!(kinds, expected);
+    }
+}
