@@ -19,6 +19,7 @@ use axum::Router;
 use axum::body::Bytes;
 use axum::http::{StatusCode, Uri};
 use axum::response::IntoResponse;
+use cogwork_llm::{AnthropicClient, LlmClient, OllamaClient, OpenAiApi, OpenAiClient};
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
@@ -27,6 +28,95 @@ pub(crate) mod chat;
 pub(crate) mod claude;
 pub(crate) mod ollama;
 pub(crate) mod openai;
+
+use chat::{Chat, Host};
+use claude::Claude;
+use ollama::Ollama;
+use openai::OpenAi;
+
+/// A kind of server.
+#[derive(Clone, Copy)]
+pub(crate) struct Row {
+    pub(crate) name: &'static str,
+    server: fn() -> Box<dyn Dialect>,
+    pub(crate) client: fn(&str, &str) -> Box<dyn LlmClient>,
+}
+
+impl Row {
+    const fn new(
+        name: &'static str,
+        server: fn() -> Box<dyn Dialect>,
+        client: fn(&str, &str) -> Box<dyn LlmClient>,
+    ) -> Self {
+        Self {
+            name,
+            server,
+            client,
+        }
+    }
+
+    /// Starts a server of this kind whose model gives these replies, and then says "Done.".
+    pub(crate) async fn start(&self, replies: Vec<Reply>) -> Server {
+        Server::with_model((self.server)(), replies).await
+    }
+
+    /// Returns whether a refusal is one of those that a client mends.
+    pub(crate) fn is_mended(&self, refusal: &str) -> bool {
+        let expected = match self.name {
+            "Claude of 2025" => "cache_control",
+            "OpenAI, which names Responses" => "/v1/responses",
+            "Mistral" => "stream_options",
+            _ => return false,
+        };
+        refusal.contains(expected)
+    }
+}
+
+pub(crate) const ROWS: [Row; 13] = [
+    Row::new("Claude", || Box::new(Claude::default()), claude_client),
+    Row::new("OpenAI Responses", || Box::new(OpenAi::gpt()), responses),
+    Row::new("Gemini", || host(chat::GEMINI), chat_client),
+    Row::new("DeepSeek", || host(chat::DEEPSEEK), chat_client),
+    Row::new("OpenRouter", || host(chat::OPENROUTER), chat_client),
+    Row::new("Ollama", || Box::new(Ollama::default()), ollama_client),
+    Row::new(
+        "OpenAI, which names Responses",
+        || Box::new(OpenAi::gpt()),
+        chat_client,
+    ),
+    Row::new(
+        "Claude of 2025",
+        || Box::new(Claude::older()),
+        claude_client,
+    ),
+    Row::new("xAI", || Box::new(OpenAi::xai()), responses),
+    Row::new("Kimi, GLM, llama.cpp", || host(chat::KIMI), chat_client),
+    Row::new("Groq, vLLM", || host(chat::GROQ), chat_client),
+    Row::new("MiniMax", || host(chat::MINIMAX), chat_client),
+    Row::new("Mistral", || host(chat::MISTRAL), chat_client),
+];
+
+fn host(host: Host) -> Box<dyn Dialect> {
+    Box::new(Chat::new(host))
+}
+
+pub(crate) fn chat_client(url: &str, model: &str) -> Box<dyn LlmClient> {
+    let client = OpenAiClient::builder(format!("{url}/v1"), model);
+    Box::new(client.build().unwrap())
+}
+
+pub(crate) fn responses(url: &str, model: &str) -> Box<dyn LlmClient> {
+    let client = OpenAiClient::builder(format!("{url}/v1"), model);
+    Box::new(client.with_api(OpenAiApi::Responses).build().unwrap())
+}
+
+pub(crate) fn claude_client(url: &str, model: &str) -> Box<dyn LlmClient> {
+    Box::new(AnthropicClient::builder(url, model).build().unwrap())
+}
+
+pub(crate) fn ollama_client(url: &str, model: &str) -> Box<dyn LlmClient> {
+    Box::new(OllamaClient::builder(url, model).build().unwrap())
+}
 
 /// What the model says in one reply.
 #[derive(Clone, Default)]
@@ -99,6 +189,13 @@ impl Seen {
     pub(crate) fn json(&self) -> Value {
         serde_json::from_str(&self.body).unwrap()
     }
+
+    /// A count in the response.
+    pub(crate) fn count(&self, name: &str) -> u64 {
+        let (_, rest) = self.answer.split_once(&format!("\"{name}\":")).unwrap();
+        let digits: String = rest.chars().take_while(char::is_ascii_digit).collect();
+        digits.parse().unwrap()
+    }
 }
 
 /// A running server.
@@ -114,29 +211,27 @@ impl Server {
         dialect: impl Dialect,
         replies: impl IntoIterator<Item = Reply>,
     ) -> Self {
-        let mut replies: VecDeque<Reply> = replies.into_iter().collect();
-        let next = move |_: &Value| replies.pop_front().unwrap_or_else(|| Reply::says("Done."));
-        Self::with_model(Box::new(dialect), next).await
+        Self::with_model(Box::new(dialect), replies).await
     }
 
-    /// Starts a server whose model reads each request.
-    pub(crate) async fn with_model(
+    async fn with_model(
         dialect: Box<dyn Dialect>,
-        model: impl FnMut(&Value) -> Reply + Send + 'static,
+        replies: impl IntoIterator<Item = Reply>,
     ) -> Self {
+        let replies: VecDeque<Reply> = replies.into_iter().collect();
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
         let seen = Arc::new(Mutex::new(Vec::new()));
 
         let log = seen.clone();
-        let state = Arc::new(Mutex::new((dialect, model)));
+        let state = Arc::new(Mutex::new((dialect, replies)));
         let respond = move |uri: Uri, body: Bytes| {
             let (state, log) = (state.clone(), log.clone());
             async move {
                 let body = String::from_utf8(body.to_vec()).unwrap();
                 let (status, kind, answer) = {
-                    let (dialect, model) = &mut *state.lock().unwrap();
-                    respond(dialect.as_mut(), model, uri.path(), &body)
+                    let (dialect, replies) = &mut *state.lock().unwrap();
+                    respond(dialect.as_mut(), replies, uri.path(), &body)
                 };
                 log.lock().unwrap().push(Seen {
                     path: uri.path().to_owned(),
@@ -181,7 +276,7 @@ impl Drop for Server {
 
 fn respond(
     dialect: &mut dyn Dialect,
-    model: &mut impl FnMut(&Value) -> Reply,
+    replies: &mut VecDeque<Reply>,
     path: &str,
     body: &str,
 ) -> (u16, &'static str, String) {
@@ -190,7 +285,7 @@ fn respond(
         return (status, "application/json", error.to_string());
     }
 
-    let reply = model(&request);
+    let reply = replies.pop_front().unwrap_or_else(|| Reply::says("Done."));
     let answer = dialect.answer(path, &request, reply);
     let is_streamed = match path {
         "/api/chat" => request["stream"] != false,

@@ -5,8 +5,8 @@ use cogwork_llm::{AnthropicClient, FinishReason, LlmErrorKind, Message, ToolChoi
 use serde_json::json;
 
 use super::imitated::claude::Claude;
-use super::imitated::{End, Reply, Server};
-use super::{MODEL, advance, ask, claude_client, question};
+use super::imitated::{End, Reply, Server, claude_client};
+use super::{MODEL, advance, ask, question};
 
 fn call() -> Reply {
     let city = json!({"city": "Bergen"});

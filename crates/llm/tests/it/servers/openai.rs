@@ -4,8 +4,8 @@ use cogwork_llm::{Block, ChatRequest, FinishReason, LlmErrorKind, Message, Reply
 use serde_json::json;
 
 use super::imitated::openai::OpenAi;
-use super::imitated::{End, Reply, Server};
-use super::{MODEL, advance, ask, question, responses_client};
+use super::imitated::{End, Reply, Server, responses};
+use super::{MODEL, advance, ask, question};
 
 #[tokio::test]
 async fn nothing_is_kept_on_the_server_and_thinking_precedes_its_call() {
@@ -13,7 +13,7 @@ async fn nothing_is_kept_on_the_server_and_thinking_precedes_its_call() {
         .thinks("OPAQUE")
         .calls("weather", json!({"city": "Bergen"}));
     let server = Server::start(OpenAi::gpt(), [call]).await;
-    let client = responses_client(server.url(), MODEL);
+    let client = responses(server.url(), MODEL);
     let mut request = question().with_max_tokens(900);
     advance(&*client, &mut request, true).await;
     advance(&*client, &mut request, false).await;
@@ -43,7 +43,7 @@ async fn nothing_is_kept_on_the_server_and_thinking_precedes_its_call() {
 #[tokio::test]
 async fn formats_and_images_have_the_names_of_this_api() {
     let server = Server::start(OpenAi::gpt(), []).await;
-    let client = responses_client(server.url(), MODEL);
+    let client = responses(server.url(), MODEL);
     let image = Block::image("image/png", "iVBORw0KGgo=");
     let message = Message::user("What is it?").with_blocks([image]);
     let format = ReplyFormat::Schema {
@@ -69,7 +69,7 @@ async fn an_incomplete_response_is_cut_off_and_a_refusal_is_an_error() {
         let cut = Reply::says("I").thinks("OPAQUE").ends(End::Cut);
         let refused = Reply::says("I can't help with that.").ends(End::Refused);
         let server = Server::start(OpenAi::gpt(), [cut, refused]).await;
-        let client = responses_client(server.url(), MODEL);
+        let client = responses(server.url(), MODEL);
 
         let reply = ask(&*client, &question(), is_streamed).await.unwrap();
         assert_eq!(reply.finish_reason(), &FinishReason::Length);

@@ -3,8 +3,8 @@
 use cogwork_llm::{ChatRequest, LlmErrorKind, Message, Role, ToolDefinition};
 use serde_json::json;
 
-use super::imitated::{Reply, Server};
-use super::{MODEL, ROWS, Row, advance, ask, question, tools};
+use super::imitated::{ROWS, Reply, Row, Server};
+use super::{MODEL, advance, ask, question, tools};
 
 /// Three rounds of tools: one call, parallel calls, and one with text.
 fn rounds(thinking: &str) -> Vec<Reply> {
@@ -56,22 +56,11 @@ async fn every_server_gets_back_what_it_sent() {
     }
 }
 
-/// Returns whether a refusal is one of those that a client mends.
-fn is_expected(row: &Row, refusal: &str) -> bool {
-    let expected: &[&str] = match row.name {
-        "Claude of 2025" => &["cache_control"],
-        "OpenAI, which names Responses" => &["/v1/responses"],
-        "Mistral" => &["stream_options"],
-        _ => &[],
-    };
-    expected.iter().any(|text| refusal.contains(text))
-}
-
 fn check_refusals(row: &Row, server: &Server, about: &str) {
     let refusals = server.refusals();
     assert!(refusals.len() <= 1, "{about}: {refusals:?}");
     for refusal in refusals {
-        assert!(is_expected(row, &refusal), "{about}: {refusal}");
+        assert!(row.is_mended(&refusal), "{about}: {refusal}");
     }
 }
 
@@ -94,7 +83,7 @@ async fn a_resumed_conversation_returns_it_too() {
             advance(&*client, &mut request, !is_streamed).await;
             let refusals = server.refusals();
             assert!(
-                refusals.iter().all(|refusal| is_expected(&row, refusal)),
+                refusals.iter().all(|refusal| row.is_mended(refusal)),
                 "{}: {refusals:?}",
                 row.name
             );
@@ -166,7 +155,7 @@ async fn after_a_change_nothing_is_returned_and_the_run_goes_on() {
             assert_eq!(last.text(), "Take an umbrella.", "{about}");
             let refusals = server.refusals();
             assert!(
-                refusals.iter().all(|refusal| is_expected(&row, refusal)),
+                refusals.iter().all(|refusal| row.is_mended(refusal)),
                 "{about}: {refusals:?}"
             );
         }

@@ -1,17 +1,20 @@
 //! Settings that servers refuse, and how each API writes those that it takes.
 
 use cogwork_llm::{
-    Adjustment, AnthropicClient, ChatRequest, Effort, LlmClient, LlmErrorKind, OllamaClient,
-    OpenAiApi, OpenAiClient, ToolChoice, Usage,
+    Adjustment, AnthropicClient, ChatRequest, Effort, LlmClient, LlmErrorKind, OpenAiApi,
+    OpenAiClient, ToolChoice, Usage,
 };
 use serde_json::{Value, json};
 
-use super::imitated::chat::{self, Chat, Host};
+use super::imitated::chat::{self, Chat};
 use super::imitated::claude::Claude;
 use super::imitated::ollama::Ollama;
 use super::imitated::openai::{OpenAi, TOOLS_REFUSED};
-use super::imitated::{Reply, Server};
-use super::{MODEL, ROWS, ask, chat_client, claude_client, question, responses_client};
+use super::imitated::{
+    Dialect, ROWS, Refused, Reply, Row, Server, chat_client, claude_client, ollama_client,
+    responses,
+};
+use super::{MODEL, ask, question};
 
 fn plain_question() -> ChatRequest {
     question().with_tools([])
@@ -31,7 +34,7 @@ async fn each_refused_setting_costs_one_request_once() {
             ),
             (
                 Server::start(OpenAi::gpt(), []).await,
-                responses_client,
+                responses,
                 vec![without_temperature.clone()],
             ),
             (
@@ -46,7 +49,7 @@ async fn each_refused_setting_costs_one_request_once() {
             ),
             (
                 Server::start(Ollama::default(), []).await,
-                super::ollama_client,
+                ollama_client,
                 vec![],
             ),
         ];
@@ -62,27 +65,19 @@ async fn each_refused_setting_costs_one_request_once() {
             assert_eq!(reply.adjustments(), expected);
             assert_eq!(server.requests().len(), 2 + expected.len());
             assert_eq!(reply.text(), "Done.");
+
+            let reply = ask(&*client, &plain_question(), is_streamed).await.unwrap();
+            let mut made = reply.adjustments().iter();
+            assert!(made.all(|made| made.setting() == "cache_control"));
         }
     }
-}
-
-#[tokio::test]
-async fn a_request_without_a_refused_setting_reports_nothing() {
-    let server = Server::start(Chat::new(chat::OPENAI), []).await;
-    let client = chat_client(server.url(), MODEL);
-    ask(&*client, &plain_question().with_temperature(0.2), false)
-        .await
-        .unwrap();
-
-    let reply = ask(&*client, &plain_question(), false).await.unwrap();
-    assert_eq!(reply.adjustments(), []);
 }
 
 /// A server that blames a setting whatever is sent.
 struct Stubborn(&'static str, Option<&'static str>);
 
-impl super::Dialect for Stubborn {
-    fn check(&mut self, _: &str, _: &Value) -> Result<(), super::imitated::Refused> {
+impl Dialect for Stubborn {
+    fn check(&mut self, _: &str, _: &Value) -> Result<(), Refused> {
         Err(chat::openai_error(self.0, self.1))
     }
 
@@ -157,8 +152,8 @@ async fn a_refused_value_is_an_error_at_once() {
 #[tokio::test]
 async fn tools_are_not_strict_where_that_is_refused() {
     struct NotStrict(Chat);
-    impl super::Dialect for NotStrict {
-        fn check(&mut self, path: &str, request: &Value) -> Result<(), super::imitated::Refused> {
+    impl Dialect for NotStrict {
+        fn check(&mut self, path: &str, request: &Value) -> Result<(), Refused> {
             match request["tools"].to_string().contains("strict") {
                 true => Err(chat::openai_error(
                     "tools.0.function.strict: Extra inputs are not permitted",
@@ -225,8 +220,9 @@ async fn each_api_writes_an_effort_in_its_own_way() {
     for (effort, for_claude, for_ollama) in rows {
         let request = plain_question().with_effort(effort);
         let sent = async |row: usize| {
+            let Row { client, .. } = ROWS[row];
             let server = ROWS[row].start(vec![]).await;
-            let client = (ROWS[row].client)(server.url(), MODEL);
+            let client = client(server.url(), MODEL);
             ask(&*client, &request, false).await.unwrap();
             server.requests().pop().unwrap().json()
         };
@@ -234,11 +230,11 @@ async fn each_api_writes_an_effort_in_its_own_way() {
         let body = sent(0).await;
         assert_eq!(json!([body["thinking"], body["output_config"]]), for_claude);
         assert_eq!(
-            sent(2).await["reasoning"],
+            sent(1).await["reasoning"],
             json!({"effort": effort.as_str()})
         );
-        assert_eq!(sent(5).await["reasoning_effort"], effort.as_str());
-        assert_eq!(sent(12).await["think"], for_ollama);
+        assert_eq!(sent(2).await["reasoning_effort"], effort.as_str());
+        assert_eq!(sent(5).await["think"], for_ollama);
     }
 }
 
@@ -344,44 +340,4 @@ async fn a_forced_call_that_claude_refuses_is_an_error_that_says_so() {
     }
 
     assert_eq!(server.requests().len(), 2);
-}
-
-/// Fields of messages that a host doesn't know are never sent to it.
-#[tokio::test]
-async fn a_pedantic_host_gets_only_what_it_knows() {
-    let host = Host {
-        is_pedantic: true,
-        ..chat::PLAIN
-    };
-    let server = Server::start(Chat::new(host), []).await;
-    let deepseek = Server::start(
-        Chat::new(chat::DEEPSEEK),
-        [Reply::default()
-            .thinks("Hm.")
-            .calls("weather", json!({"city": "Bergen"}))],
-    )
-    .await;
-
-    let mut request = question();
-    super::advance(&*chat_client(deepseek.url(), MODEL), &mut request, false).await;
-    super::advance(&*chat_client(server.url(), MODEL), &mut request, false).await;
-    assert_eq!(server.refusals(), [""; 0]);
-}
-
-#[tokio::test]
-async fn ollama_has_settings_of_its_own() {
-    let server = Server::start(Ollama::default(), []).await;
-    let client = OllamaClient::builder(server.url(), MODEL)
-        .with_extra("options", json!({"num_ctx": 16_384}))
-        .build()
-        .unwrap();
-    ask(&client, &plain_question().with_temperature(0.2), false)
-        .await
-        .unwrap();
-
-    let body = server.requests().pop().unwrap().json();
-    assert_eq!(
-        body["options"],
-        json!({"num_ctx": 16_384, "temperature": 0.2})
-    );
 }
