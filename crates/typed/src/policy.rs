@@ -157,7 +157,12 @@ impl<T: Send + 'static> Policy for Answering<'_, T> {
         let model = self.model;
         match read(model, response).await {
             Ok(read) => {
-                self.messages.push(Message::assistant(response.text()));
+                // Calls without tools to call are not part of the answer.
+                let said = match response.tool_calls() {
+                    [] => response.message(),
+                    _ => Message::assistant(response.text()),
+                };
+                self.messages.push(said);
                 Verdict::Usable(read)
             }
             Err(problem) => {

@@ -13,6 +13,7 @@ mod compared;
 mod damage;
 mod damaged;
 mod hostile;
+mod model_servers;
 mod nodes;
 mod prompts;
 mod random_types;
