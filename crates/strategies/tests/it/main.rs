@@ -10,6 +10,7 @@ mod growing;
 mod hostile_replies;
 mod json;
 mod limits;
+mod model_servers;
 mod replies;
 mod sessions;
 mod several_strategies;

@@ -1,0 +1,61 @@
+//! Strategies on imitations of model servers, which want back what they sent.
+
+use std::sync::Arc;
+
+use cogwork_llm::LlmClient;
+use cogwork_strategies::{SelfConsistency, Solver, StrategyName};
+use cogwork_tools::{Tools, function};
+use serde_json::{Value, json};
+
+#[path = "../../../llm/tests/servers/mod.rs"]
+mod servers;
+use servers::chat::{Chat, OPENAI};
+use servers::{ROWS, Reply, Server, chat_client};
+
+fn tools() -> Tools {
+    let height = |_: Value| async move { Ok("2469 m".to_owned()) };
+    let height = function("height", "The height of a mountain.", height);
+    Tools::new().with(height).unwrap()
+}
+
+#[tokio::test]
+async fn react_serves_on_every_server() {
+    for row in ROWS {
+        let act = |of: &str| {
+            let reply = Reply::says("I need the height.").thinks("OPAQUE thought");
+            reply.calls("height", json!({"of": of}))
+        };
+        let finish = Reply::says("Snøhetta").thinks("OPAQUE thought");
+        let server = row
+            .start(vec![act("Galdhøpiggen"), act("Snøhetta"), finish])
+            .await;
+        let client: Arc<dyn LlmClient> = Arc::from((row.client)(server.url(), "model-1"));
+        let solver = Solver::new(client, StrategyName::React).with_tools(tools());
+        let solved = solver.solve("Which is higher?").await.unwrap();
+
+        let refusals = server.refusals();
+        assert!(
+            refusals.iter().all(|text| row.is_mended(text)),
+            "{}: {refusals:?}",
+            row.name
+        );
+        assert_eq!(solved.answer(), Some("Snøhetta"), "{}", row.name);
+    }
+}
+
+#[tokio::test]
+async fn self_consistency_runs_where_a_temperature_is_refused() {
+    let votes = vec![Reply::says("thought: I add.\nanswer: 51"); 5];
+    let server = Server::start(Chat::new(OPENAI), votes).await;
+    let client: Arc<dyn LlmClient> = Arc::from(chat_client(server.url(), "model-1"));
+    let solver = Solver::new(client, SelfConsistency::new().with_all_paths());
+    let solved = solver.solve("How far is it?").await.unwrap();
+
+    assert_eq!(solved.answer(), Some("51"));
+    assert!(
+        server
+            .refusals()
+            .iter()
+            .all(|text| text.contains("'temperature'"))
+    );
+}
