@@ -49,6 +49,7 @@ impl Agent {
                 && report.memory_failures.is_empty())
         });
 
+        let said = generation.response.message();
         let output = Output {
             text: generation.response.into_text(),
             blocks: generation.payload.blocks().to_vec(),
@@ -56,7 +57,7 @@ impl Agent {
             truncated,
             ..Output::default()
         };
-        self.choose(request, output, &client, attempt).await
+        self.choose(request, said, output, &client, attempt).await
     }
 
     /// Asks for the answer, and makes the tool calls on the way.
@@ -107,6 +108,7 @@ impl Agent {
     async fn choose(
         &self,
         mut request: ChatRequest,
+        said: Message,
         mut output: Output,
         client: &dyn LlmClient,
         attempt: &Attempt<'_>,
@@ -125,7 +127,7 @@ impl Agent {
         }
 
         attempt.complain(NO_ACTION);
-        request.push(Message::assistant(output.text.as_str()));
+        request.push(said);
         request.push(Message::user(self.choice.complaint()));
 
         // Tool calls are no longer allowed at this point.

@@ -9,6 +9,8 @@ mod hints;
 mod hostile;
 mod hostile_places;
 mod hostile_replies;
+#[cfg(feature = "http")]
+mod model_servers;
 #[cfg(not(feature = "mcp"))]
 mod models;
 mod no_servers;
