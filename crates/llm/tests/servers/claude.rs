@@ -17,9 +17,7 @@ const TOKEN: usize = 4;
 pub(crate) struct Claude {
     /// Whether the model is of the time before adaptive thinking.
     is_old: bool,
-    /// Whether thinking may be left out, as it may be on the real server, where the model then has to
-    /// think again.
-    pub(crate) may_lose_thinking: bool,
+    may_lose_thinking: bool,
     replies: Replies,
     /// For each signature, everything before it.
     bound: HashMap<String, String>,
@@ -32,6 +30,14 @@ impl Claude {
     pub(crate) fn older() -> Self {
         Self {
             is_old: true,
+            ..Self::default()
+        }
+    }
+
+    /// Thinking may be left out, as it may be on the real server, where the model then thinks again.
+    pub(crate) fn forgiving() -> Self {
+        Self {
+            may_lose_thinking: true,
             ..Self::default()
         }
     }

@@ -17,6 +17,7 @@ mod events;
 mod journaled;
 mod limits;
 mod mocking;
+mod model_servers;
 #[cfg(feature = "console")]
 mod repairing;
 #[cfg(feature = "console")]
