@@ -189,7 +189,7 @@ impl ChatConnection {
         });
         match (is_repeated, is_undone) {
             (true, _) => {
-                let setting = refused.named;
+                let setting = refused.setting;
                 let note = format_args!("the server refuses {setting}, even after a change");
                 Err(refusal.error.with_note(note))
             }

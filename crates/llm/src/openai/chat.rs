@@ -15,6 +15,12 @@ use crate::{
 pub(super) const ENDPOINT: &str = "/chat/completions";
 /// The field that requests usage in a stream.
 const STREAM_OPTIONS: &str = "stream_options";
+const SIGNATURE: &str = "thought_signature";
+const THINKING: &str = "reasoning_content";
+/// The signature that Gemini accepts with calls of other models.
+const NO_SIGNATURE: &str = "skip_thought_signature_validator";
+/// The thinking that DeepSeek accepts with messages of other models.
+const NO_THINKING: &str = "an empty text";
 
 pub(super) static CHAT: Api = Api {
     endpoint: ENDPOINT,
@@ -33,7 +39,12 @@ pub(super) static CHAT: Api = Api {
         Refusable::omit("stop"),
         Refusable::omit(STREAM_OPTIONS),
         Refusable::omit(STRICT),
-        Refusable::omit(PROVIDER_DATA).named("reasoning_content"),
+        // These want something with every earlier message, even with those of other models.
+        Refusable::replace(SIGNATURE, NO_SIGNATURE),
+        Refusable::replace(THINKING, NO_THINKING).named("must be passed back"),
+        Refusable::replace(THINKING, NO_THINKING).named("Missing reasoning_content"),
+        Refusable::replace(THINKING, NO_THINKING).named("reasoning_content is missing"),
+        Refusable::omit(PROVIDER_DATA).named(THINKING),
         Refusable::omit(PROVIDER_DATA).named("reasoning_details"),
         Refusable::omit(PROVIDER_DATA).named("extra_content"),
     ],
@@ -82,7 +93,8 @@ fn encode(call: &Call<'_>) -> Result<Encoded, LlmError> {
     };
 
     let mut body = Body::new(call);
-    body.set("messages", turns(call)?);
+    let stand_in = stand_in(!body.allows(SIGNATURE), !body.allows(THINKING));
+    body.set("messages", turns(call, &stand_in)?);
     body.set("max_tokens", request.max_tokens());
     body.set("temperature", request.temperature().map(decimal));
     body.set("reasoning_effort", request.effort().map(Effort::as_str));
@@ -97,12 +109,26 @@ fn encode(call: &Call<'_>) -> Result<Encoded, LlmError> {
     body.encoded()
 }
 
-fn turns<'a>(call: &Call<'a>) -> Result<Json<'a>, LlmError> {
+/// Returns what is sent with replies for which there is no data to return.
+fn stand_in(needs_signature: bool, needs_thinking: bool) -> Map<String, Value> {
+    let mut stand_in = Map::new();
+    if needs_thinking {
+        stand_in.insert(THINKING.to_owned(), json!(""));
+    }
+    if needs_signature {
+        let signature = json!([{"google": {SIGNATURE: NO_SIGNATURE}}]);
+        stand_in.insert(TOOL_CALLS.to_owned(), signature);
+    }
+
+    stand_in
+}
+
+fn turns<'a>(call: &Call<'a>, stand_in: &Map<String, Value>) -> Result<Json<'a>, LlmError> {
     let messages = call.request.messages().iter().zip(&call.returned);
     let turns = (0_usize..).zip(messages);
 
     turns
-        .map(|(place, (message, returned))| turn(place, message, *returned, call.request))
+        .map(|(place, (message, returned))| turn(place, message, *returned, stand_in, call.request))
         .collect()
 }
 
@@ -110,6 +136,7 @@ fn turn<'a>(
     place: usize,
     message: &'a Message,
     returned: Option<&str>,
+    stand_in: &Map<String, Value>,
     request: &ChatRequest,
 ) -> Result<Json<'a>, LlmError> {
     if message.role() == Role::Tool && !message.blocks().is_empty() {
@@ -117,8 +144,11 @@ fn turn<'a>(
         return Err(invalid(format!("messages[{place}] {problem}")));
     }
 
-    let kept = returned.and_then(|data| serde_json::from_str(data).ok());
-    let mut kept: Map<String, Value> = kept.unwrap_or_default();
+    let mut kept = match returned {
+        Some(data) => serde_json::from_str(data).unwrap_or_default(),
+        None if message.role() == Role::Assistant => stand_in.clone(),
+        None => Map::new(),
+    };
     let text = message.text();
     let content = match (kept.remove(CONTENT), message.blocks()) {
         (Some(content), _) => content.into(),

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{Dialect, End, Refused, Replies, Reply, Turn, Wrong, events, halves, list};
+use super::{Dialect, End, Refused, Replies, Reply, Turn, events, halves, list};
 
 /// What distinguishes a host.
 #[derive(Clone, Copy)]
@@ -14,8 +14,8 @@ pub(crate) struct Host {
     /// The fields that the host refuses, and how.
     pub(crate) refuses: &'static [(&'static str, &'static str)],
     pub(crate) error: fn(&str, Option<&str>) -> Refused,
-    /// Whether the host wants it back only in requests with tools.
-    pub(crate) only_with_tools: bool,
+    /// What the host accepts with calls of other models, and where. It wants something with each.
+    stand_in: Option<(&'static str, &'static str)>,
     /// Whether messages may have only the fields of the standard.
     pub(crate) is_pedantic: bool,
 }
@@ -34,7 +34,7 @@ pub(crate) const PLAIN: Host = Host {
     missing: "",
     refuses: &[],
     error: openai_error,
-    only_with_tools: false,
+    stand_in: None,
     is_pedantic: false,
 };
 
@@ -56,20 +56,23 @@ pub(crate) const GEMINI: Host = Host {
         let error = json!({"code": 400, "message": message, "status": "INVALID_ARGUMENT"});
         Refused(400, json!([{"error": error}]))
     },
+    stand_in: Some((
+        "/calls/0/google/thought_signature",
+        "skip_thought_signature_validator",
+    )),
     ..PLAIN
 };
 
 pub(crate) const DEEPSEEK: Host = Host {
     adds: |message, thinking, _| message["reasoning_content"] = json!(thinking),
     missing: "The reasoning_content in the thinking mode must be passed back to the API.",
-    only_with_tools: true,
+    stand_in: Some(("/reasoning_content", "")),
     ..PLAIN
 };
 
 /// Kimi, GLM and llama.cpp.
 pub(crate) const KIMI: Host = Host {
     missing: "thinking is enabled but reasoning_content is missing in assistant tool call message at index 2",
-    only_with_tools: false,
     ..DEEPSEEK
 };
 
@@ -190,11 +193,23 @@ impl Dialect for Chat {
             }
         }
 
-        let is_ignored = host.only_with_tools && list(&request["tools"]).is_empty();
-        match self.replies.check(&head(request), &turns(request)) {
-            Err(Wrong::Missing(_)) if is_ignored => Ok(()),
-            Err(_) => Err((host.error)(host.missing, None)),
+        let (head, mut turns) = (head(request), turns(request));
+        let missing = || Err((host.error)(host.missing, None));
+        for (place, message) in list(&request["messages"]).iter().enumerate() {
+            let is_foreign = !self.replies.has(&head, &turns[..=place]);
+            if let (Some((place_in, text)), true) = (host.stand_in, is_foreign)
+                && message.get("tool_calls").is_some()
+            {
+                let sent = turns[place].1.take().unwrap_or_default();
+                if sent.pointer(place_in).is_none_or(|sent| sent != text) {
+                    return missing();
+                }
+            }
+        }
+
+        match self.replies.check(&head, &turns) {
             Ok(()) => Ok(()),
+            Err(_) => missing(),
         }
     }
 

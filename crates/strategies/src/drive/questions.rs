@@ -284,7 +284,6 @@ impl Policy for Question<'_> {
         let ask = self.ask.clone();
         let response = response.clone();
         let bytes = response.text().len();
-        let data = response.provider_data().cloned();
 
         let data = response.provider_data().cloned();
         match offload(bytes, move || read(&ask, rung, &response)).await {

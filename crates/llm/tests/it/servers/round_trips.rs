@@ -153,11 +153,13 @@ async fn after_a_change_nothing_is_returned_and_the_run_goes_on() {
             // What comes after the change goes back again.
             let last = advance(&*client, &mut changed, is_streamed).await;
             assert_eq!(last.text(), "Take an umbrella.", "{about}");
-            let refusals = server.refusals();
-            assert!(
-                refusals.iter().all(|refusal| row.is_mended(refusal)),
-                "{about}: {refusals:?}"
-            );
+            // Some want a stand-in with the calls of others, and say so once.
+            let wanted = ["thought_signature", "reasoning_content"];
+            let refusals = server.refusals().into_iter();
+            let refusals: Vec<_> = refusals.filter(|text| !row.is_mended(text)).collect();
+            assert!(refusals.len() <= 1, "{about}: {refusals:?}");
+            let is_wanted = |text: &String| wanted.iter().any(|name| text.contains(name));
+            assert!(refusals.iter().all(is_wanted), "{about}: {refusals:?}");
         }
     }
 }
