@@ -195,7 +195,8 @@ impl Said {
 
         match text(item, "/type").as_deref() {
             Some("message") => {
-                self.text.push_str(&texts("/content", "/text"));
+                let content = item.get("content").and_then(wire::content);
+                self.text.push_str(&content.unwrap_or_default());
                 self.refusal.push_str(&texts("/content", "/refusal"));
             }
             Some("reasoning") => {
