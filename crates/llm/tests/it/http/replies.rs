@@ -1,400 +1,282 @@
-//! Responses that are accepted, and those that are refused.
+//! Complete replies: what is accepted, and what is refused.
 
-use cogwork_llm::{ChatResponse, FinishReason, LlmErrorKind, Usage};
+use cogwork_llm::LlmErrorKind as Kind;
 
-use crate::http::support::{Server, answer, ask, ok, outcome};
-
-async fn reply(body: &str) -> ChatResponse {
-    outcome(ok(body))
-        .await
-        .unwrap_or_else(|error| panic!("{body}: {error:#}"))
-}
+use crate::http::support::{Answer, Protocol, Server, answer, ask, check, ok, outcome, told};
 
 #[tokio::test]
-async fn a_whole_answer_is_read_whole() {
-    let response = reply(
-        r#"{
-          "id": "chatcmpl-1", "object": "chat.completion", "created": 1, "model": "gpt-x-2026",
-          "choices": [{"index": 0, "logprobs": null, "finish_reason": "length",
-            "message": {"role": "assistant", "content": "4\n\ud83e\udd14", "refusal": null, "annotations": []}}],
-          "usage": {"prompt_tokens": 12, "completion_tokens": 3, "total_tokens": 15,
-            "prompt_tokens_details": {"cached_tokens": 8, "audio_tokens": 0}},
-          "service_tier": "default", "system_fingerprint": null
-        }"#,
-    )
+async fn each_protocol_has_its_places_for_text_thinking_tokens_and_names() {
+    let mut all = Vec::new();
+    for protocol in Protocol::ALL {
+        let response = protocol.outcome(ok(protocol.whole())).await.unwrap();
+        let names = [response.model(), response.id()];
+        all.push(format!("{} {names:?}", told(Ok(response.clone()))));
+    }
+
+    insta::assert_snapshot!(all.join("\n"), @r#"
+    "Four." Stop thought "Easy." tokens 14 5 0 0 0 [Some("gpt-3.5-turbo"), Some("chatcmpl-x")]
+    "Four 🤔." Stop thought "Two and two." tokens 31 25 16 0 20 [Some("gpt-6-sol-2026-09-10"), Some("resp_1")]
+    "Four 🤔." Stop thought "Two and two." tokens 1125 15 1000 100 0 [Some("claude-sonnet-4-5-20250929"), Some("msg_01")]
+    "Four 🤔." Stop thought "Two and two." tokens 26 282 0 0 0 [Some("qwen3:4b"), None]
+    "#);
+}
+
+/// Messages of Chat.
+const MESSAGES: &str = r#"
+{"content":"a"} => "a" Stop
+{"content":null} => "" Stop
+{"role":"assistant"} => "" Stop
+{"content":[]} => "" Stop
+{"content":[{"type":"text","text":"a"},{"type":"text","text":"b"}]} => "ab" Stop
+{"content":["a",{"type":"text","text":"b"},{"text":null}]} => "ab" Stop
+{"content":[{"type":"thinking","thinking":[{"text":"x"}]},{"text":"a"}]} => "a" Stop thought "x"
+{"content":[5,null,true,[["x"]],{"text":7},{},"a"]} => "a" Stop
+{"content":[{"type":"text","text":{"value":"a","annotations":[]}}]} => "a" Stop
+{"content":[{"text":""}]} => "" Stop
+{"content":"a","refusal":"","reasoning_content":"b"} => "a" Stop thought "b"
+{"content":"a","reasoning":"b","reasoning_content":null} => "a" Stop thought "b"
+{"content":"a","reasoning":["b"]} => "a" Stop
+{"content":[5]} => decode: choices[0] has content without text; expected text in at least one part (status 200)
+{"content":[null]} => decode: choices[0] has content without text; expected text in at least one part (status 200)
+{"content":[[]]} => decode: choices[0] has content without text; expected text in at least one part (status 200)
+{"content":[{"type":"image_url"},{"text":null}]} => decode: choices[0] has content without text; expected text in at least one part (status 200)
+{"content":{"text":"a"}} => decode: choices[0] has content without text; expected text in at least one part (status 200)
+{"content":42} => decode: choices[0] has content without text; expected text in at least one part (status 200)
+{"content":null,"refusal":"I will not."} => content filter: the model refused: I will not. (status 200)
+{"content":[{"type":"refusal"}],"refusal":"I will not."} => content filter: the model refused: I will not. (status 200)
+{"content":"But I will.","refusal":"I will not."} => "But I will." Stop
+"#;
+
+/// Responses of Chat.
+const COMPLETIONS: &str = r#"
+{"choices":[{"text":"a"}]} => "a" Stop
+{"choices":[{"text":"a","message":null}]} => "a" Stop
+{"choices":[{"message":{"content":"a"}},{"message":{"content":7}}, "rest"]} => "a" Stop
+{"choices":[{"message":{"content":[{"type":"thinking"}]},"finish_reason":"length"}],"usage":{"completion_tokens":9}} => "" Length tokens 0 9 0 0 0
+{} => decode: the response has no choices; expected at least one (status 200)
+{"choices":null} => decode: the response has no choices; expected at least one (status 200)
+{"choices":[]} => decode: the response has no choices; expected at least one (status 200)
+{"choices":[{}]} => decode: choices[0] is empty; expected a message or text (status 200)
+{"choices":"none"} => decode: the response has no choices; expected at least one (status 200)
+{"choices":[7]} => decode: choices[0] is empty; expected a message or text (status 200)
+[1] => decode: the response is not a valid chat completion; expected a JSON object (status 200)
+"a" => decode: the response is not a valid chat completion; expected a JSON object (status 200)
+{"choices": [{"mess => decode: the response ends in the middle of its JSON: EOF while parsing a string at line 1 column 19 (status 200)
+Hello! => decode: the response is not JSON: expected value at line 1 column 1 (status 200)
+<!DOCTYPE html><html><body>Login</body></html> => decode: the response is an HTML page; expected JSON (status 200)
+"#;
+
+const RESPONSES: &str = r#"
+{"output":[]} => "" Stop
+{"output":[7,{"type":"web_search_call","id":"ws"},{"type":"message","content":[{"text":"a"},{"x":1},{"text":"b"}]}]} => "ab" Stop
+{"output":[{"type":"message","content":"a"}]} => "a" Stop
+{"output":[{"type":"reasoning","content":[{"type":"reasoning_text","text":"a"}]}],"usage":{"input_tokens":5}} => "" Stop thought "a" tokens 5 0 0 0 0
+{"output":[],"status":"incomplete","incomplete_details":{"reason":"max_output_tokens"}} => "" Length
+{"output":[],"status":"incomplete","incomplete_details":{"reason":"content_filter"}} => "" ContentFilter
+{"output":[],"status":"cancelled"} => "" Other("cancelled")
+{"output":[{"type":"message","content":[{"type":"refusal","refusal":"I will not."}]}]} => content filter: the model refused: I will not. (status 200)
+{"output":[],"status":"failed","error":{"code":"server_error","message":"out of order"}} => server: out of order (status 200)
+{"output":[],"status":"failed","error":{"code":"rate_limit_exceeded","message":"slow down"}} => rate limit: slow down (status 200)
+{} => decode: the response has no output; expected an array of items (status 200)
+{"output":{}} => decode: the response has no output; expected an array of items (status 200)
+"#;
+
+const ANTHROPIC: &str = r#"
+{"content":[]} => "" Stop
+{"content":[{"type":"server_tool_use","input":{}},{"type":"text","text":"a"},7,{"text":"b"}],"usage":null} => "ab" Stop
+{"content":[],"stop_reason":"max_tokens","usage":{"output_tokens":3}} => "" Length tokens 0 3 0 0 0
+{"content":[],"stop_reason":"model_context_window_exceeded"} => "" Length
+{"content":[{"text":"No"}],"stop_reason":"refusal"} => content filter: the model refused without a reason (status 200)
+{"content":[],"stop_reason":"refusal","stop_details":{"category":"cyber"}} => content filter: the model refused: cyber (status 200)
+{"content":[],"stop_reason":"refusal","stop_details":{"explanation":"No."}} => content filter: the model refused: No. (status 200)
+{"content":[],"stop_reason":"refusal","stop_details":{"category":"cyber","explanation":"No."}} => content filter: the model refused (cyber): No. (status 200)
+{} => decode: the response has no content; expected an array of blocks (status 200)
+[] => decode: the response is not a valid message; expected a JSON object (status 200)
+{"content":7} => decode: the response has no content; expected an array of blocks (status 200)
+{"content":"a"} => decode: the response has no content; expected an array of blocks (status 200)
+"#;
+
+const OLLAMA: &str = r#"
+{"message":{},"done":true} => "" Stop
+{"message":{"content":"a","thinking":null},"done_reason":null,"eval_count":3} => "a" Stop tokens 0 3 0 0 0
+{"message":{"content":"a"},"done_reason":"length"} => "a" Length
+{"message":{"content":""},"done_reason":"load"} => "" Other("load")
+{} => decode: the response has no message; expected an object with content (status 200)
+"#;
+
+#[tokio::test]
+async fn lenient_in_what_a_reply_may_be() {
+    let of = async |protocol: Protocol, body: &str| told(protocol.outcome(ok(body)).await);
+    check(MESSAGES, async |message| {
+        let body = format!(r#"{{"choices":[{{"message":{message}}}]}}"#);
+        of(Protocol::Chat, &body).await
+    })
     .await;
 
-    let expected = ChatResponse::new("4\n\u{1f914}")
-        .with_finish_reason(FinishReason::Length)
-        .with_usage(Usage::new(12, 3).with_cached_tokens(8))
-        .with_model("gpt-x-2026")
-        .with_id("chatcmpl-1");
-    assert_eq!(response, expected);
+    for (protocol, table) in
+        Protocol::ALL
+            .into_iter()
+            .zip([COMPLETIONS, RESPONSES, ANTHROPIC, OLLAMA])
+    {
+        check(table, async |body| of(protocol, body).await).await;
+    }
 }
 
 #[tokio::test]
-async fn content_may_be_text_parts_or_absent() {
-    let cases = [
-        (r#"{"choices":[{"message":{"content":"a"}}]}"#, "a"),
-        (r#"{"choices":[{"message":{"content":null}}]}"#, ""),
-        (r#"{"choices":[{"message":{"role":"assistant"}}]}"#, ""),
-        (r#"{"choices":[{"message":{"content":[]}}]}"#, ""),
-        (
-            r#"{"choices":[{"message":{"content":[{"type":"text","text":"a"},{"type":"text","text":"b"}]}}]}"#,
-            "ab",
-        ),
-        (
-            r#"{"choices":[{"message":{"content":["a",{"type":"text","text":"b"},{"text":null}]}}]}"#,
-            "ab",
-        ),
-        (
-            r#"{"choices":[{"message":{"content":[{"type":"thinking","thinking":[{"text":"x"}]},{"text":"a"}]}}]}"#,
-            "a",
-        ),
-        (r#"{"choices":[{"text":"a"}]}"#, "a"),
-        (r#"{"choices":[{"text":"a","message":null}]}"#, "a"),
-        (
-            r#"{"choices":[{"message":{"content":"a"}},{"message":{"content":7}}, "rest"]}"#,
-            "a",
-        ),
-        (
-            r#"{"error":null,"choices":[{"message":{"content":"a","refusal":""}}]}"#,
-            "a",
-        ),
-        (
-            r#"{"choices":[{"message":{"content":[5,null,true,[["x"]],{"text":7},{},"a"]}}]}"#,
-            "a",
-        ),
-        (
-            r#"{"choices":[{"message":{"content":["a",{"text":["x"]},{"text":{"value":7}}]}}]}"#,
-            "a",
-        ),
-        (
-            r#"{"choices":[{"message":{"content":[{"type":"text","text":{"value":"a","annotations":[]}}]}}]}"#,
-            "a",
-        ),
-        (r#"{"choices":[{"message":{"content":[{"text":""}]}}]}"#, ""),
-        (
-            r#"{"choices":[{"message":{"content":[5]},"text":"a"}]}"#,
-            "a",
-        ),
-    ];
-    for (body, text) in cases {
-        assert_eq!(reply(body).await.text(), text, "{body}");
-    }
+async fn the_text_before_a_refusal_is_not_the_answer() {
+    let body = r#"{"content":[{"text":"Take two "}],"stop_reason":"refusal"}"#;
+    let error = Protocol::Messages.outcome(ok(body)).await.unwrap_err();
+    assert_eq!(error.kind(), Kind::ContentFilter);
+    assert_eq!(error.text_so_far(), Some("Take two "));
 }
 
 #[tokio::test]
 async fn an_error_that_says_nothing_does_not_cost_the_reply() {
-    let empty = [
-        "null",
-        "false",
-        "0",
-        r#""""#,
-        r#"" ""#,
-        "[ ]",
-        "{}",
-        "{\n}",
-        r#"{"message":"","code":null}"#,
-    ];
-
-    for error in empty {
+    let table = r#"
+        null => "u" Stop
+        false => "u" Stop
+        0 => "u" Stop
+        "" => "u" Stop
+        " " => "u" Stop
+        [ ] => "u" Stop
+        {} => "u" Stop
+        {"message":"","code":null} => "u" Stop
+        true => server: true (status 200)
+        1 => server: 1 (status 200)
+        "no" => server: no (status 200)
+        [0] => server: 0 (status 200)
+        {"oops":1} => server: {"oops":1} (status 200)
+        {"message":"","code":500} => server: {"code":500,"message":""} (status 200)
+    "#;
+    check(table, async |error| {
         let body = format!(r#"{{"choices":[{{"message":{{"content":"u"}}}}],"error":{error}}}"#);
-        assert_eq!(reply(&body).await.text(), "u", "{error}");
-        let error = outcome(ok(&format!(r#"{{"error":{error}}}"#)))
-            .await
-            .unwrap_err();
-        assert_eq!(
-            error.to_string(),
-            "decode: the response has no choices; expected at least one (status 200)"
-        );
-    }
-
-    for error in [
-        "true",
-        "1",
-        r#""no""#,
-        "[0]",
-        r#"{"oops":1}"#,
-        r#"{"message":"","code":500}"#,
-    ] {
-        let body = format!(r#"{{"choices":[{{"message":{{"content":"u"}}}}],"error":{error}}}"#);
-        assert_eq!(
-            outcome(ok(&body)).await.unwrap_err().kind(),
-            LlmErrorKind::Server,
-            "{error}"
-        );
-    }
-}
-
-#[tokio::test]
-async fn content_without_text_is_a_decode_error() {
-    for content in [
-        "[5]",
-        "[null]",
-        "[[]]",
-        r#"[{"type":"image_url"},{"text":null}]"#,
-    ] {
-        let body = format!(r#"{{"choices":[{{"message":{{"content":{content}}}}}]}}"#);
-        let error = outcome(ok(&body)).await.unwrap_err();
-        assert_eq!(error.kind(), LlmErrorKind::Decode, "{content}");
-        assert_eq!(
-            error.to_string(),
-            "decode: choices[0] has content without text; expected text in at least one part (status 200)"
-        );
-        assert_eq!(error.body(), Some(body.as_str()));
-    }
-}
-
-#[tokio::test]
-async fn a_reply_cut_off_before_its_first_text_is_empty_and_cut_off() {
-    let body = r#"{"choices":[{"message":{"content":[{"type":"thinking"}]},"finish_reason":"length"}],"usage":{"completion_tokens":9}}"#;
-    let expected = ChatResponse::new("")
-        .with_finish_reason(FinishReason::Length)
-        .with_usage(Usage::new(0, 9));
-    assert_eq!(reply(body).await, expected);
+        told(outcome(ok(&body)).await)
+    })
+    .await;
 }
 
 #[tokio::test]
 async fn finish_reasons_of_any_form_are_taken() {
-    let cases = [
-        (r#""stop""#, FinishReason::Stop),
-        (r#""length""#, FinishReason::Length),
-        (r#""LENGTH""#, FinishReason::Length),
-        (r#""max_tokens""#, FinishReason::Length),
-        (r#""MAX_TOKENS""#, FinishReason::Length),
-        (r#""max_output_tokens""#, FinishReason::Length),
-        (r#""Model_Length""#, FinishReason::Length),
-        (r#""STOP""#, FinishReason::Stop),
-        (r#""end_turn""#, FinishReason::Stop),
-        (r#""EOS""#, FinishReason::Stop),
-        (r#""stop_sequence""#, FinishReason::Stop),
-        (r#""content_filter""#, FinishReason::ContentFilter),
-        (r#""Content_Filter""#, FinishReason::ContentFilter),
-        (r#""SAFETY""#, FinishReason::ContentFilter),
-        (r#""tool_calls""#, FinishReason::ToolCalls),
-        (r#""function_call""#, FinishReason::ToolCalls),
-        (r#""tool_use""#, FinishReason::ToolCalls),
-        (
-            r#""RECITATION""#,
-            FinishReason::Other("RECITATION".to_owned()),
-        ),
-        (r#""""#, FinishReason::Stop),
-        ("null", FinishReason::Stop),
-        ("7", FinishReason::Stop),
-        (r#"{"type":"stop"}"#, FinishReason::Stop),
-    ];
-
-    for (reason, expected) in cases {
-        let body =
-            format!(r#"{{"choices":[{{"message":{{"content":"a"}},"finish_reason":{reason}}}]}}"#);
-        assert_eq!(*reply(&body).await.finish_reason(), expected, "{reason}");
-    }
-
-    let missing = reply(r#"{"choices":[{"message":{"content":"a"}}]}"#).await;
-    assert_eq!(*missing.finish_reason(), FinishReason::Stop);
+    let table = r#"
+        "stop" => "a" Stop
+        "STOP" => "a" Stop
+        "end_turn" => "a" Stop
+        "EOS" => "a" Stop
+        "stop_sequence" => "a" Stop
+        "" => "a" Stop
+        null => "a" Stop
+        7 => "a" Stop
+        {"type":"stop"} => "a" Stop
+        "length" => "a" Length
+        "LENGTH" => "a" Length
+        "max_tokens" => "a" Length
+        "MAX_TOKENS" => "a" Length
+        "max_output_tokens" => "a" Length
+        "Model_Length" => "a" Length
+        "content_filter" => "a" ContentFilter
+        "Content_Filter" => "a" ContentFilter
+        "SAFETY" => "a" ContentFilter
+        "tool_calls" => "a" ToolCalls
+        "function_call" => "a" ToolCalls
+        "tool_use" => "a" ToolCalls
+        "RECITATION" => "a" Other("RECITATION")
+    "#;
+    check(table, async |reason| {
+        let choice = format!(r#"{{"message":{{"content":"a"}},"finish_reason":{reason}}}"#);
+        told(outcome(ok(&format!(r#"{{"choices":[{choice}]}}"#))).await)
+    })
+    .await;
 }
 
 #[tokio::test]
 async fn usage_is_taken_as_far_as_it_goes() {
-    let cases = [
-        ("null", None),
-        ("{}", None),
-        (r#""none""#, None),
-        ("[1, 2]", None),
-        (r#"{"prompt_tokens":"many"}"#, None),
-        (r#"{"prompt_tokens":5}"#, Some(Usage::new(5, 0))),
-        (
-            r#"{"completion_tokens":5,"prompt_tokens":null}"#,
-            Some(Usage::new(0, 5)),
-        ),
-        (
-            r#"{"prompt_tokens":5.0,"completion_tokens":-1}"#,
-            Some(Usage::new(5, 0)),
-        ),
-        (
-            r#"{"prompt_tokens":1e300,"completion_tokens":1}"#,
-            Some(Usage::new(u64::MAX, 1)),
-        ),
-        (
-            r#"{"prompt_tokens":5,"prompt_tokens_details":null}"#,
-            Some(Usage::new(5, 0)),
-        ),
-        (
-            r#"{"prompt_tokens":5,"prompt_tokens_details":{}}"#,
-            Some(Usage::new(5, 0)),
-        ),
-        (
-            r#"{"prompt_tokens":5,"prompt_tokens_details":7}"#,
-            Some(Usage::new(5, 0)),
-        ),
-        (
-            r#"{"prompt_tokens":5,"prompt_tokens_details":[4]}"#,
-            Some(Usage::new(5, 0)),
-        ),
-        (
-            r#"{"prompt_tokens":5,"prompt_tokens_details":{"cached_tokens":4}}"#,
-            Some(Usage::new(5, 0).with_cached_tokens(4)),
-        ),
-    ];
-    for (usage, expected) in cases {
+    let table = r#"
+        null => "a" Stop
+        {} => "a" Stop
+        "none" => "a" Stop
+        [1, 2] => "a" Stop
+        {"prompt_tokens":"many"} => "a" Stop
+        {"prompt_tokens":5} => "a" Stop tokens 5 0 0 0 0
+        {"completion_tokens":5,"prompt_tokens":null} => "a" Stop tokens 0 5 0 0 0
+        {"prompt_tokens":5.0,"completion_tokens":-1} => "a" Stop tokens 5 0 0 0 0
+        {"prompt_tokens":1e300,"completion_tokens":1} => "a" Stop tokens 18446744073709551615 1 0 0 0
+        {"prompt_tokens":5,"prompt_tokens_details":null} => "a" Stop tokens 5 0 0 0 0
+        {"prompt_tokens":5,"prompt_tokens_details":[4]} => "a" Stop tokens 5 0 0 0 0
+        {"prompt_tokens":5,"prompt_tokens_details":{"cached_tokens":4,"cache_write_tokens":1}} => "a" Stop tokens 5 0 4 1 0
+        {"prompt_tokens":5,"prompt_cache_hit_tokens":4} => "a" Stop tokens 5 0 4 0 0
+        {"input_tokens":5,"output_tokens":4,"output_tokens_details":{"reasoning_tokens":3}} => "a" Stop tokens 5 4 0 0 3
+    "#;
+    check(table, async |usage| {
         let body = format!(r#"{{"choices":[{{"message":{{"content":"a"}}}}],"usage":{usage}}}"#);
-        assert_eq!(reply(&body).await.usage(), expected, "{usage}");
-    }
+        told(outcome(ok(&body)).await)
+    })
+    .await;
 }
 
 #[tokio::test]
-async fn any_good_status_and_any_content_type_will_do() {
+async fn any_good_status_content_type_and_framing_will_do() {
     let body = r#"{"choices":[{"message":{"content":"a"}}]}"#;
-    assert_eq!(
-        outcome(answer(201, "content-type: text/plain\r\n", body))
-            .await
-            .unwrap()
-            .text(),
-        "a"
-    );
-
-    assert_eq!(outcome(answer(200, "", body)).await.unwrap().text(), "a");
-}
-
-#[tokio::test]
-async fn a_chunked_body_is_put_together() {
-    let raw = b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\nconnection: close\r\n\r\n\
+    let chunked = "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\nconnection: close\r\n\r\n\
         a\r\n{\"choices\"\r\n1f\r\n:[{\"message\":{\"content\":\"a\"}}]}\r\n0\r\n\r\n";
+
+    for answer in [
+        answer(201, "content-type: text/plain\r\n", body),
+        answer(200, "", body),
+        Answer::Raw(chunked.into()),
+    ] {
+        assert_eq!(outcome(answer).await.unwrap().text(), "a");
+    }
+}
+
+#[tokio::test]
+async fn what_cannot_be_read_is_shown() {
+    let error = outcome(ok("Hello\u{7}!")).await.unwrap_err();
+    assert_eq!((error.kind(), error.status()), (Kind::Decode, Some(200)));
+    assert_eq!(error.body(), Some("Hello\u{fffd}!"));
+    assert!(!error.is_retryable());
+
+    let page = outcome(ok("\u{feff}\n<html><title>Log in</title></html>")).await;
     assert_eq!(
-        outcome(crate::http::support::Answer::Raw(raw.to_vec()))
-            .await
-            .unwrap()
-            .text(),
-        "a"
+        format!("{:#}", page.unwrap_err()),
+        "decode: the response is an HTML page; expected JSON (status 200)\nan HTML page"
     );
 }
 
 #[tokio::test]
-async fn what_is_no_completion_is_a_decode_error_that_says_where() {
-    let cases = [
-        ("", "the response is empty; expected JSON"),
-        (
-            "{\"choices\": [{\"mess",
-            "the response ends in the middle of its JSON: EOF while parsing a string at line 1 column 19",
-        ),
-        (
-            "Hello!",
-            "the response is not JSON: expected value at line 1 column 1",
-        ),
-        ("{}", "the response has no choices; expected at least one"),
-        (
-            r#"{"choices":null}"#,
-            "the response has no choices; expected at least one",
-        ),
-        (
-            r#"{"choices":[]}"#,
-            "the response has no choices; expected at least one",
-        ),
-        (
-            r#"{"choices":[{}]}"#,
-            "choices[0] is empty; expected a message or text",
-        ),
-        (
-            r#"{"choices":"none"}"#,
-            "the response is not a valid chat completion: invalid type: string \"none\", expected an array at line 1 column 17",
-        ),
-        (
-            r#"{"choices":[{"message":{"content":42}}]}"#,
-            "the response is not a valid chat completion: invalid type: integer `42`, expected text or an array of parts at line 1 column 36",
-        ),
-        (
-            r#"{"choices":[7]}"#,
-            "the response is not a valid chat completion: invalid type: integer `7`, expected struct Choice at line 1 column 13",
-        ),
-    ];
-    for (body, message) in cases {
-        let error = outcome(ok(body)).await.unwrap_err();
-        assert_eq!(error.kind(), LlmErrorKind::Decode, "{body}");
-        assert_eq!(
-            error.to_string(),
-            format!("decode: {message} (status 200)"),
-            "{body}"
-        );
+async fn a_reply_cut_anywhere_is_a_decode_error() {
+    for protocol in Protocol::ALL {
+        let whole = protocol.whole().trim_end();
+        let cuts = (0..whole.len())
+            .step_by(7)
+            .filter(|cut| whole.is_char_boundary(*cut));
+        let cuts: Vec<usize> = cuts.collect();
+        let server = Server::start(cuts.iter().map(|cut| ok(&whole[..*cut]))).await;
+        let client = protocol.client(&server);
 
-        assert_eq!(error.body(), Some(body));
-        assert!(!error.is_retryable());
+        for cut in cuts {
+            let error = ask(&client).await.unwrap_err();
+            assert_eq!(
+                (error.kind(), error.status()),
+                (Kind::Decode, Some(200)),
+                "{cut}"
+            );
+        }
     }
 }
 
 #[tokio::test]
-async fn an_html_page_is_a_decode_error_with_its_title() {
-    for (page, shown) in [
-        (
-            "<!DOCTYPE html><html><body>Login</body></html>",
-            "an HTML page without a title",
-        ),
-        ("\n <html>", "an HTML page without a title"),
-        (
-            "\u{feff}<html><title>Log in</title></html>",
-            "an HTML page titled \"Log in\"",
-        ),
-    ] {
-        let error = outcome(ok(page)).await.unwrap_err();
-        assert_eq!(error.kind(), LlmErrorKind::Decode);
-        assert_eq!(
-            format!("{error:#}"),
-            format!("decode: the response is an HTML page; expected JSON (status 200)\n{shown}")
-        );
-    }
-}
-
-#[tokio::test]
-async fn an_answer_cut_anywhere_is_a_value_or_a_decode_error() {
-    let whole = r#"{"choices":[{"message":{"content":[{"text":"a\u00e9"}]},"finish_reason":"stop"}],"usage":{"prompt_tokens":1}}"#;
-    let server = Server::start((0..whole.len()).map(|end| ok(&whole[..end]))).await;
-    let client = server.client();
-
-    for end in 0..whole.len() {
-        let error = ask(&client).await.unwrap_err();
-        assert_eq!(error.kind(), LlmErrorKind::Decode, "{end}");
-        assert_eq!(error.status(), Some(200));
-    }
-}
-
-#[tokio::test]
-async fn brackets_without_end_are_an_error_wherever_they_stand() {
-    let deep = "[".repeat(100_000);
+async fn deep_nesting_is_a_decode_error_wherever_it_stands() {
+    let open = "[".repeat(100_000);
+    let closed = format!("{open}{}", "]".repeat(100_000));
     for body in [
-        deep.clone(),
-        format!(r#"{{"choices":{deep}"#),
-        format!(r#"{{"choices":[{{"message":{{"content":{deep}"#),
-        format!(r#"{{"error":{deep}"#),
-        format!(r#"{{"other":{deep}"#),
+        open.clone(),
+        closed.clone(),
+        format!(r#"{{"error":{closed}}}"#),
+        format!(r#"{{"choices":[{{"message":{{"content":{open}"#),
+        format!(r#"{{"choices":[{{"message":{{"content":"a"}}}}],"usage":{closed}}}"#),
     ] {
         let error = outcome(ok(&body)).await.unwrap_err();
-        assert_eq!(error.kind(), LlmErrorKind::Decode);
+        assert_eq!(error.kind(), Kind::Decode);
         assert_eq!(error.body().map(|body| body.chars().count()), Some(500));
     }
-
-    // Closed, but in a field nobody needs: no harm.
-    let usage = format!("{deep}{}", "]".repeat(100_000));
-    let body = format!(r#"{{"choices":[{{"message":{{"content":"a"}}}}],"usage":{usage}}}"#);
-    assert_eq!(reply(&body).await.text(), "a");
-}
-
-#[tokio::test]
-async fn a_refusal_is_an_error_of_its_own() {
-    let error = outcome(ok(
-        r#"{"choices":[{"message":{"content":null,"refusal":"I will not."}}]}"#,
-    ))
-    .await
-    .unwrap_err();
-
-    assert_eq!(error.kind(), LlmErrorKind::ContentFilter);
-    assert_eq!(
-        error.to_string(),
-        "content filter: the model refused: I will not. (status 200)"
-    );
-    let parts =
-        r#"{"choices":[{"message":{"content":[{"type":"refusal"}],"refusal":"I will not."}}]}"#;
-    assert_eq!(
-        outcome(ok(parts)).await.unwrap_err().kind(),
-        LlmErrorKind::ContentFilter
-    );
 }

@@ -4,7 +4,11 @@ use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use cogwork_llm::{ChatRequest, ChatResponse, Delta, LlmClient, LlmError, Message, OpenAiClient};
+use cogwork_llm::{
+    AnthropicClient, ChatRequest, ChatResponse, Delta, HttpClientBuilder, LlmClient, LlmError,
+    Message, OllamaClient, OpenAiApi, OpenAiClient,
+};
+use serde_json::Value;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinHandle;
@@ -202,6 +206,146 @@ async fn read_request(stream: &mut TcpStream) -> Seen {
     }
 }
 
+/// The protocols. What one of them does in every test is done by all four.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Protocol {
+    Chat,
+    Responses,
+    Messages,
+    Ollama,
+}
+
+/// The settings of a client. The default ones are those of the client.
+#[derive(Default)]
+pub(crate) struct Settings<'a> {
+    pub(crate) key: Option<&'a str>,
+    pub(crate) timeout: Option<Duration>,
+    pub(crate) max_bytes: Option<usize>,
+    pub(crate) extra: Option<Value>,
+}
+
+impl Settings<'_> {
+    fn apply<C>(&self, mut builder: HttpClientBuilder<C>) -> HttpClientBuilder<C> {
+        if let Some(key) = self.key {
+            builder = builder.with_api_key(key);
+        }
+        if let Some(timeout) = self.timeout {
+            builder = builder.with_timeout(timeout);
+        }
+        if let Some(bytes) = self.max_bytes {
+            builder = builder.with_max_response_bytes(bytes);
+        }
+
+        let extra = self
+            .extra
+            .iter()
+            .flat_map(|extra| extra.as_object().unwrap());
+        extra.fold(builder, |builder, (name, value)| {
+            builder.with_extra(name, value)
+        })
+    }
+}
+
+impl Protocol {
+    pub(crate) const ALL: [Self; 4] = [Self::Chat, Self::Responses, Self::Messages, Self::Ollama];
+
+    pub(crate) fn client(self, server: &Server) -> Box<dyn LlmClient> {
+        self.client_with(&server.origin(), &Settings::default())
+    }
+
+    pub(crate) fn client_with(self, origin: &str, settings: &Settings<'_>) -> Box<dyn LlmClient> {
+        let openai = |api| {
+            let builder = OpenAiClient::builder(format!("{origin}/v1"), "m").with_api(api);
+            Box::new(settings.apply(builder).build().unwrap())
+        };
+
+        match self {
+            Self::Chat => openai(OpenAiApi::Chat),
+            Self::Responses => openai(OpenAiApi::Responses),
+            Self::Messages => {
+                let builder = AnthropicClient::builder(origin, "m");
+                Box::new(settings.apply(builder).build().unwrap())
+            }
+            Self::Ollama => {
+                let builder = OllamaClient::builder(origin, "m");
+                Box::new(settings.apply(builder).build().unwrap())
+            }
+        }
+    }
+
+    /// A reply as the protocol streams it.
+    pub(crate) fn stream(self) -> &'static str {
+        match self {
+            Self::Chat => include_str!("fixtures/llama_cpp.sse"),
+            Self::Responses => include_str!("fixtures/responses.sse"),
+            Self::Messages => include_str!("fixtures/anthropic.sse"),
+            Self::Ollama => include_str!("fixtures/ollama.ndjson"),
+        }
+    }
+
+    /// The same reply without a stream.
+    pub(crate) fn whole(self) -> &'static str {
+        match self {
+            Self::Chat => include_str!("fixtures/llama_cpp.json"),
+            Self::Responses => include_str!("fixtures/responses.json"),
+            Self::Messages => include_str!("fixtures/anthropic.json"),
+            Self::Ollama => include_str!("fixtures/ollama.json"),
+        }
+    }
+
+    /// What a client of this protocol makes of an answer.
+    pub(crate) async fn outcome(self, answer: Answer) -> Result<ChatResponse, LlmError> {
+        let server = Server::start([answer]).await;
+        ask(&self.client(&server)).await
+    }
+
+    /// What a client of this protocol makes of the body of a stream.
+    pub(crate) async fn events(self, body: &str) -> (Vec<Delta>, Result<ChatResponse, LlmError>) {
+        let server = Server::start([Answer::Raw(streamed(body))]).await;
+        follow(&self.client(&server)).await
+    }
+}
+
+/// Checks a table. Each of its rows is what is given, an arrow, and what is expected.
+pub(crate) async fn check(table: &str, actual: impl AsyncFn(&str) -> String) {
+    let lines = table.lines().map(str::trim);
+    let expected: Vec<&str> = lines.filter(|line| !line.is_empty()).collect();
+
+    let mut found = Vec::new();
+    for row in &expected {
+        let (given, _) = row.split_once(" => ").unwrap();
+        found.push(format!("{given} => {}", actual(given).await));
+    }
+
+    let all = found.join("\n");
+    assert!(found == expected, "the table is now:\n{all}\n\n");
+}
+
+/// What came of a call, in one line. The tokens are those read, written, cached, put into the cache
+/// and thought.
+pub(crate) fn told(outcome: Result<ChatResponse, LlmError>) -> String {
+    let response = match outcome {
+        Ok(response) => response,
+        Err(error) => return error.to_string(),
+    };
+
+    let mut told = format!("{:?} {:?}", response.text(), response.finish_reason());
+    if let Some(thinking) = response.reasoning() {
+        told += &format!(" thought {thinking:?}");
+    }
+    for call in response.tool_calls() {
+        told += &format!(" called {} {} {}", call.name(), call.id(), call.arguments());
+    }
+    if let Some(usage) = response.usage() {
+        let [read, written] = [usage.prompt_tokens, usage.completion_tokens];
+        let [cached, kept] = [usage.cached_tokens, usage.cache_written_tokens];
+        let thought = usage.reasoning_tokens;
+        told += &format!(" tokens {read} {written} {cached} {kept} {thought}");
+    }
+
+    told
+}
+
 pub(crate) async fn ask(client: &impl LlmClient) -> Result<ChatResponse, LlmError> {
     client
         .complete(ChatRequest::new([Message::user("Hello")]))
@@ -213,10 +357,8 @@ pub(crate) async fn follow(
     client: &impl LlmClient,
 ) -> (Vec<Delta>, Result<ChatResponse, LlmError>) {
     let mut deltas = Vec::new();
-    let mut reply = match client
-        .stream(ChatRequest::new([Message::user("Hello")]))
-        .await
-    {
+    let request = ChatRequest::new([Message::user("Hello")]);
+    let mut reply = match client.stream(request).await {
         Ok(reply) => reply,
         Err(error) => return (deltas, Err(error)),
     };
@@ -230,8 +372,7 @@ pub(crate) async fn follow(
     }
 }
 
-/// What a client makes of one answer.
+/// What an `OpenAiClient` makes of one answer.
 pub(crate) async fn outcome(answer: Answer) -> Result<ChatResponse, LlmError> {
-    let server = Server::start([answer]).await;
-    ask(&server.client()).await
+    Protocol::Chat.outcome(answer).await
 }
