@@ -3,8 +3,8 @@
 use std::mem;
 
 use serde::Deserialize;
-use serde_json::Value;
 use serde_json::value::{RawValue, to_raw_value};
+use serde_json::{Map, Value};
 
 use crate::http::{Event, Secrets, check_error, error_of_text, parse};
 use crate::wire::{
@@ -249,7 +249,8 @@ pub(super) struct Pieces {
     /// Whether a piece of a block couldn't be read, so that the block isn't known as it was sent.
     is_incomplete: bool,
     said: String,
-    end: Value,
+    /// What the events around the blocks say about the reply.
+    end: Map<String, Value>,
     usage: Counts,
 }
 
@@ -349,7 +350,8 @@ impl Pieces {
     /// Returns the calls whose blocks haven't ended, and the response without its texts and calls.
     fn end(&mut self, secrets: &Secrets) -> Result<Vec<Delta>, LlmError> {
         let has_calls = self.blocks.iter().any(|block| is_call(&block.start));
-        let end = ended(&self.end, self.usage, &self.said, has_calls, secrets)?;
+        let end = Value::Object(mem::take(&mut self.end));
+        let end = ended(&end, self.usage, &self.said, has_calls, secrets)?;
 
         let open = self.blocks.iter_mut().filter(|block| block.is_open);
         let calls = open.filter(|block| is_call(&block.start));
@@ -374,19 +376,18 @@ impl Reader for Pieces {
             }
             "message_stop" => return self.end(secrets),
             "message_start" => {
-                self.end = piece.get("message").cloned().unwrap_or_default();
-                self.usage.update(&self.end);
+                let message = piece.get("message").cloned().unwrap_or_default();
+                self.usage.update(&message);
+                if let Value::Object(fields) = message {
+                    self.end = fields;
+                }
             }
             "message_delta" => {
                 self.usage.update(&piece);
-                let delta = piece.get("delta").and_then(Value::as_object);
-                if let Some(end) = self.end.as_object_mut() {
-                    end.extend(
-                        delta
-                            .into_iter()
-                            .flatten()
-                            .map(|(k, v)| (k.clone(), v.clone())),
-                    );
+                for name in ["stop_reason", "stop_details"] {
+                    if let Some(value) = piece.pointer(&format!("/delta/{name}")) {
+                        self.end.insert(name.to_owned(), value.clone());
+                    }
                 }
             }
             // Pings and future events; the API's versioning policy allows new ones.

@@ -182,7 +182,7 @@ struct Said {
     refusal: String,
     calls: Vec<ToolCall>,
     items: Vec<Value>,
-    /// The size of the thinking, signed or encrypted, in bytes.
+    /// The size of the items without what is emitted of them, in bytes.
     bytes: usize,
 }
 
@@ -193,20 +193,28 @@ impl Said {
             parts.filter_map(|part| text(part, field)).collect()
         };
 
-        match text(item, "/type").as_deref() {
+        let emitted = match text(item, "/type").as_deref() {
             Some("message") => {
                 let content = item.get("content").and_then(wire::content);
-                self.text.push_str(&content.unwrap_or_default());
+                let content = content.unwrap_or_default();
+                self.text.push_str(&content);
                 self.refusal.push_str(&texts("/content", "/refusal"));
+                content.len()
             }
             Some("reasoning") => {
                 self.reasoning.push_str(&texts("/summary", "/text"));
                 self.reasoning.push_str(&texts("/content", "/text"));
-                self.bytes += item.to_string().len();
+                0
             }
-            Some("function_call") => self.calls.push(call(item)),
-            _ => {}
-        }
+            Some("function_call") => {
+                let call = call(item);
+                let bytes = call.bytes();
+                self.calls.push(call);
+                bytes
+            }
+            _ => 0,
+        };
+        self.bytes += item.to_string().len().saturating_sub(emitted);
 
         let mut item = item.clone();
         if let Some(fields) = item.as_object_mut() {

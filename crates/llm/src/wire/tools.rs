@@ -61,11 +61,19 @@ fn allows_strict(schema: &Value) -> bool {
         return false;
     };
 
+    // Without a type, anything is allowed, which servers cannot guarantee.
+    let says_type = ["type", "$ref", "anyOf"]
+        .iter()
+        .any(|keyword| schema.contains_key(*keyword));
+    if !says_type {
+        return false;
+    }
+
     schema
         .iter()
         .all(|(keyword, value)| match keyword.as_str() {
             "$schema" | "title" | "description" | "enum" | "const" | "$ref" | "required" => true,
-            "type" => value != "object" || lists_its_properties(schema),
+            "type" => !names_object(value) || lists_its_properties(schema),
             "properties" | "$defs" => value
                 .as_object()
                 .is_some_and(|schemas| schemas.values().all(allows_strict)),
@@ -76,6 +84,12 @@ fn allows_strict(schema: &Value) -> bool {
             "additionalProperties" => *value == Value::Bool(false),
             _ => false,
         })
+}
+
+fn names_object(kind: &Value) -> bool {
+    let names = kind.as_array().map(Vec::as_slice);
+    let names = names.unwrap_or(std::slice::from_ref(kind));
+    names.iter().any(|name| name == "object")
 }
 
 fn lists_its_properties(object: &serde_json::Map<String, Value>) -> bool {
