@@ -1,250 +1,258 @@
-//! Connections that break, stall, lie or never end.
+//! Connections that break, stall, lie or never end: for every protocol, complete and streamed.
 
-use std::error::Error;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use cogwork_llm::{LlmError, LlmErrorKind as Kind, OpenAiClient};
+use cogwork_llm::{
+    Backoff, ChatResponse, LlmClient, LlmError, LlmErrorKind as Kind, OpenAiClient, Retry,
+};
+use futures_util::future::{join, join_all};
+use tokio::io::AsyncWriteExt;
 use tokio::net::TcpListener;
 
-use crate::http::support::{Answer, Server, ask, bytes, outcome};
+use crate::http::support::{
+    Answer, Protocol, Server, Settings, answer, ask, bytes, follow, ok, outcome, says, streamed,
+};
 
 /// Long enough for a loaded machine to answer, short enough to wait for.
 const SHORT: Duration = Duration::from_millis(300);
 
-/// Where a client of this server sends, as errors name it.
-fn address(server: &Server) -> String {
-    format!("POST {}/chat/completions", server.base_url())
+fn limited(protocol: Protocol, server: &Server) -> Box<dyn LlmClient> {
+    let settings = Settings {
+        timeout: Some(SHORT),
+        max_bytes: Some(100_000),
+        ..Settings::default()
+    };
+    protocol.client_with(&server.origin(), &settings)
 }
 
-/// The address, and the error that one answer of it makes.
-async fn failure(answer: Answer) -> (String, LlmError) {
-    let server = Server::start([answer]).await;
-    (address(&server), ask(&server.client()).await.unwrap_err())
+/// What every client makes of this answer, complete and streamed.
+async fn outcomes(answer: Answer) -> Vec<Result<ChatResponse, LlmError>> {
+    let all = Protocol::ALL.map(async |protocol| {
+        let server = Server::start([answer.clone(), answer.clone()]).await;
+        let client = limited(protocol, &server);
+        let (whole, (_, streamed)) = join(ask(&client), follow(&client)).await;
+        [whole, streamed]
+    });
+
+    join_all(all).await.into_iter().flatten().collect()
 }
 
 #[tokio::test]
-async fn a_closed_port_is_a_transport_error() {
-    let address = TcpListener::bind("127.0.0.1:0")
-        .await
-        .unwrap()
-        .local_addr()
-        .unwrap();
+async fn answers_that_never_come_have_their_kinds() {
+    for (answer, kind) in [
+        (Answer::Late(SHORT * 100, Vec::new()), Kind::Timeout),
+        (Answer::Raw(Vec::new()), Kind::Transport),
+        (Answer::Reset(Vec::new()), Kind::Transport),
+        (
+            Answer::Raw(b"SSH-2.0-OpenSSH_9.9\r\n\r\n".to_vec()),
+            Kind::Transport,
+        ),
+    ] {
+        for outcome in outcomes(answer).await {
+            let error = outcome.unwrap_err();
+            assert_eq!((error.kind(), error.status()), (kind, None), "{error}");
+            assert!(error.is_retryable());
+        }
+    }
+}
 
-    let client = OpenAiClient::builder(format!("http://{address}"), "m")
+#[tokio::test]
+async fn half_an_answer_is_never_a_reply() {
+    for protocol in Protocol::ALL {
+        let (stream, whole) = (protocol.stream(), protocol.whole());
+        let half = &whole[..whole.len() / 2];
+        let part = String::from_utf8_lossy(&stream.as_bytes()[..stream.len() * 2 / 3]).into_owned();
+        let server = Server::start([
+            Answer::Raw(bytes(200, "", half, 9999)),
+            Answer::Raw(bytes(200, "", &part, 99_999)),
+            Answer::Reset(bytes(200, "", half, 9999)),
+            Answer::Reset(streamed(&part)),
+        ])
+        .await;
+
+        let client = protocol.client(&server);
+        for _ in 0..2 {
+            let error = ask(&client).await.unwrap_err();
+            assert_eq!((error.kind(), error.status()), (Kind::Transport, Some(200)));
+            assert!(error.body().unwrap().starts_with('{'));
+            let error = follow(&client).await.1.unwrap_err();
+            assert_eq!(error.kind(), Kind::InterruptedStream, "{error:#}");
+            assert!(error.text_so_far().is_some() && error.is_retryable());
+        }
+    }
+}
+
+#[tokio::test]
+async fn an_answer_without_end_stops_at_the_limit() {
+    for start in ["{\"choices\":[\"", "<html>", "data: ", "x"] {
+        for outcome in outcomes(Answer::Endless(start, "x".to_owned())).await {
+            let error = outcome.unwrap_err();
+            assert_eq!(error.kind(), Kind::Decode);
+            assert!(
+                error.message().ends_with("over the limit of 100000 bytes"),
+                "{error}"
+            );
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_redirect_is_not_followed_and_a_page_is_no_reply() {
+    let away = answer(307, "location: https://elsewhere.example/\r\n", "");
+    for outcome in outcomes(away).await {
+        let error = outcome.unwrap_err();
+        assert_eq!(error.kind(), Kind::InvalidRequest);
+        assert!(
+            error.message().contains("redirects to elsewhere.example"),
+            "{error}"
+        );
+    }
+
+    for outcome in outcomes(ok("<html><title>502 Bad Gateway</title></html>")).await {
+        let error = outcome.unwrap_err();
+        let expected = "decode: the response is an HTML page; expected JSON (status 200)";
+        assert_eq!(error.to_string(), expected);
+    }
+}
+
+#[tokio::test]
+async fn a_retry_waits_as_asked_and_then_has_the_reply() {
+    for protocol in Protocol::ALL {
+        let fails = || {
+            let limited = answer(429, "retry-after-ms: 40\r\n", "");
+            [limited, answer(500, "", "<html></html>")]
+        };
+        let whole = fails().into_iter().chain([ok(protocol.whole())]);
+        let streamed = fails()
+            .into_iter()
+            .chain([Answer::Raw(streamed(protocol.stream()))]);
+        let server = Server::start(whole.chain(streamed)).await;
+        let backoff = Backoff::of::<3>().with_first(Duration::from_millis(1));
+        let client = Retry::new(protocol.client(&server), backoff);
+
+        let started = std::time::Instant::now();
+        let response = ask(&client).await.unwrap().without_provider_data();
+        let streamed = follow(&client).await.1.unwrap().without_provider_data();
+        assert_eq!(streamed, response);
+        assert!(started.elapsed() >= Duration::from_millis(80));
+
+        let seen = server.requests();
+        let is_repeated = |from: usize| (from..from + 3).all(|n| seen[n].body == seen[from].body);
+        assert!(
+            seen.len() == 6 && is_repeated(0) && is_repeated(3),
+            "{seen:?}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn broken_connections_say_where_and_why() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let closed = listener.local_addr().unwrap();
+    drop(listener);
+    let client = OpenAiClient::builder(format!("http://{closed}"), "m")
         .build()
         .unwrap();
-    let error = ask(&client).await.unwrap_err();
-    assert_eq!(error.kind(), Kind::Transport);
-    assert!(error.is_retryable());
-
-    let text = error.to_string();
+    let text = ask(&client).await.unwrap_err().to_string();
     let start = format!(
-        "transport: POST http://{address}/chat/completions: no connection: Connection refused"
+        "transport: POST http://{closed}/chat/completions: no connection: Connection refused"
     );
     assert!(text.starts_with(&start), "{text}");
-    assert!(error.source().is_some());
-}
 
-#[tokio::test]
-async fn a_connection_closed_without_an_answer_is_a_transport_error() {
-    let (address, error) = failure(Answer::Raw(Vec::new())).await;
-    assert_eq!(
-        error.to_string(),
-        format!(
-            "transport: {address}: the connection was lost: connection closed before message completed"
-        )
-    );
-}
-
-#[tokio::test]
-async fn an_answer_that_is_not_http_is_a_transport_error() {
-    let (address, error) = failure(Answer::Raw(b"SSH-2.0-OpenSSH_9.9\r\n\r\n".to_vec())).await;
-    assert_eq!(
-        error.to_string(),
-        format!("transport: {address}: the connection was lost: invalid HTTP version parsed")
-    );
-}
-
-#[tokio::test]
-async fn a_reset_is_a_transport_error_before_the_answer_and_within_it() {
-    let error = outcome(Answer::Reset(Vec::new())).await.unwrap_err();
-    assert_eq!(error.kind(), Kind::Transport);
-    assert_eq!(error.status(), None);
-
-    let error = outcome(Answer::Reset(bytes(200, "", "{\"choices\"", 100)))
-        .await
-        .unwrap_err();
-    assert_eq!(error.kind(), Kind::Transport);
-    assert_eq!(
-        (error.status(), error.body()),
-        (Some(200), Some("{\"choices\""))
-    );
-}
-
-#[tokio::test]
-async fn half_a_body_is_a_transport_error_with_what_came() {
-    let (address, error) = failure(Answer::Raw(bytes(200, "", "{\"choices\": [", 100))).await;
-    assert!(error.is_retryable());
-    assert_eq!(
-        format!("{error:#}"),
-        format!(
-            "transport: {address}: the connection was lost: end of file before message length reached (status 200)\n\
-             {{\"choices\": ["
-        )
-    );
+    let half = bytes(200, "", "{\"choices\": [", 100);
+    for (answer, expected) in [
+        (
+            Answer::Raw(Vec::new()),
+            "the connection was lost: connection closed before message completed",
+        ),
+        (
+            Answer::Raw(b"SSH-2.0-OpenSSH_9.9\r\n\r\n".to_vec()),
+            "the connection was lost: invalid HTTP version parsed",
+        ),
+        (
+            Answer::Raw(half.clone()),
+            "the connection was lost: end of file before message length reached",
+        ),
+        (Answer::Stall(half), "no complete response within 300ms"),
+    ] {
+        let server = Server::start([answer]).await;
+        let error = ask(&limited(Protocol::Chat, &server)).await.unwrap_err();
+        let address = format!("POST {}/chat/completions: ", server.base_url());
+        assert_eq!(error.message().strip_prefix(&address), Some(expected));
+    }
 }
 
 #[tokio::test]
 async fn half_a_body_of_a_failure_leaves_the_failure() {
-    let error = outcome(Answer::Raw(bytes(503, "retry-after: 3\r\n", "too bu", 100)))
-        .await
-        .unwrap_err();
+    let half = Answer::Raw(bytes(503, "retry-after: 3\r\n", "too bu", 100));
     assert_eq!(
-        error.to_string(),
+        outcome(half).await.unwrap_err().to_string(),
         "overloaded: too bu (status 503, retry after 3s)"
     );
+
+    let endless = bytes(500, "", &"y".repeat(10_000_000), 20_000_000);
+    let error = outcome(Answer::Raw(endless)).await.unwrap_err();
+    assert_eq!((error.kind(), error.status()), (Kind::Server, Some(500)));
 }
 
+#[cfg(any(feature = "rustls", feature = "native-tls"))]
 #[tokio::test]
-async fn a_slow_answer_is_a_timeout() {
-    let server = Server::start([Answer::Late(Duration::from_secs(30), Vec::new())]).await;
-    let client = OpenAiClient::builder(server.base_url(), "m")
-        .with_timeout(SHORT)
-        .build()
-        .unwrap();
-    let error = ask(&client).await.unwrap_err();
-    assert_eq!(error.kind(), Kind::Timeout);
-    assert_eq!(
-        error.to_string(),
-        format!(
-            "timeout: {}: no complete response within 300ms",
-            address(&server)
-        )
-    );
-
-    assert!(error.is_retryable());
-}
-
-#[tokio::test]
-async fn an_answer_that_stalls_half_way_is_a_timeout_with_what_came() {
-    let server = Server::start([Answer::Stall(bytes(200, "", "{\"choices\"", 100))]).await;
-    let client = OpenAiClient::builder(server.base_url(), "m")
-        .with_timeout(SHORT)
-        .build()
-        .unwrap();
-    let error = ask(&client).await.unwrap_err();
-    assert_eq!(
-        error.to_string(),
-        format!(
-            "timeout: {}: no complete response within 300ms (status 200)",
-            address(&server)
-        )
-    );
-
-    assert_eq!(error.body(), Some("{\"choices\""));
-}
-
-#[tokio::test]
-async fn a_server_silent_at_the_handshake_is_a_connection_timeout() {
+async fn servers_without_a_handshake_are_told_apart() {
     // Accepts in the kernel's queue and never says a word.
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("https://{}", listener.local_addr().unwrap());
-    let client = OpenAiClient::builder(&url, "m")
-        .with_connect_timeout(SHORT)
-        .build()
-        .unwrap();
-    let error = ask(&client).await.unwrap_err();
-
-    assert_eq!(error.kind(), Kind::Timeout);
+    let client = OpenAiClient::builder(&url, "m").with_connect_timeout(SHORT);
     assert_eq!(
-        error.to_string(),
+        ask(&client.build().unwrap()).await.unwrap_err().to_string(),
         format!("timeout: POST {url}/chat/completions: no connection within 300ms")
     );
-}
 
-#[tokio::test]
-async fn a_server_without_encryption_is_a_transport_error_for_https() {
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let url = format!("https://{}", listener.local_addr().unwrap());
     let server = tokio::spawn(async move {
-        use tokio::io::AsyncWriteExt;
         let (mut stream, _) = listener.accept().await.unwrap();
-        stream
-            .write_all(b"HTTP/1.1 400 Bad Request\r\n\r\n")
-            .await
-            .unwrap();
+        drop(stream.write_all(b"HTTP/1.1 400 X\r\n\r\n").await);
+        let (mut stream, _) = listener.accept().await.unwrap();
+        stream.write_all(b"HTTP/1.1 400 X\r\n\r\n").await.unwrap();
     });
-
     let client = OpenAiClient::builder(&url, "m").build().unwrap();
     let error = ask(&client).await.unwrap_err();
     server.await.unwrap();
     assert_eq!(error.kind(), Kind::Transport);
-
-    let text = error.to_string();
-    let start =
-        format!("transport: POST {url}/chat/completions: no connection: received corrupt message");
-    assert!(text.starts_with(&start), "{text}");
-}
-
-#[tokio::test]
-async fn a_body_without_end_stops_at_the_limit() {
-    let server = Server::start([Answer::Endless("{\"choices\": [\"", "x".to_owned())]).await;
-    let client = OpenAiClient::builder(server.base_url(), "m")
-        .with_max_response_bytes(1_000_000)
-        .build()
-        .unwrap();
-    let started = Instant::now();
-    let error = ask(&client).await.unwrap_err();
-
-    assert!(started.elapsed() < Duration::from_secs(30));
-    assert_eq!(error.kind(), Kind::Decode);
-    assert_eq!(
-        error.to_string(),
-        "decode: the response is over the limit of 1000000 bytes (status 200)"
-    );
-    assert_eq!(error.body().unwrap().chars().count(), 500);
+    let start = format!("POST {url}/chat/completions: no connection: ");
+    assert!(error.message().starts_with(&start), "{error}");
 }
 
 #[tokio::test]
 async fn a_body_of_exactly_the_limit_is_read_and_one_byte_more_is_not() {
     let body = r#"{"choices":[{"message":{"content":"a"}}]}"#;
-    let server = Server::start([
-        crate::http::support::ok(body),
-        crate::http::support::ok(body),
-    ])
-    .await;
-    let with_limit = |bytes| {
-        OpenAiClient::builder(server.base_url(), "m")
-            .with_max_response_bytes(bytes)
-            .build()
-            .unwrap()
-    };
-
-    assert_eq!(ask(&with_limit(body.len())).await.unwrap().text(), "a");
-    assert_eq!(
-        ask(&with_limit(body.len() - 1)).await.unwrap_err().kind(),
-        Kind::Decode
-    );
-}
-
-#[tokio::test]
-async fn a_failure_without_end_is_still_a_failure() {
-    let mut raw = b"HTTP/1.1 500 X\r\nconnection: close\r\n\r\n".to_vec();
-    raw.extend(std::iter::repeat_n(b'y', 10_000_000));
-    let error = outcome(Answer::Raw(raw)).await.unwrap_err();
-    assert_eq!((error.kind(), error.status()), (Kind::Server, Some(500)));
+    for (max_bytes, is_read) in [(body.len(), true), (body.len() - 1, false)] {
+        let server = Server::start([ok(body)]).await;
+        let settings = Settings {
+            max_bytes: Some(max_bytes),
+            ..Settings::default()
+        };
+        let client = Protocol::Chat.client_with(&server.origin(), &settings);
+        assert_eq!(ask(&client).await.is_ok(), is_read);
+    }
 }
 
 #[tokio::test]
 async fn a_call_dropped_half_way_leaves_the_client_ready() {
-    let server =
-        Server::start([Answer::Stall(Vec::new()), crate::http::support::says("Hi.")]).await;
+    let server = Server::start([Answer::Stall(Vec::new()), says("Hi.")]).await;
     let client = server.client();
-    assert!(
-        tokio::time::timeout(Duration::from_millis(50), ask(&client))
-            .await
-            .is_err()
-    );
-
+    let dropped = tokio::time::timeout(Duration::from_millis(50), ask(&client));
+    assert!(dropped.await.is_err());
     assert_eq!(ask(&client).await.unwrap().text(), "Hi.");
+}
+
+#[tokio::test]
+async fn a_client_serves_many_calls_at_once() {
+    let server = Server::start((0..20).map(|_| says("Hi."))).await;
+    let client = server.client();
+    let replies = join_all((0..20).map(|_| ask(&client))).await;
+    assert!(
+        replies
+            .into_iter()
+            .all(|reply| reply.unwrap().text() == "Hi.")
+    );
+    assert_eq!(server.requests().len(), 20);
 }

@@ -1,112 +1,229 @@
 //! The bytes of requests.
 
-use cogwork_llm::{ChatRequest, LlmClient, LlmErrorKind, Message, OpenAiClient};
+use cogwork_llm::{
+    AnthropicClient, Capability, ChatRequest, LlmClient, LlmErrorKind as Kind, Message,
+    OllamaClient, OpenAiClient, ReplyFormat,
+};
+use serde_json::json;
 
-use crate::http::support::{Server, ask, says};
+use crate::http::support::{EMPTY, Protocol, Server, Settings, ask, follow, ok, sent, sent_with};
+
+/// Models write the fields of an object in the order of the schema, so it must arrive as it is.
+const SCHEMA: &str =
+    r#"{"type":"object","properties":{"thought":{"type":"string"},"answer":{"type":"integer"}}}"#;
 
 #[tokio::test]
-async fn a_plain_request_is_model_and_messages() {
-    let server = Server::start([says("Hi.")]).await;
+async fn messages_go_where_the_protocol_wants_them() {
     let request = ChatRequest::new([
         Message::system("Be brief."),
+        Message::system("Be kind."),
         Message::user("\"2 + 2\"?\n\u{1f914}"),
         Message::assistant("4"),
+        Message::system("Now be rude."),
         Message::user("Sure?"),
+        Message::system("Last words."),
     ]);
 
-    server.client().complete(request).await.unwrap();
-    insta::assert_snapshot!(server.requests()[0].body, @r#"{"model":"test-model","messages":[{"role":"system","content":"Be brief."},{"role":"user","content":"\"2 + 2\"?\n🤔"},{"role":"assistant","content":"4"},{"role":"user","content":"Sure?"}]}"#);
+    let mut bodies = Vec::new();
+    for protocol in Protocol::ALL {
+        bodies.push(sent(protocol, request.clone()).await);
+    }
+    insta::assert_snapshot!(bodies.join("\n"), @r#"
+    {"model":"m","messages":[{"role":"system","content":"Be brief."},
+    {"role":"system","content":"Be kind."},
+    {"role":"user","content":"\"2 + 2\"?\n🤔"},
+    {"role":"assistant","content":"4"},
+    {"role":"system","content":"Now be rude."},
+    {"role":"user","content":"Sure?"},
+    {"role":"system","content":"Last words."}]}
+    {"model":"m","input":[{"role":"user","content":"\"2 + 2\"?\n🤔"},
+    {"role":"assistant","content":"4"},
+    {"role":"system","content":"Now be rude."},
+    {"role":"user","content":"Sure?"},
+    {"role":"system","content":"Last words."}],"include":["reasoning.encrypted_content"],"instructions":"Be brief.\n\nBe kind.","store":false}
+    {"model":"m","messages":[{"role":"user","content":"\"2 + 2\"?\n🤔"},
+    {"role":"assistant","content":"4"},
+    {"role":"user","content":"Now be rude."},
+    {"role":"user","content":"Sure?"},
+    {"role":"system","content":"Last words."}],"cache_control":{"type":"ephemeral"},"max_tokens":16384,"system":"Be brief.\n\nBe kind."}
+    {"model":"m","messages":[{"role":"system","content":"Be brief."},
+    {"role":"system","content":"Be kind."},
+    {"role":"user","content":"\"2 + 2\"?\n🤔"},
+    {"role":"assistant","content":"4"},
+    {"role":"system","content":"Now be rude."},
+    {"role":"user","content":"Sure?"},
+    {"role":"system","content":"Last words."}],"stream":false}
+    "#);
 }
 
 #[tokio::test]
-async fn settings_of_the_request_go_before_extra_fields() {
-    let server = Server::start([says("1"), says("2")]).await;
-    let client = OpenAiClient::builder(server.base_url(), "m")
-        .with_extra("temperature", 1)
-        .with_extra("top_k", 20)
-        .with_extra("max_tokens", 50)
-        .with_extra(
-            "chat_template_kwargs",
-            [("enable_thinking", false)]
-                .into_iter()
-                .collect::<std::collections::HashMap<_, _>>(),
-        )
-        .build()
-        .unwrap();
-
+async fn settings_of_the_request_go_before_those_of_the_client() {
     let request = ChatRequest::new([Message::user("Go")])
         .with_max_tokens(7)
         .with_temperature(0.2)
         .with_seed(u64::MAX)
         .with_stop(["END", "\n\n"]);
+    let nested = json!({"enable_thinking": false});
+    let settings = Settings {
+        extra: Some(json!({
+            "temperature": 1, "top_k": 20, "max_tokens": 50, "think": false,
+            "chat_template_kwargs": nested, "options": {"num_ctx": 16_384, "seed": 1},
+        })),
+        ..Settings::default()
+    };
 
-    client.complete(request).await.unwrap();
-    ask(&client).await.unwrap();
-    insta::assert_snapshot!(server.requests()[0].body, @r#"{"model":"m","messages":[{"role":"user","content":"Go"}],"max_tokens":7,"temperature":0.2,"seed":18446744073709551615,"stop":["END","\n\n"],"chat_template_kwargs":{"enable_thinking":false},"top_k":20}"#);
-    insta::assert_snapshot!(server.requests()[1].body, @r#"{"model":"m","messages":[{"role":"user","content":"Hello"}],"chat_template_kwargs":{"enable_thinking":false},"max_tokens":50,"temperature":1,"top_k":20}"#);
+    let mut bodies = Vec::new();
+    for protocol in Protocol::ALL {
+        bodies.push(sent_with(protocol, &settings, request.clone()).await);
+    }
+    bodies.push(sent_with(Protocol::Chat, &settings, ChatRequest::default()).await);
+    bodies.push(sent_with(Protocol::Messages, &settings, ChatRequest::default()).await);
+    insta::assert_snapshot!(bodies.join("\n"), @r#"
+    {"model":"m","messages":[{"role":"user","content":"Go"}],"chat_template_kwargs":{"enable_thinking":false},"max_tokens":7,"options":{"num_ctx":16384,"seed":1},"seed":18446744073709551615,"stop":["END","\n\n"],"temperature":0.2,"think":false,"top_k":20}
+    {"model":"m","input":[{"role":"user","content":"Go"}],"chat_template_kwargs":{"enable_thinking":false},"include":["reasoning.encrypted_content"],"max_output_tokens":7,"max_tokens":50,"options":{"num_ctx":16384,"seed":1},"store":false,"temperature":0.2,"think":false,"top_k":20}
+    {"model":"m","messages":[{"role":"user","content":"Go"}],"cache_control":{"type":"ephemeral"},"chat_template_kwargs":{"enable_thinking":false},"max_tokens":7,"options":{"num_ctx":16384,"seed":1},"stop_sequences":["END","\n\n"],"temperature":0.2,"think":false,"top_k":20}
+    {"model":"m","messages":[{"role":"user","content":"Go"}],"stream":false,"chat_template_kwargs":{"enable_thinking":false},"max_tokens":50,"options":{"num_ctx":16384,"num_predict":7,"seed":18446744073709551615,"stop":["END","\n\n"],"temperature":0.2},"temperature":1,"think":false,"top_k":20}
+    {"model":"m","messages":[],"chat_template_kwargs":{"enable_thinking":false},"max_tokens":50,"options":{"num_ctx":16384,"seed":1},"temperature":1,"think":false,"top_k":20}
+    {"model":"m","messages":[],"cache_control":{"type":"ephemeral"},"chat_template_kwargs":{"enable_thinking":false},"max_tokens":50,"options":{"num_ctx":16384,"seed":1},"temperature":1,"think":false,"top_k":20}
+    "#);
 }
 
 #[tokio::test]
-async fn the_head_names_path_key_and_own_headers() {
-    let server = Server::start([says("Hi.")]).await;
-    let client = OpenAiClient::builder(format!("{}/", server.base_url()), "m")
-        .with_api_key("sk-test-0123456789")
-        .with_header("X-Title", "Cogwork")
+async fn each_protocol_is_asked_for_json_in_its_own_way() {
+    let asking = |format| ChatRequest::default().with_format(format);
+    let settings = Settings {
+        extra: Some(json!({
+            "response_format": "mine", "format": "mine", "text": {"format": 1, "verbosity": "low"},
+            "output_config": {"effort": "low", "format": "mine"},
+        })),
+        ..Settings::default()
+    };
+
+    let mut bodies = Vec::new();
+    for protocol in Protocol::ALL {
+        let client = protocol.client_with("http://localhost", &settings);
+        assert!(client.capabilities().has(Capability::JsonSchema));
+        let schema = asking(ReplyFormat::schema("sum", SCHEMA));
+        bodies.push(sent_with(protocol, &settings, schema).await);
+
+        if client.capabilities().has(Capability::JsonMode) {
+            bodies.push(sent(protocol, asking(ReplyFormat::Json)).await);
+        }
+
+        for schema in ["", "{", "[]", "true"] {
+            let request = asking(ReplyFormat::schema("x", schema));
+            let error = client.complete(request).await.unwrap_err();
+            let expected =
+                "the schema of the reply format isn't a JSON object; expected a JSON Schema";
+            assert_eq!(
+                (error.kind(), error.message()),
+                (Kind::InvalidRequest, expected)
+            );
+        }
+    }
+    insta::assert_snapshot!(bodies.join("\n"), @r#"
+    {"model":"m","messages":[],"response_format":{"type":"json_schema","json_schema":{"name":"sum","schema":{"type":"object","properties":{"thought":{"type":"string"},"answer":{"type":"integer"}}},"strict":true}},"format":"mine","output_config":{"effort":"low","format":"mine"},"text":{"format":1,"verbosity":"low"}}
+    {"model":"m","messages":[],"response_format":{"type":"json_object"}}
+    {"model":"m","input":[],"text":{"format":{"type":"json_schema","name":"sum","schema":{"type":"object","properties":{"thought":{"type":"string"},"answer":{"type":"integer"}}},"strict":true},"verbosity":"low"},"format":"mine","include":["reasoning.encrypted_content"],"output_config":{"effort":"low","format":"mine"},"response_format":"mine","store":false}
+    {"model":"m","input":[],"text":{"format":{"type":"json_object"}},"include":["reasoning.encrypted_content"],"store":false}
+    {"model":"m","messages":[],"output_config":{"format":{"type":"json_schema","schema":{"type":"object","properties":{"thought":{"type":"string"},"answer":{"type":"integer"}}}},"effort":"low"},"cache_control":{"type":"ephemeral"},"format":"mine","max_tokens":16384,"response_format":"mine","text":{"format":1,"verbosity":"low"}}
+    {"model":"m","messages":[],"stream":false,"format":{"type":"object","properties":{"thought":{"type":"string"},"answer":{"type":"integer"}}},"output_config":{"effort":"low","format":"mine"},"response_format":"mine","text":{"format":1,"verbosity":"low"}}
+    {"model":"m","messages":[],"stream":false,"format":"json"}
+    "#);
+
+    let client = Protocol::Messages.client_with("http://localhost", &settings);
+    let error = client.stream(asking(ReplyFormat::Json)).await.unwrap_err();
+    assert_eq!(
+        error.message(),
+        "the Messages API supports JSON only with a schema; expected a schema, or no format"
+    );
+}
+
+#[tokio::test]
+async fn a_stream_is_asked_for_with_usage_unless_the_settings_say_otherwise() {
+    let mut bodies = Vec::new();
+    for extra in [json!({}), json!({"stream_options": null})] {
+        for protocol in Protocol::ALL {
+            let server = Server::start([ok(protocol.whole())]).await;
+            let settings = Settings {
+                extra: Some(extra.clone()),
+                ..Settings::default()
+            };
+            let client = protocol.client_with(&server.origin(), &settings);
+            follow(&client).await.1.unwrap();
+            bodies.push(server.requests()[0].body.clone());
+        }
+    }
+    bodies.truncate(5);
+
+    let settings = Settings {
+        extra: Some(json!({"stream_options": {"include_usage": true}})),
+        ..Settings::default()
+    };
+    bodies.push(sent_with(Protocol::Chat, &settings, ChatRequest::default()).await);
+    insta::assert_snapshot!(bodies.join("\n"), @r#"
+    {"model":"m","messages":[{"role":"user","content":"Hello"}],"stream":true,"stream_options":{"include_usage":true}}
+    {"model":"m","input":[{"role":"user","content":"Hello"}],"include":["reasoning.encrypted_content"],"store":false,"stream":true}
+    {"model":"m","messages":[{"role":"user","content":"Hello"}],"cache_control":{"type":"ephemeral"},"max_tokens":16384,"stream":true}
+    {"model":"m","messages":[{"role":"user","content":"Hello"}],"stream":true}
+    {"model":"m","messages":[{"role":"user","content":"Hello"}],"stream":true}
+    {"model":"m","messages":[]}
+    "#);
+}
+
+#[tokio::test]
+async fn the_head_names_path_key_version_and_own_headers() {
+    let server = Server::start([ok(EMPTY), ok(EMPTY), ok(EMPTY), ok(EMPTY)]).await;
+    let (with, without) = (server.base_url(), server.origin());
+    let key = "sk-test-0123456789";
+    let openai = OpenAiClient::builder(format!("{with}/"), "m").with_api_key(key);
+    let openai = openai.with_header("X-Title", "Cogwork").build().unwrap();
+    // A base URL with the version in it is as good as one without.
+    let anthropic = AnthropicClient::builder(&with, "m")
+        .with_api_key(key)
         .build()
         .unwrap();
+    let ollama = OllamaClient::builder(format!("{without}/api/"), "m")
+        .build()
+        .unwrap();
+    ask(&openai).await.unwrap();
+    ask(&anthropic).await.unwrap();
+    ask(&ollama).await.unwrap();
+    ask(&server.client()).await.unwrap();
 
-    ask(&client).await.unwrap();
-    let head = &server.requests()[0].head;
-    let mut lines: Vec<&str> = head
-        .lines()
-        .filter(|line| !line.starts_with("host: "))
-        .collect();
-    lines[1..].sort_unstable();
-    insta::assert_snapshot!(lines.join("\n"), @"
+    let mut heads = Vec::new();
+    for seen in server.requests() {
+        let lines = seen.head.lines();
+        let mut lines: Vec<&str> = lines
+            .filter(|line| !line.starts_with("host: ") && !line.starts_with("content-length: "))
+            .collect();
+        lines[1..].sort_unstable();
+        heads.push(lines.join("\n"));
+    }
+
+    insta::assert_snapshot!(heads.join("\n\n"), @"
     POST /v1/chat/completions HTTP/1.1
     accept: application/json
     authorization: Bearer sk-test-0123456789
-    content-length: 60
     content-type: application/json
     user-agent: cogwork-llm/0.1.0
     x-title: Cogwork
+
+    POST /v1/messages HTTP/1.1
+    accept: application/json
+    anthropic-version: 2023-06-01
+    content-type: application/json
+    user-agent: cogwork-llm/0.1.0
+    x-api-key: sk-test-0123456789
+
+    POST /api/chat HTTP/1.1
+    accept: application/json
+    content-type: application/json
+    user-agent: cogwork-llm/0.1.0
+
+    POST /v1/chat/completions HTTP/1.1
+    accept: application/json
+    content-type: application/json
+    user-agent: cogwork-llm/0.1.0
     ");
-}
-
-#[tokio::test]
-async fn without_a_key_there_is_no_authorization() {
-    let server = Server::start([says("Hi.")]).await;
-    ask(&server.client()).await.unwrap();
-    assert!(!server.requests()[0].head.contains("authorization"));
-}
-
-#[tokio::test]
-async fn a_temperature_that_is_no_number_is_refused_before_sending() {
-    let server = Server::start([says("Hi.")]).await;
-    let request = ChatRequest::new([Message::user("Go")]).with_temperature(f32::NAN);
-    let error = server.client().complete(request).await.unwrap_err();
-    assert_eq!(error.kind(), LlmErrorKind::InvalidRequest);
-    assert_eq!(
-        error.to_string(),
-        "invalid request: the temperature is NaN; expected a finite number"
-    );
-    assert!(server.requests().is_empty());
-}
-
-#[tokio::test]
-async fn a_client_serves_many_calls_at_once() {
-    let server = Server::start((0..20).map(|_| says("Hi."))).await;
-    let client = std::sync::Arc::new(server.client());
-    let calls: Vec<_> = (0..20)
-        .map(|_| {
-            let client = client.clone();
-            tokio::spawn(async move { ask(&client).await.unwrap().into_text() })
-        })
-        .collect();
-
-    for call in calls {
-        assert_eq!(call.await.unwrap(), "Hi.");
-    }
-
-    assert_eq!(server.requests().len(), 20);
 }

@@ -306,6 +306,29 @@ impl Protocol {
     }
 }
 
+/// A reply without text, in which each protocol finds its own.
+pub(crate) const EMPTY: &str = r#"{"choices":[{"message":{"content":""}}],"output":[],"content":[],"message":{"content":""},"done":true}"#;
+
+/// The body of a request, with a line for each message, and one for the tools.
+pub(crate) async fn sent(protocol: Protocol, request: ChatRequest) -> String {
+    sent_with(protocol, &Settings::default(), request).await
+}
+
+pub(crate) async fn sent_with(
+    protocol: Protocol,
+    settings: &Settings<'_>,
+    request: ChatRequest,
+) -> String {
+    let server = Server::start([ok(EMPTY)]).await;
+    let client = protocol.client_with(&server.origin(), settings);
+    client.complete(request).await.unwrap();
+    let body = server.requests()[0].body.clone();
+
+    serde_json::from_str::<Value>(&body).unwrap();
+    body.replace("},{\"role\"", "},\n{\"role\"")
+        .replace(",\"tools\"", ",\n\"tools\"")
+}
+
 /// Checks a table. Each of its rows is what is given, an arrow, and what is expected.
 pub(crate) async fn check(table: &str, actual: impl AsyncFn(&str) -> String) {
     let lines = table.lines().map(str::trim);
