@@ -93,7 +93,10 @@ impl BaseUrl {
     /// resemble a URL, because it may be the API key in the wrong place.
     fn quoted(&self, secrets: &Secrets) -> Option<String> {
         let text = self.text.as_str();
-        if text.contains('@') || !text.contains([':', '.', '/']) {
+        let begins_like_a_host = |(host, _): (&str, &str)| host.is_empty() || host.contains('.');
+        let is_like_an_address =
+            text.contains(':') || text.split_once('/').is_some_and(begins_like_a_host);
+        if text.contains('@') || !is_like_an_address {
             return None;
         }
 

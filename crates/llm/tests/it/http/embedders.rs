@@ -106,7 +106,7 @@ async fn replies_without_usable_vectors_are_refused() {
         ),
         (
             r#"{"data": [{"embedding": [1e39]}, {"embedding": [1]}]}"#,
-            "number out of range",
+            "expected a finite number",
         ),
         (
             r#"{"data": [{"embedding": [1e400]}, {"embedding": [1]}]}"#,
@@ -118,15 +118,15 @@ async fn replies_without_usable_vectors_are_refused() {
         ),
         (
             r#"{"data": [{"embedding": [null]}, {"embedding": [1]}]}"#,
-            "invalid type: null",
+            "something other than numbers",
         ),
         (
             r#"{"data": [{"embedding": "AACAPw=="}, {"embedding": [1]}]}"#,
-            "invalid type: string",
+            "embedding 1 is empty",
         ),
         (
             r#"{"data": [{"embedding": [[1]]}, {"embedding": [[1]]}]}"#,
-            "invalid type: sequence",
+            "something other than numbers",
         ),
         (
             r#"{"data": [{"index": 0, "embedding": [1]}, {"index": 0, "embedding": [2]}]}"#,

@@ -40,117 +40,38 @@ fn with(variables: &[(&str, &str)]) -> String {
         .to_owned()
 }
 
+/// The variables, in the order of base URL, model and key, `-` for one that is unset.
 #[test]
 fn three_variables_make_a_client() {
-    assert_eq!(
-        with(&[
-            ("OPENAI_BASE_URL", "http://localhost:1/v1"),
-            ("OPENAI_MODEL", "m"),
-            ("OPENAI_API_KEY", "k")
-        ]),
-        r#"OpenAiClient { base_url: "http://localhost:1/v1", model: "m", .. }"#
-    );
-}
+    let client = |url: &str| format!("OpenAiClient {{ base_url: {url:?}, model: \"m\", .. }}");
+    let own = client("http://localhost:1/v1");
+    let no_model = "settings: OPENAI_MODEL is not set; expected the name of a model on the server";
+    let no_key = "settings: OPENAI_API_KEY is not set; expected an API key for https://api.openai.com/v1, \
+        or a different server in OPENAI_BASE_URL";
+    let secret = "settings: the base URL in OPENAI_BASE_URL (not shown: it may contain a secret) contains \
+        credentials; pass them as the API key or in a header";
+    let no_http = "settings: the base URL \"localhost:1\" in OPENAI_BASE_URL is not an HTTP URL; \
+        expected one that begins with http:// or https://";
 
-#[test]
-fn a_server_of_ones_own_needs_no_key() {
-    assert_eq!(
-        with(&[
-            ("OPENAI_BASE_URL", "http://localhost:1/v1"),
-            ("OPENAI_MODEL", "m")
-        ]),
-        r#"OpenAiClient { base_url: "http://localhost:1/v1", model: "m", .. }"#
-    );
-}
-
-#[test]
-fn the_default_server_is_openai() {
-    assert_eq!(
-        with(&[("OPENAI_MODEL", "m"), ("OPENAI_API_KEY", "k")]),
-        r#"OpenAiClient { base_url: "https://api.openai.com/v1", model: "m", .. }"#
-    );
-}
-
-#[test]
-fn a_missing_variable_is_named() {
-    assert_eq!(
-        with(&[("OPENAI_API_KEY", "k")]),
-        "settings: OPENAI_MODEL is not set; expected the name of a model on the server"
-    );
-    assert_eq!(
-        with(&[("OPENAI_MODEL", ""), ("OPENAI_API_KEY", "k")]),
-        "settings: OPENAI_MODEL is not set; expected the name of a model on the server"
-    );
-    assert_eq!(
-        with(&[("OPENAI_MODEL", "m")]),
-        "settings: OPENAI_API_KEY is not set; expected an API key for https://api.openai.com/v1, \
-         or a different server in OPENAI_BASE_URL"
-    );
-}
-
-#[test]
-fn a_wrong_variable_is_a_settings_error() {
-    assert_eq!(
-        with(&[("OPENAI_BASE_URL", "localhost:1"), ("OPENAI_MODEL", "m")]),
-        "settings: the base URL \"localhost:1\" in OPENAI_BASE_URL is not an HTTP URL; \
-         expected one that begins with http:// or https://"
-    );
-
-    assert_eq!(
-        with(&[
-            ("OPENAI_BASE_URL", "http://localhost:1/v1/chat/completions"),
-            ("OPENAI_MODEL", "m")
-        ]),
-        "settings: the base URL \"http://localhost:1/v1/chat/completions\" in OPENAI_BASE_URL ends in \
-         /chat/completions, which the client appends; expected it to end before that, often in /v1"
-    );
-
-    assert_eq!(
-        with(&[
-            ("OPENAI_BASE_URL", "http://me:hush@localhost:1/v1"),
-            ("OPENAI_MODEL", "m")
-        ]),
-        "settings: the base URL in OPENAI_BASE_URL contains credentials and is therefore not shown; \
-         pass them as the API key or in a header"
-    );
-}
-
-#[test]
-fn an_empty_variable_counts_as_unset() {
-    assert_eq!(
-        with(&[
-            ("OPENAI_BASE_URL", ""),
-            ("OPENAI_MODEL", "m"),
-            ("OPENAI_API_KEY", "k")
-        ]),
-        r#"OpenAiClient { base_url: "https://api.openai.com/v1", model: "m", .. }"#
-    );
-
-    assert_eq!(
-        with(&[
-            ("OPENAI_BASE_URL", "http://localhost:1/v1"),
-            ("OPENAI_MODEL", "m"),
-            ("OPENAI_API_KEY", "")
-        ]),
-        r#"OpenAiClient { base_url: "http://localhost:1/v1", model: "m", .. }"#
-    );
-
-    assert_eq!(
-        with(&[
-            ("OPENAI_BASE_URL", ""),
-            ("OPENAI_MODEL", "m"),
-            ("OPENAI_API_KEY", "")
-        ]),
-        "settings: OPENAI_API_KEY is not set; expected an API key for https://api.openai.com/v1, \
-         or a different server in OPENAI_BASE_URL"
-    );
-
-    assert_eq!(
-        with(&[
-            ("OPENAI_BASE_URL", ""),
-            ("OPENAI_MODEL", ""),
-            ("OPENAI_API_KEY", "")
-        ]),
-        "settings: OPENAI_MODEL is not set; expected the name of a model on the server"
-    );
+    for (values, expected) in [
+        (["http://localhost:1/v1", "m", "k"], own.as_str()),
+        (["http://localhost:1/v1", "m", "-"], &own),
+        (["http://localhost:1/v1", "m", ""], &own),
+        (["-", "m", "k"], &client("https://api.openai.com/v1")),
+        (["", "m", "k"], &client("https://api.openai.com/v1")),
+        (["-", "-", "k"], no_model),
+        (["-", "", "k"], no_model),
+        (["-", "m", "-"], no_key),
+        (["", "m", ""], no_key),
+        (["localhost:1", "m", "-"], no_http),
+        (["http://me:hush@localhost:1/v1", "m", "-"], secret),
+    ] {
+        let names = ["OPENAI_BASE_URL", "OPENAI_MODEL", "OPENAI_API_KEY"];
+        let set: Vec<_> = names
+            .into_iter()
+            .zip(values)
+            .filter(|(_, value)| *value != "-")
+            .collect();
+        assert_eq!(with(&set), expected, "{values:?}");
+    }
 }

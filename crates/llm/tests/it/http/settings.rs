@@ -64,7 +64,6 @@ fn base_urls_are_checked() {
         ("HTTP:/h/v1", r#""HTTP:/h/v1""#, no_host("http")),
         ("http:\\\\h", r#""http:\\\\h""#, no_host("http")),
         ("http://\\h", r#""http://\\h""#, no_host("http")),
-        ("http:h?to=http://h", r#""http:h?…""#, no_host("http")),
         (
             "http://:8080/v1",
             r#""http://:8080/v1""#,
@@ -118,7 +117,7 @@ fn a_base_url_that_may_hold_a_secret_is_not_shown() {
     ] {
         assert_eq!(
             problem(OpenAiClient::builder(url, "m")),
-            "the base URL contains credentials and is therefore not shown; pass them as the API key or in a header"
+            "the base URL (not shown: it may contain a secret) contains credentials; pass them as the API key or in a header"
         );
     }
 
