@@ -86,7 +86,7 @@ impl Reply {
         // A reply that is truncated before its first text, such as within the reasoning, has a
         // finish reason that explains it.
         let reason = finish_reason(&self.reason);
-        let has_no_text = content.is_array() && said.is_none();
+        let has_no_text = !content.is_null() && said.is_none();
         if has_no_text && calls.is_empty() && reason != FinishReason::Length {
             return Err(unreadable(
                 "choices[0] has content without text; expected text in at least one part",
@@ -104,9 +104,15 @@ impl Reply {
     }
 }
 
+/// Returns the name of the field with the reasoning.
+fn name_of_reasoning(message: &Value) -> Option<&'static str> {
+    let mut names = ["reasoning_content", "reasoning"].into_iter();
+    names.find(|name| text(message, &format!("/{name}")).is_some())
+}
+
 /// Returns the reasoning, under the names that servers use, or in parts of the content.
 fn reasoning(message: &Value) -> Option<String> {
-    let named = text(message, "/reasoning_content").or_else(|| text(message, "/reasoning"));
+    let named = name_of_reasoning(message).and_then(|name| text(message, &format!("/{name}")));
     let in_parts = || {
         let thinking: String = list(message, "/content")
             .iter()
@@ -186,24 +192,26 @@ impl Pieces {
         for piece in Piece::all_of(delta) {
             self.calls.add(piece)?;
         }
+        let emitted = name_of_reasoning(delta);
         for name in KEPT.into_iter().chain(["refusal"]) {
-            self.grow(name, delta.get(name));
+            self.grow(name, delta.get(name), emitted == Some(name));
         }
 
         let content = delta.get(CONTENT).filter(|content| !content.is_null());
         let content = content.or(choice.get("text"));
-        self.grow(CONTENT, content);
+        self.grow(CONTENT, content, content.is_some_and(Value::is_string));
         let said = content.and_then(wire::content);
         deltas.extend(said.filter(|text| !text.is_empty()).map(Delta::Text));
         Ok(deltas)
     }
 
-    fn grow(&mut self, name: &str, more: Option<&Value>) {
+    /// Adds a piece of a field. What is emitted anyway counts there.
+    fn grow(&mut self, name: &str, more: Option<&Value>, is_emitted: bool) {
         let Some(more) = more.filter(|more| !more.is_null()) else {
             return;
         };
 
-        if !more.is_string() {
+        if !is_emitted {
             self.held += more.to_string().len();
         }
         grow(self.message.entry(name).or_insert(Value::Null), more);

@@ -225,6 +225,7 @@ impl<'a> Body<'a> {
         match (known, value) {
             (None, value) => self.fields.push((name, value.clone().into())),
             (Some((_, Json::Object(known))), Value::Object(more)) => {
+                known.retain(|(_, value)| value.is_present());
                 for (name, value) in more {
                     if known.iter().all(|(known, _)| known != name) {
                         known.push((name, value.clone().into()));

@@ -69,7 +69,15 @@ fn nothing_unsafe_is_shown() {
 
     shown.assert_complete(
         env!("CARGO_MANIFEST_DIR"),
-        &["LlmErrorKind", "ResponseTooLarge", "Role", "Spending"],
+        &[
+            "Adjustment",
+            "Effort",
+            "LlmErrorKind",
+            "ResponseTooLarge",
+            "Role",
+            "Spending",
+            "UnknownEffort",
+        ],
     );
 }
 

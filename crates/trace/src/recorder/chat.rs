@@ -110,7 +110,11 @@ pub(super) fn reply(
         cost: cost(model, response.usage(), prices),
         usage: response.usage().map(usage),
         id: response.id().map(str::to_owned),
-        adjustments: response.adjustments().iter().map(ToString::to_string).collect(),
+        adjustments: response
+            .adjustments()
+            .iter()
+            .map(ToString::to_string)
+            .collect(),
         ..RecordedChat::default()
     }
 }

@@ -36,16 +36,16 @@ async fn messages_go_where_the_protocol_wants_them() {
     {"role":"system","content":"Now be rude."},
     {"role":"user","content":"Sure?"},
     {"role":"system","content":"Last words."}]}
-    {"model":"m","input":[{"role":"user","content":"\"2 + 2\"?\n🤔"},
+    {"model":"m","instructions":"Be brief.\n\nBe kind.","input":[{"role":"user","content":"\"2 + 2\"?\n🤔"},
     {"role":"assistant","content":"4"},
     {"role":"system","content":"Now be rude."},
     {"role":"user","content":"Sure?"},
-    {"role":"system","content":"Last words."}],"include":["reasoning.encrypted_content"],"instructions":"Be brief.\n\nBe kind.","store":false}
-    {"model":"m","messages":[{"role":"user","content":"\"2 + 2\"?\n🤔"},
+    {"role":"system","content":"Last words."}],"store":false,"include":["reasoning.encrypted_content"]}
+    {"model":"m","max_tokens":16384,"system":"Be brief.\n\nBe kind.","messages":[{"role":"user","content":"\"2 + 2\"?\n🤔"},
     {"role":"assistant","content":"4"},
     {"role":"user","content":"Now be rude."},
     {"role":"user","content":"Sure?"},
-    {"role":"system","content":"Last words."}],"cache_control":{"type":"ephemeral"},"max_tokens":16384,"system":"Be brief.\n\nBe kind."}
+    {"role":"system","content":"Last words."}],"cache_control":{"type":"ephemeral"}}
     {"model":"m","messages":[{"role":"system","content":"Be brief."},
     {"role":"system","content":"Be kind."},
     {"role":"user","content":"\"2 + 2\"?\n🤔"},
@@ -79,10 +79,10 @@ async fn settings_of_the_request_go_before_those_of_the_client() {
     bodies.push(sent_with(Protocol::Chat, &settings, ChatRequest::default()).await);
     bodies.push(sent_with(Protocol::Messages, &settings, ChatRequest::default()).await);
     insta::assert_snapshot!(bodies.join("\n"), @r#"
-    {"model":"m","messages":[{"role":"user","content":"Go"}],"chat_template_kwargs":{"enable_thinking":false},"max_tokens":7,"options":{"num_ctx":16384,"seed":1},"seed":18446744073709551615,"stop":["END","\n\n"],"temperature":0.2,"think":false,"top_k":20}
-    {"model":"m","input":[{"role":"user","content":"Go"}],"chat_template_kwargs":{"enable_thinking":false},"include":["reasoning.encrypted_content"],"max_output_tokens":7,"max_tokens":50,"options":{"num_ctx":16384,"seed":1},"store":false,"temperature":0.2,"think":false,"top_k":20}
-    {"model":"m","messages":[{"role":"user","content":"Go"}],"cache_control":{"type":"ephemeral"},"chat_template_kwargs":{"enable_thinking":false},"max_tokens":7,"options":{"num_ctx":16384,"seed":1},"stop_sequences":["END","\n\n"],"temperature":0.2,"think":false,"top_k":20}
-    {"model":"m","messages":[{"role":"user","content":"Go"}],"stream":false,"chat_template_kwargs":{"enable_thinking":false},"max_tokens":50,"options":{"num_ctx":16384,"num_predict":7,"seed":18446744073709551615,"stop":["END","\n\n"],"temperature":0.2},"temperature":1,"think":false,"top_k":20}
+    {"model":"m","messages":[{"role":"user","content":"Go"}],"max_tokens":7,"temperature":0.2,"seed":18446744073709551615,"stop":["END","\n\n"],"chat_template_kwargs":{"enable_thinking":false},"options":{"num_ctx":16384,"seed":1},"think":false,"top_k":20}
+    {"model":"m","input":[{"role":"user","content":"Go"}],"store":false,"include":["reasoning.encrypted_content"],"max_output_tokens":7,"temperature":0.2,"chat_template_kwargs":{"enable_thinking":false},"max_tokens":50,"options":{"num_ctx":16384,"seed":1},"think":false,"top_k":20}
+    {"model":"m","max_tokens":7,"messages":[{"role":"user","content":"Go"}],"temperature":0.2,"stop_sequences":["END","\n\n"],"cache_control":{"type":"ephemeral"},"chat_template_kwargs":{"enable_thinking":false},"options":{"num_ctx":16384,"seed":1},"think":false,"top_k":20}
+    {"model":"m","messages":[{"role":"user","content":"Go"}],"stream":false,"options":{"num_predict":7,"temperature":0.2,"seed":18446744073709551615,"stop":["END","\n\n"],"num_ctx":16384},"chat_template_kwargs":{"enable_thinking":false},"max_tokens":50,"temperature":1,"think":false,"top_k":20}
     {"model":"m","messages":[],"chat_template_kwargs":{"enable_thinking":false},"max_tokens":50,"options":{"num_ctx":16384,"seed":1},"temperature":1,"think":false,"top_k":20}
     {"model":"m","messages":[],"cache_control":{"type":"ephemeral"},"chat_template_kwargs":{"enable_thinking":false},"max_tokens":50,"options":{"num_ctx":16384,"seed":1},"temperature":1,"think":false,"top_k":20}
     "#);
@@ -124,9 +124,9 @@ async fn each_protocol_is_asked_for_json_in_its_own_way() {
     insta::assert_snapshot!(bodies.join("\n"), @r#"
     {"model":"m","messages":[],"response_format":{"type":"json_schema","json_schema":{"name":"sum","schema":{"type":"object","properties":{"thought":{"type":"string"},"answer":{"type":"integer"}}},"strict":true}},"format":"mine","output_config":{"effort":"low","format":"mine"},"text":{"format":1,"verbosity":"low"}}
     {"model":"m","messages":[],"response_format":{"type":"json_object"}}
-    {"model":"m","input":[],"text":{"format":{"type":"json_schema","name":"sum","schema":{"type":"object","properties":{"thought":{"type":"string"},"answer":{"type":"integer"}}},"strict":true},"verbosity":"low"},"format":"mine","include":["reasoning.encrypted_content"],"output_config":{"effort":"low","format":"mine"},"response_format":"mine","store":false}
-    {"model":"m","input":[],"text":{"format":{"type":"json_object"}},"include":["reasoning.encrypted_content"],"store":false}
-    {"model":"m","messages":[],"output_config":{"format":{"type":"json_schema","schema":{"type":"object","properties":{"thought":{"type":"string"},"answer":{"type":"integer"}}}},"effort":"low"},"cache_control":{"type":"ephemeral"},"format":"mine","max_tokens":16384,"response_format":"mine","text":{"format":1,"verbosity":"low"}}
+    {"model":"m","input":[],"store":false,"include":["reasoning.encrypted_content"],"text":{"format":{"type":"json_schema","name":"sum","schema":{"type":"object","properties":{"thought":{"type":"string"},"answer":{"type":"integer"}}},"strict":true},"verbosity":"low"},"format":"mine","output_config":{"effort":"low","format":"mine"},"response_format":"mine"}
+    {"model":"m","input":[],"store":false,"include":["reasoning.encrypted_content"],"text":{"format":{"type":"json_object"}}}
+    {"model":"m","max_tokens":16384,"messages":[],"cache_control":{"type":"ephemeral"},"output_config":{"format":{"type":"json_schema","schema":{"type":"object","properties":{"thought":{"type":"string"},"answer":{"type":"integer"}}}},"effort":"low"},"format":"mine","response_format":"mine","text":{"format":1,"verbosity":"low"}}
     {"model":"m","messages":[],"stream":false,"format":{"type":"object","properties":{"thought":{"type":"string"},"answer":{"type":"integer"}}},"output_config":{"effort":"low","format":"mine"},"response_format":"mine","text":{"format":1,"verbosity":"low"}}
     {"model":"m","messages":[],"stream":false,"format":"json"}
     "#);
@@ -163,8 +163,8 @@ async fn a_stream_is_asked_for_with_usage_unless_the_settings_say_otherwise() {
     bodies.push(sent_with(Protocol::Chat, &settings, ChatRequest::default()).await);
     insta::assert_snapshot!(bodies.join("\n"), @r#"
     {"model":"m","messages":[{"role":"user","content":"Hello"}],"stream":true,"stream_options":{"include_usage":true}}
-    {"model":"m","input":[{"role":"user","content":"Hello"}],"include":["reasoning.encrypted_content"],"store":false,"stream":true}
-    {"model":"m","messages":[{"role":"user","content":"Hello"}],"cache_control":{"type":"ephemeral"},"max_tokens":16384,"stream":true}
+    {"model":"m","input":[{"role":"user","content":"Hello"}],"store":false,"include":["reasoning.encrypted_content"],"stream":true}
+    {"model":"m","max_tokens":16384,"messages":[{"role":"user","content":"Hello"}],"stream":true,"cache_control":{"type":"ephemeral"}}
     {"model":"m","messages":[{"role":"user","content":"Hello"}],"stream":true}
     {"model":"m","messages":[{"role":"user","content":"Hello"}],"stream":true}
     {"model":"m","messages":[]}

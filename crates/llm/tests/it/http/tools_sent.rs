@@ -54,14 +54,14 @@ async fn tools_calls_and_results() {
     insta::assert_snapshot!(sent(Protocol::Responses, request.clone()).await, @r#"
     {"model":"m","input":[{"role":"user","content":"Where does it rain?"},
     {"role":"assistant","content":"Let me see."},{"type":"function_call","call_id":"toolu_1","name":"weather","arguments":"{\"city\": \"Bergen\"}"},{"type":"function_call","call_id":"toolu_2","name":"weather","arguments":"{\"city\":\"Oslo\"}"},{"type":"function_call_output","call_id":"toolu_1","output":"Rain."},{"type":"function_call_output","call_id":"toolu_2","output":"no connection"},
-    {"role":"user","content":"So?"}],
-    "tools":[{"type":"function","name":"weather","description":"The weather in a city.","parameters":{"type":"object","properties":{"city":{"type":"string"}},"required":["city"]},"strict":false},{"type":"function","name":"clock","parameters":{"type":"object","properties":{},"required":[],"additionalProperties":false},"strict":true}],"include":["reasoning.encrypted_content"],"store":false}
+    {"role":"user","content":"So?"}],"store":false,"include":["reasoning.encrypted_content"],
+    "tools":[{"type":"function","name":"weather","description":"The weather in a city.","parameters":{"type":"object","properties":{"city":{"type":"string"}},"required":["city"]},"strict":false},{"type":"function","name":"clock","parameters":{"type":"object","properties":{},"required":[],"additionalProperties":false},"strict":true}]}
     "#);
     insta::assert_snapshot!(sent(Protocol::Messages, request.clone()).await, @r#"
-    {"model":"m","messages":[{"role":"user","content":"Where does it rain?"},
+    {"model":"m","max_tokens":16384,"messages":[{"role":"user","content":"Where does it rain?"},
     {"role":"assistant","content":[{"type":"text","text":"Let me see."},{"type":"tool_use","id":"toolu_1","name":"weather","input":{"city": "Bergen"}},{"type":"tool_use","id":"toolu_2","name":"weather","input":{"city":"Oslo"}}]},
-    {"role":"user","content":[{"type":"tool_result","tool_use_id":"toolu_1","content":"Rain."},{"type":"tool_result","tool_use_id":"toolu_2","content":"no connection","is_error":true},{"type":"text","text":"So?"}]}],
-    "tools":[{"name":"weather","description":"The weather in a city.","input_schema":{"type":"object","properties":{"city":{"type":"string"}},"required":["city"]}},{"name":"clock","input_schema":{"type":"object","properties":{},"required":[],"additionalProperties":false},"strict":true}],"cache_control":{"type":"ephemeral"},"max_tokens":16384}
+    {"role":"user","content":[{"type":"tool_result","tool_use_id":"toolu_1","content":"Rain."},{"type":"tool_result","tool_use_id":"toolu_2","content":"no connection","is_error":true},{"type":"text","text":"So?"}]}],"cache_control":{"type":"ephemeral"},
+    "tools":[{"name":"weather","description":"The weather in a city.","input_schema":{"type":"object","properties":{"city":{"type":"string"}},"required":["city"]}},{"name":"clock","input_schema":{"type":"object","properties":{},"required":[],"additionalProperties":false},"strict":true}]}
     "#);
     insta::assert_snapshot!(sent(Protocol::Ollama, request).await, @r#"
     {"model":"m","messages":[{"role":"user","content":"Where does it rain?"},
@@ -127,11 +127,11 @@ async fn results_stand_together_whatever_is_said_between_them() {
     ]);
 
     insta::assert_snapshot!(sent(Protocol::Messages, request).await, @r#"
-    {"model":"m","messages":[{"role":"assistant","content":[{"type":"tool_use","id":"a","name":"clock","input":{}},{"type":"tool_use","id":"b","name":"clock","input":{}}]},
+    {"model":"m","max_tokens":16384,"messages":[{"role":"assistant","content":[{"type":"tool_use","id":"a","name":"clock","input":{}},{"type":"tool_use","id":"b","name":"clock","input":{}}]},
     {"role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":"noon"},{"type":"tool_result","tool_use_id":"b","content":"one"},{"type":"text","text":"Hurry."},{"type":"text","text":"Be calm."}]},
     {"role":"assistant","content":"One."},
     {"role":"user","content":"And now?"},
-    {"role":"user","content":"Well?"}],"cache_control":{"type":"ephemeral"},"max_tokens":16384}
+    {"role":"user","content":"Well?"}],"cache_control":{"type":"ephemeral"}}
     "#);
 }
 
@@ -216,9 +216,9 @@ async fn a_call_that_no_server_would_take_can_be_answered_all_the_same() {
     insta::assert_snapshot!(all.join("\n"), @r#"
     {"model":"m","messages":[{"role":"assistant","content":null,"tool_calls":[{"id":"functions.weather:0","type":"function","function":{"name":"weather_in_bergen_","arguments":"{\"invalid_json\":\"{\\\"city\\\": \\\"Ber\"}"}},{"id":"call_2","type":"function","function":{"name":"_","arguments":"{\"invalid_json\":\"[1]\"}"}},{"id":"call_3","type":"function","function":{"name":"weather","arguments":"{}"}},{"id":"call_4","type":"function","function":{"name":"clock","arguments":"{\"a\":\"\\\"}{[[\\\\\"}"}},{"id":"call_5","type":"function","function":{"name":"clock","arguments":"{\"invalid_json\":\"{\\\"a\\\":[……]}\"}"}}]},
     {"role":"tool","content":"no such tool","tool_call_id":"functions.weather:0"}]}
-    {"model":"m","input":[{"type":"function_call","call_id":"functions.weather:0","name":"weather_in_bergen_","arguments":"{\"invalid_json\":\"{\\\"city\\\": \\\"Ber\"}"},{"type":"function_call","call_id":"call_2","name":"_","arguments":"{\"invalid_json\":\"[1]\"}"},{"type":"function_call","call_id":"call_3","name":"weather","arguments":"{}"},{"type":"function_call","call_id":"call_4","name":"clock","arguments":"{\"a\":\"\\\"}{[[\\\\\"}"},{"type":"function_call","call_id":"call_5","name":"clock","arguments":"{\"invalid_json\":\"{\\\"a\\\":[……]}\"}"},{"type":"function_call_output","call_id":"functions.weather:0","output":"no such tool"}],"include":["reasoning.encrypted_content"],"store":false}
-    {"model":"m","messages":[{"role":"assistant","content":[{"type":"tool_use","id":"functions_weather_0","name":"weather_in_bergen_","input":{"invalid_json":"{\"city\": \"Ber"}},{"type":"tool_use","id":"call_2","name":"_","input":{"invalid_json":"[1]"}},{"type":"tool_use","id":"call_3","name":"weather","input":{}},{"type":"tool_use","id":"call_4","name":"clock","input":{"a":"\"}{[[\\"}},{"type":"tool_use","id":"call_5","name":"clock","input":{"invalid_json":"{\"a\":[……]}"}}]},
-    {"role":"user","content":[{"type":"tool_result","tool_use_id":"functions_weather_0","content":"no such tool","is_error":true}]}],"cache_control":{"type":"ephemeral"},"max_tokens":16384}
+    {"model":"m","input":[{"type":"function_call","call_id":"functions.weather:0","name":"weather_in_bergen_","arguments":"{\"invalid_json\":\"{\\\"city\\\": \\\"Ber\"}"},{"type":"function_call","call_id":"call_2","name":"_","arguments":"{\"invalid_json\":\"[1]\"}"},{"type":"function_call","call_id":"call_3","name":"weather","arguments":"{}"},{"type":"function_call","call_id":"call_4","name":"clock","arguments":"{\"a\":\"\\\"}{[[\\\\\"}"},{"type":"function_call","call_id":"call_5","name":"clock","arguments":"{\"invalid_json\":\"{\\\"a\\\":[……]}\"}"},{"type":"function_call_output","call_id":"functions.weather:0","output":"no such tool"}],"store":false,"include":["reasoning.encrypted_content"]}
+    {"model":"m","max_tokens":16384,"messages":[{"role":"assistant","content":[{"type":"tool_use","id":"functions_weather_0","name":"weather_in_bergen_","input":{"invalid_json":"{\"city\": \"Ber"}},{"type":"tool_use","id":"call_2","name":"_","input":{"invalid_json":"[1]"}},{"type":"tool_use","id":"call_3","name":"weather","input":{}},{"type":"tool_use","id":"call_4","name":"clock","input":{"a":"\"}{[[\\"}},{"type":"tool_use","id":"call_5","name":"clock","input":{"invalid_json":"{\"a\":[……]}"}}]},
+    {"role":"user","content":[{"type":"tool_result","tool_use_id":"functions_weather_0","content":"no such tool","is_error":true}]}],"cache_control":{"type":"ephemeral"}}
     {"model":"m","messages":[{"role":"assistant","content":"","tool_calls":[{"id":"functions.weather:0","function":{"name":"weather in bergen!","arguments":{"invalid_json":"{\"city\": \"Ber"}}},{"id":"call_2","function":{"name":"","arguments":{"invalid_json":"[1]"}}},{"id":"call_3","function":{"name":"weather","arguments":{}}},{"id":"call_4","function":{"name":"clock","arguments":{"a":"\"}{[[\\"}}},{"id":"call_5","function":{"name":"clock","arguments":{"invalid_json":"{\"a\":[……]}"}}}]},
     {"role":"tool","content":"no such tool","tool_name":"weather in bergen!","tool_call_id":"functions.weather:0"}],"stream":false}
     "#);
@@ -248,8 +248,8 @@ async fn images_and_files_stand_before_the_text() {
     ];
     insta::assert_snapshot!(bodies.join("\n"), @r#"
     {"model":"m","messages":[{"role":"user","content":[{"image_url":{"url":"data:image/png;base64,iVBORw0KGgo="},"type":"image_url"},{"image_url":{"url":"https://example.com/cat.png"},"type":"image_url"},{"file":{"file_data":"data:application/pdf;base64,JVBERi0=","filename":"plan.pdf"},"type":"file"},{"text":"What is it?","type":"text"}]}]}
-    {"model":"m","input":[{"role":"user","content":[{"image_url":"data:image/png;base64,iVBORw0KGgo=","type":"input_image"},{"image_url":"https://example.com/cat.png","type":"input_image"},{"file_data":"data:application/pdf;base64,JVBERi0=","filename":"plan.pdf","type":"input_file"},{"text":"What is it?","type":"input_text"}]}],"include":["reasoning.encrypted_content"],"store":false}
-    {"model":"m","messages":[{"role":"user","content":[{"type":"image","source":{"type":"base64","media_type":"image/png","data":"iVBORw0KGgo="}},{"type":"image","source":{"type":"url","url":"https://example.com/cat.png"}},{"type":"document","source":{"type":"base64","media_type":"application/pdf","data":"JVBERi0="},"title":"plan.pdf"},{"type":"text","text":"What is it?"}]}],"cache_control":{"type":"ephemeral"},"max_tokens":16384}
+    {"model":"m","input":[{"role":"user","content":[{"image_url":"data:image/png;base64,iVBORw0KGgo=","type":"input_image"},{"image_url":"https://example.com/cat.png","type":"input_image"},{"file_data":"data:application/pdf;base64,JVBERi0=","filename":"plan.pdf","type":"input_file"},{"text":"What is it?","type":"input_text"}]}],"store":false,"include":["reasoning.encrypted_content"]}
+    {"model":"m","max_tokens":16384,"messages":[{"role":"user","content":[{"source":{"data":"iVBORw0KGgo=","media_type":"image/png","type":"base64"},"type":"image"},{"source":{"type":"url","url":"https://example.com/cat.png"},"type":"image"},{"source":{"data":"JVBERi0=","media_type":"application/pdf","type":"base64"},"title":"plan.pdf","type":"document"},{"type":"text","text":"What is it?"}]}],"cache_control":{"type":"ephemeral"}}
     {"model":"m","messages":[{"role":"user","content":"What is it?","images":["iVBORw0KGgo=","iVBORw0KGgo="]}],"stream":false}
     {"model":"m","messages":[{"role":"user","content":[{"image_url":{"url":"data:image/png;base64,iVBORw0KGgo="},"type":"image_url"}]}]}
     "#);
@@ -272,8 +272,8 @@ async fn a_tool_may_show_an_image_where_the_protocol_has_a_place_for_it() {
     let responses = sent(Protocol::Responses, request.clone()).await;
     let messages = sent(Protocol::Messages, request).await;
     insta::assert_snapshot!(format!("{responses}\n{messages}"), @r#"
-    {"model":"m","input":[{"type":"function_call_output","call_id":"toolu_1","output":[{"image_url":"data:image/png;base64,iVBORw0KGgo=","type":"input_image"},{"text":"The window.","type":"input_text"}]}],"include":["reasoning.encrypted_content"],"store":false}
-    {"model":"m","messages":[{"role":"user","content":[{"type":"tool_result","tool_use_id":"toolu_1","content":[{"type":"image","source":{"type":"base64","media_type":"image/png","data":"iVBORw0KGgo="}},{"type":"text","text":"The window."}]}]}],"cache_control":{"type":"ephemeral"},"max_tokens":16384}
+    {"model":"m","input":[{"type":"function_call_output","call_id":"toolu_1","output":[{"image_url":"data:image/png;base64,iVBORw0KGgo=","type":"input_image"},{"text":"The window.","type":"input_text"}]}],"store":false,"include":["reasoning.encrypted_content"]}
+    {"model":"m","max_tokens":16384,"messages":[{"role":"user","content":[{"type":"tool_result","tool_use_id":"toolu_1","content":[{"source":{"data":"iVBORw0KGgo=","media_type":"image/png","type":"base64"},"type":"image"},{"type":"text","text":"The window."}]}]}],"cache_control":{"type":"ephemeral"}}
     "#);
 }
 
@@ -347,7 +347,7 @@ async fn tools_of_the_request_go_before_tools_of_the_settings() {
     {"model":"m","messages":[],"parallel_tool_calls":false,"tool_choice":"mine",
     "tools":"mine"}
     {"model":"m","messages":[],
-    "tools":[{"type":"function","function":{"name":"clock","parameters":{}}}],"parallel_tool_calls":false,"tool_choice":"auto"}
+    "tools":[{"type":"function","function":{"name":"clock","parameters":{}}}],"tool_choice":"auto","parallel_tool_calls":false}
     "#);
 
     for protocol in Protocol::ALL {
