@@ -74,7 +74,7 @@ struct Outcome {
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum Reply {
-    Response(ChatResponse),
+    Response(Box<ChatResponse>),
     /// The server refused the form of the reply, and another form was tried.
     Refusal(LlmError),
 }
@@ -82,7 +82,7 @@ enum Reply {
 impl Outcome {
     fn new(result: Result<ChatResponse, LlmError>, took: Duration) -> Result<Self, LlmError> {
         let reply = match result {
-            Ok(response) => Reply::Response(response),
+            Ok(response) => Reply::Response(Box::new(response)),
             Err(error) if refuses_form(&error) => Reply::Refusal(error),
             Err(error) => return Err(error),
         };
@@ -97,7 +97,7 @@ impl Outcome {
 
     fn into_result(self) -> Result<ChatResponse, LlmError> {
         match self.reply {
-            Reply::Response(response) => Ok(response),
+            Reply::Response(response) => Ok(*response),
             Reply::Refusal(error) => Err(error),
         }
     }

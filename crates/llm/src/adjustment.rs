@@ -1,5 +1,6 @@
 use std::fmt;
 
+use cogwork_text::OneLine;
 use serde::{Deserialize, Serialize};
 
 /// A change that a client made to a request, because the server refused the request as it was.
@@ -56,9 +57,10 @@ impl Adjustment {
 
 impl fmt::Display for Adjustment {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let setting = &self.setting;
+        // The names may come from a saved response.
+        let setting = OneLine::new(&self.setting);
 
-        match &self.replacement {
+        match self.replacement.as_ref().map(OneLine::new) {
             Some(replacement) => write!(f, "{replacement} was sent instead of {setting}"),
             None => write!(f, "{setting} was not sent"),
         }

@@ -75,8 +75,10 @@ impl fmt::Display for Effort {
 }
 
 /// A text that isn't an [`Effort`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub struct UnknownEffort;
+
+cogwork_text::debug_as_display!(UnknownEffort);
 
 impl fmt::Display for UnknownEffort {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -1,4 +1,5 @@
 use std::ops::AddAssign;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
@@ -32,10 +33,10 @@ pub struct ChatResponse {
     request_id: Option<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     tool_calls: Vec<ToolCall>,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    adjustments: Vec<Adjustment>,
+    #[serde(default, skip_serializing_if = "<[Adjustment]>::is_empty")]
+    adjustments: Box<[Adjustment]>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    provider_data: Option<ProviderData>,
+    provider_data: Option<Arc<ProviderData>>,
 }
 
 impl ChatResponse {
@@ -116,7 +117,7 @@ impl ChatResponse {
     /// model wrote it.
     #[must_use]
     pub fn with_provider_data(mut self, data: ProviderData) -> Self {
-        self.provider_data = Some(data);
+        self.provider_data = Some(Arc::new(data));
         self
     }
 
@@ -199,7 +200,7 @@ impl ChatResponse {
             Message::assistant(self.text.as_str()).with_tool_calls(self.tool_calls.iter().cloned());
 
         match &self.provider_data {
-            Some(data) => message.with_provider_data(data.clone()),
+            Some(data) => message.with_provider_data(ProviderData::clone(data)),
             None => message,
         }
     }
@@ -212,7 +213,7 @@ impl ChatResponse {
 
     /// Returns the data that the server wants back with this reply in later requests, if any.
     pub fn provider_data(&self) -> Option<&ProviderData> {
-        self.provider_data.as_ref()
+        self.provider_data.as_deref()
     }
 
     /// Returns why the model stopped.

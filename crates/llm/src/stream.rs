@@ -10,10 +10,6 @@ use crate::{ChatResponse, LlmError, LlmErrorKind, ToolCall};
 /// A piece of a streamed reply.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-#[expect(
-    clippy::large_enum_variant,
-    reason = "the end comes once in a reply, and a box would be in every program that reads streams"
-)]
 pub enum Delta {
     /// More text.
     Text(String),
