@@ -1,5 +1,10 @@
 //! One step a turn, the mistake on purpose, and plans that come from elsewhere.
 
+#![expect(
+    clippy::unwrap_used,
+    reason = "the helpers of tests may, as the tests do"
+)]
+
 use crate::support;
 
 use cogwork::llm::{ChatRequest, LlmErrorKind, Message};
