@@ -124,7 +124,7 @@ pub enum OpenAiApi {
 ///
 /// A non-empty `error` in a response with a success status is handled in the same way. If the base
 /// URL may be wrong (status 404 or 405, no connection, a lost connection, a timeout), the message
-/// contains the URL. For an HTML page, the error contains only its title.
+/// contains the URL. For an HTML page, the error says only that it is one.
 ///
 /// A request that the protocol cannot represent is an error of kind `InvalidRequest` that names the
 /// message or the tool; nothing is sent. A stream can additionally return:
@@ -134,7 +134,7 @@ pub enum OpenAiApi {
 /// | the connection ends before the reply is complete | `InterruptedStream` |
 /// | the reply isn't complete within the timeout | `Timeout` |
 /// | an error instead of a piece | by code, type and message, as above |
-/// | an event that isn't JSON or exceeds 1 MiB; texts and calls that exceed the maximum size | `Decode` |
+/// | an event that isn't JSON or exceeds 8 MiB; texts and calls that exceed the maximum size | `Decode` |
 pub struct OpenAiClient(ChatConnection);
 
 /// The settings of an [`OpenAiClient`].
