@@ -11,8 +11,9 @@ mod hostile_places;
 mod hostile_replies;
 #[cfg(feature = "http")]
 mod model_servers;
-#[cfg(not(feature = "mcp"))]
+#[cfg(feature = "http")]
 mod models;
+#[cfg(not(feature = "mcp"))]
 mod no_servers;
 #[cfg(all(feature = "mcp", unix))]
 #[path = "../../../tools/tests/mcp/raw_server.rs"]

@@ -59,11 +59,6 @@ fn files_that_are_none_are_problems() {
                 "flow.yaml:9:34: nodes[0].config.memory.file: notes.jsonl",
             ),
             (
-                REMEMBERING,
-                "notes.jsonl.lock",
-                "flow.yaml:9:34: nodes[0].config.memory.file: notes.jsonl.lock",
-            ),
-            (
                 SUBFLOW,
                 "inner.yaml",
                 "flow.yaml:1:47: nodes[0].config.file",
