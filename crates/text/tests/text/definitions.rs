@@ -90,12 +90,12 @@ const OTHER_REASONS: [(&str, &[&str], &str); 20] = [
         "numbers have these between their digits",
     ),
     (
-        "llm/src/http/base_url.rs",
+        "llm/src/http/address.rs",
         &["is_control("],
         "a URL may not have these",
     ),
     (
-        "llm/src/http/excerpt.rs",
+        "llm/src/http/secrets.rs",
         &["\\u{fe"],
         "JSON may begin with a byte order mark",
     ),
