@@ -235,8 +235,8 @@ impl<C> HttpClientBuilder<C> {
         let base_url = self.base_url.check(self.protocol, &secrets);
         let headers = self.header_map();
 
-        let mut problems = self.problems();
-        problems.extend(base_url.clone().err());
+        let mut problems: Vec<String> = base_url.clone().err().into_iter().collect();
+        problems.extend(self.problems());
         problems.extend(headers.clone().err().into_iter().flatten());
         let (Ok(base_url), Ok(headers), true) = (base_url, headers, problems.is_empty()) else {
             return Err(invalid_settings(problems.join("; ")));

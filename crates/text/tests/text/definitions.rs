@@ -33,7 +33,7 @@ const SIGNS: [&str; 18] = [
 ];
 
 /// Files that look at such characters for another reason than to show a text: each with its signs and the reason.
-const OTHER_REASONS: [(&str, &[&str], &str); 20] = [
+const OTHER_REASONS: [(&str, &[&str], &str); 19] = [
     (
         "ask/src/growing/escape.rs",
         &["\\u{1b}", "\\u{202", "\\u{fff", "replacement_character"],
@@ -98,11 +98,6 @@ const OTHER_REASONS: [(&str, &[&str], &str); 20] = [
         "llm/src/http/secrets.rs",
         &["\\u{fe"],
         "JSON may begin with a byte order mark",
-    ),
-    (
-        "mcp/src/sequential/coerce.rs",
-        &["\\u{fe"],
-        "JavaScript counts a byte order mark as white space",
     ),
     (
         "llm/src/http/sse.rs",
