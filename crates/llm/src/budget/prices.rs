@@ -71,9 +71,10 @@ fn sound(price: f64) -> f64 {
     if price >= 0.0 { price } else { f64::INFINITY }
 }
 
-/// The list prices of Anthropic and OpenAI as of 23 November 2026, in US dollars per million tokens:
-/// read, written, read from the cache, and written to it for five minutes. Of models whose price
-/// depends on the length of the prompt, it is that of short prompts.
+/// The list prices of Anthropic and OpenAI as reported in September and October 2026, in US dollars
+/// per million tokens: read, written, read from the cache, and written to it for five minutes. Of
+/// models whose price depends on the length of the prompt, it is that of short prompts. The prices of
+/// the cache of GPT-6 Astra, and of writing to that of GPT-6.1 Sol, follow OpenAI's general factors.
 const COMMON: [(&str, f64, f64, f64, f64); 10] = [
     ("claude-haiku-4-5", 1.0, 5.0, 0.1, 1.25),
     ("claude-haiku-5-5", 0.1, 0.5, 0.01, 0.125),
@@ -115,9 +116,9 @@ impl Prices {
         Self::default()
     }
 
-    /// Returns the list prices of common models of Anthropic and OpenAI in US dollars, as of 23
-    /// November 2026, for short prompts and a cache of five minutes. Prices change: add others, or
-    /// replace these, with [`with_model`](Self::with_model).
+    /// Returns the list prices of common models of Anthropic and OpenAI in US dollars, as reported in
+    /// September and October 2026, for short prompts and a cache of five minutes. Prices change: add
+    /// others, or replace these, with [`with_model`](Self::with_model).
     pub fn common() -> Self {
         let add = |prices: Self, (name, prompt, completion, cached, written)| {
             let price = Price::per_million(prompt, completion);
