@@ -2,7 +2,7 @@
 //! (`benches/fuzz/tests/pairs.rs`), and others that were slow once.
 
 use cogwork_benches::{BoxError, criterion, each, ratio};
-use cogwork_fuzz::work::READERS;
+use cogwork_fuzz::readers::READERS;
 use criterion::Throughput;
 
 const BYTES: usize = 250_000;
@@ -68,7 +68,7 @@ fn main() -> Result<(), BoxError> {
         let long = text(beginning, repeated, BYTES);
         let what = format!("{name}: {repeated:?} behind {beginning:?}");
 
-        group.bench_function(&what, |b| b.iter(|| reader.work(&long)));
+        group.bench_function(&what, |b| b.iter(|| (reader.read)(&long)));
     }
 
     group.finish();
@@ -81,8 +81,8 @@ fn main() -> Result<(), BoxError> {
 
         ratio(
             &format!("{name}, {repeated:?}: 250 KB / ten times 25 KB"),
-            || each(1, || reader.work(&long)),
-            || each(10, || reader.work(&short)) * 10,
+            || each(1, || (reader.read)(&long)),
+            || each(10, || (reader.read)(&short)) * 10,
         );
     }
 

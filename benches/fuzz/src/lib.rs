@@ -16,10 +16,9 @@ use cogwork_strategies::{Rung, Session, SolveBudget, Solver, Strategies, Strateg
 use cogwork_tools::{Tools, function};
 use cogwork_trace::{ReadLimits, RecordReader, RecordedEvent};
 
+pub mod readers;
 mod typed;
-pub mod work;
 pub use typed::typed_answer;
-use work::{FIXED, READERS};
 
 /// The main function of a target: fed by libFuzzer where cargo-fuzz builds it, by files elsewhere.
 #[macro_export]
@@ -70,34 +69,6 @@ pub fn reply(data: &[u8]) {
         .read(&written);
     let again = again.map(|again| (again.reply, again.repairs.len()));
     assert_eq!(again, Ok((read.reply, 0)), "what was made out reads back");
-}
-
-/// A reader, measured: the work that it counts is in proportion to the length of the text, whatever the text says.
-/// The first byte chooses the [reader](work::READERS). The rest is repeated until it is long enough for its growth
-/// to show.
-///
-/// # Panics
-///
-/// Where that does not hold.
-pub fn work(data: &[u8]) {
-    const LENGTH: usize = 8 * 1024;
-
-    let [reader, rest @ ..] = data else { return };
-    let reader = &READERS[usize::from(*reader) % READERS.len()];
-    let once = String::from_utf8_lossy(rest);
-    if once.is_empty() {
-        return;
-    }
-
-    let text = once.repeat(LENGTH.div_ceil(once.len()));
-    let work = reader.work(&text);
-    let most = reader.per_byte * text.len() as u64 + FIXED;
-    assert!(
-        work <= most,
-        "{}: {work} units of work for {} bytes",
-        reader.name,
-        text.len()
-    );
 }
 
 /// A good reply with one kind of damage, which the first byte chooses, at a place that the second chooses,

@@ -1,6 +1,6 @@
 //! Every target over texts made of what it could stumble over. `PROPTEST_CASES` sets how many.
 
-use cogwork_fuzz::work::{READERS, tokens};
+use cogwork_fuzz::readers::tokens;
 use proptest::prelude::*;
 
 /// The pieces that the dictionaries give to the fuzzer.
@@ -62,21 +62,5 @@ proptest! {
     #[test]
     fn flow_files(data in pieces(FLOW)) {
         cogwork_fuzz::flow_file(&data);
-    }
-}
-
-/// The pieces of a reader, behind the byte that chooses it.
-fn work_of_readers() -> impl Strategy<Value = Vec<u8>> {
-    let data = (0_u8..).zip(&READERS).map(|(place, reader)| {
-        pieces(reader.dictionary).prop_map(move |data| [&[place], &data[..]].concat())
-    });
-
-    prop::strategy::Union::new(data)
-}
-
-proptest! {
-    #[test]
-    fn work(data in work_of_readers()) {
-        cogwork_fuzz::work(&data);
     }
 }

@@ -4,7 +4,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use cogwork_files::FileId;
+use cogwork_text::files::FileId;
 use cogwork_thinking::{
     Blackboard, Found, InMemory, Memory, MemoryError, MemoryLimits, async_trait,
 };

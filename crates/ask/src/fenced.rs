@@ -1,7 +1,5 @@
 //! Finds the fenced blocks of a reply.
 
-use cogwork_read::charge;
-
 use crate::is_reply_fence;
 
 /// Recognizes the keys of a reply, where the text around a fence doesn't follow Markdown.
@@ -41,7 +39,6 @@ pub fn fenced_blocks<'t>(text: &'t str, keys: &impl FenceKeys) -> Vec<FencedBloc
     let mut offset = 0;
 
     for line in text.split_inclusive('\n') {
-        charge(line.len());
         match &open {
             None => open = Open::begins(line, offset, keys),
             Some(fence) => {
@@ -149,7 +146,6 @@ impl Open {
 
     fn block<'t>(&self, text: &'t str, to: usize, is_open: bool) -> Option<FencedBlock<'t>> {
         let part = text.get(self.from..to)?;
-        charge(part.len());
 
         let text = part.trim_start_matches(BYTE_ORDER_MARK);
         let offset = self.from + part.len() - text.len();

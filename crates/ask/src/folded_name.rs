@@ -1,5 +1,3 @@
-use cogwork_read::charge;
-
 /// Returns a name in the form in which its spellings are compared: in lower case, and without marks
 /// around it and what separates its words.
 ///
@@ -14,7 +12,6 @@ use cogwork_read::charge;
 /// assert_ne!(folded_name("-1"), folded_name("1"));
 /// ```
 pub fn folded_name(name: &str) -> String {
-    charge(1 + name.len());
     let name = name.trim_end_matches(|mark: char| mark == '.' || is_around(mark));
     let mut folded = String::with_capacity(name.len());
     let mut separator = None;

@@ -2,8 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use cogwork_files::Folder;
 use cogwork_text::Escaped;
+use cogwork_text::files::Folder;
 use cogwork_trace::{Page, PageLimits, RecordErrorKind, RecordReader, record_path};
 
 use crate::arguments::Trace;

@@ -5,7 +5,6 @@ use std::fmt;
 use serde::{Deserialize, Deserializer, de};
 
 use cogwork_ask::Spent;
-use cogwork_read::charge;
 
 use crate::record::ReasoningRecord;
 use crate::reply::bounds::{Bounds, told};
@@ -20,7 +19,6 @@ const YAML_BYTES: usize = 4 * 1024 * 1024;
 /// Reads a state saved as JSON.
 pub(crate) fn from_json(text: &str) -> Result<ReasoningRecord, TextError> {
     check_length(text, JSON_BYTES)?;
-    charge(text.len());
 
     serde_json::from_str(text).map_err(|error| {
         let found = TextError::quoting(&without_places(&error.to_string()));
@@ -43,7 +41,6 @@ pub(crate) fn from_yaml(text: &str) -> Result<ReasoningRecord, TextError> {
         .guard()
         .check(text)
         .map_err(|refusal| TextError::new(told(refusal.reason)).at(text, refusal.offset))?;
-    charge(text.len());
 
     serde_yaml::from_str(text).map_err(|error| {
         let found = TextError::quoting(&without_places(&error.to_string()));

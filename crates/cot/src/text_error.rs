@@ -1,8 +1,6 @@
+use cogwork_text::{OneLine, replace_unsafe};
 use std::error::Error;
 use std::fmt;
-
-use cogwork_read::charge;
-use cogwork_text::{OneLine, replace_unsafe};
 
 /// A problem with a text, and its place.
 ///
@@ -41,7 +39,6 @@ impl TextError {
     /// Creates an error whose message may contain any text of any length. The message is shown on
     /// one line and shortened in the middle.
     pub(crate) fn quoting(message: &str) -> Self {
-        charge(message.len());
         let (head, tail) = MESSAGE_ENDS;
         let line: Vec<char> = OneLine::new(message).to_string().chars().collect();
         let message = match (
@@ -61,7 +58,6 @@ impl TextError {
 
     /// Adds the place at an offset in bytes, and the lines around it.
     pub(crate) fn at(mut self, text: &str, offset: usize) -> Self {
-        charge(offset.min(text.len()));
         let before = text.get(..offset).unwrap_or(text);
         let line_start = before.rfind('\n').map_or(0, |end| end + 1);
         let line = before.matches('\n').count() + 1;

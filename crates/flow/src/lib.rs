@@ -163,7 +163,7 @@ mod reached;
 mod spans;
 mod wiring;
 
-pub use cogwork_backoff::Backoff;
+pub use cogwork_text::Backoff;
 pub use tokio_util::sync::CancellationToken;
 
 /// The code in the README, compiled and run as a doctest.

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use async_trait::async_trait;
-use cogwork_files::LockFile;
+use cogwork_text::files::LockFile;
 
 use crate::behind::blocking;
 use crate::keep::{Keep, NewRun, Opening, RecordedRun, Take, Wanted};

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
-use cogwork_files::Folder;
+use cogwork_text::files::Folder;
 
 use crate::StoreError;
 use crate::mutex::lock;
@@ -44,8 +44,8 @@ impl StoreFolder {
 
     fn opened_by(
         &self,
-        open: impl FnOnce(&Path) -> Result<Folder, cogwork_files::Error>,
-    ) -> Result<Folder, cogwork_files::Error> {
+        open: impl FnOnce(&Path) -> Result<Folder, cogwork_text::files::Error>,
+    ) -> Result<Folder, cogwork_text::files::Error> {
         let mut opened = lock(&self.opened);
         if let Some(folder) = opened.as_ref()
             && folder.is_still_there()?
@@ -58,7 +58,7 @@ impl StoreFolder {
         Ok(folder)
     }
 
-    fn failed(&self, what: &str, error: cogwork_files::Error) -> StoreError {
+    fn failed(&self, what: &str, error: cogwork_text::files::Error) -> StoreError {
         StoreError::io(
             format_args!("{}: {what}", self.path.display()),
             error.into(),

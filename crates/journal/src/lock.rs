@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use cogwork_files::{Folder, LockError, LockFile};
 use cogwork_text::Name;
+use cogwork_text::files::{Folder, LockError, LockFile};
 
 use crate::StoreError;
 use crate::error::Kind;

@@ -113,7 +113,7 @@ mod embedding;
 pub use embedding::{Embedder, Embeddings, HashedNgrams};
 
 mod retry;
-pub use cogwork_backoff::Backoff;
+pub use cogwork_text::Backoff;
 pub use retry::Retry;
 
 mod timeout;

@@ -1,7 +1,7 @@
 use std::time::Duration;
 
 use async_trait::async_trait;
-use cogwork_backoff::Backoff;
+use cogwork_text::Backoff;
 
 use crate::reply::{Reply, client_from_reply};
 use crate::{ChatRequest, Embedder, Embeddings, LlmClient, LlmError};

@@ -115,7 +115,7 @@ pub enum RecallError {
         /// The path.
         place: String,
         /// The reason.
-        source: cogwork_files::Error,
+        source: cogwork_text::files::Error,
     },
     /// The database cannot be opened, read or written.
     #[error("the memory {}: {}", named(place), OneLine::new(source))]

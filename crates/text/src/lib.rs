@@ -1,4 +1,7 @@
-//! Displays untrusted text safely.
+//! What the crates of Cogwork share: safe display of untrusted text, a guard for [YAML](yaml),
+//! `files`, and the delays between retries ([`Backoff`]).
+//!
+//! # Display
 //!
 //! Text from a model, a server, a file or a file name may contain characters that move the cursor
 //! of a terminal, reverse the direction of a line, or are invisible. All code in Cogwork that
@@ -52,8 +55,13 @@ mod debug;
 
 mod limited;
 
-#[cfg(feature = "testing")]
-pub mod testing;
+mod backoff;
+pub use backoff::Backoff;
+
+#[cfg(feature = "files")]
+pub mod files;
+
+pub mod yaml;
 
 /// The code in the README, compiled and run as a doctest.
 #[cfg(doctest)]

@@ -99,8 +99,8 @@ mod ledger;
 mod run;
 mod setup;
 
-pub use cogwork_files::Folder;
 pub use cogwork_llm::async_trait;
+pub use cogwork_text::files::Folder;
 
 /// The code in the README, compiled and run as a doctest.
 #[cfg(doctest)]

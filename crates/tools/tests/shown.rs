@@ -5,50 +5,50 @@
     reason = "the helpers of tests may, as the tests do"
 )]
 
+#[path = "../../text/tests/support/hostile.rs"]
+mod hostile;
+
 use std::time::Duration;
 
 use cogwork_llm::{ToolCall, ToolDefinition};
-use cogwork_text::testing::{Shown, texts};
 use cogwork_tools::{Tool, ToolError, Tools, async_trait, function};
+use hostile::{assert_lines_are_safe, texts};
 use serde_json::{Value, json};
 
 #[tokio::test(start_paused = true)]
 async fn nothing_unsafe_is_shown() {
-    let shown = Shown::default();
-
     for text in texts() {
         let owned = || text.clone();
         let known = vec![owned(), owned()];
 
-        shown.lines(&ToolError::Unknown {
+        assert_lines_are_safe(&ToolError::Unknown {
             name: owned(),
             known,
         });
-        shown.lines(&ToolError::Input {
+        assert_lines_are_safe(&ToolError::Input {
             tool: owned(),
             problem: owned(),
         });
-        shown.lines(&ToolError::Failed {
+        assert_lines_are_safe(&ToolError::Failed {
             tool: owned(),
             problem: owned(),
         });
-        shown.lines(&ToolError::Unavailable {
+        assert_lines_are_safe(&ToolError::Unavailable {
             tool: owned(),
             problem: owned(),
         });
-        shown.lines(&ToolError::Timeout {
+        assert_lines_are_safe(&ToolError::Timeout {
             tool: owned(),
             limit: Duration::from_secs(1),
         });
-        shown.lines(&ToolError::Truncated("cut off"));
-        shown.lines(&ToolError::TooMany { max: 1 });
-        shown.lines(&ToolError::Registry(owned()));
-        show_registries(&shown, &text);
-        show_calls(&shown, &text).await;
+        assert_lines_are_safe(&ToolError::Truncated("cut off"));
+        assert_lines_are_safe(&ToolError::TooMany { max: 1 });
+        assert_lines_are_safe(&ToolError::Registry(owned()));
+        show_registries(&text);
+        show_calls(&text).await;
     }
 
     // This one is shown in the tests of the feature.
-    shown.assert_complete(env!("CARGO_MANIFEST_DIR"), &["McpError"]);
 }
 
 /// A tool with a text for its name and for its schema.
@@ -65,19 +65,19 @@ impl Tool for Odd {
     }
 }
 
-fn show_registries(shown: &Shown, text: &str) {
+fn show_registries(text: &str) {
     let named = ToolDefinition::new(text, "d", "{}");
     let typed = ToolDefinition::new("name", "d", text);
 
     for definition in [named, typed] {
         if let Err(error) = Tools::new().with(Odd(definition)) {
-            shown.lines(&error);
+            assert_lines_are_safe(&error);
         }
     }
 }
 
 /// Typed functions, which fail with what serde says of their input, or with words of their own.
-async fn show_calls(shown: &Shown, text: &str) {
+async fn show_calls(text: &str) {
     let words = text.to_owned();
     let fails = move |()| {
         let words = words.clone();
@@ -99,7 +99,7 @@ async fn show_calls(shown: &Shown, text: &str) {
         (text, "{}"),
     ] {
         if let Err(error) = tools.call(&ToolCall::new("1", name, input)).await {
-            shown.lines(&error);
+            assert_lines_are_safe(&error);
         }
     }
 }

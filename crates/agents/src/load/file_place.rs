@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use cogwork_files::{Error, FileId, Folder};
+use cogwork_text::files::{Error, FileId, Folder};
 use cogwork_thinking::{FileMemory, MemoryError, MemoryLimits};
 
 /// The place of a file below an open folder. Because the folder stays open, changing a link between

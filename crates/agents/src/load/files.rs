@@ -3,7 +3,7 @@ use std::ffi::OsStr;
 use std::path::Path as FilePath;
 use std::sync::Arc;
 
-use cogwork_files::{Access, FileId, Folder, read_text};
+use cogwork_text::files::{Access, FileId, Folder, read_text};
 
 use super::file_place::told;
 use super::file_tools::FileTools;

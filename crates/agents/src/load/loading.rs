@@ -1,8 +1,8 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use cogwork_files::{FileId, Folder};
 use cogwork_flow::Flow;
+use cogwork_text::files::{FileId, Folder};
 
 use super::file_tools::FileTools;
 use super::masked::LoadedSecrets;

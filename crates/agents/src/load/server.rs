@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use cogwork_files::Folder;
+use cogwork_text::files::Folder;
 use cogwork_tools::mcp::McpServer;
 
 use super::file_place::told;

@@ -9,12 +9,12 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use crate::shown::hostile::assert_safe_line;
 use cogwork_agents::{Agent, FlowState, Loader, ToolApproval, Tools};
 use cogwork_flow::journal::MemoryJournal;
 use cogwork_flow::{Action, Flow, Paused};
 use cogwork_journal::{FileStore, RunStatus, SqliteStore, Store};
 use cogwork_llm::{ChatResponse, ScriptedClient, ToolCall};
-use cogwork_text::testing::assert_safe_line;
 use cogwork_tools::{ToolError, function};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

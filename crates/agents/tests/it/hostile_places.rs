@@ -8,7 +8,7 @@
     reason = "the helpers of tests may, as the tests do"
 )]
 
-#[path = "../../../files/tests/support/obstacles.rs"]
+#[path = "../../../text/tests/support/obstacles.rs"]
 mod support;
 
 use std::fs;

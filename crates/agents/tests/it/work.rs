@@ -5,7 +5,7 @@
     reason = "the helpers of tests may, as the tests do"
 )]
 
-#[path = "../../../strategies/tests/it/support/growth.rs"]
+#[path = "../../../text/tests/support/growth.rs"]
 mod growth;
 
 use cogwork_agents::{Loader, Template};

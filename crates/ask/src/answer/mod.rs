@@ -5,8 +5,6 @@ mod refusal;
 mod stated;
 
 use std::fmt;
-
-use cogwork_read::charge;
 use unicode_normalization::UnicodeNormalization;
 
 pub use self::stated::stated_answer;
@@ -107,7 +105,6 @@ pub fn is_missing(text: &str) -> bool {
 /// assert!(!is_offered("None", "None of the trains is late. How far do they go?"));
 /// ```
 pub fn is_offered(word: &str, problem: &str) -> bool {
-    charge(problem.len());
     let word = folded(word);
     let word = bare(&word);
 
@@ -163,7 +160,6 @@ fn is_blank(text: &str, bare: &str) -> bool {
 
 /// Returns a text in lower case and a common Unicode form, with simple apostrophes and spaces.
 fn folded(text: &str) -> String {
-    charge(text.len());
     let mut folded = String::with_capacity(text.len());
 
     for character in text.nfkc().flat_map(char::to_lowercase) {

@@ -3,8 +3,6 @@
 //! A refusal opens with words that no answer opens with, or with an inability (`I cannot`) that is
 //! followed by a verb of helping (`assist`). After an apology, the inability is enough.
 
-use cogwork_read::charge;
-
 use super::is_missing;
 
 /// Texts that open a refusal whatever follows.
@@ -365,7 +363,6 @@ const DENIALS: &[&str] = &[
 
 /// Returns whether a text in lower case declines to answer.
 pub(super) fn is_refusal(text: &str) -> bool {
-    charge(text.len());
     let text = text.trim_start_matches(['*', '_', '#', '>', '[', '(', ' ']);
 
     if starts_with_any(text, OPENINGS) || has_phrase(text) {

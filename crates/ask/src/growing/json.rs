@@ -1,6 +1,4 @@
 //! Builds a JSON value while it arrives.
-
-use cogwork_read::charge;
 use serde_json::{Map, Value};
 
 /// Builds the first JSON object or list of a reply while the reply arrives, so that a program can
@@ -69,7 +67,6 @@ enum State {
 impl GrowingJson {
     /// Adds a piece of the reply. Returns whether the value grew.
     pub fn push(&mut self, piece: &str) -> bool {
-        charge(piece.len());
         self.bytes += piece.len();
         if self.bytes > MAX_BYTES {
             return false;
@@ -199,7 +196,6 @@ impl GrowingJson {
             return false;
         };
 
-        charge(self.word.len());
         let complete = complete_part(&self.word);
         // An escape that JSON doesn't have is shown as it is, or the rest would never be shown.
         let (complete, text) = match self.word.get(..complete).and_then(unescaped) {

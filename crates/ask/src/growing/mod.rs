@@ -16,8 +16,6 @@ mod text;
 pub use json::GrowingJson;
 pub use text::Growth;
 
-use cogwork_read::charge;
-
 use scalar::Scalar;
 use seek::{Seek, Sought};
 use step::Step;
@@ -147,7 +145,6 @@ impl GrowingText {
     ///
     /// Blanks and line breaks are held back until the text continues after them.
     pub fn push(&mut self, piece: &str) -> Option<Growth<'_>> {
-        charge(piece.len());
         self.text.begin_growth();
 
         for character in piece.chars() {
@@ -160,7 +157,6 @@ impl GrowingText {
     /// Ends the reply, with the text that was read from it. Returns the rest of the text, or all of
     /// it if it doesn't begin with the text so far, or `None` if they are equal.
     pub fn finish(&mut self, read: &str) -> Option<Growth<'_>> {
-        charge(read.len());
         self.text.begin_growth();
         self.text.replace(read);
         self.text.growth()

@@ -1,5 +1,3 @@
-use cogwork_read::charge;
-
 use super::mend::{Lines, Mender};
 use crate::Repair;
 
@@ -50,7 +48,6 @@ impl MendedJson {
     pub fn read_at(text: &str, line: usize, column: usize) -> Option<Self> {
         let mut mender = Mender::new(text, line, column);
         let is_whole = mender.run();
-        charge(mender.at);
 
         let is_followed = !mender.rest().trim().is_empty();
         if mender.closed_other && is_followed {

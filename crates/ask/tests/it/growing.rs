@@ -5,8 +5,11 @@
     reason = "the helpers of tests may, as the tests do"
 )]
 
+#[path = "../../../text/tests/support/growth.rs"]
+pub(crate) mod growth;
+
 use cogwork_ask::GrowingText;
-use cogwork_read::testing::assert_linear;
+use growth::assert_grows_linearly;
 use proptest::prelude::*;
 
 /// Returns the text after each piece.
@@ -201,7 +204,7 @@ fn a_text_stops_growing_at_its_limit() {
 }
 
 #[test]
-fn the_work_is_linear() {
+fn the_time_is_linear() {
     let texts = [
         ("blank lines", "current_thinking: |\n  a\n", "\n"),
         ("blanks", "current_thinking: a", " "),
@@ -215,10 +218,10 @@ fn the_work_is_linear() {
 
     for (what, beginning, part) in texts {
         let text = |parts| format!("{beginning}{}", part.repeat(parts));
-        assert_linear(what, &text(10_000), &text(20_000), |text| {
+        assert_grows_linearly(what, &text(10_000), &text(100_000), |text| {
             GrowingText::in_lines("current_thinking", ["a"]).push(text);
         });
-        assert_linear(what, &text(10_000), &text(20_000), |text| {
+        assert_grows_linearly(what, &text(10_000), &text(100_000), |text| {
             whole(text);
         });
     }

@@ -9,9 +9,9 @@ use std::path::Path;
 use std::time::Duration;
 
 use cogwork_agents::Loader;
-use cogwork_files::Folder;
 use cogwork_mcp::{Server, ServerBuilder, ServerError};
 use cogwork_strategies::{MAX_TABLE_BYTES, Strategies};
+use cogwork_text::files::Folder;
 use cogwork_text::{Escaped, OneLine};
 
 use crate::arguments::Mcp;

@@ -3,10 +3,10 @@
 use std::path::Path;
 
 use cogwork_agents::{FileFlow, FlowState};
-use cogwork_files::Folder;
 use cogwork_flow::BoxError;
 use cogwork_journal::{FileStore, Fork, ForkPreview, RunJournal, Store, StoreError};
 use cogwork_text::Escaped;
+use cogwork_text::files::Folder;
 use serde_json::{Map, Value, json};
 
 use crate::arguments::{self, ForkAt, json_or_text};

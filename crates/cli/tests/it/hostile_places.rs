@@ -7,14 +7,14 @@
     reason = "the helpers of tests may, as the tests do"
 )]
 
-#[path = "../../../files/tests/support/obstacles.rs"]
+#[path = "../../../text/tests/support/obstacles.rs"]
 mod support;
 
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use cogwork_files::{Folder, LockFile};
+use cogwork_text::files::{Folder, LockFile};
 use support::{OBSTACLES, Theirs, at_once};
 
 const REMEMBERING: &str = "

@@ -6,12 +6,15 @@
     reason = "the helpers of tests may, as the tests do"
 )]
 
+#[path = "../../../text/tests/support/hostile.rs"]
+mod hostile;
+
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
-use cogwork_files::{Folder, LockFile};
-use cogwork_text::testing::{assert_safe, assert_safe_line, texts};
+use cogwork_text::files::{Folder, LockFile};
+use hostile::{assert_safe, assert_safe_line, texts};
 
 /// What the command writes.
 struct Told {

@@ -1,4 +1,4 @@
-use cogwork_read::{YamlGuard, charge};
+use cogwork_text::yaml::YamlGuard;
 use cogwork_text::{Name, OneLine};
 use serde::{Deserialize, Serialize};
 
@@ -237,7 +237,6 @@ impl Prompts {
     /// line), or if a check fails.
     pub fn from_yaml(yaml: &str) -> Result<Self, PromptError> {
         guard(yaml)?;
-        charge(yaml.len());
 
         let prompts: Self = serde_yaml::from_str(yaml)?;
         prompts.check()?;

@@ -1,6 +1,6 @@
 //! Bounds on the structure of a reply.
 
-use cogwork_read::{Refused, YamlGuard};
+use cogwork_text::yaml::{Refused, YamlGuard};
 
 /// The bounds of a block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -6,7 +6,6 @@
 use std::borrow::Cow;
 
 use cogwork_llm::ToolCall;
-use cogwork_read::charge;
 use serde_json::{Map, Value};
 
 use super::bounds::{Bounds, told};
@@ -22,7 +21,6 @@ const INPUTS: [&str; 3] = ["input", "arguments", "parameters"];
 
 /// Returns the calls of a reply; none if it doesn't request any. Their ids begin with `id`.
 pub(crate) fn read_calls(text: &str, id: &str) -> Result<Vec<ToolCall>, ReplyProblem> {
-    charge(text.len());
     if !text.contains(KEY) {
         return Ok(Vec::new());
     }
@@ -86,7 +84,6 @@ impl Unparsed {
 }
 
 fn parse(block: &str) -> Result<Value, Unparsed> {
-    charge(block.len());
     if let Ok(value) = serde_json::from_str(block) {
         return Ok(value);
     }
@@ -97,7 +94,6 @@ fn parse(block: &str) -> Result<Value, Unparsed> {
         offset: refusal.offset,
     })?;
 
-    charge(block.len());
     serde_yaml::from_str(block).map_err(|error| Unparsed {
         message: without_places(&error.to_string()),
         offset: error.location().map_or(0, |place| place.index()),
@@ -107,7 +103,6 @@ fn parse(block: &str) -> Result<Value, Unparsed> {
 /// Replaces the key `tool_calls` with spaces where its list is empty or null. A schema of a server
 /// may require the key even if there are no calls, and readers of plans don't accept it.
 pub(crate) fn without_empty_calls(text: &str) -> Cow<'_, str> {
-    charge(text.len());
     let keys = text
         .match_indices(KEY)
         .filter(|(at, _)| is_key_at(text, *at));

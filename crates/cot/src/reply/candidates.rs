@@ -15,7 +15,6 @@
 
 use cogwork_ask::{FenceKeys, FencedBlock, fenced_blocks};
 use cogwork_llm::split_thinking;
-use cogwork_read::charge;
 
 use super::keys::{Key, top_key};
 
@@ -45,7 +44,6 @@ pub(super) fn block_with<'t>(text: &'t str, key: &str) -> Option<Block<'t>> {
     let answer = answer(text);
     let offset = text.len() - answer.len();
     let has_key = |block: &Block<'_>| {
-        charge(block.text.len());
         let mut keys = block.text.match_indices(key);
         keys.any(|(at, _)| is_key_at(block.text, at))
     };
@@ -85,7 +83,6 @@ pub(super) fn is_key_at(text: &str, at: usize) -> bool {
 /// Returns the first JSON object outside a fence.
 fn bare_object(text: &str) -> Option<Block<'_>> {
     let from = text.find('{')?;
-    charge(text.len());
     let end = closing_bracket(text, from)?;
     block(text, from, end, false)
 }
@@ -97,7 +94,6 @@ fn from_line_with<'t>(text: &'t str, key: &str) -> Option<Block<'t>> {
     let mut offset = 0;
 
     for line in text.split_inclusive('\n') {
-        charge(line.len());
         let is_key = line.starts_with(key) && is_key_at(line, 0);
         has_key = has_key || is_key;
 
@@ -113,7 +109,6 @@ fn from_line_with<'t>(text: &'t str, key: &str) -> Option<Block<'t>> {
 
 /// Returns the text without the leading thoughts of a reasoning model.
 fn answer(text: &str) -> &str {
-    charge(text.len());
     let Some(split) = split_thinking(text) else {
         return text;
     };
@@ -171,7 +166,6 @@ fn unfenced(text: &str) -> Option<Block<'_>> {
 /// Returns the offset at which a text with an opened fence ends: before the last fence if no key
 /// follows it, or else the end of the text.
 fn end_of_fences(text: &str) -> usize {
-    charge(text.len());
     match text.rfind("\n```") {
         Some(at) if !text.get(at + 1..).is_some_and(names_a_key) => at + 1,
         _ => text.len(),
@@ -200,7 +194,6 @@ impl TopKeys {
 
 /// Returns the keys at the beginning of a line, or after a bracket or comma in a line of JSON.
 fn beginnings(line: &str) -> impl Iterator<Item = Key> {
-    charge(line.len() + 1);
     let begins = line.trim_start_matches(|c: char| is_blank(c) || c == '{' || c == '[');
     let json = line.contains(['{', ',']) && line.contains('"');
     let pieces = json
@@ -226,18 +219,15 @@ fn top_keys(text: &str) -> TopKeys {
 
 /// Returns the first JSON object outside a fence that begins with a key of a reply.
 fn object(text: &str) -> Option<Block<'_>> {
-    charge(text.len());
     let mut from = 0;
 
     // Brackets before other text are skipped, so each bracket is visited once.
     while let Some(at) = text.get(from..)?.find('{').map(|at| from + at) {
         let rest = text.get(at + 1..)?;
         let inside = rest.trim_start();
-        charge(rest.len() - inside.len());
 
         if top_key(inside).is_some() {
             let end = closing_bracket(text, at);
-            charge(end.unwrap_or(text.len()) - at);
             return Some(Block {
                 open: end.is_none(),
                 ..block(text, at, end.unwrap_or(text.len()), false)?
@@ -286,7 +276,6 @@ fn from_first_key(text: &str) -> Option<Block<'_>> {
     let mut end = text.len();
     let mut offset = 0;
     for line in text.split_inclusive('\n') {
-        charge(line.len());
         let begins = line.trim_start_matches(is_blank);
         let key = top_key(begins);
 
@@ -311,8 +300,6 @@ fn from_first_key(text: &str) -> Option<Block<'_>> {
 
 /// Returns the last YAML document with all three keys, if the block contains several documents.
 fn document(block: Block<'_>) -> Block<'_> {
-    charge(block.text.len());
-
     // A block that begins with a directive is rejected as a whole.
     if block.text.starts_with('%') || !block.text.contains("---") {
         return block;
@@ -413,7 +400,6 @@ const BYTE_ORDER_MARK: char = '\u{feff}';
 /// it is blank.
 fn block(text: &str, from: usize, to: usize, closed: bool) -> Option<Block<'_>> {
     let part = text.get(from..to)?;
-    charge(part.len());
     let text = part.trim_start_matches(BYTE_ORDER_MARK);
     let offset = from + part.len() - text.len();
 

@@ -1,8 +1,6 @@
 //! Recognizes the keys of a reply in the spellings that models use. Known keys distinguish keys
 //! from text more reliably than the punctuation of YAML.
 
-use cogwork_read::charge;
-
 /// A key of a reply or of one of its steps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Key {
@@ -99,7 +97,6 @@ pub(super) fn top_key(text: &str) -> Option<Key> {
         is_blank || b"_-*`\"'".contains(byte)
     };
     let before = text.bytes().take(REACH).take_while(stands_before).count();
-    charge(before + 1);
 
     let letter = text.as_bytes().get(before).filter(|_| before < REACH)?;
     if !matches!(letter.to_ascii_lowercase(), b'c' | b'p' | b'n') && letter.is_ascii() {
@@ -205,14 +202,11 @@ impl<'t> Pair<'t> {
 }
 
 fn trimmed(text: &str) -> &str {
-    let trimmed = text.trim_matches(is_blank);
-    charge(text.len() - trimmed.len());
-    trimmed
+    text.trim_matches(is_blank)
 }
 
 /// Splits a text at its first colon. A bold colon belongs to the name, as in `**status:** Done`.
 pub(super) fn pair(text: &str) -> Option<Pair<'_>> {
-    charge(REACH.min(text.len()));
     let colon = text
         .char_indices()
         .take(REACH)

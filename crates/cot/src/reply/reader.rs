@@ -2,7 +2,6 @@ use std::fmt;
 
 use cogwork_ask::{Repair, RepairKind};
 use cogwork_llm::FinishReason;
-use cogwork_read::charge;
 use serde::Serialize;
 
 use super::bounds::Bounds;
@@ -145,7 +144,6 @@ impl ReplyReader {
     pub fn read(&self, text: &str) -> Result<Read, ReplyProblem> {
         self.check_length(text)?;
         let wanted = self.form;
-        charge(text.len());
 
         if text.trim().is_empty() {
             let message = format!("the reply is empty; expected a {wanted}");
@@ -338,7 +336,6 @@ impl ReplyReader {
     fn mend(&self, text: &str, block: &Block<'_>) -> Option<Mended> {
         let before = text.get(..block.offset).unwrap_or(text);
         let line_start = before.rfind('\n').map_or(0, |end| end + 1);
-        charge(before.len() - line_start);
 
         let start = Start {
             line: line_at(text, block.offset),
@@ -366,13 +363,11 @@ impl ReplyReader {
 /// Returns the line of an offset, from 1.
 fn line_at(text: &str, offset: usize) -> usize {
     let before = text.get(..offset).unwrap_or(text);
-    charge(before.len());
     before.matches('\n').count() + 1
 }
 
 /// Returns the offset of a line and column, both from 1, or the end of that line.
 fn offset_of(text: &str, line: usize, column: usize) -> usize {
-    charge(text.len());
     let start: usize = text
         .split_inclusive('\n')
         .take(line.saturating_sub(1))

@@ -1,8 +1,6 @@
 //! Reads a reply strictly. Every reply takes this path in the end, both as the model wrote it and
 //! after repairs.
 
-use cogwork_read::charge;
-
 use super::bounds::{Bounds, told};
 use super::parts::Reply;
 use super::problem::ReplyProblemKind;
@@ -16,7 +14,6 @@ pub(super) fn read(block: &str, bounds: Bounds) -> Result<Reply, Fault> {
         offset: refusal.offset,
     })?;
 
-    charge(block.len());
     let invalid = |message: String, offset| Fault {
         kind: ReplyProblemKind::Invalid,
         message,

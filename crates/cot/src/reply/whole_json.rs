@@ -3,20 +3,16 @@
 //! YAML can read nearly all JSON too, but not every detail: it folds line separators inside a text,
 //! and doesn't support surrogate pairs. Any other text is read like all other replies.
 
-use cogwork_read::charge;
-
 use super::bounds::Bounds;
 use super::parts::Reply;
 
 /// Reads a text that consists only of a reply in JSON; returns `None` for any other text.
 pub(super) fn read(text: &str, bounds: Bounds) -> Option<Reply> {
-    charge(text.len());
     let text = text.trim_matches(|c: char| c.is_ascii_whitespace());
     if !text.starts_with('{') || !text.ends_with('}') || !is_plain(text, bounds) {
         return None;
     }
 
-    charge(text.len());
     let reply: Reply = serde_json::from_str(text).ok()?;
     (!reply.current_thinking.trim().is_empty() && !reply.planning.is_empty()).then_some(reply)
 }

@@ -3,7 +3,7 @@
 use std::ffi::OsStr;
 use std::time::UNIX_EPOCH;
 
-use cogwork_files::{Access, Folder};
+use cogwork_text::files::{Access, Folder};
 
 use super::read::{Lines, cannot_read};
 use super::{ENDING, FileStore};

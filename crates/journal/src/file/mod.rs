@@ -7,7 +7,7 @@ mod write;
 
 use std::path::PathBuf;
 
-use cogwork_files::Folder;
+use cogwork_text::files::Folder;
 
 use crate::behind::blocking;
 use crate::folder::StoreFolder;
@@ -120,7 +120,7 @@ impl FileStore {
     }
 
     fn files(&self, run_id: &str) -> Files {
-        let name = cogwork_files::safe_name(run_id);
+        let name = cogwork_text::files::safe_name(run_id);
         let lines = format!("{name}{ENDING}");
         Files {
             run_id: run_id.to_owned(),

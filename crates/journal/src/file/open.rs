@@ -4,8 +4,8 @@ use std::fs::File;
 use std::io::{Seek, SeekFrom};
 use std::ops::Range;
 
-use cogwork_files::{Access, LockFile};
 use cogwork_flow::journal::{EntryError, Recorded};
+use cogwork_text::files::{Access, LockFile};
 
 use super::read::{Lines, cannot_read};
 use super::write::{Writer, Written, cannot_write};
@@ -184,7 +184,7 @@ impl RunFolder {
         )
     }
 
-    fn cannot_open(&self, error: cogwork_files::Error) -> StoreError {
+    fn cannot_open(&self, error: cogwork_text::files::Error) -> StoreError {
         StoreError::io(
             format_args!("{}: cannot be opened", self.files.path.display()),
             error.into(),

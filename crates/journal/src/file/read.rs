@@ -5,7 +5,7 @@ use std::io::{self, BufRead, BufReader, Read};
 use std::ops::Range;
 use std::path::Path;
 
-use cogwork_files::Access;
+use cogwork_text::files::Access;
 
 use super::Files;
 use crate::error::Kind;

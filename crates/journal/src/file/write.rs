@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{self, Write as _};
 use std::path::Path;
 
-use cogwork_files::LockFile;
+use cogwork_text::files::LockFile;
 use serde::Serialize;
 
 use super::{Files, RunFolder};

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use cogwork_backoff::Backoff;
+use cogwork_text::Backoff;
 use tokio_postgres::Config;
 
 use super::connect::Encryption;

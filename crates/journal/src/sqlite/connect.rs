@@ -5,7 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use cogwork_files::{Folder, LockFile};
+use cogwork_text::files::{Folder, LockFile};
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
 use super::failure::Failure;

@@ -143,7 +143,7 @@ impl Store for SqliteStore {
                 run_id: run_id.to_owned(),
                 max_line: self.max_line,
             },
-            lock: format!("{}.lock", cogwork_files::safe_name(run_id)),
+            lock: format!("{}.lock", cogwork_text::files::safe_name(run_id)),
         }))
     }
 

@@ -2,9 +2,9 @@
 
 use std::ops::Range;
 
-use cogwork_files::{Folder, LockFile};
 use cogwork_flow::journal::Recorded;
 use cogwork_text::Name;
+use cogwork_text::files::{Folder, LockFile};
 
 use super::run::Run;
 use super::write::Writer;

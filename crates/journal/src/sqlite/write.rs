@@ -1,6 +1,6 @@
 //! Writes the lines of a run.
 
-use cogwork_files::LockFile;
+use cogwork_text::files::LockFile;
 use rusqlite::Connection;
 
 use super::failure::Failure;

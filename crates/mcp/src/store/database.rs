@@ -8,8 +8,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use cogwork_files::{Access, Folder};
 use cogwork_text::Escaped;
+use cogwork_text::files::{Access, Folder};
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 
 use super::StoreError;

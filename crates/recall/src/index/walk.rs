@@ -3,7 +3,7 @@
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
 
-use cogwork_files::{Error, FileKind, Folder};
+use cogwork_text::files::{Error, FileKind, Folder};
 
 use crate::RecallError;
 

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use cogwork_files::{Access, Folder};
+use cogwork_text::files::{Access, Folder};
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
 use super::Place;

@@ -12,7 +12,7 @@ pub use problem::{TableError, TableProblem};
 pub(crate) use read::name_taken;
 pub use tree::MAX_TABLE_BYTES;
 
-use cogwork_read::YamlGuard;
+use cogwork_text::yaml::YamlGuard;
 use serde::Deserializer;
 use serde::de::DeserializeSeed;
 

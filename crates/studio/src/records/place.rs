@@ -3,8 +3,8 @@ use std::fs::File;
 use std::io;
 use std::path::PathBuf;
 
-use cogwork_files::{Access, Folder};
 use cogwork_journal::AnyStore;
+use cogwork_text::files::{Access, Folder};
 
 /// Returns the folder in which the records of a store's runs are by default: for a store in a folder,
 /// that folder; for the SQLite database `runs.db`, the folder `runs.db-records` next to it; `None` for

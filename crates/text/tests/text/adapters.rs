@@ -1,9 +1,12 @@
+#[path = "../support/hostile.rs"]
+mod hostile;
+
 use std::fmt;
 
-use cogwork_text::testing::{assert_safe, assert_safe_line, texts};
 use cogwork_text::{
     ErrorText, Escaped, MermaidLabel, MultiLine, Name, NameList, OneLine, is_invisible,
 };
+use hostile::{assert_safe, assert_safe_line, texts};
 use insta::assert_snapshot;
 use proptest::prelude::*;
 

@@ -1,6 +1,7 @@
 //! Properties of every adapter, for any text.
 
 mod adapters;
+mod backoff;
 mod characters;
-mod definitions;
 mod mask;
+mod yaml;

@@ -1,6 +1,6 @@
 use std::io;
 
-use cogwork_files::LockError;
+use cogwork_text::files::LockError;
 use cogwork_text::{Escaped, OneLine};
 
 /// An error of a memory.

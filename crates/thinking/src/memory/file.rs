@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use cogwork_files::{Access, Folder, LockError, LockFile};
+use cogwork_text::files::{Access, Folder, LockError, LockFile};
 use serde::{Deserialize, Serialize};
 use tokio::runtime::Handle;
 use tokio::sync::Mutex;
@@ -202,7 +202,7 @@ impl OpenFile {
             .open_or_create(name, Access::Append)
             .map_err(failed)?;
         folder.remove_leftovers(name).map_err(failed)?;
-        let content = cogwork_files::read(&file, MOST_BYTES).map_err(failed)?;
+        let content = cogwork_text::files::read(&file, MOST_BYTES).map_err(failed)?;
 
         let mut open = Self {
             place,

@@ -5,7 +5,7 @@ use std::sync::{Arc, MutexGuard, PoisonError, RwLock, Weak};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use cogwork_backoff::Backoff;
+use cogwork_text::Backoff;
 use rmcp::service::{Peer, RoleClient};
 use tokio::sync::Mutex;
 

@@ -8,7 +8,7 @@
 
 mod calls;
 mod fixture;
-mod hostile;
+mod hostile_servers;
 mod http;
 mod official;
 mod raw_server;

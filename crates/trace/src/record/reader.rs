@@ -2,7 +2,7 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader};
 use std::path::Path;
 
-use cogwork_files::{Access, Folder};
+use cogwork_text::files::{Access, Folder};
 use serde::Deserialize;
 
 use super::error::{RecordError, RecordErrorKind};

@@ -5,9 +5,9 @@ use std::time::{Duration, SystemTime};
 use std::{io, mem};
 
 use cogwork_ask::{ChatCall, ChatEvent};
-use cogwork_files::LockFile;
 use cogwork_flow::{Event, EventKind, ObservedRun, Observer, StepName};
 use cogwork_llm::{ChatRequest, Message, ToolDefinition};
+use cogwork_text::files::LockFile;
 use serde_json::json;
 
 use super::open::OpenRecord;

@@ -95,7 +95,7 @@ impl RunRecorder {
         settings: RecorderSettings,
     ) -> io::Result<Self> {
         let folder = folder.as_ref();
-        cogwork_files::Folder::create(folder)?;
+        cogwork_text::files::Folder::create(folder)?;
         Self::open(crate::record_path(folder, run_id), settings)
     }
 

@@ -6,7 +6,7 @@ use std::io::{self, BufReader, Seek};
 use std::path::Path;
 use std::time::Duration;
 
-use cogwork_files::{Access, Folder, LockError, LockFile};
+use cogwork_text::files::{Access, Folder, LockError, LockFile};
 
 use crate::{ChatReport, Header, ReadLimits, RecordErrorKind, RecordReader};
 
@@ -145,7 +145,7 @@ fn is_torn_header(file: &File, error: &RecordErrorKind) -> io::Result<bool> {
     let mut file = file.try_clone()?;
     file.rewind()?;
     let most = ReadLimits::default().max_line as u64;
-    let Ok(content) = cogwork_files::read(&file, most) else {
+    let Ok(content) = cogwork_text::files::read(&file, most) else {
         return Ok(false);
     };
 

@@ -13,6 +13,6 @@ const ENDING: &str = ".trace";
 /// assert!(record_path("runs", "Order/17").ends_with("%4frder%2f17.trace"));
 /// ```
 pub fn record_path(folder: impl AsRef<Path>, run_id: &str) -> PathBuf {
-    let name = cogwork_files::safe_name(run_id);
+    let name = cogwork_text::files::safe_name(run_id);
     folder.as_ref().join(format!("{name}{ENDING}"))
 }

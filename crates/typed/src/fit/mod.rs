@@ -11,7 +11,6 @@ mod object;
 mod scalar;
 
 use cogwork_ask::{Repair, RepairKind};
-use cogwork_read::charge;
 use serde_json::Value;
 
 use crate::problem::{AnswerProblem, AnswerProblemKind as Kind};
@@ -95,7 +94,6 @@ impl<'f> Fitter<'f> {
     }
 
     pub(crate) fn fit(&mut self, shape: &'f Shape, tree: &Tree) -> Fitted {
-        charge(1);
         let Some(fuel) = self.fuel.checked_sub(1) else {
             let message = "the value has too many possible forms; expected a simpler one";
             return self.refused(Kind::Mismatch, tree, message);

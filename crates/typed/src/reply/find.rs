@@ -11,7 +11,6 @@
 
 use cogwork_ask::{Cut, FenceKeys, FencedBlock, MendedJson, Repair, RepairKind, fenced_blocks};
 use cogwork_llm::split_thinking;
-use cogwork_read::charge;
 
 use super::tree::{Node, Tree};
 use super::yaml;
@@ -66,7 +65,6 @@ impl<F: Fn(&str) -> bool> Wanted<F> {
 
 /// Returns the parts of a reply that may be the value, in order.
 pub(crate) fn candidates(text: &str, wanted: &Wanted<impl Fn(&str) -> bool>) -> Vec<Candidate> {
-    charge(text.len());
     let part = Part::answer(text);
 
     if let Some(whole) = part.whole() {
@@ -274,7 +272,6 @@ impl<'t> Part<'t> {
     fn yaml_start(self, wanted: &Wanted<impl Fn(&str) -> bool>) -> Option<usize> {
         let mut offset = 0;
         for line in self.text.split_inclusive('\n') {
-            charge(line.len());
             let after = self.text.get(offset + line.len()..).unwrap_or_default();
             if wanted.begins(line) && !introduces_json(line, after) {
                 return Some(offset);
@@ -311,7 +308,6 @@ fn introduces_json(line: &str, after: &str) -> bool {
 /// Returns whether the text after a value is the rest of it: more keys or items, or closing
 /// brackets that nothing opens.
 fn goes_on(after: &str) -> bool {
-    charge(after.len());
     let after = after.trim_start();
     let until_fence = after.split("```").next().unwrap_or_default();
 
@@ -325,7 +321,6 @@ fn goes_on(after: &str) -> bool {
 
 /// Returns whether a list begins in a text and doesn't end there, or the other way around.
 fn has_end_of_list(text: &str) -> bool {
-    charge(text.len());
     text.matches('[').count() != text.matches(']').count()
 }
 

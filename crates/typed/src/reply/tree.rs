@@ -1,7 +1,6 @@
 //! A value of a reply, with the lines of its parts.
 
 use cogwork_ask::MendedJson;
-use cogwork_read::charge;
 use serde_json::{Map, Value};
 
 /// The maximum nesting of lists and objects, which is that of serde_json. Deeper values would
@@ -58,13 +57,11 @@ impl Tree {
             line_at: &|offset| mended.line_at(offset),
         };
 
-        charge(mended.json().len());
         reader.value()
     }
 
     /// Reads valid JSON, unless it is nested too deeply. `line` is its first line in the reply.
     pub(crate) fn of_json(json: &str, line: usize) -> Option<Self> {
-        charge(json.len());
         let breaks: Vec<usize> = json.match_indices('\n').map(|(at, _)| at).collect();
         let line_at = |offset: usize| line + breaks.partition_point(|at| *at < offset);
 
@@ -84,7 +81,6 @@ impl Tree {
             return None;
         }
 
-        charge(text.len());
         serde_json::from_str::<serde::de::IgnoredAny>(text).ok()?;
         let mut reader = Reader {
             json: text,

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use cogwork_read::{YamlGuard, charge};
+use cogwork_text::yaml::YamlGuard;
 use saphyr_parser::{Event, Parser, ScalarStyle, Span};
 
 use super::tree::{Node, Tree};
@@ -22,7 +22,6 @@ pub(super) fn read(text: &str, line: usize) -> Result<Tree, (usize, String)> {
         return Err((at, refusal.reason.to_string()));
     }
 
-    charge(text.len());
     // The parser places what is missing at the end on the line after it.
     let last = line + text.trim_end().matches(['\n', '\r']).count();
 

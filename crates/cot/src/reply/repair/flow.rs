@@ -2,8 +2,6 @@
 //! may be malformed: comments, single quotes, extra or missing commas, unclosed brackets. Rewriting
 //! valid JSON or YAML is not reported, but every correction is.
 
-use cogwork_read::charge;
-
 use super::flow_reader::{Joined, Reader};
 use super::flow_text::Place;
 use super::flow_writer::{Output, Writer};
@@ -67,7 +65,6 @@ pub(super) fn expand<'t>(
 }
 
 fn has_bracket(line: &Line<'_>) -> bool {
-    charge(line.text().len());
     line.text().contains(['{', '['])
 }
 
@@ -80,7 +77,6 @@ fn opens(line: &Line<'_>, first: bool, next: &str) -> Option<(usize, usize)> {
         Some(item) if !text.starts_with("--") => (item, line.indent + 2),
         _ => (text, line.indent),
     };
-    charge(text.len() - item.len());
 
     let known = keys::top(item).or_else(|| keys::step(item));
     let value = match known {
@@ -105,7 +101,5 @@ fn opens(line: &Line<'_>, first: bool, next: &str) -> Option<(usize, usize)> {
 }
 
 fn skipped_blanks(text: &str) -> &str {
-    let rest = text.trim_start();
-    charge(text.len() - rest.len());
-    rest
+    text.trim_start()
 }

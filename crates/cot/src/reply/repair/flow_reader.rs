@@ -3,7 +3,6 @@
 use std::ops::Range;
 
 use cogwork_ask::RepairKind;
-use cogwork_read::charge;
 
 use super::flow_node::{Node, Scalar};
 use super::flow_text::{Place, before_bracket, in_quotes, plain};
@@ -35,7 +34,6 @@ impl Joined {
             text.push('\n');
         }
 
-        charge(text.len());
         let numbers = lines.iter().map(|line| line.number).collect();
         Self {
             text,
@@ -285,7 +283,6 @@ impl<'s, 'r> Reader<'s, 'r> {
     pub(super) fn leave_brackets(&mut self) {
         let rest = self.rest().trim_start_matches([' ', '\t']);
         let behind = rest.trim_start_matches([']', '}', ',']);
-        charge(self.rest().len() - behind.len() + 1);
 
         if behind.len() < rest.len() {
             if rest.starts_with([']', '}']) {
@@ -323,7 +320,6 @@ impl<'s, 'r> Reader<'s, 'r> {
                 0
             };
 
-            charge(blanks + skipped + 1);
             let comment = trimmed.starts_with('/') && skipped > 0;
             self.at += blanks;
 

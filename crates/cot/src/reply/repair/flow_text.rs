@@ -1,7 +1,6 @@
 //! Reads the text of scalars in flow style.
 
 use cogwork_ask::RepairKind;
-use cogwork_read::charge;
 
 use super::quoted::unescaped_or_verbatim;
 use crate::reply::keys;
@@ -28,7 +27,6 @@ pub(super) struct Found {
 pub(super) fn before_bracket(rest: &str) -> Option<Found> {
     let mut end = 0;
     for line in rest.split_inclusive('\n') {
-        charge(line.len());
         if end > 0 && line.trim_start().starts_with(['}', ']']) {
             let text = rest.get(1..end)?.trim().trim_end_matches(',').to_owned();
             return Some(Found {
@@ -47,9 +45,7 @@ pub(super) fn before_bracket(rest: &str) -> Option<Found> {
 
 /// Reads a quoted text. A quote only closes it if the characters after the quote can follow a text.
 pub(super) fn in_quotes(rest: &str, open: char, place: Place) -> Found {
-    let found = quoted(rest, open, place);
-    charge(found.length);
-    found
+    quoted(rest, open, place)
 }
 
 fn quoted(rest: &str, open: char, place: Place) -> Found {
@@ -132,7 +128,6 @@ fn closes(behind: &str, is_value: bool) -> bool {
     let mut blanks = behind.chars().take(REACH);
     let mut broken = false;
     loop {
-        charge(1);
         match blanks.next() {
             None => return true,
             Some('\n') => broken = true,
@@ -153,7 +148,6 @@ fn closes(behind: &str, is_value: bool) -> bool {
 fn begins_pair(rest: &str) -> bool {
     let line = rest.strip_prefix('\n').unwrap_or(rest);
     let next = line.trim_start_matches([' ', '\t']);
-    charge(line.len() - next.len() + 1);
 
     next.starts_with(['"', '\'']) && (keys::top(next).is_some() || keys::step(next).is_some())
 }
@@ -189,7 +183,6 @@ pub(super) fn plain(rest: &str, place: Place, open: bool) -> Found {
         }
     }
 
-    charge(end + 1);
     let text = rest.get(..end).unwrap_or_default();
     let words: Vec<&str> = text.split_whitespace().collect();
 
@@ -213,7 +206,6 @@ pub(super) fn plain(rest: &str, place: Place, open: bool) -> Found {
 /// Returns whether a comma ends a value, because a known key, a bracket or an item follows.
 fn ends_value(behind: &str) -> bool {
     let next = behind.trim_start_matches(keys::is_blank);
-    charge(behind.len() - next.len() + 1);
 
     next.is_empty()
         || next.starts_with(['}', ']', '{', '"', '\'', '“'])

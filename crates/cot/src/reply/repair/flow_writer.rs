@@ -1,7 +1,5 @@
 //! Writes collections in flow style as lines in block style.
 
-use cogwork_read::charge;
-
 use super::flow_node::{Node, Scalar};
 use super::lines::Line;
 use super::text::in_quotes;
@@ -41,7 +39,6 @@ impl<'t> Output<'t> {
 
     /// Adds the rest of the last line of a collection.
     pub(super) fn push_rest(&mut self, line: &Line<'_>, rest: &str) {
-        charge(rest.len());
         let rest = rest.trim_start().trim_start_matches(',').trim_end();
 
         if !rest.is_empty() {
@@ -61,7 +58,6 @@ impl<'t> Output<'t> {
     /// Writes a line. Returns `None` if there is not enough room for it.
     fn write(&mut self, number: usize, column: usize, text: String) -> Option<()> {
         let taken = column.saturating_add(text.len());
-        charge(text.len());
 
         self.room = self.room.checked_sub(taken)?;
         self.push(Line::made(number, column, text));
@@ -182,7 +178,6 @@ impl<'o, 't, 's> Writer<'o, 't, 's> {
 /// Returns whether a list may follow a key or a dash.
 fn takes_list(before: &str) -> bool {
     let key = before.trim_start_matches("- ");
-    charge(before.len() - key.len() + 1);
 
     let known = keys::top(key).or_else(|| keys::step(key));
     known.is_none_or(|found| matches!(found.key, Key::Planning | Key::SubSteps))

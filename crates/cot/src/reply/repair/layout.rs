@@ -3,7 +3,6 @@
 
 use cogwork_ask::RepairKind;
 use cogwork_plan::MAX_DEPTH;
-use cogwork_read::charge;
 
 use super::draft::{Draft, DraftStep, Field};
 use super::repairs::{Report, excerpt};
@@ -45,7 +44,6 @@ pub(super) fn lay_out(entries: &[Entry<'_>], report: &mut Report) -> Option<Draf
     };
 
     for entry in entries {
-        charge(layout.levels.len() + 1);
         layout.add(entry)?;
     }
 
@@ -143,7 +141,6 @@ impl Layout<'_> {
             format!("read the text behind `{}` as steps", key.as_str()),
         );
 
-        charge(text.len());
         let lines = text
             .lines()
             .map(|line| unnumbered(line.trim()))
@@ -308,7 +305,6 @@ impl Layout<'_> {
     fn says_otherwise(&self, level: usize, description: &str) -> bool {
         let step = self.levels.get(level).and_then(|level| level.steps.last());
         let known = step.and_then(|step| step.description.as_ref());
-        charge(description.len());
 
         known.is_some_and(|known| known.text.as_deref() != Some(description))
     }
@@ -422,7 +418,6 @@ impl Layout<'_> {
                 .last_mut()
                 .and_then(|outer| outer.steps.last_mut())
             {
-                charge(inner.steps.len());
                 step.sub_steps.extend(inner.steps);
             }
         }
@@ -431,7 +426,6 @@ impl Layout<'_> {
     fn close_plan(&mut self) {
         self.close_to(0);
         if let (Some(list), Some((_, steps))) = (self.levels.pop(), &mut self.draft.planning) {
-            charge(list.steps.len());
             steps.extend(list.steps);
         }
 

@@ -3,8 +3,6 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use cogwork_read::charge;
-
 use crate::reply::keys::is_blank;
 
 /// The number of columns between tab stops, so that a tab is deeper than the dash of most lists.
@@ -47,7 +45,6 @@ impl<'t> Line<'t> {
         }
 
         let end = raw.trim_end_matches(is_blank).len();
-        charge(start + raw.len() - end + 1);
 
         Self {
             number,
@@ -75,7 +72,6 @@ impl<'t> Line<'t> {
     /// Returns whether the text is indented, or a line without text is filled, with anything other
     /// than spaces.
     pub(super) fn has_odd_blanks(&self) -> bool {
-        charge(self.text.start);
         self.raw
             .get(..self.text.start)
             .is_some_and(|blanks| blanks.contains(|c| c != ' '))
@@ -85,7 +81,6 @@ impl<'t> Line<'t> {
     pub(super) fn dedented(&self, columns: usize) -> Cow<'_, str> {
         if columns < self.padding {
             let padding = " ".repeat(self.padding - columns);
-            charge(padding.len() + self.raw.len());
             return Cow::Owned(padding + &self.raw);
         }
 
@@ -99,7 +94,6 @@ impl<'t> Line<'t> {
             column = next_column(column, c);
         }
 
-        charge(from + 1);
         Cow::Borrowed(self.raw.get(from..).unwrap_or_default())
     }
 }
@@ -116,7 +110,6 @@ fn next_column(column: usize, blank: char) -> usize {
 /// Returns the lines of a block that starts at this line of the raw reply. A lone carriage return
 /// ends a line in YAML, but isn't counted in line numbers.
 pub(super) fn split(block: &str, first: usize) -> Vec<Line<'_>> {
-    charge(block.len());
     let numbered = (first..).zip(block.split('\n'));
     numbered
         .flat_map(|(number, line)| {

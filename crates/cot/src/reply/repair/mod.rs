@@ -37,7 +37,6 @@ use repairs::Report;
 use scan::Entry;
 
 use cogwork_ask::{Repair, RepairKind};
-use cogwork_read::charge;
 
 use super::bounds::Bounds;
 use super::problem::Partial;
@@ -67,7 +66,6 @@ impl Mended {
             .get(..offset)
             .unwrap_or(&self.written.text);
 
-        charge(before.len());
         let index = before
             .matches('\n')
             .count()

@@ -3,7 +3,6 @@
 use std::ops::Range;
 
 use cogwork_ask::{Repair, RepairKind};
-use cogwork_read::charge;
 
 use crate::reply::keys::is_blank;
 
@@ -34,7 +33,6 @@ pub(super) struct RawLines<'t> {
 
 impl<'t> RawLines<'t> {
     pub(super) fn of(block: &'t str, first: usize, column: usize) -> Self {
-        charge(block.len());
         Self {
             lines: block.split('\n').collect(),
             first,
@@ -89,7 +87,6 @@ fn first(line: &str, text: &str) -> Option<Range<usize>> {
         rest.trim_start_matches(is_sign)
     };
 
-    charge(line.len() - rest.len() + text.len());
     let start = line.len() - rest.len();
     let is_there = !text.is_empty() && rest.starts_with(text);
     is_there.then(|| start..start + text.len())
@@ -98,7 +95,6 @@ fn first(line: &str, text: &str) -> Option<Range<usize>> {
 /// Returns the place of a text at the end of a line.
 fn last(line: &str, text: &str) -> Option<Range<usize>> {
     let line = line.trim_end_matches(is_blank);
-    charge(text.len());
 
     let is_there = !text.is_empty() && line.ends_with(text);
     is_there.then(|| line.len() - text.len()..line.len())
@@ -110,7 +106,6 @@ fn only(line: &str, text: &str) -> Option<Range<usize>> {
         return None;
     }
 
-    charge(line.len());
     let start = line.find(text)?;
     let is_only = line.rfind(text) == Some(start);
     is_only.then(|| start..start + text.len())

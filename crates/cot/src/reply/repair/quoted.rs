@@ -1,7 +1,5 @@
 //! Reads quoted texts, including those with misplaced quotes.
 
-use cogwork_read::charge;
-
 /// The content of a quoted text, and the problem with its quotes.
 pub(super) struct Quoted {
     pub(super) text: String,
@@ -48,7 +46,6 @@ pub(super) fn read(text: &str, quote: char) -> Quoted {
 /// `"He said "no" to it"` or `'it's'`. `"a" and "b"` is not such a text, because its first two
 /// quotes form a pair.
 fn wrapped<'t>(inner: &'t str, quote: char, before: &str, behind: &str) -> Option<&'t str> {
-    charge(inner.len());
     let body = inner.trim_end().strip_suffix(quote)?;
     let opens = before.is_empty()
         || before.ends_with(char::is_whitespace)
@@ -67,9 +64,7 @@ fn wrapped<'t>(inner: &'t str, quote: char, before: &str, behind: &str) -> Optio
 
 /// Returns the offset of the closing quote.
 pub(super) fn closing(text: &str, quote: char) -> Option<usize> {
-    let end = closing_quote(text, quote);
-    charge(end.unwrap_or(text.len()));
-    end
+    closing_quote(text, quote)
 }
 
 fn closing_quote(text: &str, quote: char) -> Option<usize> {
@@ -92,7 +87,6 @@ fn closing_quote(text: &str, quote: char) -> Option<usize> {
 /// Replaces escapes. If one of them is invalid, as in a Windows path, only `\"` and `\\` are
 /// treated as escapes, and all other backslashes are kept.
 pub(super) fn unescaped_or_verbatim(body: &str, quote: char) -> (String, bool) {
-    charge(body.len());
     if quote != '"' {
         return (body.replace("''", "'"), false);
     }
@@ -168,7 +162,6 @@ fn character(chars: &mut std::str::Chars<'_>, digits: usize) -> Option<char> {
 
 /// Returns the content of a text that is completely enclosed in curly quotes.
 pub(super) fn in_curly_quotes(text: &str) -> Option<&str> {
-    charge(text.len());
     let inner = text
         .strip_prefix(['“', '”', '„'])?
         .strip_suffix(['”', '“'])?;

@@ -1,5 +1,4 @@
 use cogwork_ask::{Repair, RepairKind};
-use cogwork_read::charge;
 use cogwork_text::OneLine;
 
 use super::part::{Part, RawLines};
@@ -22,19 +21,16 @@ impl Report {
         what: impl Into<String>,
     ) {
         let what = what.into();
-        charge(what.len());
         self.0.push((Repair::new(kind, line, what), part));
     }
 
     /// Returns whether there is a repair of this kind.
     pub(super) fn has(&self, kind: RepairKind) -> bool {
-        charge(self.0.len());
         self.0.iter().any(|(repair, _)| repair.kind == kind)
     }
 
     /// Returns the repairs in the order of the lines, at most the first 1,000.
     pub(super) fn into_sorted(mut self, raw: &RawLines<'_>) -> Vec<Repair> {
-        charge(self.0.len());
         self.0.sort_by_key(|(repair, _)| repair.line);
         if let Some(line) = self.0.get(LISTED).map(|(repair, _)| repair.line) {
             let more = self.0.len() - LISTED;
@@ -61,6 +57,5 @@ const EXCERPT: usize = 40;
 
 /// Returns the beginning of a text, for use as a quote.
 pub(super) fn excerpt(text: &str) -> String {
-    charge(text.len());
     OneLine::new(text).with_max_chars(EXCERPT).to_string()
 }

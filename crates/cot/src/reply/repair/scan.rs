@@ -3,7 +3,6 @@
 //! YAML relies on.
 
 use cogwork_ask::RepairKind;
-use cogwork_read::charge;
 
 use super::lines::Line;
 use super::part::Part;
@@ -103,7 +102,6 @@ impl Accepted {
 
         let spelt = || tops().filter(|(_, known)| known.spelling < Spelling::Synonym);
         let margin = spelt().map(|(indent, _)| indent).min().unwrap_or(0);
-        charge(lines.len());
         let keys = [Key::Thinking, Key::Planning, Key::Needed]
             .into_iter()
             .filter_map(|key| {
@@ -173,7 +171,6 @@ pub(super) fn scan<'t>(lines: Vec<Line<'t>>, report: &mut Report) -> Option<Vec<
     };
 
     for (index, line) in lines.into_iter().enumerate() {
-        charge(line.text().len() + 1);
         if line.is_blank() {
             if line.has_odd_blanks() {
                 scan.report.add(
@@ -228,7 +225,6 @@ pub(super) fn scan<'t>(lines: Vec<Line<'t>>, report: &mut Report) -> Option<Vec<
 
 /// Returns the first line of steps inside the thinking, if they have no key before them.
 fn swallowed(lines: &[Line<'_>]) -> Option<usize> {
-    charge(lines.len());
     let is = |line: &Line<'_>, key| {
         keys::step(Item::of(line).map_or(line.text(), |item| item.rest))
             .is_some_and(|known| known.key == key)
@@ -254,7 +250,6 @@ struct Item<'l> {
 impl<'l> Item<'l> {
     fn of(line: &'l Line<'_>) -> Option<Self> {
         let text = line.text();
-        charge(text.len());
         let item = |rest: &'l str| {
             let trimmed = rest.trim_start();
             let width = text.chars().count() - trimmed.chars().count();
@@ -333,7 +328,6 @@ impl<'t> Scan<'t, '_> {
         };
 
         let last = open.value.tail.iter().rposition(|line| !line.is_blank());
-        charge(open.value.tail.len() - last.unwrap_or(0));
         let Some(marker) = last.and_then(|last| open.value.tail.get(last)) else {
             return;
         };
@@ -402,7 +396,6 @@ impl<'t> Scan<'t, '_> {
         }
 
         let head = if opener { "" } else { value };
-        charge(line.text().len());
 
         // The value is the rest of the line.
         let value_column = line.indent + line.text().chars().count() - value.chars().count() + 1;
@@ -414,7 +407,6 @@ impl<'t> Scan<'t, '_> {
     /// Reports the sign with which a line begins instead of a dash.
     fn bullet(&mut self, line: &Line<'_>) {
         let sign = line.text().split_whitespace().next().unwrap_or_default();
-        charge(sign.len());
 
         let part = Part::First(sign.to_owned());
         self.report
@@ -534,7 +526,6 @@ impl<'t> Scan<'t, '_> {
 /// Returns whether a line consists only of a bracket, a tag or a fence, left over from something
 /// that the model meant to close.
 fn is_sign(text: &str) -> bool {
-    charge(text.len());
     let tag = text.starts_with('<') && text.ends_with('>') && !text.contains(char::is_whitespace);
     let brackets = text
         .chars()

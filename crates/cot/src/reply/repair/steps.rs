@@ -2,7 +2,6 @@
 
 use cogwork_ask::RepairKind;
 use cogwork_plan::{Plan, Status};
-use cogwork_read::charge;
 
 use super::draft::{Draft, DraftStep, Field};
 use super::part::Part;
@@ -18,7 +17,6 @@ const LOOP: usize = 10;
 /// Reads a step given as a bare text: a printed step such as `[Done] Buy: $23`, a description with
 /// a status such as `Buy: Done`, or just a description.
 pub(super) fn read_bare(step: &mut DraftStep, value: &Value<'_>, text: &str, report: &mut Report) {
-    charge(text.len());
     let field = |text: &str| {
         let column = value.column + 1;
         Some(Field {
@@ -97,7 +95,6 @@ pub(super) fn repair(draft: &mut Draft, report: &mut Report) {
 
 /// Calls `work` with every list of steps, the deepest first. Drafts are no deeper than plans.
 fn each_list(steps: &mut Vec<DraftStep>, work: &mut impl FnMut(&mut Vec<DraftStep>)) {
-    charge(steps.len());
     for step in steps.iter_mut() {
         each_list(&mut step.sub_steps, work);
     }
@@ -238,7 +235,6 @@ fn truth(draft: &mut Draft, report: &mut Report) {
 
 /// Returns a word without a trailing comment and without quotes around it.
 fn bare(text: &str) -> &str {
-    charge(text.len());
     let text = text.split_once(" #").map_or(text, |(text, _)| text).trim();
     let inner = text
         .strip_prefix(['"', '\''])
@@ -256,8 +252,6 @@ pub(in crate::reply) fn repeats(plan: &Plan) -> bool {
     let mut equal = 0;
     let mut before = None;
     plan.walk().any(|entry| {
-        charge(1 + entry.step.description.len());
-
         // Sub-steps are deeper, so equal steps at the same depth have none between them.
         let same = before == Some((entry.depth, entry.step)) && entry.step.sub_steps.is_empty();
         before = Some((entry.depth, entry.step));
@@ -272,7 +266,6 @@ fn drop_loops(steps: &mut Vec<DraftStep>, report: &mut Report) {
     let mut kept: Vec<DraftStep> = Vec::with_capacity(steps.len());
     let mut equal = 0;
     for step in steps.drain(..) {
-        charge(1);
         if kept.last().is_some_and(|last| last.repeats(&step)) {
             equal += 1;
         } else {

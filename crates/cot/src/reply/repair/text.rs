@@ -1,7 +1,6 @@
 //! Reads the intended text of a value, regardless of its quotes, indentation and punctuation.
 
 use cogwork_ask::RepairKind;
-use cogwork_read::charge;
 
 use super::lines::Line;
 use super::part::Part;
@@ -49,13 +48,11 @@ impl Value<'_> {
     /// Returns the whole value as one line.
     pub(super) fn one_line(&self) -> String {
         let lines = std::iter::once(self.head.as_str()).chain(self.tail.iter().map(Line::text));
-        let text = lines
+
+        lines
             .filter(|line| !line.is_empty())
             .collect::<Vec<_>>()
-            .join(" ");
-        charge(text.len() + self.tail.len());
-
-        text
+            .join(" ")
     }
 
     /// Returns the text and reports the repairs, or returns `None` for `null` and an empty value.
@@ -101,7 +98,6 @@ impl Value<'_> {
             lines.join("\n")
         };
 
-        charge(text.len() + self.tail.len());
         let end = if self.head.contains('-') || text.trim().is_empty() {
             ""
         } else {
@@ -178,7 +174,6 @@ impl Value<'_> {
 
 /// Returns whether the text after a key is the header of a block scalar.
 pub(super) fn is_block(head: &str) -> bool {
-    charge(head.len());
     let (header, comment) = head.split_once(char::is_whitespace).unwrap_or((head, ""));
     let mut signs = header.chars();
 
@@ -192,7 +187,6 @@ fn folded<'l>(lines: impl Iterator<Item = &'l str>) -> String {
     let mut text = String::new();
     let mut breaks = 0;
     for line in lines {
-        charge(line.len() + 1);
         let line = line.trim_matches(is_blank);
         if line.is_empty() {
             breaks += 1;
@@ -212,7 +206,6 @@ fn folded<'l>(lines: impl Iterator<Item = &'l str>) -> String {
 
 /// Returns whether YAML would reject an unquoted text or change its meaning.
 pub(super) fn needs_quotes(text: &str) -> bool {
-    charge(text.len());
     let mut chars = text.chars();
     let first = chars.next();
     let second = chars.next();
@@ -236,7 +229,6 @@ pub(super) fn needs_quotes(text: &str) -> bool {
 
 /// Writes a text in double quotes, on one line, so that YAML reads back exactly the same text.
 pub(super) fn in_quotes(text: &str) -> String {
-    charge(text.len());
     let mut out = String::with_capacity(text.len() + 2);
     out.push('"');
 

@@ -1,7 +1,6 @@
 //! Recognizes the words that models use for statuses, truth values and "nothing".
 
 use cogwork_plan::Status;
-use cogwork_read::charge;
 
 /// Returns the status that a text names. An unknown word is an error; it is never guessed.
 pub(super) fn status(text: &str) -> Option<Status> {
@@ -56,7 +55,6 @@ pub(super) fn status(text: &str) -> Option<Status> {
 
 /// Returns the status for a single symbol.
 fn sign(text: &str) -> Option<Status> {
-    charge(text.len());
     let has = |signs: &[char]| text.contains(signs);
     if has(&['✅', '✓', '✔', '☑']) {
         Some(Status::Done)
@@ -89,7 +87,6 @@ pub(super) fn is_nothing(text: &str) -> bool {
 /// Returns letters and digits in lower case. A text with other symbols between its words, such as
 /// `true/false` or `Done, 4`, matches no known word.
 fn words(text: &str) -> String {
-    charge(text.len());
     let around = |c: char| !c.is_alphanumeric();
     let inner = text.trim_matches(around);
     let between = |c: char| c.is_whitespace() || matches!(c, '_' | '-');

@@ -10,7 +10,6 @@ use cogwork_cot::{
 use cogwork_flow::{CancellationToken, EventKind, Node, events};
 use cogwork_journal::{FileStore, Store};
 use cogwork_llm::{LlmError, LlmErrorKind, ScriptedReply};
-use cogwork_read::measure;
 use insta::assert_snapshot;
 
 use crate::node::support::{FIRST, LAST, PROBLEM, PROSE, SECOND};
@@ -236,24 +235,4 @@ async fn a_replay_repeats_thoughts_but_no_growth() {
         .collect();
     assert_ne!(lines[0], lines[1]);
     assert_eq!(without_growth, lines[1]);
-}
-
-/// Each piece of a reply that is extracted is counted as work.
-#[test]
-fn nothing_is_extracted_without_a_reader() {
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_time()
-        .build()
-        .unwrap();
-    let work = |streaming: bool| {
-        let node = ChainOfThought::new(ScriptedClient::new([in_pieces(LAST, 5)]))
-            .with_streaming(streaming);
-        let flow = node.into_flow();
-        let mut reasoning = reasoning();
-        let (ended, work) = measure(|| runtime.block_on(flow.run(&mut reasoning)));
-        ended.unwrap();
-        work
-    };
-
-    assert_eq!(work(true), work(false));
 }

@@ -10,9 +10,9 @@ use cogwork_cot::{
     Reasoning, ReplyProblem, Reporter, ScriptedClient, Usage, Working,
 };
 use cogwork_llm::ScriptedReply;
-use cogwork_text::testing::assert_safe;
 use insta::assert_snapshot;
 
+use super::shown::hostile::assert_safe;
 use crate::node::support::{
     EARLY, FIRST, LAST, PROBLEM, PROSE, SECOND, Stateless, poll_times, reasoning,
 };

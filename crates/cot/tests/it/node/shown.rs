@@ -1,30 +1,26 @@
 //! Texts from models, servers and files are always shown safely.
 
+#[path = "../../../../text/tests/support/hostile.rs"]
+pub(crate) mod hostile;
+
 use cogwork_cot::{
     ChainOfThought, ConsoleReporter, Limits, LlmError, LlmErrorKind, PromptError, Prompts, Reading,
     Reasoning, ReplyReader, ScriptedClient,
 };
-use cogwork_text::testing::{Shown, assert_safe, assert_safe_line, texts};
 
 use crate::node::reporting::Screen;
 use crate::node::support::{LAST, PROSE, cot_error};
-
-/// Types that show no text of others; a [`Reply`](cogwork_cot::Reply) is written for a model, not for people.
-const EXEMPT: [&str; 3] = ["Limit", "Reading", "Reply"];
+use hostile::{assert_error_is_safe, assert_line_is_safe, assert_safe, assert_safe_line, texts};
 
 #[tokio::test(start_paused = true)]
 async fn nothing_unsafe_is_shown() {
-    let shown = Shown::default();
-
     for text in texts() {
-        show_replies(&shown, &text);
-        show_states(&shown, &text);
-        show_prompts(&shown, &text);
-        show_turns(&shown, &text).await;
+        show_replies(&text);
+        show_states(&text);
+        show_prompts(&text);
+        show_turns(&text).await;
         on_the_console(&text).await;
     }
-
-    shown.assert_complete(env!("CARGO_MANIFEST_DIR"), &EXEMPT);
 }
 
 /// The text as a YAML scalar, every character escaped.
@@ -55,29 +51,32 @@ fn replies(text: &str) -> Vec<String> {
     fenced.into_iter().chain([text.to_owned()]).collect()
 }
 
-fn show_replies(shown: &Shown, text: &str) {
+fn show_replies(text: &str) {
     for reply in replies(text) {
         for reading in [Reading::Strict, Reading::default()] {
             match ReplyReader::default().with_reading(reading).read(&reply) {
-                Ok(read) => read.repairs.iter().for_each(|repair| shown.line(repair)),
-                Err(problem) => shown.error(&problem),
+                Ok(read) => read
+                    .repairs
+                    .iter()
+                    .for_each(|repair| assert_line_is_safe(repair)),
+                Err(problem) => assert_error_is_safe(&problem),
             }
         }
     }
 }
 
-fn show_states(shown: &Shown, text: &str) {
+fn show_states(text: &str) {
     let json = serde_json::json!({ "problem": text, text: 1 }).to_string();
     let yaml = format!("problem: {}\n{}: 1", scalar(text), scalar(text));
     let raw = format!("problem: {text}\n{text}: 1");
 
-    shown.error(&Reasoning::from_json(&json).unwrap_err());
-    shown.error(&Reasoning::from_json(&raw).unwrap_err());
-    shown.error(&Reasoning::from_yaml(&yaml).unwrap_err());
-    shown.error(&Reasoning::from_yaml(&raw).unwrap_err());
+    assert_error_is_safe(&Reasoning::from_json(&json).unwrap_err());
+    assert_error_is_safe(&Reasoning::from_json(&raw).unwrap_err());
+    assert_error_is_safe(&Reasoning::from_yaml(&yaml).unwrap_err());
+    assert_error_is_safe(&Reasoning::from_yaml(&raw).unwrap_err());
 }
 
-fn show_prompts(shown: &Shown, text: &str) {
+fn show_prompts(text: &str) {
     let unknown = PromptError::Name {
         prompt: "system",
         name: text.to_owned(),
@@ -95,12 +94,12 @@ fn show_prompts(shown: &Shown, text: &str) {
     let too_long = Prompts::from_yaml(&"a".repeat(2 << 20)).unwrap_err();
 
     for error in [unknown, empty, unread, refused, too_long] {
-        shown.error(&error);
+        assert_error_is_safe(&error);
     }
 }
 
 /// Turns that fail.
-async fn show_turns(shown: &Shown, text: &str) {
+async fn show_turns(text: &str) {
     let failure = LlmError::new(LlmErrorKind::Other, text)
         .with_body(text)
         .with_request_id(text);
@@ -115,7 +114,7 @@ async fn show_turns(shown: &Shown, text: &str) {
             .run(&mut Reasoning::new("What is 2 + 2?"))
             .await
         {
-            shown.error(cot_error(&error));
+            assert_error_is_safe(cot_error(&error));
             assert_safe_line(&error.to_string());
         }
     }

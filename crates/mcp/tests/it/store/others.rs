@@ -18,7 +18,7 @@ async fn a_damaged_entry_is_named_and_other_sessions_remain_usable() {
     let second = client(folder.path()).await;
     let error = record(&second, "a").await.expect_err("an error");
     assert!(error.starts_with("entry 2 of the session `a`: "), "{error}");
-    cogwork_text::testing::assert_safe_line(&error);
+    crate::shown::hostile::assert_safe_line(&error);
     assert_eq!(record(&second, "b").await, Ok(2));
 
     // Nothing was changed.

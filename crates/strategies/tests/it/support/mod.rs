@@ -6,6 +6,7 @@
     reason = "each test uses some of it, and may"
 )]
 
+#[path = "../../../../text/tests/support/growth.rs"]
 mod growth;
 pub(crate) use growth::assert_grows_linearly;
 

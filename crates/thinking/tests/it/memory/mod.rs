@@ -11,7 +11,7 @@
 mod obstacles;
 mod processes;
 #[cfg(unix)]
-#[path = "../../../../files/tests/support/obstacles.rs"]
+#[path = "../../../../text/tests/support/obstacles.rs"]
 mod support;
 
 use std::fs;

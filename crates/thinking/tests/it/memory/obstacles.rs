@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::Path;
 
-use cogwork_files::Folder;
+use cogwork_text::files::Folder;
 use cogwork_thinking::{FileMemory, Memory, MemoryError, MemoryLimits};
 
 use crate::memory::support::{OBSTACLES, Theirs, at_once};

@@ -1,0 +1,182 @@
+//! The readers of text from elsewhere, with the tokens of what they read.
+
+use std::fs;
+use std::path::Path;
+use std::sync::LazyLock;
+
+use cogwork_agents::Loader;
+use cogwork_cot::{Prompts, Reasoning, ReplyReader};
+use cogwork_llm::Messages;
+use cogwork_strategies::{Ask, Parameter, ParameterType, Rung, Session, Strategies};
+use cogwork_thinking::FileMemory;
+
+use crate::typed;
+
+/// A reader of text from elsewhere.
+pub struct Reader {
+    /// What it reads.
+    pub name: &'static str,
+    /// The tokens of its grammar, as a dictionary of libFuzzer.
+    pub dictionary: &'static str,
+    /// What its texts may begin with, so that what follows is read at all.
+    pub beginnings: &'static [&'static str],
+    /// Reads a text.
+    pub read: fn(&str),
+}
+
+/// Every reader of what a model says or a file holds.
+pub const READERS: [Reader; 11] = [
+    Reader {
+        name: "replies",
+        dictionary: include_str!("../dictionaries/reply.dict"),
+        beginnings: &[
+            "",
+            "```yaml\ncurrent_thinking: a\nplanning:\n- description: b\n",
+        ],
+        read: |text| drop(ReplyReader::default().with_max_bytes(usize::MAX).read(text)),
+    },
+    Reader {
+        name: "stage replies",
+        dictionary: include_str!("../dictionaries/table.dict"),
+        beginnings: &["", "thought: a\nplan: "],
+        read: |text| stage_asks().iter().for_each(|ask| drop(ask.read(text))),
+    },
+    Reader {
+        name: "stage replies in JSON",
+        dictionary: include_str!("../dictionaries/stage_json.dict"),
+        beginnings: &["", "{\"thought\": \"a\", \"plan\": "],
+        // Objects that are nested too deeply are tried up to eight times.
+        read: |text| {
+            for ask in stage_asks() {
+                drop(ask.read_on(Rung::Schema, text));
+            }
+        },
+    },
+    Reader {
+        name: "typed answers",
+        dictionary: include_str!("../dictionaries/typed.dict"),
+        beginnings: &["", "{\"name\": \"a\", \"children\": [", "name: a\ntags:\n"],
+        // Each value of an object may have to fit several forms.
+        read: typed::read_each,
+    },
+    Reader {
+        name: "tables in YAML",
+        dictionary: include_str!("../dictionaries/table.dict"),
+        beginnings: &["", "a:\n  description: b\n  stages:\n    c:\n"],
+        read: |text| drop(Strategies::from_yaml(text)),
+    },
+    Reader {
+        name: "tables in JSON",
+        dictionary: include_str!("../dictionaries/json.dict"),
+        beginnings: &["", "{\"a\": {\"description\": \"b\", \"stages\": {"],
+        read: |text| drop(Strategies::from_json(text)),
+    },
+    Reader {
+        name: "flow files",
+        dictionary: include_str!("../dictionaries/flow.dict"),
+        beginnings: &["", "nodes:\n- id: a\n  type: agent\n  config:\n"],
+        read: |text| drop(LOADER.load_text("flow.yaml", text)),
+    },
+    Reader {
+        name: "prompts",
+        dictionary: include_str!("../dictionaries/prompts.dict"),
+        beginnings: &["", "system: |\n"],
+        read: |text| drop(Prompts::from_yaml(text)),
+    },
+    Reader {
+        name: "saved states",
+        dictionary: include_str!("../dictionaries/json.dict"),
+        beginnings: &["", "{\"problem\": \"a\", \"thoughts\": ["],
+        read: |text| {
+            drop(Reasoning::from_json(text));
+            drop(Reasoning::from_yaml(text));
+        },
+    },
+    Reader {
+        name: "snapshots of sessions",
+        dictionary: include_str!("../dictionaries/json.dict"),
+        beginnings: &["", "{\"version\": 1, \"strategy\": \"linear\", "],
+        read: |text| drop(Session::from_json(text)),
+    },
+    Reader {
+        name: "memories",
+        dictionary: include_str!("../dictionaries/json.dict"),
+        beginnings: &["", "{\"text\":\"a\"}\n"],
+        read: |text| in_file(text, |path| drop(FileMemory::open(path))),
+    },
+];
+
+/// With the schema, which is made when it is first asked for.
+static LOADER: LazyLock<Loader> = LazyLock::new(Loader::new);
+
+impl Reader {
+    /// The tokens of the grammar.
+    pub fn tokens(&self) -> Vec<String> {
+        tokens(self.dictionary)
+    }
+}
+
+/// The tokens of a dictionary of libFuzzer.
+pub fn tokens(dictionary: &str) -> Vec<String> {
+    dictionary
+        .lines()
+        .filter_map(|line| line.strip_prefix('"')?.strip_suffix('"'))
+        .map(|token| {
+            token
+                .replace("\\x0a", "\n")
+                .replace("\\x09", "\t")
+                .replace("\\\"", "\"")
+                .replace("\\\\", "\\")
+        })
+        .collect()
+}
+
+/// A question for each type of field.
+fn stage_asks() -> Vec<Ask> {
+    let text = || ParameterType::Text {
+        choices: Vec::new(),
+    };
+    let list = |items| ParameterType::List {
+        items: Box::new(items),
+        min_items: 0,
+    };
+    let number = ParameterType::Number {
+        min: None,
+        max: None,
+    };
+
+    let kinds = [
+        text(),
+        number,
+        ParameterType::Boolean,
+        ParameterType::Any,
+        list(text()),
+        ParameterType::Map {
+            values: Box::new(list(ParameterType::Any)),
+        },
+    ];
+
+    let ask = || Ask::new(Messages::new(), "Go on.");
+    let field = |kind| Parameter::new(kind, "A field.");
+    let of_kinds = kinds.into_iter().map(|kind| {
+        ask()
+            .with_field("plan", field(kind.clone()))
+            .with_field("thought", field(text()))
+    });
+    of_kinds.chain([ask()]).collect()
+}
+
+/// Reads a text with a reader that opens a file.
+fn in_file(text: &str, read: impl FnOnce(&Path)) {
+    let folder = tempfile::tempdir();
+    let written = folder.and_then(|folder| {
+        let path = folder.path().join("file");
+        fs::write(&path, text)?;
+        Ok((folder, path))
+    });
+
+    match written {
+        Ok((_folder, path)) => read(&path),
+        Err(error) => panic!("a file for the reader cannot be written: {error}"),
+    }
+}

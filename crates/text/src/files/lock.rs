@@ -1,0 +1,204 @@
+use std::ffi::{OsStr, OsString};
+use std::fmt;
+use std::fs::{File, TryLockError};
+use std::io::{Read, Seek, SeekFrom, Write};
+use std::path::PathBuf;
+use std::time::Duration;
+
+use super::{Access, Error, FileId, Folder};
+
+/// The delay between two attempts.
+const BETWEEN: Duration = Duration::from_millis(5);
+/// The maximum number of attempts for a lock file that is replaced while it is being locked.
+const REPLACED: usize = 100;
+/// The maximum length of a lock file, which contains only a process id and a line feed.
+const LONGEST: u64 = 16;
+
+/// An exclusive lock on a separate file, which is used for nothing else and isn't removed when the
+/// lock is released.
+///
+/// Locking a file that is replaced by renaming would be ineffective, because the next process would
+/// open and lock a different file. It uses a lock of the operating system, which is released when
+/// this value is dropped or the process ends, and is also exclusive between handles of the same
+/// process. On a network file system, it depends on the support of that file system.
+///
+/// A lock file that is removed while it is locked can be created and locked again. To prevent that,
+/// also [lock](Folder::lock) the data itself while it is open.
+#[derive(Debug)]
+pub struct LockFile {
+    folder: Folder,
+    name: OsString,
+    id: FileId,
+    /// Locked for as long as it is open.
+    _file: File,
+}
+
+/// The error of a lock that could not be taken.
+#[derive(thiserror::Error)]
+#[non_exhaustive]
+pub enum LockError {
+    /// The lock is already held.
+    #[error("{}", in_use(*holder))]
+    InUse {
+        /// The id of the process that holds the lock, if it can be read.
+        holder: Option<u32>,
+    },
+    /// The file doesn't have the content of a lock file, so it may contain data.
+    #[error("this is not a lock file; expected an empty file, or one with a process id")]
+    NotALockFile,
+    /// The file no longer has its name.
+    #[error("the file was replaced while it was being locked")]
+    Replaced,
+    /// The file cannot be opened or locked.
+    #[error(transparent)]
+    File(#[from] Error),
+}
+
+impl fmt::Debug for LockError {
+    /// Writes `{:#}`, because this is printed if `main` returns the error.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{self:#}")
+    }
+}
+
+impl LockFile {
+    /// Takes the lock if it is free. The lock file is created if it doesn't exist.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the lock is held, or the lock file cannot be opened, created or locked.
+    pub fn try_lock(folder: &Folder, name: impl AsRef<OsStr>) -> Result<Self, LockError> {
+        Self::lock_within(folder, name, Duration::ZERO)
+    }
+
+    /// Takes the lock, and blocks for at most `patience` while it is held.
+    ///
+    /// # Errors
+    ///
+    /// Returns the errors of [`try_lock`](Self::try_lock) after that time.
+    pub fn lock_within(
+        folder: &Folder,
+        name: impl AsRef<OsStr>,
+        patience: Duration,
+    ) -> Result<Self, LockError> {
+        let name = name.as_ref();
+
+        for _ in 0..REPLACED {
+            let mut file = folder.open_or_create(name, Access::Write)?;
+            match folder.lock(name, &file, patience) {
+                // It was removed between the two steps.
+                Err(LockError::Replaced) => continue,
+                // On platforms where locked files cannot be read, the holder remains unknown.
+                Err(LockError::InUse { .. }) => {
+                    return Err(LockError::InUse {
+                        holder: signature(&mut file).ok().flatten(),
+                    });
+                }
+                locked => locked?,
+            }
+
+            sign(&mut file)?;
+            let id = FileId::of(&file)?;
+            return Ok(Self {
+                folder: folder.clone(),
+                name: name.to_owned(),
+                id,
+                _file: file,
+            });
+        }
+
+        Err(LockError::Replaced)
+    }
+
+    /// Returns the path of the lock file, for messages.
+    pub fn path(&self) -> PathBuf {
+        self.folder.path_of(&self.name)
+    }
+
+    /// Returns whether the lock is still exclusive. Returns `false` if the lock file was removed or
+    /// replaced.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if this cannot be determined.
+    pub fn is_still_there(&self) -> Result<bool, Error> {
+        Ok(self.folder.id_of(&self.name)? == Some(self.id))
+    }
+}
+
+impl Folder {
+    /// Locks an open file exclusively, and blocks for at most `patience` while it is locked. The
+    /// lock ends when `file` and its clones are closed.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the lock is held, the file no longer has this name in this folder, or it
+    /// cannot be locked.
+    pub fn lock(
+        &self,
+        name: impl AsRef<OsStr>,
+        file: &File,
+        patience: Duration,
+    ) -> Result<(), LockError> {
+        match lock(file, patience) {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => return Err(LockError::InUse { holder: None }),
+            Err(TryLockError::Error(error)) => return Err(Error::Io(error).into()),
+        }
+
+        // Otherwise, the next process would open the name and lock a different file.
+        if self.holds(name, file)? {
+            return Ok(());
+        }
+
+        Err(LockError::Replaced)
+    }
+}
+
+fn lock(file: &File, patience: Duration) -> Result<(), TryLockError> {
+    let mut waited = Duration::ZERO;
+
+    loop {
+        match file.try_lock() {
+            Err(TryLockError::WouldBlock) if waited < patience => {
+                std::thread::sleep(BETWEEN);
+                waited += BETWEEN;
+            }
+            tried => return tried,
+        }
+    }
+}
+
+/// Writes the process id into the lock file, for the error message of the next process.
+fn sign(file: &mut File) -> Result<(), LockError> {
+    if signature(file)?.is_none() && file.metadata().map_err(Error::Io)?.len() > 0 {
+        return Err(LockError::NotALockFile);
+    }
+
+    let id = std::process::id();
+
+    // The lock is effective without it.
+    let _ = file
+        .set_len(0)
+        .and_then(|()| file.rewind())
+        .and_then(|()| writeln!(file, "{id}"));
+    Ok(())
+}
+
+fn signature(file: &mut File) -> Result<Option<u32>, Error> {
+    let mut text = Vec::new();
+    file.seek(SeekFrom::Start(0))?;
+    file.take(LONGEST).read_to_end(&mut text)?;
+
+    Ok(str::from_utf8(&text)
+        .ok()
+        .and_then(|text| text.trim_end().parse().ok()))
+}
+
+fn in_use(holder: Option<u32>) -> String {
+    match holder {
+        Some(id) if id == std::process::id() => "in use in this process".to_owned(),
+        Some(id) => format!("in use by the process {id}"),
+        None => "in use".to_owned(),
+    }
+}

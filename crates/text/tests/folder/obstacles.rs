@@ -1,0 +1,128 @@
+//! Obstacles at the path of a file are refused and left unchanged, and never block the caller.
+
+use std::fmt::Display;
+use std::io::ErrorKind;
+use std::os::unix::fs::symlink;
+use std::time::Duration;
+
+use cogwork_text::files::{Access, Folder, LockFile};
+
+use super::Scratch;
+use crate::support::{OBSTACLES, Theirs, at_once};
+
+type Operation = fn(&Folder) -> Result<(), String>;
+
+fn told<T, E: Display>(done: Result<T, E>) -> Result<(), String> {
+    done.map(drop).map_err(|error| error.to_string())
+}
+
+/// Each way to open or replace what has the name `it`.
+const OPERATIONS: [(&str, Operation); 14] = [
+    ("look", |folder| told(folder.has_file("it"))),
+    ("read", |folder| told(folder.read_file("it", 1024))),
+    ("read as text", |folder| {
+        told(folder.read_text_file("it", 1024))
+    }),
+    ("open to read", |folder| {
+        told(folder.open_file("it", Access::Read))
+    }),
+    ("open to write", |folder| {
+        told(folder.open_file("it", Access::Write))
+    }),
+    ("open to append", |folder| {
+        told(folder.open_file("it", Access::Append))
+    }),
+    ("open or create", |folder| {
+        told(folder.open_or_create("it", Access::Append))
+    }),
+    ("make a temporary file", |folder| {
+        told(folder.temporary("it"))
+    }),
+    ("make a temporary file in its place", |folder| {
+        told(folder.temporary_named("it", "other"))
+    }),
+    ("make a temporary file of its name", |folder| {
+        told(folder.temporary_named("other", "it"))
+    }),
+    ("ask for its length", |folder| {
+        told(folder.file_length("it"))
+    }),
+    ("clear it away", |folder| told(folder.remove_leftover("it"))),
+    ("replace", |folder| told(folder.replace("it", b"written"))),
+    ("lock", |folder| {
+        told(LockFile::lock_within(folder, "it", Duration::ZERO))
+    }),
+];
+
+#[test]
+fn only_regular_files_are_opened_and_replaced() {
+    let theirs = Theirs::new();
+
+    for obstacle in OBSTACLES {
+        let scratch = Scratch::new();
+        let place = scratch.path().join("it");
+        obstacle.put(&place, &theirs);
+        let before = place.symlink_metadata().unwrap().file_type();
+
+        for (what, operation) in OPERATIONS {
+            let folder = scratch.folder.clone();
+            let refused = at_once(move || operation(&folder)).unwrap_err();
+            assert_eq!(
+                refused,
+                format!("this is {}; expected a regular file", obstacle.found),
+                "{what}"
+            );
+        }
+
+        let created = scratch.folder.create_new("it").unwrap_err();
+        assert_eq!(created.kind(), ErrorKind::AlreadyExists);
+
+        assert_eq!(before, place.symlink_metadata().unwrap().file_type());
+        assert_eq!(scratch.names(), ["it"]);
+    }
+
+    theirs.assert_untouched();
+}
+
+#[test]
+fn devices_are_not_files() {
+    let devices = Folder::open("/dev").unwrap();
+
+    for refused in [
+        told(devices.read_file("zero", 1024)),
+        told(devices.open_file("zero", Access::Write)),
+        told(devices.open_or_create("null", Access::Append)),
+        told(devices.replace("null", b"")),
+    ] {
+        assert_eq!(
+            refused.unwrap_err(),
+            "this is a device; expected a regular file"
+        );
+    }
+}
+
+#[test]
+fn a_folder_is_created_only_where_nothing_else_is() {
+    let scratch = Scratch::new();
+    let outside = Scratch::new();
+    symlink(outside.path(), scratch.path().join("out")).unwrap();
+    std::fs::create_dir(scratch.path().join("real")).unwrap();
+    symlink("real", scratch.path().join("within")).unwrap();
+    scratch.write("file", "");
+
+    let refused = |name| scratch.folder.create_beneath(name).unwrap_err().to_string();
+    assert_eq!(refused("out"), "this is a symbolic link; expected a folder");
+    assert_eq!(
+        refused("within"),
+        "this is a symbolic link; expected a folder"
+    );
+    assert_eq!(refused("file"), "this is a regular file; expected a folder");
+    assert!(outside.names().is_empty());
+
+    for _ in 0..2 {
+        let created = scratch.folder.create_beneath("new").unwrap();
+        created.open_or_create("inside", Access::Write).unwrap();
+        assert_eq!(created.path_of("inside"), scratch.path().join("new/inside"));
+        assert!(created.is_still_there().unwrap());
+    }
+}

@@ -1,0 +1,282 @@
+use std::io::{ErrorKind, Read, Seek, Write};
+
+use cogwork_text::files::{Access, Error, FileId, Folder};
+
+use super::Scratch;
+
+#[test]
+fn a_file_is_read_up_to_its_limit() {
+    let scratch = Scratch::new();
+    scratch.write("a", "12345");
+
+    assert_eq!(scratch.folder.read_file("a", 5).unwrap(), b"12345");
+    let error = scratch.folder.read_file("a", 4).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "the file has more than 4 bytes; expected fewer"
+    );
+}
+
+#[test]
+fn a_text_says_where_it_is_none() {
+    let scratch = Scratch::new();
+    scratch.write("a", "one\ntwö\n");
+    assert_eq!(
+        scratch.folder.read_text_file("a", 99).unwrap(),
+        "one\ntwö\n"
+    );
+
+    std::fs::write(scratch.path().join("a"), b"one\ntw\xc3").unwrap();
+    let error = scratch.folder.read_text_file("a", 99).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "the file is not UTF-8 in line 2; expected text"
+    );
+}
+
+#[test]
+fn a_file_is_the_same_under_all_its_names() {
+    let scratch = Scratch::new();
+    scratch.write("a", "");
+    scratch.write("b", "");
+    std::fs::hard_link(scratch.path().join("a"), scratch.path().join("c")).unwrap();
+
+    let id = |name| FileId::of(&scratch.folder.open_file(name, Access::Read).unwrap()).unwrap();
+    assert_eq!(id("a"), id("c"));
+    assert_ne!(id("a"), id("b"));
+    assert_eq!(
+        scratch.folder.id().unwrap(),
+        Folder::open(scratch.path()).unwrap().id().unwrap()
+    );
+    assert_ne!(scratch.folder.id().unwrap(), id("a"));
+}
+
+#[test]
+fn a_missing_file_is_created_only_when_asked_for() {
+    let scratch = Scratch::new();
+    assert!(!scratch.folder.has_file("a").unwrap());
+    assert!(
+        scratch
+            .folder
+            .open_file("a", Access::Append)
+            .unwrap_err()
+            .is_not_found()
+    );
+
+    assert!(scratch.folder.read_file("a", 9).unwrap_err().is_not_found());
+    assert!(scratch.names().is_empty());
+
+    let mut file = scratch.folder.open_or_create("a", Access::Append).unwrap();
+    file.write_all(b"1").unwrap();
+    assert!(scratch.folder.has_file("a").unwrap());
+    assert_eq!(scratch.text("a"), "1");
+}
+
+#[test]
+fn opening_keeps_what_is_there() {
+    let scratch = Scratch::new();
+    scratch.write("a", "12");
+
+    for access in [Access::Read, Access::Write, Access::Append] {
+        let mut text = String::new();
+        scratch
+            .folder
+            .open_or_create("a", access)
+            .unwrap()
+            .read_to_string(&mut text)
+            .unwrap();
+
+        assert_eq!(text, "12");
+    }
+
+    let mut appending = scratch.folder.open_file("a", Access::Append).unwrap();
+    appending.rewind().unwrap();
+    appending.write_all(b"3").unwrap();
+    assert_eq!(scratch.text("a"), "123");
+
+    let mut writing = scratch.folder.open_file("a", Access::Write).unwrap();
+    writing.write_all(b"0").unwrap();
+    assert_eq!(scratch.text("a"), "023");
+}
+
+#[test]
+fn a_new_file_takes_no_name_that_is_taken() {
+    let scratch = Scratch::new();
+    scratch
+        .folder
+        .create_new("a")
+        .unwrap()
+        .write_all(b"1")
+        .unwrap();
+
+    let error = scratch.folder.create_new("a").unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::AlreadyExists);
+    assert_eq!(scratch.text("a"), "1");
+}
+
+#[test]
+fn only_names_are_names() {
+    let scratch = Scratch::new();
+    std::fs::create_dir(scratch.path().join("inside")).unwrap();
+
+    for name in [
+        "",
+        ".",
+        "..",
+        "/",
+        "inside/a",
+        "../a",
+        "a/",
+        "./a",
+        "/etc/passwd",
+    ] {
+        let refused = [
+            scratch.folder.has_file(name).err(),
+            scratch.folder.open_file(name, Access::Read).err(),
+            scratch.folder.open_or_create(name, Access::Append).err(),
+            scratch.folder.create_new(name).err(),
+            scratch.folder.temporary(name).err(),
+            scratch.folder.replace(name, b"1").err(),
+            scratch.folder.remove_file(name).err(),
+            scratch.folder.remove_leftovers(name).err(),
+        ];
+        for error in refused {
+            assert!(matches!(error, Some(Error::NotAName)), "{name}: {error:?}");
+        }
+    }
+}
+
+#[test]
+fn the_folder_of_a_file_is_found_before_there_is_a_file() {
+    let scratch = Scratch::new();
+
+    let (folder, name) = Folder::of_file(scratch.path().join("a.txt")).unwrap();
+    assert_eq!(name, "a.txt");
+    assert_eq!(folder.path(), scratch.path());
+    assert_eq!(folder.path_of(&name), scratch.path().join("a.txt"));
+
+    let (here, name) = Folder::of_file("a.txt").unwrap();
+    assert_eq!(here.path_of(name), std::path::Path::new("a.txt"));
+    assert!(matches!(Folder::of_file("/"), Err(Error::NotAName)));
+    assert!(matches!(Folder::of_file(".."), Err(Error::NotAName)));
+    assert!(
+        Folder::of_file(scratch.path().join("none/a.txt"))
+            .unwrap_err()
+            .is_not_found()
+    );
+}
+
+#[test]
+fn a_folder_is_created_with_its_parents() {
+    let scratch = Scratch::new();
+    let path = scratch.path().join("a/b/c");
+
+    let created = Folder::create(&path).unwrap();
+    created.create_new("file").unwrap();
+    assert!(path.join("file").is_file());
+    assert!(Folder::create(&path).unwrap().has_file("file").unwrap());
+
+    let below_a_file = Folder::create(path.join("file/d")).unwrap_err();
+    assert_ne!(below_a_file.kind(), ErrorKind::NotFound);
+}
+
+#[test]
+fn a_file_that_lost_its_name_is_noticed() {
+    let scratch = Scratch::new();
+    let file = scratch.folder.create_new("a").unwrap();
+    assert!(scratch.folder.holds("a", &file).unwrap());
+    assert!(!scratch.folder.holds("b", &file).unwrap());
+
+    scratch.folder.replace("a", b"another").unwrap();
+    assert!(!scratch.folder.holds("a", &file).unwrap());
+
+    let file = scratch.folder.open_file("a", Access::Read).unwrap();
+    assert!(scratch.folder.holds("a", &file).unwrap());
+    scratch.folder.remove_file("a").unwrap();
+    assert!(!scratch.folder.holds("a", &file).unwrap());
+}
+
+#[cfg(unix)]
+#[test]
+fn a_folder_that_lost_its_path_is_noticed() {
+    let scratch = Scratch::new();
+    let path = scratch.path().join("a");
+    let folder = Folder::create(&path).unwrap();
+    let file = folder.create_new("file").unwrap();
+
+    assert!(folder.is_still_there().unwrap());
+
+    std::fs::rename(&path, scratch.path().join("b")).unwrap();
+    assert!(!folder.is_still_there().unwrap());
+    assert!(
+        folder.holds("file", &file).unwrap(),
+        "it went with its folder"
+    );
+
+    std::fs::create_dir(&path).unwrap();
+    assert!(
+        !folder.is_still_there().unwrap(),
+        "another folder took the place"
+    );
+
+    std::fs::remove_dir_all(scratch.path().join("b")).unwrap();
+    assert!(!folder.holds("file", &file).unwrap());
+    assert!(folder.create_new("other").unwrap_err().is_not_found());
+}
+
+#[test]
+fn the_id_on_the_path_is_that_of_the_file_only_while_it_is_there() {
+    let scratch = Scratch::new();
+    let folder = scratch.folder.create_beneath("runs").unwrap();
+    let file = folder.create_new("a").unwrap();
+    let id = FileId::of(&file).unwrap();
+
+    assert_eq!(folder.id_on_path("a").unwrap(), Some(id));
+    assert_eq!(folder.id_on_path("b").unwrap(), None);
+    assert_eq!(
+        (
+            folder.file_length("a").unwrap(),
+            folder.file_length("b").unwrap()
+        ),
+        (Some(0), None)
+    );
+
+    let here = scratch.path().join("runs");
+    let elsewhere = scratch.path().join("moved");
+    std::fs::rename(&here, &elsewhere).unwrap();
+    assert_eq!(folder.id_on_path("a").unwrap(), None);
+    assert!(
+        folder.holds("a", &file).unwrap(),
+        "it is still in the folder, wherever that is"
+    );
+    std::fs::create_dir(&here).unwrap();
+    std::fs::write(here.join("a"), "another").unwrap();
+    assert!(
+        folder
+            .id_on_path("a")
+            .unwrap()
+            .is_some_and(|found| found != id)
+    );
+
+    std::fs::remove_dir_all(&here).unwrap();
+    std::fs::write(&here, "no folder").unwrap();
+    assert_eq!(folder.id_on_path("a").unwrap(), None);
+}
+
+#[cfg(unix)]
+#[test]
+fn only_the_current_user_can_read_a_new_file() {
+    use std::os::unix::fs::PermissionsExt;
+
+    let scratch = tempfile::tempdir().unwrap();
+    let folder = Folder::open(scratch.path()).unwrap();
+
+    folder.create_new("record").unwrap();
+    folder.open_or_create("lock", Access::Write).unwrap();
+    folder.replace("cassette", b"{}").unwrap();
+
+    for name in ["record", "lock", "cassette"] {
+        let metadata = scratch.path().join(name).metadata().unwrap();
+        assert_eq!(metadata.permissions().mode() & 0o777, 0o600, "{name}");
+    }
+}

@@ -1,0 +1,98 @@
+//! No error shows a name from elsewhere: callers put the path in front, made safe.
+
+#[path = "../support/hostile.rs"]
+mod hostile;
+
+use std::io;
+
+use cogwork_text::files::{Access, Error, FileKind, Folder, LockError, LockFile};
+
+use crate::Scratch;
+use hostile::{assert_error_is_safe, assert_line_is_safe, texts};
+
+const KINDS: [FileKind; 7] = [
+    FileKind::File,
+    FileKind::Folder,
+    FileKind::Link,
+    FileKind::Pipe,
+    FileKind::Socket,
+    FileKind::Device,
+    FileKind::Other,
+];
+
+#[test]
+fn nothing_unsafe_is_shown() {
+    KINDS.iter().for_each(|kind| assert_line_is_safe(kind));
+    errors()
+        .iter()
+        .for_each(|error| assert_error_is_safe(error));
+    lock_errors()
+        .iter()
+        .for_each(|error| assert_error_is_safe(error));
+
+    for text in texts() {
+        show_names(&text);
+        show_contents(&text);
+    }
+}
+
+fn errors() -> [Error; 8] {
+    let found = FileKind::Pipe;
+
+    [
+        Error::LeadsOut,
+        Error::NotAFile { found },
+        Error::NotAFolder { found },
+        Error::NotAName,
+        Error::TooLarge { most: 1 },
+        Error::NotText { line: 1 },
+        Error::Io(io::Error::from_raw_os_error(2)),
+        Error::Io(io::ErrorKind::NotFound.into()),
+    ]
+}
+
+fn lock_errors() -> [LockError; 5] {
+    [
+        LockError::InUse { holder: Some(1) },
+        LockError::InUse { holder: None },
+        LockError::NotALockFile,
+        LockError::Replaced,
+        LockError::File(Error::NotAName),
+    ]
+}
+
+/// A file and a folder that aren't there, with the text for a name.
+fn show_names(text: &str) {
+    let scratch = Scratch::new();
+    let folder = &scratch.folder;
+
+    let missing = format!("missing{text}");
+    let errors = [
+        Folder::open(scratch.path().join(&missing)).err(),
+        Folder::of_file(scratch.path().join(&missing).join("a")).err(),
+        folder.open_file(&missing, Access::Read).err(),
+        folder.open_file(format!("../{text}"), Access::Read).err(),
+        folder.create_new(format!("a/{text}")).err(),
+        folder.read_text_file(&missing, 10).err(),
+    ];
+
+    assert!(errors.iter().flatten().count() > 4, "{errors:?}");
+    errors
+        .iter()
+        .flatten()
+        .for_each(|error| assert_error_is_safe(error));
+}
+
+/// Files that hold the text and should hold something else.
+fn show_contents(text: &str) {
+    let scratch = Scratch::new();
+    let folder = &scratch.folder;
+
+    scratch.write("lock", &format!("not a process id {text}"));
+    assert_error_is_safe(&LockFile::try_lock(folder, "lock").unwrap_err());
+
+    let no_utf8 = [text.as_bytes(), b"\xff"].concat();
+    std::fs::write(scratch.path().join("bytes"), no_utf8).unwrap();
+    assert_error_is_safe(&folder.read_text_file("bytes", 1 << 20).unwrap_err());
+    assert_error_is_safe(&folder.read_text_file("bytes", 0).unwrap_err());
+}
