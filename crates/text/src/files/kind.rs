@@ -1,6 +1,5 @@
 use std::fmt;
 
-use cap_fs_ext::FileTypeExt;
 use cap_std::fs::FileType;
 
 /// The type of an entry in a folder.
@@ -13,43 +12,21 @@ pub enum FileKind {
     Folder,
     /// A symbolic link to anything.
     Link,
-    /// A named pipe, also called FIFO.
-    Pipe,
-    /// A socket.
-    Socket,
-    /// A block or character device.
-    Device,
-    /// Any other type.
-    Other,
+    /// A named pipe, a socket, a device or anything else.
+    Special,
 }
 
 impl FileKind {
     pub(crate) fn of(file_type: FileType) -> Self {
         if file_type.is_file() {
-            return Self::File;
+            Self::File
+        } else if file_type.is_dir() {
+            Self::Folder
+        } else if file_type.is_symlink() {
+            Self::Link
+        } else {
+            Self::Special
         }
-
-        if file_type.is_dir() {
-            return Self::Folder;
-        }
-
-        if file_type.is_symlink() {
-            return Self::Link;
-        }
-
-        if file_type.is_fifo() {
-            return Self::Pipe;
-        }
-
-        if file_type.is_socket() {
-            return Self::Socket;
-        }
-
-        if file_type.is_block_device() || file_type.is_char_device() {
-            return Self::Device;
-        }
-
-        Self::Other
     }
 }
 
@@ -59,10 +36,7 @@ impl fmt::Display for FileKind {
             Self::File => "a regular file",
             Self::Folder => "a folder",
             Self::Link => "a symbolic link",
-            Self::Pipe => "a named pipe",
-            Self::Socket => "a socket",
-            Self::Device => "a device",
-            Self::Other => "not a regular file",
+            Self::Special => "a special file",
         })
     }
 }

@@ -96,7 +96,7 @@ fn devices_are_not_files() {
     ] {
         assert_eq!(
             refused.unwrap_err(),
-            "this is a device; expected a regular file"
+            "this is a special file; expected a regular file"
         );
     }
 }

@@ -10,14 +10,11 @@ use cogwork_text::files::{Access, Error, FileKind, Folder, LockError, LockFile};
 use crate::Scratch;
 use hostile::{assert_error_is_safe, assert_line_is_safe, texts};
 
-const KINDS: [FileKind; 7] = [
+const KINDS: [FileKind; 4] = [
     FileKind::File,
     FileKind::Folder,
     FileKind::Link,
-    FileKind::Pipe,
-    FileKind::Socket,
-    FileKind::Device,
-    FileKind::Other,
+    FileKind::Special,
 ];
 
 #[test]
@@ -37,7 +34,7 @@ fn nothing_unsafe_is_shown() {
 }
 
 fn errors() -> [Error; 8] {
-    let found = FileKind::Pipe;
+    let found = FileKind::Special;
 
     [
         Error::LeadsOut,

@@ -79,11 +79,11 @@ pub(crate) const OBSTACLES: [Obstacle; 8] = [
         make: |place, _| fs::create_dir(place).unwrap(),
     },
     Obstacle {
-        found: "a socket",
+        found: "a special file",
         make: |place, _| drop(UnixListener::bind(place).unwrap()),
     },
     Obstacle {
-        found: "a named pipe",
+        found: "a special file",
         make: |place, _| make_pipe(place),
     },
 ];
