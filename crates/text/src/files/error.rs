@@ -18,12 +18,6 @@ pub enum Error {
         /// What it is.
         found: FileKind,
     },
-    /// The name belongs to something other than a folder.
-    #[error("this is {found}; expected a folder")]
-    NotAFolder {
-        /// What it is.
-        found: FileKind,
-    },
     /// A file name is empty, contains a separator, or is `.` or `..`.
     #[error("this is not a file name; expected a name without separators, other than `.` and `..`")]
     NotAName,
@@ -56,9 +50,7 @@ impl Error {
     pub fn kind(&self) -> io::ErrorKind {
         match self {
             Self::LeadsOut => io::ErrorKind::PermissionDenied,
-            Self::NotAFile { .. } | Self::NotAFolder { .. } | Self::NotAName => {
-                io::ErrorKind::InvalidInput
-            }
+            Self::NotAFile { .. } | Self::NotAName => io::ErrorKind::InvalidInput,
             Self::NotText { .. } => io::ErrorKind::InvalidData,
             Self::TooLarge { .. } => io::ErrorKind::FileTooLarge,
             Self::Io(error) => error.kind(),

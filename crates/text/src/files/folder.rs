@@ -4,11 +4,10 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use cap_fs_ext::DirExt;
 use cap_std::ambient_authority;
 use cap_std::fs::{Dir, Metadata};
 
-use super::{Error, FileId, FileKind, name};
+use super::{Error, FileId, name};
 
 /// An open folder.
 ///
@@ -127,44 +126,6 @@ impl Folder {
         })
     }
 
-    /// Opens a folder in this one, and creates it if nothing has this name.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the name belongs to anything other than a folder, including a link to
-    /// one, or the folder can be neither opened nor created.
-    pub fn create_beneath(&self, name: impl AsRef<OsStr>) -> Result<Self, Error> {
-        let name = name::checked(name.as_ref())?;
-
-        match self.dir.create_dir(name) {
-            Ok(()) => self.sync()?,
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-            Err(error) => return Err(error.into()),
-        }
-
-        let dir = self
-            .dir
-            .open_dir_nofollow(name)
-            .map_err(|error| self.not_a_folder(name, error))?;
-        Ok(Self {
-            dir: Arc::new(dir),
-            path: self.path.join(name).into(),
-            absolute: self.absolute.join(name).into(),
-        })
-    }
-
-    /// Returns an error with the kind of the entry that isn't a folder.
-    fn not_a_folder(&self, name: &Path, error: io::Error) -> Error {
-        let found = self
-            .dir
-            .symlink_metadata(name)
-            .map(|metadata| FileKind::of(metadata.file_type()));
-        match found {
-            Ok(found) if found != FileKind::Folder => Error::NotAFolder { found },
-            _ => Error::Io(error),
-        }
-    }
-
     /// Opens the folder of a file beneath this one by an untrusted path, and returns it with the
     /// name of the file. The file doesn't have to exist and isn't checked.
     ///
@@ -192,21 +153,14 @@ impl Folder {
     ///
     /// # Errors
     ///
-    /// Returns an error of kind [`NotFound`](io::ErrorKind::NotFound) if the path by which this
-    /// folder was opened no longer leads to it.
+    /// Returns an error if the path by which this folder was opened no longer leads anywhere.
     pub fn real_path(&self) -> Result<PathBuf, Error> {
         // Elsewhere, canonical paths have a form that libraries don't accept.
-        let path = if cfg!(unix) {
-            self.absolute.canonicalize()?
+        if cfg!(unix) {
+            Ok(self.absolute.canonicalize()?)
         } else {
-            self.absolute.to_path_buf()
-        };
-
-        if Self::open(&path)?.id()? == self.id()? {
-            return Ok(path);
+            Ok(self.absolute.to_path_buf())
         }
-
-        Err(io::Error::from(io::ErrorKind::NotFound).into())
     }
 
     /// Returns the path of a name in this folder, for messages.
@@ -252,29 +206,13 @@ impl Folder {
         Ok(FileId::from_metadata(&now.dir_metadata()?) == self.id()?)
     }
 
-    /// Returns the id of the file with this name in the folder that is currently at the path of
-    /// this one; `None` if the file doesn't exist.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if this cannot be determined.
-    pub fn id_on_path(&self, name: impl AsRef<OsStr>) -> Result<Option<FileId>, Error> {
-        let name = name::checked(name.as_ref())?;
-
-        match identify(&self.absolute, name) {
-            Ok(id) => Ok(Some(id)),
-            Err(error) if is_gone(&error) => Ok(None),
-            Err(error) => Err(error.into()),
-        }
-    }
-
     /// Returns whether an open file is the one with this name in this folder. Returns `false` if it
     /// was removed, renamed or replaced.
     ///
     /// # Errors
     ///
     /// Returns an error if this cannot be determined.
-    pub fn holds(&self, name: impl AsRef<OsStr>, file: &File) -> Result<bool, Error> {
+    pub(crate) fn holds(&self, name: impl AsRef<OsStr>, file: &File) -> Result<bool, Error> {
         Ok(self.id_of(name.as_ref())? == Some(FileId::of(file)?))
     }
 
@@ -331,20 +269,6 @@ impl Folder {
         options.read(true).follow(FollowSymlinks::No);
         self.dir.open_with(name, &options)?.metadata()
     }
-}
-
-/// One call, because it may be made for each write.
-#[cfg(unix)]
-fn identify(folder: &Path, name: &Path) -> io::Result<FileId> {
-    std::fs::symlink_metadata(folder.join(name)).map(|metadata| FileId::from_metadata(&metadata))
-}
-
-#[cfg(not(unix))]
-fn identify(folder: &Path, name: &Path) -> io::Result<FileId> {
-    let folder = Folder::open(folder)?;
-    folder
-        .metadata(name)
-        .map(|metadata| FileId::from_metadata(&metadata))
 }
 
 /// The folder of a bare file name is the empty path.

@@ -1,9 +1,9 @@
 //! Opens, creates, locks and replaces files.
 //!
 //! A path is resolved once, to a [`Folder`]. All further operations are relative to the open
-//! folder, so a link that is swapped in between a check and a use cannot redirect a write. Only
-//! regular files are opened: a link, a named pipe, a device or a folder is an [`Error`], and
-//! opening never waits for the other end of a pipe.
+//! folder, and an untrusted path beneath it cannot lead out of it. Only regular files are opened: a
+//! link, a named pipe, a device or a folder is an [`Error`], and opening never waits for the other
+//! end of a pipe.
 //!
 //! ```
 //! use cogwork_text::files::{Access, Folder};
@@ -16,9 +16,8 @@
 //! assert_eq!(folder.read_file(&name, 1024)?, b"first");
 //!
 //! let file = folder.open_file(&name, Access::Append)?;
-//! assert!(folder.holds(&name, &file)?);
 //! folder.remove_file(&name)?;
-//! assert!(!folder.holds(&name, &file)?);
+//! assert!(!folder.has_file(&name)?);
 //! # Ok(())
 //! # }
 //! ```

@@ -172,20 +172,13 @@ impl Temporary {
     ///
     /// # Errors
     ///
-    /// Returns an error if the file cannot be renamed or no longer has its name. The target remains
-    /// unchanged.
+    /// Returns an error if the file cannot be renamed. The target remains unchanged.
     pub fn put_in_place(mut self) -> Result<File, Error> {
         let file = self.file.try_clone()?;
         let dir = self.folder.dir();
         let Some(name) = &self.name else {
             return Err(io::Error::from(io::ErrorKind::NotFound).into());
         };
-
-        // Anyone who can write to the folder can replace the file with one that has other content.
-        if !self.folder.holds(name, &file)? {
-            let swapped = "the temporary file was removed or replaced while it was being written";
-            return Err(io::Error::new(io::ErrorKind::NotFound, swapped).into());
-        }
 
         dir.rename(name, dir, &self.target)?;
         self.name = None;

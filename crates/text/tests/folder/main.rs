@@ -12,8 +12,6 @@ mod beneath;
 #[cfg(unix)]
 mod obstacles;
 #[cfg(unix)]
-mod racing;
-#[cfg(unix)]
 #[path = "../support/obstacles.rs"]
 mod support;
 

@@ -2,7 +2,6 @@
 
 use std::fmt::Display;
 use std::io::ErrorKind;
-use std::os::unix::fs::symlink;
 use std::time::Duration;
 
 use cogwork_text::files::{Access, Folder, LockFile};
@@ -98,31 +97,5 @@ fn devices_are_not_files() {
             refused.unwrap_err(),
             "this is a special file; expected a regular file"
         );
-    }
-}
-
-#[test]
-fn a_folder_is_created_only_where_nothing_else_is() {
-    let scratch = Scratch::new();
-    let outside = Scratch::new();
-    symlink(outside.path(), scratch.path().join("out")).unwrap();
-    std::fs::create_dir(scratch.path().join("real")).unwrap();
-    symlink("real", scratch.path().join("within")).unwrap();
-    scratch.write("file", "");
-
-    let refused = |name| scratch.folder.create_beneath(name).unwrap_err().to_string();
-    assert_eq!(refused("out"), "this is a symbolic link; expected a folder");
-    assert_eq!(
-        refused("within"),
-        "this is a symbolic link; expected a folder"
-    );
-    assert_eq!(refused("file"), "this is a regular file; expected a folder");
-    assert!(outside.names().is_empty());
-
-    for _ in 0..2 {
-        let created = scratch.folder.create_beneath("new").unwrap();
-        created.open_or_create("inside", Access::Write).unwrap();
-        assert_eq!(created.path_of("inside"), scratch.path().join("new/inside"));
-        assert!(created.is_still_there().unwrap());
     }
 }

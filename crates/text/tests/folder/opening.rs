@@ -180,38 +180,19 @@ fn a_folder_is_created_with_its_parents() {
     assert_ne!(below_a_file.kind(), ErrorKind::NotFound);
 }
 
-#[test]
-fn a_file_that_lost_its_name_is_noticed() {
-    let scratch = Scratch::new();
-    let file = scratch.folder.create_new("a").unwrap();
-    assert!(scratch.folder.holds("a", &file).unwrap());
-    assert!(!scratch.folder.holds("b", &file).unwrap());
-
-    scratch.folder.replace("a", b"another").unwrap();
-    assert!(!scratch.folder.holds("a", &file).unwrap());
-
-    let file = scratch.folder.open_file("a", Access::Read).unwrap();
-    assert!(scratch.folder.holds("a", &file).unwrap());
-    scratch.folder.remove_file("a").unwrap();
-    assert!(!scratch.folder.holds("a", &file).unwrap());
-}
-
 #[cfg(unix)]
 #[test]
 fn a_folder_that_lost_its_path_is_noticed() {
     let scratch = Scratch::new();
     let path = scratch.path().join("a");
     let folder = Folder::create(&path).unwrap();
-    let file = folder.create_new("file").unwrap();
+    folder.create_new("file").unwrap();
 
     assert!(folder.is_still_there().unwrap());
 
     std::fs::rename(&path, scratch.path().join("b")).unwrap();
     assert!(!folder.is_still_there().unwrap());
-    assert!(
-        folder.holds("file", &file).unwrap(),
-        "it went with its folder"
-    );
+    assert!(folder.has_file("file").unwrap(), "it went with its folder");
 
     std::fs::create_dir(&path).unwrap();
     assert!(
@@ -220,47 +201,7 @@ fn a_folder_that_lost_its_path_is_noticed() {
     );
 
     std::fs::remove_dir_all(scratch.path().join("b")).unwrap();
-    assert!(!folder.holds("file", &file).unwrap());
     assert!(folder.create_new("other").unwrap_err().is_not_found());
-}
-
-#[test]
-fn the_id_on_the_path_is_that_of_the_file_only_while_it_is_there() {
-    let scratch = Scratch::new();
-    let folder = scratch.folder.create_beneath("runs").unwrap();
-    let file = folder.create_new("a").unwrap();
-    let id = FileId::of(&file).unwrap();
-
-    assert_eq!(folder.id_on_path("a").unwrap(), Some(id));
-    assert_eq!(folder.id_on_path("b").unwrap(), None);
-    assert_eq!(
-        (
-            folder.file_length("a").unwrap(),
-            folder.file_length("b").unwrap()
-        ),
-        (Some(0), None)
-    );
-
-    let here = scratch.path().join("runs");
-    let elsewhere = scratch.path().join("moved");
-    std::fs::rename(&here, &elsewhere).unwrap();
-    assert_eq!(folder.id_on_path("a").unwrap(), None);
-    assert!(
-        folder.holds("a", &file).unwrap(),
-        "it is still in the folder, wherever that is"
-    );
-    std::fs::create_dir(&here).unwrap();
-    std::fs::write(here.join("a"), "another").unwrap();
-    assert!(
-        folder
-            .id_on_path("a")
-            .unwrap()
-            .is_some_and(|found| found != id)
-    );
-
-    std::fs::remove_dir_all(&here).unwrap();
-    std::fs::write(&here, "no folder").unwrap();
-    assert_eq!(folder.id_on_path("a").unwrap(), None);
 }
 
 #[cfg(unix)]

@@ -33,32 +33,9 @@ fn the_file_in_place_is_the_one_that_was_written() {
     temporary.write_all(b"1").unwrap();
 
     let mut file = temporary.put_in_place().unwrap();
-    assert!(scratch.folder.holds("a", &file).unwrap());
     file.write_all(b"2").unwrap();
     assert_eq!(scratch.text("a"), "12");
     assert_eq!(scratch.names(), ["a"]);
-}
-
-#[test]
-fn a_temporary_file_that_was_swapped_takes_no_place() {
-    let scratch = Scratch::new();
-    scratch.write("a", "old");
-    let temporary = scratch.folder.temporary("a").unwrap();
-
-    let name = scratch
-        .names()
-        .into_iter()
-        .find(|name| name != "a")
-        .unwrap();
-
-    std::fs::remove_file(scratch.path().join(&name)).unwrap();
-    scratch.write(&name, "swapped");
-    let error = temporary.put_in_place().unwrap_err();
-    assert_eq!(
-        error.to_string(),
-        "the temporary file was removed or replaced while it was being written"
-    );
-    assert_eq!(scratch.text("a"), "old");
 }
 
 #[test]
@@ -120,7 +97,7 @@ fn only_files_are_left_by_a_crash() {
     let scratch = Scratch::new();
     scratch.write("a", "");
     scratch.write("a.00000001.new", "");
-    scratch.folder.create_beneath("a.00000000.new").unwrap();
+    std::fs::create_dir(scratch.path().join("a.00000000.new")).unwrap();
 
     scratch.folder.remove_leftovers("a").unwrap();
     assert_eq!(scratch.names(), ["a", "a.00000000.new"]);

@@ -33,13 +33,12 @@ fn nothing_unsafe_is_shown() {
     }
 }
 
-fn errors() -> [Error; 8] {
+fn errors() -> [Error; 7] {
     let found = FileKind::Special;
 
     [
         Error::LeadsOut,
         Error::NotAFile { found },
-        Error::NotAFolder { found },
         Error::NotAName,
         Error::TooLarge { most: 1 },
         Error::NotText { line: 1 },
