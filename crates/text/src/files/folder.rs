@@ -212,7 +212,7 @@ impl Folder {
     /// # Errors
     ///
     /// Returns an error if this cannot be determined.
-    pub(crate) fn holds(&self, name: impl AsRef<OsStr>, file: &File) -> Result<bool, Error> {
+    pub fn holds(&self, name: impl AsRef<OsStr>, file: &File) -> Result<bool, Error> {
         Ok(self.id_of(name.as_ref())? == Some(FileId::of(file)?))
     }
 
