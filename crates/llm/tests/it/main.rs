@@ -6,7 +6,7 @@ mod errors;
 mod http;
 mod messages;
 mod mocking;
-mod retry;
 mod scripted;
 mod servers;
 mod streams;
+mod table;

@@ -185,40 +185,6 @@ async fn a_dropped_wait_for_a_piece_loses_none() {
     assert_eq!(reply.collect().await.unwrap().text(), "ab");
 }
 
-#[tokio::test(start_paused = true)]
-async fn a_retry_begins_a_stream_anew_only_before_its_first_piece() {
-    let script = ScriptedClient::default()
-        .then(busy())
-        .then(ScriptedReply::in_pieces([""; 0]).but_then(busy()))
-        .then(ScriptedReply::in_pieces(["Good "]).but_then(busy()))
-        .then("never asked for");
-
-    let client = Retry::new(script.clone(), Backoff::of::<5>());
-    let error = client
-        .stream(hello())
-        .await
-        .unwrap()
-        .collect()
-        .await
-        .unwrap_err();
-
-    assert_eq!(
-        (error.kind(), error.text_so_far()),
-        (LlmErrorKind::Overloaded, Some("Good "))
-    );
-    assert_eq!(script.requests().len(), 3);
-}
-
-#[tokio::test(start_paused = true)]
-async fn a_retry_gives_up_on_a_stream_as_on_a_call() {
-    let script = ScriptedClient::new([busy(), busy(), busy()]);
-    let error = Retry::new(script, Backoff::of::<2>())
-        .stream(hello())
-        .await
-        .unwrap_err();
-    assert_eq!(error.to_string(), "overloaded: busy, after 2 attempts");
-}
-
 #[tokio::test]
 async fn clients_behind_pointers_stream_as_themselves() {
     async fn pieces(client: impl LlmClient) -> usize {

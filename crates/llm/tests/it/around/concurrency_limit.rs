@@ -1,4 +1,5 @@
 use cogwork_llm::{ConcurrencyLimit, LlmClient, LlmErrorKind, ScriptedClient, ScriptedReply};
+use futures_util::future::join_all;
 use tokio::time::Instant;
 
 use crate::around::{ask, fails, follow, hello, seconds};
@@ -11,27 +12,15 @@ fn slow() -> ScriptedReply {
 async fn calls_over_the_limit_wait_for_a_place_in_their_order() {
     let client = ConcurrencyLimit::of::<2>(ScriptedClient::new((0..5).map(|_| slow())));
     let start = Instant::now();
-    let calls: Vec<_> = (0..5)
-        .map(|call| {
-            let client = client.clone();
-            tokio::spawn(async move {
-                if call % 2 == 0 {
-                    ask(&client).await.unwrap()
-                } else {
-                    follow(&client).await.unwrap()
-                };
-
-                start.elapsed().as_secs()
-            })
-        })
-        .collect();
-
-    let mut times = Vec::new();
-    for call in calls {
-        times.push(call.await.unwrap());
-    }
-
-    assert_eq!(times, [10, 10, 20, 20, 30]);
+    let calls = (0..5).map(async |call| {
+        let outcome = match call % 2 {
+            0 => ask(&client).await,
+            _ => follow(&client).await,
+        };
+        outcome.unwrap();
+        start.elapsed().as_secs()
+    });
+    assert_eq!(join_all(calls).await, [10, 10, 20, 20, 30]);
 }
 
 #[tokio::test(start_paused = true)]
@@ -43,7 +32,6 @@ async fn a_place_is_free_again_after_a_stream_ends_fails_or_is_dropped() {
         .then(fails(LlmErrorKind::Server))
         .then(slow())
         .then("Hi.");
-
     let client = ConcurrencyLimit::of::<1>(script);
 
     // Read to its end and still held: the place is free all the same.
@@ -55,15 +43,11 @@ async fn a_place_is_free_again_after_a_stream_ends_fails_or_is_dropped() {
     let mut failed = client.stream(hello()).await.unwrap();
     assert!(failed.next().await.unwrap().is_ok() && failed.next().await.unwrap().is_err());
     assert!(client.stream(hello()).await.is_err());
+
     let mut dropped = client.stream(hello()).await.unwrap();
-
     assert!(dropped.next().await.unwrap().is_ok());
-    assert!(
-        tokio::time::timeout(seconds(60), ask(&client))
-            .await
-            .is_err()
-    );
-
+    let waiting = tokio::time::timeout(seconds(60), ask(&client));
+    assert!(waiting.await.is_err());
     drop(dropped);
     assert_eq!(ask(&client).await.unwrap().text(), "Hi.");
 }

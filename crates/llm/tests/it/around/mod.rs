@@ -13,6 +13,7 @@ mod cassette;
 mod concurrency_limit;
 mod fallback;
 mod rate_limit;
+mod retry;
 mod stacks;
 mod timeout;
 mod tracing;
@@ -24,15 +25,15 @@ use cogwork_llm::{
     ToolCall, ToolChoice, ToolDefinition,
 };
 
-fn saying(text: &str) -> ChatRequest {
+pub(crate) fn saying(text: &str) -> ChatRequest {
     ChatRequest::new([Message::user(text)])
 }
 
-fn hello() -> ChatRequest {
+pub(crate) fn hello() -> ChatRequest {
     saying("Hello")
 }
 
-fn weather(city: &str) -> ToolCall {
+pub(crate) fn weather(city: &str) -> ToolCall {
     ToolCall::new("call_1", "weather", format!("{{\"city\": \"{city}\"}}"))
 }
 
@@ -59,11 +60,11 @@ fn asks() -> ChatResponse {
         .with_finish_reason(FinishReason::ToolCalls)
 }
 
-fn fails(kind: LlmErrorKind) -> LlmError {
+pub(crate) fn fails(kind: LlmErrorKind) -> LlmError {
     LlmError::new(kind, "no luck")
 }
 
-fn seconds(seconds: u64) -> Duration {
+pub(crate) fn seconds(seconds: u64) -> Duration {
     Duration::from_secs(seconds)
 }
 
@@ -74,4 +75,11 @@ async fn ask(client: &impl LlmClient) -> Result<ChatResponse, LlmError> {
 /// The whole of a streamed reply.
 async fn follow(client: &impl LlmClient) -> Result<ChatResponse, LlmError> {
     client.stream(hello()).await?.collect().await
+}
+
+/// The outcome of a call, which is the same streamed and not.
+async fn both(client: &impl LlmClient) -> Result<ChatResponse, LlmError> {
+    let [whole, streamed] = [ask(client).await, follow(client).await];
+    assert_eq!(format!("{whole:?}"), format!("{streamed:?}"));
+    whole
 }

@@ -1,15 +1,15 @@
 use std::time::Duration;
 
 use cogwork_llm::{
-    Backoff, ChatRequest, ChatResponse, LlmClient, LlmError, LlmErrorKind, RateLimit, Retry,
-    ScriptedClient, ScriptedReply, Usage,
+    Backoff, ChatRequest, ChatResponse, LlmClient, LlmErrorKind, RateLimit, Retry, ScriptedClient,
+    ScriptedReply, Usage,
 };
-use futures_util::FutureExt;
+use futures_util::future::join_all;
 use proptest::prelude::*;
-use tokio::task::JoinHandle;
-use tokio::time::Instant;
+use tokio::time::{Instant, timeout};
 
-use crate::around::{ask, fails, follow, hello, saying, seconds};
+use crate::around::{ask, fails, follow, saying, seconds};
+use crate::table::check;
 
 fn endless() -> ScriptedClient {
     ScriptedClient::new(vec!["Hi."; 1000])
@@ -35,58 +35,48 @@ fn took(tokens: u64, after: u64) -> ScriptedReply {
         .after(seconds(after))
 }
 
-/// A call with its outcome and the seconds that it took.
-type Begun = JoinHandle<(u64, Result<ChatResponse, LlmError>)>;
-
-/// Begins a call, so that it is in the queue when this returns.
-fn begin<C: LlmClient + Clone + 'static>(client: &RateLimit<C>, request: ChatRequest) -> Begun {
+/// Makes calls of so many tokens at once, of which those with an `x` are dropped after ten seconds.
+/// Tells after how many seconds each came through.
+async fn times(client: &impl LlmClient, calls: &str) -> String {
     let start = Instant::now();
-    let client = client.clone();
-    let mut call = Box::pin(async move { client.complete(request).await });
-
-    let first_poll = call.as_mut().now_or_never();
-    tokio::spawn(async move {
-        let outcome = match first_poll {
-            Some(outcome) => outcome,
-            None => call.await,
+    let calls = calls.split(' ').map(async |call| {
+        let (tokens, patience) = match call.strip_suffix('x') {
+            Some(tokens) => (tokens, 10),
+            None => (call, 10_000),
         };
-        (start.elapsed().as_secs(), outcome)
+        let call = client.complete(taking(tokens.parse().unwrap()));
+        match timeout(seconds(patience), call).await {
+            Ok(Ok(_)) => start.elapsed().as_secs().to_string(),
+            Ok(Err(_)) => format!("refused at {}", start.elapsed().as_secs()),
+            Err(_) => "dropped".to_owned(),
+        }
+    });
+    join_all(calls).await.join(" ")
+}
+
+#[tokio::test(start_paused = true)]
+async fn calls_begin_in_turn_as_soon_as_the_limits_allow() {
+    // In each row, the limit per minute, the longest wait, and the calls.
+    let table = "
+        2 calls, 600: 0 0 0 0 0 0 => 0 0 30 60 90 120
+        1 calls, 70: 0 0 0 => 0 60 refused at 0
+        7 calls, 0: 0 0 0 0 0 0 0 0 => 0 0 0 0 0 0 0 refused at 0
+        1 calls, 200: 0 0 0x 0 => 0 60 dropped 120
+        60 tokens, 60: 40 50 1 => 0 30 31
+        60 tokens, 600: 10 90 1 => 0 10 41
+        60 tokens, 60: 40 60x 20 => 0 dropped 10
+    ";
+    check(table, async |row| {
+        let (settings, calls_made) = row.split_once(": ").unwrap();
+        let (limit, wait) = settings.split_once(", ").unwrap();
+        let client = match limit.split_once(' ').unwrap() {
+            (number, "calls") => calls(number.parse().unwrap()),
+            _ => tokens(endless()),
+        };
+        let client = client.with_max_wait(seconds(wait.parse().unwrap()));
+        times(&client, calls_made).await
     })
-}
-
-/// After how many seconds calls came through that began together.
-async fn times(calls: impl IntoIterator<Item = Begun>) -> Vec<u64> {
-    let mut times = Vec::new();
-    for call in calls {
-        let (seconds, outcome) = call.await.unwrap();
-        outcome.unwrap();
-        times.push(seconds);
-    }
-
-    times
-}
-
-#[tokio::test(start_paused = true)]
-async fn the_calls_of_a_minute_begin_at_once_and_further_ones_in_turn() {
-    let client = calls(2).with_max_wait(Duration::MAX);
-    let begun: Vec<_> = (0..6).map(|_| begin(&client, hello())).collect();
-    assert_eq!(times(begun).await, [0, 0, 30, 60, 90, 120]);
-}
-
-#[tokio::test(start_paused = true)]
-async fn a_call_that_would_wait_too_long_fails_at_once_and_says_how_long() {
-    let client = calls(1).with_max_wait(seconds(70));
-    let [first, second, third] = [hello(), hello(), hello()].map(|call| begin(&client, call));
-
-    let (after, outcome) = third.await.unwrap();
-    let error = outcome.unwrap_err();
-    assert_eq!(after, 0);
-    assert_eq!(error.kind(), LlmErrorKind::RateLimit);
-    assert_eq!(
-        error.to_string(),
-        "rate limit: the limit of 1 calls per minute allows no further call within 70s (retry after 120s)"
-    );
-    assert_eq!(times([first, second]).await, [0, 60]);
+    .await;
 }
 
 #[tokio::test(start_paused = true)]
@@ -97,23 +87,19 @@ async fn a_wait_that_is_too_long_is_reported_once_and_not_retried() {
 
     let start = Instant::now();
     let error = ask(&client).await.unwrap_err();
-    assert_eq!(start.elapsed(), Duration::ZERO);
-    assert_eq!(error.attempts(), 1);
+    assert_eq!((start.elapsed(), error.attempts()), (Duration::ZERO, 1));
+    assert_eq!(error.kind(), LlmErrorKind::RateLimit);
     assert!(!error.is_retryable());
-    assert_eq!(
-        error.to_string(),
-        "rate limit: the limit of 1 calls per minute allows no further call within 10s (retry after 60s)"
-    );
+    insta::assert_snapshot!(error, @"rate limit: the limit of 1 calls per minute allows no further call within 10s (retry after 60s)");
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_call_that_wakes_late_is_not_refused() {
     let client = calls(1);
     ask(&client).await.unwrap();
-
-    let waiting = begin(&client, hello());
-    tokio::time::advance(Duration::from_millis(60_001)).await;
-    assert_eq!(times([waiting]).await, [60]);
+    let late = async { tokio::time::advance(Duration::from_millis(60_001)).await };
+    let (came, ()) = tokio::join!(times(&client, "0"), late);
+    assert_eq!(came, "60");
 }
 
 #[tokio::test]
@@ -124,80 +110,25 @@ async fn calls_that_wait_by_a_real_clock_come_through() {
     client.complete(taking(6_000)).await.unwrap();
 
     let start = Instant::now();
-    let begun: Vec<_> = (0..20).map(|_| begin(&client, taking(1))).collect();
-    times(begun).await;
+    let came = times(&client, &["1"; 20].join(" ")).await;
+    assert!(!came.contains("refused"), "{came}");
     assert!(start.elapsed() >= Duration::from_millis(180));
 }
 
-#[tokio::test]
-async fn a_call_that_needs_no_wait_begins_though_none_is_allowed() {
-    let client = calls(7).with_max_wait(Duration::ZERO);
-    for _ in 0..7 {
-        ask(&client).await.unwrap();
-    }
-
-    let error = ask(&client).await.unwrap_err();
-    assert_eq!(error.kind(), LlmErrorKind::RateLimit);
-}
-
 #[tokio::test(start_paused = true)]
-async fn a_small_call_does_not_overtake_a_large_one() {
-    let client = tokens(endless());
-    let begun = [40, 50, 1].map(|tokens| begin(&client, taking(tokens)));
-    assert_eq!(times(begun).await, [0, 30, 31]);
-}
-
-#[tokio::test(start_paused = true)]
-async fn a_call_over_the_limit_waits_for_a_full_bucket() {
-    let client = tokens(endless()).with_max_wait(seconds(600));
-    let begun = [10, 90, 1].map(|tokens| begin(&client, taking(tokens)));
-    assert_eq!(times(begun).await, [0, 10, 41]);
-}
-
-#[tokio::test(start_paused = true)]
-async fn calls_behind_a_dropped_one_move_up() {
-    let client = calls(1).with_max_wait(seconds(200));
-    let [first, second, third, fourth] =
-        [hello(), hello(), hello(), hello()].map(|call| begin(&client, call));
-    tokio::time::sleep(seconds(10)).await;
-    third.abort();
-    assert!(third.await.unwrap_err().is_cancelled());
-
-    let fifth = begin(&client, hello());
-    assert_eq!(
-        times([first, second, fourth, fifth]).await,
-        [0, 60, 120, 170]
-    );
-}
-
-#[tokio::test(start_paused = true)]
-async fn the_next_moves_up_when_the_first_in_the_queue_is_dropped() {
-    let client = tokens(endless());
-    let [first, large, small] = [40, 60, 20].map(|tokens| begin(&client, taking(tokens)));
-    tokio::time::sleep(seconds(10)).await;
-    large.abort();
-    assert_eq!(times([first, small]).await, [0, 10]);
-}
-
-#[tokio::test(start_paused = true)]
-async fn a_call_that_took_fewer_tokens_lets_those_behind_it_begin_at_once() {
+async fn what_a_call_took_counts_for_those_behind_it() {
     let client = tokens(ScriptedClient::new([took(5, 20), took(50, 0), took(1, 0)]));
-    let begun = [60, 50].map(|tokens| begin(&client, taking(tokens)));
-    assert_eq!(times(begun).await, [20, 20]);
-    assert_eq!(times([begin(&client, taking(10))]).await, [0]);
-}
+    assert_eq!(times(&client, "60 50").await, "20 20");
+    assert_eq!(times(&client, "10").await, "0");
 
-#[tokio::test(start_paused = true)]
-async fn a_call_that_took_more_tokens_delays_those_behind_it() {
     let client = tokens(ScriptedClient::new([took(100, 0), took(1, 0)]));
-    client.complete(taking(10)).await.unwrap();
-    assert_eq!(times([begin(&client, taking(20))]).await, [60]);
+    assert_eq!(times(&client, "10").await, "0");
+    assert_eq!(times(&client, "20").await, "60");
 }
 
 #[tokio::test(start_paused = true)]
 async fn tokens_are_guessed_before_a_call_and_streams_counted_at_their_end() {
-    let script = ScriptedClient::new([took(60, 0), took(60, 0), took(1, 0)]);
-    let client = tokens(script);
+    let client = tokens(ScriptedClient::new([took(60, 0), took(60, 0), took(1, 0)]));
     let start = Instant::now();
 
     // 25 guessed tokens and 35 that it may write.
@@ -212,15 +143,9 @@ async fn tokens_are_guessed_before_a_call_and_streams_counted_at_their_end() {
 
 #[tokio::test(start_paused = true)]
 async fn failures_pass_and_count_as_calls() {
-    let script = ScriptedClient::default()
-        .then(fails(LlmErrorKind::Server))
-        .then("Hi.");
+    let script = ScriptedClient::new([fails(LlmErrorKind::Server)]).then("Hi.");
     let client = RateLimit::new(script).with_requests_per_minute(1.try_into().unwrap());
-    let start = Instant::now();
-
-    assert_eq!(ask(&client).await.unwrap_err().kind(), LlmErrorKind::Server);
-    ask(&client).await.unwrap();
-    assert_eq!(start.elapsed().as_secs(), 60);
+    assert_eq!(times(&client, "0 0").await, "refused at 0 60");
 }
 
 proptest! {
@@ -234,33 +159,23 @@ proptest! {
     ) {
         let runtime =
             tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap();
-        let mut begun = runtime.block_on(async {
-            let client = RateLimit::new(endless())
+        let mut begun: Vec<(u64, u32)> = runtime.block_on(async {
+            let client = tokens(endless())
                 .with_requests_per_minute(requests.try_into().unwrap())
-                .with_tokens_per_minute(60.try_into().unwrap())
                 .with_max_wait(seconds(max_wait));
-
-            let start = Instant::now();
-            let mut tasks = Vec::new();
-            for (pause, tokens, is_dropped) in calls {
-                tokio::time::sleep(seconds(pause)).await;
-                let call = begin(&client, taking(tokens));
-                if is_dropped {
-                    call.abort();
-                } else {
-                    tasks.push((start.elapsed().as_secs(), tokens, call));
+            let (client, start, mut came) = (&client, Instant::now(), 0);
+            let calls = calls.iter().map(|(pause, tokens, is_dropped)| {
+                came += pause;
+                async move {
+                    tokio::time::sleep_until(start + seconds(came)).await;
+                    let patience = seconds(if *is_dropped { 1 } else { 10_000 });
+                    let outcome = timeout(patience, client.complete(taking(*tokens))).await.ok()?;
+                    let now = start.elapsed().as_secs();
+                    assert!(outcome.is_ok() || now == came);
+                    outcome.is_ok().then_some((now, *tokens))
                 }
-            }
-
-            let mut begun = Vec::new();
-            for (came, tokens, task) in tasks {
-                let (waited, outcome) = task.await.unwrap();
-                match outcome {
-                    Ok(_) => begun.push((came + waited, tokens)),
-                    Err(_) => assert_eq!(waited, 0),
-                }
-            }
-            begun
+            });
+            join_all(calls).await.into_iter().flatten().collect()
         });
         begun.sort();
 

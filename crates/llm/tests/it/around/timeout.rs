@@ -1,79 +1,63 @@
+use std::time::Duration;
+
 use cogwork_llm::{LlmClient, LlmErrorKind, ScriptedClient, ScriptedReply, Timeout};
 use tokio::time::Instant;
 
-use crate::around::{ask, fails, follow, hello, seconds};
+use crate::around::{both, fails, follow, hello, seconds};
+use crate::table::check;
 
 fn pieces() -> ScriptedReply {
     ScriptedReply::in_pieces(["a", "b", "c"])
 }
 
-async fn outcome(client: Timeout<ScriptedClient>) -> (Result<String, String>, u64) {
-    let start = Instant::now();
-    let outcome = follow(&client).await;
-    (
-        outcome
-            .map(|response| response.into_text())
-            .map_err(|error| error.to_string()),
-        start.elapsed().as_secs(),
-    )
-}
-
 #[tokio::test(start_paused = true)]
-async fn a_whole_reply_has_the_total_time_and_no_more() {
-    let after = |delay| ScriptedReply::from("Hi.").after(seconds(delay));
-    let client = Timeout::new(ScriptedClient::new([after(9), after(11)])).with_total(seconds(10));
-    assert_eq!(ask(&client).await.unwrap().text(), "Hi.");
-    let start = Instant::now();
-    let error = ask(&client).await.unwrap_err();
+async fn each_limit_holds_for_its_own_part() {
+    // In each row, when the first piece comes and how long each takes, and the limits.
+    let table = "
+        20 0 => abc after 20
+        0 10 => abc after 30
+        20 0 first 5 => timeout: no first piece of the reply within 5s after 5
+        20 0 idle 5 => abc after 20
+        0 10 first 15 => abc after 30
+        0 10 idle 5 => timeout: no further piece of the reply within 5s after 15
+        0 10 idle 15 total 25 => timeout: no complete reply within 25s after 25
+        9 0 total 10 => abc after 9
+        11 0 total 10 => timeout: no complete reply within 10s after 10
+    ";
+    check(table, async |row| {
+        let words: Vec<&str> = row.split(' ').collect();
+        let time = |word: &str| seconds(word.parse().unwrap());
+        let reply = pieces().after(time(words[0])).every(time(words[1]));
+        let mut client = Timeout::new(ScriptedClient::new([reply]));
+        for limit in words[2..].chunks(2) {
+            client = match limit[0] {
+                "first" => client.with_first(time(limit[1])),
+                "idle" => client.with_idle(time(limit[1])),
+                _ => client.with_total(time(limit[1])),
+            };
+        }
 
-    assert_eq!(error.to_string(), "timeout: no complete reply within 10s");
-    assert!(error.is_retryable());
-    assert_eq!(start.elapsed().as_secs(), 10);
-}
-
-#[tokio::test(start_paused = true)]
-async fn each_limit_of_a_stream_holds_for_its_own_part() {
-    let late = || Timeout::new(ScriptedClient::new([pieces().after(seconds(20))]));
-    let slow = || Timeout::new(ScriptedClient::new([pieces().every(seconds(10))]));
-    let fails = |what: &str| Err(format!("timeout: no {what}"));
-    let whole = || Ok("abc".to_owned());
-
-    for (client, expected, after) in [
-        (slow(), whole(), 30),
-        (
-            late().with_first(seconds(5)),
-            fails("first piece of the reply within 5s"),
-            5,
-        ),
-        (late().with_idle(seconds(5)), whole(), 20),
-        (slow().with_first(seconds(15)), whole(), 30),
-        (
-            slow().with_idle(seconds(5)),
-            fails("further piece of the reply within 5s"),
-            15,
-        ),
-        (
-            slow().with_idle(seconds(15)).with_total(seconds(25)),
-            fails("complete reply within 25s"),
-            25,
-        ),
-    ] {
-        assert_eq!(outcome(client).await, (expected, after));
-    }
+        let start = Instant::now();
+        let outcome = follow(&client).await.map(|response| response.into_text());
+        let told = outcome.unwrap_or_else(|error| error.to_string());
+        format!("{told} after {}", start.elapsed().as_secs())
+    })
+    .await;
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_stream_out_of_time_keeps_the_text_so_far_and_is_over() {
-    let client =
-        Timeout::new(ScriptedClient::new([pieces().every(seconds(10))])).with_total(seconds(25));
+    let script = ScriptedClient::new([pieces().every(seconds(10))]);
+    let client = Timeout::new(script).with_total(seconds(25));
     let mut reply = client.stream(hello()).await.unwrap();
     assert!(reply.next().await.unwrap().is_ok() && reply.next().await.unwrap().is_ok());
-    let error = reply.next().await.unwrap().unwrap_err();
 
+    let error = reply.next().await.unwrap().unwrap_err();
     assert_eq!(
         (error.kind(), error.text_so_far()),
         (LlmErrorKind::Timeout, Some("ab"))
     );
+    assert!(error.is_retryable());
     assert!(reply.next().await.is_none());
 }
 
@@ -89,17 +73,9 @@ async fn time_that_the_program_takes_is_not_idle_time() {
 
 #[tokio::test(start_paused = true)]
 async fn other_errors_and_the_longest_limits_pass_through() {
-    let client = Timeout::new(ScriptedClient::new([
-        fails(LlmErrorKind::Quota),
-        fails(LlmErrorKind::Quota),
-    ]))
-    .with_first(std::time::Duration::MAX)
-    .with_idle(std::time::Duration::MAX)
-    .with_total(std::time::Duration::MAX);
-
-    assert_eq!(ask(&client).await.unwrap_err().kind(), LlmErrorKind::Quota);
-    assert_eq!(
-        follow(&client).await.unwrap_err().kind(),
-        LlmErrorKind::Quota
-    );
+    let client = Timeout::new(ScriptedClient::new([LlmErrorKind::Quota; 2].map(fails)))
+        .with_first(Duration::MAX)
+        .with_idle(Duration::MAX)
+        .with_total(Duration::MAX);
+    assert_eq!(both(&client).await.unwrap_err().kind(), LlmErrorKind::Quota);
 }

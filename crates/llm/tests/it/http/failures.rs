@@ -4,7 +4,8 @@ use std::time::{Duration, SystemTime};
 
 use cogwork_llm::{LlmError, LlmErrorKind as Kind};
 
-use crate::http::support::{Protocol, Server, answer, ask, check, ok, outcome, says};
+use crate::http::support::{Protocol, Server, answer, ask, ok, outcome, says};
+use crate::table::check;
 
 async fn failure(status: u16, body: &str) -> LlmError {
     outcome(answer(status, "", body)).await.unwrap_err()

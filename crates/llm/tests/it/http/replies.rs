@@ -2,7 +2,8 @@
 
 use cogwork_llm::LlmErrorKind as Kind;
 
-use crate::http::support::{Answer, Protocol, Server, answer, ask, check, ok, outcome, told};
+use crate::http::support::{Answer, Protocol, Server, answer, ask, ok, outcome, told};
+use crate::table::check;
 
 #[tokio::test]
 async fn each_protocol_has_its_places_for_text_thinking_tokens_and_names() {

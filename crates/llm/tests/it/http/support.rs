@@ -329,21 +329,6 @@ pub(crate) async fn sent_with(
         .replace(",\"tools\"", ",\n\"tools\"")
 }
 
-/// Checks a table. Each of its rows is what is given, an arrow, and what is expected.
-pub(crate) async fn check(table: &str, actual: impl AsyncFn(&str) -> String) {
-    let lines = table.lines().map(str::trim);
-    let expected: Vec<&str> = lines.filter(|line| !line.is_empty()).collect();
-
-    let mut found = Vec::new();
-    for row in &expected {
-        let (given, _) = row.split_once(" => ").unwrap();
-        found.push(format!("{given} => {}", actual(given).await));
-    }
-
-    let all = found.join("\n");
-    assert!(found == expected, "the table is now:\n{all}\n\n");
-}
-
 /// What came of a call, in one line. The tokens are those read, written, cached, put into the cache
 /// and thought.
 pub(crate) fn told(outcome: Result<ChatResponse, LlmError>) -> String {

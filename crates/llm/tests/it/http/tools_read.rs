@@ -3,7 +3,8 @@
 
 use cogwork_llm::{ChatRequest, Delta, LlmErrorKind as Kind, Message, ToolCall};
 
-use crate::http::support::{Answer, Protocol, Server, ask, check, ok, outcome, streamed, told};
+use crate::http::support::{Answer, Protocol, Server, ask, ok, outcome, streamed, told};
+use crate::table::check;
 
 /// A chunk with this in its delta.
 fn chunk(delta: &str) -> String {
