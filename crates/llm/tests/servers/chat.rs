@@ -1,8 +1,8 @@
 //! Chat Completions, as many hosts serve it. They differ in what they want back.
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
-use super::{Dialect, End, Refused, Replies, Reply, Turn, events, halves, list};
+use super::{Dialect, End, Refused, Replies, Reply, StandIn, events, halves, list};
 
 /// What distinguishes a host.
 #[derive(Clone, Copy)]
@@ -11,23 +11,16 @@ pub(crate) struct Host {
     pub(crate) adds: fn(&mut Value, &str, usize),
     /// How the host refuses a message without it.
     pub(crate) missing: &'static str,
-    /// The fields that the host refuses, and how.
+    /// The fields that the host refuses wherever they are, and how.
     pub(crate) refuses: &'static [(&'static str, &'static str)],
     pub(crate) error: fn(&str, Option<&str>) -> Refused,
-    /// What the host accepts with calls of other models, and where. It wants something with each.
-    stand_in: Option<(&'static str, &'static str)>,
+    pub(crate) stand_in: StandIn,
     /// Whether messages may have only the fields of the standard.
     pub(crate) is_pedantic: bool,
 }
 
-const MAX_TOKENS: (&str, &str) = (
-    "max_tokens",
-    "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.",
-);
-const TEMPERATURE: (&str, &str) = (
-    "temperature",
-    "Unsupported value: 'temperature' does not support 0.2 with this model. Only the default (1) value is supported.",
-);
+const MAX_TOKENS: &str = "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.";
+const TEMPERATURE: &str = "Unsupported value: 'temperature' does not support 0.2 with this model. Only the default (1) value is supported.";
 
 pub(crate) const PLAIN: Host = Host {
     adds: |_, _, _| {},
@@ -39,7 +32,18 @@ pub(crate) const PLAIN: Host = Host {
 };
 
 pub(crate) const OPENAI: Host = Host {
-    refuses: &[MAX_TOKENS, TEMPERATURE],
+    refuses: &[
+        ("max_tokens", MAX_TOKENS),
+        ("temperature", TEMPERATURE),
+        (
+            "seed",
+            "Unsupported parameter: 'seed' is not supported with this model.",
+        ),
+        (
+            "stop",
+            "Unsupported parameter: 'stop' is not supported with this model.",
+        ),
+    ],
     ..PLAIN
 };
 
@@ -134,9 +138,9 @@ pub(crate) const MISTRAL: Host = Host {
 };
 
 pub(crate) fn openai_error(message: &str, parameter: Option<&str>) -> Refused {
-    let code = match message.split_once(' ').map(|(first, _)| first) {
-        Some("Unsupported") if message.contains("value:") => "unsupported_value",
-        _ => "unsupported_parameter",
+    let code = match message.starts_with("Unsupported value:") {
+        true => "unsupported_value",
+        false => "unsupported_parameter",
     };
     let error = json!({
         "message": message, "type": "invalid_request_error", "param": parameter, "code": code,
@@ -147,7 +151,6 @@ pub(crate) fn openai_error(message: &str, parameter: Option<&str>) -> Refused {
 pub(crate) struct Chat {
     host: Host,
     replies: Replies,
-    sent: usize,
 }
 
 impl Chat {
@@ -155,7 +158,6 @@ impl Chat {
         Self {
             host,
             replies: Replies::default(),
-            sent: 0,
         }
     }
 }
@@ -167,208 +169,113 @@ impl Dialect for Chat {
             return Err((host.error)("Not found", None));
         }
 
+        let text = request.to_string();
         for (field, message) in host.refuses {
-            if request.get(field).is_some() {
+            if text.contains(&format!("\"{field}\":")) {
                 return Err((host.error)(message, Some(field)));
             }
         }
 
-        if host.is_pedantic {
-            let fields = list(&request["messages"])
-                .iter()
-                .filter_map(Value::as_object);
-            let known = [
-                "role",
-                "content",
-                "tool_calls",
-                "tool_call_id",
-                "name",
-                "prefix",
-            ];
-            let unknown = fields
-                .flat_map(Map::keys)
-                .find(|name| !known.contains(&name.as_str()));
-            if let Some(unknown) = unknown {
-                return Err((host.error)(unknown, None));
-            }
+        let messages = list(&request["messages"]).iter();
+        let mut fields = messages.flat_map(|message| message.as_object().unwrap().keys());
+        let known = ["role", "content", "tool_calls", "tool_call_id"];
+        if host.is_pedantic
+            && let Some(unknown) = fields.find(|name| !known.contains(&name.as_str()))
+        {
+            return Err((host.error)(unknown, None));
         }
 
-        let (head, mut turns) = (head(request), turns(request));
-        let missing = || Err((host.error)(host.missing, None));
-        for (place, message) in list(&request["messages"]).iter().enumerate() {
-            let is_foreign = !self.replies.has(&head, &turns[..=place]);
-            if let (Some((place_in, text)), true) = (host.stand_in, is_foreign)
-                && message.get("tool_calls").is_some()
-            {
-                let sent = turns[place].1.take().unwrap_or_default();
-                if sent.pointer(place_in).is_none_or(|sent| sent != text) {
-                    return missing();
-                }
-            }
-        }
-
-        match self.replies.check(&head, &turns) {
-            Ok(()) => Ok(()),
-            Err(_) => missing(),
-        }
+        let checked = self.replies.check(request, host.stand_in);
+        checked.map_err(|_| (host.error)(host.missing, None))
     }
 
     fn answer(&mut self, _: &str, request: &Value, reply: Reply) -> Value {
-        self.sent += 1;
-        let calls = reply
-            .calls
-            .iter()
-            .zip(1..)
-            .map(|((name, arguments), number)| {
-                json!({"id": format!("call_{}_{number}", self.sent), "type": "function",
-                   "function": {"name": name, "arguments": arguments.to_string()}})
-            });
+        let number = self.replies.next();
         let mut message = json!({"role": "assistant", "content": reply.text});
+        let calls = reply.calls.iter().zip(1..);
+        let calls = calls.map(|((name, arguments), place)| {
+            json!({"id": format!("call_{number}_{place}"), "type": "function",
+                   "function": {"name": name, "arguments": arguments.to_string()}})
+        });
         if !reply.calls.is_empty() {
             message["tool_calls"] = calls.collect();
-            if reply.text.is_empty() {
-                message["content"] = Value::Null;
-            }
+        }
+        if reply.text.is_empty() && !reply.calls.is_empty() {
+            message["content"] = Value::Null;
         }
         if let Some(thinking) = &reply.thinking {
-            (self.host.adds)(&mut message, thinking, self.sent);
+            (self.host.adds)(&mut message, thinking, number);
         }
-
-        let mut turns = turns(request);
-        turns.push(turn(&message));
-        self.replies.add(&head(request), &turns);
+        self.replies.add(request, &message);
 
         let reason = match reply.end {
             End::Cut => "length",
             _ if reply.calls.is_empty() => "stop",
             _ => "tool_calls",
         };
-        json!({
-            "id": format!("chatcmpl-{}", self.sent), "object": "chat.completion", "model": request["model"],
-            "choices": [{"index": 0, "message": message, "finish_reason": reason}],
-            "usage": {
-                "prompt_tokens": 100, "completion_tokens": 50,
-                "prompt_tokens_details": {"cached_tokens": 60, "cache_write_tokens": 30},
-                "completion_tokens_details": {"reasoning_tokens": 20},
-            },
-        })
+        let choice = json!({"index": 0, "message": message, "finish_reason": reason});
+        json!({"id": format!("chatcmpl-{number}"), "model": request["model"], "choices": [choice]})
     }
 
     fn stream(&self, _: &str, answer: &Value) -> String {
         let choice = &answer["choices"][0];
-        let chunk = |delta: Value, reason: Value| {
-            json!({"id": answer["id"], "object": "chat.completion.chunk", "model": answer["model"],
-                   "choices": [{"index": 0, "delta": delta, "finish_reason": reason}]})
-        };
-
-        let deltas = deltas(&choice["message"]).into_iter();
-        let mut chunks: Vec<_> = deltas.map(|delta| chunk(delta, Value::Null)).collect();
-        chunks.push(chunk(json!({}), choice["finish_reason"].clone()));
-        chunks.push(json!({"id": answer["id"], "choices": [], "usage": answer["usage"]}));
-        format!("{}data: [DONE]\n\n", events(&chunks))
+        let mut deltas = deltas(&choice["message"]);
+        deltas.push(json!({}));
+        let last = deltas.len() - 1;
+        let chunks = deltas.iter().enumerate().map(|(place, delta)| {
+            let reason = if place == last {
+                &choice["finish_reason"]
+            } else {
+                &Value::Null
+            };
+            let choice = json!({"index": 0, "delta": delta, "finish_reason": reason});
+            json!({"id": answer["id"], "model": answer["model"], "choices": [choice]})
+        });
+        format!("{}data: [DONE]\n\n", events(&chunks.collect::<Vec<_>>()))
     }
-}
-
-fn head(request: &Value) -> Value {
-    json!([request["model"], request["tools"]])
-}
-
-fn turns(request: &Value) -> Vec<Turn> {
-    list(&request["messages"]).iter().map(turn).collect()
-}
-
-fn turn(message: &Value) -> Turn {
-    if message["role"] != "assistant" {
-        return (message.clone(), None);
-    }
-
-    let names = [
-        "reasoning_content",
-        "reasoning",
-        "reasoning_details",
-        "extra_content",
-    ];
-    let given = |value: &&Value| !value.is_null();
-    let mut returned: Map<String, Value> = names
-        .iter()
-        .filter_map(|name| Some(((*name).to_owned(), message.get(name).filter(given)?.clone())))
-        .collect();
-
-    let content = &message["content"];
-    let mut text = content.as_str().unwrap_or_default().to_owned();
-    if let Some((_, answer)) = text.split_once("</think>") {
-        returned.insert("content".to_owned(), content.clone());
-        text = answer.trim_start().to_owned();
-    }
-    if content.is_array() {
-        returned.insert("content".to_owned(), content.clone());
-        let texts = list(content)
-            .iter()
-            .filter_map(|part| part["text"].as_str());
-        text = texts.collect();
-    }
-
-    let calls = list(&message["tool_calls"]).iter();
-    let extra: Vec<Value> = calls
-        .clone()
-        .map(|call| call["extra_content"].clone())
-        .collect();
-    if extra.iter().any(|extra| !extra.is_null()) {
-        returned.insert("calls".to_owned(), Value::Array(extra));
-    }
-    let calls: Vec<Value> = calls
-        .map(|call| json!([call["function"]["name"], call["function"]["arguments"]]))
-        .collect();
-
-    let returned = Some(Value::Object(returned)).filter(|fields| fields != &json!({}));
-    (json!([text, calls]), returned)
 }
 
 /// The pieces of a message, as small as servers send them.
 fn deltas(message: &Value) -> Vec<Value> {
     let mut deltas = vec![json!({"role": "assistant", "content": null})];
-    for name in ["reasoning_content", "reasoning"] {
+    for name in ["reasoning_content", "reasoning", "content"] {
         if let Some(text) = message[name].as_str() {
-            deltas.extend(halves(text).map(|half| json!({name: half, "content": null})));
+            deltas.extend(halves(text).map(|half| json!({name: half})));
         }
     }
 
-    if let Some(details) = message["reasoning_details"].as_array() {
-        if details.is_empty() {
-            deltas.push(json!({"reasoning_details": []}));
+    if message["reasoning_details"] == json!([]) {
+        deltas.push(json!({"reasoning_details": []}));
+    }
+    for detail in list(&message["reasoning_details"]) {
+        let mut pieces = [detail.clone(), detail.clone()];
+        let name = if detail["text"].is_string() {
+            "text"
+        } else {
+            "data"
+        };
+        for (piece, half) in pieces
+            .iter_mut()
+            .zip(halves(detail[name].as_str().unwrap()))
+        {
+            piece[name] = json!(half);
         }
-        for detail in details {
-            let name = ["text", "data"]
-                .into_iter()
-                .find(|name| detail[name].is_string())
-                .unwrap();
-            let [first, second] = halves(detail[name].as_str().unwrap());
-            let (mut begin, mut end) = (detail.clone(), detail.clone());
-            begin[name] = json!(first);
-            end[name] = json!(second);
-            if begin.get("signature").is_some() {
-                begin["signature"] = Value::Null;
-            }
-            deltas.push(json!({"reasoning_details": [begin]}));
-            deltas.push(json!({"reasoning_details": [end]}));
+        if detail.get("signature").is_some() {
+            pieces[0]["signature"] = Value::Null;
         }
+        deltas.extend(pieces.map(|piece| json!({"reasoning_details": [piece]})));
     }
 
     for part in list(&message["content"]) {
-        let is_thinking = part["type"] == "thinking";
-        let text = if is_thinking {
-            &part["thinking"][0]["text"]
-        } else {
-            &part["text"]
-        };
-        for half in halves(text.as_str().unwrap()) {
-            let thinking =
-                json!([{"type": "thinking", "thinking": [{"type": "text", "text": half}]}]);
-            deltas.push(json!({"content": if is_thinking { thinking } else { json!(half) }}));
-        }
-    }
-    if let Some(text) = message["content"].as_str().filter(|text| !text.is_empty()) {
-        deltas.extend(halves(text).map(|half| json!({"content": half})));
+        let thinking = part["thinking"][0]["text"].as_str();
+        let halves = halves(thinking.or(part["text"].as_str()).unwrap());
+        deltas.extend(halves.map(|half| match thinking {
+            Some(_) => {
+                let thinking = json!([{"type": "text", "text": half}]);
+                json!({"content": [{"type": "thinking", "thinking": thinking}]})
+            }
+            None => json!({"content": half}),
+        }));
     }
 
     for (index, call) in list(&message["tool_calls"]).iter().enumerate() {

@@ -16,9 +16,7 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
 
 use axum::Router;
-use axum::body::Bytes;
 use axum::http::{StatusCode, Uri};
-use axum::response::IntoResponse;
 use cogwork_llm::{AnthropicClient, LlmClient, OllamaClient, OpenAiApi, OpenAiClient};
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
@@ -38,21 +36,28 @@ use openai::OpenAi;
 #[derive(Clone, Copy)]
 pub(crate) struct Row {
     pub(crate) name: &'static str,
-    server: fn() -> Box<dyn Dialect>,
-    pub(crate) client: fn(&str, &str) -> Box<dyn LlmClient>,
+    server: Start,
+    pub(crate) client: Connect,
+    /// What the server refuses once, because no client can know it.
+    mended: Option<&'static str>,
 }
 
+type Start = fn() -> Box<dyn Dialect>;
+pub(crate) type Connect = fn(&str, &str) -> Box<dyn LlmClient>;
+
 impl Row {
-    const fn new(
-        name: &'static str,
-        server: fn() -> Box<dyn Dialect>,
-        client: fn(&str, &str) -> Box<dyn LlmClient>,
-    ) -> Self {
+    const fn new(name: &'static str, server: Start, client: Connect) -> Self {
         Self {
             name,
             server,
             client,
+            mended: None,
         }
+    }
+
+    const fn mends(mut self, setting: &'static str) -> Self {
+        self.mended = Some(setting);
+        self
     }
 
     /// Starts a server of this kind whose model gives these replies, and then says "Done.".
@@ -62,13 +67,7 @@ impl Row {
 
     /// Returns whether a refusal is one of those that a client mends.
     pub(crate) fn is_mended(&self, refusal: &str) -> bool {
-        let expected = match self.name {
-            "Claude of 2025" => "cache_control",
-            "OpenAI, which names Responses" => "/v1/responses",
-            "Mistral" => "stream_options",
-            _ => return false,
-        };
-        refusal.contains(expected)
+        self.mended.is_some_and(|setting| refusal.contains(setting))
     }
 }
 
@@ -79,21 +78,18 @@ pub(crate) const ROWS: [Row; 13] = [
     Row::new("DeepSeek", || host(chat::DEEPSEEK), chat_client),
     Row::new("OpenRouter", || host(chat::OPENROUTER), chat_client),
     Row::new("Ollama", || Box::new(Ollama::default()), ollama_client),
-    Row::new(
-        "OpenAI, which names Responses",
-        || Box::new(OpenAi::gpt()),
-        chat_client,
-    ),
+    Row::new("OpenAI Chat", || Box::new(OpenAi::gpt()), chat_client).mends("/v1/responses"),
     Row::new(
         "Claude of 2025",
         || Box::new(Claude::older()),
         claude_client,
-    ),
+    )
+    .mends("cache_control"),
     Row::new("xAI", || Box::new(OpenAi::xai()), responses),
     Row::new("Kimi, GLM, llama.cpp", || host(chat::KIMI), chat_client),
     Row::new("Groq, vLLM", || host(chat::GROQ), chat_client),
     Row::new("MiniMax", || host(chat::MINIMAX), chat_client),
-    Row::new("Mistral", || host(chat::MISTRAL), chat_client),
+    Row::new("Mistral", || host(chat::MISTRAL), chat_client).mends("stream_options"),
 ];
 
 fn host(host: Host) -> Box<dyn Dialect> {
@@ -170,10 +166,14 @@ pub(crate) trait Dialect: Send + 'static {
     fn check(&mut self, path: &str, request: &Value) -> Result<(), Refused>;
 
     /// Returns the complete response, and remembers it.
-    fn answer(&mut self, path: &str, request: &Value, reply: Reply) -> Value;
+    fn answer(&mut self, _path: &str, _request: &Value, _reply: Reply) -> Value {
+        Value::Null
+    }
 
     /// Returns the response as a stream.
-    fn stream(&self, path: &str, answer: &Value) -> String;
+    fn stream(&self, _path: &str, _answer: &Value) -> String {
+        String::new()
+    }
 }
 
 /// A request as the server got it, and the status of the response.
@@ -218,30 +218,20 @@ impl Server {
         dialect: Box<dyn Dialect>,
         replies: impl IntoIterator<Item = Reply>,
     ) -> Self {
-        let replies: VecDeque<Reply> = replies.into_iter().collect();
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
         let seen = Arc::new(Mutex::new(Vec::new()));
 
         let log = seen.clone();
-        let state = Arc::new(Mutex::new((dialect, replies)));
-        let respond = move |uri: Uri, body: Bytes| {
-            let (state, log) = (state.clone(), log.clone());
-            async move {
-                let body = String::from_utf8(body.to_vec()).unwrap();
-                let (status, kind, answer) = {
-                    let (dialect, replies) = &mut *state.lock().unwrap();
-                    respond(dialect.as_mut(), replies, uri.path(), &body)
-                };
-                log.lock().unwrap().push(Seen {
-                    path: uri.path().to_owned(),
-                    body,
-                    status,
-                    answer: answer.clone(),
-                });
-                let status = StatusCode::from_u16(status).unwrap();
-                (status, [("content-type", kind)], answer).into_response()
-            }
+        let replies: VecDeque<Reply> = replies.into_iter().collect();
+        let model = Arc::new(Mutex::new((dialect, replies)));
+        let respond = async move |uri: Uri, body: String| {
+            let (dialect, replies) = &mut *model.lock().unwrap();
+            let seen = respond(dialect.as_mut(), replies, uri.path(), body);
+            let status = StatusCode::from_u16(seen.status).unwrap();
+            let response = (status, seen.answer.clone());
+            log.lock().unwrap().push(seen);
+            response
         };
         let router = Router::new().fallback(respond);
         let task = tokio::spawn(async move { axum::serve(listener, router).await.unwrap() });
@@ -258,12 +248,15 @@ impl Server {
         self.seen.lock().unwrap().clone()
     }
 
+    /// The body of the last request.
+    pub(crate) fn last(&self) -> Value {
+        self.requests().pop().unwrap().json()
+    }
+
     /// The refusals, as they were sent.
     pub(crate) fn refusals(&self) -> Vec<String> {
-        let refused = self
-            .requests()
-            .into_iter()
-            .filter(|seen| seen.status != 200);
+        let requests = self.requests().into_iter();
+        let refused = requests.filter(|seen| seen.status != 200);
         refused.map(|seen| seen.answer).collect()
     }
 }
@@ -278,84 +271,155 @@ fn respond(
     dialect: &mut dyn Dialect,
     replies: &mut VecDeque<Reply>,
     path: &str,
-    body: &str,
-) -> (u16, &'static str, String) {
-    let request: Value = serde_json::from_str(body).unwrap();
-    if let Err(Refused(status, error)) = dialect.check(path, &request) {
-        return (status, "application/json", error.to_string());
+    body: String,
+) -> Seen {
+    let request: Value = serde_json::from_str(&body).unwrap();
+    let (status, answer) = match dialect.check(path, &request) {
+        Err(Refused(status, error)) => (status, error.to_string()),
+        Ok(()) => {
+            let reply = replies.pop_front().unwrap_or_else(|| Reply::says("Done."));
+            let answer = dialect.answer(path, &request, reply);
+            match request["stream"] == true {
+                true => (200, dialect.stream(path, &answer)),
+                false => (200, answer.to_string()),
+            }
+        }
+    };
+
+    Seen {
+        path: path.to_owned(),
+        body,
+        status,
+        // A number that changes if it is parsed and written again.
+        answer: answer.replace("\"score\":1.1,", "\"score\":1.10,"),
     }
-
-    let reply = replies.pop_front().unwrap_or_else(|| Reply::says("Done."));
-    let answer = dialect.answer(path, &request, reply);
-    let is_streamed = match path {
-        "/api/chat" => request["stream"] != false,
-        _ => request["stream"] == true,
-    };
-    let (kind, answer) = match is_streamed {
-        true => ("text/event-stream", dialect.stream(path, &answer)),
-        false => ("application/json", answer.to_string()),
-    };
-
-    // A number that changes if it is parsed and written again.
-    (
-        200,
-        kind,
-        answer.replace("\"score\":1.1,", "\"score\":1.10,"),
-    )
 }
 
 /// A message as it is without what a server wants back, and what the server wants back with it.
-pub(crate) type Turn = (Value, Option<Value>);
+type Turn = (Value, Option<Value>);
+
+/// What a server wants with the calls of another conversation or model: a text, and where it is.
+pub(crate) type StandIn = Option<(&'static str, &'static str)>;
 
 /// What a server wants back: for each conversation that ends in a reply of its own, what it sent with
 /// the reply.
 #[derive(Default)]
-pub(crate) struct Replies(HashMap<String, Option<Value>>);
-
-/// What is wrong with the message at a place.
-pub(crate) enum Wrong {
-    Missing(usize),
-    Changed(usize),
+pub(crate) struct Replies {
+    sent: HashMap<String, Option<Value>>,
+    count: usize,
+    /// Whether nothing need be returned.
+    may_lose: bool,
 }
 
 impl Replies {
-    /// Checks the messages of a request. `head` is what precedes them. Those of another conversation
-    /// must have nothing to be returned.
-    pub(crate) fn check(&self, head: &Value, turns: &[Turn]) -> Result<(), Wrong> {
-        for (place, (_, returned)) in turns.iter().enumerate() {
-            let sent = self.0.get(&Self::key(head, &turns[..=place]));
-            match (sent.cloned().flatten(), returned) {
-                (Some(_), None) => return Err(Wrong::Missing(place)),
-                (sent, returned) if sent != *returned => return Err(Wrong::Changed(place)),
-                _ => {}
+    /// Returns the number of the next reply.
+    pub(crate) fn next(&mut self) -> usize {
+        self.count += 1;
+        self.count
+    }
+
+    /// Checks the messages of a request. Those of another conversation must have nothing to be
+    /// returned but the stand-in. Returns the place of one that is wrong.
+    pub(crate) fn check(&self, request: &Value, other: StandIn) -> Result<(), usize> {
+        let turns = turns(request);
+        for (place, (plain, returned)) in turns.iter().enumerate() {
+            let sent = self.sent.get(&key(request, &turns[..=place]));
+            let has_calls = plain.get(1).is_some_and(|calls| calls != &json!([]));
+            let is_right = match (sent, other) {
+                (None, Some((pointer, text))) if has_calls => {
+                    let returned = returned.as_ref();
+                    returned.and_then(|it| it.pointer(pointer)) == Some(&json!(text))
+                }
+                _ if self.may_lose && returned.is_none() => true,
+                (sent, _) => sent.unwrap_or(&None) == returned,
+            };
+            if !is_right {
+                return Err(place);
             }
         }
 
         Ok(())
     }
 
-    /// Remembers a reply, which is the last turn.
-    pub(crate) fn add(&mut self, head: &Value, turns: &[Turn]) {
-        let (_, sent) = turns.last().unwrap();
-        self.0.insert(Self::key(head, turns), sent.clone());
+    /// Remembers a reply to a request: a message, or items.
+    pub(crate) fn add(&mut self, request: &Value, reply: &Value) {
+        let mut turns = turns(request);
+        turns.extend(match reply {
+            Value::Array(items) => openai::turns(items),
+            message => vec![turn(message)],
+        });
+        let (_, sent) = turns.last().cloned().unwrap();
+        self.sent.insert(key(request, &turns), sent);
     }
 
-    /// Returns whether the last turn is a reply of this server.
-    pub(crate) fn has(&self, head: &Value, turns: &[Turn]) -> bool {
-        self.0.contains_key(&Self::key(head, turns))
+    /// Returns whether the last message is a reply of this server.
+    pub(crate) fn has_last(&self, request: &Value) -> bool {
+        self.sent.contains_key(&key(request, &turns(request)))
+    }
+}
+
+/// A conversation without what is returned.
+fn key(request: &Value, turns: &[Turn]) -> String {
+    let head = ["model", "tools", "system", "instructions"].map(|name| &request[name]);
+    let plain: Vec<&Value> = turns.iter().map(|(plain, _)| plain).collect();
+    json!([head, plain]).to_string()
+}
+
+fn turns(request: &Value) -> Vec<Turn> {
+    match request["input"].as_array() {
+        Some(items) => openai::turns(items),
+        None => list(&request["messages"]).iter().map(turn).collect(),
+    }
+}
+
+/// A message as a turn, in all APIs with messages.
+fn turn(message: &Value) -> Turn {
+    if message["role"] != "assistant" {
+        return (message.clone(), None);
     }
 
-    fn key(head: &Value, turns: &[Turn]) -> String {
-        let plain: Vec<&Value> = turns.iter().map(|(plain, _)| plain).collect();
-        json!([head, plain]).to_string()
+    let content = &message["content"];
+    let of_type = |kind: &'static str| {
+        let blocks = list(content).iter();
+        blocks.filter(move |block| block["type"] == kind)
+    };
+    let texts = of_type("text").filter_map(|block| block["text"].as_str());
+    let text = match content.as_str() {
+        Some(text) => text.rsplit("</think>\n\n").take(1).collect(),
+        None => texts.collect::<String>(),
+    };
+    let functions = list(&message["tool_calls"]).iter();
+    let extra: Vec<&Value> = functions
+        .clone()
+        .map(|call| &call["extra_content"])
+        .collect();
+    let functions = functions.map(|call| &call["function"]);
+    let functions = functions.map(|call| json!([call["name"], call["arguments"]]));
+    let uses = of_type("tool_use").map(|call| json!([call["id"], call["name"], call["input"]]));
+    let calls: Vec<Value> = functions.chain(uses).collect();
+
+    let mut returned = message.clone();
+    let fields = returned.as_object_mut().unwrap();
+    let has_thinking = content.as_str().is_some_and(|whole| whole != text);
+    let plain = of_type("text").count() + of_type("tool_use").count();
+    if !has_thinking && plain == list(content).len() {
+        fields.remove("content");
     }
+    for name in ["role", "tool_calls"] {
+        fields.remove(name);
+    }
+    if extra.iter().any(|extra| !extra.is_null()) {
+        fields.insert("calls".to_owned(), json!(extra));
+    }
+    fields.retain(|_, value| !value.is_null());
+    let is_returned = !fields.is_empty();
+    (json!([text, calls]), is_returned.then_some(returned))
 }
 
 /// Splits a text as streams do.
 pub(crate) fn halves(text: &str) -> [String; 2] {
-    let middle = (text.len() / 2..=text.len())
-        .find(|place| text.is_char_boundary(*place))
-        .unwrap();
+    let mut places = text.len() / 2..=text.len();
+    let middle = places.find(|place| text.is_char_boundary(*place)).unwrap();
     let (first, second) = text.split_at(middle);
     [first.to_owned(), second.to_owned()]
 }
@@ -376,16 +440,14 @@ pub(crate) fn list(value: &Value) -> &[Value] {
 /// The name of a strict tool whose schema doesn't allow that.
 pub(crate) fn loose_strict_tool(request: &Value, schema: &str) -> Option<String> {
     let tools = list(&request["tools"]).iter();
-    let tools = tools.map(|tool| tool.get("function").unwrap_or(tool));
     let mut strict = tools.filter(|tool| tool["strict"] == true);
     let loose = strict.find(|tool| {
         let schema = &tool[schema];
-        let properties = schema["properties"].as_object().unwrap();
-        let required = list(&schema["required"]);
-        schema["additionalProperties"] != false
-            || properties.iter().any(|(name, property)| {
-                !required.contains(&json!(name)) || property.get("maxLength").is_some()
-            })
+        let mut properties = schema["properties"].as_object().unwrap().iter();
+        let is_loose = |(name, property): (&String, &Value)| {
+            !list(&schema["required"]).contains(&json!(name)) || property.get("maxLength").is_some()
+        };
+        schema["additionalProperties"] != false || properties.any(is_loose)
     });
 
     loose.map(|tool| tool["name"].as_str().unwrap().to_owned())

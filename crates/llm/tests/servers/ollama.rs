@@ -2,12 +2,11 @@
 
 use serde_json::{Value, json};
 
-use super::{Dialect, Refused, Replies, Reply, Turn, halves, list};
+use super::{Dialect, Refused, Replies, Reply, halves, list};
 
 #[derive(Default)]
 pub(crate) struct Ollama {
     replies: Replies,
-    sent: usize,
 }
 
 impl Dialect for Ollama {
@@ -20,75 +19,47 @@ impl Dialect for Ollama {
         if request.get("tools").is_none() {
             return Ok(());
         }
-
-        let checked = self.replies.check(&head(request), &turns(request));
+        let checked = self.replies.check(request, None);
         checked.map_err(|_| Refused(400, json!({"error": "message thinking does not match"})))
     }
 
     fn answer(&mut self, _: &str, request: &Value, reply: Reply) -> Value {
-        self.sent += 1;
+        let number = self.replies.next();
         let mut message = json!({"role": "assistant", "content": reply.text});
         if let Some(thinking) = reply.thinking.filter(|text| !text.is_empty()) {
             message["thinking"] = json!(thinking);
         }
         if !reply.calls.is_empty() {
-            let calls = reply
-                .calls
-                .iter()
-                .zip(0..)
-                .map(|((name, arguments), index)| {
-                    json!({"id": format!("call_{}_{index}", self.sent),
-                       "function": {"index": index, "name": name, "arguments": arguments}})
-                });
+            let calls = reply.calls.iter().zip(0..);
+            let calls = calls.map(|((name, arguments), index)| {
+                let function = json!({"index": index, "name": name, "arguments": arguments});
+                json!({"id": format!("call_{number}_{index}"), "function": function})
+            });
             message["tool_calls"] = calls.collect();
         }
 
-        let mut turns = turns(request);
-        turns.push(turn(&message));
-        self.replies.add(&head(request), &turns);
-        json!({
-            "model": request["model"], "message": message, "done": true, "done_reason": "stop",
-            "prompt_eval_count": 100, "eval_count": 50,
-        })
+        self.replies.add(request, &message);
+        json!({"model": request["model"], "message": message, "done": true, "done_reason": "stop"})
     }
 
     fn stream(&self, _: &str, answer: &Value) -> String {
         let message = &answer["message"];
-        let mut pieces = Vec::new();
+        let mut messages = Vec::new();
         for name in ["thinking", "content"] {
-            for half in halves(message[name].as_str().unwrap_or_default()) {
-                let mut piece = json!({"role": "assistant", "content": ""});
-                piece[name] = json!(half);
-                pieces.push(json!({"message": piece, "done": false}));
-            }
+            let halves = halves(message[name].as_str().unwrap_or_default());
+            messages.extend(halves.map(|half| json!({"role": "assistant", name: half})));
         }
-        for call in list(&message["tool_calls"]) {
-            let piece = json!({"role": "assistant", "content": "", "tool_calls": [call]});
-            pieces.push(json!({"message": piece, "done": false}));
-        }
+        let calls = list(&message["tool_calls"]).iter();
+        messages.extend(calls.map(|call| json!({"content": "", "tool_calls": [call]})));
 
+        let pieces = messages
+            .iter()
+            .map(|message| json!({"message": message, "done": false}));
         let mut last = answer.clone();
         last["message"] = json!({"role": "assistant", "content": ""});
-        pieces.push(last);
-        pieces.iter().map(|piece| format!("{piece}\n")).collect()
+        pieces
+            .chain([last])
+            .map(|piece| format!("{piece}\n"))
+            .collect()
     }
-}
-
-fn head(request: &Value) -> Value {
-    json!([request["model"], request["tools"]])
-}
-
-fn turns(request: &Value) -> Vec<Turn> {
-    list(&request["messages"]).iter().map(turn).collect()
-}
-
-fn turn(message: &Value) -> Turn {
-    let calls = list(&message["tool_calls"]).iter();
-    let calls: Vec<Value> = calls
-        .map(|call| json!([call["function"]["name"], call["function"]["arguments"]]))
-        .collect();
-    let names = ["role", "content", "tool_name", "tool_call_id"];
-    let plain = json!([names.map(|name| &message[name]), calls]);
-
-    (plain, message.get("thinking").cloned())
 }

@@ -3,62 +3,50 @@
 use serde_json::{Value, json};
 
 use super::chat::{Chat, OPENAI, PLAIN, openai_error};
-use super::{
-    Dialect, End, Refused, Replies, Reply, Turn, Wrong, events, halves, list, loose_strict_tool,
-};
+use super::{Dialect, End, Refused, Replies, Reply, Turn, events, halves, list, loose_strict_tool};
 
 pub(crate) const TOOLS_REFUSED: &str = "Function tools with reasoning_effort are not supported for gpt-5.6-sol in /v1/chat/completions. To use function tools, use /v1/responses or set reasoning_effort to 'none'.";
 
 pub(crate) struct OpenAi {
     chat: Chat,
-    /// Whether Chat Completions refuses tools, as OpenAI's do since GPT-5.4.
-    refuses_tools: bool,
-    /// Whether the model refuses a temperature.
-    refuses_temperature: bool,
+    /// Whether Chat Completions refuses tools, as OpenAI's do since GPT-5.4, and Responses refuse a
+    /// temperature.
+    is_gpt: bool,
     replies: Replies,
-    sent: usize,
 }
 
 impl OpenAi {
     pub(crate) fn gpt() -> Self {
         Self {
             chat: Chat::new(OPENAI),
-            refuses_tools: true,
-            refuses_temperature: true,
+            is_gpt: true,
             replies: Replies::default(),
-            sent: 0,
         }
     }
 
     pub(crate) fn xai() -> Self {
         Self {
             chat: Chat::new(PLAIN),
-            refuses_tools: false,
-            refuses_temperature: false,
+            is_gpt: false,
             ..Self::gpt()
         }
     }
 
     fn check_settings(&self, request: &Value) -> Result<(), Refused> {
-        let unsupported = |name: &str| {
-            let message =
-                format!("Unsupported parameter: '{name}' is not supported with this model.");
-            Err(openai_error(&message, Some(name)))
-        };
-        for name in [
+        let refused = [
             "max_tokens",
             "max_completion_tokens",
             "messages",
             "stop",
             "seed",
             "stream_options",
-        ] {
-            if request.get(name).is_some() {
-                return unsupported(name);
-            }
-        }
-        if self.refuses_temperature && request.get("temperature").is_some() {
-            return unsupported("temperature");
+        ];
+        let temperature = self.is_gpt.then_some("temperature");
+        let mut refused = refused.into_iter().chain(temperature);
+        if let Some(name) = refused.find(|name| request.get(*name).is_some()) {
+            let message =
+                format!("Unsupported parameter: '{name}' is not supported with this model.");
+            return Err(openai_error(&message, Some(name)));
         }
         if request["store"] != false {
             let message = "Zero data retention is on for this organization: store must be false.";
@@ -77,10 +65,8 @@ impl OpenAi {
     fn check_items(&self, request: &Value) -> Result<(), Refused> {
         let input = list(&request["input"]);
         for (place, item) in input.iter().enumerate() {
-            let id = &item["id"];
             let next = input.get(place + 1).map(|next| &next["type"]);
-            let is_alone = item["type"] == "reasoning"
-                && !next.is_some_and(|kind| kind == "message" || kind == "function_call");
+            let is_followed = next.is_some_and(|kind| kind == "message" || kind == "function_call");
             if item.get("status").is_some() {
                 let name = format!("input[{place}].status");
                 return Err(openai_error(
@@ -88,25 +74,18 @@ impl OpenAi {
                     Some(&name),
                 ));
             }
-            if is_alone {
+            if item["type"] == "reasoning" && !is_followed {
                 let message = format!(
-                    "Item {id} of type 'reasoning' was provided without its required following item."
+                    "Item {} of type 'reasoning' was provided without its required following item.",
+                    item["id"]
                 );
                 return Err(openai_error(&message, Some("input")));
             }
         }
 
-        match self.replies.check(&head(request), &turns(input)) {
-            Ok(()) => Ok(()),
-            Err(Wrong::Missing(_)) => {
-                let message = "Item 'fc_1' of type 'function_call' was provided without its required 'reasoning' item: 'rs_1'.";
-                Err(openai_error(message, Some("input")))
-            }
-            Err(Wrong::Changed(_)) => {
-                let message = "The encrypted content gAAA could not be verified. Reason: Encrypted content could not be decrypted or parsed.";
-                Err(openai_error(message, None))
-            }
-        }
+        let missing = "Item 'fc_1' of type 'function_call' was provided without its required 'reasoning' item: 'rs_1'.";
+        let checked = self.replies.check(request, None);
+        checked.map_err(|_| openai_error(missing, Some("input")))
     }
 }
 
@@ -116,10 +95,9 @@ impl Dialect for OpenAi {
             self.check_settings(request)?;
             return self.check_items(request);
         }
-        if self.refuses_tools && request.get("tools").is_some() {
+        if self.is_gpt && request.get("tools").is_some() {
             return Err(openai_error(TOOLS_REFUSED, Some("reasoning_effort")));
         }
-
         self.chat.check(path, request)
     }
 
@@ -128,8 +106,7 @@ impl Dialect for OpenAi {
             return self.chat.answer(path, request, reply);
         }
 
-        self.sent += 1;
-        let number = self.sent;
+        let number = self.replies.next();
         let mut output = Vec::new();
         if let Some(thinking) = &reply.thinking {
             let summary = json!([{"type": "summary_text", "text": thinking}]);
@@ -138,45 +115,39 @@ impl Dialect for OpenAi {
             } else {
                 summary
             };
-            output.push(json!({"type": "reasoning", "id": format!("rs_{number}"), "summary": summary,
-                               "encrypted_content": format!("OPAQUEgAAA{number}"), "status": "completed"}));
+            output.push(
+                json!({"type": "reasoning", "id": format!("rs_{number}"), "summary": summary,
+                               "encrypted_content": format!("OPAQUEgAAA{number}")}),
+            );
         }
         if !reply.text.is_empty() {
             let content = match reply.end {
                 End::Refused => json!({"type": "refusal", "refusal": reply.text}),
-                _ => {
-                    json!({"type": "output_text", "text": reply.text, "annotations": [], "logprobs": []})
-                }
+                _ => json!({"type": "output_text", "text": reply.text, "annotations": []}),
             };
-            output.push(json!({"type": "message", "id": format!("msg_{number}"), "role": "assistant",
-                               "phase": "final_answer", "status": "completed", "content": [content]}));
+            output.push(
+                json!({"type": "message", "id": format!("msg_{number}"), "role": "assistant",
+                               "phase": "final_answer", "content": [content]}),
+            );
         }
         for ((name, arguments), place) in reply.calls.iter().zip(1..) {
             output.push(
                 json!({"type": "function_call", "id": format!("fc_{number}_{place}"),
                                "call_id": format!("call_{number}_{place}"), "name": name,
-                               "arguments": arguments.to_string(), "status": "completed"}),
+                               "arguments": arguments.to_string()}),
             );
         }
 
-        let mut items = list(&request["input"]).to_vec();
-        items.extend(output.iter().cloned().map(|mut item| {
-            item.as_object_mut().unwrap().remove("status");
-            item
-        }));
-        self.replies.add(&head(request), &turns(&items));
+        self.replies.add(request, &json!(output));
+        for item in &mut output {
+            item["status"] = json!("completed");
+        }
 
         let is_cut = reply.end == End::Cut;
         json!({
-            "id": format!("resp_{number}"), "object": "response", "model": request["model"],
+            "id": format!("resp_{number}"), "model": request["model"], "output": output,
             "status": if is_cut { "incomplete" } else { "completed" },
             "incomplete_details": is_cut.then(|| json!({"reason": "max_output_tokens"})),
-            "error": null, "output": output,
-            "usage": {
-                "input_tokens": 100, "output_tokens": 50,
-                "input_tokens_details": {"cached_tokens": 60, "cache_write_tokens": 30},
-                "output_tokens_details": {"reasoning_tokens": 20},
-            },
         })
     }
 
@@ -185,36 +156,29 @@ impl Dialect for OpenAi {
             return self.chat.stream(path, answer);
         }
 
-        let mut all = vec![
-            json!({"type": "response.created", "response": {"status": "in_progress", "output": []}}),
-        ];
+        let mut all = vec![json!({"type": "response.created", "response": {"output": []}})];
         for (index, item) in list(&answer["output"]).iter().enumerate() {
             let mut begun = item.clone();
             begun["status"] = json!("in_progress");
-            if item["type"] == "reasoning" {
-                // Only the last event has the valid one.
-                begun["encrypted_content"] = json!("partial");
-                begun["summary"] = json!([]);
-            }
-            all.push(
-                json!({"type": "response.output_item.added", "output_index": index, "item": begun}),
-            );
-
             let (kind, text) = match item["type"].as_str().unwrap() {
-                "reasoning" => (
-                    "response.reasoning_summary_text.delta",
-                    &item["summary"][0]["text"],
-                ),
+                "reasoning" => {
+                    // Only the last event has the valid one.
+                    begun["encrypted_content"] = json!("partial");
+                    begun["summary"] = json!([]);
+                    (
+                        "response.reasoning_summary_text.delta",
+                        &item["summary"][0]["text"],
+                    )
+                }
                 "message" => ("response.output_text.delta", &item["content"][0]["text"]),
                 _ => ("response.function_call_arguments.delta", &item["arguments"]),
             };
+            let event = |kind: &str, name: &str, value: Value| json!({"type": kind, "output_index": index, name: value});
+
+            all.push(event("response.output_item.added", "item", begun));
             let halves = halves(text.as_str().unwrap_or_default());
-            all.extend(
-                halves.map(|half| json!({"type": kind, "output_index": index, "delta": half})),
-            );
-            all.push(
-                json!({"type": "response.output_item.done", "output_index": index, "item": item}),
-            );
+            all.extend(halves.map(|half| event(kind, "delta", json!(half))));
+            all.push(event("response.output_item.done", "item", item.clone()));
         }
 
         let kind = format!("response.{}", answer["status"].as_str().unwrap());
@@ -223,12 +187,8 @@ impl Dialect for OpenAi {
     }
 }
 
-fn head(request: &Value) -> Value {
-    json!([request["model"], request["tools"], request["instructions"]])
-}
-
 /// The items as turns: those of one reply belong together.
-fn turns(items: &[Value]) -> Vec<Turn> {
+pub(super) fn turns(items: &[Value]) -> Vec<Turn> {
     let is_said = |item: &Value| {
         item["role"] == "assistant"
             || item["type"] == "reasoning"
@@ -240,22 +200,12 @@ fn turns(items: &[Value]) -> Vec<Turn> {
             return (run[0].clone(), None);
         }
 
-        let texts = run
-            .iter()
-            .filter(|item| item["role"] == "assistant")
-            .map(|item| {
-                let content = &item["content"];
-                content
-                    .as_str()
-                    .or(content[0]["text"].as_str())
-                    .unwrap_or_default()
-            });
+        let messages = run.iter().map(|item| &item["content"]);
+        let texts = messages.filter_map(|it| it.as_str().or(it[0]["text"].as_str()));
         let calls = run.iter().filter(|item| item["type"] == "function_call");
-        let calls: Vec<_> = calls
-            .map(|call| json!([call["call_id"], call["name"], call["arguments"]]))
-            .collect();
+        let calls = calls.map(|call| json!([call["call_id"], call["name"], call["arguments"]]));
+        let plain = json!([texts.collect::<String>(), calls.collect::<Vec<_>>()]);
         let is_returned = run.iter().any(|item| item.get("id").is_some());
-        let plain = json!([texts.collect::<String>(), calls]);
         (plain, is_returned.then(|| json!(run)))
     })
     .collect()

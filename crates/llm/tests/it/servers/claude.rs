@@ -1,11 +1,11 @@
-//! What only Claude has: a prompt cache that is asked for, pauses, refusals with a category, and
-//! instructions in the middle.
+//! A prompt cache that is asked for, pauses, replies that end too early, and instructions in the
+//! middle.
 
-use cogwork_llm::{AnthropicClient, FinishReason, LlmErrorKind, Message, ToolChoice, Usage};
-use serde_json::json;
+use cogwork_llm::{AnthropicClient, FinishReason, LlmErrorKind, Message, ToolChoice};
+use serde_json::{Value, json};
 
 use super::imitated::claude::Claude;
-use super::imitated::{End, Reply, Server, claude_client};
+use super::imitated::{End, ROWS, Reply, Server, claude_client};
 use super::{MODEL, advance, ask, question};
 
 fn call() -> Reply {
@@ -13,11 +13,6 @@ fn call() -> Reply {
     Reply::says("I look.")
         .thinks("OPAQUE")
         .calls("weather", city)
-}
-
-fn paid(usage: Usage) -> [u64; 3] {
-    let fresh = usage.prompt_tokens - usage.cached_tokens - usage.cache_written_tokens;
-    [usage.cached_tokens, usage.cache_written_tokens, fresh]
 }
 
 #[tokio::test]
@@ -33,9 +28,13 @@ async fn each_round_reads_the_one_before_it_from_the_cache() {
             }
             let reply = advance(&*client, &mut request, is_streamed).await;
             let usage = reply.usage().unwrap();
-            let [read, written, fresh] = paid(usage);
 
-            assert_eq!((read, fresh), (before, 3), "round {round}");
+            let (read, written) = (usage.cached_tokens, usage.cache_written_tokens);
+            assert_eq!(
+                (read, usage.prompt_tokens),
+                (before, read + written + 3),
+                "{round}"
+            );
             assert_eq!(usage.reasoning_tokens, 20);
             assert!(written > 0);
             before = read + written;
@@ -46,29 +45,21 @@ async fn each_round_reads_the_one_before_it_from_the_cache() {
 
 #[tokio::test]
 async fn caching_can_be_left_out_or_last_for_an_hour() {
-    let sent = async |client: AnthropicClient, server: &Server| {
-        ask(&client, &question(), false).await.unwrap();
-        server
-            .requests()
-            .pop()
-            .unwrap()
-            .json()
-            .get("cache_control")
-            .cloned()
-    };
-
     let server = Server::start(Claude::default(), []).await;
     let builder = || AnthropicClient::builder(server.url(), MODEL);
-    let usual = builder().build().unwrap();
-    assert_eq!(
-        sent(usual, &server).await,
-        Some(json!({"type": "ephemeral"}))
-    );
-    let hour = builder().with_cache_for_an_hour().build().unwrap();
-    let expected = json!({"type": "ephemeral", "ttl": "1h"});
-    assert_eq!(sent(hour, &server).await, Some(expected));
-    let none = builder().without_cache().build().unwrap();
-    assert_eq!(sent(none, &server).await, None);
+    for (builder, expected) in [
+        (builder(), json!({"type": "ephemeral"})),
+        (
+            builder().with_cache_for_an_hour(),
+            json!({"type": "ephemeral", "ttl": "1h"}),
+        ),
+        (builder().without_cache(), Value::Null),
+    ] {
+        ask(&builder.build().unwrap(), &question(), false)
+            .await
+            .unwrap();
+        assert_eq!(server.last()["cache_control"], expected);
+    }
 }
 
 /// The call isn't part of the reply, and the model is then told not to make one.
@@ -88,21 +79,34 @@ async fn a_call_that_the_request_forbids_is_not_handed_on() {
             .into_iter()
             .map(|seen| seen.json()["tool_choice"].clone());
         assert_eq!(
-            choices.collect::<Vec<_>>(),
-            [json!(null), json!({"type": "none"})]
+            json!(choices.collect::<Vec<_>>()),
+            json!([null, {"type": "none"}])
         );
         // Both were paid for.
         assert_eq!(reply.usage().unwrap().completion_tokens, 100);
     }
 }
 
+/// A setting that only the program can change.
+#[tokio::test]
+async fn a_forced_call_that_claude_refuses_is_an_error_that_says_so() {
+    let server = Server::start(Claude::default(), []).await;
+    let client = claude_client(server.url(), MODEL);
+    for choice in [ToolChoice::Required, ToolChoice::Tool("weather".to_owned())] {
+        let request = question().with_tool_choice(choice);
+        let error = ask(&*client, &request, false).await.unwrap_err();
+        assert!(error.message().contains("tool_choice"), "{error}");
+    }
+    assert_eq!(server.requests().len(), 2);
+}
+
 #[tokio::test]
 async fn a_pause_is_continued() {
     for is_streamed in [false, true] {
-        let first = Reply::says("One, ").thinks("OPAQUE").ends(End::Paused);
-        let second = Reply::says("two, ").thinks("OPAQUE").ends(End::Paused);
+        let pauses = |text: &str| Reply::says(text).thinks("OPAQUE").ends(End::Paused);
         let last = Reply::says("three.").thinks("OPAQUE");
-        let server = Server::start(Claude::default(), [first, second, last]).await;
+        let server =
+            Server::start(Claude::default(), [pauses("One, "), pauses("two, "), last]).await;
         let client = claude_client(server.url(), MODEL);
         let mut request = question();
         let reply = advance(&*client, &mut request, is_streamed).await;
@@ -115,36 +119,41 @@ async fn a_pause_is_continued() {
         request.push(Message::user("Go on."));
         advance(&*client, &mut request, is_streamed).await;
         assert_eq!(server.refusals(), [""; 0]);
+
+        // One that has no end is given back.
+        let server = Server::start(Claude::default(), vec![pauses("x"); 30]).await;
+        let client = claude_client(server.url(), MODEL);
+        let reply = ask(&*client, &question(), is_streamed).await.unwrap();
+        assert_eq!(
+            reply.finish_reason(),
+            &FinishReason::Other("pause_turn".to_owned())
+        );
+        assert_eq!(server.requests().len(), 11);
     }
 }
 
 #[tokio::test]
-async fn pauses_without_end_are_given_back() {
-    let pause = Reply::says("x").thinks("OPAQUE").ends(End::Paused);
-    let server = Server::start(Claude::default(), vec![pause; 30]).await;
-    let reply = ask(&*claude_client(server.url(), MODEL), &question(), true)
-        .await
-        .unwrap();
+async fn a_reply_that_is_cut_off_says_so_and_a_refusal_is_an_error_with_its_reason() {
+    // Claude tells a category, and Responses tell it in words.
+    for (row, reason) in [(ROWS[0], "reasoning_extraction"), (ROWS[1], "I can't")] {
+        for is_streamed in [false, true] {
+            let cut = Reply::says("I").thinks("OPAQUE").ends(End::Cut);
+            let refused = Reply::says("I can't").ends(End::Refused);
+            let server = row.start(vec![cut, refused]).await;
+            let client = (row.client)(server.url(), MODEL);
 
-    assert_eq!(
-        reply.finish_reason(),
-        &FinishReason::Other("pause_turn".to_owned())
-    );
-    assert_eq!(server.requests().len(), 11);
-}
-
-#[tokio::test]
-async fn a_refusal_keeps_its_category_and_the_text_before_it() {
-    for is_streamed in [false, true] {
-        let refusal = Reply::says("First I").ends(End::Refused);
-        let server = Server::start(Claude::default(), [refusal]).await;
-        let client = claude_client(server.url(), MODEL);
-        let error = ask(&*client, &question(), is_streamed).await.unwrap_err();
-
-        assert_eq!(error.kind(), LlmErrorKind::ContentFilter);
-        assert!(error.message().contains("reasoning_extraction"), "{error}");
-        assert_eq!(error.text_so_far(), Some("First I"));
-        assert_eq!(server.requests().len(), 1);
+            let reply = ask(&*client, &question(), is_streamed).await.unwrap();
+            assert_eq!(
+                (reply.text(), reply.finish_reason()),
+                ("I", &FinishReason::Length)
+            );
+            let error = ask(&*client, &question(), is_streamed).await.unwrap_err();
+            assert_eq!(error.kind(), LlmErrorKind::ContentFilter);
+            assert!(error.message().contains(reason), "{error}");
+            let so_far = if row.name == "Claude" { "I can't" } else { "" };
+            assert_eq!(error.text_so_far().unwrap_or_default(), so_far);
+            assert_eq!(server.requests().len(), 2);
+        }
     }
 }
 
@@ -160,10 +169,8 @@ async fn later_instructions_keep_their_rank_where_the_model_takes_them() {
         }
         advance(&*client, &mut request, true).await;
 
-        let messages = server.requests().pop().unwrap().json()["messages"].clone();
+        let messages = server.last()["messages"].as_array().unwrap().clone();
         let said = messages
-            .as_array()
-            .unwrap()
             .iter()
             .filter(|message| message.to_string().contains("Hurry."));
         let roles: Vec<_> = said.map(|message| message["role"].clone()).collect();
@@ -177,27 +184,10 @@ async fn instructions_in_other_places_are_accepted_too() {
     let server = Server::start(Claude::default(), []).await;
     let client = claude_client(server.url(), MODEL);
     let mut request = question().with_tools([]);
-    request.push(Message::system("Be brief."));
-    request.push(Message::user("Well?"));
-    advance(&*client, &mut request, false).await;
-    request.push(Message::system("Be briefer."));
-    request.push(Message::user("Well?"));
-    advance(&*client, &mut request, false).await;
-
+    for _ in 0..2 {
+        request.push(Message::system("Be brief."));
+        request.push(Message::user("Well?"));
+        advance(&*client, &mut request, false).await;
+    }
     assert_eq!(server.refusals(), [""; 0]);
-}
-
-#[tokio::test]
-async fn a_reply_that_is_cut_off_says_so() {
-    let server = Server::start(
-        Claude::default(),
-        [Reply::says("I").thinks("OPAQUE").ends(End::Cut)],
-    )
-    .await;
-    let reply = ask(&*claude_client(server.url(), MODEL), &question(), true)
-        .await
-        .unwrap();
-
-    assert_eq!(reply.finish_reason(), &FinishReason::Length);
-    assert_eq!(server.requests()[0].json()["max_tokens"], 16_384);
 }

@@ -11,7 +11,6 @@
 mod imitated;
 
 mod claude;
-mod openai;
 mod round_trips;
 mod settings;
 
@@ -61,9 +60,8 @@ async fn advance(
     request: &mut ChatRequest,
     is_streamed: bool,
 ) -> ChatResponse {
-    let reply = ask(client, request, is_streamed)
-        .await
-        .unwrap_or_else(|error| panic!("{error}: {request:?}"));
+    let reply = ask(client, request, is_streamed).await;
+    let reply = reply.unwrap_or_else(|error| panic!("{error}: {request:?}"));
     request.push(reply.message());
     for call in reply.tool_calls() {
         request.push(Message::tool_result(

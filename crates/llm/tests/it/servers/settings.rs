@@ -1,76 +1,59 @@
-//! Settings that servers refuse, and how each API writes those that it takes.
+//! Settings that servers refuse.
 
-use cogwork_llm::{
-    Adjustment, AnthropicClient, ChatRequest, Effort, LlmClient, LlmErrorKind, OpenAiApi,
-    OpenAiClient, ToolChoice, Usage,
-};
-use serde_json::{Value, json};
+use cogwork_llm::{ChatRequest, LlmClient, LlmErrorKind, OpenAiApi, OpenAiClient};
+use serde_json::Value;
 
-use super::imitated::chat::{self, Chat};
-use super::imitated::claude::Claude;
-use super::imitated::ollama::Ollama;
+use super::imitated::chat::{self, Chat, Host};
 use super::imitated::openai::{OpenAi, TOOLS_REFUSED};
-use super::imitated::{
-    Dialect, ROWS, Refused, Reply, Row, Server, chat_client, claude_client, ollama_client,
-    responses,
-};
+use super::imitated::{Dialect, ROWS, Refused, Server, chat_client};
 use super::{MODEL, ask, question};
+use crate::table::check;
 
 fn plain_question() -> ChatRequest {
     question().with_tools([])
 }
 
+/// How many requests were sent for each of two equal ones, and the adjustments.
+async fn mended(server: &Server, client: &dyn LlmClient, request: &ChatRequest) -> String {
+    let first = ask(client, request, true).await.unwrap();
+    let sent = server.requests().len();
+    let second = ask(client, request, false).await.unwrap();
+    assert_eq!(first.adjustments(), second.adjustments());
+
+    let made: Vec<_> = first
+        .adjustments()
+        .iter()
+        .map(ToString::to_string)
+        .collect();
+    let then = server.requests().len() - sent;
+    format!("{sent} requests, then {then}: {}", made.join(", "))
+        .trim()
+        .to_owned()
+}
+
 #[tokio::test]
 async fn each_refused_setting_costs_one_request_once() {
-    let replaced = Adjustment::replaced("max_tokens", "max_completion_tokens");
-    let without_temperature = Adjustment::omitted("temperature");
+    let table = "
+        Claude => 2 requests, then 1: temperature was not sent
+        Claude of 2025 => 2 requests, then 1: cache_control was not sent
+        OpenAI Responses => 2 requests, then 1: temperature was not sent
+        OpenAI Chat => 5 requests, then 1: max_completion_tokens was sent instead of max_tokens, temperature was not sent, seed was not sent, stop was not sent
+        Ollama => 1 requests, then 1:
+    ";
+    check(table, async |name| {
+        let row = ROWS.into_iter().find(|row| row.name == name).unwrap();
+        let server = row.start(vec![]).await;
+        let client = (row.client)(server.url(), MODEL);
+        let request = plain_question().with_temperature(0.2).with_max_tokens(900);
+        let request = request.with_seed(1).with_stop(["END"]);
+        let told = mended(&server, &*client, &request).await;
 
-    for is_streamed in [false, true] {
-        let rows = [
-            (
-                Server::start(Chat::new(chat::OPENAI), []).await,
-                chat_client as fn(&str, &str) -> Box<dyn LlmClient>,
-                vec![replaced.clone(), without_temperature.clone()],
-            ),
-            (
-                Server::start(OpenAi::gpt(), []).await,
-                responses,
-                vec![without_temperature.clone()],
-            ),
-            (
-                Server::start(Claude::default(), []).await,
-                claude_client,
-                vec![without_temperature.clone()],
-            ),
-            (
-                Server::start(Claude::older(), []).await,
-                claude_client,
-                vec![Adjustment::omitted("cache_control")],
-            ),
-            (
-                Server::start(Ollama::default(), []).await,
-                ollama_client,
-                vec![],
-            ),
-        ];
-
-        for (server, client, expected) in rows {
-            let client = client(server.url(), MODEL);
-            let request = plain_question().with_temperature(0.2).with_max_tokens(900);
-            let reply = ask(&*client, &request, is_streamed).await.unwrap();
-            assert_eq!(reply.adjustments(), expected);
-            assert_eq!(server.requests().len(), 1 + expected.len());
-
-            let reply = ask(&*client, &request, is_streamed).await.unwrap();
-            assert_eq!(reply.adjustments(), expected);
-            assert_eq!(server.requests().len(), 2 + expected.len());
-            assert_eq!(reply.text(), "Done.");
-
-            let reply = ask(&*client, &plain_question(), is_streamed).await.unwrap();
-            let mut made = reply.adjustments().iter();
-            assert!(made.all(|made| made.setting() == "cache_control"));
-        }
-    }
+        let reply = ask(&*client, &plain_question(), true).await.unwrap();
+        let mut made = reply.adjustments().iter();
+        assert!(made.all(|made| made.setting() == "cache_control"));
+        told
+    })
+    .await;
 }
 
 /// A server that blames a setting whatever is sent.
@@ -80,264 +63,104 @@ impl Dialect for Stubborn {
     fn check(&mut self, _: &str, _: &Value) -> Result<(), Refused> {
         Err(chat::openai_error(self.0, self.1))
     }
-
-    fn answer(&mut self, _: &str, _: &Value, _: Reply) -> Value {
-        Value::Null
-    }
-
-    fn stream(&self, _: &str, _: &Value) -> String {
-        String::new()
-    }
 }
 
 #[tokio::test]
 async fn a_setting_that_is_refused_again_is_an_error_that_names_it() {
-    let rows = [
-        (
-            "'temperature' is not supported.",
-            Some("temperature"),
-            "temperature",
-        ),
-        (
-            "Unsupported parameter: max_tokens",
-            Some("max_tokens"),
-            "max_tokens",
-        ),
-        (TOOLS_REFUSED, Some("reasoning_effort"), "/v1/responses"),
-        ("'strict' is not permitted", None, "strict"),
-        (
-            "The reasoning_content in the thinking mode must be passed back to the API.",
-            None,
-            "reasoning_content",
-        ),
-    ];
-
-    for (message, parameter, setting) in rows {
+    let limit = "Invalid 'max_tokens': integer above maximum value. Expected a value <= 8192";
+    let thinking = "The reasoning_content in the thinking mode must be passed back to the API.";
+    let mut told = Vec::new();
+    for (message, parameter) in [
+        ("'temperature' is not supported.", Some("temperature")),
+        ("Unsupported parameter: max_tokens", Some("max_tokens")),
+        (limit, Some("max_tokens")),
+        (TOOLS_REFUSED, Some("reasoning_effort")),
+        ("'strict' is not permitted", None),
+        (thinking, None),
+    ] {
         for is_streamed in [false, true] {
             let server = Server::start(Stubborn(message, parameter), []).await;
             let client = chat_client(server.url(), MODEL);
             let request = question().with_temperature(0.2).with_max_tokens(900);
             let error = ask(&*client, &request, is_streamed).await.unwrap_err();
-
             assert_eq!(error.kind(), LlmErrorKind::InvalidRequest);
-            let message = error.message();
-            assert!(message.contains(setting), "{message}");
-            assert!(
-                message.contains("even after a change") || setting == "/v1/responses",
-                "{message}"
-            );
-            assert!(
-                server.requests().len() <= 3,
-                "{message}: {}",
-                server.requests().len()
-            );
+            told.push(format!(
+                "{} requests: {}",
+                server.requests().len(),
+                error.message()
+            ));
         }
     }
+    told.dedup();
+    insta::assert_snapshot!(told.join("\n"), @"
+    2 requests: 'temperature' is not supported.; the server refuses temperature, even after a change
+    2 requests: Unsupported parameter: max_tokens; the server refuses max_tokens, even after a change
+    1 requests: Invalid 'max_tokens': integer above maximum value. Expected a value <= 8192
+    2 requests: Function tools with reasoning_effort are not supported for gpt-5.6-sol in /v1/chat/completions. To use function tools, use /v1/responses or set reasoning_effort to 'none'.
+    2 requests: 'strict' is not permitted; the server refuses strict, even after a change
+    2 requests: The reasoning_content in the thinking mode must be passed back to the API.; the server refuses reasoning_content, even after a change
+    ");
 }
 
 #[tokio::test]
-async fn a_refused_value_is_an_error_at_once() {
-    let message = "Invalid 'max_tokens': integer above maximum value. Expected a value <= 8192";
-    let server = Server::start(Stubborn(message, Some("max_tokens")), []).await;
-    let client = chat_client(server.url(), MODEL);
-    let error = ask(&*client, &plain_question().with_max_tokens(9000), false)
-        .await
-        .unwrap_err();
-
-    assert!(error.message().contains("8192"), "{error}");
-    assert_eq!(server.requests().len(), 1);
-}
-
-/// A server that doesn't know a field of tools.
-#[tokio::test]
-async fn tools_are_not_strict_where_that_is_refused() {
-    struct NotStrict(Chat);
-    impl Dialect for NotStrict {
-        fn check(&mut self, path: &str, request: &Value) -> Result<(), Refused> {
-            match request["tools"].to_string().contains("strict") {
-                true => Err(chat::openai_error(
-                    "tools.0.function.strict: Extra inputs are not permitted",
-                    None,
-                )),
-                false => self.0.check(path, request),
-            }
-        }
-
-        fn answer(&mut self, path: &str, request: &Value, reply: Reply) -> Value {
-            self.0.answer(path, request, reply)
-        }
-
-        fn stream(&self, path: &str, answer: &Value) -> String {
-            self.0.stream(path, answer)
-        }
-    }
-
-    let server = Server::start(NotStrict(Chat::new(chat::DEEPSEEK)), []).await;
-    let client = chat_client(server.url(), MODEL);
-    let reply = ask(&*client, &question(), false).await.unwrap();
-    assert_eq!(reply.adjustments(), [Adjustment::omitted("strict")]);
-    ask(&*client, &question(), true).await.unwrap();
-    assert_eq!(server.requests().len(), 3);
-}
-
-#[tokio::test]
-async fn tools_are_strict_where_the_schema_allows_it() {
-    for row in ROWS {
-        let server = row.start(vec![]).await;
-        let client = (row.client)(server.url(), MODEL);
-        ask(&*client, &question(), false).await.unwrap();
-
-        let body = server.requests().pop().unwrap().json();
-        let tool = |number: usize| {
-            let tool = &body["tools"][number];
-            tool.get("function").unwrap_or(tool)["strict"].clone()
-        };
-        let is_responses = body.get("input").is_some();
-        let expected = match row.name {
-            "Ollama" => [Value::Null, Value::Null],
-            _ if is_responses => [json!(true), json!(false)],
-            _ => [json!(true), Value::Null],
-        };
-        assert_eq!([tool(0), tool(1)], expected, "{}", row.name);
-    }
-}
-
-#[tokio::test]
-async fn each_api_writes_an_effort_in_its_own_way() {
-    use Effort::{High, Low, Max, Medium, Minimal, None, XHigh};
-
-    let claude = |effort: &str| json!([{"type": "adaptive"}, {"effort": effort}]);
-    let rows = [
-        (None, json!([{"type": "disabled"}, null]), json!(false)),
-        (Minimal, claude("low"), json!("low")),
-        (Low, claude("low"), json!("low")),
-        (Medium, claude("medium"), json!("medium")),
-        (High, claude("high"), json!("high")),
-        (XHigh, claude("xhigh"), json!("max")),
-        (Max, claude("max"), json!("max")),
-    ];
-
-    for (effort, for_claude, for_ollama) in rows {
-        let request = plain_question().with_effort(effort);
-        let sent = async |row: usize| {
-            let Row { client, .. } = ROWS[row];
-            let server = ROWS[row].start(vec![]).await;
-            let client = client(server.url(), MODEL);
-            ask(&*client, &request, false).await.unwrap();
-            server.requests().pop().unwrap().json()
-        };
-
-        let body = sent(0).await;
-        assert_eq!(json!([body["thinking"], body["output_config"]]), for_claude);
-        assert_eq!(
-            sent(1).await["reasoning"],
-            json!({"effort": effort.as_str()})
-        );
-        assert_eq!(sent(2).await["reasoning_effort"], effort.as_str());
-        assert_eq!(sent(5).await["think"], for_ollama);
-    }
-}
-
-#[tokio::test]
-async fn an_effort_that_is_not_set_is_not_sent() {
-    for row in ROWS {
-        let server = row.start(vec![]).await;
-        let client = (row.client)(server.url(), MODEL);
-        ask(&*client, &plain_question(), true).await.unwrap();
-
-        let body = server.requests().pop().unwrap().json();
-        let names = [
-            "thinking",
-            "output_config",
-            "reasoning",
-            "reasoning_effort",
-            "think",
-        ];
-        assert!(names.iter().all(|name| body.get(name).is_none()), "{body}");
-    }
-}
-
-#[tokio::test]
-async fn usage_has_cache_reads_and_writes_and_thinking() {
-    let expected = Usage::new(100, 50)
-        .with_cached_tokens(60)
-        .with_cache_written_tokens(30)
-        .with_reasoning_tokens(20);
-
-    for row in ROWS {
-        for is_streamed in [false, true] {
-            let server = row.start(vec![]).await;
-            let client = (row.client)(server.url(), MODEL);
-            let usage = ask(&*client, &question(), is_streamed)
-                .await
-                .unwrap()
-                .usage();
-            match row.name {
-                // These have numbers of their own.
-                name if name.starts_with("Claude") => {}
-                "Ollama" => assert_eq!(usage, Some(Usage::new(100, 50))),
-                // Without the option that Mistral refuses, it sends them nevertheless.
-                name => assert_eq!(usage, Some(expected), "{name}"),
-            }
-        }
-    }
+async fn a_host_that_does_not_know_a_field_does_not_get_it() {
+    let host = Host {
+        refuses: &[
+            (
+                "strict",
+                "tools.0.function.strict: Extra inputs are not permitted",
+            ),
+            (
+                "top_p",
+                "Unsupported parameter: 'top_p' is not supported with this model.",
+            ),
+        ],
+        ..chat::DEEPSEEK
+    };
+    let server = Server::start(Chat::new(host), []).await;
+    let client = OpenAiClient::builder(format!("{}/v1", server.url()), MODEL);
+    let client = client.with_extra("top_p", 0.5).build().unwrap();
+    let expected = "3 requests, then 1: strict was not sent, top_p was not sent";
+    assert_eq!(mended(&server, &client, &question()).await, expected);
 }
 
 #[tokio::test]
 async fn a_client_can_be_kept_to_one_api() {
-    let client = |server: &Server, api| {
-        OpenAiClient::builder(format!("{}/v1", server.url()), MODEL)
-            .with_api(api)
-            .build()
-            .unwrap()
-    };
-    let paths = |server: &Server| -> Vec<String> {
-        let requests = server.requests().into_iter();
-        requests.map(|seen| seen.path.replace("/v1/", "")).collect()
-    };
-
     // Without tools, Chat Completions will do; with them, the server is believed from then on.
-    let server = Server::start(OpenAi::gpt(), []).await;
-    let auto = client(&server, OpenAiApi::Auto);
-    for request in [plain_question(), question(), question(), plain_question()] {
-        ask(&auto, &request, false).await.unwrap();
-    }
-    let chat = "chat/completions";
-    assert_eq!(
-        paths(&server),
-        [chat, chat, "responses", "responses", "responses"]
-    );
-    let reply = ask(&auto, &question(), true).await.unwrap();
-    let expected = Adjustment::replaced("/chat/completions", "/responses");
-    assert_eq!(reply.adjustments(), [expected]);
-
-    let server = Server::start(OpenAi::gpt(), []).await;
-    let error = ask(&client(&server, OpenAiApi::Chat), &question(), false)
-        .await
-        .unwrap_err();
-    assert!(error.message().contains("use /v1/responses"), "{error}");
-    assert_eq!(paths(&server), [chat]);
-
-    let server = Server::start(OpenAi::gpt(), []).await;
-    ask(&client(&server, OpenAiApi::Responses), &question(), false)
-        .await
-        .unwrap();
-    assert_eq!(paths(&server), ["responses"]);
-}
-
-/// A setting that a model refuses for all requests, and that only the program can change.
-#[tokio::test]
-async fn a_forced_call_that_claude_refuses_is_an_error_that_says_so() {
-    let server = Server::start(Claude::default(), []).await;
-    let client = AnthropicClient::builder(server.url(), MODEL)
-        .build()
-        .unwrap();
-    for choice in [ToolChoice::Required, ToolChoice::Tool("weather".to_owned())] {
-        let error = ask(&client, &question().with_tool_choice(choice), false)
-            .await
-            .unwrap_err();
-        assert!(error.message().contains("tool_choice"), "{error}");
-    }
-
-    assert_eq!(server.requests().len(), 2);
+    let table = "
+        Auto => chat, chat and responses, responses, responses
+        Chat => chat, chat: error, chat: error, chat
+        Responses => responses, responses, responses, responses
+    ";
+    check(table, async |name| {
+        let api = match name {
+            "Auto" => OpenAiApi::Auto,
+            "Chat" => OpenAiApi::Chat,
+            _ => OpenAiApi::Responses,
+        };
+        let server = Server::start(OpenAi::gpt(), []).await;
+        let client = OpenAiClient::builder(format!("{}/v1", server.url()), MODEL).with_api(api);
+        let client = client.build().unwrap();
+        let mut told = Vec::new();
+        for request in [plain_question(), question(), question(), plain_question()] {
+            let before = server.requests().len();
+            let outcome = ask(&client, &request, false).await;
+            let error = outcome
+                .err()
+                .map(|error| error.to_string())
+                .unwrap_or_default();
+            let is_told = error.contains("use /v1/responses");
+            let paths = server.requests().split_off(before).into_iter();
+            let paths: Vec<_> = paths
+                .map(|seen| seen.path.split('/').nth(2).unwrap().to_owned())
+                .collect();
+            told.push(format!(
+                "{}{}",
+                paths.join(" and "),
+                if is_told { ": error" } else { "" }
+            ));
+        }
+        told.join(", ")
+    })
+    .await;
 }
