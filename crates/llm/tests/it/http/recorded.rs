@@ -4,38 +4,25 @@
 use std::fmt::Write;
 use std::path::Path;
 
-use cogwork_llm::{AnthropicClient, ChatResponse, LlmClient, LlmError};
+use cogwork_llm::{ChatResponse, LlmError};
 
-use crate::http::support::{Answer, Server, answer, ask, follow, streamed};
+use crate::http::support::{Protocol, answer};
 
 /// What a client makes of a file named `what.status.json` or `what.sse`. Those that begin with `messages` are in
 /// Anthropic's protocol.
 async fn outcome(path: &Path, body: &str) -> Result<ChatResponse, LlmError> {
     let name = path.file_name().unwrap().to_str().unwrap();
-    let is_stream = name.ends_with(".sse");
-    let status = name.split('.').nth(1).unwrap().parse().unwrap_or(200);
-    let whole = answer(status, "content-type: application/json\r\n", body);
-    let server = Server::start([if is_stream {
-        Answer::Raw(streamed(body))
-    } else {
-        whole
-    }])
-    .await;
-
-    let client: Box<dyn LlmClient> = if name.starts_with("messages") {
-        Box::new(
-            AnthropicClient::builder(server.origin(), "m")
-                .build()
-                .unwrap(),
-        )
-    } else {
-        Box::new(server.client())
+    let protocol = match name.starts_with("messages") {
+        true => Protocol::Messages,
+        false => Protocol::Chat,
     };
-
-    if is_stream {
-        follow(&client).await.1
-    } else {
-        ask(&client).await
+    match name.split('.').nth(1).unwrap() {
+        "sse" => protocol.events(body).await.1,
+        status => {
+            protocol
+                .outcome(answer(status.parse().unwrap(), "", body))
+                .await
+        }
     }
 }
 
@@ -52,8 +39,7 @@ fn told(outcome: Result<ChatResponse, LlmError>) -> String {
     }
 
     if let Some(usage) = response.usage() {
-        let read = usage.prompt_tokens;
-        let cached = usage.cached_tokens;
+        let (read, cached) = (usage.prompt_tokens, usage.cached_tokens);
         let written = usage.completion_tokens;
         let _ = writeln!(
             told,
@@ -68,10 +54,8 @@ fn told(outcome: Result<ChatResponse, LlmError>) -> String {
 #[tokio::test]
 async fn bodies_of_a_real_server_are_read_as_they_are_meant() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/http/fixtures/llama_server");
-    let mut files: Vec<_> = std::fs::read_dir(folder)
-        .unwrap()
-        .map(|entry| entry.unwrap().path())
-        .collect();
+    let files = std::fs::read_dir(folder).unwrap();
+    let mut files: Vec<_> = files.map(|entry| entry.unwrap().path()).collect();
     files.retain(|path| path.extension().unwrap() != "md");
     files.sort();
 

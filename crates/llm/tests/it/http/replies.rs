@@ -2,14 +2,14 @@
 
 use cogwork_llm::LlmErrorKind as Kind;
 
-use crate::http::support::{Answer, Protocol, Server, answer, ask, ok, outcome, told};
+use crate::http::support::{Answer, Protocol, Server, answer, ask, completion, ok, outcome, told};
 use crate::table::check;
 
 #[tokio::test]
 async fn each_protocol_has_its_places_for_text_thinking_tokens_and_names() {
     let mut all = Vec::new();
     for protocol in Protocol::ALL {
-        let response = protocol.outcome(ok(protocol.whole())).await.unwrap();
+        let response = protocol.outcome(ok(&protocol.whole())).await.unwrap();
         let names = [response.model(), response.id()];
         all.push(format!("{} {names:?}", told(Ok(response.clone()))));
     }
@@ -71,7 +71,7 @@ const RESPONSES: &str = r#"
 {"output":[]} => "" Stop
 {"output":[7,{"type":"web_search_call","id":"ws"},{"type":"message","content":[{"text":"a"},{"x":1},{"text":"b"}]}]} => "ab" Stop
 {"output":[{"type":"message","content":"a"}]} => "a" Stop
-{"output":[{"type":"reasoning","content":[{"type":"reasoning_text","text":"a"}]}],"usage":{"input_tokens":5}} => "" Stop thought "a" tokens 5 0 0 0 0
+{"output":[{"type":"reasoning","content":[{"type":"reasoning_text","text":"a"}]}],"usage":{"input_tokens":5,"input_tokens_details":{"cached_tokens":3,"cache_write_tokens":1}}} => "" Stop thought "a" tokens 5 0 3 1 0
 {"output":[],"status":"incomplete","incomplete_details":{"reason":"max_output_tokens"}} => "" Length
 {"output":[],"status":"incomplete","incomplete_details":{"reason":"content_filter"}} => "" ContentFilter
 {"output":[],"status":"cancelled"} => "" Other("cancelled")
@@ -107,41 +107,39 @@ const OLLAMA: &str = r#"
 
 #[tokio::test]
 async fn lenient_in_what_a_reply_may_be() {
-    let of = async |protocol: Protocol, body: &str| told(protocol.outcome(ok(body)).await);
     check(MESSAGES, async |message| {
-        let body = format!(r#"{{"choices":[{{"message":{message}}}]}}"#);
-        of(Protocol::Chat, &body).await
+        told(outcome(completion(message)).await)
     })
     .await;
-
-    for (protocol, table) in
-        Protocol::ALL
-            .into_iter()
-            .zip([COMPLETIONS, RESPONSES, ANTHROPIC, OLLAMA])
-    {
-        check(table, async |body| of(protocol, body).await).await;
+    let tables = [COMPLETIONS, RESPONSES, ANTHROPIC, OLLAMA];
+    for (protocol, table) in Protocol::ALL.into_iter().zip(tables) {
+        check(table, async |body| told(protocol.outcome(ok(body)).await)).await;
     }
-}
 
-#[tokio::test]
-async fn the_text_before_a_refusal_is_not_the_answer() {
+    // The text before a refusal isn't the answer.
     let body = r#"{"content":[{"text":"Take two "}],"stop_reason":"refusal"}"#;
     let error = Protocol::Messages.outcome(ok(body)).await.unwrap_err();
     assert_eq!(error.kind(), Kind::ContentFilter);
     assert_eq!(error.text_so_far(), Some("Take two "));
 }
 
+/// What is read of a completion with this field.
+async fn with(field: &str) -> String {
+    let body = format!(r#"{{"choices":[{{"message":{{"content":"a"}}}}],{field}}}"#);
+    told(outcome(ok(&body)).await)
+}
+
 #[tokio::test]
 async fn an_error_that_says_nothing_does_not_cost_the_reply() {
     let table = r#"
-        null => "u" Stop
-        false => "u" Stop
-        0 => "u" Stop
-        "" => "u" Stop
-        " " => "u" Stop
-        [ ] => "u" Stop
-        {} => "u" Stop
-        {"message":"","code":null} => "u" Stop
+        null => "a" Stop
+        false => "a" Stop
+        0 => "a" Stop
+        "" => "a" Stop
+        " " => "a" Stop
+        [ ] => "a" Stop
+        {} => "a" Stop
+        {"message":"","code":null} => "a" Stop
         true => server: true (status 200)
         1 => server: 1 (status 200)
         "no" => server: no (status 200)
@@ -150,8 +148,7 @@ async fn an_error_that_says_nothing_does_not_cost_the_reply() {
         {"message":"","code":500} => server: {"code":500,"message":""} (status 200)
     "#;
     check(table, async |error| {
-        let body = format!(r#"{{"choices":[{{"message":{{"content":"u"}}}}],"error":{error}}}"#);
-        told(outcome(ok(&body)).await)
+        with(&format!(r#""error":{error}"#)).await
     })
     .await;
 }
@@ -208,8 +205,7 @@ async fn usage_is_taken_as_far_as_it_goes() {
         {"input_tokens":5,"output_tokens":4,"output_tokens_details":{"reasoning_tokens":3}} => "a" Stop tokens 5 4 0 0 3
     "#;
     check(table, async |usage| {
-        let body = format!(r#"{{"choices":[{{"message":{{"content":"a"}}}}],"usage":{usage}}}"#);
-        told(outcome(ok(&body)).await)
+        with(&format!(r#""usage":{usage}"#)).await
     })
     .await;
 }
@@ -237,29 +233,27 @@ async fn what_cannot_be_read_is_shown() {
     assert!(!error.is_retryable());
 
     let page = outcome(ok("\u{feff}\n<html><title>Log in</title></html>")).await;
-    assert_eq!(
-        format!("{:#}", page.unwrap_err()),
-        "decode: the response is an HTML page; expected JSON (status 200)\nan HTML page"
-    );
+    let expected = "decode: the response is an HTML page; expected JSON (status 200)\nan HTML page";
+    assert_eq!(format!("{:#}", page.unwrap_err()), expected);
 }
 
 #[tokio::test]
 async fn a_reply_cut_anywhere_is_a_decode_error() {
     for protocol in Protocol::ALL {
-        let whole = protocol.whole().trim_end();
+        let whole = protocol.whole();
+        let whole = whole.trim_end();
         let cuts = (0..whole.len())
             .step_by(7)
             .filter(|cut| whole.is_char_boundary(*cut));
-        let cuts: Vec<usize> = cuts.collect();
-        let server = Server::start(cuts.iter().map(|cut| ok(&whole[..*cut]))).await;
+        let parts: Vec<_> = cuts.map(|cut| &whole[..cut]).collect();
+        let server = Server::start(parts.iter().map(|part| ok(part))).await;
         let client = protocol.client(&server);
-
-        for cut in cuts {
+        for part in parts {
             let error = ask(&client).await.unwrap_err();
             assert_eq!(
                 (error.kind(), error.status()),
                 (Kind::Decode, Some(200)),
-                "{cut}"
+                "{part}"
             );
         }
     }

@@ -65,10 +65,10 @@ async fn settings_of_the_request_go_before_those_of_the_client() {
         .with_stop(["END", "\n\n"]);
     let nested = json!({"enable_thinking": false});
     let settings = Settings {
-        extra: Some(json!({
+        extra: json!({
             "temperature": 1, "top_k": 20, "max_tokens": 50, "think": false,
             "chat_template_kwargs": nested, "options": {"num_ctx": 16_384, "seed": 1},
-        })),
+        }),
         ..Settings::default()
     };
 
@@ -92,10 +92,10 @@ async fn settings_of_the_request_go_before_those_of_the_client() {
 async fn each_protocol_is_asked_for_json_in_its_own_way() {
     let asking = |format| ChatRequest::default().with_format(format);
     let settings = Settings {
-        extra: Some(json!({
+        extra: json!({
             "response_format": "mine", "format": "mine", "text": {"format": 1, "verbosity": "low"},
             "output_config": {"effort": "low", "format": "mine"},
-        })),
+        }),
         ..Settings::default()
     };
 
@@ -144,9 +144,9 @@ async fn a_stream_is_asked_for_with_usage_unless_the_settings_say_otherwise() {
     let mut bodies = Vec::new();
     for extra in [json!({}), json!({"stream_options": null})] {
         for protocol in Protocol::ALL {
-            let server = Server::start([ok(protocol.whole())]).await;
+            let server = Server::start([ok(&protocol.whole())]).await;
             let settings = Settings {
-                extra: Some(extra.clone()),
+                extra: extra.clone(),
                 ..Settings::default()
             };
             let client = protocol.client_with(&server.origin(), &settings);
@@ -157,7 +157,7 @@ async fn a_stream_is_asked_for_with_usage_unless_the_settings_say_otherwise() {
     bodies.truncate(5);
 
     let settings = Settings {
-        extra: Some(json!({"stream_options": {"include_usage": true}})),
+        extra: json!({"stream_options": {"include_usage": true}}),
         ..Settings::default()
     };
     bodies.push(sent_with(Protocol::Chat, &settings, ChatRequest::default()).await);

@@ -91,7 +91,7 @@ async fn check(answer: Answer, case: &str) {
     let server = Server::start(std::iter::repeat_n(answer, 8)).await;
     let settings = Settings {
         key: Some(KEY),
-        timeout: Some(Duration::from_secs(1)),
+        timeout: Duration::from_secs(1),
         ..Settings::default()
     };
     let clients = Protocol::ALL.map(|protocol| protocol.client_with(&server.origin(), &settings));

@@ -8,7 +8,7 @@ use cogwork_llm::{
     AnthropicClient, ChatRequest, ChatResponse, Delta, HttpClientBuilder, LlmClient, LlmError,
     Message, OllamaClient, OpenAiApi, OpenAiClient,
 };
-use serde_json::Value;
+use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinHandle;
@@ -18,12 +18,10 @@ use tokio::task::JoinHandle;
 pub(crate) enum Answer {
     /// These bytes, then the end.
     Raw(Vec<u8>),
-    /// These bytes after a while.
-    Late(Duration, Vec<u8>),
     /// These bytes, then nothing for as long as the other side waits.
     Stall(Vec<u8>),
-    /// These bytes one after the other, each sent by itself a while after the one before it.
-    Pieces(Duration, Vec<Vec<u8>>),
+    /// These bytes one after the other, each sent by itself.
+    Pieces(Vec<Vec<u8>>),
     /// These bytes, then a reset of the connection.
     Reset(Vec<u8>),
     /// A good status and a body without end, which begins like this and goes on with that.
@@ -49,9 +47,12 @@ pub(crate) fn streamed(body: &str) -> Vec<u8> {
 /// The smallest completion.
 pub(crate) fn says(text: &str) -> Answer {
     let text = serde_json::to_string(text).unwrap();
-    ok(&format!(
-        r#"{{"choices":[{{"message":{{"content":{text}}}}}]}}"#
-    ))
+    completion(&format!(r#"{{"content":{text}}}"#))
+}
+
+/// A completion with this message.
+pub(crate) fn completion(message: &str) -> Answer {
+    ok(&format!(r#"{{"choices":[{{"message":{message}}}]}}"#))
 }
 
 /// The bytes of an answer whose stated length may be a lie.
@@ -109,10 +110,8 @@ impl Server {
     }
 
     /// A client of this server, without a key.
-    pub(crate) fn client(&self) -> OpenAiClient {
-        OpenAiClient::builder(self.base_url(), "test-model")
-            .build()
-            .unwrap()
+    pub(crate) fn client(&self) -> Box<dyn LlmClient> {
+        Protocol::Chat.client(self)
     }
 }
 
@@ -129,10 +128,6 @@ async fn serve(mut stream: TcpStream, answer: Answer, log: Arc<Mutex<Vec<Seen>>>
     // The client may be gone by now, which is what some tests are about.
     let _ = match answer {
         Answer::Raw(bytes) => stream.write_all(&bytes).await,
-        Answer::Late(delay, bytes) => {
-            tokio::time::sleep(delay).await;
-            stream.write_all(&bytes).await
-        }
         Answer::Stall(bytes) => {
             stream.write_all(&bytes).await.unwrap();
             let mut rest = Vec::new();
@@ -146,13 +141,14 @@ async fn serve(mut stream: TcpStream, answer: Answer, log: Arc<Mutex<Vec<Seen>>>
             tokio::time::sleep(Duration::from_millis(20)).await;
             stream.set_zero_linger()
         }
-        Answer::Pieces(pause, pieces) => {
+        Answer::Pieces(pieces) => {
             stream.set_nodelay(true).unwrap();
             for piece in pieces {
                 if stream.write_all(&piece).await.is_err() {
                     break;
                 }
-                pass(pause).await;
+                // Lets the client read it.
+                tokio::task::yield_now().await;
             }
 
             Ok(())
@@ -171,15 +167,6 @@ async fn serve(mut stream: TcpStream, answer: Answer, log: Arc<Mutex<Vec<Seen>>>
     };
 }
 
-/// Waits, or lets the client read what was sent.
-async fn pass(time: Duration) {
-    if time.is_zero() {
-        tokio::task::yield_now().await;
-    } else {
-        tokio::time::sleep(time).await;
-    }
-}
-
 async fn read_request(stream: &mut TcpStream) -> Seen {
     let mut bytes = Vec::new();
     loop {
@@ -193,15 +180,11 @@ async fn read_request(stream: &mut TcpStream) -> Seen {
             continue;
         };
 
-        let length = head
-            .lines()
-            .find_map(|line| line.strip_prefix("content-length: "))
-            .unwrap();
-        if body.len() >= length.parse().unwrap() {
-            return Seen {
-                head: head.to_owned(),
-                body: body.to_owned(),
-            };
+        let mut lines = head.lines();
+        let length = lines.find_map(|line| line.strip_prefix("content-length: "));
+        if body.len() >= length.unwrap().parse().unwrap() {
+            let [head, body] = [head, body].map(str::to_owned);
+            return Seen { head, body };
         }
     }
 }
@@ -215,31 +198,35 @@ pub(crate) enum Protocol {
     Ollama,
 }
 
-/// The settings of a client. The default ones are those of the client.
-#[derive(Default)]
+/// The settings of a client.
 pub(crate) struct Settings<'a> {
     pub(crate) key: Option<&'a str>,
-    pub(crate) timeout: Option<Duration>,
-    pub(crate) max_bytes: Option<usize>,
-    pub(crate) extra: Option<Value>,
+    pub(crate) timeout: Duration,
+    pub(crate) max_bytes: usize,
+    pub(crate) extra: Value,
+}
+
+impl Default for Settings<'_> {
+    fn default() -> Self {
+        Self {
+            key: None,
+            timeout: Duration::from_secs(60),
+            max_bytes: 100_000_000,
+            extra: json!({}),
+        }
+    }
 }
 
 impl Settings<'_> {
-    fn apply<C>(&self, mut builder: HttpClientBuilder<C>) -> HttpClientBuilder<C> {
-        if let Some(key) = self.key {
-            builder = builder.with_api_key(key);
-        }
-        if let Some(timeout) = self.timeout {
-            builder = builder.with_timeout(timeout);
-        }
-        if let Some(bytes) = self.max_bytes {
-            builder = builder.with_max_response_bytes(bytes);
-        }
-
-        let extra = self
-            .extra
-            .iter()
-            .flat_map(|extra| extra.as_object().unwrap());
+    fn apply<C>(&self, builder: HttpClientBuilder<C>) -> HttpClientBuilder<C> {
+        let builder = match self.key {
+            Some(key) => builder.with_api_key(key),
+            None => builder,
+        };
+        let builder = builder
+            .with_timeout(self.timeout)
+            .with_max_response_bytes(self.max_bytes);
+        let extra = self.extra.as_object().unwrap().iter();
         extra.fold(builder, |builder, (name, value)| {
             builder.with_extra(name, value)
         })
@@ -273,23 +260,44 @@ impl Protocol {
         }
     }
 
+    /// The protocol of this name.
+    pub(crate) fn named(name: &str) -> Self {
+        let mut all = Self::ALL.into_iter();
+        all.find(|protocol| format!("{protocol:?}") == name)
+            .unwrap()
+    }
+
+    /// Recorded replies, each as a stream and whole.
+    pub(crate) fn recorded(self) -> Vec<[String; 2]> {
+        let (names, kind) = match self {
+            Self::Chat => ("llama_cpp openai openrouter openai_tools", "sse"),
+            Self::Responses => ("responses responses_tools", "sse"),
+            Self::Messages => ("anthropic anthropic_tools", "sse"),
+            Self::Ollama => ("ollama ollama_tools", "ndjson"),
+        };
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/http/fixtures");
+        let read = |path: String| std::fs::read_to_string(path).unwrap();
+        let of = |name| [kind, "json"].map(|kind| read(format!("{folder}/{name}.{kind}")));
+        names.split(' ').map(of).collect()
+    }
+
     /// A reply as the protocol streams it.
-    pub(crate) fn stream(self) -> &'static str {
-        match self {
-            Self::Chat => include_str!("fixtures/llama_cpp.sse"),
-            Self::Responses => include_str!("fixtures/responses.sse"),
-            Self::Messages => include_str!("fixtures/anthropic.sse"),
-            Self::Ollama => include_str!("fixtures/ollama.ndjson"),
-        }
+    pub(crate) fn stream(self) -> String {
+        let [stream, _] = self.recorded().swap_remove(0);
+        stream
     }
 
     /// The same reply without a stream.
-    pub(crate) fn whole(self) -> &'static str {
+    pub(crate) fn whole(self) -> String {
+        let [_, whole] = self.recorded().swap_remove(0);
+        whole
+    }
+
+    /// An event of a stream with this data.
+    pub(crate) fn event(self, data: &str) -> String {
         match self {
-            Self::Chat => include_str!("fixtures/llama_cpp.json"),
-            Self::Responses => include_str!("fixtures/responses.json"),
-            Self::Messages => include_str!("fixtures/anthropic.json"),
-            Self::Ollama => include_str!("fixtures/ollama.json"),
+            Self::Ollama => format!("{data}\n"),
+            _ => format!("data: {data}\n\n"),
         }
     }
 
@@ -354,10 +362,12 @@ pub(crate) fn told(outcome: Result<ChatResponse, LlmError>) -> String {
     told
 }
 
+pub(crate) fn hello() -> ChatRequest {
+    ChatRequest::new([Message::user("Hello")])
+}
+
 pub(crate) async fn ask(client: &impl LlmClient) -> Result<ChatResponse, LlmError> {
-    client
-        .complete(ChatRequest::new([Message::user("Hello")]))
-        .await
+    client.complete(hello()).await
 }
 
 /// The reply as it grows, all of it.
@@ -365,8 +375,7 @@ pub(crate) async fn follow(
     client: &impl LlmClient,
 ) -> (Vec<Delta>, Result<ChatResponse, LlmError>) {
     let mut deltas = Vec::new();
-    let request = ChatRequest::new([Message::user("Hello")]);
-    let mut reply = match client.stream(request).await {
+    let mut reply = match client.stream(hello()).await {
         Ok(reply) => reply,
         Err(error) => return (deltas, Err(error)),
     };

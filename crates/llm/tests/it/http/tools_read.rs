@@ -3,17 +3,26 @@
 
 use cogwork_llm::{ChatRequest, Delta, LlmErrorKind as Kind, Message, ToolCall};
 
-use crate::http::support::{Answer, Protocol, Server, ask, ok, outcome, streamed, told};
+use crate::http::support::{Protocol, Server, ask, completion, ok, outcome, told};
 use crate::table::check;
 
 /// A chunk with this in its delta.
 fn chunk(delta: &str) -> String {
-    format!("data: {{\"choices\":[{{\"index\":0,\"delta\":{{{delta}}}}}]}}\n\n")
+    let choices = format!(r#"{{"choices":[{{"index":0,"delta":{{{delta}}}}}]}}"#);
+    Protocol::Chat.event(&choices)
 }
 
 /// A chunk with these pieces of calls.
 fn pieces(calls: &str) -> String {
     chunk(&format!("\"tool_calls\":[{calls}]"))
+}
+
+/// The events of these lines.
+fn events(lines: &str) -> String {
+    let lines = lines.trim().lines();
+    lines
+        .map(|event| Protocol::Messages.event(event.trim()))
+        .collect()
 }
 
 /// What is read of these chunks.
@@ -81,11 +90,13 @@ async fn calls_get_ids_that_the_conversation_has_not() {
 
     let asked = ["call_1", "call_3"].map(|id| ToolCall::new(id, "clock", "{}"));
     let request = ChatRequest::new([Message::assistant("").with_tool_calls(asked)]);
-    let calls = calls.join(",");
-    let chat = format!(r#"{{"choices":[{{"message":{{"tool_calls":[{calls}]}}}}]}}"#);
-    let ollama = format!("{{\"message\":{{\"tool_calls\":[{calls}]}},\"done\":true}}\n");
-    for (protocol, body) in [(Protocol::Chat, chat), (Protocol::Ollama, ollama)] {
-        let server = Server::start([ok(&body), ok(&body)]).await;
+    let message = format!(r#"{{"tool_calls":[{}]}}"#, calls.join(","));
+    let ollama = ok(&format!("{{\"message\":{message},\"done\":true}}\n"));
+    for (protocol, answer) in [
+        (Protocol::Chat, completion(&message)),
+        (Protocol::Ollama, ollama),
+    ] {
+        let server = Server::start([answer.clone(), answer]).await;
         let client = protocol.client(&server);
         let whole = client.complete(request.clone()).await;
         let streamed = client
@@ -94,8 +105,9 @@ async fn calls_get_ids_that_the_conversation_has_not() {
             .unwrap()
             .collect()
             .await;
-        assert_eq!(told(whole), expected(["call_2", "call_4", "call_5"]));
-        assert_eq!(told(streamed), expected(["call_2", "call_4", "call_5"]));
+        for reply in [whole, streamed] {
+            assert_eq!(told(reply), expected(["call_2", "call_4", "call_5"]));
+        }
     }
 }
 
@@ -112,10 +124,11 @@ async fn lenient_in_what_a_call_may_be() {
         "tool_calls":[{"id":"a"},{"id":"a"}] => "" ToolCalls called  a {} called  call_1 {}
         "content":[],"refusal":"No","tool_calls":[{"id":"a"}] => "" ToolCalls called  a {}
         "content":"Let me see.","reasoning":"Hm.","tool_calls":[{"id":"a","function":{"name":"clock"}}] => "Let me see." ToolCalls thought "Hm." called clock a {}
+        "tool_calls":[{"id":"a","function":{"name":"clock"}}]},"finish_reason":"length","x":{ => "" Length called clock a {}
+        "tool_calls":[{"id":"a","function":{"name":"clock"}}]},"finish_reason":"content_filter","x":{ => "" ContentFilter called clock a {}
     "#;
     check(table, async |message| {
-        let choice = format!(r#"{{"message":{{{message}}},"finish_reason":"stop"}}"#);
-        told(outcome(ok(&format!(r#"{{"choices":[{choice}]}}"#))).await)
+        told(outcome(completion(&format!("{{{message}}}"))).await)
     })
     .await;
 
@@ -150,37 +163,27 @@ async fn lenient_in_what_a_call_may_be() {
 }
 
 #[tokio::test]
-async fn a_finish_reason_that_says_more_than_stop_is_kept() {
-    let table = r#"
-        length => "" Length called clock a {}
-        content_filter => "" ContentFilter called clock a {}
-    "#;
-    check(table, async |reason| {
-        let call = r#"{"tool_calls":[{"id":"a","function":{"name":"clock"}}]}"#;
-        let choice = format!(r#"{{"message":{call},"finish_reason":"{reason}"}}"#);
-        told(outcome(ok(&format!(r#"{{"choices":[{choice}]}}"#))).await)
-    })
-    .await;
-}
-
-#[tokio::test]
 async fn an_interrupted_stream_gives_no_half_call() {
     let chat = chunk(r#""content":"Let""#)
         + &pieces(r#"{"index":0,"id":"a","function":{"name":"clock","arguments":"{}"}}"#)
         + &pieces(r#"{"index":1,"id":"b","function":{"name":"weather","arguments":"{\"ci"}}"#);
-    let responses = "data: {\"type\":\"response.output_text.delta\",\"delta\":\"Let\"}\n\n\
-        data: {\"type\":\"response.output_item.added\",\"item\":{\"type\":\"function_call\",\"call_id\":\"b\",\"name\":\"weather\"}}\n\n\
-        data: {\"type\":\"response.function_call_arguments.delta\",\"delta\":\"{\\\"ci\"}\n\n";
-    let messages = "data: {\"type\":\"content_block_delta\",\"delta\":{\"text\":\"Let\"}}\n\n\
-        data: {\"type\":\"content_block_start\",\"content_block\":{\"type\":\"tool_use\",\"id\":\"b\",\"name\":\"weather\",\"input\":{}}}\n\n\
-        data: {\"type\":\"content_block_delta\",\"delta\":{\"type\":\"input_json_delta\",\"partial_json\":\"{\\\"ci\"}}\n\n";
+    let responses = events(
+        r#"
+        {"type":"response.output_text.delta","delta":"Let"}
+        {"type":"response.output_item.added","item":{"type":"function_call","call_id":"b","name":"weather"}}
+        {"type":"response.function_call_arguments.delta","delta":"{\"ci"}
+    "#,
+    );
+    let messages = events(
+        r#"
+        {"type":"content_block_delta","delta":{"text":"Let"}}
+        {"type":"content_block_start","content_block":{"type":"tool_use","id":"b","name":"weather","input":{}}}
+        {"type":"content_block_delta","delta":{"type":"input_json_delta","partial_json":"{\"ci"}}
+    "#,
+    );
 
-    for (protocol, body) in [
-        (Protocol::Chat, chat.as_str()),
-        (Protocol::Responses, responses),
-        (Protocol::Messages, messages),
-    ] {
-        let (deltas, response) = protocol.events(body).await;
+    for (protocol, body) in Protocol::ALL.into_iter().zip([chat, responses, messages]) {
+        let (deltas, response) = protocol.events(&body).await;
         assert_eq!(deltas, [Delta::Text("Let".to_owned())]);
         assert_eq!(response.unwrap_err().kind(), Kind::InterruptedStream);
     }
@@ -188,12 +191,6 @@ async fn an_interrupted_stream_gives_no_half_call() {
 
 #[tokio::test]
 async fn blocks_of_anthropic_are_calls_when_they_end() {
-    let events = |events: &str| -> String {
-        let lines = events.trim().lines();
-        lines
-            .map(|event| format!("data: {}\n\n", event.trim()))
-            .collect()
-    };
     let in_turn = events(
         r#"
         {"type":"content_block_start","content_block":{"type":"server_tool_use","id":"s","name":"web_search","input":{}}}
@@ -238,40 +235,33 @@ async fn blocks_of_anthropic_are_calls_when_they_end() {
 
 #[tokio::test]
 async fn more_calls_than_anybody_asks_for_are_an_error() {
-    let body = |count: usize, kind: &str| {
-        let call = |n| {
-            format!(
-                r#"{{"index":{n},"id":"a{n}","call_id":"a{n}","type":"{kind}","name":"clock","function":{{"name":"clock"}}}}"#
-            )
-        };
-        let calls = (0..count).map(call).collect::<Vec<_>>().join(",");
-        format!(
-            r#"{{"choices":[{{"message":{{"tool_calls":[{calls}]}}}}],"content":[{calls}],"output":[{calls}],"message":{{"tool_calls":[{calls}]}}}}"#
-        )
-    };
-
     let complaint = "the reply contains more than 128 tool calls";
     for protocol in Protocol::ALL {
-        let kind = match protocol {
-            Protocol::Responses => "function_call",
-            _ => "tool_use",
+        let kind = if protocol == Protocol::Responses {
+            "function_call"
+        } else {
+            "tool_use"
         };
-        let server = Server::start([128, 129].map(|count| ok(&body(count, kind)))).await;
+        let call = |n| {
+            format!(
+                r#"{{"index":{n},"id":"a{n}","call_id":"a{n}","type":"{kind}","function":{{"name":"clock"}}}}"#
+            )
+        };
+        let reply = |count: usize| {
+            let calls = (0..count).map(call).collect::<Vec<_>>().join(",");
+            let message = format!(r#"{{"tool_calls":[{calls}]}}"#);
+            ok(&format!(
+                r#"{{"choices":[{{"message":{message}}}],"content":[{calls}],"output":[{calls}],"message":{message}}}"#
+            ))
+        };
+        let server = Server::start([128, 129].map(reply)).await;
         let client = protocol.client(&server);
         assert_eq!(ask(&client).await.unwrap().tool_calls().len(), 128);
         assert_eq!(ask(&client).await.unwrap_err().message(), complaint);
     }
 
-    let endless =
-        pieces(r#"{"id":"a","function":{"name":"a"}},{"id":"b","function":{"name":"b"}}"#);
-    let many: String = (0..65)
-        .map(|n| endless.replace("\"id\":\"", &format!("\"id\":\"{n}")))
-        .collect();
-    let server = Server::start([Answer::Raw(streamed(&many))]).await;
-    let reply = Protocol::Chat
-        .client(&server)
-        .stream(ChatRequest::default())
-        .await
-        .unwrap();
-    assert_eq!(reply.collect().await.unwrap_err().message(), complaint);
+    let one = |n| pieces(&format!(r#"{{"id":"{n}","function":{{"name":"a"}}}}"#));
+    let many: String = (0..129).map(one).collect();
+    let error = Protocol::Chat.events(&many).await.1.unwrap_err();
+    assert_eq!(error.message(), complaint);
 }
