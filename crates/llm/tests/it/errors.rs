@@ -10,51 +10,31 @@ use cogwork_text::is_unsafe;
 use hostile::{assert_error_is_safe, assert_line_is_safe, texts};
 use proptest::prelude::*;
 
+/// Also with `Debug`, in which `main` prints it. What is shown is harmless.
 #[test]
 fn an_error_shows_its_parts_in_one_line_and_its_body_only_when_asked() {
-    let error = LlmError::new(LlmErrorKind::RateLimit, "too many requests")
+    let error = LlmError::new(LlmErrorKind::RateLimit, "too\nmany\u{1b}[2J requests")
         .with_status(429)
         .with_retry_after(Duration::from_millis(1500))
-        .with_body("{\"error\": \"slow down\"}")
+        .with_body("{\"error\":\r\n\u{202e}\"slow down\u{7}\"}")
         .with_attempts(3);
+    assert_eq!(error.message(), "too\nmany\u{1b}[2J requests");
+    assert_eq!(
+        error.body(),
+        Some("{\"error\":\r\n\u{202e}\"slow down\u{7}\"}")
+    );
 
-    assert_eq!(
-        error.to_string(),
-        "rate limit: too many requests (status 429, retry after 1.5s), after 3 attempts"
-    );
-    assert_eq!(
-        format!("{error:#}"),
-        "rate limit: too many requests (status 429, retry after 1.5s), after 3 attempts\n{\"error\": \"slow down\"}"
-    );
-}
-
-#[test]
-fn debug_is_the_sentence_that_main_prints() {
-    let error = LlmError::new(LlmErrorKind::Server, "out of order")
-        .with_status(500)
-        .with_body("oops");
-    assert_eq!(
-        format!("{error:?}"),
-        "server: out of order (status 500)\noops"
-    );
+    let shown = format!("{error}\n\n{error:#}");
+    assert_eq!(format!("{error:?}"), format!("{error:#}"));
     let boxed: Box<dyn std::error::Error> = error.into();
-    assert_eq!(
-        format!("{boxed:?}"),
-        "server: out of order (status 500)\noops"
-    );
-}
+    assert_eq!(format!("{boxed}\n\n{boxed:?}"), shown);
+    insta::assert_snapshot!(shown, @r#"
+    rate limit: too many�[2J requests (status 429, retry after 1.5s), after 3 attempts
 
-#[test]
-fn words_of_others_are_shown_harmless_and_kept_as_they_are() {
-    let error =
-        LlmError::new(LlmErrorKind::Other, "a\nb\u{1b}[2J").with_body("c\r\n\u{202e}d\u{7}");
-    assert_eq!(error.to_string(), "other: a b\u{fffd}[2J");
-    assert_eq!(
-        format!("{error:#}"),
-        "other: a b\u{fffd}[2J\nc\n\u{fffd}d\u{fffd}"
-    );
-    assert_eq!(error.message(), "a\nb\u{1b}[2J");
-    assert_eq!(error.body(), Some("c\r\n\u{202e}d\u{7}"));
+    rate limit: too many�[2J requests (status 429, retry after 1.5s), after 3 attempts
+    {"error":
+    �"slow down�"}
+    "#);
 }
 
 #[test]
@@ -74,13 +54,14 @@ fn nothing_unsafe_is_shown() {
 #[test]
 fn a_long_message_is_cut_where_it_is_shown() {
     let error = |length| LlmError::new(LlmErrorKind::Other, "é".repeat(length)).with_status(500);
+    let long = "é".repeat(1_000);
     assert_eq!(
         error(1_000).to_string(),
-        format!("other: {} (status 500)", "é".repeat(1_000))
+        format!("other: {long} (status 500)")
     );
     assert_eq!(
         error(1_001).to_string(),
-        format!("other: {}… (status 500)", "é".repeat(1_000))
+        format!("other: {long}… (status 500)")
     );
     assert_eq!(error(1_001).message().chars().count(), 1_001);
 }

@@ -3,14 +3,12 @@
 use std::time::Duration;
 
 use cogwork_llm::{
-    ChatRequest, ChatResponse, LlmClient, LlmError, LlmErrorKind, Message, ScriptedClient,
-    ScriptedReply, Usage,
+    ChatResponse, LlmClient, LlmError, LlmErrorKind, ScriptedClient, ScriptedReply, Usage,
 };
+use futures_util::future::join_all;
 use tokio::time::Instant;
 
-fn saying(text: &str) -> ChatRequest {
-    ChatRequest::new([Message::user(text)])
-}
+use crate::around::saying;
 
 #[tokio::test]
 async fn replies_of_every_form_come_in_order() {
@@ -19,30 +17,16 @@ async fn replies_of_every_form_come_in_order() {
         .then(response.clone())
         .then(LlmError::new(LlmErrorKind::Overloaded, "busy"))
         .then(String::from("4"));
-    assert_eq!(client.complete(saying("a")).await.unwrap().text(), "1");
-    assert_eq!(client.complete(saying("b")).await.unwrap(), response);
-    assert_eq!(
-        client.complete(saying("c")).await.unwrap_err().kind(),
-        LlmErrorKind::Overloaded
-    );
-    assert_eq!(client.complete(saying("d")).await.unwrap().text(), "4");
-    assert_eq!(client.requests(), ["a", "b", "c", "d"].map(saying));
-}
+    let of = async |text| client.complete(saying(text)).await;
+    assert_eq!(of("a").await.unwrap().text(), "1");
+    assert_eq!(of("b").await.unwrap(), response);
+    assert_eq!(of("c").await.unwrap_err().kind(), LlmErrorKind::Overloaded);
+    assert_eq!(of("d").await.unwrap().text(), "4");
 
-#[tokio::test]
-async fn a_script_at_its_end_says_how_long_it_was() {
-    let client = ScriptedClient::new(["1", "2"]);
-    client.complete(saying("a")).await.unwrap();
-    client.complete(saying("b")).await.unwrap();
-    let error = client.complete(saying("c")).await.unwrap_err();
-
-    assert_eq!(error.kind(), LlmErrorKind::Other);
+    let error = of("e").await.unwrap_err();
     assert!(!error.is_retryable());
-    assert_eq!(
-        error.to_string(),
-        "other: the script has no reply to request 3: it has 2 replies"
-    );
-    assert_eq!(client.requests().len(), 3);
+    insta::assert_snapshot!(error, @"other: the script has no reply to request 5: it has 4 replies");
+    assert_eq!(client.requests(), ["a", "b", "c", "d", "e"].map(saying));
 }
 
 #[tokio::test(start_paused = true)]
@@ -57,18 +41,13 @@ async fn a_late_reply_comes_after_its_delay() {
 #[tokio::test]
 async fn many_callers_at_once_each_get_one_reply() {
     let script = ScriptedClient::new((0..100).map(|n| n.to_string()));
-    let calls: Vec<_> = (0..100)
-        .map(|_| {
-            let client = script.clone();
-            tokio::spawn(async move { client.complete(saying("a")).await.unwrap().into_text() })
-        })
-        .collect();
-
-    let mut replies = Vec::new();
-    for call in calls {
-        replies.push(call.await.unwrap().parse::<u32>().unwrap());
-    }
-
+    let call = async |client: ScriptedClient| client.complete(saying("a")).await.unwrap();
+    let calls = (0..100).map(|_| tokio::spawn(call(script.clone())));
+    let replies = join_all(calls)
+        .await
+        .into_iter()
+        .map(|reply| reply.unwrap().into_text());
+    let mut replies: Vec<u32> = replies.map(|reply| reply.parse().unwrap()).collect();
     replies.sort_unstable();
     assert_eq!(replies, (0..100).collect::<Vec<_>>());
 }

@@ -73,7 +73,7 @@ async fn ask(client: &impl LlmClient) -> Result<ChatResponse, LlmError> {
 }
 
 /// The whole of a streamed reply.
-async fn follow(client: &impl LlmClient) -> Result<ChatResponse, LlmError> {
+pub(crate) async fn follow(client: &impl LlmClient) -> Result<ChatResponse, LlmError> {
     client.stream(hello()).await?.collect().await
 }
 

@@ -4,9 +4,12 @@ use cogwork_llm::{
     AnthropicClient, Capability, ChatRequest, LlmClient, LlmErrorKind as Kind, Message,
     OllamaClient, OpenAiClient, ReplyFormat,
 };
-use serde_json::json;
+use serde_json::{Value, json};
 
-use crate::http::support::{EMPTY, Protocol, Server, Settings, ask, follow, ok, sent, sent_with};
+use crate::http::support::{
+    EMPTY, Protocol, Server, Settings, ask, follow, ok, sent, sent_by_all, sent_with,
+};
+use crate::table::check;
 
 /// Models write the fields of an object in the order of the schema, so it must arrive as it is.
 const SCHEMA: &str =
@@ -24,11 +27,7 @@ async fn messages_go_where_the_protocol_wants_them() {
         Message::system("Last words."),
     ]);
 
-    let mut bodies = Vec::new();
-    for protocol in Protocol::ALL {
-        bodies.push(sent(protocol, request.clone()).await);
-    }
-    insta::assert_snapshot!(bodies.join("\n"), @r#"
+    insta::assert_snapshot!(sent_by_all(request).await, @r#"
     {"model":"m","messages":[{"role":"system","content":"Be brief."},
     {"role":"system","content":"Be kind."},
     {"role":"user","content":"\"2 + 2\"?\n🤔"},
@@ -102,11 +101,12 @@ async fn each_protocol_is_asked_for_json_in_its_own_way() {
     let mut bodies = Vec::new();
     for protocol in Protocol::ALL {
         let client = protocol.client_with("http://localhost", &settings);
-        assert!(client.capabilities().has(Capability::JsonSchema));
+        let can = client.capabilities();
+        assert!(can.has(Capability::JsonSchema) && can.has(Capability::Tools));
         let schema = asking(ReplyFormat::schema("sum", SCHEMA));
         bodies.push(sent_with(protocol, &settings, schema).await);
 
-        if client.capabilities().has(Capability::JsonMode) {
+        if can.has(Capability::JsonMode) {
             bodies.push(sent(protocol, asking(ReplyFormat::Json)).await);
         }
 
@@ -115,10 +115,8 @@ async fn each_protocol_is_asked_for_json_in_its_own_way() {
             let error = client.complete(request).await.unwrap_err();
             let expected =
                 "the schema of the reply format isn't a JSON object; expected a JSON Schema";
-            assert_eq!(
-                (error.kind(), error.message()),
-                (Kind::InvalidRequest, expected)
-            );
+            assert_eq!(error.message(), expected);
+            assert_eq!(error.kind(), Kind::InvalidRequest);
         }
     }
     insta::assert_snapshot!(bodies.join("\n"), @r#"
@@ -133,29 +131,29 @@ async fn each_protocol_is_asked_for_json_in_its_own_way() {
 
     let client = Protocol::Messages.client_with("http://localhost", &settings);
     let error = client.stream(asking(ReplyFormat::Json)).await.unwrap_err();
-    assert_eq!(
-        error.message(),
-        "the Messages API supports JSON only with a schema; expected a schema, or no format"
-    );
+    let expected =
+        "the Messages API supports JSON only with a schema; expected a schema, or no format";
+    assert_eq!(error.message(), expected);
 }
 
 #[tokio::test]
 async fn a_stream_is_asked_for_with_usage_unless_the_settings_say_otherwise() {
-    let mut bodies = Vec::new();
-    for extra in [json!({}), json!({"stream_options": null})] {
-        for protocol in Protocol::ALL {
-            let server = Server::start([ok(&protocol.whole())]).await;
-            let settings = Settings {
-                extra: extra.clone(),
-                ..Settings::default()
-            };
-            let client = protocol.client_with(&server.origin(), &settings);
-            follow(&client).await.1.unwrap();
-            bodies.push(server.requests()[0].body.clone());
-        }
-    }
-    bodies.truncate(5);
+    let followed = async |protocol: Protocol, extra| {
+        let server = Server::start([ok(&protocol.whole())]).await;
+        let settings = Settings {
+            extra,
+            ..Settings::default()
+        };
+        let client = protocol.client_with(&server.origin(), &settings);
+        follow(&client).await.1.unwrap();
+        server.requests()[0].body.clone()
+    };
 
+    let mut bodies = Vec::new();
+    for protocol in Protocol::ALL {
+        bodies.push(followed(protocol, json!({})).await);
+    }
+    bodies.push(followed(Protocol::Chat, json!({"stream_options": null})).await);
     let settings = Settings {
         extra: json!({"stream_options": {"include_usage": true}}),
         ..Settings::default()
@@ -176,27 +174,22 @@ async fn the_head_names_path_key_version_and_own_headers() {
     let server = Server::start([ok(EMPTY), ok(EMPTY), ok(EMPTY), ok(EMPTY)]).await;
     let (with, without) = (server.base_url(), server.origin());
     let key = "sk-test-0123456789";
-    let openai = OpenAiClient::builder(format!("{with}/"), "m").with_api_key(key);
-    let openai = openai.with_header("X-Title", "Cogwork").build().unwrap();
+    let openai = OpenAiClient::builder(format!("{with}/"), "m").with_header("X-Title", "Cogwork");
     // A base URL with the version in it is as good as one without.
-    let anthropic = AnthropicClient::builder(&with, "m")
-        .with_api_key(key)
-        .build()
+    let anthropic = AnthropicClient::builder(&with, "m").with_api_key(key);
+    let ollama = OllamaClient::builder(format!("{without}/api/"), "m");
+    ask(&openai.with_api_key(key).build().unwrap())
+        .await
         .unwrap();
-    let ollama = OllamaClient::builder(format!("{without}/api/"), "m")
-        .build()
-        .unwrap();
-    ask(&openai).await.unwrap();
-    ask(&anthropic).await.unwrap();
-    ask(&ollama).await.unwrap();
+    ask(&anthropic.build().unwrap()).await.unwrap();
+    ask(&ollama.build().unwrap()).await.unwrap();
     ask(&server.client()).await.unwrap();
 
     let mut heads = Vec::new();
     for seen in server.requests() {
-        let lines = seen.head.lines();
-        let mut lines: Vec<&str> = lines
-            .filter(|line| !line.starts_with("host: ") && !line.starts_with("content-length: "))
-            .collect();
+        let own =
+            |line: &&str| !line.starts_with("host: ") && !line.starts_with("content-length: ");
+        let mut lines: Vec<&str> = seen.head.lines().filter(own).collect();
         lines[1..].sort_unstable();
         heads.push(lines.join("\n"));
     }
@@ -226,4 +219,31 @@ async fn the_head_names_path_key_version_and_own_headers() {
     content-type: application/json
     user-agent: cogwork-llm/0.1.0
     ");
+}
+
+/// In each row, what Chat, Responses, Claude and Ollama are sent.
+#[tokio::test]
+async fn each_protocol_writes_an_effort_in_its_own_way() {
+    let table = r#"
+        none => "none" {"effort":"none"} {"type":"disabled"} false
+        minimal => "minimal" {"effort":"minimal"} {"type":"adaptive"} {"effort":"low"} "low"
+        low => "low" {"effort":"low"} {"type":"adaptive"} {"effort":"low"} "low"
+        medium => "medium" {"effort":"medium"} {"type":"adaptive"} {"effort":"medium"} "medium"
+        high => "high" {"effort":"high"} {"type":"adaptive"} {"effort":"high"} "high"
+        xhigh => "xhigh" {"effort":"xhigh"} {"type":"adaptive"} {"effort":"xhigh"} "max"
+        max => "max" {"effort":"max"} {"type":"adaptive"} {"effort":"max"} "max"
+    "#;
+    check(table, async |effort| {
+        let request = ChatRequest::default().with_effort(effort.parse().unwrap());
+        let bodies = sent_by_all(request).await;
+        let names = "reasoning_effort reasoning thinking output_config think";
+        let mut told = Vec::new();
+        for body in bodies.lines() {
+            let body: Value = serde_json::from_str(body).unwrap();
+            let fields = names.split(' ').filter_map(|name| body.get(name));
+            told.extend(fields.map(Value::to_string));
+        }
+        told.join(" ")
+    })
+    .await;
 }

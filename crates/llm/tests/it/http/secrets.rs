@@ -14,11 +14,8 @@ const KEY: &str = "sk-proj-a+b/c=0123456789\"<&'%>XYZ";
 
 /// All that can be seen of an error.
 fn everything(error: &LlmError) -> String {
-    let mut all = format!(
-        "{error:#}\n{error:#?}\n{}\n{:?}",
-        error.message(),
-        error.body()
-    );
+    let (message, body) = (error.message(), error.body());
+    let mut all = format!("{error:#}\n{error:#?}\n{message}\n{body:?}");
     let mut source = error.source();
     while let Some(inner) = source {
         all += &format!("\n{inner}\n{inner:#?}");
@@ -59,10 +56,8 @@ fn spellings() -> Vec<String> {
 /// Every place where a server's words come to be shown, with these words in it.
 fn places(words: &str) -> Vec<Answer> {
     let json = serde_json::to_string(words).unwrap();
-    let echo = format!(
-        "x-request-id: {}\r\n",
-        words.replace(char::is_whitespace, "")
-    );
+    let id = words.replace(char::is_whitespace, "");
+    let echo = format!("x-request-id: {id}\r\n");
     let bodies = [
         format!("Authorization: Bearer {words}"),
         format!(r#"{{"error":{{"message":{json},"code":{json},"type":{json}}}}}"#),
@@ -77,13 +72,12 @@ fn places(words: &str) -> Vec<Answer> {
         format!("data: {{{json}:\n\n"),
     ];
 
-    let statuses = [200, 401, 404, 500];
-    let answers = statuses
-        .into_iter()
-        .flat_map(|status| bodies.iter().map(move |body| (status, body)))
-        .map(|(status, body)| answer(status, &echo, body));
-    let events = events.iter().map(|body| Answer::Raw(streamed(body)));
-    answers.chain(events).collect()
+    let mut answers = Vec::new();
+    for status in [200, 401, 404, 500] {
+        answers.extend(bodies.iter().map(|body| answer(status, &echo, body)));
+    }
+    answers.extend(events.iter().map(|body| Answer::Raw(streamed(body))));
+    answers
 }
 
 /// Fails if anything about the outcomes of this answer shows the key.
@@ -96,21 +90,22 @@ async fn check(answer: Answer, case: &str) {
     };
     let clients = Protocol::ALL.map(|protocol| protocol.client_with(&server.origin(), &settings));
     let asked = join_all(clients.iter().map(ask)).await;
-    let followed = join_all(clients.iter().map(follow)).await;
-
-    let outcomes = asked
-        .into_iter()
-        .chain(followed.into_iter().map(|(_, end)| end));
+    let followed = join_all(clients.iter().map(follow)).await.into_iter();
+    let outcomes = asked.into_iter().chain(followed.map(|(_, end)| end));
     for error in outcomes.filter_map(Result::err) {
         assert_hidden(&everything(&error), case);
     }
 }
 
+/// What is shown depends on a beginning of what a server says, of a length that depends on nothing
+/// else. Between the halves of a key there may be any number of backslashes.
 #[tokio::test]
 async fn no_error_shows_the_key_whatever_the_server_echoes() {
-    for words in spellings() {
-        for answer in places(&words) {
-            check(answer, &words).await;
+    let (first, last) = KEY.split_at(13);
+    let far = format!("{first}{}{last}", "\\".repeat(12_000));
+    for words in spellings().iter().chain([&far]) {
+        for answer in places(words) {
+            check(answer, &words[..20]).await;
         }
     }
 }
@@ -130,17 +125,6 @@ async fn broken_answers_do_not_show_the_key() {
         answer(302, &location, ""),
     ];
     join_all(answers.map(|answer| check(answer, "broken"))).await;
-}
-
-/// What is shown depends on a beginning of what a server says, of a length that depends on nothing
-/// else. Between the halves of a key there may be any number of backslashes.
-#[tokio::test]
-async fn nothing_behind_a_beginning_of_what_a_server_says_is_looked_at() {
-    let (first, last) = KEY.split_at(13);
-    let far = format!("{first}{}{last}", "\\".repeat(12_000));
-    for answer in places(&far) {
-        check(answer, "far").await;
-    }
 }
 
 #[tokio::test]
@@ -174,62 +158,37 @@ async fn what_is_hidden_is_marked_and_the_rest_stays_readable() {
     ");
 }
 
-#[tokio::test]
-async fn clients_and_settings_do_not_show_the_key() {
+#[test]
+fn clients_and_settings_do_not_show_the_key() {
     let url = format!("http://me:{KEY}@localhost");
-    let openai = |url: &str, model: &str| {
-        OpenAiClient::builder(url, model)
+    let of = |url: &str, model: &str| {
+        let builder = OpenAiClient::builder(url, model)
             .with_api_key(KEY)
-            .with_header("x", KEY)
+            .with_header("x", KEY);
+        let shown = format!("{builder:#?}");
+        format!("{shown} {:#?}", builder.build())
     };
-    let shown = [
-        format!("{:#?}", openai(&url, KEY)),
-        format!("{:#?}", openai(&url, "m").build().unwrap_err()),
-        format!("{:#?}", openai("http://h", KEY).build().unwrap()),
-        format!(
-            "{:#?}",
-            openai("http://h", "m")
-                .with_header(KEY, "v")
-                .build()
-                .unwrap_err()
-        ),
-        format!(
-            "{:#?}",
-            openai(KEY, "m")
-                .with_api_key(format!("{KEY}\n"))
-                .build()
-                .unwrap_err()
-        ),
-        format!(
-            "{:#?}",
-            AnthropicClient::builder("http://h", KEY)
-                .with_api_key(KEY)
-                .build()
-                .unwrap()
-        ),
-        format!(
-            "{:#?}",
-            OllamaClient::builder(KEY, KEY)
-                .with_api_key(KEY)
-                .build()
-                .unwrap_err()
-        ),
-        format!(
-            "{:#?}",
-            OpenAiEmbedder::builder("http://h", KEY)
-                .with_api_key(KEY)
-                .build()
-                .unwrap()
-        ),
-    ];
-    for shown in shown {
+    let wrong = OpenAiClient::builder(KEY, "m").with_api_key(format!("{KEY}\n"));
+    let unnamed = OpenAiClient::builder("http://h", "m")
+        .with_api_key(KEY)
+        .with_header(KEY, "v");
+    let anthropic = AnthropicClient::builder("http://h", KEY).with_api_key(KEY);
+    let ollama = OllamaClient::builder(KEY, KEY).with_api_key(KEY);
+    let embedder = OpenAiEmbedder::builder("http://h", KEY).with_api_key(KEY);
+    for shown in [
+        of(&url, KEY),
+        of(&url, "m"),
+        of("http://h", KEY),
+        format!("{:#?}", unnamed.build().unwrap_err()),
+        format!("{:#?}", wrong.build().unwrap_err()),
+        format!("{:#?}", anthropic.build().unwrap()),
+        format!("{:#?}", ollama.build().unwrap_err()),
+        format!("{:#?}", embedder.build().unwrap()),
+    ] {
         assert_hidden(&shown, "settings");
     }
 
     let key = "sk-SECRETKEY0123456789";
     let client = OpenAiClient::builder(format!("http://{key}/{key}/v1"), key).with_api_key(key);
-    assert_eq!(
-        format!("{:?}", client.build().unwrap()),
-        r#"OpenAiClient { base_url: "http://[redacted]/[redacted]/v1", model: "[redacted]", .. }"#
-    );
+    insta::assert_snapshot!(format!("{:?}", client.build().unwrap()), @r#"OpenAiClient { base_url: "http://[redacted]/[redacted]/v1", model: "[redacted]", .. }"#);
 }

@@ -337,6 +337,12 @@ pub(crate) async fn sent_with(
         .replace(",\"tools\"", ",\n\"tools\"")
 }
 
+/// The bodies of all protocols.
+pub(crate) async fn sent_by_all(request: ChatRequest) -> String {
+    let bodies = Protocol::ALL.map(|protocol| sent(protocol, request.clone()));
+    futures_util::future::join_all(bodies).await.join("\n")
+}
+
 /// What came of a call, in one line. The tokens are those read, written, cached, put into the cache
 /// and thought.
 pub(crate) fn told(outcome: Result<ChatResponse, LlmError>) -> String {
