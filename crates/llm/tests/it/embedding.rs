@@ -90,15 +90,4 @@ proptest! {
         prop_assert!(norm == 0.0 || (norm - 1.0).abs() < 1e-4, "{norm}");
         prop_assert_eq!(embeddings.dimension(), dimension);
     }
-
-    #[test]
-    fn only_finite_vectors_of_one_length_are_accepted(
-        vectors in proptest::collection::vec(proptest::collection::vec(any::<f32>(), 0..4), 0..4),
-    ) {
-        let is_sound = vectors.iter().flatten().all(|number| number.is_finite());
-        let lengths: std::collections::BTreeSet<_> = vectors.iter().map(Vec::len).collect();
-        let has_one_length = lengths.len() <= 1 && !lengths.contains(&0);
-
-        prop_assert_eq!(Embeddings::new(vectors).is_ok(), is_sound && has_one_length);
-    }
 }

@@ -11,16 +11,13 @@ pub(crate) struct Host {
     pub(crate) adds: fn(&mut Value, &str, usize),
     /// How the host refuses a message without it.
     pub(crate) missing: &'static str,
-    /// The fields that the host refuses wherever they are, and how.
-    pub(crate) refuses: &'static [(&'static str, &'static str)],
+    /// What the host refuses wherever it is: a field, and how.
+    pub(crate) refuses: &'static [&'static str],
     pub(crate) error: fn(&str, Option<&str>) -> Refused,
     pub(crate) stand_in: StandIn,
     /// Whether messages may have only the fields of the standard.
     pub(crate) is_pedantic: bool,
 }
-
-const MAX_TOKENS: &str = "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.";
-const TEMPERATURE: &str = "Unsupported value: 'temperature' does not support 0.2 with this model. Only the default (1) value is supported.";
 
 pub(crate) const PLAIN: Host = Host {
     adds: |_, _, _| {},
@@ -33,16 +30,10 @@ pub(crate) const PLAIN: Host = Host {
 
 pub(crate) const OPENAI: Host = Host {
     refuses: &[
-        ("max_tokens", MAX_TOKENS),
-        ("temperature", TEMPERATURE),
-        (
-            "seed",
-            "Unsupported parameter: 'seed' is not supported with this model.",
-        ),
-        (
-            "stop",
-            "Unsupported parameter: 'stop' is not supported with this model.",
-        ),
+        "max_tokens: Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.",
+        "temperature: Unsupported value: 'temperature' does not support 0.2 with this model. Only the default (1) value is supported.",
+        "seed: Unsupported parameter: 'seed' is not supported with this model.",
+        "stop: Unsupported parameter: 'stop' is not supported with this model.",
     ],
     ..PLAIN
 };
@@ -125,7 +116,7 @@ pub(crate) const MISTRAL: Host = Host {
         };
     },
     missing: "Expected the thinking of the previous assistant message",
-    refuses: &[("stream_options", "")],
+    refuses: &["stream_options: "],
     error: |message, field| {
         let place = field.map_or(json!(["body", "messages", 1, message]), |field| {
             json!(["body", field])
@@ -170,7 +161,8 @@ impl Dialect for Chat {
         }
 
         let text = request.to_string();
-        for (field, message) in host.refuses {
+        for refused in host.refuses {
+            let (field, message) = refused.split_once(": ").unwrap();
             if text.contains(&format!("\"{field}\":")) {
                 return Err((host.error)(message, Some(field)));
             }
@@ -249,16 +241,12 @@ fn deltas(message: &Value) -> Vec<Value> {
     }
     for detail in list(&message["reasoning_details"]) {
         let mut pieces = [detail.clone(), detail.clone()];
-        let name = if detail["text"].is_string() {
-            "text"
-        } else {
-            "data"
-        };
-        for (piece, half) in pieces
-            .iter_mut()
-            .zip(halves(detail[name].as_str().unwrap()))
-        {
-            piece[name] = json!(half);
+        let name = ["text", "data"]
+            .into_iter()
+            .find(|name| detail[*name].is_string());
+        let halves = halves(detail[name.unwrap()].as_str().unwrap());
+        for (piece, half) in pieces.iter_mut().zip(halves) {
+            piece[name.unwrap()] = json!(half);
         }
         if detail.get("signature").is_some() {
             pieces[0]["signature"] = Value::Null;

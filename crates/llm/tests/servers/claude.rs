@@ -1,7 +1,5 @@
 //! Claude, with adaptive thinking, the prefix check and a prompt cache.
 
-use std::collections::HashMap;
-
 use serde_json::{Value, json};
 
 use super::{Dialect, End, Refused, Replies, Reply, events, halves, list, loose_strict_tool};
@@ -16,8 +14,6 @@ pub(crate) struct Claude {
     /// Whether the model is of the time before adaptive thinking.
     is_old: bool,
     replies: Replies,
-    /// For each signature, everything before it.
-    bound: HashMap<String, String>,
     /// The beginnings that are cached, in blocks.
     cached: Vec<Vec<String>>,
 }
@@ -60,17 +56,11 @@ impl Claude {
     }
 
     fn check_roles(&self, request: &Value) -> Result<(), Refused> {
-        let roles = list(&request["messages"])
-            .iter()
-            .map(|message| &message["role"]);
-        let roles: Vec<&Value> = roles.collect();
-        for (place, _) in roles
-            .iter()
-            .enumerate()
-            .filter(|(_, role)| **role == "system")
-        {
-            let follows_user = place > 0 && roles[place - 1] == "user";
-            let precedes_reply = roles.get(place + 1).is_none_or(|role| *role == "assistant");
+        let messages = list(&request["messages"]);
+        let has_role = |place: usize, role| messages.get(place).is_none_or(|it| it["role"] == role);
+        for place in (0..messages.len()).filter(|place| has_role(*place, "system")) {
+            let follows_user = place > 0 && has_role(place - 1, "user");
+            let precedes_reply = has_role(place + 1, "assistant");
             let message = match follows_user && precedes_reply {
                 _ if self.is_old => "is not supported on this model",
                 false => "must follow a user turn and be last or before an assistant turn",
@@ -79,28 +69,21 @@ impl Claude {
             return error(&format!("messages.{place}.role: role 'system' {message}"));
         }
 
-        let is_reply = roles.last().is_some_and(|role| *role == "assistant");
-        match is_reply && !self.is_old && !self.replies.has_last(request) {
-            true => error("This model does not support assistant message prefill."),
-            false => Ok(()),
-        }
+        Ok(())
     }
 
     fn check_blocks(&self, request: &Value) -> Result<(), Refused> {
-        for (place, message) in list(&request["messages"]).iter().enumerate() {
-            for signature in list(&message["content"]).iter().filter_map(signature) {
-                if self.bound.get(signature) != Some(&before(request, place)) {
-                    return error(&format!(
-                        "messages.{place}.content.0: Invalid `signature` in `thinking` block. The block is bound to a different conversation."
-                    ));
-                }
+        let Err(place) = self.replies.check(request, None) else {
+            return Ok(());
+        };
+        let content = &request["messages"][place]["content"];
+        let text = match content.to_string().contains("thinking") {
+            true => {
+                "Invalid `signature` in `thinking` block. The block is bound to a different conversation."
             }
-        }
-
-        let checked = self.replies.check(request, None);
-        checked.or_else(|place| error(&format!(
-            "messages.{place}.content.0.type: Expected `thinking` or `redacted_thinking`, but found `text`."
-        )))
+            false => "Expected `thinking` or `redacted_thinking`, but found `text`.",
+        };
+        error(&format!("messages.{place}.content.0: {text}"))
     }
 
     /// Returns the tokens that are read from the cache, and those that are written to it.
@@ -115,8 +98,7 @@ impl Claude {
             let (role, content) = (&message["role"], &message["content"]);
             let blocks = content
                 .as_array()
-                .cloned()
-                .unwrap_or_else(|| vec![content.clone()]);
+                .map_or(std::slice::from_ref(content), Vec::as_slice);
             all.extend(blocks.iter().map(|block| format!("{role}{block}")));
         }
 
@@ -144,10 +126,6 @@ impl Dialect for Claude {
     fn answer(&mut self, _: &str, request: &Value, reply: Reply) -> Value {
         let number = self.replies.next();
         let content = content(&reply, number);
-        for signature in content.iter().filter_map(signature) {
-            let before = before(request, list(&request["messages"]).len());
-            self.bound.insert(signature.to_owned(), before);
-        }
         let message = json!({"role": "assistant", "content": content});
         self.replies.add(request, &message);
 
@@ -195,8 +173,8 @@ impl Dialect for Claude {
             all.push(json!({"type": "content_block_stop", "index": index}));
         }
 
-        let end = ["stop_reason", "stop_details"].map(|name| (name, &answer[name]));
-        let end = json!(HashMap::from(end));
+        let (reason, details) = (&answer["stop_reason"], &answer["stop_details"]);
+        let end = json!({"stop_reason": reason, "stop_details": details});
         all.push(json!({"type": "message_delta", "delta": end, "usage": {"output_tokens": 50}}));
         all.push(json!({"type": "message_stop"}));
         events(&all)
@@ -209,9 +187,9 @@ fn content(reply: &Reply, number: usize) -> Vec<Value> {
     let mut content = Vec::new();
     match &reply.thinking {
         Some(thinking) => {
-            content.push(json!({"type": "thinking", "thinking": thinking, "signature": format!("OPAQUE+/={number}")}));
-            content
-                .push(json!({"type": "redacted_thinking", "data": format!("OPAQUEm8K{number}")}));
+            let (signature, data) = (format!("OPAQUE+/={number}"), format!("OPAQUEm8K{number}"));
+            content.push(json!({"type": "thinking", "thinking": thinking, "signature": signature}));
+            content.push(json!({"type": "redacted_thinking", "data": data}));
             let [first, second] = halves(&reply.text);
             let unknown = json!({"type": "glimpse", "id": format!("OPAQUE{number}"), "score": 1.1});
             content.extend([text(&first), unknown, text(&second)]);
@@ -256,14 +234,4 @@ fn error(message: &str) -> Result<(), Refused> {
         400,
         json!({"type": "error", "error": error, "request_id": "req_1"}),
     ))
-}
-
-fn signature(block: &Value) -> Option<&str> {
-    block["signature"].as_str().or(block["data"].as_str())
-}
-
-/// Everything before a message.
-fn before(request: &Value, place: usize) -> String {
-    let messages = &list(&request["messages"])[..place];
-    json!([request["system"], request["tools"], messages]).to_string()
 }

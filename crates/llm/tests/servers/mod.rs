@@ -351,11 +351,6 @@ impl Replies {
         let (_, sent) = turns.last().cloned().unwrap();
         self.sent.insert(key(request, &turns), sent);
     }
-
-    /// Returns whether the last message is a reply of this server.
-    pub(crate) fn has_last(&self, request: &Value) -> bool {
-        self.sent.contains_key(&key(request, &turns(request)))
-    }
 }
 
 /// A conversation without what is returned.

@@ -32,7 +32,7 @@ impl OpenAi {
         }
     }
 
-    fn check_settings(&self, request: &Value) -> Result<(), Refused> {
+    fn check_responses(&self, request: &Value) -> Result<(), Refused> {
         let refused = [
             "max_tokens",
             "max_completion_tokens",
@@ -59,30 +59,6 @@ impl OpenAi {
             return Err(openai_error(&message, Some("tools[0].parameters")));
         }
 
-        Ok(())
-    }
-
-    fn check_items(&self, request: &Value) -> Result<(), Refused> {
-        let input = list(&request["input"]);
-        for (place, item) in input.iter().enumerate() {
-            let next = input.get(place + 1).map(|next| &next["type"]);
-            let is_followed = next.is_some_and(|kind| kind == "message" || kind == "function_call");
-            if item.get("status").is_some() {
-                let name = format!("input[{place}].status");
-                return Err(openai_error(
-                    &format!("Unknown parameter: '{name}'."),
-                    Some(&name),
-                ));
-            }
-            if item["type"] == "reasoning" && !is_followed {
-                let message = format!(
-                    "Item {} of type 'reasoning' was provided without its required following item.",
-                    item["id"]
-                );
-                return Err(openai_error(&message, Some("input")));
-            }
-        }
-
         let missing = "Item 'fc_1' of type 'function_call' was provided without its required 'reasoning' item: 'rs_1'.";
         let checked = self.replies.check(request, None);
         checked.map_err(|_| openai_error(missing, Some("input")))
@@ -92,8 +68,7 @@ impl OpenAi {
 impl Dialect for OpenAi {
     fn check(&mut self, path: &str, request: &Value) -> Result<(), Refused> {
         if path == "/v1/responses" {
-            self.check_settings(request)?;
-            return self.check_items(request);
+            return self.check_responses(request);
         }
         if self.is_gpt && request.get("tools").is_some() {
             return Err(openai_error(TOOLS_REFUSED, Some("reasoning_effort")));

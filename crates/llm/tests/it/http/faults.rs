@@ -18,11 +18,7 @@ use crate::http::support::{
 const SHORT: Duration = Duration::from_millis(300);
 
 fn limited(protocol: Protocol, server: &Server) -> Box<dyn LlmClient> {
-    let settings = Settings {
-        timeout: SHORT,
-        max_bytes: 100_000,
-        ..Settings::default()
-    };
+    let settings = Settings::limits(SHORT, 100_000);
     protocol.client_with(&server.origin(), &settings)
 }
 
@@ -99,10 +95,7 @@ async fn an_answer_without_end_stops_at_the_limit() {
     let body = r#"{"choices":[{"message":{"content":"a"}}]}"#;
     for (max_bytes, is_read) in [(body.len(), true), (body.len() - 1, false)] {
         let server = Server::start([ok(body)]).await;
-        let settings = Settings {
-            max_bytes,
-            ..Settings::default()
-        };
+        let settings = Settings::limits(SHORT, max_bytes);
         let client = Protocol::Chat.client_with(&server.origin(), &settings);
         assert_eq!(ask(&client).await.is_ok(), is_read);
     }

@@ -63,13 +63,10 @@ async fn settings_of_the_request_go_before_those_of_the_client() {
         .with_seed(u64::MAX)
         .with_stop(["END", "\n\n"]);
     let nested = json!({"enable_thinking": false});
-    let settings = Settings {
-        extra: json!({
-            "temperature": 1, "top_k": 20, "max_tokens": 50, "think": false,
-            "chat_template_kwargs": nested, "options": {"num_ctx": 16_384, "seed": 1},
-        }),
-        ..Settings::default()
-    };
+    let settings = Settings::extra(json!({
+        "temperature": 1, "top_k": 20, "max_tokens": 50, "think": false,
+        "chat_template_kwargs": nested, "options": {"num_ctx": 16_384, "seed": 1},
+    }));
 
     let mut bodies = Vec::new();
     for protocol in Protocol::ALL {
@@ -90,13 +87,10 @@ async fn settings_of_the_request_go_before_those_of_the_client() {
 #[tokio::test]
 async fn each_protocol_is_asked_for_json_in_its_own_way() {
     let asking = |format| ChatRequest::default().with_format(format);
-    let settings = Settings {
-        extra: json!({
-            "response_format": "mine", "format": "mine", "text": {"format": 1, "verbosity": "low"},
-            "output_config": {"effort": "low", "format": "mine"},
-        }),
-        ..Settings::default()
-    };
+    let settings = Settings::extra(json!({
+        "response_format": "mine", "format": "mine", "text": {"format": 1, "verbosity": "low"},
+        "output_config": {"effort": "low", "format": "mine"},
+    }));
 
     let mut bodies = Vec::new();
     for protocol in Protocol::ALL {
@@ -140,10 +134,7 @@ async fn each_protocol_is_asked_for_json_in_its_own_way() {
 async fn a_stream_is_asked_for_with_usage_unless_the_settings_say_otherwise() {
     let followed = async |protocol: Protocol, extra| {
         let server = Server::start([ok(&protocol.whole())]).await;
-        let settings = Settings {
-            extra,
-            ..Settings::default()
-        };
+        let settings = Settings::extra(extra);
         let client = protocol.client_with(&server.origin(), &settings);
         follow(&client).await.1.unwrap();
         server.requests()[0].body.clone()
@@ -154,10 +145,7 @@ async fn a_stream_is_asked_for_with_usage_unless_the_settings_say_otherwise() {
         bodies.push(followed(protocol, json!({})).await);
     }
     bodies.push(followed(Protocol::Chat, json!({"stream_options": null})).await);
-    let settings = Settings {
-        extra: json!({"stream_options": {"include_usage": true}}),
-        ..Settings::default()
-    };
+    let settings = Settings::extra(json!({"stream_options": {"include_usage": true}}));
     bodies.push(sent_with(Protocol::Chat, &settings, ChatRequest::default()).await);
     insta::assert_snapshot!(bodies.join("\n"), @r#"
     {"model":"m","messages":[{"role":"user","content":"Hello"}],"stream":true,"stream_options":{"include_usage":true}}

@@ -32,10 +32,7 @@ fn text(texts: &[&str]) -> Vec<Delta> {
 /// What a client makes of an answer to a request for a stream.
 async fn stream_of(answer: Answer) -> (Vec<Delta>, Result<ChatResponse, LlmError>) {
     let server = Server::start([answer]).await;
-    let settings = Settings {
-        timeout: Duration::from_millis(300),
-        ..Settings::default()
-    };
+    let settings = Settings::limits(Duration::from_millis(300), 10_000_000);
     follow(&Protocol::Chat.client_with(&server.origin(), &settings)).await
 }
 
@@ -343,10 +340,7 @@ async fn streams_without_end_stop_at_the_limit() {
             .collect();
         let more = more.replace("LONG", &"x".repeat(1000));
         let server = Server::start([Answer::Endless("\n", more)]).await;
-        let settings = Settings {
-            max_bytes: 100_000,
-            ..Settings::default()
-        };
+        let settings = Settings::limits(Duration::from_secs(20), 100_000);
         let client = protocol.client_with(&server.origin(), &settings);
         let error = follow(&client).await.1.unwrap_err();
         let expected = "the response is over the limit of 100000 bytes";

@@ -218,14 +218,28 @@ impl Default for Settings<'_> {
 }
 
 impl Settings<'_> {
+    pub(crate) fn extra(extra: Value) -> Self {
+        Self {
+            extra,
+            ..Self::default()
+        }
+    }
+
+    pub(crate) fn limits(timeout: Duration, max_bytes: usize) -> Self {
+        Self {
+            timeout,
+            max_bytes,
+            ..Self::default()
+        }
+    }
+
     fn apply<C>(&self, builder: HttpClientBuilder<C>) -> HttpClientBuilder<C> {
         let builder = match self.key {
             Some(key) => builder.with_api_key(key),
             None => builder,
         };
-        let builder = builder
-            .with_timeout(self.timeout)
-            .with_max_response_bytes(self.max_bytes);
+        let builder = builder.with_timeout(self.timeout);
+        let builder = builder.with_max_response_bytes(self.max_bytes);
         let extra = self.extra.as_object().unwrap().iter();
         extra.fold(builder, |builder, (name, value)| {
             builder.with_extra(name, value)

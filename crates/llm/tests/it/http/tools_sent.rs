@@ -297,10 +297,9 @@ async fn what_a_protocol_cannot_carry_is_an_error_that_names_the_message() {
 
 #[tokio::test]
 async fn tools_of_the_request_go_before_tools_of_the_settings() {
-    let settings = Settings {
-        extra: json!({"tools": "mine", "tool_choice": "mine", "parallel_tool_calls": false}),
-        ..Settings::default()
-    };
+    let settings = Settings::extra(
+        json!({"tools": "mine", "tool_choice": "mine", "parallel_tool_calls": false}),
+    );
     let tools = [ToolDefinition::new("clock", "", "{}")];
     let request = ChatRequest::default()
         .with_tools(tools)

@@ -106,14 +106,8 @@ async fn a_setting_that_is_refused_again_is_an_error_that_names_it() {
 async fn a_host_that_does_not_know_a_field_does_not_get_it() {
     let host = Host {
         refuses: &[
-            (
-                "strict",
-                "tools.0.function.strict: Extra inputs are not permitted",
-            ),
-            (
-                "top_p",
-                "Unsupported parameter: 'top_p' is not supported with this model.",
-            ),
+            "strict: tools.0.function.strict: Extra inputs are not permitted",
+            "top_p: Unsupported parameter: 'top_p' is not supported with this model.",
         ],
         ..chat::DEEPSEEK
     };
