@@ -79,11 +79,9 @@ async fn replies_without_usable_vectors_are_refused() {
         {"data": [{"embedding": [1]}, {"embedding": [1, 2]}]} => embedding 2 has 2 numbers; expected 1, as many as the first
         {"data": [{"embedding": []}, {"embedding": []}]} => embedding 1 is empty; expected 1 to 65536 numbers
         {"data": [{"embedding": [1e39]}, {"embedding": [1]}]} => number 1 of embedding 1 is inf; expected a finite number
-        {"data": [{"embedding": [1e400]}, {"embedding": [1]}]} => the response is not JSON: number out of range at line 1 column 30
         {"data": [{"embedding": [NaN]}, {"embedding": [1]}]} => the response is not JSON: expected value at line 1 column 26
-        {"data": [{"embedding": [null]}, {"embedding": [1]}]} => an embedding contains something other than numbers; expected only numbers
+        {"data": [{"embedding": [null]}, {"embedding": [1]}]} | {"data": [{"embedding": [[1]]}, {"embedding": [[1]]}]} => an embedding contains something other than numbers; expected only numbers
         {"data": [{"embedding": "AACAPw=="}, {"embedding": [1]}]} => embedding 1 is empty; expected 1 to 65536 numbers
-        {"data": [{"embedding": [[1]]}, {"embedding": [[1]]}]} => an embedding contains something other than numbers; expected only numbers
         {"data": [{"index": 0, "embedding": [1]}, {"index": 0, "embedding": [2]}]} => the indices of the embeddings have gaps or duplicates; expected 0, 1, 2, …
         {"data": [{"index": 1, "embedding": [1]}, {"index": 2, "embedding": [2]}]} => the indices of the embeddings have gaps or duplicates; expected 0, 1, 2, …
         {"data": [{"index": 0, "embedding": [1]}, {"embedding": [2]}]} => an embedding has no index; expected one in all embeddings, or in none
@@ -133,8 +131,7 @@ async fn failures_have_the_same_kinds_as_those_of_clients() {
     assert!(
         error
             .message()
-            .contains("ends before /embeddings, often in /v1"),
-        "{error}"
+            .ends_with("ends before /embeddings, often in /v1")
     );
 }
 

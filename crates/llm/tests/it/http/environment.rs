@@ -23,15 +23,10 @@ fn child() {
 #[tokio::test]
 async fn three_variables_make_a_client() {
     let table = r#"
-        http://localhost:1/v1 m k => OpenAiClient { base_url: "http://localhost:1/v1", model: "m", .. }
-        http://localhost:1/v1 m - => OpenAiClient { base_url: "http://localhost:1/v1", model: "m", .. }
-        http://localhost:1/v1 m "" => OpenAiClient { base_url: "http://localhost:1/v1", model: "m", .. }
-        - m k => OpenAiClient { base_url: "https://api.openai.com/v1", model: "m", .. }
-        "" m k => OpenAiClient { base_url: "https://api.openai.com/v1", model: "m", .. }
-        - - k => settings: OPENAI_MODEL is not set; expected the name of a model on the server
-        - "" k => settings: OPENAI_MODEL is not set; expected the name of a model on the server
-        - m - => settings: OPENAI_API_KEY is not set; expected an API key for https://api.openai.com/v1, or a different server in OPENAI_BASE_URL
-        "" m "" => settings: OPENAI_API_KEY is not set; expected an API key for https://api.openai.com/v1, or a different server in OPENAI_BASE_URL
+        http://localhost:1/v1 m k | http://localhost:1/v1 m - | http://localhost:1/v1 m "" => OpenAiClient { base_url: "http://localhost:1/v1", model: "m", .. }
+        - m k | "" m k => OpenAiClient { base_url: "https://api.openai.com/v1", model: "m", .. }
+        - - k | - "" k => settings: OPENAI_MODEL is not set; expected the name of a model on the server
+        - m - | "" m "" => settings: OPENAI_API_KEY is not set; expected an API key for https://api.openai.com/v1, or a different server in OPENAI_BASE_URL
         localhost:1 m - => settings: the base URL "localhost:1" in OPENAI_BASE_URL is not an HTTP URL; expected one that begins with http:// or https://
         http://me:hush@localhost:1/v1 m - => settings: the base URL in OPENAI_BASE_URL (not shown: it may contain a secret) contains credentials; pass them as the API key or in a header
     "#;

@@ -6,7 +6,8 @@ use cogwork_llm::{ChatResponse, Delta, LlmError, LlmErrorKind as Kind, Usage};
 use proptest::prelude::*;
 
 use crate::http::support::{
-    Answer, Protocol, Server, Settings, answer, ask, follow, ok, streamed, told,
+    Answer, Protocol, Server, Settings, allocated, answer, ask, block_on, follow, ok, streamed,
+    told,
 };
 use crate::table::check;
 
@@ -14,14 +15,13 @@ const OPENAI: &str = include_str!("fixtures/openai.sse");
 
 /// All recorded replies.
 fn recorded() -> Vec<(Protocol, [String; 2])> {
-    let all = Protocol::ALL.into_iter();
-    all.flat_map(|protocol| {
+    let of = |protocol: Protocol| {
         protocol
             .recorded()
             .into_iter()
-            .map(move |reply| (protocol, reply))
-    })
-    .collect()
+            .map(move |it| (protocol, it))
+    };
+    Protocol::ALL.into_iter().flat_map(of).collect()
 }
 
 fn text(texts: &[&str]) -> Vec<Delta> {
@@ -179,15 +179,10 @@ async fn lenient_in_what_a_chunk_may_be() {
         assert_eq!(deltas, text(&["a", "b", "c"]), "{end:?}");
         assert_eq!(told(response), "\"abc\" Other(\"vibes\") tokens 1 0 0 0 0");
     }
-    let no_text = [
-        streamed("data: {\"choices\":[{\"delta\":{\"content\":\"a").as_slice(),
-        b"\xff\"}}]}\n\ndata: [DONE]",
-    ]
-    .concat();
-    assert_eq!(
-        stream_of(Answer::Raw(no_text)).await.0,
-        text(&["a\u{fffd}"])
-    );
+    let mut no_text = streamed("data: {\"choices\":[{\"delta\":{\"content\":\"a");
+    no_text.extend(b"\xff\"}}]}\n\ndata: [DONE]");
+    let (deltas, _) = stream_of(Answer::Raw(no_text)).await;
+    assert_eq!(deltas, text(&["a\u{fffd}"]));
 
     let (_, response) = Protocol::Messages.events(MESSAGES).await;
     assert_eq!(told(response), "\"a\" Length tokens 0 2 0 0 0");
@@ -196,13 +191,9 @@ async fn lenient_in_what_a_chunk_may_be() {
     assert_eq!(told(response), "\"a\" Length called clock call_1 {}");
 
     let whole = Protocol::Responses.whole();
-    let only = format!(
-        r#"{{"type":"response.completed","response":{}}}"#,
-        whole.trim()
-    );
-    let (_, response) = Protocol::Responses
-        .events(&Protocol::Responses.event(&only))
-        .await;
+    let only = r#"{"type":"response.completed","response":$}"#.replace('$', whole.trim());
+    let only = Protocol::Responses.event(&only);
+    let (_, response) = Protocol::Responses.events(&only).await;
     assert_eq!(response.unwrap().text(), "Four 🤔.");
 }
 
@@ -232,8 +223,7 @@ async fn an_error_event_is_an_error_of_its_kind_with_the_text_so_far() {
             Protocol::Messages => r#"{"type":"content_block_delta","delta":{"text":"Half a "}}"#,
             Protocol::Ollama => r#"{"message":{"content":"Half a "}}"#,
         };
-        let body = [begun].into_iter().chain(rest.split(" & "));
-        let body: String = body.map(|event| protocol.event(event)).collect();
+        let body = protocol.all_events(&format!("{begun} & {rest}"));
         let error = protocol.events(&body).await.1.unwrap_err();
         if begun != "{}" {
             assert_eq!(error.text_so_far(), Some("Half a "));
@@ -267,9 +257,8 @@ async fn a_whole_reply_where_a_stream_was_asked_for_is_taken() {
 async fn request_ids_are_kept() {
     let head = "HTTP/1.1 200 OK\r\nx-request-id: req_1\r\nconnection: close\r\n\r\n";
     let of = async |body| {
-        stream_of(Answer::Raw(format!("{head}{body}").into_bytes()))
-            .await
-            .1
+        let answer = Answer::Raw(format!("{head}{body}").into_bytes());
+        stream_of(answer).await.1
     };
     assert_eq!(of(OPENAI).await.unwrap().request_id(), Some("req_1"));
     assert_eq!(
@@ -334,11 +323,7 @@ async fn streams_without_end_stop_at_the_limit() {
     for row in GROWING.trim().lines() {
         let (name, rest) = row.split_once(' ').unwrap();
         let protocol = Protocol::named(name);
-        let more: String = rest
-            .split(" & ")
-            .map(|event| protocol.event(event))
-            .collect();
-        let more = more.replace("LONG", &"x".repeat(1000));
+        let more = protocol.all_events(rest).replace("LONG", &"x".repeat(1000));
         let server = Server::start([Answer::Endless("\n", more)]).await;
         let settings = Settings::limits(Duration::from_secs(20), 100_000);
         let client = protocol.client_with(&server.origin(), &settings);
@@ -375,32 +360,17 @@ fn long_stream(protocol: Protocol, count: usize) -> String {
             r#"{"done":true}"#,
         ),
     };
-    let pieces: String = pieces
-        .split(" & ")
-        .map(|piece| protocol.event(piece))
-        .collect();
+    let pieces = protocol.all_events(pieces);
     let pieces = (0..count).map(|n| pieces.replace('N', &n.to_string()));
     pieces.chain([protocol.event(end)]).collect()
 }
 
 #[test]
 fn ten_times_the_stream_is_ten_times_the_work() {
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .unwrap();
     for protocol in Protocol::ALL {
-        let bytes = |count| {
-            let body = long_stream(protocol, count);
-            let call = || drop(runtime.block_on(protocol.events(&body)).1.unwrap());
-            allocation_counter::measure(call).bytes_total
-        };
-
+        let bytes = |count| allocated(protocol.events(&long_stream(protocol, count)));
         let (some, more) = (bytes(500), bytes(5_000));
-        assert!(
-            more < 15 * some,
-            "{protocol:?}: {some} bytes allocated, then {more}"
-        );
+        assert!(more < 15 * some, "{protocol:?}: {some} bytes, then {more}");
     }
 }
 
@@ -420,8 +390,7 @@ proptest! {
             bytes.splice(place..end, put.bytes());
         }
 
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-        let (deltas, outcome) = runtime.block_on(async {
+        let (deltas, outcome) = block_on(async {
             let server = Server::start([Answer::Raw([streamed("").as_slice(), &bytes].concat())]).await;
             follow(&protocol.client(&server)).await
         });

@@ -13,6 +13,8 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinHandle;
 
+use crate::table::check;
+
 /// What the server does with one connection, once it has read the request.
 #[derive(Clone)]
 pub(crate) enum Answer {
@@ -315,6 +317,11 @@ impl Protocol {
         }
     }
 
+    /// Several events, between which there is an `&`.
+    pub(crate) fn all_events(self, data: &str) -> String {
+        data.split(" & ").map(|data| self.event(data)).collect()
+    }
+
     /// What a client of this protocol makes of an answer.
     pub(crate) async fn outcome(self, answer: Answer) -> Result<ChatResponse, LlmError> {
         let server = Server::start([answer]).await;
@@ -355,6 +362,23 @@ pub(crate) async fn sent_with(
 pub(crate) async fn sent_by_all(request: ChatRequest) -> String {
     let bodies = Protocol::ALL.map(|protocol| sent(protocol, request.clone()));
     futures_util::future::join_all(bodies).await.join("\n")
+}
+
+/// Checks a table of what is read of a reply, of which each row has a part, at the `$`.
+pub(crate) async fn check_replies(protocol: Protocol, reply: &str, table: &str) {
+    let read = async |part: &str| told(protocol.outcome(ok(&reply.replace('$', part))).await);
+    check(table, read).await;
+}
+
+/// The memory that a call allocates, in bytes.
+pub(crate) fn allocated<T>(call: impl Future<Output = T>) -> u64 {
+    let measured = allocation_counter::measure(|| drop(block_on(call)));
+    measured.bytes_total
+}
+
+pub(crate) fn block_on<T>(call: impl Future<Output = T>) -> T {
+    let mut runtime = tokio::runtime::Builder::new_current_thread();
+    runtime.enable_all().build().unwrap().block_on(call)
 }
 
 /// What came of a call, in one line. The tokens are those read, written, cached, put into the cache
