@@ -13,15 +13,8 @@ async fn first_bytes(scheme: &str) -> [u8; 2] {
     let base_url = format!("{scheme}://{}/v1", listener.local_addr().unwrap());
     let server = tokio::spawn(async move {
         let mut bytes = [0; 2];
-        listener
-            .accept()
-            .await
-            .unwrap()
-            .0
-            .read_exact(&mut bytes)
-            .await
-            .unwrap();
-
+        let (mut stream, _) = listener.accept().await.unwrap();
+        stream.read_exact(&mut bytes).await.unwrap();
         bytes
     });
 
@@ -46,9 +39,8 @@ async fn https_begins_with_a_handshake() {
 #[cfg(not(any(feature = "rustls", feature = "native-tls")))]
 #[test]
 fn https_is_refused_before_anything_is_sent() {
-    let error = OpenAiClient::builder("https://api.openai.com/v1", "m")
-        .build()
-        .unwrap_err();
+    let client = OpenAiClient::builder("https://api.openai.com/v1", "m");
+    let error = client.build().unwrap_err();
     assert_eq!(error.kind(), LlmErrorKind::Settings);
     assert_eq!(
         error.to_string(),

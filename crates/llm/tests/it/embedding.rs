@@ -42,10 +42,8 @@ async fn vectors_of_the_same_name_never_change() {
     assert_eq!(embedder.model(), "hashed-ngrams-v1-16");
     assert_eq!(embedder.dimension(), Some(16));
 
-    let embeddings = embedder
-        .embed(&texts(&["The café opens at 9.", "!?"]))
-        .await
-        .unwrap();
+    let texts = texts(&["The café opens at 9.", "!?"]);
+    let embeddings = embedder.embed(&texts).await.unwrap();
     let bits = |vector: &Vec<f32>| -> Vec<u32> { vector.iter().map(|n| n.to_bits()).collect() };
 
     let [first, second] = embeddings.vectors() else {

@@ -43,11 +43,8 @@ async fn many_callers_at_once_each_get_one_reply() {
     let script = ScriptedClient::new((0..100).map(|n| n.to_string()));
     let call = async |client: ScriptedClient| client.complete(saying("a")).await.unwrap();
     let calls = (0..100).map(|_| tokio::spawn(call(script.clone())));
-    let replies = join_all(calls)
-        .await
-        .into_iter()
-        .map(|reply| reply.unwrap().into_text());
-    let mut replies: Vec<u32> = replies.map(|reply| reply.parse().unwrap()).collect();
+    let replies = join_all(calls).await.into_iter().map(Result::unwrap);
+    let mut replies: Vec<u32> = replies.map(|reply| reply.text().parse().unwrap()).collect();
     replies.sort_unstable();
     assert_eq!(replies, (0..100).collect::<Vec<_>>());
 }

@@ -20,9 +20,7 @@ fn busy() -> LlmError {
 }
 
 fn full() -> ChatResponse {
-    let usage = Usage::new(5, 7)
-        .with_cached_tokens(2)
-        .with_reasoning_tokens(3);
+    let usage = Usage::new(5, 7).with_cached_tokens(2);
     ChatResponse::new("Good morning.")
         .with_reasoning("It is early.")
         .with_finish_reason(FinishReason::Length)

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Dialect, End, Refused, Replies, Reply, events, halves, list, loose_strict_tool};
+use super::{Dialect, End, Refused, Replies, Reply, events, halves, list};
 
 /// The number of blocks that the server looks back for an entry of its cache.
 const LOOK_BACK: usize = 20;
@@ -47,8 +47,6 @@ impl Claude {
             "`temperature` is not supported for this model."
         } else if !self.is_old && (choice == "any" || choice == "tool") {
             "tool_choice: type \"tool\" and \"any\" are not supported for this model."
-        } else if loose_strict_tool(request, "input_schema").is_some() {
-            "tools.0.custom.input_schema: For 'object' type, 'additionalProperties' must be explicitly set to false"
         } else {
             return Ok(());
         };

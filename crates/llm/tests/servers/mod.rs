@@ -20,7 +20,6 @@ use axum::http::{StatusCode, Uri};
 use cogwork_llm::{AnthropicClient, LlmClient, OllamaClient, OpenAiApi, OpenAiClient};
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
-use tokio::task::JoinHandle;
 
 pub(crate) mod chat;
 pub(crate) mod claude;
@@ -202,7 +201,6 @@ impl Seen {
 pub(crate) struct Server {
     url: String,
     seen: Arc<Mutex<Vec<Seen>>>,
-    task: JoinHandle<()>,
 }
 
 impl Server {
@@ -234,9 +232,9 @@ impl Server {
             response
         };
         let router = Router::new().fallback(respond);
-        let task = tokio::spawn(async move { axum::serve(listener, router).await.unwrap() });
+        tokio::spawn(async move { axum::serve(listener, router).await.unwrap() });
 
-        Self { url, seen, task }
+        Self { url, seen }
     }
 
     /// The address without a path.
@@ -258,12 +256,6 @@ impl Server {
         let requests = self.requests().into_iter();
         let refused = requests.filter(|seen| seen.status != 200);
         refused.map(|seen| seen.answer).collect()
-    }
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        self.task.abort();
     }
 }
 
@@ -430,20 +422,4 @@ pub(crate) fn events(events: &[Value]) -> String {
 
 pub(crate) fn list(value: &Value) -> &[Value] {
     value.as_array().map(Vec::as_slice).unwrap_or_default()
-}
-
-/// The name of a strict tool whose schema doesn't allow that.
-pub(crate) fn loose_strict_tool(request: &Value, schema: &str) -> Option<String> {
-    let tools = list(&request["tools"]).iter();
-    let mut strict = tools.filter(|tool| tool["strict"] == true);
-    let loose = strict.find(|tool| {
-        let schema = &tool[schema];
-        let mut properties = schema["properties"].as_object().unwrap().iter();
-        let is_loose = |(name, property): (&String, &Value)| {
-            !list(&schema["required"]).contains(&json!(name)) || property.get("maxLength").is_some()
-        };
-        schema["additionalProperties"] != false || properties.any(is_loose)
-    });
-
-    loose.map(|tool| tool["name"].as_str().unwrap().to_owned())
 }

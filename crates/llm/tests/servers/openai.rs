@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::chat::{Chat, OPENAI, PLAIN, openai_error};
-use super::{Dialect, End, Refused, Replies, Reply, Turn, events, halves, list, loose_strict_tool};
+use super::{Dialect, End, Refused, Replies, Reply, Turn, events, halves, list};
 
 pub(crate) const TOOLS_REFUSED: &str = "Function tools with reasoning_effort are not supported for gpt-5.6-sol in /v1/chat/completions. To use function tools, use /v1/responses or set reasoning_effort to 'none'.";
 
@@ -52,13 +52,6 @@ impl OpenAi {
             let message = "Zero data retention is on for this organization: store must be false.";
             return Err(openai_error(message, Some("store")));
         }
-        if let Some(tool) = loose_strict_tool(request, "parameters") {
-            let message = format!(
-                "Invalid schema for function '{tool}': In context=(), 'additionalProperties' is required to be supplied and to be false."
-            );
-            return Err(openai_error(&message, Some("tools[0].parameters")));
-        }
-
         let missing = "Item 'fc_1' of type 'function_call' was provided without its required 'reasoning' item: 'rs_1'.";
         let checked = self.replies.check(request, None);
         checked.map_err(|_| openai_error(missing, Some("input")))

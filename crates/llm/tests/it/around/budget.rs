@@ -6,10 +6,8 @@ use cogwork_llm::{
 use crate::around::{ask, both, fails, follow, hello, saying, seconds};
 
 fn took(prompt: u64, completion: u64) -> ChatResponse {
-    let usage = Usage::new(prompt, completion);
-    ChatResponse::new("Hi.")
-        .with_usage(usage)
-        .with_model("m-2025")
+    let response = ChatResponse::new("Hi.").with_model("m-2025");
+    response.with_usage(Usage::new(prompt, completion))
 }
 
 #[tokio::test]
@@ -96,7 +94,8 @@ async fn clones_share_a_limit_that_many_calls_at_once_do_not_pass() {
     let outcomes = futures_util::future::join_all(calls).await;
     let through = outcomes
         .into_iter()
-        .filter(|outcome| *outcome.as_ref().unwrap());
+        .map(Result::unwrap)
+        .filter(|is_ok| *is_ok);
     assert_eq!(through.count(), 5);
     assert_eq!(budget.spending().usage, Usage::new(5, 5));
 }

@@ -70,11 +70,8 @@ async fn a_request_that_differs_in_anything_is_another_one() {
         hello().with_tools([ToolDefinition::new("a", "", "{ }")]),
         hello().with_tool_choice(ToolChoice::None),
     ];
-    let requests: Vec<_> = messages
-        .map(ChatRequest::new)
-        .into_iter()
-        .chain(settings)
-        .collect();
+    let messages = messages.map(ChatRequest::new).into_iter();
+    let requests: Vec<_> = messages.chain(settings).collect();
     let script = ScriptedClient::new((0..requests.len()).map(|n| n.to_string()));
     let client = Cache::new(script.clone());
 
@@ -97,11 +94,8 @@ async fn what_is_no_whole_reply_is_asked_again() {
         .then("2");
     let client = Cache::new(script);
     assert!(ask(&client).await.is_err());
-    check(
-        &client,
-        &["Hal", "Half.", "Half."].map(|reply| (hello(), reply)),
-    )
-    .await;
+    let rows = ["Hal", "Half.", "Half."].map(|reply| (hello(), reply));
+    check(&client, &rows).await;
 
     // A request that isn't equal to itself.
     let odd = hello().with_temperature(f32::NAN);

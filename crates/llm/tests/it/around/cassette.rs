@@ -18,9 +18,8 @@ fn place() -> (TempDir, PathBuf) {
 
 /// What an error says, without the folder, whose name is another one each time.
 fn said(error: &LlmError, folder: &TempDir) -> String {
-    error
-        .to_string()
-        .replace(folder.path().to_str().unwrap(), "")
+    let folder = folder.path().to_str().unwrap();
+    error.to_string().replace(folder, "")
 }
 
 fn limited() -> LlmError {
@@ -47,10 +46,8 @@ async fn a_cassette_has_a_line_of_json_for_each_call() {
         .then(limited())
         .then(broken());
     let recorder = Recorder::create(script, &path).unwrap();
-    recorder
-        .complete(hello().with_temperature(0.2))
-        .await
-        .unwrap();
+    let request = hello().with_temperature(0.2);
+    recorder.complete(request).await.unwrap();
     ask(&recorder).await.unwrap_err();
     follow(&recorder).await.unwrap_err();
 

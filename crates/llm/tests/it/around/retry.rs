@@ -58,10 +58,8 @@ async fn failures_that_pass_with_time_are_tried_again_and_those_of_servers_elsew
 
 #[tokio::test(start_paused = true)]
 async fn every_attempt_sends_the_same_request() {
-    let script = ScriptedClient::default()
-        .then(fails(LlmErrorKind::Transport))
-        .then(fails(LlmErrorKind::Timeout))
-        .then("Hi.");
+    let failures = [LlmErrorKind::Transport, LlmErrorKind::Timeout].map(fails);
+    let script = ScriptedClient::new(failures).then("Hi.");
     let (outcome, took) = timed(Retry::new(script.clone(), steady())).await;
     assert_eq!((outcome.unwrap().text(), took), ("Hi.", 3));
     assert_eq!(script.requests(), [hello(), hello(), hello()]);
@@ -135,15 +133,13 @@ async fn a_stream_begins_anew_only_before_its_first_piece() {
         .then(ScriptedReply::in_pieces(["Good "]).but_then(busy()))
         .then(busy())
         .then(busy());
-    let error = follow(&Retry::new(script.clone(), Backoff::of::<5>()))
-        .await
-        .unwrap_err();
+    let client = Retry::new(script.clone(), Backoff::of::<5>());
+    let error = follow(&client).await.unwrap_err();
     assert_eq!(error.text_so_far(), Some("Good "));
     assert_eq!(script.requests().len(), 3);
 
-    let error = follow(&Retry::new(script, Backoff::of::<2>()))
-        .await
-        .unwrap_err();
+    let client = Retry::new(script, Backoff::of::<2>());
+    let error = follow(&client).await.unwrap_err();
     assert_eq!(error.to_string(), "overloaded: no luck, after 2 attempts");
 }
 

@@ -41,26 +41,21 @@ async fn spans(calls: impl Future<Output = ()>) -> String {
     let text = String::from_utf8(lines.0.lock().unwrap().clone()).unwrap();
 
     // How long a span took is not the same twice.
-    let lines = text
-        .lines()
-        .map(|line| line.split(": close").next().unwrap().trim());
+    let without_times = |line: &str| line.split(": close").next().unwrap().trim().to_owned();
+    let lines = text.lines().map(without_times);
     lines.collect::<Vec<_>>().join("\n")
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_call_is_a_span_with_the_fields_of_opentelemetry() {
+    let usage = Usage::new(10, 5).with_cached_tokens(4);
     let response = ChatResponse::new("Hi.")
-        .with_usage(
-            Usage::new(10, 5)
-                .with_cached_tokens(4)
-                .with_reasoning_tokens(2),
-        )
+        .with_usage(usage.with_reasoning_tokens(2))
         .with_model("m-2025")
         .with_id("chatcmpl-1");
 
-    let client = Tracing::new(ScriptedClient::new([response.clone(), response]))
-        .with_provider("openai")
-        .with_model("m");
+    let client = Tracing::new(ScriptedClient::new([response.clone(), response]));
+    let client = client.with_provider("openai").with_model("m");
     let request = hello()
         .with_max_tokens(50)
         .with_temperature(0.2)

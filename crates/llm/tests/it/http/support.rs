@@ -11,7 +11,6 @@ use cogwork_llm::{
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::task::JoinHandle;
 
 use crate::table::check;
 
@@ -42,8 +41,8 @@ pub(crate) fn ok(body: &str) -> Answer {
 
 /// A good answer that ends where the connection does, as streams come.
 pub(crate) fn streamed(body: &str) -> Vec<u8> {
-    format!("HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n{body}")
-        .into_bytes()
+    let head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close";
+    format!("{head}\r\n\r\n{body}").into_bytes()
 }
 
 /// The smallest completion.
@@ -59,8 +58,8 @@ pub(crate) fn completion(message: &str) -> Answer {
 
 /// The bytes of an answer whose stated length may be a lie.
 pub(crate) fn bytes(status: u16, headers: &str, body: &str, length: usize) -> Vec<u8> {
-    format!("HTTP/1.1 {status} X\r\n{headers}content-length: {length}\r\nconnection: close\r\n\r\n{body}")
-        .into_bytes()
+    let head = format!("HTTP/1.1 {status} X\r\n{headers}connection: close\r\n");
+    format!("{head}content-length: {length}\r\n\r\n{body}").into_bytes()
 }
 
 /// One request as it came over the wire.
@@ -74,7 +73,6 @@ pub(crate) struct Seen {
 pub(crate) struct Server {
     address: SocketAddr,
     seen: Arc<Mutex<Vec<Seen>>>,
-    task: JoinHandle<()>,
 }
 
 impl Server {
@@ -84,18 +82,14 @@ impl Server {
         let seen = Arc::new(Mutex::new(Vec::new()));
         let answers: Vec<Answer> = answers.into_iter().collect();
         let log = seen.clone();
-        let task = tokio::spawn(async move {
+        tokio::spawn(async move {
             for answer in answers {
                 let (stream, _) = listener.accept().await.unwrap();
                 tokio::spawn(serve(stream, answer, log.clone()));
             }
         });
 
-        Self {
-            address,
-            seen,
-            task,
-        }
+        Self { address, seen }
     }
 
     pub(crate) fn base_url(&self) -> String {
@@ -114,12 +108,6 @@ impl Server {
     /// A client of this server, without a key.
     pub(crate) fn client(&self) -> Box<dyn LlmClient> {
         Protocol::Chat.client(self)
-    }
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        self.task.abort();
     }
 }
 
@@ -146,25 +134,18 @@ async fn serve(mut stream: TcpStream, answer: Answer, log: Arc<Mutex<Vec<Seen>>>
         Answer::Pieces(pieces) => {
             stream.set_nodelay(true).unwrap();
             for piece in pieces {
-                if stream.write_all(&piece).await.is_err() {
-                    break;
-                }
+                drop(stream.write_all(&piece).await);
                 // Lets the client read it.
                 tokio::task::yield_now().await;
             }
-
             Ok(())
         }
         Answer::Endless(start, more) => {
             let head = format!("HTTP/1.1 200 OK\r\nconnection: close\r\n\r\n{start}");
-            let mut sent = stream.write_all(head.as_bytes()).await;
+            stream.write_all(head.as_bytes()).await.unwrap();
             let more = more.repeat(1 + 8192 / more.len());
-
-            while sent.is_ok() {
-                sent = stream.write_all(more.as_bytes()).await;
-            }
-
-            sent
+            while stream.write_all(more.as_bytes()).await.is_ok() {}
+            Ok(())
         }
     };
 }
@@ -279,8 +260,8 @@ impl Protocol {
     /// The protocol of this name.
     pub(crate) fn named(name: &str) -> Self {
         let mut all = Self::ALL.into_iter();
-        all.find(|protocol| format!("{protocol:?}") == name)
-            .unwrap()
+        let named = all.find(|protocol| format!("{protocol:?}") == name);
+        named.unwrap()
     }
 
     /// Recorded replies, each as a stream and whole.
@@ -354,8 +335,8 @@ pub(crate) async fn sent_with(
     let body = server.requests()[0].body.clone();
 
     serde_json::from_str::<Value>(&body).unwrap();
-    body.replace("},{\"role\"", "},\n{\"role\"")
-        .replace(",\"tools\"", ",\n\"tools\"")
+    let body = body.replace("},{\"role\"", "},\n{\"role\"");
+    body.replace(",\"tools\"", ",\n\"tools\"")
 }
 
 /// The bodies of all protocols.

@@ -10,9 +10,8 @@ use super::{MODEL, advance, ask, question};
 
 fn call() -> Reply {
     let city = json!({"city": "Bergen"});
-    Reply::says("I look.")
-        .thinks("OPAQUE")
-        .calls("weather", city)
+    let reply = Reply::says("I look.").thinks("OPAQUE");
+    reply.calls("weather", city)
 }
 
 #[tokio::test]
@@ -55,9 +54,8 @@ async fn caching_can_be_left_out_or_last_for_an_hour() {
         ),
         (builder().without_cache(), Value::Null),
     ] {
-        ask(&builder.build().unwrap(), &question(), false)
-            .await
-            .unwrap();
+        let client = builder.build().unwrap();
+        ask(&client, &question(), false).await.unwrap();
         assert_eq!(server.last()["cache_control"], expected);
     }
 }
@@ -74,10 +72,8 @@ async fn a_call_that_the_request_forbids_is_not_handed_on() {
 
         assert!(reply.text().ends_with("Rain."), "{}", reply.text());
         assert!(reply.tool_calls().is_empty());
-        let choices = server
-            .requests()
-            .into_iter()
-            .map(|seen| seen.json()["tool_choice"].clone());
+        let requests = server.requests().into_iter();
+        let choices = requests.map(|seen| seen.json()["tool_choice"].clone());
         assert_eq!(
             json!(choices.collect::<Vec<_>>()),
             json!([null, {"type": "none"}])
@@ -170,9 +166,8 @@ async fn later_instructions_keep_their_rank_where_the_model_takes_them() {
         advance(&*client, &mut request, true).await;
 
         let messages = server.last()["messages"].as_array().unwrap().clone();
-        let said = messages
-            .iter()
-            .filter(|message| message.to_string().contains("Hurry."));
+        let is_said = |message: &&Value| message.to_string().contains("Hurry.");
+        let said = messages.iter().filter(is_said);
         let roles: Vec<_> = said.map(|message| message["role"].clone()).collect();
         assert_eq!(roles, [expected; 3]);
     }

@@ -8,20 +8,15 @@ use super::{MODEL, advance, ask, question, tools};
 
 /// Three rounds of tools: one call, parallel calls, and one with text.
 fn rounds(thinking: &str) -> Vec<Reply> {
-    let weather = |city: &str| json!({"city": city, "a": 1});
+    let says = |text: &str| Reply::says(text).thinks(thinking);
+    let calls = |reply: Reply, city: &str| reply.calls("weather", json!({"city": city, "a": 1}));
+    let note = json!({"text": "It \"rains\" in Tromsø 🌧"});
     vec![
-        Reply::default()
-            .thinks(thinking)
-            .calls("weather", weather("Bergen")),
-        Reply::default()
-            .thinks(thinking)
-            .calls("weather", weather("Oslo"))
-            .calls("note", json!({"text": "It \"rains\" in Tromsø 🌧"})),
-        Reply::says("I look at ü once more.")
-            .thinks(thinking)
-            .calls("weather", weather("Voss")),
-        Reply::says("Take an umbrella.").thinks(thinking),
-        Reply::says("Yes, a large one.").thinks(thinking),
+        calls(says(""), "Bergen"),
+        calls(says(""), "Oslo").calls("note", note),
+        calls(says("I look at ü once more."), "Voss"),
+        says("Take an umbrella."),
+        says("Yes, a large one."),
     ]
 }
 
@@ -100,15 +95,13 @@ enum Change {
 }
 
 fn change(request: &ChatRequest, change: Change) -> ChatRequest {
-    let messages = request
-        .messages()
-        .iter()
-        .map(|message| match (change, message.role()) {
-            (Change::Text, Role::User) => Message::user("Umbrella and coat?"),
-            (Change::System, Role::System) => Message::system("You plan well."),
-            (Change::Thinking, _) => message.clone().without_provider_data(),
-            _ => message.clone(),
-        });
+    let changed = |message: &Message| match (change, message.role()) {
+        (Change::Text, Role::User) => Message::user("Umbrella and coat?"),
+        (Change::System, Role::System) => Message::system("You plan well."),
+        (Change::Thinking, _) => message.clone().without_provider_data(),
+        _ => message.clone(),
+    };
+    let messages: Vec<Message> = request.messages().iter().map(changed).collect();
     let mut tools = tools();
     if change == Change::Tools {
         let schema = r#"{"type":"object","properties":{}}"#;
