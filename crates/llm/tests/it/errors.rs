@@ -14,13 +14,10 @@ fn an_error_shows_its_parts_in_one_line_and_its_body_only_when_asked() {
     let error = LlmError::new(LlmErrorKind::RateLimit, "too\nmany\u{1b}[2J requests")
         .with_status(429)
         .with_retry_after(Duration::from_millis(1500))
-        .with_body("{\"error\":\r\n\u{202e}\"slow down\u{7}\"}")
+        .with_body("{\"error\":\r\n\u{202e}\u{7}}")
         .with_attempts(3);
     assert_eq!(error.message(), "too\nmany\u{1b}[2J requests");
-    assert_eq!(
-        error.body(),
-        Some("{\"error\":\r\n\u{202e}\"slow down\u{7}\"}")
-    );
+    assert_eq!(error.body(), Some("{\"error\":\r\n\u{202e}\u{7}}"));
 
     let shown = format!("{error}\n\n{error:#}");
     assert_eq!(format!("{error:?}"), format!("{error:#}"));
@@ -31,7 +28,7 @@ fn an_error_shows_its_parts_in_one_line_and_its_body_only_when_asked() {
 
     rate limit: too many�[2J requests (status 429, retry after 1.5s), after 3 attempts
     {"error":
-    �"slow down�"}
+    ��}
     "#);
 }
 
@@ -52,14 +49,8 @@ fn nothing_unsafe_is_shown() {
 #[test]
 fn a_long_message_is_cut_where_it_is_shown() {
     let error = |length| LlmError::new(LlmErrorKind::Other, "é".repeat(length)).with_status(500);
-    let long = "é".repeat(1_000);
-    assert_eq!(
-        error(1_000).to_string(),
-        format!("other: {long} (status 500)")
-    );
-    assert_eq!(
-        error(1_001).to_string(),
-        format!("other: {long}… (status 500)")
-    );
+    let shown = |end: &str| format!("other: {}{end} (status 500)", "é".repeat(1_000));
+    assert_eq!(error(1_000).to_string(), shown(""));
+    assert_eq!(error(1_001).to_string(), shown("…"));
     assert_eq!(error(1_001).message().chars().count(), 1_001);
 }

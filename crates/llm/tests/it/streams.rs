@@ -83,14 +83,8 @@ async fn the_end_holds_the_texts_that_came_and_not_its_own() {
     let Ok(Delta::End(response)) = &seen[4] else {
         panic!("{seen:?}")
     };
-    assert_eq!(
-        (response.text(), response.reasoning()),
-        ("Good day.", Some("Hmm."))
-    );
-    assert_eq!(
-        (response.usage(), response.request_id()),
-        (full().usage(), Some("req_1"))
-    );
+    let expected = full().with_text("Good day.").with_reasoning("Hmm.");
+    assert_eq!(response, &expected);
 }
 
 #[tokio::test]
@@ -111,10 +105,7 @@ async fn a_stream_that_just_stops_is_an_error_with_the_text_so_far() {
 #[tokio::test]
 async fn every_error_ends_a_stream_and_carries_the_text_so_far() {
     let mut reply = stream_of([text("Good "), Err(busy()), text("never read")]);
-    assert_eq!(
-        reply.next().await.unwrap().unwrap(),
-        Delta::Text("Good ".to_owned())
-    );
+    assert!(reply.next().await.unwrap().is_ok());
     let error = reply.next().await.unwrap().unwrap_err();
     assert_eq!(error.kind(), LlmErrorKind::Overloaded);
     assert_eq!(error.text_so_far(), Some("Good "));

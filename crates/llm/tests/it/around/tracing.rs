@@ -1,35 +1,20 @@
-use std::io::Write;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use cogwork_llm::{
     Backoff, ChatResponse, LlmClient, LlmErrorKind, Message, Messages, Retry, ScriptedClient,
     ScriptedReply, Tracing, Usage,
 };
+use tempfile::NamedTempFile;
 use tracing_subscriber::fmt::format::FmtSpan;
 
 use crate::around::{ask, asks, fails, follow, hello, with_tools};
 
-/// What a subscriber wrote.
-#[derive(Clone, Default)]
-struct Lines(Arc<Mutex<Vec<u8>>>);
-
-impl Write for Lines {
-    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        self.0.lock().unwrap().write(bytes)
-    }
-
-    fn flush(&mut self) -> std::io::Result<()> {
-        Ok(())
-    }
-}
-
 /// All spans that the calls make, each as a line when it closes.
 async fn spans(calls: impl Future<Output = ()>) -> String {
-    let lines = Lines::default();
-    let writer = lines.clone();
+    let file = NamedTempFile::new().unwrap();
     let subscriber = tracing_subscriber::fmt()
         .with_span_events(FmtSpan::CLOSE)
-        .with_writer(move || writer.clone())
+        .with_writer(Arc::new(file.reopen().unwrap()))
         .without_time()
         .with_ansi(false)
         .with_target(false)
@@ -38,7 +23,7 @@ async fn spans(calls: impl Future<Output = ()>) -> String {
     let guard = tracing::subscriber::set_default(subscriber);
     calls.await;
     drop(guard);
-    let text = String::from_utf8(lines.0.lock().unwrap().clone()).unwrap();
+    let text = std::fs::read_to_string(file.path()).unwrap();
 
     // How long a span took is not the same twice.
     let without_times = |line: &str| line.split(": close").next().unwrap().trim().to_owned();

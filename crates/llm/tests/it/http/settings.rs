@@ -52,10 +52,8 @@ async fn base_urls_are_checked() {
         format!("host:{}", "x".repeat(100_000)),
         "m",
     ));
-    assert!(
-        long.contains(&format!("host:{}… is not", "x".repeat(293))),
-        "{long}"
-    );
+    let shown = format!("host:{}… is not", "x".repeat(293));
+    assert!(long.contains(&shown), "{long}");
 }
 
 #[tokio::test]
@@ -71,10 +69,8 @@ async fn good_base_urls_are_taken_and_shown_as_they_were_given() {
         let client = OpenAiClient::builder(url, "m").with_api_key("k");
         let shown = format!("{:?}", client.build().unwrap());
         let name = shown.split('"').nth(1).unwrap();
-        assert_eq!(
-            shown,
-            format!("OpenAiClient {{ base_url: {name:?}, model: \"m\", .. }}")
-        );
+        let expected = format!("OpenAiClient {{ base_url: {name:?}, model: \"m\", .. }}");
+        assert_eq!(shown, expected);
         name.to_owned()
     })
     .await;

@@ -95,10 +95,9 @@ async fn a_stream_cut_anywhere_is_interrupted_and_keeps_the_text_so_far() {
             let part = String::from_utf8_lossy(&stream.as_bytes()[..cut]);
             let error = protocol.events(&part).await.1.unwrap_err();
             assert!(complete.text().starts_with(error.text_so_far().unwrap()));
-            assert_eq!(
-                error.to_string(),
-                "interrupted stream: the reply broke off: the stream ended without its end marker (status 200)"
-            );
+            insta::allow_duplicates! {
+                insta::assert_snapshot!(error, @"interrupted stream: the reply broke off: the stream ended without its end marker (status 200)");
+            }
         }
     }
 }
@@ -261,10 +260,8 @@ async fn request_ids_are_kept() {
         stream_of(answer).await.1
     };
     assert_eq!(of(OPENAI).await.unwrap().request_id(), Some("req_1"));
-    assert_eq!(
-        of("data: oops\n\n").await.unwrap_err().request_id(),
-        Some("req_1")
-    );
+    let error = of("data: oops\n\n").await.unwrap_err();
+    assert_eq!(error.request_id(), Some("req_1"));
 
     let headers = "retry-after: 2\r\nrequest-id: req_7\r\n";
     let limited = answer(429, headers, r#"{"error":"slow"}"#);
@@ -287,10 +284,8 @@ async fn a_stream_that_breaks_keeps_the_text_so_far() {
         let (deltas, response) = stream_of(answer).await;
         let error = response.unwrap_err();
         assert_eq!(deltas, text(&["Grüß", " dich 🤔"]));
-        assert_eq!(
-            (error.kind(), error.text_so_far()),
-            (kind, Some("Grüß dich 🤔"))
-        );
+        assert_eq!(error.kind(), kind);
+        assert_eq!(error.text_so_far(), Some("Grüß dich 🤔"));
     }
 
     let comments = Answer::Endless("", ": still here\n\n".to_owned());

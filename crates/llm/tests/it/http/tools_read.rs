@@ -192,10 +192,7 @@ async fn blocks_of_anthropic_are_calls_when_they_end() {
     let response = response.unwrap();
     let calls = response.tool_calls().iter().cloned().map(Delta::ToolCall);
     assert_eq!(deltas, calls.collect::<Vec<_>>());
-    assert_eq!(
-        told(Ok(response)),
-        r#""" ToolCalls called weather a {"city":"Oslo"} called weather b {"city": "Bergen"} called clock c {} called clock d {}"#
-    );
+    insta::assert_snapshot!(told(Ok(response)), @r#""" ToolCalls called weather a {"city":"Oslo"} called weather b {"city": "Bergen"} called clock c {} called clock d {}"#);
 
     let side_by_side = events(
         r#"

@@ -26,11 +26,8 @@ async fn refused(protocols: &[Protocol], request: ChatRequest) -> String {
         assert!(server.requests().is_empty());
     }
 
-    assert!(
-        errors
-            .iter()
-            .all(|error| error.kind() == Kind::InvalidRequest)
-    );
+    let mut kinds = errors.iter().map(|error| error.kind());
+    assert!(kinds.all(|kind| kind == Kind::InvalidRequest));
     let mut told: Vec<_> = errors.iter().map(|error| error.message()).collect();
     told.dedup();
     told.join(" or ")

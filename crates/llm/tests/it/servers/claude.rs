@@ -29,11 +29,8 @@ async fn each_round_reads_the_one_before_it_from_the_cache() {
             let usage = reply.usage().unwrap();
 
             let (read, written) = (usage.cached_tokens, usage.cache_written_tokens);
-            assert_eq!(
-                (read, usage.prompt_tokens),
-                (before, read + written + 3),
-                "{round}"
-            );
+            assert_eq!(read, before, "{round}");
+            assert_eq!(usage.prompt_tokens, read + written + 3);
             assert_eq!(usage.reasoning_tokens, 20);
             assert!(written > 0);
             before = read + written;
@@ -74,10 +71,8 @@ async fn a_call_that_the_request_forbids_is_not_handed_on() {
         assert!(reply.tool_calls().is_empty());
         let requests = server.requests().into_iter();
         let choices = requests.map(|seen| seen.json()["tool_choice"].clone());
-        assert_eq!(
-            json!(choices.collect::<Vec<_>>()),
-            json!([null, {"type": "none"}])
-        );
+        let choices: Value = choices.collect();
+        assert_eq!(choices, json!([null, {"type": "none"}]));
         // Both were paid for.
         assert_eq!(reply.usage().unwrap().completion_tokens, 100);
     }
@@ -120,10 +115,8 @@ async fn a_pause_is_continued() {
         let server = Server::start(Claude::default(), vec![pauses("x"); 30]).await;
         let client = claude_client(server.url(), MODEL);
         let reply = ask(&*client, &question(), is_streamed).await.unwrap();
-        assert_eq!(
-            reply.finish_reason(),
-            &FinishReason::Other("pause_turn".to_owned())
-        );
+        let expected = FinishReason::Other("pause_turn".to_owned());
+        assert_eq!(reply.finish_reason(), &expected);
         assert_eq!(server.requests().len(), 11);
     }
 }
@@ -139,10 +132,8 @@ async fn a_reply_that_is_cut_off_says_so_and_a_refusal_is_an_error_with_its_reas
             let client = (row.client)(server.url(), MODEL);
 
             let reply = ask(&*client, &question(), is_streamed).await.unwrap();
-            assert_eq!(
-                (reply.text(), reply.finish_reason()),
-                ("I", &FinishReason::Length)
-            );
+            assert_eq!(reply.text(), "I");
+            assert_eq!(reply.finish_reason(), &FinishReason::Length);
             let error = ask(&*client, &question(), is_streamed).await.unwrap_err();
             assert_eq!(error.kind(), LlmErrorKind::ContentFilter);
             assert!(error.message().contains(reason), "{error}");

@@ -46,10 +46,7 @@ async fn every_server_gets_back_what_it_sent() {
 
             // A number of an unknown block, which parsing and writing would change.
             let sent = server.requests().pop().unwrap().body;
-            assert_eq!(
-                sent.contains("\"score\":1.10,"),
-                sent.contains("\"score\":")
-            );
+            assert!(!sent.contains("glimpse") || sent.contains("\"score\":1.10,"));
         }
     }
 }
@@ -87,6 +84,7 @@ async fn a_resumed_conversation_returns_it_too() {
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Change {
     Text,
+    Result,
     System,
     Tools,
     Model,
@@ -97,6 +95,10 @@ enum Change {
 fn change(request: &ChatRequest, change: Change) -> ChatRequest {
     let changed = |message: &Message| match (change, message.role()) {
         (Change::Text, Role::User) => Message::user("Umbrella and coat?"),
+        (Change::Result, Role::Tool) => {
+            let saved = serde_json::to_string(message).unwrap();
+            serde_json::from_str(&saved.replace("Rain", "Fog")).unwrap()
+        }
         (Change::System, Role::System) => Message::system("You plan well."),
         (Change::Thinking, _) => message.clone().without_provider_data(),
         _ => message.clone(),
@@ -113,10 +115,11 @@ fn change(request: &ChatRequest, change: Change) -> ChatRequest {
 
 #[tokio::test]
 async fn after_a_change_nothing_is_returned_and_the_run_goes_on() {
-    use Change::{Model, Server, System, Text, Tools};
+    use Change::{Model, Result, Server, System, Text, Tools};
 
     for row in ROWS {
-        for (made, is_streamed) in [Text, System, Tools, Model, Server].map(|c| (c, c == System)) {
+        for made in [Text, Result, System, Tools, Model, Server] {
+            let is_streamed = made == System;
             let about = format!("{} after a change of the {made:?}", row.name);
             let server = row.start(rounds(THINKING[0])).await;
             let other = row.start(rounds(THINKING[0])[2..].to_vec()).await;
@@ -135,7 +138,8 @@ async fn after_a_change_nothing_is_returned_and_the_run_goes_on() {
             let client = (row.client)(server.url(), model);
             advance(&*client, &mut changed, is_streamed).await;
             let sent = server.requests().pop().unwrap().body;
-            assert!(!sent.contains("OPAQUE"), "{about}: {sent}");
+            // Of two replies, one is before the first result.
+            assert_eq!(sent.contains("OPAQUE"), made == Result, "{about}: {sent}");
 
             // What comes after the change goes back again.
             let last = advance(&*client, &mut changed, is_streamed).await;
@@ -162,12 +166,8 @@ async fn the_servers_refuse_a_conversation_that_lost_it() {
 
         let lost = change(&request, Change::Thinking);
         let error = ask(&*client, &lost, false).await.unwrap_err();
-        assert_eq!(
-            error.kind(),
-            LlmErrorKind::InvalidRequest,
-            "{}: {error}",
-            row.name
-        );
+        let about = format!("{}: {error}", row.name);
+        assert_eq!(error.kind(), LlmErrorKind::InvalidRequest, "{about}");
     }
 }
 
@@ -182,11 +182,9 @@ async fn what_is_larger_than_the_limit_is_refused() {
             let error = ask(&*client, &question(), is_streamed).await.unwrap_err();
 
             assert_eq!(error.kind(), LlmErrorKind::Decode, "{name}");
-            assert!(error.message().contains("provider data"), "{name}: {error}");
-            assert!(
-                error.message().contains("at most 4194304"),
-                "{name}: {error}"
-            );
+            let message = error.message();
+            assert!(message.contains("provider data"), "{name}: {error}");
+            assert!(message.contains("at most 4194304"), "{name}: {error}");
         }
     }
 }

@@ -79,11 +79,8 @@ async fn a_setting_that_is_refused_again_is_an_error_that_names_it() {
             let request = question().with_temperature(0.2).with_max_tokens(900);
             let error = ask(&*client, &request, is_streamed).await.unwrap_err();
             assert_eq!(error.kind(), LlmErrorKind::InvalidRequest);
-            told.push(format!(
-                "{} requests: {}",
-                server.requests().len(),
-                error.message()
-            ));
+            let sent = server.requests().len();
+            told.push(format!("{sent} requests: {}", error.message()));
         }
     }
     told.dedup();
