@@ -9,7 +9,7 @@ use super::{Dialect, End, Refused, Replies, Reply, StandIn, events, halves, list
 pub(crate) struct Host {
     /// Adds what the host wants back to a message.
     pub(crate) adds: fn(&mut Value, &str, usize),
-    /// How the host refuses a message without it.
+    /// How the host refuses a message without it, if it does.
     pub(crate) missing: &'static str,
     /// What the host refuses wherever it is: a field, and how.
     pub(crate) refuses: &'static [&'static str],
@@ -146,10 +146,9 @@ pub(crate) struct Chat {
 
 impl Chat {
     pub(crate) fn new(host: Host) -> Self {
-        Self {
-            host,
-            replies: Replies::default(),
-        }
+        let mut replies = Replies::default();
+        replies.may_lose = host.missing.is_empty();
+        Self { host, replies }
     }
 }
 

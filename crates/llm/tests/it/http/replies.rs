@@ -183,7 +183,7 @@ async fn what_cannot_be_read_is_shown() {
 async fn a_reply_cut_anywhere_is_a_decode_error() {
     for protocol in Protocol::ALL {
         let whole = protocol.whole();
-        let is_cut = |cut: &usize| cut % 7 == 0 && whole.is_char_boundary(*cut);
+        let is_cut = |cut: &usize| cut.is_multiple_of(7) && whole.is_char_boundary(*cut);
         let cuts = (0..whole.trim_end().len()).filter(is_cut);
         let parts: Vec<_> = cuts.map(|cut| &whole[..cut]).collect();
         let server = Server::start(parts.iter().map(|part| ok(part))).await;

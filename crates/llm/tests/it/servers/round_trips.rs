@@ -3,7 +3,8 @@
 use cogwork_llm::{ChatRequest, LlmErrorKind, Message, Role, ToolDefinition};
 use serde_json::json;
 
-use super::imitated::{ROWS, Reply, Row, Server};
+use super::imitated::openai::OpenAi;
+use super::imitated::{ROWS, Reply, Row, Server, chat_client, responses};
 use super::{MODEL, advance, ask, question, tools};
 
 /// Three rounds of tools: one call, parallel calls, and one with text.
@@ -153,6 +154,17 @@ async fn after_a_change_nothing_is_returned_and_the_run_goes_on() {
             assert!(refusals.iter().all(is_wanted), "{about}: {refusals:?}");
         }
     }
+}
+
+#[tokio::test]
+async fn what_one_api_wants_back_is_not_sent_in_another() {
+    let server = Server::start(OpenAi::xai(), rounds(THINKING[0])).await;
+    let mut request = question();
+    advance(&*responses(server.url(), MODEL), &mut request, false).await;
+    advance(&*chat_client(server.url(), MODEL), &mut request, false).await;
+    let sent = server.requests().pop().unwrap();
+    assert_eq!(sent.path, "/v1/chat/completions");
+    assert!(!sent.body.contains("OPAQUE"), "{}", sent.body);
 }
 
 /// The servers do check: none of them takes a conversation without what it sent.

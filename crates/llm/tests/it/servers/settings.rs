@@ -1,12 +1,12 @@
 //! Settings that servers refuse.
 
-use cogwork_llm::{ChatRequest, LlmClient, LlmErrorKind, OpenAiApi, OpenAiClient};
+use cogwork_llm::{ChatRequest, LlmClient, LlmErrorKind, Message, OpenAiApi, OpenAiClient};
 use serde_json::Value;
 
 use super::imitated::chat::{self, Chat, Host};
 use super::imitated::openai::{OpenAi, TOOLS_REFUSED};
-use super::imitated::{Dialect, ROWS, Refused, Server, chat_client};
-use super::{MODEL, ask, question};
+use super::imitated::{Dialect, ROWS, Refused, Reply, Server, chat_client};
+use super::{MODEL, advance, ask, question};
 use crate::table::check;
 
 fn plain_question() -> ChatRequest {
@@ -108,6 +108,24 @@ async fn a_host_that_does_not_know_a_field_does_not_get_it() {
     let client = client.with_extra("top_p", 0.5).build().unwrap();
     let expected = "3 requests, then 1: [strict was not sent, top_p was not sent]";
     assert_eq!(mended(&server, &client, &question()).await, expected);
+}
+
+#[tokio::test]
+async fn a_host_that_refuses_its_own_fields_does_not_get_them_back() {
+    let host = Host {
+        adds: chat::DEEPSEEK.adds,
+        refuses: &["reasoning_content: property 'reasoning_content' is unsupported"],
+        ..chat::PLAIN
+    };
+    let reply = Reply::says("Hm.").thinks("OPAQUE");
+    let server = Server::start(Chat::new(host), vec![reply; 3]).await;
+    let client = chat_client(server.url(), MODEL);
+    let mut request = question();
+    for _ in 0..3 {
+        advance(&*client, &mut request, false).await;
+        request.push(Message::user("And?"));
+    }
+    assert_eq!(server.refusals().len(), 1);
 }
 
 #[tokio::test]
