@@ -26,7 +26,8 @@ fn limited(protocol: Protocol, server: &Server) -> Box<dyn LlmClient> {
 async fn outcomes(answer: Answer) -> Vec<Result<ChatResponse, LlmError>> {
     let all = Protocol::ALL.map(async |protocol| {
         let server = Server::start([answer.clone(), answer.clone()]).await;
-        let client = limited(protocol, &server);
+        let settings = Settings::limits(SHORT * 10, 100_000);
+        let client = protocol.client_with(&server.origin(), &settings);
         let (whole, (_, streamed)) = join(ask(&client), follow(&client)).await;
         [whole, streamed]
     });

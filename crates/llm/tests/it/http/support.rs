@@ -193,8 +193,9 @@ impl Default for Settings<'_> {
     fn default() -> Self {
         Self {
             key: None,
-            timeout: Duration::from_secs(60),
-            max_bytes: 100_000_000,
+            // The largest ones are taken.
+            timeout: Duration::MAX,
+            max_bytes: usize::MAX,
             extra: json!({}),
         }
     }
