@@ -146,8 +146,10 @@ pub(crate) struct Chat {
 
 impl Chat {
     pub(crate) fn new(host: Host) -> Self {
-        let mut replies = Replies::default();
-        replies.may_lose = host.missing.is_empty();
+        let replies = Replies {
+            may_lose: host.missing.is_empty(),
+            ..Replies::default()
+        };
         Self { host, replies }
     }
 }
