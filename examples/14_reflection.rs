@@ -92,8 +92,10 @@ async fn ask(
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Box<dyn Error>> {
-    let reflection =
-        Reflection::new("Spell the word letter by letter, and count again.").with_verdict("RIGHT");
+    let reflection = Reflection {
+        verdict: Some("RIGHT".to_owned()),
+        ..Reflection::new("Spell the word letter by letter, and count again.")
+    };
     let plain = Thinking::new(Hasty);
     let reflecting = Thinking::new(Hasty).with_mode(reflection);
     let mut without = Sum::default();

@@ -39,6 +39,7 @@ use serde::Deserialize;
 
 /// The mode, which is also the type of its settings.
 #[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 struct AtMost {
     /// The maximum number of words of an answer.
     #[schemars(range(min = 1))]

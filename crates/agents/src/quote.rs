@@ -4,7 +4,6 @@ use std::fmt::Display;
 
 pub(crate) use cogwork_text::Name;
 use cogwork_text::OneLine;
-pub(crate) use cogwork_thinking::nearest;
 
 /// The maximum number of characters of an external message that are shown.
 const MAX_MESSAGE: usize = 1_000;
@@ -39,4 +38,32 @@ pub(crate) fn did_you_mean(nearest: Option<&str>) -> String {
     nearest
         .map(|name| format!("; did you mean `{}`?", Name(name)))
         .unwrap_or_default()
+}
+
+/// Returns the known name that was most likely meant: the most similar one, if at most a third of
+/// its characters differ.
+pub(crate) fn nearest<'k>(name: &str, known: impl IntoIterator<Item = &'k str>) -> Option<&'k str> {
+    /// Comparing takes time proportional to the product of the lengths, and names and lists of names
+    /// from a file can be as long as the file.
+    const LONGEST: usize = 64;
+    const COMPARED: usize = 100;
+
+    if name.len() > LONGEST {
+        return None;
+    }
+
+    let lower = name.to_lowercase();
+    let length = name.chars().count();
+    let farthest = (length / 3).max(1);
+
+    let is_candidate =
+        |known: &&str| known.len() <= LONGEST && known.chars().count().abs_diff(length) <= farthest;
+    let candidates = known.into_iter().filter(is_candidate).take(COMPARED);
+    let distances =
+        candidates.map(|known| (strsim::osa_distance(&lower, &known.to_lowercase()), known));
+
+    distances
+        .filter(|(distance, _)| *distance <= farthest)
+        .min_by_key(|(distance, _)| *distance)
+        .map(|(_, known)| known)
 }

@@ -11,32 +11,21 @@ pub(crate) enum Effect {
 
 pub(crate) struct Change {
     pub(crate) payload: Payload,
-    /// Whether the text or the tool calls were replaced, rather than appended to.
+    /// Whether the text or the tool calls were replaced, rather than extended.
     pub(crate) is_replaced: bool,
 }
 
 impl Effect {
     /// Returns the effect of replacing `before` with `after`.
-    pub(crate) fn replaced(before: &Payload, after: Payload) -> Self {
+    pub(crate) fn of(before: &Payload, after: Payload) -> Self {
         if *before == after {
             return Self::Kept;
         }
 
+        let is_extended = !before.text().is_empty() && after.text().starts_with(before.text());
         Self::Changed(Change {
-            is_replaced: before.text() != after.text() || before.tool_calls() != after.tool_calls(),
+            is_replaced: !is_extended || before.tool_calls() != after.tool_calls(),
             payload: after,
-        })
-    }
-
-    /// Returns the effect of appending `text`.
-    pub(crate) fn appended(before: &Payload, text: &str) -> Self {
-        if text.is_empty() {
-            return Self::Kept;
-        }
-
-        Self::Changed(Change {
-            payload: before.clone().appended(text),
-            is_replaced: false,
         })
     }
 }

@@ -13,25 +13,10 @@ pub(crate) struct Closing {
     pub(crate) limits: ModeLimits,
     pub(crate) memory: Option<Recall>,
     pub(crate) question: Arc<str>,
-    reporter: Option<Reporter>,
+    pub(crate) reporter: Option<Reporter>,
 }
 
 impl Closing {
-    pub(crate) fn new(
-        limits: ModeLimits,
-        memory: Option<Recall>,
-        question: Arc<str>,
-        reporter: Option<Reporter>,
-    ) -> Self {
-        Self {
-            ledger: Ledger::new(limits.calls),
-            limits,
-            memory,
-            question,
-            reporter,
-        }
-    }
-
     /// Stores the answer in the memory, and returns the response with the usage of all calls.
     pub(crate) async fn done(self, response: ChatResponse) -> (ChatResponse, Report) {
         self.remember(&response).await;

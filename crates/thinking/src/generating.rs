@@ -7,11 +7,10 @@ use cogwork_llm::{
     Capabilities, ChatRequest, ChatResponse, Delta, LlmClient, LlmError, Message, ReplyStream, Role,
 };
 use futures_util::stream;
-use serde_json::Map;
 
 use crate::answer::{Effect, Finished, respond};
 use crate::closing::Closing;
-use crate::ledger::Metered;
+use crate::ledger::{Metered, Spending};
 use crate::memory::recalled;
 use crate::moment::{said, with_input, without_calls};
 use crate::run;
@@ -73,6 +72,7 @@ impl<'a> Generating<'a> {
     pub(crate) async fn begin(
         setup: &'a Setup,
         client: &'a dyn LlmClient,
+        spending: &Spending,
         request: ChatRequest,
     ) -> Result<Self, LlmError> {
         let last = request
@@ -80,14 +80,15 @@ impl<'a> Generating<'a> {
             .iter()
             .rfind(|message| message.role() == Role::User);
         let none = Message::user("");
-        let input = Payload::of_message(last.unwrap_or(&none), setup.metadata.clone());
+        let input = Payload::of_message(last.unwrap_or(&none));
         let limits = setup.limits;
-        let closing = Closing::new(
+        let closing = Closing {
+            ledger: Arc::clone(&spending.0),
             limits,
-            setup.memory.clone(),
-            input.shared_text(),
-            setup.reporter.clone(),
-        );
+            memory: setup.memory.clone(),
+            question: input.shared_text(),
+            reporter: setup.reporter.clone(),
+        };
 
         let mut generating = Self {
             client,
@@ -128,7 +129,6 @@ impl<'a> Generating<'a> {
         request: ChatRequest,
         draft: ChatResponse,
     ) -> Result<Generation, LlmError> {
-        self.closing.ledger.count_foreign(&request, &draft);
         self.request = request;
         let finished = match self.after(draft).await {
             Ok(finished) => finished,
@@ -242,7 +242,7 @@ impl<'a> Generating<'a> {
 
         if let (Some(found), Some(asked)) = (recalled(self.read_at(RecallStage::Generation)), asked)
         {
-            let asked = Payload::of_message(asked, Map::new()).appended(&found);
+            let asked = Payload::of_message(asked).appended(&found);
             let messages = with_input(self.request.messages(), &asked);
             self.request = self.request.clone().with_messages(messages);
         }

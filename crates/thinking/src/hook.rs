@@ -98,8 +98,6 @@ pub enum HookOutcome {
     ReplaceText(String),
     /// Replaces the whole payload.
     Replace(Payload),
-    /// Appends to the text, after an empty line.
-    Append(String),
     /// Requests a further draft, with the current draft and these messages appended to the
     /// conversation. Only allowed in an `after` hook, and only a
     /// [limited](crate::ModeLimits::with_tries) number of times.
@@ -113,11 +111,6 @@ impl HookOutcome {
     /// Creates an outcome that replaces the text.
     pub fn replace_text(text: impl Into<String>) -> Self {
         Self::ReplaceText(text.into())
-    }
-
-    /// Creates an outcome that appends to the text.
-    pub fn append(text: impl Into<String>) -> Self {
-        Self::Append(text.into())
     }
 
     /// Creates an outcome that requests a further draft with this user message.

@@ -38,14 +38,35 @@ pub(crate) struct Entries {
     running_since: Option<Instant>,
 }
 
-impl Ledger {
-    pub(crate) fn new(max_hook_calls: u32) -> Arc<Self> {
-        Arc::new(Self {
+/// The calls of a visit: those of one generation and the ones after it.
+#[doc(hidden)]
+#[derive(Debug, Clone)]
+pub struct Spending(pub(crate) Arc<Ledger>);
+
+impl Spending {
+    pub(crate) fn new(max_hook_calls: u32) -> Self {
+        Self(Arc::new(Ledger {
             entries: Mutex::default(),
             max_hook_calls,
-        })
+        }))
     }
 
+    /// Returns what the calls have spent so far.
+    pub fn spent(&self) -> Spent {
+        self.0.entries().report.spent
+    }
+
+    /// Wraps a client so that its calls are counted.
+    pub fn counted<'c>(&self, client: &'c dyn LlmClient) -> impl LlmClient + 'c {
+        Metered {
+            client,
+            ledger: Arc::clone(&self.0),
+            by_hook: false,
+        }
+    }
+}
+
+impl Ledger {
     /// A panic elsewhere cannot leave an entry inconsistent, so a poisoned lock is still usable.
     pub(crate) fn entries(&self) -> MutexGuard<'_, Entries> {
         self.entries.lock().unwrap_or_else(PoisonError::into_inner)
@@ -86,15 +107,6 @@ impl Ledger {
         let problems = std::mem::take(&mut entries.problems);
         if let Some(hook) = entries.report.hooks.last_mut() {
             hook.problems.extend(problems.into_iter().chain(problem));
-        }
-    }
-
-    /// Counts a draft that wasn't requested through the generation.
-    pub(crate) fn count_foreign(&self, request: &ChatRequest, draft: &ChatResponse) {
-        let mut entries = self.entries();
-        if entries.report.spent.calls == entries.hook_calls {
-            entries.report.spent.count_call();
-            entries.report.spent.count_tokens(request, draft);
         }
     }
 }

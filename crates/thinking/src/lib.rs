@@ -73,6 +73,10 @@ pub use thinking::Thinking;
 mod generating;
 pub use generating::Generating;
 
+mod ledger;
+#[doc(hidden)]
+pub use ledger::Spending;
+
 mod limits;
 pub use limits::ModeLimits;
 
@@ -83,9 +87,7 @@ mod modes;
 pub use modes::{BestOf, Critique, PlanFirst, Reflection, Verification};
 
 mod registry;
-#[doc(hidden)]
-pub use registry::nearest;
-pub use registry::{ModeBuildError, PathPart, Registry, RegistryError, SettingsProblem};
+pub use registry::{ModeBuildError, Registry, RegistryError};
 
 mod memory;
 pub use memory::{
@@ -95,7 +97,6 @@ pub use memory::{
 
 mod answer;
 mod closing;
-mod ledger;
 mod run;
 mod setup;
 

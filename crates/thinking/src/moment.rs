@@ -4,7 +4,6 @@ use cogwork_llm::{
     ChatRequest, ChatResponse, FinishReason, LlmClient, Message, Messages, Role, ToolCall,
     ToolChoice,
 };
-use serde_json::Map;
 
 use crate::ledger::{Ledger, Metered};
 use crate::memory::recalled;
@@ -104,10 +103,9 @@ impl Moment<'_> {
                 messages.extend(said(payload));
                 match messages.last().filter(|last| last.role() == Role::User) {
                     // Some models refuse two user messages in a row.
-                    Some(last) => with_input(
-                        &messages,
-                        &Payload::of_message(last, Map::new()).appended(&prompt),
-                    ),
+                    Some(last) => {
+                        with_input(&messages, &Payload::of_message(last).appended(&prompt))
+                    }
                     None => {
                         messages.push(Message::user(prompt));
                         messages

@@ -36,14 +36,12 @@ impl Payload {
         }
     }
 
-    pub(crate) fn of_message(message: &Message, metadata: Map<String, Value>) -> Self {
-        let blocks = message.blocks().to_vec();
-        let tool_calls = message.tool_calls().to_vec();
+    pub(crate) fn of_message(message: &Message) -> Self {
         Self {
             text: message.text().into(),
-            blocks,
-            tool_calls,
-            metadata,
+            blocks: message.blocks().to_vec(),
+            tool_calls: message.tool_calls().to_vec(),
+            metadata: Map::new(),
         }
     }
 

@@ -1,7 +1,5 @@
 use std::sync::Arc;
 
-use serde_json::{Map, Value};
-
 use crate::{ModeLimits, Recall, Report, ThinkingMode};
 
 /// Receives the report of each generation.
@@ -13,6 +11,5 @@ pub(crate) struct Setup {
     pub(crate) modes: Vec<Arc<dyn ThinkingMode>>,
     pub(crate) memory: Option<Recall>,
     pub(crate) limits: ModeLimits,
-    pub(crate) metadata: Map<String, Value>,
     pub(crate) reporter: Option<Reporter>,
 }

@@ -3,8 +3,8 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use cogwork_llm::{Capabilities, ChatRequest, ChatResponse, LlmClient, LlmError, ReplyStream};
-use serde_json::{Map, Value};
 
+use crate::ledger::Spending;
 use crate::setup::Setup;
 use crate::{Generating, Generation, Hook, ModeLimits, Recall, Report, ThinkingMode};
 
@@ -67,13 +67,6 @@ impl<C> Thinking<C> {
         self
     }
 
-    /// Sets the initial [metadata](crate::Payload::metadata) of each generation. Empty by default.
-    #[must_use]
-    pub fn with_metadata(mut self, metadata: Map<String, Value>) -> Self {
-        self.setup.metadata = metadata;
-        self
-    }
-
     /// Calls `look` with the report of each generation, including failed ones, but not cancelled
     /// ones. None by default; [`generate`](Self::generate) also returns the report.
     #[must_use]
@@ -87,18 +80,10 @@ impl<C> Thinking<C> {
         &self.client
     }
 
-    /// Begins a generation like [`begin`](Self::begin), except that it calls `client` instead of
-    /// the client inside, for example to count the calls of this generation.
-    ///
-    /// # Errors
-    ///
-    /// The same as [`begin`](Self::begin).
-    pub async fn begin_with<'a>(
-        &'a self,
-        client: &'a dyn LlmClient,
-        request: ChatRequest,
-    ) -> Result<Generating<'a>, LlmError> {
-        Generating::begin(&self.setup, client, request).await
+    /// Returns an empty count of calls for [`begin_with`](Self::begin_with).
+    #[doc(hidden)]
+    pub fn spending(&self) -> Spending {
+        Spending::new(self.setup.limits.calls)
     }
 
     fn has(&self, hook: Hook) -> bool {
@@ -128,7 +113,21 @@ impl<C: LlmClient> Thinking<C> {
     /// Returns an error if a mode refuses the request, or if a mode with
     /// [`OnFailure::Fail`](crate::OnFailure) fails.
     pub async fn begin(&self, request: ChatRequest) -> Result<Generating<'_>, LlmError> {
-        Generating::begin(&self.setup, &self.client, request).await
+        self.begin_with(&self.spending(), request).await
+    }
+
+    /// Begins a generation whose calls are counted in `spending`.
+    ///
+    /// # Errors
+    ///
+    /// The same as [`begin`](Self::begin).
+    #[doc(hidden)]
+    pub async fn begin_with(
+        &self,
+        spending: &Spending,
+        request: ChatRequest,
+    ) -> Result<Generating<'_>, LlmError> {
+        Generating::begin(&self.setup, &self.client, spending, request).await
     }
 }
 

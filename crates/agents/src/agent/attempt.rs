@@ -2,13 +2,10 @@
 //! runs, so that nothing is lost if the attempt fails or is stopped.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use cogwork_ask::Try;
-use cogwork_llm::{
-    Capabilities, ChatRequest, ChatResponse, Delta, LlmClient, LlmError, ReplyStream, async_trait,
-};
-use tokio::time::Instant;
+use cogwork_thinking::Spending;
 
 use super::attempted::Attempted;
 use super::{AgentError, AgentErrorKind};
@@ -20,7 +17,8 @@ use crate::{ToolUse, Visit};
 pub(super) struct Attempt<'v> {
     node: &'v str,
     failures: &'v Failures,
-    attempted: Arc<Mutex<Attempted>>,
+    pub(super) spending: Spending,
+    attempted: Mutex<Attempted>,
     /// The number of tool calls that wait for a person.
     waiting: AtomicUsize,
     /// The number of tool calls in progress.
@@ -29,22 +27,15 @@ pub(super) struct Attempt<'v> {
 }
 
 impl<'v> Attempt<'v> {
-    pub(super) fn new(node: &'v str, failures: &'v Failures) -> Self {
+    pub(super) fn new(node: &'v str, failures: &'v Failures, spending: Spending) -> Self {
         Self {
             node,
             failures,
-            attempted: Arc::default(),
+            spending,
+            attempted: Mutex::default(),
             waiting: AtomicUsize::new(0),
             running: AtomicUsize::new(0),
             has_ended: false,
-        }
-    }
-
-    /// Returns the client with its calls counted.
-    pub(super) fn counted<'c>(&self, client: &'c dyn LlmClient) -> Counted<'c> {
-        Counted {
-            client,
-            attempted: Arc::clone(&self.attempted),
         }
     }
 
@@ -88,7 +79,7 @@ impl<'v> Attempt<'v> {
     /// Ends the attempt with success.
     pub(super) fn succeed(mut self) -> Attempted {
         self.has_ended = true;
-        std::mem::take(&mut *lock(&self.attempted))
+        self.attempted()
     }
 
     /// Ends the attempt with an error.
@@ -96,11 +87,18 @@ impl<'v> Attempt<'v> {
         self.has_ended = true;
         let failed = self.visit(kind.without_foreign_text());
         self.failures.push(failed);
-        AgentError::new(kind, lock(&self.attempted).clone())
+        AgentError::new(kind, self.attempted())
+    }
+
+    fn attempted(&self) -> Attempted {
+        Attempted {
+            spent: self.spending.spent(),
+            ..lock(&self.attempted).clone()
+        }
     }
 
     fn visit(&self, error: String) -> Visit {
-        let attempted = lock(&self.attempted).clone();
+        let attempted = self.attempted();
         Visit {
             node: self.node.to_string(),
             error: Some(error),
@@ -136,66 +134,4 @@ async fn counted<T>(count: &AtomicUsize, future: impl Future<Output = T>) -> T {
 /// A panic elsewhere cannot leave a record inconsistent, so a poisoned lock is still usable.
 fn lock(attempted: &Mutex<Attempted>) -> MutexGuard<'_, Attempted> {
     attempted.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// A client whose calls are counted.
-pub(super) struct Counted<'c> {
-    client: &'c dyn LlmClient,
-    attempted: Arc<Mutex<Attempted>>,
-}
-
-/// A call that is counted. Its time ends when it is dropped.
-struct Call {
-    request: ChatRequest,
-    started: Instant,
-    attempted: Arc<Mutex<Attempted>>,
-}
-
-impl Call {
-    fn begin(counted: &Counted<'_>, request: &ChatRequest) -> Self {
-        let attempted = Arc::clone(&counted.attempted);
-        lock(&attempted).spent.count_call();
-
-        Self {
-            request: request.clone(),
-            started: Instant::now(),
-            attempted,
-        }
-    }
-
-    fn count_tokens(&self, response: &ChatResponse) {
-        let mut attempted = lock(&self.attempted);
-        attempted.spent.count_tokens(&self.request, response);
-    }
-}
-
-impl Drop for Call {
-    fn drop(&mut self) {
-        lock(&self.attempted).spent.time += self.started.elapsed();
-    }
-}
-
-#[async_trait]
-impl LlmClient for Counted<'_> {
-    async fn complete(&self, request: ChatRequest) -> Result<ChatResponse, LlmError> {
-        let call = Call::begin(self, &request);
-        let response = self.client.complete(request).await?;
-        call.count_tokens(&response);
-        Ok(response)
-    }
-
-    async fn stream(&self, request: ChatRequest) -> Result<ReplyStream, LlmError> {
-        let call = Call::begin(self, &request);
-        let reply = self.client.stream(request).await?;
-
-        Ok(reply.inspect(move |delta| {
-            if let Ok(Delta::End(response)) = delta {
-                call.count_tokens(response);
-            }
-        }))
-    }
-
-    fn capabilities(&self) -> Capabilities {
-        self.client.capabilities()
-    }
 }

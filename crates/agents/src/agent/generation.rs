@@ -28,10 +28,9 @@ impl Agent {
         request: ChatRequest,
         attempt: &Attempt<'_>,
     ) -> Result<AgentAnswer, AgentErrorKind> {
-        let client = attempt.counted(self.thinking.client());
         let generating = self
             .thinking
-            .begin_with(&client, request)
+            .begin_with(&attempt.spending, request)
             .await
             .map_err(AgentErrorKind::Client)?;
 
@@ -57,6 +56,7 @@ impl Agent {
             truncated,
             ..Output::default()
         };
+        let client = attempt.spending.counted(self.thinking.client());
         self.choose(request, said, output, &client, attempt).await
     }
 

@@ -173,11 +173,9 @@ impl<'m, 'l> Making<'m, 'l> {
 
             match self.loading.loader.modes().build(name, settings) {
                 Ok(mode) => modes.push(mode),
-                Err(ModeBuildError::Settings {
-                    problems: wrong, ..
-                }) => problems.extend(wrong.iter().map(|wrong| {
-                    SettingProblem::new(wrong.problem()).at(format!("{at}.{}", wrong.path()))
-                })),
+                Err(ModeBuildError::Settings { path, problem, .. }) => {
+                    problems.push(SettingProblem::new(problem).at(format!("{at}.{path}")));
+                }
                 Err(error) => problems.push(SettingProblem::new(error.to_string()).at(at)),
             }
         }

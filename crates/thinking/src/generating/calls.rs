@@ -59,21 +59,11 @@ impl Generating<'_> {
         payload: &Payload,
         outcome: HookOutcome,
     ) -> Result<Effect, LlmError> {
-        let mut reported = Outcome::Replaced;
         let effect = match outcome {
             HookOutcome::Keep => Effect::Kept,
-            HookOutcome::ReplaceText(text) => {
-                Effect::replaced(payload, payload.clone().with_text(text))
-            }
-            HookOutcome::Replace(whole) => Effect::replaced(payload, whole),
-            HookOutcome::Append(text) => {
-                reported = Outcome::Appended;
-                Effect::appended(payload, &text)
-            }
-            HookOutcome::TryAgain(messages) => {
-                reported = Outcome::TriedAgain;
-                Effect::Again(messages)
-            }
+            HookOutcome::ReplaceText(text) => Effect::of(payload, payload.clone().with_text(text)),
+            HookOutcome::Replace(whole) => Effect::of(payload, whole),
+            HookOutcome::TryAgain(messages) => Effect::Again(messages),
             HookOutcome::Fail(reason) => {
                 let error = refusal(mode.name(), hook, &reason);
                 self.close(mode, hook, Outcome::Refused(reason));
@@ -81,11 +71,16 @@ impl Generating<'_> {
             }
         };
 
-        if matches!(effect, Effect::Kept) {
-            reported = Outcome::Kept;
-        }
-
-        self.close(mode, hook, reported);
+        self.close(
+            mode,
+            hook,
+            match &effect {
+                Effect::Kept => Outcome::Kept,
+                Effect::Changed(change) if change.is_replaced => Outcome::Replaced,
+                Effect::Changed(_) => Outcome::Appended,
+                Effect::Again(_) => Outcome::TriedAgain,
+            },
+        );
         Ok(effect)
     }
 
@@ -102,7 +97,7 @@ impl Generating<'_> {
         }
 
         Ok(match accepted {
-            Some(accepted) => Effect::replaced(payload, accepted),
+            Some(accepted) => Effect::of(payload, accepted),
             None => Effect::Kept,
         })
     }

@@ -11,21 +11,21 @@ use super::error::MemoryError;
 /// ```
 /// use cogwork_thinking::{InMemory, MemoryLimits};
 ///
-/// let memory = InMemory::with_limits(MemoryLimits::default().with_items(50));
+/// let memory = InMemory::with_limits(MemoryLimits { items: 50, ..MemoryLimits::default() });
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct MemoryLimits {
     /// The maximum number of items. When it is exceeded, the oldest are forgotten.
     #[schemars(range(min = 1, max = 10000))]
-    items: usize,
+    pub items: usize,
     /// The maximum size of an item in bytes. A larger one is an error.
     #[schemars(range(min = 1, max = 1048576))]
-    item_bytes: usize,
+    pub item_bytes: usize,
     /// The maximum total size of all texts in bytes. When it is exceeded, the oldest items are
     /// forgotten.
     #[schemars(range(min = 1, max = 268435456))]
-    total_bytes: usize,
+    pub total_bytes: usize,
 }
 
 impl Default for MemoryLimits {
@@ -42,14 +42,6 @@ impl MemoryLimits {
     const MOST_ITEMS: usize = 10_000;
     const MOST_BYTES: usize = 1024 * 1024;
     const MOST_TOTAL_BYTES: usize = 256 * 1024 * 1024;
-
-    /// Sets the maximum number of items, from 1 to 10,000. When it is exceeded, the oldest are
-    /// forgotten. The default is 1,000.
-    #[must_use]
-    pub fn with_items(mut self, items: usize) -> Self {
-        self.items = items;
-        self
-    }
 
     pub(super) fn total_bytes(self) -> usize {
         self.total_bytes.clamp(1, Self::MOST_TOTAL_BYTES)

@@ -17,7 +17,7 @@ const SHOWN: usize = 4 * 1024;
 /// use cogwork_llm::ScriptedClient;
 /// use cogwork_thinking::{InMemory, Recall, RecallStage, Thinking};
 ///
-/// let recall = Recall::from(InMemory::new()).with_top_k(5).with_stages([RecallStage::After]).with_remembering(true);
+/// let recall = Recall::from(InMemory::new()).with_stages([RecallStage::After]).with_remembering(true);
 /// let client = Thinking::new(ScriptedClient::default()).with_memory(recall);
 /// ```
 #[derive(Clone)]
@@ -41,20 +41,6 @@ impl Recall {
     #[must_use]
     pub fn with_settings(mut self, settings: RecallSettings) -> Self {
         self.settings = settings;
-        self
-    }
-
-    /// Sets the maximum number of items to read, up to 100. The default is 3.
-    #[must_use]
-    pub fn with_top_k(mut self, items: usize) -> Self {
-        self.settings.top_k = items;
-        self
-    }
-
-    /// Sets the minimum score of an item, from 0 to 1. The default is 0.1.
-    #[must_use]
-    pub fn with_threshold(mut self, score: f32) -> Self {
-        self.settings.threshold = score;
         self
     }
 
@@ -83,15 +69,15 @@ impl Recall {
 pub struct RecallSettings {
     /// The maximum number of items to read.
     #[schemars(range(max = 100))]
-    pub(crate) top_k: usize,
+    pub top_k: usize,
     /// The minimum score of an item, from 0 to 1.
     #[schemars(range(min = 0, max = 1))]
-    pub(crate) threshold: f32,
+    pub threshold: f32,
     /// The stages at which the items are read.
     #[schemars(length(max = 3))]
-    pub(crate) stages: Vec<RecallStage>,
+    pub stages: Vec<RecallStage>,
     /// Whether question and answer are added to the memory.
-    pub(crate) remember: bool,
+    pub remember: bool,
 }
 
 impl Default for RecallSettings {

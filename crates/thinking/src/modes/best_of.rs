@@ -1,5 +1,4 @@
 use std::collections::BTreeSet;
-use std::fmt;
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -20,13 +19,16 @@ const PROMPT: &str = "Which of these answers is the best: right, complete and cl
 /// left, the judge isn't called. If the request has a seed, each candidate gets the next one.
 ///
 /// ```
+/// use std::sync::Arc;
 /// use cogwork_llm::{ChatRequest, LlmClient, LlmError, Message, ScriptedClient};
 /// use cogwork_thinking::{BestOf, Thinking};
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), LlmError> {
 /// let script = ScriptedClient::new(["Maybe.", "Yes.", "Yes, at noon."]);
-/// let client = Thinking::new(script).with_mode(BestOf::new(3).with_judge(ScriptedClient::new(["3"])));
+/// let judge = Arc::new(ScriptedClient::new(["3"]));
+/// let mode = BestOf { judge: Some(judge), ..BestOf::new(3) };
+/// let client = Thinking::new(script).with_mode(mode);
 /// let response = client.complete(ChatRequest::new([Message::user("Does it open?")])).await?;
 /// assert_eq!(response.text(), "Yes, at noon.");
 /// # Ok(())
@@ -37,17 +39,18 @@ const PROMPT: &str = "Which of these answers is the best: right, complete and cl
 pub struct BestOf {
     /// The number of candidates, including the draft.
     #[schemars(range(min = 2, max = 16))]
-    candidates: usize,
+    pub candidates: usize,
     /// The sampling temperature of the other candidates. The default is that of the draft.
     #[schemars(range(min = 0, max = 2))]
-    temperature: Option<f32>,
+    pub temperature: Option<f32>,
     /// The criterion of the judge.
     #[schemars(length(min = 1, max = 32768))]
-    judge_prompt: String,
+    pub judge_prompt: String,
     /// What happens if the judge fails or doesn't name a candidate.
-    on_failure: OnFailure,
+    pub on_failure: OnFailure,
+    /// The client of the judge. The default is the client that answers.
     #[serde(skip)]
-    judge: Option<Arc<dyn LlmClient>>,
+    pub judge: Option<Arc<dyn LlmClient>>,
 }
 
 impl Default for BestOf {
@@ -71,28 +74,6 @@ impl BestOf {
             candidates,
             ..Self::default()
         }
-    }
-
-    /// Sets the sampling temperature of the other candidates. The default is that of the draft.
-    #[must_use]
-    pub fn with_temperature(mut self, temperature: f32) -> Self {
-        self.temperature = Some(temperature);
-        self
-    }
-
-    /// Sets what happens if the judge fails or doesn't name a candidate. The default is
-    /// [`OnFailure::Keep`], which keeps the first candidate.
-    #[must_use]
-    pub fn with_on_failure(mut self, policy: OnFailure) -> Self {
-        self.on_failure = policy;
-        self
-    }
-
-    /// Sets the client of the judge. The default is the client that answers.
-    #[must_use]
-    pub fn with_judge(mut self, client: impl LlmClient + 'static) -> Self {
-        self.judge = Some(Arc::new(client));
-        self
     }
 
     async fn candidate(&self, moment: &Moment<'_>, number: u64) -> Result<String, ThinkingError> {
@@ -198,28 +179,6 @@ impl ThinkingMode for BestOf {
             .into_iter()
             .nth(best)
             .ok_or(ThinkingError::Empty)?;
-        Ok(if best == draft.text() {
-            HookOutcome::Keep
-        } else {
-            HookOutcome::ReplaceText(best)
-        })
-    }
-}
-
-impl fmt::Debug for BestOf {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self {
-            candidates,
-            temperature,
-            judge_prompt,
-            on_failure,
-            ..
-        } = self;
-        f.debug_struct("BestOf")
-            .field("candidates", candidates)
-            .field("temperature", temperature)
-            .field("judge_prompt", judge_prompt)
-            .field("on_failure", on_failure)
-            .finish_non_exhaustive()
+        Ok(HookOutcome::ReplaceText(best))
     }
 }

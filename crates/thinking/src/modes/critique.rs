@@ -29,14 +29,14 @@ const ALL_MET: &str = "ALL MET";
 pub struct Critique {
     /// The criteria for the answer.
     #[schemars(length(min = 1, max = 32), inner(length(min = 1, max = 2000)))]
-    criteria: Vec<String>,
+    pub criteria: Vec<String>,
     /// The maximum number of rounds.
     #[serde(default = "one")]
     #[schemars(range(min = 1, max = 8))]
-    rounds: u32,
+    pub rounds: u32,
     /// What happens if a call fails, or its reply is empty or truncated.
     #[serde(default)]
-    on_failure: OnFailure,
+    pub on_failure: OnFailure,
 }
 
 fn one() -> u32 {
@@ -52,20 +52,6 @@ impl Critique {
             rounds: one(),
             on_failure: OnFailure::default(),
         }
-    }
-
-    /// Sets the maximum number of rounds, from 1 to 8. The default is 1.
-    #[must_use]
-    pub fn with_rounds(mut self, rounds: u32) -> Self {
-        self.rounds = rounds;
-        self
-    }
-
-    /// Sets what happens if a call fails. The default is [`OnFailure::Keep`].
-    #[must_use]
-    pub fn with_on_failure(mut self, policy: OnFailure) -> Self {
-        self.on_failure = policy;
-        self
     }
 
     fn prompt(&self) -> String {
@@ -127,10 +113,6 @@ impl ThinkingMode for Critique {
             moment.accept(&best);
         }
 
-        Ok(if best == *draft {
-            HookOutcome::Keep
-        } else {
-            HookOutcome::Replace(best)
-        })
+        Ok(HookOutcome::Replace(best))
     }
 }

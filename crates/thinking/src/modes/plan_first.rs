@@ -28,9 +28,9 @@ const PROMPT: &str = "Do not answer yet. Write a short plan first: the steps tha
 pub struct PlanFirst {
     /// The prompt for the plan.
     #[schemars(length(min = 1, max = 32768))]
-    plan_prompt: String,
+    pub plan_prompt: String,
     /// What happens if the call fails, or its reply is empty or truncated.
-    on_failure: OnFailure,
+    pub on_failure: OnFailure,
 }
 
 impl Default for PlanFirst {
@@ -46,14 +46,6 @@ impl PlanFirst {
     /// Creates a mode with the default settings.
     pub fn new() -> Self {
         Self::default()
-    }
-
-    /// Sets what happens if the call fails. The default is [`OnFailure::Keep`]: the question is
-    /// answered without a plan.
-    #[must_use]
-    pub fn with_on_failure(mut self, policy: OnFailure) -> Self {
-        self.on_failure = policy;
-        self
     }
 }
 
@@ -78,9 +70,8 @@ impl ThinkingMode for PlanFirst {
     ) -> Result<HookOutcome, ThinkingError> {
         let messages = moment.conversation(input, &self.plan_prompt);
         let plan = moment.ask(moment.aside(messages)).await?;
-        Ok(HookOutcome::Append(format!(
-            "Follow this plan:\n{}",
-            plan.text().trim()
-        )))
+        let plan = format!("Follow this plan:\n{}", plan.text().trim());
+
+        Ok(HookOutcome::Replace(input.clone().appended(&plan)))
     }
 }

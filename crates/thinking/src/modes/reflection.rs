@@ -1,4 +1,3 @@
-use std::fmt;
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -13,7 +12,7 @@ use crate::{HookOutcome, Hooks, Moment, OnFailure, Payload, ThinkingError, Think
 ///
 /// The draft is appended to the conversation as the assistant's message, followed by the prompt as
 /// a user message. Reflection ends when the reply equals the draft, is the
-/// [verdict](Self::with_verdict), or gives the draft the required [score](Self::with_score). The
+/// [verdict](Self::verdict), or gives the draft the required [score](Self::score). The
 /// report contains all drafts. If a round fails, the draft of the previous round is kept.
 ///
 /// ```
@@ -23,7 +22,11 @@ use crate::{HookOutcome, Hooks, Moment, OnFailure, Payload, ThinkingError, Think
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), LlmError> {
 /// let script = ScriptedClient::new(["The sum is 41.", "The sum is 42.", "FINE"]);
-/// let reflection = Reflection::new("Calculate again. Then give the answer.").with_rounds(3).with_verdict("FINE");
+/// let reflection = Reflection {
+///     rounds: 3,
+///     verdict: Some("FINE".to_owned()),
+///     ..Reflection::new("Calculate again. Then give the answer.")
+/// };
 /// let client = Thinking::new(script.clone()).with_mode(reflection);
 ///
 /// let response = client.complete(ChatRequest::new([Message::user("What is 19 + 23?")])).await?;
@@ -38,24 +41,25 @@ pub struct Reflection {
     /// What the model should look for in its draft, and that it should reply with the whole
     /// improved draft.
     #[schemars(length(min = 1, max = 32768))]
-    reflection_prompt: String,
+    pub reflection_prompt: String,
     /// The maximum number of rounds.
     #[serde(default = "one")]
     #[schemars(range(min = 1, max = 16))]
-    rounds: u32,
+    pub rounds: u32,
     /// The word with which the model accepts the draft. The prompt mentions it.
     #[serde(default)]
     #[schemars(length(min = 1, max = 100))]
-    verdict: Option<String>,
+    pub verdict: Option<String>,
     /// The score from 0 to 10 at which the draft is accepted. The prompt requests a score.
     #[serde(default)]
     #[schemars(range(min = 0, max = 10))]
-    score: Option<f32>,
+    pub score: Option<f32>,
     /// What happens if a call fails, or its reply is empty or truncated.
     #[serde(default)]
-    on_failure: OnFailure,
+    pub on_failure: OnFailure,
+    /// The client that reflects. The default is the client that made the draft.
     #[serde(skip)]
-    reflector: Option<Arc<dyn LlmClient>>,
+    pub reflector: Option<Arc<dyn LlmClient>>,
 }
 
 fn one() -> u32 {
@@ -73,46 +77,6 @@ impl Reflection {
             on_failure: OnFailure::default(),
             reflector: None,
         }
-    }
-
-    /// Sets the maximum number of rounds, from 1 to 16. The default is 1.
-    #[must_use]
-    pub fn with_rounds(mut self, rounds: u32) -> Self {
-        self.rounds = rounds;
-        self
-    }
-
-    /// Sets the word with which the model accepts the draft, alone on the first line. The prompt
-    /// mentions it. A reply with an enforced [format](cogwork_llm::ReplyFormat) cannot contain it.
-    /// None by default.
-    #[must_use]
-    pub fn with_verdict(mut self, word: impl Into<String>) -> Self {
-        self.verdict = Some(word.into());
-        self
-    }
-
-    /// Sets the score from 0 to 10 at which the draft is accepted. The prompt requests a score on
-    /// the first line; a reply without one is a failure, as is any reply with an enforced
-    /// [format](cogwork_llm::ReplyFormat). None by default.
-    #[must_use]
-    pub fn with_score(mut self, score: f32) -> Self {
-        self.score = Some(score);
-        self
-    }
-
-    /// Sets what happens if a call fails, or its reply is empty or truncated. The default is
-    /// [`OnFailure::Keep`].
-    #[must_use]
-    pub fn with_on_failure(mut self, policy: OnFailure) -> Self {
-        self.on_failure = policy;
-        self
-    }
-
-    /// Sets the client that reflects. The default is the client that made the draft.
-    #[must_use]
-    pub fn with_reflector(mut self, client: impl LlmClient + 'static) -> Self {
-        self.reflector = Some(Arc::new(client));
-        self
     }
 
     fn prompt(&self) -> String {
@@ -211,30 +175,6 @@ impl ThinkingMode for Reflection {
             moment.accept(&best);
         }
 
-        Ok(if best == *draft {
-            HookOutcome::Keep
-        } else {
-            HookOutcome::Replace(best)
-        })
-    }
-}
-
-impl fmt::Debug for Reflection {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self {
-            reflection_prompt,
-            rounds,
-            verdict,
-            score,
-            on_failure,
-            ..
-        } = self;
-        f.debug_struct("Reflection")
-            .field("reflection_prompt", reflection_prompt)
-            .field("rounds", rounds)
-            .field("verdict", verdict)
-            .field("score", score)
-            .field("on_failure", on_failure)
-            .finish_non_exhaustive()
+        Ok(HookOutcome::Replace(best))
     }
 }

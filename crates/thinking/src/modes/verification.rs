@@ -39,9 +39,9 @@ const NO_CHANGE: &str = "NO CHANGE";
 pub struct Verification {
     /// The maximum number of questions.
     #[schemars(range(min = 1, max = 16))]
-    questions: usize,
+    pub questions: usize,
     /// What happens if a call fails, or its reply is empty or truncated.
-    on_failure: OnFailure,
+    pub on_failure: OnFailure,
 }
 
 impl Default for Verification {
@@ -57,20 +57,6 @@ impl Verification {
     /// Creates a mode with the default settings.
     pub fn new() -> Self {
         Self::default()
-    }
-
-    /// Sets the maximum number of questions, from 1 to 16. The default is 3.
-    #[must_use]
-    pub fn with_questions(mut self, questions: usize) -> Self {
-        self.questions = questions;
-        self
-    }
-
-    /// Sets what happens if a call fails. The default is [`OnFailure::Keep`].
-    #[must_use]
-    pub fn with_on_failure(mut self, policy: OnFailure) -> Self {
-        self.on_failure = policy;
-        self
     }
 
     async fn questions(

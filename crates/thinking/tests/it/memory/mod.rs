@@ -263,7 +263,10 @@ fn other_fields_than_the_text_are_an_error() {
 #[tokio::test]
 async fn a_file_does_not_grow_without_bound() {
     let notes = notes("");
-    let limits = MemoryLimits::default().with_items(5);
+    let limits = MemoryLimits {
+        items: 5,
+        ..MemoryLimits::default()
+    };
     let memory = FileMemory::open_with(&notes.path, limits).unwrap();
 
     for number in 0..103 {
@@ -380,7 +383,10 @@ async fn an_item_is_written_on_another_thread() {
 /// Clones add at once while the file is written anew now and then, and some give up.
 #[tokio::test]
 async fn calls_that_are_dropped_leave_whole_items() {
-    let limits = MemoryLimits::default().with_items(10);
+    let limits = MemoryLimits {
+        items: 10,
+        ..MemoryLimits::default()
+    };
     let notes = notes("");
     let memory = FileMemory::open_with(&notes.path, limits).unwrap();
 

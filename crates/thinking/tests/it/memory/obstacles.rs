@@ -55,7 +55,10 @@ fn a_place_is_checked_without_a_trace() {
 fn small(folder: &Path) -> Result<FileMemory, MemoryError> {
     FileMemory::open_with(
         folder.join("notes.jsonl"),
-        MemoryLimits::default().with_items(1),
+        MemoryLimits {
+            items: 1,
+            ..MemoryLimits::default()
+        },
     )
 }
 

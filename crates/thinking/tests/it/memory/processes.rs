@@ -20,7 +20,10 @@ const FOLDER: &str = "MEMORY_TEST_FOLDER";
 const WORK: &str = "MEMORY_TEST_WORK";
 
 fn limits() -> MemoryLimits {
-    MemoryLimits::default().with_items(1)
+    MemoryLimits {
+        items: 1,
+        ..MemoryLimits::default()
+    }
 }
 
 /// Opens the file as soon as nobody else has it.

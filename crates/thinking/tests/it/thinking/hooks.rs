@@ -11,7 +11,7 @@ use cogwork_thinking::{
 };
 use proptest::prelude::*;
 
-use crate::thinking::{after, ask, before, kept, reply, shown};
+use crate::thinking::{after, appended, ask, before, kept, reply, shown};
 
 #[tokio::test]
 async fn hooks_are_called_in_order_each_on_what_the_last_one_left() {
@@ -27,7 +27,7 @@ async fn hooks_are_called_in_order_each_on_what_the_last_one_left() {
             Ok(HookOutcome::replace_text(format!("{} 3", input.text())))
         }))
         .with_mode(after("four", |draft| {
-            Ok(HookOutcome::append(format!("{} 4", draft.text())))
+            Ok(appended(draft, &format!("{} 4", draft.text())))
         }));
 
     let generation = client.generate(ask("input")).await.unwrap();
@@ -37,9 +37,9 @@ async fn hooks_are_called_in_order_each_on_what_the_last_one_left() {
     );
     assert_eq!(generation.response.text(), "draft 2\n\ndraft 2 4");
     insta::assert_snapshot!(generation.report, @r"
-    before one: replaced (0 calls, 0 tokens)
-    before three: replaced (0 calls, 0 tokens)
-    after two: replaced (0 calls, 0 tokens)
+    before one: appended (0 calls, 0 tokens)
+    before three: appended (0 calls, 0 tokens)
+    after two: appended (0 calls, 0 tokens)
     after four: appended (0 calls, 0 tokens)
     1 draft, 1 call, about 7 tokens
     ");
@@ -66,9 +66,8 @@ async fn usage_is_the_sum_of_all_calls() {
                 .collect()
                 .await?;
 
-            Ok(HookOutcome::append(
-                moment.role().to_owned() + " " + draft.text(),
-            ))
+            let text = moment.role().to_owned() + " " + draft.text();
+            Ok(appended(draft, &text))
         }
     }
 
@@ -157,7 +156,7 @@ async fn a_draft_that_cannot_be_had_leaves_the_one_there_is() {
                 HookOutcome::Keep
             })
         }))
-        .with_mode(after("next", |_| Ok(HookOutcome::append("next"))));
+        .with_mode(after("next", |draft| Ok(appended(draft, "next"))));
 
     let generation = client.generate(ask("?")).await.unwrap();
     assert_eq!(generation.response.text(), "1\n\nnext");
@@ -289,7 +288,6 @@ async fn what_holds_after_a_failure_is_the_policy_of_the_mode() {
 async fn metadata_goes_from_hook_to_hook_and_to_the_program_but_to_no_model() {
     let script = ScriptedClient::new(["draft"]);
     let client = Thinking::new(script.clone())
-        .with_metadata([("user".to_owned(), "ada".into())].into_iter().collect())
         .with_mode(before("marks", |input| {
             Ok(HookOutcome::Replace(
                 input.clone().with_metadata("topic", "sky"),
@@ -297,18 +295,12 @@ async fn metadata_goes_from_hook_to_hook_and_to_the_program_but_to_no_model() {
         }))
         .with_mode(after("changes", |_| Ok(HookOutcome::replace_text("other"))))
         .with_mode(after("reads", |draft| {
-            Ok(HookOutcome::append(format!(
-                "{} asked about the {}",
-                draft.metadata()["user"],
-                draft.metadata()["topic"]
-            )))
+            let text = format!("about the {}", draft.metadata()["topic"]);
+            Ok(appended(draft, &text))
         }));
 
     let generation = client.generate(ask("?")).await.unwrap();
-    assert_eq!(
-        generation.response.text(),
-        "other\n\n\"ada\" asked about the \"sky\""
-    );
+    assert_eq!(generation.response.text(), "other\n\nabout the \"sky\"");
     assert_eq!(generation.payload.metadata()["topic"], "sky");
     assert_eq!(script.requests(), [ask("?")]);
 }
@@ -362,7 +354,7 @@ async fn a_cut_off_draft_stays_one_when_added_to_and_is_whole_when_replaced() {
     };
 
     let client = Thinking::new(ScriptedClient::new([cut()]))
-        .with_mode(after("adds", |_| Ok(HookOutcome::append("…"))));
+        .with_mode(after("adds", |draft| Ok(appended(draft, "…"))));
     assert_eq!(
         *client.complete(ask("?")).await.unwrap().finish_reason(),
         FinishReason::Length
@@ -388,7 +380,7 @@ async fn hooks_before_wait_for_a_message_of_the_user() {
 
     let script = ScriptedClient::new(["It rains."]);
     let client = Thinking::new(script.clone())
-        .with_mode(before("changes", |_| Ok(HookOutcome::append("more"))));
+        .with_mode(before("changes", |asked| Ok(appended(asked, "more"))));
     client
         .complete(ChatRequest::new(conversation.clone()))
         .await
@@ -440,11 +432,10 @@ async fn the_time_of_hooks_is_bounded_for_all_of_them_together() {
         async fn after(
             &self,
             moment: &Moment<'_>,
-            _draft: &Payload,
+            draft: &Payload,
         ) -> Result<HookOutcome, ThinkingError> {
-            Ok(HookOutcome::append(
-                moment.ask(moment.request().clone()).await?.into_text(),
-            ))
+            let reply = moment.ask(moment.request().clone()).await?;
+            Ok(appended(draft, reply.text()))
         }
     }
 
@@ -473,7 +464,6 @@ async fn the_time_of_hooks_is_bounded_for_all_of_them_together() {
 enum Deed {
     Keep,
     Replace(String),
-    Append(String),
     Fail,
     Panic,
 }
@@ -482,7 +472,6 @@ fn deeds() -> impl Strategy<Value = Vec<Deed>> {
     let deed = prop_oneof![
         Just(Deed::Keep),
         "[a-z]{0,5}".prop_map(Deed::Replace),
-        "[a-z]{0,5}".prop_map(Deed::Append),
         Just(Deed::Fail),
         Just(Deed::Panic),
     ];
@@ -501,15 +490,11 @@ proptest! {
             match &deed {
                 Deed::Keep => {}
                 Deed::Replace(text) => expected.clone_from(text),
-                Deed::Append(text) if text.is_empty() => {}
-                Deed::Append(text) if expected.is_empty() => expected.clone_from(text),
-                Deed::Append(text) => expected = format!("{expected}\n\n{text}"),
                 Deed::Fail | Deed::Panic => failed += 1,
             }
             client = client.with_mode(after("deed", move |_| match &deed {
                 Deed::Keep => Ok(HookOutcome::Keep),
                 Deed::Replace(text) => Ok(HookOutcome::replace_text(text.as_str())),
-                Deed::Append(text) => Ok(HookOutcome::append(text.as_str())),
                 Deed::Fail => Err(ThinkingError::new("no")),
                 Deed::Panic => std::panic::resume_unwind(Box::new("oh")),
             }));

@@ -40,8 +40,10 @@ async fn a_hook_that_panics_changes_nothing_and_is_reported() {
 async fn an_answer_that_never_ends_is_given_up_and_the_draft_kept() {
     let never = ScriptedReply::from("too late").after(Duration::from_secs(86_400));
     let script = ScriptedClient::new(["draft"]).then(never);
-    let (client, reports) =
-        kept(Thinking::new(script).with_mode(Reflection::new("Again.").with_rounds(3)));
+    let (client, reports) = kept(Thinking::new(script).with_mode(Reflection {
+        rounds: 3,
+        ..Reflection::new("Again.")
+    }));
     assert_eq!(client.complete(ask("?")).await.unwrap().text(), "draft");
 
     let reports = reports.lock().unwrap();
@@ -147,10 +149,22 @@ async fn a_generation_dropped_at_any_await_leaves_nothing_half_done() {
         let thinking = Thinking::new(Hesitant(script.clone()))
             .with_memory(Recall::from(memory.clone()).with_remembering(true))
             .with_mode(PlanFirst::new())
-            .with_mode(BestOf::new(2).with_on_failure(OnFailure::Fail))
-            .with_mode(Critique::new(["short"]).with_on_failure(OnFailure::Fail))
-            .with_mode(Verification::new().with_on_failure(OnFailure::Fail))
-            .with_mode(Reflection::new("Again.").with_on_failure(OnFailure::Fail));
+            .with_mode(BestOf {
+                on_failure: OnFailure::Fail,
+                ..BestOf::new(2)
+            })
+            .with_mode(Critique {
+                on_failure: OnFailure::Fail,
+                ..Critique::new(["short"])
+            })
+            .with_mode(Verification {
+                on_failure: OnFailure::Fail,
+                ..Verification::new()
+            })
+            .with_mode(Reflection {
+                on_failure: OnFailure::Fail,
+                ..Reflection::new("Again.")
+            });
 
         let (thinking, reports) = kept(thinking);
         let done = polled(thinking.complete(ask("When?")), polls).await;

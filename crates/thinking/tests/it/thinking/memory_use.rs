@@ -5,7 +5,7 @@ use std::time::Duration;
 use cogwork_llm::{ChatResponse, LlmClient, ScriptedClient, ToolCall};
 use cogwork_thinking::{
     Blackboard, Found, HookOutcome, Memory, MemoryError, Moment, Payload, PlanFirst, Recall,
-    RecallStage, Reflection, Thinking, ThinkingError, ThinkingMode, async_trait,
+    RecallSettings, RecallStage, Reflection, Thinking, ThinkingError, ThinkingMode, async_trait,
 };
 
 use crate::thinking::{ask, kept, shown};
@@ -56,8 +56,12 @@ async fn it_is_read_at_the_stages_that_are_set() {
 #[tokio::test]
 async fn the_model_reads_it_as_data_behind_the_users_message() {
     let script = ScriptedClient::new(["draft"]);
-    let client =
-        Thinking::new(script.clone()).with_memory(Recall::from(board().await).with_top_k(1));
+    let client = Thinking::new(script.clone()).with_memory(
+        Recall::from(board().await).with_settings(RecallSettings {
+            top_k: 1,
+            ..RecallSettings::default()
+        }),
+    );
     client.complete(ask("What next?")).await.unwrap();
     insta::assert_snapshot!(shown(&script.requests()[0]), @r"
     [system] Be brief.
@@ -90,7 +94,10 @@ async fn a_hook_sees_what_was_found_and_what_was_asked() {
         }
     }
 
-    let recall = Recall::from(board().await).with_threshold(0.4);
+    let recall = Recall::from(board().await).with_settings(RecallSettings {
+        threshold: 0.4,
+        ..RecallSettings::default()
+    });
     let generation = Thinking::new(ScriptedClient::new(["draft"]))
         .with_memory(recall)
         .with_mode(Looks);
@@ -176,8 +183,12 @@ async fn a_store_that_gives_more_than_was_asked_for_is_cut() {
     }
 
     let script = ScriptedClient::new(["draft"]);
-    let client =
-        Thinking::new(script.clone()).with_memory(Recall::from(Flood).with_top_k(usize::MAX));
+    let client = Thinking::new(script.clone()).with_memory(Recall::from(Flood).with_settings(
+        RecallSettings {
+            top_k: usize::MAX,
+            ..RecallSettings::default()
+        },
+    ));
     let generation = client.generate(ask("?")).await.unwrap();
     assert_eq!(generation.report.memory.len(), 100);
     assert!(shown(&script.requests()[0]).len() < 500_000);

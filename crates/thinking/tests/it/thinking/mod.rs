@@ -118,3 +118,8 @@ fn kept<C>(thinking: Thinking<C>) -> (Thinking<C>, Arc<Mutex<Vec<Report>>>) {
         reports,
     )
 }
+
+/// Returns the outcome that extends the text of `payload`.
+fn appended(payload: &Payload, text: &str) -> HookOutcome {
+    HookOutcome::replace_text(format!("{}\n\n{text}", payload.text()))
+}

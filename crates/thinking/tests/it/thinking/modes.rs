@@ -2,6 +2,7 @@ use cogwork_llm::{
     Block, ChatRequest, LlmClient, LlmError, LlmErrorKind, Message, ReplyFormat, ScriptedClient,
 };
 use cogwork_thinking::{BestOf, Critique, PlanFirst, Thinking, ThinkingMode, Verification};
+use std::sync::Arc;
 
 use crate::thinking::{ask, shown};
 
@@ -62,7 +63,10 @@ async fn a_critique_revises_by_what_it_found_until_all_is_met() {
         "All met.",
     ]);
 
-    let mode = Critique::new(["It names a person.", "It is sure."]).with_rounds(3);
+    let mode = Critique {
+        rounds: 3,
+        ..Critique::new(["It names a person.", "It is sure."])
+    };
     let generation = thought(mode, &script).await;
     assert_eq!(generation.response.text(), "Grieg.");
     insta::assert_snapshot!(all(&script), @r#"
@@ -128,7 +132,14 @@ async fn questions_are_answered_without_sight_of_the_draft() {
         "Grieg.",
     ]);
 
-    let generation = thought(Verification::new().with_questions(2), &script).await;
+    let generation = thought(
+        Verification {
+            questions: 2,
+            ..Verification::new()
+        },
+        &script,
+    )
+    .await;
     assert_eq!(generation.response.text(), "Grieg.");
     for request in &script.requests()[2..4] {
         assert!(
@@ -225,9 +236,11 @@ async fn a_question_about_a_picture_is_asked_with_the_picture() {
 async fn a_judge_picks_among_the_candidates() {
     let script = ScriptedClient::new(["Grieg?", "Grieg.", " Grieg?\n", "Ole Bull."]);
     let judge = ScriptedClient::new(["**2**"]);
-    let mode = BestOf::new(4)
-        .with_judge(judge.clone())
-        .with_temperature(0.9);
+    let mode = BestOf {
+        judge: Some(Arc::new(judge.clone())),
+        temperature: Some(0.9),
+        ..BestOf::new(4)
+    };
     let generation = thought(mode, &script).await;
 
     assert_eq!(generation.response.text(), "Grieg.");

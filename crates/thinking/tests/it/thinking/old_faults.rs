@@ -12,7 +12,7 @@ use cogwork_thinking::{
     Thinking, ThinkingMode, Verification, async_trait,
 };
 
-use crate::thinking::{after, ask, before, kept, shown};
+use crate::thinking::{after, appended, ask, before, kept, shown};
 
 #[tokio::test]
 async fn a_reflection_that_fails_keeps_the_draft_and_is_reported() {
@@ -170,9 +170,7 @@ async fn a_mode_may_have_one_hook_or_none() {
         .with_mode(before("louder", |input| {
             Ok(HookOutcome::replace_text(input.text().to_uppercase()))
         }))
-        .with_mode(after("softer", |draft| {
-            Ok(HookOutcome::append(draft.text().to_owned()))
-        }));
+        .with_mode(after("softer", |draft| Ok(appended(draft, draft.text()))));
 
     let response = client
         .complete(ChatRequest::new([Message::user("hi")]))

@@ -3,6 +3,7 @@ use cogwork_llm::{
     ScriptedClient, Usage,
 };
 use cogwork_thinking::{Generation, OnFailure, Reflection, Thinking};
+use std::sync::Arc;
 
 use crate::thinking::{ask, reply, shown};
 
@@ -32,7 +33,14 @@ async fn rounds_go_on_to_their_limit_each_on_the_draft_before_it() {
         reply("43", 20, 1),
     ]);
 
-    let generation = reflected(Reflection::new("Calculate again.").with_rounds(2), &script).await;
+    let generation = reflected(
+        Reflection {
+            rounds: 2,
+            ..Reflection::new("Calculate again.")
+        },
+        &script,
+    )
+    .await;
     assert_eq!(generation.response.text(), "42");
     assert_eq!(generation.response.usage(), Some(Usage::new(50, 3)));
     assert_eq!(drafts(&generation), ["40", "41", "42"]);
@@ -52,7 +60,14 @@ async fn rounds_go_on_to_their_limit_each_on_the_draft_before_it() {
 #[tokio::test]
 async fn a_round_without_a_change_is_the_last() {
     let script = ScriptedClient::new(["41", "42", " 42\n", "43"]);
-    let generation = reflected(Reflection::new("Calculate again.").with_rounds(9), &script).await;
+    let generation = reflected(
+        Reflection {
+            rounds: 9,
+            ..Reflection::new("Calculate again.")
+        },
+        &script,
+    )
+    .await;
     assert_eq!(generation.response.text(), "42");
     assert_eq!(script.requests().len(), 3);
 }
@@ -62,9 +77,11 @@ async fn the_verdict_ends_it_and_the_model_is_told_of_it() {
     for approval in ["APPROVED", "**Approved.**", "approved\n\nIt is 42."] {
         let script = ScriptedClient::new(["41", "42", approval, "43"]);
         let generation = reflected(
-            Reflection::new("Calculate again.")
-                .with_rounds(9)
-                .with_verdict("APPROVED"),
+            Reflection {
+                rounds: 9,
+                verdict: Some("APPROVED".to_owned()),
+                ..Reflection::new("Calculate again.")
+            },
             &script,
         )
         .await;
@@ -80,15 +97,20 @@ async fn the_verdict_ends_it_and_the_model_is_told_of_it() {
         "Not sure.\n</think>APPROVED",
     ] {
         let script = ScriptedClient::new(["41", "42", approval, "43"]);
-        let reflection = Reflection::new("Calculate again.")
-            .with_rounds(9)
-            .with_verdict("APPROVED");
+        let reflection = Reflection {
+            rounds: 9,
+            verdict: Some("APPROVED".to_owned()),
+            ..Reflection::new("Calculate again.")
+        };
         assert_eq!(reflected(reflection, &script).await.response.text(), "42");
     }
 
     let script = ScriptedClient::new(["41", "<think>APPROVED? No.</think>42"]);
     let generation = reflected(
-        Reflection::new("Calculate again.").with_verdict("APPROVED"),
+        Reflection {
+            verdict: Some("APPROVED".to_owned()),
+            ..Reflection::new("Calculate again.")
+        },
         &script,
     )
     .await;
@@ -98,7 +120,10 @@ async fn the_verdict_ends_it_and_the_model_is_told_of_it() {
     // The word inside a sentence is none.
     let script = ScriptedClient::new(["41", "It is not approved: 42."]);
     let generation = reflected(
-        Reflection::new("Calculate again.").with_verdict("APPROVED"),
+        Reflection {
+            verdict: Some("APPROVED".to_owned()),
+            ..Reflection::new("Calculate again.")
+        },
         &script,
     )
     .await;
@@ -116,7 +141,14 @@ async fn a_verdict_of_marks_is_only_itself() {
         ("✗", "✗"),
     ] {
         let script = ScriptedClient::new(["a draft", reply]);
-        let generation = reflected(Reflection::new("Better?").with_verdict("✓"), &script).await;
+        let generation = reflected(
+            Reflection {
+                verdict: Some("✓".to_owned()),
+                ..Reflection::new("Better?")
+            },
+            &script,
+        )
+        .await;
         assert_eq!(generation.response.text(), answer);
     }
 }
@@ -130,9 +162,11 @@ async fn the_score_ends_it_and_is_no_part_of_the_answer() {
     ]);
 
     let generation = reflected(
-        Reflection::new("Calculate again.")
-            .with_rounds(5)
-            .with_score(8.0),
+        Reflection {
+            rounds: 5,
+            score: Some(8.0),
+            ..Reflection::new("Calculate again.")
+        },
         &script,
     )
     .await;
@@ -168,8 +202,14 @@ async fn an_answer_without_the_score_is_a_failure() {
         ("Score: 2", "the model's reply is empty"),
     ] {
         let script = ScriptedClient::new(["41", answer]);
-        let generation =
-            reflected(Reflection::new("Calculate again.").with_score(8.0), &script).await;
+        let generation = reflected(
+            Reflection {
+                score: Some(8.0),
+                ..Reflection::new("Calculate again.")
+            },
+            &script,
+        )
+        .await;
         assert_eq!(generation.response.text(), "41");
         assert_eq!(
             generation.report.failures().collect::<Vec<_>>(),
@@ -182,7 +222,14 @@ async fn an_answer_without_the_score_is_a_failure() {
 async fn a_round_that_fails_leaves_the_draft_of_the_round_before() {
     let busy = || LlmError::new(LlmErrorKind::Overloaded, "busy");
     let script = ScriptedClient::new(["40", "41"]).then(busy()).then("43");
-    let generation = reflected(Reflection::new("Calculate again.").with_rounds(3), &script).await;
+    let generation = reflected(
+        Reflection {
+            rounds: 3,
+            ..Reflection::new("Calculate again.")
+        },
+        &script,
+    )
+    .await;
     assert_eq!(generation.response.text(), "41");
     assert_eq!(drafts(&generation), ["40", "41"]);
     assert_eq!(script.requests().len(), 3);
@@ -191,15 +238,19 @@ async fn a_round_that_fails_leaves_the_draft_of_the_round_before() {
         .then(busy())
         .then("42")
         .then("43");
-    let again = Reflection::new("Calculate again.")
-        .with_rounds(3)
-        .with_on_failure(OnFailure::TryAgain);
+    let again = Reflection {
+        rounds: 3,
+        on_failure: OnFailure::TryAgain,
+        ..Reflection::new("Calculate again.")
+    };
     assert_eq!(reflected(again, &script).await.response.text(), "43");
 
     let script = ScriptedClient::new(["40", "41"]).then(busy());
-    let fails = Reflection::new("Calculate again.")
-        .with_rounds(3)
-        .with_on_failure(OnFailure::Fail);
+    let fails = Reflection {
+        rounds: 3,
+        on_failure: OnFailure::Fail,
+        ..Reflection::new("Calculate again.")
+    };
     let error = Thinking::new(script)
         .with_mode(fails)
         .complete(ask("?"))
@@ -216,7 +267,10 @@ async fn a_round_that_fails_leaves_the_draft_of_the_round_before() {
 async fn another_client_may_reflect_and_is_counted() {
     let script = ScriptedClient::new([reply("41", 10, 1)]);
     let reflector = ScriptedClient::new([reply("42", 100, 2)]);
-    let mode = Reflection::new("Calculate again.").with_reflector(reflector.clone());
+    let mode = Reflection {
+        reflector: Some(Arc::new(reflector.clone())),
+        ..Reflection::new("Calculate again.")
+    };
     let generation = reflected(mode, &script).await;
 
     assert_eq!(generation.response, reply("42", 110, 3));

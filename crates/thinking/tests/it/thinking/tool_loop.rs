@@ -77,19 +77,6 @@ async fn hooks_and_memory_see_one_generation_whatever_the_tools_do() {
 }
 
 #[tokio::test]
-async fn a_draft_from_elsewhere_is_counted() {
-    let thinking = Thinking::new(ScriptedClient::new([reply("better", 20, 2)]))
-        .with_mode(Reflection::new("Again."));
-    let generating = thinking.begin(ask("?")).await.unwrap();
-    let generation = generating
-        .end(ask("?"), reply("draft", 10, 1))
-        .await
-        .unwrap();
-    assert_eq!(generation.response, reply("better", 30, 3));
-    assert_eq!(generation.report.spent.calls, 2);
-}
-
-#[tokio::test]
 async fn giving_up_is_reported_with_its_reason() {
     let (thinking, reports) = kept(Thinking::new(ScriptedClient::default()));
     let generating = thinking.begin(ask("?")).await.unwrap();

@@ -2,7 +2,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
-use cogwork_text::OneLine;
+use cogwork_text::{Name, NameList, OneLine};
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
 use serde::de::DeserializeOwned;
@@ -10,12 +10,53 @@ use serde_json::{Value, json};
 
 use crate::{BestOf, Critique, PlanFirst, Reflection, ThinkingMode, Verification};
 
-mod check;
+/// The reason why a mode was not registered.
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum RegistryError {
+    /// The name is already registered.
+    #[error("the thinking mode `{}` is already registered; choose a different name", Name(.0))]
+    Duplicate(String),
+    /// The name is not valid.
+    #[error("`{}` is not a valid name of a thinking mode; expected 1 to 64 letters, digits, `_` and `-`", Name(.0))]
+    Name(String),
+}
 
-mod error;
-#[doc(hidden)]
-pub use error::nearest;
-pub use error::{ModeBuildError, PathPart, RegistryError, SettingsProblem};
+cogwork_text::debug_as_display!(RegistryError);
+
+/// The reason why a mode was not built.
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ModeBuildError {
+    /// No mode has this name.
+    #[error(
+        "unknown thinking mode `{}`; expected {}",
+        Name(name),
+        NameList::or(known)
+    )]
+    Unknown {
+        /// The requested name.
+        name: String,
+        /// The registered names.
+        known: Vec<String>,
+    },
+    /// The settings are invalid.
+    #[error(
+        "settings of the thinking mode `{}`: {}",
+        Name(mode),
+        OneLine::new(format_args!("`{path}`: {problem}"))
+    )]
+    Settings {
+        /// The name of the mode.
+        mode: String,
+        /// The path to the setting, such as `config.criteria[2]`.
+        path: String,
+        /// The problem, and what was expected.
+        problem: String,
+    },
+}
+
+cogwork_text::debug_as_display!(ModeBuildError);
 
 /// Modes by name, each with a summary and the type of its settings, for programs that read their
 /// modes from a file.
@@ -27,6 +68,7 @@ pub use error::{ModeBuildError, PathPart, RegistryError, SettingsProblem};
 /// use serde_json::json;
 ///
 /// #[derive(Deserialize, JsonSchema)]
+/// #[serde(deny_unknown_fields)]
 /// struct Disclaimer {
 ///     /// What is added to each answer.
 ///     text: String,
@@ -45,11 +87,10 @@ pub use error::{ModeBuildError, PathPart, RegistryError, SettingsProblem};
 /// let mode = registry.build("reflection", &json!({"reflection_prompt": "Is it true?", "rounds": 2}))?;
 /// assert_eq!(mode.name(), "reflection");
 ///
-/// let error = registry.build("reflection", &json!({"reflection_promt": "Is it true?"})).err().unwrap();
+/// let error = registry.build("reflection", &json!({"reflection_prompt": "Is it true?", "rounds": "two"})).err().unwrap();
 /// assert_eq!(
 ///     error.to_string(),
-///     "settings of the thinking mode `reflection`: `config.reflection_promt`: unknown setting; did you mean \
-///      `reflection_prompt`? (and 1 more problem)",
+///     "settings of the thinking mode `reflection`: `config.rounds`: invalid type: string \"two\", expected u32",
 /// );
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -65,7 +106,13 @@ struct Entry {
     make: Arc<Make>,
 }
 
-type Make = dyn Fn(Value) -> Result<Box<dyn ThinkingMode>, String> + Send + Sync;
+type Make = dyn Fn(&Value) -> Result<Box<dyn ThinkingMode>, Refusal> + Send + Sync;
+
+/// A setting that was refused, and why.
+struct Refusal {
+    path: String,
+    problem: String,
+}
 
 impl Registry {
     /// Creates an empty registry.
@@ -102,7 +149,7 @@ impl Registry {
     /// settings; a mode that implements `Deserialize` can be its own settings. The factory returns
     /// a one-line message for settings that the type allows but the mode doesn't.
     ///
-    /// Unknown settings are errors, even if the `Deserialize` of `S` accepts them.
+    /// Give `S` the attribute `#[serde(deny_unknown_fields)]`, so that unknown settings are errors.
     ///
     /// # Errors
     ///
@@ -140,9 +187,15 @@ impl Registry {
         S: DeserializeOwned + JsonSchema,
         M: ThinkingMode + 'static,
     {
-        let make = move |settings: Value| -> Result<Box<dyn ThinkingMode>, String> {
-            let settings = serde_json::from_value(settings).map_err(|error| error.to_string())?;
-            Ok(Box::new(factory(settings)?))
+        let make = move |settings: &Value| -> Result<Box<dyn ThinkingMode>, Refusal> {
+            let settings = serde_path_to_error::deserialize(settings).map_err(Refusal::of)?;
+
+            factory(settings)
+                .map(|mode| Box::new(mode) as Box<dyn ThinkingMode>)
+                .map_err(|problem| Refusal {
+                    path: "config".to_owned(),
+                    problem,
+                })
         };
         let entry = Entry {
             summary: summary.to_owned(),
@@ -162,36 +215,25 @@ impl Registry {
     ///
     /// # Errors
     ///
-    /// Returns an error if no mode has the name, or with all problems of the settings and their
-    /// paths.
+    /// Returns an error if no mode has the name, or if its settings are invalid.
     pub fn build(
         &self,
         name: &str,
         settings: &Value,
     ) -> Result<Box<dyn ThinkingMode>, ModeBuildError> {
         let Some(entry) = self.modes.get(name) else {
-            return Err(ModeBuildError::unknown(name, self.names()));
+            return Err(ModeBuildError::Unknown {
+                name: name.to_owned(),
+                known: self.names().map(str::to_owned).collect(),
+            });
         };
 
         let empty = json!({});
         let settings = if settings.is_null() { &empty } else { settings };
-        let problems = check::problems(&entry.schema, settings);
-        let failed = |problems| ModeBuildError::Settings {
+        (entry.make)(settings).map_err(|Refusal { path, problem }| ModeBuildError::Settings {
             mode: name.to_owned(),
-            problems,
-        };
-
-        if !problems.is_empty() {
-            return Err(failed(problems));
-        }
-
-        (entry.make)(settings.clone()).map_err(|message| {
-            failed(vec![SettingsProblem {
-                path: Vec::new(),
-                message,
-                expected: None,
-                nearest: None,
-            }])
+            path,
+            problem,
         })
     }
 
@@ -225,8 +267,22 @@ impl Registry {
     }
 }
 
-/// Returns the schema of the settings for embedding in a larger one, closed against unknown
-/// settings.
+impl Refusal {
+    fn of(error: serde_path_to_error::Error<serde_json::Error>) -> Self {
+        let path = error.path().to_string();
+        let path = match path.as_str() {
+            "." => "config".to_owned(),
+            path => format!("config.{path}"),
+        };
+
+        Self {
+            path,
+            problem: error.inner().to_string(),
+        }
+    }
+}
+
+/// Returns the schema of the settings for embedding in a larger one.
 fn schema_of<S: JsonSchema>() -> Value {
     let settings = SchemaSettings::draft2020_12().with(|settings| {
         settings.meta_schema = None;
@@ -237,10 +293,7 @@ fn schema_of<S: JsonSchema>() -> Value {
 
     // The documentation of the type is for Rust code; the summary replaces it.
     schema.remove("description");
-    let mut schema = schema.to_value();
-    check::close(&mut schema);
-
-    schema
+    schema.to_value()
 }
 
 impl fmt::Display for Registry {
