@@ -1,7 +1,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use cogwork_flow::{Action, Flow, FlowBuilder, Node};
+use cogwork_flow::{Action, Flow, FlowBuilder, Node, from_fn};
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde_json::Value as Json;
@@ -133,6 +133,15 @@ impl Made {
         Self {
             actions: node.actions(),
             add: Box::new(|builder, id| builder.node(id, node)),
+        }
+    }
+
+    /// Stands for a node that could not be created and that is left by these actions.
+    pub(crate) fn placeholder(actions: &[&Action]) -> Self {
+        let node = from_fn(|_: &mut FlowState| Action::DEFAULT);
+        match actions {
+            [] => Self::node(node),
+            actions => Self::node(node.with_actions(actions.iter().copied())),
         }
     }
 

@@ -61,6 +61,11 @@ impl Problems {
         self.0.is_empty()
     }
 
+    /// Returns whether a problem has exactly this path.
+    pub(crate) fn has(&self, path: &Path) -> bool {
+        self.0.iter().any(|found| found.path == *path)
+    }
+
     pub(crate) fn len(&self) -> usize {
         self.0.len()
     }

@@ -1,17 +1,15 @@
 //! Creates the nodes and edges of a flow, either of a file or inside a node.
 
-use std::collections::HashSet;
-
 use cogwork_flow::{Action, Flow};
 use serde_json::Value as Json;
 
 use super::ids::NodeIds;
 use super::loading::{Assembled, Loading, MAX_NODES, Source};
 use super::making::Making;
-use super::wiring::{END, Edge, Part, wire};
+use super::wiring::{END, Edge, Wiring};
 use crate::node_type::Made;
 use crate::problem::{Found, Problems};
-use crate::quote::{Name, list, one_line};
+use crate::quote::{Name, list};
 use crate::yaml::{Path, Tree};
 use crate::{FlowState, Template, TemplateError};
 
@@ -61,39 +59,29 @@ impl Loading<'_> {
             });
         }
 
-        let parts: Vec<_> = nodes
-            .iter()
-            .zip(ids.iter())
-            .zip(&made)
-            .map(|((node, id), made)| Part {
-                id,
-                place: node.get("id").unwrap_or(node).place,
-                actions: made.as_ref().map(|made| made.actions.as_slice()),
-            })
-            .collect();
-
-        let edges = edges(tree, path, found);
-        let start = tree
-            .get("start")
-            .and_then(Tree::text)
-            .or_else(|| ids.iter().next());
-        let start_place = tree.get("start").unwrap_or(tree).place;
-        wire(
-            &parts,
-            &ids,
-            &edges,
-            start.map(|start| (start, start_place)),
-            path,
-            found,
-        );
-
         let answer = self.answer(tree, &ids, path, found);
-        if !found.is_empty() {
-            return None;
+        let start = tree.get("start");
+        let wiring = Wiring {
+            ids: &ids,
+            places: nodes
+                .iter()
+                .map(|node| node.get("id").unwrap_or(node).place)
+                .collect(),
+            edges: edges(tree, path, found),
+            start: start.and_then(Tree::text).or_else(|| ids.iter().next())?,
+            start_place: start.unwrap_or(tree).place,
+            path,
+        };
+
+        let name = tree.get("name").and_then(Tree::text).unwrap_or("flow");
+        let flow = wiring.build(name, made, found)?;
+        if found.is_empty()
+            && let Some(problem) = endless(&flow, &wiring)
+        {
+            found.push(problem);
         }
 
-        let flow = build(tree, path, &ids, made, &edges, start?, found)?;
-        Some(Assembled { flow, answer })
+        found.is_empty().then_some(Assembled { flow, answer })
     }
 
     fn answer(
@@ -224,68 +212,19 @@ fn edges(tree: &Tree, path: &Path, found: &Problems) -> Vec<Edge> {
     edges.filter(|edge| !found.any_in(&edge.path)).collect()
 }
 
-fn build(
-    tree: &Tree,
-    path: &Path,
-    ids: &NodeIds<'_>,
-    made: Vec<Option<Made>>,
-    edges: &[Edge],
-    start: &str,
-    found: &mut Problems,
-) -> Option<Flow<FlowState>> {
-    let mut builder =
-        Flow::builder(tree.get("name").and_then(Tree::text).unwrap_or("flow")).start(start);
-    let left: HashSet<&str> = edges.iter().map(|edge| edge.from.as_str()).collect();
-
-    for (id, made) in ids.iter().zip(made) {
-        let Made { actions, add } = made?;
-        builder = add(builder, id.to_owned());
-        if !left.contains(id) {
-            builder = actions
-                .into_iter()
-                .fold(builder, |builder, action| builder.end(id, action));
-        }
-    }
-
-    for Edge {
-        from, action, to, ..
-    } in edges
-    {
-        builder = match to.as_str() {
-            END => builder.end(from, action),
-            to => builder.edge(from, action, to),
-        };
-    }
-
-    // The previous checks have found every other mistake that a file can contain, with its place.
-    let flow = builder
-        .build()
-        .map_err(|error| found.push(Found::new(tree.place, path, one_line(error.to_string()))))
-        .ok()?;
-
-    let without_end = flow.nodes_without_end();
-    let Some((first, _)) = without_end.split_first() else {
-        return Some(flow);
-    };
-
-    let index = ids.first(first)?;
-    let nodes = tree.get("nodes").map(Tree::items).unwrap_or_default();
-    let node = nodes.get(index)?;
-    found.push(Found::new(
-        node.get("id").unwrap_or(node).place,
-        &path.key("nodes").index(index),
-        endless(&without_end),
-    ));
-    None
-}
-
-fn endless(nodes: &[&str]) -> String {
-    let from = list(nodes);
+/// Returns the problem of a flow with nodes from which no edges lead to its end.
+fn endless(flow: &Flow<FlowState>, wiring: &Wiring<'_>) -> Option<Found> {
+    let nodes = flow.nodes_without_end();
+    let first = nodes.first()?;
     let one = if nodes.len() == 1 {
         "it"
     } else {
         "one of them"
     };
+    let message = format!(
+        "no edges lead from {} to the end; expected an edge with `to: {END}` from {one}",
+        list(&nodes)
+    );
 
-    format!("no edges lead from {from} to the end; expected an edge with `to: {END}` from {one}")
+    wiring.at_node(first, message)
 }

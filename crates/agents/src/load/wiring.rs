@@ -1,32 +1,18 @@
-//! Checks the edges of one flow and reports problems with their places. The flow builder would find
-//! the same problems, but only after every node has been created, and without places.
+//! Builds a flow, and reports what its builder refuses with the places in the file.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
-use cogwork_flow::Action;
+use cogwork_flow::{Action, Flow, WiringProblem};
 
 use super::ids::NodeIds;
-use crate::Place;
+use crate::node_type::Made;
 use crate::problem::{Found, Problems};
 use crate::quote::{Name, did_you_mean, list, nearest};
 use crate::yaml::Path;
+use crate::{FlowState, Place};
 
 /// The `to` of an edge that ends the flow.
 pub(super) const END: &str = "end";
-
-/// A node in the wiring.
-pub(super) struct Part<'a> {
-    pub(super) id: &'a str,
-    pub(super) place: Place,
-    /// `None` if the node could not be created, so its actions are unknown.
-    pub(super) actions: Option<&'a [Action]>,
-}
-
-impl Part<'_> {
-    fn labels(&self) -> Option<HashSet<&str>> {
-        Some(self.actions?.iter().map(Action::as_str).collect())
-    }
-}
 
 pub(super) struct Edge {
     pub(super) from: String,
@@ -37,60 +23,171 @@ pub(super) struct Edge {
     pub(super) path: Path,
 }
 
-pub(super) fn wire(
-    parts: &[Part<'_>],
-    ids: &NodeIds<'_>,
-    edges: &[Edge],
-    start: Option<(&str, Place)>,
-    path: &Path,
-    found: &mut Problems,
-) {
-    let wire = Wire::new(parts, ids, edges);
-    let before = found.len();
-    wire.names(start, path, found);
-
-    // If some edges are wrong, many nodes may seem unreachable.
-    let is_sound = found.len() == before && !found.any_in(&path.key("edges"));
-    wire.known_actions(found);
-    wire.wired_actions(path, found);
-
-    if let Some((start, _)) = start.filter(|_| is_sound) {
-        wire.reach(start, path, found);
-    }
+/// The graph of a flow as it is in the file.
+pub(super) struct Wiring<'a> {
+    pub(super) ids: &'a NodeIds<'a>,
+    /// The places of the ids.
+    pub(super) places: Vec<Place>,
+    pub(super) edges: Vec<Edge>,
+    pub(super) start: &'a str,
+    pub(super) start_place: Place,
+    pub(super) path: &'a Path,
 }
 
-struct Wire<'a> {
-    parts: &'a [Part<'a>],
-    ids: &'a NodeIds<'a>,
-    edges: &'a [Edge],
-    /// Returns the edges that leave a node, in order.
-    leaving: HashMap<&'a str, Vec<&'a Edge>>,
-}
-
-impl<'a> Wire<'a> {
-    fn new(parts: &'a [Part<'a>], ids: &'a NodeIds<'a>, edges: &'a [Edge]) -> Self {
-        let mut leaving: HashMap<&str, Vec<&Edge>> = HashMap::new();
-
-        for edge in edges {
-            leaving.entry(&edge.from).or_default().push(edge);
+impl Wiring<'_> {
+    /// Returns the flow, or adds its problems to `found`. Nodes that could not be created are
+    /// replaced by ones that fit their edges.
+    pub(super) fn build(
+        &self,
+        name: &str,
+        made: Vec<Option<Made>>,
+        found: &mut Problems,
+    ) -> Option<Flow<FlowState>> {
+        let mut leaving: HashMap<&str, Vec<&Action>> = HashMap::new();
+        for edge in &self.edges {
+            leaving.entry(&edge.from).or_default().push(&edge.action);
         }
 
-        Self {
-            parts,
-            ids,
-            edges,
-            leaving,
+        let mut builder = Flow::builder(name).start(self.start);
+        for (index, (id, made)) in self.ids.iter().zip(made).enumerate() {
+            // Another node with the same id is reported as such.
+            if self.ids.first(id) != Some(index) {
+                continue;
+            }
+
+            let leaving = leaving.get(id).map(Vec::as_slice).unwrap_or_default();
+            let Made { actions, add } = made.unwrap_or_else(|| Made::placeholder(leaving));
+            builder = add(builder, id.to_owned());
+            if leaving.is_empty() {
+                builder = actions
+                    .into_iter()
+                    .fold(builder, |builder, action| builder.end(id, action));
+            }
+        }
+
+        for edge in &self.edges {
+            builder = match edge.to.as_str() {
+                END => builder.end(&edge.from, &edge.action),
+                to => builder.edge(&edge.from, &edge.action, to),
+            };
+        }
+
+        builder
+            .build()
+            .map_err(|error| self.report(error.problems(), found))
+            .ok()
+    }
+
+    fn report(&self, problems: &[WiringProblem], found: &mut Problems) {
+        // If some edges are wrong, many nodes may seem unreachable.
+        let is_about_nodes = |problem: &WiringProblem| {
+            matches!(
+                problem,
+                WiringProblem::Unreachable { .. } | WiringProblem::ActionLeadsNowhere { .. }
+            )
+        };
+        let is_sound =
+            problems.iter().all(is_about_nodes) && !found.any_in(&self.path.key("edges"));
+
+        for problem in problems {
+            if found.is_full() {
+                return;
+            }
+
+            let is_certain = is_sound || !matches!(problem, WiringProblem::Unreachable { .. });
+            if is_certain && let Some(problem) = self.located(problem, found) {
+                found.push(problem);
+            }
         }
     }
 
-    fn leaving(&self, node: &str) -> &[&'a Edge] {
-        self.leaving
-            .get(node)
-            .map(Vec::as_slice)
-            .unwrap_or_default()
+    /// Returns the problem with its place. Each edge has a problem of a kind once.
+    fn located(&self, problem: &WiringProblem, found: &Problems) -> Option<Found> {
+        match problem {
+            WiringProblem::UnknownStart { start, .. } => {
+                let known = self.known_nodes(start, None);
+                let message = format!("the start `{}` is not a node; {known}", Name(start));
+                let path = self.path.key("start");
+                Some(Found::new(self.start_place, &path, message))
+            }
+            WiringProblem::UnknownSource { from, action, .. } => {
+                let mut edges = self.edges_on(from, action);
+                let edge = edges.find(|edge| !found.has(&edge.path.key("from")))?;
+                let known = self.known_nodes(from, None);
+                let message = format!(
+                    "the edge leaves `{}`, which is not a node; {known}",
+                    Name(from)
+                );
+                Some(Found::new(edge.places[0], &edge.path.key("from"), message))
+            }
+            WiringProblem::UnknownTarget {
+                from, action, to, ..
+            } => {
+                let mut edges = self.edges_on(from, action).filter(|edge| edge.to == *to);
+                let edge = edges.find(|edge| !found.has(&edge.path.key("to")))?;
+                let known = self.known_nodes(to, Some(END));
+                let message = format!(
+                    "the edge leads to `{}`, which is not a node; {known}",
+                    Name(to)
+                );
+                Some(Found::new(edge.places[2], &edge.path.key("to"), message))
+            }
+            WiringProblem::UndeclaredAction {
+                from,
+                action,
+                declared,
+            } => {
+                let mut edges = self.edges_on(from, action);
+                let edge = edges.find(|edge| !found.has(&edge.path.key("action")))?;
+                let message = undeclared(from, action, declared);
+                Some(Found::new(
+                    edge.places[1],
+                    &edge.path.key("action"),
+                    message,
+                ))
+            }
+            WiringProblem::DuplicateEdge { from, action } => {
+                let mut edges = self.edges_on(from, action);
+                let line = edges.next()?.places[0].line;
+                let edge = edges.find(|edge| !found.has(&edge.path))?;
+                let message = format!(
+                    "line {line} already has an edge that leaves `{}` on `{}`; expected one for each action",
+                    Name(from),
+                    Name(action.as_str())
+                );
+                Some(Found::new(edge.places[1], &edge.path, message))
+            }
+            WiringProblem::ActionLeadsNowhere { node, action } => {
+                let id = Name(node);
+                let action = Name(action.as_str());
+                let message = format!(
+                    "the action `{action}` of `{id}` leads nowhere; expected an edge from `{id}` on `{action}`, to a node or `{END}`"
+                );
+                self.at_node(node, message)
+            }
+            WiringProblem::Unreachable { node } => {
+                let message = format!(
+                    "no edges lead from the start to `{}`; expected an edge with `to: {0}`",
+                    Name(node)
+                );
+                self.at_node(node, message)
+            }
+            other => Some(Found::new(self.start_place, self.path, other.to_string())),
+        }
     }
 
-    /// Returns the end of a message about an unknown node.
+    fn edges_on(&self, from: &str, action: &Action) -> impl Iterator<Item = &Edge> {
+        self.edges
+            .iter()
+            .filter(move |edge| edge.from == from && edge.action == *action)
+    }
+
+    pub(super) fn at_node(&self, node: &str, message: String) -> Option<Found> {
+        let index = self.ids.first(node)?;
+        let path = self.path.key("nodes").index(index);
+        Some(Found::new(*self.places.get(index)?, &path, message))
+    }
+
     fn known_nodes(&self, name: &str, end: Option<&'static str>) -> String {
         let all = || self.ids.iter().chain(end);
         format!(
@@ -99,165 +196,16 @@ impl<'a> Wire<'a> {
             did_you_mean(nearest(name, all()))
         )
     }
-
-    fn names(&self, start: Option<(&str, Place)>, path: &Path, found: &mut Problems) {
-        if let Some((start, place)) = start.filter(|(start, _)| !self.ids.contains(start)) {
-            let known = self.known_nodes(start, None);
-            let message = format!("the start `{}` is not a node; {known}", Name(start));
-            found.push(Found::new(place, &path.key("start"), message));
-        }
-
-        let mut seen: HashMap<(&str, &str), &Edge> = HashMap::new();
-        for edge in self.edges {
-            if found.is_full() {
-                return;
-            }
-
-            self.edge_names(edge, found);
-
-            let action = edge.action.as_str();
-            if let Some(first) = seen.get(&(edge.from.as_str(), action)) {
-                let message = format!(
-                    "line {2} already has an edge that leaves `{0}` on `{1}`; expected one for each action",
-                    Name(&edge.from),
-                    Name(action),
-                    first.places[0].line
-                );
-                found.push(Found::new(edge.places[1], &edge.path, message));
-            }
-
-            seen.entry((&edge.from, action)).or_insert(edge);
-        }
-    }
-
-    fn edge_names(&self, edge: &Edge, found: &mut Problems) {
-        let Edge {
-            from,
-            to,
-            places: [from_place, _, to_place],
-            path,
-            ..
-        } = edge;
-
-        if !self.ids.contains(from) {
-            let known = self.known_nodes(from, None);
-            let message = format!(
-                "the edge leaves `{}`, which is not a node; {known}",
-                Name(from)
-            );
-            found.push(Found::new(*from_place, &path.key("from"), message));
-        }
-
-        if to != END && !self.ids.contains(to) {
-            let known = self.known_nodes(to, Some(END));
-            let message = format!(
-                "the edge leads to `{}`, which is not a node; {known}",
-                Name(to)
-            );
-            found.push(Found::new(*to_place, &path.key("to"), message));
-        }
-    }
-
-    /// Checks that the action of every edge is one of its node's actions.
-    fn known_actions(&self, found: &mut Problems) {
-        let has: Vec<Option<HashSet<&str>>> = self.parts.iter().map(Part::labels).collect();
-
-        for edge in self.edges {
-            if found.is_full() {
-                return;
-            }
-
-            let Some(from) = self.ids.first(&edge.from) else {
-                continue;
-            };
-
-            let Some(labels) = has.get(from).and_then(Option::as_ref) else {
-                continue;
-            };
-
-            if !labels.contains(edge.action.as_str()) {
-                let declared = self
-                    .parts
-                    .get(from)
-                    .and_then(|part| part.actions)
-                    .unwrap_or_default();
-
-                let message = unknown_action(edge, declared);
-                found.push(Found::new(
-                    edge.places[1],
-                    &edge.path.key("action"),
-                    message,
-                ));
-            }
-        }
-    }
-
-    /// Checks that a node with edges has an edge for each of its actions.
-    fn wired_actions(&self, path: &Path, found: &mut Problems) {
-        for (index, part) in self.parts.iter().enumerate() {
-            let wired: HashSet<&str> = self
-                .leaving(part.id)
-                .iter()
-                .map(|edge| edge.action.as_str())
-                .collect();
-
-            // Another node with the same id is reported as such.
-            let is_first = self.ids.first(part.id) == Some(index);
-            let Some(actions) = part.actions.filter(|_| is_first && !wired.is_empty()) else {
-                continue;
-            };
-
-            for action in actions
-                .iter()
-                .filter(|action| !wired.contains(action.as_str()))
-            {
-                let id = Name(part.id);
-                let action = Name(action.as_str());
-                let message = format!(
-                    "the action `{action}` of `{id}` leads nowhere; expected an edge from `{id}` on `{action}`, to a node or `{END}`"
-                );
-                found.push(Found::new(
-                    part.place,
-                    &path.key("nodes").index(index),
-                    message,
-                ));
-            }
-        }
-    }
-
-    fn reach(&self, start: &str, path: &Path, found: &mut Problems) {
-        let mut reached: HashSet<&str> = HashSet::from([start]);
-        let mut open = vec![start];
-
-        while let Some(from) = open.pop() {
-            let targets = self.leaving(from).iter().map(|edge| edge.to.as_str());
-            open.extend(targets.filter(|to| *to != END && reached.insert(to)));
-        }
-
-        for (index, part) in self.parts.iter().enumerate().filter(|(index, part)| {
-            self.ids.first(part.id) == Some(*index) && !reached.contains(part.id)
-        }) {
-            let message = format!(
-                "no edges lead from the start to `{}`; expected an edge with `to: {0}`",
-                Name(part.id)
-            );
-            found.push(Found::new(
-                part.place,
-                &path.key("nodes").index(index),
-                message,
-            ));
-        }
-    }
 }
 
-fn unknown_action(edge: &Edge, declared: &[Action]) -> String {
+fn undeclared(from: &str, action: &Action, declared: &[Action]) -> String {
     let labels = || declared.iter().map(Action::as_str);
-    let meant = did_you_mean(nearest(edge.action.as_str(), labels()));
+    let meant = did_you_mean(nearest(action.as_str(), labels()));
 
     format!(
         "`{}` has no action `{}`; known actions: {}{meant}",
-        Name(&edge.from),
-        Name(edge.action.as_str()),
+        Name(from),
+        Name(action.as_str()),
         list(labels()),
     )
 }
