@@ -1,5 +1,7 @@
 //! Settings as Rust types: their JSON Schema, and their values after the check.
 
+use std::time::Duration;
+
 use cogwork_llm::{ChatRequest, Effort};
 use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -83,6 +85,10 @@ pub(crate) fn take(values: &mut Map<String, Json>, schema: &Json) -> Json {
     let names = properties(schema).into_iter().flat_map(Map::keys);
     let taken = names.filter_map(|name| Some((name.clone(), values.remove(name)?)));
     Json::Object(taken.collect())
+}
+
+pub(crate) fn duration(seconds: f64) -> Option<Duration> {
+    Duration::try_from_secs_f64(seconds).ok()
 }
 
 fn efforts(_: &mut SchemaGenerator) -> Schema {

@@ -158,42 +158,21 @@ impl Template {
         Ok(Self(pieces))
     }
 
-    /// Checks the slots against the ids of the nodes.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error for the first slot with an unknown name.
-    pub fn check<'n>(
-        &self,
-        nodes: impl IntoIterator<Item = &'n str> + Clone,
-    ) -> Result<(), TemplateError> {
-        let known: HashSet<&str> = nodes.clone().into_iter().collect();
-        self.check_slots(|node| known.contains(node), nodes)
-    }
-
-    fn check_slots<'n>(
-        &self,
-        is_known: impl Fn(&str) -> bool,
-        nodes: impl IntoIterator<Item = &'n str>,
-    ) -> Result<(), TemplateError> {
-        let unknown = self.0.iter().find_map(|piece| match piece {
-            Piece::Node(node) if !is_known(node) => Some(node),
-            _ => None,
-        });
-        let Some(slot) = unknown else { return Ok(()) };
-
-        let known: Vec<String> = nodes.into_iter().map(str::to_owned).collect();
-        Err(TemplateError::UnknownSlot {
-            slot: slot.clone(),
-            known,
-        })
-    }
-
-    /// Parses a template and checks its slots against the ids of the nodes.
+    /// Parses a text whose slots are these nodes.
     pub(crate) fn for_nodes(text: &str, nodes: &NodeIds<'_>) -> Result<Self, TemplateError> {
         let template = Self::new(text)?;
-        template.check_slots(|node| nodes.contains(node), nodes.iter())?;
-        Ok(template)
+        let unknown = template.0.iter().find_map(|piece| match piece {
+            Piece::Node(node) if !nodes.contains(node) => Some(node.clone()),
+            _ => None,
+        });
+
+        match unknown {
+            Some(slot) => Err(TemplateError::UnknownSlot {
+                slot,
+                known: nodes.iter().map(str::to_owned).collect(),
+            }),
+            None => Ok(template),
+        }
     }
 
     /// Fills the slots. Each image and file of the filled-in outputs is attached once.

@@ -7,12 +7,18 @@ use cogwork_text::Escaped;
 use cogwork_tools::ToolApproval;
 use serde_json::{Map, Value};
 
+use crate::load::LoadedSecrets;
+
 /// The maximum length of the arguments in a reason, in characters.
 const MAX_ARGUMENTS: usize = 4_000;
 
 /// The tools whose calls need approval.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Approval(BTreeSet<String>);
+pub(super) struct Approval {
+    pub(super) tools: BTreeSet<String>,
+    /// What the question for a person doesn't show.
+    pub(super) secrets: LoadedSecrets,
+}
 
 /// A tool call that a person is asked about.
 pub(super) struct Asked<'a> {
@@ -23,12 +29,8 @@ pub(super) struct Asked<'a> {
 }
 
 impl Approval {
-    pub(super) fn of(tools: BTreeSet<String>) -> Self {
-        Self(tools)
-    }
-
     pub(super) fn covers(&self, tool: &str) -> bool {
-        self.0.contains(tool)
+        self.tools.contains(tool)
     }
 
     /// Waits for the approval of a call. Returns the message to the model if it is refused.
@@ -43,6 +45,7 @@ impl Approval {
         let arguments = serde_json::to_string(arguments).unwrap_or_default();
         let arguments = Escaped::new(arguments).with_max_chars(MAX_ARGUMENTS);
         let reason = format!("the agent wants to call the tool `{tool}` with {arguments}");
+        let reason = self.secrets.hide(&reason);
 
         let event = scoped_event(&format!("approve {tool} {number}"));
         let answer = wait_for::<ToolApproval>(&event, &reason, None).await?;

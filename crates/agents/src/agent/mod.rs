@@ -21,6 +21,7 @@ use cogwork_thinking::{Recall, Thinking, ThinkingMode};
 use cogwork_tools::Tools;
 use serde::{Deserialize, Serialize};
 
+use crate::load::LoadedSecrets;
 use crate::state::Failures;
 use crate::{FlowState, Output, Template, Visit};
 use approval::Approval;
@@ -233,7 +234,7 @@ impl Agent {
     /// ```
     #[must_use]
     pub fn with_approval<N: Into<String>>(mut self, tools: impl IntoIterator<Item = N>) -> Self {
-        self.approval = Approval::of(tools.into_iter().map(Into::into).collect());
+        self.approval.tools = tools.into_iter().map(Into::into).collect();
         self
     }
 
@@ -275,6 +276,12 @@ impl Agent {
     #[must_use]
     pub fn with_actions<L: Into<Action>>(mut self, actions: impl IntoIterator<Item = L>) -> Self {
         self.choice = Choice::of(actions.into_iter().map(Into::into).collect());
+        self
+    }
+
+    /// Hides secrets in what a person is asked.
+    pub(crate) fn with_secrets(mut self, secrets: LoadedSecrets) -> Self {
+        self.approval.secrets = secrets;
         self
     }
 

@@ -389,67 +389,27 @@ impl<'c> Check<'c> {
     }
 
     fn number(&mut self, tree: &Tree, number: f64, schema: &Map<String, Json>, path: &Path) {
-        let bound = |key: &str| Some((schema.get(key)?.as_f64()?, schema.get(key)?));
-        let format = schema
-            .get("format")
-            .and_then(Json::as_str)
-            .unwrap_or_default();
-        if let Some(most) = LARGEST
-            .iter()
-            .find(|(name, _)| *name == format)
-            .map(|(_, most)| *most)
-            && number > most
+        let format = schema.get("format").and_then(Json::as_str);
+        let largest = LARGEST.iter().find(|(name, _)| Some(*name) == format);
+        if let Some((_, most)) = largest
+            && number > *most
             && !schema.contains_key("maximum")
         {
-            self.found(
-                tree,
-                path,
-                format!("the number is too large; expected at most {most}"),
-            );
+            let message = format!("the number is too large; expected at most {most}");
+            self.found(tree, path, message);
         }
 
+        let bound = |key: &str| Some((schema.get(key)?.as_f64()?, schema.get(key)?));
         if let Some((_, least)) = bound("minimum").filter(|(least, _)| number < *least) {
-            self.found(
-                tree,
-                path,
-                format!(
-                    "the number is too small; expected at least {}",
-                    bound_as_text(least)
-                ),
-            );
+            let least = bound_as_text(least);
+            let message = format!("the number is too small; expected at least {least}");
+            self.found(tree, path, message);
         }
 
         if let Some((_, most)) = bound("maximum").filter(|(most, _)| number > *most) {
-            self.found(
-                tree,
-                path,
-                format!(
-                    "the number is too large; expected at most {}",
-                    bound_as_text(most)
-                ),
-            );
-        }
-
-        if let Some((_, least)) = bound("exclusiveMinimum").filter(|(least, _)| number <= *least) {
-            self.found(
-                tree,
-                path,
-                format!(
-                    "the number is too small; expected more than {}",
-                    bound_as_text(least)
-                ),
-            );
-        }
-
-        if let Some((_, most)) = bound("exclusiveMaximum").filter(|(most, _)| number >= *most) {
-            self.found(
-                tree,
-                path,
-                format!(
-                    "the number is too large; expected less than {}",
-                    bound_as_text(most)
-                ),
-            );
+            let most = bound_as_text(most);
+            let message = format!("the number is too large; expected at most {most}");
+            self.found(tree, path, message);
         }
     }
 
@@ -466,32 +426,22 @@ impl<'c> Check<'c> {
         let length = u64::try_from(length).unwrap_or(u64::MAX);
         let units = |count: u64| format!("{count} {unit}{}", if count == 1 { "" } else { "s" });
 
+        let what = match tree.value {
+            Value::List(_) => "the list",
+            _ => "the text",
+        };
+
         if let Some(least) = bound("min").filter(|least| length < *least) {
             let message = match length {
-                0 => format!(
-                    "{} is empty; expected at least {}",
-                    capital_kind(tree),
-                    units(least)
-                ),
-                _ => format!(
-                    "{} has {}; expected at least {least}",
-                    capital_kind(tree),
-                    units(length)
-                ),
+                0 => format!("{what} is empty; expected at least {}", units(least)),
+                _ => format!("{what} has {}; expected at least {least}", units(length)),
             };
             self.found(tree, path, message);
         }
 
         if let Some(most) = bound("max").filter(|most| length > *most) {
-            self.found(
-                tree,
-                path,
-                format!(
-                    "{} has {}; expected at most {most}",
-                    capital_kind(tree),
-                    units(length)
-                ),
-            );
+            let message = format!("{what} has {}; expected at most {most}", units(length));
+            self.found(tree, path, message);
         }
     }
 
@@ -538,13 +488,6 @@ fn mapping_with(tree: &Tree, key: &str, tags: &[Tagged<'_>]) -> String {
     match exact.or_else(|| nearest(&text.value, names())) {
         Some(name) => format!("; did you mean `{{{key}: {}}}`?", Name(name)),
         None => String::new(),
-    }
-}
-
-fn capital_kind(tree: &Tree) -> &'static str {
-    match tree.value {
-        Value::List(_) => "the list",
-        _ => "the text",
     }
 }
 

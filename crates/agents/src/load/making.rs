@@ -10,8 +10,9 @@ use serde_json::{Map, Value as Json};
 use super::file_place::FilePlace;
 use super::ids::NodeIds;
 use super::loading::{Assembled, Loading, Source};
-use super::masked::MaskedClient;
+use super::masked::{LoadedSecrets, MaskedClient};
 use crate::memory::{Store, StoreKey};
+use crate::node_types::PROMPT;
 use crate::problem::Problems;
 use crate::settings::{RequestSettings, schema_of, take, typed};
 use crate::yaml::{Path, Tree};
@@ -91,8 +92,7 @@ impl<'m, 'l> Making<'m, 'l> {
         if loader.connects() {
             match provider.client(settings) {
                 Ok(client) => {
-                    let secrets = self.loading.secrets_of_clients.clone();
-                    let client = Arc::new(MaskedClient::new(client, secrets));
+                    let client = Arc::new(MaskedClient::new(client, self.secrets()));
                     self.client = Some(loader.wrapped(self.id, client));
                 }
                 Err(more) => problems.extend(more),
@@ -189,6 +189,18 @@ impl<'m, 'l> Making<'m, 'l> {
 
     /// Returns the store with this key. The first call creates it, and later calls, including those
     /// in subflows, return the same store.
+    /// Parses the prompt of the node, which is `{last}` by default.
+    pub(crate) fn prompt(&self, text: Option<String>) -> Result<Template, SettingProblem> {
+        match text {
+            Some(text) => self.template(PROMPT, &text),
+            None => Ok(Template::default()),
+        }
+    }
+
+    pub(crate) fn secrets(&self) -> LoadedSecrets {
+        self.loading.secrets_of_clients.clone()
+    }
+
     pub(crate) fn store(&mut self, key: StoreKey, make: impl FnOnce() -> Arc<Store>) -> Arc<Store> {
         Arc::clone(self.loading.stores.entry(key).or_insert_with(make))
     }

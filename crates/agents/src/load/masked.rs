@@ -1,13 +1,16 @@
-//! A client whose errors contain no values from the environment.
+//! Clients and tools whose errors contain no values from the environment.
 
 use std::error::Error;
-use std::fmt;
 use std::iter::successors;
 use std::sync::{Arc, OnceLock};
 
+#[cfg(feature = "mcp")]
+use cogwork_llm::ToolDefinition;
 use cogwork_llm::{
     Capabilities, ChatRequest, ChatResponse, LlmClient, LlmError, ReplyStream, async_trait,
 };
+#[cfg(feature = "mcp")]
+use cogwork_tools::{Tool, ToolError};
 use futures_util::StreamExt;
 
 use crate::yaml::Secrets;
@@ -17,8 +20,8 @@ const MAX_SOURCES: usize = 16;
 
 /// The secrets of a flow. They are set once the whole flow is loaded, which is after its clients
 /// have been created.
-#[derive(Clone, Default)]
-pub(super) struct LoadedSecrets(Arc<OnceLock<Arc<Secrets>>>);
+#[derive(Debug, Clone, Default)]
+pub(crate) struct LoadedSecrets(Arc<OnceLock<Arc<Secrets>>>);
 
 impl LoadedSecrets {
     pub(super) fn set(&self, secrets: Arc<Secrets>) {
@@ -26,11 +29,10 @@ impl LoadedSecrets {
     }
 
     /// Hides secrets in a text.
-    #[cfg(feature = "mcp")]
-    pub(super) fn hide(&self, text: String) -> String {
+    pub(crate) fn hide(&self, text: &str) -> String {
         match self.0.get() {
-            Some(secrets) => secrets.hide(&text),
-            None => text,
+            Some(secrets) => secrets.hide(text),
+            None => text.to_owned(),
         }
     }
 
@@ -80,8 +82,13 @@ impl LlmClient for MaskedClient {
 /// Returns the error with all secrets hidden. An error without secrets is returned as it is, with
 /// sources that can be downcast.
 fn masked(error: LlmError, secrets: &Secrets) -> LlmError {
-    let sources = sources(&error);
-    if !has_secrets(&error, &sources, secrets) {
+    let source = sources(&error);
+    let is_secret = |text: &str| secrets.hide(text) != text;
+    let has_secrets = is_secret(error.message())
+        || is_secret(&source)
+        || error.body().is_some_and(is_secret)
+        || error.request_id().is_some_and(is_secret);
+    if !has_secrets {
         return error;
     }
 
@@ -104,47 +111,56 @@ fn masked(error: LlmError, secrets: &Secrets) -> LlmError {
         masked = masked.with_request_id(secrets.hide(id));
     }
 
-    let source = sources.into_iter().rev().fold(None, |source, text| {
-        let text = secrets.hide(&text);
-        Some(Box::new(MaskedSource { text, source }))
-    });
-    match source {
-        Some(source) => masked.with_source(source),
-        None => masked,
+    match source.as_str() {
+        "" => masked,
+        source => masked.with_source(secrets.hide(source)),
     }
-}
-
-fn has_secrets(error: &LlmError, sources: &[String], secrets: &Secrets) -> bool {
-    let texts = [Some(error.message()), error.body(), error.request_id()];
-    let texts = texts.into_iter().flatten();
-    let mut texts = texts.chain(sources.iter().map(String::as_str));
-
-    texts.any(|text| secrets.hide(text) != text)
 }
 
 /// Returns the texts of the sources, the nearest first.
-fn sources(error: &LlmError) -> Vec<String> {
-    successors(error.source(), |&source| source.source())
+fn sources(error: &LlmError) -> String {
+    let sources: Vec<_> = successors(error.source(), |&source| source.source())
         .take(MAX_SOURCES)
         .map(ToString::to_string)
-        .collect()
+        .collect();
+
+    sources.join(": ")
 }
 
-/// The source of an error, as text.
-#[derive(Debug)]
-struct MaskedSource {
-    text: String,
-    source: Option<Box<MaskedSource>>,
+/// A tool whose errors contain no values from the environment.
+#[cfg(feature = "mcp")]
+pub(super) struct MaskedTool<T> {
+    pub(super) tool: T,
+    pub(super) secrets: LoadedSecrets,
 }
 
-impl fmt::Display for MaskedSource {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.text)
+#[cfg(feature = "mcp")]
+impl<T> MaskedTool<T> {
+    fn masked(&self, mut error: ToolError) -> ToolError {
+        if let ToolError::Input { problem, .. }
+        | ToolError::Failed { problem, .. }
+        | ToolError::Unavailable { problem, .. } = &mut error
+        {
+            *problem = self.secrets.hide(problem);
+        }
+
+        error
     }
 }
 
-impl Error for MaskedSource {
-    fn source(&self) -> Option<&(dyn Error + 'static)> {
-        self.source.as_deref().map(|source| source as _)
+#[cfg(feature = "mcp")]
+#[async_trait]
+impl<T: Tool> Tool for MaskedTool<T> {
+    fn definition(&self) -> ToolDefinition {
+        self.tool.definition()
+    }
+
+    fn ready(&self) -> Result<(), ToolError> {
+        self.tool.ready().map_err(|error| self.masked(error))
+    }
+
+    async fn call(&self, input: serde_json::Value) -> Result<String, ToolError> {
+        let called = self.tool.call(input).await;
+        called.map_err(|error| self.masked(error))
     }
 }

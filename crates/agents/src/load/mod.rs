@@ -10,8 +10,6 @@ mod loading;
 mod making;
 mod masked;
 #[cfg(feature = "mcp")]
-mod masked_tool;
-#[cfg(feature = "mcp")]
 mod server;
 mod tools;
 mod wiring;
@@ -20,3 +18,4 @@ pub(crate) use file_place::FilePlace;
 pub(crate) use ids::NodeIds;
 pub(crate) use loading::{Assembled, Loading};
 pub use making::Making;
+pub(crate) use masked::LoadedSecrets;

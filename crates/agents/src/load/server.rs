@@ -1,7 +1,5 @@
 //! A server of tools from its settings.
 
-use std::time::Duration;
-
 use cogwork_text::files::Folder;
 use cogwork_tools::mcp::McpServer;
 
@@ -9,6 +7,7 @@ use super::file_place::told;
 use super::loading::Source;
 use crate::SettingProblem;
 use crate::servers::ServerSettings;
+use crate::settings::duration;
 
 /// Returns the server that the settings describe, which is not started.
 pub(super) fn server(
@@ -120,8 +119,4 @@ fn base(source: &Source) -> Result<&Folder, String> {
         "this flow was not loaded from a file, so it cannot name files; expected a program in PATH or an absolute path"
             .to_owned()
     })
-}
-
-fn duration(seconds: f64) -> Option<Duration> {
-    Duration::try_from_secs_f64(seconds).ok()
 }

@@ -104,7 +104,8 @@ impl Loading<'_> {
             .into_iter()
             .enumerate()
             .try_fold(tools.clone(), |tools, (index, tool)| {
-                let masked = super::masked_tool::MaskedTool::new(tool, secrets.clone());
+                let secrets = secrets.clone();
+                let masked = super::masked::MaskedTool { tool, secrets };
                 tools.with(masked).map_err(|error| {
                     let problem = format!("{error}, or a `prefix` for this server");
                     SettingProblem::new(problem).at(format!("tools[{index}]"))

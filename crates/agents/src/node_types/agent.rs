@@ -6,8 +6,8 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
 use serde_json::Value as Json;
 
-use super::PROMPT;
 use super::labels::{self, labels};
+use super::tools;
 use crate::memory::{Backing, Kind, Store, StoreKey};
 use crate::settings::SettingProblem;
 use crate::{Agent, Made, Making, NodeType};
@@ -69,10 +69,6 @@ struct MemorySettings {
     recall: RecallSettings,
 }
 
-fn tools(_: &mut SchemaGenerator) -> Schema {
-    json_schema!({"$ref": "#/$defs/tools"})
-}
-
 fn thinking(_: &mut SchemaGenerator) -> Schema {
     json_schema!({"$ref": "#/$defs/thinking"})
 }
@@ -87,17 +83,17 @@ pub(super) fn node_type() -> NodeType {
 }
 
 fn make(settings: Settings, making: &mut Making<'_, '_>) -> Result<Made, Vec<SettingProblem>> {
-    let mut agent = Agent::new(making.id(), making.client()?).with_request(making.request());
+    let mut agent = Agent::new(making.id(), making.client()?)
+        .with_request(making.request())
+        .with_secrets(making.secrets());
     let mut problems = Vec::new();
     if let Some(role) = settings.role {
         agent = agent.with_role(role);
     }
 
-    if let Some(prompt) = settings.prompt {
-        match making.template(PROMPT, &prompt) {
-            Ok(prompt) => agent = agent.with_prompt(prompt),
-            Err(problem) => problems.push(problem),
-        }
+    match making.prompt(settings.prompt) {
+        Ok(prompt) => agent = agent.with_prompt(prompt),
+        Err(problem) => problems.push(problem),
     }
 
     match making.tools("tools", &settings.tools) {

@@ -1,6 +1,3 @@
-use std::sync::Arc;
-use std::time::Duration;
-
 use cogwork_cot::{
     ChainOfThought, CutShort, EarlyEnd, History, Limits, Prompts, Reading, Reasoning, Thought,
 };
@@ -8,10 +5,9 @@ use cogwork_flow::Action;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::PROMPT;
-use super::inside::{filled, inside};
-use crate::settings::SettingProblem;
-use crate::{Made, Making, NodeType, Output, Template, Visit};
+use super::inside::Inside;
+use crate::settings::{SettingProblem, duration};
+use crate::{FlowState, Made, Making, NodeType, Output, Visit};
 
 /// The settings of a chain of thought, in addition to those of its client.
 #[derive(Deserialize, JsonSchema)]
@@ -132,10 +128,7 @@ fn make(settings: Settings, making: &mut Making<'_, '_>) -> Result<Made, Vec<Set
         reading,
     } = settings;
 
-    let prompt = match prompt {
-        Some(prompt) => making.template(PROMPT, &prompt)?,
-        None => Template::default(),
-    };
+    let prompt = making.prompt(prompt)?;
     let node = ChainOfThought::new(making.client()?)
         .with_request(making.request())
         .with_limits(limits.limits())
@@ -158,21 +151,18 @@ fn make(settings: Settings, making: &mut Making<'_, '_>) -> Result<Made, Vec<Set
             ReadingSettings::Strict => Reading::Strict,
         });
 
-    let id: Arc<str> = making.id().into();
-    let begin_id = Arc::clone(&id);
-    let part_id = Arc::clone(&id);
-    let say_id = Arc::clone(&id);
-    let flow = inside(
-        &id,
-        move |state| {
-            let problem = filled(&prompt, PROMPT, state)?.text;
-            state.begin_reasoning(&begin_id, problem);
-            Ok(())
-        },
-        node.into_flow(),
-        move |state| state.reasoning_mut(&part_id),
-        move |state| {
-            let reasoning = state.reasoning_mut(&say_id);
+    let inside = Inside {
+        id: making.id().into(),
+        prompt,
+        flow: node.into_flow(),
+        leave: |_| Action::DEFAULT,
+    };
+
+    inside.made(
+        |state, id, prompt| state.begin_reasoning(id, prompt.text),
+        FlowState::reasoning_mut,
+        move |state, id| {
+            let reasoning = state.reasoning_mut(id);
             let spent = reasoning.spent();
             let output = Output::new(text(reasoning, answer))
                 .with_calls(calls(reasoning))
@@ -181,16 +171,11 @@ fn make(settings: Settings, making: &mut Making<'_, '_>) -> Result<Made, Vec<Set
 
             let tries = reasoning.thoughts().iter().map(Thought::trace);
             let tries = tries.flat_map(|trace| trace.tries.iter().cloned());
-            Ok(Visit::answered(&say_id, output)
+            Ok(Visit::answered(id, output)
                 .with_tries(tries)
                 .with_spent(spent))
         },
-        |_| Action::DEFAULT,
-    );
-
-    Ok(Made::subflow(
-        flow.map_err(|error| SettingProblem::new(error.to_string()))?,
-    ))
+    )
 }
 
 impl LimitSettings {
@@ -206,10 +191,6 @@ impl LimitSettings {
         limits.asks_again = self.asks_again.unwrap_or(limits.asks_again);
         limits
     }
-}
-
-fn duration(seconds: f64) -> Option<Duration> {
-    Duration::try_from_secs_f64(seconds).ok()
 }
 
 /// Returns why the answer isn't complete.

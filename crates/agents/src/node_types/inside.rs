@@ -1,9 +1,12 @@
 //! A flow over a part of the state, as a node. Each of its steps is a step of the run, which is
 //! recorded and drawn. If it were a single step, it would start over after a crash.
 
+use std::sync::Arc;
+
 use cogwork_flow::{Action, BuildError, Flow, from_fn};
 
-use crate::{FlowState, Output, Template, Visit};
+use super::PROMPT;
+use crate::{FlowState, Made, Output, SettingProblem, Template, Visit};
 
 /// The reason why an inner flow cannot start, or has no answer.
 #[derive(Debug, thiserror::Error)]
@@ -21,51 +24,85 @@ pub(super) fn filled(
         .map_err(|error| NoAnswer(error.of(format!("`{setting}`")).to_string()))
 }
 
-/// Returns a flow that runs `flow` between two nodes. `begin` sets the part of the state, and `say`
-/// returns the visit. `leave` maps each label with which the flow ends to a label of the node.
-pub(super) fn inside<T: 'static>(
-    id: &str,
-    begin: impl Fn(&mut FlowState) -> Result<(), NoAnswer> + Send + Sync + 'static,
-    flow: Flow<T>,
-    part: impl Fn(&mut FlowState) -> &mut T + Send + Sync + 'static,
-    say: impl Fn(&mut FlowState) -> Result<Visit, NoAnswer> + Clone + Send + Sync + 'static,
-    leave: impl Fn(&Action) -> Action,
-) -> Result<Flow<FlowState>, BuildError> {
-    let ends = flow.actions();
-    let mut builder = Flow::builder(id)
-        .start("begin")
-        .node(
-            "begin",
-            from_fn(move |state: &mut FlowState| Ok(begin(state)?)),
-        )
-        .edge("begin", Action::DEFAULT, "run")
-        .subflow("run", flow, part);
+/// A flow over a part of the state, as a node.
+pub(super) struct Inside<T> {
+    /// The id of the node, which each of the functions gets.
+    pub(super) id: Arc<str>,
+    pub(super) prompt: Template,
+    pub(super) flow: Flow<T>,
+    /// Maps each label with which the flow ends to a label of the node.
+    pub(super) leave: fn(&Action) -> Action,
+}
 
-    let mut labels: Vec<Action> = Vec::new();
-    for end in &ends {
-        let label = leave(end);
-        let name = if label == Action::DEFAULT {
-            "say".to_owned()
-        } else {
-            format!("say {label}")
-        };
+impl<T: 'static> Inside<T> {
+    /// Wraps the flow between two nodes: `begin` sets the part of the state with the filled prompt,
+    /// `part` returns that part, and `say` the visit.
+    pub(super) fn made(
+        self,
+        begin: impl Fn(&mut FlowState, &str, Output) + Send + Sync + 'static,
+        part: impl for<'s> Fn(&'s mut FlowState, &str) -> &'s mut T + Send + Sync + 'static,
+        say: impl Fn(&mut FlowState, &str) -> Result<Visit, NoAnswer> + Clone + Send + Sync + 'static,
+    ) -> Result<Made, Vec<SettingProblem>> {
+        let flow = self.wrapped(begin, part, say);
+        let flow = flow.map_err(|error| SettingProblem::new(error.to_string()))?;
 
-        builder = builder.edge("run", end, name.as_str());
-        if !labels.contains(&label) {
-            let say = say.clone();
-            let by = label.clone();
-            let node = from_fn(move |state: &mut FlowState| {
-                let visit = say(state)?;
-                state.put_visit(visit);
-                Ok(by.clone())
-            });
-
-            builder = builder
-                .node(name.as_str(), node.with_actions([&label]))
-                .end(name, &label);
-            labels.push(label);
-        }
+        Ok(Made::subflow(flow))
     }
 
-    builder.build()
+    fn wrapped(
+        self,
+        begin: impl Fn(&mut FlowState, &str, Output) + Send + Sync + 'static,
+        part: impl for<'s> Fn(&'s mut FlowState, &str) -> &'s mut T + Send + Sync + 'static,
+        say: impl Fn(&mut FlowState, &str) -> Result<Visit, NoAnswer> + Clone + Send + Sync + 'static,
+    ) -> Result<Flow<FlowState>, BuildError> {
+        let Self {
+            id,
+            prompt,
+            flow,
+            leave,
+        } = self;
+
+        let ends = flow.actions();
+        let begin_id = Arc::clone(&id);
+        let part_id = Arc::clone(&id);
+        let begin = from_fn(move |state: &mut FlowState| {
+            let prompt = filled(&prompt, PROMPT, state)?;
+            begin(state, &begin_id, prompt);
+            Ok(())
+        });
+        let mut builder = Flow::builder(&*id)
+            .start("begin")
+            .node("begin", begin)
+            .edge("begin", Action::DEFAULT, "run")
+            .subflow("run", flow, move |state| part(state, &part_id));
+
+        let mut labels: Vec<Action> = Vec::new();
+        for end in &ends {
+            let label = leave(end);
+            let name = if label == Action::DEFAULT {
+                "say".to_owned()
+            } else {
+                format!("say {label}")
+            };
+
+            builder = builder.edge("run", end, name.as_str());
+            if !labels.contains(&label) {
+                let say = say.clone();
+                let say_id = Arc::clone(&id);
+                let by = label.clone();
+                let node = from_fn(move |state: &mut FlowState| {
+                    let visit = say(state, &say_id)?;
+                    state.put_visit(visit);
+                    Ok(by.clone())
+                });
+
+                builder = builder
+                    .node(name.as_str(), node.with_actions([&label]))
+                    .end(name, &label);
+                labels.push(label);
+            }
+        }
+
+        builder.build()
+    }
 }

@@ -8,6 +8,8 @@ mod strategy;
 mod subflow;
 mod wait;
 
+use schemars::{Schema, SchemaGenerator, json_schema};
+
 use crate::NodeType;
 
 pub(crate) fn built_in() -> Vec<NodeType> {
@@ -21,4 +23,8 @@ pub(crate) fn built_in() -> Vec<NodeType> {
 }
 
 /// A setting that several node types have.
-const PROMPT: &str = "prompt";
+pub(crate) const PROMPT: &str = "prompt";
+
+fn tools(_: &mut SchemaGenerator) -> Schema {
+    json_schema!({"$ref": "#/$defs/tools"})
+}

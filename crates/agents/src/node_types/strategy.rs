@@ -1,6 +1,3 @@
-use std::sync::Arc;
-use std::time::Duration;
-
 use cogwork_ask::Try;
 use cogwork_flow::Action;
 use cogwork_strategies::{
@@ -10,10 +7,10 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
 use serde_json::Value as Json;
 
-use super::PROMPT;
-use super::inside::{NoAnswer, filled, inside};
-use crate::settings::SettingProblem;
-use crate::{Made, Making, NodeType, Output, Template, Visit};
+use super::inside::{Inside, NoAnswer};
+use super::tools;
+use crate::settings::{SettingProblem, duration};
+use crate::{Made, Making, NodeType, Output, Visit};
 
 /// The settings of a strategy, in addition to those of its client.
 #[derive(Deserialize, JsonSchema)]
@@ -97,10 +94,6 @@ fn table(_: &mut SchemaGenerator) -> Schema {
     })
 }
 
-fn tools(_: &mut SchemaGenerator) -> Schema {
-    json_schema!({"$ref": "#/$defs/tools"})
-}
-
 pub(super) fn node_type() -> NodeType {
     let summary = "A reasoning strategy, worked through stage by stage.";
     NodeType::new("strategy", summary, make).with_client()
@@ -128,10 +121,7 @@ fn make(settings: Settings, making: &mut Making<'_, '_>) -> Result<Made, Vec<Set
         _ => return Err(SettingProblem::new("expected either `strategy` or `table`").into()),
     };
 
-    let prompt = match prompt {
-        Some(prompt) => making.template(PROMPT, &prompt)?,
-        None => Template::default(),
-    };
+    let prompt = making.prompt(prompt)?;
     let solver = Solver::new(making.client()?, driver)
         .with_request(making.request())
         .with_tools(making.tools("tools", &tools)?)
@@ -141,23 +131,20 @@ fn make(settings: Settings, making: &mut Making<'_, '_>) -> Result<Made, Vec<Set
         .into_flow()
         .map_err(|error| problem(&error))?;
 
-    let id: Arc<str> = making.id().into();
-    let begin_id = Arc::clone(&id);
-    let part_id = Arc::clone(&id);
-    let say_id = Arc::clone(&id);
     let unbegun = solver.clone();
-    let flow = inside(
-        &id,
-        move |state| {
-            let problem = filled(&prompt, PROMPT, state)?.text;
-            state.begin_solving(&begin_id, solver.begin(problem));
-            Ok(())
-        },
+    let inside = Inside {
+        id: making.id().into(),
+        prompt,
         flow,
-        move |state| state.solving_mut(&part_id, || unbegun.begin(String::new())),
-        move |state| {
+        leave: |_| Action::DEFAULT,
+    };
+
+    inside.made(
+        move |state, id, prompt| state.begin_solving(id, solver.begin(prompt.text)),
+        move |state, id| state.solving_mut(id, || unbegun.begin(String::new())),
+        move |state, id| {
             let solving = state
-                .solving(&say_id)
+                .solving(id)
                 .ok_or_else(|| NoAnswer("no run has begun".to_owned()))?;
             let answered = solving.end() == Some(&EndReason::Answered);
             match solving.best() {
@@ -169,7 +156,7 @@ fn make(settings: Settings, making: &mut Making<'_, '_>) -> Result<Made, Vec<Set
                         .with_calls(spent.calls)
                         .with_usage(spent.usage);
 
-                    Ok(Visit::answered(&say_id, output)
+                    Ok(Visit::answered(id, output)
                         .with_tries(solving.calls().iter().flat_map(tries))
                         .with_spent(spent))
                 }
@@ -179,10 +166,7 @@ fn make(settings: Settings, making: &mut Making<'_, '_>) -> Result<Made, Vec<Set
                 }
             }
         },
-        |_| Action::DEFAULT,
-    );
-
-    Ok(Made::subflow(flow.map_err(|error| problem(&error))?))
+    )
 }
 
 fn tries(call: &Call) -> Vec<Try> {
@@ -230,8 +214,4 @@ impl BudgetSettings {
         budget.reserve_time = self.reserve_time.and_then(duration);
         budget
     }
-}
-
-fn duration(seconds: f64) -> Option<Duration> {
-    Duration::try_from_secs_f64(seconds).ok()
 }

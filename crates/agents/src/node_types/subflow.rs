@@ -1,15 +1,12 @@
-use std::sync::Arc;
-
 use cogwork_flow::Action;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
 use serde_json::Value as Json;
 
-use super::PROMPT;
-use super::inside::{filled, inside};
+use super::inside::{Inside, filled};
 use crate::load::Assembled;
 use crate::settings::SettingProblem;
-use crate::{Made, Making, NodeType, Template};
+use crate::{FlowState, Made, Making, NodeType};
 
 /// A flow as a node: from a file, or described here.
 #[derive(Deserialize, JsonSchema)]
@@ -48,10 +45,7 @@ pub(super) fn node_type() -> NodeType {
 }
 
 fn make(settings: Settings, making: &mut Making<'_, '_>) -> Result<Made, Vec<SettingProblem>> {
-    let prompt = match settings.prompt {
-        Some(prompt) => making.template(PROMPT, &prompt)?,
-        None => Template::default(),
-    };
+    let prompt = making.prompt(settings.prompt)?;
     let flow = match (settings.file, settings.nodes) {
         (Some(_), None)
             if settings.edges.is_some()
@@ -74,28 +68,20 @@ fn make(settings: Settings, making: &mut Making<'_, '_>) -> Result<Made, Vec<Set
         return Err(Vec::new());
     };
 
-    let id: Arc<str> = making.id().into();
-    let begin_id = Arc::clone(&id);
-    let part_id = Arc::clone(&id);
-    let say_id = Arc::clone(&id);
-    let flow = inside(
-        &id,
-        move |state| {
-            let input = filled(&prompt, PROMPT, state)?;
-            state.begin_inside(&begin_id, input);
-            Ok(())
-        },
+    let inside = Inside {
+        id: making.id().into(),
+        prompt,
         flow,
-        move |state| state.inside_mut(&part_id),
-        move |state| {
-            let inside = state.inside_mut(&say_id);
-            let output = filled(&answer, "answer", inside)?;
-            Ok(inside.visit_around(&say_id, output))
-        },
-        Action::clone,
-    );
+        leave: Action::clone,
+    };
 
-    Ok(Made::subflow(
-        flow.map_err(|error| SettingProblem::new(error.to_string()))?,
-    ))
+    inside.made(
+        FlowState::begin_inside,
+        FlowState::inside_mut,
+        move |state, id| {
+            let inside = state.inside_mut(id);
+            let output = filled(&answer, "answer", inside)?;
+            Ok(inside.visit_around(id, output))
+        },
+    )
 }

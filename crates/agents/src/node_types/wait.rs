@@ -8,6 +8,7 @@ use serde::Deserialize;
 use serde_json::{Value as Json, json};
 
 use super::labels::{self, labels};
+use crate::load::LoadedSecrets;
 use crate::settings::SettingProblem;
 use crate::{FlowState, Made, Making, NodeType, Output, Template};
 
@@ -60,6 +61,7 @@ fn make(settings: Settings, making: &mut Making<'_, '_>) -> Result<Made, Vec<Set
         id: making.id().into(),
         reason,
         actions: settings.actions,
+        secrets: making.secrets(),
     };
     let event = settings.event.unwrap_or_else(|| making.id().to_owned());
     let timeout = settings.timeout.map(Duration::try_from_secs_f64);
@@ -88,6 +90,7 @@ struct Waiting {
     id: Arc<str>,
     reason: Template,
     actions: Vec<String>,
+    secrets: LoadedSecrets,
 }
 
 /// A usable answer.
@@ -173,10 +176,10 @@ impl Waiting {
             Err(error) => error.of("`reason`").to_string(),
         };
 
-        match state.refusal(&self.id) {
+        self.secrets.hide(&match state.refusal(&self.id) {
             Some(refusal) => format!("{refusal}\n{reason}"),
             None => reason,
-        }
+        })
     }
 
     fn use_answer(&self, state: &mut FlowState, answer: &Json) -> Action {

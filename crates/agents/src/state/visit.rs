@@ -67,52 +67,25 @@ impl Visit {
         self.inside = visits;
         self
     }
-
-    /// Returns the approximate number of bytes of its texts.
-    fn size(&self) -> usize {
-        let output = self.output.as_ref().map_or(0, size_of_output);
-        let tries: usize = self.tries.iter().map(|one| one.reply.len()).sum();
-        let tools: usize = self.tools.iter().map(size_of_tool).sum();
-        let inside: usize = self.inside.iter().map(Self::size).sum();
-
-        output + tries + tools + inside
-    }
-}
-
-fn size_of_output(output: &Output) -> usize {
-    let tools: usize = output.tools.iter().map(size_of_tool).sum();
-    output.text.len() + tools
-}
-
-fn size_of_tool(tool: &ToolUse) -> usize {
-    tool.arguments.len() + tool.result.len()
 }
 
 /// The newest visits of a flow.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
-#[serde(from = "VecDeque<Visit>", into = "VecDeque<Visit>")]
+#[serde(transparent)]
 pub(crate) struct Visits {
     newest: VecDeque<Visit>,
+    #[serde(skip)]
     dropped: u64,
-    /// The sizes of the visits together.
-    bytes: usize,
 }
 
 impl Visits {
     const MAX: usize = 1_000;
-    const MAX_BYTES: usize = 16 << 20;
 
     pub(super) fn push(&mut self, visit: Visit) {
-        self.bytes = self.bytes.saturating_add(visit.size());
         self.newest.push_back(visit);
 
-        while self.newest.len() > Self::MAX || self.bytes > Self::MAX_BYTES && self.newest.len() > 1
-        {
-            let Some(oldest) = self.newest.pop_front() else {
-                return;
-            };
-
-            self.bytes = self.bytes.saturating_sub(oldest.size());
+        if self.newest.len() > Self::MAX {
+            self.newest.pop_front();
             self.dropped = self.dropped.saturating_add(1);
         }
     }
@@ -125,28 +98,12 @@ impl Visits {
         self.dropped
     }
 
-    /// Adds visits that were dropped earlier.
-    pub(super) fn with_dropped(mut self, more: u64) -> Self {
-        self.dropped = self.dropped.saturating_add(more);
-        self
+    pub(super) fn with_dropped(self, dropped: u64) -> Self {
+        Self { dropped, ..self }
     }
 
     pub(super) fn is_empty(&self) -> bool {
         self.newest.is_empty()
-    }
-}
-
-impl From<VecDeque<Visit>> for Visits {
-    fn from(all: VecDeque<Visit>) -> Self {
-        let mut visits = Self::default();
-        all.into_iter().for_each(|visit| visits.push(visit));
-        visits
-    }
-}
-
-impl From<Visits> for VecDeque<Visit> {
-    fn from(visits: Visits) -> Self {
-        visits.newest
     }
 }
 

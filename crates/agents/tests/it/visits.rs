@@ -302,18 +302,9 @@ fn the_visits_of_a_state_are_bounded() {
     let oldest = state.visits().next().unwrap().output.as_ref().unwrap();
     assert_eq!(oldest.text, "500");
 
-    for _ in 0..40 {
-        state.put("a", Output::new("x".repeat(1 << 20)));
-    }
-    assert_eq!(state.visits().len(), 16);
-
-    state.put("a", Output::new("x".repeat(20 << 20)));
-    assert_eq!(state.visits().len(), 1);
-    assert_eq!(state.dropped_visits(), 1_540);
-
     let json = serde_json::to_string(&state).unwrap();
     let read: FlowState = serde_json::from_str(&json).unwrap();
-    assert_eq!((read.visits().len(), read.dropped_visits()), (1, 1_540));
+    assert_eq!((read.visits().len(), read.dropped_visits()), (1_000, 500));
 }
 
 #[tokio::test(start_paused = true)]

@@ -3,7 +3,6 @@
 use std::io::{self, IsTerminal, Write};
 use std::time::{Duration, SystemTime};
 
-use cogwork_agents::FileFlow;
 use cogwork_flow::{Paused, RunError};
 use cogwork_text::Name;
 use serde_json::Value;
@@ -26,17 +25,13 @@ impl Terminal {
 
     /// Asks for all events that the run waits for. Returns `None` if there is no answer: at the end
     /// of the input. A wait that times out isn't answered.
-    pub(super) async fn ask(
-        &mut self,
-        paused: &Paused,
-        loaded: &FileFlow,
-    ) -> Option<Vec<(String, Value)>> {
+    pub(super) async fn ask(&mut self, paused: &Paused) -> Option<Vec<(String, Value)>> {
         // Lets the progress clear its line first.
         tokio::task::yield_now().await;
 
         let mut answers = Vec::new();
         for pause in [paused].into_iter().chain(&paused.also) {
-            show(pause, loaded);
+            show(pause);
 
             match self.answer_before(pause.until).await {
                 Asked::Answered(answer) => answers.push((pause.event.clone(), answer)),
@@ -94,13 +89,13 @@ enum Asked {
     Ended,
 }
 
-fn show(pause: &Paused, loaded: &FileFlow) {
+fn show(pause: &Paused) {
     let event = Name(&pause.event);
     let step = format!("{}#{}", pause.step.place(), pause.step.number);
     let step = harmless(&step);
     tell(format_args!("{step} waits for `{event}`"));
 
-    let why = loaded.hide_secrets(pause.why.trim_end());
+    let why = pause.why.trim_end();
     if !why.is_empty() {
         tell(why);
     }

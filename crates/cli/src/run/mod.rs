@@ -17,6 +17,7 @@ use std::time::Duration;
 
 use cogwork_agents::{FileFlow, FlowState, Loader};
 use cogwork_flow::{CancellationToken, Ended, RunError, events};
+use cogwork_journal::RunJournal;
 use cogwork_trace::RunRecorder;
 use tokio::time::Instant;
 
@@ -122,7 +123,7 @@ fn start(task: &Task<'_>, loaded: &Arc<FileFlow>) -> Result<Outcome> {
         run_id,
     } = record;
     let id = run_id.clone().unwrap_or_else(record::new_id);
-    let origin = journal.as_ref().and_then(record::Journal::fork_origin);
+    let origin = journal.as_ref().and_then(RunJournal::fork_origin);
     let recorder = recording::open(task, loaded, &id, origin)?;
     let hint = record::Hint::new(task, run_id);
 
@@ -220,7 +221,7 @@ impl Finished<'_> {
         match (ended, paused) {
             (Ok(_), _) => written,
             (Err(_), Some(paused)) => {
-                hint.tell_pause(&paused, loaded);
+                hint.tell_pause(&paused);
                 outcome
             }
             (Err(error), None) => {
@@ -261,7 +262,7 @@ impl Running<'_> {
     async fn until_interrupted(
         &self,
         state: &mut FlowState,
-        journal: Option<record::Journal>,
+        journal: Option<RunJournal>,
     ) -> std::result::Result<Ended, RunError> {
         let token = self.token.clone();
         let interrupted = async {
@@ -286,7 +287,7 @@ impl Running<'_> {
     async fn watched(
         &self,
         state: &mut FlowState,
-        journal: Option<record::Journal>,
+        journal: Option<RunJournal>,
         token: CancellationToken,
     ) -> std::result::Result<Ended, RunError> {
         let mut run = self
@@ -346,7 +347,7 @@ impl Running<'_> {
             };
 
             if let Some(paused) = error.paused() {
-                let asked = terminal.ask(paused, self.loaded);
+                let asked = terminal.ask(paused);
                 let answers = tokio::select! {
                     answers = asked => answers,
                     () = token.cancelled() => None,

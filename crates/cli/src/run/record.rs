@@ -1,16 +1,12 @@
 //! The record of a run, and how to resume it.
 
 use std::path::Path;
-use std::sync::Arc;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use cogwork_agents::{FileFlow, FlowState};
-use cogwork_flow::journal::{
-    Awaited, FirstState, Journal as _, Json, Progress, Snapshot, StepError, Waited, Work,
-};
-use cogwork_flow::{BoxError, Paused, StepName};
-use cogwork_journal::{FileStore, ForkOrigin, RunJournal, Store};
-use cogwork_llm::async_trait;
+use cogwork_flow::journal::Journal as _;
+use cogwork_flow::{BoxError, Paused};
+use cogwork_journal::{FileStore, RunJournal, Store};
 use cogwork_text::{Escaped, Name, OneLine};
 
 use super::forking;
@@ -20,7 +16,7 @@ use crate::output::{harmless, tell};
 /// What a run begins with.
 pub(super) struct Record {
     pub(super) state: FlowState,
-    pub(super) journal: Option<Journal>,
+    pub(super) journal: Option<RunJournal>,
     pub(super) run_id: Option<String>,
 }
 
@@ -28,7 +24,7 @@ impl Record {
     /// Starts or resumes a run.
     pub(super) async fn open(
         task: &Task<'_>,
-        loaded: &Arc<FileFlow>,
+        loaded: &FileFlow,
         input: String,
     ) -> Result<Self, BoxError> {
         let state = FlowState::new(input);
@@ -51,7 +47,7 @@ impl Record {
         let run_id = journal.run_id().to_owned();
         Ok(Self {
             state: journal.state()?,
-            journal: Some(Journal::new(journal, loaded)),
+            journal: Some(journal),
             run_id: Some(run_id),
         })
     }
@@ -62,92 +58,6 @@ pub(crate) fn new_id() -> String {
     let now = SystemTime::now().duration_since(UNIX_EPOCH);
     let now = now.unwrap_or_default().as_millis();
     format!("{now}-{}", std::process::id())
-}
-
-/// A journal that hides secrets in the reasons of waits, which are filled prompts, and in the error
-/// of the run, which may quote a model. (The errors of clients are already without secrets.) All
-/// methods are passed on, including those with a default.
-pub(crate) struct Journal {
-    recorded: RunJournal,
-    loaded: Arc<FileFlow>,
-}
-
-impl Journal {
-    pub(crate) fn new(recorded: RunJournal, loaded: &Arc<FileFlow>) -> Self {
-        Self {
-            recorded,
-            loaded: Arc::clone(loaded),
-        }
-    }
-
-    pub(super) fn fork_origin(&self) -> Option<&ForkOrigin> {
-        self.recorded.fork_origin()
-    }
-}
-
-#[async_trait]
-impl cogwork_flow::journal::Journal for Journal {
-    fn run_id(&self) -> &str {
-        self.recorded.run_id()
-    }
-
-    fn begin(&self, state: FirstState<'_>) -> Result<(), BoxError> {
-        self.recorded.begin(state)
-    }
-
-    async fn step(&self, step: &StepName, work: Work<'_>) -> Result<Vec<u8>, StepError> {
-        self.recorded.step(step, work).await
-    }
-
-    fn loaded(&self, step: &StepName) -> Option<Json> {
-        self.recorded.loaded(step)
-    }
-
-    async fn find(&self, step: &StepName) -> Result<Option<Vec<u8>>, BoxError> {
-        self.recorded.find(step).await
-    }
-
-    async fn sleep(&self, step: &StepName, duration: Duration) -> Result<(), BoxError> {
-        self.recorded.sleep(step, duration).await
-    }
-
-    async fn wait(&self, step: &StepName, mut awaited: Awaited<'_>) -> Result<Waited, BoxError> {
-        let why = self.loaded.hide_secrets(awaited.why);
-        awaited.why = &why;
-        self.recorded.wait(step, awaited).await
-    }
-
-    async fn deliver(&self, event: &str, answer: Vec<u8>) -> Result<(), BoxError> {
-        self.recorded.deliver(event, answer).await
-    }
-
-    fn awaits(&self, event: &str) -> bool {
-        self.recorded.awaits(event)
-    }
-
-    fn in_order(&self) -> bool {
-        self.recorded.in_order()
-    }
-
-    async fn progress(&self, progress: Progress<'_>) -> Result<(), BoxError> {
-        if let Progress::Failed { error } = progress {
-            let error = self.loaded.hide_secrets(error);
-            return self
-                .recorded
-                .progress(Progress::Failed { error: &error })
-                .await;
-        }
-
-        self.recorded.progress(progress).await
-    }
-
-    fn snapshot(&self) -> Option<Snapshot> {
-        self.recorded.snapshot()
-    }
-
-    async fn fold(&self, snapshot: Snapshot) -> Result<(), BoxError> {
-        self.recorded.fold(snapshot).await
-    }
 }
 
 /// How a run is resumed.
@@ -186,15 +96,13 @@ impl<'a> Hint<'a> {
     }
 
     /// Prints what the run waits for, and how to answer.
-    pub(super) fn tell_pause(&self, paused: &Paused, loaded: &FileFlow) {
+    pub(super) fn tell_pause(&self, paused: &Paused) {
         for pause in [paused].into_iter().chain(&paused.also) {
             let step = harmless(&format!("{}#{}", pause.step.place(), pause.step.number));
             let event = Name(&pause.event);
-            let why = loaded.hide_secrets(pause.why.trim());
-            let why = if why.is_empty() {
-                String::new()
-            } else {
-                format!(": {}", OneLine::new(why))
+            let why = match pause.why.trim() {
+                "" => String::new(),
+                why => format!(": {}", OneLine::new(why)),
             };
             tell(format_args!(
                 "cogwork: the run waits at {step} for `{event}`{why}"

@@ -18,7 +18,7 @@ use super::watching::watch;
 use crate::arguments::Studio;
 use crate::output::tell;
 use crate::run::NO_MODELS;
-use crate::run::record::{Journal, new_id};
+use crate::run::record::new_id;
 use crate::run::recording;
 
 /// How many events of a run may wait to be shown.
@@ -229,7 +229,7 @@ impl Execution {
             .flow()
             .begin()
             .with_max_steps(self.max_steps)
-            .with_journal(Journal::new(self.journal, &loaded))
+            .with_journal(self.journal)
             .with_events(sink);
         if let Some(recorder) = &self.recorder {
             run = run.with_events(recorder);
