@@ -11,8 +11,9 @@ use tokio::sync::Mutex;
 use tokio::task::AbortHandle;
 use tokio::time::{Instant, timeout_at};
 
-use super::handler::{Handler, Refresh, listen};
+use super::handler::{Handler, listen};
 use super::limited_reader::{LimitedReader, TooLong};
+use super::link::Link;
 use super::listing::{ListError, Listing};
 use super::problems::{has_ended, start_problem, too_late, too_long_message, unreachable};
 use super::process::Process;
@@ -37,11 +38,11 @@ impl Connection {
     /// Connects, and asks for the tools.
     pub(super) async fn open(
         server: &McpServer,
-        list: &Weak<dyn Refresh>,
+        link: &Weak<Link>,
         is_old: &IsOld,
     ) -> Result<(Self, Listing), McpError> {
         let deadline = Instant::now() + server.start_timeout;
-        let mut connection = Self::of(server, list, is_old, deadline).await?;
+        let mut connection = Self::of(server, link, is_old, deadline).await?;
 
         let asked = Listing::ask(server, connection.peer());
         let listing = match timeout_at(deadline, asked).await {
@@ -60,13 +61,13 @@ impl Connection {
             }
         };
 
-        connection.listen(list);
+        connection.listen(link);
         Ok((connection, listing))
     }
 
     async fn of(
         server: &McpServer,
-        list: &Weak<dyn Refresh>,
+        link: &Weak<Link>,
         is_old: &IsOld,
         deadline: Instant,
     ) -> Result<Self, McpError> {
@@ -74,12 +75,12 @@ impl Connection {
             Place::Command(line) => Start {
                 server,
                 line,
-                list,
+                link,
                 deadline,
             },
             #[cfg(feature = "mcp-http")]
             Place::Http(address) => {
-                let connected = super::http::connect(server, address, handler(list));
+                let connected = super::http::connect(server, address, handler(link));
                 let connected = timeout_at(deadline, connected).await;
                 let service = connected.map_err(|_| too_late(server))??;
                 return Ok(Self::new(service, None, TooLong::default()));
@@ -114,7 +115,7 @@ impl Connection {
         }
     }
 
-    fn listen(&mut self, list: &Weak<dyn Refresh>) {
+    fn listen(&mut self, link: &Weak<Link>) {
         let peer = self.peer().clone();
         let Some(info) = peer.peer_info() else {
             return;
@@ -123,7 +124,7 @@ impl Connection {
         let tools = info.capabilities.tools.as_ref();
         let reports = tools.is_some_and(|tools| tools.list_changed == Some(true));
         if reports && !info.protocol_version.has_initialize() {
-            let task = tokio::spawn(listen(Weak::clone(list), peer));
+            let task = tokio::spawn(listen(Weak::clone(link), peer));
             self.listening = Some(task.abort_handle());
         }
     }
@@ -192,7 +193,7 @@ impl Connection {
 struct Start<'s> {
     server: &'s McpServer,
     line: &'s CommandLine,
-    list: &'s Weak<dyn Refresh>,
+    link: &'s Weak<Link>,
     deadline: Instant,
 }
 
@@ -208,7 +209,7 @@ impl Start<'_> {
         let transport =
             AsyncRwTransport::new_client(reader, pipes.stdin).with_max_line_length(usize::MAX);
 
-        let served = handler(self.list).serve_with_lifecycle(transport, lifecycle);
+        let served = handler(self.link).serve_with_lifecycle(transport, lifecycle);
         let error = match timeout_at(self.deadline, served).await {
             Ok(Ok(service)) => return Ok(Connection::new(service, Some(process), too_long)),
             Ok(Err(error)) => error,
@@ -237,9 +238,9 @@ impl Drop for Connection {
     }
 }
 
-fn handler(list: &Weak<dyn Refresh>) -> Handler {
+fn handler(link: &Weak<Link>) -> Handler {
     Handler {
-        list: Weak::clone(list),
+        link: Weak::clone(link),
     }
 }
 

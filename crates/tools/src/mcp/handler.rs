@@ -2,28 +2,22 @@
 
 use std::sync::Weak;
 
-use async_trait::async_trait;
 use rmcp::ClientHandler;
 use rmcp::model::{
     ClientCapabilities, ClientConfig, Implementation, ServerNotification, SubscriptionFilter,
 };
 use rmcp::service::{NotificationContext, Peer, RoleClient};
 
-/// The keeper of the list of tools.
-#[async_trait]
-pub(super) trait Refresh: Send + Sync {
-    /// Asks for the list again.
-    async fn refresh(&self, peer: &Peer<RoleClient>);
-}
+use super::link::Link;
 
 /// Refreshes the list of tools when it changes. Everything else is declined.
 pub(super) struct Handler {
-    pub(super) list: Weak<dyn Refresh>,
+    pub(super) link: Weak<Link>,
 }
 
 impl ClientHandler for Handler {
     async fn on_tool_list_changed(&self, context: NotificationContext<RoleClient>) {
-        refresh(&self.list, &context.peer).await;
+        refresh(&self.link, &context.peer).await;
     }
 
     fn get_info(&self) -> ClientConfig {
@@ -34,23 +28,23 @@ impl ClientHandler for Handler {
 
 /// Listens for changes of the list until the connection ends. Since 2026-07-28, servers report them
 /// only to those who listen.
-pub(super) async fn listen(list: Weak<dyn Refresh>, peer: Peer<RoleClient>) {
+pub(super) async fn listen(link: Weak<Link>, peer: Peer<RoleClient>) {
     let filter = SubscriptionFilter::builder().tools_list_changed().build();
     let Ok(mut changes) = peer.listen(filter).await else {
         return;
     };
 
     // The list may have changed before.
-    refresh(&list, &peer).await;
+    refresh(&link, &peer).await;
     while let Ok(Some(change)) = changes.next().await {
         if matches!(change, ServerNotification::ToolListChangedNotification(_)) {
-            refresh(&list, &peer).await;
+            refresh(&link, &peer).await;
         }
     }
 }
 
-async fn refresh(list: &Weak<dyn Refresh>, peer: &Peer<RoleClient>) {
-    if let Some(list) = list.upgrade() {
-        list.refresh(peer).await;
+async fn refresh(link: &Weak<Link>, peer: &Peer<RoleClient>) {
+    if let Some(link) = link.upgrade() {
+        link.refresh(peer).await;
     }
 }

@@ -4,13 +4,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, MutexGuard, PoisonError, RwLock, Weak};
 use std::time::Duration;
 
-use async_trait::async_trait;
 use cogwork_text::Backoff;
 use rmcp::service::{Peer, RoleClient};
 use tokio::sync::Mutex;
 
 use super::connection::{Connection, IsOld};
-use super::handler::Refresh;
 use super::listing::Listing;
 use super::{McpError, McpErrorKind, McpServer};
 
@@ -71,8 +69,7 @@ impl Link {
     }
 
     async fn open(&self) -> Result<Connection, McpError> {
-        let list: Weak<dyn Refresh> = self.this.clone();
-        let opened = Connection::open(&self.server, &list, &self.is_old);
+        let opened = Connection::open(&self.server, &self.this, &self.is_old);
         let (connection, listing) = opened.await?;
         self.check(&listing)?;
         self.put(listing);
@@ -99,6 +96,21 @@ impl Link {
         ))
     }
 
+    /// Asks for the list of tools again. If another refresh is waiting already, that one is enough.
+    pub(super) async fn refresh(&self, peer: &Peer<RoleClient>) {
+        if self.will_refresh.swap(true, Ordering::AcqRel) {
+            return;
+        }
+        let _turn = self.refreshing.lock().await;
+        self.will_refresh.store(false, Ordering::Release);
+
+        let limit = self.server.start_timeout;
+        let asked = Listing::ask(&self.server, peer);
+        if let Ok(Ok(listing)) = tokio::time::timeout(limit, asked).await {
+            self.put(listing);
+        }
+    }
+
     /// Notes that the server works.
     pub(super) fn succeeded(&self) {
         self.restarts().succeeded();
@@ -118,24 +130,6 @@ impl Link {
     fn put(&self, listing: Listing) {
         let mut current = self.listing.write().unwrap_or_else(PoisonError::into_inner);
         *current = Some(Arc::new(listing));
-    }
-}
-
-#[async_trait]
-impl Refresh for Link {
-    /// If another refresh is waiting already, that one is enough.
-    async fn refresh(&self, peer: &Peer<RoleClient>) {
-        if self.will_refresh.swap(true, Ordering::AcqRel) {
-            return;
-        }
-        let _turn = self.refreshing.lock().await;
-        self.will_refresh.store(false, Ordering::Release);
-
-        let limit = self.server.start_timeout;
-        let asked = Listing::ask(&self.server, peer);
-        if let Ok(Ok(listing)) = tokio::time::timeout(limit, asked).await {
-            self.put(listing);
-        }
     }
 }
 
