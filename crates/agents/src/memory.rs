@@ -1,7 +1,7 @@
 //! The memories that a file names. They are created on first use, so checking a file creates
 //! nothing on disk.
 
-use std::path::PathBuf;
+use std::ffi::OsString;
 use std::sync::Arc;
 
 use cogwork_text::files::FileId;
@@ -37,7 +37,7 @@ pub(crate) enum Backing {
 pub(crate) enum StoreKey {
     Named(Kind, String),
     /// The path in a folder.
-    File(FileId, PathBuf),
+    File(FileId, OsString),
 }
 
 pub(crate) struct Store {

@@ -1,88 +1,44 @@
 //! The places of files that a flow file names.
 
 use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::io;
 
+use cogwork_text::Escaped;
 use cogwork_text::files::{Error, FileId, Folder};
 use cogwork_thinking::{FileMemory, MemoryError, MemoryLimits};
 
-/// The place of a file below an open folder. Because the folder stays open, changing a link between
-/// the check and the use has no effect.
+/// The place of a file in or below the folder of a flow file.
 #[derive(Clone)]
 pub(crate) struct FilePlace {
-    folder: Folder,
-    /// A single name, unless a folder in the path was missing when the place was checked.
-    path: PathBuf,
+    pub(super) folder: Folder,
+    pub(super) name: OsString,
 }
 
 impl FilePlace {
-    /// Resolves as much of a path as exists.
     pub(super) fn beneath(folder: &Folder, path: &str) -> Result<Self, String> {
-        match folder.file_beneath(path) {
-            Ok((folder, name)) => Ok(Self {
-                folder,
-                path: name.into(),
-            }),
-            Err(error) if error.is_not_found() => {
-                let parts = PathBuf::from(path);
-
-                // Without `.`, so that each file has only one path.
-                let path = parts.iter().filter(|part| *part != ".").collect();
-                Ok(Self {
-                    folder: folder.clone(),
-                    path,
-                })
-            }
-            Err(error) => Err(told(&error)),
-        }
-    }
-
-    /// Returns the open folder of the file, and its name there.
-    pub(super) fn resolved(&self) -> Result<(Folder, OsString), String> {
-        self.folder
-            .file_beneath(&self.path)
-            .map_err(|error| told(&error))
+        let (folder, name) = folder.file_beneath(path).map_err(|error| told(&error))?;
+        Ok(Self { folder, name })
     }
 
     /// Checks that a memory can be stored here, without creating anything.
     pub(crate) fn check_memory(&self) -> Result<(), String> {
-        match self.folder.file_beneath(&self.path) {
-            Ok((folder, name)) => {
-                FileMemory::check_place(&folder, name).map_err(|error| without_folder(&error))
-            }
-            // The folder may exist by the time the memory is first used.
-            Err(error) if error.is_not_found() => Ok(()),
-            Err(error) => Err(told(&error)),
-        }
+        let found = self.folder.has_file(&self.name).map(drop);
+        found.map_err(|error| {
+            let name = Escaped::new(self.name.display());
+            format!("{name}: {}", io::Error::from(error))
+        })
     }
 
-    /// Returns the folder and the path in it, which are equal if the places are equal.
-    pub(crate) fn id(&self) -> Result<(FileId, PathBuf), String> {
+    /// Returns the folder and the name, which are equal if the places are equal.
+    pub(crate) fn id(&self) -> Result<(FileId, OsString), String> {
         let folder = self.folder.id().map_err(|error| told(&error))?;
-        Ok((folder, self.path.clone()))
+        Ok((folder, self.name.clone()))
     }
 
     /// Opens the memory that is stored here. This call blocks.
     pub(crate) fn open_memory(&self, limits: MemoryLimits) -> Result<FileMemory, MemoryError> {
-        let (folder, name) =
-            self.folder
-                .file_beneath(&self.path)
-                .map_err(|error| MemoryError::File {
-                    path: self.folder.path_of(&self.path).display().to_string(),
-                    source: error.into(),
-                })?;
-        FileMemory::open_in(&folder, name, limits)
+        FileMemory::open_in(&self.folder, &self.name, limits)
     }
-}
-
-/// Removes the folder from a message, because the problem already names it.
-fn without_folder(error: &MemoryError) -> String {
-    let MemoryError::File { path, source } = error else {
-        return error.to_string();
-    };
-
-    let name = Path::new(path).file_name().unwrap_or_default();
-    format!("{}: {source}", name.display())
 }
 
 /// Returns the reason why a file cannot be read.

@@ -95,7 +95,7 @@ impl<'m, 'l> Making<'m, 'l> {
                     let client = Arc::new(MaskedClient::new(client, self.secrets()));
                     self.client = Some(loader.wrapped(self.id, client));
                 }
-                Err(more) => problems.extend(more),
+                Err(problem) => problems.push(problem),
             }
         }
 
@@ -214,7 +214,7 @@ impl<'m, 'l> Making<'m, 'l> {
 
     /// Returns the flow of a file next to this one, or reports its problems and returns `None`.
     pub(crate) fn flow_of_file(&mut self, file: &str) -> Result<Option<Assembled>, String> {
-        let (folder, name) = self.beside(file)?.resolved()?;
+        let FilePlace { folder, name } = self.beside(file)?;
         let shown = match FilePath::new(self.source.name.as_ref()).parent() {
             Some(folder) => folder.join(file).display().to_string(),
             None => file.to_owned(),

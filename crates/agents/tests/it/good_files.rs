@@ -128,7 +128,7 @@ fn a_file_with_every_key_loads_and_is_drawn() {
     let loaded = loader.load(file("everything.yaml")).unwrap();
     insta::assert_snapshot!("everything", loaded.flow().mermaid());
     assert!(
-        !file("notes").exists(),
+        !file("judge.jsonl").exists(),
         "a file that is only loaded leaves no trace"
     );
 }

@@ -13,10 +13,9 @@ mod support;
 
 use std::fs;
 use std::os::unix::fs::symlink;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use cogwork_agents::{FileFlow, FlowState, Loader};
-use cogwork_thinking::FileMemory;
+use cogwork_agents::Loader;
 use support::{OBSTACLES, Theirs, at_once};
 use tempfile::TempDir;
 
@@ -45,10 +44,6 @@ impl Project {
         self.0.path().join(name)
     }
 
-    fn load(&self) -> FileFlow {
-        Loader::new().load(self.path("flow.yaml")).unwrap()
-    }
-
     /// What is wrong with the flow, one message each, without the folder.
     fn problems(&self) -> Vec<String> {
         let path = self.path("flow.yaml");
@@ -61,19 +56,6 @@ impl Project {
             .map(|problem| format!("{}: {}", problem.path, problem.message.replace(&folder, "")))
             .collect()
     }
-}
-
-/// Runs the flow, whose only node is `a`. A memory that fails does not end a run, but is reported.
-async fn run(flow: &FileFlow) -> Result<(), String> {
-    let mut state = FlowState::new("How is it?");
-    flow.flow().run(&mut state).await.unwrap();
-
-    let (_, said) = state.outputs().iter().next().unwrap();
-    let mut failures = said
-        .thinking
-        .iter()
-        .flat_map(|report| &report.memory_failures);
-    failures.next().cloned().map_or(Ok(()), Err)
 }
 
 #[test]
@@ -199,128 +181,4 @@ fn paths_stay_in_the_folder() {
     }
 
     theirs.assert_untouched();
-}
-
-/// `cogwork check` cannot know of links that come later; the run takes none of them.
-#[tokio::test]
-async fn what_is_swapped_in_after_the_check_is_not_opened() {
-    let theirs = Theirs::new();
-
-    for obstacle in OBSTACLES {
-        for name in ["notes.jsonl", "notes.jsonl.lock"] {
-            let project = Project::new(&remembering("notes.jsonl"));
-            let loaded = project.load();
-            obstacle.put(&project.path(name), &theirs);
-
-            let error = run(&loaded).await.unwrap_err();
-            let expected = format!("this is {}; expected a regular file", obstacle.found);
-            assert!(error.contains(&expected), "{error}");
-        }
-    }
-
-    theirs.assert_untouched();
-}
-
-/// A project that was cloned with a link where a temporary file used to be.
-#[tokio::test]
-async fn temporary_files_are_not_written_through_links() {
-    let theirs = Theirs::new();
-    let project = Project::new(&remembering("notes.jsonl"));
-    symlink(theirs.path(), project.path("notes.jsonl.new")).unwrap();
-
-    let loaded = project.load();
-    for _ in 0..3 {
-        run(&loaded).await.unwrap();
-    }
-
-    theirs.assert_untouched();
-    assert_eq!(
-        fs::read_to_string(project.path("notes.jsonl"))
-            .unwrap()
-            .lines()
-            .count(),
-        1
-    );
-}
-
-fn names(folder: &Path) -> Vec<String> {
-    let entries = fs::read_dir(folder).unwrap().flatten();
-    let mut names: Vec<_> = entries
-        .map(|entry| entry.file_name().to_string_lossy().into_owned())
-        .collect();
-    names.sort();
-
-    names
-}
-
-#[tokio::test]
-async fn a_memory_stays_in_the_folder_that_was_checked() {
-    let theirs = Theirs::new();
-    let project = Project::new(&remembering("inside/notes.jsonl"));
-    fs::create_dir(project.path("inside")).unwrap();
-
-    let loaded = project.load();
-    fs::rename(project.path("inside"), project.path("moved")).unwrap();
-    symlink(theirs.folder(), project.path("inside")).unwrap();
-    run(&loaded).await.unwrap();
-
-    assert_eq!(
-        names(&project.path("moved")),
-        ["notes.jsonl", "notes.jsonl.lock"]
-    );
-    theirs.assert_untouched();
-}
-
-#[tokio::test]
-async fn a_folder_that_was_missing_is_no_link_when_it_comes() {
-    let theirs = Theirs::new();
-    let project = Project::new(&remembering("inside/notes.jsonl"));
-    let loaded = project.load();
-    let error = run(&loaded).await.unwrap_err();
-
-    assert!(
-        error.contains("inside/notes.jsonl: No such file or directory"),
-        "{error}"
-    );
-
-    symlink(theirs.folder(), project.path("inside")).unwrap();
-    let error = run(&loaded).await.unwrap_err();
-    assert!(
-        error.contains("the path leads out of its folder"),
-        "{error}"
-    );
-    theirs.assert_untouched();
-
-    fs::remove_file(project.path("inside")).unwrap();
-    fs::create_dir(project.path("inside")).unwrap();
-    run(&loaded).await.unwrap();
-    assert_eq!(
-        names(&project.path("inside")),
-        ["notes.jsonl", "notes.jsonl.lock"]
-    );
-}
-
-/// Someone else has the file, and is waited for: on a thread for blocking work.
-#[tokio::test]
-async fn opening_a_memory_does_not_hold_the_runtime_up() {
-    let project = Project::new(&remembering("notes.jsonl"));
-    let loaded = project.load();
-    let held = FileMemory::open(project.path("notes.jsonl")).unwrap();
-
-    let mut others = 0;
-    let error = tokio::select! {
-        biased;
-        ended = run(&loaded) => ended.unwrap_err(),
-        () = async {
-            loop {
-                others += 1;
-                tokio::task::yield_now().await;
-            }
-        } => unreachable!(),
-    };
-
-    assert!(error.contains("is in use in this process"), "{error}");
-    assert!(others > 50, "others came to work {others} times");
-    drop(held);
-    run(&loaded).await.unwrap();
 }

@@ -103,26 +103,3 @@ fn a_memory_that_is_in_use_is_told_with_its_holder() {
     drop(held);
     assert_eq!(ended(&run("flow.yaml"), folder.path()), (0, String::new()));
 }
-
-/// A project that was cloned with a link where a temporary file used to be: all is well, and stays well.
-#[test]
-fn nothing_is_written_through_a_link() {
-    let theirs = Theirs::new();
-    let folder = tempfile::tempdir().unwrap();
-    fs::write(folder.path().join("flow.yaml"), REMEMBERING).unwrap();
-    std::os::unix::fs::symlink(theirs.path(), folder.path().join("notes.jsonl.new")).unwrap();
-
-    for _ in 0..3 {
-        assert_eq!(ended(&run("flow.yaml"), folder.path()), (0, String::new()));
-    }
-
-    assert_eq!(
-        fs::read_to_string(folder.path().join("notes.jsonl"))
-            .unwrap()
-            .lines()
-            .count(),
-        1
-    );
-
-    theirs.assert_untouched();
-}

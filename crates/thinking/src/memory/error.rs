@@ -25,17 +25,14 @@ pub enum MemoryError {
     },
     /// A line is neither an item nor an incomplete last item.
     #[error(
-        "the memory file {}, line {line}: {}",
-        file(path),
-        OneLine::new(problem).with_max_chars(PROBLEM)
+        "the memory file {}, line {line}: this is not an item; expected {{\"text\": \"…\"}}",
+        file(path)
     )]
     Damaged {
         /// The path.
         path: String,
         /// The line number, from 1.
         line: usize,
-        /// The problem, and what was expected.
-        problem: String,
     },
     /// A text exceeds its limit.
     #[error("{} has {bytes} bytes; expected at most {most}", OneLine::new(what))]
@@ -56,8 +53,6 @@ cogwork_text::debug_as_display!(MemoryError);
 
 /// The maximum number of characters of a path that are shown.
 const PATH: usize = 200;
-/// The maximum number of characters of a problem that are shown.
-const PROBLEM: usize = 200;
 
 fn file(path: &str) -> Escaped<&str> {
     Escaped::new(path).with_max_chars(PATH)

@@ -1,12 +1,12 @@
 use std::borrow::Cow;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::{self, Seek, SeekFrom, Write};
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use cogwork_text::files::{Access, Folder, LockError, LockFile};
+use cogwork_text::files::{Access, Error, Folder, LockError, LockFile};
 use serde::{Deserialize, Serialize};
 use tokio::runtime::Handle;
 use tokio::sync::Mutex;
@@ -100,32 +100,14 @@ impl FileMemory {
         name: impl Into<OsString>,
         limits: MemoryLimits,
     ) -> Result<Self, MemoryError> {
-        let place = Place {
-            folder: folder.clone(),
-            name: name.into(),
-        };
         let items = SharedItems::default();
-        let file = OpenFile::open(place, &items, limits)?;
+        let file = OpenFile::open(folder.clone(), name.into(), &items, limits)?;
 
         Ok(Self {
             limits,
             items,
             file: Arc::new(Mutex::new(file)),
         })
-    }
-
-    /// Checks that the file of this name is a regular file or doesn't exist. Doesn't open, create or
-    /// change anything.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if it is anything else, such as a link, a named pipe or a folder.
-    pub fn check_place(folder: &Folder, name: impl Into<OsString>) -> Result<(), MemoryError> {
-        Place {
-            folder: folder.clone(),
-            name: name.into(),
-        }
-        .check()
     }
 }
 
@@ -180,7 +162,8 @@ impl Line<'_> {
 /// A memory file that is open and locked.
 #[derive(Debug)]
 struct OpenFile {
-    place: Place,
+    folder: Folder,
+    name: OsString,
     file: File,
     _lock: LockFile,
     /// The number of lines in the file, including forgotten items.
@@ -191,21 +174,27 @@ struct OpenFile {
 
 impl OpenFile {
     /// Opens the file, and adds its texts to `items`.
-    fn open(place: Place, items: &SharedItems, limits: MemoryLimits) -> Result<Self, MemoryError> {
-        // Before creating a lock file for something that isn't a memory file.
-        place.check()?;
-        let lock = place.lock()?;
+    fn open(
+        folder: Folder,
+        name: OsString,
+        items: &SharedItems,
+        limits: MemoryLimits,
+    ) -> Result<Self, MemoryError> {
+        let path = folder.path_of(&name).display().to_string();
+        let failed = |source: Error| file_error(path.clone(), source);
 
-        let failed = |source| place.error(source);
-        let Place { folder, name } = &place;
+        // Before creating a lock file for something that isn't a memory file.
+        folder.has_file(&name).map_err(failed)?;
+        let lock = lock(&folder, &name)?;
         let file = folder
-            .open_or_create(name, Access::Append)
+            .open_or_create(&name, Access::Append)
             .map_err(failed)?;
-        folder.remove_leftovers(name).map_err(failed)?;
+        folder.remove_leftovers(&name).map_err(failed)?;
         let content = cogwork_text::files::read(&file, MOST_BYTES).map_err(failed)?;
 
         let mut open = Self {
-            place,
+            folder,
+            name,
             file,
             _lock: lock,
             lines: 0,
@@ -217,7 +206,10 @@ impl OpenFile {
                 break;
             }
 
-            let text = open.text_of(line)?;
+            let text = text_of(line).ok_or_else(|| MemoryError::Damaged {
+                path: path.clone(),
+                line: open.lines + 1,
+            })?;
             if limits.check(&text).is_ok() {
                 items.push(&text, limits);
             }
@@ -228,29 +220,6 @@ impl OpenFile {
         Ok(open)
     }
 
-    /// Returns the text of a line.
-    fn text_of(&self, line: &[u8]) -> Result<String, MemoryError> {
-        let damaged = |problem: String| MemoryError::Damaged {
-            path: self.place.path(),
-            line: self.lines + 1,
-            problem,
-        };
-
-        // Serde reads a list as a struct, too.
-        let is_item = line.ends_with(b"\n") && line.starts_with(b"{");
-        let expected = "this is not an item; expected {\"text\": \"…\"}";
-        match serde_json::from_slice::<Line<'_>>(line) {
-            Ok(item) if is_item => Ok(item.text.into_owned()),
-            Err(error) if error.is_data() && line.starts_with(b"{") => {
-                let problem = error.to_string();
-                // The position is that within the line.
-                let problem = problem.split(" at line ").next().unwrap_or_default();
-                Err(damaged(problem.to_owned()))
-            }
-            _ => Err(damaged(expected.to_owned())),
-        }
-    }
-
     /// Adds an item. Blocks while it is written.
     fn add(
         &mut self,
@@ -258,14 +227,13 @@ impl OpenFile {
         items: &SharedItems,
         limits: MemoryLimits,
     ) -> Result<(), MemoryError> {
-        self.append(text)
-            .map_err(|source| self.place.error(source))?;
+        self.append(text).map_err(|source| self.error(source))?;
         let kept = items.push(text, limits);
 
         // A rewrite removes at least as many lines as it writes.
         if self.lines > kept && self.lines >= 2 * kept {
             self.rewrite(&items.texts())
-                .map_err(|source| self.place.error(source))?;
+                .map_err(|source| self.error(source))?;
         }
 
         Ok(())
@@ -289,17 +257,47 @@ impl OpenFile {
         let lines = kept.iter().map(|text| Line::written(text));
         let whole = lines.collect::<io::Result<Vec<_>>>()?.concat();
 
-        let Place { folder, name } = &self.place;
-        let mut new = folder.temporary(name)?;
+        let mut new = self.folder.temporary(&self.name)?;
         new.write_all(&whole)?;
         new.file().sync_all()?;
         self.file = new.put_in_place()?;
         self.lines = kept.len();
         self.end = whole.len() as u64;
-        folder.sync()?;
+        self.folder.sync()?;
 
         Ok(())
     }
+
+    fn error(&self, source: io::Error) -> MemoryError {
+        file_error(
+            self.folder.path_of(&self.name).display().to_string(),
+            source,
+        )
+    }
+}
+
+/// Locks the file that stands for the memory file, which is replaced now and then.
+fn lock(folder: &Folder, name: &OsStr) -> Result<LockFile, MemoryError> {
+    let mut lock = name.to_owned();
+    lock.push(".lock");
+
+    LockFile::try_lock(folder, &lock).map_err(|error| match error {
+        LockError::InUse { holder } => MemoryError::InUse {
+            path: folder.path_of(name).display().to_string(),
+            holder,
+        },
+        LockError::File(source) => file_error(folder.path_of(&lock).display().to_string(), source),
+        other => MemoryError::Other(other.to_string()),
+    })
+}
+
+/// Returns the text of a line, unless it isn't an item.
+fn text_of(line: &[u8]) -> Option<String> {
+    // Serde reads a list as a struct, too.
+    let is_item = line.ends_with(b"\n") && line.starts_with(b"{");
+    let item = serde_json::from_slice::<Line<'_>>(line).ok();
+
+    item.filter(|_| is_item).map(|item| item.text.into_owned())
 }
 
 /// Returns whether text at the end of a file may be left from an interrupted write, or from a page
@@ -307,45 +305,6 @@ impl OpenFile {
 fn may_be_left(line: &[u8]) -> bool {
     let is_blank = line.iter().all(|byte| *byte == 0);
     is_blank || line.starts_with(BEGINNING) || BEGINNING.starts_with(line)
-}
-
-/// The location of a memory file.
-#[derive(Debug)]
-struct Place {
-    folder: Folder,
-    name: OsString,
-}
-
-impl Place {
-    fn check(&self) -> Result<(), MemoryError> {
-        let found = self.folder.has_file(&self.name);
-        found.map(drop).map_err(|source| self.error(source))
-    }
-
-    /// Locks the file that stands for the memory file, which is replaced now and then.
-    fn lock(&self) -> Result<LockFile, MemoryError> {
-        let mut name = self.name.clone();
-        name.push(".lock");
-
-        LockFile::try_lock(&self.folder, &name).map_err(|error| match error {
-            LockError::InUse { holder } => MemoryError::InUse {
-                path: self.path(),
-                holder,
-            },
-            LockError::File(source) => {
-                file_error(self.folder.path_of(&name).display().to_string(), source)
-            }
-            other => self.error(io::Error::other(other)),
-        })
-    }
-
-    fn path(&self) -> String {
-        self.folder.path_of(&self.name).display().to_string()
-    }
-
-    fn error(&self, source: impl Into<io::Error>) -> MemoryError {
-        file_error(self.path(), source)
-    }
 }
 
 fn file_error(path: String, source: impl Into<io::Error>) -> MemoryError {

@@ -16,8 +16,6 @@ mod support;
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 use cogwork_thinking::{
     Blackboard, FileMemory, Found, InMemory, Memory, MemoryError, MemoryLimits,
@@ -185,74 +183,30 @@ fn a_new_file_that_a_crash_left_is_cleared_away() {
     );
 }
 
-#[test]
-fn damage_in_another_line_is_an_error_and_touches_nothing() {
-    let content = "{\"text\":\"one\"}\n{\"tex\n{\"text\":\"three\"}\n";
-    let notes = notes(content);
-    let error = FileMemory::open(&notes.path).unwrap_err().to_string();
-    let expected = "line 2: this is not an item; expected {\"text\": \"…\"}";
-
-    assert_eq!(
-        error,
-        format!("the memory file {}, {expected}", notes.path.display())
-    );
-    assert_eq!(fs::read_to_string(&notes.path).unwrap(), content);
-}
-
-/// A line that isn't an item, or the beginning of one, wasn't written by this memory.
+/// A line that isn't an item, or the beginning of one, wasn't written by this memory. A data set
+/// with texts would lose its other fields.
 #[test]
 fn a_file_of_somebody_else_is_an_error_and_touched_by_nothing() {
-    for content in [
-        "buy milk",
-        "buy milk\n",
-        "[1, 2]\n",
-        "[\"one\"]\n",
-        "{\"text\":\"one\"}\nbuy milk",
+    for (content, line) in [
+        ("buy milk", 1),
+        ("buy milk\n", 1),
+        ("[1, 2]\n", 1),
+        ("[\"one\"]\n", 1),
+        ("{\"text\":\"one\"}\nbuy milk", 2),
+        ("{\"text\":\"one\"}\n{\"tex\n{\"text\":\"three\"}\n", 2),
+        ("{\"text\":\"a\",\"label\":1}\n", 1),
+        ("{\"label\": 1, \"text\": \"a\"}\n", 1),
+        ("{\"name\": \"settings in one line\"}", 1),
+        ("{\"text\":\"a\",\"text\":\"b\"}\n", 1),
     ] {
         let notes = notes(content);
-        let error = FileMemory::open(&notes.path).unwrap_err();
-        assert!(matches!(error, MemoryError::Damaged { .. }), "{error}");
-        assert_eq!(fs::read_to_string(&notes.path).unwrap(), content);
-    }
-}
-
-/// A data set with texts would lose its other fields.
-#[test]
-fn other_fields_than_the_text_are_an_error() {
-    for (content, line, problem) in [
-        (
-            "{\"text\":\"a\",\"label\":1}\n{\"text\":\"b\",\"label\":2}\n",
-            1,
-            "unknown field `label`, expected `text`",
-        ),
-        (
-            "{\"text\":\"a\"}\n{\"text\":\"b\",\"label\":2}\n",
-            2,
-            "unknown field `label`, expected `text`",
-        ),
-        (
-            "{\"label\": 1, \"text\": \"a\"}\n",
-            1,
-            "unknown field `label`, expected `text`",
-        ),
-        (
-            "{\"name\": \"settings in one line\"}",
-            1,
-            "unknown field `name`, expected `text`",
-        ),
-        (
-            "{\"text\":\"a\",\"text\":\"b\"}\n",
-            1,
-            "duplicate field `text`",
-        ),
-    ] {
-        let notes = notes(content);
-        let error = FileMemory::open(&notes.path).unwrap_err();
+        let error = FileMemory::open(&notes.path).unwrap_err().to_string();
+        let expected = "this is not an item; expected {\"text\": \"…\"}";
 
         assert_eq!(
-            error.to_string(),
+            error,
             format!(
-                "the memory file {}, line {line}: {problem}",
+                "the memory file {}, line {line}: {expected}",
                 notes.path.display()
             )
         );
@@ -361,25 +315,6 @@ fn polled_once<F: Future>(future: std::pin::Pin<&mut F>) -> Option<F::Output> {
     }
 }
 
-#[tokio::test]
-async fn an_item_is_written_on_another_thread() {
-    let notes = notes("");
-    let memory = FileMemory::open(&notes.path).unwrap();
-
-    {
-        let mut adding = std::pin::pin!(memory.add("note"));
-        assert!(
-            polled_once(adding.as_mut()).is_none(),
-            "the calling task has written the item itself"
-        );
-        adding.await.unwrap();
-    }
-
-    let written = fs::read_to_string(&notes.path).unwrap();
-    assert_eq!(written, "{\"text\":\"note\"}\n");
-    assert_eq!(texts(&memory, "note", 9, 0.0).await, ["note"]);
-}
-
 /// Clones add at once while the file is written anew now and then, and some give up.
 #[tokio::test]
 async fn calls_that_are_dropped_leave_whole_items() {
@@ -404,71 +339,6 @@ async fn calls_that_are_dropped_leave_whole_items() {
     assert_eq!(found.len(), 10, "{found:?}");
     assert_eq!(distinct.len(), 10, "{found:?}");
     assert!(found.iter().any(|text| text == "kept 99"), "{found:?}");
-}
-
-/// Calls that wait take no thread, of which a runtime has a limited number.
-#[test]
-fn many_calls_take_few_threads() {
-    const CALLS: usize = 300;
-    let threads = Arc::new(AtomicUsize::new(0));
-    let started = Arc::clone(&threads);
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .on_thread_start(move || {
-            started.fetch_add(1, Ordering::Relaxed);
-        })
-        .build()
-        .unwrap();
-    let notes = notes("");
-    let memory = FileMemory::open(&notes.path).unwrap();
-    let items: Vec<_> = (0..CALLS).map(|number| format!("note {number}")).collect();
-
-    let calls = items.iter().map(|item| memory.add(item));
-    let added = runtime.block_on(futures_util::future::join_all(calls));
-    assert!(added.iter().all(Result::is_ok));
-
-    // A thread may still end while the next begins, more often on a busy machine. If every call
-    // took one, there would be as many as calls.
-    let threads = threads.load(Ordering::Relaxed);
-    assert!(threads < CALLS / 3, "{threads} threads were started");
-
-    let written = fs::read_to_string(&notes.path).unwrap();
-    let expected: String = items
-        .iter()
-        .map(|item| format!("{{\"text\":\"{item}\"}}\n"))
-        .collect();
-    assert_eq!(written, expected);
-}
-
-#[test]
-fn a_call_that_is_dropped_while_it_waits_adds_nothing() {
-    let notes = notes("");
-    let memory = FileMemory::open(&notes.path).unwrap();
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .max_blocking_threads(1)
-        .build()
-        .unwrap();
-
-    runtime.block_on(async {
-        // The only thread is busy, so the first call has the file and the second waits for it.
-        let (free, busy) = std::sync::mpsc::channel::<()>();
-        let other = tokio::task::spawn_blocking(move || busy.recv());
-        let mut first = Box::pin(memory.add("first"));
-        assert!(polled_once(first.as_mut()).is_none());
-        let mut second = Box::pin(memory.add("second"));
-        assert!(polled_once(second.as_mut()).is_none());
-
-        drop(first);
-        drop(second);
-        free.send(()).unwrap();
-        other.await.unwrap().unwrap();
-        memory.add("third").await.unwrap();
-    });
-
-    // The first had begun.
-    assert_eq!(
-        fs::read_to_string(&notes.path).unwrap(),
-        "{\"text\":\"first\"}\n{\"text\":\"third\"}\n"
-    );
 }
 
 /// The memory, when the last call that was dropped is done with it.

@@ -9,7 +9,6 @@ use cogwork_thinking::{
     HookOutcome, Hooks, ModeLimits, Moment, OnFailure, Payload, Reflection, Thinking,
     ThinkingError, ThinkingMode, async_trait,
 };
-use proptest::prelude::*;
 
 use crate::thinking::{after, appended, ask, before, kept, reply, shown};
 
@@ -457,53 +456,6 @@ async fn the_time_of_hooks_is_bounded_for_all_of_them_together() {
         generation.report.failures().collect::<Vec<_>>(),
         [("Slow", "thinking took longer than 60s")]
     );
-}
-
-/// What a hook does, by which the answer can be foretold.
-#[derive(Debug, Clone)]
-enum Deed {
-    Keep,
-    Replace(String),
-    Fail,
-    Panic,
-}
-
-fn deeds() -> impl Strategy<Value = Vec<Deed>> {
-    let deed = prop_oneof![
-        Just(Deed::Keep),
-        "[a-z]{0,5}".prop_map(Deed::Replace),
-        Just(Deed::Fail),
-        Just(Deed::Panic),
-    ];
-    prop::collection::vec(deed, 0..8)
-}
-
-proptest! {
-    #![proptest_config(ProptestConfig::with_cases(64))]
-
-    #[test]
-    fn hooks_do_what_they_say_and_failing_ones_nothing(deeds in deeds()) {
-        let mut expected = "draft".to_owned();
-        let mut failed = 0;
-        let mut client = Thinking::new(ScriptedClient::new(["draft"]));
-        for deed in deeds {
-            match &deed {
-                Deed::Keep => {}
-                Deed::Replace(text) => expected.clone_from(text),
-                Deed::Fail | Deed::Panic => failed += 1,
-            }
-            client = client.with_mode(after("deed", move |_| match &deed {
-                Deed::Keep => Ok(HookOutcome::Keep),
-                Deed::Replace(text) => Ok(HookOutcome::replace_text(text.as_str())),
-                Deed::Fail => Err(ThinkingError::new("no")),
-                Deed::Panic => std::panic::resume_unwind(Box::new("oh")),
-            }));
-        }
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
-        let generation = runtime.block_on(client.generate(ask("?"))).unwrap();
-        prop_assert_eq!(generation.response.text(), expected);
-        prop_assert_eq!(generation.report.failures().count(), failed);
-    }
 }
 
 #[tokio::test]

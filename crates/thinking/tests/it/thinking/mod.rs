@@ -7,7 +7,6 @@ mod hostile;
 mod invisible;
 mod memory_use;
 mod modes;
-mod old_faults;
 mod reflection;
 mod shown;
 mod streams;

@@ -39,7 +39,6 @@ fn show_errors(text: &str) {
     assert_error_is_safe(&MemoryError::Damaged {
         path: text.to_owned(),
         line: 1,
-        problem: text.to_owned(),
     });
 
     let mut report = Report::default();
