@@ -1,6 +1,7 @@
+use std::collections::BTreeMap;
 use std::fmt;
 use std::path::Path;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use cogwork_llm::LlmClient;
 use cogwork_thinking::Registry;
@@ -59,15 +60,13 @@ use crate::{FileError, FileFlow, NodeType, Provider, node_types, providers, sche
 /// ```
 #[derive(Clone)]
 pub struct Loader {
-    providers: Vec<Provider>,
-    node_types: Vec<NodeType>,
+    providers: BTreeMap<String, Provider>,
+    node_types: BTreeMap<String, NodeType>,
     tools: Tools,
     modes: Registry,
     environment: Environment,
     connects: bool,
     wrapper: Option<Arc<Wrapper>>,
-    /// Created on first use, and again after each change.
-    schema: OnceLock<Json>,
 }
 
 /// Wraps the client of the node with an id.
@@ -105,18 +104,14 @@ impl Loader {
     /// Creates a loader with the built-in providers and node types, without tools, and with an
     /// empty environment.
     pub fn new() -> Self {
-        let mut providers = providers::built_in();
-        let node_types = node_types::built_in();
-        providers.sort_by(|one, other| one.name().cmp(other.name()));
         Self {
-            providers,
-            node_types,
+            providers: by_name(providers::built_in(), Provider::name),
+            node_types: by_name(node_types::built_in(), NodeType::name),
             tools: Tools::new(),
             modes: Registry::with_built_in(),
             environment: Arc::new(|_: &str| None),
             connects: true,
             wrapper: None,
-            schema: OnceLock::new(),
         }
     }
 
@@ -141,7 +136,6 @@ impl Loader {
     #[must_use]
     pub fn with_tools(mut self, tools: Tools) -> Self {
         self.tools = tools;
-        self.schema = OnceLock::new();
         self
     }
 
@@ -149,7 +143,6 @@ impl Loader {
     #[must_use]
     pub fn with_modes(mut self, modes: Registry) -> Self {
         self.modes = modes;
-        self.schema = OnceLock::new();
         self
     }
 
@@ -165,9 +158,10 @@ impl Loader {
     /// `openai`, instead of the model that the file names. By default, it is the one in the file.
     #[must_use]
     pub fn with_model(mut self, model: &str) -> Self {
-        let providers = self.providers.into_iter();
-        let providers = providers.map(|provider| provider.with_model(model));
-        self.providers = providers.collect();
+        for provider in self.providers.values_mut() {
+            *provider = provider.clone().with_model(model);
+        }
+
         self
     }
 
@@ -197,16 +191,9 @@ impl Loader {
     ///
     /// Returns an error if the name is in use.
     pub fn with_provider(mut self, provider: Provider) -> Result<Self, LoaderError> {
-        free(
-            "provider",
-            provider.name(),
-            self.providers.iter().map(Provider::name),
-        )?;
+        let name = provider.name().to_owned();
+        insert(&mut self.providers, "provider", name, provider)?;
 
-        self.schema = OnceLock::new();
-        self.providers.push(provider);
-        self.providers
-            .sort_by(|one, other| one.name().cmp(other.name()));
         Ok(self)
     }
 
@@ -217,36 +204,29 @@ impl Loader {
     ///
     /// Returns an error if the name is in use.
     pub fn with_node_type(mut self, node_type: NodeType) -> Result<Self, LoaderError> {
-        free(
-            "node type",
-            node_type.name(),
-            self.node_types.iter().map(NodeType::name),
-        )?;
+        let name = node_type.name().to_owned();
+        insert(&mut self.node_types, "node type", name, node_type)?;
 
-        self.schema = OnceLock::new();
-        self.node_types.push(node_type);
-        self.node_types
-            .sort_by(|one, other| one.name().cmp(other.name()));
         Ok(self)
     }
 
     /// Returns the providers, by name.
-    pub fn providers(&self) -> &[Provider] {
-        &self.providers
+    pub(crate) fn providers(&self) -> impl Iterator<Item = &Provider> {
+        self.providers.values()
     }
 
     /// Returns the node types, by name.
-    pub fn node_types(&self) -> &[NodeType] {
-        &self.node_types
+    pub(crate) fn node_types(&self) -> impl Iterator<Item = &NodeType> {
+        self.node_types.values()
     }
 
     /// Returns the tools that files can name.
-    pub fn tools(&self) -> &Tools {
+    pub(crate) fn tools(&self) -> &Tools {
         &self.tools
     }
 
     /// Returns the thinking modes that files can name.
-    pub fn modes(&self) -> &Registry {
+    pub(crate) fn modes(&self) -> &Registry {
         &self.modes
     }
 
@@ -271,20 +251,16 @@ impl Loader {
 
     /// Returns the JSON Schema (draft 2020-12) of files, for editors, with the settings of every
     /// provider, node type and mode.
-    pub fn schema(&self) -> &Json {
-        self.schema.get_or_init(|| schema::of_file(self))
+    pub fn schema(&self) -> Json {
+        schema::of_file(self)
     }
 
     pub(crate) fn provider(&self, name: &str) -> Option<&Provider> {
-        self.providers
-            .iter()
-            .find(|provider| provider.name() == name)
+        self.providers.get(name)
     }
 
     pub(crate) fn node_type(&self, name: &str) -> Option<&NodeType> {
-        self.node_types
-            .iter()
-            .find(|node_type| node_type.name() == name)
+        self.node_types.get(name)
     }
 
     pub(crate) fn environment(&self) -> &Environment {
@@ -303,28 +279,35 @@ impl Loader {
     }
 }
 
-fn free<'n>(
+fn by_name<T>(all: Vec<T>, name: impl Fn(&T) -> &str) -> BTreeMap<String, T> {
+    all.into_iter()
+        .map(|one| (name(&one).to_owned(), one))
+        .collect()
+}
+
+fn insert<T>(
+    all: &mut BTreeMap<String, T>,
     kind: &'static str,
-    name: &str,
-    mut known: impl Iterator<Item = &'n str> + Clone,
+    name: String,
+    added: T,
 ) -> Result<(), LoaderError> {
-    let names = known.clone();
-    if known.all(|known| known != name) {
-        return Ok(());
+    if all.contains_key(&name) {
+        return Err(LoaderError::NameTaken {
+            kind,
+            name,
+            known: all.keys().cloned().collect(),
+        });
     }
 
-    Err(LoaderError::NameTaken {
-        kind,
-        name: name.to_owned(),
-        known: names.map(str::to_owned).collect(),
-    })
+    all.insert(name, added);
+    Ok(())
 }
 
 impl fmt::Debug for Loader {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Loader")
-            .field("providers", &self.providers)
-            .field("node_types", &self.node_types)
+            .field("providers", &self.providers.keys())
+            .field("node_types", &self.node_types.keys())
             .field("tools", &self.tools)
             .finish_non_exhaustive()
     }

@@ -9,7 +9,7 @@ use serde_json::Value as Json;
 use crate::SettingProblem;
 use crate::settings::{schema_of, typed};
 
-type Make = dyn Fn(Json) -> Result<Arc<dyn LlmClient>, Vec<SettingProblem>> + Send + Sync;
+type Make = dyn Fn(Json) -> Result<Arc<dyn LlmClient>, SettingProblem> + Send + Sync;
 
 /// A kind of client that files can name as `provider`, with its settings.
 ///
@@ -66,24 +66,11 @@ impl Provider {
         M: LlmClient + 'static,
         E: fmt::Display,
     {
-        let make = move |settings| {
-            make(settings).map_err(|error| SettingProblem::new(error.to_string()).into())
+        let make = move |values| match make(typed(values)?) {
+            Ok(client) => Ok(Arc::new(client) as Arc<dyn LlmClient>),
+            Err(error) => Err(SettingProblem::new(error.to_string())),
         };
-        Self::checking(name, summary, make)
-    }
 
-    /// Creates a provider like [`new`](Self::new), except that `make` returns problems of
-    /// individual settings.
-    pub fn checking<C, M>(
-        name: impl Into<String>,
-        summary: impl Into<String>,
-        make: impl Fn(C) -> Result<M, Vec<SettingProblem>> + Send + Sync + 'static,
-    ) -> Self
-    where
-        C: DeserializeOwned + JsonSchema,
-        M: LlmClient + 'static,
-    {
-        let make = move |values| Ok(Arc::new(make(typed(values)?)?) as Arc<dyn LlmClient>);
         Self {
             name: name.into(),
             summary: summary.into(),
@@ -141,7 +128,7 @@ impl Provider {
         &self.schema
     }
 
-    pub(crate) fn client(&self, settings: Json) -> Result<Arc<dyn LlmClient>, Vec<SettingProblem>> {
+    pub(crate) fn client(&self, settings: Json) -> Result<Arc<dyn LlmClient>, SettingProblem> {
         (self.make)(settings)
     }
 }

@@ -32,10 +32,7 @@ pub(crate) fn of_file(loader: &Loader) -> Json {
             named("settings", node_type.name()),
             node_type.schema().clone(),
         );
-        definitions.insert(
-            config_name(node_type),
-            config(node_type, loader.providers()),
-        );
+        definitions.insert(config_name(node_type), config(node_type, loader));
     }
 
     json!({
@@ -76,7 +73,7 @@ pub(crate) fn of_file(loader: &Loader) -> Json {
 }
 
 fn nodes(loader: &Loader) -> Json {
-    let branches: Vec<_> = loader.node_types().iter().map(node).collect();
+    let branches: Vec<_> = loader.node_types().map(node).collect();
     json!({
         "description": "The nodes of the flow.",
         "type": "array",
@@ -168,7 +165,7 @@ fn config_name(node_type: &NodeType) -> String {
 
 /// Returns the settings of a node, with one schema per provider, so that editors suggest the
 /// settings of the selected provider. Each setting is defined once and referenced.
-fn config(node_type: &NodeType, providers: &[Provider]) -> Json {
+fn config(node_type: &NodeType, loader: &Loader) -> Json {
     if !node_type.has_client() {
         return json!({"$ref": format!("#/$defs/{}", named("settings", node_type.name()))});
     }
@@ -206,5 +203,5 @@ fn config(node_type: &NodeType, providers: &[Provider]) -> Json {
         json!({"type": "object", "properties": all, "required": required, "additionalProperties": false})
     };
 
-    json!({"oneOf": providers.iter().map(branch).collect::<Vec<_>>(), NOUN: "provider"})
+    json!({"oneOf": loader.providers().map(branch).collect::<Vec<_>>(), NOUN: "provider"})
 }

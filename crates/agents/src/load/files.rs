@@ -11,7 +11,6 @@ use super::loading::{Assembled, Loading, OpenFile, Source};
 use super::tools::names_of_tools;
 use crate::check::check;
 use crate::problem::{Found, Problems};
-use crate::quote::Name;
 use crate::yaml::{self, Path};
 use crate::{FileError, FileFlow, FileProblem};
 
@@ -20,9 +19,6 @@ const MAX_FILES_DEEP: usize = 16;
 /// The maximum number of files that are read for one flow. A file that is named twice is read
 /// twice.
 const MAX_FILES: usize = 100;
-/// The maximum number of bytes of the files that are read for one flow: 4 MiB.
-const MAX_BYTES_OF_FILES: usize = 4 * 1024 * 1024;
-
 impl Loading<'_> {
     /// Loads the flow of a file.
     pub(crate) fn load_file(mut self, path: &FilePath) -> Result<FileFlow, FileError> {
@@ -113,7 +109,6 @@ impl Loading<'_> {
         self.files += 1;
         let most = u64::try_from(yaml::MAX_BYTES).unwrap_or(u64::MAX);
         let text = read_text(&file, most).map_err(|error| told(&error))?;
-        self.count_bytes(&text, &name)?;
 
         self.open.push(OpenFile { id, name });
         let flow = self.text(
@@ -159,19 +154,6 @@ impl Loading<'_> {
         Ok(())
     }
 
-    fn count_bytes(&mut self, text: &str, name: &str) -> Result<(), String> {
-        self.bytes += text.len();
-
-        if self.bytes > MAX_BYTES_OF_FILES {
-            return Err(format!(
-                "with `{}`, the files that are read for one flow have more than {MAX_BYTES_OF_FILES} bytes; expected fewer",
-                Name(name)
-            ));
-        }
-
-        Ok(())
-    }
-
     fn tools_of_program(&self) -> FileTools {
         FileTools::new(self.loader.tools().clone())
     }
@@ -187,7 +169,7 @@ impl Loading<'_> {
 
         let flow = tree.and_then(|tree| {
             let names = names_of_tools(&tree);
-            check(&tree, self.loader.schema(), names.as_deref(), &mut found);
+            check(&tree, &self.schema, names.as_deref(), &mut found);
             source.tools = self.tools_of(&source, &tree, &mut found);
             self.flow(&source, &tree, &Path::default(), &mut found)
         });

@@ -3,6 +3,7 @@ use std::sync::Arc;
 
 use cogwork_flow::Flow;
 use cogwork_text::files::{FileId, Folder};
+use serde_json::Value as Json;
 
 use super::file_tools::FileTools;
 use super::masked::LoadedSecrets;
@@ -16,6 +17,7 @@ pub(super) const MAX_NODES: usize = 2_000;
 /// The state of loading a file and the files it names.
 pub(crate) struct Loading<'l> {
     pub(super) loader: &'l Loader,
+    pub(super) schema: Json,
     pub(super) secrets: Secrets,
     /// The same secrets, for the errors of the clients.
     pub(super) secrets_of_clients: LoadedSecrets,
@@ -23,8 +25,6 @@ pub(crate) struct Loading<'l> {
     /// The files that are being read, the outermost first.
     pub(super) open: Vec<OpenFile>,
     pub(super) files: usize,
-    /// The bytes of these files.
-    pub(super) bytes: usize,
     pub(super) nodes: usize,
     /// Whether a node has a model that can be replaced.
     pub(super) has_models: bool,
@@ -56,12 +56,12 @@ impl<'l> Loading<'l> {
     pub(crate) fn new(loader: &'l Loader) -> Self {
         Self {
             loader,
+            schema: loader.schema(),
             secrets: Secrets::default(),
             secrets_of_clients: LoadedSecrets::default(),
             problems: Vec::new(),
             open: Vec::new(),
             files: 0,
-            bytes: 0,
             nodes: 0,
             has_models: false,
             #[cfg(feature = "mcp")]

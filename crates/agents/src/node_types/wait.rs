@@ -9,7 +9,7 @@ use serde_json::{Value as Json, json};
 
 use super::labels::{self, labels};
 use crate::load::LoadedSecrets;
-use crate::settings::SettingProblem;
+use crate::settings::{SettingProblem, duration};
 use crate::{FlowState, Made, Making, NodeType, Output, Template};
 
 /// The settings of a wait.
@@ -64,9 +64,8 @@ fn make(settings: Settings, making: &mut Making<'_, '_>) -> Result<Made, Vec<Set
         secrets: making.secrets(),
     };
     let event = settings.event.unwrap_or_else(|| making.id().to_owned());
-    let timeout = settings.timeout.map(Duration::try_from_secs_f64);
 
-    let flow = waiting.flow(event, timeout.and_then(Result::ok));
+    let flow = waiting.flow(event, settings.timeout.and_then(duration));
     Ok(Made::subflow(
         flow.map_err(|error| SettingProblem::new(error.to_string()))?,
     ))

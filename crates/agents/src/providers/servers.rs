@@ -1,7 +1,6 @@
 use std::collections::BTreeMap;
 use std::fmt;
 use std::num::NonZeroU32;
-use std::time::Duration;
 
 use cogwork_llm::{
     AnthropicClient, Backoff, HttpClientBuilder, LlmClient, OllamaClient, OpenAiApi, OpenAiClient,
@@ -11,7 +10,8 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value as Json;
 
-use crate::{Provider, SettingProblem};
+use crate::Provider;
+use crate::settings::duration;
 
 /// The settings of a client over HTTP.
 #[derive(Deserialize, JsonSchema)]
@@ -102,7 +102,7 @@ impl fmt::Debug for Server {
 
 pub(super) fn all() -> [Provider; 3] {
     let providers = [
-        Provider::checking(
+        Provider::new(
             "openai",
             "A server that speaks OpenAI's chat completions or responses, as most do.",
             |OpenAi { server, api }| {
@@ -116,7 +116,7 @@ pub(super) fn all() -> [Provider; 3] {
                 })
             },
         ),
-        Provider::checking(
+        Provider::new(
             "anthropic",
             "A server that speaks Anthropic's messages.",
             |Anthropic { server, cache }| {
@@ -130,7 +130,7 @@ pub(super) fn all() -> [Provider; 3] {
                 })
             },
         ),
-        Provider::checking(
+        Provider::new(
             "ollama",
             "A server of Ollama, by its own protocol.",
             |Ollama { server }| server.client("http://localhost:11434", OllamaClient::builder),
@@ -144,14 +144,13 @@ impl Server {
         self,
         address: &str,
         builder: impl Fn(String, String) -> HttpClientBuilder<C>,
-    ) -> Result<Retry<C>, Vec<SettingProblem>> {
+    ) -> Result<Retry<C>, String> {
         let url = self.base_url.unwrap_or_else(|| address.to_owned());
         let mut client = builder(url, self.name);
         if let Some(key) = self.api_key {
             client = client.with_api_key(key);
         }
-        let timeout = self.timeout.map(Duration::try_from_secs_f64);
-        if let Some(Ok(timeout)) = timeout {
+        if let Some(timeout) = self.timeout.and_then(duration) {
             client = client.with_timeout(timeout);
         }
         for (name, value) in self.headers {
@@ -162,9 +161,7 @@ impl Server {
         }
 
         let attempts = NonZeroU32::MIN.saturating_add(self.retries.unwrap_or(2));
-        let client = client
-            .build()
-            .map_err(|error| SettingProblem::new(error.message()))?;
+        let client = client.build().map_err(|error| error.message().to_owned())?;
         Ok(Retry::new(client, Backoff::attempts(attempts)))
     }
 }

@@ -143,38 +143,6 @@ fn files_inside_one_another_are_bounded() {
 }
 
 #[test]
-fn the_bytes_of_all_files_are_bounded() {
-    let folder = tempfile::tempdir().unwrap();
-    let load = |times: usize| {
-        let nodes: String = (0..times)
-            .map(|n| format!("- {{id: s{n}, type: subflow, config: {{file: large.yaml}}}}\n"))
-            .collect();
-        let edges: String = (1..times)
-            .map(|n| format!("- {{from: s{}, to: s{n}}}\n", n - 1))
-            .collect();
-        let path = folder.path().join("flow.yaml");
-        fs::write(&path, format!("nodes:\n{nodes}edges:\n{edges}")).unwrap();
-
-        loader().load(path)
-    };
-
-    let flow = "nodes: [{id: a, type: agent, config: {provider: rules, rules: []}}]\n#";
-    let large = format!("{flow}{}\n", "x".repeat(250_000));
-    fs::write(folder.path().join("large.yaml"), large).unwrap();
-
-    load(16).expect("less than 4 MiB");
-    let error = load(17).unwrap_err().to_string();
-
-    assert!(
-        error.contains(
-            "nodes[16].config.file: with `large.yaml`, the files that are read for one flow have \
-             more than 4194304 bytes; expected fewer"
-        ),
-        "{error}"
-    );
-}
-
-#[test]
 fn bombs_of_aliases_are_bounded() {
     let mut text = "a: &a0 [x, x, x, x, x, x, x, x, x, x]\n".to_owned();
     for level in 1..9 {

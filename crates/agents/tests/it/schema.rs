@@ -74,7 +74,7 @@ fn it_takes_every_file_that_loads() {
     let loader = Loader::new()
         .with_tools(tools())
         .with_environment(|_| Some("key-of-nobody".to_owned()));
-    let judge = Judge::of(loader.schema());
+    let judge = Judge::of(&loader.schema());
     let mut files = yaml_files(&folder("tests/files/good"));
     files.extend(yaml_files(&folder("../../examples/files")));
     assert!(files.len() >= 4);
@@ -88,7 +88,7 @@ fn it_takes_every_file_that_loads() {
 
 #[test]
 fn it_refuses_what_the_check_of_single_values_refuses() {
-    let judge = Judge::of(Loader::new().schema());
+    let judge = Judge::of(&Loader::new().schema());
     for name in [
         "empty",
         "memory",
@@ -106,7 +106,7 @@ fn it_refuses_what_the_check_of_single_values_refuses() {
 fn it_is_a_valid_schema_of_the_draft_it_names() {
     let loader = Loader::new().with_tools(tools());
     let schema = loader.schema();
-    let _valid = Judge::of(schema);
+    let _valid = Judge::of(&schema);
     assert_eq!(
         schema["$schema"],
         "https://json-schema.org/draft/2020-12/schema"
