@@ -2,9 +2,11 @@
 
 use std::fmt::Display;
 use std::io::{self, IsTerminal, Write};
+use std::path::Path;
 use std::process::ExitCode;
 
-use cogwork_text::MultiLine;
+use cogwork_text::files::Folder;
+use cogwork_text::{Escaped, MultiLine};
 
 /// How a command ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -66,4 +68,18 @@ pub(crate) fn tell(line: impl Display) {
 /// Removes characters from a text that could control a terminal.
 pub(crate) fn harmless(text: &str) -> String {
     MultiLine::new(text).to_string()
+}
+
+/// Returns a runtime on this thread.
+pub(crate) fn runtime() -> io::Result<tokio::runtime::Runtime> {
+    tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+}
+
+/// Reads a file, which may be a link. An error begins with its path.
+pub(crate) fn read_text(file: &Path, most: u64) -> Result<String, String> {
+    let opened = Folder::of_linked_file(file);
+    let text = opened.and_then(|(folder, name)| folder.read_text_file(name, most));
+    text.map_err(|error| format!("{}: {error}", Escaped::new(file.display())))
 }

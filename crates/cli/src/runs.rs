@@ -7,14 +7,13 @@ use cogwork_journal::{FileStore, RecordedEntry, RunStatus, RunSummary, Store, St
 use cogwork_text::{Name, OneLine};
 
 use crate::arguments::Runs;
-use crate::output::{Outcome, tell, write};
+use crate::output::{Outcome, runtime, tell, write};
 
 /// How many entries are in memory at once.
 const PART: u64 = 1_000;
 
 pub(crate) fn runs(arguments: &Runs) -> Outcome {
-    let runtime = tokio::runtime::Builder::new_current_thread().build();
-    let runtime = match runtime {
+    let runtime = match runtime() {
         Ok(runtime) => runtime,
         Err(error) => return failed(&error),
     };

@@ -8,7 +8,7 @@ use tokio::net::TcpListener;
 
 use super::{failed, outcome};
 use crate::arguments::Mcp;
-use crate::output::{Outcome, tell};
+use crate::output::{Outcome, read_text, tell};
 
 /// The variable with the tokens.
 const VARIABLE: &str = "COGWORK_TOKEN";
@@ -64,7 +64,7 @@ fn tokens(arguments: &Mcp) -> Result<Vec<String>, String> {
         return Ok(text.split_whitespace().map(str::to_owned).collect());
     };
 
-    let text = super::read_text(file, MAX_TOKEN_FILE)?;
+    let text = read_text(file, MAX_TOKEN_FILE)?;
     let tokens: Vec<_> = text.split_whitespace().map(str::to_owned).collect();
     if tokens.is_empty() {
         let place = Escaped::new(file.display());

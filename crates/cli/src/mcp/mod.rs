@@ -4,18 +4,16 @@ mod data;
 mod http;
 mod log;
 
-use std::io;
 use std::path::Path;
 use std::time::Duration;
 
 use cogwork_agents::Loader;
 use cogwork_mcp::{Server, ServerBuilder, ServerError};
 use cogwork_strategies::{MAX_TABLE_BYTES, Strategies};
-use cogwork_text::files::Folder;
 use cogwork_text::{Escaped, OneLine};
 
 use crate::arguments::Mcp;
-use crate::output::{Outcome, tell};
+use crate::output::{Outcome, read_text, runtime, tell};
 use crate::signals;
 
 /// How long to wait at the end for a read of standard input, which cannot be cancelled on every
@@ -93,14 +91,6 @@ fn strategies(file: &Path) -> Result<Strategies, String> {
     Strategies::from_yaml(&text).map_err(|error| format!("{place}: {error}"))
 }
 
-/// Reads a file that the arguments name, of at most `most` bytes.
-fn read_text(file: &Path, most: u64) -> Result<String, String> {
-    let place = Escaped::new(file.display());
-    let opened = Folder::of_linked_file(file);
-    let text = opened.and_then(|(folder, name)| folder.read_text_file(name, most));
-    text.map_err(|error| format!("{place}: {error}"))
-}
-
 /// Sets what the tool `solve` uses.
 async fn solving(builder: ServerBuilder, arguments: &Mcp) -> Result<ServerBuilder, String> {
     #[cfg(feature = "http")]
@@ -117,12 +107,6 @@ async fn solving(builder: ServerBuilder, arguments: &Mcp) -> Result<ServerBuilde
     // The servers whose tools the file names.
     flow.connect().await.map_err(|error| error.to_string())?;
     Ok(builder.with_flow(flow))
-}
-
-fn runtime() -> io::Result<tokio::runtime::Runtime> {
-    tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
 }
 
 fn failed(error: impl std::fmt::Display) -> Outcome {

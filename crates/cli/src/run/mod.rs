@@ -23,7 +23,7 @@ use tokio::time::Instant;
 
 use crate::arguments::{Fork, Run, RunOptions};
 use crate::commands::load;
-use crate::output::{Outcome, tell, write};
+use crate::output::{Outcome, runtime, tell, write};
 use answers::Terminal;
 pub(crate) use forking::NO_MODELS;
 use record::Record;
@@ -102,9 +102,7 @@ fn start(task: &Task<'_>, loaded: &Arc<FileFlow>) -> Result<Outcome> {
         Begin::Resume(_) | Begin::Fork(_) => String::new(),
     };
 
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()?;
+    let runtime = runtime()?;
 
     if let Begin::Fork(fork) = task.begin
         && fork.show

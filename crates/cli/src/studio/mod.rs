@@ -4,14 +4,13 @@ mod flows;
 mod watching;
 
 use std::fmt::Display;
-use std::io;
 
 use cogwork_journal::AnyStore;
 use cogwork_studio::Studio;
 use cogwork_text::OneLine;
 
 use crate::arguments;
-use crate::output::{Outcome, tell, write};
+use crate::output::{Outcome, runtime, tell, write};
 use crate::signals;
 use flows::FileFlows;
 
@@ -53,10 +52,4 @@ async fn serve(arguments: &arguments::Studio) -> Result<Outcome, String> {
 
     serving.run(signals::stop()).await;
     Ok(Outcome::Success)
-}
-
-fn runtime() -> io::Result<tokio::runtime::Runtime> {
-    tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
 }

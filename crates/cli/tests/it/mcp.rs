@@ -7,7 +7,6 @@
 )]
 
 use std::io::{BufRead, BufReader, Read, Write};
-use std::ops::Range;
 use std::process::{Child, ChildStdin, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
@@ -116,74 +115,6 @@ fn requests_before_the_end_of_the_input_are_answered() {
 }
 
 #[test]
-fn a_malformed_message_is_answered_or_dropped_and_the_next_is_read() {
-    let deep = "[".repeat(100_000);
-    let long = "x".repeat(10_000_000);
-    let bad: &[(&str, &[u8])] = &[
-        ("no JSON", b"hello"),
-        ("cut off", br#"{"jsonrpc":"2.0","id":1,"method":"tools/li"#),
-        ("a text", br#""hello""#),
-        ("batch", br#"[{"jsonrpc":"2.0","id":2,"method":"tools/list"}]"#),
-        ("method", br#"{"jsonrpc":"2.0","id":4,"method":5}"#),
-        ("UTF-8", b"{\"jsonrpc\":\"2.0\",\"method\":\"tools/\xFF\",\"id\":6}"),
-        ("unknown", br#"{"jsonrpc":"2.0","id":7,"method":"nope\u001b[31m"}"#),
-        ("no name", br#"{"jsonrpc":"2.0","id":8,"method":"tools/call","params":{}}"#),
-        (
-            "arguments",
-            br#"{"jsonrpc":"2.0","id":9,"method":"tools/call","params":{"name":"x","arguments":"y"}}"#,
-        ),
-        (
-            "deep",
-            &format!(r#"{{"jsonrpc":"2.0","id":10,"method":"tools/call","params":{deep}"#).into_bytes(),
-        ),
-        (
-            "long",
-            &format!(r#"{{"jsonrpc":"2.0","method":"x","params":{{"a":"{long}"}},"id":11}}"#).into_bytes(),
-        ),
-        ("a notification", br#"{"jsonrpc":"2.0","method":"notifications/nope"}"#),
-        ("an answer", br#"{"jsonrpc":"2.0","id":1,"result":{}}"#),
-    ];
-
-    let mut told = String::new();
-    for (name, text) in bad {
-        let first = lines(&[initialize()]);
-        let last = lines(&[list("last")]);
-        let output = talk(&[first.as_slice(), text, b"\n", &last].concat());
-
-        let messages = messages(&output);
-        assert!(answer(&messages, "last")["result"].is_object(), "{name}");
-        assert!(output.stderr.is_empty(), "{name}");
-
-        let refused = messages.iter().find(|message| message["error"].is_object());
-        told += &match refused {
-            Some(refused) => {
-                let error = &refused["error"];
-                format!(
-                    "{name}: {} {} {}\n",
-                    refused["id"], error["code"], error["message"]
-                )
-            }
-            None => format!("{name}: dropped\n"),
-        };
-    }
-    insta::assert_snapshot!(told, @r#"
-    no JSON: dropped
-    cut off: dropped
-    a text: null -32600 "Invalid request"
-    batch: null -32600 "Invalid request"
-    method: null -32600 "Invalid request"
-    UTF-8: dropped
-    unknown: 7 -32601 "there is no method `nope\\u{1b}[31m`"
-    no name: 8 -32602 "the parameters of `tools/call` cannot be read: missing field `name`"
-    arguments: 9 -32602 "the parameters of `tools/call` cannot be read: invalid type: string \"y\", expected a map"
-    deep: dropped
-    long: dropped
-    a notification: dropped
-    an answer: dropped
-    "#);
-}
-
-#[test]
 fn only_the_named_tools_are_offered() {
     let requests = lines(&[initialize(), list(1)]);
     let output = talk_with(&["--memory", "--tools", "begin,answer"], &requests);
@@ -205,24 +136,6 @@ fn an_unknown_tool_on_the_command_line_is_an_error() {
         error.contains("there is no built-in tool `thinking`; expected"),
         "{error}"
     );
-}
-
-#[test]
-fn a_client_may_send_many_requests_before_it_reads() {
-    let requests = (0..20_000).map(list);
-    let mut text = lines(&[initialize()]);
-    text.extend(lines(&requests.collect::<Vec<_>>()));
-
-    // The answers are short, so that reading them takes less time.
-    let arguments = ["--memory", "--tools", "sequentialthinking"];
-    let messages = messages(&talk_with(&arguments, &text));
-
-    let mut ids: Vec<_> = messages
-        .iter()
-        .filter_map(|one| one["id"].as_u64())
-        .collect();
-    ids.sort_unstable();
-    assert_eq!(ids, (0..20_000).collect::<Vec<_>>());
 }
 
 #[test]
@@ -521,59 +434,4 @@ two_looks:
     let told = String::from_utf8_lossy(&refused.stderr);
     assert_eq!(refused.status.code(), Some(4));
     assert!(told.contains("strategies.yaml"), "{told}");
-}
-
-#[cfg(unix)]
-#[test]
-fn a_file_that_may_not_grow_is_an_error_that_loses_nothing() {
-    let folder = tempfile::tempdir().unwrap();
-    let think = |id: u32| {
-        let thought = "x".repeat(10_000);
-        let arguments = json!({"strategy": "linear", "thought": thought});
-        let params = json!({"name": "think", "arguments": arguments});
-        json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params})
-    };
-    let list = json!({"name": "think_session", "arguments": {"operation": "list", "limit": 100}});
-    let list = json!({"jsonrpc": "2.0", "id": "list", "method": "tools/call", "params": list});
-
-    let think_in = |mut command: Command, ids: Range<u32>| {
-        let mut child = command.spawn().unwrap();
-        let mut requests = vec![initialize()];
-        requests.extend(ids.map(think));
-        send(child.stdin.take().unwrap(), lines(&requests));
-
-        let output = child.wait_with_output().unwrap();
-        assert_eq!(output.status.code(), Some(0));
-        messages(&output)
-    };
-
-    let mut unlimited = server(&["--data"]);
-    unlimited.arg(folder.path());
-    think_in(unlimited, 0..5);
-
-    // What is sent at once is stored together, so it may be refused as a whole.
-    let mut limited = Command::new("sh");
-    limited
-        .args([
-            "-c",
-            "trap '' XFSZ; ulimit -f 512; exec \"$0\" mcp --data \"$1\"",
-        ])
-        .arg(env!("CARGO_BIN_EXE_cogwork"))
-        .arg(folder.path())
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped());
-    let messages_of_limited = think_in(limited, 5..105);
-    let results = (5..105).map(|id| &answer(&messages_of_limited, id)["result"]);
-    let (refused, accepted): (Vec<_>, Vec<_>) = results.partition(|one| one["isError"] == true);
-    let why = refused[0]["content"][0]["text"].as_str().unwrap();
-    assert!(why.contains("database"), "{why}");
-
-    let mut child = server(&["--data"]).arg(folder.path()).spawn().unwrap();
-    send(child.stdin.take().unwrap(), lines(&[initialize(), list]));
-    let output = child.wait_with_output().unwrap();
-    let messages = messages(&output);
-    let sessions = &answer(&messages, "list")["result"]["structuredContent"]["sessions"];
-    let sessions = sessions.as_array().unwrap().iter();
-    let thoughts = sessions.map(|session| session["entries"].as_u64().unwrap());
-    assert_eq!(thoughts.sum::<u64>(), 5 + accepted.len() as u64);
 }
