@@ -34,7 +34,7 @@ impl Agent {
             .await
             .map_err(AgentErrorKind::Client)?;
 
-        let Drafted { request, draft } = self.draft(&generating, attempt).await?;
+        let (request, draft) = self.draft(&generating, attempt).await?;
         let generation = generating
             .end(request.clone(), draft)
             .await
@@ -65,7 +65,7 @@ impl Agent {
         &self,
         generating: &Generating<'_>,
         attempt: &Attempt<'_>,
-    ) -> Result<Drafted, AgentErrorKind> {
+    ) -> Result<(ChatRequest, ChatResponse), AgentErrorKind> {
         let mut request = generating.request().clone();
         let limits = ResponseLimits::default().with_tool_calls(MAX_CALLS);
 
@@ -81,13 +81,12 @@ impl Agent {
                 .map_err(|error| AgentErrorKind::Client(error.into()))?;
 
             if response.tool_calls().is_empty() {
-                return Ok(Drafted {
-                    request,
-                    draft: response,
-                });
+                return Ok((request, response));
             }
 
             if round == self.tool_rounds {
+                let reason = "the call was not made, because of the limit of rounds";
+                let not_made = |call| used(call, reason.to_owned(), true);
                 attempt.keep_tools(response.tool_calls().iter().map(not_made));
                 break;
             }
@@ -227,41 +226,24 @@ impl Agent {
 
 /// Returns the result of a call for the model and for the output.
 fn answered(call: &ToolCall, result: Result<String, String>) -> (Message, ToolUse) {
-    let used = |result: &str, failed| ToolUse {
-        name: call.name().to_owned(),
-        arguments: call.arguments().to_owned(),
-        result: result.to_owned(),
-        failed,
+    let failed = result.is_err();
+    let (text, message) = match result {
+        Ok(text) => (text.clone(), Message::tool_result(call, text)),
+        Err(problem) => (problem.clone(), Message::tool_failure(call, problem)),
     };
 
-    match result {
-        Ok(text) => {
-            let used = used(&text, false);
-            (Message::tool_result(call, text), used)
-        }
-        Err(problem) => {
-            let used = used(&problem, true);
-            (Message::tool_failure(call, problem), used)
-        }
-    }
-}
-
-/// An answer before hooks are called.
-struct Drafted {
-    /// The conversation that led to the draft.
-    request: ChatRequest,
-    draft: ChatResponse,
+    (message, used(call, text, failed))
 }
 
 /// The complaint about a reply without an action.
 const NO_ACTION: &str = "the reply names no action";
 
-fn not_made(call: &ToolCall) -> ToolUse {
+fn used(call: &ToolCall, result: String, failed: bool) -> ToolUse {
     ToolUse {
         name: call.name().to_owned(),
         arguments: call.arguments().to_owned(),
-        result: "the call was not made, because of the limit of rounds".to_owned(),
-        failed: true,
+        result,
+        failed,
     }
 }
 

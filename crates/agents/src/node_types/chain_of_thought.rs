@@ -164,10 +164,13 @@ fn make(settings: Settings, making: &mut Making<'_, '_>) -> Result<Made, Vec<Set
         move |state, id| {
             let reasoning = state.reasoning_mut(id);
             let spent = reasoning.spent();
-            let output = Output::new(text(reasoning, answer))
-                .with_calls(calls(reasoning))
-                .with_cut_short(reasoning.cut_short().map(reason))
-                .with_usage(spent.usage);
+            let output = Output {
+                text: text(reasoning, answer),
+                cut_short: reasoning.cut_short().map(reason),
+                calls: calls(reasoning),
+                usage: spent.usage,
+                ..Output::default()
+            };
 
             let tries = reasoning.thoughts().iter().map(Thought::trace);
             let tries = tries.flat_map(|trace| trace.tries.iter().cloned());

@@ -151,10 +151,13 @@ fn make(settings: Settings, making: &mut Making<'_, '_>) -> Result<Made, Vec<Set
                 Some(best) if answered || when_stopped == WhenStopped::Answer => {
                     let spent = solving.spent();
                     let stopped = solving.end().filter(|_| !answered);
-                    let output = Output::new(best.text.as_str())
-                        .with_cut_short(stopped.map(ToString::to_string))
-                        .with_calls(spent.calls)
-                        .with_usage(spent.usage);
+                    let output = Output {
+                        text: best.text.clone(),
+                        cut_short: stopped.map(ToString::to_string),
+                        calls: spent.calls,
+                        usage: spent.usage,
+                        ..Output::default()
+                    };
 
                     Ok(Visit::answered(id, output)
                         .with_tries(solving.calls().iter().flat_map(tries))

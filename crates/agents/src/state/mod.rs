@@ -214,7 +214,11 @@ impl FlowState {
     /// Returns the visit of the node whose inner state this is. Failures are already part of the
     /// state around it, so their cost isn't.
     pub(crate) fn visit_around(&self, node: &str, output: Output) -> Visit {
-        let output = output.with_calls(self.calls).with_usage(self.usage);
+        let output = Output {
+            calls: self.calls,
+            usage: self.usage,
+            ..output
+        };
         let visits = self.visits.iter().cloned().collect();
         Visit::answered(node, output).with_inside(visits)
     }

@@ -71,25 +71,4 @@ impl Output {
         self.blocks = blocks.into_iter().collect();
         self
     }
-
-    /// Sets why the output isn't a complete answer. The default is `None`.
-    #[must_use]
-    pub fn with_cut_short(mut self, reason: Option<String>) -> Self {
-        self.cut_short = reason;
-        self
-    }
-
-    /// Adds calls to the model. The default is none.
-    #[must_use]
-    pub fn with_calls(mut self, calls: u32) -> Self {
-        self.calls = calls;
-        self
-    }
-
-    /// Adds tokens. The default is none.
-    #[must_use]
-    pub fn with_usage(mut self, usage: Usage) -> Self {
-        self.usage = usage;
-        self
-    }
 }

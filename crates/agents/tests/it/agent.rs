@@ -536,6 +536,8 @@ async fn calls_are_counted_with_those_of_thinking_tools_and_actions() {
         (script.requests().len(), state.last().calls, state.calls()),
         (4, 4, 4)
     );
-    state.put("b", Output::new("Later.").with_calls(2));
+    let mut later = Output::new("Later.");
+    later.calls = 2;
+    state.put("b", later);
     assert_eq!(state.calls(), 6);
 }
