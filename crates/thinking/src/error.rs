@@ -52,7 +52,7 @@ pub enum ThinkingError {
         /// What would have been accepted.
         expected: String,
     },
-    /// Hooks and memory exceeded the [time limit](crate::ModeLimits::with_time).
+    /// Hooks and memory exceeded the [time limit](crate::ModeLimits::time).
     #[error("thinking took longer than {0:?}")]
     Timeout(Duration),
     /// The hook or the memory panicked with this message.

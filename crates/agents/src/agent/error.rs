@@ -119,14 +119,6 @@ impl AgentError {
     pub fn spent(&self) -> Spent {
         self.0.attempted.spent
     }
-
-    /// Returns the error of the client, if a call failed.
-    pub fn llm_error(&self) -> Option<&LlmError> {
-        match &self.0.kind {
-            AgentErrorKind::Client(error) => Some(error),
-            _ => None,
-        }
-    }
 }
 
 impl From<AgentErrorKind> for AgentError {

@@ -1,8 +1,6 @@
-use std::sync::{Arc, Mutex, PoisonError};
-
 use async_trait::async_trait;
 
-use super::newest::Newest;
+use super::words::SharedItems;
 use super::{Found, Memory, MemoryError, MemoryLimits};
 
 /// A board that several agents write to. A search ignores the query and returns the newest items.
@@ -27,7 +25,7 @@ use super::{Found, Memory, MemoryError, MemoryLimits};
 #[derive(Debug, Clone, Default)]
 pub struct Blackboard {
     limits: MemoryLimits,
-    items: Arc<Mutex<Newest<Arc<str>>>>,
+    items: SharedItems,
 }
 
 impl Blackboard {
@@ -53,21 +51,12 @@ impl Memory for Blackboard {
         top_k: usize,
         threshold: f32,
     ) -> Result<Vec<Found>, MemoryError> {
-        let items = self.items.lock().unwrap_or_else(PoisonError::into_inner);
-        let newest = items.iter().rev().take(top_k).enumerate();
-        let found =
-            newest.map(|(older, text)| Found::new(text.clone(), 1.0 / (older as f32 + 1.0)));
-
-        Ok(found
-            .take_while(|found| found.score() >= threshold)
-            .collect())
+        Ok(self.items.newest(top_k, threshold))
     }
 
     async fn add(&self, text: &str) -> Result<(), MemoryError> {
         self.limits.check(text)?;
-        let mut items = self.items.lock().unwrap_or_else(PoisonError::into_inner);
-        items.push(text.into(), text.len(), self.limits);
-
+        self.items.push(text, self.limits);
         Ok(())
     }
 }

@@ -1,4 +1,3 @@
-mod newest;
 mod words;
 
 mod store;

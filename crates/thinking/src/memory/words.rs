@@ -1,10 +1,9 @@
 //! The similarity of texts by their words.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, VecDeque};
 use std::hash::{BuildHasher, RandomState};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use super::newest::Newest;
 use crate::{Found, MemoryLimits};
 
 /// The maximum number of distinct words of a query. Further words are ignored.
@@ -21,10 +20,19 @@ impl SharedItems {
 
     /// Adds an item, and returns how many are kept.
     pub(super) fn push(&self, text: &str, limits: MemoryLimits) -> usize {
-        let mut items = self.lock();
-        let item = Item::new(text, &items.hasher);
-        items.items.push(item, text.len(), limits);
-        items.items.len()
+        self.lock().push(text, limits)
+    }
+
+    /// Returns the newest items, whose scores are 1, 1/2, 1/3 and so on.
+    pub(super) fn newest(&self, top_k: usize, threshold: f32) -> Vec<Found> {
+        let items = self.lock();
+        let newest = items.items.iter().rev().take(top_k).zip(1_u16..);
+        let found =
+            newest.map(|(item, place)| Found::new(Arc::clone(&item.text), 1.0 / f32::from(place)));
+
+        found
+            .take_while(|found| found.score() >= threshold)
+            .collect()
     }
 
     /// Returns the texts, oldest first.
@@ -67,11 +75,33 @@ impl Item {
 /// Texts in order of age, with an index of their words.
 #[derive(Debug, Default)]
 struct Items {
-    items: Newest<Item>,
+    items: VecDeque<Item>,
+    /// The total size of all texts in bytes.
+    bytes: usize,
     hasher: RandomState,
 }
 
 impl Items {
+    /// Adds an item, forgets the oldest ones beyond the limits, and returns how many are kept.
+    fn push(&mut self, text: &str, limits: MemoryLimits) -> usize {
+        self.bytes += text.len();
+        self.items.push_back(Item::new(text, &self.hasher));
+
+        let is_full = |items: &Self| {
+            let is_large = items.bytes > limits.total_bytes() && items.items.len() > 1;
+            items.items.len() > limits.items() || is_large
+        };
+        while is_full(self) {
+            let Some(oldest) = self.items.pop_front() else {
+                break;
+            };
+
+            self.bytes -= oldest.text.len();
+        }
+
+        self.items.len()
+    }
+
     /// Returns the items with the highest scores. A score is the fraction of the query's words that
     /// an item contains, weighted by how rare they are. Unlike with BM25, such a score has a fixed
     /// scale for a threshold, and a long item gains nothing by repetition.

@@ -128,7 +128,10 @@ async fn another_draft_is_asked_for_behind_the_one_there_is_and_without_tools() 
 async fn tries_are_bounded_and_the_last_draft_is_kept() {
     let script = ScriptedClient::new(["1", "2", "3", "4"]);
     let client = Thinking::new(script.clone())
-        .with_limits(ModeLimits::default().with_tries(2))
+        .with_limits(ModeLimits {
+            tries: 2,
+            ..ModeLimits::default()
+        })
         .with_mode(after("never", |_| Ok(HookOutcome::try_again("Again."))));
     let generation = client.generate(ask("?")).await.unwrap();
     assert_eq!(generation.response.text(), "3");
@@ -406,7 +409,10 @@ async fn calls_of_hooks_are_bounded_and_the_draft_is_kept() {
 
     let script = ScriptedClient::new((0..100).map(|number| number.to_string()));
     let client = Thinking::new(script.clone())
-        .with_limits(ModeLimits::default().with_calls(5))
+        .with_limits(ModeLimits {
+            calls: 5,
+            ..ModeLimits::default()
+        })
         .with_mode(Greedy);
     let generation = client.generate(ask("?")).await.unwrap();
     assert_eq!(generation.response.text(), "0");
@@ -442,7 +448,10 @@ async fn the_time_of_hooks_is_bounded_for_all_of_them_together() {
 
     // The draft takes its own time.
     let script = ScriptedClient::new([slow("draft"), slow("one"), slow("two")]);
-    let limits = ModeLimits::default().with_time(Duration::from_secs(60));
+    let limits = ModeLimits {
+        time: Duration::from_secs(60),
+        ..ModeLimits::default()
+    };
     let client = Thinking::new(script)
         .with_limits(limits)
         .with_mode(Slow)

@@ -35,7 +35,10 @@ fn thinkings(client: ScriptedClient) -> Vec<Thinking<ScriptedClient>> {
             .clone()
             .with_memory(Recall::from(Blackboard::new()).with_stages([])),
         plain
-            .with_limits(ModeLimits::default().with_calls(0))
+            .with_limits(ModeLimits {
+                calls: 0,
+                ..ModeLimits::default()
+            })
             .with_reporter(|_| {}),
     ]
 }
