@@ -183,7 +183,7 @@ pub(crate) struct Run {
 pub(crate) struct RunOptions {
     /// Answer an event that the run waits for, now or later: JSON, or else a text. Can be repeated.
     #[arg(long = "answer", value_name = "EVENT=VALUE", value_parser = answer)]
-    pub(crate) answers: Vec<Answer>,
+    pub(crate) answers: Vec<Named>,
     /// Record what happens in the run in this file, for people and tools: requests and raw replies of models, plans,
     /// tokens and times, as lines of JSON. Values from the environment are hidden, long texts are cut, and at most 64
     /// MiB are written. With --journal, the default is the file RUN.trace in its folder.
@@ -234,7 +234,7 @@ pub(crate) struct Fork {
     /// Take this as the outcome of a part of that step: of an item, a branch or a call, with its name as --show prints
     /// it. JSON, or else a text. Can be repeated.
     #[arg(long, value_name = "NAME=VALUE", value_parser = outcome_of)]
-    pub(crate) outcome_of: Vec<OutcomeOf>,
+    pub(crate) outcome_of: Vec<Named>,
     /// Use this state before that step: JSON, or a file with it. --show prints the recorded one.
     #[arg(long, value_name = "JSON|FILE")]
     pub(crate) state: Option<String>,
@@ -254,23 +254,30 @@ pub(crate) struct Fork {
     pub(crate) options: RunOptions,
 }
 
-/// The outcome of a part of a step.
+/// A name with a value.
 #[derive(Debug, Clone)]
-pub(crate) struct OutcomeOf {
-    pub(crate) step: String,
+pub(crate) struct Named {
+    pub(crate) name: String,
     pub(crate) value: Value,
 }
 
-fn outcome_of(argument: &str) -> Result<OutcomeOf, String> {
-    let (step, value) = argument
+fn named(argument: &str, expected: &str) -> Result<Named, String> {
+    let (name, value) = argument
         .split_once('=')
-        .filter(|(step, _)| !step.is_empty())
-        .ok_or("expected the name of a part of the step, `=`, and its outcome")?;
+        .filter(|(name, _)| !name.is_empty())
+        .ok_or(expected)?;
 
-    Ok(OutcomeOf {
-        step: step.to_owned(),
+    Ok(Named {
+        name: name.to_owned(),
         value: json_or_text(value),
     })
+}
+
+fn outcome_of(argument: &str) -> Result<Named, String> {
+    named(
+        argument,
+        "expected the name of a part of the step, `=`, and its outcome",
+    )
 }
 
 /// Where a run is forked.
@@ -324,23 +331,11 @@ pub(crate) struct Trace {
     pub(crate) max_size: u16,
 }
 
-/// The answer to an event.
-#[derive(Debug, Clone)]
-pub(crate) struct Answer {
-    pub(crate) event: String,
-    pub(crate) value: Value,
-}
-
-fn answer(argument: &str) -> Result<Answer, String> {
-    let (event, value) = argument
-        .split_once('=')
-        .filter(|(event, _)| !event.is_empty())
-        .ok_or("expected the name of an event, `=`, and the answer")?;
-
-    Ok(Answer {
-        event: event.to_owned(),
-        value: json_or_text(value),
-    })
+fn answer(argument: &str) -> Result<Named, String> {
+    named(
+        argument,
+        "expected the name of an event, `=`, and the answer",
+    )
 }
 
 /// Reads a value as JSON, or else as a text.

@@ -101,27 +101,24 @@ impl Reader<'_> {
                     documents += 1;
                     Ok(())
                 }
-                Event::Scalar(text, style, anchor, tag) => self
-                    .no_tag(place, tag.is_some())
-                    .and_then(|()| self.scalar(place, text, style, anchor)),
-                Event::SequenceStart(anchor, tag) => self
-                    .no_tag(place, tag.is_some())
-                    .and_then(|()| self.begin(place, anchor, Inside::List(Vec::new()))),
-                Event::MappingStart(anchor, tag) => {
-                    self.no_tag(place, tag.is_some()).and_then(|()| {
-                        let entries = Vec::new();
-                        let known = BTreeMap::new();
-                        self.begin(
-                            place,
-                            anchor,
-                            Inside::Map {
-                                entries,
-                                key: None,
-                                known,
-                                skipped: false,
-                            },
-                        )
-                    })
+                Event::Scalar(_, _, _, Some(_))
+                | Event::SequenceStart(_, Some(_))
+                | Event::MappingStart(_, Some(_)) => self.fatal(
+                    place,
+                    "there is a tag here; expected a value without one, or a text that begins with `!` in quotes",
+                ),
+                Event::Scalar(text, style, anchor, None) => self.scalar(place, text, style, anchor),
+                Event::SequenceStart(anchor, None) => {
+                    self.begin(place, anchor, Inside::List(Vec::new()))
+                }
+                Event::MappingStart(anchor, None) => {
+                    let map = Inside::Map {
+                        entries: Vec::new(),
+                        key: None,
+                        known: BTreeMap::new(),
+                        skipped: false,
+                    };
+                    self.begin(place, anchor, map)
                 }
                 Event::SequenceEnd | Event::MappingEnd => self.end(),
                 Event::Alias(anchor) => self.alias(place, anchor),
@@ -301,17 +298,6 @@ impl Reader<'_> {
                 self.fatal(place, format!("{what} is used as a key; expected a text"))
             }
             _ => Ok(()),
-        }
-    }
-
-    fn no_tag(&mut self, place: Place, tagged: bool) -> Result<(), Fatal> {
-        if tagged {
-            self.fatal(
-                place,
-                "there is a tag here; expected a value without one, or a text that begins with `!` in quotes",
-            )
-        } else {
-            Ok(())
         }
     }
 

@@ -72,7 +72,7 @@ fn fork(arguments: &arguments::Fork, state: Option<FlowState>) -> Fork<FlowState
         fork = fork.with_outcome(&json_or_text(outcome));
     }
     for part in &arguments.outcome_of {
-        fork = fork.with_outcome_of(&part.step, &part.value);
+        fork = fork.with_outcome_of(&part.name, &part.value);
     }
     if let Some(state) = state {
         fork = fork.with_state(move |now| *now = state);

@@ -16,6 +16,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use cogwork_agents::{FileFlow, FlowState, Loader};
+use cogwork_flow::journal::Journal as _;
 use cogwork_flow::{CancellationToken, Ended, RunError, events};
 use cogwork_journal::RunJournal;
 use cogwork_trace::RunRecorder;
@@ -26,7 +27,6 @@ use crate::commands::load;
 use crate::output::{Outcome, runtime, tell, write};
 use answers::Terminal;
 pub(crate) use forking::NO_MODELS;
-use record::Record;
 use result::Result;
 use task::{Begin, Task};
 
@@ -114,12 +114,13 @@ fn start(task: &Task<'_>, loaded: &Arc<FileFlow>) -> Result<Outcome> {
         return Ok(outcome);
     }
 
-    let record = runtime.block_on(Record::open(task, loaded, input))?;
-    let Record {
-        mut state,
-        journal,
-        run_id,
-    } = record;
+    let mut state = FlowState::new(input);
+    let journal = runtime.block_on(record::open(task, loaded, &state))?;
+    if let Some(journal) = &journal {
+        state = journal.state()?;
+    }
+
+    let run_id = journal.as_ref().map(|journal| journal.run_id().to_owned());
     let id = run_id.clone().unwrap_or_else(record::new_id);
     let origin = journal.as_ref().and_then(RunJournal::fork_origin);
     let recorder = recording::open(task, loaded, &id, origin)?;
@@ -142,14 +143,8 @@ fn start(task: &Task<'_>, loaded: &Arc<FileFlow>) -> Result<Outcome> {
     // Without this limit, an unresponsive disk could delay the exit beyond the timeout.
     runtime.shutdown_timeout(LAST_WORK);
 
-    let finished = Finished {
-        loaded,
-        state: &state,
-        hint: &hint,
-        ended,
-        is_interrupted: token.is_cancelled(),
-    };
-    let outcome = finished.tell(options.json);
+    let is_interrupted = token.is_cancelled();
+    let outcome = tell_end(task, loaded, &state, &hint, ended, is_interrupted);
     let is_recorded = recording::finish(recorder);
 
     Ok(match outcome {
@@ -170,76 +165,64 @@ async fn connect(loaded: &FileFlow) -> Option<Outcome> {
     Some(Outcome::RunFailed)
 }
 
-/// A run that has ended or stopped.
-struct Finished<'r> {
-    loaded: &'r FileFlow,
-    state: &'r FlowState,
-    hint: &'r record::Hint<'r>,
+/// Prints how a run has ended or stopped.
+fn tell_end(
+    task: &Task<'_>,
+    loaded: &FileFlow,
+    state: &FlowState,
+    hint: &record::Hint<'_>,
     ended: std::result::Result<Ended, RunError>,
-    /// Whether the user pressed Ctrl-C.
     is_interrupted: bool,
-}
+) -> Outcome {
+    let outcome = match &ended {
+        Ok(_) => Outcome::Success,
+        Err(error) if error.is_cancelled() || is_interrupted => Outcome::Interrupted,
+        Err(error) if error.paused().is_some() => Outcome::Waiting,
+        Err(_) => Outcome::RunFailed,
+    };
+    let paused = ended.as_ref().err().and_then(RunError::paused).cloned();
 
-impl Finished<'_> {
-    fn tell(self, json: bool) -> Outcome {
-        let Self {
-            loaded,
-            state,
-            hint,
-            ended,
-            is_interrupted,
-        } = self;
+    let ended: Result = match ended {
+        Ok(ended) => loaded
+            .answer(state)
+            .map(|answer| (answer, ended))
+            .map_err(Into::into),
+        Err(error) => Err(error.into()),
+    };
 
-        let outcome = match &ended {
-            Ok(_) => Outcome::Success,
-            Err(error) if error.is_cancelled() || is_interrupted => Outcome::Interrupted,
-            Err(error) if error.paused().is_some() => Outcome::Waiting,
-            Err(_) => Outcome::RunFailed,
-        };
-        let paused = ended.as_ref().err().and_then(RunError::paused).cloned();
+    let written = match (&ended, task.options.json) {
+        (_, true) => {
+            let result = result::of(loaded, state, hint, &ended, paused.as_ref());
+            write(format_args!("{result:#}"))
+        }
+        (Ok((answer, _)), false) => write(&answer.text),
+        (Err(_), false) => Outcome::Success,
+    };
 
-        let ended: Result = match ended {
-            Ok(ended) => loaded
-                .answer(state)
-                .map(|answer| (answer, ended))
-                .map_err(Into::into),
-            Err(error) => Err(error.into()),
-        };
-
-        let written = match (&ended, json) {
-            (_, true) => {
-                let result = result::of(loaded, state, hint, &ended, paused.as_ref());
-                write(format_args!("{result:#}"))
+    result::warn(loaded, state);
+    match (ended, paused) {
+        (Ok(_), _) => written,
+        (Err(_), Some(paused)) => {
+            hint.tell_pause(&paused);
+            outcome
+        }
+        (Err(error), None) => {
+            tell(format_args!(
+                "cogwork: {}",
+                loaded.hide_secrets(&format!("{error:#}"))
+            ));
+            if outcome == Outcome::Interrupted {
+                for line in summary::lines(state) {
+                    tell(format_args!("cogwork: {}", loaded.hide_secrets(&line)));
+                }
             }
-            (Ok((answer, _)), false) => write(&answer.text),
-            (Err(_), false) => Outcome::Success,
-        };
+            hint.tell_stop();
 
-        result::warn(loaded, state);
-        match (ended, paused) {
-            (Ok(_), _) => written,
-            (Err(_), Some(paused)) => {
-                hint.tell_pause(&paused);
+            // An answer that cannot be filled in is an error of a run that has ended.
+            if outcome == Outcome::Success {
+                Outcome::RunFailed
+            } else {
                 outcome
-            }
-            (Err(error), None) => {
-                tell(format_args!(
-                    "cogwork: {}",
-                    loaded.hide_secrets(&format!("{error:#}"))
-                ));
-                if outcome == Outcome::Interrupted {
-                    for line in summary::lines(state) {
-                        tell(format_args!("cogwork: {}", loaded.hide_secrets(&line)));
-                    }
-                }
-                hint.tell_stop();
-
-                // An answer that cannot be filled in is an error of a run that has ended.
-                if outcome == Outcome::Success {
-                    Outcome::RunFailed
-                } else {
-                    outcome
-                }
             }
         }
     }
@@ -330,7 +313,7 @@ impl Running<'_> {
         token: &CancellationToken,
     ) -> std::result::Result<Ended, RunError> {
         for answer in &self.options.answers {
-            run.deliver(&answer.event, &answer.value).await?;
+            run.deliver(&answer.name, &answer.value).await?;
         }
 
         let mut terminal = Terminal::open();

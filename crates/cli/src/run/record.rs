@@ -4,7 +4,6 @@ use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use cogwork_agents::{FileFlow, FlowState};
-use cogwork_flow::journal::Journal as _;
 use cogwork_flow::{BoxError, Paused};
 use cogwork_journal::{FileStore, RunJournal, Store};
 use cogwork_text::{Escaped, Name, OneLine};
@@ -13,44 +12,23 @@ use super::forking;
 use super::task::{Begin, Task};
 use crate::output::{harmless, tell};
 
-/// What a run begins with.
-pub(super) struct Record {
-    pub(super) state: FlowState,
-    pub(super) journal: Option<RunJournal>,
-    pub(super) run_id: Option<String>,
-}
+/// Starts or resumes a run in the journal of the task, if it has one.
+pub(super) async fn open(
+    task: &Task<'_>,
+    loaded: &FileFlow,
+    state: &FlowState,
+) -> Result<Option<RunJournal>, BoxError> {
+    let Some(folder) = task.journal else {
+        return Ok(None);
+    };
 
-impl Record {
-    /// Starts or resumes a run.
-    pub(super) async fn open(
-        task: &Task<'_>,
-        loaded: &FileFlow,
-        input: String,
-    ) -> Result<Self, BoxError> {
-        let state = FlowState::new(input);
-        let Some(folder) = task.journal else {
-            return Ok(Self {
-                state,
-                journal: None,
-                run_id: None,
-            });
-        };
-
-        let store = FileStore::new(folder);
-        let flow = loaded.flow();
-        let journal = match task.begin {
-            Begin::Input(_) => store.start(&new_id(), flow, &state).await?,
-            Begin::Resume(run_id) => store.resume(run_id, flow).await?,
-            Begin::Fork(fork) => forking::start(fork, loaded).await?,
-        };
-
-        let run_id = journal.run_id().to_owned();
-        Ok(Self {
-            state: journal.state()?,
-            journal: Some(journal),
-            run_id: Some(run_id),
-        })
-    }
+    let store = FileStore::new(folder);
+    let flow = loaded.flow();
+    Ok(Some(match task.begin {
+        Begin::Input(_) => store.start(&new_id(), flow, state).await?,
+        Begin::Resume(run_id) => store.resume(run_id, flow).await?,
+        Begin::Fork(fork) => forking::start(fork, loaded).await?,
+    }))
 }
 
 /// Returns the id of a new run: the time in milliseconds and the process. Ids sort by time.
