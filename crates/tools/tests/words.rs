@@ -105,17 +105,6 @@ async fn wrong_inputs_are_described_in_the_words_of_json() {
     found the string "a"; expected a whole number from 0 to 255
     found the string "a"; expected null
     "#);
-
-    let rust = [
-        "invalid", "f32", "f64", "u8", "u32", "i64", "usize", "sequence", "map", "struct", "tuple",
-        "variant", "unit", "enum", "float", "integer", "Inner", "Pair", "Unit",
-    ];
-    for line in &told {
-        let found = rust
-            .iter()
-            .find(|word| line.contains(**word) && !line.contains("`unit`"));
-        assert_eq!(found, None, "{line}");
-    }
 }
 
 #[derive(Clone, Serialize)]

@@ -236,24 +236,6 @@ async fn a_flood_of_calls_is_answered_and_not_made() {
 }
 
 #[tokio::test]
-async fn the_tools_limit_the_calls_of_a_reply() {
-    let script = ScriptedClient::default()
-        .then(calls(&["Bergen"; 17]))
-        .then("Rain.");
-    let agent = Agent::new("a", script.clone()).with_tools(weather());
-
-    let (ended, state) = run(agent, "Umbrella?").await;
-    ended.unwrap();
-
-    let tools = &state.last().tools;
-    assert!(!tools[15].failed, "{tools:?}");
-    assert_eq!(
-        tools[16].result,
-        "too many calls in one reply; expected at most 16"
-    );
-}
-
-#[tokio::test]
 async fn calls_of_a_reply_that_is_cut_off_are_not_made() {
     for (reason, cut) in [
         (FinishReason::Length, "cut off at the limit of tokens"),

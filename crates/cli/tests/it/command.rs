@@ -6,9 +6,12 @@
 )]
 
 use std::fs;
-use std::io::{Read, Write};
+use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
+use std::time::Duration;
+
+use crate::server::{Reply, Server};
 
 fn cogwork(arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_cogwork"));
@@ -268,46 +271,6 @@ edges: [{from: a, to: b}]
     assert_eq!(told, (0, "The end.\n".to_owned(), warning.to_owned()));
 }
 
-/// A server that repeats the key it was sent, and one that is not there.
-#[test]
-fn a_key_is_shown_in_no_run() {
-    let server = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-    let address = server.local_addr().unwrap();
-    let serve = std::thread::spawn(move || {
-        let (mut stream, _) = server.accept().unwrap();
-        let mut seen = [0; 65_536];
-        let mut length = 0;
-
-        while !seen[..length].ends_with(b"}") {
-            length += stream.read(&mut seen[length..]).unwrap();
-        }
-
-        let body =
-            r#"{"error": {"message": "wrong key canary-8731", "type": "invalid_request_error"}}"#;
-        let answer = format!(
-            "HTTP/1.1 401 Unauthorized\r\ncontent-type: application/json\r\ncontent-length: {}\r\nconnection: close\r\n\r\n{body}",
-            body.len()
-        );
-        stream.write_all(answer.as_bytes()).unwrap();
-
-        String::from_utf8_lossy(&seen[..length]).contains("canary-8731")
-    });
-
-    let flow = "nodes:\n- {id: a, type: agent, config: {provider: openai, name: m, base_url: '${URL}', api_key: '${KEY}'}}\n";
-    let (_folder, file) = in_folder(flow);
-    let output = cogwork(&["run", "--json", &file, "--input", "Hello"])
-        .env("URL", format!("http://{address}"))
-        .env("KEY", "canary-8731")
-        .output()
-        .unwrap();
-
-    assert!(serve.join().unwrap(), "the server was sent the key");
-    let (code, out, err) = told(&output);
-    assert_eq!(code, 3, "{err}");
-    assert!(!out.contains("8731") && !err.contains("8731"), "{out}{err}");
-    assert!(err.contains("authentication"), "{err}");
-}
-
 /// Of an address from the environment the host is shown: an error would say nothing without it.
 #[test]
 fn a_base_url_from_the_environment_is_shown_by_its_host_alone() {
@@ -330,20 +293,9 @@ fn a_base_url_from_the_environment_is_shown_by_its_host_alone() {
     }
 }
 
-/// The first node has answered, and the second waits for a server that says nothing.
-#[test]
-fn a_run_that_is_interrupted_tells_what_it_has() {
-    let server = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-    let flow = format!(
-        "nodes:
-- {{id: a, type: agent, config: {{provider: rules, rules: [], else: Once.}}}}
-- {{id: b, type: agent, config: {{provider: openai, name: m, base_url: 'http://{}'}}}}
-edges: [{{from: a, to: b}}]
-",
-        server.local_addr().unwrap()
-    );
-
-    let (_folder, file) = in_folder(&flow);
+/// Runs a flow until a server that says nothing has got this many calls, and interrupts it.
+fn interrupted(server: &Server, calls: usize, flow: &str) -> (i32, String, String) {
+    let (_folder, file) = in_folder(flow);
     let mut run = cogwork(&["run", "--json", &file, "--input", "A tale"]);
     let run = run
         .stdout(Stdio::piped())
@@ -351,26 +303,37 @@ edges: [{{from: a, to: b}}]
         .spawn()
         .unwrap();
 
-    let connection = server.accept().unwrap();
+    while server.calls() < calls {
+        std::thread::sleep(Duration::from_millis(5));
+    }
     let interrupt = Command::new("kill")
         .args(["-INT", &run.id().to_string()])
-        .status()
-        .unwrap();
-    assert!(interrupt.success());
-    let (code, out, err) = told(&run.wait_with_output().unwrap());
+        .status();
+    assert!(interrupt.unwrap().success());
 
-    drop(connection);
+    told(&run.wait_with_output().unwrap())
+}
 
-    let problem = "flow `flow`, node `b`: the run was cancelled at this node";
-    assert_eq!(
-        (code, err),
-        (
-            130,
-            format!(
-                "a#1\nb#2\ncogwork: {problem}\ncogwork: there are outputs of `a`, after 2 calls and 0 tokens\n"
-            )
-        )
+/// The first node has answered, and the second waits.
+#[test]
+fn a_run_that_is_interrupted_tells_what_it_has() {
+    let server = Server::new(|_, _| Reply::Silence);
+    let flow = format!(
+        "nodes:
+- {{id: a, type: agent, config: {{provider: rules, rules: [], else: Once.}}}}
+- {{id: b, type: agent, config: {{{}}}}}
+edges: [{{from: a, to: b}}]
+",
+        server.config()
     );
+
+    let (code, out, err) = interrupted(&server, 1, &flow);
+    let problem = "flow `flow`, node `b`: the run was cancelled at this node";
+    let expected = format!(
+        "a#1\nb#2\ncogwork: {problem}\ncogwork: there are outputs of `a`, after 2 calls and 0 tokens\n"
+    );
+    assert_eq!((code, err), (130, expected));
+
     let result: serde_json::Value = serde_json::from_str(&out).unwrap();
     assert_eq!(result["error"], problem);
     assert_eq!(result["state"]["outputs"]["a"]["text"], "Once.");
@@ -379,77 +342,23 @@ edges: [{{from: a, to: b}}]
     assert_eq!(stopped["error"], "the visit was stopped before its end");
 }
 
-/// A server answers the first turn of a chain of thought, and not the second.
+/// The first turn is answered, and not the second.
 #[test]
 fn a_run_that_is_interrupted_within_a_reasoning_counts_its_thoughts() {
-    let server = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-    let flow = format!(
-        "nodes:
-- {{id: think, type: chain_of_thought, config: {{provider: openai, name: m, base_url: 'http://{}'}}}}
-edges: []
-",
-        server.local_addr().unwrap()
-    );
+    let server = Server::new(|number, _| match number {
+        1 => Reply::text(REPLY),
+        _ => Reply::Silence,
+    });
+    let config = server.config();
+    let flow = format!("nodes: [{{id: think, type: chain_of_thought, config: {{{config}}}}}]");
 
-    let (_folder, file) = in_folder(&flow);
-    let mut run = cogwork(&["run", &file, "--input", "A tale"]);
-    let run = run
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-
-    answer(&server, REPLY);
-    let connection = server.accept().unwrap();
-    let interrupt = Command::new("kill")
-        .args(["-INT", &run.id().to_string()])
-        .status()
-        .unwrap();
-    assert!(interrupt.success());
-    let (code, out, err) = told(&run.wait_with_output().unwrap());
-    drop(connection);
-
-    assert_eq!((code, out.as_str()), (130, ""));
-    let lines: Vec<&str> = err.lines().rev().take(2).collect();
-    assert_eq!(
-        lines,
-        [
-            "cogwork: `think` has 1 thought, 1 of 2 steps done, after 1 call, 12 tokens",
-            "cogwork: no node has an output yet, after 0 calls and 0 tokens",
-        ]
-    );
+    let (code, _, err) = interrupted(&server, 2, &flow);
+    assert_eq!(code, 130);
+    let told = "cogwork: `think` has 1 thought, 1 of 2 steps done, after 1 call, ";
+    assert!(err.contains(told), "{err}");
 }
 
 const REPLY: &str = "current_thinking: I begin.\nplanning:\n- {description: Begin, status: Done}\n- {description: Conclusion, status: Pending}\nnext_thought_needed: true";
-
-/// Answers a request with a reply of a model, as a stream.
-fn answer(server: &std::net::TcpListener, reply: &str) {
-    use std::io::{BufRead, BufReader, Read, Write};
-
-    let (mut connection, _) = server.accept().unwrap();
-    let mut reader = BufReader::new(connection.try_clone().unwrap());
-    let mut length = 0;
-    loop {
-        let mut line = String::new();
-        reader.read_line(&mut line).unwrap();
-        let line = line.trim().to_ascii_lowercase();
-        if let Some(value) = line.strip_prefix("content-length: ") {
-            length = value.parse().unwrap();
-        }
-        if line.is_empty() {
-            break;
-        }
-    }
-    reader.read_exact(&mut vec![0; length]).unwrap();
-
-    let piece = serde_json::json!({"choices": [{"index": 0, "delta": {"content": reply}, "finish_reason": "stop"}], "usage": {"prompt_tokens": 10, "completion_tokens": 2, "total_tokens": 12}});
-    let body = format!("data: {piece}\n\ndata: [DONE]\n\n");
-    write!(
-        connection,
-        "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n{body}"
-    )
-    .unwrap();
-}
 
 #[test]
 fn a_wrong_command_line_is_told_with_the_right_one() {
