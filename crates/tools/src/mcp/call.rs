@@ -1,11 +1,14 @@
-//! A call of a tool.
+//! A call of a tool, and its result as text.
 
+use cogwork_text::OneLine;
 use rmcp::ServiceError;
-use rmcp::model::{CallToolRequestParams, CallToolResponse, ErrorCode};
+use rmcp::model::{
+    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, ErrorCode,
+    ResourceContents,
+};
 use serde_json::{Map, Value};
 
 use super::link::Link;
-use super::result;
 use crate::ToolError;
 
 impl Link {
@@ -73,9 +76,89 @@ fn answer(response: CallToolResponse) -> Result<String, ToolError> {
         }
     };
 
-    let text = result::text(&result);
+    let text = text(&result);
     if result.is_error == Some(true) {
         return Err(ToolError::failed(text));
     }
     Ok(text)
+}
+
+/// What the model reads of content that only later versions of the protocol have.
+const UNKNOWN: &str = "[content of an unknown type]";
+
+/// Returns what the model reads.
+fn text(result: &CallToolResult) -> String {
+    let mut parts: Vec<String> = result.content.iter().map(part).collect();
+
+    // Servers should repeat the structured content as text, but not all of them do.
+    let structured = result.structured_content.as_ref();
+    if let Some(structured) = structured.filter(|value| !is_repeated(value, &result.content)) {
+        parts.push(structured.to_string());
+    }
+
+    if parts.is_empty() {
+        return "[no content]".to_owned();
+    }
+    parts.join("\n")
+}
+
+fn is_repeated(structured: &Value, content: &[ContentBlock]) -> bool {
+    let texts = content.iter().filter_map(ContentBlock::as_text);
+    texts
+        .filter_map(|text| serde_json::from_str::<Value>(&text.text).ok())
+        .any(|value| value == *structured)
+}
+
+fn part(block: &ContentBlock) -> String {
+    match block {
+        ContentBlock::Text(text) => text.text.clone(),
+        ContentBlock::Image(image) => data("image", &image.mime_type, &image.data),
+        ContentBlock::Audio(audio) => data("audio", &audio.mime_type, &audio.data),
+        ContentBlock::Resource(embedded) => resource(&embedded.resource),
+        ContentBlock::ResourceLink(link) => {
+            let uri = short(&link.uri);
+            let name = short(&link.name);
+            let kind = link.mime_type.as_deref().map(short);
+            let size = link.size.map(|bytes| format!("{bytes} bytes"));
+
+            let about = [Some(name), kind, size];
+            let about: Vec<String> = about.into_iter().flatten().collect();
+            format!("[resource {uri}: {}]", about.join(", "))
+        }
+        _ => UNKNOWN.to_owned(),
+    }
+}
+
+fn resource(contents: &ResourceContents) -> String {
+    match contents {
+        ResourceContents::TextResourceContents { uri, text, .. } => {
+            format!("[resource {}]\n{text}", short(uri))
+        }
+        ResourceContents::BlobResourceContents {
+            uri,
+            mime_type,
+            blob,
+            ..
+        } => {
+            let kind = mime_type.as_deref().unwrap_or("data");
+            data(&format!("resource {}:", short(uri)), kind, blob)
+        }
+        _ => UNKNOWN.to_owned(),
+    }
+}
+
+fn data(what: &str, mime_type: &str, base64: &str) -> String {
+    let bytes = decoded_length(base64);
+    format!("[{what} {}, {bytes} bytes]", short(mime_type))
+}
+
+/// Returns the number of bytes that the Base64 text stands for.
+fn decoded_length(base64: &str) -> usize {
+    let digits = base64.trim_end_matches('=').len();
+    digits / 4 * 3 + digits % 4 * 3 / 4
+}
+
+/// Shortens a text that is expected to be short.
+fn short(text: &str) -> String {
+    OneLine::new(text).with_max_chars(200).to_string()
 }

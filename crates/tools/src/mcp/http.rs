@@ -1,17 +1,47 @@
 //! Connecting to servers over HTTP.
 
+use cogwork_text::Mask;
 use rmcp::ClientServiceExt;
 use rmcp::service::{RoleClient, RunningService};
 use rmcp::transport::StreamableHttpClientTransport;
 use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
-use secrecy::ExposeSecret;
+use secrecy::{ExposeSecret, SecretString};
 
-use super::address::Address;
 use super::connection::newest;
 use super::handler::Handler;
 use super::problems::start_problem;
 use super::server::MAX_MESSAGE;
 use super::{McpError, McpErrorKind, McpServer};
+
+/// The address of a server, and its token.
+#[derive(Clone)]
+pub(super) struct Address {
+    pub(super) url: String,
+    pub(super) token: Option<SecretString>,
+}
+
+impl Address {
+    pub(super) fn new(url: String) -> Self {
+        Self { url, token: None }
+    }
+
+    /// Returns the host for errors.
+    pub(super) fn host(&self) -> String {
+        let url = reqwest::Url::parse(&self.url);
+        let host = url.ok().and_then(|url| url.host_str().map(str::to_owned));
+        host.unwrap_or_else(|| "http".to_owned())
+    }
+
+    /// Removes the token from a problem, which may contain what the server answered.
+    pub(super) fn without_token(&self, problem: &str) -> String {
+        match &self.token {
+            Some(token) if !token.expose_secret().is_empty() => Mask::new()
+                .with_value(token.expose_secret(), "[token]")
+                .hide(problem),
+            _ => problem.to_owned(),
+        }
+    }
+}
 
 pub(super) async fn connect(
     server: &McpServer,

@@ -49,8 +49,6 @@
 //! of images, audio and other data, the model reads the type and the size. A result that the server
 //! marks as an error becomes [`ToolError::Failed`](crate::ToolError::Failed).
 
-#[cfg(feature = "mcp-http")]
-mod address;
 mod call;
 mod connection;
 mod error;
@@ -62,8 +60,6 @@ mod link;
 mod listing;
 mod problems;
 mod process;
-mod result;
-mod schema;
 mod server;
 mod tools;
 

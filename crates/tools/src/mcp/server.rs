@@ -26,7 +26,7 @@ pub struct McpServer {
 pub(super) enum Place {
     Command(CommandLine),
     #[cfg(feature = "mcp-http")]
-    Http(super::address::Address),
+    Http(super::http::Address),
 }
 
 /// A command that starts a server.
@@ -66,7 +66,7 @@ impl McpServer {
     /// The name of the server is its host.
     #[cfg(feature = "mcp-http")]
     pub fn http(url: impl Into<String>) -> Self {
-        let address = super::address::Address::new(url.into());
+        let address = super::http::Address::new(url.into());
         Self::new(address.host(), Place::Http(address))
     }
 
