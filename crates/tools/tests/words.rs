@@ -5,7 +5,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use cogwork_tools::schemars::{self, JsonSchema};
-use cogwork_tools::{ToolError, Tools, function};
+use cogwork_tools::{Tools, function};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -155,17 +155,4 @@ async fn an_output_that_json_cannot_hold_is_an_error_of_the_tool() {
     let pairs: BTreeMap<(u8, u8), u8> = BTreeMap::from([((1, 2), 3)]);
     let told = read(pairs).await;
     insta::assert_snapshot!(told, @"the tool `give` failed: its result cannot be written as JSON: key must be a string");
-}
-
-#[tokio::test]
-async fn a_tool_still_returns_errors() {
-    let fail = function("fail", "", |_: Value| async {
-        Err::<u32, _>(ToolError::failed("the line is dead"))
-    });
-    let tools = Tools::new().with(fail).unwrap();
-    let error = tools.call_with("fail", json!({})).await.unwrap_err();
-    assert_eq!(
-        error.to_string(),
-        "the tool `fail` failed: the line is dead"
-    );
 }

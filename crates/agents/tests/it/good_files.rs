@@ -133,21 +133,6 @@ fn a_file_with_every_key_loads_and_is_drawn() {
     );
 }
 
-#[test]
-fn a_flow_is_drawn_without_environment_and_clients() {
-    let loaded = Loader::new()
-        .without_clients()
-        .load(file("document.yaml"))
-        .unwrap();
-    assert!(
-        loaded
-            .flow()
-            .mermaid()
-            .to_string()
-            .contains("Thoughtful Agent")
-    );
-}
-
 #[tokio::test]
 async fn a_flow_that_was_loaded_to_be_drawn_calls_nobody() {
     let loaded = Loader::new()

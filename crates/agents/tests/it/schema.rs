@@ -87,22 +87,6 @@ fn it_takes_every_file_that_loads() {
 }
 
 #[test]
-fn it_refuses_what_the_check_of_single_values_refuses() {
-    let judge = Judge::of(&Loader::new().schema());
-    for name in [
-        "empty",
-        "memory",
-        "missing_keys",
-        "unknown_keys",
-        "unknown_names",
-        "wrong_types",
-    ] {
-        let instance = instance(&folder(&format!("tests/files/bad/{name}.yaml"))).unwrap();
-        assert!(judge.check(&instance).is_err(), "{name}");
-    }
-}
-
-#[test]
 fn it_is_a_valid_schema_of_the_draft_it_names() {
     let loader = Loader::new().with_tools(tools());
     let schema = loader.schema();

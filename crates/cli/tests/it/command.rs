@@ -86,17 +86,6 @@ fn check_tells_every_problem_of_every_file() {
 }
 
 #[test]
-fn check_says_what_waits_for_what() {
-    let (code, out, _) = output(&["check", "--help"]);
-    assert_eq!(code, 0);
-    let told = out.split_whitespace().collect::<Vec<_>>().join(" ");
-    let waits = "Some checks need another mistake to be fixed first: the settings of a node or mode of unknown \
-                 type, and the slots and edges of a node with an unknown or malformed setting.";
-
-    assert!(told.contains(waits), "{out}");
-}
-
-#[test]
 fn a_variable_that_is_not_set_is_a_problem_unless_none_is_looked_at() {
     let (code, _, err) = output(&["check", DOCUMENT]);
     let place = "nodes[0].config.api_key";

@@ -32,20 +32,6 @@ fn the_built_in_modes_are_listed_with_their_settings() {
     }
 }
 
-#[test]
-fn a_choice_of_mode_has_a_schema() {
-    let schema = Registry::with_built_in().schema();
-    let reflection = schema["oneOf"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .find(|one| one["properties"]["type"]["const"] == "reflection");
-
-    assert_eq!(reflection.unwrap()["required"], json!(["type", "config"]));
-    let plan_first = &schema["oneOf"][2];
-    assert_eq!(plan_first["required"], json!(["type"]));
-}
-
 #[tokio::test]
 async fn a_mode_is_built_of_its_settings() {
     let settings = json!({

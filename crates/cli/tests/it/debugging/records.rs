@@ -168,28 +168,3 @@ fn a_record_is_bounded() {
         );
     }
 }
-
-#[test]
-fn a_failed_call_is_recorded() {
-    let flow =
-        "nodes: [{id: a, type: agent, config: {provider: rules, rules: [{when: x, reply: y}]}}]";
-    let place = Place::new(flow);
-    place.run(&["-q", "--record", "run.trace", "--input", "Go?"]);
-    let recorded = lines(&place.path("run.trace"));
-
-    assert_eq!(
-        events(&recorded),
-        [
-            "run_started",
-            "step_entered",
-            "message",
-            "chat_failed",
-            "failed"
-        ]
-    );
-    assert!(recorded.iter().any(|line| {
-        line["report"]["error"]
-            .as_str()
-            .is_some_and(|error| error.contains("no rule"))
-    }));
-}

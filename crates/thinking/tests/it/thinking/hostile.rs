@@ -192,13 +192,3 @@ async fn a_generation_dropped_at_any_await_leaves_nothing_half_done() {
         "it was dropped at {ended:?} awaits only"
     );
 }
-
-#[tokio::test]
-async fn a_client_goes_on_after_a_generation_that_was_dropped() {
-    let client = Thinking::new(Hesitant(ScriptedClient::new(["1", "2", "3", "4", "5"])))
-        .with_mode(Reflection::new("Again."));
-    assert!(polled(client.complete(ask("?")), 4).await.is_none());
-    let generation = client.generate(ask("?")).await.unwrap();
-    assert_eq!(generation.report.drafts.len(), 2);
-    assert_eq!(generation.report.spent.calls, 2);
-}
