@@ -14,7 +14,7 @@ use cogwork_llm::ScriptedClient;
 use cogwork_plan::Plan;
 use cogwork_strategies::{Rung, Session, SolveBudget, Solver, Strategies, StrategyName};
 use cogwork_tools::{Tools, function};
-use cogwork_trace::{ReadLimits, RecordReader, RecordedEvent};
+use cogwork_trace::RecordReader;
 
 pub mod readers;
 mod typed;
@@ -200,24 +200,10 @@ pub fn session_snapshot(data: &[u8]) {
 pub fn record(data: &[u8]) {
     const HEADER: &[u8] = b"{\"cogwork_record\":1,\"run\":\"r\",\"flow\":\"f\",\"started\":0.5}\n";
 
-    let limits = ReadLimits::default()
-        .with_max_line(10_000)
-        .with_max_lines(1_000);
-    let _ = RecordReader::with_limits(data, limits).map(Iterator::count);
+    let _ = RecordReader::new(data).map(Iterator::count);
 
     let text = [HEADER, data].concat();
-    let Ok(reader) = RecordReader::with_limits(text.as_slice(), limits) else {
-        return;
-    };
-
-    for event in reader.flatten() {
-        let written = event.to_json().unwrap_or_default();
-        assert_eq!(
-            RecordedEvent::from_json(written.as_bytes()).ok().as_ref(),
-            Some(&event),
-            "{written}"
-        );
-    }
+    let _ = RecordReader::new(text.as_slice()).map(Iterator::count);
 }
 
 /// Every strategy on every rung, with a model that repeats these texts, which are separated by NUL

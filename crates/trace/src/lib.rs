@@ -9,8 +9,7 @@
 //! | record a run | [`RunRecorder`], [`RecorderSettings`] |
 //! | record what tokens cost | [`RecorderSettings::with_prices`] |
 //! | find the record of a run in a folder | [`record_path`] |
-//! | read a record | [`RecordReader`], [`ReadLimits`] |
-//! | write a record by hand | [`RecordWriter`] |
+//! | read a record | [`RecordReader`] |
 //! | make a page of a record, with the feature `page` | `Page`, `PageLimits` |
 //! | show a run while it is recorded, with the feature `page` | `PageParts` |
 
@@ -28,20 +27,11 @@ pub use recorder::record_path::record_path;
 pub use recorder::settings::RecorderSettings;
 
 mod record;
-pub use record::chat::{
-    ChatReport, RecordedBlock, RecordedChat, RecordedEmbedding, RecordedFailure, RecordedJudgement,
-    RecordedMessage, RecordedRepair, RecordedSettings, RecordedTool, RecordedToolCall,
-    RecordedTools, RecordedUsage,
-};
 pub use record::content::Content;
-pub use record::cut::CutTexts;
 pub use record::error::{RecordError, RecordErrorKind};
-pub use record::event::{RecordedEvent, RecordedKind, RecordedPause, RecordedReport};
+pub use record::event::RecordedEvent;
 pub use record::header::{FORMAT, ForkedFrom, Header};
-pub use record::limits::ReadLimits;
-pub use record::message_ids::MessageIds;
 pub use record::reader::RecordReader;
-pub use record::writer::RecordWriter;
 
 /// The code in the README, compiled and run as a doctest.
 #[cfg(doctest)]

@@ -2,6 +2,7 @@
 
 use std::convert::Infallible;
 use std::fs;
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -10,10 +11,7 @@ use cogwork::flow::{Action, Flow, from_fn, from_phases_with, note};
 use cogwork::journal::{FileStore, Store};
 use cogwork::strategies::{Search, SolveBudget, Solver, TreeOfThoughts};
 use cogwork_examples::RuleBasedClient;
-use cogwork_trace::{
-    Header, Page, RecordReader, RecordWriter, RecordedEvent, RecordedKind, RecordedReport,
-    RecorderSettings, RunRecorder,
-};
+use cogwork_trace::{Header, Page, RecordReader, RecorderSettings, RunRecorder};
 use serde_json::{Value, json};
 
 use crate::Result;
@@ -158,6 +156,13 @@ fn odd_versions(value: &Value) -> Vec<Value> {
     versions
 }
 
+/// Creates a record with a header.
+fn record_with(path: &Path, header: &Header) -> io::Result<fs::File> {
+    let mut file = fs::File::create(path)?;
+    writeln!(file, "{}", serde_json::to_string(header)?)?;
+    Ok(file)
+}
+
 /// Makes the page of a session with many branches, and of a plan with deep steps.
 ///
 /// # Errors
@@ -165,12 +170,10 @@ fn odd_versions(value: &Value) -> Vec<Value> {
 /// Returns an error if the record cannot be written.
 pub fn wide(folder: &Path, branches: u64, depth: u32) -> Result<PathBuf> {
     let path = folder.join("wide.trace");
-    let mut writer =
-        RecordWriter::new(fs::File::create(&path)?, &Header::new("wide", "tree", 1.0))?;
+    let mut file = record_with(&path, &Header::new("wide", "tree", 1.0))?;
     let mut write = |source: &str, report: Value| {
-        let source = Some(source.to_owned());
-        let kind = RecordedKind::Reported(RecordedReport::Other { source, report });
-        writer.write(&RecordedEvent::new(0.5, kind).with_step("tree/grow#1"))
+        let event = json!({"step": "tree/grow#1", "at": 0.5, "type": "reported", "source": source, "report": report});
+        writeln!(file, "{event}")
     };
 
     for number in 1..=branches {
@@ -195,7 +198,7 @@ pub fn wide(folder: &Path, branches: u64, depth: u32) -> Result<PathBuf> {
         "reasoning",
         json!({"type": "thought", "thought": 1, "text": "Deep.", "plan": plan, "next_thought_needed": false}),
     )?;
-    drop(writer);
+    drop(file);
 
     page_of(&path)
 }
@@ -359,11 +362,11 @@ pub const HOSTILE: &str = "</script><script>window.hacked = 1</script><img src=x
 pub fn hostile(folder: &Path) -> Result<PathBuf> {
     let text = HOSTILE;
     let path = folder.join("hostile.trace");
-    let mut writer = RecordWriter::new(fs::File::create(&path)?, &Header::new(text, text, 1.0))?;
+    let mut file = record_with(&path, &Header::new(text, text, 1.0))?;
+    let step = format!("f/{text}#1");
     let mut write = |source: Option<&str>, report: Value| {
-        let source = source.map(str::to_owned);
-        let kind = RecordedKind::Reported(RecordedReport::Other { source, report });
-        writer.write(&RecordedEvent::new(0.5, kind).with_step(format!("f/{text}#1")))
+        let event = json!({"step": step, "at": 0.5, "type": "reported", "source": source, "report": report});
+        writeln!(file, "{event}")
     };
 
     let change = |kind: &str| json!({"path": "1", "description": text, "change": kind, "from": text, "to": text});
@@ -425,27 +428,15 @@ pub fn hostile(folder: &Path) -> Result<PathBuf> {
     )?;
     write(None, json!({text: text}))?;
 
-    let texts = [
-        RecordedKind::Noted {
-            text: text.to_owned(),
-        },
-        RecordedKind::Retrying {
-            attempts: 1,
-            delay: 0.1,
-            error: text.to_owned(),
-        },
-        RecordedKind::Moved {
-            action: text.to_owned(),
-            to: text.to_owned(),
-        },
-        RecordedKind::Failed {
-            error: text.to_owned(),
-        },
-    ];
-    for kind in texts {
-        writer.write(&RecordedEvent::new(0.6, kind).with_step(format!("f/{text}#1")))?;
+    for event in [
+        json!({"step": step, "at": 0.6, "type": "noted", "text": text}),
+        json!({"step": step, "at": 0.6, "type": "retrying", "attempts": 1, "delay": 0.1, "error": text}),
+        json!({"step": step, "at": 0.6, "type": "moved", "action": text, "to": text}),
+        json!({"step": step, "at": 0.6, "type": "failed", "error": text}),
+    ] {
+        writeln!(file, "{event}")?;
     }
-    drop(writer);
+    drop(file);
 
     page_of(&path)
 }

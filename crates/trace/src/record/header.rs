@@ -60,27 +60,6 @@ impl Header {
             content: Content::Full,
         }
     }
-
-    /// Sets the graph of the flow. None by default.
-    #[must_use]
-    pub fn with_graph(mut self, graph: FlowGraph) -> Self {
-        self.graph = Some(graph);
-        self
-    }
-
-    /// Sets the run that this one was forked from. None by default.
-    #[must_use]
-    pub fn with_forked_from(mut self, origin: ForkedFrom) -> Self {
-        self.forked_from = Some(origin);
-        self
-    }
-
-    /// Sets how much of the texts the record contains. [`Content::Full`] by default.
-    #[must_use]
-    pub fn with_content(mut self, content: Content) -> Self {
-        self.content = content;
-        self
-    }
 }
 
 impl ForkedFrom {

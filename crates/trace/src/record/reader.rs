@@ -8,9 +8,9 @@ use serde::Deserialize;
 use super::error::{RecordError, RecordErrorKind};
 use super::event::RecordedEvent;
 use super::header::{FORMAT, Header};
-use super::limits::ReadLimits;
 
-/// Reads a record line by line. Only one line is in memory at a time.
+/// Reads a record line by line. Only one line is in memory at a time, of at most 16 MiB. A record has
+/// at most 10 million lines and 2 GiB.
 ///
 /// It is an iterator over the events. An [error of one line](RecordError::is_of_line) doesn't end
 /// it. A last line without an end, as a crash leaves it, is dropped; see [`torn`](Self::torn).
@@ -27,7 +27,7 @@ use super::limits::ReadLimits;
 /// let mut reader = RecordReader::new(record.as_bytes())?;
 /// assert_eq!(reader.header().run, "order-17");
 ///
-/// let names: Vec<_> = reader.by_ref().flatten().map(|event| event.name().to_owned()).collect();
+/// let names: Vec<_> = reader.by_ref().flatten().map(|event| event.name).collect();
 /// assert_eq!(names, ["run_started"]);
 /// assert_eq!(reader.torn(), Some(27));
 /// # Ok::<(), cogwork_trace::RecordError>(())
@@ -40,8 +40,7 @@ pub struct RecordReader<R> {
 }
 
 impl RecordReader<BufReader<File>> {
-    /// Opens the record in a file, with the default [`ReadLimits`]. Links and named pipes are
-    /// refused.
+    /// Opens the record in a file. Links and named pipes are refused.
     ///
     /// # Errors
     ///
@@ -61,25 +60,15 @@ fn open(path: &Path) -> io::Result<File> {
 }
 
 impl<R: BufRead> RecordReader<R> {
-    /// Reads the header, with the default [`ReadLimits`].
+    /// Reads the header.
     ///
     /// # Errors
     ///
     /// Returns an error if the source doesn't begin with the header of a record, or if the record
     /// is of a newer version.
     pub fn new(source: R) -> Result<Self, RecordError> {
-        Self::with_limits(source, ReadLimits::default())
-    }
-
-    /// Reads the header, and limits what is read.
-    ///
-    /// # Errors
-    ///
-    /// The same as [`new`](Self::new).
-    pub fn with_limits(source: R, limits: ReadLimits) -> Result<Self, RecordError> {
         let mut lines = Lines {
             source,
-            limits,
             line: Vec::new(),
             number: 0,
             bytes: 0,
@@ -198,11 +187,19 @@ fn reason_of(error: &serde_json::Error) -> String {
     error.to_string().replace(" at line 1 column", " at column")
 }
 
+/// The maximum number of bytes of a line.
+pub(crate) const MAX_LINE: usize = 16 * 1024 * 1024;
+
+/// The maximum number of lines of a record.
+const MAX_LINES: u64 = 10_000_000;
+
+/// The maximum number of bytes of a record.
+const MAX_BYTES: u64 = 2 * 1024 * 1024 * 1024;
+
 /// Reads complete lines, within limits.
 #[derive(Debug)]
 struct Lines<R> {
     source: R,
-    limits: ReadLimits,
     line: Vec<u8>,
     /// The number of the current line.
     number: u64,
@@ -224,9 +221,8 @@ impl<R: BufRead> Lines<R> {
         self.line.clear();
         self.number += 1;
 
-        if self.number > self.limits.max_lines {
-            let max = self.limits.max_lines;
-            return self.fail_unless_ended(RecordErrorKind::TooManyLines { max });
+        if self.number > MAX_LINES {
+            return self.fail_unless_ended(RecordErrorKind::TooManyLines { max: MAX_LINES });
         }
 
         let mut length = 0_u64;
@@ -234,9 +230,8 @@ impl<R: BufRead> Lines<R> {
             let piece = self.read_piece(length)?;
             length = length.saturating_add(piece.bytes as u64);
 
-            if self.bytes.saturating_add(length) > self.limits.max_bytes {
-                let max = self.limits.max_bytes;
-                return Err(self.error(RecordErrorKind::TooLarge { max }));
+            if self.bytes.saturating_add(length) > MAX_BYTES {
+                return Err(self.error(RecordErrorKind::TooLarge { max: MAX_BYTES }));
             }
             if piece.bytes == 0 {
                 self.torn = Some(length).filter(|length| *length > 0);
@@ -249,10 +244,9 @@ impl<R: BufRead> Lines<R> {
         }
 
         self.bytes = self.bytes.saturating_add(length);
-        let is_long = length > self.limits.max_line as u64 + 1;
+        let is_long = length > MAX_LINE as u64 + 1;
         if is_long {
-            let max = self.limits.max_line;
-            return Err(self.error(RecordErrorKind::LongLine { max }));
+            return Err(self.error(RecordErrorKind::LongLine { max: MAX_LINE }));
         }
 
         Ok(true)
@@ -274,7 +268,7 @@ impl<R: BufRead> Lines<R> {
         let end = memchr::memchr(b'\n', available);
         let kept = available.get(..end.unwrap_or(available.len()));
         let kept = kept.unwrap_or_default();
-        let fits = length.saturating_add(kept.len() as u64) <= self.limits.max_line as u64;
+        let fits = length.saturating_add(kept.len() as u64) <= MAX_LINE as u64;
 
         if fits {
             self.line.extend_from_slice(kept);

@@ -1,48 +1,33 @@
-//! Calls to models as they are recorded.
+//! Calls to models as they are recorded, in reports of the source `chat`. Absent fields are left out.
 
 use std::time::Duration;
 
-use cogwork_ask::{ChatVerdict, EmbeddingCall, PlacedRepair};
+use cogwork_ask::{ChatCall, ChatVerdict, EmbeddingCall, PlacedRepair};
 use cogwork_llm::{
     Block, ChatRequest, ChatResponse, FinishReason, Message, Prices, ReplyFormat, ToolCall,
     ToolDefinition, Usage,
 };
+use serde_json::{Value, json};
 
-use crate::{
-    RecordedBlock, RecordedChat, RecordedEmbedding, RecordedMessage, RecordedRepair,
-    RecordedSettings, RecordedTool, RecordedToolCall, RecordedTools, RecordedUsage,
-};
+use super::part::Sent;
 
-pub(super) fn message(id: u64, message: &Message) -> RecordedMessage {
-    RecordedMessage {
-        id,
-        role: message.role().as_str().to_owned(),
-        content: message.text().to_owned(),
-        blocks: message.blocks().iter().map(block).collect(),
-        tool_calls: message.tool_calls().iter().map(tool_call).collect(),
-        tool_call_id: message.tool_call_id().map(str::to_owned),
-        tool_name: message.tool_name().map(str::to_owned),
-        failed: message.is_tool_failure(),
-        ..RecordedMessage::default()
-    }
+/// A message of a request. Each distinct one is recorded once, before the first call that sends it.
+pub(super) fn message(id: u64, message: &Message) -> Value {
+    present(json!({
+        "type": "message",
+        "id": id,
+        "role": message.role().as_str(),
+        "content": message.text(),
+        "blocks": list(message.blocks().iter().map(block)),
+        "tool_calls": list(message.tool_calls().iter().map(tool_call)),
+        "tool_call_id": message.tool_call_id(),
+        "tool_name": message.tool_name(),
+        "failed": message.is_tool_failure().then_some(true),
+    }))
 }
 
-pub(super) fn tools(id: u64, tools: &[ToolDefinition]) -> RecordedTools {
-    let tools = tools.iter().map(|tool| RecordedTool {
-        name: tool.name().to_owned(),
-        description: tool.description().to_owned(),
-        input_schema: tool.input_schema().to_owned(),
-        ..RecordedTool::default()
-    });
-
-    RecordedTools {
-        id,
-        tools: tools.collect(),
-        ..RecordedTools::default()
-    }
-}
-
-fn block(block: &Block) -> RecordedBlock {
+/// An image or a file in a message, without its data.
+fn block(block: &Block) -> Value {
     let (kind, media_type, name, bytes) = match block {
         Block::Image { media_type, data } => ("image", Some(media_type), None, data.len()),
         // An address may contain credentials.
@@ -55,106 +40,175 @@ fn block(block: &Block) -> RecordedBlock {
         _ => ("other", None, None, 0),
     };
 
-    RecordedBlock {
-        kind: kind.to_owned(),
-        media_type: media_type.map(|text| text.to_string()),
-        name: name.map(|text| text.to_string()),
-        bytes: bytes as u64,
-    }
+    present(json!({
+        "kind": kind,
+        "media_type": media_type.map(|text| text.to_string()),
+        "name": name.map(|text| text.to_string()),
+        "bytes": bytes,
+    }))
 }
 
-fn tool_call(call: &ToolCall) -> RecordedToolCall {
-    RecordedToolCall {
-        id: call.id().to_owned(),
-        name: call.name().to_owned(),
-        arguments: call.arguments().to_owned(),
-    }
+fn tool_call(call: &ToolCall) -> Value {
+    json!({ "id": call.id(), "name": call.name(), "arguments": call.arguments() })
+}
+
+/// The tools that a request offers. Each distinct list is recorded once.
+pub(super) fn tools(id: u64, tools: &[ToolDefinition]) -> Value {
+    let tools = tools.iter().map(|tool| {
+        present(json!({
+            "name": tool.name(),
+            "description": text(tool.description()),
+            "input_schema": text(tool.input_schema()),
+        }))
+    });
+
+    json!({ "type": "tools", "id": id, "tools": tools.collect::<Vec<_>>() })
+}
+
+/// A call that returned a reply.
+pub(super) fn reply(
+    number: u64,
+    call: &ChatCall,
+    sent: &Sent,
+    response: &ChatResponse,
+    took: Duration,
+    prices: Option<&Prices>,
+) -> Value {
+    let model = response.model();
+    let adjustments = response.adjustments().iter();
+
+    present(json!({
+        "type": "chat",
+        "call": number,
+        "name": text(&call.name),
+        "model": model,
+        "messages": ranges(&sent.messages),
+        "settings": settings(&call.request, sent.tools),
+        "took": took.as_secs_f64(),
+        "reply": response.text(),
+        "thinking": response.reasoning(),
+        "tool_calls": list(response.tool_calls().iter().map(tool_call)),
+        "finish": finish(response.finish_reason()),
+        "usage": response.usage().map(usage),
+        "cost": cost(model, response.usage(), prices),
+        "id": response.id(),
+        "adjustments": list(adjustments.map(|adjustment| json!(adjustment.to_string()))),
+    }))
+}
+
+/// A call that failed.
+pub(super) fn failure(
+    number: u64,
+    call: &ChatCall,
+    sent: &Sent,
+    error: &str,
+    text_so_far: &str,
+    took: Duration,
+) -> Value {
+    present(json!({
+        "type": "chat_failed",
+        "call": number,
+        "name": text(&call.name),
+        "messages": ranges(&sent.messages),
+        "settings": settings(&call.request, sent.tools),
+        "took": took.as_secs_f64(),
+        "error": error,
+        "reply": text(text_so_far),
+    }))
+}
+
+/// A call to an embedding model, with its first texts.
+pub(super) fn embedded(number: u64, call: &EmbeddingCall, prices: Option<&Prices>) -> Value {
+    present(json!({
+        "type": "embedded",
+        "call": number,
+        "name": text(&call.name),
+        "model": call.model,
+        "texts": call.texts,
+        "count": call.count,
+        "bytes": call.bytes,
+        "took": call.took.as_secs_f64(),
+        "usage": call.usage.map(usage),
+        "cost": cost(Some(&call.model), call.usage, prices),
+        "error": call.error,
+    }))
+}
+
+/// The verdict on a reply. Repairs have no places in a reply that was redacted, in which other text
+/// would be there.
+pub(super) fn judged(
+    number: u64,
+    verdict: ChatVerdict,
+    problem: Option<&str>,
+    repairs: &[PlacedRepair],
+    has_places: bool,
+) -> Value {
+    let verdict = match verdict {
+        ChatVerdict::Usable => "usable",
+        ChatVerdict::Continue => "continue",
+        ChatVerdict::Questioned => "questioned",
+        ChatVerdict::Unusable => "unusable",
+        _ => "other",
+    };
+    let repairs = repairs.iter().map(|repair| {
+        present(json!({
+            "kind": repair.kind,
+            "what": repair.what,
+            "line": repair.line,
+            "start": repair.start.filter(|_| has_places),
+            "end": repair.end.filter(|_| has_places),
+        }))
+    });
+
+    present(json!({
+        "type": "judged",
+        "call": number,
+        "verdict": verdict,
+        "problem": problem,
+        "repairs": list(repairs),
+    }))
 }
 
 /// Returns the settings of a request, which offers the tools of this list.
-pub(super) fn settings(request: &ChatRequest, tools: Option<u64>) -> RecordedSettings {
+fn settings(request: &ChatRequest, tools: Option<u64>) -> Value {
     let format = request.format().map(|format| match format {
         ReplyFormat::Json => "json",
         ReplyFormat::Schema { .. } => "schema",
         _ => "other",
     });
+    // The shortest decimal form of the number, as the program wrote it.
+    let temperature = request.temperature();
+    let temperature: Option<f64> = temperature.and_then(|number| number.to_string().parse().ok());
 
-    RecordedSettings {
-        // The shortest decimal form of the number, as the program wrote it.
-        temperature: request
-            .temperature()
-            .and_then(|number| number.to_string().parse().ok()),
-        max_tokens: request.max_tokens(),
-        effort: request.effort().map(|effort| effort.as_str().to_owned()),
-        seed: request.seed(),
-        stop: request.stop().to_vec(),
-        format: format.map(str::to_owned),
-        tools,
-    }
+    present(json!({
+        "temperature": temperature,
+        "effort": request.effort().map(|effort| effort.as_str()),
+        "max_tokens": request.max_tokens(),
+        "seed": request.seed(),
+        "stop": list(request.stop().iter().map(|stop| json!(stop))),
+        "format": format,
+        "tools": tools,
+    }))
 }
 
-/// Returns the reply to a call, without the fields of the call.
-pub(super) fn reply(
-    response: &ChatResponse,
-    took: Duration,
-    prices: Option<&Prices>,
-) -> RecordedChat {
-    let model = response.model();
-    RecordedChat {
-        model: model.map(str::to_owned),
-        took: took.as_secs_f64(),
-        reply: response.text().to_owned(),
-        thinking: response.reasoning().map(str::to_owned),
-        tool_calls: response.tool_calls().iter().map(tool_call).collect(),
-        finish: finish(response.finish_reason()).to_owned(),
-        cost: cost(model, response.usage(), prices),
-        usage: response.usage().map(usage),
-        id: response.id().map(str::to_owned),
-        adjustments: response
-            .adjustments()
-            .iter()
-            .map(ToString::to_string)
-            .collect(),
-        ..RecordedChat::default()
-    }
-}
+fn usage(usage: Usage) -> Value {
+    let positive = |tokens: u64| (tokens > 0).then_some(tokens);
 
-/// Returns a call to an embedding model, without its number.
-pub(super) fn embedded(call: &EmbeddingCall, prices: Option<&Prices>) -> RecordedEmbedding {
-    RecordedEmbedding {
-        name: Some(call.name.clone()).filter(|name| !name.is_empty()),
-        model: call.model.clone(),
-        texts: call.texts.clone(),
-        count: call.count as u64,
-        bytes: call.bytes as u64,
-        took: call.took.as_secs_f64(),
-        cost: cost(Some(&call.model), call.usage, prices),
-        usage: call.usage.map(usage),
-        error: call.error.clone(),
-        ..RecordedEmbedding::default()
-    }
-}
-
-fn usage(usage: Usage) -> RecordedUsage {
-    RecordedUsage {
-        input: usage.prompt_tokens,
-        output: usage.completion_tokens,
-        cache_read: usage.cached_tokens,
-        cache_write: usage.cache_written_tokens,
-        reasoning: usage.reasoning_tokens,
-    }
+    present(json!({
+        "input": usage.prompt_tokens,
+        "output": usage.completion_tokens,
+        "cache_read": positive(usage.cached_tokens),
+        "cache_write": positive(usage.cache_written_tokens),
+        "reasoning": positive(usage.reasoning_tokens),
+    }))
 }
 
 fn cost(model: Option<&str>, usage: Option<Usage>, prices: Option<&Prices>) -> Option<f64> {
     let cost = prices?.cost(model, usage?);
 
-    // A price that is a mistake is infinite, which JSON cannot express.
-    cost.is_finite().then(|| rounded(cost))
-}
-
-/// Removes the errors of adding, such as in `0.0008400000000000001`.
-fn rounded(cost: f64) -> f64 {
-    (cost * 1e12).round() / 1e12
+    // A price that is a mistake is infinite, which JSON cannot express. Rounding removes the errors
+    // of adding, such as in `0.0008400000000000001`.
+    cost.is_finite().then(|| (cost * 1e12).round() / 1e12)
 }
 
 fn finish(reason: &FinishReason) -> &str {
@@ -168,39 +222,34 @@ fn finish(reason: &FinishReason) -> &str {
     }
 }
 
-pub(super) fn verdict(verdict: ChatVerdict) -> &'static str {
-    match verdict {
-        ChatVerdict::Usable => "usable",
-        ChatVerdict::Continue => "continue",
-        ChatVerdict::Questioned => "questioned",
-        ChatVerdict::Unusable => "unusable",
-        _ => "other",
-    }
+/// Returns the numbers of messages, in order. Conversations grow at their end, so consecutive numbers
+/// are common, and three or more of them are written as `[first, last]`: `[0, [2, 40], 57]`.
+fn ranges(numbers: &[u64]) -> Vec<Value> {
+    let ranges = numbers.chunk_by(|before, after| before.checked_add(1) == Some(*after));
+
+    ranges
+        .flat_map(|range| match range {
+            [first, _, .., last] => vec![json!([first, last])],
+            few => few.iter().map(|number| json!(number)).collect(),
+        })
+        .collect()
 }
 
-/// Returns repairs. They have no places in a reply that was redacted, in which other text would be
-/// there.
-pub(super) fn repairs(repairs: &[PlacedRepair], is_redacted: bool) -> Vec<RecordedRepair> {
-    let mut recorded: Vec<_> = repairs.iter().map(repair).collect();
-
-    if is_redacted {
-        for repair in &mut recorded {
-            repair.start = None;
-            repair.end = None;
-        }
+/// Removes the fields of an object that are null.
+fn present(mut object: Value) -> Value {
+    if let Value::Object(fields) = &mut object {
+        fields.retain(|_, value| !value.is_null());
     }
 
-    recorded
+    object
 }
 
-fn repair(repair: &PlacedRepair) -> RecordedRepair {
-    let kind = serde_json::to_value(repair.kind).unwrap_or_default();
+/// Returns `None` for an empty list.
+fn list(items: impl ExactSizeIterator<Item = Value>) -> Option<Vec<Value>> {
+    (items.len() > 0).then(|| items.collect())
+}
 
-    RecordedRepair {
-        kind: kind.as_str().unwrap_or_default().to_owned(),
-        what: repair.what.clone(),
-        line: Some(repair.line as u64),
-        start: repair.start.map(|at| at as u64),
-        end: repair.end.map(|at| at as u64),
-    }
+/// Returns `None` for an empty text.
+fn text(text: &str) -> Option<&str> {
+    Some(text).filter(|text| !text.is_empty())
 }

@@ -1,20 +1,20 @@
 //! Makes lines of the events of a run.
 
+use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime};
-use std::{io, mem};
 
-use cogwork_ask::{ChatCall, ChatEvent};
+use cogwork_ask::ChatEvent;
 use cogwork_flow::{Event, EventKind, ObservedRun, Observer, StepName};
 use cogwork_llm::{ChatRequest, Message, ToolDefinition};
 use cogwork_text::files::LockFile;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::open::OpenRecord;
-use super::part::{MessageKey, Part, Sent};
-use super::write::{LineWriter, MAX_KEPT};
+use super::part::{Part, Sent};
+use super::write::LineWriter;
 use super::{chat, line, texts};
-use crate::{ChatReport, Header, MessageIds, RecordedFailure, RecordedJudgement, RecorderSettings};
+use crate::{Header, RecorderSettings};
 
 /// Observes a run, and passes lines to the writer.
 #[derive(Debug)]
@@ -41,8 +41,6 @@ struct State {
     is_full: bool,
     lost: u64,
     part: Part,
-    /// The memory of the last line.
-    line: Vec<u8>,
 }
 
 /// The step and the time of an event.
@@ -74,7 +72,6 @@ impl Handle {
             is_full: false,
             lost: 0,
             part,
-            line: Vec::new(),
         };
 
         Ok(Self {
@@ -117,18 +114,18 @@ impl Handle {
 
         if state.has_header {
             let resumed = json!({ "at": 0.0, "type": "resumed", "started": started });
-            self.write(state, format!("{resumed}\n").as_bytes());
+            self.write(state, format!("{resumed}\n").into_bytes());
             return Ok(());
         }
 
-        let mut header = Header::new(run.id(), run.flow(), started)
-            .with_graph(run.graph())
-            .with_content(self.settings.content());
+        let mut header = Header::new(run.id(), run.flow(), started);
+        header.graph = Some(run.graph());
+        header.content = self.settings.content();
         header.forked_from.clone_from(&self.settings.forked_from);
 
         let mut line = self.header(&header)?;
         line.push('\n');
-        state.has_header = self.write(state, line.as_bytes());
+        state.has_header = self.write(state, line.into_bytes());
         Ok(())
     }
 
@@ -179,17 +176,15 @@ impl Handle {
                 response,
                 took,
             } => {
-                let mut chat = chat::reply(response, *took, self.settings.prices.as_ref());
-                chat.call = state.part.call(call.number);
-                chat.name = name(call);
-                let sent = state.part.end(call.number);
-                chat.messages = sent.messages;
-                chat.settings = chat::settings(&call.request, sent.tools);
-                let shown = texts::redacted(&chat.reply, &self.settings);
-                if *shown != *chat.reply {
+                let text = response.text();
+                if *texts::redacted(text, &self.settings) != *text {
                     state.part.note_redacted(call.number);
                 }
-                ChatReport::Chat(chat)
+
+                let sent = state.part.end(call.number);
+                let number = state.part.call(call.number);
+                let prices = self.settings.prices.as_ref();
+                chat::reply(number, call, &sent, response, *took, prices)
             }
             ChatEvent::Failed {
                 call,
@@ -198,35 +193,23 @@ impl Handle {
                 took,
             } => {
                 let sent = state.part.end(call.number);
-
-                ChatReport::ChatFailed(RecordedFailure {
-                    call: state.part.call(call.number),
-                    name: name(call),
-                    messages: sent.messages,
-                    settings: chat::settings(&call.request, sent.tools),
-                    took: took.as_secs_f64(),
-                    error: error.clone(),
-                    reply: text_so_far.clone(),
-                    ..RecordedFailure::default()
-                })
+                let number = state.part.call(call.number);
+                chat::failure(number, call, &sent, error, text_so_far, *took)
             }
             ChatEvent::Embedded { call } => {
-                let mut embedded = chat::embedded(call, self.settings.prices.as_ref());
-                embedded.call = state.part.call(call.number);
-                ChatReport::Embedded(embedded)
+                let number = state.part.call(call.number);
+                chat::embedded(number, call, self.settings.prices.as_ref())
             }
             ChatEvent::Judged {
                 call,
                 verdict,
                 problem,
                 repairs,
-            } => ChatReport::Judged(RecordedJudgement {
-                call: state.part.call(*call),
-                verdict: chat::verdict(*verdict).to_owned(),
-                problem: problem.clone(),
-                repairs: chat::repairs(repairs, state.part.was_redacted(*call)),
-                ..RecordedJudgement::default()
-            }),
+            } => {
+                let has_places = !state.part.was_redacted(*call);
+                let number = state.part.call(*call);
+                chat::judged(number, *verdict, problem.as_deref(), repairs, has_places)
+            }
             _ => return Ok(()),
         };
 
@@ -239,32 +222,27 @@ impl Handle {
         state: &mut State,
         place: Place<'_>,
         request: &ChatRequest,
-    ) -> serde_json::Result<MessageIds> {
-        let mut ids = MessageIds::default();
+    ) -> serde_json::Result<Vec<u64>> {
+        let messages = request.messages().into_iter();
 
-        for message in request.messages() {
-            let id = match state.part.message(message) {
-                Ok(id) => id,
-                Err(key) => self.record_message(state, place, &key, message)?,
-            };
-            ids.push(id);
-        }
-
-        Ok(ids)
+        messages
+            .map(|message| match state.part.message(message) {
+                Some(id) => Ok(id),
+                None => self.record_message(state, place, message),
+            })
+            .collect()
     }
 
     fn record_message(
         &self,
         state: &mut State,
         place: Place<'_>,
-        key: &MessageKey,
         message: &Message,
     ) -> serde_json::Result<u64> {
-        let id = state.part.add_message(key, message.clone());
-        let report = ChatReport::Message(chat::message(id, message));
+        let id = state.part.add_message(message.clone());
 
-        if !self.write_chat(state, place, &report)? {
-            state.part.forget(key);
+        if !self.write_chat(state, place, &chat::message(id, message))? {
+            state.part.forget(message);
         }
 
         Ok(id)
@@ -286,8 +264,7 @@ impl Handle {
         }
 
         let id = state.part.add_tools(tools);
-        let report = ChatReport::Tools(chat::tools(id, tools));
-        if !self.write_chat(state, place, &report)? {
+        if !self.write_chat(state, place, &chat::tools(id, tools))? {
             state.part.forget_tools(id);
         }
 
@@ -298,7 +275,7 @@ impl Handle {
         &self,
         state: &mut State,
         place: Place<'_>,
-        report: &ChatReport,
+        report: &Value,
     ) -> serde_json::Result<bool> {
         self.write_kind(state, place, |line| line::write_chat(line, report))
     }
@@ -309,9 +286,7 @@ impl Handle {
         place: Place<'_>,
         write_kind: impl FnOnce(&mut Vec<u8>) -> serde_json::Result<()>,
     ) -> serde_json::Result<bool> {
-        let mut line = mem::take(&mut state.line);
-        line.clear();
-
+        let mut line = Vec::new();
         let shown = |name: &str| texts::name(name, &self.settings).into_owned();
         let step = place.step.map(|step| state.part.step(step, shown));
         let step = step.transpose()?;
@@ -319,15 +294,11 @@ impl Handle {
         let prepare = |kind: &[u8]| texts::prepared(kind, &self.settings);
         line::write_line(&mut line, step, at, write_kind, prepare)?;
 
-        let is_written = self.write(state, &line);
-        // After a single large event, the memory isn't needed any more.
-        line.shrink_to(MAX_KEPT);
-        state.line = line;
-        Ok(is_written)
+        Ok(self.write(state, line))
     }
 
     /// Passes a line to the writer. Returns whether it will be written.
-    fn write(&self, state: &mut State, line: &[u8]) -> bool {
+    fn write(&self, state: &mut State, line: Vec<u8>) -> bool {
         if state.is_full {
             return false;
         }
@@ -336,7 +307,7 @@ impl Handle {
         if state.bytes.saturating_add(line.len() as u64) > limit {
             state.is_full = true;
             let full = json!({ "at": 0.0, "type": "full", "limit": limit });
-            self.push(state, format!("{full}\n").as_bytes());
+            self.push(state, format!("{full}\n").into_bytes());
             return false;
         }
 
@@ -356,7 +327,7 @@ impl Handle {
         }
 
         let lost = json!({ "at": 0.0, "type": "lost", "count": state.lost });
-        let is_written = self.push(state, format!("{lost}\n").as_bytes());
+        let is_written = self.push(state, format!("{lost}\n").into_bytes());
         if is_written {
             state.lost = 0;
         }
@@ -364,18 +335,15 @@ impl Handle {
         is_written
     }
 
-    fn push(&self, state: &mut State, line: &[u8]) -> bool {
+    fn push(&self, state: &mut State, line: Vec<u8>) -> bool {
+        let bytes = line.len() as u64;
         let is_written = self.writer.push(line, self.settings.max_waiting);
         if is_written {
-            state.bytes = state.bytes.saturating_add(line.len() as u64);
+            state.bytes = state.bytes.saturating_add(bytes);
         }
 
         is_written
     }
-}
-
-fn name(call: &ChatCall) -> Option<String> {
-    Some(call.name.clone()).filter(|name| !name.is_empty())
 }
 
 impl Observer for Handle {

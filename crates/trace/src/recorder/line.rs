@@ -1,9 +1,7 @@
 //! The JSON of events.
 
 use cogwork_flow::{EventKind, ReportedValue};
-use serde::Serialize;
-
-use crate::ChatReport;
+use serde_json::{Value, json};
 
 /// Appends the JSON of an event's kind to a line.
 pub(super) fn write_kind(line: &mut Vec<u8>, kind: &EventKind) -> serde_json::Result<()> {
@@ -22,22 +20,15 @@ pub(super) fn write_kind(line: &mut Vec<u8>, kind: &EventKind) -> serde_json::Re
 fn value_json(report: &ReportedValue) -> serde_json::Result<String> {
     match report.to_json() {
         Ok(json) => Ok(json),
-        Err(error) => serde_json::to_string(&Unwritable {
-            name: "unwritable",
-            error: error.to_string(),
-        }),
+        Err(error) => {
+            let unwritable = json!({ "type": "unwritable", "error": error.to_string() });
+            serde_json::to_string(&unwritable)
+        }
     }
 }
 
-#[derive(Serialize)]
-struct Unwritable {
-    #[serde(rename = "type")]
-    name: &'static str,
-    error: String,
-}
-
 /// Appends the JSON of a report of the source `chat` to a line.
-pub(super) fn write_chat(line: &mut Vec<u8>, report: &ChatReport) -> serde_json::Result<()> {
+pub(super) fn write_chat(line: &mut Vec<u8>, report: &Value) -> serde_json::Result<()> {
     write_reported(line, Some("chat"), |line| {
         serde_json::to_writer(line, report)
     })

@@ -49,7 +49,7 @@ use open::OpenRecord;
 /// recorder.flush()?;
 ///
 /// let events: Result<Vec<_>, _> = RecordReader::open(&path)?.collect();
-/// assert_eq!(events?.last().map(|event| event.name().to_owned()), Some("ended".to_owned()));
+/// assert_eq!(events?.last().map(|event| event.name.as_str()), Some("ended"));
 /// # Ok(())
 /// # }
 /// ```

@@ -8,7 +8,10 @@ use std::time::Duration;
 
 use cogwork_text::files::{Access, Folder, LockError, LockFile};
 
-use crate::{ChatReport, Header, ReadLimits, RecordErrorKind, RecordReader};
+use serde_json::Value;
+
+use crate::record::reader::MAX_LINE;
+use crate::{Header, RecordErrorKind, RecordReader, RecordedEvent};
 
 /// A file to record into.
 #[derive(Debug)]
@@ -52,15 +55,13 @@ impl OpenRecord {
             return Ok(());
         }
 
-        let limits = ReadLimits::default().with_max_bytes(u64::MAX);
-        let limits = limits.with_max_lines(u64::MAX);
         let mut source = BufReader::new(self.file.try_clone()?);
         let start = source.stream_position()?;
         if start != 0 {
             source.rewind()?;
         }
 
-        let mut reader = match RecordReader::with_limits(source, limits) {
+        let mut reader = match RecordReader::new(source) {
             Ok(reader) => reader,
             Err(error) if is_torn_header(&self.file, error.kind())? => {
                 return self.file.set_len(0);
@@ -70,7 +71,7 @@ impl OpenRecord {
 
         for event in reader.by_ref() {
             match event {
-                Ok(event) => self.count(event.chat()),
+                Ok(event) => self.count(&event),
                 Err(error) if error.is_of_line() => {}
                 Err(error) => return Err(io::Error::new(io::ErrorKind::InvalidData, error)),
             }
@@ -86,22 +87,19 @@ impl OpenRecord {
     }
 
     /// Continues the numbers after those of the record.
-    fn count(&mut self, chat: Option<&ChatReport>) {
-        let next = |number: u64| number.saturating_add(1);
+    fn count(&mut self, event: &RecordedEvent) {
+        let Some(report) = event.report_from("chat") else {
+            return;
+        };
 
-        match chat {
-            Some(ChatReport::Message(message)) => {
-                self.next_message = self.next_message.max(next(message.id));
-            }
-            Some(ChatReport::Tools(tools)) => self.next_tools = self.next_tools.max(next(tools.id)),
-            Some(ChatReport::Chat(chat)) => self.next_call = self.next_call.max(next(chat.call)),
-            Some(ChatReport::Embedded(call)) => {
-                self.next_call = self.next_call.max(next(call.call));
-            }
-            Some(ChatReport::ChatFailed(chat)) => {
-                self.next_call = self.next_call.max(next(chat.call));
-            }
-            _ => {}
+        let (next, field) = match report.get("type").and_then(Value::as_str) {
+            Some("message") => (&mut self.next_message, "id"),
+            Some("tools") => (&mut self.next_tools, "id"),
+            Some("chat" | "chat_failed" | "embedded") => (&mut self.next_call, "call"),
+            _ => return,
+        };
+        if let Some(number) = report.get(field).and_then(Value::as_u64) {
+            *next = (*next).max(number.saturating_add(1));
         }
     }
 }
@@ -144,8 +142,7 @@ fn is_torn_header(file: &File, error: &RecordErrorKind) -> io::Result<bool> {
 
     let mut file = file.try_clone()?;
     file.rewind()?;
-    let most = ReadLimits::default().max_line as u64;
-    let Ok(content) = cogwork_text::files::read(&file, most) else {
+    let Ok(content) = cogwork_text::files::read(&file, MAX_LINE as u64) else {
         return Ok(false);
     };
 

@@ -1,24 +1,16 @@
 //! The part of a record that this recorder writes: the numbers of its messages and calls.
 
 use std::collections::{HashMap, HashSet};
-use std::hash::{BuildHasher, Hash, RandomState};
 use std::sync::Arc;
 
 use cogwork_flow::StepName;
 use cogwork_llm::{Message, ToolDefinition};
 
-use crate::MessageIds;
-
 /// The numbers that were given so far.
 #[derive(Debug, Default)]
 pub(super) struct Part {
-    /// The messages by the hash of their content. The hash is kept instead of the message as the
-    /// key, so that each message is hashed once.
-    by_content: HashMap<u64, Numbered>,
-    /// The same messages by the addresses of their texts. A request shares most messages with the
-    /// one before, and those are found here without being hashed.
-    by_address: HashMap<usize, Numbered>,
-    hasher: RandomState,
+    /// The messages and their numbers.
+    messages: HashMap<Message, u64>,
     next_message: u64,
     /// The lists of tools and their numbers. Programs have few.
     tools: Vec<(u64, Vec<ToolDefinition>)>,
@@ -40,22 +32,8 @@ const MOST_LISTS: usize = 64;
 /// What was sent in a call, as numbers in the record.
 #[derive(Debug, Default)]
 pub(super) struct Sent {
-    pub(super) messages: MessageIds,
+    pub(super) messages: Vec<u64>,
     pub(super) tools: Option<u64>,
-}
-
-/// A message and its number in the record.
-#[derive(Debug, Clone)]
-struct Numbered {
-    message: Message,
-    id: u64,
-}
-
-/// What a message is found by.
-#[derive(Debug)]
-pub(super) struct MessageKey {
-    content: u64,
-    address: usize,
 }
 
 impl Part {
@@ -69,34 +47,22 @@ impl Part {
         }
     }
 
-    /// Returns the number of a message, or how to find it once it has one.
-    pub(super) fn message(&self, message: &Message) -> Result<u64, MessageKey> {
-        let address = message.text().as_ptr().addr();
-        if let Some(id) = number_in(&self.by_address, &address, message) {
-            return Ok(id);
-        }
-
-        let content = self.hasher.hash_one(message);
-        let key = MessageKey { content, address };
-        number_in(&self.by_content, &content, message).ok_or(key)
+    /// Returns the number of a message.
+    pub(super) fn message(&self, message: &Message) -> Option<u64> {
+        self.messages.get(message).copied()
     }
 
     /// Gives a message a number.
-    pub(super) fn add_message(&mut self, key: &MessageKey, message: Message) -> u64 {
+    pub(super) fn add_message(&mut self, message: Message) -> u64 {
         let id = self.next_message;
         self.next_message += 1;
-
-        let numbered = Numbered { message, id };
-        // It keeps the text, so that no other text can have this address.
-        self.by_address.insert(key.address, numbered.clone());
-        self.by_content.insert(key.content, numbered);
+        self.messages.insert(message, id);
         id
     }
 
     /// Forgets a message that could not be written, so that it is written the next time.
-    pub(super) fn forget(&mut self, key: &MessageKey) {
-        self.by_address.remove(&key.address);
-        self.by_content.remove(&key.content);
+    pub(super) fn forget(&mut self, message: &Message) {
+        self.messages.remove(message);
     }
 
     /// Returns the number of a call in the record.
@@ -170,14 +136,4 @@ impl Part {
 
         Ok(self.step.as_ref().map_or("null", |(_, json)| json.as_str()))
     }
-}
-
-fn number_in<K: Eq + Hash>(
-    messages: &HashMap<K, Numbered>,
-    key: &K,
-    message: &Message,
-) -> Option<u64> {
-    let numbered = messages.get(key)?;
-    // A different message may have the same key, and is recorded again in the worst case.
-    (numbered.message == *message).then_some(numbered.id)
 }

@@ -1,7 +1,7 @@
 //! The sizes of texts, events and records are limited.
 
 use cogwork_flow::{Flow, from_fn, note, report_from};
-use cogwork_trace::{RecordReader, RecordedKind, RecordedReport, RecorderSettings};
+use cogwork_trace::{RecordReader, RecorderSettings};
 use serde_json::{Value, json};
 
 use crate::support::TestRecord;
@@ -22,12 +22,9 @@ async fn recorded(
 
 fn reports(record: &TestRecord) -> Vec<Value> {
     let events = record.events().into_iter();
-    let reports = events.filter_map(|event| match event.kind {
-        RecordedKind::Reported(RecordedReport::Other { report, .. }) => Some(report),
-        _ => None,
-    });
-
-    reports.collect()
+    events
+        .filter_map(|mut event| event.fields.remove("report"))
+        .collect()
 }
 
 #[tokio::test]
@@ -117,7 +114,8 @@ async fn a_full_record_says_so_and_stays_below_its_limit() {
     let bytes = record.text().len();
     assert!((4_800..5_100).contains(&bytes), "{bytes} bytes");
     let last = record.events().pop().unwrap();
-    assert_eq!(last.kind, RecordedKind::Full { limit: 5_000 });
+    assert_eq!(last.name, "full");
+    assert_eq!(last.fields["limit"], 5_000);
 }
 
 #[tokio::test]
@@ -130,14 +128,12 @@ async fn what_waits_to_be_written_is_limited_and_what_is_lost_is_counted() {
     })
     .await;
 
-    let mut lost = 0;
-    for event in record.events() {
-        match event.kind {
-            RecordedKind::Lost { count } => lost += count,
-            RecordedKind::Noted { text } => panic!("{text}"),
-            _ => {}
-        }
-    }
+    let events = record.events();
+    assert!(events.iter().all(|event| event.name != "noted"));
+    let lost = events
+        .iter()
+        .filter_map(|event| event.fields.get("count")?.as_u64());
+    let lost: u64 = lost.sum();
     assert!(lost >= 2, "{lost}");
 }
 

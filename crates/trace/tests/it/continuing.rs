@@ -5,7 +5,8 @@ use std::io::Write;
 
 use cogwork_flow::{Flow, from_fn};
 use cogwork_llm::ScriptedClient;
-use cogwork_trace::{ChatReport, RecordReader, RecorderSettings, RunRecorder};
+use cogwork_trace::{RecordReader, RecorderSettings, RunRecorder};
+use serde_json::json;
 
 use crate::support::{TestRecord, asking};
 
@@ -27,27 +28,20 @@ async fn a_resumed_run_continues_its_record() {
     assert_eq!(text.matches("cogwork_record").count(), 1);
 
     let events = record.events();
-    let resumed = events.iter().position(|event| event.name() == "resumed");
+    let resumed = events.iter().position(|event| event.name == "resumed");
     assert!(resumed.is_some());
 
     // Numbers are unique in the whole record.
-    let ids: Vec<_> = events
-        .iter()
-        .filter_map(|event| match event.chat() {
-            Some(ChatReport::Message(message)) => Some(message.id),
-            _ => None,
-        })
-        .collect();
+    let messages = record.chats("message");
+    let ids: Vec<_> = messages.iter().map(|message| &message["id"]).collect();
     assert_eq!(ids, [0, 1, 2, 3]);
 
-    let calls: Vec<_> = events
+    let chats = record.chats("chat");
+    let calls: Vec<_> = chats
         .iter()
-        .filter_map(|event| match event.chat() {
-            Some(ChatReport::Chat(chat)) => Some((chat.call, chat.messages.iter().collect())),
-            _ => None,
-        })
+        .map(|chat| [&chat["call"], &chat["messages"]])
         .collect();
-    assert_eq!(calls, [(0, vec![0, 1]), (1, vec![2, 3])]);
+    assert_eq!(json!(calls), json!([[0, [0, 1]], [1, [2, 3]]]));
 }
 
 #[tokio::test(start_paused = true)]
@@ -91,7 +85,7 @@ async fn a_record_that_is_torn_in_its_header_begins_again() {
         let record = TestRecord::new();
         fs::write(&record.path, torn).unwrap();
         run(&record, "r").await;
-        assert_eq!(record.events().last().unwrap().name(), "ended");
+        assert_eq!(record.events().last().unwrap().name, "ended");
     }
 }
 
@@ -157,7 +151,7 @@ async fn a_run_whose_future_is_dropped_leaves_a_readable_record() {
     drop(run);
     drop(recorder);
 
-    assert_eq!(record.events().last().unwrap().name(), "noted");
+    assert_eq!(record.events().last().unwrap().name, "noted");
 }
 
 #[tokio::test]

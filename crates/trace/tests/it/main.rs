@@ -18,7 +18,6 @@ mod privacy;
 mod reading;
 #[expect(clippy::unwrap_used, reason = "helpers of tests may, as the tests do")]
 mod recording;
-mod round_trip;
 mod shown;
 #[expect(clippy::unwrap_used, reason = "helpers of tests may, as the tests do")]
 mod support;

@@ -8,7 +8,8 @@ use cogwork_llm::{
     ChatRequest, ChatResponse, Embedder, Embeddings, LlmClient, LlmError, LlmErrorKind, Message,
     Price, Prices, ScriptedClient, ScriptedReply, ToolCall, ToolDefinition, Usage, async_trait,
 };
-use cogwork_trace::{ChatReport, RecordedKind, RecorderSettings, RunRecorder, record_path};
+use cogwork_trace::{RecorderSettings, RunRecorder, record_path};
+use serde_json::{Value, json};
 
 use crate::support::{TestRecord, asking};
 
@@ -35,13 +36,10 @@ async fn a_question_with_a_complaint() {
     insta::assert_snapshot!(record.text());
 
     // The repair is in the last line.
-    let events = record.events();
-    let judged = events.iter().filter_map(|event| match event.chat() {
-        Some(ChatReport::Judged(judged)) => judged.repairs.first(),
-        _ => None,
-    });
-    let place: Vec<_> = judged.map(|repair| (repair.start, repair.end)).collect();
-    assert_eq!(place, [(Some(9), Some(10))]);
+    let judged = record.chats("judged");
+    let repair = judged.iter().find_map(|judged| judged["repairs"].get(0));
+    let repair = repair.unwrap();
+    assert_eq!([&repair["start"], &repair["end"]], [9, 10]);
 }
 
 /// A client whose calls are made by the node itself.
@@ -104,15 +102,9 @@ async fn a_streamed_call_is_recorded_at_its_end() {
     run.finish(&mut vec!["Norway?".to_owned()]).await.unwrap();
     recorder.flush().unwrap();
 
-    let replies: Vec<_> = record
-        .events()
-        .iter()
-        .filter_map(|event| match event.chat() {
-            Some(ChatReport::Chat(chat)) => Some(chat.reply.clone()),
-            _ => None,
-        })
-        .collect();
-    assert_eq!(replies, ["Oslo."]);
+    let chats = record.chats("chat");
+    assert_eq!(chats.len(), 1);
+    assert_eq!(chats[0]["reply"], "Oslo.");
 }
 
 #[tokio::test(start_paused = true)]
@@ -127,11 +119,7 @@ async fn a_call_is_recorded_once_if_several_would_report_it() {
     run.finish(&mut 0).await.unwrap();
     recorder.flush().unwrap();
 
-    let events = record.events();
-    let calls = events
-        .iter()
-        .filter(|event| matches!(event.chat(), Some(ChatReport::Chat(_))));
-    assert_eq!(calls.count(), 1);
+    assert_eq!(record.chats("chat").len(), 1);
 }
 
 #[tokio::test(start_paused = true)]
@@ -149,27 +137,14 @@ async fn a_conversation_is_recorded_once_however_often_it_is_sent() {
     run.finish(&mut questions.collect()).await.unwrap();
     recorder.flush().unwrap();
 
-    let events = record.events();
-    let messages: Vec<_> = events
-        .iter()
-        .filter_map(|event| match event.chat() {
-            Some(ChatReport::Message(message)) => Some(message.content.as_str()),
-            _ => None,
-        })
-        .collect();
+    let messages = record.chats("message");
     assert_eq!(messages.len(), 2 * QUESTIONS - 1);
+    let said: Vec<_> = messages.iter().map(|message| &message["content"]).collect();
+    assert_eq!(said[..3], ["question 0", "reply 0", "question 1"]);
 
-    let last = events.iter().rev().find_map(|event| match event.chat() {
-        Some(ChatReport::Chat(chat)) => Some(&chat.messages),
-        _ => None,
-    });
-    let sent: Vec<_> = last
-        .unwrap()
-        .iter()
-        .map(|id| messages[usize::try_from(id).unwrap()])
-        .collect();
-    assert_eq!(sent[..3], ["question 0", "reply 0", "question 1"]);
-    assert_eq!(sent.len(), 2 * QUESTIONS - 1);
+    let chats = record.chats("chat");
+    let sent = &chats.last().unwrap()["messages"];
+    assert_eq!(*sent, json!([[0, 2 * QUESTIONS - 2]]));
 }
 
 #[tokio::test(start_paused = true)]
@@ -222,12 +197,8 @@ async fn a_channel_of_events_can_be_read_at_the_same_time() {
         cogwork_flow::EventKind::Lost { .. }
     ));
     let recorded = record.events();
-    assert!(
-        !recorded
-            .iter()
-            .any(|event| matches!(event.kind, RecordedKind::Lost { .. }))
-    );
-    assert_eq!(recorded.last().unwrap().name(), "ended");
+    assert!(!recorded.iter().any(|event| event.name == "lost"));
+    assert_eq!(recorded.last().unwrap().name, "ended");
 }
 
 #[tokio::test]
@@ -294,29 +265,23 @@ async fn offering(
 async fn each_list_of_tools_is_recorded_once() {
     let lists: &[&[&str]] = &[&["a", "b"], &["a", "b"], &["a"], &[], &["a", "b"]];
     let record = offering(lists, RecorderSettings::default()).await;
-    let events = record.events();
-
-    let tools: Vec<_> = events
+    let lists = record.chats("tools");
+    let tools: Vec<_> = lists
         .iter()
-        .filter_map(|event| match event.chat() {
-            Some(ChatReport::Tools(tools)) => Some((tools.id, tools.tools.len())),
-            _ => None,
-        })
+        .map(|list| (&list["id"], list["tools"].as_array().unwrap().len()))
         .collect();
-    let offered: Vec<_> = events
+    let chats = record.chats("chat");
+    let offered: Vec<_> = chats
         .iter()
-        .filter_map(|event| match event.chat() {
-            Some(ChatReport::Chat(chat)) => Some(chat.settings.tools),
-            _ => None,
-        })
+        .map(|chat| chat["settings"].get("tools").and_then(Value::as_u64))
         .collect();
 
     // Messages and lists are recorded again when a run is resumed, with new numbers.
-    assert_eq!(tools, [(0, 2), (1, 1), (2, 2)]);
+    assert_eq!(tools, [(&json!(0), 2), (&json!(1), 1), (&json!(2), 2)]);
     assert_eq!(offered, [Some(0), Some(0), Some(1), None, Some(0)]);
     let line = record.text();
     let line = line.lines().find(|line| line.contains("\"tools\":["));
-    insta::assert_snapshot!(line.unwrap(), @r#"{"step":"work/work#1","at":0.0,"type":"reported","source":"chat","report":{"type":"tools","id":0,"tools":[{"name":"a","description":"Says it.","input_schema":"{}"},{"name":"b","description":"Says it.","input_schema":"{}"}]}}"#);
+    insta::assert_snapshot!(line.unwrap(), @r#"{"step":"work/work#1","at":0.0,"type":"reported","source":"chat","report":{"id":0,"tools":[{"description":"Says it.","input_schema":"{}","name":"a"},{"description":"Says it.","input_schema":"{}","name":"b"}],"type":"tools"}}"#);
 }
 
 #[tokio::test(start_paused = true)]
@@ -373,7 +338,7 @@ async fn calls_of_an_embedder() {
         .filter(|line| line.contains("embedded"))
         .collect();
     insta::assert_snapshot!(lines.join("\n"), @r#"
-    {"step":"work/work#1","at":0.0,"type":"reported","source":"chat","report":{"type":"embedded","call":0,"name":"passages","model":"lengths","texts":["text 0","text 1","text 2","text 3","text 4","text 5","text 6","text 7"],"count":10,"bytes":60,"took":0.0,"usage":{"input":30,"output":0},"cost":0.00006}}
-    {"step":"work/work#1","at":0.0,"type":"reported","source":"chat","report":{"type":"embedded","call":1,"name":"passages","model":"lengths","texts":[],"count":0,"bytes":0,"took":0.0,"error":"server: overloaded"}}
+    {"step":"work/work#1","at":0.0,"type":"reported","source":"chat","report":{"bytes":60,"call":0,"cost":0.00006,"count":10,"model":"lengths","name":"passages","texts":["text 0","text 1","text 2","text 3","text 4","text 5","text 6","text 7"],"took":0.0,"type":"embedded","usage":{"input":30,"output":0}}}
+    {"step":"work/work#1","at":0.0,"type":"reported","source":"chat","report":{"bytes":0,"call":1,"count":0,"error":"server: overloaded","model":"lengths","name":"passages","texts":[],"took":0.0,"type":"embedded"}}
     "#);
 }

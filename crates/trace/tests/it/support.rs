@@ -7,6 +7,7 @@ use cogwork_ask::{Asking, Ladder, Policy, Repair, RepairKind, Rung, Verdict};
 use cogwork_flow::{Flow, from_phases};
 use cogwork_llm::{ChatRequest, ChatResponse, LlmClient, Message};
 use cogwork_trace::{RecordReader, RecordedEvent, RecorderSettings, RunRecorder};
+use serde_json::Value;
 use tempfile::TempDir;
 
 /// A record in a temporary folder.
@@ -46,6 +47,14 @@ impl TestRecord {
     pub(crate) fn events(&self) -> Vec<RecordedEvent> {
         let reader = RecordReader::open(&self.path).unwrap();
         reader.map(Result::unwrap).collect()
+    }
+
+    /// Returns the reports about models of a type.
+    pub(crate) fn chats(&self, name: &str) -> Vec<Value> {
+        let events = self.events();
+        let reports = events.iter().filter_map(|event| event.report_from("chat"));
+        let named = reports.filter(|report| report["type"] == name);
+        named.cloned().collect()
     }
 }
 

@@ -1,33 +1,23 @@
 //! The record inside a page.
 
-use cogwork_trace::{ForkedFrom, RecordedKind, RecordedReport};
+use cogwork_trace::ForkedFrom;
 use serde_json::{Value, json};
 
-use super::{RecordedEvent, data, events, header, html, note, page, record};
-
-fn thought() -> RecordedEvent {
-    let report = json!({"type": "thought", "thought": 1, "text": "I pay.", "plan": []});
-    let source = Some("reasoning".to_owned());
-    let kind = RecordedKind::Reported(RecordedReport::Other { source, report });
-
-    RecordedEvent::new(0.5, kind).with_step("shop/pay#1")
-}
+use super::{data, events, header, html, note, page, record};
 
 #[test]
 fn of_a_small_run_is_plain_json() {
-    let origin = ForkedFrom::new("order-16", 2).with_changes(["model"]);
-    let header = header().with_forked_from(origin);
-    let ended = RecordedKind::Ended {
-        action: "default".to_owned(),
-        steps: 1,
-    };
+    let mut header = header();
+    header.forked_from = Some(ForkedFrom::new("order-16", 2).with_changes(["model"]));
+    let thought = json!({"type": "thought", "thought": 1, "text": "I pay.", "plan": []});
+    let step = "shop/pay#1";
     let mut record = record(
         &header,
         [
-            RecordedEvent::new(0.0, RecordedKind::RunStarted),
+            json!({"at": 0.0, "type": "run_started"}),
             note("</script> \u{2028} & \u{202e}"),
-            thought(),
-            RecordedEvent::new(0.75, ended).with_step("shop/pay#1"),
+            json!({"step": step, "at": 0.5, "type": "reported", "source": "reasoning", "report": thought}),
+            json!({"step": step, "at": 0.75, "type": "ended", "action": "default", "steps": 1}),
         ],
     );
     record.extend_from_slice(b"{\"at\":1}\n{\"at\":2,\"ty");

@@ -2,15 +2,13 @@
 
 use std::fmt::Write;
 
-use cogwork_trace::{PageLimits, RecordedKind, RecordedReport};
+use cogwork_trace::PageLimits;
 use serde_json::{Value, json};
 
-use super::{RecordedEvent, events, header, html, note, page, page_within, record};
+use super::{events, header, html, note, page, page_within, record};
 
-fn report(step: &str, source: &str, report: Value) -> RecordedEvent {
-    let source = Some(source.to_owned());
-    let kind = RecordedKind::Reported(RecordedReport::Other { source, report });
-    RecordedEvent::new(1.0, kind).with_step(step)
+fn report(step: &str, source: &str, report: Value) -> Value {
+    json!({"step": step, "at": 1.0, "type": "reported", "source": source, "report": report})
 }
 
 /// Returns a number that looks random, so that texts don't compress better than those of a model.
@@ -63,7 +61,7 @@ fn prose(seed: u64, sentences: u64) -> String {
 }
 
 /// Returns the events of a turn of a chain of thought, with the messages, the reply and the plan.
-fn turn(number: u64) -> Vec<RecordedEvent> {
+fn turn(number: u64) -> Vec<Value> {
     let step = format!("chain/think#{number}");
     let thinking = prose(number, 4);
     let plan: Vec<_> = (0..8)
@@ -75,7 +73,7 @@ fn turn(number: u64) -> Vec<RecordedEvent> {
     let id = number * 2;
 
     vec![
-        RecordedEvent::new(number as f64, RecordedKind::StepEntered).with_step(&step),
+        json!({"step": step, "at": number, "type": "step_entered"}),
         report(
             &step,
             "chat",
@@ -102,14 +100,7 @@ fn turn(number: u64) -> Vec<RecordedEvent> {
             "chat",
             json!({"type": "message", "id": id + 1, "role": "assistant", "content": thinking}),
         ),
-        RecordedEvent::new(
-            number as f64 + 0.9,
-            RecordedKind::Moved {
-                action: "continue".to_owned(),
-                to: "think".to_owned(),
-            },
-        )
-        .with_step(&step),
+        json!({"step": step, "at": number, "type": "moved", "action": "continue", "to": "think"}),
     ]
 }
 
@@ -180,7 +171,10 @@ fn leave_out_the_middle_if_short_texts_are_too_many() {
 #[test]
 fn keep_names_of_steps_whole() {
     let name = format!("shop/{}#1", "n".repeat(2_000));
-    let long = (0..100).map(|number| note(prose(number, 20)).with_step(&name));
+    let long = (0..100).map(|number| {
+        let text = prose(number, 20);
+        json!({"step": name, "at": 0.25, "type": "noted", "text": text})
+    });
     let page = page_within(
         &record(&header(), long),
         PageLimits::default().with_max_bytes(230_000),

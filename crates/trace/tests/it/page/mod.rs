@@ -14,28 +14,26 @@ use std::io::Read;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use cogwork_trace::{
-    Header, Page, PageLimits, RecordReader, RecordWriter, RecordedEvent, RecordedKind,
-};
+use cogwork_trace::{Header, Page, PageLimits, RecordReader};
 use flate2::read::DeflateDecoder;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 fn header() -> Header {
     Header::new("order-17", "shop", 1763875000.5)
 }
 
-fn note(text: impl Into<String>) -> RecordedEvent {
-    let text = text.into();
-    RecordedEvent::new(0.25, RecordedKind::Noted { text }).with_step("shop/pay#1")
+fn note(text: impl Into<String>) -> Value {
+    json!({"step": "shop/pay#1", "at": 0.25, "type": "noted", "text": text.into()})
 }
 
-fn record(header: &Header, events: impl IntoIterator<Item = RecordedEvent>) -> Vec<u8> {
-    let mut writer = RecordWriter::new(Vec::new(), header).unwrap();
-    for event in events {
-        writer.write(&event).unwrap();
-    }
-
-    writer.into_inner()
+fn record(header: &Header, events: impl IntoIterator<Item = Value>) -> Vec<u8> {
+    let lines = events.into_iter().map(|event| format!("{event}\n"));
+    let header = serde_json::to_string(header).unwrap();
+    [format!("{header}\n")]
+        .into_iter()
+        .chain(lines)
+        .collect::<String>()
+        .into_bytes()
 }
 
 fn page(record: &[u8]) -> Page {
