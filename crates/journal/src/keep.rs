@@ -24,7 +24,8 @@ pub(crate) trait Keep: Send + 'static {
     /// Delivers an answer to an event, which is a JSON text.
     async fn deliver(self: Box<Self>, event: &str, answer: Vec<u8>) -> Result<(), StoreError> {
         let place = self.place();
-        let journal = self.open(Take::Answer(event.to_owned())).await?;
+        let journal = self.open(Take::resume(Wanted::Answerable)).await?;
+        journal.check_event(event)?;
 
         let delivered = journal.deliver(event, answer).await;
         delivered.map_err(|error| StoreError::of_journal(&place, error))
@@ -67,21 +68,15 @@ impl From<Header> for NewRun {
 
 /// How to open a run.
 #[derive(Clone)]
-pub(crate) enum Take {
-    Start(Header),
-    /// Start a run with a part of a different one.
-    Fork(NewRun),
-    Resume(FlowIs),
-    /// Start the run, or resume it if its input is the one in the header.
-    Either(Header, FlowIs),
-    /// Start the run, or resume it whatever its input is.
-    AnyInput(Header, FlowIs),
-    Changed(FlowIs),
-    /// Open the run to deliver the answer to this event.
-    Answer(String),
+pub(crate) struct Take {
+    /// What to start if the run doesn't exist.
+    pub(crate) start: Option<NewRun>,
+    /// The conditions for resuming the run if it exists.
+    pub(crate) resume: Option<Wanted>,
 }
 
 /// The conditions for a recorded run.
+#[derive(Clone)]
 pub(crate) enum Wanted {
     /// The run must belong to this flow.
     Same(FlowIs),
@@ -98,17 +93,22 @@ pub(crate) enum Wanted {
 /// How to continue once it is known whether the run exists.
 pub(crate) enum Opening {
     Start(NewRun),
-    Resume {
-        wanted: Wanted,
-        /// The event to which an answer is delivered.
-        event: Option<String>,
-    },
+    Resume(Wanted),
 }
 
 impl Take {
-    /// Returns whether the run is started if it doesn't exist.
-    pub(crate) fn starts(&self) -> bool {
-        !matches!(self, Self::Resume(_) | Self::Changed(_) | Self::Answer(_))
+    pub(crate) fn start(run: impl Into<NewRun>) -> Self {
+        Self {
+            start: Some(run.into()),
+            resume: None,
+        }
+    }
+
+    pub(crate) fn resume(wanted: Wanted) -> Self {
+        Self {
+            start: None,
+            resume: Some(wanted),
+        }
     }
 
     /// Decides how to open a run. `place` is the location of the run, for messages.
@@ -118,26 +118,13 @@ impl Take {
         run_id: &str,
         place: &str,
     ) -> Result<Opening, StoreError> {
-        let resume = |wanted| Opening::Resume {
-            wanted,
-            event: None,
-        };
-
-        match (self, exists) {
-            (Self::Start(header) | Self::Either(header, _) | Self::AnyInput(header, _), false) => {
-                Ok(Opening::Start(header.into()))
-            }
-            (Self::Fork(run), false) => Ok(Opening::Start(run)),
-            (_, false) => Err(StoreError::missing(run_id, place)),
-            (Self::Start(_) | Self::Fork(_), true) => Err(StoreError::already_there(run_id, place)),
-            (Self::Resume(flow) | Self::AnyInput(_, flow), true) => Ok(resume(Wanted::Same(flow))),
-            (Self::Either(header, flow), true) => Ok(resume(Wanted::SameInput(flow, header.input))),
-            (Self::Changed(flow), true) => Ok(resume(Wanted::Changed(flow))),
-            (Self::Answer(event), true) => Ok(Opening::Resume {
-                wanted: Wanted::Answerable,
-                event: Some(event),
-            }),
+        if exists {
+            let wanted = self.resume.map(Opening::Resume);
+            return wanted.ok_or_else(|| StoreError::already_there(run_id, place));
         }
+
+        let new = self.start.map(Opening::Start);
+        new.ok_or_else(|| StoreError::missing(run_id, place))
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::fmt::Display;
 
-use cogwork_flow::journal::Entry;
+use cogwork_flow::journal::{Entry, EntryError, Recorded};
 use crc32fast::Hasher;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -33,6 +33,12 @@ pub(crate) struct Line {
     pub(crate) entry: Entry,
     /// Milliseconds since 1970; `None` until the database sets it.
     pub(crate) at: Option<u64>,
+}
+
+/// Checks that each entry can follow the entries before it.
+pub(crate) fn check_order(lines: &[Line]) -> Result<(), EntryError> {
+    let entries = lines.iter().map(|line| line.entry.clone());
+    Recorded::over("", entries, ()).map(drop)
 }
 
 /// How a line is written to disk.

@@ -9,7 +9,7 @@ use serde::de::DeserializeOwned;
 use crate::entries::indexes;
 use crate::error::Kind;
 use crate::header::{FlowIs, Header};
-use crate::keep::{Keep, Take};
+use crate::keep::{Keep, Take, Wanted};
 use crate::{Fork, ForkPreview, RecordedEntry, RunJournal, RunSummary, StoreError};
 
 /// A store that starts, resumes and lists runs. All stores have the same methods.
@@ -73,7 +73,7 @@ pub trait Store: Clone + fmt::Debug + Send + Sync + 'static {
         // states nor inputs need be `Sync`.
         let kept = self.kept(run_id);
         let header = Header::new(run_id, FlowIs::of(flow), input);
-        async move { kept.0.open(Take::Start(header?)).await }
+        async move { kept.0.open(Take::start(header?)).await }
     }
 
     /// Resumes a run.
@@ -89,7 +89,8 @@ pub trait Store: Clone + fmt::Debug + Send + Sync + 'static {
         run_id: &str,
         flow: &Flow<S>,
     ) -> impl Future<Output = Result<RunJournal, StoreError>> + Send {
-        self.kept(run_id).0.open(Take::Resume(FlowIs::of(flow)))
+        let wanted = Wanted::Same(FlowIs::of(flow));
+        self.kept(run_id).0.open(Take::resume(wanted))
     }
 
     /// Resumes the run with this id, or starts it if it doesn't exist. A program that is restarted
@@ -116,7 +117,12 @@ pub trait Store: Clone + fmt::Debug + Send + Sync + 'static {
         let kept = self.kept(run_id);
         let header = Header::new(run_id, FlowIs::of(flow), input);
         let flow = FlowIs::of(flow);
-        async move { kept.0.open(Take::Either(header?, flow)).await }
+        async move {
+            let header = header?;
+            let resume = Some(Wanted::SameInput(flow, header.input.clone()));
+            let start = Some(header.into());
+            kept.0.open(Take { start, resume }).await
+        }
     }
 
     /// Resumes the run with this id with its recorded input, whatever that is, or starts it with
@@ -133,8 +139,11 @@ pub trait Store: Clone + fmt::Debug + Send + Sync + 'static {
     ) -> impl Future<Output = Result<RunJournal, StoreError>> + Send {
         let kept = self.kept(run_id);
         let header = Header::new(run_id, FlowIs::of(flow), input);
-        let flow = FlowIs::of(flow);
-        async move { kept.0.open(Take::AnyInput(header?, flow)).await }
+        let resume = Some(Wanted::Same(FlowIs::of(flow)));
+        async move {
+            let start = Some(header?.into());
+            kept.0.open(Take { start, resume }).await
+        }
     }
 
     /// Resumes a run whose flow has changed: records the current flow and keeps all outcomes.
@@ -151,7 +160,8 @@ pub trait Store: Clone + fmt::Debug + Send + Sync + 'static {
         run_id: &str,
         flow: &Flow<S>,
     ) -> impl Future<Output = Result<RunJournal, StoreError>> + Send {
-        self.kept(run_id).0.open(Take::Changed(FlowIs::of(flow)))
+        let wanted = Wanted::Changed(FlowIs::of(flow));
+        self.kept(run_id).0.open(Take::resume(wanted))
     }
 
     /// Starts a new run with a part of the record of this one, for example to try a different model or

@@ -3,6 +3,8 @@ use std::error::Error;
 use cogwork_llm::LlmError;
 use cogwork_text::{Escaped, OneLine};
 
+use crate::memory::MAX_PASSAGE;
+
 /// The maximum number of characters of a path or a name that are shown.
 const NAME: usize = 200;
 /// The maximum number of characters of a problem that are shown.
@@ -15,38 +17,13 @@ pub enum RecallError {
     /// The texts or the query cannot be embedded.
     #[error("embedding failed: {0}")]
     Embedding(#[from] LlmError),
-    /// The memory contains embeddings of another model.
-    #[error(
-        "the memory {} contains embeddings of the model {}, and the embedder has the model {}; \
-         expected the same model, or a new memory",
-        named(place),
-        named(stored),
-        named(model)
-    )]
+    /// The memory contains embeddings of another model, or with another number of dimensions.
+    #[error("the memory {} contains embeddings {}", named(place), OneLine::new(problem).with_max_chars(PROBLEM))]
     OtherModel {
         /// The path of the memory.
         place: String,
-        /// The model of the stored embeddings.
-        stored: String,
-        /// The model of the embedder.
-        model: String,
-    },
-    /// The embedder returns vectors of another length than the stored ones.
-    #[error(
-        "the memory {} contains embeddings with {stored} dimensions, and those of the embedder \
-         (model {}) have {dimension}; expected {stored}, or a new memory",
-        named(place),
-        named(model)
-    )]
-    OtherDimension {
-        /// The path of the memory.
-        place: String,
-        /// The model of the embedder.
-        model: String,
-        /// The dimension of the stored embeddings.
-        stored: usize,
-        /// The dimension of the new embeddings.
-        dimension: usize,
+        /// How the embeddings differ, and what was expected.
+        problem: String,
     },
     /// The file isn't a memory, or of a different format.
     #[error(
@@ -88,15 +65,13 @@ pub enum RecallError {
     },
     /// A passage is blank or too long.
     #[error(
-        "passage {number} has {bytes} bytes of text; expected 1 to {most}, not only white space"
+        "passage {number} has {bytes} bytes of text; expected 1 to {MAX_PASSAGE}, not only white space"
     )]
     Unusable {
         /// The number of the passage, from 1.
         number: usize,
         /// The size of its text in bytes.
         bytes: usize,
-        /// The maximum size.
-        most: usize,
     },
     /// A folder has more files than an indexer may read.
     #[error(
@@ -129,6 +104,6 @@ pub enum RecallError {
 
 cogwork_text::debug_as_display!(RecallError);
 
-fn named(name: &str) -> String {
+pub(crate) fn named(name: &str) -> String {
     format!("`{}`", Escaped::new(name).with_max_chars(NAME))
 }

@@ -38,7 +38,6 @@
 
 mod error;
 mod index;
-mod limits;
 mod memory;
 mod node;
 mod notes;
@@ -48,7 +47,6 @@ mod store;
 
 pub use error::RecallError;
 pub use index::{IndexReport, Indexer, SkippedFile};
-pub use limits::VectorLimits;
 pub use memory::VectorMemory;
 pub use node::RetrievalNode;
 pub use passage::{Passage, Recalled};

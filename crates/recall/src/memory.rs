@@ -6,10 +6,13 @@ use cogwork_ask::offload;
 use cogwork_llm::Embedder;
 
 use crate::store::{Embedded, Entry, Store, unit};
-use crate::{Passage, Query, RecallError, Recalled, VectorLimits};
+use crate::{Passage, Query, RecallError, Recalled};
 
 /// The amount of work of a search, of which the size isn't known before. It doesn't run inline.
 const SEARCH: usize = usize::MAX;
+
+/// The maximum size of the text of a passage in bytes.
+pub(crate) const MAX_PASSAGE: usize = 16 * 1024;
 
 /// A memory that finds passages by the similarity of their embeddings to that of a query.
 ///
@@ -41,7 +44,7 @@ const SEARCH: usize = usize::MAX;
 pub struct VectorMemory {
     embedder: Arc<dyn Embedder>,
     store: Arc<Store>,
-    limits: VectorLimits,
+    max_passages: usize,
 }
 
 impl VectorMemory {
@@ -79,20 +82,15 @@ impl VectorMemory {
         Self {
             embedder: Arc::new(embedder),
             store: Arc::new(store),
-            limits: VectorLimits::default(),
+            max_passages: 100_000,
         }
     }
 
-    /// Sets the limits on the size.
+    /// Sets the maximum number of passages. Adding more is an error. The default is 100,000.
     #[must_use]
-    pub fn with_limits(mut self, limits: VectorLimits) -> Self {
-        self.limits = limits;
+    pub fn with_max_passages(mut self, passages: usize) -> Self {
+        self.max_passages = passages;
         self
-    }
-
-    /// Returns the limits on the size.
-    pub fn limits(&self) -> VectorLimits {
-        self.limits
     }
 
     /// Adds passages. Either all of them are added or none.
@@ -106,7 +104,7 @@ impl VectorMemory {
         passages: impl IntoIterator<Item = Passage>,
     ) -> Result<(), RecallError> {
         let embedded = self.embedded(passages.into_iter().collect()).await?;
-        let most = self.limits.passages();
+        let most = self.max_passages;
 
         self.blocking(move |store| store.insert(&embedded, most))
             .await
@@ -136,7 +134,7 @@ impl VectorMemory {
     ) -> Result<(), RecallError> {
         let embedded = self.embedded(passages).await?;
         let source = source.to_owned();
-        let most = self.limits.passages();
+        let most = self.max_passages;
 
         self.blocking(move |store| {
             store.replace_source(&source, digest.as_deref(), &embedded, most)
@@ -198,7 +196,7 @@ impl VectorMemory {
     /// Adds a passage without a source, and removes the oldest of these if there is no room.
     pub(crate) async fn insert_note(&self, text: &str) -> Result<(), RecallError> {
         let embedded = self.embedded(vec![Passage::new(text)]).await?;
-        let most = self.limits.passages();
+        let most = self.max_passages;
 
         self.blocking(move |store| store.insert_note(&embedded, most))
             .await
@@ -211,7 +209,7 @@ impl VectorMemory {
     }
 
     async fn embedded(&self, passages: Vec<Passage>) -> Result<Embedded, RecallError> {
-        self.check(&passages)?;
+        check(&passages)?;
         let texts: Vec<_> = passages
             .iter()
             .map(|passage| passage.text.clone())
@@ -237,22 +235,6 @@ impl VectorMemory {
         })
     }
 
-    fn check(&self, passages: &[Passage]) -> Result<(), RecallError> {
-        let most = self.limits.passage_bytes();
-        for (number, passage) in (1..).zip(passages) {
-            let bytes = passage.text.len();
-            if bytes > most || passage.text.trim().is_empty() {
-                return Err(RecallError::Unusable {
-                    number,
-                    bytes,
-                    most,
-                });
-            }
-        }
-
-        Ok(())
-    }
-
     async fn blocking<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Store) -> Result<T, RecallError> + Send + 'static,
@@ -260,6 +242,17 @@ impl VectorMemory {
         let store = Arc::clone(&self.store);
         offload(SEARCH, move || work(&store)).await
     }
+}
+
+fn check(passages: &[Passage]) -> Result<(), RecallError> {
+    for (number, passage) in (1..).zip(passages) {
+        let bytes = passage.text.len();
+        if bytes > MAX_PASSAGE || passage.text.trim().is_empty() {
+            return Err(RecallError::Unusable { number, bytes });
+        }
+    }
+
+    Ok(())
 }
 
 impl fmt::Debug for VectorMemory {

@@ -4,18 +4,18 @@ use std::fs::File;
 use std::io::{Seek, SeekFrom};
 use std::ops::Range;
 
-use cogwork_flow::journal::{EntryError, Recorded};
-use cogwork_text::files::{Access, LockFile};
+use cogwork_flow::journal::EntryError;
+use cogwork_text::files::{Access, Folder, LockFile};
 
 use super::read::{Lines, cannot_read};
 use super::write::{Writer, Written, cannot_write};
 use super::{Files, RunFolder};
-use crate::disk::{OnDisk, OpenFolder};
+use crate::disk::OnDisk;
 use crate::error::Kind;
 use crate::header::Header;
 use crate::keep::{NewRun, RecordedRun, Wanted};
-use crate::line::Line;
-use crate::{RecordedEntry, RunJournal, StoreError, behind, lock};
+use crate::line::{Line, check_order};
+use crate::{RecordedEntry, RunJournal, StoreError, behind};
 
 impl OnDisk for Files {
     fn run_id(&self) -> &str {
@@ -26,18 +26,37 @@ impl OnDisk for Files {
         self.path.display().to_string()
     }
 
-    fn open(&self, create: bool) -> Result<Option<Box<dyn OpenFolder + '_>>, StoreError> {
-        let folder = if create {
-            Some(self.location.create()?)
-        } else {
-            self.location.open()?
-        };
-        Ok(folder.map(|folder| {
-            Box::new(RunFolder {
-                files: self.clone(),
-                folder,
-            }) as Box<dyn OpenFolder>
-        }))
+    fn folder(&self, create: bool) -> Result<Option<Folder>, StoreError> {
+        self.location.get(create)
+    }
+
+    fn lock_name(&self) -> &str {
+        &self.lock
+    }
+
+    fn is_there(&self, folder: &Folder) -> Result<bool, StoreError> {
+        let is_there = folder.has_file(&self.lines);
+        is_there.map_err(|error| self.cannot_open(error))
+    }
+
+    fn start(&self, folder: Folder, run: NewRun, lock: LockFile) -> Result<RunJournal, StoreError> {
+        let NewRun { header, lines } = run;
+        let run = self.within(folder);
+        let written = run.replace(&header, &lines)?;
+        run.journal(header, lines, written, lock)
+    }
+
+    fn resume(
+        &self,
+        folder: Folder,
+        wanted: Wanted,
+        lock: LockFile,
+    ) -> Result<RunJournal, StoreError> {
+        self.within(folder).resume(wanted, lock)
+    }
+
+    fn remove(&self, folder: Folder) -> Result<(), StoreError> {
+        self.within(folder).remove()
     }
 
     fn read(&self, wanted: &Wanted) -> Result<Option<RecordedRun>, StoreError> {
@@ -49,23 +68,23 @@ impl OnDisk for Files {
     }
 }
 
-impl OpenFolder for RunFolder {
-    fn is_there(&self) -> Result<bool, StoreError> {
-        self.folder
-            .has_file(&self.files.lines)
-            .map_err(|error| self.cannot_open(error))
+impl Files {
+    fn within(&self, folder: Folder) -> RunFolder {
+        RunFolder {
+            files: self.clone(),
+            folder,
+        }
     }
 
-    fn lock(&self) -> Result<LockFile, StoreError> {
-        lock::take(&self.folder, &self.files.lock, &self.files.run_id)
+    fn cannot_open(&self, error: cogwork_text::files::Error) -> StoreError {
+        StoreError::io(
+            format_args!("{}: cannot be opened", self.path.display()),
+            error.into(),
+        )
     }
+}
 
-    fn start(&self, run: NewRun, lock: LockFile) -> Result<RunJournal, StoreError> {
-        let NewRun { header, lines } = run;
-        let written = self.replace(&header, &lines)?;
-        self.journal(header, lines, written, lock)
-    }
-
+impl RunFolder {
     fn resume(&self, wanted: Wanted, lock: LockFile) -> Result<RunJournal, StoreError> {
         let file = self.open_to_write()?;
 
@@ -81,9 +100,7 @@ impl OpenFolder for RunFolder {
         let (whole, chain) = lines.finish();
 
         if wanted.change(&mut header) {
-            let copies = entries.iter().map(|line: &Line| line.entry.clone());
-            let sound = Recorded::over(self.files.run_id.as_str(), copies, ());
-            sound.map_err(|problem| self.out_of_place(problem))?;
+            check_order(&entries).map_err(|problem| self.out_of_place(problem))?;
             let written = self.replace(&header, &entries)?;
             return self.journal(header, entries, written, lock);
         }
@@ -99,7 +116,7 @@ impl OpenFolder for RunFolder {
         Ok(journal)
     }
 
-    fn remove(&self, lock: LockFile) -> Result<(), StoreError> {
+    fn remove(&self) -> Result<(), StoreError> {
         let files = &self.files;
 
         // A damaged run can be removed, but not a different one.
@@ -121,16 +138,13 @@ impl OpenFolder for RunFolder {
             self.sync_folder()?;
         }
 
-        lock::remove(&self.folder, &files.lock, lock);
         Ok(())
     }
-}
 
-impl RunFolder {
     fn open_to_write(&self) -> Result<File, StoreError> {
         self.folder
             .open_file(&self.files.lines, Access::Write)
-            .map_err(|error| self.cannot_open(error))
+            .map_err(|error| self.files.cannot_open(error))
     }
 
     /// Removes incomplete lines.
@@ -181,13 +195,6 @@ impl RunFolder {
         StoreError::new(
             Kind::Damaged,
             format_args!("{path}, line {number}: {problem}"),
-        )
-    }
-
-    fn cannot_open(&self, error: cogwork_text::files::Error) -> StoreError {
-        StoreError::io(
-            format_args!("{}: cannot be opened", self.files.path.display()),
-            error.into(),
         )
     }
 }

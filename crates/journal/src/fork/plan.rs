@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
 
 use cogwork_flow::Flow;
-use cogwork_flow::journal::{Entry, Json, Recorded, Snapshot};
+use cogwork_flow::journal::{Entry, Json, Snapshot};
 use cogwork_text::{Name, NameList};
 
 use super::cut::{Cut, Edited, Kept, answer_at, step};
@@ -15,7 +15,7 @@ use super::{At, Fork, ForkOrigin, NewOutcome};
 use crate::error::Kind;
 use crate::header::{FlowIs, Header};
 use crate::keep::{RecordedRun, Wanted};
-use crate::line::Line;
+use crate::line::{Line, check_order};
 use crate::time::now;
 use crate::{Store, StoreError};
 
@@ -104,9 +104,7 @@ impl<S> Fork<S> {
         }
 
         let lines = kept.into_lines();
-        let entries = lines.iter().map(|line| line.entry.clone());
-        let sound = Recorded::over(run_id, entries, ());
-        sound.map_err(|error| source.problem(Kind::Damaged, &error.problem))?;
+        check_order(&lines).map_err(|error| source.problem(Kind::Damaged, &error.problem))?;
 
         Ok(Plan {
             place,

@@ -38,12 +38,12 @@ impl<S> Fork<S> {
         };
 
         if let Some(id) = new_id {
-            return store.kept(&id).0.open(Take::Fork(run(&id))).await;
+            return store.kept(&id).0.open(Take::start(run(&id))).await;
         }
 
         for number in 1..=MAX_IDS {
             let id = format!("{run_id} fork {number}");
-            match store.kept(&id).0.open(Take::Fork(run(&id))).await {
+            match store.kept(&id).0.open(Take::start(run(&id))).await {
                 // A run that is in use exists as well.
                 Err(error) if error.is_already_there() || error.is_locked() => {}
                 opened => return opened,

@@ -108,18 +108,14 @@ impl Run {
                         return Ok(journal);
                     }
                 }
-                (Opening::Resume { .. }, None) => return Err(self.missing()),
-                (Opening::Resume { wanted, event }, Some(row)) => {
+                (Opening::Resume(_), None) => return Err(self.missing()),
+                (Opening::Resume(wanted), Some(row)) => {
                     let Some(taken) = self.take().await? else {
                         self.wait_for(&row, &mut give_up).await?;
                         continue;
                     };
 
-                    let journal = self.resume(taken, wanted).await?;
-                    if let Some(event) = event {
-                        journal.check_event(&event)?;
-                    }
-                    return Ok(journal);
+                    return self.resume(taken, wanted).await;
                 }
             }
         }
@@ -313,7 +309,7 @@ impl Run {
         };
 
         loop {
-            let take = Take::Answer(event.to_owned());
+            let take = Take::resume(Wanted::Answerable);
             let journal = match self.open_within(take, patience).await {
                 Err(error) if error.is_locked() && can_be_left => {
                     if self.leave_answer(event, &answer_text).await? {
@@ -323,6 +319,7 @@ impl Run {
                 }
                 opened => opened?,
             };
+            journal.check_event(event)?;
 
             let delivered = journal.deliver(event, answer).await;
             return delivered.map_err(|error| StoreError::of_journal(&self.place.database, error));

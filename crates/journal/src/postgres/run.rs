@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use cogwork_flow::Shape;
-use cogwork_flow::journal::{Entry, Json, Recorded};
+use cogwork_flow::journal::{Entry, Json};
 use cogwork_text::Name;
 use tokio_postgres::Row;
 use tokio_postgres::types::ToSql;
@@ -20,7 +20,7 @@ use super::write::RowState;
 use crate::error::Kind;
 use crate::header::Header;
 use crate::keep::{RecordedRun, Wanted};
-use crate::line::Line;
+use crate::line::{Line, check_order};
 use crate::rows::{LineRow, RowChange, RowReader, RunPlace, count, fork_column, numbers};
 use crate::{RecordedEntry, StoreError};
 
@@ -303,10 +303,6 @@ impl Run {
     }
 
     pub(super) fn sound(&self, lines: &[Line]) -> Result<(), StoreError> {
-        let entries = lines.iter().map(|line| line.entry.clone());
-        let sound = Recorded::over("", entries, ());
-        sound
-            .map(drop)
-            .map_err(|error| self.place.out_of_place(error))
+        check_order(lines).map_err(|error| self.place.out_of_place(error))
     }
 }

@@ -1,16 +1,16 @@
 //! Opens connections to a database, after checking that it is a database of runs.
 
 use std::ffi::OsString;
-use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
-use cogwork_text::files::{Folder, LockFile};
+use cogwork_text::files::LockFile;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
 use super::failure::Failure;
 use crate::StoreError;
 use crate::error::Kind;
+use crate::folder::StoreFolder;
 
 /// The application id in the header of each database: `Cogw`.
 const APPLICATION: i32 = 0x436f_6777;
@@ -66,40 +66,31 @@ const TABLES: &str = "
 /// Opens connections to a database.
 pub(super) struct Connector {
     pub(super) path: PathBuf,
+    /// The folder of the lock files.
+    pub(super) locks: StoreFolder,
     /// Whether transactions are synced to disk.
     pub(super) sync: bool,
 }
 
 impl Connector {
+    pub(super) fn new(path: PathBuf, sync: bool) -> Self {
+        let mut locks = OsString::from(&path);
+        locks.push("-locks");
+
+        Self {
+            path,
+            locks: StoreFolder::new(locks.into()),
+            sync,
+        }
+    }
+
     pub(super) fn place(&self) -> String {
         self.path.display().to_string()
     }
 
-    /// Opens the folder of the lock files. Returns `None` if it doesn't exist.
-    pub(super) fn locks(&self) -> Result<Option<Folder>, StoreError> {
-        let path = self.path_of_locks();
-        match Folder::open(&path) {
-            Ok(folder) => Ok(Some(folder)),
-            Err(error) if error.is_not_found() => Ok(None),
-            Err(error) => Err(no_folder(&path, "opened", error.into())),
-        }
-    }
-
-    /// Opens the folder of the lock files, and creates it if it doesn't exist.
-    pub(super) fn create_locks(&self) -> Result<Folder, StoreError> {
-        let path = self.path_of_locks();
-        Folder::create(&path).map_err(|error| no_folder(&path, "created", error.into()))
-    }
-
-    fn path_of_locks(&self) -> PathBuf {
-        let mut path = OsString::from(&self.path);
-        path.push("-locks");
-        path.into()
-    }
-
     /// Opens a connection to write with. If the database doesn't exist, it is created.
     pub(super) fn writer(&self) -> Result<Connection, StoreError> {
-        let locks = self.create_locks()?;
+        let locks = self.locks.create()?;
 
         // Only one process at a time may create the database or change its mode.
         let lock = LockFile::lock_within(&locks, CREATION_LOCK, PATIENCE);
@@ -206,11 +197,6 @@ impl Connector {
         let text = format_args!("{}: {problem}", self.place());
         Err(StoreError::new(Kind::Damaged, text))
     }
-}
-
-fn no_folder(path: &Path, done: &str, error: io::Error) -> StoreError {
-    let what = format_args!("{}: the folder cannot be {done}", path.display());
-    StoreError::io(what, error)
 }
 
 fn is_empty(connection: &Connection) -> rusqlite::Result<bool> {

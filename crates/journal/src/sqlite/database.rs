@@ -2,14 +2,15 @@
 
 use std::fmt;
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
+use std::sync::mpsc::{self, Receiver, Sender, SyncSender};
+use std::sync::{Arc, Mutex};
+use std::thread;
 
 use rusqlite::Connection;
 use tokio::runtime::Handle;
 
 use super::connect::Connector;
 use super::failure::Failure;
-use super::turns::{HandOver, Message, Outcome, Part, Queue, Turn, Waiting};
 use crate::StoreError;
 use crate::error::Kind;
 use crate::mutex::lock;
@@ -17,19 +18,27 @@ use crate::mutex::lock;
 /// One connection for writing and one for reading. More wouldn't be faster: SQLite writes one
 /// transaction at a time.
 pub(super) struct Database {
-    pub(super) connector: Connector,
-    writer: Mutex<Option<Connection>>,
+    pub(super) connector: Arc<Connector>,
+    /// The thread that writes, which ends once this is dropped.
+    writer: Mutex<Option<Sender<Waiting>>>,
     reader: Mutex<Option<Connection>>,
-    queue: Mutex<Queue>,
+}
+
+/// A part of a transaction. Returns the key of its run.
+type Part = Box<dyn FnOnce(&Connection) -> Result<i64, Failure> + Send>;
+
+/// A part to write, and who waits for it.
+struct Waiting {
+    part: Part,
+    done: SyncSender<Result<i64, StoreError>>,
 }
 
 impl Database {
     pub(super) fn new(path: PathBuf, sync: bool) -> Self {
         Self {
-            connector: Connector { path, sync },
+            connector: Arc::new(Connector::new(path, sync)),
             writer: Mutex::default(),
             reader: Mutex::default(),
-            queue: Mutex::default(),
         }
     }
 
@@ -47,21 +56,41 @@ impl Database {
         &self,
         part: impl FnOnce(&Connection) -> Result<i64, Failure> + Send + 'static,
     ) -> Result<i64, StoreError> {
-        let turn = Turn::join(&self.queue, Box::new(part));
-        let mut message = turn.wait();
-        if let Message::Write = message {
-            self.write_waiting();
-            message = turn.wait();
-        }
+        let (done, written) = mpsc::sync_channel(1);
+        let part = Box::new(part);
+        self.send(Waiting { part, done })?;
 
-        match message {
-            Message::Done(Outcome::Written(key)) => Ok(key),
-            Message::Done(Outcome::Failed(error)) => Err(error),
-            Message::Done(Outcome::Interrupted) | Message::Write => Err(StoreError::new(
-                Kind::Other,
-                format_args!("{}: writing was interrupted", self.place()),
-            )),
-        }
+        let interrupted = || {
+            let text = format_args!("{}: writing was interrupted", self.place());
+            StoreError::new(Kind::Other, text)
+        };
+        written.recv().unwrap_or_else(|_| Err(interrupted()))
+    }
+
+    /// Passes a part to the thread that writes.
+    fn send(&self, waiting: Waiting) -> Result<(), StoreError> {
+        let mut writer = lock(&self.writer);
+        let sender = match writer.take() {
+            Some(sender) => sender,
+            None => self.start_writer()?,
+        };
+
+        // If the thread has panicked, nobody answers.
+        let _ = writer.insert(sender).send(waiting);
+        Ok(())
+    }
+
+    fn start_writer(&self) -> Result<Sender<Waiting>, StoreError> {
+        let (sender, waiting) = mpsc::channel();
+        let connector = Arc::clone(&self.connector);
+        let writing = thread::Builder::new()
+            .name("cogwork-sqlite".to_owned())
+            .spawn(move || write_all(&connector, &waiting));
+
+        writing.map_err(|error| {
+            StoreError::io(format_args!("{}: cannot be written", self.place()), error)
+        })?;
+        Ok(sender)
     }
 
     /// Removes the rows of a run.
@@ -73,54 +102,6 @@ impl Database {
             Ok(remove.query_row([run_id], |row| row.get(0))?)
         });
         removed.map(drop)
-    }
-
-    fn write_waiting(&self) {
-        let _next = HandOver(&self.queue);
-        let mut parts = std::mem::take(&mut lock(&self.queue).waiting);
-        let mut writer = lock(&self.writer);
-
-        if let Err(error) = self.write_to(&mut writer, &mut parts) {
-            fail_all(&mut parts, &error);
-        }
-    }
-
-    fn write_to(
-        &self,
-        writer: &mut Option<Connection>,
-        parts: &mut [Waiting],
-    ) -> Result<(), StoreError> {
-        let connection = match writer.take() {
-            Some(connection) => connection,
-            None => self.connector.writer()?,
-        };
-
-        self.write_all(writer.insert(connection), parts);
-        Ok(())
-    }
-
-    /// Writes all parts in one transaction, which is synced once. If a part fails, the others are
-    /// still written.
-    fn write_all(&self, connection: &Connection, parts: &mut [Waiting]) {
-        let begun = execute(connection, "BEGIN IMMEDIATE");
-
-        if begun.is_ok() {
-            for waiting in &mut *parts {
-                let part = waiting.part.take();
-                let written = part.map(|part| write_part(connection, part));
-
-                waiting.outcome = match written {
-                    Some(Ok(key)) => Outcome::Written(key),
-                    Some(Err(failure)) => Outcome::Failed(self.cannot_write(failure)),
-                    None => Outcome::Interrupted,
-                };
-            }
-        }
-
-        if let Err(error) = begun.and_then(|()| execute(connection, "COMMIT")) {
-            let _ = execute(connection, "ROLLBACK");
-            fail_all(parts, &self.cannot_write(error));
-        }
     }
 
     /// Reads from the database. Returns `None` if it doesn't exist.
@@ -141,10 +122,50 @@ impl Database {
         let read = read.map_err(|failure| self.connector.failed("cannot be read", failure));
         read.map(Some)
     }
+}
 
-    fn cannot_write(&self, failure: impl Into<Failure>) -> StoreError {
-        self.connector.failed("cannot be written", failure)
+/// Writes parts until the database is dropped. Those that wait at the same time share a transaction.
+fn write_all(connector: &Connector, waiting: &Receiver<Waiting>) {
+    let mut connection = None;
+
+    while let Ok(first) = waiting.recv() {
+        let all = [first].into_iter().chain(waiting.try_iter());
+        let (parts, waiting): (Vec<_>, Vec<_>) = all.map(|one| (one.part, one.done)).unzip();
+
+        let written = write_together(connector, &mut connection, parts);
+        let written = written.unwrap_or_else(|error| vec![Err(error); waiting.len()]);
+        for (done, written) in waiting.iter().zip(written) {
+            let _ = done.send(written);
+        }
     }
+}
+
+/// Writes all parts in one transaction, which is synced once. If a part fails, the others are still
+/// written.
+fn write_together(
+    connector: &Connector,
+    connection: &mut Option<Connection>,
+    parts: Vec<Part>,
+) -> Result<Vec<Result<i64, StoreError>>, StoreError> {
+    let open = match connection.take() {
+        Some(open) => open,
+        None => connector.writer()?,
+    };
+    let open = &*connection.insert(open);
+    let failed = |failure: Failure| connector.failed("cannot be written", failure);
+
+    execute(open, "BEGIN IMMEDIATE").map_err(|error| failed(error.into()))?;
+    let written = parts
+        .into_iter()
+        .map(|part| write_part(open, part).map_err(failed));
+    let written = written.collect();
+
+    if let Err(error) = execute(open, "COMMIT") {
+        let _ = execute(open, "ROLLBACK");
+        return Err(failed(error.into()));
+    }
+
+    Ok(written)
 }
 
 /// Writes a part, all of it or nothing.
@@ -168,21 +189,13 @@ fn execute(connection: &Connection, sql: &str) -> rusqlite::Result<()> {
     connection.prepare_cached(sql)?.execute([]).map(drop)
 }
 
-fn fail_all(parts: &mut [Waiting], error: &StoreError) {
-    for waiting in parts {
-        waiting.outcome = Outcome::Failed(error.clone());
-    }
-}
-
-/// The last connection copies the content of the WAL to the database, which must not block an async
-/// thread.
+/// Closing the connection must not block an async thread.
 impl Drop for Database {
     fn drop(&mut self) {
-        let writer = lock(&self.writer).take();
         let reader = lock(&self.reader).take();
 
         if let Ok(runtime) = Handle::try_current() {
-            drop(runtime.spawn_blocking(move || drop((writer, reader))));
+            drop(runtime.spawn_blocking(move || drop(reader)));
         }
     }
 }

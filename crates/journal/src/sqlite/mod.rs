@@ -6,7 +6,6 @@ mod failure;
 mod open;
 mod query;
 mod run;
-mod turns;
 mod write;
 
 use std::path::{Path, PathBuf};

@@ -2,19 +2,16 @@
 
 use std::ops::Range;
 
-use cogwork_flow::journal::Recorded;
-use cogwork_text::Name;
 use cogwork_text::files::{Folder, LockFile};
 
 use super::run::Run;
 use super::write::Writer;
 use crate::behind::{self, Edit};
-use crate::disk::{OnDisk, OpenFolder};
-use crate::error::Kind;
+use crate::disk::OnDisk;
 use crate::header::Header;
 use crate::keep::{NewRun, RecordedRun, Wanted};
-use crate::line::Line;
-use crate::{RecordedEntry, RunJournal, StoreError, lock};
+use crate::line::{Line, check_order};
+use crate::{RecordedEntry, RunJournal, StoreError};
 
 impl OnDisk for Run {
     fn run_id(&self) -> &str {
@@ -25,15 +22,47 @@ impl OnDisk for Run {
         self.database.place()
     }
 
-    fn open(&self, create: bool) -> Result<Option<Box<dyn OpenFolder + '_>>, StoreError> {
-        let connector = &self.database.connector;
-        let locks = if create {
-            Some(connector.create_locks()?)
-        } else {
-            connector.locks()?
-        };
+    fn folder(&self, create: bool) -> Result<Option<Folder>, StoreError> {
+        self.database.connector.locks.get(create)
+    }
 
-        Ok(locks.map(|locks| Box::new(RunFolder { run: self, locks }) as Box<dyn OpenFolder>))
+    fn lock_name(&self) -> &str {
+        &self.lock
+    }
+
+    fn is_there(&self, _: &Folder) -> Result<bool, StoreError> {
+        let found = self.database.read(|reader| {
+            let mut find = reader.prepare_cached("SELECT 1 FROM runs WHERE id = ?1")?;
+            Ok(find.exists([&self.place.run_id])?)
+        });
+
+        Ok(found?.unwrap_or(false))
+    }
+
+    fn start(&self, _: Folder, run: NewRun, lock: LockFile) -> Result<RunJournal, StoreError> {
+        let writer = Writer::start(self.clone(), run.clone(), lock)?;
+        self.journal(run.header, run.lines, writer)
+    }
+
+    fn resume(&self, _: Folder, wanted: Wanted, lock: LockFile) -> Result<RunJournal, StoreError> {
+        let read = self.database.read(|reader| self.read(reader, &wanted))?;
+
+        let missing = || StoreError::missing(&self.place.run_id, &self.place.database);
+        let mut read = read.flatten().ok_or_else(missing)?;
+        let changed = wanted.change(&mut read.record.header);
+        let mut writer = Writer::resume(self.clone(), &read, lock);
+        let RecordedRun { header, lines } = read.record;
+
+        if changed {
+            check_order(&lines).map_err(|error| self.place.out_of_place(error))?;
+            writer.put(Edit::replace(lines.clone()))?;
+        }
+
+        self.journal(header, lines, writer)
+    }
+
+    fn remove(&self, _: Folder) -> Result<(), StoreError> {
+        self.database.remove(self.place.run_id.clone())
     }
 
     fn read(&self, wanted: &Wanted) -> Result<Option<RecordedRun>, StoreError> {
@@ -55,69 +84,7 @@ impl OnDisk for Run {
     }
 }
 
-/// A run, and the folder of its lock.
-struct RunFolder<'a> {
-    run: &'a Run,
-    locks: Folder,
-}
-
-impl OpenFolder for RunFolder<'_> {
-    fn is_there(&self) -> Result<bool, StoreError> {
-        let found = self.run.database.read(|reader| {
-            let mut find = reader.prepare_cached("SELECT 1 FROM runs WHERE id = ?1")?;
-            Ok(find.exists([&self.run.place.run_id])?)
-        });
-
-        Ok(found?.unwrap_or(false))
-    }
-
-    fn lock(&self) -> Result<LockFile, StoreError> {
-        lock::take(&self.locks, &self.run.lock, &self.run.place.run_id)
-    }
-
-    fn start(&self, run: NewRun, lock: LockFile) -> Result<RunJournal, StoreError> {
-        let writer = Writer::start(self.run.clone(), run.clone(), lock)?;
-        self.journal(run.header, run.lines, writer)
-    }
-
-    fn resume(&self, wanted: Wanted, lock: LockFile) -> Result<RunJournal, StoreError> {
-        let run = self.run;
-        let read = run.database.read(|reader| run.read(reader, &wanted))?;
-
-        let Some(mut read) = read.flatten() else {
-            let run_id = Name(&run.place.run_id);
-            let place = &run.place.database;
-            return Err(StoreError::new(
-                Kind::Missing,
-                format_args!("{place}: the run `{run_id}` is gone"),
-            ));
-        };
-
-        let changed = wanted.change(&mut read.record.header);
-        let mut writer = Writer::resume(run.clone(), &read, lock);
-        let RecordedRun { header, lines } = read.record;
-
-        if changed {
-            let copies = lines.iter().map(|line| line.entry.clone());
-            let sound = Recorded::over(run.place.run_id.as_str(), copies, ());
-            sound.map_err(|error| run.place.out_of_place(error))?;
-            writer.put(Edit::replace(lines.clone()))?;
-        }
-
-        self.journal(header, lines, writer)
-    }
-
-    fn remove(&self, lock: LockFile) -> Result<(), StoreError> {
-        let run = self.run;
-        let run_id = run.place.run_id.clone();
-        run.database.remove(run_id)?;
-
-        lock::remove(&self.locks, &run.lock, lock);
-        Ok(())
-    }
-}
-
-impl RunFolder<'_> {
+impl Run {
     fn journal(
         &self,
         header: Header,
@@ -125,11 +92,11 @@ impl RunFolder<'_> {
         writer: Writer,
     ) -> Result<RunJournal, StoreError> {
         let journal = RunJournal::new(
-            self.run.database.place(),
+            self.database.place(),
             header,
             entries,
             behind::Writer::on_thread(writer),
         );
-        journal.map_err(|error| self.run.place.out_of_place(error))
+        journal.map_err(|error| self.place.out_of_place(error))
     }
 }

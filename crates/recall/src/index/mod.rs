@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use cogwork_ask::offload;
 use sha2::{Digest, Sha256};
 
+use crate::memory::MAX_PASSAGE;
 use crate::{RecallError, VectorMemory};
 
 mod report;
@@ -148,8 +149,7 @@ impl Indexer {
     }
 
     fn passage_bytes(&self) -> usize {
-        let most = self.memory.limits().passage_bytes();
-        self.passage_bytes.min(most).max(split::SHORTEST)
+        self.passage_bytes.clamp(split::SHORTEST, MAX_PASSAGE)
     }
 
     /// Returns a digest of everything that the passages of a text depend on.

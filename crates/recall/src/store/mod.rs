@@ -6,6 +6,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use rusqlite::{Connection, ErrorCode};
 
+use crate::error::named;
 use crate::{Passage, RecallError};
 
 mod open;
@@ -56,12 +57,12 @@ impl Store {
     }
 
     fn with_model(
-        connection: Connection,
+        mut connection: Connection,
         place: Place,
         model: &str,
         dimension: Option<usize>,
     ) -> Result<Self, RecallError> {
-        open::prepare(&connection, &place, model)?;
+        open::prepare(&mut connection, &place, model)?;
         let store = Self {
             connection: Mutex::new(connection),
             place,
@@ -105,11 +106,11 @@ impl Store {
             return Ok(());
         }
 
-        Err(RecallError::OtherModel {
-            place: self.place().to_owned(),
-            stored: stored.model.clone(),
-            model: model.to_owned(),
-        })
+        let (stored, model) = (named(&stored.model), named(model));
+        Err(self.other_model(format_args!(
+            "of the model {stored}, and the embedder has the model {model}; expected the same model, \
+             or a new memory"
+        )))
     }
 
     fn check_dimension(
@@ -119,13 +120,19 @@ impl Store {
         dimension: usize,
     ) -> Result<(), RecallError> {
         match stored.dimension {
-            Some(stored) if stored != dimension => Err(RecallError::OtherDimension {
-                place: self.place().to_owned(),
-                model: model.to_owned(),
-                stored,
-                dimension,
-            }),
+            Some(stored) if stored != dimension => Err(self.other_model(format_args!(
+                "with {stored} dimensions, and those of the embedder (model {}) have {dimension}; \
+                 expected {stored}, or a new memory",
+                named(model)
+            ))),
             _ => Ok(()),
+        }
+    }
+
+    fn other_model(&self, problem: impl fmt::Display) -> RecallError {
+        RecallError::OtherModel {
+            place: self.place().to_owned(),
+            problem: problem.to_string(),
         }
     }
 

@@ -5,7 +5,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use cogwork_text::files::{Access, Folder};
-use rusqlite::{Connection, ErrorCode, OpenFlags};
+use rusqlite::{Connection, ErrorCode, OpenFlags, TransactionBehavior};
 
 use super::Place;
 use crate::RecallError;
@@ -93,7 +93,7 @@ fn connect(path: &Path) -> rusqlite::Result<Connection> {
 /// Creates the tables if the database is empty. Otherwise, checks that it is a memory before
 /// anything is changed.
 pub(super) fn prepare(
-    connection: &Connection,
+    connection: &mut Connection,
     place: &Place,
     model: &str,
 ) -> Result<(), RecallError> {
@@ -137,30 +137,19 @@ fn is_busy(error: &rusqlite::Error) -> bool {
     )
 }
 
-fn create(connection: &Connection, model: &str) -> rusqlite::Result<()> {
-    connection.execute_batch("BEGIN EXCLUSIVE")?;
-    let created = create_tables(connection, model);
-    connection.execute_batch(if created.is_ok() {
-        "COMMIT"
-    } else {
-        "ROLLBACK"
-    })?;
+fn create(connection: &mut Connection, model: &str) -> rusqlite::Result<()> {
+    let creating = connection.transaction_with_behavior(TransactionBehavior::Exclusive)?;
 
-    created
-}
-
-fn create_tables(connection: &Connection, model: &str) -> rusqlite::Result<()> {
     // Another process may have created them in the meantime.
-    if !is_empty(connection)? {
+    if !is_empty(&creating)? {
         return Ok(());
     }
 
-    connection.execute_batch(TABLES)?;
-    connection.pragma_update(None, "application_id", APPLICATION)?;
-    connection.pragma_update(None, "user_version", FORMAT)?;
-    connection
-        .execute("INSERT INTO memory (id, model) VALUES (1, ?1)", [model])
-        .map(drop)
+    creating.execute_batch(TABLES)?;
+    creating.pragma_update(None, "application_id", APPLICATION)?;
+    creating.pragma_update(None, "user_version", FORMAT)?;
+    creating.execute("INSERT INTO memory (id, model) VALUES (1, ?1)", [model])?;
+    creating.commit()
 }
 
 fn is_empty(connection: &Connection) -> rusqlite::Result<bool> {

@@ -4,9 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use cogwork_llm::HashedNgrams;
-use cogwork_recall::{
-    IndexReport, Indexer, Passage, Query, RecallError, VectorLimits, VectorMemory,
-};
+use cogwork_recall::{IndexReport, Indexer, Passage, Query, RecallError, VectorMemory};
 use proptest::prelude::*;
 use tempfile::TempDir;
 
@@ -142,7 +140,7 @@ async fn folders_are_bounded() {
     }
     let memory = VectorMemory::in_memory(Colours::default()).unwrap();
 
-    let small = memory.with_limits(VectorLimits::default().with_passages(2));
+    let small = memory.with_max_passages(2);
     let error = Indexer::new(&small).index(folder.path()).await.unwrap_err();
     assert!(matches!(error, RecallError::Full { .. }), "{error}");
     assert_eq!(small.count().await.unwrap(), 2);

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use cogwork_llm::{Embedder, Embeddings, HashedNgrams, LlmError, LlmErrorKind, async_trait};
-use cogwork_recall::{Passage, Query, RecallError, VectorLimits, VectorMemory};
+use cogwork_recall::{Passage, Query, RecallError, VectorMemory};
 use cogwork_thinking::Memory;
 use proptest::prelude::*;
 
@@ -96,12 +96,9 @@ async fn sources_are_replaced_and_removed() {
 
 #[tokio::test]
 async fn full_memories_refuse_more_and_stay_as_they_are() {
-    let limits = VectorLimits::default()
-        .with_passages(2)
-        .with_passage_bytes(10);
     let memory = VectorMemory::in_memory(Colours::default())
         .unwrap()
-        .with_limits(limits);
+        .with_max_passages(2);
     memory
         .insert([Passage::new("red").with_source("a")])
         .await
@@ -122,7 +119,7 @@ async fn full_memories_refuse_more_and_stay_as_they_are() {
     memory.replace_source("a", three).await.unwrap_err();
     assert_eq!(memory.count().await.unwrap(), 2);
 
-    for text in ["much too long", "", " \n "] {
+    for text in [&"long ".repeat(4_000), "", " \n "] {
         let passages = [Passage::new("red"), Passage::new(text)];
         let error = memory.insert(passages).await.unwrap_err();
         assert!(
@@ -134,10 +131,9 @@ async fn full_memories_refuse_more_and_stay_as_they_are() {
 
 #[tokio::test]
 async fn clients_remember_and_forget_notes() {
-    let limits = VectorLimits::default().with_passages(3);
     let memory = VectorMemory::in_memory(Colours::default())
         .unwrap()
-        .with_limits(limits);
+        .with_max_passages(3);
     memory
         .insert([Passage::new("red book").with_source("shelf")])
         .await
@@ -153,8 +149,7 @@ async fn clients_remember_and_forget_notes() {
     let texts: Vec<_> = found.iter().map(|found| found.text()).collect();
     assert_eq!(texts, ["red book", "red two", "red three"]);
 
-    let full = VectorLimits::default().with_passages(0);
-    let error = memory.with_limits(full).add("red").await.unwrap_err();
+    let error = memory.with_max_passages(0).add("red").await.unwrap_err();
     assert!(
         error.to_string().contains("exceed its limit of 0"),
         "{error}"

@@ -85,17 +85,8 @@ async fn known_dimensions_are_checked_when_a_memory_is_opened() {
 
     let stated = Stated(HashedNgrams::new());
     let error = VectorMemory::open(&path, stated).await.unwrap_err();
-    assert!(
-        matches!(
-            error,
-            RecallError::OtherDimension {
-                stored: 512,
-                dimension: 7,
-                ..
-            }
-        ),
-        "{error}"
-    );
+    assert!(matches!(error, RecallError::OtherModel { .. }), "{error}");
+    assert!(error.to_string().contains("expected 512"), "{error}");
 }
 
 #[tokio::test]

@@ -26,14 +26,7 @@ fn errors(text: &str) -> Vec<RecallError> {
         RecallError::Embedding(LlmError::new(LlmErrorKind::Decode, text)),
         RecallError::OtherModel {
             place: owned(),
-            stored: owned(),
-            model: owned(),
-        },
-        RecallError::OtherDimension {
-            place: owned(),
-            model: owned(),
-            stored: 1,
-            dimension: 2,
+            problem: owned(),
         },
         RecallError::Foreign {
             place: owned(),
@@ -52,7 +45,6 @@ fn errors(text: &str) -> Vec<RecallError> {
         RecallError::Unusable {
             number: 1,
             bytes: 2,
-            most: 1,
         },
         RecallError::TooManyFiles {
             place: owned(),
