@@ -174,9 +174,15 @@ pub(crate) fn equal<T: PartialEq + fmt::Debug>(
         return Ok(());
     }
 
-    Err(BrokenPromise::new(
-        at,
-        format_args!("{expected:?}"),
-        format_args!("{happened:?}"),
-    ))
+    unexpected(at, format_args!("{expected:?}"), happened)
+}
+
+/// Returns the problem that something else happened than was expected.
+pub(crate) fn unexpected<T>(
+    at: impl fmt::Display,
+    expected: impl fmt::Display,
+    happened: &dyn fmt::Debug,
+) -> Result<T, BrokenPromise> {
+    let happened = format_args!("{happened:?}");
+    Err(BrokenPromise::new(at, expected, happened))
 }

@@ -8,7 +8,7 @@ use std::time::{Duration, SystemTime};
 
 use cogwork_flow::Flow;
 
-use crate::conformance::broken_promise::{BrokenPromise, Checked};
+use crate::conformance::broken_promise::{BrokenPromise, Checked, equal, unexpected};
 use crate::conformance::flows::{EVENT, Kind};
 use crate::conformance::world::{Moment, World};
 use crate::conformance::{Attempt, Refusal, State, Stopped, TestedEngine};
@@ -112,6 +112,13 @@ impl<'e> Trial<'e> {
         }
     }
 
+    /// Executes the run until its process crashes at the call with this number.
+    pub(crate) async fn crash_at(&mut self, call: usize) -> Checked {
+        self.world.halt_at(call);
+        let crashed = self.proceed().await?;
+        equal(format_args!("at call {call}"), &None, &crashed)
+    }
+
     /// Executes the run in a process that ends after the future was polled so often. Returns
     /// whether it stopped before that.
     pub(crate) async fn proceed_for(&mut self, polls: usize) -> Result<bool, Refusal> {
@@ -146,11 +153,11 @@ impl<'e> Trial<'e> {
             }
         }
 
-        Err(BrokenPromise::new(
+        unexpected(
             format_args!("run `{}`", self.attempt.run_id),
             "the end of the run",
-            format_args!("a run that still waits after {MAX_ATTEMPTS} attempts"),
-        ))
+            &format_args!("a run that still waits after {MAX_ATTEMPTS} attempts"),
+        )
     }
 
     /// Executes the run until it ends or fails, however often it crashes.
@@ -184,22 +191,22 @@ impl<'e> Trial<'e> {
             let at = format!("after a crash at call {}", crash.calls);
 
             if let Some(step) = repeated.iter().find(|step| crash.used.contains(**step)) {
-                return Err(BrokenPromise::new(
+                return unexpected(
                     at,
                     format_args!(
                         "the recorded outcome of `{step}`, which had been used before the crash"
                     ),
-                    "the same call once more",
-                ));
+                    &format_args!("the same call once more"),
+                );
             }
             if repeated.len() > at_once {
-                return Err(BrokenPromise::new(
+                return unexpected(
                     at,
                     format_args!(
                         "at most {at_once} repeated calls, which were in progress at the crash"
                     ),
-                    format_args!("{} repeated calls: {repeated:?}", repeated.len()),
-                ));
+                    &format_args!("{} repeated calls: {repeated:?}", repeated.len()),
+                );
             }
         }
 

@@ -1,6 +1,6 @@
 //! Answers to events.
 
-use crate::conformance::broken_promise::{BrokenPromise, Checked, equal};
+use crate::conformance::broken_promise::{BrokenPromise, Checked, equal, unexpected};
 use crate::conformance::flows::{self, EVENT};
 use crate::conformance::trial::{Trial, unique};
 use crate::conformance::{Stopped, TestedEngine};
@@ -15,11 +15,11 @@ fn asks(engine: &dyn TestedEngine) -> Result<Trial<'_>, BrokenPromise> {
 pub(super) async fn until_it_waits(trial: &mut Trial<'_>) -> Checked {
     match trial.proceed().await? {
         Some(Stopped::Waiting { event, .. }) if event == EVENT => Ok(()),
-        stopped => Err(BrokenPromise::new(
+        stopped => unexpected(
             "at the wait",
             format_args!("a run that waits for `{EVENT}`"),
-            format_args!("{stopped:?}"),
-        )),
+            &stopped,
+        ),
     }
 }
 
@@ -27,19 +27,17 @@ pub(super) async fn until_it_waits(trial: &mut Trial<'_>) -> Checked {
 pub(super) async fn until_state(trial: &mut Trial<'_>, at: &str, expected: &[u64]) -> Checked {
     match trial.proceed().await? {
         Some(Stopped::Ended { state, .. }) => equal(at, &expected.to_vec(), &state),
-        stopped => Err(BrokenPromise::new(
+        stopped => unexpected(
             at,
             format_args!("the end of the run with {expected:?}"),
-            format_args!("{stopped:?}"),
-        )),
+            &stopped,
+        ),
     }
 }
 
 pub(super) async fn early(engine: &dyn TestedEngine) -> Checked {
     let mut trial = asks(engine)?;
-    trial.world.halt_at(1);
-    let crashed = trial.proceed().await?;
-    equal("at the first call", &None, &crashed)?;
+    trial.crash_at(1).await?;
 
     trial.deliver(EVENT, "5").await?;
     until_state(&mut trial, "after an early answer", &[12, 5]).await
@@ -78,11 +76,11 @@ pub(super) async fn after_a_refusal(engine: &dyn TestedEngine) -> Checked {
     // answered.
     let refused = trial.proceed().await;
     if let Ok(Some(Stopped::Ended { state, .. })) = refused {
-        return Err(BrokenPromise::new(
+        return unexpected(
             "after an answer that isn't a number",
             "a refusal",
-            format_args!("the end with {state:?}"),
-        ));
+            &format_args!("the end with {state:?}"),
+        );
     }
     until_it_waits(&mut trial).await?;
 
@@ -96,11 +94,11 @@ pub(super) async fn to_unknown_event(engine: &dyn TestedEngine) -> Checked {
 
     for event in ["questoin", "", "question "] {
         if trial.deliver(event, "5").await.is_ok() {
-            return Err(BrokenPromise::new(
+            return unexpected(
                 format_args!("an answer to the event `{event}`"),
                 format_args!("a refusal, because the flow only waits for `{EVENT}`"),
-                "success",
-            ));
+                &format_args!("success"),
+            );
         }
     }
 
@@ -116,10 +114,10 @@ pub(super) async fn after_the_end(engine: &dyn TestedEngine) -> Checked {
 
     match trial.deliver(EVENT, "6").await {
         Err(_) => Ok(()),
-        Ok(()) => Err(BrokenPromise::new(
+        Ok(()) => unexpected(
             "an answer after the end of the run",
             "a refusal",
-            "success",
-        )),
+            &format_args!("success"),
+        ),
     }
 }

@@ -1,7 +1,7 @@
 //! Flows that change while a run is in progress.
 
 use super::reference::Reference;
-use crate::conformance::broken_promise::{BrokenPromise, Checked, equal};
+use crate::conformance::broken_promise::{Checked, unexpected};
 use crate::conformance::flows;
 use crate::conformance::trial::{Trial, unique};
 use crate::conformance::{RefusalKind, TestedEngine};
@@ -10,9 +10,7 @@ pub(super) async fn refused(engine: &dyn TestedEngine) -> Checked {
     let kind = flows::A_CHECKED_LOOP;
     let reference = Reference::of(&kind).await?;
     let mut trial = Trial::new(engine, unique("changed"), kind.define, kind.input)?;
-    trial.world.halt_at(3);
-    let crashed = trial.proceed().await?;
-    equal("at the third call", &None, &crashed)?;
+    trial.crash_at(3).await?;
 
     let old = std::sync::Arc::clone(&trial.attempt.flow);
     let changed = flows::changed_loop(&trial.world)?;
@@ -21,20 +19,12 @@ pub(super) async fn refused(engine: &dyn TestedEngine) -> Checked {
     match trial.proceed().await {
         Err(refusal) if refusal.kind == RefusalKind::AnotherFlow => {
             if !refusal.error.contains("examine") {
-                return Err(BrokenPromise::new(
-                    at,
-                    "an error that names `examine`",
-                    refusal,
-                ));
+                return unexpected(at, "an error that names `examine`", &refusal);
             }
         }
-        Err(refusal) => return Err(BrokenPromise::new(at, "the refusal `AnotherFlow`", refusal)),
+        Err(refusal) => return unexpected(at, "the refusal `AnotherFlow`", &refusal),
         Ok(stopped) => {
-            return Err(BrokenPromise::new(
-                at,
-                "the refusal `AnotherFlow`",
-                format_args!("{stopped:?}"),
-            ));
+            return unexpected(at, "the refusal `AnotherFlow`", &stopped);
         }
     }
 

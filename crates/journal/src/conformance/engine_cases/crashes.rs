@@ -3,7 +3,7 @@
 use futures_util::{StreamExt, TryStreamExt, stream};
 
 use super::reference::Reference;
-use crate::conformance::broken_promise::{BrokenPromise, Checked, equal};
+use crate::conformance::broken_promise::{Checked, equal, unexpected};
 use crate::conformance::flows::{self, Kind};
 use crate::conformance::trial::{Trial, unique};
 use crate::conformance::{Stopped, TestedEngine};
@@ -71,11 +71,11 @@ pub(crate) async fn anywhere(engine: &dyn TestedEngine, kind: &Kind) -> Checked 
         }
     }
 
-    Err(BrokenPromise::new(
+    unexpected(
         "the number of polls",
         format_args!("a run that ends within {MAX_POLLS}"),
-        "more",
-    ))
+        &format_args!("more"),
+    )
 }
 
 fn check(trial: &Trial<'_>, kind: &Kind, reference: &Reference, end: &Stopped) -> Checked {

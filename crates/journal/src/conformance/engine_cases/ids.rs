@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::answers::until_state;
-use crate::conformance::broken_promise::{BrokenPromise, Checked, equal};
+use crate::conformance::broken_promise::{Checked, equal, unexpected};
 use crate::conformance::flows::{self, EVENT};
 use crate::conformance::trial::{Trial, unique};
 use crate::conformance::{Stopped, TestedEngine};
@@ -71,18 +71,14 @@ pub(super) async fn of_runs(engine: &dyn TestedEngine) -> Checked {
             Err(refusal)
                 if refusal.kind.may_refuse_new_runs() && trial.world.calls().is_empty() => {}
             Err(refusal) => {
-                return Err(BrokenPromise::new(
+                return unexpected(
                     at,
                     "a new run, or a refusal of its id before the first call",
-                    refusal,
-                ));
+                    &refusal,
+                );
             }
             Ok(stopped) => {
-                return Err(BrokenPromise::new(
-                    at,
-                    "a run of its own that waits",
-                    format_args!("{stopped:?}"),
-                ));
+                return unexpected(at, "a run of its own that waits", &stopped);
             }
         }
     }
@@ -123,20 +119,16 @@ pub(super) async fn of_events(engine: &dyn TestedEngine) -> Checked {
                 event: waits_for, ..
             }) => equal(&at, &*event, &waits_for)?,
             stopped => {
-                return Err(BrokenPromise::new(
-                    at,
-                    "a wait",
-                    format_args!("{stopped:?}"),
-                ));
+                return unexpected(at, "a wait", &stopped);
             }
         }
 
         if trial.deliver(&format!("{event}x"), "6").await.is_ok() {
-            return Err(BrokenPromise::new(
+            return unexpected(
                 at,
                 "a refusal of an answer to a different event",
-                "success",
-            ));
+                &format_args!("success"),
+            );
         }
         trial.deliver(event, "5").await?;
         until_state(trial, &at, &[12, 5]).await?;

@@ -4,7 +4,7 @@ use std::pin::pin;
 use std::time::Duration;
 
 use super::reference::Reference;
-use crate::conformance::broken_promise::{BrokenPromise, Checked};
+use crate::conformance::broken_promise::{BrokenPromise, Checked, unexpected};
 use crate::conformance::flows;
 use crate::conformance::trial::{Trial, unique};
 use crate::conformance::{Stopped, TestedEngine};
@@ -27,7 +27,7 @@ pub(super) async fn loses_nothing(engine: &dyn TestedEngine) -> Checked {
         biased;
         () = trial.world.halted() => {}
         stopped = &mut proceeding => {
-            return Err(BrokenPromise::new(at, "a run in progress", format_args!("{stopped:?}")));
+            return unexpected(at, "a run in progress", &stopped);
         }
     }
 
@@ -40,11 +40,7 @@ pub(super) async fn loses_nothing(engine: &dyn TestedEngine) -> Checked {
     let at = "a run whose server is unavailable";
     match stopped {
         Ok(Ok(stopped @ Stopped::Ended { .. })) => {
-            return Err(BrokenPromise::new(
-                at,
-                "no use of an outcome that isn't recorded",
-                format_args!("{stopped:?}"),
-            ));
+            return unexpected(at, "no use of an outcome that isn't recorded", &stopped);
         }
         Ok(_) => {}
         Err(_) => {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::conformance::broken_promise::{BrokenPromise, Checked, equal};
+use crate::conformance::broken_promise::{BrokenPromise, Checked, equal, unexpected};
 use crate::conformance::flows::Kind;
 use crate::conformance::trial::Trial;
 use crate::conformance::{MemoryEngine, Stopped};
@@ -39,11 +39,9 @@ impl Reference {
         match (self.fails, end) {
             (None, end) => equal(at, &self.end, end),
             (Some(fails), Stopped::Failed { error }) if error.contains(fails) => Ok(()),
-            (Some(fails), end) => Err(BrokenPromise::new(
-                at,
-                format_args!("an error that contains `{fails}`"),
-                format_args!("{end:?}"),
-            )),
+            (Some(fails), end) => {
+                unexpected(at, format_args!("an error that contains `{fails}`"), &end)
+            }
         }
     }
 

@@ -1,7 +1,7 @@
 //! Outcomes that are large, or too large.
 
 use super::answers::until_state;
-use crate::conformance::broken_promise::{BrokenPromise, Checked, equal};
+use crate::conformance::broken_promise::{BrokenPromise, Checked, equal, unexpected};
 use crate::conformance::flows;
 use crate::conformance::trial::{Trial, unique};
 use crate::conformance::{Stopped, TestedEngine};
@@ -14,9 +14,7 @@ pub(super) async fn large(engine: &dyn TestedEngine) -> Checked {
     let define = |world: &_| flows::large_value(world, bytes);
     let mut trial = Trial::new(engine, unique("large"), define, &[3])?;
 
-    trial.world.halt_at(3);
-    let crashed = trial.proceed().await?;
-    equal("at the call after the large outcome", &None, &crashed)?;
+    trial.crash_at(3).await?;
     until_state(&mut trial, "after a large outcome", &[12, bytes as u64]).await?;
     trial.check_calls(1)
 }
@@ -32,11 +30,7 @@ pub(super) async fn too_large(engine: &dyn TestedEngine) -> Checked {
         match trial.proceed().await {
             Err(_) | Ok(Some(Stopped::Failed { .. })) => {}
             Ok(stopped) => {
-                return Err(BrokenPromise::new(
-                    at,
-                    "an error",
-                    format_args!("{stopped:?}"),
-                ));
+                return unexpected(at, "an error", &stopped);
             }
         }
 

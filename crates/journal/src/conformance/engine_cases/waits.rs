@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use super::answers::until_it_waits;
-use crate::conformance::broken_promise::{BrokenPromise, Checked, equal};
+use crate::conformance::broken_promise::{Checked, equal, unexpected};
 use crate::conformance::flows::{self, EVENT, HOUR, SHORT};
 use crate::conformance::trial::{Trial, unique};
 use crate::conformance::{Stopped, TestedEngine};
@@ -22,9 +22,7 @@ pub(super) async fn limit_is_kept(engine: &dyn TestedEngine) -> Checked {
 pub(super) async fn sleep_is_not_shortened(engine: &dyn TestedEngine) -> Checked {
     let kind = flows::A_SLEEP;
     let mut trial = Trial::new(engine, unique("sleep"), kind.define, kind.input)?;
-    trial.world.halt_at(1);
-    let crashed = trial.proceed().await?;
-    equal("at the call before the sleep", &None, &crashed)?;
+    trial.crash_at(1).await?;
 
     let began = Instant::now();
     trial.until_the_end().await?;
@@ -33,11 +31,7 @@ pub(super) async fn sleep_is_not_shortened(engine: &dyn TestedEngine) -> Checked
         return Ok(());
     }
 
-    Err(BrokenPromise::new(
-        "a sleep",
-        format_args!("at least {SHORT:?}"),
-        format_args!("{took:?}"),
-    ))
+    unexpected("a sleep", format_args!("at least {SHORT:?}"), &took)
 }
 
 pub(super) async fn cancelled(engine: &dyn TestedEngine) -> Checked {
@@ -54,11 +48,11 @@ pub(super) async fn cancelled(engine: &dyn TestedEngine) -> Checked {
             &stopped,
         )?;
         if trial.answer().await.is_ok() {
-            return Err(BrokenPromise::new(
+            return unexpected(
                 "an answer to a run that was cancelled",
                 "a refusal",
-                "success",
-            ));
+                &format_args!("success"),
+            );
         }
     }
     Ok(())

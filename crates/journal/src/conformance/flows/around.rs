@@ -1,6 +1,6 @@
 //! Flows inside other flows.
 
-use cogwork_flow::{Action, Branches, Each, Flow};
+use cogwork_flow::{Branches, Each, Flow};
 
 use super::common::Built;
 use super::nodes;
@@ -11,9 +11,8 @@ type Inner = fn(&World) -> Built;
 
 fn subflow_of(world: &World, inner: Inner) -> Built {
     Flow::builder("outer")
-        .start("in")
         .subflow("in", inner(world)?, |all: &mut State| all)
-        .end("in", Action::DEFAULT)
+        .chain(["in"])
         .build()
 }
 
@@ -25,9 +24,8 @@ fn items_of(world: &World, inner: Inner) -> Built {
         |all, items: Vec<State>| *all = items.concat(),
     );
     Flow::builder("items")
-        .start("in")
         .each("in", each)
-        .end("in", Action::DEFAULT)
+        .chain(["in"])
         .build()
 }
 
@@ -41,9 +39,8 @@ fn branches_of(world: &World, inner: Inner) -> Built {
             |all, right: State| all.extend(right),
         );
     Flow::builder("branches")
-        .start("in")
         .branches("in", branches)
-        .end("in", Action::DEFAULT)
+        .chain(["in"])
         .build()
 }
 

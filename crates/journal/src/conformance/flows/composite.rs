@@ -42,7 +42,33 @@ impl Several {
     }
 }
 
-impl Node<u64> for Several {
+/// A state with a number to work on.
+trait Numbered: Send {
+    fn number(&self) -> u64;
+    fn set_number(&mut self, n: u64);
+}
+
+impl Numbered for u64 {
+    fn number(&self) -> u64 {
+        *self
+    }
+
+    fn set_number(&mut self, n: u64) {
+        *self = n;
+    }
+}
+
+impl Numbered for State {
+    fn number(&self) -> u64 {
+        nodes::first(self)
+    }
+
+    fn set_number(&mut self, n: u64) {
+        nodes::set_first(self, n);
+    }
+}
+
+impl<S: Numbered> Node<S> for Several {
     type Prep = u64;
     type Exec = u64;
     type Error = BoxError;
@@ -51,42 +77,16 @@ impl Node<u64> for Several {
         true
     }
 
-    fn prep(&self, n: &mut u64) -> Result<u64, BoxError> {
-        Ok(*n)
+    fn prep(&self, state: &mut S) -> Result<u64, BoxError> {
+        Ok(state.number())
     }
 
     async fn exec(&self, n: &u64) -> Result<u64, BoxError> {
         self.work(*n).await
     }
 
-    fn post(&self, state: &mut u64, _: u64, n: u64) -> Result<Action, BoxError> {
-        *state = n;
-        Ok(Action::DEFAULT)
-    }
-}
-
-/// The same, over the first of the numbers.
-struct OfFirst(Several);
-
-impl Node<State> for OfFirst {
-    type Prep = u64;
-    type Exec = u64;
-    type Error = BoxError;
-
-    fn is_composite(&self) -> bool {
-        true
-    }
-
-    fn prep(&self, all: &mut State) -> Result<u64, BoxError> {
-        Ok(nodes::first(all))
-    }
-
-    async fn exec(&self, n: &u64) -> Result<u64, BoxError> {
-        self.0.work(*n).await
-    }
-
-    fn post(&self, all: &mut State, _: u64, n: u64) -> Result<Action, BoxError> {
-        nodes::set_first(all, n);
+    fn post(&self, state: &mut S, _: u64, n: u64) -> Result<Action, BoxError> {
+        state.set_number(n);
         Ok(Action::DEFAULT)
     }
 }
@@ -100,9 +100,8 @@ fn several(world: &World, waits: bool) -> Several {
 
 fn single(world: &World, waits: bool) -> Built {
     Flow::builder("composite")
-        .start("work")
-        .node("work", OfFirst(several(world, waits)))
-        .end("work", Action::DEFAULT)
+        .node("work", several(world, waits))
+        .chain(["work"])
         .build()
 }
 
@@ -118,8 +117,7 @@ pub(super) fn a_batch(world: &World) -> Built {
     let node = several(world, false);
     let batch = Batch::at_most(2, node, State::clone, |all, done| *all = done);
     Flow::builder("composites")
-        .start("work")
         .batch("work", batch)
-        .end("work", Action::DEFAULT)
+        .chain(["work"])
         .build()
 }

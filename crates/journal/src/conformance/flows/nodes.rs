@@ -79,11 +79,9 @@ pub(super) fn set_first(all: &mut State, value: u64) {
 /// A node and a call after it, so that a crash can follow the node.
 pub(super) fn single(world: &World, node: impl Node<State> + 'static) -> Built {
     Flow::builder("single")
-        .start("work")
         .node("work", node)
         .node("after", of_first(world, double))
-        .edge("work", Action::DEFAULT, "after")
-        .end("after", Action::DEFAULT)
+        .chain(["work", "after"])
         .build()
 }
 
@@ -100,11 +98,9 @@ pub(super) fn batch(world: &World, node: impl Node<u64, Exec = Made> + 'static) 
 
     let batch = Batch::at_most(2, node, State::clone, join);
     Flow::builder("batch")
-        .start("work")
         .batch("work", batch)
         .node("after", of_first(world, double))
-        .edge("work", Action::DEFAULT, "after")
-        .end("after", Action::DEFAULT)
+        .chain(["work", "after"])
         .build()
 }
 
@@ -138,9 +134,9 @@ pub(super) fn a_loop(world: &World) -> Built {
         .build()
 }
 
-fn looping(world: &World, check: &'static str) -> Built {
+fn looping(world: &World, name: &str, check: &'static str) -> Built {
     let again = from_fn(again_below_50).with_actions(["again", "default"]);
-    Flow::builder("loop")
+    Flow::builder(name)
         .start("double")
         .node("double", of_first(world, double))
         .node(check, again)
@@ -152,25 +148,17 @@ fn looping(world: &World, check: &'static str) -> Built {
 
 /// A loop of two nodes.
 pub(super) fn a_checked_loop(world: &World) -> Built {
-    looping(world, "check")
+    looping(world, "loop", "check")
 }
 
 /// A loop whose second node has a different name.
 pub(crate) fn changed_loop(world: &World) -> Built {
-    looping(world, "examine")
+    looping(world, "loop", "examine")
 }
 
 /// A loop in a flow with a different name.
 pub(crate) fn renamed_loop(world: &World) -> Built {
-    let again = from_fn(again_below_50).with_actions(["again", "default"]);
-    Flow::builder("another flow")
-        .start("double")
-        .node("double", of_first(world, double))
-        .node("check", again)
-        .edge("double", Action::DEFAULT, "check")
-        .edge("check", "again", "double")
-        .end("check", Action::DEFAULT)
-        .build()
+    looping(world, "another flow", "check")
 }
 
 /// A loop after which one more node follows.
@@ -204,13 +192,10 @@ pub(super) fn an_empty_batch(world: &World) -> Built {
         |all, outcomes| all.extend(outcomes.into_iter().map(|(_, value)| value)),
     );
     Flow::builder("empty")
-        .start("none")
         .batch("none", none)
         .node("work", of_first(world, double))
         .node("after", of_first(world, double))
-        .edge("none", Action::DEFAULT, "work")
-        .edge("work", Action::DEFAULT, "after")
-        .end("after", Action::DEFAULT)
+        .chain(["none", "work", "after"])
         .build()
 }
 
@@ -223,11 +208,9 @@ pub(super) fn a_post_that_fails(world: &World) -> Built {
         }
     });
     Flow::builder("post")
-        .start("work")
         .node("work", of_first(world, double))
         .node("check", check)
-        .edge("work", Action::DEFAULT, "check")
-        .end("check", Action::DEFAULT)
+        .chain(["work", "check"])
         .build()
 }
 
@@ -253,12 +236,9 @@ pub(crate) fn large_value(world: &World, bytes: usize) -> Built {
     };
 
     Flow::builder("sizes")
-        .start("small")
         .node("small", of_first(world, double))
         .node("large", large)
         .node("last", of_first(world, double))
-        .edge("small", Action::DEFAULT, "large")
-        .edge("large", Action::DEFAULT, "last")
-        .end("last", Action::DEFAULT)
+        .chain(["small", "large", "last"])
         .build()
 }

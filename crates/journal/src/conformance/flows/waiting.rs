@@ -14,13 +14,10 @@ const SILENCE: &str = "silence";
 
 pub(super) fn a_sleep(world: &World) -> Built {
     Flow::builder("sleeps")
-        .start("before")
         .node("before", of_first(world, double))
         .sleep("sleep", |_: &State| SHORT)
         .node("after", of_first(world, double))
-        .edge("before", Action::DEFAULT, "sleep")
-        .edge("sleep", Action::DEFAULT, "after")
-        .end("after", Action::DEFAULT)
+        .chain(["before", "sleep", "after"])
         .build()
 }
 
@@ -39,13 +36,10 @@ pub(crate) fn waits_with_limit(world: &World, event: &str, limit: Duration) -> B
 
 fn around(world: &World, ask: Wait<State>, is_limited: bool) -> Built {
     let builder = Flow::builder("asks")
-        .start("before")
         .node("before", of_first(world, double))
         .wait("ask", ask)
         .node("after", of_first(world, double))
-        .edge("before", Action::DEFAULT, "ask")
-        .edge("ask", Action::DEFAULT, "after")
-        .end("after", Action::DEFAULT);
+        .chain(["before", "ask", "after"]);
     if !is_limited {
         return builder.build();
     }
@@ -96,11 +90,9 @@ pub(super) fn waits_of_items(world: &World) -> Built {
         set_first(all, sum);
     });
     let item = Flow::builder("item")
-        .start("work")
         .node("work", of_first(world, double))
         .wait("ask", ask)
-        .edge("work", Action::DEFAULT, "ask")
-        .end("ask", Action::DEFAULT)
+        .chain(["work", "ask"])
         .build()?;
     let each = Each::at_most(
         3,
@@ -110,8 +102,7 @@ pub(super) fn waits_of_items(world: &World) -> Built {
     );
 
     Flow::builder("waiting items")
-        .start("in")
         .each("in", each)
-        .end("in", Action::DEFAULT)
+        .chain(["in"])
         .build()
 }

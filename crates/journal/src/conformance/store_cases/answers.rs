@@ -1,7 +1,7 @@
 //! Answers to runs that nobody executes.
 
-use super::opens::{Store, end, finish, open, refused};
-use crate::conformance::broken_promise::{BrokenPromise, Checked, equal};
+use super::opens::{Store, ends_with, finish, open, refused};
+use crate::conformance::broken_promise::{BrokenPromise, Checked, equal, unexpected};
 use crate::conformance::flows::{self, EVENT};
 use crate::conformance::trial::{Case, unique};
 use crate::conformance::{ListedStatus, Open, RefusalKind};
@@ -30,8 +30,7 @@ pub(super) async fn from_another_process(store: Store) -> Checked {
     )?;
 
     let third = store.another_process();
-    let stopped = finish(&third, Open::Resume, &case).await?;
-    equal("the end", &vec![12, 5], &end("the end", stopped)?)?;
+    ends_with("the end", &third, Open::Resume, &case, &[12, 5]).await?;
 
     let late = other.deliver(run_id, EVENT, "6").await;
     refused("an answer after the end", RefusalKind::Ended, late)
@@ -56,20 +55,15 @@ pub(super) async fn limited(store: Store) -> Checked {
 
     let at = "answers that aren't used";
     let Some((accepted, _)) = refused else {
-        return Err(BrokenPromise::new(
+        return unexpected(
             at,
             format_args!("a refusal before answer {MANY}"),
-            "none",
-        ));
+            &format_args!("none"),
+        );
     };
     if accepted == 0 {
-        return Err(BrokenPromise::new(
-            at,
-            "some answers",
-            "a refusal of the first",
-        ));
+        return unexpected(at, "some answers", &format_args!("a refusal of the first"));
     }
 
-    let stopped = finish(&store, Open::Resume, &case).await?;
-    equal(at, &vec![12, 0], &end(at, stopped)?)
+    ends_with(at, &store, Open::Resume, &case, &[12, 0]).await
 }

@@ -1,7 +1,7 @@
 //! Flows that change while a run is in progress.
 
-use super::opens::{Store, end, finish, open, refused, take_steps};
-use crate::conformance::broken_promise::{BrokenPromise, Checked, equal};
+use super::opens::{Store, ends_with, finish, open, refused, take_steps};
+use crate::conformance::broken_promise::{BrokenPromise, Checked, equal, unexpected};
 use crate::conformance::flows::{self, Built};
 use crate::conformance::run::execute;
 use crate::conformance::trial::Case;
@@ -31,12 +31,7 @@ pub(super) async fn on_request(store: Store) -> Checked {
 
     let opened = store.open(Open::Resume, &old.attempt).await;
     refused("the old flow", RefusalKind::AnotherFlow, opened)?;
-    let stopped = finish(&store, Open::Resume, &new).await?;
-    equal(
-        "the new flow",
-        &vec![96, 60],
-        &end("the new flow", stopped)?,
-    )?;
+    ends_with("the new flow", &store, Open::Resume, &new, &[96, 60]).await?;
     equal("the calls of both flows", &5, &old.world.calls().len())
 }
 
@@ -50,12 +45,7 @@ pub(super) async fn different_flow(store: Store) -> Checked {
         refused(&format!("`{how:?}`"), RefusalKind::AnotherFlow, opened)?;
     }
 
-    let stopped = finish(&store, Open::Resume, &old).await?;
-    equal(
-        "the old flow",
-        &vec![96, 60],
-        &end("the old flow", stopped)?,
-    )
+    ends_with("the old flow", &store, Open::Resume, &old, &[96, 60]).await
 }
 
 pub(super) async fn of_the_past(store: Store) -> Checked {
@@ -70,11 +60,7 @@ pub(super) async fn of_the_past(store: Store) -> Checked {
     match stopped {
         Err(refusal) if refusal.error.contains("examine") => {}
         stopped => {
-            return Err(BrokenPromise::new(
-                at,
-                "an error that names `examine`",
-                format_args!("{stopped:?}"),
-            ));
+            return unexpected(at, "an error that names `examine`", &stopped);
         }
     }
     equal("the calls", &5, &old.world.calls().len())
@@ -85,15 +71,16 @@ pub(super) async fn longer(store: Store) -> Checked {
     finish(&store, Open::Start, &old).await?;
 
     let new = changed(&old, flows::longer_than_a_loop)?;
-    let stopped = finish(&store, Open::ResumeChanged, &new).await?;
-    equal(
+    ends_with(
         "the longer flow",
-        &vec![192, 60],
-        &end("the longer flow", stopped)?,
-    )?;
+        &store,
+        Open::ResumeChanged,
+        &new,
+        &[192, 60],
+    )
+    .await?;
     equal("its calls", &6, &old.world.calls().len())?;
 
-    let stopped = finish(&store, Open::Resume, &new).await?;
-    equal("a replay", &vec![192, 60], &end("a replay", stopped)?)?;
+    ends_with("a replay", &store, Open::Resume, &new, &[192, 60]).await?;
     equal("the calls of a replay", &6, &old.world.calls().len())
 }

@@ -3,7 +3,7 @@
 use std::num::NonZeroU64;
 
 use super::opens::{Store, end, open};
-use crate::conformance::broken_promise::{BrokenPromise, Checked, equal};
+use crate::conformance::broken_promise::{BrokenPromise, Checked, equal, unexpected};
 use crate::conformance::flows;
 use crate::conformance::run::execute;
 use crate::conformance::trial::Case;
@@ -43,11 +43,11 @@ async fn old_process_fails(store: Store, fold_every: Option<NonZeroU64>) -> Chec
     match run.finish(&mut state).await {
         Err(error) if error.is_journal() => {}
         finished => {
-            return Err(BrokenPromise::new(
+            return unexpected(
                 "the old process, after another one took its run",
                 "an error of the journal",
-                format_args!("{finished:?}"),
-            ));
+                &finished,
+            );
         }
     }
 
@@ -60,11 +60,11 @@ async fn old_process_fails(store: Store, fold_every: Option<NonZeroU64>) -> Chec
     )?;
     equal("the calls of the new process", &4, &new.world.calls().len())?;
     if run.finish(&mut state).await.is_ok() {
-        return Err(BrokenPromise::new(
+        return unexpected(
             "the old process, after the new one ended the run",
             "an error of the journal",
-            "success",
-        ));
+            &format_args!("success"),
+        );
     }
     drop(run);
 

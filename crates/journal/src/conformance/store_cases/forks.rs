@@ -1,7 +1,7 @@
 //! Runs that begin with a part of the record of another run.
 
 use super::opens::{Store, end, finish};
-use crate::conformance::broken_promise::{BrokenPromise, Checked, equal};
+use crate::conformance::broken_promise::{Checked, equal, unexpected};
 use crate::conformance::flows::{self, Kind};
 use crate::conformance::run::execute;
 use crate::conformance::trial::{Case, unique};
@@ -66,7 +66,7 @@ pub(super) async fn refused(store: Store) -> Checked {
         .await;
     if far.is_ok() {
         let at = "a fork at step 1,000";
-        return Err(BrokenPromise::new(at, "a refusal", "an open run"));
+        return unexpected(at, "a refusal", &format_args!("an open run"));
     }
 
     let listed = store.list().await?;

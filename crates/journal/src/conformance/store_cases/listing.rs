@@ -1,7 +1,7 @@
 //! Lists of runs.
 
 use super::opens::{Store, finish, open};
-use crate::conformance::broken_promise::{BrokenPromise, Checked, equal};
+use crate::conformance::broken_promise::{BrokenPromise, Checked, equal, unexpected};
 use crate::conformance::engine_cases::hostile;
 use crate::conformance::flows::{self, EVENT, Kind};
 use crate::conformance::trial::Case;
@@ -66,11 +66,7 @@ pub(super) async fn hostile_ids(store: Store) -> Checked {
             Err(refusal) if refusal.kind.may_refuse_new_runs() => {}
             Err(refusal) => {
                 let at = format!("run `{run_id}`");
-                return Err(BrokenPromise::new(
-                    at,
-                    "a new run, or a refusal of its id",
-                    refusal,
-                ));
+                return unexpected(at, "a new run, or a refusal of its id", &refusal);
             }
         }
     }

@@ -1,7 +1,7 @@
 //! Starting and resuming runs.
 
-use super::opens::{Store, end, finish, open, refused, take_steps};
-use crate::conformance::broken_promise::{BrokenPromise, Checked, equal};
+use super::opens::{Store, ends_with, open, refused, take_steps};
+use crate::conformance::broken_promise::{Checked, equal, unexpected};
 use crate::conformance::flows::{self, EVENT};
 use crate::conformance::trial::{Case, unique};
 use crate::conformance::{Open, RefusalKind};
@@ -19,12 +19,14 @@ pub(super) async fn once(store: Store) -> Checked {
     let second = store.open(Open::Start, &again.attempt).await;
     refused("a second start", RefusalKind::AlreadyThere, second)?;
 
-    let stopped = finish(&store, Open::Resume, &case).await?;
-    equal(
+    ends_with(
         "the run after the second start",
-        &vec![96, 60],
-        &end("the run", stopped)?,
-    )?;
+        &store,
+        Open::Resume,
+        &case,
+        &[96, 60],
+    )
+    .await?;
     equal("its calls", &5, &case.world.calls().len())
 }
 
@@ -60,8 +62,7 @@ pub(super) async fn different_input(store: Store) -> Checked {
         let opened = store.open(Open::StartOrResume, &different).await;
         refused(&at, RefusalKind::AnotherInput, opened)?;
 
-        let stopped = finish(&store, Open::StartOrResume, &case).await?;
-        equal(&at, &vec![96, 60], &end(&at, stopped)?)?;
+        ends_with(&at, &store, Open::StartOrResume, &case, &[96, 60]).await?;
     }
     Ok(())
 }
@@ -72,8 +73,7 @@ pub(super) async fn same_input(store: Store) -> Checked {
         let case = Case::of(&flows::A_LOOP)?;
         take_steps(&store, Open::StartOrResume, &case, steps).await?;
 
-        let stopped = finish(&store, Open::StartOrResume, &case).await?;
-        equal(&at, &vec![96, 60], &end(&at, stopped)?)?;
+        ends_with(&at, &store, Open::StartOrResume, &case, &[96, 60]).await?;
         equal(&at, &5, &case.world.calls().len())?;
     }
     Ok(())
@@ -88,10 +88,10 @@ pub(super) async fn different_state(store: Store) -> Checked {
     let mut run = case.attempt.flow.begin().with_journal(opened.journal);
     match run.finish(&mut state).await {
         Err(error) if error.is_another_state() => Ok(()),
-        finished => Err(BrokenPromise::new(
+        finished => unexpected(
             "a run that is resumed with a different state",
             "the error `is_another_state`",
-            format_args!("{finished:?} with {state:?}"),
-        )),
+            &format_args!("{finished:?} with {state:?}"),
+        ),
     }
 }

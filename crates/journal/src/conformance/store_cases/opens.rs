@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::conformance::broken_promise::{BrokenPromise, Checked};
+use crate::conformance::broken_promise::{BrokenPromise, Checked, equal, unexpected};
 use crate::conformance::run::execute;
 use crate::conformance::trial::Case;
 use crate::conformance::{Open, Opened, Refusal, RefusalKind, Stopped, TestedStore};
@@ -13,6 +13,18 @@ pub(super) type Store = Arc<dyn TestedStore>;
 pub(super) async fn finish(store: &Store, how: Open, case: &Case) -> Result<Stopped, Refusal> {
     let opened = store.open(how, &case.attempt).await?;
     execute(&case.attempt.flow, opened.journal, opened.state).await
+}
+
+/// Executes a run, which must end with this state.
+pub(super) async fn ends_with(
+    at: &str,
+    store: &Store,
+    how: Open,
+    case: &Case,
+    state: &[u64],
+) -> Checked {
+    let stopped = finish(store, how, case).await?;
+    equal(at, &state.to_vec(), &end(at, stopped)?)
 }
 
 /// Executes a run for so many steps, and closes it.
@@ -37,16 +49,8 @@ pub(super) fn refused<T: std::fmt::Debug>(
 ) -> Checked {
     match result {
         Err(refusal) if refusal.kind == kind => Ok(()),
-        Err(refusal) => Err(BrokenPromise::new(
-            at,
-            format_args!("the refusal `{kind:?}`"),
-            refusal,
-        )),
-        Ok(value) => Err(BrokenPromise::new(
-            at,
-            format_args!("the refusal `{kind:?}`"),
-            format_args!("{value:?}"),
-        )),
+        Err(refusal) => unexpected(at, format_args!("the refusal `{kind:?}`"), &refusal),
+        Ok(value) => unexpected(at, format_args!("the refusal `{kind:?}`"), &value),
     }
 }
 
@@ -54,11 +58,7 @@ pub(super) fn refused<T: std::fmt::Debug>(
 pub(super) fn end(at: &str, stopped: Stopped) -> Result<Vec<u64>, BrokenPromise> {
     match stopped {
         Stopped::Ended { state, .. } => Ok(state),
-        stopped => Err(BrokenPromise::new(
-            at,
-            "the end of the run",
-            format_args!("{stopped:?}"),
-        )),
+        stopped => unexpected(at, "the end of the run", &stopped),
     }
 }
 

@@ -1,7 +1,7 @@
 //! Removed runs.
 
-use super::opens::{Store, end, finish, refused};
-use crate::conformance::broken_promise::{BrokenPromise, Checked, equal};
+use super::opens::{Store, ends_with, finish, refused};
+use crate::conformance::broken_promise::{BrokenPromise, Checked, equal, unexpected};
 use crate::conformance::flows::{self, EVENT};
 use crate::conformance::trial::Case;
 use crate::conformance::{Open, RefusalKind};
@@ -26,11 +26,7 @@ pub(super) async fn leaves_nothing(store: Store) -> Checked {
     let again = waits("a")?;
     let stopped = finish(&store, Open::Start, &again).await?;
     if !matches!(stopped, crate::conformance::Stopped::Waiting { .. }) {
-        return Err(BrokenPromise::new(
-            at,
-            "a wait",
-            format_args!("{stopped:?}"),
-        ));
+        return unexpected(at, "a wait", &stopped);
     }
     equal(at, &1, &again.world.calls().len())
 }
@@ -45,8 +41,7 @@ pub(super) async fn others_stay(store: Store) -> Checked {
 
     for run_id in others {
         let case = waits(run_id)?;
-        let stopped = finish(&store, Open::Resume, &case).await?;
-        equal(run_id, &vec![12, 5], &end(run_id, stopped)?)?;
+        ends_with(run_id, &store, Open::Resume, &case, &[12, 5]).await?;
         equal(run_id, &1, &case.world.calls().len())?;
     }
     equal(

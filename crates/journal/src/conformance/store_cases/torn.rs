@@ -1,7 +1,7 @@
 //! Writes that a crash cut off.
 
 use super::opens::{Store, end, finish, open};
-use crate::conformance::broken_promise::{BrokenPromise, Checked, equal};
+use crate::conformance::broken_promise::{BrokenPromise, Checked, equal, unexpected};
 use crate::conformance::flows::{self, EVENT, Kind};
 use crate::conformance::trial::Case;
 use crate::conformance::{Open, Stopped};
@@ -28,11 +28,11 @@ pub(super) async fn outcomes(store: Store) -> Checked {
         equal(&at, &expected, &end(&at, stopped)?)?;
         let repeated = case.world.calls().len() - before;
         if repeated > calls {
-            return Err(BrokenPromise::new(
+            return unexpected(
                 at,
                 format_args!("at most {calls} repeated calls, as with one byte less"),
-                repeated,
-            ));
+                &repeated,
+            );
         }
         calls = repeated;
 
@@ -98,11 +98,7 @@ pub(super) async fn answers(store: Store) -> Checked {
             // The whole answer was left, without the end of its line.
             Stopped::Ended { ref state, .. } if *state == [6, 5, 6] => {}
             stopped => {
-                return Err(BrokenPromise::new(
-                    at,
-                    "a run that waits for the second answer",
-                    format_args!("{stopped:?}"),
-                ));
+                return unexpected(at, "a run that waits for the second answer", &stopped);
             }
         }
 
