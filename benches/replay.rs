@@ -166,7 +166,7 @@ fn read_line(line: &[u8]) -> Result<(), BoxError> {
     let line = std::str::from_utf8(line)?;
 
     let start = line.find(OUTCOME).map(|start| start + OUTCOME.len());
-    let end = line.rfind("},\"at\"");
+    let end = line.rfind("}]");
     let Some(outcome) = start.zip(end).and_then(|(start, end)| line.get(start..end)) else {
         return Ok(());
     };

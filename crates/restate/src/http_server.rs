@@ -34,45 +34,12 @@ const NOT_ACCEPTED: Duration = Duration::from_millis(100);
 ///
 /// [server of the SDK]: restate_sdk::http_server::HttpServer
 #[derive(Clone)]
-pub struct HttpServer {
-    endpoint: HyperEndpoint,
-    keep_alive_interval: Duration,
-    keep_alive_timeout: Duration,
-}
+pub struct HttpServer(HyperEndpoint);
 
 impl HttpServer {
     /// Creates a server for this endpoint.
     pub fn new(endpoint: Endpoint) -> Self {
-        Self {
-            endpoint: HyperEndpoint::new(endpoint),
-            keep_alive_interval: KEEP_ALIVE_INTERVAL,
-            keep_alive_timeout: KEEP_ALIVE_TIMEOUT,
-        }
-    }
-
-    /// Sets the interval between pings on a connection. Together with the
-    /// [timeout](Self::with_keep_alive_timeout), it should be less than the timeout of the pings of
-    /// the server of Restate, which is 20 seconds by default.
-    ///
-    /// # Default
-    ///
-    /// 10 seconds.
-    #[must_use]
-    pub fn with_keep_alive_interval(mut self, interval: Duration) -> Self {
-        self.keep_alive_interval = interval;
-        self
-    }
-
-    /// Sets how long the answer to a ping may take. After that, the connection is closed, and the
-    /// attempts on it are dropped.
-    ///
-    /// # Default
-    ///
-    /// 5 seconds.
-    #[must_use]
-    pub fn with_keep_alive_timeout(mut self, timeout: Duration) -> Self {
-        self.keep_alive_timeout = timeout;
-        self
+        Self(HyperEndpoint::new(endpoint))
     }
 
     /// Serves the endpoint at an address until the process is asked to stop with Ctrl-C.
@@ -115,9 +82,9 @@ impl HttpServer {
     fn connect(&self, stream: TcpStream, connections: &GracefulShutdown) {
         let connection = http2::Builder::new(TokioExecutor::new())
             .timer(TokioTimer::new())
-            .keep_alive_interval(self.keep_alive_interval)
-            .keep_alive_timeout(self.keep_alive_timeout)
-            .serve_connection(TokioIo::new(stream), self.endpoint.clone());
+            .keep_alive_interval(KEEP_ALIVE_INTERVAL)
+            .keep_alive_timeout(KEEP_ALIVE_TIMEOUT)
+            .serve_connection(TokioIo::new(stream), self.0.clone());
 
         // If a connection fails, Restate repeats the attempts on it.
         let connection = connections.watch(connection);
@@ -133,9 +100,6 @@ impl From<Endpoint> for HttpServer {
 
 impl fmt::Debug for HttpServer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("HttpServer")
-            .field("keep_alive_interval", &self.keep_alive_interval)
-            .field("keep_alive_timeout", &self.keep_alive_timeout)
-            .finish_non_exhaustive()
+        f.debug_struct("HttpServer").finish_non_exhaustive()
     }
 }

@@ -17,10 +17,9 @@ use crate::{RunSummary, Store, StoreError};
 /// A store that keeps each run in its own file, in one folder.
 ///
 /// The file is named after the run id, with unsafe characters escaped, and ends with `.jsonl`. Its
-/// first line contains the run id and the input; each further line is an
-/// [`Entry`](cogwork_flow::journal::Entry). The last field of every line is a checksum: the CRC-32
-/// of the digits of the previous checksum and of the line up to that field. A line that was written
-/// together with the previous one has a field `joined` before that. Lines are only appended;
+/// first line contains the run id and the input; each further line is a time in milliseconds since 1970
+/// and an [`Entry`](cogwork_flow::journal::Entry). Every line begins with the CRC-32 of the
+/// rest of it, and then has a space, or a `+` if it was written together with the previous line. Lines are only appended;
 /// [folding](cogwork_flow::Run::with_fold_every) replaces the file. Next to it, there is a `.lock`
 /// file with the id of the last process that ran the run and, while the file is being created or
 /// replaced, a `.new` file. The folder must not contain other files with these endings. Anything

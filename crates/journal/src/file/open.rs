@@ -8,7 +8,7 @@ use cogwork_flow::journal::EntryError;
 use cogwork_text::files::{Access, Folder, LockFile};
 
 use super::read::{Lines, cannot_read};
-use super::write::{Writer, Written, cannot_write};
+use super::write::{Writer, cannot_write};
 use super::{Files, RunFolder};
 use crate::disk::OnDisk;
 use crate::error::Kind;
@@ -42,8 +42,8 @@ impl OnDisk for Files {
     fn start(&self, folder: Folder, run: NewRun, lock: LockFile) -> Result<RunJournal, StoreError> {
         let NewRun { header, lines } = run;
         let run = self.within(folder);
-        let written = run.replace(&header, &lines)?;
-        run.journal(header, lines, written, lock)
+        let file = run.replace(&header, &lines)?;
+        run.journal(header, lines, file, lock)
     }
 
     fn resume(
@@ -97,19 +97,18 @@ impl RunFolder {
 
         let last = entries.last().map(|line| &line.entry);
         wanted.check_end(&self.files.run_id, last)?;
-        let (whole, chain) = lines.finish();
+        let whole = lines.finish();
 
         if wanted.change(&mut header) {
             check_order(&entries).map_err(|problem| self.out_of_place(problem))?;
-            let written = self.replace(&header, &entries)?;
-            return self.journal(header, entries, written, lock);
+            let file = self.replace(&header, &entries)?;
+            return self.journal(header, entries, file, lock);
         }
 
         let failed = |error| cannot_read(&self.files.path, error);
         (&file).seek(SeekFrom::Start(whole)).map_err(failed)?;
         let repaired = file.try_clone().map_err(failed)?;
-        let written = Written { file, chain };
-        let journal = self.journal(header, entries, written, lock)?;
+        let journal = self.journal(header, entries, file, lock)?;
 
         // Only after everything else was checked.
         self.repair(&repaired, whole)?;
@@ -167,13 +166,13 @@ impl RunFolder {
         &self,
         header: Header,
         entries: Vec<Line>,
-        written: Written,
+        file: File,
         lock: LockFile,
     ) -> Result<RunJournal, StoreError> {
         let writer = Writer {
             run: self.clone(),
             header: header.clone(),
-            written,
+            file,
             _lock: lock,
         };
 

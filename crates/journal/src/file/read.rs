@@ -11,7 +11,7 @@ use super::Files;
 use crate::error::Kind;
 use crate::header::Header;
 use crate::keep::{RecordedRun, Wanted};
-use crate::line::{Chain, Line, starts_a_write, too_long};
+use crate::line::{Line, read_entry, read_header, starts_a_write, too_long};
 use crate::{RecordedEntry, StoreError};
 
 impl Files {
@@ -87,7 +87,6 @@ pub(super) struct Lines<'a> {
     line: Vec<u8>,
     max_line: usize,
     number: u64,
-    chain: Chain,
     /// The total length of the lines that were checked…
     whole: u64,
     /// …and of all lines that were read.
@@ -108,7 +107,6 @@ impl<'a> Lines<'a> {
             line: Vec::new(),
             max_line,
             number: 0,
-            chain: Chain::default(),
             whole: 0,
             read: 0,
         }
@@ -120,10 +118,7 @@ impl<'a> Lines<'a> {
             return Err(self.wrong("the first line is incomplete; no run is recorded here"));
         }
 
-        let header = self
-            .chain
-            .header(&self.line)
-            .map_err(|problem| self.wrong(problem))?;
+        let header = read_header(&self.line).map_err(|problem| self.wrong(problem))?;
         self.whole = self.read;
         Ok(header)
     }
@@ -135,14 +130,12 @@ impl<'a> Lines<'a> {
             return Ok(None);
         }
 
-        let before = self.chain;
-        match self.chain.entry(&self.line) {
+        match read_entry(&self.line) {
             Ok(entry) => {
                 self.whole = self.read;
                 Ok(Some(entry))
             }
             Err(problem) => {
-                self.chain = before;
                 let damaged = self.wrong(problem);
                 if self.is_torn()? {
                     Ok(None)
@@ -180,10 +173,10 @@ impl<'a> Lines<'a> {
         Ok(true)
     }
 
-    /// Returns the length of the checked lines, and the chain of their checksums. Afterwards, nobody
-    /// else changes the position in the file.
-    pub(super) fn finish(self) -> (u64, Chain) {
-        (self.whole, self.chain)
+    /// Returns the length of the checked lines. Afterwards, nobody else changes the position in the
+    /// file.
+    pub(super) fn finish(self) -> u64 {
+        self.whole
     }
 
     /// Reads a line. Returns whether there is a complete one.

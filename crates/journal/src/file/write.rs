@@ -11,21 +11,14 @@ use super::{Files, RunFolder};
 use crate::StoreError;
 use crate::behind::{Job, Write};
 use crate::header::Header;
-use crate::line::{Chain, Joins, Line, Marks};
+use crate::line::{self, Joins, Line};
 use crate::time::now;
-
-/// The open file of a run.
-pub(super) struct Written {
-    pub(super) file: File,
-    /// The checksums so far.
-    pub(super) chain: Chain,
-}
 
 impl RunFolder {
     /// Replaces the file, or creates it: after a crash, either the old or the new one is there.
-    pub(super) fn replace(&self, header: &Header, entries: &[Line]) -> Result<Written, StoreError> {
-        let mut lines = Lines::new(&self.files, Chain::default());
-        lines.add(header, Marks::NONE)?;
+    pub(super) fn replace(&self, header: &Header, entries: &[Line]) -> Result<File, StoreError> {
+        let mut lines = Vec::new();
+        self.files.add(&mut lines, header, Joins::Nothing)?;
 
         let Files {
             lines: name, new, ..
@@ -37,15 +30,14 @@ impl RunFolder {
 
         for Line { entry, at } in entries {
             // The file only gets its name once it is completely on disk.
-            let joins = Joins::Nothing;
-            lines.add(entry, Marks { at: *at, joins })?;
-            if lines.bytes.len() > BUFFERED {
-                file.write_all(&lines.bytes).map_err(failed)?;
-                lines.bytes.clear();
+            self.files.add(&mut lines, &(at, entry), Joins::Nothing)?;
+            if lines.len() > BUFFERED {
+                file.write_all(&lines).map_err(failed)?;
+                lines.clear();
             }
         }
 
-        file.write_all(&lines.bytes).map_err(failed)?;
+        file.write_all(&lines).map_err(failed)?;
         if self.files.sync {
             file.file().sync_all().map_err(failed)?;
         }
@@ -57,10 +49,7 @@ impl RunFolder {
             self.sync_folder()?;
         }
 
-        Ok(Written {
-            file,
-            chain: lines.chain,
-        })
+        Ok(file)
     }
 
     pub(super) fn sync_folder(&self) -> Result<(), StoreError> {
@@ -78,26 +67,14 @@ pub(super) fn cannot_write(path: &Path, error: io::Error) -> StoreError {
 /// How much of a file is buffered in memory while it is written, in bytes.
 const BUFFERED: usize = 1 << 20;
 
-/// Serialised lines.
-struct Lines<'a> {
-    files: &'a Files,
-    chain: Chain,
-    bytes: Vec<u8>,
-}
-
-impl<'a> Lines<'a> {
-    fn new(files: &'a Files, chain: Chain) -> Self {
-        Self {
-            files,
-            chain,
-            bytes: Vec::new(),
-        }
-    }
-
-    fn add(&mut self, object: &impl Serialize, marks: Marks) -> Result<(), StoreError> {
-        let Files { max_line, path, .. } = self.files;
-        self.chain
-            .append(&mut self.bytes, object, marks, *max_line, path.display())
+impl Files {
+    fn add(
+        &self,
+        lines: &mut Vec<u8>,
+        value: &impl Serialize,
+        joins: Joins,
+    ) -> Result<(), StoreError> {
+        line::append(lines, value, joins, self.max_line, self.path.display())
     }
 }
 
@@ -105,7 +82,7 @@ impl<'a> Lines<'a> {
 pub(super) struct Writer {
     pub(super) run: RunFolder,
     pub(super) header: Header,
-    pub(super) written: Written,
+    pub(super) file: File,
     /// Held until the last line is written.
     pub(super) _lock: LockFile,
 }
@@ -115,7 +92,7 @@ impl Write for Writer {
         let edit = Job::merged(jobs, Some(now()));
 
         if let Some(entries) = edit.replacement {
-            self.written = self.run.replace(&self.header, &entries)?;
+            self.file = self.run.replace(&self.header, &entries)?;
         }
 
         if !edit.appended.is_empty() {
@@ -129,21 +106,19 @@ impl Write for Writer {
 impl Writer {
     fn append(&mut self, entries: &[Line]) -> Result<(), StoreError> {
         let files = &self.run.files;
-        let mut lines = Lines::new(files, self.written.chain);
+        let mut lines = Vec::new();
         let mut joins = Joins::Nothing;
 
         for Line { entry, at } in entries {
-            lines.add(entry, Marks { at: *at, joins })?;
+            files.add(&mut lines, &(at, entry), joins)?;
             joins = Joins::TheLineBefore;
         }
 
-        let Lines { chain, bytes, .. } = lines;
         let failed = |error| cannot_write(&files.path, error);
-        self.written.file.write_all(&bytes).map_err(failed)?;
-        self.written.chain = chain;
+        self.file.write_all(&lines).map_err(failed)?;
 
         if files.sync {
-            self.written.file.sync_data().map_err(failed)?;
+            self.file.sync_data().map_err(failed)?;
         }
 
         Ok(())

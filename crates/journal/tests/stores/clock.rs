@@ -57,13 +57,12 @@ fn written_later(lines: &str, by: Duration) -> String {
 
     let later = until + u64::try_from(by.as_millis()).unwrap();
     let before: String = lines.split_inclusive('\n').take(2).collect();
-    let object = line.rsplit_once(",\"crc\"").unwrap().0;
-    let object = format!("{object}}}").replace(&until.to_string(), &later.to_string());
+    let json = line
+        .get(9..)
+        .unwrap()
+        .replace(&until.to_string(), &later.to_string());
 
-    format!(
-        "{before}{}",
-        String::from_utf8(sealed(&object, before.as_bytes())).unwrap()
-    )
+    format!("{before}{}", String::from_utf8(sealed(&json)).unwrap())
 }
 
 #[tokio::test]

@@ -125,29 +125,6 @@ fn every_changed_byte_is_found() {
 }
 
 #[test]
-fn lines_taken_out_doubled_or_swapped_are_found() {
-    let whole = Whole::new();
-    let lines = whole.lines();
-    for one in 0..lines.len() {
-        let mut without = lines.clone();
-        without.remove(one);
-        assert_eq!(
-            whole.is_refused_or_goes_on(&without.concat()).is_ok(),
-            one == lines.len() - 1
-        );
-        let mut doubled = lines.clone();
-
-        doubled.insert(one, lines[one]);
-        whole.is_refused_or_goes_on(&doubled.concat()).unwrap_err();
-        for other in one + 1..lines.len() {
-            let mut swapped = lines.clone();
-            swapped.swap(one, other);
-            whole.is_refused_or_goes_on(&swapped.concat()).unwrap_err();
-        }
-    }
-}
-
-#[test]
 fn any_other_edit_is_found() {
     let whole = Whole::new();
     let length = whole.bytes.len();
@@ -159,7 +136,7 @@ fn any_other_edit_is_found() {
 
     let mut runner = proptest::test_runner::TestRunner::new(ProptestConfig {
         failure_persistence: None,
-        ..ProptestConfig::with_cases(2_000)
+        ..ProptestConfig::with_cases(if crate::work::is_long() { 2_000 } else { 200 })
     });
     runner
         .run(&edits, |(from, to, new)| {
@@ -179,39 +156,38 @@ fn what_is_wrong_is_said_with_file_and_line() {
     let lines = whole.lines();
 
     insta::assert_snapshot!(mask(&whole.refused(text.replacen("\"outcome\":1}", "\"outcome\":9}", 1).as_bytes())), @r#"
-    runs/a.jsonl, line 3: the line was changed or moved: expected the checksum `…`, not `…`
-       3 | {"outcome":{"step":"work/gather#1","outcome":9},"at":…,"joined":true,"crc":"…"}
+    runs/a.jsonl, line 3: the line was changed: expected the checksum `…`, not `…`
+       3 | …+[…,{"outcome":{"step":"work/gather#1","outcome":9}}]
     "#);
-    insta::assert_snapshot!(whole.refused(b"{\"name\":\"\x1b[31mx\"}\nother\n"), @r#"
-    runs/a.jsonl, line 1: this isn't the journal of a run; expected a line that starts with `{"cogwork_journal":1,`
-       1 | {"name":"\u{1b}[31mx"}
+    insta::assert_snapshot!(whole.refused(b"00000000 {\"name\":\"\x1b[31mx\"}\nother\n"), @r#"
+    runs/a.jsonl, line 1: this isn't the journal of a run; expected a line such as `0a1b2c3d {"cogwork_journal":1,`
+       1 | 00000000 {"name":"\u{1b}[31mx"}
     "#);
     insta::assert_snapshot!(whole.refused(b""), @r#"
     runs/a.jsonl, line 1: the first line is incomplete; no run is recorded here
        1 |
     "#);
-    insta::assert_snapshot!(whole.refused(b"{\"cogwork_journal\":2,\"new\":true}\n"), @r#"
+    insta::assert_snapshot!(whole.refused(b"00000000 {\"cogwork_journal\":2,\"new\":true}\n"), @r#"
     runs/a.jsonl, line 1: this is a journal of format 2; expected format 1
-       1 | {"cogwork_journal":2,"new":true}
+       1 | 00000000 {"cogwork_journal":2,"new":true}
     "#);
     insta::assert_snapshot!(whole.refused(&[lines[0], b"\n"].concat()), @r#"
-    runs/a.jsonl, line 2: the line does not end with a checksum, as in `,"crc":"0a1b2c3d"}`
+    runs/a.jsonl, line 2: the line does not begin with a checksum, as in `0a1b2c3d […]`
        2 |
     "#);
 
-    let again = sealed(&object(lines[2]), lines[2]);
-    let twice = [lines[0], lines[1], lines[2], &again].concat();
+    let twice = [lines[0], lines[1], lines[2], lines[2]].concat();
     insta::assert_snapshot!(whole.refused(&twice), @"runs/a.jsonl, line 4: the step `work/gather#1` is already recorded");
-    let unknown = [lines[0], &sealed(r#"{"dance":{"step":"x"}}"#, lines[0])].concat();
+    let unknown = [lines[0], &sealed(r#"[1,{"dance":{"step":"x"}}]"#)].concat();
     insta::assert_snapshot!(mask(&whole.refused(&unknown)), @r#"
-    runs/a.jsonl, line 2: the line isn't one of a journal: unknown variant `dance`, expected one of `began`, `outcome`, `sleep`, `waiting`, `answer`, `taken`, `refused`, `shortened`, `timed_out`, `snapshot`, `failed`, `ended` at line 1 column 8
-       2 | {"dance":{"step":"x"},"crc":"…"}
+    runs/a.jsonl, line 2: the line isn't one of a journal: unknown variant `dance`, expected one of `began`, `outcome`, `sleep`, `waiting`, `answer`, `taken`, `refused`, `shortened`, `timed_out`, `snapshot`, `failed`, `ended` at line 1 column 11
+       2 | … [1,{"dance":{"step":"x"}}]
     "#);
 
-    let header = sealed(r#"{"cogwork_journal":1,"run_id":"a"}"#, b"");
+    let header = sealed(r#"{"cogwork_journal":1,"run_id":"a"}"#);
     insta::assert_snapshot!(mask(&whole.refused(&header)), @r#"
     runs/a.jsonl, line 1: the line isn't one of a journal: missing field `flow` at line 1 column 34
-       1 | {"cogwork_journal":1,"run_id":"a","crc":"…"}
+       1 | … {"cogwork_journal":1,"run_id":"a"}
     "#);
 }
 
@@ -222,13 +198,7 @@ fn a_journal_that_is_refused_to_a_run_is_left_as_it_is_also_by_a_change_and_an_a
     let lines = whole.lines();
 
     // A torn end after a line that can't be at this place: nothing is repaired.
-    let bytes = [
-        lines[0],
-        lines[1],
-        &sealed(&object(lines[1]), lines[1]),
-        b"{\"outc",
-    ]
-    .concat();
+    let bytes = [lines[0], lines[2], lines[2], b"0a1b2c3d"].concat();
 
     std::fs::write(&path, &bytes).unwrap();
     let other = crate::work::changed(&counted(&Calls::default()), "twice");
@@ -250,12 +220,6 @@ fn a_journal_that_is_refused_to_a_run_is_left_as_it_is_also_by_a_change_and_an_a
     }
 }
 
-/// The line without its checksum.
-fn object(line: &[u8]) -> String {
-    let line = std::str::from_utf8(line).unwrap();
-    format!("{}}}", line.rsplit_once(",\"crc\"").unwrap().0)
-}
-
 /// Checksums differ from run to run, as the time of the start does.
 fn mask(text: &str) -> String {
     let mut masked = String::new();
@@ -268,7 +232,7 @@ fn mask(text: &str) -> String {
         let (word, after) = from.split_at(length);
         masked.push_str(before);
         // A checksum, or a time in milliseconds.
-        let is_masked = length == 8 && after.starts_with(['`', '"', '\\']) || length == 13;
+        let is_masked = length == 8 && after.starts_with(['`', ' ', '+']) || length == 13;
         masked.push_str(if is_masked { "…" } else { word });
 
         rest = after;

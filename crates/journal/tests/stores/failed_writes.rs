@@ -121,7 +121,7 @@ async fn what_could_not_be_read_again_is_not_written() {
     let error = store.start("a", &flow, &work).await.unwrap_err();
 
     assert!(error.is_too_large());
-    insta::assert_snapshot!(told(error, folder.path()), @"runs/a.jsonl: a line of 1471 bytes is longer than 800 bytes; `with_max_line` raises the limit of the store");
+    insta::assert_snapshot!(told(error, folder.path()), @"runs/a.jsonl: a line of 1463 bytes is longer than 800 bytes; `with_max_line` raises the limit of the store");
 
     FileStore::new(folder.path())
         .start("a", &flow, &work)

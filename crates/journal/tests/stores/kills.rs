@@ -9,7 +9,7 @@ use proptest::test_runner::{RngAlgorithm, TestRng};
 
 use crate::child::{Job, wait_until_it_runs};
 use crate::each::Tested;
-use crate::work::{Work, recorded, undisturbed};
+use crate::work::{Work, entry, recorded, undisturbed};
 
 /// What was written of the calls of a run.
 struct Told {
@@ -40,12 +40,10 @@ fn number(key: &str) -> u64 {
 
 /// The number of steps that the recorded snapshot replaces.
 fn folded(text: &str) -> u64 {
-    let line = text
-        .lines()
-        .nth(1)
-        .and_then(|line| serde_json::from_str::<serde_json::Value>(line).ok());
-    line.and_then(|line| line.get("snapshot")?.get("number")?.as_u64())
-        .unwrap_or_default()
+    let mut lines = text.split_inclusive('\n').skip(1);
+    let line = lines.next().filter(|line| line.ends_with('\n'));
+    let number = line.and_then(|line| entry(line).get("snapshot")?.get("number")?.as_u64());
+    number.unwrap_or_default()
 }
 
 /// Kills and resumes a run until it ends, each time after `longest` at most. Returns how often it

@@ -6,35 +6,14 @@ use crate::work::{Calls, Work, counted, flow, greeting};
 fn read(store: &FileStore, run_id: &str) -> String {
     let text = std::fs::read_to_string(store.path(run_id)).unwrap();
     let lines = text.lines().map(|line| {
-        let (line, checksum) = line.split_at(line.len() - 10);
-        assert!(
-            checksum
-                .chars()
-                .take(8)
-                .all(|digit| digit.is_ascii_hexdigit())
-        );
-
-        let line = match line.split_once("\"started\":") {
-            Some((before, after)) => {
-                format!(
-                    "{before}\"started\":…{}",
-                    after.trim_start_matches(|c: char| c.is_ascii_digit())
-                )
-            }
-            None => line.to_owned(),
-        };
-
-        let line = match line.split_once(",\"at\":") {
-            Some((before, after)) => {
-                let after = after.trim_start_matches(|c: char| c.is_ascii_digit());
-                format!("{before},\"at\":…{after}")
-            }
-            None => line,
-        };
+        let (checksum, line) = line.split_at(8);
+        assert!(checksum.chars().all(|digit| digit.is_ascii_hexdigit()));
 
         // Which lines are written in one go differs from time to time.
-        let line = line.replace(",\"joined\":true", "");
-        format!("{line}…\"}}")
+        let json = line.strip_prefix([' ', '+']).unwrap();
+        let (before, after) = json.split_once("\"started\":").unwrap_or(json.split_at(1));
+        let after = after.trim_start_matches(|c: char| c.is_ascii_digit());
+        format!("… {before}…{after}")
     });
 
     lines.collect::<Vec<_>>().join("\n")

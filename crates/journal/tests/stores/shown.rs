@@ -146,7 +146,7 @@ async fn damaged(store: &FileStore, text: &str, flow: &Flow<String>) -> Vec<Stor
     let damaged = [
         format!("{text}\n"),
         format!("{{\"cogwork_journal\":{text}}}\n"),
-        whole.replacen(",\"crc\"", &format!(",{json}:1,\"crc\""), 1),
+        whole.replacen("{\"", &format!("{{{json}:1,\""), 1),
         format!("{whole}{text}\n"),
     ];
 

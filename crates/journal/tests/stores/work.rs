@@ -161,14 +161,32 @@ pub(crate) fn greeting() -> Flow<String> {
         .unwrap()
 }
 
+/// The entry in a whole line of a file, or of a database.
+pub(crate) fn entry(line: &str) -> serde_json::Value {
+    let json = if line.starts_with('{') {
+        line
+    } else {
+        &line[9..]
+    };
+    match serde_json::from_str(json).unwrap() {
+        serde_json::Value::Array(mut line) => line.pop().unwrap(),
+        entry => entry,
+    }
+}
+
 /// The names of the steps with an outcome, of whole lines alone.
 pub(crate) fn recorded(text: &str) -> Vec<String> {
     let lines = text
         .split_inclusive('\n')
         .filter(|line| line.ends_with('\n'));
     let step = |line: &str| {
-        let line: serde_json::Value = serde_json::from_str(line).unwrap();
-        Some(line.get("outcome")?.get("step")?.as_str()?.to_owned())
+        Some(
+            entry(line)
+                .get("outcome")?
+                .get("step")?
+                .as_str()?
+                .to_owned(),
+        )
     };
     lines.filter_map(step).collect()
 }
@@ -178,14 +196,13 @@ pub(crate) fn told(error: impl std::fmt::Display, folder: &Path) -> String {
     format!("{error:#}").replace(&folder.display().to_string(), "runs")
 }
 
-/// A line with the checksum that follows the one before, as the documentation says it is made.
-pub(crate) fn sealed(object: &str, before: &[u8]) -> Vec<u8> {
-    let object = object.strip_suffix('}').unwrap();
-    let digits = before
-        .len()
-        .checked_sub(11)
-        .map_or(&b""[..], |start| &before[start..start + 8]);
-    let checksum = crc32fast::hash(&[digits, object.as_bytes()].concat());
+/// A line with its checksum, as the documentation says it is made.
+pub(crate) fn sealed(json: &str) -> Vec<u8> {
+    let checksum = crc32fast::hash(format!(" {json}").as_bytes());
+    format!("{checksum:08x} {json}\n").into_bytes()
+}
 
-    format!("{object},\"crc\":\"{checksum:08x}\"}}\n").into_bytes()
+/// Whether tests try all cases, and not only some.
+pub(crate) fn is_long() -> bool {
+    std::env::var_os("COGWORK_LONG_TESTS").is_some()
 }

@@ -2,10 +2,9 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::Duration;
 
 use cogwork_flow::{Action, Flow, from_phases};
-use cogwork_restate::{HttpServer, Workflow};
+use cogwork_restate::Workflow;
 use tokio::sync::Semaphore;
 
 use crate::support::proxy::Proxy;
@@ -113,13 +112,7 @@ async fn an_attempt_is_dropped_when_its_network_is_cut_unnoticed() {
     let Some(server) = server() else { return };
     let name = unique("Partition");
     let call = Call::new();
-    let short = Duration::from_millis(100);
-    let pings = |endpoint| {
-        HttpServer::new(endpoint)
-            .with_keep_alive_interval(short)
-            .with_keep_alive_timeout(short)
-    };
-    let worker = Worker::start_with(0, pings(endpoint(workflow(&name, &call))));
+    let worker = Worker::start(endpoint(workflow(&name, &call)));
     let proxy = Proxy::to(worker.port).await;
     server.register(proxy.port).await;
     let client = server.client(&name);
@@ -132,34 +125,4 @@ async fn an_attempt_is_dropped_when_its_network_is_cut_unnoticed() {
     call.permits.add_permits(2);
     assert_eq!(client.attach::<u64>("a").await.unwrap(), 42);
     assert_eq!(call.done(), 1);
-}
-
-/// What no engine can prevent, and why calls have idempotency keys.
-#[tokio::test]
-async fn until_it_notices_a_worker_may_make_a_call_whose_outcome_is_on_record() {
-    let Some(server) = server() else { return };
-    let name = unique("Partition");
-    let call = Call::new();
-    let server_without_pings = HttpServer::new(endpoint(workflow(&name, &call)))
-        .with_keep_alive_interval(Duration::from_secs(3600));
-    let worker = Worker::start_with(0, server_without_pings);
-    let proxy = Proxy::to(worker.port).await;
-    server.register(proxy.port).await;
-    let client = server.client(&name);
-
-    client.start("a", &21).await.unwrap();
-    until("the call was begun", || async { call.begun() == 1 }).await;
-    proxy.cut_unnoticed().await;
-    until("the call was begun again", || async { call.begun() == 2 }).await;
-
-    // The first attempt goes first, and its outcome isn't used.
-    call.permits.add_permits(1);
-    until("a call was made", || async { call.done() == 1 }).await;
-    // The server may not have received any progress yet.
-    let progress = client.progress("a").await.unwrap();
-    assert_eq!(progress.and_then(|progress| progress.ended), None);
-
-    call.permits.add_permits(1);
-    assert_eq!(client.attach::<u64>("a").await.unwrap(), 42);
-    assert_eq!(call.done(), 2);
 }

@@ -113,19 +113,10 @@ pub(crate) struct OwnServer {
 impl OwnServer {
     /// Starts a server with an empty store, or reports that the test is skipped.
     pub(crate) async fn start() -> Option<Self> {
-        Self::start_in(None).await
-    }
-
-    /// Starts a server none of whose files can get larger than this, in KiB, as if the disk was full.
-    pub(crate) async fn start_with_space(space: u32) -> Option<Self> {
-        Self::start_in(Some(space)).await
-    }
-
-    async fn start_in(space: Option<u32>) -> Option<Self> {
-        let Ok(program) = env::var("RESTATE_SERVER") else {
+        if env::var("RESTATE_SERVER").is_err() {
             skipped("RESTATE_SERVER isn't set");
             return None;
-        };
+        }
 
         let ports = [free_port(), free_port(), free_port()];
         let mut own = Self {
@@ -137,20 +128,12 @@ impl OwnServer {
             folder: tempfile::tempdir().unwrap(),
             child: None,
         };
-        own.start_again_with(&program, space).await;
+        own.start_again().await;
         Some(own)
     }
 
     pub(crate) async fn start_again(&mut self) {
-        let program = env::var("RESTATE_SERVER").unwrap();
-        self.start_again_with(&program, None).await;
-    }
-
-    async fn start_again_with(&mut self, program: &str, space: Option<u32>) {
-        let command = match space {
-            None => Command::new(program),
-            Some(space) => limited(program, space),
-        };
+        let command = Command::new(env::var("RESTATE_SERVER").unwrap());
         self.child = Some(spawn(command, self.ports, self.folder.path()));
         for _ in 0..300 {
             if self.server.is_ready().await {
@@ -175,20 +158,6 @@ impl Drop for OwnServer {
     fn drop(&mut self) {
         self.kill();
     }
-}
-
-/// Returns a command whose files cannot get larger than this, in KiB. Writing more is an error, as on a
-/// full disk, and doesn't end the process.
-fn limited(program: &str, space: u32) -> Command {
-    // The unit of `ulimit -f` is 512 bytes in sh.
-    let limit = 2 * space;
-    let mut command = Command::new("sh");
-    command.args([
-        "-c",
-        &format!("trap '' XFSZ; ulimit -f {limit}; exec \"$0\""),
-        program,
-    ]);
-    command
 }
 
 fn spawn(mut command: Command, ports: [u16; 3], folder: &Path) -> Child {

@@ -23,10 +23,7 @@ impl Worker {
     }
 
     pub(crate) fn start_at(port: u16, endpoint: Endpoint) -> Self {
-        Self::start_with(port, HttpServer::new(endpoint))
-    }
-
-    pub(crate) fn start_with(port: u16, server: HttpServer) -> Self {
+        let server = HttpServer::new(endpoint);
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(1)
             .enable_all()
