@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use cogwork_text::Escaped;
 use cogwork_text::files::Folder;
-use cogwork_trace::{Page, PageLimits, RecordErrorKind, RecordReader, record_path};
+use cogwork_trace::{Page, RecordErrorKind, RecordReader, record_path};
 
 use crate::arguments::Trace;
 use crate::output::{Outcome, tell};
@@ -12,9 +12,9 @@ use crate::output::{Outcome, tell};
 const MIB: usize = 1024 * 1024;
 
 pub(crate) fn trace(arguments: &Trace) -> Outcome {
-    let limits = PageLimits::default().with_max_bytes(usize::from(arguments.max_size) * MIB);
+    let max_bytes = usize::from(arguments.max_size) * MIB;
 
-    match read(&path_of(arguments), limits).and_then(|page| write(&page, &arguments.output)) {
+    match read(&path_of(arguments), max_bytes).and_then(|page| write(&page, &arguments.output)) {
         Ok(()) => Outcome::Success,
         Err(error) => {
             tell(format_args!("cogwork: {error}"));
@@ -31,9 +31,9 @@ fn path_of(arguments: &Trace) -> PathBuf {
     }
 }
 
-fn read(path: &Path, limits: PageLimits) -> Result<Page, String> {
+fn read(path: &Path, max_bytes: usize) -> Result<Page, String> {
     let reader = RecordReader::open(path);
-    let page = reader.and_then(|reader| Page::read_with(reader, limits));
+    let page = reader.and_then(|reader| Page::read_with(reader, max_bytes));
 
     page.map_err(|error| {
         let path = Escaped::new(path.display());

@@ -79,36 +79,14 @@ impl Edit {
     }
 }
 
-/// Writes queued changes, on a thread that may block.
-pub(crate) trait Write: Send + 'static {
-    /// Writes all changes durably, in order. Isn't called again after an error.
-    fn write(&mut self, jobs: Vec<Job>) -> Result<(), StoreError>;
-}
-
-/// Writes queued changes over the network, without blocking.
-#[cfg(feature = "postgres")]
+/// Writes queued changes.
 #[async_trait]
-pub(crate) trait WriteAsync: Send + 'static {
+pub(crate) trait Write: Send + 'static {
+    /// Returns whether writing blocks its thread.
+    fn blocks(&self) -> bool;
+
     /// Writes all changes durably, in order. Isn't called again after an error.
     async fn write(&mut self, jobs: Vec<Job>) -> Result<(), StoreError>;
-}
-
-/// How changes are written. Only one writes at a time, so the locks are never waited for.
-pub(crate) enum Writer {
-    OnThread(Mutex<Box<dyn Write>>),
-    #[cfg(feature = "postgres")]
-    InTask(tokio::sync::Mutex<Box<dyn WriteAsync>>),
-}
-
-impl Writer {
-    pub(crate) fn on_thread(writer: impl Write) -> Self {
-        Self::OnThread(Mutex::new(Box::new(writer)))
-    }
-
-    #[cfg(feature = "postgres")]
-    pub(crate) fn in_task(writer: impl WriteAsync) -> Self {
-        Self::InTask(tokio::sync::Mutex::new(Box::new(writer)))
-    }
 }
 
 /// The log of a run. Pushed entries are queued, and one thread or task at a time writes the whole
@@ -119,7 +97,10 @@ struct Shared {
     /// The file or the run, for messages.
     place: String,
     queue: Mutex<Queue>,
-    writer: Writer,
+    /// Only one writes at a time, so the lock is never waited for.
+    writer: tokio::sync::Mutex<Box<dyn Write>>,
+    /// Whether writing blocks its thread.
+    blocks: bool,
     written: watch::Sender<Written>,
 }
 
@@ -138,14 +119,15 @@ struct Written {
 }
 
 impl Behind {
-    pub(crate) fn new(place: String, writer: Writer) -> Self {
+    pub(crate) fn new(place: String, writer: impl Write) -> Self {
         let queue = Mutex::default();
         let (written, _) = watch::channel(Written::default());
 
         Self(Arc::new(Shared {
             place,
             queue,
-            writer,
+            blocks: writer.blocks(),
+            writer: tokio::sync::Mutex::new(Box::new(writer)),
             written,
         }))
     }
@@ -243,41 +225,21 @@ struct Drain {
 
 impl Drain {
     fn start(self, runtime: &Handle) {
-        match &self.shared.writer {
-            Writer::OnThread(_) => drop(runtime.spawn_blocking(move || self.run())),
-            #[cfg(feature = "postgres")]
-            Writer::InTask(_) => drop(runtime.spawn(self.run_in_task())),
+        if self.shared.blocks {
+            let blocking = runtime.clone();
+            drop(runtime.spawn_blocking(move || blocking.block_on(self.run())));
+        } else {
+            drop(runtime.spawn(self.run()));
         }
     }
 
-    fn run(mut self) {
+    async fn run(mut self) {
         let shared = Arc::clone(&self.shared);
-        #[cfg_attr(
-            not(feature = "postgres"),
-            expect(irrefutable_let_patterns, reason = "there may be one kind only")
-        )]
-        let Writer::OnThread(writer) = &shared.writer else {
-            return;
-        };
+        let mut writer = shared.writer.lock().await;
 
         while let Some(batch) = self.next() {
-            if let Err(error) = lock(writer).write(batch.jobs) {
-                return self.fail(error);
-            }
-
-            self.wrote(batch.upto);
-        }
-    }
-
-    #[cfg(feature = "postgres")]
-    async fn run_in_task(mut self) {
-        let shared = Arc::clone(&self.shared);
-        let Writer::InTask(writer) = &shared.writer else {
-            return;
-        };
-
-        while let Some(batch) = self.next() {
-            if let Err(error) = writer.lock().await.write(batch.jobs).await {
+            if let Err(error) = writer.write(batch.jobs).await {
+                drop(writer);
                 return self.fail(error);
             }
 

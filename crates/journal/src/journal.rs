@@ -11,7 +11,7 @@ use cogwork_flow::{BoxError, StepName};
 use cogwork_text::Name;
 use serde::de::DeserializeOwned;
 
-use crate::behind::{Behind, Writer};
+use crate::behind::{Behind, Write};
 use crate::error::Kind;
 use crate::header::Header;
 use crate::line::Line;
@@ -56,7 +56,7 @@ impl RunJournal {
         place: String,
         header: Header,
         lines: Vec<Line>,
-        writer: Writer,
+        writer: impl Write,
     ) -> Result<Self, EntryError> {
         let log = Behind::new(place.clone(), writer);
         let entries = lines.into_iter().map(|line| line.entry);

@@ -14,11 +14,9 @@ use crate::{RunStatus, RunSummary};
 /// and [`paused`](RunQuery::paused), replace each other, and only the last one applies.
 ///
 /// ```
-/// use std::time::{Duration, SystemTime};
 /// use cogwork_journal::RunQuery;
 ///
-/// let today = SystemTime::now() - Duration::from_secs(24 * 3_600);
-/// let second_page = RunQuery::new().flow("shop").failed().started_since(today).limit(50).offset(50);
+/// let second_page = RunQuery::new().flow("shop").failed().limit(50).offset(50);
 /// ```
 #[derive(Debug, Clone)]
 pub struct RunQuery {
@@ -26,8 +24,6 @@ pub struct RunQuery {
     flow: Option<String>,
     status: Option<&'static str>,
     event: Option<String>,
-    due: Option<i64>,
-    since: Option<i64>,
     pub(crate) order: &'static str,
     pub(crate) limit: i64,
     pub(crate) offset: i64,
@@ -44,8 +40,6 @@ impl RunQuery {
             flow: None,
             status: None,
             event: None,
-            due: None,
-            since: None,
             order: "started DESC, key DESC",
             limit: Self::DEFAULT_LIMIT.into(),
             offset: 0,
@@ -92,16 +86,6 @@ impl RunQuery {
         self.status("paused", Some(event.into()))
     }
 
-    /// Selects runs with a wait that times out at or before this time. Such a run continues without
-    /// an answer when it is resumed.
-    #[must_use]
-    pub fn due(self, by: SystemTime) -> Self {
-        Self {
-            due: Some(millis(by)),
-            ..self.paused()
-        }
-    }
-
     /// Selects runs that stopped with an error: [`RunStatus::Failed`](crate::RunStatus::Failed).
     #[must_use]
     pub fn failed(self) -> Self {
@@ -118,16 +102,8 @@ impl RunQuery {
         Self {
             status: Some(status),
             event,
-            due: None,
             ..self
         }
-    }
-
-    /// Selects runs that were started at this time or later.
-    #[must_use]
-    pub fn started_since(mut self, time: SystemTime) -> Self {
-        self.since = Some(millis(time));
-        self
     }
 
     /// Sets the maximum number of runs.
@@ -175,7 +151,6 @@ impl RunQuery {
     fn matches(&self, run: &RunSummary) -> bool {
         let is_run = self.run_id.as_ref().is_none_or(|id| *id == run.run_id);
         let is_of_flow = self.flow.as_ref().is_none_or(|flow| *flow == run.flow);
-        let is_since = self.since.is_none_or(|since| millis(run.started) >= since);
         let has_status = self.status.is_none_or(|status| status == name(&run.status));
 
         let waits = match &run.status {
@@ -183,41 +158,21 @@ impl RunQuery {
             _ => &[],
         };
         let waits_for = |event: &String| waits.iter().any(|wait| wait.event == *event);
-        let is_due = |due: i64| {
-            let mut limits = waits.iter().filter_map(|wait| wait.until);
-            limits.any(|until| millis(until) <= due)
-        };
 
-        is_run
-            && is_of_flow
-            && is_since
-            && has_status
-            && self.event.as_ref().is_none_or(waits_for)
-            && self.due.is_none_or(is_due)
+        is_run && is_of_flow && has_status && self.event.as_ref().is_none_or(waits_for)
     }
 
     /// Returns only the conditions that are set, so that an index can be used. Each has one value, for
     /// its `?`.
-    pub(crate) fn conditions(&self) -> Vec<(&'static str, QueryValue)> {
-        let text = |value: &Option<String>| value.clone().map(QueryValue::Text);
-        let number = |value: Option<i64>| value.map(QueryValue::Number);
-        let status = self
-            .status
-            .map(|status| QueryValue::Text(status.to_owned()));
-
+    pub(crate) fn conditions(&self) -> Vec<(&'static str, String)> {
         let conditions = [
-            ("id = ?", text(&self.run_id)),
-            ("flow = ?", text(&self.flow)),
-            ("status = ?", status),
+            ("id = ?", self.run_id.clone()),
+            ("flow = ?", self.flow.clone()),
+            ("status = ?", self.status.map(str::to_owned)),
             (
                 "key IN (SELECT run FROM waits WHERE event = ?)",
-                text(&self.event),
+                self.event.clone(),
             ),
-            (
-                "key IN (SELECT run FROM waits WHERE until <= ?)",
-                number(self.due),
-            ),
-            ("started >= ?", number(self.since)),
         ];
 
         let set = conditions.into_iter();
@@ -242,12 +197,6 @@ fn name(status: &RunStatus) -> &'static str {
         RunStatus::Ended { .. } => "ended",
         RunStatus::Damaged { .. } => "damaged",
     }
-}
-
-/// The value of a condition.
-pub(crate) enum QueryValue {
-    Text(String),
-    Number(i64),
 }
 
 /// Converts a time for a column.

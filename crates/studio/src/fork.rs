@@ -48,7 +48,7 @@ pub struct EditedText {
 }
 
 /// What a fork at a step can change.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Default, Serialize)]
 #[non_exhaustive]
 pub struct ForkChoices {
     /// The step.
@@ -95,24 +95,16 @@ impl ForkChoices {
         let choices = match preview {
             Ok(preview) => Self::from_preview(preview),
             Err(error) if is_about_fork(&error) => return Err(refused(&error)),
-            Err(error) => Self::without_edits(at, error.to_string()),
+            Err(error) => Self {
+                at,
+                problem: Some(error.to_string()),
+                ..Self::default()
+            },
         };
         Ok(Self {
             flow_changes: changes,
             ..choices
         })
-    }
-
-    fn without_edits(at: u64, problem: String) -> Self {
-        Self {
-            at,
-            outcomes: Vec::new(),
-            state: None,
-            problem: Some(problem),
-            flow_changes: None,
-            has_models: false,
-            note: None,
-        }
     }
 
     fn from_preview<S: Serialize>(preview: ForkPreview<S>) -> Self {
@@ -146,9 +138,7 @@ impl ForkChoices {
             outcomes,
             state,
             problem,
-            flow_changes: None,
-            has_models: false,
-            note: None,
+            ..Self::default()
         }
     }
 
@@ -245,10 +235,8 @@ impl ForkRequest {
     }
 
     fn refused(&self, error: &StoreError) -> FlowError {
-        if error.is_value() && !self.outcomes.is_empty() {
-            return FlowError::refused(ForkPart::Outcome, error);
-        }
-        if error.is_unknown_step() && !self.outcomes.is_empty() {
+        let is_of_outcome = error.is_value() || error.is_unknown_step();
+        if is_of_outcome && !self.outcomes.is_empty() {
             return FlowError::refused(ForkPart::Outcome, error);
         }
         if let Some(changes) = changes(error) {

@@ -10,7 +10,7 @@
 //! | record what tokens cost | [`RecorderSettings::with_prices`] |
 //! | find the record of a run in a folder | [`record_path`] |
 //! | read a record | [`RecordReader`] |
-//! | make a page of a record, with the feature `page` | `Page`, `PageLimits` |
+//! | make a page of a record, with the feature `page` | `Page` |
 //! | show a run while it is recorded, with the feature `page` | `PageParts` |
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
@@ -19,7 +19,7 @@
 #[cfg_attr(docsrs, doc(cfg(feature = "page")))]
 mod page;
 #[cfg(feature = "page")]
-pub use page::{Page, PageLimits, PageParts};
+pub use page::{Page, PageParts};
 
 mod recorder;
 pub use recorder::RunRecorder;

@@ -15,7 +15,7 @@ use crate::error::Kind;
 use crate::header::Header;
 use crate::keep::{NewRun, RecordedRun, Wanted};
 use crate::line::{Line, check_order};
-use crate::{RecordedEntry, RunJournal, StoreError, behind};
+use crate::{RecordedEntry, RunJournal, StoreError};
 
 impl OnDisk for Files {
     fn run_id(&self) -> &str {
@@ -176,12 +176,7 @@ impl RunFolder {
             _lock: lock,
         };
 
-        let journal = RunJournal::new(
-            self.files.place(),
-            header,
-            entries,
-            behind::Writer::on_thread(writer),
-        );
+        let journal = RunJournal::new(self.files.place(), header, entries, writer);
         journal.map_err(|problem| self.out_of_place(problem))
     }
 

@@ -4,6 +4,7 @@ use std::fs::File;
 use std::io::{self, Write as _};
 use std::path::Path;
 
+use async_trait::async_trait;
 use cogwork_text::files::LockFile;
 use serde::Serialize;
 
@@ -87,8 +88,13 @@ pub(super) struct Writer {
     pub(super) _lock: LockFile,
 }
 
+#[async_trait]
 impl Write for Writer {
-    fn write(&mut self, jobs: Vec<Job>) -> Result<(), StoreError> {
+    fn blocks(&self) -> bool {
+        true
+    }
+
+    async fn write(&mut self, jobs: Vec<Job>) -> Result<(), StoreError> {
         let edit = Job::merged(jobs, Some(now()));
 
         if let Some(entries) = edit.replacement {

@@ -19,7 +19,7 @@ use cogwork_flow::journal::{Json, OutcomeProblem};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use edit_state::{ChangeState, EditState};
+use edit_state::EditState;
 
 /// How to fork a run, for [`Store::fork`](crate::Store::fork).
 ///
@@ -89,7 +89,7 @@ pub struct Fork<S> {
     at: At,
     run_id: Option<String>,
     outcomes: Vec<NewOutcome>,
-    state: Option<Box<dyn EditState<S>>>,
+    state: Option<EditState<S>>,
     changes_flow: bool,
 }
 
@@ -188,26 +188,13 @@ impl<S> Fork<S> {
     /// replays the steps before it in memory, with the flow that is passed to it, and records the
     /// edited state as a snapshot. The earlier steps aren't copied.
     ///
-    /// The run must have begun with its input as its state; otherwise, use
-    /// [`with_state_after`](Self::with_state_after).
+    /// The run must have begun with its input as its state.
     #[must_use]
     pub fn with_state(mut self, edit: impl FnOnce(&mut S) + Send + 'static) -> Self
     where
         S: Serialize + DeserializeOwned + Send + 'static,
     {
-        self.state = Some(Box::new(ChangeState { first: None, edit }));
-        self
-    }
-
-    /// Does the same as [`with_state`](Self::with_state) for a run that began with the state
-    /// `first`, which the program made from its input.
-    #[must_use]
-    pub fn with_state_after(mut self, first: S, edit: impl FnOnce(&mut S) + Send + 'static) -> Self
-    where
-        S: Serialize + DeserializeOwned + Send + 'static,
-    {
-        let first = Some(first);
-        self.state = Some(Box::new(ChangeState { first, edit }));
+        self.state = Some(edit_state::boxed(edit));
         self
     }
 

@@ -98,7 +98,7 @@ impl<S> Fork<S> {
                 entries: kept.before.iter().map(|line| line.entry.clone()).collect(),
                 steps: step - steps.start(),
             };
-            let snapshot = state.snapshot(flow, replay).await?;
+            let snapshot = state(flow, replay).await?;
             kept.replace_steps(snapshot);
             replayed = KeptSteps::of(step, &(step..=u64::MAX), !edits.is_empty());
         }

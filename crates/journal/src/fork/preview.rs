@@ -43,7 +43,7 @@ impl<S> Fork<S> {
             steps: steps.complete,
         };
 
-        let mut replayed = replay.take(flow, None).await?;
+        let mut replayed = replay.take(flow).await?;
         for _ in 0..steps.partial {
             let taken = replayed.take_recorded_part().await;
             taken.map_err(|problem| failed(&place, run_id, problem.kind, &problem.text))?;

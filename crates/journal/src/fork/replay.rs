@@ -48,19 +48,12 @@ struct Stops {
 }
 
 impl Replay {
-    /// Takes the steps, beginning with the recorded state or with this one.
-    pub(super) async fn take<'f, S>(
-        self,
-        flow: &'f Flow<S>,
-        first: Option<S>,
-    ) -> Result<Replayed<'f, S>, StoreError>
+    /// Takes the steps, beginning with the recorded state.
+    pub(super) async fn take<S>(self, flow: &Flow<S>) -> Result<Replayed<'_, S>, StoreError>
     where
         S: Serialize + DeserializeOwned + Send + 'static,
     {
-        let state = match first {
-            Some(first) => first,
-            None => self.first_state()?,
-        };
+        let state = self.first_state()?;
         let journal = MemoryJournal::over(self.run_id.as_str(), self.entries.clone(), ());
         let journal = journal.map_err(|error| self.failed(Kind::Damaged, &error.problem))?;
         let stops = Arc::new(Stops::default());
@@ -100,7 +93,7 @@ impl Replay {
             let run_id = Name(&self.run_id);
             let text = format_args!(
                 "{place}: the input of the run `{run_id}` isn't a state of the flow, so its state \
-                 cannot be edited without the first one; use `Fork::with_state_after`: {problem}"
+                 cannot be edited: {problem}"
             );
             StoreError::new(Kind::Value, text)
         })

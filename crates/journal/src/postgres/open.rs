@@ -19,7 +19,7 @@ use crate::line::Line;
 use crate::lock::PATIENCE;
 use crate::query::time;
 use crate::rows::{LineRow, RowReader, Rows};
-use crate::{RecordedEntry, RunJournal, StoreError, behind};
+use crate::{RecordedEntry, RunJournal, StoreError};
 
 /// The delay between two attempts to take a run on which somebody works.
 const BETWEEN: Duration = Duration::from_millis(25);
@@ -197,7 +197,6 @@ impl Run {
         writer: Writer,
         now: i64,
     ) -> Result<RunJournal, StoreError> {
-        let writer = behind::Writer::in_task(writer);
         let place = self.place.database.clone();
         let journal = RunJournal::new(place, header, entries, writer);
         let journal = journal.map_err(|error| self.place.out_of_place(error))?;

@@ -6,14 +6,14 @@ use tokio_postgres::Row;
 use tokio_postgres::types::ToSql;
 
 use super::database::Database;
-use crate::query::{QueryValue, time};
+use crate::query::time;
 use crate::rows::{fork, read_schema, status};
 use crate::{RunQuery, RunStatus, RunSummary, StoreError, WaitSummary};
 
 /// A statement, and the values of its parameters.
 pub(super) struct Sql {
     pub(super) text: String,
-    values: Vec<Box<dyn ToSql + Sync + Send>>,
+    values: Vec<String>,
 }
 
 impl Sql {
@@ -25,8 +25,8 @@ impl Sql {
     }
 
     /// Adds a condition with one `?`, which stands for the value.
-    pub(super) fn and(&mut self, condition: &str, value: impl ToSql + Sync + Send + 'static) {
-        self.values.push(Box::new(value));
+    pub(super) fn and(&mut self, condition: &str, value: String) {
+        self.values.push(value);
         let parameter = format!("${}", self.values.len());
         self.text.push_str(" AND ");
         self.text.push_str(&condition.replacen('?', &parameter, 1));
@@ -36,10 +36,7 @@ impl Sql {
     pub(super) fn and_all(&mut self, query: &RunQuery) {
         for (condition, value) in query.conditions() {
             let condition = condition.replace("FROM waits", "FROM @.waits");
-            match value {
-                QueryValue::Text(text) => self.and(&condition, text),
-                QueryValue::Number(number) => self.and(&condition, number),
-            }
+            self.and(&condition, value);
         }
     }
 
@@ -57,9 +54,7 @@ impl Sql {
 
     pub(super) fn values(&self) -> Vec<&(dyn ToSql + Sync)> {
         let values = self.values.iter();
-        values
-            .map(|value| &**value as &(dyn ToSql + Sync))
-            .collect()
+        values.map(|value| value as &(dyn ToSql + Sync)).collect()
     }
 }
 

@@ -4,7 +4,7 @@ use std::error::Error;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use cogwork_flow::{CancellationToken, Flow, Run, RunError};
+use cogwork_flow::{CancellationToken, Flow, RunError};
 use serde::de::DeserializeOwned;
 
 use super::lease::{LeaseWatch, Verdict};
@@ -83,25 +83,15 @@ fn journal_error(error: &RunError) -> Option<&StoreError> {
     None
 }
 
-pub(super) struct Registered<S, C> {
-    flow: Arc<Flow<S>>,
-    settings: C,
-}
-
-impl<S, C> Registered<S, C> {
-    pub(super) fn new(flow: Arc<Flow<S>>, settings: C) -> Self {
-        Self { flow, settings }
-    }
-}
+pub(super) struct Registered<S>(pub(super) Arc<Flow<S>>);
 
 #[async_trait]
-impl<S, C> RunFlow for Registered<S, C>
+impl<S> RunFlow for Registered<S>
 where
     S: DeserializeOwned + Send + 'static,
-    C: for<'f> Fn(Run<'f, S>) -> Run<'f, S> + Send + Sync,
 {
     fn identity(&self) -> FlowIs {
-        FlowIs::of(&self.flow)
+        FlowIs::of(&self.0)
     }
 
     async fn run(
@@ -120,8 +110,8 @@ where
         };
 
         // The state is that of the record, whatever its digest is.
-        let run = self.flow.begin().with_journal_any_state(journal);
-        let mut run = (self.settings)(run).with_cancellation(stop.clone());
+        let run = self.0.begin().with_journal_any_state(journal);
+        let mut run = run.with_cancellation(stop.clone());
         let stopped = match run.finish(&mut state).await {
             Ok(_) => Stopped::Ended,
             Err(error) => Stopped::of(error, &stop),

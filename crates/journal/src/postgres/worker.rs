@@ -5,7 +5,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use cogwork_flow::{CancellationToken, Flow, Run as FlowRun};
+use cogwork_flow::{CancellationToken, Flow};
 use serde::de::DeserializeOwned;
 use tokio::sync::Notify;
 use tokio::task::JoinSet;
@@ -126,27 +126,13 @@ impl Worker {
 
     /// Adds a flow. A flow with the same name is replaced.
     #[must_use]
-    pub fn with_flow<S>(self, flow: impl Into<Arc<Flow<S>>>) -> Self
-    where
-        S: DeserializeOwned + Send + 'static,
-    {
-        self.with_flow_and(flow, |run| run)
-    }
-
-    /// Adds a flow, and settings of its runs, such as their limits.
-    #[must_use]
-    pub fn with_flow_and<S>(
-        mut self,
-        flow: impl Into<Arc<Flow<S>>>,
-        settings: impl for<'f> Fn(FlowRun<'f, S>) -> FlowRun<'f, S> + Send + Sync + 'static,
-    ) -> Self
+    pub fn with_flow<S>(mut self, flow: impl Into<Arc<Flow<S>>>) -> Self
     where
         S: DeserializeOwned + Send + 'static,
     {
         let flow = flow.into();
         let name = flow.name().to_owned();
-        self.flows
-            .insert(name, Arc::new(Registered::new(flow, settings)));
+        self.flows.insert(name, Arc::new(Registered(flow)));
         self
     }
 

@@ -13,7 +13,7 @@ use super::lease::{Held, Lease};
 use super::run::Run;
 use super::statements::{CHANGE, WRITTEN};
 use crate::StoreError;
-use crate::behind::{Job, WriteAsync};
+use crate::behind::{Job, Write};
 use crate::query::millis;
 use crate::rows::{Columns, RowChange, Rows, count};
 use crate::waits::WaitChange;
@@ -56,7 +56,11 @@ enum Written {
 }
 
 #[async_trait]
-impl WriteAsync for Writer {
+impl Write for Writer {
+    fn blocks(&self) -> bool {
+        false
+    }
+
     async fn write(&mut self, jobs: Vec<Job>) -> Result<(), StoreError> {
         let edit = Job::merged(jobs, None);
         let is_progress = edit.is_progress();

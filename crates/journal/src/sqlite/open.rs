@@ -6,7 +6,7 @@ use cogwork_text::files::{Folder, LockFile};
 
 use super::run::Run;
 use super::write::Writer;
-use crate::behind::{self, Edit};
+use crate::behind::Edit;
 use crate::disk::OnDisk;
 use crate::header::Header;
 use crate::keep::{NewRun, RecordedRun, Wanted};
@@ -91,12 +91,7 @@ impl Run {
         entries: Vec<Line>,
         writer: Writer,
     ) -> Result<RunJournal, StoreError> {
-        let journal = RunJournal::new(
-            self.database.place(),
-            header,
-            entries,
-            behind::Writer::on_thread(writer),
-        );
+        let journal = RunJournal::new(self.database.place(), header, entries, writer);
         journal.map_err(|error| self.place.out_of_place(error))
     }
 }

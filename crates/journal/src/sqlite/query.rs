@@ -4,7 +4,7 @@ use rusqlite::types::Value;
 use rusqlite::{Connection, Row, params_from_iter};
 
 use super::database::Database;
-use crate::query::{QueryValue, millis, time};
+use crate::query::{millis, time};
 use crate::rows::{fork, read_schema, status};
 use crate::waits::WaitChange;
 use crate::{RunQuery, RunStatus, RunSummary, StoreError, WaitSummary};
@@ -17,10 +17,7 @@ impl RunQuery {
         for (condition, value) in self.conditions() {
             sql.push_str(" AND ");
             sql.push_str(condition);
-            values.push(match value {
-                QueryValue::Text(text) => text.into(),
-                QueryValue::Number(number) => number.into(),
-            });
+            values.push(value.into());
         }
 
         sql.push_str(&format!(" ORDER BY {} LIMIT ? OFFSET ?", self.order));

@@ -1,5 +1,6 @@
 //! Writes the lines of a run.
 
+use async_trait::async_trait;
 use cogwork_text::files::LockFile;
 use rusqlite::Connection;
 
@@ -142,8 +143,13 @@ impl Change {
     }
 }
 
+#[async_trait]
 impl Write for Writer {
-    fn write(&mut self, jobs: Vec<Job>) -> Result<(), StoreError> {
+    fn blocks(&self) -> bool {
+        true
+    }
+
+    async fn write(&mut self, jobs: Vec<Job>) -> Result<(), StoreError> {
         self.put(Job::merged(jobs, Some(now())))
     }
 }

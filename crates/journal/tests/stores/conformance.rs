@@ -241,12 +241,8 @@ impl<S: Conforming> TestedStore for Subject<S> {
 enum Mistake {
     RecordsNothing,
     OverwritesRuns,
-    SharesRuns,
     LosesAnswers,
-    ListsTooFew,
     RemovesNothing,
-    TakesEveryInput,
-    HasNoLimit,
 }
 
 /// A store of files that makes a mistake.
@@ -265,13 +261,6 @@ impl TestedStore for Mistaken {
     async fn open(&self, how: Open, attempt: &Attempt) -> Result<Opened, Refusal> {
         let how = match (self.1, how) {
             (Mistake::OverwritesRuns, Open::Start) => Open::StartOrResume,
-            (Mistake::TakesEveryInput, Open::StartOrResume) => {
-                let resumed = self.0.open(Open::Resume, attempt).await;
-                if resumed.is_ok() {
-                    return resumed;
-                }
-                Open::Start
-            }
             (_, how) => how,
         };
 
@@ -293,11 +282,7 @@ impl TestedStore for Mistaken {
     }
 
     async fn list(&self) -> Result<Vec<ListedRun>, Refusal> {
-        let mut runs = self.0.list().await?;
-        if let Mistake::ListsTooFew = self.1 {
-            runs.pop();
-        }
-        Ok(runs)
+        self.0.list().await
     }
 
     async fn remove(&self, run_id: &str) -> Result<(), Refusal> {
@@ -308,18 +293,11 @@ impl TestedStore for Mistaken {
     }
 
     fn another_process(&self) -> Arc<dyn TestedStore> {
-        match self.1 {
-            // A run of the same id somewhere else.
-            Mistake::SharesRuns => Arc::new(Subject::<FileStore>::new()),
-            _ => self.0.another_process(),
-        }
+        self.0.another_process()
     }
 
     fn max_outcome(&self) -> Option<usize> {
-        match self.1 {
-            Mistake::HasNoLimit => Some(MAX_LINE / 4),
-            _ => self.0.max_outcome(),
-        }
+        self.0.max_outcome()
     }
 }
 
@@ -332,15 +310,8 @@ async fn broken_promises_are_found() {
             "a_loop_continues_after_a_crash_at_each_call",
         ),
         (Mistake::OverwritesRuns, "a_run_is_started_once"),
-        (Mistake::SharesRuns, "of_two_takers_one_is_refused"),
         (Mistake::LosesAnswers, "an_early_answer_is_kept"),
-        (Mistake::ListsTooFew, "runs_are_listed_with_their_status"),
         (Mistake::RemovesNothing, "a_removed_run_leaves_nothing"),
-        (
-            Mistake::TakesEveryInput,
-            "a_different_input_is_refused_at_any_point",
-        ),
-        (Mistake::HasNoLimit, "an_outcome_above_the_limit_is_refused"),
     ] {
         let right = check_store_case(name, Subject::<FileStore>::new()).await;
         assert_eq!(right, Some(CaseResult::Passed), "{name}");

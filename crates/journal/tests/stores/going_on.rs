@@ -1,8 +1,7 @@
 use std::cell::Cell;
 
-use cogwork_flow::journal::Journal;
 use cogwork_flow::{Action, Flow, from_fn};
-use cogwork_journal::{FileStore, RunStatus, Store};
+use cogwork_journal::{FileStore, Store};
 
 use crate::each::{Tested, for_each_store};
 use crate::work::{Calls, Work, changed, counted, flow, greeting, undisturbed};
@@ -13,8 +12,6 @@ for_each_store! {
     a_run_that_is_not_there_is_no_run,
     a_changed_flow_is_refused_or_accepted_and_then_on_record,
     a_change_before_what_is_on_record_is_found_when_the_run_comes_there,
-    an_answer_comes_from_another_process_while_nobody_runs_it,
-    answers_that_nobody_takes_are_bounded_and_the_run_stays_readable,
     an_input_that_is_none_of_the_type_asked_for_is_said,
 }
 
@@ -157,67 +154,6 @@ async fn a_change_before_what_is_on_record_is_found_when_the_run_comes_there<S: 
 
     insta::assert_snapshot!(error, @"flow `work`, node `twice`: the journal failed: the run visits `work/twice#4`, but the recorded one visited `work/double#4` at this point; with the same state and outcomes, `prep` and `post` must do the same again; after a change of the flow, fork the run at step 4 or before");
     assert_eq!(calls.lock().unwrap().len(), 9);
-}
-
-async fn an_answer_comes_from_another_process_while_nobody_runs_it<S: Tested>() {
-    let folder = tempfile::tempdir().unwrap();
-    let flow = greeting();
-    let journal = S::within(folder.path())
-        .start("a", &flow, &"Hello, ")
-        .await
-        .unwrap();
-    let mut text: String = journal.state().unwrap();
-    let mut run = flow.begin().with_journal(journal);
-
-    let stopped = run.finish(&mut text).await.unwrap_err();
-    let paused = stopped.into_paused().unwrap();
-    assert_eq!(paused.event, "name");
-    drop(run);
-
-    let elsewhere = S::within(folder.path());
-    let error = elsewhere.deliver("a", "nmae", &"Ada").await.unwrap_err();
-    assert!(error.is_unknown_event());
-    assert!(
-        error.to_string().ends_with(
-            "no node of the flow `greeting` waits for the event `nmae`; it waits for `name`"
-        ),
-        "{error}"
-    );
-
-    assert_eq!(
-        format!("{error:?}"),
-        error.to_string(),
-        "what a program prints that returns it from main"
-    );
-
-    elsewhere.deliver("a", "name", &"Ada").await.unwrap();
-    assert_eq!(elsewhere.runs().await.unwrap()[0].status, RunStatus::Open);
-
-    let journal = S::within(folder.path()).resume("a", &flow).await.unwrap();
-    let mut text: String = journal.state().unwrap();
-    flow.begin()
-        .with_journal(journal)
-        .finish(&mut text)
-        .await
-        .unwrap();
-
-    assert_eq!(text, "Hello, Ada");
-}
-
-async fn answers_that_nobody_takes_are_bounded_and_the_run_stays_readable<S: Tested>() {
-    let folder = tempfile::tempdir().unwrap();
-    let store = S::within(folder.path()).unsynced();
-    let flow = greeting();
-    let journal = store.start("a", &flow, &"Hello, ").await.unwrap();
-
-    for _ in 0..1_000 {
-        journal.deliver("name", b"\"Ada\"".to_vec()).await.unwrap();
-    }
-
-    drop(journal);
-    let error = store.deliver("a", "name", &"Ada").await.unwrap_err();
-    insta::assert_snapshot!(S::told(error, folder.path()), @"STORE: there already are 1000 unused answers to `name`");
-    store.resume("a", &flow).await.unwrap();
 }
 
 async fn an_input_that_is_none_of_the_type_asked_for_is_said<S: Tested>() {

@@ -29,7 +29,6 @@ mod input;
 mod kills;
 mod listing;
 mod locking;
-mod long_files;
 mod names;
 mod outage;
 #[cfg(all(feature = "postgres", unix))]

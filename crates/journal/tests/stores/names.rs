@@ -1,6 +1,5 @@
 use cogwork_flow::{Action, Flow, from_fn};
 use cogwork_journal::{FileStore, Store};
-use proptest::prelude::*;
 
 use crate::work::told;
 
@@ -134,18 +133,4 @@ async fn a_file_under_the_name_of_another_run_is_refused() {
     let error = store.resume("b", &flow).await.unwrap_err();
     assert!(error.is_damaged());
     insta::assert_snapshot!(told(error, folder.path()), @r#"runs/b.jsonl, line 1: this is the run `a\n`, not `b`"#);
-}
-
-proptest! {
-    #[test]
-    fn two_ids_have_two_files_on_every_file_system(one in ".{0,20}", other in ".{0,20}") {
-        let store = FileStore::new("runs");
-        let names = [&one, &other].map(|id| store.path(id).file_name().unwrap().to_str().unwrap().to_owned());
-        prop_assert_eq!(one == other, names[0] == names[1]);
-        for name in names {
-            let safe = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"._-%~".contains(&byte);
-            prop_assert!(name.len() < 255 && name.bytes().all(safe));
-            prop_assert!(!name.starts_with('.'));
-        }
-    }
 }

@@ -1,5 +1,4 @@
-use std::cmp::{Ordering, Reverse};
-use std::collections::{BinaryHeap, HashSet};
+use std::collections::HashSet;
 
 use rusqlite::{Connection, Row};
 
@@ -7,60 +6,11 @@ use super::Store;
 use super::vector::product;
 use crate::{Query, RecallError, Recalled};
 
-/// A passage by its id. The order is that of the results, from the worst to the best.
+/// A passage by its id.
 #[derive(Clone, Copy)]
 struct Hit {
     score: f32,
     id: i64,
-}
-
-impl Ord for Hit {
-    fn cmp(&self, other: &Self) -> Ordering {
-        // Of equal passages, the older one comes first.
-        let by_score = self.score.total_cmp(&other.score);
-        by_score.then(other.id.cmp(&self.id))
-    }
-}
-
-impl PartialOrd for Hit {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl PartialEq for Hit {
-    fn eq(&self, other: &Self) -> bool {
-        self.cmp(other).is_eq()
-    }
-}
-
-impl Eq for Hit {}
-
-/// The best hits so far.
-struct Best {
-    hits: BinaryHeap<Reverse<Hit>>,
-    limit: usize,
-}
-
-impl Best {
-    fn add(&mut self, hit: Hit) {
-        if self.hits.len() < self.limit {
-            self.hits.push(Reverse(hit));
-            return;
-        }
-
-        if let Some(mut worst) = self.hits.peek_mut()
-            && hit > worst.0
-        {
-            *worst = Reverse(hit);
-        }
-    }
-
-    /// Returns the hits, best first.
-    fn into_sorted(self) -> Vec<Hit> {
-        let hits = self.hits.into_sorted_vec();
-        hits.into_iter().map(|hit| hit.0).collect()
-    }
 }
 
 impl Store {
@@ -123,10 +73,7 @@ impl Store {
             .map_err(failed)?;
         let mut rows = statement.query([]).map_err(failed)?;
 
-        let mut best = Best {
-            hits: BinaryHeap::new(),
-            limit: query.limit,
-        };
+        let mut hits = Vec::new();
         while let Some(row) = rows.next().map_err(failed)? {
             let source = row.get(1).map_err(failed)?;
             if sources.is_some_and(|sources| !sources.contains(&source)) {
@@ -135,11 +82,19 @@ impl Store {
 
             let hit = self.hit(row, vector)?;
             if hit.score >= query.min_score {
-                best.add(hit);
+                hits.push(hit);
             }
         }
 
-        Ok(best.into_sorted())
+        // Of equal passages, the older one comes first.
+        hits.sort_by(|one: &Hit, other| {
+            other
+                .score
+                .total_cmp(&one.score)
+                .then(one.id.cmp(&other.id))
+        });
+        hits.truncate(query.limit);
+        Ok(hits)
     }
 
     fn hit(&self, row: &Row<'_>, vector: &[f32]) -> Result<Hit, RecallError> {

@@ -1,6 +1,5 @@
 //! Memories that were truncated, or changed by something else: each is an error that says so.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use cogwork_recall::{Passage, Query, RecallError, Recalled, VectorMemory};
@@ -78,34 +77,4 @@ async fn other_formats_are_refused() {
             .contains("it has the format 2; expected format 1"),
         "{error}"
     );
-}
-
-#[tokio::test]
-async fn truncated_files_are_damaged() {
-    let (_folder, path) = closed().await;
-    let whole = fs::read(&path).unwrap();
-
-    for length in [1, 511, 512, 4_096, 8_192, whole.len() / 2] {
-        fs::write(&path, &whole[..length]).unwrap();
-        let error = recall(&path).await.unwrap_err();
-        assert!(
-            matches!(error, RecallError::Damaged { .. }),
-            "{length}: {error}"
-        );
-    }
-}
-
-#[tokio::test]
-async fn files_without_their_end_are_damaged_or_complete() {
-    let (_folder, path) = closed().await;
-    let whole = fs::read(&path).unwrap();
-
-    // The last pages may contain nothing that a search reads.
-    for missing in [1, 100, 4_096, 8_192] {
-        fs::write(&path, &whole[..whole.len() - missing]).unwrap();
-        match recall(&path).await {
-            Ok(found) => assert_eq!(found.len(), 50),
-            Err(error) => assert!(matches!(error, RecallError::Damaged { .. }), "{error}"),
-        }
-    }
 }

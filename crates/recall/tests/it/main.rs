@@ -13,5 +13,4 @@ mod memory;
 mod node;
 mod places;
 mod real_model;
-mod shown;
 mod support;

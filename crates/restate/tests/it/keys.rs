@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use cogwork_flow::{Action, Flow, Wait, from_fn};
 use cogwork_restate::{Client, Workflow};
 use futures_util::future::join_all;
 
@@ -39,112 +38,6 @@ async fn a_key_is_started_once() {
     let ends: Vec<_> = attached.into_iter().map(Result::unwrap).collect();
     assert!(ends.iter().all(|end| *end == ends[0]), "{ends:?}");
     assert_eq!(calls.times("a:counted/double#1"), 1);
-}
-
-#[tokio::test]
-async fn keys_may_be_any_text() {
-    let Some(server) = server() else { return };
-    let name = unique("Keys");
-    let flow = Flow::builder("keys")
-        .start("wait")
-        .wait(
-            "wait",
-            Wait::for_event("a/b#1\u{202e} \"\0\n", |text: &mut String, more: String| {
-                text.push_str(&more)
-            }),
-        )
-        .end("wait", Action::DEFAULT)
-        .build()
-        .unwrap();
-    let worker = Worker::start(endpoint(Workflow::new(name.as_str(), flow).unwrap()));
-    server.register(worker.port).await;
-    let client = server.client(&name);
-
-    let long = "k".repeat(1_024);
-    let keys = [
-        "a/b",
-        "a%2Fb",
-        "a b",
-        " ",
-        "?a=b#c",
-        "../..",
-        "...",
-        "%",
-        "%2e%2e",
-        "ä\u{1f980}",
-        "a\nb",
-        "a\"b\\",
-        "send",
-        "attach",
-        ";",
-        "\u{202e}x",
-        "\u{7f}",
-        long.as_str(),
-    ];
-    let runs = keys.iter().map(|key| {
-        let client = &client;
-        async move {
-            assert!(!client.start(key, key).await.unwrap().already, "{key:?}");
-            client
-                .deliver(key, "a/b#1\u{202e} \"\0\n", &"!")
-                .await
-                .unwrap();
-            assert_eq!(
-                client.attach::<String>(key).await.unwrap(),
-                format!("{key}!"),
-                "{key:?}"
-            );
-            let progress = client.progress(key).await.unwrap().unwrap();
-            assert!(progress.is_over(), "{key:?}");
-        }
-    });
-    join_all(runs).await;
-
-    for (key, expected) in [
-        (
-            "",
-            "`` cannot be the key of a run; expected at least one character",
-        ),
-        (
-            ".",
-            "`.` cannot be the key of a run; an address cannot contain it; add another character",
-        ),
-        (
-            "..",
-            "`..` cannot be the key of a run; an address cannot contain it; add another character",
-        ),
-    ] {
-        let error = client.start(key, &key).await.unwrap_err();
-        assert_eq!(error.to_string(), expected);
-    }
-    let error = client.cancel(&"k".repeat(1_025)).await.unwrap_err();
-    assert!(
-        error
-            .to_string()
-            .ends_with("cannot be the key of a run; expected at most 1,024 bytes"),
-        "{error}"
-    );
-}
-
-#[test]
-fn names_of_workflows_are_checked() {
-    let flow = || {
-        Flow::builder("f")
-            .start("n")
-            .node("n", from_fn(|_: &mut u32| ()))
-            .end("n", Action::DEFAULT)
-            .build()
-            .unwrap()
-    };
-    for name in ["", "1", "_a", "a/b", "a b", "ä", "-a", "a\u{1b}"] {
-        assert!(Workflow::new(name, flow()).is_err(), "{name:?}");
-    }
-    for name in ["a", "Order", "a.b-c_1"] {
-        assert!(Workflow::new(name, flow()).is_ok(), "{name:?}");
-    }
-
-    let error = Workflow::new("a\u{1b}/b", flow()).unwrap_err();
-    insta::assert_snapshot!(error, @r"`a\u{1b}/b` cannot be the name of a workflow; use letters, digits, `.`, `-` and `_`, starting with a letter");
 }
 
 #[test]

@@ -15,7 +15,6 @@ mod support;
 mod changed;
 mod conformance;
 mod ending;
-mod every_kind;
 mod keys;
 mod outage;
 mod partition;

@@ -88,24 +88,6 @@ async fn a_network_that_is_cut_during_a_step_does_not_lose_the_run() {
 }
 
 #[tokio::test]
-async fn a_slow_network_only_delays_a_run() {
-    let Some(server) = server() else { return };
-    let name = unique("Counted");
-    let calls = Calls::default();
-    let workflow = Workflow::new(name.as_str(), flow(&calls, Duration::ZERO, 1));
-    let worker = Worker::start(endpoint(workflow.unwrap()));
-    let proxy = Proxy::to(worker.port).await;
-    server.register(proxy.port).await;
-    proxy.slow(Duration::from_millis(200));
-    let client = server.client(&name);
-
-    client.start("a", &[3, 4, 5]).await.unwrap();
-    client.deliver("a", "go", &true).await.unwrap();
-    assert_eq!(client.attach::<State>("a").await.unwrap(), [7, 5, 6]);
-    assert_eq!(calls.made().len(), 4);
-}
-
-#[tokio::test]
 async fn a_run_continues_after_its_server_was_killed() {
     let Some(mut own) = OwnServer::start().await else {
         return;

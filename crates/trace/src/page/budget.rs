@@ -5,8 +5,6 @@ use std::mem;
 
 use serde_json::{Map, Value, json};
 
-use super::PageLimits;
-
 /// The lengths to which texts are shortened, in bytes, one after the other.
 const LENGTHS: [usize; 4] = [16 * 1024, 4 * 1024, 1024, 256];
 
@@ -14,7 +12,7 @@ const LENGTHS: [usize; 4] = [16 * 1024, 4 * 1024, 1024, 256];
 /// only the first and the last lines are kept.
 #[derive(Debug)]
 pub(super) struct Budget {
-    limits: PageLimits,
+    max_bytes: usize,
     first: Vec<String>,
     /// Lines after the ones that were left out; only used once there are any.
     last: VecDeque<String>,
@@ -28,9 +26,9 @@ pub(super) struct Budget {
 }
 
 impl Budget {
-    pub(super) fn new(limits: PageLimits) -> Self {
+    pub(super) fn new(max_bytes: usize) -> Self {
         Self {
-            limits,
+            max_bytes,
             first: Vec::new(),
             last: VecDeque::new(),
             bytes: 0,
@@ -57,7 +55,7 @@ impl Budget {
 
         self.bytes += line.len();
         self.first.push(line);
-        while self.bytes > self.limits.max_bytes && !self.is_split {
+        while self.bytes > self.max_bytes && !self.is_split {
             self.shrink();
         }
     }
@@ -118,7 +116,7 @@ impl Budget {
     }
 
     fn split(&mut self) {
-        let half = self.limits.max_bytes / 2;
+        let half = self.max_bytes / 2;
         let mut bytes = 0;
         let kept = self.first.iter().take_while(|line| {
             bytes += line.len();
@@ -136,7 +134,7 @@ impl Budget {
         self.bytes_of_last += line.len();
         self.last.push_back(line);
 
-        while self.bytes_of_last > self.limits.max_bytes / 2 {
+        while self.bytes_of_last > self.max_bytes / 2 {
             let Some(line) = self.last.pop_front() else {
                 return;
             };

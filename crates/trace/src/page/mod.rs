@@ -4,15 +4,13 @@ mod assets;
 mod budget;
 mod encode;
 mod html;
-mod limits;
 mod parts;
 
-pub use limits::PageLimits;
 pub use parts::PageParts;
 
 use std::io::{self, BufRead, Write};
 
-use crate::{Header, RecordError, RecordErrorKind, RecordReader};
+use crate::{Header, RecordError, RecordReader};
 
 use budget::Budget;
 
@@ -46,25 +44,30 @@ pub struct Page {
 }
 
 impl Page {
-    /// Reads a record until its end, with the default [`PageLimits`].
+    /// The default maximum number of bytes of the events: 48 MiB.
+    pub const DEFAULT_MAX_BYTES: usize = 48 * 1024 * 1024;
+
+    /// Reads a record until its end, and shows at most [`DEFAULT_MAX_BYTES`](Self::DEFAULT_MAX_BYTES)
+    /// of its events.
     ///
     /// # Errors
     ///
     /// Returns an error if the record cannot be read. Damaged lines are left out.
     pub fn read<R: BufRead>(reader: RecordReader<R>) -> Result<Self, RecordError> {
-        Self::read_with(reader, PageLimits::default())
+        Self::read_with(reader, Self::DEFAULT_MAX_BYTES)
     }
 
-    /// Reads a record until its end, within limits.
+    /// Reads a record until its end, and shows at most so many bytes of its events. In the page, they are
+    /// compressed, usually to less than a tenth.
     ///
     /// # Errors
     ///
     /// The same as [`read`](Self::read).
     pub fn read_with<R: BufRead>(
         mut reader: RecordReader<R>,
-        limits: PageLimits,
+        max_bytes: usize,
     ) -> Result<Self, RecordError> {
-        let mut budget = Budget::new(limits);
+        let mut budget = Budget::new(max_bytes);
         let mut damage = Damage::default();
 
         while let Some(event) = reader.next() {
@@ -125,17 +128,13 @@ struct Damage {
 const MOST_LISTED: usize = 5;
 
 impl Damage {
-    /// Notes an error of one line, or of the limits of the reader, and returns any other.
+    /// Notes an error of one line, and returns any other.
     fn add(&mut self, error: RecordError) -> Result<(), RecordError> {
-        let is_limit = matches!(
-            error.kind(),
-            RecordErrorKind::TooManyLines { .. } | RecordErrorKind::TooLarge { .. }
-        );
-        if !error.is_of_line() && !is_limit {
+        if !error.is_of_line() {
             return Err(error);
         }
 
-        if self.notes.len() < MOST_LISTED || is_limit {
+        if self.notes.len() < MOST_LISTED {
             self.notes.push(format!("Not shown: {error}"));
         } else {
             self.more += 1;

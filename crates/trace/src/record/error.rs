@@ -38,16 +38,6 @@ pub enum RecordErrorKind {
         /// The maximum number of bytes.
         max: usize,
     },
-    /// The record has too many lines.
-    TooManyLines {
-        /// The maximum number of lines.
-        max: u64,
-    },
-    /// The record has too many bytes.
-    TooLarge {
-        /// The maximum number of bytes.
-        max: u64,
-    },
 }
 
 impl RecordError {
@@ -94,12 +84,6 @@ impl fmt::Display for RecordError {
             }
             RecordErrorKind::LongLine { max } => {
                 write!(f, "longer than {max} bytes, the maximum of a line")
-            }
-            RecordErrorKind::TooManyLines { max } => {
-                write!(f, "the record has more than {max} lines, the maximum")
-            }
-            RecordErrorKind::TooLarge { max } => {
-                write!(f, "the record is larger than {max} bytes, the maximum")
             }
         }
     }

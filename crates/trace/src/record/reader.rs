@@ -9,8 +9,7 @@ use super::error::{RecordError, RecordErrorKind};
 use super::event::RecordedEvent;
 use super::header::{FORMAT, Header};
 
-/// Reads a record line by line. Only one line is in memory at a time, of at most 16 MiB. A record has
-/// at most 10 million lines and 2 GiB.
+/// Reads a record line by line. Only one line is in memory at a time, of at most 16 MiB.
 ///
 /// It is an iterator over the events. An [error of one line](RecordError::is_of_line) doesn't end
 /// it. A last line without an end, as a crash leaves it, is dropped; see [`torn`](Self::torn).
@@ -190,12 +189,6 @@ fn reason_of(error: &serde_json::Error) -> String {
 /// The maximum number of bytes of a line.
 pub(crate) const MAX_LINE: usize = 16 * 1024 * 1024;
 
-/// The maximum number of lines of a record.
-const MAX_LINES: u64 = 10_000_000;
-
-/// The maximum number of bytes of a record.
-const MAX_BYTES: u64 = 2 * 1024 * 1024 * 1024;
-
 /// Reads complete lines, within limits.
 #[derive(Debug)]
 struct Lines<R> {
@@ -221,18 +214,11 @@ impl<R: BufRead> Lines<R> {
         self.line.clear();
         self.number += 1;
 
-        if self.number > MAX_LINES {
-            return self.fail_unless_ended(RecordErrorKind::TooManyLines { max: MAX_LINES });
-        }
-
         let mut length = 0_u64;
         loop {
             let piece = self.read_piece(length)?;
             length = length.saturating_add(piece.bytes as u64);
 
-            if self.bytes.saturating_add(length) > MAX_BYTES {
-                return Err(self.error(RecordErrorKind::TooLarge { max: MAX_BYTES }));
-            }
             if piece.bytes == 0 {
                 self.torn = Some(length).filter(|length| *length > 0);
                 self.line.clear();
@@ -281,18 +267,6 @@ impl<R: BufRead> Lines<R> {
             bytes,
             ends_line: end.is_some(),
         })
-    }
-
-    /// Returns the error unless the source has ended.
-    fn fail_unless_ended(&mut self, kind: RecordErrorKind) -> Result<bool, RecordError> {
-        let rest = self.source.fill_buf();
-        let has_ended = rest.map(<[u8]>::is_empty);
-
-        match has_ended {
-            Ok(true) => Ok(false),
-            Ok(false) => Err(self.error(kind)),
-            Err(error) => Err(self.error(RecordErrorKind::Io(error))),
-        }
     }
 
     fn error(&self, kind: RecordErrorKind) -> RecordError {

@@ -152,7 +152,7 @@ impl Handle {
             return self.record_chat(state, place, chat);
         }
 
-        self.write_kind(state, place, |line| line::write_kind(line, &event.kind))
+        self.write_kind(state, place, line::kind(&event.kind)?)
             .map(drop)
     }
 
@@ -277,22 +277,21 @@ impl Handle {
         place: Place<'_>,
         report: &Value,
     ) -> serde_json::Result<bool> {
-        self.write_kind(state, place, |line| line::write_chat(line, report))
+        self.write_kind(state, place, line::chat(report)?)
     }
 
     fn write_kind(
         &self,
         state: &mut State,
         place: Place<'_>,
-        write_kind: impl FnOnce(&mut Vec<u8>) -> serde_json::Result<()>,
+        kind: String,
     ) -> serde_json::Result<bool> {
-        let mut line = Vec::new();
-        let shown = |name: &str| texts::name(name, &self.settings).into_owned();
-        let step = place.step.map(|step| state.part.step(step, shown));
-        let step = step.transpose()?;
-        let at = place.at.as_secs_f64();
-        let prepare = |kind: &[u8]| texts::prepared(kind, &self.settings);
-        line::write_line(&mut line, step, at, write_kind, prepare)?;
+        let kind = texts::prepared(kind, &self.settings)?;
+        let step = place.step.map(ToString::to_string);
+        let step = step
+            .as_deref()
+            .map(|step| texts::name(step, &self.settings));
+        let line = line::with_kind(step.as_deref(), place.at.as_secs_f64(), &kind)?;
 
         Ok(self.write(state, line))
     }

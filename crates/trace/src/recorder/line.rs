@@ -1,95 +1,68 @@
 //! The JSON of events.
 
-use cogwork_flow::{EventKind, ReportedValue};
+use cogwork_flow::EventKind;
+use serde::Serialize;
+use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
-/// Appends the JSON of an event's kind to a line.
-pub(super) fn write_kind(line: &mut Vec<u8>, kind: &EventKind) -> serde_json::Result<()> {
-    let EventKind::Reported { report } = kind else {
-        return serde_json::to_writer(line, kind);
-    };
-
-    let json = value_json(report)?;
-    write_reported(line, report.source(), |line| {
-        line.extend_from_slice(json.as_bytes());
-        Ok(())
-    })
+/// A value that a node reported.
+#[derive(Serialize)]
+struct Reported<'a, R> {
+    #[serde(rename = "type")]
+    name: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    source: Option<&'a str>,
+    report: R,
 }
 
-/// A report that cannot be written is recorded as its error.
-fn value_json(report: &ReportedValue) -> serde_json::Result<String> {
-    match report.to_json() {
-        Ok(json) => Ok(json),
+/// Returns the JSON of an event's kind. A report that cannot be written is recorded as its error.
+pub(super) fn kind(kind: &EventKind) -> serde_json::Result<String> {
+    let EventKind::Reported { report } = kind else {
+        return serde_json::to_string(kind);
+    };
+
+    let value = report.to_json().map(RawValue::from_string);
+    match value {
+        Ok(value) => reported(report.source(), &value?),
         Err(error) => {
             let unwritable = json!({ "type": "unwritable", "error": error.to_string() });
-            serde_json::to_string(&unwritable)
+            reported(report.source(), &unwritable)
         }
     }
 }
 
-/// Appends the JSON of a report of the source `chat` to a line.
-pub(super) fn write_chat(line: &mut Vec<u8>, report: &Value) -> serde_json::Result<()> {
-    write_reported(line, Some("chat"), |line| {
-        serde_json::to_writer(line, report)
+/// Returns the JSON of a report of the source `chat`.
+pub(super) fn chat(report: &Value) -> serde_json::Result<String> {
+    reported(Some("chat"), report)
+}
+
+fn reported(source: Option<&str>, report: &impl Serialize) -> serde_json::Result<String> {
+    serde_json::to_string(&Reported {
+        name: "reported",
+        source,
+        report,
     })
 }
 
-fn write_reported(
-    line: &mut Vec<u8>,
-    source: Option<&str>,
-    write_report: impl FnOnce(&mut Vec<u8>) -> serde_json::Result<()>,
-) -> serde_json::Result<()> {
-    line.extend_from_slice(br#"{"type":"reported","#);
-
-    if let Some(source) = source {
-        line.extend_from_slice(br#""source":"#);
-        serde_json::to_writer(&mut *line, source)?;
-        line.push(b',');
-    }
-
-    line.extend_from_slice(br#""report":"#);
-    write_report(line)?;
-    line.push(b'}');
-    Ok(())
-}
-
-/// Appends a line, with the fields that all events have. `step` is JSON. `write_kind` appends a JSON
-/// object with at least one field, and `prepare` returns it as it is recorded, or `None` if it
-/// doesn't change.
-pub(super) fn write_line(
-    line: &mut Vec<u8>,
-    step: Option<&str>,
-    at: f64,
-    write_kind: impl FnOnce(&mut Vec<u8>) -> serde_json::Result<()>,
-    prepare: impl FnOnce(&[u8]) -> serde_json::Result<Option<String>>,
-) -> serde_json::Result<()> {
-    line.push(b'{');
+/// Returns a line: the fields that all events have, and those of the kind, which is a JSON object with
+/// at least one field.
+pub(super) fn with_kind(step: Option<&str>, at: f64, kind: &str) -> serde_json::Result<Vec<u8>> {
+    let mut line = vec![b'{'];
 
     if let Some(step) = step {
         line.extend_from_slice(br#""step":"#);
-        line.extend_from_slice(step.as_bytes());
+        serde_json::to_writer(&mut line, step)?;
         line.push(b',');
     }
 
     // Microseconds are precise enough, and shorter.
     let at = (at * 1e6).round() / 1e6;
     line.extend_from_slice(br#""at":"#);
-    serde_json::to_writer(&mut *line, &at)?;
+    serde_json::to_writer(&mut line, &at)?;
 
-    let start = line.len();
-    write_kind(line)?;
-
-    let kind = line.get(start..).unwrap_or_default();
-    if let Some(prepared) = prepare(kind)? {
-        line.truncate(start);
-        line.extend_from_slice(prepared.as_bytes());
-    }
-
-    // The fields of the kind follow those of the line.
-    if let Some(brace) = line.get_mut(start) {
-        *brace = b',';
-    }
-
+    let fields = kind.strip_prefix('{').unwrap_or_default();
+    line.push(b',');
+    line.extend_from_slice(fields.as_bytes());
     line.push(b'\n');
-    Ok(())
+    Ok(line)
 }

@@ -1,9 +1,7 @@
 //! The part of a record that this recorder writes: the numbers of its messages and calls.
 
 use std::collections::{HashMap, HashSet};
-use std::sync::Arc;
 
-use cogwork_flow::StepName;
 use cogwork_llm::{Message, ToolDefinition};
 
 /// The numbers that were given so far.
@@ -22,8 +20,6 @@ pub(super) struct Part {
     sent: HashMap<u64, Sent>,
     /// The calls whose replies aren't recorded as they came.
     redacted: HashSet<u64>,
-    /// The step of the last event, as JSON.
-    step: Option<(Arc<StepName>, String)>,
 }
 
 /// The maximum number of lists of tools that are compared with the next one.
@@ -118,22 +114,5 @@ impl Part {
     /// Returns whether the reply to a call was redacted.
     pub(super) fn was_redacted(&self, number: u64) -> bool {
         self.redacted.contains(&number)
-    }
-
-    /// Returns the name of a step as JSON, after `shown` has changed it. Most events have the same step
-    /// as the one before.
-    pub(super) fn step(
-        &mut self,
-        step: &Arc<StepName>,
-        shown: impl FnOnce(&str) -> String,
-    ) -> serde_json::Result<&str> {
-        let is_same = |(last, _): &(Arc<StepName>, String)| Arc::ptr_eq(last, step);
-
-        if !self.step.as_ref().is_some_and(is_same) {
-            let json = serde_json::to_string(&shown(&step.to_string()))?;
-            self.step = Some((Arc::clone(step), json));
-        }
-
-        Ok(self.step.as_ref().map_or("null", |(_, json)| json.as_str()))
     }
 }

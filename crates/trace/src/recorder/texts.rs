@@ -10,27 +10,23 @@ use crate::{Content, RecorderSettings};
 /// The field with the sizes of texts that were cut.
 const CUT: &str = "cut";
 
-/// Returns the JSON of an event with its texts cut, redacted or left out. `None` if there is nothing
-/// to change.
-pub(super) fn prepared(
-    json: &[u8],
-    settings: &RecorderSettings,
-) -> serde_json::Result<Option<String>> {
+/// Returns the JSON of an event with its texts cut, redacted or left out.
+pub(super) fn prepared(json: String, settings: &RecorderSettings) -> serde_json::Result<String> {
     let is_short = json.len() <= settings.max_text.min(settings.max_event);
     if is_short && settings.content() == Content::Full {
-        return Ok(None);
+        return Ok(json);
     }
 
-    let value: Value = serde_json::from_slice(json)?;
+    let value: Value = serde_json::from_str(&json)?;
     let names = Names::of(&value);
     let value = Texts { settings, names }.of_value(value);
     let json = serde_json::to_string(&value)?;
 
     if json.len() > settings.max_event {
-        return serde_json::to_string(&stub(&value, json.len())).map(Some);
+        return serde_json::to_string(&stub(&value, json.len()));
     }
 
-    Ok(Some(json))
+    Ok(json)
 }
 
 /// Returns what is recorded of an event that is too large.

@@ -10,7 +10,6 @@ mod continuing;
     clippy::indexing_slicing,
     reason = "helpers of tests may, as the tests do"
 )]
-mod keys;
 #[cfg(feature = "page")]
 mod page;
 #[expect(clippy::unwrap_used, reason = "helpers of tests may, as the tests do")]

@@ -138,15 +138,6 @@ fn a_line_of_a_gigabyte_is_skipped_without_being_kept() {
 }
 
 #[test]
-fn a_record_of_too_many_empty_lines_is_refused() {
-    let mut reader = RecordReader::new(gigabyte(repeat(b'\n'))).unwrap();
-
-    let error = reader.next().unwrap().unwrap_err();
-    assert!(matches!(error.kind(), RecordErrorKind::TooManyLines { .. }));
-    assert!(reader.next().is_none());
-}
-
-#[test]
 fn text_in_a_record_stays_as_it_was_written() {
     let hostile = "</script><script>alert(1)</script>\u{202e}\u{0}\u{1b}[2J\u{2028}\n\"\\";
     let json = serde_json::to_string(hostile).unwrap();

@@ -6,7 +6,10 @@ use crate::conformance::flows::{self, EVENT, Kind};
 use crate::conformance::trial::Case;
 use crate::conformance::{Open, Stopped};
 
-/// Cuts off the record of a run after each number of bytes. The more is left, the fewer calls are
+/// How many bytes there are between two places at which a record is cut off.
+const CUTS: usize = 5;
+
+/// Cuts off the record of a run after many numbers of bytes. The more is left, the fewer calls are
 /// repeated.
 pub(super) async fn outcomes(store: Store) -> Checked {
     let kind = flows::A_LOOP;
@@ -18,7 +21,7 @@ pub(super) async fn outcomes(store: Store) -> Checked {
     let size = store.record_size(&whole.attempt.run_id).await?;
 
     let mut calls = whole.world.calls().len();
-    for bytes in header..=size {
+    for bytes in (header..size).step_by(CUTS).chain([size]) {
         let at = format!("a record of {size} bytes that is cut off after {bytes}");
         let case = torn(&store, &kind, bytes, &at).await?;
         let before = case.world.calls().len();
@@ -78,7 +81,7 @@ pub(super) async fn answers(store: Store) -> Checked {
     store.deliver(run_id, EVENT, "6").await?;
     let second = store.record_size(run_id).await?;
 
-    for bytes in first..second {
+    for bytes in (first..second).step_by(CUTS) {
         let at = format!(
             "an answer of {} bytes after {}",
             second - first,

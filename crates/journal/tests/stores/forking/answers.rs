@@ -5,7 +5,6 @@ use crate::each::{Tested, for_each_store};
 
 for_each_store! {
     answers_that_were_used_before_the_fork_are_kept,
-    a_wait_that_is_dropped_begins_anew,
     a_run_that_waits_is_copied_with_its_wait,
     an_answer_that_arrived_early_is_kept,
     the_answer_to_a_wait_can_be_different,
@@ -63,18 +62,6 @@ async fn answers_that_were_used_before_the_fork_are_kept<S: Tested>() {
         let names = execute(journal).await;
         assert_eq!(names, ["Ada", "Grace", "Barbara"][..kept]);
     }
-}
-
-async fn a_wait_that_is_dropped_begins_anew<S: Tested>() {
-    let folder = tempfile::tempdir().unwrap();
-    let store = S::within(folder.path()).unsynced();
-    answered(&store, &["Ada", "Grace", "Barbara"]).await;
-
-    let fork = Fork::at(2).with_run_id("b");
-    execute(store.fork("a", &names(), fork).await.unwrap()).await;
-    store.deliver("b", "name", &"Hedy").await.unwrap();
-    let names = execute(store.resume("b", &names()).await.unwrap()).await;
-    assert_eq!(names, ["Ada", "Hedy"]);
 }
 
 async fn a_run_that_waits_is_copied_with_its_wait<S: Tested>() {

@@ -12,7 +12,6 @@ for_each_store! {
     an_outcome_that_is_not_on_record_is_refused,
     a_value_that_is_not_json_is_refused,
     a_damaged_record_is_refused,
-    a_record_above_the_limit_is_refused,
 }
 
 /// Checks that a fork is refused and leaves no run. Returns the error in one line.
@@ -180,17 +179,6 @@ async fn a_damaged_record_is_refused<S: Tested>() {
         let forked = store.fork("a", &flow, fork).await;
         refused(&store, folder.path(), forked, StoreError::is_damaged).await;
     }
-}
-
-async fn a_record_above_the_limit_is_refused<S: Tested>() {
-    let folder = tempfile::tempdir().unwrap();
-    let store = S::within(folder.path()).unsynced();
-    let flow = recorded(&store, &Calls::default()).await;
-    let huge = "x".repeat(70 << 20);
-
-    let fork = Fork::at(2).with_outcome(&huge);
-    let forked = store.fork("a", &flow, fork).await;
-    refused(&store, folder.path(), forked, StoreError::is_too_large).await;
 }
 
 #[tokio::test]

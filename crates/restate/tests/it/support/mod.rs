@@ -3,18 +3,6 @@ pub(crate) mod proxy;
 pub(crate) mod server;
 pub(crate) mod worker;
 
-#[path = "../../../../flow/tests/support/flows.rs"]
-#[expect(dead_code, reason = "some flows are only for engines with paused time")]
-pub(crate) mod flows;
-#[path = "../../../../flow/tests/support/world.rs"]
-#[expect(dead_code, reason = "only the calls are counted here")]
-pub(crate) mod world;
-
-/// Used by `flows`.
-pub(crate) mod engine {
-    pub(crate) type State = Vec<u64>;
-}
-
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 

@@ -1,8 +1,7 @@
-//! A proxy between the server and a worker, for networks that are cut or slow.
+//! A proxy between the server and a worker, for networks that are cut.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::time::Duration;
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
@@ -19,8 +18,6 @@ pub(crate) struct Proxy {
 #[derive(Clone, Copy, PartialEq)]
 enum Network {
     Works,
-    /// Each piece of data arrives this much later.
-    Slow(Duration),
     /// Connections are closed, and no new ones are accepted.
     Cut,
     /// Connections are closed towards the server, and no new ones are accepted. The worker isn't told, and
@@ -63,10 +60,6 @@ impl Proxy {
         self.mend();
     }
 
-    pub(crate) fn slow(&self, delay: Duration) {
-        self.network.send_replace(Network::Slow(delay));
-    }
-
     pub(crate) fn mend(&self) {
         self.network.send_replace(Network::Works);
     }
@@ -96,11 +89,11 @@ async fn connect(
     {
         let (from_client, to_client) = client.into_split();
         let (from_worker, to_worker) = worker.split();
-        let mut cut = network.clone();
+        let mut cut = network;
         let is_cut = |network: &Network| matches!(network, Network::Cut | Network::HalfCut);
         let half = tokio::select! {
-            () = copy(from_client, to_worker, network.clone()) => false,
-            () = copy(from_worker, to_client, network) => false,
+            () = copy(from_client, to_worker) => false,
+            () = copy(from_worker, to_client) => false,
             cut = cut.wait_for(is_cut) => cut.is_ok_and(|network| *network == Network::HalfCut),
         };
         if !half {
@@ -114,19 +107,9 @@ async fn connect(
     let _ = tokio::io::copy(&mut worker, &mut lost).await;
 }
 
-async fn copy(
-    mut from: impl AsyncReadExt + Unpin,
-    mut to: impl AsyncWriteExt + Unpin,
-    network: watch::Receiver<Network>,
-) {
+async fn copy(mut from: impl AsyncReadExt + Unpin, mut to: impl AsyncWriteExt + Unpin) {
     let mut buffer = vec![0; 64 << 10];
     while let Ok(read @ 1..) = from.read(&mut buffer).await {
-        let delay = match *network.borrow() {
-            Network::Slow(delay) => delay,
-            _ => Duration::ZERO,
-        };
-        tokio::time::sleep(delay).await;
-
         if to.write_all(&buffer[..read]).await.is_err() {
             return;
         }

@@ -2,7 +2,6 @@
 
 use std::fmt::Write;
 
-use cogwork_trace::PageLimits;
 use serde_json::{Value, json};
 
 use super::{events, header, html, note, page, page_within, record};
@@ -19,39 +18,16 @@ fn scrambled(number: u64) -> u64 {
 
 /// Returns about ten words for each sentence.
 fn prose(seed: u64, sentences: u64) -> String {
-    const WORDS: [&str; 24] = [
-        "the",
-        "sum",
-        "of",
-        "both",
-        "distances",
-        "is",
-        "checked",
-        "against",
-        "speed",
-        "and",
-        "time",
-        "so",
-        "we",
-        "multiply",
-        "before",
-        "adding",
-        "which",
-        "gives",
-        "a",
-        "result",
-        "that",
-        "may",
-        "be",
-        "wrong",
-    ];
+    const WORDS: &str = "the sum of both distances is checked against speed and time so we multiply \
+                         before adding which gives a result that may be wrong";
+    let words: Vec<_> = WORDS.split(' ').collect();
 
     let mut text = String::new();
     for sentence in 0..sentences {
         for word in 0..9 {
             let random = scrambled(seed * 1_000 + sentence * 10 + word);
             let index = usize::try_from(random % 24).unwrap();
-            text.push_str(WORDS.get(index).unwrap());
+            text.push_str(words[index]);
             text.push(' ');
         }
         let _ = write!(text, "{}. ", scrambled(seed + sentence) % 100_000);
@@ -120,7 +96,7 @@ fn of_a_thousand_thoughts_take_less_than_a_megabyte() {
 fn shorten_long_texts_first() {
     let texts = (0..100).map(|number| note(prose(number, 150)));
     let record = record(&header(), texts.chain([note("short")]));
-    let page = page_within(&record, PageLimits::default().with_max_bytes(300_000));
+    let page = page_within(&record, 300_000);
     let events = events(&html(&page));
 
     let lengths: Vec<_> = events
@@ -147,7 +123,7 @@ fn leave_out_the_middle_if_short_texts_are_too_many() {
         &header(),
         (0..20_000).map(|number| note(number.to_string())),
     );
-    let page = page_within(&record, PageLimits::default().with_max_bytes(200_000));
+    let page = page_within(&record, 200_000);
     let events = events(&html(&page));
 
     let bytes: usize = events.iter().map(|event| event.to_string().len()).sum();
@@ -175,10 +151,7 @@ fn keep_names_of_steps_whole() {
         let text = prose(number, 20);
         json!({"step": name, "at": 0.25, "type": "noted", "text": text})
     });
-    let page = page_within(
-        &record(&header(), long),
-        PageLimits::default().with_max_bytes(230_000),
-    );
+    let page = page_within(&record(&header(), long), 230_000);
 
     assert!(
         events(&html(&page))

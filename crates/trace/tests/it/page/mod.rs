@@ -14,7 +14,7 @@ use std::io::Read;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use cogwork_trace::{Header, Page, PageLimits, RecordReader};
+use cogwork_trace::{Header, Page, RecordReader};
 use flate2::read::DeflateDecoder;
 use serde_json::{Value, json};
 
@@ -37,12 +37,12 @@ fn record(header: &Header, events: impl IntoIterator<Item = Value>) -> Vec<u8> {
 }
 
 fn page(record: &[u8]) -> Page {
-    page_within(record, PageLimits::default())
+    page_within(record, Page::DEFAULT_MAX_BYTES)
 }
 
-fn page_within(record: &[u8], limits: PageLimits) -> Page {
+fn page_within(record: &[u8], max_bytes: usize) -> Page {
     let reader = RecordReader::new(record).unwrap();
-    Page::read_with(reader, limits).unwrap()
+    Page::read_with(reader, max_bytes).unwrap()
 }
 
 fn html(page: &Page) -> String {
