@@ -1,5 +1,7 @@
 //! Queues of runs for workers.
 
+use std::time::Duration;
+
 use cogwork_flow::Flow;
 use serde::Serialize;
 
@@ -137,6 +139,30 @@ impl PostgresStore {
             Some(true) => Err(StoreError::ended(run_id)),
             Some(false) => Err(run.in_use("a worker", 0.0)),
         }
+    }
+
+    /// Removes runs of queues that ended more than `age` ago, at most 1,000 at a time. Returns how
+    /// many were removed.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the database cannot be written.
+    pub async fn prune(&self, age: Duration) -> Result<u64, StoreError> {
+        let pruned = self
+            .database
+            .query(
+                "DELETE FROM @.runs WHERE key IN (
+                     SELECT key FROM @.runs
+                     WHERE status = 'ended' AND queue IS NOT NULL AND worker IS NULL
+                         AND (SELECT max(at) FROM @.lines WHERE run = key)
+                             <= clock_timestamp() - make_interval(secs => $1)
+                     ORDER BY started LIMIT 1000 FOR UPDATE SKIP LOCKED
+                 ) RETURNING key",
+                &[&age.as_secs_f64()],
+            )
+            .await;
+        let rows = pruned.map_err(|failure| self.database.failed("cannot be written", failure))?;
+        Ok(u64::try_from(rows.len()).unwrap_or(u64::MAX))
     }
 }
 

@@ -200,6 +200,10 @@ fn runs_are_taken_in_their_order_from_the_queues_of_a_worker() {
         until(&store, |run| has_ended(run) || run.queue == "other").await;
         worker.stop().await;
         assert_eq!(*order.lock().unwrap(), "cab");
+
+        assert_eq!(store.prune(Duration::from_secs(3_600)).await.unwrap(), 0);
+        assert_eq!(store.prune(Duration::ZERO).await.unwrap(), 3);
+        assert_eq!(queued(&store).await.len(), 1, "the run that hasn't ended");
     });
 }
 

@@ -5,11 +5,6 @@
 mod bounds;
 #[expect(clippy::unwrap_used, reason = "helpers of tests may, as the tests do")]
 mod continuing;
-#[expect(
-    clippy::unwrap_used,
-    clippy::indexing_slicing,
-    reason = "helpers of tests may, as the tests do"
-)]
 #[cfg(feature = "page")]
 mod page;
 #[expect(clippy::unwrap_used, reason = "helpers of tests may, as the tests do")]

@@ -12,7 +12,7 @@ use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 
 use crate::each::Tested;
-use crate::work::Calls;
+use crate::work::{Calls, is_long};
 
 /// Numbers that depend on all earlier outcomes.
 type State = Vec<u64>;
@@ -280,6 +280,7 @@ async fn edit_each_outcome<S: Store>(
 }
 
 fn check_random_flows<S: Tested>(cases: u32) {
+    let cases = if is_long() { 10 * cases } else { cases };
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
@@ -297,19 +298,19 @@ fn check_random_flows<S: Tested>(cases: u32) {
 
 #[test]
 fn a_fork_of_a_random_flow_in_files() {
-    check_random_flows::<cogwork_journal::FileStore>(30);
+    check_random_flows::<cogwork_journal::FileStore>(3);
 }
 
 #[cfg(feature = "sqlite")]
 #[test]
 fn a_fork_of_a_random_flow_in_a_database() {
-    check_random_flows::<cogwork_journal::SqliteStore>(10);
+    check_random_flows::<cogwork_journal::SqliteStore>(2);
 }
 
 #[cfg(feature = "postgres")]
 #[test]
 fn a_fork_of_a_random_flow_in_postgres() {
     if crate::server::url().is_some() {
-        check_random_flows::<cogwork_journal::PostgresStore>(5);
+        check_random_flows::<cogwork_journal::PostgresStore>(1);
     }
 }

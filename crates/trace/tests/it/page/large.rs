@@ -27,7 +27,7 @@ fn prose(seed: u64, sentences: u64) -> String {
         for word in 0..9 {
             let random = scrambled(seed * 1_000 + sentence * 10 + word);
             let index = usize::try_from(random % 24).unwrap();
-            text.push_str(words[index]);
+            text.push_str(words.get(index).unwrap());
             text.push(' ');
         }
         let _ = write!(text, "{}. ", scrambled(seed + sentence) % 100_000);
