@@ -348,7 +348,8 @@ impl Watched {
     }
 }
 
-/// Returns the recorded answers. Any program can read them, because each complete line is JSON.
+/// Returns the recorded answers. Any program can read them, because each complete line is JSON after its
+/// checksum.
 fn on_record(path: &Path) -> Result<Vec<Answer>> {
     let bytes = fs::read(path).unwrap_or_default();
     let mut answers = Vec::new();
@@ -356,10 +357,11 @@ fn on_record(path: &Path) -> Result<Vec<Answer>> {
         .split_inclusive(|byte| *byte == b'\n')
         .filter(|line| line.ends_with(b"\n"))
     {
-        let line: serde_json::Value = serde_json::from_slice(line)?;
+        let json = line.get(9..).unwrap_or_default();
+        let line: serde_json::Value = serde_json::from_slice(json)?;
 
         // The outcome of a node without a call is `null`.
-        if let Some(answer @ serde_json::Value::Object(_)) = line.pointer("/outcome/outcome") {
+        if let Some(answer @ serde_json::Value::Object(_)) = line.pointer("/1/outcome/outcome") {
             answers.push(serde_json::from_value(answer.clone())?);
         }
     }
