@@ -3,16 +3,13 @@
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
-use crate::http::{
-    ChatConnection, Connection, Event, HttpClientBuilder, Protocol, Secrets, check_error, client,
-    parse,
-};
+use crate::http::{ChatConnection, Connection, HttpClientBuilder, Protocol, Secrets, client};
 use crate::openai::chat::tool;
 use crate::wire::calls::Piece;
 use crate::wire::json::{Json, object};
 use crate::wire::{
-    Api, Body, Call, Decoded, Encoded, Framing, Reader, count, decimal, finish_reason, invalid,
-    reply_schema, text, tools, unreadable, with_names,
+    Api, Assembly, Body, Call, Decoded, Encoded, Framing, count, decimal, finish_reason, invalid,
+    list, reply_schema, text, tools, unreadable, with_names, with_usage,
 };
 use crate::{
     Block, ChatRequest, ChatResponse, Delta, Effort, LlmError, Message, ReplyFormat, Role,
@@ -34,10 +31,11 @@ static OLLAMA: Protocol = Protocol {
 
 static CHAT: Api = Api {
     endpoint: ENDPOINT,
+    reply: "chat reply",
     framing: Framing::Lines,
     encode,
     decode,
-    reader: || Box::new(Pieces::default()),
+    assembly: || Box::new(Pieces::default()),
     refusable: &[],
     data_has_call_ids: false,
 };
@@ -190,100 +188,85 @@ fn function_call(call: &ToolCall) -> Json<'_> {
     object([("id", call.id().into()), ("function", function)])
 }
 
-/// A complete reply, or one line of a stream.
-struct Reply(Value);
+fn decode(reply: &Value, _: &[u8], _: &Secrets) -> Result<Decoded, LlmError> {
+    let message = reply.get("message").ok_or_else(|| {
+        unreadable("the response has no message; expected an object with content")
+    })?;
 
-impl Reply {
-    fn read(body: &[u8], secrets: &Secrets) -> Result<Self, LlmError> {
-        let reply = parse("chat reply", body, secrets)?;
-        check_error(&reply, secrets)?;
+    // The count is missing if the whole prompt was cached.
+    let prompt = count(reply, "/prompt_eval_count");
+    let completion = count(reply, "/eval_count");
+    let usage = Usage::new(prompt.unwrap_or_default(), completion.unwrap_or_default());
+    let usage = prompt.or(completion).map(|_| usage);
 
-        Ok(Self(reply))
-    }
-
-    fn text(&self) -> Option<String> {
-        text(&self.0, "/message/content")
-    }
-
-    fn thinking(&self) -> Option<String> {
-        text(&self.0, "/message/thinking")
-    }
-
-    fn calls(&self) -> Vec<ToolCall> {
-        let message = self.0.get("message").map(Piece::all_of);
-        let calls = message.into_iter().flatten();
-        calls.filter_map(Piece::into_call).collect()
-    }
-
-    /// Returns the response without its texts and calls.
-    fn end(&self) -> ChatResponse {
-        // The count is missing if the whole prompt was cached.
-        let prompt = count(&self.0, "/prompt_eval_count");
-        let completion = count(&self.0, "/eval_count");
-        let reason = text(&self.0, "/done_reason").unwrap_or_default();
-        let response = ChatResponse::default().with_finish_reason(finish_reason(&reason));
-        let response = with_names(response, &self.0);
-
-        match (prompt, completion) {
-            (None, None) => response,
-            (prompt, completion) => {
-                let [prompt, completion] = [prompt, completion].map(Option::unwrap_or_default);
-                response.with_usage(Usage::new(prompt, completion))
-            }
-        }
-    }
-}
-
-fn decode(body: &[u8], secrets: &Secrets) -> Result<Decoded, LlmError> {
-    let reply = Reply::read(body, secrets)?;
-    if reply.0.get("message").is_none() {
-        return Err(unreadable(
-            "the response has no message; expected an object with content",
-        ));
-    }
-
-    let thinking = reply.thinking();
-    let response = reply
-        .end()
-        .with_text(reply.text().unwrap_or_default())
+    let reason = text(reply, "/done_reason").unwrap_or_default();
+    let thinking = text(message, "/thinking");
+    let calls = Piece::all_of(message).into_iter();
+    let response = ChatResponse::new(text(message, "/content").unwrap_or_default())
+        .with_finish_reason(finish_reason(&reason))
         .with_reasoning(thinking.clone().unwrap_or_default())
-        .with_tool_calls(reply.calls());
+        .with_tool_calls(calls.filter_map(Piece::into_call));
+
     Ok(Decoded {
-        response,
+        response: with_usage(with_names(response, reply), usage),
         data: thinking,
     })
 }
 
-/// Reads the lines of a stream. The last one contains everything but the texts and calls.
+/// A stream, whose last line contains everything but the texts and calls.
 #[derive(Default)]
 struct Pieces {
+    content: String,
     thinking: String,
+    calls: Vec<Value>,
+    held: usize,
+    last: Value,
 }
 
-impl Reader for Pieces {
-    fn read(&mut self, event: &Event, secrets: &Secrets) -> Result<Vec<Delta>, LlmError> {
-        let reply = Reply::read(event.data.as_bytes(), secrets)?;
-        let thinking = reply.thinking();
+impl Assembly for Pieces {
+    fn add(
+        &mut self,
+        _: &str,
+        line: &Value,
+        received: &str,
+    ) -> Result<Option<Vec<Delta>>, LlmError> {
+        let content = text(line, "/message/content");
+        let thinking = text(line, "/message/thinking");
+        let calls = list(line, "/message/tool_calls");
+        self.content
+            .push_str(content.as_deref().unwrap_or_default());
         self.thinking
             .push_str(thinking.as_deref().unwrap_or_default());
+        self.calls.extend_from_slice(calls);
+        if !calls.is_empty() {
+            self.held += received.len();
+        }
 
-        let is_done = reply.0.get("done") == Some(&Value::Bool(true));
-        let texts = [
-            thinking.map(Delta::Reasoning),
-            reply.text().map(Delta::Text),
-        ];
-        let calls = reply.calls().into_iter().map(Delta::ToolCall);
-        let end = is_done.then(|| Delta::End(reply.end()));
-        Ok(texts
-            .into_iter()
-            .flatten()
-            .chain(calls)
-            .chain(end)
-            .collect())
+        if line.get("done") == Some(&Value::Bool(true)) {
+            self.last = line.clone();
+            return Ok(None);
+        }
+        let thinking = thinking.map(Delta::Reasoning);
+        let deltas = thinking.into_iter().chain(content.map(Delta::Text));
+        Ok(Some(deltas.collect()))
     }
 
-    fn data(&mut self) -> Option<String> {
-        let thinking = std::mem::take(&mut self.thinking);
-        Some(thinking).filter(|thinking| !thinking.is_empty())
+    fn held(&self) -> usize {
+        self.held
+    }
+
+    fn whole(&mut self, secrets: &Secrets) -> Result<Decoded, LlmError> {
+        let Self {
+            content,
+            thinking,
+            calls,
+            ..
+        } = self;
+        let message = json!({"content": content, "thinking": thinking, "tool_calls": calls});
+        if let Value::Object(fields) = &mut self.last {
+            fields.insert("message".to_owned(), message);
+        }
+
+        decode(&self.last, &[], secrets)
     }
 }

@@ -22,10 +22,11 @@ static ANTHROPIC: Protocol = Protocol {
 
 static MESSAGES: Api = Api {
     endpoint: ENDPOINT,
+    reply: "message",
     framing: Framing::Events,
     encode: body::encode,
     decode: reply::decode,
-    reader: || Box::new(reply::Pieces::default()),
+    assembly: || Box::new(reply::Pieces::default()),
     refusable: &[
         Refusable::omit("temperature"),
         Refusable::omit("top_p"),

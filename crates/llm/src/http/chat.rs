@@ -4,12 +4,14 @@ use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use reqwest::Response;
+use serde_json::Value;
 
-use super::exchange::{Exchange, Origin, Refusal};
+use super::exchange::{Exchange, Origin};
+use super::failure::Refusal;
 use super::{Connection, stream};
 use crate::wire::calls::CallIds;
 use crate::wire::provider_data::{received, returned};
-use crate::wire::{Api, Call, Encoded, PROVIDER_DATA, invalid, tools};
+use crate::wire::{Api, Call, Decoded, Encoded, PROVIDER_DATA, invalid, tools};
 use crate::{
     Adjustment, ChatRequest, ChatResponse, FinishReason, LlmError, Message, ReplyStream, Role,
     ToolChoice, Usage,
@@ -31,12 +33,11 @@ pub(crate) struct ChatConnection {
     learned: Arc<Mutex<Vec<Adjustment>>>,
 }
 
-/// A request that was sent, and the response to it, of which only the head has been read.
+/// A request that was sent, and where its response comes from.
 pub(super) struct Sent {
     pub(super) api: &'static Api,
-    pub(super) response: Response,
     pub(super) origin: Origin,
-    pub(super) adjustments: Vec<Adjustment>,
+    adjustments: Vec<Adjustment>,
 }
 
 /// How a request is made.
@@ -96,34 +97,24 @@ impl ChatConnection {
 
     async fn reply(&self, conversation: &Conversation) -> Result<ChatResponse, LlmError> {
         let request = &conversation.request;
-        let sent = self.send(request, conversation.manner).await?;
-        let Sent { api, origin, .. } = sent;
-        let body = self.exchange().read(sent.response, &origin).await?;
-        let secrets = &self.exchange().secrets;
+        let (sent, response) = self.send(request, conversation.manner).await?;
+        let Exchange { secrets, .. } = self.exchange();
 
-        let read = |body: &[u8]| {
-            let decoded = (api.decode)(body, secrets)?;
+        let decode = |value: &Value, body: &[u8]| {
+            let mut decoded = (sent.api.decode)(value, body, secrets)?;
             let mut ids = CallIds::of(request);
-            let response = ids.whole(decoded.response)?;
-            self.with_data(api, request, response, decoded.data, &ids)
+            decoded.response = ids.whole(decoded.response)?;
+            self.finished(request, &sent, decoded, &ids)
         };
-        let response = read(&body).map_err(|error| {
-            let error = origin.sign(error);
-            error.with_body(secrets.body(&body))
-        })?;
-
-        let response = response.with_adjustments(sent.adjustments);
-        Ok(match origin.request_id {
-            Some(id) => response.with_request_id(id),
-            None => response,
-        })
+        let wanted = sent.api.reply;
+        let exchange = self.exchange();
+        exchange.read(response, &sent.origin, wanted, decode).await
     }
 
     pub(crate) async fn stream(&self, request: ChatRequest) -> Result<ReplyStream, LlmError> {
         let conversation = self.conversation(request, true);
-        let sent = self
-            .send(&conversation.request, conversation.manner)
-            .await?;
+        let sent = self.send(&conversation.request, conversation.manner);
+        let sent = sent.await?;
 
         Ok(stream::reply(self.clone(), conversation, sent))
     }
@@ -134,7 +125,7 @@ impl ChatConnection {
         &self,
         request: &ChatRequest,
         manner: Manner,
-    ) -> Result<Sent, LlmError> {
+    ) -> Result<(Sent, Response), LlmError> {
         check(request)?;
         let mut adjustments = self.learned();
         let mut learned = Vec::new();
@@ -148,12 +139,12 @@ impl ChatConnection {
             let refusal = match opened.await {
                 Ok((response, origin)) => {
                     self.learn(learned);
-                    return Ok(Sent {
+                    let sent = Sent {
                         api,
-                        response,
                         origin,
                         adjustments: with_api(encoded.adjustments, &adjustments),
-                    });
+                    };
+                    return Ok((sent, response));
                 }
                 Err(refusal) => refusal,
             };
@@ -235,26 +226,32 @@ impl ChatConnection {
         })
     }
 
-    /// Adds the data that the server wants back, unless it contains ids of calls that were replaced.
-    pub(super) fn with_data(
+    /// Returns a response that was read, with what is known about its request.
+    pub(super) fn finished(
         &self,
-        api: &Api,
         request: &ChatRequest,
-        response: ChatResponse,
-        data: Option<String>,
+        sent: &Sent,
+        decoded: Decoded,
         ids: &CallIds,
     ) -> Result<ChatResponse, LlmError> {
-        let is_valid = !(api.data_has_call_ids && ids.has_made_ids());
-        match data.filter(|_| is_valid) {
+        let response = decoded.response;
+        let response = response.with_adjustments(sent.adjustments.iter().cloned());
+        let response = match &sent.origin.request_id {
+            Some(id) => response.with_request_id(id.as_str()),
+            None => response,
+        };
+
+        // Data with ids of calls is valid only with the ids of the server.
+        let is_valid = !(sent.api.data_has_call_ids && ids.has_made_ids());
+        match decoded.data.filter(|_| is_valid) {
             Some(data) => {
-                let data = received(self.owner(api), request, data)?;
+                let data = received(self.owner(sent.api), request, data)?;
                 Ok(response.with_provider_data(data))
             }
             None => Ok(response),
         }
     }
 
-    /// Returns what identifies the owner of data: the API, the server and the model.
     fn owner<'a>(&'a self, api: &'a Api) -> [&'a str; 3] {
         [
             api.endpoint,

@@ -52,13 +52,14 @@ const VALUE_WORDS: [&str; 12] = [
     "exceed",
 ];
 
-/// An error, and the parameter that the server blames for it.
-pub(super) struct Failure {
+/// The refusal of a request.
+pub(super) struct Refusal {
     pub(super) error: LlmError,
+    /// The part of the request that it is about, as the server names it.
     pub(super) parameter: Option<String>,
 }
 
-impl From<LlmError> for Failure {
+impl From<LlmError> for Refusal {
     fn from(error: LlmError) -> Self {
         Self {
             error,
@@ -67,20 +68,34 @@ impl From<LlmError> for Failure {
     }
 }
 
-/// Returns the failure of a response with this status. `endpoint` is the end of the URL, for advice
-/// about the base URL.
+impl Refusal {
+    /// Returns whether the server refuses the part of the request with this name, whatever its value.
+    pub(super) fn is_about(&self, name: &str) -> bool {
+        let is_refused = matches!(self.error.status(), Some(400 | 404 | 422))
+            && self.error.kind() == Kind::InvalidRequest;
+        let message = self.error.message();
+        let lower = message.to_lowercase();
+        let is_about_a_value = VALUE_WORDS.iter().any(|words| lower.contains(words));
+
+        let is_named = self.parameter.as_deref() == Some(name) || names(message, name);
+        is_refused && !is_about_a_value && is_named
+    }
+}
+
+/// Returns the error of a response without a success status. `endpoint` is what a base URL must not
+/// end in.
 pub(super) fn of_status(
     status: StatusCode,
     body: &[u8],
     address: &str,
     endpoint: &str,
     secrets: &Secrets,
-) -> Failure {
+) -> Refusal {
     let text = String::from_utf8_lossy(body);
     let details = Details::of_text(&text);
     let kind = details.kind(status.as_u16());
-    let name = name_of(status);
-
+    let name = status.to_string();
+    let name = name.trim_end_matches(" <unknown status code>");
     let message = match &details.message {
         Some(message) => secrets.line(message),
         None if text.trim().is_empty() => {
@@ -99,43 +114,42 @@ pub(super) fn of_status(
         _ => message,
     };
 
-    Failure {
+    Refusal {
         error: LlmError::new(kind, message),
         parameter: details.parameter,
     }
 }
 
-/// Parses a body with a success status.
+/// Parses a JSON object that isn't an error.
 pub(crate) fn parse(wanted: &str, body: &[u8], secrets: &Secrets) -> Result<Value, LlmError> {
     let complaint = |error: serde_json::Error| {
         let beginning = body.get(..100).unwrap_or(body);
         // serde_json may quote what it found, so its message is redacted.
         let error_text = secrets.line(&error.to_string());
 
-        match error.classify() {
+        unreadable(match error.classify() {
             _ if is_html(&String::from_utf8_lossy(beginning)) => {
                 "the response is an HTML page; expected JSON".to_owned()
             }
             Category::Eof if body.is_empty() => "the response is empty; expected JSON".to_owned(),
             Category::Eof => format!("the response ends in the middle of its JSON: {error_text}"),
             _ => format!("the response is not JSON: {error_text}"),
-        }
+        })
     };
 
-    let value: Value =
-        serde_json::from_slice(body).map_err(|error| unreadable(complaint(error)))?;
+    let value: Value = serde_json::from_slice(body).map_err(complaint)?;
+    check_error(value.get(0).unwrap_or(&value), secrets)?;
     if value.is_object() {
         return Ok(value);
     }
 
-    check_error(value.get(0).unwrap_or(&Value::Null), secrets)?;
     Err(unreadable(format!(
         "the response is not a valid {wanted}; expected a JSON object"
     )))
 }
 
 /// Returns the error in a response with a success status, if it has one.
-pub(crate) fn check_error(response: &Value, secrets: &Secrets) -> Result<(), LlmError> {
+pub(super) fn check_error(response: &Value, secrets: &Secrets) -> Result<(), LlmError> {
     match response.get("error") {
         Some(error) if !is_absent(error) => Err(of_value(error, secrets)),
         _ => Ok(()),
@@ -165,22 +179,16 @@ fn of_value(error: &Value, secrets: &Secrets) -> LlmError {
 }
 
 /// Returns the error for a text that a stream sends as an error.
-pub(crate) fn error_of_text(text: &str, secrets: &Secrets) -> LlmError {
+pub(super) fn error_of_text(text: &str, secrets: &Secrets) -> LlmError {
     match serde_json::from_str::<Value>(text) {
         Ok(value) => of_value(&value, secrets),
         Err(_) => LlmError::new(Kind::Server, secrets.line(text)),
     }
 }
 
-/// Returns whether a message is about the value of a setting, which another value would satisfy.
-pub(super) fn is_about_a_value(message: &str) -> bool {
-    let message = message.to_lowercase();
-    VALUE_WORDS.iter().any(|words| message.contains(words))
-}
-
 /// Returns whether a message names a part of a request: the whole word, and in quotes or before a
 /// colon if it is a common word.
-pub(super) fn names(message: &str, name: &str) -> bool {
+fn names(message: &str, name: &str) -> bool {
     let is_word = |c: char| c.is_alphanumeric() || c == '_';
     let is_quote = |c: char| matches!(c, '\'' | '"' | '`');
     let is_unmistakable = name.contains(['_', '/', ' ']) || name == "temperature";
@@ -301,12 +309,4 @@ fn scalar(value: Option<&Value>) -> Option<String> {
     };
 
     Some(text).filter(|text| !text.trim().is_empty())
-}
-
-/// Returns `429 Too Many Requests`, or only the number if it has no name.
-fn name_of(status: StatusCode) -> String {
-    match status.canonical_reason() {
-        Some(reason) => format!("{} {reason}", status.as_u16()),
-        None => status.as_u16().to_string(),
-    }
 }

@@ -14,10 +14,10 @@ pub use address::http_client;
 pub use settings::HttpClientBuilder;
 
 pub(crate) use chat::{ChatConnection, client};
-pub(crate) use failure::{check_error, error_of_text, parse};
 pub(crate) use secrets::Secrets;
 pub(crate) use settings::Connection;
-pub(crate) use sse::Event;
+
+use reqwest::header::HeaderMap;
 
 use crate::{LlmError, LlmErrorKind};
 
@@ -57,4 +57,8 @@ impl Protocol {
 /// Returns an error for a client that cannot be built.
 fn invalid_settings(message: impl Into<String>) -> LlmError {
     LlmError::new(LlmErrorKind::Settings, message)
+}
+
+fn header_text<'h>(headers: &'h HeaderMap, name: &str) -> Option<&'h str> {
+    headers.get(name)?.to_str().ok().map(str::trim)
 }

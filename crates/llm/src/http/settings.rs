@@ -2,7 +2,7 @@ use std::env;
 use std::fmt;
 use std::time::Duration;
 
-use reqwest::header::{self, HeaderMap, HeaderName, HeaderValue};
+use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 use secrecy::{ExposeSecret, SecretString};
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -16,13 +16,8 @@ use crate::LlmError;
 use crate::LlmErrorKind;
 use crate::wire::{Api, CacheTime, to_bytes};
 
-/// Headers that frame the message.
-const FRAMING: [HeaderName; 4] = [
-    header::CONTENT_LENGTH,
-    header::CONTENT_TYPE,
-    header::HOST,
-    header::TRANSFER_ENCODING,
-];
+/// The time limit for connecting, including the TLS handshake.
+pub(super) const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The settings that only some clients have.
 #[derive(Clone, Copy, Default)]
@@ -41,23 +36,18 @@ pub(crate) struct Connection {
 }
 
 impl Connection {
-    /// Sends a body and reads the whole response.
+    /// Sends a body and reads the whole response: a JSON object, called `wanted` in errors.
     pub(crate) async fn post<T>(
         &self,
         endpoint: &str,
         body: &impl Serialize,
-        decode: impl Fn(&[u8], &Secrets) -> Result<T, LlmError>,
+        wanted: &str,
+        decode: impl Fn(&Value) -> Result<T, LlmError>,
     ) -> Result<T, LlmError> {
-        let exchange = &self.exchange;
-        let body = to_bytes(body)?;
-        let opened = exchange.open(endpoint, body, false).await;
+        let opened = self.exchange.open(endpoint, to_bytes(body)?, false).await;
         let (response, origin) = opened.map_err(|refusal| refusal.error)?;
-        let body = exchange.read(response, &origin).await?;
-
-        decode(&body, &exchange.secrets).map_err(|error| {
-            let error = origin.sign(error);
-            error.with_body(exchange.secrets.body(&body))
-        })
+        let decode = |value: &Value, _: &[u8]| decode(value);
+        self.exchange.read(response, &origin, wanted, decode).await
     }
 }
 
@@ -99,7 +89,6 @@ pub struct HttpClientBuilder<C> {
     extra: Map<String, Value>,
     invalid_extra: Vec<String>,
     timeout: Duration,
-    connect_timeout: Duration,
     max_response_bytes: usize,
     pub(crate) options: Options,
 }
@@ -121,7 +110,6 @@ impl<C> HttpClientBuilder<C> {
             extra: Map::new(),
             invalid_extra: Vec::new(),
             timeout: Duration::from_secs(600),
-            connect_timeout: Duration::from_secs(10),
             max_response_bytes: 16 * 1024 * 1024,
             options: Options::default(),
         }
@@ -204,15 +192,6 @@ impl<C> HttpClientBuilder<C> {
         self
     }
 
-    /// Sets the timeout for connecting, including the TLS handshake.
-    ///
-    /// The default is 10 s.
-    #[must_use]
-    pub fn with_connect_timeout(mut self, timeout: Duration) -> Self {
-        self.connect_timeout = timeout;
-        self
-    }
-
     /// Sets the maximum size of a response in bytes; for a stream, the total size of its texts and
     /// calls. A larger response is an error of kind [`Decode`](LlmErrorKind::Decode).
     ///
@@ -232,20 +211,19 @@ impl<C> HttpClientBuilder<C> {
     /// place. No other value is shown.
     pub fn build(self) -> Result<C, LlmError> {
         let secrets = self.secrets();
+        let mut problems = Vec::new();
         let base_url = self.base_url.check(self.protocol, &secrets);
-        let headers = self.header_map();
-
-        let mut problems: Vec<String> = base_url.clone().err().into_iter().collect();
+        let base_url = base_url.map_err(|problem| problems.push(problem)).ok();
         problems.extend(self.problems());
-        problems.extend(headers.clone().err().into_iter().flatten());
-        let (Ok(base_url), Ok(headers), true) = (base_url, headers, problems.is_empty()) else {
+        let headers = self.header_map(&mut problems);
+        let (Some(base_url), true) = (base_url, problems.is_empty()) else {
             return Err(invalid_settings(problems.join("; ")));
         };
 
         let http = address::client_builder(&base_url)?
             .default_headers(headers)
             .timeout(self.timeout)
-            .connect_timeout(self.connect_timeout)
+            .connect_timeout(CONNECT_TIMEOUT)
             .build()
             .map_err(|error| {
                 invalid_settings("the HTTP client cannot be built").with_source(error)
@@ -257,7 +235,6 @@ impl<C> HttpClientBuilder<C> {
             shown_url: secrets.setting(self.base_url.as_given()),
             base_url,
             timeout: self.timeout,
-            connect_timeout: self.connect_timeout,
             max_response_bytes: self.max_response_bytes,
             secrets,
         };
@@ -270,67 +247,47 @@ impl<C> HttpClientBuilder<C> {
         }))
     }
 
+    /// Returns the problems with everything but the base URL and the headers.
     fn problems(&self) -> Vec<String> {
         let mut problems = self.invalid_extra.clone();
-        let mut check = |is_wrong: bool, problem: &str| {
-            if is_wrong {
-                problems.push(problem.to_owned());
-            }
-        };
-
-        check(
-            self.model.trim().is_empty(),
-            "the model is empty; expected the name of a model on the server",
-        );
-        check(
-            self.timeout.is_zero(),
-            "the timeout is zero; expected a longer time",
-        );
-        check(
-            self.connect_timeout.is_zero(),
-            "the connect timeout is zero; expected a longer time",
-        );
-        check(
-            self.max_response_bytes == 0,
-            "the maximum response size is 0 bytes; expected at least 1",
-        );
-
-        let reserved = self.protocol.reserved.iter();
-        for name in reserved.filter(|name| self.extra.contains_key(**name)) {
-            problems.push(format!(
-                "the extra field {name:?} is set by the client; choose a different name"
-            ));
+        if self.model.trim().is_empty() {
+            let problem = "the model is empty; expected the name of a model on the server";
+            problems.push(problem.to_owned());
+        }
+        if self.timeout.is_zero() {
+            problems.push("the timeout is zero; expected a longer time".to_owned());
         }
 
+        let reserved = self.protocol.reserved.iter();
+        let reserved = reserved.filter(|name| self.extra.contains_key(**name));
+        problems.extend(reserved.map(|name| {
+            format!("the extra field {name:?} is set by the client; choose a different name")
+        }));
         problems
     }
 
-    /// Returns the headers of every request, or all problems with them.
-    fn header_map(&self) -> Result<HeaderMap, Vec<String>> {
-        let key = self
-            .api_key
-            .iter()
-            .map(|key| key_header(self.protocol, key));
-        let custom = (1..)
-            .zip(&self.headers)
-            .map(|(number, (name, value))| custom_header(number, name, value));
-        let mut headers = standard_headers(self.protocol);
-        let mut problems = Vec::new();
+    /// Returns the headers of every request. Adds the problems with them.
+    fn header_map(&self, problems: &mut Vec<String>) -> HeaderMap {
+        let agent = concat!("cogwork-llm/", env!("CARGO_PKG_VERSION"));
+        let common = [
+            ("content-type", "application/json"),
+            ("accept", "application/json"),
+            ("user-agent", agent),
+        ];
+        let common = common.iter().chain(self.protocol.headers);
+        let common = common.map(|(name, value)| {
+            let value = HeaderValue::from_static(value);
+            Ok((HeaderName::from_static(name), value))
+        });
 
-        for header in key.chain(custom) {
-            match header {
-                Ok((name, value)) => {
-                    headers.insert(name, value);
-                }
-                Err(problem) => problems.push(problem),
-            }
-        }
-
-        if problems.is_empty() {
-            Ok(headers)
-        } else {
-            Err(problems)
-        }
+        let key = self.api_key.iter();
+        let key = key.map(|key| key_header(self.protocol, key));
+        let custom = (1..).zip(&self.headers);
+        let custom = custom.map(|(number, (name, value))| custom_header(number, name, value));
+        let headers = common.chain(key).chain(custom);
+        headers
+            .filter_map(|header| header.map_err(|problem| problems.push(problem)).ok())
+            .collect()
     }
 
     fn secrets(&self) -> Secrets {
@@ -355,22 +312,6 @@ impl<C> fmt::Debug for HttpClientBuilder<C> {
 
 type Header = (HeaderName, HeaderValue);
 
-fn standard_headers(protocol: &Protocol) -> HeaderMap {
-    let agent = concat!("cogwork-llm/", env!("CARGO_PKG_VERSION"));
-    let common = [
-        ("content-type", "application/json"),
-        ("accept", "application/json"),
-        ("user-agent", agent),
-    ];
-
-    let all = common.iter().chain(protocol.headers);
-    all.map(|(name, value)| {
-        let name = HeaderName::from_static(name);
-        (name, HeaderValue::from_static(value))
-    })
-    .collect()
-}
-
 fn key_header(protocol: &Protocol, key: &SecretString) -> Result<Header, String> {
     let (name, prefix) = protocol.key;
     let key = key.expose_secret();
@@ -389,7 +330,7 @@ fn custom_header(number: usize, name: &str, value: &SecretString) -> Result<Head
     let name = HeaderName::from_bytes(name.as_bytes()).map_err(|_| {
         format!("the name of header {number} is not valid; expected letters, digits and dashes")
     })?;
-    if FRAMING.contains(&name) {
+    if matches!(name.as_str(), "content-length" | "content-type" | "host") {
         return Err(format!(
             "the header {name} is set by the client; choose a different name"
         ));

@@ -4,13 +4,15 @@ use std::collections::VecDeque;
 
 use futures_util::stream;
 use reqwest::Response;
+use serde_json::Value;
 
 use super::chat::{ChatConnection, Conversation, Sent};
-use super::exchange::{Exchange, Origin};
+use super::exchange::Exchange;
+use super::failure::{check_error, error_of_text, parse};
 use super::sse::{Event, Events, Lines, TooLong};
 use crate::wire::calls::CallIds;
-use crate::wire::{Api, Framing, Reader, unreadable};
-use crate::{Adjustment, ChatResponse, Delta, LlmError, LlmErrorKind, ProviderData, ReplyStream};
+use crate::wire::{Api, Assembly, DONE, Decoded, Framing, text, unreadable};
+use crate::{ChatResponse, Delta, LlmError, LlmErrorKind, ProviderData, ReplyStream};
 
 /// The maximum size of a line or an event in bytes. Most contain a few words of the reply, and some
 /// the data that the server wants back.
@@ -20,10 +22,10 @@ const EVENT_BYTES: usize = 2 * ProviderData::MAX_BYTES;
 pub(super) fn reply(
     connection: ChatConnection,
     conversation: Conversation,
-    sent: Sent,
+    sent: (Sent, Response),
 ) -> ReplyStream {
     let reading = Reading {
-        part: Part::new(&connection, &conversation, sent),
+        part: Part::new(&connection.connection.exchange, &conversation, sent),
         connection,
         conversation,
         deltas: VecDeque::new(),
@@ -49,12 +51,8 @@ struct Reading {
 impl Reading {
     async fn next(&mut self) -> Result<Delta, LlmError> {
         loop {
-            let Some(delta) = self.deltas.pop_front() else {
-                let exchange = &self.connection.connection.exchange;
-                let deltas = self.part.advance(exchange, self.taken).await;
-                self.deltas.extend(deltas?);
-                continue;
-            };
+            let delta = self.read().await;
+            let delta = delta.map_err(|error| self.part.sent.origin.sign(error))?;
 
             match delta {
                 Delta::End(response) => {
@@ -62,31 +60,26 @@ impl Reading {
                         return Ok(Delta::End(end));
                     }
                 }
-                Delta::ToolCall(call) => {
-                    let call = self.part.ids.admit(call);
-                    let call = call.map_err(|error| self.part.origin.sign(error))?;
-                    self.take(call.bytes())?;
-                    self.part.has_calls = true;
-                    if !self.conversation.hides_calls() {
-                        return Ok(Delta::ToolCall(call));
-                    }
-                }
-                text => {
-                    self.take(text.bytes())?;
-                    return Ok(text);
-                }
+                Delta::ToolCall(_) if self.conversation.hides_calls() => {}
+                delta => return Ok(delta),
             }
         }
     }
 
-    fn exchange(&self) -> &Exchange {
-        &self.connection.connection.exchange
-    }
+    /// Reads the next delta of this response.
+    async fn read(&mut self) -> Result<Delta, LlmError> {
+        let exchange = &self.connection.connection.exchange;
+        let delta = loop {
+            if let Some(delta) = self.deltas.pop_front() {
+                break delta;
+            }
+            let deltas = self.part.advance(exchange, self.taken).await?;
+            self.deltas.extend(deltas);
+        };
 
-    /// Counts bytes of the reply.
-    fn take(&mut self, bytes: usize) -> Result<(), LlmError> {
-        self.taken = self.taken.saturating_add(bytes);
-        self.part.check_size(self.exchange(), self.taken)
+        self.taken = self.taken.saturating_add(delta.bytes());
+        exchange.check_size(self.taken)?;
+        self.part.emit(delta)
     }
 
     /// Ends a response. Returns `None` if the reply goes on in another one.
@@ -95,31 +88,24 @@ impl Reading {
         // Nothing is read after the end marker, not even the end of the connection.
         part.response = None;
 
-        let data = part.data.take().or_else(|| part.reader.data());
-        let response = part.ids.end(response);
-        let response = self
-            .connection
-            .with_data(
-                part.api,
-                &self.conversation.request,
-                response,
-                data,
-                &part.ids,
-            )
-            .map_err(|error| part.origin.sign(error))?
-            .with_adjustments(std::mem::take(&mut part.adjustments));
-        let response = match part.origin.request_id.take() {
-            Some(id) => response.with_request_id(id),
-            None => response,
+        let decoded = Decoded {
+            response: part.ids.end(response),
+            data: part.data.take(),
         };
+        let request = &self.conversation.request;
+        let finished = self
+            .connection
+            .finished(request, &part.sent, decoded, &part.ids);
+        let response = finished.map_err(|error| part.sent.origin.sign(error))?;
 
         let whole = self.conversation.take(response, part.has_calls);
         if whole.is_none() {
             let Conversation {
                 request, manner, ..
             } = &self.conversation;
-            let sent = self.connection.send(request, *manner).await?;
-            self.part = Part::new(&self.connection, &self.conversation, sent);
+            let sent = self.connection.send(request, *manner);
+            let exchange = &self.connection.connection.exchange;
+            self.part = Part::new(exchange, &self.conversation, sent.await?);
         }
         Ok(whole)
     }
@@ -127,18 +113,18 @@ impl Reading {
 
 /// One response.
 struct Part {
-    api: &'static Api,
-    origin: Origin,
-    adjustments: Vec<Adjustment>,
+    sent: Sent,
     /// `None` once the connection has ended.
     response: Option<Response>,
     frames: Frames,
     body: Body,
-    reader: Box<dyn Reader>,
-    /// The data of a response that wasn't streamed.
+    assembly: Box<dyn Assembly>,
+    /// What the server wants back, once the response has ended.
     data: Option<String>,
     ids: CallIds,
     has_calls: bool,
+    /// The lengths of the text and the reasoning that were emitted.
+    emitted: [usize; 2],
 }
 
 /// The form of the response body.
@@ -151,75 +137,122 @@ enum Body {
 }
 
 impl Part {
-    fn new(connection: &ChatConnection, conversation: &Conversation, sent: Sent) -> Self {
-        let exchange = &connection.connection.exchange;
-
+    fn new(
+        exchange: &Exchange,
+        conversation: &Conversation,
+        (sent, response): (Sent, Response),
+    ) -> Self {
         Self {
-            api: sent.api,
-            origin: sent.origin,
-            adjustments: sent.adjustments,
-            response: Some(sent.response),
-            frames: Frames::new(
-                sent.api.framing,
-                exchange.max_response_bytes.min(EVENT_BYTES),
-            ),
+            response: Some(response),
+            frames: Frames::new(sent.api.framing, exchange.max_response_bytes),
             body: Body::Unknown,
-            reader: (sent.api.reader)(),
+            assembly: (sent.api.assembly)(),
             data: None,
             ids: CallIds::of(&conversation.request),
             has_calls: false,
+            emitted: [0, 0],
+            sent,
         }
+    }
+
+    /// Counts a delta, and gives a call its id.
+    fn emit(&mut self, delta: Delta) -> Result<Delta, LlmError> {
+        let [text, reasoning] = &mut self.emitted;
+        match &delta {
+            Delta::Text(more) => *text += more.len(),
+            Delta::Reasoning(more) => *reasoning += more.len(),
+            Delta::ToolCall(call) => {
+                self.has_calls = true;
+                return self.ids.admit(call.clone()).map(Delta::ToolCall);
+            }
+            Delta::End(_) => {}
+        }
+
+        Ok(delta)
     }
 
     /// Reads the next event, or the next chunk, or the end.
     async fn advance(&mut self, exchange: &Exchange, taken: usize) -> Result<Vec<Delta>, LlmError> {
         if let Some(event) = self.frames.unread.pop_front() {
-            let deltas = self.read(&event, exchange)?;
-            self.check_size(exchange, taken.saturating_add(self.reader.held()))?;
+            let deltas = self.read(&event, exchange).map_err(|error| {
+                // An event that the end of the connection truncated. The reply is incomplete rather
+                // than invalid.
+                let is_cut = self.response.is_none() && error.kind() == LlmErrorKind::Decode;
+                let error = if is_cut { interrupted() } else { error };
+                error.with_body(exchange.secrets.body(event.data.as_bytes()))
+            })?;
+            exchange.check_size(taken.saturating_add(self.assembly.held()))?;
             return Ok(deltas);
         }
 
         let Some(response) = &mut self.response else {
-            return self.end_without_mark(exchange);
+            return if self.assembly.is_complete() {
+                self.whole(exchange)
+            } else {
+                Err(interrupted())
+            };
         };
         match response.chunk().await {
             Ok(Some(bytes)) => self.feed(&bytes, exchange)?,
             Ok(None) => return self.finish(exchange),
-            Err(error) => return Err(self.origin.sign(exchange.broken_off(&self.origin, error))),
+            Err(error) => return Err(exchange.broken_off(&self.sent.origin, error)),
         }
         Ok(Vec::new())
     }
 
+    /// Reads an event. Returns the texts in it, or all that is left if it is the last one.
     fn read(&mut self, event: &Event, exchange: &Exchange) -> Result<Vec<Delta>, LlmError> {
-        self.reader.read(event, &exchange.secrets).map_err(|error| {
-            // An event that the end of the connection truncated. The reply is incomplete rather than
-            // invalid.
-            let is_cut = self.response.is_none() && error.kind() == LlmErrorKind::Decode;
-            let error = if is_cut { interrupted() } else { error };
-            let body = exchange.secrets.body(event.data.as_bytes());
+        let secrets = &exchange.secrets;
+        let data = event.data.as_str();
+        let added = if data.trim() == DONE {
+            self.assembly.add(DONE, &Value::Null, data)?
+        } else {
+            let parsed = parse(self.sent.api.reply, data.as_bytes(), secrets)?;
+            check_error(parsed.get("response").unwrap_or(&Value::Null), secrets)?;
+            let kind = text(&parsed, "/type").unwrap_or_else(|| event.name.clone());
+            if kind == "error" {
+                return Err(error_of_text(data, secrets));
+            }
+            self.assembly.add(&kind, &parsed, data)?
+        };
 
-            self.origin.sign(error).with_body(body)
-        })
-    }
-
-    fn end_without_mark(&mut self, exchange: &Exchange) -> Result<Vec<Delta>, LlmError> {
-        self.reader
-            .end_without_mark(&exchange.secrets)
-            .and_then(|deltas| deltas.ok_or_else(interrupted))
-            .map_err(|error| self.origin.sign(error))
-    }
-
-    fn check_size(&self, exchange: &Exchange, bytes: usize) -> Result<(), LlmError> {
-        if bytes > exchange.max_response_bytes {
-            return Err(self.origin.sign(exchange.too_large()));
+        match added {
+            Some(deltas) => Ok(deltas),
+            None => self.whole(exchange),
         }
+    }
 
-        Ok(())
+    fn whole(&mut self, exchange: &Exchange) -> Result<Vec<Delta>, LlmError> {
+        let decoded = self.assembly.whole(&exchange.secrets)?;
+        Ok(self.rest(decoded))
+    }
+
+    /// Returns what of a whole reply was not yet emitted.
+    fn rest(&mut self, decoded: Decoded) -> Vec<Delta> {
+        let response = decoded.response;
+        self.data = decoded.data;
+
+        let [text, reasoning] = self.emitted;
+        let late = |whole: &str, emitted| {
+            let late = whole.get(emitted..).unwrap_or_default().to_owned();
+            Some(late).filter(|late| !late.is_empty())
+        };
+        let reasoning = late(response.reasoning().unwrap_or_default(), reasoning);
+        let text = late(response.text(), text);
+        let calls = response.tool_calls().to_vec();
+
+        let texts = [reasoning.map(Delta::Reasoning), text.map(Delta::Text)];
+        texts
+            .into_iter()
+            .flatten()
+            .chain(calls.into_iter().map(Delta::ToolCall))
+            .chain([Delta::End(response)])
+            .collect()
     }
 
     fn feed(&mut self, bytes: &[u8], exchange: &Exchange) -> Result<(), LlmError> {
         if let Body::Unknown = self.body {
-            let is_framed_by_events = matches!(self.api.framing, Framing::Events);
+            let is_framed_by_events = matches!(self.sent.api.framing, Framing::Events);
             self.body = match bytes.iter().find(|byte| !byte.is_ascii_whitespace()) {
                 None => return Ok(()),
                 Some(b'<') => Body::Whole(Vec::new()),
@@ -229,12 +262,10 @@ impl Part {
         }
 
         let Body::Whole(whole) = &mut self.body else {
-            let fed = self.frames.feed(bytes);
-            return fed.map_err(|error| self.too_long(error));
+            return self.frames.feed(bytes).map_err(|_| self.frames.too_long());
         };
         whole.extend_from_slice(bytes);
-        let length = whole.len();
-        self.check_size(exchange, length)
+        exchange.check_size(whole.len())
     }
 
     /// Handles the clean end of the connection.
@@ -242,21 +273,16 @@ impl Part {
         self.response = None;
         let Body::Whole(whole) = &self.body else {
             let finished = self.frames.finish();
-            finished.map_err(|error| self.too_long(error))?;
+            finished.map_err(|_| self.frames.too_long())?;
             return Ok(Vec::new());
         };
 
         let secrets = &exchange.secrets;
-        let decoded = (self.api.decode)(whole, secrets)
-            .map_err(|error| self.origin.sign(error).with_body(secrets.body(whole)))?;
-        self.data = decoded.data;
-        Ok(Delta::all_of(decoded.response).collect())
-    }
-
-    fn too_long(&self, TooLong: TooLong) -> LlmError {
-        let limit = self.frames.limit;
-        let message = format!("an event of the stream is over the limit of {limit} bytes");
-        self.origin.sign(unreadable(message))
+        let Api { reply, decode, .. } = self.sent.api;
+        let decoded = parse(reply, whole, secrets)
+            .and_then(|value| decode(&value, whole, secrets))
+            .map_err(|error| error.with_body(secrets.body(whole)))?;
+        Ok(self.rest(decoded))
     }
 }
 
@@ -270,7 +296,8 @@ struct Frames {
 }
 
 impl Frames {
-    fn new(framing: Framing, limit: usize) -> Self {
+    fn new(framing: Framing, max_response_bytes: usize) -> Self {
+        let limit = max_response_bytes.min(EVENT_BYTES);
         Self {
             framing,
             limit,
@@ -278,6 +305,13 @@ impl Frames {
             events: Events::new(limit),
             unread: VecDeque::new(),
         }
+    }
+
+    fn too_long(&self) -> LlmError {
+        let limit = self.limit;
+        unreadable(format!(
+            "an event of the stream is over the limit of {limit} bytes"
+        ))
     }
 
     fn feed(&mut self, bytes: &[u8]) -> Result<(), TooLong> {

@@ -24,10 +24,11 @@ const NO_THINKING: &str = "an empty text";
 
 pub(super) static CHAT: Api = Api {
     endpoint: ENDPOINT,
+    reply: "chat completion",
     framing: Framing::Events,
     encode,
     decode: chat_reply::decode,
-    reader: || Box::new(chat_reply::Pieces::default()),
+    assembly: || Box::new(chat_reply::Pieces::default()),
     refusable: &[
         // First, because these messages also name reasoning_effort.
         Refusable::replace(ENDPOINT, super::responses::ENDPOINT).named("/v1/responses"),

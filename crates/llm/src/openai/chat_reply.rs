@@ -5,10 +5,11 @@ use std::mem;
 use serde_json::{Map, Value, json};
 
 use super::{refused, usage};
-use crate::http::{Event, Secrets, check_error, error_of_text, parse};
+use crate::http::Secrets;
 use crate::wire::calls::{Growing, Piece};
 use crate::wire::{
-    self, Decoded, Reader, count, finish_reason, list, text, unreadable, with_names, with_usage,
+    self, Assembly, DONE, Decoded, count, finish_reason, list, text, unreadable, with_names,
+    with_usage,
 };
 use crate::{ChatResponse, Delta, FinishReason, LlmError, ToolCall};
 
@@ -29,11 +30,8 @@ const THINK: &str = "<think";
 const OPEN_ENTRIES: usize = 64;
 
 /// Reads a complete response.
-pub(super) fn decode(body: &[u8], secrets: &Secrets) -> Result<Decoded, LlmError> {
-    let completion = parse("chat completion", body, secrets)?;
-    check_error(&completion, secrets)?;
-
-    let choice = list(&completion, "/choices").first();
+pub(super) fn decode(completion: &Value, _: &[u8], secrets: &Secrets) -> Result<Decoded, LlmError> {
+    let choice = list(completion, "/choices").first();
     let choice =
         choice.ok_or_else(|| unreadable("the response has no choices; expected at least one"))?;
     let message = choice.get("message").and_then(Value::as_object).cloned();
@@ -54,7 +52,7 @@ pub(super) fn decode(body: &[u8], secrets: &Secrets) -> Result<Decoded, LlmError
         calls: Piece::all_of(&message),
         reason: text(choice, "/finish_reason").unwrap_or_default(),
         message,
-        end: completion,
+        end: completion.clone(),
     };
     reply.decoded(secrets)
 }
@@ -161,26 +159,9 @@ pub(super) struct Pieces {
     end: Map<String, Value>,
     /// The size of what isn't text, such as signed parts, in bytes.
     held: usize,
-    data: Option<String>,
 }
 
 impl Pieces {
-    /// Returns the calls, and the response.
-    fn end(&mut self, secrets: &Secrets) -> Result<Vec<Delta>, LlmError> {
-        let reply = Reply {
-            message: Value::Object(mem::take(&mut self.message)),
-            calls: self.calls.finish(),
-            reason: mem::take(&mut self.reason),
-            end: Value::Object(mem::take(&mut self.end)),
-        };
-        let Decoded { response, data } = reply.decoded(secrets)?;
-        self.data = data;
-
-        let calls = response.tool_calls().to_vec();
-        let calls = calls.into_iter().map(Delta::ToolCall);
-        Ok(calls.chain([Delta::End(response)]).collect())
-    }
-
     fn choice(&mut self, choice: &Value) -> Result<Vec<Delta>, LlmError> {
         let mut deltas = Vec::new();
         if let Some(reason) = text(choice, "/finish_reason") {
@@ -260,20 +241,14 @@ fn grow_list(known: &mut Vec<Value>, more: &Value) {
     }
 }
 
-impl Reader for Pieces {
-    fn read(&mut self, event: &Event, secrets: &Secrets) -> Result<Vec<Delta>, LlmError> {
-        if event.data.trim() == "[DONE]" {
-            return self.end(secrets);
-        }
-
-        let chunk = parse("chunk of a chat completion", event.data.as_bytes(), secrets)?;
-        check_error(&chunk, secrets)?;
-        if event.name == "error" {
-            return Err(error_of_text(&event.data, secrets));
+impl Assembly for Pieces {
+    fn add(&mut self, kind: &str, chunk: &Value, _: &str) -> Result<Option<Vec<Delta>>, LlmError> {
+        if kind == DONE {
+            return Ok(None);
         }
 
         // With continuous usage, each chunk contains the totals so far.
-        if usage(&chunk).is_some() {
+        if usage(chunk).is_some() {
             self.end.remove("usage");
         }
         for name in ["usage", "model", "id"] {
@@ -284,25 +259,26 @@ impl Reader for Pieces {
 
         // If several choices were requested, only the first is used.
         let is_first = |choice: &&Value| count(choice, "/index").unwrap_or_default() == 0;
-        match list(&chunk, "/choices").first().filter(is_first) {
-            Some(choice) => self.choice(choice),
-            None => Ok(Vec::new()),
-        }
+        let choice = list(chunk, "/choices").first().filter(is_first);
+        let deltas = choice.map(|choice| self.choice(choice)).transpose()?;
+        Ok(Some(deltas.unwrap_or_default()))
     }
 
     fn held(&self) -> usize {
         self.held + self.calls.bytes()
     }
 
-    fn end_without_mark(&mut self, secrets: &Secrets) -> Result<Option<Vec<Delta>>, LlmError> {
-        if self.reason.is_empty() {
-            return Ok(None);
-        }
-
-        self.end(secrets).map(Some)
+    fn is_complete(&self) -> bool {
+        !self.reason.is_empty()
     }
 
-    fn data(&mut self) -> Option<String> {
-        self.data.take()
+    fn whole(&mut self, secrets: &Secrets) -> Result<Decoded, LlmError> {
+        let reply = Reply {
+            message: Value::Object(mem::take(&mut self.message)),
+            calls: self.calls.finish(),
+            reason: mem::take(&mut self.reason),
+            end: Value::Object(mem::take(&mut self.end)),
+        };
+        reply.decoded(secrets)
     }
 }

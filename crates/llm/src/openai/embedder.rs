@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use super::usage;
 #[cfg(doc)]
 use crate::LlmErrorKind;
-use crate::http::{Connection, HttpClientBuilder, Protocol, Secrets, check_error, parse};
+use crate::http::{Connection, HttpClientBuilder, Protocol};
 use crate::wire::{count, invalid, list, text, unreadable};
 use crate::{Embedder, Embeddings, LlmError};
 
@@ -156,12 +156,13 @@ impl OpenAiEmbedder {
             extra: &self.connection.extra,
         };
 
-        let decode = |body: &[u8], secrets: &Secrets| {
-            let embeddings = decode(body, secrets)?.checked_for(texts.len())?;
+        let decode = |reply: &Value| {
+            let embeddings = decode(reply)?.checked_for(texts.len())?;
             self.check_dimension(&embeddings)?;
             Ok(embeddings)
         };
-        self.connection.post(ENDPOINT, &body, decode).await
+        let wanted = "list of embeddings";
+        self.connection.post(ENDPOINT, &body, wanted, decode).await
     }
 
     fn check_dimension(&self, embeddings: &Embeddings) -> Result<(), LlmError> {
@@ -214,21 +215,18 @@ impl fmt::Debug for OpenAiEmbedder {
     }
 }
 
-fn decode(body: &[u8], secrets: &Secrets) -> Result<Embeddings, LlmError> {
-    let reply = parse("list of embeddings", body, secrets)?;
-    check_error(&reply, secrets)?;
-
+fn decode(reply: &Value) -> Result<Embeddings, LlmError> {
     if !reply.get("data").is_some_and(Value::is_array) {
         let message = "the response has no data; expected a list of embeddings";
         return Err(unreadable(message));
     }
-    let embeddings = Embeddings::new(in_order(list(&reply, "/data"))?)?;
-    let embeddings = match usage(&reply) {
+    let embeddings = Embeddings::new(in_order(list(reply, "/data"))?)?;
+    let embeddings = match usage(reply) {
         Some(usage) => embeddings.with_usage(usage),
         None => embeddings,
     };
 
-    Ok(match text(&reply, "/model") {
+    Ok(match text(reply, "/model") {
         Some(model) => embeddings.with_model(model),
         None => embeddings,
     })

@@ -1,17 +1,15 @@
 //! OpenAI's Responses, without state on the server: each request contains the whole conversation, and
 //! the items of earlier replies exactly as they were received.
 
-use std::mem;
-
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 use super::chat::data_url;
 use super::{refused, usage};
-use crate::http::{Event, Secrets, check_error, error_of_text, parse};
+use crate::http::Secrets;
 use crate::wire::json::{Json, object};
 use crate::wire::{
-    self, Api, Body, Call, Decoded, Encoded, Framing, PROVIDER_DATA, Reader, Refusable, STRICT,
+    self, Api, Assembly, Body, Call, Decoded, Encoded, Framing, PROVIDER_DATA, Refusable, STRICT,
     decimal, list, text, tools, unreadable, with_names, with_usage,
 };
 use crate::{
@@ -23,10 +21,11 @@ pub(super) const ENDPOINT: &str = "/responses";
 
 pub(super) static RESPONSES: Api = Api {
     endpoint: ENDPOINT,
+    reply: "response",
     framing: Framing::Events,
     encode,
     decode,
-    reader: || Box::new(Pieces::default()),
+    assembly: || Box::new(Pieces::default()),
     refusable: &[
         Refusable::omit("max_output_tokens"),
         Refusable::omit("temperature"),
@@ -158,20 +157,41 @@ fn content(message: &Message) -> Value {
 }
 
 /// Reads a complete response.
-fn decode(body: &[u8], secrets: &Secrets) -> Result<Decoded, LlmError> {
-    let response = parse("response", body, secrets)?;
-    check_error(&response, secrets)?;
-    if !response.get("output").is_some_and(Value::is_array) {
-        return Err(unreadable(
-            "the response has no output; expected an array of items",
-        ));
-    }
+fn decode(response: &Value, _: &[u8], secrets: &Secrets) -> Result<Decoded, LlmError> {
+    let items = response.get("output").and_then(Value::as_array);
+    let items = items
+        .ok_or_else(|| unreadable("the response has no output; expected an array of items"))?;
 
     let mut said = Said::default();
-    for item in list(&response, "/output") {
-        said.add(item);
+    items.iter().for_each(|item| said.add(item));
+
+    let Said {
+        text: said,
+        reasoning,
+        refusal,
+        calls,
+    } = said;
+    if said.is_empty() && calls.is_empty() && !refusal.is_empty() {
+        return Err(refused(&refusal, secrets));
     }
-    said.end(&response, secrets)
+
+    let reply = ChatResponse::new(said)
+        .with_finish_reason(finish_reason(response))
+        .with_reasoning(reasoning)
+        .with_tool_calls(calls);
+    Ok(Decoded {
+        response: with_usage(with_names(reply, response), usage(response)),
+        data: (!items.is_empty()).then(|| data(items)),
+    })
+}
+
+/// Returns the items as the server wants them back: everything but their status.
+fn data(items: &[Value]) -> String {
+    let mut items = items.to_vec();
+    for fields in items.iter_mut().filter_map(Value::as_object_mut) {
+        fields.remove("status");
+    }
+    Value::Array(items).to_string()
 }
 
 /// What the items of a reply say.
@@ -181,9 +201,6 @@ struct Said {
     reasoning: String,
     refusal: String,
     calls: Vec<ToolCall>,
-    items: Vec<Value>,
-    /// The size of the items without what is emitted of them, in bytes.
-    bytes: usize,
 }
 
 impl Said {
@@ -193,52 +210,19 @@ impl Said {
             parts.filter_map(|part| text(part, field)).collect()
         };
 
-        let emitted = match text(item, "/type").as_deref() {
+        match text(item, "/type").as_deref() {
             Some("message") => {
                 let content = item.get("content").and_then(wire::content);
-                let content = content.unwrap_or_default();
-                self.text.push_str(&content);
+                self.text.push_str(&content.unwrap_or_default());
                 self.refusal.push_str(&texts("/content", "/refusal"));
-                content.len()
             }
             Some("reasoning") => {
                 self.reasoning.push_str(&texts("/summary", "/text"));
                 self.reasoning.push_str(&texts("/content", "/text"));
-                0
             }
-            Some("function_call") => {
-                let call = call(item);
-                let bytes = call.bytes();
-                self.calls.push(call);
-                bytes
-            }
-            _ => 0,
-        };
-        self.bytes += item.to_string().len().saturating_sub(emitted);
-
-        let mut item = item.clone();
-        if let Some(fields) = item.as_object_mut() {
-            fields.remove("status");
+            Some("function_call") => self.calls.push(call(item)),
+            _ => {}
         }
-        self.items.push(item);
-    }
-
-    /// Returns the reply to which the response object belongs.
-    fn end(self, response: &Value, secrets: &Secrets) -> Result<Decoded, LlmError> {
-        let is_empty = self.text.is_empty() && self.calls.is_empty();
-        if is_empty && !self.refusal.is_empty() {
-            return Err(refused(&self.refusal, secrets));
-        }
-
-        let reply = ChatResponse::new(self.text)
-            .with_finish_reason(finish_reason(response))
-            .with_reasoning(self.reasoning)
-            .with_tool_calls(self.calls);
-
-        Ok(Decoded {
-            response: with_usage(with_names(reply, response), usage(response)),
-            data: (!self.items.is_empty()).then(|| json!(self.items).to_string()),
-        })
     }
 }
 
@@ -258,98 +242,57 @@ fn finish_reason(response: &Value) -> FinishReason {
     }
 }
 
-/// What the events of a stream contained in addition to the deltas that were emitted.
+/// A stream, of which only the items and the end are kept: they repeat everything else.
 #[derive(Default)]
 struct Pieces {
-    said: Said,
-    /// The length of the text and the reasoning that were emitted.
-    emitted: [usize; 2],
-    data: Option<String>,
+    items: Vec<Value>,
+    response: Value,
+    held: usize,
 }
 
-impl Pieces {
-    /// Takes an item that is complete. Emits its call, and text that didn't come in pieces.
-    fn done(&mut self, item: &Value) -> Vec<Delta> {
-        let calls = self.said.calls.len();
-        self.said.add(item);
+impl Assembly for Pieces {
+    fn add(
+        &mut self,
+        kind: &str,
+        event: &Value,
+        received: &str,
+    ) -> Result<Option<Vec<Delta>>, LlmError> {
+        let response = event.get("response").unwrap_or(&Value::Null);
+        let delta = text(event, "/delta");
 
-        let [text, reasoning] = &mut self.emitted;
-        let late = [
-            late(&self.said.reasoning, reasoning).map(Delta::Reasoning),
-            late(&self.said.text, text).map(Delta::Text),
-        ];
-        let calls = self.said.calls.iter().skip(calls).cloned();
-        late.into_iter()
-            .flatten()
-            .chain(calls.map(Delta::ToolCall))
-            .collect()
-    }
-
-    fn end(&mut self, response: &Value, secrets: &Secrets) -> Result<Vec<Delta>, LlmError> {
-        let mut deltas = Vec::new();
-        if self.said.items.is_empty() {
-            for item in list(response, "/output") {
-                deltas.extend(self.done(item));
-            }
-        }
-
-        let decoded = mem::take(&mut self.said).end(response, secrets)?;
-        self.data = decoded.data;
-        deltas.push(Delta::End(decoded.response));
-        Ok(deltas)
-    }
-}
-
-/// Returns the text that wasn't emitted yet, and counts it as emitted.
-fn late(text: &str, emitted: &mut usize) -> Option<String> {
-    let late = text.get(*emitted..).unwrap_or_default().to_owned();
-    *emitted = text.len().max(*emitted);
-
-    Some(late).filter(|late| !late.is_empty())
-}
-
-impl Reader for Pieces {
-    fn read(&mut self, event: &Event, secrets: &Secrets) -> Result<Vec<Delta>, LlmError> {
-        if event.data.trim() == "[DONE]" {
-            return Ok(Vec::new());
-        }
-
-        let piece = parse("event of a response", event.data.as_bytes(), secrets)?;
-        let kind = text(&piece, "/type").unwrap_or_else(|| event.name.clone());
-        let more = || text(&piece, "/delta");
-        let nothing = Value::Null;
-        let response = piece.get("response").unwrap_or(&nothing);
-
-        match kind.as_str() {
-            "error" => Err(error_of_text(&event.data, secrets)),
-            "response.output_text.delta" => {
-                let more = more();
-                self.emitted[0] += more.as_ref().map_or(0, String::len);
-                Ok(more.map(Delta::Text).into_iter().collect())
-            }
+        let delta = match kind {
+            "response.output_text.delta" => delta.map(Delta::Text),
             "response.reasoning_summary_text.delta" | "response.reasoning_text.delta" => {
-                let more = more();
-                self.emitted[1] += more.as_ref().map_or(0, String::len);
-                Ok(more.map(Delta::Reasoning).into_iter().collect())
+                delta.map(Delta::Reasoning)
             }
-            "response.output_item.done" => Ok(self.done(piece.get("item").unwrap_or(&nothing))),
-            "response.completed" | "response.incomplete" => self.end(response, secrets),
+            "response.output_item.done" => {
+                self.held += received.len();
+                self.items.extend(event.get("item").cloned());
+                None
+            }
+            "response.completed" | "response.incomplete" => {
+                self.response = response.clone();
+                return Ok(None);
+            }
             "response.failed" => {
-                check_error(response, secrets)?;
-                Err(unreadable("the server reports a failure without a reason"))
+                return Err(unreadable("the server reports a failure without a reason"));
             }
-            _ => {
-                check_error(&piece, secrets)?;
-                Ok(Vec::new())
-            }
-        }
+            _ => None,
+        };
+        Ok(Some(delta.into_iter().collect()))
     }
 
     fn held(&self) -> usize {
-        self.said.bytes
+        self.held
     }
 
-    fn data(&mut self) -> Option<String> {
-        self.data.take()
+    fn whole(&mut self, secrets: &Secrets) -> Result<Decoded, LlmError> {
+        let mut response = self.response.as_object().cloned().unwrap_or_default();
+        // Some servers don't repeat the items at the end.
+        if !self.items.is_empty() || !response.contains_key("output") {
+            response.insert("output".to_owned(), json!(self.items));
+        }
+
+        decode(&response.into(), &[], secrets)
     }
 }

@@ -8,7 +8,7 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
-use crate::http::{Event, Secrets};
+use crate::http::Secrets;
 use crate::{
     Adjustment, ChatRequest, ChatResponse, Delta, FinishReason, LlmError, LlmErrorKind, Message,
     Role, Usage,
@@ -26,12 +26,14 @@ pub(crate) type RawFields = BTreeMap<String, Box<RawValue>>;
 pub(crate) struct Api {
     /// The last part of the path.
     pub(crate) endpoint: &'static str,
+    /// What errors call a reply.
+    pub(crate) reply: &'static str,
     pub(crate) framing: Framing,
     pub(crate) encode: fn(&Call<'_>) -> Result<Encoded, LlmError>,
-    /// Reads a complete response with a success status.
-    pub(crate) decode: fn(&[u8], &Secrets) -> Result<Decoded, LlmError>,
-    /// Creates the reader of a stream.
-    pub(crate) reader: fn() -> Box<dyn Reader>,
+    /// Reads a complete reply, parsed and as it was received.
+    pub(crate) decode: fn(&Value, &[u8], &Secrets) -> Result<Decoded, LlmError>,
+    /// Creates an empty reply, which the events of a stream fill.
+    pub(crate) assembly: fn() -> Box<dyn Assembly>,
     /// What a server may refuse, and what is done then.
     pub(crate) refusable: &'static [Refusable],
     /// Whether the data that the server wants back contains the ids of calls.
@@ -134,26 +136,32 @@ pub(crate) struct Decoded {
     pub(crate) data: Option<String>,
 }
 
-/// Turns the events of one stream into deltas.
-pub(crate) trait Reader: Send {
-    /// Returns the deltas of one event, with [`Delta::End`] for the end marker.
-    fn read(&mut self, event: &Event, secrets: &Secrets) -> Result<Vec<Delta>, LlmError>;
+/// The text of the event that ends a stream of OpenAI's APIs.
+pub(crate) const DONE: &str = "[DONE]";
 
-    /// Returns the number of bytes of the reply that were read but not yet emitted.
+/// A reply that is put together from the events of a stream, and then read like a complete one.
+pub(crate) trait Assembly: Send {
+    /// Adds an event of this kind, parsed and as it was received. Returns the texts in it, or `None`
+    /// if it ends the reply.
+    fn add(
+        &mut self,
+        kind: &str,
+        event: &Value,
+        received: &str,
+    ) -> Result<Option<Vec<Delta>>, LlmError>;
+
+    /// Returns the number of bytes that are held in addition to the texts.
     fn held(&self) -> usize {
         0
     }
 
-    /// Handles a connection that closed cleanly without the end marker: returns the last deltas if
-    /// the reply may be complete nevertheless.
-    fn end_without_mark(&mut self, _: &Secrets) -> Result<Option<Vec<Delta>>, LlmError> {
-        Ok(None)
+    /// Returns whether the reply is complete although the connection ended without an end marker.
+    fn is_complete(&self) -> bool {
+        false
     }
 
-    /// Returns what the server wants back with the reply, once it has ended.
-    fn data(&mut self) -> Option<String> {
-        None
-    }
+    /// Returns the whole reply.
+    fn whole(&mut self, secrets: &Secrets) -> Result<Decoded, LlmError>;
 }
 
 /// The body of a request.
