@@ -3,9 +3,8 @@ use std::sync::{Arc, Mutex};
 use lru::LruCache;
 
 use crate::locked::locked;
-use crate::reply::{Reply, Seen, client_from_reply};
-use crate::request::RequestKey;
-use crate::{ChatRequest, ChatResponse, FinishReason, LlmClient, LlmError};
+use crate::reply::{client_from_reply, watched};
+use crate::{ChatRequest, ChatResponse, Delta, FinishReason, LlmClient, LlmError, ReplyStream};
 
 /// The approximate overhead of a cached response in addition to its content, in bytes.
 const ENTRY_BYTES: usize = 256;
@@ -62,44 +61,31 @@ impl<C> Cache<C> {
 }
 
 impl<C: LlmClient> Cache<C> {
-    async fn reply<R: Reply>(&self, request: ChatRequest) -> Result<R, LlmError> {
-        let Some(key) = RequestKey::of(&request) else {
-            return R::of(&self.client, request).await;
-        };
-
-        let found = locked(&self.cached).find(&key);
+    async fn reply(&self, request: ChatRequest, streamed: bool) -> Result<ReplyStream, LlmError> {
+        let found = locked(&self.cached).responses.get(&request).cloned();
         if let Some(response) = found {
             return Ok(response.into());
         }
 
-        let reply = R::of(&self.client, request).await?;
+        let key = request.clone();
         let cached = Arc::clone(&self.cached);
         let max_bytes = self.max_bytes;
-
-        Ok(reply.watch(move |seen| {
-            if let Seen::End(response) = seen
-                && is_whole(response)
+        watched(&self.client, request, streamed, move |delta| {
+            if let Ok(Delta::End(response)) = delta
+                && let FinishReason::Stop | FinishReason::ToolCalls = response.finish_reason()
             {
                 locked(&cached).insert(key.clone(), response.clone(), max_bytes);
             }
-        }))
+        })
+        .await
     }
 }
 
 client_from_reply!(Cache);
 
-/// Returns whether a response can be reused.
-fn is_whole(response: &ChatResponse) -> bool {
-    matches!(
-        response.finish_reason(),
-        FinishReason::Stop | FinishReason::ToolCalls
-    )
-}
-
-/// The most recently used responses.
 #[derive(Debug)]
 struct Cached {
-    responses: LruCache<RequestKey, ChatResponse>,
+    responses: LruCache<ChatRequest, ChatResponse>,
     bytes: usize,
 }
 
@@ -113,32 +99,24 @@ impl Default for Cached {
 }
 
 impl Cached {
-    fn find(&mut self, key: &RequestKey) -> Option<ChatResponse> {
-        self.responses.get(key).cloned()
-    }
-
-    /// Inserts a response, and removes others until there is room for it.
-    fn insert(&mut self, key: RequestKey, response: ChatResponse, max_bytes: usize) {
-        let bytes = size(&key, &response);
+    fn insert(&mut self, request: ChatRequest, response: ChatResponse, max_bytes: usize) {
+        let size = |request: &ChatRequest, response: &ChatResponse| {
+            let content = request.bytes().saturating_add(response.bytes());
+            content.saturating_add(ENTRY_BYTES)
+        };
+        let bytes = size(&request, &response);
         if bytes > max_bytes {
             return;
         }
 
         self.bytes = self.bytes.saturating_add(bytes);
-        if let Some((key, replaced)) = self.responses.push(key, response) {
-            self.bytes = self.bytes.saturating_sub(size(&key, &replaced));
+        if let Some((request, replaced)) = self.responses.push(request, response) {
+            self.bytes = self.bytes.saturating_sub(size(&request, &replaced));
         }
-
         while self.bytes > max_bytes
-            && let Some((key, oldest)) = self.responses.pop_lru()
+            && let Some((request, oldest)) = self.responses.pop_lru()
         {
-            self.bytes = self.bytes.saturating_sub(size(&key, &oldest));
+            self.bytes = self.bytes.saturating_sub(size(&request, &oldest));
         }
     }
-}
-
-fn size(key: &RequestKey, response: &ChatResponse) -> usize {
-    ENTRY_BYTES
-        .saturating_add(key.bytes())
-        .saturating_add(response.bytes())
 }

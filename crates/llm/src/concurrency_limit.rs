@@ -2,8 +2,8 @@ use std::sync::Arc;
 
 use tokio::sync::Semaphore;
 
-use crate::reply::{Reply, client_from_reply};
-use crate::{ChatRequest, LlmClient, LlmError};
+use crate::reply::{client_from_reply, reply_of};
+use crate::{ChatRequest, LlmClient, LlmError, ReplyStream};
 
 /// A client that limits the number of concurrent calls to another one. Further calls wait in a
 /// first-in, first-out queue. A stream counts until it ends or is dropped.
@@ -40,13 +40,13 @@ impl<C> ConcurrencyLimit<C> {
 }
 
 impl<C: LlmClient> ConcurrencyLimit<C> {
-    async fn reply<R: Reply>(&self, request: ChatRequest) -> Result<R, LlmError> {
+    async fn reply(&self, request: ChatRequest, streamed: bool) -> Result<ReplyStream, LlmError> {
         // An error only if the semaphore is closed, which never happens.
         let place = self.places.clone().acquire_owned().await.ok();
-        let reply = R::of(&self.client, request).await?;
+        let reply = reply_of(&self.client, request, streamed).await?;
 
         // A stream drops this closure, and with it the place, when it ends.
-        Ok(reply.watch(move |_| {
+        Ok(reply.inspect(move |_| {
             let _held = &place;
         }))
     }

@@ -1,6 +1,6 @@
 use async_trait::async_trait;
 
-use crate::reply::Reply;
+use crate::reply::reply_of;
 use crate::{
     Capabilities, ChatRequest, ChatResponse, LlmClient, LlmError, LlmErrorKind, ReplyStream,
 };
@@ -53,15 +53,19 @@ impl<A, B> Fallback<A, B> {
 }
 
 impl<A: LlmClient, B: LlmClient> Fallback<A, B> {
-    async fn reply<R: Reply>(&self, request: ChatRequest) -> Result<R, LlmError> {
+    async fn reply(&self, request: ChatRequest, streamed: bool) -> Result<ReplyStream, LlmError> {
         let again = request.clone();
-        let first = async { R::of(&self.first, request).await?.started().await };
+        let first = async {
+            let reply = reply_of(&self.first, request, streamed).await?;
+            reply.started().await
+        };
         let before = match first.await {
             Err(error) if KINDS.contains(&error.kind()) => error,
             outcome => return outcome,
         };
 
-        R::of(&self.second, again).await.map_err(|error| {
+        let second = reply_of(&self.second, again, streamed).await;
+        second.map_err(|error| {
             let attempts = before.attempts().saturating_add(error.attempts());
             error
                 .with_attempts(attempts)
@@ -73,11 +77,11 @@ impl<A: LlmClient, B: LlmClient> Fallback<A, B> {
 #[async_trait]
 impl<A: LlmClient, B: LlmClient> LlmClient for Fallback<A, B> {
     async fn complete(&self, request: ChatRequest) -> Result<ChatResponse, LlmError> {
-        self.reply(request).await
+        self.reply(request, false).await?.collect().await
     }
 
     async fn stream(&self, request: ChatRequest) -> Result<ReplyStream, LlmError> {
-        self.reply(request).await
+        self.reply(request, true).await
     }
 
     /// Returns the capabilities that both clients have.

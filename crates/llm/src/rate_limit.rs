@@ -6,8 +6,8 @@ use tokio::sync::Notify;
 use tokio::time::{Instant, timeout};
 
 use crate::locked::locked;
-use crate::reply::{Reply, Seen, client_from_reply};
-use crate::{ChatRequest, LlmClient, LlmError, LlmErrorKind};
+use crate::reply::{client_from_reply, watched};
+use crate::{ChatRequest, Delta, LlmClient, LlmError, LlmErrorKind, ReplyStream};
 
 const MINUTE: Duration = Duration::from_secs(60);
 /// The longest time that is counted, which every clock can represent.
@@ -109,7 +109,7 @@ impl<C> RateLimit<C> {
 }
 
 impl<C: LlmClient> RateLimit<C> {
-    async fn reply<R: Reply>(&self, request: ChatRequest) -> Result<R, LlmError> {
+    async fn reply(&self, request: ChatRequest, streamed: bool) -> Result<ReplyStream, LlmError> {
         let limit = self.tokens;
         let most_written = request.max_tokens().unwrap_or_default().into();
         let tokens = request.estimated_tokens().saturating_add(most_written);
@@ -121,15 +121,15 @@ impl<C: LlmClient> RateLimit<C> {
             .await
             .map_err(|wait| self.too_long(wait))?;
 
-        let reply = R::of(&self.client, request).await?;
         let queue = Arc::clone(&self.queue);
-        Ok(reply.watch(move |seen| {
-            if let Seen::End(response) = seen
+        watched(&self.client, request, streamed, move |delta| {
+            if let Ok(Delta::End(response)) = delta
                 && let Some(usage) = response.usage()
             {
                 queue.correct(estimated, refilling(usage.total_tokens(), limit));
             }
-        }))
+        })
+        .await
     }
 }
 

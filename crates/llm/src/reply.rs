@@ -1,67 +1,37 @@
-//! What the two forms of a reply have in common, so that a wrapper of a client is written once.
+//! A reply is a stream for wrappers of a client, complete or not, so that each is written once.
 
-use crate::{ChatRequest, ChatResponse, Delta, LlmClient, LlmError, ReplyStream};
+use crate::{ChatRequest, Delta, LlmClient, LlmError, ReplyStream};
 
-/// A complete reply or a stream.
-pub(crate) trait Reply: From<ChatResponse> + Send + 'static {
-    /// Asks `client` for a reply of this form.
-    fn of(
-        client: &impl LlmClient,
-        request: ChatRequest,
-    ) -> impl Future<Output = Result<Self, LlmError>> + Send;
-
-    /// Waits until the reply has begun. Until then, no part of it has been passed on.
-    fn started(self) -> impl Future<Output = Result<Self, LlmError>> + Send;
-
-    /// Calls `look` with everything that arrives. Once the reply has ended or was dropped, `look`
-    /// is dropped as well.
-    fn watch(self, look: impl FnMut(Seen<'_>) + Send + 'static) -> Self;
-}
-
-/// Something that arrives of a reply.
-pub(crate) enum Seen<'r> {
-    Piece(&'r Delta),
-    End(&'r ChatResponse),
-    Failure(&'r LlmError),
-}
-
-impl Reply for ChatResponse {
-    async fn of(client: &impl LlmClient, request: ChatRequest) -> Result<Self, LlmError> {
-        client.complete(request).await
-    }
-
-    async fn started(self) -> Result<Self, LlmError> {
-        Ok(self)
-    }
-
-    fn watch(self, mut look: impl FnMut(Seen<'_>) + Send + 'static) -> Self {
-        look(Seen::End(&self));
-        self
-    }
-}
-
-impl Reply for ReplyStream {
-    async fn of(client: &impl LlmClient, request: ChatRequest) -> Result<Self, LlmError> {
+/// Calls a client, for a reply that is streamed or complete.
+pub(crate) async fn reply_of(
+    client: &impl LlmClient,
+    request: ChatRequest,
+    is_streamed: bool,
+) -> Result<ReplyStream, LlmError> {
+    if is_streamed {
         client.stream(request).await
-    }
-
-    async fn started(self) -> Result<Self, LlmError> {
-        Self::started(self).await
-    }
-
-    fn watch(self, mut look: impl FnMut(Seen<'_>) + Send + 'static) -> Self {
-        self.inspect(move |delta| {
-            look(match delta {
-                Ok(Delta::End(response)) => Seen::End(response),
-                Ok(piece) => Seen::Piece(piece),
-                Err(error) => Seen::Failure(error),
-            });
-        })
+    } else {
+        Ok(client.complete(request).await?.into())
     }
 }
 
-/// Implements [`LlmClient`] for a wrapper with the field `client` and the method `reply`, which
-/// makes a [`Reply`] of any form.
+/// Calls a client. `look` sees each delta and the error of its reply.
+pub(crate) async fn watched(
+    client: &impl LlmClient,
+    request: ChatRequest,
+    is_streamed: bool,
+    mut look: impl FnMut(Result<&Delta, &LlmError>) + Send + 'static,
+) -> Result<ReplyStream, LlmError> {
+    match reply_of(client, request, is_streamed).await {
+        Ok(reply) => Ok(reply.inspect(move |delta| look(delta.as_ref()))),
+        Err(error) => {
+            look(Err(&error));
+            Err(error)
+        }
+    }
+}
+
+/// Implements [`LlmClient`] for a wrapper of a client by its method `reply`.
 macro_rules! client_from_reply {
     ($wrapper:ident) => {
         #[async_trait::async_trait]
@@ -70,14 +40,14 @@ macro_rules! client_from_reply {
                 &self,
                 request: $crate::ChatRequest,
             ) -> Result<$crate::ChatResponse, $crate::LlmError> {
-                self.reply(request).await
+                self.reply(request, false).await?.collect().await
             }
 
             async fn stream(
                 &self,
                 request: $crate::ChatRequest,
             ) -> Result<$crate::ReplyStream, $crate::LlmError> {
-                self.reply(request).await
+                self.reply(request, true).await
             }
 
             fn capabilities(&self) -> $crate::Capabilities {

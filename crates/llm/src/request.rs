@@ -1,3 +1,4 @@
+use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
@@ -18,13 +19,13 @@ use crate::{
 /// assert_eq!(request.messages().len(), 2);
 /// assert_eq!(request.max_tokens(), Some(200));
 /// ```
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct ChatRequest {
     messages: Messages,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     max_tokens: Option<u32>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    temperature: Option<f32>,
+    temperature: Option<Number>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     effort: Option<Effort>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -67,7 +68,7 @@ impl ChatRequest {
     /// backend's.
     #[must_use]
     pub fn with_temperature(mut self, temperature: f32) -> Self {
-        self.temperature = Some(temperature);
+        self.temperature = Some(Number(temperature));
         self
     }
 
@@ -151,11 +152,8 @@ impl ChatRequest {
     /// people to look at.
     #[must_use]
     pub fn without_provider_data(&self) -> Self {
-        let has_data = self
-            .messages
-            .iter()
-            .any(|message| message.provider_data().is_some());
-        if !has_data {
+        let mut messages = self.messages.iter();
+        if messages.all(|message| message.provider_data().is_none()) {
             return self.clone();
         }
 
@@ -181,7 +179,7 @@ impl ChatRequest {
 
     /// Returns the sampling temperature, if set.
     pub fn temperature(&self) -> Option<f32> {
-        self.temperature
+        self.temperature.map(|number| number.0)
     }
 
     /// Returns how much the model thinks before it replies, if set.
@@ -216,34 +214,37 @@ impl ChatRequest {
 }
 
 /// Hashes every field, so that requests that differ only in a setting have different hashes.
-impl Hash for ChatRequest {
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        // Destructured, so that a new field cannot be forgotten.
-        let Self {
-            messages,
-            max_tokens,
-            temperature,
-            effort,
-            seed,
-            stop,
-            format,
-            tools,
-            tool_choice,
-        } = self;
+/// A number that can be hashed: -0 is 0, and NaN equals itself.
+#[derive(Clone, Copy, Serialize, Deserialize)]
+#[serde(transparent)]
+struct Number(f32);
 
-        messages.hash(state);
-        max_tokens.hash(state);
-        temperature.map(bits).hash(state);
-        effort.hash(state);
-        seed.hash(state);
-        stop.hash(state);
-        format.hash(state);
-        tools.hash(state);
-        tool_choice.hash(state);
+impl Number {
+    fn bits(self) -> u32 {
+        (self.0 + 0.0).to_bits()
     }
 }
 
-/// Returns the size of a message for an estimate of its tokens.
+impl PartialEq for Number {
+    fn eq(&self, other: &Self) -> bool {
+        self.bits() == other.bits()
+    }
+}
+
+impl Eq for Number {}
+
+impl Hash for Number {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.bits().hash(state);
+    }
+}
+
+impl fmt::Debug for Number {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
 fn estimated_bytes(message: &Message) -> usize {
     let calls = message.tool_calls().iter().map(ToolCall::bytes);
     let blocks = message.blocks().iter().map(|_| estimate::BLOCK_BYTES);
@@ -252,32 +253,6 @@ fn estimated_bytes(message: &Message) -> usize {
         .chain(blocks)
         .fold(message.text().len(), usize::saturating_add)
 }
-
-/// Returns the bits of a number, which are the same for 0 and -0 because the two are equal.
-fn bits(number: f32) -> u32 {
-    let is_zero = number == 0.0;
-    if is_zero { 0 } else { number.to_bits() }
-}
-
-/// A request used as a key.
-#[derive(Debug, Clone, PartialEq, Hash)]
-pub(crate) struct RequestKey(ChatRequest);
-
-impl RequestKey {
-    /// Returns `None` for a request whose temperature is NaN. Such a request is unequal to itself,
-    /// so it could be put into a map and never be found or removed.
-    pub(crate) fn of(request: &ChatRequest) -> Option<Self> {
-        let is_equal_to_itself = !request.temperature.is_some_and(f32::is_nan);
-
-        is_equal_to_itself.then(|| Self(request.clone()))
-    }
-
-    pub(crate) fn bytes(&self) -> usize {
-        self.0.bytes()
-    }
-}
-
-impl Eq for RequestKey {}
 
 impl From<Messages> for ChatRequest {
     fn from(messages: Messages) -> Self {

@@ -56,33 +56,18 @@ impl ResponseLimits {
         let reasoning = response.reasoning().map_or(0, str::len);
         self.check_text(response.text().len().saturating_add(reasoning))?;
 
-        let data = response.provider_data();
-        let bytes = data.map_or(0, |data| data.content().len());
-        if bytes > ProviderData::MAX_BYTES {
-            return Err(ResponseTooLarge(Excess::ProviderData { bytes }));
-        }
+        let data = response
+            .provider_data()
+            .map_or(0, |data| data.content().len());
+        let max = ProviderData::MAX_BYTES;
+        check("the provider data of the reply has", data, "bytes", max)?;
 
         let calls = response.tool_calls();
-        let count = calls.len();
-        if count > self.tool_calls {
-            return Err(ResponseTooLarge(Excess::Calls {
-                count,
-                max: self.tool_calls,
-            }));
-        }
+        check("the reply has", calls.len(), "tool calls", self.tool_calls)?;
 
-        let bytes = calls
-            .iter()
-            .map(ToolCall::bytes)
-            .fold(0, usize::saturating_add);
-        if bytes > self.tool_call_bytes {
-            return Err(ResponseTooLarge(Excess::CallBytes {
-                bytes,
-                max: self.tool_call_bytes,
-            }));
-        }
-
-        Ok(())
+        let sizes = calls.iter().map(ToolCall::bytes);
+        let bytes = sizes.fold(0, usize::saturating_add);
+        check("the tool calls have", bytes, "bytes", self.tool_call_bytes)
     }
 
     /// Checks the number of bytes of text and reasoning received so far.
@@ -91,57 +76,28 @@ impl ResponseLimits {
     ///
     /// Returns an error if there are more than [`text_bytes`](Self::text_bytes).
     pub fn check_text(&self, bytes: usize) -> Result<(), ResponseTooLarge> {
-        if bytes > self.text_bytes {
-            return Err(ResponseTooLarge(Excess::TextBytes {
-                bytes,
-                max: self.text_bytes,
-            }));
-        }
-
-        Ok(())
+        check("the reply has", bytes, "bytes", self.text_bytes)
     }
+}
+
+fn check(what: &str, count: usize, unit: &str, max: usize) -> Result<(), ResponseTooLarge> {
+    if count > max {
+        let message = format!("{what} {count} {unit}; expected at most {max}");
+        return Err(ResponseTooLarge(message));
+    }
+
+    Ok(())
 }
 
 /// A response exceeds a limit.
 #[derive(Clone, PartialEq, Eq)]
-pub struct ResponseTooLarge(Excess);
+pub struct ResponseTooLarge(String);
 
 cogwork_text::debug_as_display!(ResponseTooLarge);
 
-#[derive(Debug, Clone, PartialEq, Eq)]
-enum Excess {
-    Calls { count: usize, max: usize },
-    CallBytes { bytes: usize, max: usize },
-    TextBytes { bytes: usize, max: usize },
-    ProviderData { bytes: usize },
-}
-
 impl fmt::Display for ResponseTooLarge {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.0 {
-            Excess::Calls { count, max } => {
-                write!(
-                    f,
-                    "the reply has {count} tool calls; expected at most {max}"
-                )
-            }
-            Excess::CallBytes { bytes, max } => {
-                write!(
-                    f,
-                    "the tool calls have {bytes} bytes; expected at most {max}"
-                )
-            }
-            Excess::TextBytes { bytes, max } => {
-                write!(f, "the reply has {bytes} bytes; expected at most {max}")
-            }
-            Excess::ProviderData { bytes } => {
-                let max = ProviderData::MAX_BYTES;
-                write!(
-                    f,
-                    "the provider data of the reply has {bytes} bytes; expected at most {max}"
-                )
-            }
-        }
+        f.write_str(&self.0)
     }
 }
 
@@ -149,6 +105,6 @@ impl std::error::Error for ResponseTooLarge {}
 
 impl From<ResponseTooLarge> for LlmError {
     fn from(error: ResponseTooLarge) -> Self {
-        Self::new(LlmErrorKind::Decode, error.to_string())
+        Self::new(LlmErrorKind::Decode, error.0)
     }
 }

@@ -3,8 +3,8 @@ use std::time::Duration;
 use async_trait::async_trait;
 use cogwork_text::Backoff;
 
-use crate::reply::{Reply, client_from_reply};
-use crate::{ChatRequest, Embedder, Embeddings, LlmClient, LlmError};
+use crate::reply::{client_from_reply, reply_of};
+use crate::{ChatRequest, Embedder, Embeddings, LlmClient, LlmError, ReplyStream};
 
 /// A client or an [`Embedder`] that retries calls of another one if the error is
 /// [retryable](LlmError::is_retryable). The error of the last attempt is returned, with the number
@@ -63,9 +63,7 @@ impl<C> Retry<C> {
         self.retry_after_ceiling = ceiling;
         self
     }
-}
 
-impl<C> Retry<C> {
     async fn tries<T, F>(&self, call: impl Fn() -> F) -> Result<T, LlmError>
     where
         F: Future<Output = Result<T, LlmError>>,
@@ -103,9 +101,12 @@ impl<C> Retry<C> {
 }
 
 impl<C: LlmClient> Retry<C> {
-    async fn reply<R: Reply>(&self, request: ChatRequest) -> Result<R, LlmError> {
-        self.tries(|| async { R::of(&self.client, request.clone()).await?.started().await })
-            .await
+    async fn reply(&self, request: ChatRequest, streamed: bool) -> Result<ReplyStream, LlmError> {
+        let call = || async {
+            let reply = reply_of(&self.client, request.clone(), streamed).await?;
+            reply.started().await
+        };
+        self.tries(call).await
     }
 }
 

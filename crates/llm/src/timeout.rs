@@ -1,12 +1,10 @@
 use std::time::Duration;
 
-use async_trait::async_trait;
 use futures_util::stream;
 use tokio::time::{Instant, timeout_at};
 
-use crate::{
-    Capabilities, ChatRequest, ChatResponse, LlmClient, LlmError, LlmErrorKind, ReplyStream,
-};
+use crate::reply::{client_from_reply, reply_of};
+use crate::{ChatRequest, LlmClient, LlmError, LlmErrorKind, ReplyStream};
 
 /// What the total limit is for.
 const WHOLE: &str = "complete reply";
@@ -99,20 +97,19 @@ async fn within<T>(
     })
 }
 
-#[async_trait]
-impl<C: LlmClient> LlmClient for Timeout<C> {
-    async fn complete(&self, request: ChatRequest) -> Result<ChatResponse, LlmError> {
-        let reply = self.client.complete(request);
-        within(self.total, Instant::now(), WHOLE, reply).await
-    }
-
-    /// Returns once the first piece has arrived.
-    async fn stream(&self, request: ChatRequest) -> Result<ReplyStream, LlmError> {
+impl<C: LlmClient> Timeout<C> {
+    async fn reply(&self, request: ChatRequest, streamed: bool) -> Result<ReplyStream, LlmError> {
         let start = Instant::now();
         let Self { idle, total, .. } = *self;
 
-        let reply = async { self.client.stream(request).await?.started().await };
-        let reply = within(self.first, start, "first piece of the reply", reply);
+        let first = self.first.filter(|_| streamed);
+        let reply = async {
+            reply_of(&self.client, request, streamed)
+                .await?
+                .started()
+                .await
+        };
+        let reply = within(first, start, "first piece of the reply", reply);
         let reply = within(total, start, WHOLE, reply).await?;
 
         Ok(ReplyStream::new(stream::unfold(
@@ -125,8 +122,6 @@ impl<C: LlmClient> LlmClient for Timeout<C> {
             },
         )))
     }
-
-    fn capabilities(&self) -> Capabilities {
-        self.client.capabilities()
-    }
 }
+
+client_from_reply!(Timeout);

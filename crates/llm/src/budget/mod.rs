@@ -2,8 +2,11 @@ use std::fmt;
 use std::sync::{Arc, Mutex};
 
 use crate::locked::locked;
-use crate::reply::{Reply, Seen, client_from_reply};
-use crate::{ChatRequest, ChatResponse, LlmClient, LlmError, LlmErrorKind, Usage, estimate};
+use crate::reply::{client_from_reply, watched};
+use crate::{
+    ChatRequest, ChatResponse, Delta, LlmClient, LlmError, LlmErrorKind, ReplyStream, Usage,
+    estimate,
+};
 
 mod prices;
 pub use prices::{Price, Prices};
@@ -143,13 +146,12 @@ impl<C> Budget<C> {
 }
 
 impl<C: LlmClient> Budget<C> {
-    async fn reply<R: Reply>(&self, request: ChatRequest) -> Result<R, LlmError> {
+    async fn reply(&self, request: ChatRequest, streamed: bool) -> Result<ReplyStream, LlmError> {
         let mut account = self.begin(&request)?;
-        let reply = R::of(&self.client, request)
-            .await
-            .inspect_err(|error| account.fail(error))?;
-
-        Ok(reply.watch(move |seen| account.see(seen)))
+        watched(&self.client, request, streamed, move |delta| {
+            account.see(delta)
+        })
+        .await
     }
 }
 
@@ -166,11 +168,11 @@ struct Account {
 }
 
 impl Account {
-    fn see(&mut self, seen: Seen<'_>) {
-        match seen {
-            Seen::Piece(more) => self.written = self.written.saturating_add(more.bytes()),
-            Seen::End(response) => self.settle(response),
-            Seen::Failure(error) => self.fail(error),
+    fn see(&mut self, delta: Result<&Delta, &LlmError>) {
+        match delta {
+            Ok(Delta::End(response)) => self.settle(response),
+            Ok(more) => self.written = self.written.saturating_add(more.bytes()),
+            Err(error) => self.fail(error),
         }
     }
 

@@ -3,14 +3,12 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
-use async_trait::async_trait;
 use futures_util::StreamExt;
 
 use super::{Recording, problem};
 use crate::locked::locked;
-use crate::{
-    Capabilities, ChatRequest, ChatResponse, Delta, LlmClient, LlmError, LlmErrorKind, ReplyStream,
-};
+use crate::reply::{client_from_reply, reply_of};
+use crate::{ChatRequest, ChatResponse, Delta, LlmClient, LlmError, LlmErrorKind, ReplyStream};
 
 /// A client that records every call to another one in a file, a cassette, for
 /// [`Replay`](crate::Replay).
@@ -104,23 +102,9 @@ impl Cassette {
     }
 }
 
-#[async_trait]
-impl<C: LlmClient> LlmClient for Recorder<C> {
-    /// # Errors
-    ///
-    /// Returns the error of the client, or one of kind [`Settings`](LlmErrorKind::Settings) with
-    /// the text of the reply if the file cannot be written.
-    async fn complete(&self, request: ChatRequest) -> Result<ChatResponse, LlmError> {
-        let outcome = self.client.complete(request.clone()).await;
-        self.cassette.record(&request, outcome.as_ref())?;
-        outcome
-    }
-
-    /// # Errors
-    ///
-    /// Returns the errors of `complete`. Later errors are returned by the stream.
-    async fn stream(&self, request: ChatRequest) -> Result<ReplyStream, LlmError> {
-        let reply = match self.client.stream(request.clone()).await {
+impl<C: LlmClient> Recorder<C> {
+    async fn reply(&self, request: ChatRequest, streamed: bool) -> Result<ReplyStream, LlmError> {
+        let reply = match reply_of(&self.client, request.clone(), streamed).await {
             Ok(reply) => reply,
             Err(error) => {
                 self.cassette.record(&request, Err(&error))?;
@@ -139,8 +123,6 @@ impl<C: LlmClient> LlmClient for Recorder<C> {
             delta
         })))
     }
-
-    fn capabilities(&self) -> Capabilities {
-        self.client.capabilities()
-    }
 }
+
+client_from_reply!(Recorder);

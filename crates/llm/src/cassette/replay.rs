@@ -8,7 +8,6 @@ use futures_util::stream;
 
 use super::{Recording, problem};
 use crate::locked::locked;
-use crate::request::RequestKey;
 use crate::{
     Capabilities, ChatRequest, ChatResponse, Delta, LlmClient, LlmError, LlmErrorKind, ReplyStream,
 };
@@ -30,15 +29,12 @@ pub struct Replay {
 struct Cassette {
     path: PathBuf,
     recordings: usize,
-    takes: Mutex<HashMap<RequestKey, Takes>>,
+    takes: Mutex<HashMap<ChatRequest, Takes>>,
 }
 
-/// The recordings of one request.
-#[derive(Debug, Default)]
-struct Takes {
-    recorded: usize,
-    unplayed: VecDeque<Result<ChatResponse, LlmError>>,
-}
+/// The recordings of one request: how many there are, and which are left.
+type Takes = (usize, VecDeque<Outcome>);
+type Outcome = Result<ChatResponse, LlmError>;
 
 impl Replay {
     /// Opens the cassette at `path`. Blocks while reading the file.
@@ -58,14 +54,10 @@ impl Replay {
         let mut takes: HashMap<_, Takes> = HashMap::new();
         for (number, line) in (1..).zip(text.lines()) {
             let (request, outcome) = read(line, number).map_err(wrong)?;
-
+            let (recorded, left) = takes.entry(request).or_default();
+            *recorded += 1;
+            left.push_back(outcome);
             recordings += 1;
-            // A request that is unequal to itself cannot be requested again.
-            if let Some(key) = RequestKey::of(&request) {
-                let takes = takes.entry(key).or_default();
-                takes.recorded += 1;
-                takes.unplayed.push_back(outcome);
-            }
         }
 
         let takes = Mutex::new(takes);
@@ -91,11 +83,9 @@ impl Replay {
     /// Returns the number of recordings that haven't been replayed yet.
     pub fn unplayed(&self) -> usize {
         let takes = locked(&self.cassette.takes);
-        takes.values().map(|takes| takes.unplayed.len()).sum()
+        takes.values().map(|(_, left)| left.len()).sum()
     }
 }
-
-type Outcome = Result<ChatResponse, LlmError>;
 
 fn read(line: &str, number: usize) -> Result<(ChatRequest, Outcome), String> {
     let recording: Recording = serde_json::from_str(line).map_err(|error| {
@@ -117,11 +107,10 @@ impl Cassette {
     /// Returns the next outcome of a request.
     fn play(&self, request: &ChatRequest) -> Outcome {
         let mut takes = locked(&self.takes);
-        let takes = RequestKey::of(request).and_then(|key| takes.get_mut(&key));
-
-        let recorded = takes.as_ref().map_or(0, |takes| takes.recorded);
-        let next = takes.and_then(|takes| takes.unplayed.pop_front());
-        next.unwrap_or_else(|| {
+        let (recorded, left) = takes
+            .get_mut(request)
+            .map_or((0, None), |(recorded, left)| (*recorded, left.pop_front()));
+        left.unwrap_or_else(|| {
             let what = format!(
                 "has {} recordings, {recorded} of them of this request, of which none is left; \
                  expected one for each time it is asked",

@@ -1,7 +1,8 @@
 //! A model on a server: asks it, changes what it refuses, and keeps what it wants back.
 
 use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::mem::take;
+use std::sync::{Arc, Mutex};
 
 use reqwest::Response;
 use serde_json::Value;
@@ -9,6 +10,7 @@ use serde_json::Value;
 use super::exchange::{Exchange, Origin};
 use super::failure::Refusal;
 use super::{Connection, stream};
+use crate::locked::locked;
 use crate::wire::calls::CallIds;
 use crate::wire::provider_data::{received, returned};
 use crate::wire::{Api, Call, Decoded, Encoded, PROVIDER_DATA, invalid, tools};
@@ -25,7 +27,7 @@ const PAUSE: &str = "pause_turn";
 /// A model on a server, for conversations. Clones share what they learn about the server.
 #[derive(Clone)]
 pub(crate) struct ChatConnection {
-    pub(super) connection: Arc<Connection>,
+    connection: Arc<Connection>,
     api: &'static Api,
     /// The API that the server may demand instead.
     other_api: Option<&'static Api>,
@@ -38,14 +40,6 @@ pub(super) struct Sent {
     pub(super) api: &'static Api,
     pub(super) origin: Origin,
     adjustments: Vec<Adjustment>,
-}
-
-/// How a request is made.
-#[derive(Clone, Copy, Default)]
-pub(super) struct Manner {
-    pub(super) is_streamed: bool,
-    /// Whether tool calls are forbidden by a setting, even if that loses what the server has cached.
-    pub(super) forbids_calls: bool,
 }
 
 impl ChatConnection {
@@ -62,7 +56,7 @@ impl ChatConnection {
         }
     }
 
-    fn exchange(&self) -> &Exchange {
+    pub(super) fn exchange(&self) -> &Exchange {
         &self.connection.exchange
     }
 
@@ -78,16 +72,20 @@ impl ChatConnection {
         }
     }
 
+    pub(crate) async fn stream(&self, request: ChatRequest) -> Result<ReplyStream, LlmError> {
+        let conversation = self.conversation(request, true);
+        let sent = self.send(&conversation).await?;
+
+        Ok(stream::reply(self.clone(), conversation, sent))
+    }
+
     fn conversation(&self, request: ChatRequest, is_streamed: bool) -> Conversation {
-        let forbids_calls = request.tool_choice() == Some(&ToolChoice::None);
+        let has_cache = self.connection.options.cache.is_some();
         Conversation {
+            hides_calls: has_cache && request.tool_choice() == Some(&ToolChoice::None),
             request,
-            manner: Manner {
-                is_streamed,
-                forbids_calls: false,
-            },
-            // Only then may a request that forbids calls be sent without saying so.
-            may_get_unwanted_calls: forbids_calls && self.connection.options.cache.is_some(),
+            is_streamed,
+            forbids_calls: false,
             text: String::new(),
             reasoning: String::new(),
             usage: None,
@@ -97,52 +95,44 @@ impl ChatConnection {
 
     async fn reply(&self, conversation: &Conversation) -> Result<ChatResponse, LlmError> {
         let request = &conversation.request;
-        let (sent, response) = self.send(request, conversation.manner).await?;
-        let Exchange { secrets, .. } = self.exchange();
+        let (sent, response) = self.send(conversation).await?;
+        let exchange = self.exchange();
 
         let decode = |value: &Value, body: &[u8]| {
-            let mut decoded = (sent.api.decode)(value, body, secrets)?;
+            let mut decoded = (sent.api.decode)(value, body, &exchange.secrets)?;
             let mut ids = CallIds::of(request);
             decoded.response = ids.whole(decoded.response)?;
             self.finished(request, &sent, decoded, &ids)
         };
         let wanted = sent.api.reply;
-        let exchange = self.exchange();
         exchange.read(response, &sent.origin, wanted, decode).await
-    }
-
-    pub(crate) async fn stream(&self, request: ChatRequest) -> Result<ReplyStream, LlmError> {
-        let conversation = self.conversation(request, true);
-        let sent = self.send(&conversation.request, conversation.manner);
-        let sent = sent.await?;
-
-        Ok(stream::reply(self.clone(), conversation, sent))
     }
 
     /// Sends a request. What the server refuses is changed, once each, and remembered if the server
     /// then accepts the request.
     pub(super) async fn send(
         &self,
-        request: &ChatRequest,
-        manner: Manner,
+        conversation: &Conversation,
     ) -> Result<(Sent, Response), LlmError> {
-        check(request)?;
-        let mut adjustments = self.learned();
+        check(&conversation.request)?;
+        let mut adjustments = locked(&self.learned).clone();
         let mut learned = Vec::new();
 
         loop {
             let api = self.api(&adjustments);
-            let encoded = self.encode(api, request, manner, &adjustments)?;
+            let encoded = self.encode(api, conversation, &adjustments)?;
             let opened = self
                 .exchange()
-                .open(api.endpoint, encoded.body, manner.is_streamed);
+                .open(api.endpoint, encoded.body, conversation.is_streamed);
             let refusal = match opened.await {
                 Ok((response, origin)) => {
                     self.learn(learned);
+                    let apis = adjustments.into_iter().filter(is_of_api);
+                    let adjustments = encoded.adjustments.into_iter().chain(apis).collect();
                     let sent = Sent {
                         api,
                         origin,
-                        adjustments: with_api(encoded.adjustments, &adjustments),
+                        adjustments,
                     };
                     return Ok((sent, response));
                 }
@@ -150,7 +140,7 @@ impl ChatConnection {
             };
 
             let (adjustment, is_remembered) = self.next_adjustment(api, refusal, &adjustments)?;
-            learned.extend(Some(adjustment.clone()).filter(|_| is_remembered));
+            learned.extend(is_remembered.then(|| adjustment.clone()));
             adjustments.push(adjustment);
         }
     }
@@ -163,34 +153,32 @@ impl ChatConnection {
         refusal: Refusal,
         made: &[Adjustment],
     ) -> Result<(Adjustment, bool), LlmError> {
-        let refused = api
-            .refusable
-            .iter()
-            .filter(|part| self.other_api.is_some() || !part.setting.starts_with('/'))
-            .find(|part| refusal.is_about(part.named));
+        let mut parts = api.refusable.iter();
+        let refused = parts.find(|part| {
+            let is_possible = self.other_api.is_some() || !is_of_api(&part.adjustment());
+            is_possible && refusal.is_about(part.named)
+        });
         let Some(refused) = refused else {
             return Err(refusal.error);
         };
 
+        let setting = refused.setting;
         let adjustment = refused.adjustment();
-        let is_repeated = made.contains(&adjustment);
-        let is_undone = made.iter().any(|made| {
-            made.replacement() == Some(refused.setting)
-                && refused.replacement == Some(made.setting())
-        });
-        match (is_repeated, is_undone) {
-            (true, _) => {
-                let setting = refused.setting;
-                let note = format_args!("the server refuses {setting}, even after a change");
-                Err(refusal.error.with_note(note))
-            }
-            // Neither name of the setting is accepted, so it isn't sent at all.
-            (false, true) => Ok((Adjustment::omitted(refused.setting), true)),
-            (false, false) => Ok((adjustment, refused.is_remembered)),
+        if made.contains(&adjustment) {
+            let note = format_args!("the server refuses {setting}, even after a change");
+            return Err(refusal.error.with_note(note));
         }
+
+        // If neither name of the setting is accepted, it isn't sent at all.
+        let undone = refused
+            .replacement
+            .map(|name| Adjustment::replaced(name, setting));
+        if undone.is_some_and(|undone| made.contains(&undone)) {
+            return Ok((Adjustment::omitted(setting), true));
+        }
+        Ok((adjustment, refused.is_remembered))
     }
 
-    /// Returns the API to use: the usual one, unless the server named the other one.
     fn api(&self, adjustments: &[Adjustment]) -> &'static Api {
         let is_named = |api: &&Api| {
             let mut named = adjustments.iter().filter_map(Adjustment::replacement);
@@ -203,26 +191,25 @@ impl ChatConnection {
     fn encode(
         &self,
         api: &Api,
-        request: &ChatRequest,
-        manner: Manner,
+        conversation: &Conversation,
         adjustments: &[Adjustment],
     ) -> Result<Encoded, LlmError> {
-        let returns_data = !adjustments.contains(&Adjustment::omitted(PROVIDER_DATA));
-        let returned = if returns_data {
-            returned(self.owner(api), request)
-        } else {
+        let request = &conversation.request;
+        let returned = if adjustments.contains(&Adjustment::omitted(PROVIDER_DATA)) {
             vec![None; request.messages().len()]
+        } else {
+            returned(self.owner(api), request)
         };
 
         (api.encode)(&Call {
             model: &self.connection.model,
             request,
             extra: &self.connection.extra,
-            stream: manner.is_streamed,
+            stream: conversation.is_streamed,
             adjustments,
             returned,
             cache: self.connection.options.cache,
-            forbids_calls: manner.forbids_calls,
+            forbids_calls: conversation.forbids_calls,
         })
     }
 
@@ -252,6 +239,7 @@ impl ChatConnection {
         }
     }
 
+    /// Returns the owner of the data: the API, the server and the model.
     fn owner<'a>(&'a self, api: &'a Api) -> [&'a str; 3] {
         [
             api.endpoint,
@@ -260,13 +248,8 @@ impl ChatConnection {
         ]
     }
 
-    fn learned(&self) -> Vec<Adjustment> {
-        let learned = self.learned.lock();
-        learned.unwrap_or_else(PoisonError::into_inner).clone()
-    }
-
     fn learn(&self, new: Vec<Adjustment>) {
-        let mut learned = self.learned.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut learned = locked(&self.learned);
         for adjustment in new {
             if !learned.contains(&adjustment) {
                 learned.push(adjustment);
@@ -275,17 +258,26 @@ impl ChatConnection {
     }
 }
 
+/// Returns whether one API was replaced by another one.
+fn is_of_api(adjustment: &Adjustment) -> bool {
+    adjustment.setting().starts_with('/')
+}
+
 impl fmt::Debug for ChatConnection {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.connection.fmt(f)
     }
 }
 
-/// A request and the parts of its reply, which a server may give in several responses.
+/// A request, and the parts of its reply so far.
 pub(super) struct Conversation {
     pub(super) request: ChatRequest,
-    pub(super) manner: Manner,
-    may_get_unwanted_calls: bool,
+    is_streamed: bool,
+    /// Whether calls are hidden from the caller, who forbade them: that isn't sent at first, because
+    /// it loses what the server has cached.
+    hides_calls: bool,
+    /// Whether calls are forbidden by a setting nevertheless.
+    forbids_calls: bool,
     text: String,
     reasoning: String,
     usage: Option<Usage>,
@@ -293,62 +285,50 @@ pub(super) struct Conversation {
 }
 
 impl Conversation {
-    /// Takes a response. Returns the whole reply, or `None` if the conversation has to be sent again:
-    /// the server paused, or the model called a tool although the request forbids it.
-    pub(super) fn take(&mut self, response: ChatResponse, has_calls: bool) -> Option<ChatResponse> {
+    pub(super) fn hides_calls(&self) -> bool {
+        self.hides_calls && !self.forbids_calls
+    }
+
+    /// Takes a response. Returns the reply, or `None` if another request is needed.
+    pub(super) fn take(
+        &mut self,
+        mut response: ChatResponse,
+        has_calls: bool,
+    ) -> Option<ChatResponse> {
         if let Some(usage) = response.usage() {
             *self.usage.get_or_insert_default() += usage;
         }
 
         if has_calls && self.hides_calls() {
-            self.manner.forbids_calls = true;
+            self.forbids_calls = true;
             return None;
         }
 
+        let reasoning = response.reasoning().unwrap_or_default();
         let is_paused = *response.finish_reason() == FinishReason::Other(PAUSE.to_owned());
         if is_paused && self.pauses < PAUSES {
             self.pauses += 1;
             self.text.push_str(response.text());
-            self.reasoning
-                .push_str(response.reasoning().unwrap_or_default());
+            self.reasoning.push_str(reasoning);
             self.request.push(response.message());
             return None;
         }
 
-        Some(self.whole(response))
-    }
-
-    /// Returns whether calls aren't part of the reply, because the request forbids them.
-    pub(super) fn hides_calls(&self) -> bool {
-        self.may_get_unwanted_calls && !self.manner.forbids_calls
-    }
-
-    fn whole(&mut self, response: ChatResponse) -> ChatResponse {
-        let response = match self.usage {
+        if self.pauses > 0 {
+            // The server wants the data of all parts, or none. This message has only that of the
+            // last.
+            let reasoning = take(&mut self.reasoning) + reasoning;
+            let text = take(&mut self.text) + response.text();
+            response = response.with_text(text).with_reasoning(reasoning);
+        }
+        Some(match self.usage {
             Some(usage) => response.with_usage(usage),
             None => response,
-        };
-        if self.pauses == 0 {
-            return response;
-        }
-
-        // The server wants the data of all parts, or none. This message has only that of the last.
-        let text = format!("{}{}", self.text, response.text());
-        let last = response.reasoning().unwrap_or_default();
-        let reasoning = format!("{}{last}", self.reasoning);
-        response.with_text(text).with_reasoning(reasoning)
+        })
     }
 }
 
-/// Adds the report that another API was used.
-fn with_api(mut applied: Vec<Adjustment>, all: &[Adjustment]) -> Vec<Adjustment> {
-    let api = all.iter().filter(|known| known.setting().starts_with('/'));
-    applied.extend(api.cloned());
-
-    applied
-}
-
-/// Checks what is common to all APIs, before anything is sent.
+/// Checks what no server can make sense of.
 fn check(request: &ChatRequest) -> Result<(), LlmError> {
     // JSON cannot represent these; serde_json would write null, and the server would use its
     // default.
@@ -368,35 +348,31 @@ fn check(request: &ChatRequest) -> Result<(), LlmError> {
         }
     }
 
-    let mut problems = (0_usize..)
-        .zip(request.messages())
-        .filter_map(|(place, message)| Some((place, problem(message)?)));
-    match problems.next() {
-        Some((place, problem)) => Err(invalid(format!("messages[{place}] {problem}"))),
-        None => Ok(()),
+    for (place, message) in request.messages().iter().enumerate() {
+        if let Some(problem) = problem(message) {
+            return Err(invalid(format!("messages[{place}] {problem}")));
+        }
     }
+    Ok(())
 }
 
 fn problem(message: &Message) -> Option<String> {
     let role = message.role();
-    if role == Role::Tool && message.tool_call_id().is_none() {
-        let problem = "has no tool call id; expected Message::tool_result or Message::tool_failure";
-        return Some(problem.to_owned());
-    }
+    let has_calls = !message.tool_calls().is_empty();
+    let has_blocks = !message.blocks().is_empty();
 
-    if role != Role::Assistant && !message.tool_calls().is_empty() {
-        return Some(format!(
+    match role {
+        Role::Tool if message.tool_call_id().is_none() => Some(
+            "has no tool call id; expected Message::tool_result or Message::tool_failure".into(),
+        ),
+        Role::System | Role::User | Role::Tool if has_calls => Some(format!(
             "has tool calls in the role {role}; expected them in the role assistant"
-        ));
-    }
-
-    if matches!(role, Role::System | Role::Assistant) && !message.blocks().is_empty() {
-        return Some(format!(
+        )),
+        Role::System | Role::Assistant if has_blocks => Some(format!(
             "has images or files in the role {role}; expected them in the role user"
-        ));
+        )),
+        _ => None,
     }
-
-    None
 }
 
 /// Implements everything that is the same for all clients. Their constructors differ in documentation.

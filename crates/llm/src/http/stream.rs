@@ -25,7 +25,7 @@ pub(super) fn reply(
     sent: (Sent, Response),
 ) -> ReplyStream {
     let reading = Reading {
-        part: Part::new(&connection.connection.exchange, &conversation, sent),
+        part: Part::new(&connection, &conversation, sent),
         connection,
         conversation,
         deltas: VecDeque::new(),
@@ -68,13 +68,14 @@ impl Reading {
 
     /// Reads the next delta of this response.
     async fn read(&mut self) -> Result<Delta, LlmError> {
-        let exchange = &self.connection.connection.exchange;
+        let exchange = self.connection.exchange();
         let delta = loop {
             if let Some(delta) = self.deltas.pop_front() {
                 break delta;
             }
-            let deltas = self.part.advance(exchange, self.taken).await?;
-            self.deltas.extend(deltas);
+
+            self.deltas.extend(self.part.read(exchange).await?);
+            exchange.check_size(self.taken.saturating_add(self.part.assembly.held()))?;
         };
 
         self.taken = self.taken.saturating_add(delta.bytes());
@@ -85,9 +86,6 @@ impl Reading {
     /// Ends a response. Returns `None` if the reply goes on in another one.
     async fn end(&mut self, response: ChatResponse) -> Result<Option<ChatResponse>, LlmError> {
         let part = &mut self.part;
-        // Nothing is read after the end marker, not even the end of the connection.
-        part.response = None;
-
         let decoded = Decoded {
             response: part.ids.end(response),
             data: part.data.take(),
@@ -100,12 +98,8 @@ impl Reading {
 
         let whole = self.conversation.take(response, part.has_calls);
         if whole.is_none() {
-            let Conversation {
-                request, manner, ..
-            } = &self.conversation;
-            let sent = self.connection.send(request, *manner);
-            let exchange = &self.connection.connection.exchange;
-            self.part = Part::new(exchange, &self.conversation, sent.await?);
+            let sent = self.connection.send(&self.conversation).await?;
+            self.part = Part::new(&self.connection, &self.conversation, sent);
         }
         Ok(whole)
     }
@@ -114,10 +108,7 @@ impl Reading {
 /// One response.
 struct Part {
     sent: Sent,
-    /// `None` once the connection has ended.
-    response: Option<Response>,
-    frames: Frames,
-    body: Body,
+    source: Source,
     assembly: Box<dyn Assembly>,
     /// What the server wants back, once the response has ended.
     data: Option<String>,
@@ -127,25 +118,15 @@ struct Part {
     emitted: [usize; 2],
 }
 
-/// The form of the response body.
-enum Body {
-    /// Nothing but white space has arrived yet.
-    Unknown,
-    Events,
-    /// One JSON value or a page, from servers and proxies that don't support streaming.
-    Whole(Vec<u8>),
-}
-
 impl Part {
     fn new(
-        exchange: &Exchange,
+        connection: &ChatConnection,
         conversation: &Conversation,
         (sent, response): (Sent, Response),
     ) -> Self {
+        let max_bytes = connection.exchange().max_response_bytes;
         Self {
-            response: Some(response),
-            frames: Frames::new(sent.api.framing, exchange.max_response_bytes),
-            body: Body::Unknown,
+            source: Source::new(response, sent.api.framing, max_bytes),
             assembly: (sent.api.assembly)(),
             data: None,
             ids: CallIds::of(&conversation.request),
@@ -171,37 +152,41 @@ impl Part {
         Ok(delta)
     }
 
-    /// Reads the next event, or the next chunk, or the end.
-    async fn advance(&mut self, exchange: &Exchange, taken: usize) -> Result<Vec<Delta>, LlmError> {
-        if let Some(event) = self.frames.unread.pop_front() {
-            let deltas = self.read(&event, exchange).map_err(|error| {
-                // An event that the end of the connection truncated. The reply is incomplete rather
-                // than invalid.
-                let is_cut = self.response.is_none() && error.kind() == LlmErrorKind::Decode;
-                let error = if is_cut { interrupted() } else { error };
-                error.with_body(exchange.secrets.body(event.data.as_bytes()))
-            })?;
-            exchange.check_size(taken.saturating_add(self.assembly.held()))?;
-            return Ok(deltas);
-        }
+    /// Reads the next event, or the end.
+    async fn read(&mut self, exchange: &Exchange) -> Result<Vec<Delta>, LlmError> {
+        let Api { reply, decode, .. } = self.sent.api;
+        let secrets = &exchange.secrets;
+        let next = self.source.next().await;
+        let next = next.map_err(|stop| match stop {
+            Stop::Broken(error) => exchange.broken_off(&self.sent.origin, error),
+            Stop::TooLong(limit) => unreadable(format!(
+                "an event of the stream is over the limit of {limit} bytes"
+            )),
+            Stop::TooLarge => exchange.too_large(),
+        });
 
-        let Some(response) = &mut self.response else {
-            return if self.assembly.is_complete() {
-                self.whole(exchange)
-            } else {
-                Err(interrupted())
-            };
-        };
-        match response.chunk().await {
-            Ok(Some(bytes)) => self.feed(&bytes, exchange)?,
-            Ok(None) => return self.finish(exchange),
-            Err(error) => return Err(exchange.broken_off(&self.sent.origin, error)),
+        match next? {
+            Some(Content::Event(event)) => {
+                let read = self.read_event(&event, exchange).map_err(|error| {
+                    // An event that the end of the connection truncated. The reply is incomplete
+                    // rather than invalid.
+                    let is_cut = self.source.has_ended() && error.kind() == LlmErrorKind::Decode;
+                    let error = if is_cut { interrupted() } else { error };
+                    error.with_body(secrets.body(event.data.as_bytes()))
+                });
+                read
+            }
+            Some(Content::Whole(body)) => parse(reply, &body, secrets)
+                .and_then(|value| decode(&value, &body, secrets))
+                .map(|decoded| self.rest(decoded))
+                .map_err(|error| error.with_body(secrets.body(&body))),
+            None if self.assembly.is_complete() => self.whole(exchange),
+            None => Err(interrupted()),
         }
-        Ok(Vec::new())
     }
 
     /// Reads an event. Returns the texts in it, or all that is left if it is the last one.
-    fn read(&mut self, event: &Event, exchange: &Exchange) -> Result<Vec<Delta>, LlmError> {
+    fn read_event(&mut self, event: &Event, exchange: &Exchange) -> Result<Vec<Delta>, LlmError> {
         let secrets = &exchange.secrets;
         let data = event.data.as_str();
         let added = if data.trim() == DONE {
@@ -233,116 +218,144 @@ impl Part {
         self.data = decoded.data;
 
         let [text, reasoning] = self.emitted;
-        let late = |whole: &str, emitted| {
-            let late = whole.get(emitted..).unwrap_or_default().to_owned();
-            Some(late).filter(|late| !late.is_empty())
-        };
-        let reasoning = late(response.reasoning().unwrap_or_default(), reasoning);
-        let text = late(response.text(), text);
-        let calls = response.tool_calls().to_vec();
-
-        let texts = [reasoning.map(Delta::Reasoning), text.map(Delta::Text)];
-        texts
-            .into_iter()
-            .flatten()
-            .chain(calls.into_iter().map(Delta::ToolCall))
-            .chain([Delta::End(response)])
-            .collect()
-    }
-
-    fn feed(&mut self, bytes: &[u8], exchange: &Exchange) -> Result<(), LlmError> {
-        if let Body::Unknown = self.body {
-            let is_framed_by_events = matches!(self.sent.api.framing, Framing::Events);
-            self.body = match bytes.iter().find(|byte| !byte.is_ascii_whitespace()) {
-                None => return Ok(()),
-                Some(b'<') => Body::Whole(Vec::new()),
-                Some(b'{' | b'[') if is_framed_by_events => Body::Whole(Vec::new()),
-                Some(_) => Body::Events,
-            };
-        }
-
-        let Body::Whole(whole) = &mut self.body else {
-            return self.frames.feed(bytes).map_err(|_| self.frames.too_long());
-        };
-        whole.extend_from_slice(bytes);
-        exchange.check_size(whole.len())
-    }
-
-    /// Handles the clean end of the connection.
-    fn finish(&mut self, exchange: &Exchange) -> Result<Vec<Delta>, LlmError> {
-        self.response = None;
-        let Body::Whole(whole) = &self.body else {
-            let finished = self.frames.finish();
-            finished.map_err(|_| self.frames.too_long())?;
-            return Ok(Vec::new());
-        };
-
-        let secrets = &exchange.secrets;
-        let Api { reply, decode, .. } = self.sent.api;
-        let decoded = parse(reply, whole, secrets)
-            .and_then(|value| decode(&value, whole, secrets))
-            .map_err(|error| error.with_body(secrets.body(whole)))?;
-        Ok(self.rest(decoded))
+        let late = |whole: &str, emitted| whole.get(emitted..).unwrap_or_default().to_owned();
+        let texts = [
+            Delta::Reasoning(late(response.reasoning().unwrap_or_default(), reasoning)),
+            Delta::Text(late(response.text(), text)),
+        ];
+        let texts = texts.into_iter().filter(|delta| delta.bytes() > 0);
+        let calls = response.tool_calls().to_vec().into_iter();
+        let calls = calls.map(Delta::ToolCall);
+        texts.chain(calls).chain([Delta::End(response)]).collect()
     }
 }
 
-/// Assembles bytes into events.
-struct Frames {
+/// The body of a response, as it arrives.
+struct Source {
+    /// `None` once the connection has ended.
+    response: Option<Response>,
+    form: Form,
     framing: Framing,
-    limit: usize,
+    max_bytes: usize,
     lines: Lines,
     events: Events,
     unread: VecDeque<Event>,
 }
 
-impl Frames {
-    fn new(framing: Framing, max_response_bytes: usize) -> Self {
-        let limit = max_response_bytes.min(EVENT_BYTES);
+/// The form of a body.
+enum Form {
+    /// Nothing but white space has arrived yet.
+    Unknown,
+    Events,
+    /// One JSON value or a page, from servers and proxies that don't support streaming.
+    Whole(Vec<u8>),
+}
+
+enum Content {
+    Event(Event),
+    Whole(Vec<u8>),
+}
+
+/// Why a body can't be read on.
+enum Stop {
+    Broken(reqwest::Error),
+    /// An event exceeds this number of bytes.
+    TooLong(usize),
+    TooLarge,
+}
+
+impl Source {
+    fn new(response: Response, framing: Framing, max_bytes: usize) -> Self {
+        let limit = max_bytes.min(EVENT_BYTES);
         Self {
+            response: Some(response),
+            form: Form::Unknown,
             framing,
-            limit,
+            max_bytes,
             lines: Lines::new(limit),
             events: Events::new(limit),
             unread: VecDeque::new(),
         }
     }
 
-    fn too_long(&self) -> LlmError {
-        let limit = self.limit;
-        unreadable(format!(
-            "an event of the stream is over the limit of {limit} bytes"
-        ))
+    fn has_ended(&self) -> bool {
+        self.response.is_none()
     }
 
-    fn feed(&mut self, bytes: &[u8]) -> Result<(), TooLong> {
+    /// Returns the next event, or the whole body, or `None` at the end of the connection.
+    async fn next(&mut self) -> Result<Option<Content>, Stop> {
+        loop {
+            if let Some(event) = self.unread.pop_front() {
+                return Ok(Some(Content::Event(event)));
+            }
+            let Some(response) = &mut self.response else {
+                return Ok(None);
+            };
+
+            let chunk = response.chunk().await.map_err(Stop::Broken)?;
+            let Some(bytes) = chunk else {
+                self.response = None;
+                if let Form::Whole(body) = &mut self.form {
+                    return Ok(Some(Content::Whole(std::mem::take(body))));
+                }
+                self.feed(None)?;
+                continue;
+            };
+            if let Form::Unknown = self.form {
+                self.form = self.form_of(&bytes);
+            }
+            match &mut self.form {
+                Form::Unknown => {}
+                Form::Events => self.feed(Some(&bytes))?,
+                Form::Whole(body) => {
+                    body.extend_from_slice(&bytes);
+                    if body.len() > self.max_bytes {
+                        return Err(Stop::TooLarge);
+                    }
+                }
+            }
+        }
+    }
+
+    fn form_of(&self, bytes: &[u8]) -> Form {
+        let is_framed_by_events = matches!(self.framing, Framing::Events);
+        match bytes.iter().find(|byte| !byte.is_ascii_whitespace()) {
+            None => Form::Unknown,
+            Some(b'<') => Form::Whole(Vec::new()),
+            Some(b'{' | b'[') if is_framed_by_events => Form::Whole(Vec::new()),
+            Some(_) => Form::Events,
+        }
+    }
+
+    /// Takes more bytes, or the end.
+    fn feed(&mut self, bytes: Option<&[u8]>) -> Result<(), Stop> {
+        let Self {
+            lines,
+            events,
+            unread,
+            ..
+        } = self;
         let framing = self.framing;
-        self.lines.feed(bytes, |line| {
-            self.unread.extend(event(framing, &mut self.events, line)?);
+        let take = |line: &str| {
+            unread.extend(match framing {
+                Framing::Events => events.line(line)?,
+                Framing::Lines if line.trim().is_empty() => None,
+                Framing::Lines => Some(Event {
+                    name: String::new(),
+                    data: line.to_owned(),
+                }),
+            });
             Ok(())
-        })
-    }
+        };
 
-    fn finish(&mut self) -> Result<(), TooLong> {
-        let framing = self.framing;
-        self.lines.finish(|line| {
-            self.unread.extend(event(framing, &mut self.events, line)?);
-            Ok(())
-        })?;
-
-        self.unread.extend(self.events.end());
-        Ok(())
-    }
-}
-
-/// Returns the event that a line completes.
-fn event(framing: Framing, events: &mut Events, line: &str) -> Result<Option<Event>, TooLong> {
-    match framing {
-        Framing::Events => events.line(line),
-        Framing::Lines if line.trim().is_empty() => Ok(None),
-        Framing::Lines => Ok(Some(Event {
-            name: String::new(),
-            data: line.to_owned(),
-        })),
+        let fed = match bytes {
+            Some(bytes) => lines.feed(bytes, take),
+            None => lines.finish(take),
+        };
+        if bytes.is_none() {
+            self.unread.extend(self.events.end());
+        }
+        fed.map_err(|TooLong| Stop::TooLong(self.max_bytes.min(EVENT_BYTES)))
     }
 }
 

@@ -1,4 +1,3 @@
-use async_trait::async_trait;
 use futures_util::stream;
 #[cfg(feature = "opentelemetry")]
 use opentelemetry::{StringValue, Value, trace::TraceContextExt};
@@ -9,9 +8,8 @@ use tracing::{Instrument, Span};
 #[cfg(feature = "opentelemetry")]
 use tracing_opentelemetry::OpenTelemetrySpanExt;
 
-use crate::{
-    Capabilities, ChatRequest, ChatResponse, Delta, FinishReason, LlmClient, LlmError, ReplyStream,
-};
+use crate::reply::{client_from_reply, reply_of};
+use crate::{ChatRequest, ChatResponse, Delta, FinishReason, LlmClient, LlmError, ReplyStream};
 
 mod content;
 
@@ -161,16 +159,8 @@ impl Trace {
             .record("gen_ai.response.time_to_first_chunk", seconds);
     }
 
-    fn record(&self, outcome: Result<&ChatResponse, &LlmError>) {
+    fn record(&self, response: &ChatResponse) {
         let span = &self.span;
-        let response = match outcome {
-            Ok(response) => response,
-            Err(error) => {
-                record_failure(span, error);
-                return;
-            }
-        };
-
         if let Some(id) = response.id() {
             span.record("gen_ai.response.id", id);
         }
@@ -225,37 +215,16 @@ fn record_failure(span: &Span, error: &LlmError) {
     span.record("otel.status_code", "ERROR");
 }
 
-#[async_trait]
-impl<C: LlmClient> LlmClient for Tracing<C> {
-    /// # Errors
-    ///
-    /// Returns the error of the client.
-    async fn complete(&self, request: ChatRequest) -> Result<ChatResponse, LlmError> {
-        let trace = self.trace(&request, false);
-        let outcome = self
-            .client
-            .complete(request)
+impl<C: LlmClient> Tracing<C> {
+    async fn reply(&self, request: ChatRequest, streamed: bool) -> Result<ReplyStream, LlmError> {
+        let trace = self.trace(&request, streamed);
+        let reply = reply_of(&self.client, request, streamed)
             .instrument(trace.span.clone())
-            .await;
+            .await
+            .inspect_err(|error| record_failure(&trace.span, error))?;
 
-        trace.record(outcome.as_ref());
-        outcome
-    }
-
-    /// # Errors
-    ///
-    /// Returns the error of the client.
-    async fn stream(&self, request: ChatRequest) -> Result<ReplyStream, LlmError> {
-        let trace = self.trace(&request, true);
-        let reply = self
-            .client
-            .stream(request)
-            .instrument(trace.span.clone())
-            .await;
-
-        let reply = reply.inspect_err(|error| trace.record(Err(error)))?;
         Ok(ReplyStream::new(stream::unfold(
-            (reply, trace, true),
+            (reply, trace, streamed),
             |(mut reply, trace, is_first)| async move {
                 let delta = reply.next().instrument(trace.span.clone()).await?;
                 if is_first {
@@ -263,8 +232,8 @@ impl<C: LlmClient> LlmClient for Tracing<C> {
                 }
 
                 match &delta {
-                    Ok(Delta::End(response)) => trace.record(Ok(response)),
-                    Err(error) => trace.record(Err(error)),
+                    Ok(Delta::End(response)) => trace.record(response),
+                    Err(error) => record_failure(&trace.span, error),
                     Ok(_) => {}
                 }
 
@@ -272,8 +241,6 @@ impl<C: LlmClient> LlmClient for Tracing<C> {
             },
         )))
     }
-
-    fn capabilities(&self) -> Capabilities {
-        self.client.capabilities()
-    }
 }
+
+client_from_reply!(Tracing);
