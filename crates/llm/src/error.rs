@@ -98,32 +98,11 @@ pub enum LlmErrorKind {
     Other,
 }
 
-impl LlmErrorKind {
-    fn as_str(self) -> &'static str {
-        match self {
-            Self::Settings => "settings",
-            Self::Authentication => "authentication",
-            Self::Quota => "quota",
-            Self::RateLimit => "rate limit",
-            Self::Overloaded => "overloaded",
-            Self::Server => "server",
-            Self::Timeout => "timeout",
-            Self::Transport => "transport",
-            Self::InvalidRequest => "invalid request",
-            Self::ContextLength => "context length",
-            Self::ContentFilter => "content filter",
-            Self::Decode => "decode",
-            Self::InterruptedStream => "interrupted stream",
-            Self::Budget => "budget",
-            Self::Cancelled => "cancelled",
-            Self::Other => "other",
-        }
-    }
-}
-
 impl fmt::Display for LlmErrorKind {
+    /// Writes the kind as it is saved, with spaces.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
+        let saved = serde_json::to_string(self).unwrap_or_default();
+        f.write_str(&saved.trim_matches('"').replace('_', " "))
     }
 }
 

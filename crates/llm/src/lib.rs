@@ -62,40 +62,19 @@
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod client;
-pub use client::LlmClient;
-
-mod capabilities;
-pub use capabilities::{Capabilities, Capability};
+pub use client::{Capabilities, Capability, LlmClient};
 
 mod message;
-pub use message::{Message, Role};
+pub use message::{Block, Message, Role, ToolCall, ToolChoice, ToolDefinition};
 
 mod messages;
 pub use messages::Messages;
 
-mod block;
-pub use block::Block;
-
-mod tool;
-pub use tool::{ToolCall, ToolChoice, ToolDefinition};
-
 mod request;
-pub use request::ChatRequest;
-
-mod format;
-pub use format::ReplyFormat;
-
-mod effort;
-pub use effort::{Effort, UnknownEffort};
-
-mod adjustment;
-pub use adjustment::Adjustment;
-
-mod provider_data;
-pub use provider_data::ProviderData;
+pub use request::{ChatRequest, Effort, ReplyFormat};
 
 mod response;
-pub use response::{ChatResponse, FinishReason, Usage};
+pub use response::{Adjustment, ChatResponse, FinishReason, ProviderData, Usage};
 
 mod response_limits;
 pub use response_limits::{ResponseLimits, ResponseTooLarge};

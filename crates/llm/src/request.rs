@@ -4,9 +4,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{
-    Effort, Message, Messages, ReplyFormat, ToolCall, ToolChoice, ToolDefinition, estimate,
-};
+use crate::{Message, Messages, ToolCall, ToolChoice, ToolDefinition, estimate};
 
 /// A request to a model: a conversation and optional settings.
 ///
@@ -260,5 +258,111 @@ impl From<Messages> for ChatRequest {
             messages,
             ..Self::default()
         }
+    }
+}
+
+/// The format that a backend [with the capability](crate::Capability) enforces for a reply.
+///
+/// ```
+/// use cogwork_llm::{ChatRequest, Message, ReplyFormat};
+///
+/// let schema = r#"{"type": "object", "properties": {"sum": {"type": "integer"}}, "required": ["sum"]}"#;
+/// let request = ChatRequest::new([Message::user("2 + 2? Answer in JSON.")])
+///     .with_format(ReplyFormat::schema("sum", schema));
+/// assert!(request.format().is_some());
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum ReplyFormat {
+    /// JSON of any shape. Most servers require that the conversation mention JSON.
+    Json,
+    /// JSON that matches a schema.
+    Schema {
+        /// The name of the schema: letters, digits, `_` and `-`.
+        name: Arc<str>,
+        /// The JSON Schema as text.
+        schema: Arc<str>,
+    },
+}
+
+impl ReplyFormat {
+    /// Creates a format from a JSON Schema.
+    pub fn schema(name: impl Into<Arc<str>>, schema: impl Into<Arc<str>>) -> Self {
+        Self::Schema {
+            name: name.into(),
+            schema: schema.into(),
+        }
+    }
+}
+
+/// How much a model thinks before it replies.
+///
+/// Each model supports a part of the scale and has its own default. A level that a model doesn't
+/// support is an error of kind [`InvalidRequest`](crate::LlmErrorKind::InvalidRequest), because
+/// another level would change the cost and the quality of the reply.
+///
+/// | API | sent as |
+/// |---|---|
+/// | OpenAI Chat Completions | `reasoning_effort` |
+/// | OpenAI Responses | `reasoning.effort` |
+/// | Anthropic | `thinking.type: adaptive` and `output_config.effort`; for `None`, `thinking.type: disabled` |
+/// | Ollama | `think` |
+///
+/// ```
+/// use cogwork_llm::{ChatRequest, Effort, Message};
+///
+/// let request = ChatRequest::new([Message::user("Is 2^61 - 1 prime?")]).with_effort(Effort::High);
+/// assert_eq!(request.effort(), Some(Effort::High));
+/// assert_eq!(Effort::XHigh.as_str(), "xhigh");
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Effort {
+    /// No thinking.
+    None,
+    /// As little thinking as possible.
+    Minimal,
+    /// Little thinking.
+    Low,
+    /// The middle of the scale.
+    Medium,
+    /// Much thinking.
+    High,
+    /// More than [`High`](Self::High), for models that support it.
+    XHigh,
+    /// As much thinking as possible.
+    Max,
+}
+
+impl Effort {
+    /// All levels, from the lowest to the highest.
+    pub const ALL: [Self; 7] = [
+        Self::None,
+        Self::Minimal,
+        Self::Low,
+        Self::Medium,
+        Self::High,
+        Self::XHigh,
+        Self::Max,
+    ];
+
+    /// Returns the level as APIs spell it, from `none` to `max`.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::None => "none",
+            Self::Minimal => "minimal",
+            Self::Low => "low",
+            Self::Medium => "medium",
+            Self::High => "high",
+            Self::XHigh => "xhigh",
+            Self::Max => "max",
+        }
+    }
+}
+
+impl fmt::Display for Effort {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
     }
 }

@@ -41,7 +41,6 @@ fn nothing_unsafe_is_shown() {
             .with_body(text.as_str())
             .with_text_so_far(text.as_str());
         assert_error_is_safe(&error);
-        assert_error_is_safe(&text.parse::<Effort>().unwrap_err());
         assert_line_is_safe(&Adjustment::replaced(text.as_str(), text.as_str()));
     }
 }

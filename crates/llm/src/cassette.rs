@@ -1,16 +1,141 @@
 use std::collections::{HashMap, VecDeque};
-use std::fs;
-use std::path::PathBuf;
+use std::fmt::Display;
+use std::fs::{self, File, OpenOptions};
+use std::io::Write;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
-use futures_util::stream;
+use cogwork_text::Escaped;
+use futures_util::{StreamExt, stream};
+use serde::{Deserialize, Serialize};
 
-use super::{Recording, problem};
 use crate::locked::locked;
+use crate::reply::{client_from_reply, reply_of};
 use crate::{
     Capabilities, ChatRequest, ChatResponse, Delta, LlmClient, LlmError, LlmErrorKind, ReplyStream,
 };
+
+/// A line of a cassette.
+#[derive(Serialize, Deserialize)]
+struct Recording<Q = ChatRequest, R = ChatResponse, E = LlmError> {
+    request: Q,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    response: Option<R>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<E>,
+}
+
+fn problem(kind: LlmErrorKind, path: &Path, what: impl Display) -> LlmError {
+    let path = Escaped::new(path.display());
+    LlmError::new(kind, format!("the cassette {path}: {what}"))
+}
+
+/// A client that records every call to another one in a file, a cassette, for
+/// [`Replay`](crate::Replay).
+///
+/// A cassette has one line of JSON for each call: an object with `request`, and with `response` or
+/// `error`. The line is written before the outcome is returned, in the order in which the calls end,
+/// so the cassette of a program that crashes contains everything that the program received. A stream
+/// is recorded at its end, as the whole response or the error; a dropped stream is not recorded.
+///
+/// API keys are in no request, and the clients of this crate redact them from errors. Secrets in
+/// the conversation itself are recorded.
+///
+/// ```
+/// use cogwork_llm::{ChatRequest, LlmClient, LlmError, Message, Recorder, Replay, ScriptedClient};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let folder = tempfile::tempdir()?;
+/// let path = folder.path().join("hello.jsonl");
+/// let hello = ChatRequest::new([Message::user("Hello")]);
+///
+/// let recorder = Recorder::create(ScriptedClient::new(["Hi."]), &path)?;
+/// recorder.complete(hello.clone()).await?;
+/// assert_eq!(Replay::open(&path)?.complete(hello).await?.text(), "Hi.");
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug, Clone)]
+pub struct Recorder<C> {
+    client: C,
+    path: Arc<Path>,
+    file: Arc<Mutex<File>>,
+}
+
+impl<C> Recorder<C> {
+    /// Wraps `client` and records its calls in a new file at `path`.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error of kind [`Settings`](LlmErrorKind::Settings) if anything exists at that
+    /// path or the file cannot be created. An existing file is never overwritten; delete it to
+    /// record again.
+    pub fn create(client: C, path: impl Into<PathBuf>) -> Result<Self, LlmError> {
+        let path = Arc::from(path.into());
+        let mut options = OpenOptions::new();
+        options.append(true).create_new(true);
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+
+        let file = options.open(&path).map_err(|error| {
+            let what = format_args!("cannot be created: {error}");
+            problem(LlmErrorKind::Settings, &path, what)
+        })?;
+        Ok(Self {
+            client,
+            path,
+            file: Arc::new(Mutex::new(file)),
+        })
+    }
+}
+
+/// Writes one call. Blocks: writing a few kilobytes to a local file takes less time than handing the
+/// write to a different thread.
+fn record(
+    file: &Mutex<File>,
+    path: &Path,
+    request: &ChatRequest,
+    outcome: Result<&ChatResponse, &LlmError>,
+) -> Result<(), LlmError> {
+    let recording = Recording {
+        request,
+        response: outcome.ok(),
+        error: outcome.err(),
+    };
+
+    let line = serde_json::to_string(&recording).map_err(std::io::Error::from);
+    let written = line.and_then(|line| locked(file).write_all(format!("{line}\n").as_bytes()));
+    written.map_err(|error| {
+        let what = format_args!("cannot be written: {error}");
+        let text = outcome.map(ChatResponse::text).unwrap_or_default();
+        problem(LlmErrorKind::Settings, path, what).with_text_so_far(text)
+    })
+}
+
+impl<C: LlmClient> Recorder<C> {
+    async fn reply(&self, request: ChatRequest, streamed: bool) -> Result<ReplyStream, LlmError> {
+        let reply = reply_of(&self.client, request.clone(), streamed).await;
+        let reply = reply.or_else(|error| {
+            record(&self.file, &self.path, &request, Err(&error))?;
+            Err(error)
+        })?;
+
+        let (file, path) = (self.file.clone(), self.path.clone());
+        Ok(ReplyStream::new(reply.map(move |delta| {
+            match &delta {
+                Ok(Delta::End(response)) => record(&file, &path, &request, Ok(response))?,
+                Err(error) => record(&file, &path, &request, Err(error))?,
+                Ok(_) => {}
+            }
+
+            delta
+        })))
+    }
+}
+
+client_from_reply!(Recorder);
 
 /// A client that replays the calls that a [`Recorder`](crate::Recorder) has recorded.
 ///

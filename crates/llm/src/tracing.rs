@@ -1,7 +1,7 @@
 use futures_util::stream;
 #[cfg(feature = "opentelemetry")]
-use opentelemetry::{StringValue, Value, trace::TraceContextExt};
-use serde_json::json;
+use opentelemetry::{StringValue, trace::TraceContextExt};
+use serde_json::{Value, json};
 use tokio::time::Instant;
 use tracing::field::{Empty, display};
 use tracing::{Instrument, Span};
@@ -9,9 +9,10 @@ use tracing::{Instrument, Span};
 use tracing_opentelemetry::OpenTelemetrySpanExt;
 
 use crate::reply::{client_from_reply, reply_of};
-use crate::{ChatRequest, ChatResponse, Delta, FinishReason, LlmClient, LlmError, ReplyStream};
-
-mod content;
+use crate::{
+    Block, ChatRequest, ChatResponse, Delta, FinishReason, LlmClient, LlmError, Message, Messages,
+    ReplyStream, Role, ToolCall, ToolDefinition,
+};
 
 /// A client that creates a `tracing` span for every call to another one, with the field names of the
 /// [OpenTelemetry conventions](https://opentelemetry.io/docs/specs/semconv/gen-ai/gen-ai-spans/).
@@ -122,16 +123,16 @@ impl<C> Tracing<C> {
         }
 
         if self.with_content && !span.is_disabled() {
-            let messages: Vec<_> = request.messages().iter().map(content::of_message).collect();
+            let messages: Vec<_> = request.messages().iter().map(of_message).collect();
             span.record("gen_ai.input.messages", display(json!(messages)));
 
-            let instructions = content::of_instructions(request.messages());
+            let instructions = of_instructions(request.messages());
             if !instructions.is_empty() {
                 let instructions = display(json!(instructions));
                 span.record("gen_ai.system_instructions", instructions);
             }
             if !request.tools().is_empty() {
-                let tools: Vec<_> = request.tools().iter().map(content::of_tool).collect();
+                let tools: Vec<_> = request.tools().iter().map(of_tool).collect();
                 span.record("gen_ai.tool.definitions", display(json!(tools)));
             }
         }
@@ -189,7 +190,7 @@ impl Trace {
         }
 
         if self.with_content && !span.is_disabled() {
-            let said = content::of_response(response, reason);
+            let said = of_response(response, reason);
             span.record("gen_ai.output.messages", display(json!([said])));
         }
     }
@@ -203,7 +204,7 @@ fn record_finish_reason(span: &Span, reason: &str) {
     #[cfg(feature = "opentelemetry")]
     if span.context().span().span_context().is_valid() {
         let reasons = vec![StringValue::from(reason.to_owned())];
-        span.set_attribute(NAME, Value::Array(reasons.into()));
+        span.set_attribute(NAME, opentelemetry::Value::Array(reasons.into()));
         return;
     }
 
@@ -244,3 +245,81 @@ impl<C: LlmClient> Tracing<C> {
 }
 
 client_from_reply!(Tracing);
+
+// The content of messages in the format of the OpenTelemetry conventions:
+// https://opentelemetry.io/docs/specs/semconv/gen-ai/gen-ai-events/
+
+fn of_message(message: &Message) -> Value {
+    let mut parts: Vec<Value> = message.blocks().iter().map(of_block).collect();
+    match message.tool_call_id() {
+        Some(id) => parts
+            .push(json!({ "type": "tool_call_response", "id": id, "response": message.text() })),
+        None => parts.extend(text("text", message.text())),
+    }
+
+    parts.extend(message.tool_calls().iter().map(of_call));
+    json!({ "role": message.role().as_str(), "parts": parts })
+}
+
+/// Returns the texts of the system messages at the beginning of a conversation.
+fn of_instructions(messages: &Messages) -> Vec<Value> {
+    let system = messages
+        .iter()
+        .take_while(|message| message.role() == Role::System);
+    system
+        .filter_map(|message| text("text", message.text()))
+        .collect()
+}
+
+fn of_response(response: &ChatResponse, finish_reason: &str) -> Value {
+    let reasoning = response
+        .reasoning()
+        .and_then(|said| text("reasoning", said));
+    let mut parts: Vec<Value> = reasoning
+        .into_iter()
+        .chain(text("text", response.text()))
+        .collect();
+    parts.extend(response.tool_calls().iter().map(of_call));
+
+    json!({ "role": "assistant", "parts": parts, "finish_reason": finish_reason })
+}
+
+fn of_tool(tool: &ToolDefinition) -> Value {
+    json!({
+        "type": "function",
+        "name": tool.name(),
+        "description": tool.description(),
+        "parameters": json_or_text(tool.input_schema()),
+    })
+}
+
+fn text(kind: &str, content: &str) -> Option<Value> {
+    (!content.is_empty()).then(|| json!({ "type": kind, "content": content }))
+}
+
+fn of_call(call: &ToolCall) -> Value {
+    let arguments = json_or_text(call.arguments());
+    json!({ "type": "tool_call", "id": call.id(), "name": call.name(), "arguments": arguments })
+}
+
+/// Omits the data, which may be megabytes.
+fn of_block(block: &Block) -> Value {
+    match block {
+        Block::Image { media_type, data } => {
+            json!({ "type": "blob", "modality": "image", "mime_type": media_type, "characters": data.len() })
+        }
+        Block::ImageUrl { url } => json!({ "type": "uri", "modality": "image", "uri": url }),
+        Block::File {
+            name,
+            media_type,
+            data,
+        } => {
+            json!({ "type": "blob", "mime_type": media_type, "name": name, "characters": data.len() })
+        }
+    }
+}
+
+/// The model's arguments may be invalid JSON.
+fn json_or_text(text: &str) -> Value {
+    serde_json::from_str(text).unwrap_or_else(|_| Value::from(text))
+}

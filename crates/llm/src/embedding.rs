@@ -1,0 +1,400 @@
+use std::hash::Hasher;
+use std::num::NonZeroUsize;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use siphasher::sip::SipHasher13;
+use tokio::task::yield_now;
+
+use crate::{LlmError, LlmErrorKind, Usage};
+
+/// An embedding model: turns texts into vectors. Texts with similar meanings have vectors that
+/// point in similar directions.
+///
+/// `OpenAiEmbedder` and `OllamaEmbedder` call a server. [`HashedNgrams`] needs neither a server nor
+/// a model, but compares spelling instead of meaning. [`Retry`](crate::Retry) wraps embedders in the
+/// same way as clients.
+///
+/// Implementations need the attribute [`async_trait`](macro@crate::async_trait), as with
+/// [`LlmClient`](crate::LlmClient). A call may be dropped at any `await`.
+///
+/// ```
+/// use cogwork_llm::{Embedder, Embeddings, LlmError, async_trait};
+///
+/// /// Embeds a text as its numbers of vowels and of other characters.
+/// struct Vowels;
+///
+/// #[async_trait]
+/// impl Embedder for Vowels {
+///     async fn embed(&self, texts: &[String]) -> Result<Embeddings, LlmError> {
+///         let vectors = texts.iter().map(|text| {
+///             let vowels = text.chars().filter(|c| "aeiou".contains(*c)).count();
+///             vec![vowels as f32, (text.chars().count() - vowels) as f32]
+///         });
+///         Embeddings::new(vectors)
+///     }
+///
+///     fn model(&self) -> &str {
+///         "vowels"
+///     }
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), LlmError> {
+/// let embeddings = Vowels.embed(&["area".to_owned()]).await?;
+/// assert_eq!(embeddings.vectors(), [[3.0, 1.0]]);
+/// # Ok(())
+/// # }
+/// ```
+#[async_trait]
+pub trait Embedder: Send + Sync {
+    /// Returns one embedding for each text, in the same order. All have the same dimension.
+    ///
+    /// # Errors
+    ///
+    /// Returns an [`LlmError`]. Its [kind](LlmError::kind) identifies what failed.
+    async fn embed(
+        &self, // Is `#[async_trait]` missing above the `impl`? It changes this signature.
+        texts: &[String],
+    ) -> Result<Embeddings, LlmError>;
+
+    /// Returns the name of the model. Vectors of models with different names are never compared.
+    fn model(&self) -> &str;
+
+    /// Returns the length of the vectors if it is known before the first call.
+    ///
+    /// The default implementation returns `None`.
+    fn dimension(&self) -> Option<usize> {
+        None
+    }
+}
+
+macro_rules! through_a_pointer {
+    ($($pointer:ty),*) => {$(
+        #[async_trait]
+        impl<E: Embedder + ?Sized> Embedder for $pointer {
+            async fn embed(&self, texts: &[String]) -> Result<Embeddings, LlmError> {
+                (**self).embed(texts).await
+            }
+
+            fn model(&self) -> &str {
+                (**self).model()
+            }
+
+            fn dimension(&self) -> Option<usize> {
+                (**self).dimension()
+            }
+        }
+    )*};
+}
+
+through_a_pointer!(&E, Arc<E>, Box<E>);
+
+/// The vectors of some texts, in the order of the texts.
+///
+/// All vectors have the same length, from 1 to [`MAX_DIMENSION`](Self::MAX_DIMENSION), and contain
+/// only finite numbers.
+///
+/// ```
+/// use cogwork_llm::Embeddings;
+///
+/// let error = Embeddings::new([vec![0.5, 0.5], vec![1.0]]).unwrap_err();
+/// assert_eq!(error.message(), "embedding 2 has 1 numbers; expected 2, as many as the first");
+/// ```
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Embeddings {
+    vectors: Vec<Vec<f32>>,
+    model: Option<String>,
+    usage: Option<Usage>,
+}
+
+impl Embeddings {
+    /// The maximum length of a vector.
+    pub const MAX_DIMENSION: usize = 65_536;
+
+    /// Creates embeddings from their vectors.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error of kind [`Decode`](LlmErrorKind::Decode) if the vectors have different
+    /// lengths, if one is empty or longer than [`MAX_DIMENSION`](Self::MAX_DIMENSION), or if a number
+    /// is infinite or NaN.
+    pub fn new(vectors: impl IntoIterator<Item = Vec<f32>>) -> Result<Self, LlmError> {
+        let vectors: Vec<_> = vectors.into_iter().collect();
+        let dimension = vectors.first().map_or(0, Vec::len);
+
+        for (number, vector) in (1_usize..).zip(&vectors) {
+            check_length(number, vector.len(), dimension)?;
+            check_numbers(number, vector)?;
+        }
+
+        Ok(Self {
+            vectors,
+            model: None,
+            usage: None,
+        })
+    }
+
+    /// Sets the name of the model that made the embeddings, as the backend reports it.
+    #[must_use]
+    pub fn with_model(mut self, model: impl Into<String>) -> Self {
+        self.model = Some(model.into());
+        self
+    }
+
+    /// Sets the token usage of the call.
+    #[must_use]
+    pub fn with_usage(mut self, usage: Usage) -> Self {
+        self.usage = Some(usage);
+        self
+    }
+
+    /// Returns the embeddings unchanged if there is one for each of `texts` texts.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error of kind [`Decode`](LlmErrorKind::Decode) if there are more or fewer.
+    pub fn checked_for(self, texts: usize) -> Result<Self, LlmError> {
+        let count = self.vectors.len();
+        if count == texts {
+            return Ok(self);
+        }
+
+        Err(decode(format!(
+            "the reply has {count} embeddings for {texts} texts; expected one for each text"
+        )))
+    }
+
+    /// Returns the vectors, one for each text.
+    pub fn vectors(&self) -> &[Vec<f32>] {
+        &self.vectors
+    }
+
+    /// Returns the vectors without copying them.
+    pub fn into_vectors(self) -> Vec<Vec<f32>> {
+        self.vectors
+    }
+
+    /// Returns the length of the vectors, or 0 if there are none.
+    pub fn dimension(&self) -> usize {
+        self.vectors.first().map_or(0, Vec::len)
+    }
+
+    /// Returns the name of the model, if the backend reports it.
+    pub fn model(&self) -> Option<&str> {
+        self.model.as_deref()
+    }
+
+    /// Returns the token usage, if the backend reports it. For embeddings of several calls, this is
+    /// the sum of what was reported.
+    pub fn usage(&self) -> Option<Usage> {
+        self.usage
+    }
+
+    /// Appends the embeddings of further texts.
+    #[cfg(feature = "http")]
+    pub(crate) fn joined(mut self, more: Self) -> Result<Self, LlmError> {
+        // The vectors of each are equally long, so the first ones are compared for all.
+        if let (Some(first), Some(next)) = (self.vectors.first(), more.vectors.first()) {
+            check_length(self.vectors.len() + 1, next.len(), first.len())?;
+        }
+
+        self.vectors.extend(more.vectors);
+        Ok(Self {
+            vectors: self.vectors,
+            model: more.model.or(self.model),
+            usage: sum(self.usage, more.usage),
+        })
+    }
+}
+
+#[cfg(feature = "http")]
+fn sum(first: Option<Usage>, second: Option<Usage>) -> Option<Usage> {
+    let (Some(mut sum), Some(second)) = (first, second) else {
+        return first.or(second);
+    };
+
+    sum += second;
+    Some(sum)
+}
+
+fn check_length(number: usize, length: usize, dimension: usize) -> Result<(), LlmError> {
+    let most = Embeddings::MAX_DIMENSION;
+    let problem = match length {
+        0 => format!("is empty; expected 1 to {most} numbers"),
+        _ if length > most => format!("has {length} numbers; expected at most {most}"),
+        _ if length != dimension => {
+            format!("has {length} numbers; expected {dimension}, as many as the first")
+        }
+        _ => return Ok(()),
+    };
+
+    Err(decode(format!("embedding {number} {problem}")))
+}
+
+fn check_numbers(number: usize, vector: &[f32]) -> Result<(), LlmError> {
+    let wrong = (1_usize..)
+        .zip(vector)
+        .find(|(_, value)| !value.is_finite());
+    match wrong {
+        None => Ok(()),
+        Some((place, value)) => Err(decode(format!(
+            "number {place} of embedding {number} is {value}; expected a finite number"
+        ))),
+    }
+}
+
+fn decode(message: String) -> LlmError {
+    LlmError::new(LlmErrorKind::Decode, message)
+}
+
+/// The number of characters of a fragment of a word.
+const FRAGMENT: usize = 3;
+/// How much a whole word counts, compared with one of its fragments.
+const WORD_WEIGHT: i32 = 2;
+/// The default dimension.
+const DIMENSION: usize = 512;
+
+/// An embedder that needs neither a server nor a model: it counts words and fragments of words.
+///
+/// **It compares spelling, not meaning.** "car" and "cars" are similar, "car" and "automobile"
+/// aren't, and neither are translations. Frequent words such as "the" count as much as others. Use
+/// it for tests, examples and programs that must run offline, and an embedding model for everything
+/// else.
+///
+/// Each word in lower case, and each fragment of three characters in it, is hashed to one of the
+/// numbers of the vector and a sign. The vectors have length 1, except for those of texts without
+/// letters and digits, which contain only zeros. They are the same on every platform and in every
+/// version with the same [model name](Embedder::model).
+///
+/// ```
+/// use cogwork_llm::{Embedder, HashedNgrams, LlmError};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), LlmError> {
+/// let embedder = HashedNgrams::new();
+/// assert_eq!(embedder.model(), "hashed-ngrams-v1-512");
+///
+/// let texts = ["opening hours", "hours of opening", "red shoes"].map(str::to_owned);
+/// let embeddings = embedder.embed(&texts).await?;
+/// let [first, second, third] = embeddings.vectors() else { panic!() };
+/// let similarity = |a: &[f32], b: &[f32]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f32>();
+/// assert!(similarity(first, second) > 0.8);
+/// assert!(similarity(first, third) < 0.2);
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug, Clone)]
+pub struct HashedNgrams {
+    dimension: usize,
+    model: String,
+}
+
+impl Default for HashedNgrams {
+    fn default() -> Self {
+        Self::of_dimension(DIMENSION)
+    }
+}
+
+impl HashedNgrams {
+    /// Creates an embedder with 512 dimensions.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Sets the length of the vectors, at most [`Embeddings::MAX_DIMENSION`]. In shorter vectors,
+    /// more words share a number by chance.
+    ///
+    /// The default is 512.
+    #[must_use]
+    pub fn with_dimension(self, dimension: NonZeroUsize) -> Self {
+        Self::of_dimension(dimension.get().min(Embeddings::MAX_DIMENSION))
+    }
+
+    fn of_dimension(dimension: usize) -> Self {
+        Self {
+            dimension,
+            model: format!("hashed-ngrams-v1-{dimension}"),
+        }
+    }
+
+    fn vector(&self, text: &str) -> Vec<f32> {
+        let mut counts = vec![0_i32; self.dimension];
+        let text = text.to_lowercase();
+        let words = text.split(|c: char| !c.is_alphanumeric());
+
+        for word in words.filter(|word| !word.is_empty()) {
+            add(&mut counts, word, WORD_WEIGHT);
+            for fragment in fragments(word) {
+                add(&mut counts, &fragment, 1);
+            }
+        }
+
+        unit(&counts)
+    }
+}
+
+/// Returns the fragments of a word, whose beginning and end are marked by spaces.
+fn fragments(word: &str) -> impl Iterator<Item = String> {
+    let marked: Vec<char> = [' '].into_iter().chain(word.chars()).chain([' ']).collect();
+
+    let count = marked.len().saturating_sub(FRAGMENT - 1);
+    (0..count).map(move |start| marked.iter().skip(start).take(FRAGMENT).collect())
+}
+
+fn add(counts: &mut [i32], feature: &str, weight: i32) {
+    let mut hasher = SipHasher13::new();
+    hasher.write(feature.as_bytes());
+    let hash = hasher.finish();
+
+    // The highest bit is the sign, so that chance collisions cancel each other out on average.
+    let signed = if hash >> 63 == 0 { weight } else { -weight };
+    let place = (hash & (u64::MAX >> 1)) % counts.len().max(1) as u64;
+    let count = usize::try_from(place)
+        .ok()
+        .and_then(|at| counts.get_mut(at));
+    if let Some(count) = count {
+        *count = count.saturating_add(signed);
+    }
+}
+
+/// Returns a vector of length 1. The square root keeps repeated words from outweighing all others.
+fn unit(counts: &[i32]) -> Vec<f32> {
+    let norm = counts
+        .iter()
+        .map(|count| f64::from(count.unsigned_abs()))
+        .sum::<f64>()
+        .sqrt();
+    if norm == 0.0 {
+        return vec![0.0; counts.len()];
+    }
+
+    let number = |count: &i32| {
+        let size = f64::from(count.unsigned_abs()).sqrt() / norm;
+        (size * f64::from(count.signum())) as f32
+    };
+    counts.iter().map(number).collect()
+}
+
+#[async_trait]
+impl Embedder for HashedNgrams {
+    /// Never returns an error.
+    async fn embed(&self, texts: &[String]) -> Result<Embeddings, LlmError> {
+        let mut vectors = Vec::new();
+        for text in texts {
+            vectors.push(self.vector(text));
+            // Many texts must not delay other tasks.
+            yield_now().await;
+        }
+
+        Ok(Embeddings::new(vectors)?.with_model(self.model.as_str()))
+    }
+
+    fn model(&self) -> &str {
+        &self.model
+    }
+
+    fn dimension(&self) -> Option<usize> {
+        Some(self.dimension)
+    }
+}
