@@ -13,12 +13,8 @@ use crate::wire::{count, invalid, list, text, unreadable};
 use crate::{Embedder, Embeddings, LlmError};
 
 const ENDPOINT: &str = "/embeddings";
-/// The maximum number of texts in a request, by default.
-const BATCH: usize = 64;
-/// The maximum number of texts in a request that can be set, which is also that of OpenAI.
-const MAX_BATCH: usize = 2_048;
-/// The maximum size of the texts in a request in bytes. A longer text is sent by itself.
-const BATCH_BYTES: usize = 256 * 1024;
+/// The maximum number of texts of a request, which all known servers accept.
+const BATCH: usize = 32;
 
 static OPENAI: Protocol = Protocol {
     client: "OpenAiEmbedder",
@@ -61,7 +57,6 @@ static OPENAI: Protocol = Protocol {
 /// | vectors of another length than [requested](Self::with_dimension) | `Decode` |
 pub struct OpenAiEmbedder {
     connection: Connection,
-    max_batch: usize,
     dimension: Option<usize>,
 }
 
@@ -82,7 +77,6 @@ impl OpenAiEmbedder {
     fn of(connection: Connection) -> Self {
         Self {
             connection,
-            max_batch: BATCH,
             dimension: None,
         }
     }
@@ -116,17 +110,6 @@ impl OpenAiEmbedder {
         OpenAiEmbedderBuilder::in_environment(&OPENAI, Self::of, variables)?.build()
     }
 
-    /// Sets the maximum number of texts in a request, from 1 to 2,048. More texts are sent in several
-    /// requests, one after the other. A request also contains at most 256 KiB of text, unless a
-    /// single text is longer.
-    ///
-    /// The default is 64.
-    #[must_use]
-    pub fn with_max_batch(mut self, texts: usize) -> Self {
-        self.max_batch = texts.clamp(1, MAX_BATCH);
-        self
-    }
-
     /// Requests vectors of this length. Not all models support it. A reply with vectors of another
     /// length is an error of kind [`Decode`](crate::LlmErrorKind::Decode).
     ///
@@ -135,17 +118,6 @@ impl OpenAiEmbedder {
     pub fn with_dimension(mut self, dimension: NonZeroUsize) -> Self {
         self.dimension = Some(dimension.get());
         self
-    }
-
-    /// Returns how many of the texts fit into one request. It is at least 1.
-    fn batch_length(&self, texts: &[String]) -> usize {
-        let mut bytes = 0_usize;
-        let fitting = texts.iter().take(self.max_batch).take_while(|text| {
-            bytes = bytes.saturating_add(text.len());
-            bytes <= BATCH_BYTES
-        });
-
-        fitting.count().max(1)
     }
 
     async fn embed_batch(&self, texts: &[String]) -> Result<Embeddings, LlmError> {
@@ -190,11 +162,8 @@ impl Embedder for OpenAiEmbedder {
         }
 
         let mut all = Embeddings::default();
-        let mut rest = texts;
-        while !rest.is_empty() {
-            let (batch, more) = rest.split_at(self.batch_length(rest));
+        for batch in texts.chunks(BATCH) {
             all = all.joined(self.embed_batch(batch).await?)?;
-            rest = more;
         }
 
         Ok(all)
@@ -235,19 +204,9 @@ fn decode(reply: &Value) -> Result<Embeddings, LlmError> {
 /// Returns the vectors in the order of the texts. Servers may send them in any order with an index,
 /// or in the order of the texts without one.
 fn in_order(entries: &[Value]) -> Result<Vec<Vec<f32>>, LlmError> {
-    let is_numbered = entries.iter().any(|entry| entry.get("index").is_some());
     let mut vectors = Vec::new();
     for (place, entry) in (0_u64..).zip(entries) {
-        let index = match count(entry, "/index") {
-            Some(index) => index,
-            None if !is_numbered => place,
-            None => {
-                let message =
-                    "an embedding has no index; expected one in all embeddings, or in none";
-                return Err(unreadable(message));
-            }
-        };
-        vectors.push((index, vector(entry)?));
+        vectors.push((count(entry, "/index").unwrap_or(place), vector(entry)?));
     }
 
     vectors.sort_by_key(|(index, _)| *index);

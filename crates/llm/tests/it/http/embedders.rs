@@ -49,8 +49,7 @@ async fn many_texts_are_sent_in_batches_and_none_and_blank_ones_not_at_all() {
         let usage = format!(r#"{{"prompt_tokens": {}}}"#, 10 * count);
         ok(&format!(r#"{{"data": [{vectors}], "usage": {usage}}}"#))
     };
-    let server = Server::start([reply(2), reply(1), reply(1), reply(1)]).await;
-    let embedder = openai(&server).with_max_batch(2);
+    let server = Server::start([reply(32), reply(32), reply(1)]).await;
 
     // The fourth text is larger than a whole batch.
     let large = "x".repeat(300_000);
