@@ -5,15 +5,14 @@ use serde_json::{Value, json};
 
 use crate::http::{ChatConnection, Connection, HttpClientBuilder, Protocol, Secrets, client};
 use crate::openai::chat::tool;
-use crate::wire::calls::Piece;
+use crate::openai::chat_reply::{self, THINKING};
 use crate::wire::json::{Json, object};
 use crate::wire::{
-    Api, Assembly, Body, Call, Decoded, Encoded, Framing, count, decimal, finish_reason, invalid,
-    list, reply_schema, text, tools, unreadable, with_names, with_usage,
+    Api, Assembly, Body, Call, Decoded, Encoded, Framing, decimal, invalid, reply_schema, text,
+    tools, unreadable,
 };
 use crate::{
-    Block, ChatRequest, ChatResponse, Delta, Effort, LlmError, Message, ReplyFormat, Role,
-    ToolCall, ToolChoice, Usage,
+    Block, ChatRequest, Delta, Effort, LlmError, Message, ReplyFormat, Role, ToolCall, ToolChoice,
 };
 
 const ENDPOINT: &str = "/chat";
@@ -91,7 +90,7 @@ client!(OllamaClient, [Streaming, Tools, JsonMode, JsonSchema]);
 fn encode(call: &Call<'_>) -> Result<Encoded, LlmError> {
     let request = call.request;
     let options: [(&str, Json<'_>); 4] = [
-        ("num_predict", request.max_tokens().into()),
+        ("num_predict", request.max_tokens().map(u64::from).into()),
         ("temperature", request.temperature().map(decimal).into()),
         ("seed", request.seed().into()),
         ("stop", request.stop().into()),
@@ -140,15 +139,17 @@ fn turns<'a>(call: &Call<'a>) -> Result<Json<'a>, LlmError> {
     let turns = (0_usize..).zip(messages);
 
     turns
-        .map(|(place, (message, thinking))| turn(place, message, *thinking))
+        .map(|(place, (message, returned))| turn(place, message, *returned))
         .collect()
 }
 
 fn turn<'a>(
     place: usize,
     message: &'a Message,
-    thinking: Option<&'a str>,
+    returned: Option<&str>,
 ) -> Result<Json<'a>, LlmError> {
+    let returned = returned.and_then(|data| serde_json::from_str::<Value>(data).ok());
+    let thinking = returned.and_then(|data| text(&data, &format!("/{THINKING}")));
     let wrong = |what: &str| invalid(format!("messages[{place}] has {what}"));
     if message.role() == Role::Tool && !message.blocks().is_empty() {
         return Err(wrong(
@@ -167,7 +168,7 @@ fn turn<'a>(
     Ok(object([
         ("role", message.role().as_str().into()),
         ("content", message.text().into()),
-        ("thinking", thinking.into()),
+        ("thinking", thinking.map(Value::from).into()),
         ("images", Some(images).filter(|all| !all.is_empty()).into()),
         (
             "tool_calls",
@@ -182,91 +183,62 @@ fn function_call(call: &ToolCall) -> Json<'_> {
     let arguments = RawValue::from_string(tools::arguments(call).into_owned());
     let function = object([
         ("name", call.name().into()),
-        ("arguments", arguments.map_or(Json::Null, Json::Raw)),
+        (
+            "arguments",
+            arguments.map_or(Json::Value(Value::Null), Json::Raw),
+        ),
     ]);
 
     object([("id", call.id().into()), ("function", function)])
 }
 
-fn decode(reply: &Value, _: &[u8], _: &Secrets) -> Result<Decoded, LlmError> {
-    let message = reply.get("message").ok_or_else(|| {
-        unreadable("the response has no message; expected an object with content")
-    })?;
+fn decode(reply: &Value, body: &[u8], secrets: &Secrets) -> Result<Decoded, LlmError> {
+    if reply.get("message").is_none() {
+        return Err(unreadable(
+            "the response has no message; expected an object with content",
+        ));
+    }
 
-    // The count is missing if the whole prompt was cached.
-    let prompt = count(reply, "/prompt_eval_count");
-    let completion = count(reply, "/eval_count");
-    let usage = Usage::new(prompt.unwrap_or_default(), completion.unwrap_or_default());
-    let usage = prompt.or(completion).map(|_| usage);
+    chat_reply::decode(&chat_completion(reply), body, secrets)
+}
 
-    let reason = text(reply, "/done_reason").unwrap_or_default();
-    let thinking = text(message, "/thinking");
-    let calls = Piece::all_of(message).into_iter();
-    let response = ChatResponse::new(text(message, "/content").unwrap_or_default())
-        .with_finish_reason(finish_reason(&reason))
-        .with_reasoning(thinking.clone().unwrap_or_default())
-        .with_tool_calls(calls.filter_map(Piece::into_call));
-
-    Ok(Decoded {
-        response: with_usage(with_names(response, reply), usage),
-        data: thinking,
+/// Returns a reply, or a line of a stream, in the form of OpenAI's Chat Completions.
+fn chat_completion(reply: &Value) -> Value {
+    let message = reply.get("message");
+    let prompt = reply.get("prompt_eval_count");
+    let completion = reply.get("eval_count");
+    json!({
+        "model": reply.get("model"),
+        "choices": [{
+            "message": message,
+            "delta": message,
+            "finish_reason": reply.get("done_reason"),
+        }],
+        "usage": {"prompt_tokens": prompt, "completion_tokens": completion},
     })
 }
 
 /// A stream, whose last line contains everything but the texts and calls.
 #[derive(Default)]
-struct Pieces {
-    content: String,
-    thinking: String,
-    calls: Vec<Value>,
-    held: usize,
-    last: Value,
-}
+struct Pieces(chat_reply::Pieces);
 
 impl Assembly for Pieces {
     fn add(
         &mut self,
-        _: &str,
+        kind: &str,
         line: &Value,
         received: &str,
     ) -> Result<Option<Vec<Delta>>, LlmError> {
-        let content = text(line, "/message/content");
-        let thinking = text(line, "/message/thinking");
-        let calls = list(line, "/message/tool_calls");
-        self.content
-            .push_str(content.as_deref().unwrap_or_default());
-        self.thinking
-            .push_str(thinking.as_deref().unwrap_or_default());
-        self.calls.extend_from_slice(calls);
-        if !calls.is_empty() {
-            self.held += received.len();
-        }
-
-        if line.get("done") == Some(&Value::Bool(true)) {
-            self.last = line.clone();
-            return Ok(None);
-        }
-        let thinking = thinking.map(Delta::Reasoning);
-        let deltas = thinking.into_iter().chain(content.map(Delta::Text));
-        Ok(Some(deltas.collect()))
+        let added = self.0.add(kind, &chat_completion(line), received)?;
+        let is_done = line.get("done") == Some(&Value::Bool(true));
+        Ok(added.filter(|_| !is_done))
     }
 
     fn held(&self) -> usize {
-        self.held
+        self.0.held()
     }
 
     fn whole(&mut self, secrets: &Secrets) -> Result<Decoded, LlmError> {
-        let Self {
-            content,
-            thinking,
-            calls,
-            ..
-        } = self;
-        let message = json!({"content": content, "thinking": thinking, "tool_calls": calls});
-        if let Value::Object(fields) = &mut self.last {
-            fields.insert("message".to_owned(), message);
-        }
-
-        decode(&self.last, &[], secrets)
+        self.0.whole(secrets)
     }
 }

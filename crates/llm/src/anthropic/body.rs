@@ -29,7 +29,8 @@ pub(super) fn encode(call: &Call<'_>) -> Result<Encoded, LlmError> {
     ]);
 
     let mut body = Body::new(call);
-    body.set("max_tokens", request.max_tokens().or(default));
+    let max_tokens = request.max_tokens().or(default);
+    body.set("max_tokens", max_tokens.map(u64::from));
     body.set("system", system);
     let turns = turns(call, rest, || body.allows(LATER_SYSTEM))?;
     body.set("messages", turns);
@@ -192,7 +193,7 @@ fn said<'a>(message: &'a Message, returned: Option<&str>, request: &ChatRequest)
             ("type", "tool_use".into()),
             ("id", tools::plain(call.id()).into()),
             ("name", tools::name(call, request).into()),
-            ("input", input.map_or(Json::Null, Json::Raw)),
+            ("input", input.map_or(Json::Value(Value::Null), Json::Raw)),
         ])
     });
     let text = into_parts(message.text().into()).into_iter();

@@ -110,20 +110,7 @@ impl AnthropicClient {
         builder.with_cache(Some(CacheTime::FiveMinutes))
     }
 
-    /// Creates a client with the settings in the environment. See
-    /// [`AnthropicClientBuilder::from_env`] for the variables.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error of kind [`Settings`](crate::LlmErrorKind::Settings) that names the missing
-    /// or invalid variable.
-    pub fn from_env() -> Result<Self, LlmError> {
-        AnthropicClientBuilder::from_env()?.build()
-    }
-}
-
-impl HttpClientBuilder<AnthropicClient> {
-    /// Reads the settings from the environment. An empty variable counts as unset.
+    /// Creates a client with the settings in the environment. An empty variable counts as unset.
     ///
     /// | variable | content | when unset |
     /// |---|---|---|
@@ -134,14 +121,15 @@ impl HttpClientBuilder<AnthropicClient> {
     /// # Errors
     ///
     /// Returns an error of kind [`Settings`](crate::LlmErrorKind::Settings) that names the missing
-    /// or non-UTF-8 variable.
+    /// or invalid variable.
     pub fn from_env() -> Result<Self, LlmError> {
         let variables = ["ANTHROPIC_BASE_URL", "ANTHROPIC_MODEL", "ANTHROPIC_API_KEY"];
-        let builder = Self::in_environment(&ANTHROPIC, AnthropicClient::of, variables)?;
-
-        Ok(builder.with_cache(Some(CacheTime::FiveMinutes)))
+        let builder = AnthropicClientBuilder::in_environment(&ANTHROPIC, Self::of, variables)?;
+        builder.with_cache(Some(CacheTime::FiveMinutes)).build()
     }
+}
 
+impl HttpClientBuilder<AnthropicClient> {
     fn with_cache(mut self, time: Option<CacheTime>) -> Self {
         self.options.cache = time;
         self

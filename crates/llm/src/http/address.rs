@@ -12,100 +12,79 @@ use crate::LlmError;
 /// Whether TLS is available.
 const HAS_TLS: bool = cfg!(any(feature = "rustls", feature = "native-tls"));
 
-/// A base URL that is not yet validated.
-pub(super) struct BaseUrl {
-    text: String,
-    /// The environment variable that it comes from, for error messages.
-    variable: Option<&'static str>,
+/// Returns the parsed base URL, or what is wrong with it. `variable` is the environment variable that
+/// it comes from.
+pub(super) fn check(
+    text: &str,
+    variable: Option<&str>,
+    protocol: &Protocol,
+    secrets: &Secrets,
+) -> Result<Url, String> {
+    let place = variable.map(|name| format!(" in {name}"));
+    let place = place.unwrap_or_default();
+    if text.is_empty() {
+        let example = protocol.example;
+        return Err(format!(
+            "the base URL{place} is empty; expected one like {example}"
+        ));
+    }
+
+    parse(text, protocol).map_err(|why| match quoted(text, secrets) {
+        Some(quoted) => format!("the base URL {quoted}{place} {why}"),
+        None => format!("the base URL{place} (not shown: it may contain a secret) {why}"),
+    })
 }
 
-impl BaseUrl {
-    pub(super) fn new(text: String, variable: Option<&'static str>) -> Self {
-        Self { text, variable }
+fn parse(text: &str, protocol: &Protocol) -> Result<Url, String> {
+    let example = protocol.example;
+    if text.chars().any(|c| c.is_control() || c.is_whitespace()) {
+        return Err("contains a space or a line break; remove it".to_owned());
     }
 
-    /// Returns the text without trailing slashes. Errors show this text rather than the parsed URL,
-    /// which may be spelled differently from the setting.
-    pub(super) fn as_given(&self) -> &str {
-        self.text.trim_end_matches('/')
+    let url = Url::parse(text)
+        .map_err(|error| format!("cannot be parsed: {error}; expected one like {example}"))?;
+    problem(&url)?;
+
+    // The parser takes the first segment of the path for a missing host: in `http:///v1`, which
+    // results from `http://$HOST/v1` with an empty variable, the host would be `v1`.
+    let scheme = url.scheme();
+    let host = text.split_once("://").map_or("", |(_, rest)| rest);
+    if host.is_empty() || host.starts_with(['/', '\\']) {
+        return Err(format!(
+            "has no host; expected one after {scheme}://, as in {example}"
+        ));
+    }
+    if url.query().is_some() || url.fragment().is_some() {
+        return Err("has a query or a fragment; remove it".to_owned());
     }
 
-    /// Returns the parsed URL, or what is wrong with it.
-    pub(super) fn check(&self, protocol: &Protocol, secrets: &Secrets) -> Result<Url, String> {
-        let place = self.variable.map(|name| format!(" in {name}"));
-        let place = place.unwrap_or_default();
-        let example = protocol.example;
-        if self.text.is_empty() {
-            return Err(format!(
-                "the base URL{place} is empty; expected one like {example}"
-            ));
-        }
+    let mut endpoints = protocol.endpoints.iter().map(|end| protocol.path(end));
+    let path = url.path().trim_end_matches('/');
+    match endpoints.find(|endpoint| path.ends_with(endpoint)) {
+        Some(endpoint) => Err(format!(
+            "ends in {endpoint}, which the client appends; expected it to end before that{}",
+            protocol.hint
+        )),
+        None => Ok(url),
+    }
+}
 
-        let shown = match self.quoted(secrets) {
-            Some(quoted) => format!("the base URL {quoted}{place}"),
-            None => format!("the base URL{place} (not shown: it may contain a secret)"),
-        };
-        let url = self
-            .parse(protocol)
-            .map_err(|why| format!("{shown} {why}"))?;
-
-        let mut endpoints = protocol.endpoints.iter().map(|end| protocol.path(end));
-        let path = url.path().trim_end_matches('/');
-        if let Some(endpoint) = endpoints.find(|known| path.ends_with(known)) {
-            let hint = protocol.hint;
-            return Err(format!(
-                "{shown} ends in {endpoint}, which the client appends; expected it to end before that{hint}"
-            ));
-        }
-
-        Ok(url)
+/// Returns a base URL in a form that error messages may show. The query is never included. Returns
+/// `None` if the text contains an `@`, which may follow credentials, or if it doesn't resemble a URL,
+/// because it may be the API key in the wrong place.
+fn quoted(text: &str, secrets: &Secrets) -> Option<String> {
+    let begins_like_a_host = |(host, _): (&str, &str)| host.is_empty() || host.contains('.');
+    let is_like_an_address =
+        text.contains(':') || text.split_once('/').is_some_and(begins_like_a_host);
+    if text.contains('@') || !is_like_an_address {
+        return None;
     }
 
-    fn parse(&self, protocol: &Protocol) -> Result<Url, String> {
-        let text = self.text.as_str();
-        let example = protocol.example;
-        if text.chars().any(|c| c.is_control() || c.is_whitespace()) {
-            return Err("contains a space or a line break; remove it".to_owned());
-        }
-
-        let url = Url::parse(text)
-            .map_err(|error| format!("cannot be parsed: {error}; expected one like {example}"))?;
-        problem(&url)?;
-
-        // The parser takes the first segment of the path for a missing host: in `http:///v1`, which
-        // results from `http://$HOST/v1` with an empty variable, the host would be `v1`.
-        let scheme = url.scheme();
-        let host = text.split_once("://").map_or("", |(_, rest)| rest);
-        if host.is_empty() || host.starts_with(['/', '\\']) {
-            return Err(format!(
-                "has no host; expected one after {scheme}://, as in {example}"
-            ));
-        }
-        if url.query().is_some() || url.fragment().is_some() {
-            return Err("has a query or a fragment; remove it".to_owned());
-        }
-
-        Ok(url)
-    }
-
-    /// Returns the text in a form that error messages may show. The query is never included.
-    /// Returns `None` if the text contains an `@`, which may follow credentials, or if it doesn't
-    /// resemble a URL, because it may be the API key in the wrong place.
-    fn quoted(&self, secrets: &Secrets) -> Option<String> {
-        let text = self.text.as_str();
-        let begins_like_a_host = |(host, _): (&str, &str)| host.is_empty() || host.contains('.');
-        let is_like_an_address =
-            text.contains(':') || text.split_once('/').is_some_and(begins_like_a_host);
-        if text.contains('@') || !is_like_an_address {
-            return None;
-        }
-
-        let shown = match text.find(['?', '#']).and_then(|start| text.get(..=start)) {
-            Some(start) => format!("{:?}", format!("{start}…")),
-            None => format!("{text:?}"),
-        };
-        Some(secrets.setting(&shown))
-    }
+    let shown = match text.find(['?', '#']).and_then(|start| text.get(..=start)) {
+        Some(start) => format!("{:?}", format!("{start}…")),
+        None => format!("{text:?}"),
+    };
+    Some(secrets.setting(&shown))
 }
 
 /// Returns what is wrong with an address, as the end of a sentence.

@@ -126,7 +126,9 @@ impl ChatConnection {
                 .open(api.endpoint, encoded.body, conversation.is_streamed);
             let refusal = match opened.await {
                 Ok((response, origin)) => {
-                    self.learn(learned);
+                    let mut known = locked(&self.learned);
+                    learned.retain(|new| !known.contains(new));
+                    known.extend(learned);
                     let apis = adjustments.into_iter().filter(is_of_api);
                     let adjustments = encoded.adjustments.into_iter().chain(apis).collect();
                     let sent = Sent {
@@ -246,15 +248,6 @@ impl ChatConnection {
             self.exchange().base_url.as_str(),
             &self.connection.model,
         ]
-    }
-
-    fn learn(&self, new: Vec<Adjustment>) {
-        let mut learned = locked(&self.learned);
-        for adjustment in new {
-            if !learned.contains(&adjustment) {
-                learned.push(adjustment);
-            }
-        }
     }
 }
 

@@ -142,7 +142,7 @@ impl Exchange {
         Ok(())
     }
 
-    pub(super) fn too_large(&self) -> LlmError {
+    fn too_large(&self) -> LlmError {
         let limit = self.max_response_bytes;
         unreadable(format!("the response is over the limit of {limit} bytes"))
     }

@@ -4,14 +4,12 @@ use reqwest::StatusCode;
 use serde_json::Value;
 use serde_json::error::Category;
 
-use super::secrets::{Secrets, beginning, is_html};
+use super::secrets::{Secrets, is_html};
 use crate::wire::unreadable;
 use crate::{LlmError, LlmErrorKind as Kind};
 
 /// The maximum depth of errors that are wrapped in other errors, as proxies do.
 const WRAPPINGS: usize = 4;
-/// The part of a message that is searched for phrases, in bytes.
-const SEARCHED: usize = 8 * 1024;
 
 /// The codes and categories of errors, in order of precedence. The first eight take precedence over
 /// the status.
@@ -160,8 +158,8 @@ pub(super) fn check_error(response: &Value, secrets: &Secrets) -> Result<(), Llm
 /// successful response: `false`, `""`, `{}`, or an object with only such values.
 fn is_absent(error: &Value) -> bool {
     match error {
-        Value::Null | Value::Bool(false) => true,
-        Value::Bool(true) => false,
+        Value::Null => true,
+        Value::Bool(is_error) => !is_error,
         Value::Number(number) => number.as_u64() == Some(0),
         Value::String(text) => text.trim().is_empty(),
         Value::Array(list) => list.is_empty(),
@@ -169,21 +167,13 @@ fn is_absent(error: &Value) -> bool {
     }
 }
 
-fn of_value(error: &Value, secrets: &Secrets) -> LlmError {
+pub(super) fn of_value(error: &Value, secrets: &Secrets) -> LlmError {
     let details = Details::of(error);
     let code = details.code.as_deref().and_then(|code| code.parse().ok());
     let kind = details.kind(code.filter(|code| *code >= 400).unwrap_or(200));
 
     let message = details.message.unwrap_or_else(|| error.to_string());
     LlmError::new(kind, secrets.line(&message))
-}
-
-/// Returns the error for a text that a stream sends as an error.
-pub(super) fn error_of_text(text: &str, secrets: &Secrets) -> LlmError {
-    match serde_json::from_str::<Value>(text) {
-        Ok(value) => of_value(&value, secrets),
-        Err(_) => LlmError::new(Kind::Server, secrets.line(text)),
-    }
 }
 
 /// Returns whether a message names a part of a request: the whole word, and in quotes or before a
@@ -294,7 +284,7 @@ impl Details {
 
     fn mentions(&self, phrases: &[&str]) -> bool {
         let message = self.message.as_deref().unwrap_or_default();
-        let message = beginning(message, SEARCHED).to_lowercase();
+        let message = message.to_lowercase();
 
         phrases.iter().any(|phrase| message.contains(phrase))
     }

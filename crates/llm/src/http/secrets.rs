@@ -1,4 +1,4 @@
-use std::fmt::Display;
+use std::borrow::Cow;
 
 use cogwork_text::{Mask, MultiLine, OneLine};
 use secrecy::{ExposeSecret, SecretString};
@@ -42,14 +42,13 @@ impl Secrets {
     /// Returns an excerpt of a response body with its lines, safe to print to a terminal. Of an HTML
     /// page, it says only that it is one.
     pub(super) fn body(&self, bytes: &[u8]) -> String {
-        let looked_at = String::from_utf8_lossy(bytes.get(..BODY * LOOKED_AT).unwrap_or(bytes));
+        let looked_at = beginning(bytes, BODY * LOOKED_AT);
         if is_html(&looked_at) {
             return "an HTML page".to_owned();
         }
 
-        let is_all = bytes.len() <= BODY * LOOKED_AT;
         let masked = self.words.hide(&looked_at);
-        marked(MultiLine::new(masked).with_max_chars(BODY - 1), is_all)
+        MultiLine::new(masked).with_max_chars(BODY - 1).to_string()
     }
 
     /// Returns a server's text for use in one line.
@@ -64,31 +63,12 @@ impl Secrets {
 }
 
 fn line(mask: &Mask, text: &str) -> String {
-    let looked_at = beginning(text, LINE * LOOKED_AT);
-    let is_all = looked_at.len() == text.len();
-
-    marked(
-        OneLine::new(mask.hide(looked_at)).with_max_chars(LINE - 1),
-        is_all,
-    )
+    let masked = mask.hide(&beginning(text.as_bytes(), LINE * LOOKED_AT));
+    OneLine::new(masked).with_max_chars(LINE - 1).to_string()
 }
 
-/// Returns the text with a mark at its end if it is truncated.
-fn marked(text: impl Display, is_all: bool) -> String {
-    let mut shown = text.to_string();
-    if !is_all && !shown.ends_with('…') {
-        shown.push('…');
-    }
-
-    shown
-}
-
-/// Returns the beginning of a text, at most `most` bytes long.
-pub(super) fn beginning(text: &str, most: usize) -> &str {
-    let end = (0..=most.min(text.len())).rev();
-    let mut end = end.filter(|end| text.is_char_boundary(*end));
-
-    end.next().and_then(|end| text.get(..end)).unwrap_or(text)
+fn beginning(bytes: &[u8], most: usize) -> Cow<'_, str> {
+    String::from_utf8_lossy(bytes.get(..most).unwrap_or(bytes))
 }
 
 /// Returns whether a body is an HTML page, as proxies and wrong URLs return it. XML is excluded,

@@ -7,7 +7,6 @@ use secrecy::{ExposeSecret, SecretString};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::address::BaseUrl;
 use super::exchange::Exchange;
 use super::secrets::{SHORTEST_SECRET, Secrets};
 use super::{Protocol, address, invalid_settings};
@@ -82,7 +81,9 @@ pub(crate) type Connect<C> = fn(Connection) -> C;
 pub struct HttpClientBuilder<C> {
     protocol: &'static Protocol,
     client: Connect<C>,
-    base_url: BaseUrl,
+    base_url: String,
+    /// The environment variable that the base URL comes from, for error messages.
+    base_url_in: Option<&'static str>,
     model: String,
     api_key: Option<SecretString>,
     headers: Vec<(String, SecretString)>,
@@ -103,7 +104,8 @@ impl<C> HttpClientBuilder<C> {
         Self {
             protocol,
             client,
-            base_url: BaseUrl::new(base_url, None),
+            base_url,
+            base_url_in: None,
             model,
             api_key: None,
             headers: Vec::new(),
@@ -138,11 +140,11 @@ impl<C> HttpClientBuilder<C> {
         }
 
         let base_url = base_url.unwrap_or_else(|| example.to_owned());
-        let mut builder = Self::new(protocol, client, String::new(), model);
-        builder.base_url = BaseUrl::new(base_url, Some(base_url_in));
-        builder.api_key = api_key.map(SecretString::from);
-
-        Ok(builder)
+        Ok(Self {
+            base_url_in: Some(base_url_in),
+            api_key: api_key.map(SecretString::from),
+            ..Self::new(protocol, client, base_url, model)
+        })
     }
 
     /// Sets the API key, sent as `Authorization: Bearer` or in the API's own header. It must be
@@ -212,7 +214,7 @@ impl<C> HttpClientBuilder<C> {
     pub fn build(self) -> Result<C, LlmError> {
         let secrets = self.secrets();
         let mut problems = Vec::new();
-        let base_url = self.base_url.check(self.protocol, &secrets);
+        let base_url = address::check(&self.base_url, self.base_url_in, self.protocol, &secrets);
         let base_url = base_url.map_err(|problem| problems.push(problem)).ok();
         problems.extend(self.problems());
         let headers = self.header_map(&mut problems);
@@ -232,7 +234,7 @@ impl<C> HttpClientBuilder<C> {
         let exchange = Exchange {
             protocol: self.protocol,
             http,
-            shown_url: secrets.setting(self.base_url.as_given()),
+            shown_url: secrets.setting(self.base_url.trim_end_matches('/')),
             base_url,
             timeout: self.timeout,
             max_response_bytes: self.max_response_bytes,

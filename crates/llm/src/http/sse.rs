@@ -39,31 +39,28 @@ impl Lines {
     /// Calls `take` with every line that ends in `bytes`, and buffers the rest.
     pub(crate) fn feed(
         &mut self,
-        mut bytes: &[u8],
+        bytes: &[u8],
         mut take: impl FnMut(&str) -> Result<(), TooLong>,
     ) -> Result<(), TooLong> {
-        while let Some(first) = bytes.first() {
-            if std::mem::take(&mut self.after_cr) && *first == b'\n' {
-                bytes = bytes.get(1..).unwrap_or_default();
+        for piece in bytes.split_inclusive(|byte| matches!(byte, b'\n' | b'\r')) {
+            let (line, end) = match piece.split_last() {
+                Some((end @ (b'\n' | b'\r'), line)) => (line, Some(*end)),
+                _ => (piece, None),
+            };
+
+            let is_rest_of_crlf = line.is_empty() && end == Some(b'\n');
+            if std::mem::take(&mut self.after_cr) && is_rest_of_crlf {
                 continue;
             }
-
-            let end = bytes.iter().position(|byte| matches!(byte, b'\n' | b'\r'));
-            let (part, rest) = bytes
-                .split_at_checked(end.unwrap_or(bytes.len()))
-                .unwrap_or_default();
-            if self.line.len() + part.len() > self.limit {
+            if self.line.len() + line.len() > self.limit {
                 return Err(TooLong);
             }
 
-            self.line.extend_from_slice(part);
-            let Some((mark, rest)) = rest.split_first() else {
-                break;
-            };
-
-            self.after_cr = *mark == b'\r';
-            bytes = rest;
-            self.end_line(&mut take)?;
+            self.line.extend_from_slice(line);
+            if let Some(end) = end {
+                self.after_cr = end == b'\r';
+                self.end_line(&mut take)?;
+            }
         }
 
         Ok(())

@@ -7,8 +7,8 @@ use reqwest::Response;
 use serde_json::Value;
 
 use super::chat::{ChatConnection, Conversation, Sent};
-use super::exchange::Exchange;
-use super::failure::{check_error, error_of_text, parse};
+use super::exchange::{Exchange, Origin};
+use super::failure::{check_error, of_value, parse};
 use super::sse::{Event, Events, Lines, TooLong};
 use crate::wire::calls::CallIds;
 use crate::wire::{Api, Assembly, DONE, Decoded, Framing, text, unreadable};
@@ -156,26 +156,16 @@ impl Part {
     async fn read(&mut self, exchange: &Exchange) -> Result<Vec<Delta>, LlmError> {
         let Api { reply, decode, .. } = self.sent.api;
         let secrets = &exchange.secrets;
-        let next = self.source.next().await;
-        let next = next.map_err(|stop| match stop {
-            Stop::Broken(error) => exchange.broken_off(&self.sent.origin, error),
-            Stop::TooLong(limit) => unreadable(format!(
-                "an event of the stream is over the limit of {limit} bytes"
-            )),
-            Stop::TooLarge => exchange.too_large(),
-        });
-
-        match next? {
-            Some(Content::Event(event)) => {
-                let read = self.read_event(&event, exchange).map_err(|error| {
-                    // An event that the end of the connection truncated. The reply is incomplete
-                    // rather than invalid.
-                    let is_cut = self.source.has_ended() && error.kind() == LlmErrorKind::Decode;
-                    let error = if is_cut { interrupted() } else { error };
-                    error.with_body(secrets.body(event.data.as_bytes()))
-                });
-                read
-            }
+        let origin = &self.sent.origin;
+        match self.source.next(exchange, origin).await? {
+            Some(Content::Event(event)) => self.read_event(&event, exchange).map_err(|error| {
+                // An event that the end of the connection truncated. The reply is incomplete rather
+                // than invalid.
+                let has_ended = self.source.response.is_none();
+                let is_cut = has_ended && error.kind() == LlmErrorKind::Decode;
+                let error = if is_cut { interrupted() } else { error };
+                error.with_body(secrets.body(event.data.as_bytes()))
+            }),
             Some(Content::Whole(body)) => parse(reply, &body, secrets)
                 .and_then(|value| decode(&value, &body, secrets))
                 .map(|decoded| self.rest(decoded))
@@ -196,7 +186,7 @@ impl Part {
             check_error(parsed.get("response").unwrap_or(&Value::Null), secrets)?;
             let kind = text(&parsed, "/type").unwrap_or_else(|| event.name.clone());
             if kind == "error" {
-                return Err(error_of_text(data, secrets));
+                return Err(of_value(&parsed, secrets));
             }
             self.assembly.add(&kind, &parsed, data)?
         };
@@ -236,7 +226,7 @@ struct Source {
     response: Option<Response>,
     form: Form,
     framing: Framing,
-    max_bytes: usize,
+    limit: usize,
     lines: Lines,
     events: Events,
     unread: VecDeque<Event>,
@@ -256,14 +246,6 @@ enum Content {
     Whole(Vec<u8>),
 }
 
-/// Why a body can't be read on.
-enum Stop {
-    Broken(reqwest::Error),
-    /// An event exceeds this number of bytes.
-    TooLong(usize),
-    TooLarge,
-}
-
 impl Source {
     fn new(response: Response, framing: Framing, max_bytes: usize) -> Self {
         let limit = max_bytes.min(EVENT_BYTES);
@@ -271,19 +253,19 @@ impl Source {
             response: Some(response),
             form: Form::Unknown,
             framing,
-            max_bytes,
+            limit,
             lines: Lines::new(limit),
             events: Events::new(limit),
             unread: VecDeque::new(),
         }
     }
 
-    fn has_ended(&self) -> bool {
-        self.response.is_none()
-    }
-
     /// Returns the next event, or the whole body, or `None` at the end of the connection.
-    async fn next(&mut self) -> Result<Option<Content>, Stop> {
+    async fn next(
+        &mut self,
+        exchange: &Exchange,
+        origin: &Origin,
+    ) -> Result<Option<Content>, LlmError> {
         loop {
             if let Some(event) = self.unread.pop_front() {
                 return Ok(Some(Content::Event(event)));
@@ -292,8 +274,8 @@ impl Source {
                 return Ok(None);
             };
 
-            let chunk = response.chunk().await.map_err(Stop::Broken)?;
-            let Some(bytes) = chunk else {
+            let chunk = response.chunk().await;
+            let Some(bytes) = chunk.map_err(|error| exchange.broken_off(origin, error))? else {
                 self.response = None;
                 if let Form::Whole(body) = &mut self.form {
                     return Ok(Some(Content::Whole(std::mem::take(body))));
@@ -309,9 +291,7 @@ impl Source {
                 Form::Events => self.feed(Some(&bytes))?,
                 Form::Whole(body) => {
                     body.extend_from_slice(&bytes);
-                    if body.len() > self.max_bytes {
-                        return Err(Stop::TooLarge);
-                    }
+                    exchange.check_size(body.len())?;
                 }
             }
         }
@@ -328,7 +308,7 @@ impl Source {
     }
 
     /// Takes more bytes, or the end.
-    fn feed(&mut self, bytes: Option<&[u8]>) -> Result<(), Stop> {
+    fn feed(&mut self, bytes: Option<&[u8]>) -> Result<(), LlmError> {
         let Self {
             lines,
             events,
@@ -355,7 +335,12 @@ impl Source {
         if bytes.is_none() {
             self.unread.extend(self.events.end());
         }
-        fed.map_err(|TooLong| Stop::TooLong(self.max_bytes.min(EVENT_BYTES)))
+        fed.map_err(|TooLong| {
+            let limit = self.limit;
+            unreadable(format!(
+                "an event of the stream is over the limit of {limit} bytes"
+            ))
+        })
     }
 }
 

@@ -96,7 +96,7 @@ fn encode(call: &Call<'_>) -> Result<Encoded, LlmError> {
     let mut body = Body::new(call);
     let stand_in = stand_in(!body.allows(SIGNATURE), !body.allows(THINKING));
     body.set("messages", turns(call, &stand_in)?);
-    body.set("max_tokens", request.max_tokens());
+    body.set("max_tokens", request.max_tokens().map(u64::from));
     body.set("temperature", request.temperature().map(decimal));
     body.set("reasoning_effort", request.effort().map(Effort::as_str));
     body.set("seed", request.seed());
@@ -153,7 +153,7 @@ fn turn<'a>(
     let text = message.text();
     let content = match (kept.remove(CONTENT), message.blocks()) {
         (Some(content), _) => content.into(),
-        (None, []) if text.is_empty() && !message.tool_calls().is_empty() => Json::Null,
+        (None, []) if text.is_empty() && !message.tool_calls().is_empty() => Value::Null.into(),
         (None, []) => text.into(),
         (None, blocks) => {
             let said = Some(json!({"type": "text", "text": text})).filter(|_| !text.is_empty());

@@ -17,10 +17,13 @@ pub(super) const CONTENT: &str = "content";
 pub(super) const TOOL_CALLS: &str = "tool_calls";
 /// Where Google's servers keep their signatures, in messages and calls.
 pub(super) const EXTRA_CONTENT: &str = "extra_content";
+/// Where Ollama's server keeps the reasoning.
+pub(crate) const THINKING: &str = "thinking";
 /// The fields of a message that servers want back, exactly as they sent them.
-pub(super) const KEPT: [&str; 4] = [
+pub(super) const KEPT: [&str; 5] = [
     "reasoning_content",
     "reasoning",
+    THINKING,
     "reasoning_details",
     EXTRA_CONTENT,
 ];
@@ -30,7 +33,7 @@ const THINK: &str = "<think";
 const OPEN_ENTRIES: usize = 64;
 
 /// Reads a complete response.
-pub(super) fn decode(completion: &Value, _: &[u8], secrets: &Secrets) -> Result<Decoded, LlmError> {
+pub(crate) fn decode(completion: &Value, _: &[u8], secrets: &Secrets) -> Result<Decoded, LlmError> {
     let choice = list(completion, "/choices").first();
     let choice =
         choice.ok_or_else(|| unreadable("the response has no choices; expected at least one"))?;
@@ -48,63 +51,53 @@ pub(super) fn decode(completion: &Value, _: &[u8], secrets: &Secrets) -> Result<
         message.insert(CONTENT.to_owned(), older.unwrap_or_default());
     }
     let message = Value::Object(message);
-    let reply = Reply {
-        calls: Piece::all_of(&message),
-        reason: text(choice, "/finish_reason").unwrap_or_default(),
-        message,
-        end: completion.clone(),
-    };
-    reply.decoded(secrets)
+    let reason = text(choice, "/finish_reason").unwrap_or_default();
+    let calls = Piece::all_of(&message);
+    read(&message, calls, &reason, completion, secrets)
 }
 
-/// The parts of a reply, read at once or piece by piece.
-#[derive(Default)]
-struct Reply {
-    message: Value,
+/// Reads a message and its calls. `end` has the names and the usage.
+fn read(
+    message: &Value,
     calls: Vec<Piece>,
-    reason: String,
-    /// The object with the usage and the names.
-    end: Value,
-}
+    reason: &str,
+    end: &Value,
+    secrets: &Secrets,
+) -> Result<Decoded, LlmError> {
+    let data = kept(message, &calls);
+    let content = message.get(CONTENT).unwrap_or(&Value::Null);
+    let said = wire::content(content);
+    let calls = calls.into_iter().filter_map(Piece::into_call);
+    let calls: Vec<ToolCall> = calls.collect();
 
-impl Reply {
-    fn decoded(self, secrets: &Secrets) -> Result<Decoded, LlmError> {
-        let message = &self.message;
-        let data = kept(message, &self.calls);
-        let content = message.get(CONTENT).unwrap_or(&Value::Null);
-        let said = wire::content(content);
-        let calls = self.calls.into_iter().filter_map(Piece::into_call);
-        let calls: Vec<ToolCall> = calls.collect();
-
-        let is_empty = said.as_deref().unwrap_or_default().is_empty() && calls.is_empty();
-        if let Some(refusal) = text(message, "/refusal").filter(|_| is_empty) {
-            return Err(refused(&refusal, secrets));
-        }
-
-        // A reply that is truncated before its first text, such as within the reasoning, has a
-        // finish reason that explains it.
-        let reason = finish_reason(&self.reason);
-        let has_no_text = !content.is_null() && said.is_none();
-        if has_no_text && calls.is_empty() && reason != FinishReason::Length {
-            return Err(unreadable(
-                "choices[0] has content without text; expected text in at least one part",
-            ));
-        }
-
-        let response = ChatResponse::new(said.unwrap_or_default())
-            .with_finish_reason(reason)
-            .with_reasoning(reasoning(message).unwrap_or_default())
-            .with_tool_calls(calls);
-        Ok(Decoded {
-            response: with_usage(with_names(response, &self.end), usage(&self.end)),
-            data,
-        })
+    let is_empty = said.as_deref().unwrap_or_default().is_empty() && calls.is_empty();
+    if let Some(refusal) = text(message, "/refusal").filter(|_| is_empty) {
+        return Err(refused(&refusal, secrets));
     }
+
+    // A reply that is truncated before its first text, such as within the reasoning, has a
+    // finish reason that explains it.
+    let reason = finish_reason(reason);
+    let has_no_text = !content.is_null() && said.is_none();
+    if has_no_text && calls.is_empty() && reason != FinishReason::Length {
+        return Err(unreadable(
+            "choices[0] has content without text; expected text in at least one part",
+        ));
+    }
+
+    let response = ChatResponse::new(said.unwrap_or_default())
+        .with_finish_reason(reason)
+        .with_reasoning(reasoning(message).unwrap_or_default())
+        .with_tool_calls(calls);
+    Ok(Decoded {
+        response: with_usage(with_names(response, end), usage(end)),
+        data,
+    })
 }
 
 /// Returns the name of the field with the reasoning.
 fn name_of_reasoning(message: &Value) -> Option<&'static str> {
-    let mut names = ["reasoning_content", "reasoning"].into_iter();
+    let mut names = ["reasoning_content", "reasoning", THINKING].into_iter();
     names.find(|name| text(message, &format!("/{name}")).is_some())
 }
 
@@ -152,7 +145,7 @@ fn kept(message: &Value, calls: &[Piece]) -> Option<String> {
 
 /// A stream, which is put together to one message.
 #[derive(Default)]
-pub(super) struct Pieces {
+pub(crate) struct Pieces {
     message: Map<String, Value>,
     calls: Growing,
     reason: String,
@@ -273,12 +266,8 @@ impl Assembly for Pieces {
     }
 
     fn whole(&mut self, secrets: &Secrets) -> Result<Decoded, LlmError> {
-        let reply = Reply {
-            message: Value::Object(mem::take(&mut self.message)),
-            calls: self.calls.finish(),
-            reason: mem::take(&mut self.reason),
-            end: Value::Object(mem::take(&mut self.end)),
-        };
-        reply.decoded(secrets)
+        let message = Value::Object(mem::take(&mut self.message));
+        let end = Value::Object(mem::take(&mut self.end));
+        read(&message, self.calls.finish(), &self.reason, &end, secrets)
     }
 }

@@ -9,7 +9,7 @@ use crate::wire::count;
 use crate::{LlmError, LlmErrorKind, Usage};
 
 pub(crate) mod chat;
-mod chat_reply;
+pub(crate) mod chat_reply;
 mod embedder;
 mod responses;
 

@@ -79,7 +79,7 @@ fn encode(call: &Call<'_>) -> Result<Encoded, LlmError> {
     body.set("input", items(call, rest));
     body.set("store", false);
     body.set("include", json!(["reasoning.encrypted_content"]));
-    body.set("max_output_tokens", request.max_tokens());
+    body.set("max_output_tokens", request.max_tokens().map(u64::from));
     body.set("temperature", request.temperature().map(decimal));
     body.set("reasoning", effort);
     body.set("text", format.map(|format| object([("format", format)])));

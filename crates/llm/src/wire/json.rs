@@ -11,7 +11,6 @@ use serde_json::value::RawValue;
 pub(crate) enum Json<'a> {
     /// Nothing: the field or element is left out.
     Absent,
-    Null,
     Text(Cow<'a, str>),
     List(Vec<Json<'a>>),
     Object(Vec<(&'a str, Json<'a>)>),
@@ -34,7 +33,7 @@ pub(crate) fn object<'a>(fields: impl IntoIterator<Item = (&'a str, Json<'a>)>) 
 impl Serialize for Json<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self {
-            Self::Absent | Self::Null => serializer.serialize_unit(),
+            Self::Absent => serializer.serialize_unit(),
             Self::Text(text) => serializer.serialize_str(text),
             Self::List(values) => {
                 serializer.collect_seq(values.iter().filter(|value| value.is_present()))
@@ -54,12 +53,6 @@ impl Serialize for Json<'_> {
 
 impl<'a> From<&'a str> for Json<'a> {
     fn from(text: &'a str) -> Self {
-        Self::Text(text.into())
-    }
-}
-
-impl From<String> for Json<'_> {
-    fn from(text: String) -> Self {
         Self::Text(text.into())
     }
 }
@@ -84,12 +77,6 @@ impl From<Value> for Json<'_> {
 
 impl From<bool> for Json<'_> {
     fn from(value: bool) -> Self {
-        Self::Value(value.into())
-    }
-}
-
-impl From<u32> for Json<'_> {
-    fn from(value: u32) -> Self {
         Self::Value(value.into())
     }
 }

@@ -318,12 +318,12 @@ pub(crate) fn content(value: &Value) -> Option<String> {
 }
 
 /// Returns the system messages at the beginning of a conversation as one text, and their number.
-pub(crate) fn split_system(request: &ChatRequest) -> (Option<String>, usize) {
+pub(crate) fn split_system(request: &ChatRequest) -> (Option<Value>, usize) {
     let is_system = |message: &&Message| message.role() == Role::System;
     let leading = request.messages().iter().take_while(is_system);
     let texts: Vec<&str> = leading.map(Message::text).collect();
 
-    let system = Some(texts.join("\n\n")).filter(|_| !texts.is_empty());
+    let system = (!texts.is_empty()).then(|| texts.join("\n\n").into());
     (system, texts.len())
 }
 

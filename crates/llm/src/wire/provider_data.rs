@@ -7,49 +7,18 @@
 //! After a change, the data of all later messages has another fingerprint and isn't returned.
 
 use std::hash::Hasher;
-use std::io;
 
 use siphasher::sip::SipHasher13;
 
 use super::unreadable;
-use crate::{ChatRequest, LlmError, Message, ProviderData};
+use crate::{ChatRequest, LlmError, ProviderData};
 
-/// The fingerprint of the beginning of a conversation. The algorithm and the bytes never change,
-/// because saved states contain fingerprints.
-struct Prefix(SipHasher13);
-
-impl Prefix {
-    fn new(owner: [&str; 3], request: &ChatRequest) -> Self {
-        let mut prefix = Self(SipHasher13::new());
-        prefix.add(&(owner, request.tools()));
-        prefix
-    }
-
-    fn add(&mut self, value: &impl serde::Serialize) {
-        // Cannot fail: these values are serializable, and hashing has no errors.
-        let _ = serde_json::to_writer(&mut *self, value);
-        self.0.write_u8(0);
-    }
-
-    fn add_message(&mut self, message: &Message, returned: Option<&str>) {
-        self.add(&message.clone().without_provider_data());
-        self.add(&returned);
-    }
-
-    fn fingerprint(&self) -> u64 {
-        self.0.finish()
-    }
-}
-
-impl io::Write for Prefix {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.write(bytes);
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
+/// Adds a value to a fingerprint. Neither the hash nor the form of the values may change, because
+/// saved states contain fingerprints.
+fn add(prefix: &mut SipHasher13, value: &impl serde::Serialize) {
+    // Cannot fail: these values are serializable.
+    prefix.write(&serde_json::to_vec(value).unwrap_or_default());
+    prefix.write_u8(0);
 }
 
 /// Returns the content to return with each message. `owner` is the API, the server and the model.
@@ -66,20 +35,22 @@ pub(crate) fn returned<'r>(owner: [&str; 3], request: &'r ChatRequest) -> Vec<Op
 }
 
 fn walk<'r>(owner: [&str; 3], request: &'r ChatRequest) -> (Vec<Option<&'r str>>, u64) {
-    let mut prefix = Prefix::new(owner, request);
+    let mut prefix = SipHasher13::new();
+    add(&mut prefix, &(owner, request.tools()));
     let mut returned = Vec::new();
 
     for message in request.messages() {
-        let fingerprint = prefix.fingerprint();
+        let fingerprint = prefix.finish();
         let data = message
             .provider_data()
             .filter(|data| data.fingerprint() == fingerprint)
             .map(ProviderData::content);
-        prefix.add_message(message, data);
+        add(&mut prefix, &message.clone().without_provider_data());
+        add(&mut prefix, &data);
         returned.push(data);
     }
 
-    (returned, prefix.fingerprint())
+    (returned, prefix.finish())
 }
 
 /// Returns the data of a reply to `request`.
