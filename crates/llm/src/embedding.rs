@@ -11,7 +11,7 @@ use crate::{LlmError, LlmErrorKind, Usage};
 /// An embedding model: turns texts into vectors. Texts with similar meanings have vectors that
 /// point in similar directions.
 ///
-/// `OpenAiEmbedder` and `OllamaEmbedder` call a server. [`HashedNgrams`] needs neither a server nor
+/// `OpenAiEmbedder` calls a server. [`HashedNgrams`] needs neither a server nor
 /// a model, but compares spelling instead of meaning. [`Retry`](crate::Retry) wraps embedders in the
 /// same way as clients.
 ///
@@ -104,8 +104,8 @@ through_a_pointer!(&E, Arc<E>, Box<E>);
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Embeddings {
     vectors: Vec<Vec<f32>>,
-    model: Option<String>,
-    usage: Option<Usage>,
+    pub(crate) model: Option<String>,
+    pub(crate) usage: Option<Usage>,
 }
 
 impl Embeddings {

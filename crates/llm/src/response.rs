@@ -20,25 +20,25 @@ use crate::{Message, ToolCall, estimate, split_thinking};
 /// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ChatResponse {
-    text: String,
+    pub(crate) text: String,
     #[serde(default)]
-    finish_reason: FinishReason,
+    pub(crate) finish_reason: FinishReason,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    usage: Option<Usage>,
+    pub(crate) usage: Option<Usage>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    model: Option<String>,
+    pub(crate) model: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    reasoning: Option<String>,
+    pub(crate) reasoning: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    id: Option<String>,
+    pub(crate) id: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    request_id: Option<String>,
+    pub(crate) request_id: Option<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    tool_calls: Vec<ToolCall>,
+    pub(crate) tool_calls: Vec<ToolCall>,
     #[serde(default, skip_serializing_if = "<[Adjustment]>::is_empty")]
-    adjustments: Box<[Adjustment]>,
+    pub(crate) adjustments: Box<[Adjustment]>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    provider_data: Option<Arc<ProviderData>>,
+    pub(crate) provider_data: Option<Arc<ProviderData>>,
 }
 
 impl ChatResponse {

@@ -22,18 +22,21 @@ pub enum Delta {
 }
 
 impl Delta {
-    /// Returns the deltas of a complete response.
-    pub(crate) fn all_of(response: ChatResponse) -> impl Iterator<Item = Self> + Send {
-        let reasoning = response.reasoning().map(str::to_owned);
-        let text = Some(response.text().to_owned()).filter(|text| !text.is_empty());
+    /// Returns the deltas of a response, except for the text and the reasoning of these lengths, which
+    /// were emitted before.
+    pub(crate) fn all_of(
+        response: ChatResponse,
+        [text, reasoning]: [usize; 2],
+    ) -> impl Iterator<Item = Self> + Send {
+        let late = |whole: &str, emitted| whole.get(emitted..).unwrap_or_default().to_owned();
+        let reasoning = late(response.reasoning().unwrap_or_default(), reasoning);
+        let text = late(response.text(), text);
         let calls = response.tool_calls().to_vec();
 
-        let reasoning = reasoning.into_iter().map(Self::Reasoning);
-        let text = text.into_iter().map(Self::Text);
-        let calls = calls.into_iter().map(Self::ToolCall);
-        reasoning
-            .chain(text)
-            .chain(calls)
+        [Self::Reasoning(reasoning), Self::Text(text)]
+            .into_iter()
+            .filter(|delta| delta.bytes() > 0)
+            .chain(calls.into_iter().map(Self::ToolCall))
             .chain([Self::End(response)])
     }
 
@@ -187,19 +190,13 @@ impl ReplyStream {
 
     fn end(&mut self, response: ChatResponse) -> ChatResponse {
         self.deltas = None;
-        let text = std::mem::take(&mut self.text);
         let reasoning = std::mem::take(&mut self.reasoning);
-        let calls = std::mem::take(&mut self.tool_calls);
 
-        let data = response.provider_data().cloned();
-        let response = response
-            .with_text(text)
-            .with_reasoning(reasoning)
-            .with_tool_calls(calls);
-
-        match data {
-            Some(data) => response.with_provider_data(data),
-            None => response,
+        ChatResponse {
+            text: std::mem::take(&mut self.text),
+            reasoning: Some(reasoning).filter(|text| !text.is_empty()),
+            tool_calls: std::mem::take(&mut self.tool_calls),
+            ..response
         }
     }
 
@@ -227,7 +224,7 @@ impl Stream for ReplyStream {
 impl From<ChatResponse> for ReplyStream {
     /// Creates a stream with the reasoning, if any, and the text as one piece each.
     fn from(response: ChatResponse) -> Self {
-        Self::new(stream::iter(Delta::all_of(response).map(Ok)))
+        Self::new(stream::iter(Delta::all_of(response, [0, 0]).map(Ok)))
     }
 }
 

@@ -34,8 +34,11 @@ static MESSAGES: Api = Api {
         Refusable::omit("stop_sequences"),
         Refusable::omit("cache_control"),
         Refusable::omit(STRICT),
-        Refusable::replace(body::LATER_SYSTEM, "user messages").named("role 'system'"),
-        Refusable::omit(PROVIDER_DATA).named("signature").once(),
+        Refusable::new("role 'system'", body::LATER_SYSTEM, Some("user messages")),
+        Refusable {
+            is_remembered: false,
+            ..Refusable::new("signature", PROVIDER_DATA, None)
+        },
     ],
     data_has_call_ids: true,
 };

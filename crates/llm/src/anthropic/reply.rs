@@ -8,9 +8,7 @@ use serde_json::Value;
 use serde_json::value::{RawValue, to_raw_value};
 
 use crate::http::Secrets;
-use crate::wire::{
-    Assembly, Decoded, RawFields, count, finish_reason, text, unreadable, with_names, with_usage,
-};
+use crate::wire::{Assembly, Decoded, RawFields, count, finish_reason, text, unreadable};
 use crate::{ChatResponse, Delta, FinishReason, LlmError, LlmErrorKind, ToolCall, Usage};
 
 /// The maximum number of blocks of a reply.
@@ -54,12 +52,17 @@ fn read(message: &Value, blocks: &[Box<RawValue>], secrets: &Secrets) -> Result<
         return Err(refused(message, secrets).with_text_so_far(said));
     }
 
-    let response = ChatResponse::new(said)
-        .with_finish_reason(reason)
-        .with_reasoning(reasoning)
-        .with_tool_calls(calls);
     Ok(Decoded {
-        response: with_usage(with_names(response, message), usage(message)),
+        response: ChatResponse {
+            text: said,
+            finish_reason: reason,
+            reasoning: Some(reasoning).filter(|text| !text.is_empty()),
+            tool_calls: calls,
+            usage: usage(message),
+            model: text(message, "/model"),
+            id: text(message, "/id"),
+            ..ChatResponse::default()
+        },
         // Messages of text and calls are written from these.
         data: says_more
             .then(|| serde_json::to_string(blocks))
@@ -103,13 +106,13 @@ fn usage(message: &Value) -> Option<Usage> {
     let cached = counted("cache_read_input_tokens").unwrap_or_default();
     let thinking = counted("output_tokens_details/thinking_tokens");
     let prompt = input.unwrap_or_default().saturating_add(written);
-    let prompt = prompt.saturating_add(cached);
-    Some(
-        Usage::new(prompt, output.unwrap_or_default())
-            .with_cached_tokens(cached)
-            .with_cache_written_tokens(written)
-            .with_reasoning_tokens(thinking.unwrap_or_default()),
-    )
+    Some(Usage {
+        prompt_tokens: prompt.saturating_add(cached),
+        completion_tokens: output.unwrap_or_default(),
+        cached_tokens: cached,
+        cache_written_tokens: written,
+        reasoning_tokens: thinking.unwrap_or_default(),
+    })
 }
 
 /// A stream, which is put together to one message.

@@ -223,22 +223,17 @@ impl ChatConnection {
         decoded: Decoded,
         ids: &CallIds,
     ) -> Result<ChatResponse, LlmError> {
-        let response = decoded.response;
-        let response = response.with_adjustments(sent.adjustments.iter().cloned());
-        let response = match &sent.origin.request_id {
-            Some(id) => response.with_request_id(id.as_str()),
-            None => response,
-        };
+        let mut response = decoded.response;
+        response.adjustments = sent.adjustments.clone().into();
+        response.request_id.clone_from(&sent.origin.request_id);
 
         // Data with ids of calls is valid only with the ids of the server.
         let is_valid = !(sent.api.data_has_call_ids && ids.has_made_ids());
-        match decoded.data.filter(|_| is_valid) {
-            Some(data) => {
-                let data = received(self.owner(sent.api), request, data)?;
-                Ok(response.with_provider_data(data))
-            }
-            None => Ok(response),
+        if let Some(data) = decoded.data.filter(|_| is_valid) {
+            let data = received(self.owner(sent.api), request, data)?;
+            response.provider_data = Some(data.into());
         }
+        Ok(response)
     }
 
     /// Returns the owner of the data: the API, the server and the model.
@@ -314,10 +309,8 @@ impl Conversation {
             let text = take(&mut self.text) + response.text();
             response = response.with_text(text).with_reasoning(reasoning);
         }
-        Some(match self.usage {
-            Some(usage) => response.with_usage(usage),
-            None => response,
-        })
+        response.usage = self.usage;
+        Some(response)
     }
 }
 

@@ -34,6 +34,16 @@ const CODES: [(&str, Kind); 18] = [
     ("not_found_error", Kind::InvalidRequest),
 ];
 
+/// How messages say that a conversation is too long.
+const CONTEXT: [&str; 6] = [
+    "context length",
+    "context window",
+    "context size",
+    "maximum context",
+    "prompt is too long",
+    "input is too long",
+];
+
 /// The words of errors that are about the value of a setting, not about the setting.
 const VALUE_WORDS: [&str; 12] = [
     "too large",
@@ -242,7 +252,7 @@ impl Details {
 
     fn kind(&self, status: u16) -> Kind {
         let is_quota = status == 402 || self.mentions(&["credit balance is too low"]);
-        let is_context = matches!(status, 200 | 400 | 413 | 422) && self.mentions_context();
+        let is_context = matches!(status, 200 | 400 | 413 | 422) && self.mentions(&CONTEXT);
         let of_code = self.kind_of_code();
 
         match (of_code, status) {
@@ -268,18 +278,6 @@ impl Details {
         let (_, kind) = codes.find(|(word, _)| given.contains(&Some(*word)))?;
 
         Some(*kind)
-    }
-
-    /// Most servers have no code for this.
-    fn mentions_context(&self) -> bool {
-        self.mentions(&[
-            "context length",
-            "context window",
-            "context size",
-            "maximum context",
-            "prompt is too long",
-            "input is too long",
-        ])
     }
 
     fn mentions(&self, phrases: &[&str]) -> bool {

@@ -204,19 +204,8 @@ impl Part {
 
     /// Returns what of a whole reply was not yet emitted.
     fn rest(&mut self, decoded: Decoded) -> Vec<Delta> {
-        let response = decoded.response;
         self.data = decoded.data;
-
-        let [text, reasoning] = self.emitted;
-        let late = |whole: &str, emitted| whole.get(emitted..).unwrap_or_default().to_owned();
-        let texts = [
-            Delta::Reasoning(late(response.reasoning().unwrap_or_default(), reasoning)),
-            Delta::Text(late(response.text(), text)),
-        ];
-        let texts = texts.into_iter().filter(|delta| delta.bytes() > 0);
-        let calls = response.tool_calls().to_vec().into_iter();
-        let calls = calls.map(Delta::ToolCall);
-        texts.chain(calls).chain([Delta::End(response)]).collect()
+        Delta::all_of(decoded.response, self.emitted).collect()
     }
 }
 

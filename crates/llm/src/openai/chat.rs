@@ -31,9 +31,13 @@ pub(super) static CHAT: Api = Api {
     assembly: || Box::new(chat_reply::Pieces::default()),
     refusable: &[
         // First, because these messages also name reasoning_effort.
-        Refusable::replace(ENDPOINT, super::responses::ENDPOINT).named("/v1/responses"),
-        Refusable::replace("max_tokens", "max_completion_tokens"),
-        Refusable::replace("max_completion_tokens", "max_tokens"),
+        Refusable::new("/v1/responses", ENDPOINT, Some(super::responses::ENDPOINT)),
+        Refusable::new("max_tokens", "max_tokens", Some("max_completion_tokens")),
+        Refusable::new(
+            "max_completion_tokens",
+            "max_completion_tokens",
+            Some("max_tokens"),
+        ),
         Refusable::omit("temperature"),
         Refusable::omit("top_p"),
         Refusable::omit("seed"),
@@ -41,13 +45,13 @@ pub(super) static CHAT: Api = Api {
         Refusable::omit(STREAM_OPTIONS),
         Refusable::omit(STRICT),
         // These want something with every earlier message, even with those of other models.
-        Refusable::replace(SIGNATURE, NO_SIGNATURE),
-        Refusable::replace(THINKING, NO_THINKING).named("must be passed back"),
-        Refusable::replace(THINKING, NO_THINKING).named("Missing reasoning_content"),
-        Refusable::replace(THINKING, NO_THINKING).named("reasoning_content is missing"),
-        Refusable::omit(PROVIDER_DATA).named(THINKING),
-        Refusable::omit(PROVIDER_DATA).named("reasoning_details"),
-        Refusable::omit(PROVIDER_DATA).named("extra_content"),
+        Refusable::new(SIGNATURE, SIGNATURE, Some(NO_SIGNATURE)),
+        Refusable::new("must be passed back", THINKING, Some(NO_THINKING)),
+        Refusable::new("Missing reasoning_content", THINKING, Some(NO_THINKING)),
+        Refusable::new("reasoning_content is missing", THINKING, Some(NO_THINKING)),
+        Refusable::new(THINKING, PROVIDER_DATA, None),
+        Refusable::new("reasoning_details", PROVIDER_DATA, None),
+        Refusable::new("extra_content", PROVIDER_DATA, None),
     ],
     data_has_call_ids: false,
 };

@@ -7,10 +7,7 @@ use serde_json::{Map, Value, json};
 use super::{refused, usage};
 use crate::http::Secrets;
 use crate::wire::calls::{Growing, Piece};
-use crate::wire::{
-    self, Assembly, DONE, Decoded, count, finish_reason, list, text, unreadable, with_names,
-    with_usage,
-};
+use crate::wire::{self, Assembly, DONE, Decoded, count, finish_reason, list, text, unreadable};
 use crate::{ChatResponse, Delta, FinishReason, LlmError, ToolCall};
 
 pub(super) const CONTENT: &str = "content";
@@ -85,14 +82,17 @@ fn read(
         ));
     }
 
-    let response = ChatResponse::new(said.unwrap_or_default())
-        .with_finish_reason(reason)
-        .with_reasoning(reasoning(message).unwrap_or_default())
-        .with_tool_calls(calls);
-    Ok(Decoded {
-        response: with_usage(with_names(response, end), usage(end)),
-        data,
-    })
+    let response = ChatResponse {
+        text: said.unwrap_or_default(),
+        finish_reason: reason,
+        reasoning: reasoning(message),
+        tool_calls: calls,
+        usage: usage(end),
+        model: text(end, "/model"),
+        id: text(end, "/id"),
+        ..ChatResponse::default()
+    };
+    Ok(Decoded { response, data })
 }
 
 /// Returns the name of the field with the reasoning.

@@ -189,16 +189,10 @@ fn decode(reply: &Value) -> Result<Embeddings, LlmError> {
         let message = "the response has no data; expected a list of embeddings";
         return Err(unreadable(message));
     }
-    let embeddings = Embeddings::new(in_order(list(reply, "/data"))?)?;
-    let embeddings = match usage(reply) {
-        Some(usage) => embeddings.with_usage(usage),
-        None => embeddings,
-    };
-
-    Ok(match text(reply, "/model") {
-        Some(model) => embeddings.with_model(model),
-        None => embeddings,
-    })
+    let mut embeddings = Embeddings::new(in_order(list(reply, "/data"))?)?;
+    embeddings.usage = usage(reply);
+    embeddings.model = text(reply, "/model");
+    Ok(embeddings)
 }
 
 /// Returns the vectors in the order of the texts. Servers may send them in any order with an index,

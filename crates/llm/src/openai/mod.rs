@@ -200,33 +200,34 @@ client!(OpenAiClient, [Streaming, Tools, JsonMode, JsonSchema]);
 
 /// Reads the token counts that are present. Returns `None` if there are none.
 fn usage(response: &Value) -> Option<Usage> {
-    let first = |pointers: &[&str]| pointers.iter().find_map(|place| count(response, place));
-    let prompt = first(&["/usage/prompt_tokens", "/usage/input_tokens"]);
-    let completion = first(&["/usage/completion_tokens", "/usage/output_tokens"]);
-    if prompt.is_none() && completion.is_none() {
-        return None;
-    }
+    let first = |names: &[&str]| {
+        let mut counts = names.iter().map(|name| format!("/usage/{name}"));
+        counts.find_map(|pointer| count(response, &pointer))
+    };
+    let prompt = first(&["prompt_tokens", "input_tokens"]);
+    let completion = first(&["completion_tokens", "output_tokens"]);
+    prompt.or(completion)?;
 
     let cached = first(&[
-        "/usage/prompt_tokens_details/cached_tokens",
-        "/usage/input_tokens_details/cached_tokens",
-        "/usage/prompt_cache_hit_tokens",
+        "prompt_tokens_details/cached_tokens",
+        "input_tokens_details/cached_tokens",
+        "prompt_cache_hit_tokens",
     ]);
     let written = first(&[
-        "/usage/prompt_tokens_details/cache_write_tokens",
-        "/usage/input_tokens_details/cache_write_tokens",
+        "prompt_tokens_details/cache_write_tokens",
+        "input_tokens_details/cache_write_tokens",
     ]);
     let reasoning = first(&[
-        "/usage/completion_tokens_details/reasoning_tokens",
-        "/usage/output_tokens_details/reasoning_tokens",
+        "completion_tokens_details/reasoning_tokens",
+        "output_tokens_details/reasoning_tokens",
     ]);
-
-    Some(
-        Usage::new(prompt.unwrap_or_default(), completion.unwrap_or_default())
-            .with_cached_tokens(cached.unwrap_or_default())
-            .with_cache_written_tokens(written.unwrap_or_default())
-            .with_reasoning_tokens(reasoning.unwrap_or_default()),
-    )
+    Some(Usage {
+        prompt_tokens: prompt.unwrap_or_default(),
+        completion_tokens: completion.unwrap_or_default(),
+        cached_tokens: cached.unwrap_or_default(),
+        cache_written_tokens: written.unwrap_or_default(),
+        reasoning_tokens: reasoning.unwrap_or_default(),
+    })
 }
 
 /// Returns the error of a reply that is only a refusal.

@@ -10,7 +10,7 @@ use crate::http::Secrets;
 use crate::wire::json::{Json, object};
 use crate::wire::{
     self, Api, Assembly, Body, Call, Decoded, Encoded, Framing, PROVIDER_DATA, Refusable, STRICT,
-    decimal, list, text, tools, unreadable, with_names, with_usage,
+    decimal, list, text, tools, unreadable,
 };
 use crate::{
     Block, ChatRequest, ChatResponse, Delta, FinishReason, LlmError, Message, ReplyFormat,
@@ -32,7 +32,7 @@ pub(super) static RESPONSES: Api = Api {
         Refusable::omit("top_p"),
         Refusable::omit("include"),
         Refusable::omit(STRICT),
-        Refusable::omit(PROVIDER_DATA).named("encrypted_content"),
+        Refusable::new("encrypted_content", PROVIDER_DATA, None),
     ],
     data_has_call_ids: true,
 };
@@ -175,12 +175,17 @@ fn decode(response: &Value, _: &[u8], secrets: &Secrets) -> Result<Decoded, LlmE
         return Err(refused(&refusal, secrets));
     }
 
-    let reply = ChatResponse::new(said)
-        .with_finish_reason(finish_reason(response))
-        .with_reasoning(reasoning)
-        .with_tool_calls(calls);
     Ok(Decoded {
-        response: with_usage(with_names(reply, response), usage(response)),
+        response: ChatResponse {
+            text: said,
+            finish_reason: finish_reason(response),
+            reasoning: Some(reasoning).filter(|text| !text.is_empty()),
+            tool_calls: calls,
+            usage: usage(response),
+            model: text(response, "/model"),
+            id: text(response, "/id"),
+            ..ChatResponse::default()
+        },
         data: (!items.is_empty()).then(|| data(items)),
     })
 }

@@ -241,24 +241,22 @@ impl CallIds {
     }
 
     /// Returns a complete response with unique call ids.
-    pub(crate) fn whole(&mut self, response: ChatResponse) -> Result<ChatResponse, LlmError> {
-        let calls = response.tool_calls().iter().cloned();
-        let calls = calls
+    pub(crate) fn whole(&mut self, mut response: ChatResponse) -> Result<ChatResponse, LlmError> {
+        let calls = std::mem::take(&mut response.tool_calls).into_iter();
+        response.tool_calls = calls
             .map(|call| self.admit(call))
-            .collect::<Result<Vec<_>, _>>()?;
+            .collect::<Result<_, _>>()?;
 
-        Ok(self.end(response.with_tool_calls(calls)))
+        Ok(self.end(response))
     }
 
     /// Returns the end of a response whose calls were admitted before. Some servers have no finish
     /// reason for tool calls.
-    pub(crate) fn end(&self, response: ChatResponse) -> ChatResponse {
-        match response.finish_reason() {
-            FinishReason::Stop if self.calls > 0 => {
-                response.with_finish_reason(FinishReason::ToolCalls)
-            }
-            _ => response,
+    pub(crate) fn end(&self, mut response: ChatResponse) -> ChatResponse {
+        if response.finish_reason == FinishReason::Stop && self.calls > 0 {
+            response.finish_reason = FinishReason::ToolCalls;
         }
+        response
     }
 }
 

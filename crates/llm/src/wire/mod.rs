@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 use crate::http::Secrets;
 use crate::{
     Adjustment, ChatRequest, ChatResponse, Delta, FinishReason, LlmError, LlmErrorKind, Message,
-    Role, Usage,
+    Role,
 };
 
 pub(crate) mod calls;
@@ -51,32 +51,22 @@ pub(crate) struct Refusable {
 }
 
 impl Refusable {
+    /// Creates a part that refusals call `named`.
+    pub(crate) const fn new(
+        named: &'static str,
+        setting: &'static str,
+        replacement: Option<&'static str>,
+    ) -> Self {
+        Self {
+            named,
+            setting,
+            replacement,
+            is_remembered: true,
+        }
+    }
+
     pub(crate) const fn omit(setting: &'static str) -> Self {
-        Self {
-            named: setting,
-            setting,
-            replacement: None,
-            is_remembered: true,
-        }
-    }
-
-    pub(crate) const fn replace(setting: &'static str, replacement: &'static str) -> Self {
-        Self {
-            named: setting,
-            setting,
-            replacement: Some(replacement),
-            is_remembered: true,
-        }
-    }
-
-    pub(crate) const fn named(mut self, named: &'static str) -> Self {
-        self.named = named;
-        self
-    }
-
-    pub(crate) const fn once(mut self) -> Self {
-        self.is_remembered = false;
-        self
+        Self::new(setting, setting, None)
     }
 
     pub(crate) fn adjustment(&self) -> Adjustment {
@@ -352,26 +342,5 @@ pub(crate) fn finish_reason(reason: &str) -> FinishReason {
         "tool_calls" | "function_call" | "tool_use" => FinishReason::ToolCalls,
         "content_filter" | "safety" | "refusal" => FinishReason::ContentFilter,
         _ => FinishReason::Other(reason.to_owned()),
-    }
-}
-
-/// Adds what a server reports in addition to the reply: the names of the model and the response.
-pub(crate) fn with_names(response: ChatResponse, names: &Value) -> ChatResponse {
-    let response = match text(names, "/model") {
-        Some(model) => response.with_model(model),
-        None => response,
-    };
-
-    match text(names, "/id") {
-        Some(id) => response.with_id(id),
-        None => response,
-    }
-}
-
-/// Adds the usage that a server reports.
-pub(crate) fn with_usage(response: ChatResponse, usage: Option<Usage>) -> ChatResponse {
-    match usage {
-        Some(usage) => response.with_usage(usage),
-        None => response,
     }
 }
