@@ -66,14 +66,16 @@ for (const value of [...texts, ...numbers]) {
 }
 
 const booleans = [
-  true, false, 'true', 'TRUE', 'tRuE', 'False', ' true', 'true ', '', '1', 'yes', 'maybe', 'a"b\nc\u001b', 1, 0, null, [],
+  true, false, 'true', 'TRUE', 'tRuE', 'False', ' true', 'true ', '', '1', 'yes', 'maybe', 'a"b\nc\u001b', 1, 0, [],
   {}, ['true'],
 ];
 for (const value of booleans) {
   for (const name of ['nextThoughtNeeded', 'isRevision', 'needsMoreThoughts']) thought({ [name]: value });
 }
 
-for (const value of [null, 1, true, [], {}, 'é𝄞']) {
+// An optional argument that is null is the same as none for our server.
+thought({ thought: null });
+for (const value of [1, true, [], {}, 'é𝄞']) {
   thought({ thought: value });
   thought({ branchId: value });
 }

@@ -24,8 +24,9 @@ function short(value) {
   return text.length > 160 ? `${text.slice(0, 160)}…` : text;
 }
 
-/** Leaves out the tools that only one of the servers has. */
+/** Leaves out the tools that only one of the servers has, and the texts of errors, which are in our own words. */
 function comparable(answer) {
+  if (answer?.result?.isError) return { result: { isError: true } };
   const tools = answer?.result?.tools;
   if (!tools) return answer;
   return { result: { tools: tools.filter((tool) => tool.name === 'sequentialthinking') } };

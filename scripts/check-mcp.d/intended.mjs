@@ -1,6 +1,6 @@
 // How our server differs from the official one on purpose.
 
-const refused = /^\/result\/(content\/0\/text|isError|structuredContent)/;
+const refused = /^\/result\/(content|isError|structuredContent)/;
 
 export const intended = [
   {
@@ -47,21 +47,6 @@ export const intended = [
     case: /^a thought that is too long$/,
     path: refused,
     why: 'A thought has at most 256 KiB.',
-  },
-  {
-    case: /^a long value in an error$/,
-    path: /^\/result\/content\/0\/text$/,
-    why: 'An error repeats at most 1,000 characters of a value.',
-  },
-  {
-    case: /\{"toString":1\}/,
-    path: /^\/result\/content\/0\/text$/,
-    why: 'The error for an object as a number does not depend on the keys of the object.',
-  },
-  {
-    case: /^unknown tool$/,
-    path: /^\/result\/content\/0\/text$/,
-    why: 'The error for an unknown tool names the known ones.',
   },
   {
     case: /^(arguments (\[\]|"x"|5)|tool without a name|unknown method)$/,

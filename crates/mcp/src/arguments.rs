@@ -1,398 +1,320 @@
-//! Reading the arguments of a call, with errors that name the argument.
+//! Reading the arguments of a call by the schema of their type, with errors that name the argument.
 
 use std::fmt;
-use std::ops::RangeInclusive;
 
 use cogwork_strategies::Mistyped;
 use cogwork_text::NameList;
+use cogwork_tools::schemars::JsonSchema;
 use rmcp::model::JsonObject;
-use serde_json::{Value, json};
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value, json};
 
 use crate::store::SessionId;
-use crate::tool::ToolFailure;
+use crate::tool::{ToolFailure, schema_of};
 
-/// The arguments of a call, or an object in them.
+/// Other names of arguments, which similar tools have.
+const ALIASES: [(&str, &str); 8] = [
+    ("action", "operation"),
+    ("branchId", "branch"),
+    ("branchFrom", "from"),
+    ("branchFromThought", "branchFrom"),
+    ("branchFromThought", "from"),
+    ("completionStatus", "status"),
+    ("revisesThought", "revises"),
+    ("sessionPurpose", "purpose"),
+];
+
+/// Reads the arguments of a call, each of which has at most this many bytes. Others are refused.
 ///
-/// Each method removes an argument, and [`finish`](Self::finish) refuses those that are left. The
-/// value null is the same as no argument. Names are found in camel case and in snake case. Since
+/// The value null is the same as no argument. Names are found in camel case and in snake case. Since
 /// some hosts send every argument as a text, the text of a number, of a boolean, of a list or of an
-/// object is accepted as well.
-#[derive(Debug)]
-pub(crate) struct Arguments {
-    values: JsonObject,
-    /// The path of the object with a dot at the end, or an empty text.
-    place: String,
-    /// The names that were read.
-    known: Vec<&'static str>,
+/// object is accepted as well, and a single text instead of a list of texts.
+pub(crate) fn read<T: DeserializeOwned + JsonSchema>(
+    arguments: JsonObject,
+    max_bytes: usize,
+) -> Result<T, ToolFailure> {
+    let schema = Value::Object((*schema_of::<T>()).clone());
+    let fitted = Reader { max_bytes }.object("", arguments, &schema)?;
+    value_of(Value::Object(fitted))
 }
 
-/// An argument that is missing, unknown, or of the wrong type.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) struct ArgumentError(Mistyped);
+/// Reads the arguments that `T` has, and leaves the others.
+pub(crate) fn take<T: DeserializeOwned + JsonSchema>(
+    arguments: &mut JsonObject,
+    max_bytes: usize,
+) -> Result<T, ToolFailure> {
+    let schema = schema_of::<T>();
+    let properties = schema.get("properties").and_then(Value::as_object);
+    let is_known = |name: &str| properties.is_some_and(|known| known_name(known, name).is_some());
 
-impl Arguments {
-    pub(crate) fn new(values: JsonObject) -> Self {
-        Self::at(String::new(), values)
-    }
+    let all = std::mem::take(arguments).into_iter();
+    let (taken, others): (JsonObject, JsonObject) = all.partition(|(name, _)| is_known(name));
+    *arguments = others;
+    read(taken, max_bytes)
+}
 
-    fn at(place: String, values: JsonObject) -> Self {
-        Self {
-            values,
-            place,
-            known: Vec::new(),
-        }
-    }
+/// Reads the arguments of the variant with this name.
+pub(crate) fn read_variant<T: DeserializeOwned + JsonSchema>(
+    name: &str,
+    arguments: JsonObject,
+    max_bytes: usize,
+) -> Result<T, ToolFailure> {
+    let variants = variants::<T>();
+    let schema = variants.get(name).unwrap_or(&Value::Null);
+    let fitted = Reader { max_bytes }.object("", arguments, schema)?;
+    value_of(json!({name: fitted}))
+}
 
-    /// Accepts another name of an argument. It is ignored if the argument is there as well.
-    pub(crate) fn alias(&mut self, alias: &str, name: &'static str) {
-        let value = remove(&mut self.values, alias);
-        let Some(value) = value.filter(|value| !value.is_null()) else {
-            return;
-        };
-        if !self.has(name) {
-            self.values.insert(name.to_owned(), value);
-        }
-    }
+/// Returns the schemas of the variants of an enum by name.
+pub(crate) fn variants<T: JsonSchema>() -> Map<String, Value> {
+    let schema = schema_of::<T>();
+    let variants = schema.get("oneOf").and_then(Value::as_array);
+    let variants = variants.into_iter().flatten();
+    let properties = variants.filter_map(|variant| variant.get("properties")?.as_object());
+    properties.flat_map(Clone::clone).collect()
+}
 
-    /// Returns whether there is such an argument.
-    pub(crate) fn has(&self, name: &str) -> bool {
-        let value = self.values.get(name);
-        let value = value.or_else(|| self.values.get(&in_snake_case(name)));
-        value.is_some_and(|value| !value.is_null())
-    }
+/// Returns the failure for an argument with a wrong value.
+pub(crate) fn wrong(place: &str, expected: impl fmt::Display, found: &Value) -> ToolFailure {
+    failure(Mistyped::of(place, expected, found))
+}
 
-    /// Returns any JSON.
-    pub(crate) fn value(&mut self, name: &'static str) -> Option<Value> {
-        if !self.known.contains(&name) {
-            self.known.push(name);
-        }
-        remove(&mut self.values, name).filter(|value| !value.is_null())
-    }
+/// Returns the failure for an argument that isn't there.
+pub(crate) fn missing(place: &str, expected: impl fmt::Display) -> ToolFailure {
+    failure(Mistyped::new(place, expected, "missing"))
+}
 
-    /// Returns a text of at most this many bytes.
-    pub(crate) fn text(
-        &mut self,
-        name: &'static str,
-        max_bytes: usize,
-    ) -> Result<Option<String>, ArgumentError> {
-        let value = self.value(name);
-        value
-            .map(|value| self.read_text(name, value, max_bytes))
-            .transpose()
-    }
+fn failure(fault: Mistyped) -> ToolFailure {
+    let message = fault.to_string();
+    let data = json!({"error": {
+        "kind": "argument",
+        "message": message,
+        "argument": fault.parameter,
+        "expected": fault.expected,
+        "found": fault.found,
+    }});
+    ToolFailure::Described { message, data }
+}
 
-    /// Returns a text of at most this many bytes, which must be there.
-    pub(crate) fn required_text(
-        &mut self,
-        name: &'static str,
-        max_bytes: usize,
-    ) -> Result<String, ArgumentError> {
-        let text = self.text(name, max_bytes)?;
-        text.ok_or_else(|| self.missing(name, "a text"))
-    }
+fn value_of<T: DeserializeOwned>(fitted: Value) -> Result<T, ToolFailure> {
+    serde_json::from_value(fitted).map_err(ToolFailure::message)
+}
 
-    /// Returns the id of a session.
-    pub(crate) fn session_id(
-        &mut self,
-        name: &'static str,
-    ) -> Result<Option<SessionId>, ArgumentError> {
-        self.named(name, SessionId::EXPECTED, SessionId::named)
-    }
+struct Reader {
+    max_bytes: usize,
+}
 
-    /// Returns what a name refers to.
-    pub(crate) fn named<T>(
-        &mut self,
-        name: &'static str,
-        expected: impl fmt::Display,
-        find: impl FnOnce(&str) -> Option<T>,
-    ) -> Result<Option<T>, ArgumentError> {
-        let Some(value) = self.value(name) else {
-            return Ok(None);
+impl Reader {
+    /// Returns a value in the form that a schema requires.
+    fn fitted(&self, place: &str, value: Value, schema: &Value) -> Result<Value, ToolFailure> {
+        let kind = kind(schema);
+        let value = match value {
+            Value::String(text) if !["string", ""].contains(&kind) => parsed(kind, text),
+            value => value,
         };
 
-        let found = value.as_str().and_then(find);
-        found
-            .map(Some)
-            .ok_or_else(|| self.fault(name, expected, &value))
-    }
-
-    /// Returns a list of texts of at most this many bytes each. A single text is a list of one.
-    pub(crate) fn texts(
-        &mut self,
-        name: &'static str,
-        max_bytes: usize,
-    ) -> Result<Option<Vec<String>>, ArgumentError> {
-        let list = match self.value(name).map(parsed_if_json) {
-            None => return Ok(None),
-            Some(Value::Array(list)) => list,
-            Some(text @ Value::String(_)) => vec![text],
-            Some(other) => return Err(self.fault(name, "a list of texts", &other)),
-        };
-
-        let texts = list.into_iter().enumerate().map(|(index, value)| {
-            let place = format!("{name}[{index}]");
-            self.read_text(&place, value, max_bytes)
-        });
-        texts.collect::<Result<_, _>>().map(Some)
-    }
-
-    /// Returns a boolean.
-    pub(crate) fn flag(&mut self, name: &'static str) -> Result<Option<bool>, ArgumentError> {
-        let Some(value) = self.value(name) else {
-            return Ok(None);
-        };
-
-        let flag = match &value {
-            Value::Bool(flag) => Some(*flag),
-            Value::String(text) if text.eq_ignore_ascii_case("true") => Some(true),
-            Value::String(text) if text.eq_ignore_ascii_case("false") => Some(false),
-            _ => None,
-        };
-        flag.map(Some)
-            .ok_or_else(|| self.fault(name, "true or false", &value))
-    }
-
-    /// Returns an integer within a range.
-    pub(crate) fn integer(
-        &mut self,
-        name: &'static str,
-        range: RangeInclusive<u32>,
-    ) -> Result<Option<u32>, ArgumentError> {
-        let Some(value) = self.value(name) else {
-            return Ok(None);
-        };
-
-        let number = number_in(&value).filter(|number| number.fract() == 0.0);
-        let within = f64::from(*range.start())..=f64::from(*range.end());
-        let number = number.filter(|number| within.contains(number));
-
-        #[expect(
-            clippy::cast_possible_truncation,
-            clippy::cast_sign_loss,
-            reason = "it is an integer within the range of a `u32`"
-        )]
-        let integer = number.map(|number| number as u32);
-        integer.map(Some).ok_or_else(|| {
-            let expected = match (range.start(), range.end()) {
-                (least, &u32::MAX) => format!("an integer of at least {least}"),
-                (least, most) => format!("an integer from {least} to {most}"),
-            };
-            self.fault(name, expected, &value)
-        })
-    }
-
-    /// Returns a number within a range.
-    pub(crate) fn number(
-        &mut self,
-        name: &'static str,
-        range: RangeInclusive<f64>,
-    ) -> Result<Option<f64>, ArgumentError> {
-        let Some(value) = self.value(name) else {
-            return Ok(None);
-        };
-
-        let number = number_in(&value).filter(|number| range.contains(number));
-        number.map(Some).ok_or_else(|| {
-            let expected = format_args!("a number from {} to {}", range.start(), range.end());
-            self.fault(name, expected, &value)
-        })
-    }
-
-    /// Returns what one of these names means.
-    pub(crate) fn choice<T: Clone>(
-        &mut self,
-        name: &'static str,
-        choices: &[(&str, T)],
-    ) -> Result<Option<T>, ArgumentError> {
-        self.named(name, one_of(choices), |given| {
-            let chosen = choices.iter().find(|(name, _)| *name == given);
-            chosen.map(|(_, choice)| choice.clone())
-        })
-    }
-
-    /// Returns what one of these names means. The argument must be there.
-    pub(crate) fn required_choice<T: Clone>(
-        &mut self,
-        name: &'static str,
-        choices: &[(&str, T)],
-    ) -> Result<T, ArgumentError> {
-        let choice = self.choice(name, choices)?;
-        choice.ok_or_else(|| self.missing(name, one_of(choices)))
-    }
-
-    /// Returns an object with any names, whose JSON has at most this many bytes.
-    pub(crate) fn object(
-        &mut self,
-        name: &'static str,
-        max_bytes: usize,
-    ) -> Result<Option<JsonObject>, ArgumentError> {
-        let object = match self.value(name).map(parsed_if_json) {
-            None => return Ok(None),
-            Some(Value::Object(object)) => object,
-            Some(other) => return Err(self.fault(name, "an object", &other)),
-        };
-
-        let bytes = serde_json::to_string(&object).map_or(0, |text| text.len());
-        self.check_bytes(name, bytes, max_bytes)?;
-        Ok(Some(object))
-    }
-
-    /// Returns an object, whose arguments are read in the same way. It is empty if it isn't there.
-    pub(crate) fn nested(&mut self, name: &'static str) -> Result<Self, ArgumentError> {
-        let values = match self.value(name).map(parsed_if_json) {
-            None => JsonObject::new(),
-            Some(Value::Object(object)) => object,
-            Some(other) => return Err(self.fault(name, "an object", &other)),
-        };
-        Ok(Self::at(format!("{}{name}.", self.place), values))
-    }
-
-    /// Returns a list of objects, whose arguments are read in the same way.
-    pub(crate) fn objects(
-        &mut self,
-        name: &'static str,
-    ) -> Result<Option<Vec<Self>>, ArgumentError> {
-        let list = match self.value(name).map(parsed_if_json) {
-            None => return Ok(None),
-            Some(Value::Array(list)) => list,
-            Some(other) => return Err(self.fault(name, "a list of objects", &other)),
-        };
-
-        let objects = list.into_iter().enumerate().map(|(index, value)| {
-            let place = format!("{name}[{index}]");
-            match parsed_if_json(value) {
-                Value::Object(object) => Ok(Self::at(format!("{}{place}.", self.place), object)),
-                other => Err(self.fault(&place, "an object", &other)),
+        match (kind, value) {
+            ("object", Value::Object(fields)) => {
+                let fields = self.object(&format!("{place}."), fields, schema)?;
+                Ok(Value::Object(fields))
             }
-        });
-        objects.collect::<Result<_, _>>().map(Some)
-    }
-
-    /// Refuses arguments that were not read.
-    pub(crate) fn finish(self) -> Result<(), ArgumentError> {
-        match self.values.iter().find(|(_, value)| !value.is_null()) {
-            None => Ok(()),
-            Some((name, _)) => {
-                let expected = NameList::or(self.known.iter());
-                Err(self.error(name, expected, "not an argument of this call"))
+            ("array", Value::Array(items)) => self.list(place, items, schema),
+            ("array", text @ Value::String(_)) if items_are(schema, "string") => {
+                self.list(place, vec![text], schema)
             }
+            ("", value) => Ok(value),
+            (_, value) if !is_accepted(&value, schema) => {
+                Err(wrong(place, expected(schema), &value))
+            }
+            ("string", Value::String(text)) => {
+                self.check_bytes(place, text.len())?;
+                Ok(Value::String(text))
+            }
+            ("integer", value) => Ok(value.as_f64().map_or(value, integer)),
+            (_, value) => Ok(value),
         }
     }
 
-    /// Refuses an argument of more than this many bytes.
-    pub(crate) fn check_bytes(
+    fn object(
         &self,
-        name: &str,
-        bytes: usize,
-        max_bytes: usize,
-    ) -> Result<(), ArgumentError> {
-        if bytes <= max_bytes {
+        prefix: &str,
+        mut fields: JsonObject,
+        schema: &Value,
+    ) -> Result<JsonObject, ToolFailure> {
+        fields.retain(|_, value| !value.is_null());
+        let no_properties = Map::new();
+        let properties = schema.get("properties").and_then(Value::as_object);
+        let properties = properties.unwrap_or(&no_properties);
+        if schema.get("additionalProperties") == Some(&Value::Bool(true)) {
+            self.check_bytes(prefix.trim_end_matches('.'), length(&fields))?;
+            return Ok(fields);
+        }
+
+        let mut fitted = JsonObject::new();
+        for (given, value) in &fields {
+            let Some(name) = known_name(properties, given) else {
+                let place = format!("{prefix}{given}");
+                let expected = NameList::or(properties.keys());
+                let found = "not an argument of this call";
+                return Err(failure(Mistyped::new(&place, expected, found)));
+            };
+            if name != given && fields.contains_key(name) {
+                continue;
+            }
+            let place = format!("{prefix}{name}");
+            let schema = properties.get(name).unwrap_or(&Value::Null);
+            let value = self.fitted(&place, value.clone(), schema)?;
+            fitted.insert(name.to_owned(), value);
+        }
+
+        let required = schema.get("required").and_then(Value::as_array);
+        let mut required = required.into_iter().flatten().filter_map(Value::as_str);
+        match required.find(|name| !fitted.contains_key(*name)) {
+            None => Ok(fitted),
+            Some(name) => {
+                let expected = properties.get(name).map(expected).unwrap_or_default();
+                Err(missing(&format!("{prefix}{name}"), expected))
+            }
+        }
+    }
+
+    fn list(&self, place: &str, items: Vec<Value>, schema: &Value) -> Result<Value, ToolFailure> {
+        let most = schema.get("maxItems").and_then(Value::as_u64);
+        let count = u64::try_from(items.len()).unwrap_or(u64::MAX);
+        if let Some(most) = most.filter(|most| count > *most) {
+            let expected = format_args!("at most {most} items");
+            return Err(wrong(place, expected, &count.into()));
+        }
+
+        let item = schema.get("items").unwrap_or(&Value::Null);
+        let items = items.into_iter().enumerate();
+        let items = items.map(|(index, value)| {
+            let place = format!("{place}[{index}]");
+            self.fitted(&place, value, item)
+        });
+        Ok(Value::Array(items.collect::<Result<_, _>>()?))
+    }
+
+    fn check_bytes(&self, place: &str, bytes: usize) -> Result<(), ToolFailure> {
+        let most = self.max_bytes;
+        if bytes <= most {
             return Ok(());
         }
-        let expected = format_args!("at most {max_bytes} bytes");
-        Err(self.error(name, expected, format_args!("{bytes} bytes long")))
-    }
-
-    /// Returns the error for an argument that isn't there.
-    pub(crate) fn missing(&self, name: &str, expected: impl fmt::Display) -> ArgumentError {
-        self.error(name, expected, "missing")
-    }
-
-    /// Returns the error for an argument with this value.
-    pub(crate) fn fault(
-        &self,
-        name: &str,
-        expected: impl fmt::Display,
-        found: &Value,
-    ) -> ArgumentError {
-        let place = format!("{}{name}", self.place);
-        ArgumentError(Mistyped::of(&place, expected, found))
-    }
-
-    fn error(
-        &self,
-        name: &str,
-        expected: impl fmt::Display,
-        found: impl fmt::Display,
-    ) -> ArgumentError {
-        let place = format!("{}{name}", self.place);
-        ArgumentError(Mistyped::new(&place, expected, found))
-    }
-
-    fn read_text(
-        &self,
-        name: &str,
-        value: Value,
-        max_bytes: usize,
-    ) -> Result<String, ArgumentError> {
-        let Value::String(text) = value else {
-            return Err(self.fault(name, "a text", &value));
-        };
-
-        self.check_bytes(name, text.len(), max_bytes)?;
-        Ok(text)
+        let expected = format_args!("at most {most} bytes");
+        let found = format_args!("{bytes} bytes long");
+        Err(failure(Mistyped::new(place, expected, found)))
     }
 }
 
-/// Removes a value by its name, or by its name in snake case.
-fn remove(values: &mut JsonObject, name: &str) -> Option<Value> {
-    let value = values.remove(name);
-    value.or_else(|| values.remove(&in_snake_case(name)))
-}
-
-/// Returns `session_id` for `sessionId`.
-pub(crate) fn in_snake_case(name: &str) -> String {
-    let mut snake = String::with_capacity(name.len());
-    for character in name.chars() {
-        if character.is_ascii_uppercase() && !snake.is_empty() {
-            snake.push('_');
-        }
-        snake.push(character.to_ascii_lowercase());
-    }
-    snake
-}
-
-fn number_in(value: &Value) -> Option<f64> {
-    match value {
-        Value::Number(number) => number.as_f64(),
-        Value::String(text) => text.trim().parse().ok(),
-        _ => None,
-    }
-}
-
-/// Returns the list or the object that a text contains.
-fn parsed_if_json(value: Value) -> Value {
-    let Value::String(text) = &value else {
-        return value;
+/// Returns the name that an argument has in the schema.
+fn known_name<'a>(properties: &'a Map<String, Value>, given: &str) -> Option<&'a str> {
+    let known = |name: &str| {
+        properties
+            .get_key_value(name)
+            .map(|(name, _)| name.as_str())
     };
-    if !text.trim_start().starts_with(['[', '{']) {
-        return value;
+    let camel_case = in_camel_case(given);
+    let mut aliases = ALIASES.iter().filter(|(alias, _)| *alias == camel_case);
+
+    let found = known(given).or_else(|| known(&camel_case));
+    found.or_else(|| aliases.find_map(|(_, name)| known(name)))
+}
+
+/// Returns `sessionId` for `session_id`.
+fn in_camel_case(name: &str) -> String {
+    let mut words = name.split('_');
+    let first = words.next().unwrap_or_default().to_owned();
+    words.fold(first, |mut name, word| {
+        let mut rest = word.chars();
+        name.extend(rest.next().map(|first| first.to_ascii_uppercase()));
+        name.push_str(rest.as_str());
+        name
+    })
+}
+
+/// Returns the type, or the first one if others are accepted as well.
+fn kind(schema: &Value) -> &str {
+    let kind = schema.get("type");
+    let first = kind.and_then(|kinds| kinds.get(0)).or(kind);
+    first.and_then(Value::as_str).unwrap_or_default()
+}
+
+fn items_are(schema: &Value, expected: &str) -> bool {
+    schema.get("items").map(kind) == Some(expected)
+}
+
+/// Returns the value that a text contains, or the text.
+fn parsed(kind: &str, text: String) -> Value {
+    let trimmed = text.trim();
+    let parsed = match kind {
+        "boolean" => text.to_ascii_lowercase().parse().ok().map(Value::Bool),
+        "integer" | "number" => trimmed.parse::<f64>().ok().map(Value::from),
+        _ => serde_json::from_str(trimmed).ok(),
+    };
+    parsed
+        .filter(|value| !value.is_null())
+        .unwrap_or(Value::String(text))
+}
+
+/// Whether a value that is no list or object is of the type, one of the choices and within the range.
+fn is_accepted(value: &Value, schema: &Value) -> bool {
+    let (least, most) = range(schema);
+    let is_within = |number: f64| (least..=most).contains(&number);
+    let number = value.as_f64();
+
+    match kind(schema) {
+        "string" => value.as_str().is_some_and(|text| {
+            choices(schema).is_none_or(|choices| choices.contains(&text))
+                && (schema.get("pattern").is_none() || SessionId::named(text).is_some())
+        }),
+        "boolean" => value.is_boolean(),
+        "integer" => number.is_some_and(|number| number.fract() == 0.0 && is_within(number)),
+        "number" => number.is_some_and(is_within),
+        _ => false,
     }
-    serde_json::from_str(text).unwrap_or(value)
 }
 
-fn one_of<T>(choices: &[(&str, T)]) -> String {
-    let names: Vec<&str> = choices.iter().map(|(name, _)| *name).collect();
-    NameList::or(names).to_string()
+fn choices(schema: &Value) -> Option<Vec<&str>> {
+    let choices = schema.get("enum")?.as_array()?;
+    Some(choices.iter().filter_map(Value::as_str).collect())
 }
 
-impl fmt::Display for ArgumentError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
+fn range(schema: &Value) -> (f64, f64) {
+    let bound = |name: &str| schema.get(name).and_then(Value::as_f64);
+    let least = bound("minimum").unwrap_or(0.0);
+    (least, bound("maximum").unwrap_or_else(|| u32::MAX.into()))
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "it is an integer within a range from 0"
+)]
+fn integer(number: f64) -> Value {
+    Value::from(number as u64)
+}
+
+fn length(fields: &JsonObject) -> usize {
+    serde_json::to_string(fields).map_or(0, |text| text.len())
+}
+
+/// Describes what a schema accepts.
+fn expected(schema: &Value) -> String {
+    if let Some(choices) = choices(schema) {
+        return NameList::or(choices).to_string();
     }
-}
 
-impl From<ArgumentError> for ToolFailure {
-    fn from(error: ArgumentError) -> Self {
-        let message = error.to_string();
-        let ArgumentError(fault) = error;
-        let data = json!({"error": {
-            "kind": "argument",
-            "message": message,
-            "argument": fault.parameter,
-            "expected": fault.expected,
-            "found": fault.found,
-        }});
-        Self::Described { message, data }
+    let (least, most) = range(schema);
+    match kind(schema) {
+        // There is no other pattern than that of these ids.
+        "string" if schema.get("pattern").is_some() => SessionId::EXPECTED.to_owned(),
+        "string" => "a text".to_owned(),
+        "boolean" => "true or false".to_owned(),
+        "integer" if schema.get("maximum").is_none() => format!("an integer of at least {least}"),
+        "integer" => format!("an integer from {least} to {most}"),
+        "number" => format!("a number from {least} to {most}"),
+        "array" if items_are(schema, "string") => "a list of texts".to_owned(),
+        "array" => "a list of objects".to_owned(),
+        _ => "an object".to_owned(),
     }
 }

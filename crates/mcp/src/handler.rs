@@ -165,7 +165,7 @@ impl ServerHandler for Handler {
         _: RequestContext<RoleServer>,
     ) -> Result<ListPromptsResult, ErrorData> {
         let Shared { store, tools, .. } = &*self.shared;
-        Ok(prompts::list(store.strategies(), tools.ways()))
+        Ok(prompts::list(store.strategies(), &tools.ways()))
     }
 
     async fn get_prompt(
@@ -174,7 +174,7 @@ impl ServerHandler for Handler {
         _: RequestContext<RoleServer>,
     ) -> Result<GetPromptResponse, ErrorData> {
         let Shared { store, tools, .. } = &*self.shared;
-        let prompt = prompts::get(store, tools.ways(), request)?;
+        let prompt = prompts::get(store, &tools.ways(), request)?;
         Ok(prompt.into())
     }
 
@@ -185,7 +185,7 @@ impl ServerHandler for Handler {
     ) -> Result<CompleteResult, ErrorData> {
         let _permit = self.permit().await?;
         let Shared { store, tools, .. } = &*self.shared;
-        prompts::complete(store, self.connection.owner(), tools.ways(), request).await
+        prompts::complete(store, self.connection.owner(), &tools.ways(), request).await
     }
 
     async fn get_task(

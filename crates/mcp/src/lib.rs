@@ -12,7 +12,7 @@ pub use builder::ServerBuilder;
 #[cfg(feature = "http")]
 mod http;
 #[cfg(feature = "http")]
-pub use http::{HttpService, HttpSettings};
+pub use http::HttpSettings;
 
 mod limits;
 pub use limits::ServerLimits;
@@ -29,6 +29,7 @@ mod info;
 mod method;
 mod prompts;
 mod resources;
+mod run;
 mod sequential;
 mod shared;
 mod shown;

@@ -36,8 +36,6 @@ pub struct ServerLimits {
     /// The maximum size of the database of sessions, in a file or in memory, in bytes. The
     /// default is 2 GiB.
     pub database_bytes: usize,
-    /// The maximum number of replies in a session of `begin`. The default is 1,000.
-    pub replies: usize,
 }
 
 impl Default for ServerLimits {
@@ -52,7 +50,6 @@ impl Default for ServerLimits {
             concurrent_requests: 64,
             solve_runs: 4,
             database_bytes: 2 * 1024 * 1024 * 1024,
-            replies: 1_000,
         }
     }
 }

@@ -12,13 +12,15 @@ pub(crate) enum Method {
     /// The chain of thought with a plan that is checked in each turn.
     Loop,
     Strategy(StrategyName),
+    /// The flow that the server was started with, of the tool `solve`.
+    Flow,
 }
 
 impl Method {
     /// The name of the loop. `chain_of_thought` is the strategy of this name.
     pub(crate) const LOOP: &str = "loop";
 
-    /// Returns all methods.
+    /// Returns all methods that every server has.
     pub(crate) fn all() -> impl Iterator<Item = Self> {
         let strategies = StrategyName::ALL.map(Self::Strategy);
         std::iter::once(Self::Loop).chain(strategies)
@@ -41,6 +43,7 @@ impl Method {
         match self {
             Self::Loop => Self::LOOP,
             Self::Strategy(name) => name.as_str(),
+            Self::Flow => "flow",
         }
     }
 }

@@ -5,9 +5,12 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use cogwork_tools::schemars::JsonSchema;
 use cogwork_tools::schemars::generate::SchemaSettings;
-use rmcp::model::{CallToolResponse, CallToolResult, ContentBlock, JsonObject, Tool};
+use rmcp::model::{
+    CallToolResponse, CallToolResult, ContentBlock, JsonObject, Tool, ToolAnnotations,
+};
 use rmcp::service::{RequestContext, RoleServer};
-use serde_json::Value;
+use serde::Serialize;
+use serde_json::{Map, Value, json};
 
 use crate::connection::Connection;
 use crate::store::StoreError;
@@ -35,18 +38,6 @@ pub(crate) trait ServerTool: Send + Sync {
 pub(crate) struct ListedTool {
     pub(crate) definition: Tool,
     pub(crate) tool: Box<dyn ServerTool>,
-}
-
-impl ListedTool {
-    pub(crate) fn new(tool: Box<dyn ServerTool>) -> Self {
-        let definition = tool.definition();
-        Self { definition, tool }
-    }
-
-    /// Returns whether clients see the tool.
-    pub(crate) fn is_listed(&self) -> bool {
-        self.tool.is_listed()
-    }
 }
 
 /// A call of a tool.
@@ -78,6 +69,13 @@ impl ToolFailure {
         Self::Message(message.to_string())
     }
 
+    /// Returns a failure with a kind, by which programs recognise it.
+    pub(crate) fn of_kind(kind: &str, message: impl std::fmt::Display) -> Self {
+        let message = message.to_string();
+        let data = json!({"error": {"kind": kind, "message": message}});
+        Self::Described { message, data }
+    }
+
     /// Returns the result to send.
     pub(crate) fn into_response(self) -> CallToolResponse {
         match self {
@@ -98,13 +96,103 @@ impl From<StoreError> for ToolFailure {
     }
 }
 
-/// Returns the JSON Schema of the data in a result, without references, which not every host follows.
+/// Returns a tool that records something with each call.
+pub(crate) fn tool(
+    name: &'static str,
+    title: &str,
+    description: impl Into<String>,
+    input: JsonObject,
+) -> Tool {
+    let annotations = ToolAnnotations::new()
+        .read_only(false)
+        .destructive(false)
+        .idempotent(false)
+        .open_world(false);
+    Tool::new(name, description.into(), input)
+        .with_title(title)
+        .with_annotations(annotations)
+}
+
+/// Sets what a property of the arguments may be. Returns its schema.
+pub(crate) fn set_choices<'a>(
+    input: &'a mut JsonObject,
+    property: &str,
+    choices: Vec<String>,
+) -> Option<&'a mut JsonObject> {
+    let properties = input.get_mut("properties")?;
+    let schema = properties.get_mut(property)?.as_object_mut()?;
+    schema.insert("enum".to_owned(), choices.into());
+    Some(schema)
+}
+
+/// Returns a result with a text and data.
+pub(crate) fn described(text: impl Into<String>, data: Value) -> CallToolResponse {
+    let mut result = CallToolResult::success(vec![ContentBlock::text(text.into())]);
+    result.structured_content = Some(data);
+    result.into()
+}
+
+/// Returns the fields of a type that serialises as an object.
+pub(crate) fn fields_of(data: &impl Serialize) -> Map<String, Value> {
+    match serde_json::to_value(data) {
+        Ok(Value::Object(fields)) => fields,
+        _ => Map::new(),
+    }
+}
+
+/// Returns the JSON Schema of arguments or of the data in a result, without references, which not
+/// every host follows.
 pub(crate) fn schema_of<T: JsonSchema>() -> Arc<JsonObject> {
     let settings =
         SchemaSettings::draft2020_12().with(|settings| settings.inline_subschemas = true);
     let schema = settings.into_generator().into_root_schema_for::<T>();
-    match schema.to_value() {
-        Value::Object(schema) => Arc::new(schema),
+
+    let mut schema = schema.to_value();
+    simplify(&mut schema);
+    match schema {
+        Value::Object(mut schema) => {
+            // The tool has a description.
+            schema.remove("description");
+            Arc::new(schema)
+        }
         _ => Arc::default(),
+    }
+}
+
+/// Removes what models have no use for, such as that an argument which isn't required may be null.
+fn simplify(schema: &mut Value) {
+    match schema {
+        Value::Array(list) => list.iter_mut().for_each(simplify),
+        Value::Object(fields) => {
+            if let Some(Value::Array(mut either)) = fields.remove("anyOf") {
+                either.retain(|one| one.get("type").is_none_or(|kind| kind != "null"));
+                if let Some(Value::Object(only)) = either.pop() {
+                    // A description of the field says more than that of its type.
+                    let only = only.into_iter().filter(|(name, _)| name != "description");
+                    fields.extend(only);
+                }
+            }
+            if let Some(Value::Array(kinds)) = fields.get_mut("type") {
+                kinds.retain(|kind| kind != "null");
+                if let [only] = &kinds[..] {
+                    let only = only.clone();
+                    fields.insert("type".to_owned(), only);
+                }
+            }
+            if let Some(Value::Array(choices)) = fields.get_mut("enum") {
+                choices.retain(|choice| !choice.is_null());
+            }
+
+            if let Some(Value::String(description)) = fields.get_mut("description") {
+                *description = description.replace('\n', " ");
+            }
+            fields.retain(|name, value| match name.as_str() {
+                "$schema" | "title" | "format" => !value.is_string(),
+                "default" => ![json!(null), json!(""), json!(false), json!({})].contains(value),
+                _ => true,
+            });
+            fields.values_mut().for_each(simplify);
+        }
+        _ => {}
     }
 }

@@ -3,13 +3,14 @@
 use cogwork_text::{Name, NameList};
 use rmcp::model::Tool;
 
+use crate::ServerError;
 use crate::added::AddedTool;
 use crate::builder::ServerBuilder;
+use crate::prompts::Way;
 use crate::sequential::SequentialThinking;
 use crate::solve::{Solve, Tasks};
 use crate::store::SessionStore;
 use crate::tool::{ListedTool, ServerTool};
-use crate::{ServerError, prompts};
 
 /// All tools of a server.
 pub(crate) struct ServerTools {
@@ -29,17 +30,19 @@ impl ServerTools {
         settings: &ServerBuilder,
         tasks: &Tasks,
     ) -> Result<Self, ServerError> {
+        let listed = |tool: Box<dyn ServerTool>| ListedTool {
+            definition: tool.definition(),
+            tool,
+        };
         let built_in = built_in(store, settings, tasks);
-        let mut built_in: Vec<_> = built_in.into_iter().map(ListedTool::new).collect();
+        let mut built_in: Vec<_> = built_in.into_iter().map(listed).collect();
         if let Some(chosen) = &settings.built_in_tools {
             check_names(chosen, &built_in)?;
             built_in.retain(|tool| chosen.iter().any(|name| tool.definition.name == *name));
         }
 
         let added = AddedTool::all(&settings.tools)?;
-        let added = added
-            .into_iter()
-            .map(|tool| ListedTool::new(Box::new(tool)));
+        let added = added.into_iter().map(|tool| listed(Box::new(tool)));
         let tools = Self {
             added: added.collect(),
             built_in,
@@ -68,7 +71,7 @@ impl ServerTools {
     pub(crate) fn listed(&self) -> impl Iterator<Item = &Tool> + Clone {
         let tools = self.built_in.iter().chain(&self.added);
         tools
-            .filter(|tool| tool.is_listed())
+            .filter(|tool| tool.tool.is_listed())
             .map(|tool| &tool.definition)
     }
 
@@ -80,7 +83,7 @@ impl ServerTools {
 
     /// Returns whether clients see a built-in tool of this name.
     pub(crate) fn lists_built_in(&self, name: &str) -> bool {
-        let mut tools = self.built_in.iter().filter(|tool| tool.is_listed());
+        let mut tools = self.built_in.iter().filter(|tool| tool.tool.is_listed());
         tools.any(|tool| tool.definition.name == name)
     }
 
@@ -90,12 +93,9 @@ impl ServerTools {
     }
 
     /// Returns the ways to follow a strategy with these tools.
-    pub(crate) fn ways(&self) -> prompts::Ways {
-        prompts::Ways {
-            think: self.lists_built_in("think"),
-            begin: self.lists_built_in("begin") && self.lists_built_in("answer"),
-            solve: self.lists_built_in("solve"),
-        }
+    pub(crate) fn ways(&self) -> Vec<Way> {
+        let is_offered = |way: &Way| way.tools().iter().all(|name| self.lists_built_in(name));
+        Way::ALL.into_iter().filter(is_offered).collect()
     }
 }
 

@@ -1,10 +1,7 @@
 //! The questions of a run that have no reply yet, and the model and the tools of the host that ask them.
 
 use std::collections::BTreeMap;
-use std::future::Future;
-use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::task::{Context, Poll, Waker};
 
 use async_trait::async_trait;
 use cogwork_cot::{ReplyProblem, Reporter};
@@ -13,7 +10,9 @@ use cogwork_llm::{
 };
 use cogwork_tools::{Tool, ToolError};
 use serde_json::Value;
+use tokio::sync::oneshot;
 
+use super::entry::Reply;
 use super::question::{Answered, Asked, Known, Question, RefusedReply};
 
 /// The questions of a run. Clones share them.
@@ -35,16 +34,8 @@ struct Questions {
 #[derive(Debug)]
 struct Open {
     question: Arc<Question>,
-    reply: Option<Reply>,
-    waker: Option<Waker>,
-}
-
-/// A reply of the host.
-#[derive(Debug, Clone)]
-pub(super) struct Reply {
-    pub(super) text: String,
-    /// Whether a tool failed, and the text is its error.
-    pub(super) failed: bool,
+    /// Missing once there is a reply.
+    sender: Option<oneshot::Sender<Reply>>,
 }
 
 impl Board {
@@ -84,10 +75,10 @@ impl Board {
             asked,
             refusal,
         });
+        let (sender, reply) = oneshot::channel();
         let open = Open {
             question: Arc::clone(&question),
-            reply: None,
-            waker: None,
+            sender: Some(sender),
         };
         questions.open.insert(number, open);
 
@@ -95,6 +86,7 @@ impl Board {
             board: self.clone(),
             number,
             question,
+            reply,
         }
     }
 
@@ -102,32 +94,30 @@ impl Board {
     pub(super) fn questions(&self) -> Vec<Arc<Question>> {
         let questions = self.locked();
         let open = questions.open.values();
-        open.filter(|open| open.reply.is_none())
+        open.filter(|open| open.sender.is_some())
             .map(|open| Arc::clone(&open.question))
             .collect()
     }
 
-    /// Gives a reply to an open question. Returns whether there is such a question.
-    pub(super) fn reply(&self, id: &str, reply: Reply) -> bool {
+    /// Gives a reply to an open question. Returns what was asked, if there is such a question.
+    pub(super) fn reply(&self, reply: Reply) -> Option<Arc<Question>> {
         let mut questions = self.locked();
         let Questions { open, answered, .. } = &mut *questions;
         let mut open = open.values_mut();
-        let found = open.find(|open| open.question.id == id && open.reply.is_none());
-        let Some(found) = found else {
-            return false;
+        let is_meant = |open: &&mut Open| {
+            reply.question.as_ref() == Some(&open.question.id) && open.sender.is_some()
         };
+        let found = open.find(is_meant)?;
+        let question = Arc::clone(&found.question);
 
-        if let Asked::Model { messages, .. } = &found.question.asked {
-            answered.add(messages, &reply.text, id);
+        if let Asked::Model { messages, .. } = &question.asked {
+            answered.add(messages, &reply.reply, &question.id);
         }
-        found.reply = Some(reply);
-        let waker = found.waker.take();
-        drop(questions);
-
-        if let Some(waker) = waker {
-            waker.wake();
+        if let Some(sender) = found.sender.take() {
+            // The run may have withdrawn the question.
+            let _ = sender.send(reply);
         }
-        true
+        Some(question)
     }
 
     /// Notes that the run has taken a step. Conversations that continue are then new questions.
@@ -176,32 +166,15 @@ pub(super) struct Asking {
     board: Board,
     number: u64,
     question: Arc<Question>,
+    reply: oneshot::Receiver<Reply>,
 }
 
 impl Asking {
-    pub(super) fn question(&self) -> Arc<Question> {
-        Arc::clone(&self.question)
-    }
-}
-
-impl Future for Asking {
-    type Output = Reply;
-
-    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Reply> {
-        let mut questions = self.board.locked();
-        let Some(open) = questions.open.get_mut(&self.number) else {
-            return Poll::Pending;
-        };
-
-        match open.reply.take() {
-            Some(reply) => {
-                questions.open.remove(&self.number);
-                Poll::Ready(reply)
-            }
-            None => {
-                open.waker = Some(context.waker().clone());
-                Poll::Pending
-            }
+    async fn reply(mut self) -> Reply {
+        match (&mut self.reply).await {
+            Ok(reply) => reply,
+            // The board lives as long as the run.
+            Err(_) => std::future::pending().await,
         }
     }
 }
@@ -222,10 +195,10 @@ pub(super) struct HostClient(pub(super) Board);
 impl LlmClient for HostClient {
     async fn complete(&self, request: ChatRequest) -> Result<ChatResponse, LlmError> {
         let asking = self.0.ask_model(&request);
-        let read = asking.question().asked.tokens();
+        let read = asking.question.asked.tokens();
 
-        let reply = asking.await;
-        let response = ChatResponse::new(reply.text);
+        let reply = asking.reply().await;
+        let response = ChatResponse::new(reply.reply);
         let written = response.estimated_tokens();
         Ok(response.with_usage(Usage::new(read, written)))
     }
@@ -245,12 +218,12 @@ impl Tool for HostTool {
 
     async fn call(&self, input: Value) -> Result<String, ToolError> {
         let name = self.definition.name().to_owned();
-        let reply = self.board.ask_tool(name, input).await;
+        let reply = self.board.ask_tool(name, input).reply().await;
 
         if reply.failed {
-            return Err(ToolError::failed(reply.text));
+            return Err(ToolError::failed(reply.reply));
         }
-        Ok(reply.text)
+        Ok(reply.reply)
     }
 }
 

@@ -1,10 +1,10 @@
 //! The record of a session: what it began with, and what the host gave it.
 
 use cogwork_llm::ToolDefinition;
+use cogwork_tools::schemars::{self, JsonSchema};
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Map, Value, json};
 
-use super::board::Reply;
 use crate::method::Method;
 
 /// An entry of a session.
@@ -15,16 +15,20 @@ use crate::method::Method;
 #[serde(rename_all = "snake_case")]
 pub(super) enum Entry {
     Begin(Box<Settings>),
-    Replies { at: u64, replies: Vec<GivenReply> },
+    Replies { at: u64, replies: Vec<Reply> },
     Stop { at: u64, reason: StopReason },
 }
 
-/// A reply that was accepted.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-pub(super) struct GivenReply {
-    pub(super) question: String,
+/// A reply of the host.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Reply {
+    /// The id of the question, if several are open.
+    pub(super) question: Option<String>,
+    /// The reply to a question.
     pub(super) reply: String,
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    /// Whether a tool failed, and the reply is its error.
+    #[serde(default)]
     pub(super) failed: bool,
 }
 
@@ -38,15 +42,6 @@ pub(super) enum StopReason {
     Replies,
 }
 
-impl GivenReply {
-    pub(super) fn reply(&self) -> Reply {
-        Reply {
-            text: self.reply.clone(),
-            failed: self.failed,
-        }
-    }
-}
-
 /// The first entry of a session.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct Settings {
@@ -57,48 +52,62 @@ pub(super) struct Settings {
     pub(super) problem: String,
     pub(super) method: Method,
     pub(super) budget: Budget,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub(super) tools: Vec<ToolSettings>,
+    pub(super) tools: Vec<HostToolSettings>,
 }
 
 /// The limits of a session.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
 pub(super) struct Budget {
-    /// Maximum number of replies of the model.
+    /// Number of replies.
+    #[schemars(range(min = 1, max = 1_000))]
     pub(super) replies: u32,
+    /// Number of thoughts.
+    #[schemars(range(min = 1, max = 10_000))]
     pub(super) thoughts: u32,
-    /// Maximum number of tokens that the host reads and writes, as estimated.
+    /// Tokens that you read and write, as estimated.
+    #[schemars(range(min = 1))]
     pub(super) tokens: u64,
-    /// Maximum time since the beginning, in seconds.
+    /// Time since the beginning.
+    #[schemars(range(min = 1, max = 2_592_000))]
     pub(super) seconds: u64,
 }
 
-/// A tool of the host.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(super) struct ToolSettings {
-    pub(super) name: String,
-    pub(super) description: String,
-    /// The JSON Schema of the input.
-    pub(super) schema: Value,
+impl Default for Budget {
+    fn default() -> Self {
+        Self {
+            replies: 100,
+            thoughts: 100,
+            tokens: 1_000_000,
+            // A day, because the host may wait for a person.
+            seconds: 24 * 60 * 60,
+        }
+    }
 }
 
 impl Budget {
-    pub(super) const REPLIES: u32 = 100;
-    pub(super) const THOUGHTS: u32 = 100;
-    pub(super) const TOKENS: u32 = 1_000_000;
-    /// A day, because the host may wait for a person.
-    pub(super) const SECONDS: u32 = 24 * 60 * 60;
-    pub(super) const MOST_SECONDS: u32 = 30 * 24 * 60 * 60;
-
     /// Returns the maximum time in milliseconds.
     pub(super) fn milliseconds(&self) -> u64 {
         self.seconds.saturating_mul(1_000)
     }
 }
 
-impl ToolSettings {
+/// A tool of the host.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(super) struct HostToolSettings {
+    /// 1 to 64 letters, digits, `_` and `-`.
+    name: String,
+    #[serde(default)]
+    description: String,
+    /// A JSON Schema of the input.
+    input_schema: Option<Map<String, Value>>,
+}
+
+impl HostToolSettings {
     pub(super) fn definition(&self) -> ToolDefinition {
-        let schema = self.schema.to_string();
-        ToolDefinition::new(self.name.as_str(), self.description.as_str(), schema)
+        let schema = self.input_schema.clone().map(Value::Object);
+        let schema = schema.unwrap_or_else(|| json!({"type": "object"}));
+        ToolDefinition::new(&*self.name, &*self.description, schema.to_string())
     }
 }

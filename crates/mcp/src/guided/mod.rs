@@ -7,28 +7,22 @@
 
 mod board;
 mod entry;
-mod offered;
-mod progress;
 mod question;
 mod reasoner;
-mod resource;
-mod schema;
-mod service;
 mod session;
-mod strategy;
 mod text;
-mod thought_loop;
 mod tools;
 mod view;
 
+use std::future::Future;
 use std::sync::Arc;
 
-use crate::store::SessionStore;
+use tokio::runtime::Handle;
+
+use crate::store::{SessionStore, StoreError};
 use crate::tool::ServerTool;
-pub(crate) use resource::shown;
-use service::Guided;
-use tools::AnswerTool;
-use tools::BeginTool;
+use tools::{AnswerTool, BeginTool, Guided};
+pub(crate) use view::shown;
 
 /// Returns the tools over these sessions.
 pub(crate) fn tools(store: &SessionStore) -> [Box<dyn ServerTool>; 2] {
@@ -37,4 +31,22 @@ pub(crate) fn tools(store: &SessionStore) -> [Box<dyn ServerTool>; 2] {
         Box::new(BeginTool(Arc::clone(&guided))),
         Box::new(AnswerTool(guided)),
     ]
+}
+
+/// Does work that reads replies on a thread for blocking work. It is done even if the caller is
+/// dropped.
+async fn on_own_thread<T, E>(
+    work: impl Future<Output = Result<T, E>> + Send + 'static,
+) -> Result<T, E>
+where
+    T: Send + 'static,
+    E: From<StoreError> + Send + 'static,
+{
+    let runtime = Handle::current();
+    let done = tokio::task::spawn_blocking(move || runtime.block_on(work));
+
+    done.await.unwrap_or_else(|_| {
+        let message = "the call was interrupted; what was accepted is kept, so look at the session";
+        Err(StoreError::new(message).into())
+    })
 }

@@ -4,88 +4,201 @@ use std::future::Future;
 use std::io;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, LazyLock};
+use std::sync::{Arc, LazyLock, Mutex as StdMutex, MutexGuard, PoisonError};
 use std::task::{Context, Wake, Waker};
 use std::time::Duration;
 
 use cogwork_ask::read_inline;
+use cogwork_cot::{ChainOfThought, Limits, Reasoning, RunOptions};
 use cogwork_flow::journal::{Entry, MemoryJournal};
 use cogwork_flow::{Flow, RunError, Stepped};
+use cogwork_strategies::{SolveBudget, SolveOptions, Solver, Solving};
+use cogwork_tools::Tools;
 use serde_json::json;
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::Mutex;
 use tokio::task::unconstrained;
 
-use super::board::Board;
-use super::entry::Budget;
-use super::progress::{End, EndKind, Progress};
+use super::board::{Board, HostClient, HostTool, ProblemReporter};
+use super::entry::{Budget, Settings};
+use crate::ServerLimits;
+use crate::method::Method;
+use crate::run::{Best, End, RunState};
+use crate::shown::Step;
 
 /// How often the model is asked again because its reply cannot be used.
-pub(super) const ASKS_AGAIN: u32 = 8;
+const ASKS_AGAIN: u32 = 8;
 
 /// Longer than any session. The time of a session is measured from its record, so the clock of a
 /// run must not limit it.
-pub(super) const NO_TIME_LIMIT: Duration = Duration::from_secs(30 * 365 * 24 * 60 * 60);
+const NO_TIME_LIMIT: Duration = Duration::from_secs(30 * 365 * 24 * 60 * 60);
+
+/// The progress of a run, which is updated after each step. Clones share it.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Progress(Arc<StdMutex<Done>>);
+
+/// What was done.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Done {
+    /// The node of the next step.
+    pub(super) node: Option<String>,
+    pub(super) steps: Vec<Step>,
+    pub(super) repairs: Vec<String>,
+    pub(super) tokens: u64,
+    pub(super) best: Option<Best>,
+    pub(super) end: Option<End>,
+}
+
+impl Progress {
+    /// A panic can't leave the progress half changed, so a poisoned lock can still be used.
+    pub(super) fn locked(&self) -> MutexGuard<'_, Done> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Notes what a step has changed.
+    fn update(&self, state: &impl RunState) {
+        let mut done = self.locked();
+        let new = state.steps(done.steps.len());
+        done.steps.extend(new);
+        done.repairs = state.repairs();
+        done.tokens = state.spent().tokens();
+        done.best = state.best();
+        done.end = state.end();
+    }
+}
 
 /// What solves the problem of a session.
 pub(super) trait Reasoner: Send {
     /// Returns a run that begins at a node, or at the start.
-    fn run(&self, node: Option<&str>) -> Pin<Box<dyn Future<Output = ()> + Send>>;
+    fn run(&self, node: Option<&str>) -> Running;
 
     /// Lowers the limits, so that the next run only asks for the best answer so far. It may ask
     /// the model this many times. No other run may be in progress.
     fn conclude(&self, calls: u32);
 }
 
-/// A flow over a state.
-pub(super) struct FlowReasoner<S> {
-    pub(super) flow: Arc<Flow<S>>,
-    pub(super) state: Arc<Mutex<S>>,
-    pub(super) board: Board,
-    pub(super) progress: Progress,
-    pub(super) budget: Budget,
-    /// Notes what a step has changed.
-    pub(super) watch: fn(&S, &Progress),
-    /// Returns the state with lower limits.
-    pub(super) lower: fn(&S, &Budget, u32) -> S,
-}
+/// Returns what solves the problem of a session with the model of the host.
+pub(super) fn reasoner(
+    settings: &Settings,
+    limits: &ServerLimits,
+    board: &Board,
+    progress: &Progress,
+) -> Result<Box<dyn Reasoner>, String> {
+    let tools = tools(settings, board, limits)?;
+    let client = HostClient(board.clone());
+    let budget = settings.budget;
+    let problem = settings.problem.as_str();
 
-impl<S> Clone for FlowReasoner<S> {
-    fn clone(&self) -> Self {
-        Self {
-            flow: Arc::clone(&self.flow),
-            state: Arc::clone(&self.state),
-            board: self.board.clone(),
-            progress: self.progress.clone(),
-            ..*self
+    match settings.method {
+        Method::Flow => Err("the model of the host follows no flow".to_owned()),
+        Method::Loop => {
+            board.expect_problems();
+            let node = ChainOfThought::new(client)
+                .with_tools(tools)
+                .with_limits(loop_limits(&budget))
+                .with_reporter(ProblemReporter(board.clone()));
+            let state = Reasoning::new(problem);
+            let flow = node.into_flow();
+            Ok(FlowReasoner::boxed(flow, state, board, progress, budget))
+        }
+        Method::Strategy(name) => {
+            let solver = Solver::new(client, name)
+                .with_tools(tools)
+                .with_budget(solve_budget(&budget))
+                .with_asks_again(ASKS_AGAIN);
+            let state = solver.begin(problem);
+            let flow = solver.into_flow().map_err(|error| error.to_string())?;
+            Ok(FlowReasoner::boxed(flow, state, board, progress, budget))
         }
     }
 }
 
-impl<S: Send + 'static> Reasoner for FlowReasoner<S> {
-    fn run(&self, node: Option<&str>) -> Pin<Box<dyn Future<Output = ()> + Send>> {
-        let reasoner = self.clone();
-        let node = node.map(str::to_owned);
-        Box::pin(async move {
-            let mut state = reasoner.state.lock().await;
-            if let Err(error) = reasoner.walk(&mut state, node).await {
-                reasoner.progress.locked().end = Some(End {
-                    kind: EndKind::Failed,
-                    reason: reason(error),
-                });
-            }
+/// A tool of the host takes as long as the host wants.
+const TOOL_TIMEOUT: Duration = Duration::from_secs(365 * 24 * 60 * 60);
+
+fn tools(settings: &Settings, board: &Board, limits: &ServerLimits) -> Result<Tools, String> {
+    let tools = Tools::new()
+        .with_timeout(TOOL_TIMEOUT)
+        .with_max_bytes(limits.thought_bytes);
+
+    let mut host_tools = settings.tools.iter().map(|tool| HostTool {
+        board: board.clone(),
+        definition: tool.definition(),
+    });
+    let tools = host_tools.try_fold(tools, |tools, tool| tools.with(tool));
+    tools.map_err(|error| error.to_string())
+}
+
+/// A state whose limits can be lowered, so that the next step asks for the best answer so far.
+trait Conclude: RunState + Sized + 'static {
+    fn concluding(&self, budget: &Budget, calls: u32) -> Self;
+}
+
+impl Conclude for Solving {
+    /// Allows no further thoughts.
+    fn concluding(&self, budget: &Budget, calls: u32) -> Self {
+        let calls = self.spent().calls.saturating_add(calls);
+        let budget = solve_budget(budget).with_thoughts(0).with_calls(calls);
+        let options = SolveOptions::default().with_budget(budget);
+        self.clone().with_options(options)
+    }
+}
+
+impl Conclude for Reasoning {
+    /// Allows one more thought, which is then the conclusion.
+    fn concluding(&self, budget: &Budget, calls: u32) -> Self {
+        let thoughts = u32::try_from(self.thoughts().len()).unwrap_or(u32::MAX);
+        let limits = loop_limits(budget)
+            .with_thoughts(thoughts.saturating_add(1))
+            .with_asks_again(calls.saturating_sub(1).min(ASKS_AGAIN));
+        let options = RunOptions::default().with_limits(limits);
+        self.clone().with_options(options)
+    }
+}
+
+fn solve_budget(budget: &Budget) -> SolveBudget {
+    SolveBudget::default()
+        .with_calls(budget.replies)
+        .with_tokens(budget.tokens)
+        .with_thoughts(budget.thoughts)
+        .with_time(NO_TIME_LIMIT)
+}
+
+fn loop_limits(budget: &Budget) -> Limits {
+    Limits::default()
+        // Each thought needs a reply.
+        .with_thoughts(budget.thoughts.min(budget.replies))
+        .with_tokens(budget.tokens)
+        .with_time(NO_TIME_LIMIT)
+        .with_asks_again(ASKS_AGAIN)
+}
+
+/// A flow over a state. Clones share both.
+struct FlowReasoner<S> {
+    flow: Arc<Flow<S>>,
+    state: Arc<Mutex<S>>,
+    board: Board,
+    progress: Progress,
+    budget: Budget,
+}
+
+impl<S: Conclude> FlowReasoner<S> {
+    fn boxed(
+        flow: Flow<S>,
+        state: S,
+        board: &Board,
+        progress: &Progress,
+        budget: Budget,
+    ) -> Box<dyn Reasoner> {
+        Box::new(Self {
+            flow: Arc::new(flow),
+            state: Arc::new(Mutex::new(state)),
+            board: board.clone(),
+            progress: progress.clone(),
+            budget,
         })
     }
 
-    fn conclude(&self, calls: u32) {
-        // A run that is dropped leaves the state as its last step left it.
-        if let Ok(mut state) = self.state.try_lock() {
-            *state = (self.lower)(&state, &self.budget, calls);
-        }
-    }
-}
-
-impl<S: Send + 'static> FlowReasoner<S> {
     /// Takes steps until the run ends.
     async fn walk(&self, state: &mut S, node: Option<String>) -> Result<(), RunError> {
         // The budget ends a run before it has taken so many steps, of which a few add no thought.
@@ -99,13 +212,45 @@ impl<S: Send + 'static> FlowReasoner<S> {
 
         loop {
             let stepped = run.step(state).await?;
-            (self.watch)(state, &self.progress);
+            self.progress.update(state);
             self.board.end_step();
 
             match stepped {
                 Stepped::Moved { to, .. } => self.progress.locked().node = Some(to.to_owned()),
                 _ => return Ok(()),
             }
+        }
+    }
+}
+
+impl<S> Clone for FlowReasoner<S> {
+    fn clone(&self) -> Self {
+        Self {
+            flow: Arc::clone(&self.flow),
+            state: Arc::clone(&self.state),
+            board: self.board.clone(),
+            progress: self.progress.clone(),
+            budget: self.budget,
+        }
+    }
+}
+
+impl<S: Conclude> Reasoner for FlowReasoner<S> {
+    fn run(&self, node: Option<&str>) -> Running {
+        let reasoner = self.clone();
+        let node = node.map(str::to_owned);
+        Box::pin(async move {
+            let mut state = reasoner.state.lock().await;
+            if let Err(error) = reasoner.walk(&mut state, node).await {
+                reasoner.progress.locked().end = Some(End::failed(reason(error)));
+            }
+        })
+    }
+
+    fn conclude(&self, calls: u32) {
+        // A run that is dropped leaves the state as its last step left it.
+        if let Ok(mut state) = self.state.try_lock() {
+            *state = state.concluding(&self.budget, calls);
         }
     }
 }

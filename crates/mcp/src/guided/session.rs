@@ -1,27 +1,20 @@
 //! A session: a run that follows from what the host gave it.
 
-use std::sync::Arc;
-use std::time::Duration;
-
-use cogwork_tools::Tools;
+use std::sync::{Arc, MutexGuard};
 
 use super::board::Board;
-use super::board::HostTool;
-use super::entry::{Budget, Settings};
-use super::entry::{Entry, GivenReply, StopReason};
-use super::progress::{Done, End, EndKind, Progress};
+use super::entry::{Budget, Entry, Reply, Settings, StopReason};
 use super::question::Question;
-use super::reasoner::Machine;
-use super::reasoner::Reasoner;
-use super::{strategy, thought_loop};
+use super::reasoner::{Done, Machine, Progress, Reasoner, reasoner};
 use crate::ServerLimits;
 use crate::method::Method;
+use crate::run::{End, Status};
 use crate::store::{Recorded, SessionKind, SessionStore};
 
 /// A session that may not have begun yet.
 pub(super) struct GuidedSession {
     limits: ServerLimits,
-    begun: Option<Begun>,
+    pub(super) begun: Option<Begun>,
 }
 
 /// A session in progress, or one that has ended.
@@ -52,36 +45,19 @@ impl Recorded for GuidedSession {
     }
 
     fn replay(&mut self, entry: Entry) -> Result<(), String> {
-        let session = match entry {
-            Entry::Begin(settings) => return self.begin(*settings),
-            Entry::Replies { .. } | Entry::Stop { .. } => self.begun.as_mut(),
-        };
-        let session = session.ok_or_else(|| "the session has not begun".to_owned())?;
-
-        match entry {
-            Entry::Replies { at, replies } => session.replay_replies(at, &replies),
-            Entry::Stop { at, reason } => {
-                session.stop(at, reason);
-                Ok(())
-            }
-            Entry::Begin(_) => Ok(()),
+        if let Entry::Begin(settings) = entry {
+            self.begun = Some(Begun::new(*settings, &self.limits)?);
+            return Ok(());
         }
-    }
-}
 
-impl GuidedSession {
-    /// Begins the session.
-    pub(super) fn begin(&mut self, settings: Settings) -> Result<(), String> {
-        self.begun = Some(Begun::new(settings, &self.limits)?);
+        let session = self.begun.as_mut();
+        let session = session.ok_or_else(|| "the session has not begun".to_owned())?;
+        match entry {
+            Entry::Replies { at, replies } => session.replay_replies(at, &replies)?,
+            Entry::Stop { at, reason } => session.stop(at, reason),
+            Entry::Begin(_) => {}
+        }
         Ok(())
-    }
-
-    pub(super) fn begun(&self) -> Option<&Begun> {
-        self.begun.as_ref()
-    }
-
-    pub(super) fn begun_mut(&mut self) -> Option<&mut Begun> {
-        self.begun.as_mut()
     }
 }
 
@@ -90,15 +66,7 @@ impl Begun {
     pub(super) fn new(settings: Settings, limits: &ServerLimits) -> Result<Self, String> {
         let board = Board::default();
         let progress = Progress::default();
-        let tools = tools(&settings, &board, limits)?;
-
-        let reasoner = match settings.method {
-            Method::Loop => thought_loop::reasoner(&settings, tools, &board, &progress),
-            Method::Strategy(name) => {
-                strategy::reasoner(name, &settings, tools, &board, &progress)?
-            }
-        };
-
+        let reasoner = reasoner(&settings, limits, &board, &progress)?;
         let mut machine = Machine::new(reasoner.run(None));
         machine.settle();
 
@@ -128,13 +96,8 @@ impl Begun {
     }
 
     /// Returns what was done so far.
-    pub(super) fn done(&self) -> Done {
-        self.progress.locked().clone()
-    }
-
-    /// Reads what was done so far.
-    pub(super) fn with_done<T>(&self, read: impl FnOnce(&Done) -> T) -> T {
-        read(&self.progress.locked())
+    pub(super) fn done(&self) -> MutexGuard<'_, Done> {
+        self.progress.locked()
     }
 
     /// Returns how the session ended, or `None` if it hasn't ended.
@@ -144,10 +107,10 @@ impl Begun {
         }
 
         let end = self.progress.locked().end.clone();
-        let is_answered = |end: &End| end.kind == EndKind::Answered;
+        let is_answered = |end: &End| end.status == Status::Answered;
         match self.stopping {
             Some(reason) if !end.as_ref().is_some_and(is_answered) => Some(self.stopped(reason)),
-            _ => end.or_else(|| Some(End::without_result())),
+            _ => Some(end.unwrap_or_else(|| End::failed("the run ended without a result"))),
         }
     }
 
@@ -159,7 +122,7 @@ impl Begun {
             StopReason::Replies => format!("the budget of {} replies is spent", budget.replies),
         };
         End {
-            kind: EndKind::Stopped,
+            status: Status::Stopped,
             reason,
         }
     }
@@ -181,7 +144,7 @@ impl Begun {
 
     /// Gives the replies to the run one after another, and returns those that were used. A reply
     /// may make other questions unnecessary.
-    pub(super) fn give(&mut self, at: u64, replies: &[GivenReply]) -> Vec<GivenReply> {
+    pub(super) fn give(&mut self, at: u64, replies: &[Reply]) -> Vec<Reply> {
         self.at = at;
         let used = replies.iter().filter(|reply| self.give_one(reply));
         let used = used.cloned().collect();
@@ -190,7 +153,7 @@ impl Begun {
         used
     }
 
-    fn replay_replies(&mut self, at: u64, replies: &[GivenReply]) -> Result<(), String> {
+    fn replay_replies(&mut self, at: u64, replies: &[Reply]) -> Result<(), String> {
         let used = self.give(at, replies);
         if used.len() == replies.len() {
             return Ok(());
@@ -204,16 +167,14 @@ impl Begun {
         ))
     }
 
-    fn give_one(&mut self, reply: &GivenReply) -> bool {
-        let questions = self.board.questions();
-        let Some(question) = questions.iter().find(|open| open.id == reply.question) else {
+    fn give_one(&mut self, reply: &Reply) -> bool {
+        let Some(question) = self.board.reply(reply.clone()) else {
             return false;
         };
 
         if !question.is_for_tool() {
             self.replies = self.replies.saturating_add(1);
         }
-        self.board.reply(&reply.question, reply.reply());
         self.machine.settle();
         self.stop_before_last_reply();
         true
@@ -279,22 +240,4 @@ impl Begun {
             self.stop_because(StopReason::Time);
         }
     }
-}
-
-/// A tool of the host takes as long as the host wants.
-const TOOL_TIMEOUT: Duration = Duration::from_secs(365 * 24 * 60 * 60);
-
-fn tools(settings: &Settings, board: &Board, limits: &ServerLimits) -> Result<Tools, String> {
-    let mut tools = Tools::new()
-        .with_timeout(TOOL_TIMEOUT)
-        .with_max_bytes(limits.thought_bytes);
-
-    for tool in &settings.tools {
-        let tool = HostTool {
-            board: board.clone(),
-            definition: tool.definition(),
-        };
-        tools = tools.with(tool).map_err(|error| error.to_string())?;
-    }
-    Ok(tools)
 }

@@ -2,7 +2,8 @@
 
 use std::fmt::{self, Write};
 
-use super::view::{QuestionKind, QuestionView, Status, View};
+use super::view::{QuestionKind, QuestionView, View};
+use crate::run::Status;
 
 impl fmt::Display for View {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

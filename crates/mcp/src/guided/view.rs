@@ -5,10 +5,12 @@ use cogwork_tools::schemars::{self, JsonSchema};
 use serde::Serialize;
 use serde_json::Value;
 
-use super::progress::{Done, End, EndKind, Thought, newest};
 use super::question::{Asked, Question};
-use super::session::Begun;
-use crate::store::SessionId;
+use super::reasoner::Done;
+use super::session::{Begun, GuidedSession};
+use crate::run::Status;
+use crate::shown::{Shown, Step, older};
+use crate::store::{Owner, SessionHeader, SessionId, SessionStore, StoreError};
 
 /// The maximum number of characters of a thought, unless the trace is wanted.
 const THOUGHT: usize = 300;
@@ -21,7 +23,6 @@ const TRACE: usize = 1024 * 1024;
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct View {
-    #[schemars(with = "String")]
     pub(super) session_id: SessionId,
     pub(super) strategy: &'static str,
     pub(super) status: Status,
@@ -40,17 +41,6 @@ pub(super) struct View {
     pub(super) confidence: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) end: Option<String>,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub(super) enum Status {
-    /// Questions wait for replies.
-    Open,
-    Answered,
-    /// The answer is the best one so far.
-    Stopped,
-    Failed,
 }
 
 #[derive(Debug, Clone, Serialize, JsonSchema)]
@@ -104,7 +94,7 @@ pub(super) struct NotAccepted {
 
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub(super) struct ThoughtView {
-    pub(super) number: usize,
+    pub(super) number: u64,
     pub(super) stage: String,
     pub(super) text: String,
 }
@@ -135,14 +125,15 @@ pub(super) struct Wanted {
 /// How far a session was before a call.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Before {
-    pub(super) thoughts: usize,
-    pub(super) repairs: usize,
+    thoughts: usize,
+    repairs: usize,
 }
 
 impl Before {
-    pub(super) fn of(done: &Done) -> Self {
+    pub(super) fn of(session: &Begun) -> Self {
+        let done = session.done();
         Self {
-            thoughts: done.thoughts.len(),
+            thoughts: done.steps.len(),
             repairs: done.repairs.len(),
         }
     }
@@ -156,39 +147,28 @@ impl View {
         wanted: Wanted,
         now: u64,
     ) -> Self {
-        let done = session.done();
         let end = session.end();
         let questions = session.questions();
         let questions = questions.iter();
-        let budget = budget(session, &done, now);
-        let best = done.best.filter(|_| end.is_some());
 
+        let done = session.done();
+        let best = done.best.clone().filter(|_| end.is_some());
+        let repairs = done.repairs.iter().skip(before.repairs);
         Self {
             session_id: id.clone(),
             strategy: session.settings().method.as_str(),
-            status: Status::of(end.as_ref()),
+            status: end.as_ref().map_or(Status::Open, |end| end.status),
             questions: questions
                 .map(|question| QuestionView::new(question, wanted.full))
                 .collect(),
             not_accepted: Vec::new(),
-            repairs: done.repairs.into_iter().skip(before.repairs).collect(),
-            thoughts: thoughts(&done.thoughts, before, wanted),
-            budget,
+            repairs: repairs.cloned().collect(),
+            thoughts: thoughts(&done.steps, before, wanted),
+            budget: budget(session, &done, now),
             answer: best.as_ref().map(|best| best.text.clone()),
             confidence: best.as_ref().and_then(|best| best.confidence),
             conclusion: best.and_then(|best| best.conclusion),
             end: end.map(|end| end.reason),
-        }
-    }
-}
-
-impl Status {
-    fn of(end: Option<&End>) -> Self {
-        match end.map(|end| end.kind) {
-            None => Self::Open,
-            Some(EndKind::Answered) => Self::Answered,
-            Some(EndKind::Stopped) => Self::Stopped,
-            Some(EndKind::Failed) => Self::Failed,
         }
     }
 }
@@ -235,23 +215,37 @@ impl QuestionView {
     }
 }
 
-fn thoughts(all: &[Thought], before: Before, wanted: Wanted) -> Vec<ThoughtView> {
+fn thoughts(steps: &[Step], before: Before, wanted: Wanted) -> Vec<ThoughtView> {
     let skipped = if wanted.trace {
-        newest(all, TRACE)
+        older(steps, TRACE)
     } else {
         before.thoughts
     };
-    let new = all.iter().enumerate().skip(skipped);
-    new.map(|(index, thought)| ThoughtView {
-        number: index.saturating_add(1),
-        stage: thought.stage.clone(),
-        text: if wanted.trace {
-            thought.text.clone()
-        } else {
-            OneLine::new(&thought.text)
-                .with_max_chars(THOUGHT)
-                .to_string()
-        },
+    let new = steps.iter().zip(1..).skip(skipped);
+    new.map(|(step, number)| {
+        let stage = step.branch.as_ref().map_or_else(
+            || step.stage.clone(),
+            |branch| format!("{} ({branch})", step.stage),
+        );
+        let text = Some(step.text.clone()).filter(|text| !text.is_empty());
+        let details = step.details.iter();
+        let details = details.map(|(name, value)| format!("{name} = {value}"));
+        let text = text
+            .into_iter()
+            .chain(details)
+            .collect::<Vec<_>>()
+            .join(" · ");
+
+        let short = OneLine::new(&text).with_max_chars(THOUGHT);
+        ThoughtView {
+            number,
+            stage,
+            text: if wanted.trace {
+                text
+            } else {
+                short.to_string()
+            },
+        }
     })
     .collect()
 }
@@ -261,11 +255,45 @@ fn budget(session: &Begun, done: &Done, now: u64) -> BudgetView {
     BudgetView {
         replies: session.replies(),
         max_replies: limits.replies,
-        thoughts: done.thoughts.len(),
+        thoughts: done.steps.len(),
         max_thoughts: limits.thoughts,
         tokens: done.tokens,
         max_tokens: limits.tokens,
         seconds: session.elapsed(now) / 1_000,
         max_seconds: limits.seconds,
     }
+}
+
+/// Returns what a resource shows of a session.
+pub(crate) async fn shown(
+    store: &SessionStore,
+    owner: &Owner,
+    session: &SessionHeader,
+) -> Result<Shown, StoreError> {
+    let (store, owner, session) = (store.clone(), owner.clone(), session.clone());
+    super::on_own_thread(async move {
+        let state: GuidedSession = store.read(&owner, &session.id).await?;
+        let shown = Shown::of(&session);
+        let bytes = store.limits().export_bytes;
+        Ok(match &state.begun {
+            Some(begun) => with(shown, begun, bytes),
+            None => shown,
+        })
+    })
+    .await
+}
+
+/// Adds what was done in a session, and its newest thoughts up to this many bytes.
+fn with(mut shown: Shown, begun: &Begun, bytes: usize) -> Shown {
+    shown.problem = Some(begun.settings().problem.clone());
+    let end = begun.end();
+    let done = begun.done();
+    if let Some(end) = end {
+        shown
+            .facts
+            .push(("Outcome", end.status.as_str().to_owned()));
+        shown.facts.push(("Reason", end.reason));
+        shown.answer = done.best.as_ref().map(|best| best.short().to_owned());
+    }
+    shown.with_newest(done.steps.clone(), bytes)
 }

@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-use http::HeaderMap;
-use http::header::AUTHORIZATION;
+use axum::http::HeaderMap;
+use axum::http::header::AUTHORIZATION;
 use sha2::{Digest, Sha256};
 
 use crate::store::Owner;

@@ -6,15 +6,15 @@ use rmcp::model::{
     CompleteRequestParams, CompleteResult, CompletionContext, CompletionInfo, Reference,
 };
 
-use super::arguments::{Way, Ways};
+use super::Way;
 use crate::resources::SessionFormat;
-use crate::store::{Filter, Owner, SessionId, SessionStore};
+use crate::store::{Filter, Owner, SessionStore};
 
 /// Returns the values of an argument that begin with what was typed.
 pub(crate) async fn complete(
     store: &SessionStore,
     owner: &Owner,
-    offered: Ways,
+    offered: &[Way],
     request: CompleteRequestParams,
 ) -> Result<CompleteResult, ErrorData> {
     let typed = &request.argument.value;
@@ -24,7 +24,7 @@ pub(crate) async fn complete(
             sessions(store, owner, typed).await?
         }
         (Reference::Prompt(prompt), "tool") => {
-            owned(Way::all(&prompt.name, offered).into_iter().map(Way::as_str))
+            owned(Way::of(&prompt.name, offered).into_iter().map(Way::as_str))
         }
         (Reference::Resource(_), "name") => owned(strategies.iter().map(Strategy::name)),
         (Reference::Resource(_), "format") => owned(SessionFormat::ALL.map(SessionFormat::as_str)),
@@ -47,11 +47,6 @@ async fn sessions(
     owner: &Owner,
     typed: &str,
 ) -> Result<Vec<String>, ErrorData> {
-    // No id is longer, or has other characters.
-    if !typed.is_empty() && SessionId::named(typed).is_none() {
-        return Ok(Vec::new());
-    }
-
     let filter = Filter {
         id_prefix: Some(typed.to_owned()),
         limit: CompletionInfo::MAX_VALUES.saturating_add(1),

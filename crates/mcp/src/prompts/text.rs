@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use cogwork_strategies::Strategy;
 
-use super::arguments::PromptArguments;
+use super::PromptArguments;
 use crate::resources::parameter_line;
 
 /// Explains how to think by a strategy with the tool `think`.
@@ -74,7 +74,7 @@ pub(super) fn solve(name: &str, arguments: &PromptArguments) -> String {
 }
 
 fn session(arguments: &PromptArguments) -> String {
-    let session = arguments.session.as_ref();
+    let session = arguments.session_id.as_ref();
     let session = session.map(|id| format!(", `sessionId` to `{id}`"));
     session.unwrap_or_default()
 }

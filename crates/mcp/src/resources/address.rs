@@ -1,6 +1,5 @@
 //! The URIs of resources.
 
-use std::borrow::Cow;
 use std::fmt;
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
@@ -8,8 +7,7 @@ use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_perc
 use super::SessionFormat;
 use crate::store::SessionId;
 
-const SESSIONS: &str = "cogwork://sessions/";
-const STRATEGIES: &str = "cogwork://strategies/";
+const SCHEME: &str = "cogwork://";
 
 /// What isn't encoded in a part of a path.
 const PLAIN: &AsciiSet = &NON_ALPHANUMERIC
@@ -21,18 +19,9 @@ const PLAIN: &AsciiSet = &NON_ALPHANUMERIC
 /// What a URI refers to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Address {
-    Session {
-        id: SessionId,
-        format: SessionFormat,
-    },
-    Strategy {
-        name: String,
-        format: SessionFormat,
-    },
-    Stage {
-        strategy: String,
-        stage: String,
-    },
+    Session(SessionId, SessionFormat),
+    Strategy(String, SessionFormat),
+    Stage { strategy: String, stage: String },
 }
 
 impl Address {
@@ -41,87 +30,58 @@ impl Address {
 
     /// Reads a URI. Parts of the path may be percent-encoded.
     pub(crate) fn read(uri: &str) -> Option<Self> {
+        let path = uri.strip_prefix(SCHEME)?;
         if uri.len() > Self::MAX_BYTES {
             return None;
         }
 
-        let (path, is_session) = match uri.strip_prefix(SESSIONS) {
-            Some(path) => (path, true),
-            None => (uri.strip_prefix(STRATEGIES)?, false),
-        };
-        let parts: Option<Vec<_>> = path.split('/').map(decoded).collect();
-        let parts = parts?;
+        let parts = path.split('/');
+        let parts = parts.map(|part| percent_decode_str(part).decode_utf8().ok());
+        let parts: Vec<_> = parts.collect::<Option<_>>()?;
         let parts: Vec<&str> = parts.iter().map(AsRef::as_ref).collect();
 
-        if is_session {
-            session(&parts)
-        } else {
-            strategy(&parts)
+        let (kind, name, format) = match parts[..] {
+            ["strategies", strategy, "stages", stage] => {
+                return Some(Self::Stage {
+                    strategy: strategy.to_owned(),
+                    stage: stage.to_owned(),
+                });
+            }
+            [kind, name] => (kind, name, SessionFormat::Markdown),
+            [kind, name, format] => (kind, name, SessionFormat::named(format)?),
+            _ => return None,
+        };
+        match kind {
+            "sessions" => Some(Self::Session(SessionId::named(name)?, format)),
+            "strategies" => Some(Self::Strategy(name.to_owned(), format)),
+            _ => None,
         }
     }
 
     /// Returns the address of the text of a session.
     pub(crate) fn session(id: SessionId) -> Self {
-        let format = SessionFormat::Markdown;
-        Self::Session { id, format }
+        Self::Session(id, SessionFormat::Markdown)
     }
-
-    /// Returns the address of the text of a strategy.
-    pub(crate) fn strategy(name: &str) -> Self {
-        Self::Strategy {
-            name: name.to_owned(),
-            format: SessionFormat::Markdown,
-        }
-    }
-}
-
-fn session(parts: &[&str]) -> Option<Address> {
-    let (id, format) = match parts {
-        [id] => (id, SessionFormat::Markdown),
-        [id, format] => (id, SessionFormat::named(format)?),
-        _ => return None,
-    };
-    let id = SessionId::named(id)?;
-    Some(Address::Session { id, format })
-}
-
-fn strategy(parts: &[&str]) -> Option<Address> {
-    let (name, format) = match parts {
-        [strategy, "stages", stage] => {
-            return Some(Address::Stage {
-                strategy: (*strategy).to_owned(),
-                stage: (*stage).to_owned(),
-            });
-        }
-        [name] => (name, SessionFormat::Markdown),
-        [name, format] => (name, SessionFormat::named(format)?),
-        _ => return None,
-    };
-    Some(Address::Strategy {
-        name: (*name).to_owned(),
-        format,
-    })
-}
-
-fn decoded(part: &str) -> Option<Cow<'_, str>> {
-    percent_decode_str(part).decode_utf8().ok()
 }
 
 impl fmt::Display for Address {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let encoded = |part| utf8_percent_encode(part, PLAIN);
         match self {
-            Self::Session { id, format } => {
-                let id = utf8_percent_encode(id.as_str(), PLAIN);
-                write!(f, "{SESSIONS}{id}{}", format.suffix())
+            Self::Session(id, format) => {
+                write!(
+                    f,
+                    "{SCHEME}sessions/{}{}",
+                    encoded(id.as_str()),
+                    format.suffix()
+                )
             }
-            Self::Strategy { name, format } => {
-                let name = utf8_percent_encode(name, PLAIN);
-                write!(f, "{STRATEGIES}{name}{}", format.suffix())
+            Self::Strategy(name, format) => {
+                write!(f, "{SCHEME}strategies/{}{}", encoded(name), format.suffix())
             }
             Self::Stage { strategy, stage } => {
-                let strategy = utf8_percent_encode(strategy, PLAIN);
-                let stage = utf8_percent_encode(stage, PLAIN);
-                write!(f, "{STRATEGIES}{strategy}/stages/{stage}")
+                let (strategy, stage) = (encoded(strategy), encoded(stage));
+                write!(f, "{SCHEME}strategies/{strategy}/stages/{stage}")
             }
         }
     }

@@ -9,7 +9,7 @@ use rmcp::model::{
 };
 
 use super::{Address, SessionFormat};
-use crate::store::{Before, Filter, Order, Owner, SessionHeader, SessionId, SessionStore};
+use crate::store::{Filter, Order, Owner, SessionHeader, SessionStore};
 
 /// The number of sessions on a page.
 const PAGE: usize = 100;
@@ -44,13 +44,14 @@ pub(crate) async fn list(
     let is_last = page.len() == sessions.len();
     let last = page.last().filter(|_| !is_last);
     let mut result = ListResourcesResult::with_all_items(resources);
-    result.next_cursor = last.map(cursor);
+    result.next_cursor = last.map(|session| session.key.to_string());
     Ok(result)
 }
 
 fn strategy(strategy: &Strategy) -> Resource {
     let name = strategy.name();
-    Resource::new(Address::strategy(name).to_string(), name)
+    let address = Address::Strategy(name.to_owned(), SessionFormat::Markdown);
+    Resource::new(address.to_string(), name)
         .with_title(format!("Strategy {name}"))
         .with_description(strategy.description())
         .with_mime_type(SessionFormat::Markdown.mime_type())
@@ -60,11 +61,7 @@ fn session(session: &SessionHeader) -> Resource {
     let title = OneLine::new(&session.title).with_max_chars(TITLE);
     let kind = session.kind.as_str();
     let entries = session.entries;
-    let state = if session.is_complete {
-        "complete"
-    } else {
-        "open"
-    };
+    let state = session.status();
 
     let address = Address::session(session.id.clone());
     Resource::new(address.to_string(), session.id.as_str())
@@ -75,81 +72,61 @@ fn session(session: &SessionHeader) -> Resource {
         .with_mime_type(SessionFormat::Markdown.mime_type())
 }
 
+/// The URI, the name, the title and the description of each template.
+const TEMPLATES: [[&str; 4]; 5] = [
+    [
+        "cogwork://sessions/{id}",
+        "session",
+        "Session",
+        "The thoughts of a session as Markdown",
+    ],
+    [
+        "cogwork://sessions/{id}/{format}",
+        "session-as",
+        "Session in a format",
+        "The thoughts of a session as `markdown`, as a `mermaid` flowchart, or as `json`",
+    ],
+    [
+        "cogwork://strategies/{name}",
+        "strategy",
+        "Strategy",
+        "The stages of a strategy as Markdown",
+    ],
+    [
+        "cogwork://strategies/{name}/{format}",
+        "strategy-as",
+        "Strategy in a format",
+        "The stages of a strategy as `markdown`, as a `mermaid` flowchart, or as `json`",
+    ],
+    [
+        "cogwork://strategies/{name}/stages/{stage}",
+        "stage",
+        "Stage of a strategy",
+        "The prompt and the parameters of a stage, and what may follow",
+    ],
+];
+
 /// Lists the templates of URIs.
 pub(crate) fn templates() -> ListResourceTemplatesResult {
-    let template = |uri, name, title, description| {
-        ResourceTemplate::new(uri, name)
+    let templates = TEMPLATES.map(|[uri, name, title, description]| {
+        let template = ResourceTemplate::new(uri, name)
             .with_title(title)
-            .with_description(description)
-    };
-    let markdown = SessionFormat::Markdown.mime_type();
-
-    ListResourceTemplatesResult::with_all_items(vec![
-        template(
-            "cogwork://sessions/{id}",
-            "session",
-            "Session",
-            "The thoughts of a session as Markdown",
-        )
-        .with_mime_type(markdown),
-        template(
-            "cogwork://sessions/{id}/{format}",
-            "session-as",
-            "Session in a format",
-            "The thoughts of a session as `markdown`, as a `mermaid` flowchart, or as `json`",
-        ),
-        template(
-            "cogwork://strategies/{name}",
-            "strategy",
-            "Strategy",
-            "The stages of a strategy as Markdown",
-        )
-        .with_mime_type(markdown),
-        template(
-            "cogwork://strategies/{name}/{format}",
-            "strategy-as",
-            "Strategy in a format",
-            "The stages of a strategy as `markdown`, as a `mermaid` flowchart, or as `json`",
-        ),
-        template(
-            "cogwork://strategies/{name}/stages/{stage}",
-            "stage",
-            "Stage of a strategy",
-            "The prompt and the parameters of a stage, and what may follow",
-        )
-        .with_mime_type(markdown),
-    ])
+            .with_description(description);
+        if uri.ends_with("{format}") {
+            return template;
+        }
+        template.with_mime_type(SessionFormat::Markdown.mime_type())
+    });
+    ListResourceTemplatesResult::with_all_items(templates.into())
 }
 
-/// The maximum length of a cursor, in bytes.
-const MAX_BYTES: usize = 200;
-
-/// Returns the cursor of the sessions that were created before this one.
-pub(super) fn cursor(session: &SessionHeader) -> String {
-    format!("{}.{}", session.created, session.id)
-}
-
-/// Reads the cursor of a request.
-pub(super) fn before(request: Option<PaginatedRequestParams>) -> Result<Option<Before>, ErrorData> {
-    let Some(cursor) = request.and_then(|request| request.cursor) else {
-        return Ok(None);
-    };
-
-    read_cursor(&cursor).map(Some).ok_or_else(|| {
+/// Reads the cursor of a request: the key of the last session on the page before.
+fn before(request: Option<PaginatedRequestParams>) -> Result<Option<i64>, ErrorData> {
+    let cursor = request.and_then(|request| request.cursor);
+    let key = cursor.map(|cursor| cursor.parse()).transpose();
+    key.map_err(|_| {
         let message =
             "the cursor isn't one of this list; leave it out to begin with the first page";
         ErrorData::invalid_params(message, None)
-    })
-}
-
-fn read_cursor(cursor: &str) -> Option<Before> {
-    if cursor.len() > MAX_BYTES {
-        return None;
-    }
-
-    let (created, id) = cursor.split_once('.')?;
-    Some(Before {
-        created: created.parse().ok()?,
-        id: SessionId::named(id)?,
     })
 }

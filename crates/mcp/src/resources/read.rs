@@ -1,12 +1,13 @@
 //! Reading a resource.
 
+use cogwork_strategies::Strategy;
 use cogwork_text::{Name, NameList};
 use rmcp::ErrorData;
 use rmcp::model::{ReadResourceResult, ResourceContents};
 use serde_json::json;
 
 use super::{Address, SessionFormat, session, strategies};
-use crate::store::{Owner, SessionStore};
+use crate::store::{Owner, SessionStore, StoreError};
 
 /// The maximum number of characters of a URI in an error.
 const SHOWN: usize = 200;
@@ -21,48 +22,41 @@ pub(crate) async fn read(
         return Err(not_found(&uri, "expected one of resources/templates/list"));
     };
 
-    let mut format = SessionFormat::Markdown;
-    let text = match &address {
-        Address::Session { id, format: asked } => {
-            format = *asked;
-            let header = store.header(owner, id).await;
-            let header =
-                header.map_err(|error| ErrorData::internal_error(error.to_string(), None))?;
+    let failed = |error: StoreError| ErrorData::internal_error(error.to_string(), None);
+    let (text, format) = match address {
+        Address::Session(id, format) => {
+            let header = store.header(owner, &id).await.map_err(failed)?;
             let header = header.ok_or_else(|| not_found(&uri, "there is no such session"))?;
             let rendered = session::render(store, owner, &header, format).await;
-            rendered.map_err(|error| ErrorData::internal_error(error.to_string(), None))?
+            (rendered.map_err(failed)?, format)
         }
-        Address::Strategy {
-            name,
-            format: asked,
+        Address::Strategy(name, format) => {
+            let strategy = strategy(store, &uri, &name)?;
+            (strategies::render(strategy, format)?, format)
+        }
+        Address::Stage {
+            strategy: name,
+            stage,
         } => {
-            format = *asked;
-            let strategy = store.strategies().get(name);
-            let strategy = strategy.map_err(|error| not_found(&uri, &error.to_string()))?;
-            strategies::render(strategy, format)?
+            let strategy = strategy(store, &uri, &name)?;
+            let found = strategy.stage(&stage).ok_or_else(|| {
+                let stages = strategy.stages().iter().map(|stage| stage.name());
+                not_found(
+                    &uri,
+                    &format!("expected the stage {}", NameList::or(stages)),
+                )
+            })?;
+            (strategies::text_of_stage(found), SessionFormat::Markdown)
         }
-        Address::Stage { strategy, stage } => stage_of(store, &uri, strategy, stage)?,
     };
 
     let contents = ResourceContents::text(text, uri).with_mime_type(format.mime_type());
     Ok(ReadResourceResult::new(vec![contents]))
 }
 
-fn stage_of(
-    store: &SessionStore,
-    uri: &str,
-    strategy: &str,
-    stage: &str,
-) -> Result<String, ErrorData> {
-    let strategy = store.strategies().get(strategy);
-    let strategy = strategy.map_err(|error| not_found(uri, &error.to_string()))?;
-
-    let found = strategy.stage(stage).ok_or_else(|| {
-        let stages = strategy.stages().iter().map(|stage| stage.name());
-        let expected = format!("expected the stage {}", NameList::or(stages));
-        not_found(uri, &expected)
-    })?;
-    Ok(strategies::text_of_stage(found))
+fn strategy<'a>(store: &'a SessionStore, uri: &str, name: &str) -> Result<&'a Strategy, ErrorData> {
+    let strategy = store.strategies().get(name);
+    strategy.map_err(|error| not_found(uri, &error.to_string()))
 }
 
 fn not_found(uri: &str, why: &str) -> ErrorData {

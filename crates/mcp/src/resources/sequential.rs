@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::session::{Newest, newest};
 use crate::sequential::Thought;
-use crate::shown::{Shown, ShownThought};
+use crate::shown::{Shown, Step};
 use crate::store::{Owner, SessionHeader, SessionStore, StoreError};
 
 pub(super) async fn shown(
@@ -22,66 +22,36 @@ pub(super) async fn shown(
 
 /// Returns the thoughts with the numbers in which they were added, because several thoughts can have
 /// the same number of the model.
-fn thoughts(newest: Newest<Thought>) -> Vec<ShownThought> {
-    let mut earlier = Earlier::default();
+fn thoughts(newest: Newest<Thought>) -> Vec<Step> {
+    // The last thoughts with a number of the model, and on a branch or on none.
+    let mut numbered = HashMap::new();
+    let mut tips = HashMap::new();
+
     let numbers = newest.older.saturating_add(1)..;
-
     let thoughts = newest.entries.into_iter().zip(numbers);
-    thoughts
-        .map(|(thought, number)| {
-            let shown = show(&thought, number, &earlier);
-            earlier.add(&thought, number);
-            shown
-        })
-        .collect()
-}
+    let steps = thoughts.map(|(thought, number)| {
+        let branch = thought.branch().map(|(id, _)| id.to_owned());
+        // The first one of a branch follows its origin.
+        let origin = thought.branch().map(|(_, origin)| origin);
+        let origin = origin.and_then(|origin| numbered.get(&origin));
+        let parent = tips.get(&branch).or(origin).copied();
+        let revised = thought.revises_thought;
+        let revised = revised.and_then(|revised| numbered.get(&revised)).copied();
 
-/// The last of the earlier thoughts.
-#[derive(Default)]
-struct Earlier {
-    /// By the number of the model.
-    by_number: HashMap<u64, u64>,
-    by_branch: HashMap<String, u64>,
-    without_branch: Option<u64>,
-}
-
-impl Earlier {
-    fn add(&mut self, thought: &Thought, number: u64) {
-        self.by_number.insert(thought.thought_number, number);
-        match thought.branch() {
-            Some((branch, _)) => {
-                self.by_branch.insert(branch.to_owned(), number);
-            }
-            None => self.without_branch = Some(number),
+        tips.insert(branch.clone(), number);
+        numbered.insert(thought.thought_number, number);
+        Step {
+            number,
+            stage: format!(
+                "thought {} of {}",
+                thought.thought_number, thought.total_thoughts
+            ),
+            branch,
+            parents: parent.into_iter().collect(),
+            revises: revised,
+            text: thought.thought,
+            ..Step::default()
         }
-    }
-
-    fn numbered(&self, number: u64) -> Option<u64> {
-        self.by_number.get(&number).copied()
-    }
-
-    /// Returns the thought that another one follows. The first one of a branch follows its origin.
-    fn parent_of(&self, thought: &Thought) -> Option<u64> {
-        let Some((branch, origin)) = thought.branch() else {
-            return self.without_branch;
-        };
-        let last = self.by_branch.get(branch).copied();
-        last.or_else(|| self.numbered(origin))
-    }
-}
-
-fn show(thought: &Thought, number: u64, earlier: &Earlier) -> ShownThought {
-    let thought_number = thought.thought_number;
-    let total = thought.total_thoughts;
-    let revised = thought.revises_thought;
-
-    ShownThought {
-        number,
-        label: format!("thought {thought_number} of {total}"),
-        branch: thought.branch().map(|(id, _)| id.to_owned()),
-        parents: earlier.parent_of(thought).into_iter().collect(),
-        revises: revised.and_then(|revised| earlier.numbered(revised)),
-        text: thought.thought.clone(),
-        ..ShownThought::default()
-    }
+    });
+    steps.collect()
 }

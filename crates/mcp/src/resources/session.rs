@@ -1,7 +1,8 @@
 //! Sessions as texts, drawings and data.
 
-use serde::Serialize;
+use cogwork_tools::schemars::{self, JsonSchema};
 use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use super::sequential;
@@ -10,13 +11,14 @@ use crate::store::{Owner, SessionHeader, SessionKind, SessionStore, StoreError};
 use crate::{guided, solve, think};
 
 /// The form in which a session or a strategy is read.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
 pub(crate) enum SessionFormat {
-    /// A text for people and models, in which no thought can become anything but text.
+    // A text for people and models, in which no thought can become anything but text.
     Markdown,
-    /// A flowchart, in which no thought can leave its node.
+    // A flowchart, in which no thought can leave its node.
     Mermaid,
-    /// Everything that is stored.
+    // Everything that is stored.
     Json,
 }
 
@@ -109,14 +111,8 @@ pub(crate) async fn newest<E: DeserializeOwned>(
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Written<'a> {
-    session_id: &'a str,
-    kind: &'a str,
-    title: &'a str,
-    strategy: &'a str,
-    is_complete: bool,
-    /// In milliseconds since 1970.
-    created: i64,
-    updated: i64,
+    #[serde(flatten)]
+    session: &'a SessionHeader,
     older_entries: u64,
     entries: &'a [Box<RawValue>],
 }
@@ -129,13 +125,7 @@ async fn json(
 ) -> Result<String, StoreError> {
     let newest = newest::<Box<RawValue>>(store, owner, session).await?;
     let written = Written {
-        session_id: session.id.as_str(),
-        kind: session.kind.as_str(),
-        title: &session.title,
-        strategy: &session.strategy,
-        is_complete: session.is_complete,
-        created: session.created,
-        updated: session.updated,
+        session,
         older_entries: newest.older,
         entries: &newest.entries,
     };

@@ -2,31 +2,50 @@
 
 use std::collections::{HashSet, VecDeque};
 
+use cogwork_tools::schemars::{self, JsonSchema};
 use serde::{Deserialize, Serialize};
 
 use crate::ServerLimits;
 use crate::store::{Recorded, SessionKind, SessionStore};
 
-/// A thought, as it is recorded.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+/// A thought, as it is recorded and as it is sent. Some hosts send booleans as text.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Thought {
+    /// What this step of the reasoning says
     pub(crate) thought: String,
-    pub(crate) thought_number: u64,
-    /// At least the number of the thought.
-    pub(crate) total_thoughts: u64,
+    /// Whether another step follows
+    #[schemars(extend("type" = ["boolean", "string"]))]
     pub(crate) next_thought_needed: bool,
+    /// The number of this thought, starting from 1
+    #[schemars(range(min = 1, max = MAX_INTEGER))]
+    pub(crate) thought_number: u64,
+    /// How many thoughts will probably be needed in all
+    #[schemars(range(min = 1, max = MAX_INTEGER))]
+    pub(crate) total_thoughts: u64,
+    /// Whether this thought corrects an earlier one
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("type" = ["boolean", "string"]))]
     pub(crate) is_revision: Option<bool>,
+    /// The number of the thought that is corrected
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = MAX_INTEGER))]
     pub(crate) revises_thought: Option<u64>,
+    /// The number of the thought at which the branch starts
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = MAX_INTEGER))]
     pub(crate) branch_from_thought: Option<u64>,
+    /// The name of the branch that this thought belongs to
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) branch_id: Option<String>,
+    /// Whether more thoughts are needed than estimated
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("type" = ["boolean", "string"]))]
     pub(crate) needs_more_thoughts: Option<bool>,
 }
+
+/// The greatest number that JavaScript represents with all its neighbours.
+const MAX_INTEGER: u64 = (1 << 53) - 1;
 
 impl Thought {
     /// Returns the branch that the thought belongs to, and the number of the thought at which the

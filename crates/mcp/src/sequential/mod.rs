@@ -1,10 +1,8 @@
 //! The tool `sequentialthinking`, which accepts and answers what the server of that name does.
 //!
-//! Schemas, errors and results are those of version 2026.8.31 of the package
+//! Schemas and results are those of version 2026.8.31 of the package
 //! `@modelcontextprotocol/server-sequential-thinking`. `scripts/check-mcp` compares both.
 
-mod arguments;
-mod definition;
 mod history;
 mod tool;
 

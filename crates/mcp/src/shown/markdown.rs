@@ -5,7 +5,7 @@ use std::fmt;
 
 use cogwork_text::{MultiLine, OneLine};
 
-use super::{Shown, ShownThought};
+use super::{Shown, Step};
 
 /// The maximum number of characters of a title.
 const TITLE: usize = 200;
@@ -18,7 +18,7 @@ pub(crate) fn session(shown: &Shown) -> String {
     }
     if let Some(answer) = &shown.answer {
         text.push_str(&section("## Answer"));
-        text.push_str(&section(&Block(answer)));
+        text.push_str(&section(&block(answer)));
     }
     text
 }
@@ -26,16 +26,16 @@ pub(crate) fn session(shown: &Shown) -> String {
 /// Returns what comes before the thoughts.
 pub(crate) fn head(shown: &Shown) -> String {
     let title = OneLine::new(&shown.title).with_max_chars(TITLE).to_string();
-    let mut text = format!("# {}\n", Code(&title));
+    let mut text = format!("# {}\n", code(&title));
 
     let facts = shown.facts.iter();
-    let facts = facts.map(|(name, value)| format!("- {name}: {}", Code(value)));
+    let facts = facts.map(|(name, value)| format!("- {name}: {}", code(value)));
     let facts: Vec<_> = facts.collect();
     text.push_str(&section(&facts.join("\n")));
 
     if let Some(problem) = &shown.problem {
         text.push_str(&section("## Problem"));
-        text.push_str(&section(&Block(problem)));
+        text.push_str(&section(&block(problem)));
     }
     match shown.older {
         0 => {}
@@ -49,13 +49,13 @@ pub(crate) fn head(shown: &Shown) -> String {
 }
 
 /// Returns a thought.
-pub(crate) fn thought(thought: &ShownThought) -> String {
-    let mut text = section(&Heading(thought));
-    text.push_str(&section(&Block(&thought.text)));
+pub(crate) fn thought(thought: &Step) -> String {
+    let mut text = section(&heading(thought));
+    text.push_str(&section(&block(&thought.text)));
 
     if !thought.details.is_empty() {
         let details = thought.details.iter();
-        let details = details.map(|(name, value)| format!("- {}: {}", Code(name), Code(value)));
+        let details = details.map(|(name, value)| format!("- {}: {}", code(name), code(value)));
         let details: Vec<_> = details.collect();
         text.push_str(&section(&details.join("\n")));
     }
@@ -66,59 +66,42 @@ fn section(section: &(impl fmt::Display + ?Sized)) -> String {
     format!("\n{section}\n")
 }
 
-struct Heading<'a>(&'a ShownThought);
-
-impl fmt::Display for Heading<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let thought = self.0;
-        write!(f, "## {}. {}", thought.number, Code(&thought.label))?;
-
-        if let Some(strategy) = &thought.strategy {
-            write!(f, " of {}", Code(strategy))?;
-        }
-        if let Some(branch) = &thought.branch {
-            write!(f, " on {}", Code(branch))?;
-        }
-        if let Some(revised) = thought.revises {
-            write!(f, ", revises {revised}")?;
-        }
-        if thought.parents.len() > 1 {
-            let parents = thought.parents.iter().map(ToString::to_string);
-            let parents: Vec<_> = parents.collect();
-            write!(f, ", follows {}", parents.join(" and "))?;
-        }
-        Ok(())
+fn heading(thought: &Step) -> String {
+    let mut text = format!("## {}. {}", thought.number, code(&thought.stage));
+    if let Some(strategy) = &thought.strategy {
+        text.push_str(&format!(" of {}", code(strategy)));
     }
+    if let Some(branch) = &thought.branch {
+        text.push_str(&format!(" on {}", code(branch)));
+    }
+    if let Some(revised) = thought.revises {
+        text.push_str(&format!(", revises {revised}"));
+    }
+    if thought.parents.len() > 1 {
+        let parents: Vec<_> = thought.parents.iter().map(ToString::to_string).collect();
+        text.push_str(&format!(", follows {}", parents.join(" and ")));
+    }
+    text
 }
 
-/// A text on one line as a code span, which it cannot end.
-struct Code<'a>(&'a str);
-
-impl fmt::Display for Code<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let text = OneLine::new(self.0).to_string();
-        let text = text.trim();
-        let run = longest_run(text);
-        match (text, run) {
-            ("", _) => f.write_str("` `"),
-            (_, 0) => write!(f, "`{text}`"),
-            _ => {
-                let fence = "`".repeat(run.saturating_add(1));
-                write!(f, "{fence} {text} {fence}")
-            }
+/// Returns a text on one line as a code span, which it cannot end.
+fn code(text: &str) -> String {
+    let text = OneLine::new(text).to_string();
+    match (text.trim(), longest_run(&text)) {
+        ("", _) => "` `".to_owned(),
+        (text, 0) => format!("`{text}`"),
+        (text, run) => {
+            let fence = "`".repeat(run.saturating_add(1));
+            format!("{fence} {text} {fence}")
         }
     }
 }
 
-/// A text as a code block, which it cannot end.
-struct Block<'a>(&'a str);
-
-impl fmt::Display for Block<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let text = MultiLine::new(self.0).to_string();
-        let fence = "`".repeat(longest_run(&text).saturating_add(1).max(3));
-        write!(f, "{fence}text\n{text}\n{fence}")
-    }
+/// Returns a text as a code block, which it cannot end.
+fn block(text: &str) -> String {
+    let text = MultiLine::new(text).to_string();
+    let fence = "`".repeat(longest_run(&text).saturating_add(1).max(3));
+    format!("{fence}text\n{text}\n{fence}")
 }
 
 /// Returns the length of the longest run of backticks.

@@ -4,4 +4,4 @@ pub(crate) mod markdown;
 pub(crate) mod mermaid;
 mod session;
 
-pub(crate) use session::{Shown, ShownThought};
+pub(crate) use session::{Shown, Step, older};

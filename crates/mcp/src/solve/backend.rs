@@ -4,16 +4,14 @@ use std::fmt;
 use std::sync::Arc;
 
 use cogwork_cot::{ChainOfThought, Flow, Reasoning};
-use cogwork_llm::{Budget, ChatRequest, LlmClient, Message, ToolDefinition};
+use cogwork_llm::{Budget, ChatRequest, LlmClient, Message};
 use cogwork_strategies::{SolveBudget, Solver, StrategyName};
-use cogwork_tools::{Tool, ToolError, Tools, async_trait};
-use serde_json::Value;
+use cogwork_tools::schemars::{self, JsonSchema};
+use cogwork_tools::{ToolError, Tools, function};
+use serde::Deserialize;
 
 use crate::ServerBuilder;
 use crate::method::Method;
-
-/// The name of the flow from a file.
-const FLOW: &str = "flow";
 
 /// What the server can solve problems with.
 pub(super) struct Backend {
@@ -28,38 +26,6 @@ pub(super) struct ClientBackend {
     pub(super) client: Arc<dyn LlmClient>,
     solvers: Vec<(StrategyName, Solver)>,
     pub(super) reasoning: Flow<Reasoning>,
-}
-
-/// How a run solves a problem.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum SolveMethod {
-    /// By the client.
-    Client(Method),
-    /// By the flow from a file.
-    Flow,
-}
-
-impl SolveMethod {
-    /// Returns the method of this name, which may be another name of a strategy.
-    pub(super) fn named(name: &str) -> Option<Self> {
-        match name {
-            FLOW => Some(Self::Flow),
-            name => Method::named(name).map(Self::Client),
-        }
-    }
-
-    pub(super) fn as_str(self) -> &'static str {
-        match self {
-            Self::Client(method) => method.as_str(),
-            Self::Flow => FLOW,
-        }
-    }
-}
-
-impl fmt::Display for SolveMethod {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
-    }
 }
 
 impl Backend {
@@ -77,15 +43,15 @@ impl Backend {
     }
 
     /// Returns the methods that can be used. The first one is the default.
-    pub(super) fn methods(&self) -> Vec<SolveMethod> {
+    pub(super) fn methods(&self) -> Vec<Method> {
         let mut methods = Vec::new();
 
         #[cfg(feature = "agents")]
         if self.flow.is_some() {
-            methods.push(SolveMethod::Flow);
+            methods.push(Method::Flow);
         }
         if self.client.is_some() {
-            methods.extend(Method::all().map(SolveMethod::Client));
+            methods.extend(Method::all());
         }
         methods
     }
@@ -120,35 +86,30 @@ impl ClientBackend {
     }
 }
 
-const DESCRIPTION: &str =
-    "Answers a question on its own, from general knowledge. It sees nothing but the question.";
-
-const INPUT: &str = r#"{"type": "object", "properties": {"question": {"type": "string"}}, "required": ["question"]}"#;
-
-/// Asks a model one question without the rest of the conversation.
-struct Ask<C>(C);
-
-/// Returns tools that consist of a question to this model.
-pub(super) fn asking(client: impl LlmClient + 'static) -> Tools {
-    // A set of one tool has no duplicates.
-    Tools::new().with(Ask(client)).unwrap_or_default()
+/// The input of the tool `ask`.
+#[derive(Deserialize, JsonSchema)]
+struct Question {
+    question: String,
 }
 
-#[async_trait]
-impl<C: LlmClient> Tool for Ask<C> {
-    fn definition(&self) -> ToolDefinition {
-        ToolDefinition::new("ask", DESCRIPTION, INPUT)
-    }
-
-    async fn call(&self, input: Value) -> Result<String, ToolError> {
-        let question = input.get("question").and_then(Value::as_str);
-        let question = question.filter(|question| !question.trim().is_empty());
-        let question = question.ok_or_else(|| ToolError::input("expected a text in `question`"))?;
-
-        let request = ChatRequest::new([Message::user(question)]);
-        let response = self.0.complete(request).await.map_err(ToolError::failed)?;
-        Ok(response.into_text())
-    }
+/// Returns tools that consist of a question to this model, without the rest of the conversation.
+fn asking(client: impl LlmClient + 'static) -> Tools {
+    let client = Arc::new(client);
+    let description =
+        "Answers a question on its own, from general knowledge. It sees nothing but the question.";
+    let ask = function("ask", description, move |Question { question }| {
+        let client = Arc::clone(&client);
+        async move {
+            if question.trim().is_empty() {
+                return Err(ToolError::input("expected a text in `question`"));
+            }
+            let request = ChatRequest::new([Message::user(question)]);
+            let response = client.complete(request).await.map_err(ToolError::failed)?;
+            Ok(response.into_text())
+        }
+    });
+    // A set of one tool has no duplicates.
+    Tools::new().with(ask).unwrap_or_default()
 }
 
 /// What the tool `solve` uses.

@@ -5,12 +5,12 @@ use cogwork_flow::{CancellationToken, Run, RunError, Stepped};
 use cogwork_llm::Budget;
 use cogwork_strategies::{SolveBudget, SolveError, SolveOptions, StrategyName};
 
-use super::backend::{Backend, SolveMethod};
-use super::entry::{Outcome, SolveEnd, SolveStep};
+use super::backend::Backend;
+use super::entry::{SolveEnd, SolveStep};
 use super::request::SolveRequest;
-use super::running::Watch;
-use super::state::{Recorded, Traced};
+use super::running::{Recorded, Watch};
 use crate::method::Method;
+use crate::run::{RunState, Status};
 
 /// Runs the method of a request until it ends or is cancelled, and records each step.
 pub(super) async fn solve(
@@ -20,11 +20,9 @@ pub(super) async fn solve(
     token: &CancellationToken,
 ) -> SolveEnd {
     match request.method {
-        SolveMethod::Client(Method::Loop) => solve_by_loop(backend, request, watch, token).await,
-        SolveMethod::Client(Method::Strategy(name)) => {
-            solve_by_strategy(backend, name, request, watch, token).await
-        }
-        SolveMethod::Flow => solve_by_flow(backend, request, watch, token).await,
+        Method::Loop => solve_by_loop(backend, request, watch, token).await,
+        Method::Strategy(name) => solve_by_strategy(backend, name, request, watch, token).await,
+        Method::Flow => solve_by_flow(backend, request, watch, token).await,
     }
 }
 
@@ -39,29 +37,28 @@ async fn solve_by_strategy(
     let client = backend.client();
     let solver = client.and_then(|client| client.solver(name, &budget));
     let Some(solver) = solver else {
-        return failed("there is no client for strategies");
+        return SolveEnd::failed("there is no client for strategies");
     };
 
     let options = SolveOptions::default().with_budget(budget);
     let mut solving = solver.begin(request.problem.clone()).with_options(options);
     let flow = match solver.into_flow() {
         Ok(flow) => flow,
-        Err(error) => return failed(error),
+        Err(error) => return SolveEnd::failed(error),
     };
 
     let run = flow.begin().with_max_steps(max_steps(&budget));
-    match finish(run, &mut solving, Traced::step_after, watch, token).await {
-        Ok(()) => Traced::end(&solving),
-        Err(error) if error.is_cancelled() => cancelled(&solving),
-        Err(error) => {
+    match finish(run, &mut solving, step_after, watch, token).await {
+        Err(error) if !error.is_cancelled() => {
             // The error has the calls of the turn that failed.
             let error = SolveError::of_run(error, solving);
             let Some(so_far) = error.so_far() else {
-                return failed(error);
+                return SolveEnd::failed(error);
             };
-            watch.step(so_far.step_after(watch.recorded)).await;
-            interrupted(so_far, Outcome::Failed, &error)
+            watch.step(step_after(so_far, watch.recorded)).await;
+            end_of(so_far, Err(SolveEnd::failed(&error)))
         }
+        ended => end_of(&solving, ended.map_err(failed)),
     }
 }
 
@@ -72,7 +69,7 @@ async fn solve_by_loop(
     token: &CancellationToken,
 ) -> SolveEnd {
     let Some(backend) = backend.client() else {
-        return failed("there is no client for the loop");
+        return SolveEnd::failed("there is no client for the loop");
     };
 
     // Only the client can count the calls of a turn, which may ask again.
@@ -84,11 +81,8 @@ async fn solve_by_loop(
 
     let mut reasoning = Reasoning::new(request.problem.clone()).with_options(options);
     let run = backend.reasoning.begin();
-    match finish(run, &mut reasoning, Traced::step_after, watch, token).await {
-        Ok(()) => reasoning.end(),
-        Err(error) if error.is_cancelled() => cancelled(&reasoning),
-        Err(error) => interrupted(&reasoning, Outcome::Failed, error),
-    }
+    let ended = finish(run, &mut reasoning, step_after, watch, token).await;
+    end_of(&reasoning, ended.map_err(failed))
 }
 
 #[cfg(feature = "agents")]
@@ -98,12 +92,12 @@ async fn solve_by_flow(
     watch: &mut Watch,
     token: &CancellationToken,
 ) -> SolveEnd {
-    use super::state::FileView;
+    use crate::run::FileView;
     use cogwork_agents::FlowState;
     use tokio::time::Instant;
 
     let Some(flow) = backend.flow.clone() else {
-        return failed("there is no flow");
+        return SolveEnd::failed("there is no flow");
     };
 
     let mut state = FlowState::new(request.problem.clone());
@@ -114,20 +108,15 @@ async fn solve_by_flow(
     };
 
     let step_after =
-        |state: &FlowState, recorded| FileView { flow: &flow, state }.step_after(recorded);
+        |state: &FlowState, recorded| step_after(&FileView { flow: &flow, state }, recorded);
     let ended = finish(run, &mut state, step_after, watch, token).await;
     let state = FileView {
         flow: &flow,
         state: &state,
     };
-    match ended {
-        Ok(()) => state.end(),
-        Err(error) if error.is_cancelled() => cancelled(&state),
-        Err(error) => {
-            let reason = flow.hide_secrets(&error.to_string());
-            interrupted(&state, Outcome::Failed, reason)
-        }
-    }
+    let mut end = end_of(&state, ended.map_err(failed));
+    end.reason = flow.hide_secrets(&end.reason);
+    end
 }
 
 #[cfg(not(feature = "agents"))]
@@ -137,7 +126,7 @@ async fn solve_by_flow(
     _: &mut Watch,
     _: &CancellationToken,
 ) -> SolveEnd {
-    failed("there is no flow")
+    SolveEnd::failed("there is no flow")
 }
 
 /// Takes steps until the end, and records each.
@@ -159,6 +148,15 @@ async fn finish<S: Send>(
     }
 }
 
+/// Returns what was added since.
+fn step_after(state: &impl RunState, recorded: Recorded) -> SolveStep {
+    SolveStep {
+        thoughts: state.steps(recorded.thoughts),
+        calls: state.calls(recorded.calls),
+        spent: state.spent(),
+    }
+}
+
 /// Returns a limit that the budget of thoughts reaches first. A few stages add no thought.
 fn max_steps(budget: &SolveBudget) -> u64 {
     u64::from(budget.thoughts).saturating_mul(4).max(10_000)
@@ -173,23 +171,33 @@ fn limits_of(budget: &SolveBudget) -> Limits {
         .with_conclude(budget.conclude)
 }
 
-fn failed(reason: impl std::fmt::Display) -> SolveEnd {
-    SolveEnd {
-        outcome: Outcome::Failed,
-        answer: None,
-        confidence: None,
-        reason: reason.to_string(),
+fn failed(error: RunError) -> SolveEnd {
+    if error.is_cancelled() {
+        return SolveEnd {
+            outcome: Status::Cancelled,
+            ..SolveEnd::failed("the run was cancelled")
+        };
     }
+    SolveEnd::failed(error)
 }
 
-fn cancelled(state: &impl Traced) -> SolveEnd {
-    interrupted(state, Outcome::Cancelled, "the run was cancelled")
-}
+/// Returns the end of a run, with the best answer so far.
+fn end_of(state: &impl RunState, ended: Result<(), SolveEnd>) -> SolveEnd {
+    let end = ended.err().unwrap_or_else(|| match state.end() {
+        Some(end) => SolveEnd {
+            outcome: end.status,
+            ..SolveEnd::failed(end.reason)
+        },
+        None => SolveEnd {
+            outcome: Status::Stopped,
+            ..SolveEnd::failed("the run ended without an answer")
+        },
+    });
 
-fn interrupted(state: &impl Traced, outcome: Outcome, reason: impl std::fmt::Display) -> SolveEnd {
+    let best = state.best();
     SolveEnd {
-        answer: state.best(),
-        outcome,
-        ..failed(reason)
+        answer: best.as_ref().map(|best| best.short().to_owned()),
+        confidence: best.and_then(|best| best.confidence),
+        ..end
     }
 }

@@ -1,9 +1,13 @@
 //! What the session of a run consists of.
 
 use cogwork_strategies::Spent;
-use cogwork_tools::schemars::{self, JsonSchema};
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
+use serde_json::Value;
+
+use crate::resources::newest;
+use crate::run::Status;
+use crate::shown::{Shown, Step};
+use crate::store::{Owner, SessionHeader, SessionStore, StoreError};
 
 /// An entry in the session of a run.
 #[derive(Debug, Serialize, Deserialize)]
@@ -18,39 +22,19 @@ pub(super) enum SolveEntry {
 }
 
 /// The thoughts and the calls of a step.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 pub(super) struct SolveStep {
-    pub(super) thoughts: Vec<SolveThought>,
+    pub(super) thoughts: Vec<Step>,
     /// The calls to the model and to tools with their raw replies, in the form of the method.
     pub(super) calls: Vec<Value>,
     /// The total cost up to and including this step.
     pub(super) spent: Spent,
 }
 
-/// A thought of a run.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(super) struct SolveThought {
-    /// The number in the session, from 1.
-    pub(super) number: u32,
-    /// The thoughts that it follows.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub(super) parents: Vec<u32>,
-    /// The branch, unless it is the first one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) branch: Option<String>,
-    /// The stage of a strategy, or the node of a flow.
-    pub(super) stage: String,
-    pub(super) text: String,
-    #[serde(default, skip_serializing_if = "Map::is_empty")]
-    pub(super) parameters: Map<String, Value>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) revises: Option<u32>,
-}
-
 /// How a run ended.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct SolveEnd {
-    pub(super) outcome: Outcome,
+    pub(super) outcome: Status,
     /// The best answer, if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) answer: Option<String>,
@@ -61,33 +45,40 @@ pub(super) struct SolveEnd {
     pub(super) reason: String,
 }
 
-/// What became of a run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub(super) enum Outcome {
-    /// It found an answer.
-    Answered,
-    /// It reached a limit. There may be an answer, which isn't final.
-    Stopped,
-    /// A call to the model or a reply failed.
-    Failed,
-    /// The client cancelled it.
-    Cancelled,
-}
-
-impl Outcome {
-    pub(super) fn as_str(self) -> &'static str {
-        match self {
-            Self::Answered => "answered",
-            Self::Stopped => "stopped",
-            Self::Failed => "failed",
-            Self::Cancelled => "cancelled",
+impl SolveEnd {
+    pub(super) fn failed(reason: impl ToString) -> Self {
+        Self {
+            outcome: Status::Failed,
+            answer: None,
+            confidence: None,
+            reason: reason.to_string(),
         }
     }
 }
 
-impl SolveStep {
-    pub(super) fn is_empty(&self) -> bool {
-        self.thoughts.is_empty() && self.calls.is_empty()
+/// Returns what a resource shows of a run.
+pub(crate) async fn shown(
+    store: &SessionStore,
+    owner: &Owner,
+    session: &SessionHeader,
+) -> Result<Shown, StoreError> {
+    let newest = newest(store, owner, session).await?;
+    let mut shown = Shown {
+        older: newest.older,
+        ..Shown::of(session)
+    };
+
+    for entry in newest.entries {
+        match entry {
+            SolveEntry::Begun { problem, .. } => shown.problem = Some(problem),
+            SolveEntry::Step(step) => shown.thoughts.extend(step.thoughts),
+            SolveEntry::Ended(end) => {
+                let outcome = end.outcome.as_str().to_owned();
+                shown.facts.push(("Outcome", outcome));
+                shown.facts.push(("Reason", end.reason));
+                shown.answer = end.answer;
+            }
+        }
     }
+    Ok(shown)
 }

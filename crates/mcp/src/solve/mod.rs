@@ -6,11 +6,9 @@ mod entry;
 mod request;
 mod result;
 mod running;
-mod state;
 mod tool;
-mod view;
 
 pub(crate) use backend::SolveSettings;
+pub(crate) use entry::shown;
 pub(crate) use tool::Solve;
 pub(crate) use tool::Tasks;
-pub(crate) use view::shown;

@@ -4,25 +4,60 @@ use std::time::Duration;
 
 use cogwork_strategies::SolveBudget;
 use cogwork_text::NameList;
-use rmcp::model::{JsonObject, Tool, ToolAnnotations};
-use serde_json::{Value, json};
+use cogwork_tools::schemars::{self, JsonSchema};
+use rmcp::model::{JsonObject, Tool};
+use serde::Deserialize;
+use serde_json::Value;
 
-use super::backend::{Backend, SolveMethod};
+use super::backend::Backend;
 use super::result::Answered;
 use crate::ServerLimits;
-use crate::arguments::{ArgumentError, Arguments};
+use crate::arguments;
 use crate::method::Method;
 use crate::store::SessionId;
-use crate::tool::{ToolFailure, schema_of};
+use crate::tool::{ToolFailure, schema_of, set_choices, tool};
 
 /// A run that is asked for.
 #[derive(Debug)]
 pub(super) struct SolveRequest {
     pub(super) problem: String,
-    pub(super) method: SolveMethod,
+    pub(super) method: Method,
     pub(super) budget: SolveBudget,
     /// The id that the client chose for the session.
     pub(super) session: Option<SessionId>,
+}
+
+/// The arguments of a call.
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct SolveArguments {
+    /// The problem, with everything that is needed to solve it.
+    #[schemars(length(min = 1))]
+    problem: String,
+    strategy: Option<String>,
+    /// Lower limits than those of the server. A run that reaches one returns the best answer so far.
+    budget: Option<Lower>,
+    /// An id for the session of this run, if you want to choose it. There must be no such session
+    /// yet.
+    session_id: Option<SessionId>,
+}
+
+/// Limits that are lower than those of [`SolveBudget::default`].
+#[derive(Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Lower {
+    /// Calls to the model.
+    #[schemars(range(min = 1, max = 100))]
+    calls: Option<u32>,
+    /// Tokens, read and written.
+    #[schemars(range(min = 1, max = 500_000))]
+    tokens: Option<u64>,
+    /// Thoughts.
+    #[schemars(range(min = 1, max = 500))]
+    thoughts: Option<u32>,
+    /// Time of all calls, in seconds.
+    #[schemars(range(min = 1, max = 900))]
+    seconds: Option<u64>,
 }
 
 impl SolveRequest {
@@ -31,69 +66,63 @@ impl SolveRequest {
         backend: &Backend,
         limits: &ServerLimits,
     ) -> Result<Self, ToolFailure> {
-        let mut arguments = Arguments::new(arguments);
-
-        let problem = arguments.required_text("problem", limits.thought_bytes)?;
-        if problem.trim().is_empty() {
-            let empty = arguments.fault("problem", "a text that isn't empty", &json!(problem));
-            return Err(empty.into());
+        let arguments: SolveArguments = arguments::read(arguments, limits.thought_bytes)?;
+        if arguments.problem.trim().is_empty() {
+            let expected = "a text that isn't empty";
+            return Err(arguments::wrong(
+                "problem",
+                expected,
+                &arguments.problem.into(),
+            ));
         }
 
-        let method = read_method(&mut arguments, backend)?;
-        let session = arguments.session_id("sessionId")?;
-        let budget = read_budget(&mut arguments, method)?;
-        arguments.finish()?;
-
+        let method = method(arguments.strategy, backend)?;
+        let budget = arguments.budget.unwrap_or_default();
+        if method == Method::Flow && budget.limits_more_than_time() {
+            let expected = "nothing but `seconds` for a flow";
+            return Err(arguments::wrong(
+                "budget",
+                expected,
+                &Value::Object(JsonObject::new()),
+            ));
+        }
         Ok(Self {
-            problem,
+            problem: arguments.problem,
             method,
-            budget,
-            session,
+            budget: budget.of(SolveBudget::default()),
+            session: arguments.session_id,
         })
     }
 }
 
-fn read_method(arguments: &mut Arguments, backend: &Backend) -> Result<SolveMethod, ArgumentError> {
+fn method(name: Option<String>, backend: &Backend) -> Result<Method, ToolFailure> {
     let methods = backend.methods();
-    let names: Vec<_> = methods.iter().map(|method| method.as_str()).collect();
-    let find = |name: &str| SolveMethod::named(name).filter(|method| methods.contains(method));
+    let Some(name) = name else {
+        let default = methods.first().copied();
+        return Ok(default.unwrap_or(Method::Loop));
+    };
 
-    let chosen = arguments.named("strategy", NameList::or(names), find)?;
-    let default = methods.first().copied();
-    Ok(chosen
-        .or(default)
-        .unwrap_or(SolveMethod::Client(Method::Loop)))
+    let method = methods
+        .iter()
+        .find(|method| method.as_str() == name || Method::named(&name) == Some(**method));
+    method.copied().ok_or_else(|| {
+        let expected = NameList::or(methods.iter().map(|method| method.as_str()));
+        arguments::wrong("strategy", expected, &name.into())
+    })
 }
 
-/// Reads limits that are lower than those of the server.
-fn read_budget(
-    arguments: &mut Arguments,
-    method: SolveMethod,
-) -> Result<SolveBudget, ArgumentError> {
-    let most = SolveBudget::default();
-    let mut limits = arguments.nested("budget")?;
-    let seconds = limits.integer("seconds", 1..=in_u32(most.time.as_secs()))?;
-    let time = seconds.map_or(most.time, |seconds| Duration::from_secs(seconds.into()));
-    if method == SolveMethod::Flow {
-        limits.finish()?;
-        return Ok(most.with_time(time));
+impl Lower {
+    fn limits_more_than_time(&self) -> bool {
+        self.calls.is_some() || self.tokens.is_some() || self.thoughts.is_some()
     }
 
-    let calls = limits.integer("calls", 1..=most.calls.max(1))?;
-    let tokens = limits.integer("tokens", 1..=in_u32(most.tokens))?;
-    let thoughts = limits.integer("thoughts", 1..=most.thoughts.max(1))?;
-    limits.finish()?;
-
-    Ok(most
-        .with_time(time)
-        .with_calls(calls.unwrap_or(most.calls))
-        .with_tokens(tokens.map_or(most.tokens, u64::from))
-        .with_thoughts(thoughts.unwrap_or(most.thoughts)))
-}
-
-/// Returns a number that is at least 1, for a range from 1.
-fn in_u32(number: u64) -> u32 {
-    u32::try_from(number).unwrap_or(u32::MAX).max(1)
+    fn of(&self, most: SolveBudget) -> SolveBudget {
+        let time = self.seconds.map(Duration::from_secs);
+        most.with_time(time.unwrap_or(most.time))
+            .with_calls(self.calls.unwrap_or(most.calls))
+            .with_tokens(self.tokens.unwrap_or(most.tokens))
+            .with_thoughts(self.thoughts.unwrap_or(most.thoughts))
+    }
 }
 
 const DESCRIPTION: &str = "Solves a problem with another model, in a run of many thoughts that follow a strategy, and \
@@ -102,64 +131,22 @@ many calls to that model. The model sees nothing but `problem`: include all fact
 answer. To reason yourself, use the other tools.";
 
 pub(super) fn definition(backend: &Backend) -> Tool {
-    let annotations = ToolAnnotations::with_title("Solve a problem")
-        .read_only(false)
-        .destructive(false)
-        .idempotent(false)
-        .open_world(true);
-
-    Tool::new("solve", DESCRIPTION, object(input(backend)))
-        .with_title("Solve a problem")
-        .with_raw_output_schema(schema_of::<Answered>())
-        .with_annotations(annotations)
-}
-
-fn input(backend: &Backend) -> Value {
-    let most = SolveBudget::default();
     let methods = backend.methods();
-    let names: Vec<_> = methods.iter().map(|method| method.as_str()).collect();
+    let names = methods.iter().map(|method| method.as_str().to_owned());
+    let mut input = (*schema_of::<SolveArguments>()).clone();
+    let strategy = set_choices(&mut input, "strategy", names.collect());
+    if let Some(strategy) = strategy {
+        strategy.insert("description".to_owned(), describe(&methods).into());
+    }
 
-    json!({
-        "type": "object",
-        "properties": {
-            "problem": {
-                "type": "string",
-                "minLength": 1,
-                "description": "The problem, with everything that is needed to solve it.",
-            },
-            "strategy": {
-                "type": "string",
-                "enum": names,
-                "description": describe(&methods),
-            },
-            "budget": {
-                "type": "object",
-                "description": "Lower limits than those of the server. A run that reaches one returns the best answer so far.",
-                "properties": {
-                    "calls": limit("Calls to the model.", most.calls.into()),
-                    "tokens": limit("Tokens, read and written.", most.tokens),
-                    "thoughts": limit("Thoughts.", most.thoughts.into()),
-                    "seconds": limit("Time of all calls, in seconds.", most.time.as_secs()),
-                },
-                "additionalProperties": false,
-            },
-            "sessionId": {
-                "type": "string",
-                "pattern": "^[A-Za-z0-9_.:-]{1,128}$",
-                "description": "An id for the session of this run, if you want to choose it. There must be no such session yet.",
-            },
-        },
-        "required": ["problem"],
-        "additionalProperties": false,
-    })
+    let mut tool = tool("solve", "Solve a problem", DESCRIPTION, input);
+    if let Some(annotations) = &mut tool.annotations {
+        annotations.open_world_hint = Some(true);
+    }
+    tool.with_raw_output_schema(schema_of::<Answered>())
 }
 
-fn limit(description: &str, most: u64) -> Value {
-    let most = u32::try_from(most).unwrap_or(u32::MAX).max(1);
-    json!({"type": "integer", "minimum": 1, "maximum": most, "description": description})
-}
-
-fn describe(methods: &[SolveMethod]) -> String {
+fn describe(methods: &[Method]) -> String {
     let default = methods
         .first()
         .map_or(Method::LOOP, |method| method.as_str());
@@ -173,22 +160,15 @@ fn describe(methods: &[SolveMethod]) -> String {
     )
 }
 
-fn purpose(method: SolveMethod) -> String {
+fn purpose(method: Method) -> String {
     match method {
-        SolveMethod::Client(Method::Strategy(name)) => name.strategy().description().to_owned(),
-        SolveMethod::Client(Method::Loop) => {
+        Method::Strategy(name) => name.strategy().description().to_owned(),
+        Method::Loop => {
             "Makes a plan, works through it, and corrects it in each thought.".to_owned()
         }
-        SolveMethod::Flow => {
+        Method::Flow => {
             "The flow that this server was started with; of the limits, only `seconds` applies."
                 .to_owned()
         }
-    }
-}
-
-fn object(value: Value) -> JsonObject {
-    match value {
-        Value::Object(object) => object,
-        _ => JsonObject::new(),
     }
 }

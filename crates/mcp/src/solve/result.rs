@@ -5,9 +5,9 @@ use cogwork_tools::schemars::{self, JsonSchema};
 use rmcp::model::{CallToolResult, ContentBlock};
 use serde::Serialize;
 
-use super::entry::Outcome;
 use super::running::Finished;
 use crate::resources::Address;
+use crate::run::Status;
 use crate::store::SessionId;
 
 /// The maximum number of characters of a reason.
@@ -17,11 +17,10 @@ const REASON: usize = 1_000;
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Answered {
-    #[schemars(with = "String")]
     session_id: SessionId,
     strategy: &'static str,
     /// A run that was stopped reached a limit; its answer isn't final.
-    outcome: Outcome,
+    outcome: Status,
     /// Why the run ended.
     reason: String,
     /// Missing if there is none.
@@ -46,7 +45,7 @@ pub(super) fn result_of(finished: &Finished) -> CallToolResult {
     let mut result = CallToolResult::structured(data);
 
     result.content = vec![ContentBlock::text(text_of(finished))];
-    let has_failed = matches!(finished.end.outcome, Outcome::Failed | Outcome::Cancelled);
+    let has_failed = matches!(finished.end.outcome, Status::Failed | Status::Cancelled);
     result.is_error = Some(has_failed);
     result
 }

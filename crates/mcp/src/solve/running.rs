@@ -5,16 +5,18 @@ use std::sync::Arc;
 use cogwork_flow::CancellationToken;
 use cogwork_strategies::Spent;
 use cogwork_text::OneLine;
-use serde::Serialize;
 use tokio::sync::{OwnedSemaphorePermit, mpsc};
 use tokio::task::JoinHandle;
 
 use super::backend::Backend;
 use super::drive::solve;
-use super::entry::{Outcome, SolveEnd, SolveEntry, SolveStep, SolveThought};
+use super::entry::{SolveEnd, SolveEntry, SolveStep};
 use super::request::SolveRequest;
-use super::state::Recorded;
-use crate::store::{Change, NewSession, Owner, SessionId, SessionKind, SessionStore, StoreError};
+use crate::shown::Step;
+use crate::store::{
+    Addition, HeaderChange, NewSession, Owner, Position, SessionId, SessionKind, SessionStore,
+    StoreError,
+};
 
 /// A run that was started. Dropping it cancels the run, which still records its end.
 pub(super) struct Running {
@@ -32,7 +34,7 @@ pub(super) struct Finished {
     pub(super) method: &'static str,
     pub(super) end: SolveEnd,
     pub(super) thoughts: usize,
-    pub(super) spent: cogwork_strategies::Spent,
+    pub(super) spent: Spent,
     /// Why some of the run isn't in the session.
     pub(super) unrecorded: Option<StoreError>,
 }
@@ -89,14 +91,9 @@ impl Finished {
         Self {
             id,
             method: "",
-            end: SolveEnd {
-                outcome: Outcome::Failed,
-                answer: None,
-                confidence: None,
-                reason: "the run was aborted".to_owned(),
-            },
+            end: SolveEnd::failed("the run was aborted"),
             thoughts: 0,
-            spent: cogwork_strategies::Spent::default(),
+            spent: Spent::default(),
             unrecorded: None,
         }
     }
@@ -110,17 +107,21 @@ async fn run(
 ) -> Finished {
     let end = solve(&backend, &request, &mut watch, &token).await;
 
-    let id = watch.id.clone();
-    let thoughts = watch.thoughts();
-    let spent = watch.spent();
     Finished {
-        id,
+        id: watch.id.clone(),
         method: request.method.as_str(),
+        thoughts: watch.reported,
+        spent: watch.spent,
         unrecorded: watch.end(end.clone()).await,
         end,
-        thoughts,
-        spent,
     }
+}
+
+/// How much of a run was recorded.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Recorded {
+    pub(super) thoughts: usize,
+    pub(super) calls: usize,
 }
 
 /// The maximum number of characters of a title, and of a thought in a progress notification.
@@ -143,7 +144,7 @@ pub(super) struct Watch {
     store: SessionStore,
     owner: Owner,
     pub(super) id: SessionId,
-    entries: u64,
+    end: Option<Position>,
     pub(super) recorded: Recorded,
     /// The thoughts that were reported as progress.
     reported: usize,
@@ -169,13 +170,12 @@ impl Watch {
             strategy: method.clone(),
         };
 
-        let id = store.create(owner, new).await?;
         let (progress, updates) = mpsc::channel(WAITING);
         let mut watch = Self {
             store: store.clone(),
             owner: owner.clone(),
-            id,
-            entries: 0,
+            id: new.id.clone().unwrap_or_else(SessionId::random),
+            end: None,
             recorded: Recorded::default(),
             reported: 0,
             spent: Spent::default(),
@@ -185,9 +185,8 @@ impl Watch {
 
         let problem = request.problem.clone();
         let text = problem.clone();
-        watch
-            .append(&SolveEntry::Begun { problem, method }, text, false)
-            .await?;
+        let entry = SolveEntry::Begun { problem, method };
+        watch.append(Some(&new), &entry, text, false).await?;
         Ok((watch, updates))
     }
 
@@ -195,13 +194,20 @@ impl Watch {
     pub(super) async fn step(&mut self, step: SolveStep) {
         self.report(&step);
         self.spent = step.spent;
-        if step.is_empty() {
+        if step.thoughts.is_empty() && step.calls.is_empty() {
             return;
         }
 
-        let after = self.recorded.and(&step);
+        let Recorded { thoughts, calls } = self.recorded;
+        let after = Recorded {
+            thoughts: thoughts.saturating_add(step.thoughts.len()),
+            calls: calls.saturating_add(step.calls.len()),
+        };
         let text = words_of(&step);
-        match self.append(&SolveEntry::Step(step), text, false).await {
+        match self
+            .append(None, &SolveEntry::Step(step), text, false)
+            .await
+        {
             Ok(()) => {
                 self.recorded = after;
                 self.problem = None;
@@ -213,18 +219,8 @@ impl Watch {
     /// Records the end. Returns the reason for which some of the run couldn't be stored, if any.
     pub(super) async fn end(mut self, end: SolveEnd) -> Option<StoreError> {
         let text = end.answer.clone().unwrap_or_default();
-        let ended = self.append(&SolveEntry::Ended(end), text, true).await;
+        let ended = self.append(None, &SolveEntry::Ended(end), text, true).await;
         ended.err().or(self.problem)
-    }
-
-    /// Returns the number of thoughts so far.
-    pub(super) fn thoughts(&self) -> usize {
-        self.reported
-    }
-
-    /// Returns the cost so far.
-    pub(super) fn spent(&self) -> Spent {
-        self.spent
     }
 
     fn report(&mut self, step: &SolveStep) {
@@ -242,34 +238,32 @@ impl Watch {
 
     async fn append(
         &mut self,
+        new: Option<&NewSession>,
         entry: &SolveEntry,
         text: String,
         is_complete: bool,
     ) -> Result<(), StoreError> {
-        let body = written(entry)?;
-        let change = Change {
-            is_complete: is_complete.then_some(true),
-            text,
-            ..Change::default()
+        let addition = Addition {
+            body: serde_json::to_string(entry).map_err(StoreError::new)?,
+            change: HeaderChange {
+                is_complete: is_complete.then_some(true),
+                text,
+                ..HeaderChange::default()
+            },
+            keep: None,
         };
 
-        let is_appended = self
-            .store
-            .append(&self.owner, &self.id, self.entries, body, change)
-            .await?;
-        if !is_appended {
-            let message = format_args!("the session `{}` was changed by another program", self.id);
-            return Err(StoreError::new(message));
-        }
-
-        self.entries = self.entries.saturating_add(1);
+        let store = &self.store;
+        let end = store.append(&self.owner, &self.id, self.end, new, addition);
+        self.end = Some(end.await?.ok_or_else(|| {
+            let what = match new {
+                Some(_) => "already exists",
+                None => "was changed by another program",
+            };
+            StoreError::new(format_args!("the session `{}` {what}", self.id))
+        })?);
         Ok(())
     }
-}
-
-fn written(entry: &impl Serialize) -> Result<String, StoreError> {
-    serde_json::to_string(entry)
-        .map_err(|error| StoreError::new(format_args!("the entry cannot be written: {error}")))
 }
 
 /// Returns what a search finds.
@@ -278,7 +272,7 @@ fn words_of(step: &SolveStep) -> String {
     texts.collect::<Vec<_>>().join("\n")
 }
 
-fn line_of(thought: &SolveThought) -> String {
+fn line_of(thought: &Step) -> String {
     let text = OneLine::new(&thought.text).with_max_chars(LINE);
     let stage = OneLine::new(&thought.stage).with_max_chars(LINE);
     format!("{stage}: {text}")

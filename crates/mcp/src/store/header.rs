@@ -1,5 +1,6 @@
 use std::fmt;
 
+use cogwork_tools::schemars::{self, JsonSchema};
 use serde::{Deserialize, Serialize};
 
 /// The client that sessions belong to: the user of this process, or the holder of a token.
@@ -14,9 +15,9 @@ impl Owner {
 }
 
 /// The id of a session.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
-pub(crate) struct SessionId(String);
+pub(crate) struct SessionId(#[schemars(regex(pattern = "^[A-Za-z0-9_.:-]{1,128}$"))] String);
 
 impl SessionId {
     /// The maximum number of characters.
@@ -93,7 +94,7 @@ pub(crate) struct NewSession {
 
 /// What an entry changes in the header of its session. `None` changes nothing.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Change {
+pub(crate) struct HeaderChange {
     pub(crate) title: Option<String>,
     pub(crate) strategy: Option<String>,
     /// `open` or `complete`.
@@ -103,17 +104,29 @@ pub(crate) struct Change {
 }
 
 /// What lists show of a session.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub(crate) struct SessionHeader {
+    #[serde(rename = "sessionId")]
     pub(crate) id: SessionId,
     pub(crate) kind: SessionKind,
     pub(crate) title: String,
     pub(crate) strategy: String,
     pub(crate) is_complete: bool,
     /// The number of entries.
+    #[serde(skip)]
     pub(crate) entries: u64,
     /// When it was created, in milliseconds since 1970.
     pub(crate) created: i64,
     /// When the last entry was appended, in milliseconds since 1970.
     pub(crate) updated: i64,
+    /// Greater than those of all sessions that were created before.
+    #[serde(skip)]
+    pub(crate) key: i64,
+}
+
+impl SessionHeader {
+    pub(crate) fn status(&self) -> &'static str {
+        if self.is_complete { "complete" } else { "open" }
+    }
 }

@@ -12,7 +12,7 @@ mod select;
 mod sessions;
 
 pub(crate) use error::StoreError;
-pub(crate) use header::{Change, NewSession, Owner, SessionHeader, SessionId, SessionKind};
-pub(crate) use recorded::{Changed, Recorded, RecordedSessions};
-pub(crate) use select::{Before, Filter, Order};
-pub(crate) use sessions::SessionStore;
+pub(crate) use header::{HeaderChange, NewSession, Owner, SessionHeader, SessionId, SessionKind};
+pub(crate) use recorded::{Changed, Recorded};
+pub(crate) use select::{Filter, Order};
+pub(crate) use sessions::{Addition, Position, SessionStore};

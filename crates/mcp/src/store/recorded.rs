@@ -1,22 +1,14 @@
-//! Sessions that are rebuilt from their entries, and kept in memory while they are used.
-
-use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+//! Sessions that are rebuilt from their entries with each call.
 
 use rusqlite::{Connection, params};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use tokio::sync::Mutex as AsyncMutex;
 
-use super::select::signed;
-use super::sessions::{Addition, Position, append, begin, missing, position};
-use super::{Change, NewSession, Owner, SessionId, SessionKind, SessionStore, StoreError};
+use super::sessions::{Addition, Position, missing, position};
+use super::{HeaderChange, NewSession, Owner, SessionId, SessionKind, SessionStore, StoreError};
 
 /// How often a change is tried again because other processes append to the session as well.
 const TRIES: usize = 20;
-
-/// The maximum number of sessions that are ready for use.
-const OPEN: usize = 64;
 
 /// The state of a session, which follows from its entries.
 pub(crate) trait Recorded: Sized + Send + 'static {
@@ -45,94 +37,49 @@ pub(crate) trait Recorded: Sized + Send + 'static {
 /// What a change returns: the entry to record, and a result for the caller.
 pub(crate) struct Changed<E, T> {
     pub(crate) entry: E,
-    pub(crate) change: Change,
+    pub(crate) change: HeaderChange,
     pub(crate) result: T,
 }
 
-/// The sessions of one kind.
-pub(crate) struct RecordedSessions<R> {
-    store: SessionStore,
-    open: Mutex<HashMap<(Owner, SessionId), Slot<R>>>,
-}
-
-/// The place of a session in memory, or `None` if it must be read first.
-type Slot<R> = Arc<AsyncMutex<Option<Open<R>>>>;
-
-/// A session in memory.
-struct Open<R> {
-    state: R,
-    /// The end of the entries that the state contains, or `None` if there is no such session.
-    position: Option<Position>,
-}
-
-impl<R: Recorded> RecordedSessions<R> {
-    pub(crate) fn new(store: SessionStore) -> Self {
-        Self {
-            store,
-            open: Mutex::default(),
-        }
-    }
-
-    pub(crate) fn store(&self) -> &SessionStore {
-        &self.store
-    }
-
+impl SessionStore {
     /// Reads a session.
-    pub(crate) async fn read<T>(
+    pub(crate) async fn read<R: Recorded>(
         &self,
         owner: &Owner,
         id: &SessionId,
-        read: impl FnOnce(&R) -> T,
-    ) -> Result<T, StoreError> {
-        let slot = self.slot(owner, id);
-        let mut session = slot.lock().await;
-
-        let open = self.caught_up(owner, id, session.take()).await?;
-        if open.position.is_none() {
-            return Err(missing(id));
-        }
-        let open = session.insert(open);
-        Ok(read(&open.state))
+    ) -> Result<R, StoreError> {
+        let (state, position) = self.replayed(owner, id).await?;
+        position.map(|_| state).ok_or_else(|| missing(id))
     }
 
     /// Changes a session, or creates it if there is none and `new` says how. The change is visible to
     /// others once its entry is stored.
     ///
-    /// `change` is called again if another process has appended entries in the meantime. If it
-    /// returns an error, it must leave the state as it was.
-    pub(crate) async fn change<T, E: From<StoreError>>(
+    /// `change` is called again, on the new state, if another process has appended entries in the
+    /// meantime.
+    pub(crate) async fn change<R: Recorded, T, E: From<StoreError>>(
         &self,
         owner: &Owner,
         id: &SessionId,
         new: Option<&NewSession>,
         mut change: impl FnMut(&mut R) -> Result<Changed<R::Entry, T>, E>,
     ) -> Result<T, E> {
-        let slot = self.slot(owner, id);
-        // If this future is dropped or fails, the session is read again for the next call.
-        let mut session = slot.lock().await;
-
+        // The calls of this process take turns, in their order.
+        let _turn = self.turn.lock().await;
         for _ in 0..TRIES {
-            let mut open = self.caught_up(owner, id, session.take()).await?;
-            if open.position.is_none() && new.is_none() {
+            let (mut state, position) = self.replayed(owner, id).await?;
+            if position.is_none() && new.is_none() {
                 return Err(missing(id).into());
             }
 
-            let changed = match change(&mut open.state) {
-                Ok(changed) => changed,
-                Err(error) => {
-                    *session = Some(open);
-                    return Err(error);
-                }
-            };
+            let changed = change(&mut state)?;
             let addition = Addition {
-                body: written(&changed.entry)?,
+                body: serde_json::to_string(&changed.entry).map_err(StoreError::new)?,
                 change: changed.change,
-                keep: open.state.keep(),
+                keep: state.keep(),
             };
-            let position = self.append(owner, id, open.position, new, addition).await?;
-            if position.is_some() {
-                open.position = position;
-                *session = Some(open);
+            let appended = self.append(owner, id, position, new, addition).await?;
+            if appended.is_some() {
                 return Ok(changed.result);
             }
         }
@@ -141,146 +88,57 @@ impl<R: Recorded> RecordedSessions<R> {
         Err(StoreError::new(message).into())
     }
 
-    /// Appends an entry to the session that this position is in, or to a new one, and returns the new
-    /// position. Returns `None` if the session isn't at the position, or already exists.
-    async fn append(
+    /// Returns the state of a session, and its end if there is one.
+    async fn replayed<R: Recorded>(
         &self,
         owner: &Owner,
         id: &SessionId,
-        position: Option<Position>,
-        new: Option<&NewSession>,
-        addition: Addition,
-    ) -> Result<Option<Position>, StoreError> {
-        let (owner, id, new) = (owner.clone(), id.clone(), new.cloned());
-        let most = self.store.limits().sessions;
-
-        let write = move |connection: &rusqlite::Transaction<'_>| {
-            let at = match (position, &new) {
-                (Some(position), _) => Some(position),
-                (None, Some(new)) => begin(connection, &owner, &id, new, most)?,
-                (None, None) => None,
-            };
-            let Some(at) = at else {
-                return Ok(None);
-            };
-            let is_appended = append(connection, at, &addition)?;
-            Ok(is_appended.then_some(Position {
-                entries: at.entries.saturating_add(1),
-                ..at
-            }))
-        };
-        self.store.database().write(write).await
-    }
-
-    /// Returns the session with all entries that are stored.
-    async fn caught_up(
-        &self,
-        owner: &Owner,
-        id: &SessionId,
-        known: Option<Open<R>>,
-    ) -> Result<Open<R>, StoreError> {
-        let (owner, id, store) = (owner.clone(), id.clone(), self.store.clone());
-        self.store
-            .database()
-            .read(move |connection| {
-                let Some(end) = position(connection, &owner, &id)? else {
-                    return Ok(Open {
-                        state: R::empty(&store, 0),
-                        position: None,
-                    });
-                };
-
-                let dropped = dropped(connection, end)?;
-                let known = known.filter(|open| {
-                    open.position.is_some_and(|known| {
-                        known.session == end.session && known.entries >= dropped
-                    })
-                });
-                let mut open = match known {
-                    Some(open) => open,
-                    None => {
-                        check_kind(connection, end, &id, R::KIND)?;
-                        Open {
-                            state: R::empty(&store, dropped),
-                            position: Some(Position {
-                                entries: dropped,
-                                ..end
-                            }),
-                        }
-                    }
-                };
-                let after = open.position.map_or(dropped, |position| position.entries);
-                replay(connection, end, after, &id, &mut open.state)?;
-                open.position = Some(end);
-                Ok(open)
-            })
-            .await
-    }
-
-    /// Returns the place of a session in memory.
-    fn slot(&self, owner: &Owner, id: &SessionId) -> Slot<R> {
-        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
-        if open.len() >= OPEN {
-            // Calls that are in progress have clones of theirs. The others are rebuilt when needed.
-            open.retain(|_, slot| Arc::strong_count(slot) > 1);
-        }
-
+    ) -> Result<(R, Option<Position>), StoreError> {
         let key = (owner.clone(), id.clone());
-        Arc::clone(open.entry(key).or_default())
+        let stored = self
+            .database
+            .read(move |connection| stored(connection, &key.0, &key.1, R::KIND));
+        let Some((position, bodies)) = stored.await? else {
+            return Ok((R::empty(self, 0), None));
+        };
+
+        let kept = u64::try_from(bodies.len()).unwrap_or(u64::MAX);
+        let dropped = position.entries.saturating_sub(kept);
+        let mut state = R::empty(self, dropped);
+        for (body, number) in bodies.iter().zip(dropped.saturating_add(1)..) {
+            let entry = serde_json::from_str(body).map_err(|error| error.to_string());
+            let replayed = entry.and_then(|entry| state.replay(entry));
+            replayed.map_err(|reason| {
+                StoreError::new(format_args!(
+                    "entry {number} of the session `{id}`: {reason}"
+                ))
+            })?;
+        }
+        Ok((state, Some(position)))
     }
 }
 
-/// Returns the number of entries that were dropped.
-fn dropped(connection: &Connection, end: Position) -> Result<u64, StoreError> {
-    let first: Option<i64> = connection
-        .prepare_cached("SELECT min(number) FROM entries WHERE session = ?1")?
-        .query_row([end.session], |row| row.get(0))?;
-    Ok(first.map_or(end.entries, |first| first.unsigned_abs().saturating_sub(1)))
-}
-
-fn check_kind(
+/// Returns the end of a session and its entries, or `None` if the owner has no such session.
+fn stored(
     connection: &Connection,
-    end: Position,
+    owner: &Owner,
     id: &SessionId,
     expected: SessionKind,
-) -> Result<(), StoreError> {
+) -> Result<Option<(Position, Vec<String>)>, StoreError> {
+    let Some(end) = position(connection, owner, id)? else {
+        return Ok(None);
+    };
+
     let kind: String = connection
         .prepare_cached("SELECT kind FROM sessions WHERE key = ?1")?
         .query_row([end.session], |row| row.get(0))?;
-    if kind == expected.as_str() {
-        return Ok(());
+    if kind != expected.as_str() {
+        let message = format_args!("the session `{id}` is of another kind: `{kind}`");
+        return Err(StoreError::new(message));
     }
-    let message = format_args!("the session `{id}` is of another kind: `{kind}`");
-    Err(StoreError::new(message))
-}
 
-/// Applies the entries after the one with this number.
-fn replay<R: Recorded>(
-    connection: &Connection,
-    end: Position,
-    after: u64,
-    id: &SessionId,
-    state: &mut R,
-) -> Result<(), StoreError> {
-    let mut query = connection.prepare_cached(
-        "SELECT number, body FROM entries WHERE session = ?1 AND number > ?2 ORDER BY number",
-    )?;
-    let mut rows = query.query(params![end.session, signed(after)])?;
-
-    while let Some(row) = rows.next()? {
-        let number: i64 = row.get(0)?;
-        let body: String = row.get(1)?;
-        let damaged = |reason: String| {
-            let message = format_args!("entry {number} of the session `{id}`: {reason}");
-            StoreError::new(message)
-        };
-        let entry = serde_json::from_str(&body).map_err(|error| damaged(error.to_string()))?;
-        state.replay(entry).map_err(damaged)?;
-    }
-    Ok(())
-}
-
-fn written(entry: &impl Serialize) -> Result<String, StoreError> {
-    serde_json::to_string(entry)
-        .map_err(|error| StoreError::new(format_args!("the entry cannot be written: {error}")))
+    let mut query =
+        connection.prepare_cached("SELECT body FROM entries WHERE session = ?1 ORDER BY number")?;
+    let bodies = query.query_map(params![end.session], |row| row.get(0))?;
+    Ok(Some((end, bodies.collect::<Result<_, _>>()?)))
 }

@@ -1,134 +1,90 @@
 //! Lists of sessions, and searches.
 
-use rusqlite::{Connection, Row, ToSql};
+use cogwork_tools::schemars::{self, JsonSchema};
+use rusqlite::{Connection, Row, params};
+use serde::Deserialize;
 
 use super::{SessionHeader, SessionId, SessionKind, StoreError};
 
 /// The columns of a header.
 pub(super) const COLUMNS: &str =
-    "id, kind, title, strategy, is_complete, entries, created, updated";
+    "id, kind, title, strategy, is_complete, entries, created, updated, key";
 
 /// Selects sessions of one owner.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Filter {
-    /// Only sessions of these kinds; all if empty.
-    pub(crate) kinds: Vec<SessionKind>,
+    pub(crate) kind: Option<SessionKind>,
     pub(crate) strategy: Option<String>,
     pub(crate) is_complete: Option<bool>,
     /// Only sessions whose title and entries contain all of these words.
     pub(crate) words: Vec<String>,
     /// Only sessions whose id starts with this.
     pub(crate) id_prefix: Option<String>,
-    /// Only sessions that were created before this one.
-    pub(crate) before: Option<Before>,
+    /// Only sessions whose key is less, which were created before.
+    pub(crate) before: Option<i64>,
     pub(crate) order: Order,
     pub(crate) limit: usize,
     pub(crate) offset: usize,
 }
 
-/// A session in the order of creation. It may have been removed.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Before {
-    /// In milliseconds since 1970.
-    pub(crate) created: i64,
-    pub(crate) id: SessionId,
-}
-
-/// The order of a list of sessions.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+/// The order of a list of sessions: the last used, the last created, the one with the most entries,
+/// or the one with the longest time between its first and its last entry first.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
 pub(crate) enum Order {
-    /// The last used first.
     #[default]
     Updated,
-    /// The last created first.
     Created,
-    /// The one with the most entries first.
     Entries,
-    /// The one with the longest time between its first and its last entry first.
     Duration,
 }
 
-/// Conditions, and the values of their parameters.
-struct Query {
-    sql: String,
-    values: Vec<Box<dyn ToSql>>,
-}
-
-impl Query {
-    fn and(&mut self, condition: &str, values: impl IntoIterator<Item = Box<dyn ToSql>>) {
-        self.sql.push_str(" AND ");
-        self.sql.push_str(condition);
-        self.values.extend(values);
-    }
-}
-
-fn value(value: impl ToSql + 'static) -> Box<dyn ToSql> {
-    Box::new(value)
-}
+/// The conditions of a filter. A word is found in the title or in an entry.
+const CONDITIONS: &str = "owner = ?1
+    AND (?2 IS NULL OR kind = ?2)
+    AND (?3 IS NULL OR strategy = ?3)
+    AND (?4 IS NULL OR is_complete = ?4)
+    AND (?5 IS NULL OR substr(id, 1, length(?5)) = ?5)
+    AND (?6 IS NULL OR key < ?6)
+    AND NOT EXISTS (SELECT 1 FROM json_each(?7) AS word
+        WHERE instr(sessions.words, word.value) = 0 AND NOT EXISTS (SELECT 1 FROM entries
+            WHERE entries.session = sessions.key AND instr(entries.words, word.value) > 0))";
 
 /// Returns the selected sessions.
 pub(super) fn select(
     connection: &Connection,
     owner: &str,
-    filter: Filter,
+    filter: &Filter,
 ) -> Result<Vec<SessionHeader>, StoreError> {
-    let mut query = Query {
-        sql: format!("SELECT {COLUMNS} FROM sessions WHERE owner = ?"),
-        values: vec![value(owner.to_owned())],
-    };
-
-    if !filter.kinds.is_empty() {
-        let marks = vec!["?"; filter.kinds.len()].join(", ");
-        let kinds = filter.kinds.iter().map(|kind| value(kind.as_str()));
-        query.and(&format!("kind IN ({marks})"), kinds);
-    }
-    if let Some(strategy) = filter.strategy {
-        query.and("strategy = ?", [value(strategy)]);
-    }
-    if let Some(is_complete) = filter.is_complete {
-        query.and("is_complete = ?", [value(is_complete)]);
-    }
-    for word in filter.words {
-        let word = word.to_lowercase();
-        query.and(
-            "(instr(words, ?) > 0 OR EXISTS (SELECT 1 FROM entries
-                WHERE entries.session = sessions.key AND instr(entries.words, ?) > 0))",
-            [value(word.clone()), value(word)],
-        );
-    }
-    if let Some(prefix) = filter.id_prefix {
-        query.and(
-            "substr(id, 1, length(?)) = ?",
-            [value(prefix.clone()), value(prefix)],
-        );
-    }
-    if let Some(Before { created, id }) = filter.before {
-        // Of those that were created in the same millisecond, the keys give the order.
-        query.and(
-            "(created < ? OR (created = ? AND key < coalesce(
-                (SELECT key FROM sessions WHERE owner = ? AND id = ?), 9223372036854775807)))",
-            [
-                value(created),
-                value(created),
-                value(owner.to_owned()),
-                value(id.to_string()),
-            ],
-        );
-    }
-
     let order = match filter.order {
         Order::Updated => "updated DESC",
-        Order::Created => "created DESC",
+        Order::Created => "key DESC",
         Order::Entries => "entries DESC",
         Order::Duration => "updated - created DESC",
     };
-    let Query { mut sql, values } = query;
-    sql.push_str(&format!(" ORDER BY {order}, key DESC LIMIT ? OFFSET ?"));
-    let numbers = [filter.limit, filter.offset].map(|number| value(signed(number)));
-    let values = values.into_iter().chain(numbers);
+    let sql = format!(
+        "SELECT {COLUMNS} FROM sessions WHERE {CONDITIONS}
+        ORDER BY {order}, key DESC LIMIT ?8 OFFSET ?9"
+    );
+    let words: Vec<_> = filter
+        .words
+        .iter()
+        .map(|word| word.to_lowercase())
+        .collect();
 
     let mut query = connection.prepare_cached(&sql)?;
-    let rows = query.query_map(rusqlite::params_from_iter(values), header_of)?;
+    let parameters = params![
+        owner,
+        filter.kind.map(SessionKind::as_str),
+        filter.strategy,
+        filter.is_complete,
+        filter.id_prefix,
+        filter.before,
+        serde_json::json!(words).to_string(),
+        signed(filter.limit),
+        signed(filter.offset)
+    ];
+    let rows = query.query_map(parameters, header_of)?;
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
@@ -149,6 +105,7 @@ pub(super) fn header_of(row: &Row<'_>) -> rusqlite::Result<SessionHeader> {
         entries: row.get::<_, i64>(5)?.unsigned_abs(),
         created: row.get(6)?,
         updated: row.get(7)?,
+        key: row.get(8)?,
     })
 }
 

@@ -6,23 +6,26 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use cogwork_strategies::Strategies;
 use rusqlite::{Connection, OptionalExtension, params};
+use tokio::sync::Mutex;
 
 use super::database::Database;
 use super::select::{COLUMNS, header_of, select, signed};
-use super::{Change, Filter, NewSession, Owner, SessionHeader, SessionId, StoreError};
+use super::{Filter, HeaderChange, NewSession, Owner, SessionHeader, SessionId, StoreError};
 use crate::ServerLimits;
 
 /// All sessions. Cloning is cheap.
 #[derive(Debug, Clone)]
 pub(crate) struct SessionStore {
-    database: Database,
+    pub(super) database: Database,
     limits: ServerLimits,
     strategies: Arc<Strategies>,
+    /// Held by the call that changes a session.
+    pub(super) turn: Arc<Mutex<()>>,
 }
 
 /// The end of a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Position {
+pub(crate) struct Position {
     /// Another session with the same id has another key.
     pub(super) session: i64,
     /// The number of entries.
@@ -31,11 +34,11 @@ pub(super) struct Position {
 
 /// What is appended.
 #[derive(Debug)]
-pub(super) struct Addition {
-    pub(super) body: String,
-    pub(super) change: Change,
+pub(crate) struct Addition {
+    pub(crate) body: String,
+    pub(crate) change: HeaderChange,
     /// The number of entries to keep, or `None` for all.
-    pub(super) keep: Option<usize>,
+    pub(crate) keep: Option<usize>,
 }
 
 impl SessionStore {
@@ -45,6 +48,7 @@ impl SessionStore {
             database: Database::open(folder, limits.database_bytes)?,
             limits,
             strategies: Arc::new(Strategies::built_in()),
+            turn: Arc::default(),
         })
     }
 
@@ -61,35 +65,6 @@ impl SessionStore {
 
     pub(crate) fn limits(&self) -> &ServerLimits {
         &self.limits
-    }
-
-    pub(super) fn database(&self) -> &Database {
-        &self.database
-    }
-
-    /// Creates a session, and returns its id.
-    ///
-    /// If there are too many, the one that wasn't used for the longest time is removed, provided
-    /// that the client hasn't chosen its id and it has nothing to continue: sessions of
-    /// `sequentialthinking` without an id.
-    pub(crate) async fn create(
-        &self,
-        owner: &Owner,
-        new: NewSession,
-    ) -> Result<SessionId, StoreError> {
-        let owner = owner.clone();
-        let most = self.limits.sessions;
-        let id = new.id.clone().unwrap_or_else(SessionId::random);
-        let created = id.clone();
-
-        self.database
-            .write(move |connection| {
-                let begun = begin(connection, &owner, &id, &new, most)?;
-                let exists = || StoreError::new(format_args!("the session `{id}` already exists"));
-                begun.map(drop).ok_or_else(exists)
-            })
-            .await?;
-        Ok(created)
     }
 
     /// Returns the header of a session, or `None` if the owner has no such session.
@@ -123,28 +98,26 @@ impl SessionStore {
             .await
     }
 
-    /// Appends an entry if the session has exactly `after` entries.
+    /// Appends an entry to the session that this position is in, or to a new one, and returns the new
+    /// position. Returns `None` if the session isn't at the position, or already exists.
     pub(crate) async fn append(
         &self,
         owner: &Owner,
         id: &SessionId,
-        after: u64,
-        body: String,
-        change: Change,
-    ) -> Result<bool, StoreError> {
-        let (owner, id) = (owner.clone(), id.clone());
-        let addition = Addition {
-            body,
-            change,
-            keep: None,
-        };
+        position: Option<Position>,
+        new: Option<&NewSession>,
+        addition: Addition,
+    ) -> Result<Option<Position>, StoreError> {
+        let (owner, id, new) = (owner.clone(), id.clone(), new.cloned());
+        let most = self.limits.sessions;
         self.database
             .write(move |connection| {
-                let position = position(connection, &owner, &id)?;
-                match position.filter(|position| position.entries == after) {
-                    Some(position) => append(connection, position, &addition),
-                    None => Ok(false),
-                }
+                let at = match (position, &new) {
+                    (None, Some(new)) => begin(connection, &owner, &id, new, most)?,
+                    (position, _) => position,
+                };
+                let appended = at.map(|at| append(connection, at, &addition)).transpose()?;
+                Ok(appended.flatten())
             })
             .await
     }
@@ -169,7 +142,7 @@ impl SessionStore {
     ) -> Result<Vec<SessionHeader>, StoreError> {
         let owner = owner.clone();
         self.database
-            .read(move |connection| select(connection, &owner.0, filter))
+            .read(move |connection| select(connection, &owner.0, &filter))
             .await
     }
 }
@@ -193,7 +166,11 @@ pub(super) fn position(
 }
 
 /// Creates a session. Returns `None` if there already is one with this id.
-pub(super) fn begin(
+///
+/// If there are too many, the one that wasn't used for the longest time is removed, provided that the
+/// client hasn't chosen its id and it has nothing to continue: sessions of `sequentialthinking`
+/// without an id.
+fn begin(
     connection: &Connection,
     owner: &Owner,
     id: &SessionId,
@@ -248,13 +225,13 @@ fn make_room(connection: &Connection, owner: &Owner, most: usize) -> Result<(), 
     Ok(())
 }
 
-/// Appends an entry. Returns whether the session was at the position.
-pub(super) fn append(
+/// Appends an entry. Returns the new position, or `None` if the session wasn't at the position.
+fn append(
     connection: &Connection,
     at: Position,
     addition: &Addition,
-) -> Result<bool, StoreError> {
-    let Change {
+) -> Result<Option<Position>, StoreError> {
+    let HeaderChange {
         title,
         strategy,
         is_complete,
@@ -277,7 +254,7 @@ pub(super) fn append(
             is_complete
         ])?;
     if advanced == 0 {
-        return Ok(false);
+        return Ok(None);
     }
 
     let number = signed(at.entries).saturating_add(1);
@@ -294,7 +271,10 @@ pub(super) fn append(
             .prepare_cached("DELETE FROM entries WHERE session = ?1 AND number <= ?2")?
             .execute([at.session, number.saturating_sub(signed(keep))])?;
     }
-    Ok(true)
+    Ok(Some(Position {
+        entries: at.entries.saturating_add(1),
+        ..at
+    }))
 }
 
 fn newest(

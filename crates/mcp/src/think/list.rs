@@ -1,22 +1,20 @@
 //! Lists of sessions, and searches.
 
-use cogwork_strategies::{Strategies, Strategy};
 use cogwork_text::{Name, OneLine};
+use cogwork_tools::schemars::{self, JsonSchema};
+use rmcp::model::CallToolResponse;
+use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::given;
 use super::page::size;
-use crate::arguments::{ArgumentError, Arguments};
+use super::sessions::ThinkSessions;
+use crate::arguments;
+use crate::connection::Connection;
 use crate::store::{Filter, Order, SessionHeader, SessionKind};
-
-/// The maximum number of sessions in a list.
-const MOST: u32 = 100;
+use crate::tool::{ToolFailure, described};
 
 /// The number of sessions in a list by default.
 const LIMIT: u32 = 10;
-
-/// The maximum number of bytes of a query.
-const QUERY: usize = 1_024;
 
 /// The maximum number of words of a query.
 const WORDS: usize = 16;
@@ -24,116 +22,101 @@ const WORDS: usize = 16;
 /// The maximum number of characters of a title in a list.
 const TITLE: usize = 200;
 
-const ORDERS: [(&str, Order); 4] = [
-    ("updated", Order::Updated),
-    ("created", Order::Created),
-    ("entries", Order::Entries),
-    ("duration", Order::Duration),
-];
-
-const STATUSES: [(&str, bool); 6] = [
-    ("open", false),
-    ("complete", true),
-    // Other usual names.
-    ("completed", true),
-    ("incomplete", false),
-    ("in_progress", false),
-    ("active", false),
-];
-
-/// Reads which sessions to list. A search needs a query.
-pub(crate) fn filter(
-    arguments: &mut Arguments,
-    strategies: &Strategies,
-    is_search: bool,
-) -> Result<Filter, ArgumentError> {
-    arguments.alias("completionStatus", "status");
-    let strategy = given::strategy(arguments, strategies)?;
-    let limit = arguments.integer("limit", 1..=MOST)?.unwrap_or(LIMIT);
-    let offset = arguments.integer("offset", 0..=u32::MAX)?.unwrap_or(0);
-
-    Ok(Filter {
-        kinds: vec![SessionKind::Think],
-        strategy: strategy.as_ref().map(Strategy::name).map(str::to_owned),
-        is_complete: arguments.choice("status", &STATUSES)?,
-        words: words(arguments, is_search)?,
-        order: arguments.choice("sortBy", &ORDERS)?.unwrap_or_default(),
-        limit: size(limit),
-        offset: size(offset),
-        ..Filter::default()
-    })
+/// Which sessions to list.
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct ListArguments {
+    /// Words that all occur in the purpose or the thoughts of a session.
+    query: Option<String>,
+    strategy: Option<String>,
+    /// Whether a branch of the session has ended.
+    status: Option<Status>,
+    /// The order of a list. The default is `updated`.
+    sort_by: Option<Order>,
+    #[schemars(range(min = 1, max = 100))]
+    limit: Option<u32>,
+    offset: Option<u32>,
 }
 
-fn words(arguments: &mut Arguments, is_search: bool) -> Result<Vec<String>, ArgumentError> {
-    let query = arguments.text("query", QUERY)?;
-    let words = query.iter().flat_map(|query| query.split_whitespace());
-    let words: Vec<String> = words.map(str::to_owned).collect();
+#[derive(Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+enum Status {
+    Open,
+    Complete,
+}
 
-    let expected = format_args!("1 to {WORDS} words").to_string();
+/// Lists sessions. A search needs a query.
+pub(super) async fn listed(
+    sessions: &ThinkSessions,
+    connection: &Connection,
+    arguments: ListArguments,
+    is_search: bool,
+) -> Result<CallToolResponse, ToolFailure> {
+    let strategy = arguments.strategy.as_deref();
+    let strategy = strategy.map(|name| sessions.strategy(name)).transpose()?;
+    let limit = size(arguments.limit.unwrap_or(LIMIT));
+    let offset = size(arguments.offset.unwrap_or(0));
+    let filter = Filter {
+        kind: Some(SessionKind::Think),
+        strategy: strategy.map(|strategy| strategy.name().to_owned()),
+        is_complete: arguments.status.map(|status| status == Status::Complete),
+        words: words(arguments.query, is_search)?,
+        order: arguments.sort_by.unwrap_or_default(),
+        limit: limit.saturating_add(1),
+        offset,
+        ..Filter::default()
+    };
+
+    let mut found = sessions.0.list(connection.owner(), filter).await?;
+    let has_more = found.len() > limit;
+    found.truncate(limit);
+
+    let next_offset = has_more.then(|| offset.saturating_add(limit));
+    let mut data = json!({"sessions": found.iter().map(data_of).collect::<Vec<_>>()});
+    if let Some(next) = next_offset {
+        data["nextOffset"] = next.into();
+    }
+    Ok(described(text_of(&found, next_offset), data))
+}
+
+fn words(query: Option<String>, is_search: bool) -> Result<Vec<String>, ToolFailure> {
+    let query = query.unwrap_or_default();
+    let words: Vec<String> = query.split_whitespace().map(str::to_owned).collect();
+
+    let expected = format!("1 to {WORDS} words");
     if is_search && words.is_empty() {
-        return Err(arguments.missing("query", expected));
+        return Err(arguments::missing("query", expected));
     }
     if words.len() > WORDS {
-        let query = Value::String(query.unwrap_or_default());
-        return Err(arguments.fault("query", expected, &query));
+        return Err(arguments::wrong("query", expected, &query.into()));
     }
     Ok(words)
 }
 
-/// Sessions that were selected by a filter.
-pub(crate) struct SessionList {
-    pub(crate) sessions: Vec<SessionHeader>,
-    /// The offset of the next ones, if there are more.
-    pub(crate) next_offset: Option<usize>,
+fn data_of(header: &SessionHeader) -> Value {
+    json!({
+        "session": header.id,
+        "purpose": header.title,
+        "strategy": header.strategy,
+        "status": header.status(),
+        "entries": header.entries,
+        "created": header.created,
+        "updated": header.updated,
+    })
 }
 
-impl SessionList {
-    pub(crate) fn data(&self) -> Value {
-        let sessions = self.sessions.iter().map(|header| {
-            json!({
-                "session": header.id,
-                "purpose": header.title,
-                "strategy": header.strategy,
-                "status": status(header),
-                "entries": header.entries,
-                "created": header.created,
-                "updated": header.updated,
-            })
-        });
-        let sessions: Vec<Value> = sessions.collect();
-
-        let mut data = json!({"sessions": sessions});
-        if let (Some(next), Some(data)) = (self.next_offset, data.as_object_mut()) {
-            data.insert("nextOffset".to_owned(), next.into());
-        }
-        data
+fn text_of(sessions: &[SessionHeader], next_offset: Option<usize>) -> String {
+    if sessions.is_empty() {
+        return "There are no such sessions.".to_owned();
     }
 
-    pub(crate) fn text(&self) -> String {
-        if self.sessions.is_empty() {
-            return "There are no such sessions.".to_owned();
-        }
-
-        let lines = self.sessions.iter().map(|header| {
-            let id = &header.id;
-            let strategy = Name(&header.strategy);
-            let status = status(header);
-            let title = OneLine::new(&header.title).with_max_chars(TITLE);
-            format!("- `{id}` ({strategy}, {status}): {title}")
-        });
-        let mut lines: Vec<String> = lines.collect();
-        lines.extend(
-            self.next_offset
-                .map(|next| format!("More from the offset {next}.")),
-        );
-        lines.join("\n")
-    }
-}
-
-fn status(header: &SessionHeader) -> &'static str {
-    if header.is_complete {
-        "complete"
-    } else {
-        "open"
-    }
+    let lines = sessions.iter().map(|header| {
+        let id = &header.id;
+        let strategy = Name(&header.strategy);
+        let status = header.status();
+        let title = OneLine::new(&header.title).with_max_chars(TITLE);
+        format!("- `{id}` ({strategy}, {status}): {title}")
+    });
+    let more = next_offset.map(|next| format!("More from the offset {next}."));
+    lines.chain(more).collect::<Vec<_>>().join("\n")
 }

@@ -4,45 +4,35 @@ use std::fmt;
 
 use cogwork_strategies::{Branch, BranchId, Session, Thought};
 use cogwork_text::{MultiLine, Name, OneLine};
+use cogwork_tools::schemars::{self, JsonSchema};
+use serde::Deserialize;
 use serde_json::{Map, Value, json};
-
-use crate::arguments::{ArgumentError, Arguments};
 
 /// The maximum number of bytes of the thoughts on a page, unless a single one is longer.
 const BYTES: usize = 64 * 1024;
-
-/// The maximum number of thoughts on a page.
-const MOST: u32 = 100;
 
 /// The number of thoughts on a page by default.
 const LIMIT: u32 = 20;
 
 /// Which thoughts to show.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
 pub(crate) struct Window {
-    /// How many thoughts are before them, or `None` for the last ones.
-    pub(crate) offset: Option<usize>,
-    pub(crate) limit: usize,
-    pub(crate) bytes: usize,
+    /// How many thoughts or sessions to skip.
+    offset: Option<u32>,
+    /// How many thoughts or sessions to list. At most 100.
+    #[schemars(range(min = 1, max = 100))]
+    limit: Option<u32>,
+    #[serde(skip)]
+    bytes: Option<usize>,
 }
 
 impl Window {
     /// The last thoughts, for a model that resumes a session.
     pub(crate) const RECENT: Self = Self {
         offset: None,
-        limit: 5,
-        bytes: 8 * 1024,
+        limit: Some(5),
+        bytes: Some(8 * 1024),
     };
-
-    pub(crate) fn read(arguments: &mut Arguments) -> Result<Self, ArgumentError> {
-        let offset = arguments.integer("offset", 0..=u32::MAX)?;
-        let limit = arguments.integer("limit", 1..=MOST)?.unwrap_or(LIMIT);
-        Ok(Self {
-            offset: offset.map(size),
-            limit: size(limit),
-            bytes: BYTES,
-        })
-    }
 }
 
 pub(crate) fn size(number: u32) -> usize {
@@ -73,6 +63,7 @@ impl<'s> Page<'s> {
         let total = all.len();
         let (offset, thoughts) = match window.offset {
             Some(offset) => {
+                let offset = size(offset);
                 let after = all.into_iter().skip(offset);
                 (offset.min(total), fitting(after, window))
             }
@@ -114,10 +105,10 @@ impl<'s> Page<'s> {
 
 /// Returns the first thoughts that fit into a window, at least one.
 fn fitting<'s>(thoughts: impl Iterator<Item = &'s Thought>, window: Window) -> Vec<&'s Thought> {
-    let mut left = window.bytes;
+    let mut left = window.bytes.unwrap_or(BYTES);
     let mut fitting = Vec::new();
 
-    for thought in thoughts.take(window.limit) {
+    for thought in thoughts.take(size(window.limit.unwrap_or(LIMIT))) {
         let bytes = bytes(thought);
         if bytes > left && !fitting.is_empty() {
             break;

@@ -7,7 +7,7 @@ use cogwork_tools::schemars::{self, JsonSchema};
 use serde::Serialize;
 use serde_json::Value;
 
-use super::operation::{Done, What};
+use super::change::{Done, What};
 use crate::store::SessionId;
 
 /// The maximum number of other open branches that are listed.
@@ -18,7 +18,6 @@ const BRANCHES: usize = 8;
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Report {
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "String")]
     pub(crate) session: Option<SessionId>,
     #[serde(skip)]
     pub(crate) what: What,

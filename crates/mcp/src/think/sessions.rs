@@ -1,19 +1,18 @@
 //! The sessions of `think`, and calls that read and change them.
 
 use cogwork_strategies::{
-    BranchId, EndRule, Session, SessionLimits, SessionPolicy, Strategies, Strategy, Thought,
-    ThoughtDraft,
+    EndRule, Session, SessionLimits, SessionPolicy, Strategies, Strategy, ThoughtDraft,
 };
-use serde_json::json;
+use cogwork_text::{NameList, OneLine};
+use serde::{Deserialize, Serialize};
 
-use super::operation::{Done, Impossible, Operation, What};
+use super::change::{Change, Done, Impossible, What, done, only, outermost};
 use super::report::Report;
-use super::rules::Rules;
-use super::state::{Begun, ThinkState};
 use crate::ServerLimits;
+use crate::arguments;
 use crate::connection::Connection;
 use crate::store::{
-    Change, Changed, NewSession, RecordedSessions, SessionId, SessionKind, SessionStore,
+    Changed, HeaderChange, NewSession, Recorded, SessionId, SessionKind, SessionStore,
 };
 use crate::tool::ToolFailure;
 
@@ -24,10 +23,87 @@ const TITLE: usize = 200;
 /// read by repeating them, and scores and undone thoughts are changes as well.
 const CHANGES: usize = 10;
 
-/// All sessions of `think`.
-pub(crate) struct ThinkSessions {
-    sessions: RecordedSessions<ThinkState>,
+/// An entry of a session. The table of a strategy is part of it, because a session keeps its rules,
+/// even if the server doesn't have the strategy any more.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Entry {
+    /// The first one.
+    Begin {
+        purpose: String,
+        rules: Strategies,
+        policy: SessionPolicy,
+        first: Option<ThoughtDraft>,
+    },
+    Change(Change, Option<Strategies>),
 }
+
+/// A session, or nothing before its first entry.
+pub(crate) struct ThinkState {
+    pub(super) begun: Option<Begun>,
+    /// The number of entries so far.
+    entries: usize,
+}
+
+/// A session that has begun.
+pub(crate) struct Begun {
+    pub(crate) purpose: String,
+    pub(crate) session: Session,
+}
+
+impl ThinkState {
+    /// Adds an entry. If it is impossible, the state doesn't change.
+    fn add(&mut self, entry: &Entry) -> Result<Done, Impossible> {
+        let done = match (entry, &mut self.begun) {
+            (Entry::Change(change, rules), Some(begun)) => {
+                change.make(&mut begun.session, rules.as_ref())?
+            }
+            (Entry::Change(..), None) => return Err(Impossible::NotBegun),
+            (Entry::Begin { .. }, Some(_)) => return Err(Impossible::AlreadyBegun),
+            (
+                Entry::Begin {
+                    purpose,
+                    rules,
+                    policy,
+                    first,
+                },
+                None,
+            ) => {
+                let mut session = Session::with_policy(only(Some(rules))?, policy.clone());
+                let what = match first.clone() {
+                    None => What::Begun,
+                    Some(draft) => What::Thought(session.think(draft)?),
+                };
+                let done = done(session.current(), what);
+                let purpose = purpose.clone();
+                self.begun = Some(Begun { purpose, session });
+                done
+            }
+        };
+
+        self.entries = self.entries.saturating_add(1);
+        Ok(done)
+    }
+}
+
+impl Recorded for ThinkState {
+    const KIND: SessionKind = SessionKind::Think;
+
+    type Entry = Entry;
+
+    fn empty(_: &SessionStore, _: u64) -> Self {
+        let begun = None;
+        Self { begun, entries: 0 }
+    }
+
+    fn replay(&mut self, entry: Entry) -> Result<(), String> {
+        let done = self.add(&entry);
+        done.map(drop).map_err(|error| error.to_string())
+    }
+}
+
+/// All sessions of `think`.
+pub(crate) struct ThinkSessions(pub(crate) SessionStore);
 
 /// How a session begins.
 #[derive(Debug, Clone)]
@@ -39,147 +115,117 @@ pub(crate) struct Beginning {
 }
 
 impl ThinkSessions {
-    pub(crate) fn new(store: SessionStore) -> Self {
-        Self {
-            sessions: RecordedSessions::new(store),
-        }
-    }
-
-    pub(crate) fn store(&self) -> &SessionStore {
-        self.sessions.store()
-    }
-
     pub(crate) fn limits(&self) -> &ServerLimits {
-        self.store().limits()
+        self.0.limits()
     }
 
     pub(crate) fn strategies(&self) -> &Strategies {
-        self.store().strategies()
+        self.0.strategies()
     }
 
-    /// Begins a session, which becomes the current one. If `id` is `None`, it gets a random one.
-    pub(crate) async fn begin(
+    /// Returns the strategy with this name.
+    pub(crate) fn strategy(&self, name: &str) -> Result<&Strategy, ToolFailure> {
+        let found = self.strategies().get(name);
+        found.map_err(|_| arguments::wrong("strategy", self.strategy_names(), &name.into()))
+    }
+
+    /// Lists the names of all strategies.
+    pub(crate) fn strategy_names(&self) -> String {
+        let names = self.strategies().iter().flat_map(Strategy::names);
+        NameList::or(names.collect::<Vec<_>>()).to_string()
+    }
+
+    /// Begins a session if there is none with this id, or makes a change if there is. The session
+    /// becomes the current one. If the change is refused, the failure has the place where the session
+    /// still is.
+    pub(crate) async fn record(
         &self,
         connection: &Connection,
         id: Option<SessionId>,
-        beginning: Beginning,
+        beginning: Option<Beginning>,
+        change: Option<Change>,
     ) -> Result<Report, ToolFailure> {
-        let exists = |_: &Session| Err(Impossible::AlreadyBegun.into_failure(None));
-        self.begin_or_change(connection, id, beginning, exists)
-            .await
-    }
-
-    /// Begins a session if there is none with this id, or changes it. It becomes the current one.
-    pub(crate) async fn begin_or_change(
-        &self,
-        connection: &Connection,
-        id: Option<SessionId>,
-        beginning: Beginning,
-        plan: impl Fn(&Session) -> Result<Operation, ToolFailure> + Send,
-    ) -> Result<Report, ToolFailure> {
-        let new = NewSession {
+        let new = beginning.as_ref().map(|beginning| NewSession {
             id: id.clone(),
             kind: SessionKind::Think,
-            title: title(&beginning),
+            title: title(beginning),
             strategy: beginning.strategy.name().to_owned(),
+        });
+        let begin = beginning.map(|beginning| self.begin(beginning));
+        let change = change.map(|change| self.with_rules(change)).transpose()?;
+        let id = match id {
+            None if begin.is_some() => SessionId::random(),
+            id => id_or_current(connection, id)?,
         };
-        let begin = self.begin_operation(&beginning);
-        let id = id.unwrap_or_else(SessionId::random);
 
-        let owner = connection.owner();
-        let change = |state: &mut ThinkState| {
-            let Some(begun) = state.begun() else {
-                return begun_session(state, &id, begin.clone(), &beginning.strategy);
-            };
-            let operation = plan(&begun.session)?;
-            self.changed(state, &id, operation)
-        };
-        let sessions = &self.sessions;
-        let report = sessions.change(owner, &id, Some(&new), change);
-        let report = report.await?;
+        let recorded = self.0.change(
+            connection.owner(),
+            &id,
+            new.as_ref(),
+            |state: &mut ThinkState| {
+                let entry = if state.begun.is_none() {
+                    &begin
+                } else {
+                    &change
+                };
+                let missing = match state.begun {
+                    None => Impossible::NotBegun,
+                    Some(_) => Impossible::AlreadyBegun,
+                };
+                let entry = entry.as_ref().ok_or(missing)?;
+                self.add(state, &id, entry)
+            },
+        );
+        let report = recorded.await?;
 
         connection.set_current(SessionKind::Think, id);
         Ok(report)
     }
 
-    /// Changes a session, which becomes the current one. If the change is refused, the failure has
-    /// the place where the session still is.
-    pub(crate) async fn change(
-        &self,
-        connection: &Connection,
-        id: &SessionId,
-        plan: impl Fn(&Session) -> Result<Operation, ToolFailure> + Send,
-    ) -> Result<Report, ToolFailure> {
-        let owner = connection.owner();
-        let change = |state: &mut ThinkState| {
-            let begun = state.begun().ok_or_else(not_begun)?;
-            let operation = plan(&begun.session)?;
-            self.changed(state, id, operation)
-        };
-        let report = self.sessions.change(owner, id, None, change).await?;
-
-        connection.set_current(SessionKind::Think, id.clone());
-        Ok(report)
-    }
-
     /// Reads a session.
-    pub(crate) async fn read<T>(
+    pub(crate) async fn read(
         &self,
         connection: &Connection,
         id: &SessionId,
-        read: impl FnOnce(&Begun) -> Result<T, ToolFailure> + Send,
-    ) -> Result<T, ToolFailure> {
-        let owner = connection.owner();
-        let found = self.sessions.read(owner, id, |state| {
-            let begun = state.begun().ok_or_else(not_begun)?;
-            read(begun)
-        });
-        found.await?
+    ) -> Result<Begun, ToolFailure> {
+        let state: ThinkState = self.0.read(connection.owner(), id).await?;
+        Ok(state.begun.ok_or(Impossible::NotBegun)?)
     }
 
-    /// Removes a session of any kind. Returns whether there was one.
-    ///
-    /// Other tools read a session again when its entries have changed, as if another process had
-    /// removed it.
-    pub(crate) async fn remove(
-        &self,
-        connection: &Connection,
-        id: &SessionId,
-    ) -> Result<bool, ToolFailure> {
-        Ok(self.store().remove(connection.owner(), id).await?)
-    }
-
-    /// Returns the entry for an operation on a session that has begun.
-    fn changed(
+    fn add(
         &self,
         state: &mut ThinkState,
         id: &SessionId,
-        operation: Operation,
-    ) -> Result<Changed<Operation, Report>, ToolFailure> {
-        let recorded = operation.clone();
-        let checked = self.check_operations(state);
-        let performed = checked.and_then(|()| state.perform(operation));
-
-        match performed {
-            Ok(done) => entry(state, id, recorded, done),
-            Err(impossible) => {
-                let session = state.begun().map(|begun| &begun.session);
-                let report = session.map(|session| unchanged(id, session, recorded.branch()));
-                Err(impossible.into_failure(report.as_ref()))
-            }
-        }
-    }
-
-    fn check_operations(&self, state: &ThinkState) -> Result<(), Impossible> {
+        entry: &Entry,
+    ) -> Result<Changed<Entry, Report>, ToolFailure> {
         let most = self.limits().thoughts.saturating_mul(CHANGES);
-        let operations = state.operations();
-        if usize::try_from(operations).is_ok_and(|operations| operations < most) {
-            return Ok(());
-        }
-        Err(Impossible::Full(operations))
+        let added = if state.entries < most {
+            state.add(entry)
+        } else {
+            Err(Impossible::Full(state.entries))
+        };
+        let done = added.map_err(|impossible| refused(state, id, entry, impossible))?;
+
+        let Begun { purpose, session } = state.begun.as_ref().ok_or(Impossible::NotBegun)?;
+        Ok(Changed {
+            change: HeaderChange {
+                title: title_by(purpose, session),
+                strategy: Some(outermost(session, done.branch).to_owned()),
+                is_complete: Some(session.is_complete()),
+                text: match entry {
+                    Entry::Begin { purpose, first, .. } => {
+                        let first = first.as_ref().map_or("", |draft| &draft.thought);
+                        format!("{purpose}\n{first}")
+                    }
+                    Entry::Change(change, _) => change.words(),
+                },
+            },
+            entry: entry.clone(),
+            result: Report::new(Some(id), session, done),
+        })
     }
 
-    fn begin_operation(&self, beginning: &Beginning) -> Operation {
+    fn begin(&self, beginning: Beginning) -> Entry {
         let limits = self.limits();
         let mut policy = SessionPolicy::default();
         policy.early_end = beginning.early_end;
@@ -187,63 +233,45 @@ impl ThinkSessions {
             .with_thoughts(limits.thoughts)
             .with_branches(limits.branches);
 
-        Operation::Begin {
-            purpose: beginning.purpose.clone(),
-            strategy: Rules::of(&beginning.strategy),
+        Entry::Begin {
+            purpose: beginning.purpose,
+            rules: Strategies::from_iter([beginning.strategy]),
             policy,
-            first: beginning.first.clone(),
+            first: beginning.first,
         }
+    }
+
+    /// Returns the entry for a change.
+    fn with_rules(&self, mut change: Change) -> Result<Entry, ToolFailure> {
+        let mut rules = None;
+        if let Some(name) = change.strategy_mut() {
+            let strategy = self.strategy(name)?;
+            rules = Some(Strategies::from_iter([strategy.clone()]));
+        }
+        Ok(Entry::Change(change, rules))
     }
 }
 
-/// Returns the entry for a session that begins.
-fn begun_session(
-    state: &mut ThinkState,
-    id: &SessionId,
-    operation: Operation,
-    strategy: &Strategy,
-) -> Result<Changed<Operation, Report>, ToolFailure> {
-    let recorded = operation.clone();
-    match state.perform(operation) {
-        Ok(done) => entry(state, id, recorded, done),
-        Err(impossible) => {
-            let session = Session::new(strategy.clone());
-            let report = Report::new(None, &session, nothing(session.current()));
-            Err(impossible.into_failure(Some(&report)))
-        }
-    }
-}
-
-fn entry(
+/// Returns the failure of an entry, with the place where the session still is.
+fn refused(
     state: &ThinkState,
     id: &SessionId,
-    operation: Operation,
-    done: Done,
-) -> Result<Changed<Operation, Report>, ToolFailure> {
-    let Begun { purpose, session } = state.begun().ok_or_else(not_begun)?;
-
-    Ok(Changed {
-        change: Change {
-            title: title_by(purpose, session),
-            strategy: Some(outermost(session, done.branch).to_owned()),
-            is_complete: Some(session.is_complete()),
-            text: operation.words(),
-        },
-        entry: operation,
-        result: Report::new(Some(id), session, done),
-    })
-}
-
-/// Returns where a session is, on a branch or on the current one if there is no such branch.
-fn unchanged(id: &SessionId, session: &Session, branch: Option<BranchId>) -> Report {
-    let branch = branch.filter(|id| session.branch(*id).is_ok());
-    let branch = branch.unwrap_or_else(|| session.current());
-    Report::new(Some(id), session, nothing(branch))
-}
-
-pub(crate) fn nothing(branch: BranchId) -> Done {
-    let what = What::Nothing;
-    Done { branch, what }
+    entry: &Entry,
+    impossible: Impossible,
+) -> ToolFailure {
+    let report = match (entry, &state.begun) {
+        (Entry::Change(change, _), Some(Begun { session, .. })) => {
+            let branch = change.branch(session);
+            Some(Report::new(Some(id), session, done(branch, What::Nothing)))
+        }
+        (Entry::Begin { rules, .. }, None) => only(Some(rules)).ok().map(|strategy| {
+            let session = Session::new(strategy);
+            let nothing = done(session.current(), What::Nothing);
+            Report::new(None, &session, nothing)
+        }),
+        _ => None,
+    };
+    impossible.into_failure(report.as_ref())
 }
 
 fn title(beginning: &Beginning) -> String {
@@ -267,39 +295,18 @@ fn title_by(purpose: &str, session: &Session) -> Option<String> {
 }
 
 fn excerpt(text: &str) -> String {
-    cogwork_text::OneLine::new(text)
-        .with_max_chars(TITLE)
-        .to_string()
-}
-
-/// Returns the strategy of the last thought on a branch, or the one around it.
-fn outermost(session: &Session, branch: BranchId) -> &str {
-    let tip = session.branch(branch).ok().and_then(|branch| branch.tip());
-    let strategy = tip.and_then(|tip| session.thought(tip)).map(around);
-    strategy.unwrap_or_else(|| session.strategy()).name()
-}
-
-/// Returns the strategy of a thought, or the one around it.
-pub(crate) fn around(thought: &Thought) -> &Strategy {
-    let outer = thought.outer().last().map(|(strategy, _)| strategy);
-    outer.unwrap_or_else(|| thought.strategy())
-}
-
-fn not_begun() -> ToolFailure {
-    Impossible::NotBegun.into_failure(None)
+    OneLine::new(text).with_max_chars(TITLE).to_string()
 }
 
 /// Returns the id in an argument, or that of the current session.
-pub(crate) fn session_id(
+pub(crate) fn id_or_current(
     connection: &Connection,
     given: Option<SessionId>,
 ) -> Result<SessionId, ToolFailure> {
     let id = given.or_else(|| connection.current(SessionKind::Think));
     id.ok_or_else(|| {
         let message = "there is no current session; expected a `strategy`, to begin one, or the \
-                       `sessionId` of an earlier one"
-            .to_owned();
-        let data = json!({"error": {"kind": "no_session", "message": message}});
-        ToolFailure::Described { message, data }
+                       `sessionId` of an earlier one";
+        ToolFailure::of_kind("no_session", message)
     })
 }

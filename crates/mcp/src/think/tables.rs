@@ -3,7 +3,7 @@
 use cogwork_strategies::{Strategies, Strategy};
 use serde_json::{Value, json};
 
-use super::answer::fields_of;
+use crate::tool::fields_of;
 
 /// Returns all strategies as text.
 pub(crate) fn list_text(strategies: &Strategies) -> String {

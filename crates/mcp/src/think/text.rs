@@ -5,7 +5,7 @@ use std::fmt;
 use cogwork_strategies::{Parameter, ParameterType};
 use cogwork_text::{Name, NameList, OneLine};
 
-use super::operation::What;
+use super::change::What;
 use super::report::{NextStage, Report};
 
 impl fmt::Display for Report {

@@ -71,50 +71,14 @@ fn shown(messages: Vec<Value>) -> String {
 }
 
 #[tokio::test]
-async fn the_older_generation_negotiates_each_version() {
-    for version in ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"] {
-        let answers = talk(&[initialize(version)]).await;
-        let [answer] = answers.as_slice() else {
-            panic!("expected one answer, got {answers:?}");
-        };
-        assert_eq!(answer["result"]["protocolVersion"], json!(version));
-    }
-}
-
-#[tokio::test]
 async fn the_answer_to_initialize() {
     insta::assert_snapshot!(shown(talk(&[initialize("2025-11-25")]).await));
-}
-
-#[tokio::test]
-async fn a_version_that_does_not_exist_gets_one_that_does() {
-    let answers = talk(&[initialize("1999-01-01")]).await;
-    let version = answers
-        .first()
-        .map(|answer| &answer["result"]["protocolVersion"]);
-    assert_eq!(version, Some(&json!("2025-11-25")));
 }
 
 #[tokio::test]
 async fn the_answer_to_discover() {
     let discover = request(1, "server/discover", "2026-07-28");
     insta::assert_snapshot!(shown(talk(&[discover]).await));
-}
-
-#[tokio::test]
-async fn the_newer_generation_lists_tools_without_a_handshake() {
-    let answers = talk(&[request(1, "tools/list", "2026-07-28")]).await;
-    let result = &answers.first().expect("an answer")["result"];
-
-    assert_eq!(result["resultType"], json!("complete"));
-    assert!(result["ttlMs"].is_number());
-    assert!(result["cacheScope"].is_string());
-}
-
-#[tokio::test]
-async fn an_unknown_version_of_the_newer_generation_is_refused() {
-    let answers = talk(&[request(1, "tools/list", "2099-01-01")]).await;
-    insta::assert_snapshot!(shown(answers));
 }
 
 #[tokio::test]
@@ -143,21 +107,6 @@ async fn a_resource_that_does_not_exist_is_named_in_the_error() {
         assert_eq!(error(other)["data"], json!(null));
         assert!(error(other).to_string().len() < 1_000);
     }
-}
-
-#[tokio::test]
-async fn both_generations_list_the_same_tools() {
-    let names = |answers: Vec<Value>| {
-        let answer = answers.into_iter().next_back().expect("an answer");
-        let tools = answer["result"]["tools"].as_array().expect("tools").clone();
-        let names = tools.into_iter().map(|tool| tool["name"].clone());
-        names.collect::<Vec<_>>()
-    };
-    let list = json!({"jsonrpc": "2.0", "id": 2, "method": "tools/list"});
-
-    let older = names(talk(&[initialize("2025-11-25"), list]).await);
-    let newer = names(talk(&[request(1, "tools/list", "2026-07-28")]).await);
-    assert_eq!(older, newer);
 }
 
 #[tokio::test]

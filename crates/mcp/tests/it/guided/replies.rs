@@ -109,9 +109,9 @@ async fn a_reply_that_is_too_long_changes_nothing() {
 
     let long = "x".repeat(1_001);
     let refused = host.refused("answer", json!({"reply": long})).await;
-    assert!(
-        refused.ends_with("expected at most 1000 bytes, but it has 1001"),
-        "{refused}"
+    assert_eq!(
+        refused,
+        "`reply` is 1001 bytes long, expected at most 1000 bytes"
     );
 
     let after = host.answer(json!({})).await;

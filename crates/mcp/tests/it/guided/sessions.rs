@@ -154,27 +154,6 @@ async fn two_clients_can_work_on_one_session() {
 }
 
 #[tokio::test]
-async fn two_servers_can_work_on_one_session() {
-    let one = Host::new().await;
-    let other = one.beside().await;
-    let mind = Mind::named("self_consistency");
-
-    let view = one.begin(mind.beginning()).await;
-    let session = view["sessionId"].as_str().expect("an id");
-    let questions = ids(&view);
-
-    for (question, host) in questions.iter().zip([&one, &other, &one]) {
-        host.answer(reply_to(session, question, "answer: 1")).await;
-    }
-
-    // The other server learns that the question was answered, and what the result is.
-    let late = reply_to(session, &questions[2], "answer: 2");
-    let result = call(&other.client, "answer", late).await;
-    assert_eq!(result.is_error, Some(true));
-    assert!(text(&result).contains("Answer: 1"), "{}", text(&result));
-}
-
-#[tokio::test]
 async fn calls_without_an_id_use_the_session_of_the_connection() {
     let server = Server::builder().open().expect("the server opens");
     let one = client_of(&server).await;
@@ -190,50 +169,6 @@ async fn calls_without_an_id_use_the_session_of_the_connection() {
         "{}",
         text(&result)
     );
-}
-
-#[tokio::test]
-async fn ids_of_sessions_are_checked() {
-    let host = Host::new().await;
-    let begun = json!({"problem": "2 + 2?", "sessionId": "sum"});
-    host.begin(begun.clone()).await;
-
-    assert_eq!(
-        host.refused("begin", begun).await,
-        "the session `sum` already exists"
-    );
-    let unknown = json!({"sessionId": "difference"});
-    assert_eq!(
-        host.refused("answer", unknown).await,
-        "there is no session `difference`"
-    );
-    let odd = json!({"sessionId": "a b"});
-    assert!(
-        host.refused("answer", odd)
-            .await
-            .starts_with("`sessionId` is")
-    );
-}
-
-#[tokio::test]
-async fn a_session_that_never_began_can_begin() {
-    let mut host = Host::new().await;
-    let begun = json!({"problem": "2 + 2?", "sessionId": "sum"});
-    host.begin(begun.clone()).await;
-
-    // As if the server had been stopped before the first entry.
-    host.edit("DELETE FROM entries");
-    host.edit("UPDATE sessions SET entries = 0");
-    host.restart().await;
-    let refused = host.refused("answer", json!({"sessionId": "sum"})).await;
-    assert!(
-        refused.starts_with("the session `sum` has no first entry"),
-        "{refused}"
-    );
-
-    host.begin(begun).await;
-    let view = host.answer(json!({"sessionId": "sum"})).await;
-    assert_eq!(view["status"], "open");
 }
 
 #[tokio::test]

@@ -108,7 +108,8 @@ async fn tokens_are_checked() {
 #[tokio::test]
 async fn the_service_can_be_mounted_in_another_server() {
     let server = Server::builder().open().expect("the server opens");
-    let mut service = server.http_service(settings()).expect("a service");
+    let service = server.http_service(settings()).expect("a service");
+    let mut service = service.with_state(());
 
     let [version, method] = DISCOVER.map(|header| header.split_once(": ").expect("a header"));
     let request = http::Request::post("http://localhost/any/path")

@@ -85,24 +85,6 @@ async fn stages_are_those_of_the_strategy_that_was_chosen() {
     assert_eq!(result.expect("a completion").completion.values, expected);
 }
 
-#[tokio::test]
-async fn at_most_a_hundred_values_are_returned() {
-    let host = Host::connect(&server(0), Era::Initialize).await;
-    for number in 0..101 {
-        think(
-            &host,
-            &format!("session-{number}"),
-            json!({"thought": "First."}),
-        )
-        .await;
-    }
-
-    let info = completed(&host, Reference::for_resource(SESSION), "id", "").await;
-
-    assert_eq!(info.values.len(), 100);
-    assert_eq!(info.has_more, Some(true));
-}
-
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 

@@ -86,7 +86,7 @@ async fn faulty_arguments_are_named_with_what_is_expected() {
             &client,
             "react",
             json!({"problem": 7}),
-            "`problem` isn't a text",
+            "`problem` is 7, expected a text",
         ),
         (
             &client,
@@ -116,7 +116,7 @@ async fn faulty_arguments_are_named_with_what_is_expected() {
             &client,
             "react",
             json!({"problem": "?", "more": "x"}),
-            "`more` isn't an argument",
+            "`more` is not an argument",
         ),
     ];
 

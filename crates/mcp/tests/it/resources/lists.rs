@@ -51,42 +51,6 @@ async fn the_list_has_all_strategies_and_all_sessions_in_pages() {
 }
 
 #[tokio::test]
-async fn a_page_goes_on_after_a_session_that_was_removed() {
-    let limits = cogwork_mcp::ServerLimits {
-        sessions: 150,
-        ..cogwork_mcp::ServerLimits::default()
-    };
-    let server = cogwork_mcp::Server::builder().with_limits(limits);
-    let host = Host::connect(&server.open().expect("it opens"), Era::Initialize).await;
-    let mut uris = HashSet::new();
-    for number in 0..150 {
-        think(
-            &host,
-            &format!("session-{number}"),
-            json!({"thought": "First."}),
-        )
-        .await;
-    }
-
-    let page = host.client.list_resources(None).await.expect("a page");
-    uris.extend(page.resources.into_iter().map(|resource| resource.uri));
-    let cursor = page.next_cursor.expect("another page");
-    assert!(cursor.ends_with(".session-50"), "{cursor}");
-
-    // The cursor still has a place if its session is unknown.
-    let cursor = cursor.replace("session-50", "removed");
-    let request = PaginatedRequestParams::default().with_cursor(Some(cursor));
-    let page = host
-        .client
-        .list_resources(Some(request))
-        .await
-        .expect("a page");
-    uris.extend(page.resources.into_iter().map(|resource| resource.uri));
-
-    assert_eq!(uris.len(), 9 + 150);
-}
-
-#[tokio::test]
 async fn templates_are_listed_and_their_uris_can_be_read() {
     let host = Host::connect(&server(0), Era::Discover).await;
     think(&host, "a:b", json!({"thought": "First."})).await;

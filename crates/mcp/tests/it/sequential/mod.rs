@@ -10,7 +10,6 @@
 mod bounds;
 mod coercions;
 mod original;
-mod restarts;
 mod sessions;
 mod strict;
 mod support;

@@ -43,19 +43,6 @@ async fn optional_arguments_are_accepted() {
 }
 
 #[tokio::test]
-async fn thoughts_are_counted() {
-    let client = new_client().await;
-
-    answer(&client, thought(json!({ "thoughtNumber": 1 }))).await;
-    answer(&client, thought(json!({ "thoughtNumber": 2 }))).await;
-    let last = json!({ "thoughtNumber": 3, "nextThoughtNeeded": false });
-    let last = answer(&client, thought(last)).await;
-
-    assert_eq!(last["thoughtHistoryLength"], 3);
-    assert_eq!(last["nextThoughtNeeded"], false);
-}
-
-#[tokio::test]
 async fn the_estimate_grows_with_the_number_of_the_thought() {
     let client = new_client().await;
 
@@ -78,47 +65,6 @@ async fn branches_are_listed() {
 
     assert_eq!(last["branches"], json!(["branch-a", "branch-b"]));
     assert_eq!(last["thoughtHistoryLength"], 3);
-}
-
-#[tokio::test]
-async fn a_branch_with_several_thoughts_is_listed_once() {
-    let client = new_client().await;
-
-    answer(&client, thought(json!({}))).await;
-    answer(&client, in_branch("branch-a", 2)).await;
-    let last = answer(&client, in_branch("branch-a", 3)).await;
-
-    assert_eq!(last["branches"], json!(["branch-a"]));
-}
-
-#[tokio::test]
-async fn a_long_thought_is_accepted() {
-    let client = new_client().await;
-
-    let answer = answer(&client, thought(json!({ "thought": "a".repeat(10_000) }))).await;
-
-    assert_eq!(answer["thoughtHistoryLength"], 1);
-}
-
-#[tokio::test]
-async fn a_single_thought_is_enough() {
-    let client = new_client().await;
-    let arguments = json!({ "totalThoughts": 1, "nextThoughtNeeded": false });
-
-    let answer = answer(&client, thought(arguments)).await;
-
-    assert_eq!(answer["thoughtNumber"], 1);
-    assert_eq!(answer["totalThoughts"], 1);
-}
-
-#[tokio::test]
-async fn the_last_thought_is_answered_like_the_others() {
-    let client = new_client().await;
-    let arguments = json!({ "thoughtNumber": 3, "nextThoughtNeeded": false });
-
-    let answer = answer(&client, thought(arguments)).await;
-
-    assert_eq!(answer["nextThoughtNeeded"], false);
 }
 
 #[tokio::test]

@@ -8,10 +8,7 @@
 )]
 
 mod files;
-#[cfg(unix)]
-mod full;
 mod killed;
 mod locked;
 mod others;
 mod support;
-mod vanished;

@@ -86,7 +86,7 @@ async fn a_branch_is_switched_to_and_pruned() {
     assert_eq!(kind, "no_such_branch");
     assert_eq!(
         line,
-        "there is no branch `triple`; expected `main`, `double`, `square` or `fresh`"
+        "there is no branch `triple`; expected `main`, `double`, `square` or `fresh`. Nothing has changed."
     );
 }
 
@@ -159,7 +159,7 @@ async fn undo_removes_the_last_thought_if_it_is_the_expected_one() {
     let other = json!({"operation": "undo", "last": 4});
     let (line, kind) = refused(&client, "think_session", other).await;
     assert_eq!(kind, "not_last");
-    assert_eq!(line, "the last thought is 5, not 4; nothing was removed");
+    assert_eq!(line, "the last thought is 5, not 4. Nothing has changed.");
 
     let undone = session(&client, json!({"operation": "undo", "last": 5})).await;
     assert_eq!(undone["thought"], 4);

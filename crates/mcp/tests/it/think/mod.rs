@@ -11,7 +11,6 @@ mod branches;
 mod exports;
 mod hostile;
 mod lists;
-mod model;
 #[cfg(feature = "http")]
 mod owners;
 mod resumed;

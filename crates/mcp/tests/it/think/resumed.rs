@@ -75,41 +75,6 @@ async fn a_session_survives_a_restart() {
 }
 
 #[tokio::test]
-async fn every_operation_is_replayed() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let builder = Server::builder().with_data(folder.path());
-    let export = json!({"operation": "export", "sessionId": "all", "format": "json"});
-    let before = {
-        let client = connect(builder.clone()).await;
-        let begin = json!({"strategy": "linear", "sessionId": "all", "thought": "Begin."});
-        think(&client, begin).await;
-        for name in ["a", "b", "c"] {
-            let branch = json!({"branchFrom": 1, "branch": name, "thought": name});
-            think(&client, branch).await;
-            let score = json!({"operation": "score", "score": "2.5"});
-            session(&client, score).await;
-        }
-        for call in [
-            json!({"operation": "merge", "branches": "a", "into": "b", "thought": "joined"}),
-            json!({"operation": "select_best"}),
-            json!({"operation": "prune", "branch": "c"}),
-            json!({"operation": "change_strategy", "strategy": "react", "thought": "tools"}),
-            json!({"operation": "begin_part", "strategy": "rewoo", "thought": "plan"}),
-            json!({"operation": "begin_part", "strategy": "step_back", "thought": "no"}),
-            json!({"operation": "undo"}),
-            json!({"operation": "fork", "branch": "d"}),
-            json!({"operation": "switch", "branch": "main"}),
-        ] {
-            session(&client, call).await;
-        }
-        session_text(&client, export.clone()).await
-    };
-
-    let client = connect(builder).await;
-    assert_eq!(session_text(&client, export).await, before);
-}
-
-#[tokio::test]
 async fn two_clients_share_a_session_but_not_their_current_one() {
     let server = Server::builder().open().expect("a server");
     let ours = client_of(&server).await;
@@ -131,29 +96,6 @@ async fn two_clients_share_a_session_but_not_their_current_one() {
     let (line, kind) = refused(&theirs, "think_session", exists).await;
     assert_eq!(kind, "session_exists");
     assert_eq!(line, "the session already exists; choose another id");
-}
-
-#[tokio::test]
-async fn two_clients_that_think_at_once_lose_nothing() {
-    let server = Server::builder().open().expect("a server");
-    let ours = client_of(&server).await;
-    let theirs = client_of(&server).await;
-    think(
-        &ours,
-        json!({"strategy": "linear", "sessionId": "both", "thought": "0"}),
-    )
-    .await;
-
-    let many = async |client, name| {
-        for number in 0..20 {
-            let thought = json!({"sessionId": "both", "thought": format!("{name} {number}")});
-            think(client, thought).await;
-        }
-    };
-    tokio::join!(many(&ours, "ours"), many(&theirs, "theirs"));
-
-    let shown = session(&ours, json!({"operation": "show", "limit": 100})).await;
-    assert_eq!(shown["total"], 41);
 }
 
 #[tokio::test]

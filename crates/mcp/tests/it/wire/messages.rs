@@ -3,24 +3,8 @@
 use cogwork_mcp::ServerLimits;
 use proptest::prelude::*;
 use serde_json::json;
-use tokio::io::AsyncWriteExt;
 
-use super::support::{Connection, answers, any_json, list};
-
-#[tokio::test]
-async fn a_message_in_many_pieces_is_read() {
-    let mut connection = Connection::open(ServerLimits::default()).await;
-    let line = format!("{}\r\n", list(1));
-
-    for byte in line.bytes() {
-        connection.writer.write_all(&[byte]).await.expect("written");
-        tokio::task::yield_now().await;
-    }
-    assert_eq!(
-        connection.receive().await.expect("an answer")["id"],
-        json!(1)
-    );
-}
+use super::support::{Connection, answers, list};
 
 #[tokio::test]
 async fn a_message_that_is_too_long_is_dropped() {
@@ -71,12 +55,5 @@ proptest! {
         lines in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..64), 0..8),
     ) {
         answers(ServerLimits::default(), &lines);
-    }
-
-    #[test]
-    fn any_json_gets_at_most_one_answer(message in any_json()) {
-        let line = message.to_string().into_bytes();
-        let answers = answers(ServerLimits::default(), &[line]);
-        prop_assert!(answers.len() <= 1);
     }
 }

@@ -1,5 +1,4 @@
 //! Messages over lines.
 
-mod calls;
 mod messages;
 mod support;

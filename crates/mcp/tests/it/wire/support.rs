@@ -1,5 +1,4 @@
 use cogwork_mcp::{Server, ServerBuilder, ServerLimits};
-use proptest::prelude::*;
 use serde_json::{Value, json};
 use tokio::io::{
     AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream, Lines, ReadHalf, WriteHalf,
@@ -97,23 +96,5 @@ pub(super) fn answers(limits: ServerLimits, lines: &[Vec<u8>]) -> Vec<Value> {
             }
             answers.push(answer);
         }
-    })
-}
-
-/// Any JSON, of a bounded size.
-pub(super) fn any_json() -> impl Strategy<Value = Value> {
-    let leaf = prop_oneof![
-        Just(Value::Null),
-        any::<bool>().prop_map(Value::from),
-        any::<i64>().prop_map(Value::from),
-        ".{0,8}".prop_map(Value::from),
-    ];
-    leaf.prop_recursive(3, 16, 4, |inner| {
-        let key = prop_oneof![Just("id".to_owned()), Just("method".to_owned()), ".{0,4}"];
-        prop_oneof![
-            prop::collection::vec(inner.clone(), 0..4).prop_map(Value::from),
-            prop::collection::hash_map(key, inner, 0..4)
-                .prop_map(|members| members.into_iter().collect()),
-        ]
     })
 }

@@ -1,0 +1,286 @@
+//! The states of runs, as sessions and results show them.
+
+use cogwork_cot::{Reasoning, ReasoningEnd};
+use cogwork_strategies::{BranchId, Call, EndReason, Solving, Spent, ThoughtId};
+use cogwork_tools::schemars::{self, JsonSchema};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use crate::shown::Step;
+
+/// The state of a run.
+pub(crate) trait RunState: Send {
+    /// Returns the thoughts after the first ones.
+    fn steps(&self, skipped: usize) -> Vec<Step>;
+
+    /// Returns the calls after the first ones, in the form of the method.
+    fn calls(&self, skipped: usize) -> Vec<Value>;
+
+    /// Returns what was repaired in the replies.
+    fn repairs(&self) -> Vec<String>;
+
+    fn spent(&self) -> Spent;
+
+    /// Returns the best answer so far.
+    fn best(&self) -> Option<Best>;
+
+    /// Returns how the run ended, unless it was interrupted.
+    fn end(&self) -> Option<End>;
+}
+
+#[derive(Debug, Clone)]
+pub(crate) struct Best {
+    pub(crate) text: String,
+    /// The answer in a few words, if the method provides it.
+    pub(crate) conclusion: Option<String>,
+    /// From 0 to 1, if the method provides one.
+    pub(crate) confidence: Option<f64>,
+}
+
+impl Best {
+    /// Returns the answer in a few words, or in full.
+    pub(crate) fn short(&self) -> &str {
+        self.conclusion.as_ref().unwrap_or(&self.text)
+    }
+}
+
+/// How a run ended.
+#[derive(Debug, Clone)]
+pub(crate) struct End {
+    pub(crate) status: Status,
+    /// The reason in words.
+    pub(crate) reason: String,
+}
+
+impl End {
+    pub(crate) fn failed(reason: impl ToString) -> Self {
+        Self {
+            status: Status::Failed,
+            reason: reason.to_string(),
+        }
+    }
+}
+
+/// What has become of a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Status {
+    // Questions wait for replies.
+    Open,
+    Answered,
+    // It reached a limit. The answer, if there is one, is the best one so far.
+    Stopped,
+    Failed,
+    Cancelled,
+}
+
+impl Status {
+    pub(crate) fn as_str(self) -> &'static str {
+        match self {
+            Self::Open => "open",
+            Self::Answered => "answered",
+            Self::Stopped => "stopped",
+            Self::Failed => "failed",
+            Self::Cancelled => "cancelled",
+        }
+    }
+}
+
+impl RunState for Solving {
+    fn steps(&self, skipped: usize) -> Vec<Step> {
+        let thoughts = self.session().thoughts().iter().skip(skipped);
+        thoughts.map(|thought| step(self, thought)).collect()
+    }
+
+    fn calls(&self, skipped: usize) -> Vec<Value> {
+        let calls = self.calls().iter().skip(skipped);
+        calls.map(in_json).collect()
+    }
+
+    fn repairs(&self) -> Vec<String> {
+        let repairs = self.calls().iter().filter_map(|call| match call {
+            Call::Model { repairs, .. } => Some(repairs),
+            _ => None,
+        });
+        repairs.flatten().map(ToString::to_string).collect()
+    }
+
+    fn spent(&self) -> Spent {
+        self.spent()
+    }
+
+    fn best(&self) -> Option<Best> {
+        self.best().map(|best| Best {
+            text: best.text.clone(),
+            conclusion: None,
+            confidence: best.confidence,
+        })
+    }
+
+    fn end(&self) -> Option<End> {
+        self.end().map(|reason| End {
+            status: match reason {
+                EndReason::Answered => Status::Answered,
+                _ => Status::Stopped,
+            },
+            reason: reason.to_string(),
+        })
+    }
+}
+
+fn step(solving: &Solving, thought: &cogwork_strategies::Thought) -> Step {
+    let branch = solving.session().branch(thought.branch()).ok();
+    let branch = branch.filter(|branch| branch.id() != BranchId::MAIN);
+    // Many stages repeat their text in a parameter.
+    let parameters = thought
+        .parameters()
+        .filter(|(_, value)| value.as_str() != Some(thought.text()));
+    let details = parameters.map(|(name, value)| {
+        let value = value
+            .as_str()
+            .map_or_else(|| value.to_string(), str::to_owned);
+        (name.to_owned(), value)
+    });
+
+    Step {
+        number: thought.id().get().into(),
+        parents: thought
+            .parents()
+            .map(|parent| parent.get().into())
+            .collect(),
+        branch: branch.map(|branch| branch.name().to_owned()),
+        stage: thought.stage().name().to_owned(),
+        strategy: None,
+        revises: thought.revises().map(ThoughtId::get).map(u64::from),
+        text: thought.text().to_owned(),
+        details: details.collect(),
+    }
+}
+
+impl RunState for Reasoning {
+    fn steps(&self, skipped: usize) -> Vec<Step> {
+        let thoughts = self.thoughts().iter().skip(skipped);
+        let steps = thoughts.map(|thought| {
+            let number = thought.thought_number().into();
+            let mut step = Step::after_last(number, "thought", thought.current_thinking().trim());
+            let plan = thought.planning().outline().to_string();
+            step.details.push(("planning".to_owned(), plan));
+            step
+        });
+        steps.collect()
+    }
+
+    fn calls(&self, skipped: usize) -> Vec<Value> {
+        let traces = self.thoughts().iter().map(|thought| thought.trace());
+        let unfinished = self.cut_short().map(|cut| cut.trace());
+        let traces = traces.chain(unfinished.filter(|trace| !trace.tries.is_empty()));
+        traces.skip(skipped).map(in_json).collect()
+    }
+
+    fn repairs(&self) -> Vec<String> {
+        let thoughts = self.thoughts().iter();
+        let repairs = thoughts.flat_map(|thought| &thought.trace().repairs);
+        repairs.map(ToString::to_string).collect()
+    }
+
+    fn spent(&self) -> Spent {
+        self.spent()
+    }
+
+    fn best(&self) -> Option<Best> {
+        self.thoughts().last().map(|last| Best {
+            text: last.current_thinking().to_owned(),
+            conclusion: self.conclusion().map(str::to_owned),
+            confidence: None,
+        })
+    }
+
+    fn end(&self) -> Option<End> {
+        self.end_reason().map(|end| match end {
+            ReasoningEnd::Limit(limit) => End {
+                status: Status::Stopped,
+                reason: format!("the limit of {limit} was reached"),
+            },
+            _ => End {
+                status: Status::Answered,
+                reason: "answered".to_owned(),
+            },
+        })
+    }
+}
+
+/// The state of a flow, with the answer that its file defines.
+#[cfg(feature = "agents")]
+pub(crate) struct FileView<'a> {
+    pub(crate) flow: &'a cogwork_agents::FileFlow,
+    pub(crate) state: &'a cogwork_agents::FlowState,
+}
+
+#[cfg(feature = "agents")]
+impl FileView<'_> {
+    /// Returns the visits after the first ones, with their numbers. The oldest may have been dropped.
+    fn visits(&self, skipped: usize) -> impl Iterator<Item = (u64, &cogwork_agents::Visit)> {
+        let dropped = self.state.dropped_visits();
+        let numbers = dropped.saturating_add(1)..;
+        let skipped = u64::try_from(skipped).unwrap_or(u64::MAX);
+        let visits = numbers.zip(self.state.visits());
+        visits.filter(move |(number, _)| *number > skipped)
+    }
+}
+
+#[cfg(feature = "agents")]
+impl RunState for FileView<'_> {
+    fn steps(&self, skipped: usize) -> Vec<Step> {
+        let steps = self.visits(skipped).map(|(number, visit)| {
+            let text = visit.output.as_ref().map_or("", |output| &output.text);
+            Step::after_last(number, &visit.node, self.flow.hide_secrets(text))
+        });
+        steps.collect()
+    }
+
+    fn calls(&self, skipped: usize) -> Vec<Value> {
+        let calls = self.visits(skipped).map(|(_, visit)| {
+            let shown = self.flow.hide_secrets(&in_json(visit).to_string());
+            serde_json::from_str(&shown).unwrap_or(Value::String(shown))
+        });
+        calls.collect()
+    }
+
+    fn repairs(&self) -> Vec<String> {
+        Vec::new()
+    }
+
+    fn spent(&self) -> Spent {
+        let mut spent = Spent::default();
+        spent.calls = self.state.calls();
+        spent.usage = self.state.usage();
+        spent
+    }
+
+    fn best(&self) -> Option<Best> {
+        let answer = self.flow.answer(self.state).ok();
+        let last = || Some(self.state.visits().last()?.output.as_ref()?.text.clone());
+        let text = answer.map(|answer| answer.text).or_else(last)?;
+        Some(Best {
+            text: self.flow.hide_secrets(&text),
+            conclusion: None,
+            confidence: None,
+        })
+    }
+
+    fn end(&self) -> Option<End> {
+        let (status, reason) = match self.flow.answer(self.state) {
+            Ok(answer) => match answer.cut_short {
+                None => (Status::Answered, "answered".to_owned()),
+                Some(why) => (Status::Stopped, why),
+            },
+            Err(error) => (Status::Failed, error.to_string()),
+        };
+        let reason = self.flow.hide_secrets(&reason);
+        Some(End { status, reason })
+    }
+}
+
+fn in_json(value: &impl Serialize) -> Value {
+    serde_json::to_value(value).unwrap_or_else(|error| json!({"error": error.to_string()}))
+}
