@@ -118,7 +118,8 @@ pub(crate) enum Change {
     Prune {
         branch: String,
     },
-    ChangeStrategy(Entered),
+    #[serde(rename = "change_strategy")]
+    Follow(Entered),
     BeginPart(Entered),
     Undo {
         /// The thought that `undo` is to remove. Refused if it is not the last one.
@@ -228,7 +229,7 @@ impl Change {
                 let into = found(session, into.as_deref())?;
                 session.merge(&sources, into, *rule, draft.to_thought())?
             }
-            Self::ChangeStrategy(entered) => {
+            Self::Follow(entered) => {
                 let branch = found(session, entered.branch.as_deref())?;
                 session.change_strategy(branch, only(rules)?, entered.draft.to_thought())?
             }
@@ -243,7 +244,7 @@ impl Change {
     /// Returns the name of the strategy whose rules the change needs.
     pub(crate) fn strategy_mut(&mut self) -> Option<&mut String> {
         match self {
-            Self::ChangeStrategy(entered) | Self::BeginPart(entered) => Some(&mut entered.strategy),
+            Self::Follow(entered) | Self::BeginPart(entered) => Some(&mut entered.strategy),
             _ => None,
         }
     }
@@ -253,7 +254,7 @@ impl Change {
         let name = match self {
             Self::Switch { branch } | Self::Prune { branch } => Some(branch),
             Self::Score { branch, .. } | Self::Merge { into: branch, .. } => branch.as_ref(),
-            Self::ChangeStrategy(entered) | Self::BeginPart(entered) => entered.branch.as_ref(),
+            Self::Follow(entered) | Self::BeginPart(entered) => entered.branch.as_ref(),
             Self::Think(placed) => placed.branch.as_ref(),
             _ => None,
         };
@@ -270,7 +271,7 @@ impl Change {
                 None => placed.draft.words(),
             },
             Self::Merge { draft, .. } => draft.words(),
-            Self::ChangeStrategy(entered) | Self::BeginPart(entered) => entered.draft.words(),
+            Self::Follow(entered) | Self::BeginPart(entered) => entered.draft.words(),
             _ => String::new(),
         }
     }

@@ -4,7 +4,7 @@ use cogwork_text::{Name, OneLine};
 use cogwork_tools::schemars::{self, JsonSchema};
 use rmcp::model::CallToolResponse;
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::page::size;
 use super::sessions::ThinkSessions;
@@ -72,11 +72,12 @@ pub(super) async fn listed(
     found.truncate(limit);
 
     let next_offset = has_more.then(|| offset.saturating_add(limit));
-    let mut data = json!({"sessions": found.iter().map(data_of).collect::<Vec<_>>()});
+    let list: Vec<_> = found.iter().map(data_of).collect();
+    let mut data = Map::from_iter([("sessions".to_owned(), list.into())]);
     if let Some(next) = next_offset {
-        data["nextOffset"] = next.into();
+        data.insert("nextOffset".to_owned(), next.into());
     }
-    Ok(described(text_of(&found, next_offset), data))
+    Ok(described(text_of(&found, next_offset), Value::Object(data)))
 }
 
 fn words(query: Option<String>, is_search: bool) -> Result<Vec<String>, ToolFailure> {

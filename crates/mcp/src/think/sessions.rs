@@ -69,7 +69,7 @@ impl ThinkState {
                 },
                 None,
             ) => {
-                let mut session = Session::with_policy(only(Some(rules))?, policy.clone());
+                let mut session = Session::with_policy(only(Some(rules))?, *policy);
                 let what = match first.clone() {
                     None => What::Begun,
                     Some(draft) => What::Thought(session.think(draft)?),
