@@ -120,27 +120,6 @@ async fn a_reply_that_is_too_long_changes_nothing() {
 }
 
 #[tokio::test]
-async fn a_long_reply_leads_to_the_next_question_at_once() {
-    let host = Host::new().await;
-    let long = "Three times seventeen. ".repeat(10_000);
-
-    host.begin(Mind::named("step_back").beginning()).await;
-    let reply = format!("thought: {long}\nquestion: How far?\nprinciple: n * length");
-    let next = host.answer(json!({"reply": reply})).await;
-    assert_eq!(next["questions"][0]["problem"], Value::Null);
-    assert_eq!(next["budget"]["thoughts"], 3);
-
-    let view = host
-        .begin(Mind::named("self_consistency").beginning())
-        .await;
-    let reply = format!("thought: {long}\nanswer: 51 km");
-    for id in ids(&view).iter().skip(2) {
-        host.answer(json!({"question": id, "reply": reply})).await;
-    }
-    assert_eq!(host.answer(json!({})).await["answer"], "51 km");
-}
-
-#[tokio::test]
 async fn only_what_is_new_is_shown_and_everything_on_demand() {
     let host = Host::new().await;
     let mind = Mind::named("chain_of_thought");

@@ -97,23 +97,6 @@ async fn sessions_without_a_name_make_room_for_others() {
     assert_eq!(refusal, "there already are 2 sessions; at most 2 are kept");
 }
 
-#[tokio::test]
-async fn a_session_that_made_room_for_others_starts_again() {
-    let limits = cogwork_mcp::ServerLimits {
-        sessions: 1,
-        ..cogwork_mcp::ServerLimits::default()
-    };
-    let server = Server::builder().with_limits(limits);
-    let server = server.open().expect("a server");
-    let first = client_of(&server).await;
-    let second = client_of(&server).await;
-
-    assert_eq!(count(&first, json!({})).await, 1);
-    assert_eq!(count(&first, json!({})).await, 2);
-    assert_eq!(count(&second, json!({})).await, 1);
-    assert_eq!(count(&first, json!({})).await, 1);
-}
-
 /// Sends all requests at once, and returns the counts. Each must be the id of its request.
 async fn overlapping(calls: u64) -> Vec<u64> {
     let server = Server::builder().open().expect("a server");

@@ -45,26 +45,6 @@ async fn references_to_unknown_thoughts_are_refused() {
 }
 
 #[tokio::test]
-async fn references_to_recorded_thoughts_are_accepted() {
-    let client = strict().await;
-
-    answer(&client, thought(json!({}))).await;
-    answer(
-        &client,
-        thought(json!({ "isRevision": true, "revisesThought": 1 })),
-    )
-    .await;
-    answer(
-        &client,
-        thought(json!({ "branchFromThought": 1, "branchId": "b" })),
-    )
-    .await;
-    let last = answer(&client, thought(json!({ "branchId": "b" }))).await;
-
-    assert_eq!(last["thoughtHistoryLength"], 4);
-}
-
-#[tokio::test]
 async fn a_refused_thought_is_not_counted() {
     let client = strict().await;
 

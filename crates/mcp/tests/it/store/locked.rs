@@ -20,19 +20,6 @@ async fn a_locked_database_is_an_error_and_nothing_is_counted() {
     assert_eq!(record(&second, "b").await, Ok(1));
 }
 
-#[tokio::test]
-async fn two_servers_count_the_thoughts_of_both() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let first = client(folder.path()).await;
-    let second = client(folder.path()).await;
-
-    for round in 0..5 {
-        assert_eq!(record(&first, "a").await, Ok(round * 3 + 1));
-        assert_eq!(record(&second, "a").await, Ok(round * 3 + 2));
-        assert_eq!(record(&second, "a").await, Ok(round * 3 + 3));
-    }
-}
-
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn servers_that_use_a_session_at_the_same_time_lose_nothing() {
     const SERVERS: u64 = 4;

@@ -116,30 +116,3 @@ async fn strategies_are_listed_and_shown() {
     assert_eq!(data["start"], "problem_reception");
     insta::assert_snapshot!(session_text(&client, one).await);
 }
-
-#[tokio::test]
-async fn titles_forget_what_is_undone() {
-    let client = connect(Server::builder()).await;
-    let first = json!({"strategy": "linear", "sessionId": "a", "thought": "The secret way"});
-    think(&client, first).await;
-
-    undo(&client, "a").await;
-    let list = session_text(&client, json!({"operation": "list"})).await;
-    assert_eq!(list, "- `a` (linear, open): ");
-
-    let again = json!({"sessionId": "a", "thought": "Another way"});
-    think(&client, again).await;
-    assert_eq!(found(&client, "another way").await, ["a"]);
-}
-
-async fn undo(client: &Client, id: &str) {
-    let undo = json!({"operation": "undo", "sessionId": id});
-    session(client, undo).await;
-}
-
-/// Returns the sessions that a search finds.
-async fn found(client: &Client, query: &str) -> Vec<String> {
-    let search = json!({"operation": "search", "query": query});
-    let list = session(client, search).await;
-    ids(&list).into_iter().map(str::to_owned).collect()
-}
