@@ -113,7 +113,7 @@ fn walk(strategy: &str, stages: &[&str]) -> Result<bool, Failed> {
     }
 
     for thought in session.thoughts() {
-        println!("{} {}", thought.id(), thought.stage().name());
+        println!("{} {}", thought.id(), thought.stage());
     }
 
     let next: Vec<&str> = session
@@ -261,18 +261,15 @@ fn tree_of_thoughts() -> Result<(), Failed> {
         println!("refused on the way: {refusal}");
     }
 
-    for end in session.completions() {
-        println!(
-            "branch `{}` is complete with thought {}",
-            session.branch(end.branch)?.name(),
-            end.thought
-        );
+    let best = session.branch(best)?;
+    if let (BranchStatus::Complete, Some(last)) = (best.status(), best.tip()) {
+        println!("branch `{}` is complete with thought {last}", best.name());
     }
 
     let saved = serde_json::to_string(&session)?;
     println!(
         "saved and read back: {}",
-        if Session::from_json(&saved)? == session {
+        if serde_json::from_str::<Session>(&saved)? == session {
             "the same"
         } else {
             "another"
@@ -292,7 +289,7 @@ fn draw(session: &Session, branch: &Branch, indent: &str) {
         println!(
             "{indent}{:>2} {:<22} {}",
             thought.id(),
-            thought.stage().name(),
+            thought.stage(),
             thought.text()
         );
 

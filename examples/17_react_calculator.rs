@@ -60,7 +60,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
         let solved = solver.solve(problem).await?;
         println!("{}", solved.trace().problem());
         for thought in solved.trace().session().thoughts() {
-            match thought.stage().name() {
+            match thought.stage() {
                 "initial_reasoning" | "reasoning_update" => {
                     println!("  thought      {}", thought.text())
                 }

@@ -53,7 +53,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
         println!("{problem}");
         for thought in solved.trace().session().thoughts().iter().skip(2) {
             let session = solved.trace().session();
-            match thought.stage().name() {
+            match thought.stage() {
                 "reasoning_path_execution" => {
                     println!(
                         "  {}: {}",

@@ -90,14 +90,10 @@ pub use mermaid::StrategyMermaid;
 mod refusal;
 pub use refusal::{RefusalReason, RefusedMove};
 
-mod stage_manager;
-pub use stage_manager::StageManager;
-
 mod session;
 pub use session::{
-    Branch, BranchId, BranchStatus, Completion, Conflict, ConflictRule, EndRule, Merged, Session,
-    SessionError, SessionLimit, SessionLimits, SessionPolicy, SnapshotError, Thought, ThoughtDraft,
-    ThoughtId, ThoughtKind,
+    Branch, BranchId, BranchStatus, Conflict, EndRule, Merged, Session, SessionError, SessionLimit,
+    SessionLimits, SessionPolicy, Thought, ThoughtDraft, ThoughtId, ThoughtKind,
 };
 
 mod drive;
@@ -113,8 +109,6 @@ pub use drivers::{
     ChainOfThoughtDriver, Linear, React, Rewoo, Scratchpad, Search, SelfAsk, SelfConsistency,
     StepBack, TreeOfThoughts, Worth,
 };
-
-mod schema;
 
 pub use cogwork_ask::{FormRefusal, Format, Repair, RepairKind, Rung, Spent, Try};
 

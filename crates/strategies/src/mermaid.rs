@@ -24,24 +24,23 @@ impl Strategy {
 impl fmt::Display for StrategyMermaid<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("flowchart TD")?;
-        let start = self.strategy.start().index;
-        for stage in self.strategy.stages() {
+        let stages = self.strategy.stages();
+        let start = self.strategy.start().name();
+        for (index, stage) in stages.iter().enumerate() {
             let [open, close] = match stage {
                 stage if stage.is_final => ["[[", "]]"],
-                stage if stage.index == start => ["([", "])"],
+                stage if stage.name == start => ["([", "])"],
                 _ => ["[", "]"],
             };
-            write!(
-                f,
-                "\n    s{}{open}\"{}\"{close}",
-                stage.index,
-                MermaidLabel(&stage.name)
-            )?;
+            let label = MermaidLabel(&stage.name);
+            write!(f, "\n    s{index}{open}\"{label}\"{close}")?;
         }
 
-        for stage in self.strategy.stages() {
+        for (index, stage) in stages.iter().enumerate() {
             for next in &stage.next {
-                write!(f, "\n    s{} --> s{next}", stage.index)?;
+                let next = stages.iter().position(|stage| stage.name == *next);
+                let next = next.unwrap_or(index);
+                write!(f, "\n    s{index} --> s{next}")?;
             }
         }
 

@@ -2,8 +2,9 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use cogwork_text::NameList;
-use serde::ser::SerializeMap;
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Serialize};
+
+use crate::table::named;
 
 /// A parameter of the thoughts in a stage.
 ///
@@ -18,34 +19,52 @@ use serde::{Serialize, Serializer};
 /// | `min_items` | the minimum number of items; by default, 0 |
 /// | `fields` | the fields of an object: parameters by name |
 /// | `values` | the values of a map, as a mapping with a `type` |
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(expecting = "a mapping with `type` and `description`")]
 pub struct Parameter {
     pub(crate) description: String,
+    #[serde(default = "yes", skip_serializing_if = "Clone::clone")]
     pub(crate) required: bool,
+    #[serde(flatten)]
     pub(crate) kind: ParameterType,
 }
 
+fn yes() -> bool {
+    true
+}
+
 /// The type of a parameter.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(
+    tag = "type",
+    rename_all = "snake_case",
+    deny_unknown_fields,
+    expecting = "a mapping with `type`"
+)]
 #[non_exhaustive]
 pub enum ParameterType {
     /// `text`: any text, or one of the choices if there are any.
     Text {
         /// The accepted texts. If it is empty, any text is accepted.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
         choices: Vec<String>,
     },
     /// `integer`.
     Integer {
         /// The minimum, inclusive.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
         min: Option<f64>,
         /// The maximum, inclusive.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
         max: Option<f64>,
     },
     /// `number`.
     Number {
         /// The minimum, inclusive.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
         min: Option<f64>,
         /// The maximum, inclusive.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
         max: Option<f64>,
     },
     /// `boolean`.
@@ -57,11 +76,13 @@ pub enum ParameterType {
         /// The type of the items.
         items: Box<ParameterType>,
         /// The minimum number of items.
+        #[serde(default, skip_serializing_if = "is_zero")]
         min_items: usize,
     },
     /// `object`: exactly these fields.
     Object {
         /// The fields by name.
+        #[serde(deserialize_with = "named")]
         fields: BTreeMap<String, Parameter>,
     },
     /// `map`: values of one type, under any names.
@@ -128,11 +149,6 @@ impl ParameterType {
         choices: Vec::new(),
     };
 
-    /// The names of all types in tables.
-    pub(crate) const NAMES: [&'static str; 9] = [
-        "text", "integer", "number", "boolean", "thought", "list", "object", "map", "any",
-    ];
-
     /// Returns the name of the type in tables.
     pub fn name(&self) -> &'static str {
         match self {
@@ -181,58 +197,10 @@ impl fmt::Display for ParameterType {
     }
 }
 
-/// Serialises the parameter in the form of a table.
-impl Serialize for Parameter {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("type", self.kind.name())?;
-        if !self.description.is_empty() {
-            map.serialize_entry("description", &self.description)?;
-        }
-
-        if !self.required {
-            map.serialize_entry("required", &false)?;
-        }
-
-        self.kind.write_keys(&mut map)?;
-        map.end()
-    }
-}
-
-impl ParameterType {
-    fn write_keys<M: SerializeMap>(&self, map: &mut M) -> Result<(), M::Error> {
-        match self {
-            Self::Text { choices } if !choices.is_empty() => {
-                map.serialize_entry("choices", choices)
-            }
-            Self::Integer { min, max } | Self::Number { min, max } => {
-                min.iter()
-                    .try_for_each(|min| map.serialize_entry("min", min))?;
-                max.iter()
-                    .try_for_each(|max| map.serialize_entry("max", max))
-            }
-            Self::List { items, min_items } => {
-                if *min_items > 0 {
-                    map.serialize_entry("min_items", min_items)?;
-                }
-                map.serialize_entry("items", &Inner(items))
-            }
-            Self::Object { fields } => map.serialize_entry("fields", fields),
-            Self::Map { values } => map.serialize_entry("values", &Inner(values)),
-            Self::Text { .. } | Self::Boolean | Self::Thought | Self::Any => Ok(()),
-        }
-    }
-}
-
-/// The type of an item, which has no description.
-struct Inner<'a>(&'a ParameterType);
-
-impl Serialize for Inner<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("type", self.0.name())?;
-        self.0.write_keys(&mut map)?;
-
-        map.end()
-    }
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde hands over a reference"
+)]
+fn is_zero(number: &usize) -> bool {
+    *number == 0
 }

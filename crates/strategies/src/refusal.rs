@@ -51,52 +51,47 @@ pub enum RefusalReason {
     Parameters,
 }
 
-/// A position from which moves can be refused.
-pub(crate) trait Refuse {
-    fn refusal(&self, attempted: &str, reason: RefusalReason) -> RefusedMove;
+/// A move from a stage to one of those that are allowed.
+pub(crate) struct Move<'a> {
+    /// The strategy of the next stage.
+    pub(crate) strategy: &'a Strategy,
+    /// The name of the current stage.
+    pub(crate) from: &'a str,
+    pub(crate) allowed: Vec<&'a Stage>,
+}
 
-    /// Returns the strategy of the next stage.
-    fn strategy(&self) -> &Strategy;
+impl<'a> Move<'a> {
+    /// Returns the stage with this name if it may follow.
+    pub(crate) fn to(&self, attempted: &str) -> Result<&'a Stage, Box<RefusedMove>> {
+        let mut allowed = self.allowed.iter().copied();
+        if let Some(stage) = allowed.find(|stage| stage.name() == attempted) {
+            return Ok(stage);
+        }
 
-    fn unreachable(&self, attempted: &str) -> Box<RefusedMove> {
-        let known = self.strategy().stage(attempted).is_some();
-        let reason = if known {
-            RefusalReason::IllegalMove
-        } else {
-            RefusalReason::UnknownStage
+        let reason = match self.strategy.stage(attempted) {
+            Some(_) => RefusalReason::IllegalMove,
+            None => RefusalReason::UnknownStage,
         };
-
-        Box::new(self.refusal(attempted, reason))
+        Err(Box::new(self.refusal(attempted, reason)))
     }
 
-    /// Checks the parameters of a thought that enters a stage.
-    fn check(&self, to: &Stage, given: &BTreeMap<String, Value>) -> Result<(), Box<RefusedMove>> {
+    /// Checks the parameters of a thought. Unless it needs all, none is required.
+    pub(crate) fn check(
+        &self,
+        to: &Stage,
+        given: &BTreeMap<String, Value>,
+        needs_all: bool,
+    ) -> Result<(), Box<RefusedMove>> {
         let known = to.parameters().iter();
-        let required = known.filter(|(_, parameter)| parameter.is_required());
+        let required = known.filter(|(_, parameter)| needs_all && parameter.is_required());
         let missing = required.map(|(name, _)| name);
-        let missing = missing.filter(|name| !given.contains_key(*name));
+        let missing: Vec<String> = missing
+            .filter(|name| !given.contains_key(*name))
+            .cloned()
+            .collect();
 
-        self.check_parameters(to, given, missing.cloned().collect())
-    }
-
-    /// Checks the parameters of a thought that stays in a stage, which needs none.
-    fn check_given(
-        &self,
-        to: &Stage,
-        given: &BTreeMap<String, Value>,
-    ) -> Result<(), Box<RefusedMove>> {
-        self.check_parameters(to, given, Vec::new())
-    }
-
-    fn check_parameters(
-        &self,
-        to: &Stage,
-        given: &BTreeMap<String, Value>,
-        missing: Vec<String>,
-    ) -> Result<(), Box<RefusedMove>> {
         let mut mistyped = Vec::new();
         let mut unknown = Vec::new();
-
         for (name, value) in given {
             match to.parameters().get(name) {
                 Some(parameter) => mistyped.extend(parameter.kind().faults(name, value)),
@@ -108,110 +103,34 @@ pub(crate) trait Refuse {
             return Ok(());
         }
 
-        let refusal = self.refusal(to.name(), RefusalReason::Parameters);
         Err(Box::new(RefusedMove {
             missing,
             mistyped,
             unknown,
-            ..refusal
+            ..self.refusal(to.name(), RefusalReason::Parameters)
         }))
     }
 
     /// Returns the refusal of a parameter that has the right type, but the wrong value.
-    fn mistyped(&self, to: &Stage, fault: Mistyped) -> Box<RefusedMove> {
-        let refusal = self.refusal(to.name(), RefusalReason::Parameters);
+    pub(crate) fn mistyped(&self, to: &Stage, fault: Mistyped) -> Box<RefusedMove> {
         Box::new(RefusedMove {
             mistyped: vec![fault],
-            ..refusal
+            ..self.refusal(to.name(), RefusalReason::Parameters)
         })
     }
-}
-
-/// A position inside a strategy.
-pub(crate) struct Standing<'a> {
-    pub(crate) strategy: &'a Strategy,
-    pub(crate) from: &'a Stage,
-}
-
-impl<'a> Standing<'a> {
-    /// Returns the stage with this name if it may follow.
-    pub(crate) fn next(&self, attempted: &str) -> Result<&'a Stage, Box<RefusedMove>> {
-        let next = self
-            .strategy
-            .next(self.from)
-            .find(|stage| stage.name() == attempted);
-        next.ok_or_else(|| self.unreachable(attempted))
-    }
-}
-
-impl Refuse for Standing<'_> {
-    fn strategy(&self) -> &Strategy {
-        self.strategy
-    }
 
     fn refusal(&self, attempted: &str, reason: RefusalReason) -> RefusedMove {
-        refusal(
-            self.strategy,
-            self.from,
-            attempted,
+        let allowed = self.allowed.iter();
+        RefusedMove {
+            strategy: self.strategy.name().to_owned(),
+            from: self.from.to_owned(),
+            attempted: Name(attempted).to_string(),
             reason,
-            self.from.next_names().to_vec(),
-        )
-    }
-}
-
-/// A position from which a strategy is entered: in any of its stages, or only in the start stage.
-pub(crate) struct Entry<'a> {
-    pub(crate) from: &'a Stage,
-    pub(crate) into: &'a Strategy,
-    pub(crate) anywhere: bool,
-}
-
-impl<'a> Entry<'a> {
-    /// Returns the stage with this name if the strategy can be entered there.
-    pub(crate) fn next(&self, attempted: &str) -> Result<&'a Stage, Box<RefusedMove>> {
-        self.stages()
-            .find(|stage| stage.name() == attempted)
-            .ok_or_else(|| self.unreachable(attempted))
-    }
-
-    fn stages(&self) -> impl Iterator<Item = &'a Stage> {
-        let start = self.into.start().index;
-        let anywhere = self.anywhere;
-        self.into
-            .stages()
-            .iter()
-            .filter(move |stage| anywhere || stage.index == start)
-    }
-}
-
-impl Refuse for Entry<'_> {
-    fn strategy(&self) -> &Strategy {
-        self.into
-    }
-
-    fn refusal(&self, attempted: &str, reason: RefusalReason) -> RefusedMove {
-        let allowed = self.stages().map(|stage| stage.name().to_owned()).collect();
-        refusal(self.into, self.from, attempted, reason, allowed)
-    }
-}
-
-fn refusal(
-    strategy: &Strategy,
-    from: &Stage,
-    attempted: &str,
-    reason: RefusalReason,
-    allowed: Vec<String>,
-) -> RefusedMove {
-    RefusedMove {
-        strategy: strategy.name().to_owned(),
-        from: from.name().to_owned(),
-        attempted: Name(attempted).to_string(),
-        reason,
-        allowed,
-        missing: Vec::new(),
-        mistyped: Vec::new(),
-        unknown: Vec::new(),
+            allowed: allowed.map(|stage| stage.name().to_owned()).collect(),
+            missing: Vec::new(),
+            mistyped: Vec::new(),
+            unknown: Vec::new(),
+        }
     }
 }
 

@@ -30,7 +30,7 @@ use crate::{Strategy, TableError, TableProblem};
 /// A text is checked as a whole, and all problems are reported together; see [`TableError`].
 ///
 /// ```
-/// use cogwork_strategies::{StageManager, Strategies};
+/// use cogwork_strategies::Strategies;
 ///
 /// let mine = Strategies::from_yaml("
 /// guess_and_check:
@@ -51,8 +51,7 @@ use crate::{Strategy, TableError, TableProblem};
 ///       prompt: Give the answer.
 ///       final: true
 /// ")?;
-/// let manager = StageManager::new(mine.get("guess_and_check")?.clone());
-/// assert_eq!(manager.current().prompt(), "Make a guess.");
+/// assert_eq!(mine.get("guess_and_check")?.start().prompt(), "Make a guess.");
 ///
 /// let error = Strategies::from_yaml("
 /// endless:
@@ -62,7 +61,7 @@ use crate::{Strategy, TableError, TableProblem};
 /// ").unwrap_err();
 /// assert_eq!(format!("{error:#}"), "\
 /// 2 problems in the tables:
-/// strategy `endless`, stage `round`: `next` names `home`, which is not a stage; expected `round`
+/// strategy `endless`, stage `round`, `next`: `home` is not a stage; expected `round`
 /// strategy `endless`: no stage is final; expected `final: true` in at least one");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -107,8 +106,7 @@ impl Strategies {
 
         for new in &other.list {
             for name in new.names().filter(|name| taken.contains(name)) {
-                let message = table::name_taken(name);
-                problems.push(TableProblem::new(&[new.name()], message));
+                problems.push(&TableProblem::of(new.name()), table::name_taken(name));
             }
         }
 
@@ -127,7 +125,15 @@ impl Strategies {
         self.find(name).ok_or_else(|| self.unknown(name))
     }
 
-    fn find(&self, name: &str) -> Option<&Strategy> {
+    pub(crate) fn push(&mut self, strategy: Strategy) {
+        self.list.push(strategy);
+    }
+
+    pub(crate) fn pop(&mut self) {
+        self.list.pop();
+    }
+
+    pub(crate) fn find(&self, name: &str) -> Option<&Strategy> {
         self.list
             .iter()
             .find(|strategy| strategy.names().any(|known| known == name))
@@ -168,7 +174,8 @@ impl Serialize for Strategies {
 /// problems.
 impl<'de> Deserialize<'de> for Strategies {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let list = table::deserialize(deserializer)?.map_err(D::Error::custom)?;
+        let tables = serde_yaml::Value::deserialize(deserializer)?;
+        let list = table::read(tables).map_err(D::Error::custom)?;
         Ok(Self { list })
     }
 }

@@ -1,11 +1,11 @@
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
-use serde::ser::SerializeMap;
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Serialize, Serializer};
 
 use crate::Parameter;
+use crate::table::named;
 
 /// A strategy: its stages, and which of them may follow which. Cloning shares the table.
 ///
@@ -28,26 +28,42 @@ use crate::Parameter;
 #[derive(Clone)]
 pub struct Strategy(pub(crate) Arc<Table>);
 
+#[derive(Serialize)]
 pub(crate) struct Table {
+    #[serde(skip)]
     pub(crate) name: String,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) aliases: Vec<String>,
     pub(crate) description: String,
-    pub(crate) start: usize,
+    /// The name of the start stage. It is always written, since some formats don't preserve the
+    /// order of stages.
+    pub(crate) start: String,
+    #[serde(serialize_with = "by_name")]
     pub(crate) stages: Vec<Stage>,
-    pub(crate) by_name: HashMap<String, usize>,
 }
 
 /// A stage of a strategy.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(
+    deny_unknown_fields,
+    expecting = "a mapping with `description` and `prompt`"
+)]
 pub struct Stage {
-    pub(crate) index: usize,
+    #[serde(skip)]
     pub(crate) name: String,
+    #[serde(default)]
     pub(crate) description: String,
+    #[serde(default)]
     pub(crate) prompt: String,
+    #[serde(
+        default,
+        skip_serializing_if = "BTreeMap::is_empty",
+        deserialize_with = "named"
+    )]
     pub(crate) parameters: BTreeMap<String, Parameter>,
-    pub(crate) next: Vec<usize>,
-    /// The names of the stages in `next`, for errors and for writing the table.
-    pub(crate) next_names: Vec<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) next: Vec<String>,
+    #[serde(default, rename = "final", skip_serializing_if = "std::ops::Not::not")]
     pub(crate) is_final: bool,
 }
 
@@ -68,8 +84,12 @@ impl Strategy {
     }
 
     /// Returns the stage in which a session starts.
+    #[expect(
+        clippy::expect_used,
+        reason = "reading a table checks it, and it never changes"
+    )]
     pub fn start(&self) -> &Stage {
-        self.at(self.0.start)
+        self.stage(&self.0.start).expect("the start is a stage")
     }
 
     /// Returns the stages in the order of the table.
@@ -79,20 +99,12 @@ impl Strategy {
 
     /// Returns the stage with this name.
     pub fn stage(&self, name: &str) -> Option<&Stage> {
-        self.0.by_name.get(name).map(|index| self.at(*index))
+        self.0.stages.iter().find(|stage| stage.name == name)
     }
 
     /// Returns the stages that may follow `stage`, in the order of the table.
     pub fn next<'a>(&'a self, stage: &'a Stage) -> impl Iterator<Item = &'a Stage> {
-        stage.next.iter().map(|index| self.at(*index))
-    }
-
-    #[expect(
-        clippy::indexing_slicing,
-        reason = "indices come from reading this table, which never changes"
-    )]
-    pub(crate) fn at(&self, index: usize) -> &Stage {
-        &self.0.stages[index]
+        stage.next.iter().filter_map(|next| self.stage(next))
     }
 }
 
@@ -105,7 +117,7 @@ impl PartialEq for Strategy {
             || (a.name == b.name
                 && a.aliases == b.aliases
                 && a.description == b.description
-                && self.start().name == other.start().name
+                && a.start == b.start
                 && a.stages.len() == b.stages.len()
                 && a.stages
                     .iter()
@@ -144,7 +156,7 @@ impl Stage {
 
     /// Returns the names of the stages that may follow.
     pub fn next_names(&self) -> &[String] {
-        &self.next_names
+        &self.next
     }
 
     /// Returns whether the strategy ends here.
@@ -153,59 +165,13 @@ impl Stage {
     }
 }
 
-/// Compares the contents.
-impl PartialEq for Stage {
-    fn eq(&self, other: &Self) -> bool {
-        self.name == other.name
-            && self.description == other.description
-            && self.prompt == other.prompt
-            && self.parameters == other.parameters
-            && self.next_names == other.next_names
-            && self.is_final == other.is_final
-    }
-}
-
-/// Serialises the strategy in the form of a table. The start is always included, since some formats
-/// don't preserve the order of stages.
+/// Serialises the strategy in the form of a table.
 impl Serialize for Strategy {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(None)?;
-        if !self.0.aliases.is_empty() {
-            map.serialize_entry("aliases", &self.0.aliases)?;
-        }
-
-        map.serialize_entry("description", &self.0.description)?;
-        map.serialize_entry("start", self.start().name())?;
-        map.serialize_entry("stages", &Stages(&self.0.stages))?;
-
-        map.end()
+        self.0.serialize(serializer)
     }
 }
 
-struct Stages<'a>(&'a [Stage]);
-
-impl Serialize for Stages<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_map(self.0.iter().map(|stage| (stage.name(), stage)))
-    }
-}
-
-impl Serialize for Stage {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("description", &self.description)?;
-        map.serialize_entry("prompt", &self.prompt)?;
-
-        if !self.parameters.is_empty() {
-            map.serialize_entry("parameters", &self.parameters)?;
-        }
-
-        if self.is_final {
-            map.serialize_entry("final", &true)?;
-        } else {
-            map.serialize_entry("next", &self.next_names)?;
-        }
-
-        map.end()
-    }
+fn by_name<S: Serializer>(stages: &[Stage], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_map(stages.iter().map(|stage| (stage.name(), stage)))
 }

@@ -189,8 +189,8 @@ fn own_strategy(table: Json) -> Result<Strategy, Vec<SettingProblem>> {
                 .stage
                 .as_ref()
                 .map(|stage| format!("table.stages.{stage}"));
-            let message = match &problem.parameter {
-                Some(parameter) => format!("parameter `{parameter}`: {}", problem.message),
+            let message = match &problem.key {
+                Some(key) => format!("`{key}`: {}", problem.message),
                 None => problem.message.clone(),
             };
             SettingProblem::new(message).at(place.unwrap_or_else(|| "table".to_owned()))

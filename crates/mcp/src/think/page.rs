@@ -145,7 +145,7 @@ impl fmt::Display for Page<'_> {
 
 fn write_thought(f: &mut fmt::Formatter<'_>, session: &Session, thought: &Thought) -> fmt::Result {
     let id = thought.id();
-    let stage = Name(thought.stage().name());
+    let stage = Name(thought.stage());
     let branch = session.branch(thought.branch());
     let branch = branch.map_or("", |branch| branch.name());
     write!(f, "\n{id}. `{stage}` on `{}`", Name(branch))?;

@@ -74,14 +74,14 @@ impl Report {
         let tip = tip.and_then(|tip| session.thought(tip));
         let start = session.strategy();
 
-        let stage = tip.map_or(start.start(), |thought| thought.stage());
-        let strategy = tip.map_or(start, |thought| thought.strategy());
+        let stage = tip.map_or(start.start(), |thought| session.stage_of(thought));
+        let strategy = tip.map_or(start.name(), |thought| thought.strategy());
         let is_open = found.is_some_and(|branch| branch.status() == BranchStatus::Open);
 
         Self {
             session: id.cloned(),
             what: done.what,
-            strategy: strategy.name().to_owned(),
+            strategy: strategy.to_owned(),
             stage: stage.name().to_owned(),
             thought: tip.map(|thought| thought.id()),
             branch: BranchReport::new(session, done.branch),

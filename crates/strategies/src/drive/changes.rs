@@ -132,7 +132,7 @@ fn stage_event(solving: &Solving, thought: &Thought) -> SolvingEvent {
         branch: branch_name(solving, thought),
         parents: thought.parents().collect(),
         revises: thought.revises(),
-        stage: thought.stage().name().to_owned(),
+        stage: thought.stage().to_owned(),
         text: thought.text().to_owned(),
         parameters: parameters
             .map(|(name, value)| (name.to_owned(), value.clone()))

@@ -91,7 +91,7 @@ fn thoughts_of(solving: &Solving) -> String {
 }
 
 fn line(thought: &Thought) -> String {
-    let mut line = format!("- {}: {}", thought.stage().name(), short(thought.text()));
+    let mut line = format!("- {}: {}", thought.stage(), short(thought.text()));
 
     for (name, value) in thought.parameters() {
         let value = match value.as_str() {

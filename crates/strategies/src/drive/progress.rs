@@ -14,7 +14,7 @@ pub(super) fn is_stuck(driver: &dyn Driver, solving: &Solving) -> bool {
     let shown = |thought: &crate::Thought| {
         driver
             .progress(thought)
-            .map(|shown| (thought.stage().name().to_owned(), shown))
+            .map(|shown| (thought.stage().to_owned(), shown))
     };
 
     // The last thought first.

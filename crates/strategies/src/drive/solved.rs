@@ -133,7 +133,7 @@ impl fmt::Display for SolveTrace {
                 _ => {}
             }
 
-            write!(f, "{}: {}", thought.stage().name(), line(thought.text()))?;
+            write!(f, "{}: {}", thought.stage(), line(thought.text()))?;
 
             // A parameter that repeats the text is left out.
             for (name, value) in thought

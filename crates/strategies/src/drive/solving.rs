@@ -163,7 +163,7 @@ impl Solving {
 
     /// Returns the last thought on the current branch that is in `stage`.
     pub fn last_at(&self, stage: &str) -> Option<&Thought> {
-        self.path().find(|thought| thought.stage().name() == stage)
+        self.path().find(|thought| thought.stage() == stage)
     }
 
     /// Returns the thoughts from the last one of the current branch back to the first.

@@ -107,7 +107,7 @@ impl Driver for ChainOfThoughtDriver {
     }
 
     fn work(&self, turn: &StageTurn<'_>) -> Result<StageWork, SolveError> {
-        Ok(match ChainOfThoughtStage::of(turn.stage)? {
+        Ok(match ChainOfThoughtStage::of(turn.stage.name())? {
             ChainOfThoughtStage::ProblemReception => StageWork::say(turn.solving.problem()),
             ChainOfThoughtStage::StepDecomposition => self.ask_for_steps(turn),
             ChainOfThoughtStage::SequentialReasoning => ask_for_results(turn),
@@ -119,7 +119,7 @@ impl Driver for ChainOfThoughtDriver {
     }
 
     fn take(&self, solving: &mut Solving, stage: &Stage, done: Done) -> Result<Next, SolveError> {
-        let thoughts = match ChainOfThoughtStage::of(stage)? {
+        let thoughts = match ChainOfThoughtStage::of(stage.name())? {
             ChainOfThoughtStage::StepDecomposition => take_steps(stage, &done),
             ChainOfThoughtStage::SequentialReasoning => take_results(solving, stage, &done),
             ChainOfThoughtStage::AnswerVerification => {

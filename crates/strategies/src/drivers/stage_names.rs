@@ -3,7 +3,7 @@
 
 use cogwork_text::{Name, NameList};
 
-use crate::{SolveError, Stage, StrategyName, Thought};
+use crate::{SolveError, StrategyName, Thought};
 
 /// An enum with a variant for each stage of a strategy's table.
 ///
@@ -18,19 +18,19 @@ pub(super) trait StageName: Copy + Eq + 'static {
     /// Returns the name of the stage in the table.
     fn name(self) -> &'static str;
 
-    /// Returns which of the stages `stage` is.
+    /// Returns the stage with this name.
     ///
     /// # Errors
     ///
     /// Returns an error if it isn't one of them, such as a stage of a different table.
-    fn of(stage: &Stage) -> Result<Self, SolveError> {
-        let known = Self::ALL.iter().find(|known| known.name() == stage.name());
+    fn of(stage: &str) -> Result<Self, SolveError> {
+        let known = Self::ALL.iter().find(|known| known.name() == stage);
 
         known.copied().ok_or_else(|| {
             let names: Vec<&str> = Self::ALL.iter().map(|known| known.name()).collect();
             SolveError::driver(format!(
                 "`{}` is not a stage of `{}`; expected {}",
-                Name(stage.name()),
+                Name(stage),
                 Self::STRATEGY,
                 NameList::or(&names),
             ))
@@ -39,7 +39,7 @@ pub(super) trait StageName: Copy + Eq + 'static {
 
     /// Returns whether `thought` belongs to this stage.
     fn is_stage_of(self, thought: &Thought) -> bool {
-        thought.stage().name() == self.name()
+        thought.stage() == self.name()
     }
 }
 

@@ -94,7 +94,7 @@ impl Driver for StepBack {
     fn work(&self, turn: &StageTurn<'_>) -> Result<StageWork, SolveError> {
         let solving = turn.solving;
 
-        Ok(match StepBackStage::of(turn.stage)? {
+        Ok(match StepBackStage::of(turn.stage.name())? {
             StepBackStage::ProblemReception => StageWork::say(solving.problem()),
             StepBackStage::Abstraction => ask_for_principle(turn),
             StepBackStage::PrincipleIdentification => say_note(solving, PRINCIPLE)
@@ -108,7 +108,7 @@ impl Driver for StepBack {
     }
 
     fn take(&self, solving: &mut Solving, stage: &Stage, done: Done) -> Result<Next, SolveError> {
-        let thought = match StepBackStage::of(stage)? {
+        let thought = match StepBackStage::of(stage.name())? {
             StepBackStage::Abstraction => take_principle(solving, stage, &done),
             StepBackStage::ApproachSelection => take_solution(solving, stage, &done),
             StepBackStage::SolutionVerification => take_verification(solving, stage, &done),

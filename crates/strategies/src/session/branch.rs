@@ -5,13 +5,17 @@ use serde::{Deserialize, Serialize};
 use super::id::{BranchId, ThoughtId};
 
 /// A branch of a session: a sequence of thoughts, numbered from 1.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Branch {
     pub(super) id: BranchId,
     pub(super) name: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) from: Option<ThoughtId>,
+    #[serde(rename = "thoughts")]
     pub(super) own: Vec<ThoughtId>,
     pub(super) total_thoughts: u32,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) score: Option<f64>,
     pub(super) status: BranchStatus,
 }

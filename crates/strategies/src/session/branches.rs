@@ -40,7 +40,6 @@ impl Session {
         }
 
         let id = BranchId::at(self.branches.len());
-        self.by_name.insert(name.clone(), id);
         self.branches.push(Branch {
             total_thoughts,
             ..Branch::new(id, name, Some(from))
@@ -68,8 +67,7 @@ impl Session {
         let added = self.think_on(branch, draft);
 
         if added.is_err() {
-            let removed = self.branches.pop();
-            removed.map(|branch| self.by_name.remove(&branch.name));
+            self.branches.pop();
         }
         added
     }
@@ -171,8 +169,7 @@ impl Session {
 
     /// Returns the branch with this name.
     pub fn branch_named(&self, name: &str) -> Option<&Branch> {
-        let branch = self.by_name.get(name)?;
-        self.branch(*branch).ok()
+        self.branches.iter().find(|branch| branch.name == name)
     }
 
     pub(super) fn branch_mut(&mut self, branch: BranchId) -> Result<&mut Branch, SessionError> {
@@ -203,7 +200,7 @@ impl Session {
         })
     }
 
-    fn check_in_use(&self, branch: BranchId) -> Result<(), SessionError> {
+    pub(super) fn check_in_use(&self, branch: BranchId) -> Result<(), SessionError> {
         if self.branch(branch)?.is_in_use() {
             return Ok(());
         }

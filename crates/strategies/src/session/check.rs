@@ -1,257 +1,89 @@
-//! Checks thoughts before they are added. A check never changes the session.
+//! The check of a session that was read.
 
-use std::sync::Arc;
+use std::collections::HashSet;
 
-use serde_json::Value;
+use cogwork_text::Name;
 
-use super::id::{BranchId, ThoughtId};
-use super::merged::Merged;
-use super::place::Place;
-use super::thought::REVISES;
-use super::{Branch, EndRule, Session, SessionError, SessionLimit, ThoughtDraft, ThoughtKind};
-use crate::refusal::{Entry, Refuse};
-use crate::{Mistyped, Parameter, ParameterType, Stage, Strategy};
-
-/// The maximum number of strategies in one session.
-const MAX_STRATEGIES: usize = 64;
-
-/// The maximum number of strategies nested in one another.
-const MAX_PARTS: usize = 8;
-
-/// A thought that has passed all checks.
-pub(super) struct Prepared {
-    pub(super) branch: BranchId,
-    pub(super) draft: ThoughtDraft,
-    pub(super) place: Place,
-    pub(super) kind: ThoughtKind,
-    pub(super) merged: Option<Box<Merged>>,
-}
+use super::{Branch, Session, Thought};
+use crate::Stage;
 
 impl Session {
-    /// Checks a thought that moves to another stage or stays in the current one.
-    pub(super) fn prepare(
-        &self,
-        branch: BranchId,
-        draft: ThoughtDraft,
-    ) -> Result<Prepared, SessionError> {
-        let from = self.place(branch)?;
-        let is_first = self.branch(branch)?.tip().is_none();
-
-        // The first thought may name the start stage, and still stays there.
-        let stage = draft.stage.as_deref();
-        let stage = stage.filter(|stage| !(is_first && *stage == from.stage().name()));
-        let Some(stage) = stage else {
-            self.open(branch)?;
-            let standing = from.standing();
-            return self.check(branch, draft, &standing, from.clone(), ThoughtKind::Stay);
-        };
-
-        // After a final stage, the refusal of the strategy is more helpful than "not open".
-        if !from.is_end() {
-            self.open(branch)?;
+    /// Checks that everything that the session names exists, and that its numbers are in order.
+    ///
+    /// The moves aren't checked again.
+    pub(super) fn check(&self) -> Result<(), String> {
+        if self.strategies.find(&self.strategy).is_none() {
+            let name = Name(&self.strategy);
+            return Err(format!("there is no strategy `{name}` in `strategies`"));
         }
 
-        let place = from.next(stage)?;
-        let standing = from.leading().standing();
-        self.check(branch, draft, &standing, place, ThoughtKind::Move)
-    }
-
-    /// Checks the first thought of another strategy, which begins at `start`.
-    pub(super) fn prepare_entry(
-        &self,
-        branch: BranchId,
-        draft: ThoughtDraft,
-        start: Place,
-        kind: ThoughtKind,
-    ) -> Result<Prepared, SessionError> {
-        self.open(branch)?;
-        self.check_strategy(&start.strategy)?;
-
-        let entry = Entry {
-            from: self.stage_on(branch)?,
-            into: &start.strategy,
-            anywhere: kind == ThoughtKind::Strategy,
-        };
-        let stage = match draft.stage.as_deref() {
-            None => start.stage,
-            Some(name) => entry.next(name)?.index,
-        };
-
-        let place = Place {
-            stage,
-            ..start.clone()
-        };
-        self.check(branch, draft, &entry, place, kind)
-    }
-
-    /// Returns the place where a part begins on a branch.
-    pub(super) fn part(&self, branch: BranchId, strategy: Strategy) -> Result<Place, SessionError> {
-        let around = self.place(branch)?;
-        if around.depth() + 1 >= MAX_PARTS {
-            return Err(SessionError::Full {
-                limit: SessionLimit::Parts,
-                most: MAX_PARTS,
-            });
+        let own: usize = self.branches.iter().map(|branch| branch.own.len()).sum();
+        if own != self.thoughts.len() {
+            let thoughts = self.thoughts.len();
+            return Err(format!(
+                "the branches have {own} thoughts; expected {thoughts}"
+            ));
         }
 
-        let outer = Some(Arc::new(around.leading().clone()));
-        Ok(Place {
-            outer,
-            ..Place::start(strategy)
-        })
+        let mut names = HashSet::new();
+        for (index, branch) in self.branches.iter().enumerate() {
+            self.check_branch(index, branch)
+                .and_then(|()| match names.insert(&branch.name) {
+                    true => Ok(()),
+                    false => Err("another branch has this name".to_owned()),
+                })
+                .map_err(|problem| format!("branch `{}`: {problem}", Name(&branch.name)))?;
+        }
+
+        for (index, thought) in self.thoughts.iter().enumerate() {
+            self.check_thought(index, thought)
+                .map_err(|problem| format!("thought {}: {problem}", thought.id))?;
+        }
+
+        self.check_in_use(self.current)
+            .map_err(|error| format!("`current`: {error}"))
     }
 
-    /// Returns the place of the last thought on a branch.
-    fn place(&self, branch: BranchId) -> Result<Place, SessionError> {
-        let tip = self.branch(branch)?.tip().and_then(|tip| self.thought(tip));
-        Ok(match tip {
-            Some(thought) => thought.place.clone(),
-            None => Place::start(self.strategy().clone()),
-        })
-    }
+    fn check_branch(&self, index: usize, branch: &Branch) -> Result<(), String> {
+        if branch.id.index() != Some(index) {
+            return Err(format!("it has the id {}; expected {index}", branch.id));
+        }
 
-    /// Checks that the session can hold a strategy.
-    fn check_strategy(&self, strategy: &Strategy) -> Result<(), SessionError> {
-        let mut strategies = self.strategies.iter();
-        match strategies.find(|known| known.name() == strategy.name()) {
-            Some(known) if known != strategy => Err(SessionError::StrategyName {
-                strategy: strategy.name().to_owned(),
-            }),
-            None if self.strategies.len() >= MAX_STRATEGIES => Err(SessionError::Full {
-                limit: SessionLimit::Strategies,
-                most: MAX_STRATEGIES,
-            }),
-            _ => Ok(()),
+        match branch.from {
+            None if index > 0 => Err("it has no `from`; expected a thought".to_owned()),
+            Some(_) if index == 0 => Err("it has `from`; expected none".to_owned()),
+            None => Ok(()),
+            Some(from) => self.existing(from).map(drop).map_err(|e| e.to_string()),
         }
     }
 
-    /// Checks everything but the move to `place`.
-    fn check(
-        &self,
-        branch_id: BranchId,
-        draft: ThoughtDraft,
-        standing: &impl Refuse,
-        place: Place,
-        kind: ThoughtKind,
-    ) -> Result<Prepared, SessionError> {
-        let stage = place.stage();
-        let branch = self.branch(branch_id)?;
-        let draft = with_revision(draft, stage);
+    fn check_thought(&self, index: usize, thought: &Thought) -> Result<(), String> {
+        let branch = self.branch(thought.branch).map_err(|e| e.to_string())?;
+        let number = usize::try_from(thought.number).unwrap_or(0);
+        let before = match number {
+            0 | 1 => branch.from,
+            more => branch.own.get(more.saturating_sub(2)).copied(),
+        };
 
-        let is_entering = kind != ThoughtKind::Stay || branch.tip().is_none();
-        if is_entering {
-            standing.check(stage, &draft.parameters)?;
-        } else {
-            standing.check_given(stage, &draft.parameters)?;
+        let is_own = branch.own.get(number.saturating_sub(1)) == Some(&thought.id);
+        let is_after = before.is_none_or(|before| before < thought.id);
+        if thought.id.index() != Some(index) || !is_own || !is_after || thought.parent != before {
+            return Err("its numbers are not in order".to_owned());
         }
 
-        self.check_named(stage, &draft)?;
-        let revises = revised(stage, &draft, standing)?;
-        self.check_revised(revises, branch)?;
-        self.check_end(&draft, &place)?;
+        if thought.revises.is_some_and(|revised| revised >= thought.id) {
+            return Err("it revises a thought that is not before it".to_owned());
+        }
 
-        Ok(Prepared {
-            branch: branch_id,
-            draft: ThoughtDraft { revises, ..draft },
-            place,
-            kind,
-            merged: None,
-        })
-    }
-
-    /// Checks that the thoughts that parameters name exist.
-    fn check_named(&self, stage: &Stage, draft: &ThoughtDraft) -> Result<(), SessionError> {
-        let mut named = Vec::new();
-        for (name, value) in &draft.parameters {
-            if let Some(parameter) = stage.parameters().get(name) {
-                parameter.kind().thoughts(value, &mut named);
+        for position in thought.position.all() {
+            let strategy = self.strategies.find(&position.strategy);
+            let stage: Option<&Stage> = strategy.and_then(|found| found.stage(&position.stage));
+            if stage.is_none() {
+                let [strategy, stage] = [&position.strategy, &position.stage].map(|n| Name(n));
+                return Err(format!("`{strategy}` has no stage `{stage}`"));
             }
-        }
-
-        for thought in named {
-            self.existing(ThoughtId::new(thought))?;
         }
 
         Ok(())
     }
-
-    /// Checks that the revised thought is on the path of the branch.
-    fn check_revised(
-        &self,
-        revised: Option<ThoughtId>,
-        branch: &Branch,
-    ) -> Result<(), SessionError> {
-        let Some(revised) = revised else {
-            return Ok(());
-        };
-
-        if self.is_on_path(self.existing(revised)?, branch.tip()) {
-            return Ok(());
-        }
-
-        Err(SessionError::NotOnPath {
-            thought: revised,
-            branch: branch.name.clone(),
-        })
-    }
-
-    /// Checks that the thought may end its branch, if it does.
-    fn check_end(&self, draft: &ThoughtDraft, place: &Place) -> Result<(), SessionError> {
-        let is_early = !draft.next_thought_needed && !place.is_end();
-        if !is_early || self.policy.early_end == EndRule::Allow {
-            return Ok(());
-        }
-
-        let stages = place.outermost().strategy.stages().iter();
-        let finals = stages.filter(|stage| stage.is_final());
-        Err(SessionError::EarlyEnd {
-            stage: place.stage().name().to_owned(),
-            finals: finals.map(|stage| stage.name().to_owned()).collect(),
-        })
-    }
-}
-
-/// Returns whether the stage has a parameter that names the revised thought.
-fn has_revision(stage: &Stage) -> bool {
-    let parameter = stage.parameters().get(REVISES).map(Parameter::kind);
-    parameter == Some(&ParameterType::Thought)
-}
-
-/// Returns the draft with the revised thought as a parameter, in a stage that has it.
-fn with_revision(mut draft: ThoughtDraft, stage: &Stage) -> ThoughtDraft {
-    if let Some(revised) = draft.revises.filter(|_| has_revision(stage)) {
-        let parameters = &mut draft.parameters;
-        parameters
-            .entry(REVISES.to_owned())
-            .or_insert_with(|| revised.get().into());
-    }
-
-    draft
-}
-
-/// Returns the thought that a draft revises, by its field or by its parameter.
-fn revised(
-    stage: &Stage,
-    draft: &ThoughtDraft,
-    standing: &impl Refuse,
-) -> Result<Option<ThoughtId>, SessionError> {
-    let parameter = draft.parameters.get(REVISES);
-    let Some(given) = parameter.filter(|_| has_revision(stage)) else {
-        return Ok(draft.revises);
-    };
-
-    let given = thought_id(given);
-    match (draft.revises, given) {
-        (Some(revised), Some(given)) if revised != given => {
-            let expected = format_args!("{revised}, which is revised");
-            let fault = Mistyped::new(REVISES, expected, given);
-            Err(standing.mistyped(stage, fault).into())
-        }
-        _ => Ok(given),
-    }
-}
-
-fn thought_id(value: &Value) -> Option<ThoughtId> {
-    let number = u32::try_from(value.as_u64()?).ok()?;
-    Some(ThoughtId::new(number))
 }

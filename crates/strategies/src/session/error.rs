@@ -5,7 +5,6 @@ use serde::{Deserialize, Serialize};
 
 use super::branch::BranchStatus;
 use super::id::{BranchId, ThoughtId};
-use super::merged::Conflict;
 use crate::RefusedMove;
 
 /// An operation that a session refused. The session hasn't changed.
@@ -74,15 +73,6 @@ pub enum SessionError {
     /// The list of branches to merge is empty, contains a branch twice, or includes the target.
     #[error("expected one or more branches to merge, each once, and the target not among them")]
     MergeSources,
-    /// The branches to merge have set parameters to different values.
-    #[error(
-        "the branches have different values of {}; choose a rule that resolves the conflict",
-        Conflicts(conflicts)
-    )]
-    Conflicts {
-        /// The conflicts.
-        conflicts: Vec<Conflict>,
-    },
     /// The session has no thought that could be removed.
     #[error("there is no thought to undo; expected at least one")]
     NothingToUndo,
@@ -145,8 +135,6 @@ pub enum SessionLimit {
     Thoughts,
     /// Branches, including closed ones.
     Branches,
-    /// Strategies in one session: 64.
-    Strategies,
     /// Strategies nested in one another: 8.
     Parts,
 }
@@ -156,21 +144,7 @@ impl fmt::Display for SessionLimit {
         f.write_str(match self {
             Self::Thoughts => "thoughts",
             Self::Branches => "branches",
-            Self::Strategies => "strategies",
             Self::Parts => "nested strategies",
         })
-    }
-}
-
-struct Conflicts<'a>(&'a [Conflict]);
-
-impl fmt::Display for Conflicts<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let names: Vec<&str> = self
-            .0
-            .iter()
-            .map(|conflict| conflict.parameter.as_str())
-            .collect();
-        NameList::and(&names).fmt(f)
     }
 }

@@ -1,12 +1,50 @@
-//! Merging branches.
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
-use std::collections::{BTreeMap, BTreeSet};
-
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::id::{BranchId, ThoughtId};
-use super::merged::{Conflict, ConflictRule, Merged};
-use super::{BranchStatus, Session, SessionError, ThoughtDraft};
+use super::{BranchStatus, Session, SessionError, Thought, ThoughtDraft};
+
+/// The record of a merge, kept by the thought that merged the branches.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[non_exhaustive]
+pub struct Merged {
+    /// The branches that were merged into the target.
+    pub sources: Vec<BranchId>,
+    /// The last thought of each source.
+    pub parents: Vec<ThoughtId>,
+    /// The parameters that the sources had set since they diverged from the target, with the values
+    /// that were set last.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub values: BTreeMap<String, Value>,
+    /// The parameters whose values differed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub conflicts: Vec<Conflict>,
+}
+
+/// A parameter that merged branches had set to different values.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[non_exhaustive]
+pub struct Conflict {
+    /// The name of the parameter.
+    pub parameter: String,
+    /// The branches that set it: the target first, then the sources in order.
+    pub branches: Vec<BranchId>,
+    /// The value that each of these branches set.
+    pub values: Vec<Value>,
+    /// The branch that set its value last. Its value was taken.
+    pub taken: BranchId,
+}
+
+/// A value that a branch has set.
+struct Set {
+    branch: BranchId,
+    by: ThoughtId,
+    value: Value,
+}
 
 impl Session {
     /// Merges branches into another one. Adds a thought whose parents are the last thoughts of all
@@ -15,147 +53,119 @@ impl Session {
     /// The source branches are closed. If one of them is the current branch, the target becomes the
     /// current one. Like any other thought, it continues from the stage of the target. Texts aren't
     /// merged, but parameters are: the target takes over the values that the sources have set since
-    /// they diverged from it, and `rule` decides between different values. The new thought
-    /// [records](super::Thought::merged) each decision.
+    /// they diverged from it. If values differ, the one that was set last wins. The new thought
+    /// [records](super::Thought::merged) these values and the differences.
     ///
     /// # Errors
     ///
     /// Returns an error if `sources` is empty, contains a branch twice or contains the target, if a
-    /// branch doesn't exist or isn't open, if `rule` refuses conflicts and there are some, or if
-    /// [`think_on`](Self::think_on) would refuse the thought.
+    /// branch doesn't exist or isn't open, or if [`think_on`](Self::think_on) would refuse the
+    /// thought.
     pub fn merge(
         &mut self,
         sources: &[BranchId],
         into: BranchId,
-        rule: ConflictRule,
         draft: ThoughtDraft,
     ) -> Result<ThoughtId, SessionError> {
-        let merged = self.merged(sources, into, rule, |conflict| self.decided(rule, conflict))?;
-        if rule == ConflictRule::Refuse && !merged.conflicts.is_empty() {
-            return Err(SessionError::Conflicts {
-                conflicts: merged.conflicts,
-            });
-        }
+        let merged = self.merged(sources, into)?;
+        let thought = Thought {
+            merged: Some(Box::new(merged)),
+            ..self.moved(into, &draft)?
+        };
+        let id = self.add(thought, &draft)?;
 
-        let mut prepared = self.prepare(into, draft)?;
-        prepared.merged = Some(Box::new(merged));
-        self.add(prepared)
-    }
-
-    /// Closes the branches that a thought has merged.
-    pub(super) fn close_merged(&mut self, merged: &Merged, by: ThoughtId, into: BranchId) {
-        for source in &merged.sources {
-            if let Ok(branch) = self.branch_mut(*source) {
-                branch.status = BranchStatus::Merged(by);
-            }
+        for source in sources {
+            self.branch_mut(*source)?.status = BranchStatus::Merged(id);
             if self.current == *source {
                 self.current = into;
             }
         }
+
+        Ok(id)
     }
 
-    /// Returns the result of a merge. `decide` returns the branch whose value is taken.
-    pub(super) fn merged(
-        &self,
-        sources: &[BranchId],
-        into: BranchId,
-        rule: ConflictRule,
-        decide: impl Fn(&Conflict) -> Option<BranchId>,
-    ) -> Result<Merged, SessionError> {
+    fn merged(&self, sources: &[BranchId], into: BranchId) -> Result<Merged, SessionError> {
         let target = self.open(into)?.tip();
         let once: BTreeSet<BranchId> = sources.iter().copied().collect();
         if sources.is_empty() || once.len() != sources.len() || once.contains(&into) {
             return Err(SessionError::MergeSources);
         }
 
+        let shared: HashSet<ThoughtId> = self.path(target).map(Thought::id).collect();
         let mut parents = Vec::with_capacity(sources.len());
+        let mut set: BTreeMap<String, Vec<Set>> = BTreeMap::new();
+        let mut diverged = target;
 
-        // For each parameter: the values that sources set, and the depth since which the target is
-        // compared.
-        let mut set: BTreeMap<String, (Vec<(BranchId, Value)>, u32)> = BTreeMap::new();
-        let mut least = u32::MAX;
         for source in sources {
             let tip = self.open(*source)?.tip();
             parents.extend(tip);
-            let parted = self.depth(self.common(tip, target));
-            least = least.min(parted);
 
-            for (name, (value, _)) in self.values_since(tip, parted) {
-                let (values, since) = set.entry(name).or_insert((Vec::new(), parted));
-                values.push((*source, value));
-                *since = (*since).min(parted);
+            let path = || self.path(tip).map(Thought::id);
+            diverged = diverged.min(path().find(|id| shared.contains(id)));
+            let own = path().take_while(|id| !shared.contains(id)).last();
+            for (name, value) in self.set_since(tip, own, *source) {
+                set.entry(name).or_default().push(value);
             }
         }
 
-        // The target is only compared if a source has set something.
-        let target = if set.is_empty() { None } else { target };
-        for (name, (value, depth)) in self.values_since(target, least) {
-            match set.get_mut(&name) {
-                Some((values, since)) if depth > *since => values.insert(0, (into, value)),
-                _ => {}
+        let since = self.path(target).map(Thought::id);
+        let since = since.take_while(|id| Some(*id) > diverged).last();
+        for (name, value) in self.set_since(target, since, into) {
+            if let Some(values) = set.get_mut(&name) {
+                values.insert(0, value);
             }
         }
 
         let mut merged = Merged {
             sources: sources.to_vec(),
             parents,
-            rule,
             values: BTreeMap::new(),
             conflicts: Vec::new(),
         };
-
-        for (parameter, (set, _)) in set {
-            let agreed = set
-                .windows(2)
-                .all(|pair| matches!(pair, [(_, a), (_, b)] if a == b));
-            let (branches, values): (Vec<_>, Vec<_>) = set.into_iter().unzip();
-            let mut taken = 0;
-
-            if !agreed {
-                let mut conflict = Conflict {
-                    parameter: parameter.clone(),
-                    branches,
-                    values: values.clone(),
-                    taken: None,
-                };
-
-                conflict.taken = decide(&conflict);
-                taken = conflict
-                    .branches
-                    .iter()
-                    .position(|b| Some(*b) == conflict.taken)
-                    .unwrap_or(0);
-
-                merged.conflicts.push(conflict);
-            }
-
-            merged.values.extend(
-                values
-                    .into_iter()
-                    .nth(taken)
-                    .map(|value| (parameter, value)),
-            );
+        for (parameter, values) in set {
+            merged.add(parameter, values);
         }
-
         Ok(merged)
     }
 
-    fn decided(&self, rule: ConflictRule, conflict: &Conflict) -> Option<BranchId> {
-        let score = |branch: &BranchId| self.branch(*branch).ok()?.score;
-        match rule {
-            ConflictRule::KeepTarget => conflict.branches.first().copied(),
-            ConflictRule::TakeSource => conflict.branches.last().copied(),
-            ConflictRule::HighestScore => {
-                let better = |best: BranchId, other: BranchId| {
-                    if score(&other) > score(&best) {
-                        other
-                    } else {
-                        best
-                    }
-                };
-                conflict.branches.iter().copied().reduce(better)
+    /// Returns the last value of each parameter that a branch has set from the thought `since` on.
+    fn set_since(
+        &self,
+        tip: Option<ThoughtId>,
+        since: Option<ThoughtId>,
+        branch: BranchId,
+    ) -> BTreeMap<String, Set> {
+        let mut values = BTreeMap::new();
+        let is_since = |thought: &&Thought| since.is_some_and(|since| thought.id >= since);
+        for thought in self.path(tip).take_while(is_since) {
+            for (name, value) in thought.values() {
+                values.entry(name.clone()).or_insert_with(|| Set {
+                    branch,
+                    by: thought.id,
+                    value: value.clone(),
+                });
             }
-            ConflictRule::Refuse => None,
+        }
+
+        values
+    }
+}
+
+impl Merged {
+    /// Adds a parameter with the values that the branches have set.
+    fn add(&mut self, parameter: String, set: Vec<Set>) {
+        let Some(last) = set.iter().max_by_key(|set| set.by) else {
+            return;
+        };
+
+        self.values.insert(parameter.clone(), last.value.clone());
+        if set.iter().any(|set| set.value != last.value) {
+            self.conflicts.push(Conflict {
+                parameter,
+                taken: last.branch,
+                branches: set.iter().map(|set| set.branch).collect(),
+                values: set.into_iter().map(|set| set.value).collect(),
+            });
         }
     }
 }

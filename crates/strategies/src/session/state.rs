@@ -1,10 +1,12 @@
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use super::id::{BranchId, ThoughtId};
+use super::thought::Position;
 use super::{Branch, BranchStatus, SessionError, SessionPolicy, Thought};
-use crate::{Stage, Strategy};
+use crate::{Stage, Strategies, Strategy};
 
 /// A session: thoughts on branches, each in a stage of a strategy.
 ///
@@ -13,11 +15,11 @@ use crate::{Stage, Strategy};
 /// [`SessionPolicy`] allows that. Other branches can still continue. If a method returns an error,
 /// the session hasn't changed.
 ///
-/// A session serialises as a snapshot. A session restored by [`from_json`](Self::from_json) or
-/// serde equals the one that was saved.
+/// A session is plain data: serde writes and reads it, and a session that was read equals the one
+/// that was written. Reading checks that everything that it names exists.
 ///
 /// ```
-/// use cogwork_strategies::{ConflictRule, ThoughtDraft, Session, StrategyName};
+/// use cogwork_strategies::{ThoughtDraft, Session, StrategyName};
 ///
 /// let mut session = Session::new(StrategyName::SelfConsistency);
 /// let problem = session.think(ThoughtDraft::at("problem_reception", "What is 17 * 3?"))?;
@@ -34,38 +36,57 @@ use crate::{Stage, Strategy};
 /// let answers = ThoughtDraft::at("answer_collection", "Both say 51.")
 ///     .with("answers", serde_json::json!({"tens": "51", "twenties": "51"}));
 /// session.switch(branches[0])?;
-/// let collected = session.merge(&branches[1..], branches[0], ConflictRule::KeepTarget, answers)?;
+/// let collected = session.merge(&branches[1..], branches[0], answers)?;
 ///
 /// let thought = session.thought(collected).ok_or("not there")?;
 /// assert_eq!((thought.id().get(), thought.number()), (5, 2)); // in the session, on the branch
 /// assert_eq!(thought.parents().map(|t| t.get()).collect::<Vec<_>>(), [3, 4]);
 /// assert_eq!(session.path(collected).last().map(|t| t.id()), Some(problem));
-/// assert_eq!(Session::from_json(&serde_json::to_string(&session)?)?, session);
+/// let again: Session = serde_json::from_str(&serde_json::to_string(&session)?)?;
+/// assert_eq!(again, session);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "Unchecked")]
 pub struct Session {
+    /// The name of the strategy that the session started with.
+    pub(super) strategy: String,
     pub(super) policy: SessionPolicy,
-    /// The strategies in use. The session started with the first one.
-    pub(super) strategies: Vec<Strategy>,
-    pub(super) thoughts: Vec<Thought>,
-    pub(super) branches: Vec<Branch>,
-    pub(super) by_name: HashMap<String, BranchId>,
     pub(super) current: BranchId,
-    pub(super) completions: Vec<Completion>,
+    pub(super) branches: Vec<Branch>,
+    pub(super) thoughts: Vec<Thought>,
+    /// All strategies that thoughts have used.
+    pub(super) strategies: Strategies,
 }
 
-/// The end of a branch.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+/// A session that was read and isn't checked yet.
+#[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-#[non_exhaustive]
-pub struct Completion {
-    /// The branch.
-    pub branch: BranchId,
-    /// The last thought of the branch.
-    pub thought: ThoughtId,
-    /// Whether the branch ended before it reached a final stage.
-    pub early: bool,
+struct Unchecked {
+    strategy: String,
+    policy: SessionPolicy,
+    current: BranchId,
+    branches: Vec<Branch>,
+    thoughts: Vec<Thought>,
+    strategies: Strategies,
+}
+
+impl TryFrom<Unchecked> for Session {
+    type Error = String;
+
+    fn try_from(read: Unchecked) -> Result<Self, String> {
+        let session = Self {
+            strategy: read.strategy,
+            policy: read.policy,
+            current: read.current,
+            branches: read.branches,
+            thoughts: read.thoughts,
+            strategies: read.strategies,
+        };
+
+        session.check()?;
+        Ok(session)
+    }
 }
 
 impl Session {
@@ -76,27 +97,65 @@ impl Session {
 
     /// Creates a session with a custom policy.
     pub fn with_policy(strategy: impl Into<Strategy>, policy: SessionPolicy) -> Self {
-        let main = Branch::new(BranchId::MAIN, "main".to_owned(), None);
+        let strategy = strategy.into();
         Self {
+            strategy: strategy.name().to_owned(),
             policy,
-            strategies: vec![strategy.into()],
-            thoughts: Vec::new(),
-            by_name: HashMap::from([(main.name.clone(), main.id)]),
-            branches: vec![main],
             current: BranchId::MAIN,
-            completions: Vec::new(),
+            branches: vec![Branch::new(BranchId::MAIN, "main".to_owned(), None)],
+            thoughts: Vec::new(),
+            strategies: Strategies::from_iter([strategy]),
         }
     }
 
     /// Returns the strategy that the session started with.
     ///
-    /// Later thoughts may use a different one; see [`Thought::strategy`].
+    /// Later thoughts may use a different one; see [`strategy_of`](Self::strategy_of).
     #[expect(
-        clippy::indexing_slicing,
-        reason = "a session is made with a strategy and drops none"
+        clippy::expect_used,
+        reason = "a session is made with its strategy, and reading checks it"
     )]
     pub fn strategy(&self) -> &Strategy {
-        &self.strategies[0]
+        let strategy = self.strategies.find(&self.strategy);
+        strategy.expect("a session has its strategy")
+    }
+
+    /// Returns the strategy of a thought of this session.
+    pub fn strategy_of(&self, thought: &Thought) -> &Strategy {
+        self.strategy_at(&thought.position)
+    }
+
+    /// Returns the stage of a thought of this session.
+    pub fn stage_of(&self, thought: &Thought) -> &Stage {
+        self.stage_at(&thought.position)
+    }
+
+    pub(super) fn strategy_at(&self, position: &Position) -> &Strategy {
+        let strategy = self.strategies.find(&position.strategy);
+        strategy.unwrap_or_else(|| self.strategy())
+    }
+
+    pub(super) fn stage_at(&self, position: &Position) -> &Stage {
+        let strategy = self.strategy_at(position);
+        let stage = strategy.stage(&position.stage);
+        stage.unwrap_or_else(|| strategy.start())
+    }
+
+    /// Returns the position whose strategy determines what may follow: the innermost one that
+    /// hasn't ended.
+    pub(super) fn leading<'a>(&self, position: &'a Position) -> &'a Position {
+        let has_ended = |at: &&Position| at.outer.is_some() && self.stage_at(at).is_final();
+        let leading = position.all().skip_while(has_ended).next();
+        leading.unwrap_or(position)
+    }
+
+    /// Returns the position of the last thought on a branch.
+    pub(super) fn position(&self, branch: BranchId) -> Result<Position, SessionError> {
+        let tip = self.branch(branch)?.tip().and_then(|tip| self.thought(tip));
+        Ok(tip.map_or_else(
+            || Position::start(self.strategy()),
+            |thought| thought.position.clone(),
+        ))
     }
 
     /// Returns the stage of the last thought on the current branch, or the start stage if the
@@ -113,8 +172,7 @@ impl Session {
     ///
     /// Returns an error if the branch doesn't exist.
     pub fn stage_on(&self, branch: BranchId) -> Result<&Stage, SessionError> {
-        let tip = self.branch(branch)?.tip().and_then(|tip| self.thought(tip));
-        Ok(tip.map_or_else(|| self.strategy().start(), Thought::stage))
+        Ok(self.stage_at(&self.position(branch)?))
     }
 
     /// Returns the stages that may follow on a branch. The list is empty unless the branch is open.
@@ -125,18 +183,14 @@ impl Session {
     ///
     /// Returns an error if the branch doesn't exist.
     pub fn allowed(&self, branch: BranchId) -> Result<Vec<&Stage>, SessionError> {
-        let line = self.branch(branch)?;
-        if line.status != BranchStatus::Open {
+        if self.branch(branch)?.status != BranchStatus::Open {
             return Ok(Vec::new());
         }
 
-        let Some(tip) = line.tip().and_then(|tip| self.thought(tip)) else {
-            let strategy = self.strategy();
-            return Ok(strategy.next(strategy.start()).collect());
-        };
-
-        let leading = tip.place.leading();
-        Ok(leading.strategy.next(leading.stage()).collect())
+        let position = self.position(branch)?;
+        let leading = self.leading(&position);
+        let stage = self.stage_at(leading);
+        Ok(self.strategy_at(leading).next(stage).collect())
     }
 
     /// Returns the branch to which [`think`](Self::think) adds thoughts.
@@ -144,25 +198,51 @@ impl Session {
         self.current
     }
 
-    /// Returns the ends of branches, in the order in which the branches ended.
-    pub fn completions(&self) -> &[Completion] {
-        &self.completions
-    }
-
-    /// Returns whether any branch has ended.
+    /// Returns whether any branch is complete.
     pub fn is_complete(&self) -> bool {
-        !self.completions.is_empty()
+        let mut branches = self.branches.iter();
+        branches.any(|branch| branch.status == BranchStatus::Complete)
     }
-}
 
-/// Compares thoughts, branches, policy and strategies.
-impl PartialEq for Session {
-    fn eq(&self, other: &Self) -> bool {
-        self.policy == other.policy
-            && self.strategies == other.strategies
-            && self.thoughts == other.thoughts
-            && self.branches == other.branches
-            && self.current == other.current
-            && self.completions == other.completions
+    /// Returns the thoughts of all branches, in the order in which they were added.
+    pub fn thoughts(&self) -> &[Thought] {
+        &self.thoughts
+    }
+
+    /// Returns the thought with this id.
+    pub fn thought(&self, thought: ThoughtId) -> Option<&Thought> {
+        thought.index().and_then(|index| self.thoughts.get(index))
+    }
+
+    pub(super) fn existing(&self, thought: ThoughtId) -> Result<&Thought, SessionError> {
+        let missing = SessionError::NoSuchThought {
+            thought,
+            thoughts: self.thoughts.len(),
+        };
+        self.thought(thought).ok_or(missing)
+    }
+
+    /// Returns the thoughts from `from` back to the first one, following the first parent of each.
+    ///
+    /// The path starts with `from` itself. It is empty if that thought doesn't exist.
+    pub fn path(&self, from: impl Into<Option<ThoughtId>>) -> impl Iterator<Item = &Thought> {
+        let first = from.into().and_then(|thought| self.thought(thought));
+        std::iter::successors(first, |thought| self.thought(thought.parent?))
+    }
+
+    /// Returns the last value of each parameter on the path of a branch, including merged values.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the branch doesn't exist.
+    pub fn values(&self, branch: BranchId) -> Result<BTreeMap<String, Value>, SessionError> {
+        let mut values = BTreeMap::new();
+        for thought in self.path(self.branch(branch)?.tip()) {
+            for (name, value) in thought.values() {
+                values.entry(name.clone()).or_insert_with(|| value.clone());
+            }
+        }
+
+        Ok(values)
     }
 }

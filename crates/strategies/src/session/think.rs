@@ -1,13 +1,17 @@
-//! Adding thoughts to a session.
+//! Adding thoughts to a session. Everything is checked before the session changes.
 
-use super::check::Prepared;
+use serde_json::Value;
+
 use super::id::{BranchId, ThoughtId};
-use super::place::Place;
+use super::thought::{Position, REVISES};
 use super::{
-    BranchStatus, Completion, Session, SessionError, SessionLimit, Thought, ThoughtDraft,
-    ThoughtKind,
+    BranchStatus, EndRule, Session, SessionError, SessionLimit, Thought, ThoughtDraft, ThoughtKind,
 };
-use crate::Strategy;
+use crate::refusal::Move;
+use crate::{Mistyped, Parameter, ParameterType, Stage, Strategy};
+
+/// The maximum number of strategies nested in one another.
+const MAX_PARTS: usize = 8;
 
 impl Session {
     /// Adds a thought to the current branch.
@@ -37,8 +41,8 @@ impl Session {
         branch: BranchId,
         draft: ThoughtDraft,
     ) -> Result<ThoughtId, SessionError> {
-        let prepared = self.prepare(branch, draft)?;
-        self.add(prepared)
+        let thought = self.moved(branch, &draft)?;
+        self.add(thought, &draft)
     }
 
     /// Switches a branch to a different strategy, with a thought that explains why.
@@ -49,17 +53,15 @@ impl Session {
     ///
     /// # Errors
     ///
-    /// Returns an error in the same cases as [`think_on`](Self::think_on), if the session already
-    /// has a different strategy of that name, or if it has 64 strategies.
+    /// Returns an error in the same cases as [`think_on`](Self::think_on), and if the session
+    /// already has a different strategy of that name.
     pub fn change_strategy(
         &mut self,
         branch: BranchId,
         strategy: impl Into<Strategy>,
         draft: ThoughtDraft,
     ) -> Result<ThoughtId, SessionError> {
-        let start = Place::start(strategy.into());
-        let prepared = self.prepare_entry(branch, draft, start, ThoughtKind::Strategy)?;
-        self.add(prepared)
+        self.enter(branch, strategy.into(), None, &draft)
     }
 
     /// Starts a nested strategy on a branch, in its start stage.
@@ -77,13 +79,235 @@ impl Session {
         strategy: impl Into<Strategy>,
         draft: ThoughtDraft,
     ) -> Result<ThoughtId, SessionError> {
-        let start = self.part(branch, strategy.into())?;
-        let prepared = self.prepare_entry(branch, draft, start, ThoughtKind::Part)?;
-        self.add(prepared)
+        let around = self.position(branch)?;
+        if around.all().count() >= MAX_PARTS {
+            return Err(SessionError::Full {
+                limit: SessionLimit::Parts,
+                most: MAX_PARTS,
+            });
+        }
+
+        let outer = self.leading(&around).clone();
+        self.enter(branch, strategy.into(), Some(outer), &draft)
+    }
+
+    /// Adds the first thought of another strategy. If it is refused, the session doesn't keep the
+    /// strategy.
+    fn enter(
+        &mut self,
+        branch: BranchId,
+        strategy: Strategy,
+        outer: Option<Position>,
+        draft: &ThoughtDraft,
+    ) -> Result<ThoughtId, SessionError> {
+        self.open(branch)?;
+        let known = self.strategies.find(strategy.name());
+        if known.is_some_and(|known| *known != strategy) {
+            return Err(SessionError::StrategyName {
+                strategy: strategy.name().to_owned(),
+            });
+        }
+
+        let is_new = known.is_none();
+        if is_new {
+            self.strategies.push(strategy.clone());
+        }
+        let added = self
+            .entered(branch, &strategy, outer, draft)
+            .and_then(|thought| self.add(thought, draft));
+        if is_new && added.is_err() {
+            self.strategies.pop();
+        }
+        added
+    }
+
+    /// Returns the thought that moves to another stage or stays in the current one.
+    pub(super) fn moved(
+        &self,
+        branch: BranchId,
+        draft: &ThoughtDraft,
+    ) -> Result<Thought, SessionError> {
+        let position = self.position(branch)?;
+        let is_first = self.branch(branch)?.tip().is_none();
+
+        // The first thought may name the start stage, and still stays there.
+        let stage = draft.stage.as_deref();
+        let stage = stage.filter(|stage| !(is_first && *stage == position.stage));
+        let Some(stage) = stage else {
+            self.open(branch)?;
+            let moving = self.moving(&position);
+            let to = self.stage_at(&position);
+            return self.checked(
+                branch,
+                &moving,
+                to,
+                position.clone(),
+                ThoughtKind::Stay,
+                draft,
+            );
+        };
+
+        // After a final stage, the refusal of the strategy is more helpful than "not open".
+        if !self.is_end(&position) {
+            self.open(branch)?;
+        }
+
+        let leading = self.leading(&position);
+        let moving = self.moving(leading);
+        let to = moving.to(stage)?;
+        let position = Position {
+            stage: to.name.clone(),
+            ..leading.clone()
+        };
+        self.checked(branch, &moving, to, position, ThoughtKind::Move, draft)
+    }
+
+    /// Returns the first thought of another strategy. A nested one begins in its start stage.
+    fn entered(
+        &self,
+        branch: BranchId,
+        strategy: &Strategy,
+        outer: Option<Position>,
+        draft: &ThoughtDraft,
+    ) -> Result<Thought, SessionError> {
+        let (kind, allowed) = match outer {
+            Some(_) => (ThoughtKind::Part, vec![strategy.start()]),
+            None => (ThoughtKind::Strategy, strategy.stages().iter().collect()),
+        };
+        let moving = Move {
+            strategy,
+            from: self.stage_on(branch)?.name(),
+            allowed,
+        };
+        let to = match draft.stage.as_deref() {
+            None => strategy.start(),
+            Some(name) => moving.to(name)?,
+        };
+
+        let position = Position {
+            strategy: strategy.name().to_owned(),
+            stage: to.name.clone(),
+            outer: outer.map(Box::new),
+        };
+        self.checked(branch, &moving, to, position, kind, draft)
+    }
+
+    fn moving(&self, position: &Position) -> Move<'_> {
+        let strategy = self.strategy_at(position);
+        let from = self.stage_at(position);
+        Move {
+            strategy,
+            from: from.name(),
+            allowed: strategy.next(from).collect(),
+        }
+    }
+
+    /// Checks everything but the move to `position`, and returns the thought.
+    fn checked(
+        &self,
+        branch: BranchId,
+        moving: &Move<'_>,
+        to: &Stage,
+        position: Position,
+        kind: ThoughtKind,
+        draft: &ThoughtDraft,
+    ) -> Result<Thought, SessionError> {
+        let branch = self.branch(branch)?;
+        let mut parameters = draft.parameters.clone();
+        if let Some(revised) = draft.revises.filter(|_| has_revision(to)) {
+            let parameter = parameters.entry(REVISES.to_owned());
+            parameter.or_insert_with(|| revised.get().into());
+        }
+
+        // A thought that stays needs no parameters.
+        let needs_all = kind != ThoughtKind::Stay || branch.tip().is_none();
+        moving.check(to, &parameters, needs_all)?;
+
+        for (name, value) in &parameters {
+            let mut named = Vec::new();
+            let parameter = to.parameters().get(name).map(Parameter::kind);
+            parameter.inspect(|kind| kind.thoughts(value, &mut named));
+            for thought in named {
+                self.existing(ThoughtId::new(thought))?;
+            }
+        }
+
+        let given = parameters.get(REVISES).filter(|_| has_revision(to));
+        let given = given.and_then(thought_id);
+        if let (Some(revised), Some(given)) = (draft.revises, given)
+            && revised != given
+        {
+            let fault = Mistyped::new(REVISES, format!("{revised}, which is revised"), given);
+            return Err(moving.mistyped(to, fault).into());
+        }
+
+        let revises = given.or(draft.revises);
+        self.check_revised(revises, branch.id)?;
+        self.check_end(draft, &position)?;
+        Ok(Thought {
+            id: ThoughtId::at(self.thoughts.len()),
+            branch: branch.id,
+            number: branch.len().saturating_add(1),
+            parent: branch.tip(),
+            kind,
+            position,
+            text: draft.thought.clone(),
+            revises,
+            next_thought_needed: draft.next_thought_needed,
+            parameters,
+            merged: None,
+        })
+    }
+
+    /// Checks that the revised thought is on the path of the branch.
+    fn check_revised(
+        &self,
+        revised: Option<ThoughtId>,
+        branch: BranchId,
+    ) -> Result<(), SessionError> {
+        let Some(revised) = revised else {
+            return Ok(());
+        };
+
+        let branch = self.branch(branch)?;
+        let revised = self.existing(revised)?.id;
+        if self.path(branch.tip()).any(|thought| thought.id == revised) {
+            return Ok(());
+        }
+
+        Err(SessionError::NotOnPath {
+            thought: revised,
+            branch: branch.name.clone(),
+        })
+    }
+
+    /// Checks that the thought may end its branch, if it does.
+    fn check_end(&self, draft: &ThoughtDraft, position: &Position) -> Result<(), SessionError> {
+        let is_early = !draft.next_thought_needed && !self.is_end(position);
+        if !is_early || self.policy.early_end == EndRule::Allow {
+            return Ok(());
+        }
+
+        let outermost = position.all().last().unwrap_or(position);
+        let stages = self.strategy_at(outermost).stages().iter();
+        let finals = stages.filter(|stage| stage.is_final());
+        Err(SessionError::EarlyEnd {
+            stage: position.stage.clone(),
+            finals: finals.map(|stage| stage.name.clone()).collect(),
+        })
+    }
+
+    /// Returns whether the strategy and all outer ones have ended.
+    fn is_end(&self, position: &Position) -> bool {
+        position.outer.is_none() && self.stage_at(position).is_final()
     }
 
     /// Adds a checked thought if there is room for it.
-    pub(super) fn add(&mut self, prepared: Prepared) -> Result<ThoughtId, SessionError> {
+    pub(super) fn add(
+        &mut self,
+        thought: Thought,
+        draft: &ThoughtDraft,
+    ) -> Result<ThoughtId, SessionError> {
         let most = self.policy.limits.thoughts;
         if self.thoughts.len() >= most {
             return Err(SessionError::Full {
@@ -92,75 +316,44 @@ impl Session {
             });
         }
 
-        let total_thoughts = prepared.draft.total_thoughts;
-        let more = u32::from(prepared.draft.needs_more_thoughts);
-        let thought = self.made(prepared)?;
-        self.keep_strategy(&thought);
-        self.complete(&thought)?;
-
+        let has_ended = self.is_end(&thought.position) || !draft.next_thought_needed;
         let most = u32::try_from(most).unwrap_or(u32::MAX);
         let branch = self.branch_mut(thought.branch)?;
-        branch.own.push(thought.id);
-        let expected = total_thoughts.unwrap_or(branch.total_thoughts);
-        let least = thought.number.saturating_add(more);
-        branch.total_thoughts = expected.min(most).max(least);
+        let expected = draft.total_thoughts.unwrap_or(branch.total_thoughts);
+        let least = thought
+            .number
+            .saturating_add(draft.needs_more_thoughts.into());
 
-        if let Some(merged) = &thought.merged {
-            self.close_merged(merged, thought.id, thought.branch);
+        branch.own.push(thought.id);
+        branch.total_thoughts = expected.min(most).max(least);
+        if has_ended {
+            branch.status = BranchStatus::Complete;
         }
 
         let id = thought.id;
         self.thoughts.push(thought);
         Ok(id)
     }
+}
 
-    /// Returns the thought that is added to the end of its branch.
-    fn made(&self, prepared: Prepared) -> Result<Thought, SessionError> {
-        let branch = self.branch(prepared.branch)?;
-        let parent = branch.tip();
-        let draft = prepared.draft;
-        let parameters = draft.parameters.into_iter();
-
-        Ok(Thought {
-            id: ThoughtId::at(self.thoughts.len()),
-            branch: prepared.branch,
-            number: branch.len().saturating_add(1),
-            depth: self.depth(parent).saturating_add(1),
-            parent,
-            revises: draft.revises,
-            kind: prepared.kind,
-            next_thought_needed: draft.next_thought_needed,
-            place: prepared.place,
-            text: draft.thought.into(),
-            parameters: parameters
-                .map(|(name, value)| (name.into(), value))
-                .collect(),
-            merged: prepared.merged,
-        })
-    }
-
-    /// Keeps the strategy of a thought if the session doesn't have it yet.
-    fn keep_strategy(&mut self, thought: &Thought) {
-        let strategy = thought.strategy();
-        let is_known = |known: &Strategy| known.name() == strategy.name();
-        if !self.strategies.iter().any(is_known) {
-            self.strategies.push(strategy.clone());
+impl Position {
+    /// Returns the position at the start of a strategy.
+    pub(super) fn start(strategy: &Strategy) -> Self {
+        Self {
+            strategy: strategy.name().to_owned(),
+            stage: strategy.start().name.clone(),
+            outer: None,
         }
     }
+}
 
-    /// Completes the branch if the thought is its last.
-    fn complete(&mut self, thought: &Thought) -> Result<(), SessionError> {
-        let is_end = thought.place.is_end();
-        if !is_end && thought.next_thought_needed {
-            return Ok(());
-        }
+/// Returns whether the stage has a parameter that names the revised thought.
+fn has_revision(stage: &Stage) -> bool {
+    let parameter = stage.parameters().get(REVISES).map(Parameter::kind);
+    parameter == Some(&ParameterType::Thought)
+}
 
-        self.completions.push(Completion {
-            branch: thought.branch,
-            thought: thought.id,
-            early: !is_end,
-        });
-        self.branch_mut(thought.branch)?.status = BranchStatus::Complete;
-        Ok(())
-    }
+fn thought_id(value: &Value) -> Option<ThoughtId> {
+    let number = u32::try_from(value.as_u64()?).ok()?;
+    Some(ThoughtId::new(number))
 }

@@ -1,10 +1,10 @@
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::Merged;
 use super::id::{BranchId, ThoughtId};
-use super::merged::Merged;
-use super::place::Place;
-use crate::{Stage, Strategy};
 
 /// The parameter that names the revised thought, in stages that have it.
 pub(crate) const REVISES: &str = "revises_thought";
@@ -25,23 +25,41 @@ pub enum ThoughtKind {
 }
 
 /// A thought of a session.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Thought {
     pub(super) id: ThoughtId,
     pub(super) branch: BranchId,
     pub(super) number: u32,
-    /// The number of thoughts from the first one to this one, which is included.
-    pub(super) depth: u32,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) parent: Option<ThoughtId>,
-    pub(super) revises: Option<ThoughtId>,
     pub(super) kind: ThoughtKind,
+    #[serde(flatten)]
+    pub(super) position: Position,
+    #[serde(rename = "thought")]
+    pub(super) text: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) revises: Option<ThoughtId>,
     pub(super) next_thought_needed: bool,
-    pub(super) place: Place,
-    pub(super) text: Box<str>,
-    /// Sorted by name. For the usual one or two parameters, a tree would take five times the
-    /// memory.
-    pub(super) parameters: Box<[(Box<str>, Value)]>,
+    pub(super) parameters: BTreeMap<String, Value>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) merged: Option<Box<Merged>>,
+}
+
+/// A stage of a strategy, which may be nested in another strategy.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct Position {
+    pub(super) strategy: String,
+    pub(super) stage: String,
+    /// Where the outer strategy continues after this one has ended.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) outer: Option<Box<Self>>,
+}
+
+impl Position {
+    /// Returns this position and those of the outer strategies, innermost first.
+    pub(super) fn all(&self) -> impl Iterator<Item = &Self> {
+        std::iter::successors(Some(self), |position| position.outer.as_deref())
+    }
 }
 
 impl Thought {
@@ -67,28 +85,25 @@ impl Thought {
 
     /// Returns the previous thought, and the last thoughts of the branches that this one merged.
     pub fn parents(&self) -> impl Iterator<Item = ThoughtId> {
-        let merged = self
-            .merged
-            .iter()
-            .flat_map(|merged| merged.parents.iter().copied());
-        self.parent.into_iter().chain(merged)
+        let merged = self.merged.iter().flat_map(|merged| &merged.parents);
+        self.parent.into_iter().chain(merged.copied())
     }
 
-    /// Returns the stage.
-    pub fn stage(&self) -> &Stage {
-        self.place.stage()
+    /// Returns the name of the stage. See [`Session::stage_of`](super::Session::stage_of).
+    pub fn stage(&self) -> &str {
+        &self.position.stage
     }
 
-    /// Returns the strategy that the stage belongs to.
-    pub fn strategy(&self) -> &Strategy {
-        &self.place.strategy
+    /// Returns the name of the strategy that the stage belongs to.
+    pub fn strategy(&self) -> &str {
+        &self.position.strategy
     }
 
     /// Returns the strategies in which the thought's strategy is nested, each with the stage in
     /// which it is paused, innermost first.
-    pub fn outer(&self) -> impl Iterator<Item = (&Strategy, &Stage)> {
-        std::iter::successors(self.place.outer.as_deref(), |place| place.outer.as_deref())
-            .map(|place| (&place.strategy, place.stage()))
+    pub fn outer(&self) -> impl Iterator<Item = (&str, &str)> {
+        let outer = self.position.all().skip(1);
+        outer.map(|position| (position.strategy.as_str(), position.stage.as_str()))
     }
 
     /// Returns how the thought reached its stage.
@@ -103,25 +118,18 @@ impl Thought {
 
     /// Returns the parameters by name.
     pub fn parameters(&self) -> impl Iterator<Item = (&str, &Value)> {
-        self.parameters.iter().map(|(name, value)| (&**name, value))
+        let parameters = self.parameters.iter();
+        parameters.map(|(name, value)| (name.as_str(), value))
     }
 
     /// Returns a parameter.
     pub fn parameter(&self, name: &str) -> Option<&Value> {
-        self.parameters()
-            .find(|(known, _)| *known == name)
-            .map(|(_, value)| value)
+        self.parameters.get(name)
     }
 
     /// Returns the thought that this one replaces.
     pub fn revises(&self) -> Option<ThoughtId> {
         self.revises
-    }
-
-    /// Returns `false` if the draft of the thought was marked as the last one, and `true`
-    /// otherwise.
-    pub fn next_thought_needed(&self) -> bool {
-        self.next_thought_needed
     }
 
     /// Returns the record of the merge, if this thought merged branches.
@@ -130,9 +138,8 @@ impl Thought {
     }
 
     /// Returns the parameters, followed by the merged values.
-    pub(super) fn values(&self) -> impl Iterator<Item = (&str, &Value)> {
+    pub(super) fn values(&self) -> impl Iterator<Item = (&String, &Value)> {
         let merged = self.merged.iter().flat_map(|merged| &merged.values);
-        self.parameters()
-            .chain(merged.map(|(name, value)| (&**name, value)))
+        self.parameters.iter().chain(merged)
     }
 }

@@ -1,7 +1,6 @@
 //! Removing the last thought.
 
-use super::id::ThoughtId;
-use super::{BranchStatus, Session, SessionError, Thought, ThoughtKind};
+use super::{BranchStatus, Session, SessionError, Thought};
 
 impl Session {
     /// Removes the thought that was added last, on any branch, and returns it.
@@ -32,9 +31,9 @@ impl Session {
             return Err(SessionError::NothingToUndo);
         };
 
-        self.remove_completion(thought.id);
-        self.reopen_merged(&thought);
-        self.remove_strategy(&thought);
+        for source in thought.merged.iter().flat_map(|merged| &merged.sources) {
+            self.branch_mut(*source)?.status = BranchStatus::Open;
+        }
 
         let branch = self.branch_mut(thought.branch)?;
         branch.own.pop();
@@ -59,34 +58,5 @@ impl Session {
             self.open(thought.branch)?;
         }
         Ok(())
-    }
-
-    fn remove_completion(&mut self, by: ThoughtId) {
-        let last = self.completions.last();
-        if last.is_some_and(|completion| completion.thought == by) {
-            self.completions.pop();
-        }
-    }
-
-    fn reopen_merged(&mut self, thought: &Thought) {
-        for source in thought.merged.iter().flat_map(|merged| &merged.sources) {
-            if let Ok(branch) = self.branch_mut(*source) {
-                branch.status = BranchStatus::Open;
-            }
-        }
-    }
-
-    /// Removes the strategy that the thought has entered, unless an earlier thought uses it.
-    fn remove_strategy(&mut self, thought: &Thought) {
-        if !matches!(thought.kind, ThoughtKind::Strategy | ThoughtKind::Part) {
-            return;
-        }
-
-        let name = thought.strategy().name();
-        let is_first = self.strategy().name() == name;
-        let mut thoughts = self.thoughts.iter();
-        if !is_first && !thoughts.any(|earlier| earlier.strategy().name() == name) {
-            self.strategies.retain(|strategy| strategy.name() != name);
-        }
     }
 }

@@ -11,10 +11,9 @@ use crate::support;
 use std::fmt::Debug;
 
 use cogwork_strategies::{
-    BranchId, BranchStatus, Conflict, ConflictRule, Session, SessionError, StrategyName, Thought,
-    ThoughtDraft, ThoughtId,
+    BranchId, BranchStatus, Session, SessionError, StrategyName, Thought, ThoughtDraft, ThoughtId,
 };
-use serde_json::{Value, json};
+use serde_json::json;
 use support::{told, walk};
 
 /// Returns the error, and checks that the session didn't change.
@@ -179,7 +178,7 @@ fn targets_are_checked() {
     insta::assert_snapshot!(refused(&mut session, |s| s.think_on(b, ThoughtDraft::here("on"))), @"the branch `B` is pruned; expected an open one");
     insta::assert_snapshot!(refused(&mut session, |s| s.switch(b)), @"the branch `B` is pruned; expected an open one");
     insta::assert_snapshot!(refused(&mut session, |s| s.prune(b)), @"the branch `B` is pruned; expected an open one");
-    insta::assert_snapshot!(refused(&mut session, |s| s.merge(&[b], a, ConflictRule::KeepTarget, ThoughtDraft::here("m"))), @"the branch `B` is pruned; expected an open one");
+    insta::assert_snapshot!(refused(&mut session, |s| s.merge(&[b], a, ThoughtDraft::here("m"))), @"the branch `B` is pruned; expected an open one");
 
     // The id is from a different session.
     let mut small = Session::new(StrategyName::React);
@@ -249,34 +248,15 @@ fn variables() -> (Session, BranchId, Vec<BranchId>) {
 }
 
 #[test]
-fn a_merge_records_parents_conflicts_and_who_had_its_way() {
-    let taken = |rule, sources: fn(&[BranchId]) -> Vec<BranchId>| -> (Value, Vec<Conflict>) {
-        let (mut session, main, branches) = variables();
-        let merge = ThoughtDraft::at("continuation_decision", "joined");
-        let id = session
-            .merge(&sources(&branches), main, rule, merge)
-            .unwrap();
-        let merged = session.thought(id).unwrap().merged().unwrap().clone();
+fn a_merge_takes_what_was_set_last_and_lists_the_differences() {
+    let (mut session, main, branches) = variables();
+    let draft = ThoughtDraft::at("continuation_decision", "joined");
+    let id = session.merge(&branches, main, draft).unwrap();
 
-        assert_eq!(session.values(main).unwrap(), merged.values);
-        for source in sources(&branches) {
-            assert_eq!(
-                session.branch(source).unwrap().status(),
-                BranchStatus::Merged(id)
-            );
-        }
-
-        (
-            merged.values["state_variables"]["x"].clone(),
-            merged.conflicts,
-        )
-    };
-
-    let both = |branches: &[BranchId]| branches.to_vec();
-    let reversed = |branches: &[BranchId]| branches.iter().rev().copied().collect();
-    let (kept, conflicts) = taken(ConflictRule::KeepTarget, both);
-    assert_eq!(kept, 3);
-    insta::assert_json_snapshot!(conflicts, @r#"
+    let merged = session.thought(id).unwrap().merged().unwrap();
+    assert_eq!(session.values(main).unwrap(), merged.values);
+    assert_eq!(merged.values["state_variables"]["x"], 3);
+    insta::assert_json_snapshot!(merged.conflicts, @r#"
     [
       {
         "parameter": "state_variables",
@@ -301,34 +281,23 @@ fn a_merge_records_parents_conflicts_and_who_had_its_way() {
     ]
     "#);
 
-    assert_eq!(taken(ConflictRule::TakeSource, both).0, 2);
-    assert_eq!(taken(ConflictRule::TakeSource, reversed).0, 1);
-    assert_eq!(taken(ConflictRule::HighestScore, both).0, 1);
+    for source in branches {
+        let status = session.branch(source).unwrap().status();
+        assert_eq!(status, BranchStatus::Merged(id));
+    }
+}
 
+#[test]
+fn what_cannot_be_merged() {
     let (mut session, main, branches) = variables();
-    let error = refused(&mut session, |s| {
-        s.merge(
-            &branches,
-            main,
-            ConflictRule::Refuse,
-            ThoughtDraft::here("joined"),
-        )
-    });
-    insta::assert_snapshot!(error, @"the branches have different values of `state_variables`; choose a rule that resolves the conflict");
-    let merge = |s: &mut Session, sources: &[BranchId]| {
-        s.merge(
-            sources,
-            main,
-            ConflictRule::KeepTarget,
-            ThoughtDraft::here("m"),
-        )
-    };
+    let merge =
+        |s: &mut Session, sources: &[BranchId]| s.merge(sources, main, ThoughtDraft::here("m"));
 
     insta::assert_snapshot!(refused(&mut session, |s| merge(s, &[])), @"expected one or more branches to merge, each once, and the target not among them");
     refused(&mut session, |s| merge(s, &[main]));
     refused(&mut session, |s| merge(s, &[branches[0], branches[0]]));
     insta::assert_snapshot!(
-        refused(&mut session, |s| s.merge(&branches, main, ConflictRule::KeepTarget, ThoughtDraft::at("final_response", "m"))),
+        refused(&mut session, |s| s.merge(&branches, main, ThoughtDraft::at("final_response", "m"))),
         @"`scratchpad` does not lead from `state_tracking` to `final_response`; expected `continuation_decision`"
     );
 }
@@ -339,9 +308,7 @@ fn what_only_a_source_has_set_is_taken_over_without_a_conflict() {
 
     // `main` has no thoughts after the fork.
     let merge = ThoughtDraft::at("branch_creation", "joined").with("approach_id", "C");
-    let id = session
-        .merge(&[a], BranchId::MAIN, ConflictRule::Refuse, merge)
-        .unwrap();
+    let id = session.merge(&[a], BranchId::MAIN, merge).unwrap();
     let merged = session.thought(id).unwrap().merged().unwrap();
     assert_eq!(
         (&merged.values["approach_id"], merged.conflicts.len()),
@@ -363,12 +330,7 @@ fn what_only_a_source_has_set_is_taken_over_without_a_conflict() {
     // If a source is current, the target becomes current.
     session.switch(b).unwrap();
     let id = session
-        .merge(
-            &[b],
-            BranchId::MAIN,
-            ConflictRule::TakeSource,
-            ThoughtDraft::here("both"),
-        )
+        .merge(&[b], BranchId::MAIN, ThoughtDraft::here("both"))
         .unwrap();
 
     assert_eq!(session.current(), BranchId::MAIN);
@@ -378,7 +340,7 @@ fn what_only_a_source_has_set_is_taken_over_without_a_conflict() {
 
     assert_eq!(
         (&conflict.branches, conflict.taken),
-        (&vec![BranchId::MAIN, b], Some(b))
+        (&vec![BranchId::MAIN, b], BranchId::MAIN)
     );
 }
 

@@ -11,10 +11,11 @@ use crate::support;
 use std::collections::BTreeMap;
 
 use cogwork_strategies::{
-    Parameter, RefusalReason, Stage, StageManager, Strategies, Strategy, StrategyName,
+    Parameter, RefusalReason, RefusedMove, Session, SessionError, Stage, Strategies, Strategy,
+    StrategyName,
 };
 use proptest::prelude::*;
-use support::needed;
+use support::{draft, needed, walk};
 
 /// The source of the tables.
 fn given() -> BTreeMap<String, BTreeMap<String, Vec<String>>> {
@@ -43,15 +44,19 @@ fn way_to(strategy: &Strategy, to: &Stage) -> Vec<String> {
     unreachable!("a table is whole")
 }
 
-fn standing_in(strategy: &Strategy, stage: &Stage) -> StageManager {
-    let mut manager = StageManager::new(strategy.clone());
-    for name in way_to(strategy, stage) {
-        manager
-            .move_to(&name, &needed(strategy.stage(&name).unwrap()))
-            .unwrap();
-    }
+fn standing_in(strategy: &Strategy, stage: &Stage) -> Session {
+    let mut session = Session::new(strategy.clone());
+    let way = way_to(strategy, stage);
+    let way: Vec<&str> = way.iter().map(String::as_str).collect();
+    walk(&mut session, &way);
+    session
+}
 
-    manager
+fn refusal(error: SessionError) -> RefusedMove {
+    match error {
+        SessionError::Refused(refusal) => *refusal,
+        other => panic!("{other}"),
+    }
 }
 
 #[test]
@@ -88,25 +93,28 @@ fn every_edge_is_taken_and_every_other_move_refused() {
     for strategy in all() {
         let table = &given()[strategy.name()];
         for from in strategy.stages() {
-            let manager = standing_in(&strategy, from);
+            // The first thought may name the start stage without a move.
+            let mut session = standing_in(&strategy, from);
+            if session.thoughts().is_empty() {
+                walk(&mut session, &[from.name()]);
+            }
+
             for to in strategy.stages() {
-                let mut trial = manager.clone();
-                let moved = trial
-                    .move_to(to.name(), &needed(to))
-                    .map(Stage::name)
-                    .map(str::to_owned);
+                let mut trial = session.clone();
+                let moved = trial.think(draft(to, "next"));
                 if table[from.name()].iter().any(|next| next == to.name()) {
-                    assert_eq!(moved.as_deref(), Ok(to.name()));
+                    moved.unwrap();
+                    assert_eq!(trial.stage(), to);
                     edges += 1;
                 } else {
-                    let refusal = moved.unwrap_err();
+                    let refusal = refusal(moved.unwrap_err());
                     assert_eq!(refusal.reason, RefusalReason::IllegalMove);
                     assert_eq!(
                         (&*refusal.from, &*refusal.attempted),
                         (from.name(), to.name())
                     );
                     assert_eq!(refusal.allowed, table[from.name()]);
-                    assert_eq!(trial, manager, "a refusal changes nothing");
+                    assert_eq!(trial, session, "a refusal changes nothing");
                     refused += 1;
                 }
             }
@@ -138,16 +146,16 @@ fn a_required_parameter_left_out_is_missing_and_nothing_moves() {
                 .stages()
                 .iter()
                 .find(|from| from.next_names().contains(&to.name().to_owned()));
-            let mut manager = standing_in(&strategy, from.unwrap());
-            let before = manager.clone();
+            let mut session = standing_in(&strategy, from.unwrap());
+            let before = session.clone();
 
             for left_out in needed(to).keys() {
-                let mut parameters = needed(to);
-                parameters.remove(left_out);
-                let refusal = manager.move_to(to.name(), &parameters).unwrap_err();
+                let mut draft = draft(to, "next");
+                draft.parameters.remove(left_out);
+                let refusal = refusal(session.think(draft).unwrap_err());
                 assert_eq!(refusal.missing, [left_out.as_str()]);
                 assert_eq!(refusal.reason, RefusalReason::Parameters);
-                assert_eq!(manager, before);
+                assert_eq!(session, before);
             }
         }
     }
@@ -160,24 +168,25 @@ proptest! {
     #[test]
     fn random_walks_reach_the_end(name in prop::sample::select(&StrategyName::ALL[..]), turns in prop::collection::vec(any::<prop::sample::Index>(), 0..60)) {
         let strategy = name.strategy();
-        let mut manager = StageManager::new(name);
+        let mut session = Session::new(name);
+        walk(&mut session, &[strategy.start().name()]);
         for turn in turns {
-            let allowed: Vec<Stage> = manager.allowed().cloned().collect();
+            let allowed: Vec<Stage> = strategy.next(session.stage()).cloned().collect();
             if allowed.is_empty() {
                 break;
             }
-            let next = turn.get(&allowed);
-            manager.move_to(next.name(), &needed(next)).unwrap();
+            session.think(draft(turn.get(&allowed), "next")).unwrap();
         }
         // The rest of the path is shorter than the table.
         for _ in strategy.stages() {
-            if manager.is_complete() {
+            if session.is_complete() {
                 break;
             }
-            let nearest = manager.allowed().min_by_key(|stage| distance_to_end(&strategy, stage)).unwrap().clone();
-            manager.move_to(nearest.name(), &needed(&nearest)).unwrap();
+            let nearest = strategy.next(session.stage()).min_by_key(|stage| distance_to_end(&strategy, stage)).unwrap();
+            let draft = draft(nearest, "next");
+            session.think(draft).unwrap();
         }
-        prop_assert!(manager.is_complete());
+        prop_assert!(session.is_complete());
     }
 }
 

@@ -1,4 +1,4 @@
-//! JSON Schema and Mermaid diagram of each strategy.
+//! The Mermaid diagram of each strategy.
 
 use cogwork_strategies::StrategyName;
 
@@ -39,12 +39,5 @@ fn mermaid() {
             1 + strategy.stages().len() + edges,
             "{name}"
         );
-    }
-}
-
-#[test]
-fn json_schema() {
-    for name in StrategyName::ALL {
-        insta::assert_json_snapshot!(format!("schema_of_{name}"), name.strategy().json_schema());
     }
 }

@@ -50,7 +50,6 @@ async fn branches_are_scored_merged_and_shown() {
     let merge = json!({
         "operation": "merge",
         "branches": ["double"],
-        "rule": "highest_score",
         "thought": "Squaring is better.",
     });
     let merged = session(&client, merge).await;

@@ -71,7 +71,7 @@ async fn an_export_as_json_can_be_read_back() {
     let export = json!({"operation": "export", "format": "json"});
     let json = session_text(&client, export).await;
 
-    let read = Session::from_json(&json).expect("a snapshot");
+    let read: Session = serde_json::from_str(&json).expect("a snapshot");
     assert_eq!(read.thoughts().len(), 7);
     assert_eq!(read.branches().len(), 2);
 }

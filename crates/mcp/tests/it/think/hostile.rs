@@ -9,7 +9,7 @@ use crate::support::{Client, call, connect, text};
 
 const TOOLS: [&str; 2] = ["think", "think_session"];
 
-const NAMES: [&str; 36] = [
+const NAMES: [&str; 35] = [
     "thought",
     "stage",
     "parameters",
@@ -27,7 +27,6 @@ const NAMES: [&str; 36] = [
     "from",
     "branches",
     "into",
-    "rule",
     "score",
     "last",
     "allowEarlyEnd",

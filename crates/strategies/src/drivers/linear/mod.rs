@@ -105,7 +105,7 @@ impl Driver for Linear {
     fn work(&self, turn: &StageTurn<'_>) -> Result<StageWork, SolveError> {
         let solving = turn.solving;
 
-        Ok(match LinearStage::of(turn.stage)? {
+        Ok(match LinearStage::of(turn.stage.name())? {
             LinearStage::ProblemReception => StageWork::say(solving.problem()),
             LinearStage::InitialThoughtPlanning => StageWork::Ask(questions::outline(turn)),
             LinearStage::ThoughtGeneration => StageWork::Ask(questions::thought(turn)),
@@ -123,7 +123,7 @@ impl Driver for Linear {
     }
 
     fn take(&self, solving: &mut Solving, stage: &Stage, done: Done) -> Result<Next, SolveError> {
-        match LinearStage::of(stage)? {
+        match LinearStage::of(stage.name())? {
             LinearStage::InitialThoughtPlanning => take_outline(solving, stage, &done),
             LinearStage::ThoughtEvaluation => take_judgement(solving, stage, &done),
             LinearStage::ThoughtRevision => take_worded(solving, stage, &done, "Revised."),

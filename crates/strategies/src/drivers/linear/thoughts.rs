@@ -107,11 +107,8 @@ pub(super) fn take_branch(
     let named = whole_number(reply, FROM).unwrap_or_default();
     let leads_on = |thought: &&Thought| {
         let generation = LinearStage::ThoughtGeneration.name();
-        let may_follow = thought
-            .stage()
-            .next_names()
-            .iter()
-            .any(|next| next == generation);
+        let stage = solving.session().stage_of(thought);
+        let may_follow = stage.next_names().iter().any(|next| next == generation);
 
         may_follow && u64::from(thought.id().get()) >= named
     };

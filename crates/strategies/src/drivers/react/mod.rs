@@ -111,7 +111,7 @@ impl Driver for React {
         let solving = turn.solving;
         let wanted = Wanted::of(solving);
 
-        Ok(match ReactStage::of(turn.stage)? {
+        Ok(match ReactStage::of(turn.stage.name())? {
             ReactStage::ProblemReception => receive_problem(turn)?,
             ReactStage::InitialReasoning | ReactStage::ReasoningUpdate => {
                 self.reason(turn, &wanted)
@@ -126,7 +126,7 @@ impl Driver for React {
     }
 
     fn take(&self, solving: &mut Solving, stage: &Stage, done: Done) -> Result<Next, SolveError> {
-        let at = ReactStage::of(stage)?;
+        let at = ReactStage::of(stage.name())?;
 
         let thought = match at {
             ReactStage::InitialReasoning | ReactStage::ReasoningUpdate => {

@@ -127,7 +127,7 @@ impl Driver for Rewoo {
     fn work(&self, turn: &StageTurn<'_>) -> Result<StageWork, SolveError> {
         let solving = turn.solving;
 
-        Ok(match RewooStage::of(turn.stage)? {
+        Ok(match RewooStage::of(turn.stage.name())? {
             RewooStage::ProblemReception => receive_problem(turn)?,
             RewooStage::PlanningPhase => self.ask_for_plan(turn),
             RewooStage::ToolCallSpecification => specify_calls(solving),
@@ -139,7 +139,7 @@ impl Driver for Rewoo {
     }
 
     fn take(&self, solving: &mut Solving, stage: &Stage, done: Done) -> Result<Next, SolveError> {
-        let thought = match RewooStage::of(stage)? {
+        let thought = match RewooStage::of(stage.name())? {
             RewooStage::PlanningPhase => take_plan(solving, stage, &done),
             RewooStage::ToolCallSpecification => {
                 // The calls are now a parameter of the thought.

@@ -65,7 +65,7 @@ impl Driver for Scratchpad {
     fn work(&self, turn: &StageTurn<'_>) -> Result<StageWork, SolveError> {
         let solving = turn.solving;
 
-        Ok(match ScratchpadStage::of(turn.stage)? {
+        Ok(match ScratchpadStage::of(turn.stage.name())? {
             ScratchpadStage::ProblemReception => self.receive_problem(solving)?,
             ScratchpadStage::ScratchpadInitialization => StageWork::Ask(self.first_values(turn)),
             ScratchpadStage::IterativeCalculation => StageWork::Ask(self.step(turn)),
@@ -77,7 +77,7 @@ impl Driver for Scratchpad {
     }
 
     fn take(&self, solving: &mut Solving, stage: &Stage, done: Done) -> Result<Next, SolveError> {
-        let at = ScratchpadStage::of(stage)?;
+        let at = ScratchpadStage::of(stage.name())?;
 
         let thought = match at {
             ScratchpadStage::ScratchpadInitialization => self.take_first_values(stage, &done),

@@ -54,7 +54,7 @@ impl Driver for SelfAsk {
     fn work(&self, turn: &StageTurn<'_>) -> Result<StageWork, SolveError> {
         let solving = turn.solving;
 
-        Ok(match SelfAskStage::of(turn.stage)? {
+        Ok(match SelfAskStage::of(turn.stage.name())? {
             SelfAskStage::ProblemReception => self.receive_problem(turn)?,
             SelfAskStage::ProblemDecomposition => StageWork::Ask(self.next_question(turn)),
             SelfAskStage::SubQuestionFormulation => formulate_question(solving),
@@ -67,7 +67,7 @@ impl Driver for SelfAsk {
     }
 
     fn take(&self, solving: &mut Solving, stage: &Stage, done: Done) -> Result<Next, SolveError> {
-        let at = SelfAskStage::of(stage)?;
+        let at = SelfAskStage::of(stage.name())?;
 
         let thought = match at {
             SelfAskStage::ProblemDecomposition | SelfAskStage::CompletionCheck => {

@@ -186,7 +186,7 @@ impl Driver for SelfConsistency {
         let solving = turn.solving;
         let votes = || self.votes(solving);
 
-        Ok(match SelfConsistencyStage::of(turn.stage)? {
+        Ok(match SelfConsistencyStage::of(turn.stage.name())? {
             SelfConsistencyStage::ProblemReception => StageWork::say(solving.problem()),
             SelfConsistencyStage::MultiplePathSampling => self.announce_paths(),
             SelfConsistencyStage::ReasoningPathExecution => self.ask_on_all_paths(turn),
@@ -198,7 +198,7 @@ impl Driver for SelfConsistency {
     }
 
     fn take(&self, solving: &mut Solving, stage: &Stage, done: Done) -> Result<Next, SolveError> {
-        match SelfConsistencyStage::of(stage)? {
+        match SelfConsistencyStage::of(stage.name())? {
             SelfConsistencyStage::ReasoningPathExecution => take_paths(solving, stage, done),
             SelfConsistencyStage::AnswerCollection => self.take_collection(solving, stage, &done),
             SelfConsistencyStage::ProblemReception

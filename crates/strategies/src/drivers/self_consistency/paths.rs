@@ -6,8 +6,8 @@ use super::names::{ANSWERS, LOST, PATH};
 use super::votes::Votes;
 use crate::drivers::answering::{ANSWER, take_as_it_is};
 use crate::{
-    AskProblem, Asked, Branch, BranchId, ConflictRule, Done, Next, SolveError, Solving, Stage,
-    StageReply, Thought, ThoughtDraft, ThoughtId,
+    AskProblem, Asked, Branch, BranchId, Done, Next, SolveError, Solving, Stage, StageReply,
+    Thought, ThoughtDraft, ThoughtId,
 };
 
 /// Returns the answer of a path.
@@ -134,7 +134,7 @@ pub(super) fn merge(
     if others.is_empty() {
         session.think(draft)?;
     } else {
-        session.merge(&others, *target, ConflictRule::KeepTarget, draft)?;
+        session.merge(&others, *target, draft)?;
     }
 
     Ok(())

@@ -36,7 +36,7 @@ impl Driver for TreeOfThoughts {
         let solving = turn.solving;
         let tree = Tree::new(self, solving);
 
-        Ok(match TreeStage::of(turn.stage)? {
+        Ok(match TreeStage::of(turn.stage.name())? {
             TreeStage::ProblemReception => StageWork::say(solving.problem()),
             TreeStage::ApproachExploration => self.ask_for_approaches(turn),
             TreeStage::BranchCreation => StageWork::say(tree.to_open_ids().join(", ")),
@@ -54,7 +54,7 @@ impl Driver for TreeOfThoughts {
     fn take(&self, solving: &mut Solving, stage: &Stage, done: Done) -> Result<Next, SolveError> {
         let next = done.next_of(stage);
 
-        match TreeStage::of(stage)? {
+        match TreeStage::of(stage.name())? {
             TreeStage::ApproachExploration => self.explore(solving, stage, &done)?,
             TreeStage::BranchCreation => {
                 if !self.create(solving, stage)? {

@@ -272,10 +272,11 @@ fn keeps_to_the_table(session: &Session) -> bool {
                 .parent()
                 .and_then(|parent| session.thought(parent))
                 .unwrap();
-            from.stage()
+            session
+                .stage_of(from)
                 .next_names()
                 .iter()
-                .any(|next| next == thought.stage().name())
+                .any(|next| next == thought.stage())
         })
 }
 

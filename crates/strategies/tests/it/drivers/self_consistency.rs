@@ -98,7 +98,7 @@ async fn the_answer_of_the_majority_is_taken() {
     let collected = session
         .thoughts()
         .iter()
-        .find(|thought| thought.stage().name() == "answer_collection")
+        .find(|thought| thought.stage() == "answer_collection")
         .unwrap();
 
     let parents: Vec<_> = collected

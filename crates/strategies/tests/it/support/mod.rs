@@ -85,7 +85,7 @@ pub(crate) fn told(session: &Session) -> String {
             thought.id(),
             branch.name(),
             thought.number(),
-            thought.stage().name()
+            thought.stage()
         );
 
         if let Some(revised) = thought.revises() {
