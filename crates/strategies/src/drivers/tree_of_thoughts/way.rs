@@ -1,5 +1,6 @@
 use std::fmt;
 
+use super::settings::THRESHOLD;
 use crate::BranchId;
 
 /// How the search continues.
@@ -16,7 +17,7 @@ pub(super) enum Way {
         solved: bool,
     },
     /// No branch and no approach is left.
-    Exhausted { threshold: f64 },
+    Exhausted,
 }
 
 impl fmt::Display for Way {
@@ -36,9 +37,9 @@ impl fmt::Display for Way {
             } => {
                 write!(f, "`{name}` has come to its end and is the best.")
             }
-            Self::Exhausted { threshold } => write!(
+            Self::Exhausted => write!(
                 f,
-                "every approach was tried, and no branch with a score of {threshold} or more is left"
+                "every approach was tried, and no branch with a score of {THRESHOLD} or more is left"
             ),
         }
     }
