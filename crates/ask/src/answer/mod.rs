@@ -50,8 +50,7 @@ const MAX_MISSING: usize = 40;
 ///   the like, in any case and formatting. If the problem offers the word as a choice, as in "yes,
 ///   no or unknown?", it is an answer.
 /// - A refusal of at most 1,000 characters: a text that opens with "I cannot help with …", "I'm
-///   sorry, but I can't …", "As an AI language model …" or similar words in one of eleven other
-///   languages. A refusal in quotation marks is a quotation, and one that contains a
+///   sorry, but I can't …", "As an AI language model …" or similar words, also in Chinese. A refusal in quotation marks is a quotation, and one that contains a
 ///   [stated answer](stated_answer) has an answer.
 ///
 /// A statement about the problem, such as "None of the above" or "It cannot be determined", is an

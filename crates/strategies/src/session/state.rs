@@ -144,9 +144,8 @@ impl Session {
     /// Returns the position whose strategy determines what may follow: the innermost one that
     /// hasn't ended.
     pub(super) fn leading<'a>(&self, position: &'a Position) -> &'a Position {
-        let has_ended = |at: &&Position| at.outer.is_some() && self.stage_at(at).is_final();
-        let leading = position.all().skip_while(has_ended).next();
-        leading.unwrap_or(position)
+        let leads = |at: &&Position| at.outer.is_none() || !self.stage_at(at).is_final();
+        position.all().find(leads).unwrap_or(position)
     }
 
     /// Returns the position of the last thought on a branch.
