@@ -1,6 +1,7 @@
 //! The built-in tables: they match their source, only their edges are legal, and every walk can end.
 
 #![expect(
+    clippy::panic,
     clippy::unwrap_used,
     clippy::indexing_slicing,
     reason = "the helpers of tests may, as the tests do"

@@ -38,6 +38,7 @@ enum Act {
     Merge(Vec<usize>, usize),
     Change(StrategyName),
     Part(StrategyName),
+    Undo,
 }
 
 fn act() -> impl Strategy<Value = Act> {
@@ -61,6 +62,7 @@ fn act() -> impl Strategy<Value = Act> {
         2 => (prop::collection::vec(0..8_usize, 0..3), 0..8_usize).prop_map(|(s, t)| Act::Merge(s, t)),
         1 => name().prop_map(Act::Change),
         1 => name().prop_map(Act::Part),
+        2 => Just(Act::Undo),
     ]
 }
 
@@ -128,6 +130,7 @@ fn done(session: &mut Session, act: &Act, number: usize) -> Result<String, Sessi
         Act::Part(name) => session
             .begin_part(current, *name, ThoughtDraft::here(text))
             .map(|id| id.to_string()),
+        Act::Undo => session.undo().map(|thought| thought.id().to_string()),
     }
 }
 

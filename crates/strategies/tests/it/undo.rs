@@ -4,11 +4,10 @@
 
 use cogwork_strategies::{
     BranchId, BranchStatus, EndRule, Session, SessionError, SessionPolicy, StrategyName,
-    ThoughtDraft, ThoughtId,
+    ThoughtDraft,
 };
-use proptest::prelude::*;
 
-use crate::support::{needed, walk};
+use crate::support::walk;
 
 fn restored(session: &Session) -> Session {
     serde_json::from_str(&serde_json::to_string(session).unwrap()).unwrap()
@@ -107,84 +106,4 @@ fn a_refused_first_thought_leaves_no_branch() {
     let added = session.think_from(first, "side", draft).unwrap();
     assert_eq!(session.thought(added).unwrap().parent(), Some(first));
     assert_eq!(session.current(), BranchId::MAIN);
-}
-
-/// An operation on a session, with numbers that may be of anything.
-#[derive(Debug, Clone)]
-enum Act {
-    Next(u32, usize),
-    Fork(u32, u32),
-    Merge(u32, u32),
-    Prune(u32),
-    Change(u32),
-    Undo,
-}
-
-fn act() -> impl Strategy<Value = Act> {
-    prop_oneof![
-        4 => (0..4_u32, 0..3_usize).prop_map(|(branch, next)| Act::Next(branch, next)),
-        1 => (1..8_u32, 0..4_u32).prop_map(|(from, name)| Act::Fork(from, name)),
-        1 => (0..4_u32, 0..4_u32).prop_map(|(source, into)| Act::Merge(source, into)),
-        1 => (0..4_u32).prop_map(Act::Prune),
-        1 => (0..4_u32).prop_map(Act::Change),
-        2 => Just(Act::Undo),
-    ]
-}
-
-fn branch(session: &Session, number: u32) -> BranchId {
-    let index = usize::try_from(number).unwrap();
-    let branch = session.branches().get(index);
-    branch.map_or(BranchId::MAIN, |branch| branch.id())
-}
-
-fn perform(session: &mut Session, act: &Act) -> Result<(), SessionError> {
-    match *act {
-        Act::Next(on, next) => {
-            let on = branch(session, on);
-            let allowed = session.allowed(on)?;
-            let Some(stage) = allowed.get(next % allowed.len().max(1)) else {
-                return Ok(());
-            };
-            let mut draft = ThoughtDraft::at(stage.name(), "text");
-            draft.parameters = needed(stage);
-            session.think_on(on, draft).map(drop)
-        }
-        Act::Fork(from, name) => session
-            .fork(ThoughtId::new(from), format!("b{name}"))
-            .map(drop),
-        Act::Merge(source, into) => {
-            let sources = [branch(session, source)];
-            let into = branch(session, into);
-            let draft = ThoughtDraft::here("joined");
-            session.merge(&sources, into, draft).map(drop)
-        }
-        Act::Prune(which) => session.prune(branch(session, which)),
-        Act::Change(on) => {
-            let on = branch(session, on);
-            let draft = ThoughtDraft::here("otherwise");
-            session
-                .change_strategy(on, StrategyName::SelfAsk, draft)
-                .map(drop)
-        }
-        Act::Undo => session.undo().map(drop),
-    }
-}
-
-proptest! {
-    #![proptest_config(ProptestConfig::with_cases(200))]
-
-    #[test]
-    fn any_history_with_undos_can_be_saved_and_restored(
-        acts in proptest::collection::vec(act(), 0..40),
-    ) {
-        let mut session = Session::new(StrategyName::React);
-        for act in &acts {
-            let before = session.clone();
-            if perform(&mut session, act).is_err() {
-                prop_assert_eq!(&session, &before);
-            }
-        }
-        let read = restored(&session);
-        prop_assert_eq!(read, session);
-    }
 }

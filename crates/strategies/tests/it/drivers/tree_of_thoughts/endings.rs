@@ -1,9 +1,12 @@
 //! Runs that end without a solution, or that a bound ends.
 
+use cogwork_flow::Stepped;
 use cogwork_llm::{
     ChatRequest, ChatResponse, LlmClient, LlmError, LlmErrorKind, ScriptedClient, async_trait,
 };
-use cogwork_strategies::{Search, SolveBudget, Solver, StrategyName, TreeOfThoughts};
+use cogwork_strategies::{
+    EndReason, Search, SessionLimit, SolveBudget, Solver, StrategyName, ThoughtId, TreeOfThoughts,
+};
 
 use super::{PROBLEM, TWO, judged, small};
 use crate::drivers::support::{conversation, told};
@@ -234,4 +237,29 @@ async fn an_endless_model_meets_the_bounds() {
         (solved.answer(), solved.spent().calls),
         (Some("enough"), 26)
     );
+}
+
+#[tokio::test]
+async fn a_session_without_room_for_a_branch_is_full() {
+    let solver = Solver::new(ScriptedClient::new([TWO]), small());
+    let flow = solver.clone().into_flow().unwrap();
+    let mut solving = solver.begin(PROBLEM);
+    let mut run = flow.begin();
+
+    while let Stepped::Moved { .. } = run.step(&mut solving).await.unwrap() {
+        let session = solving.session_mut();
+        if session.thoughts().len() == 2 {
+            for number in 1..1_000 {
+                session
+                    .fork(ThoughtId::new(1), format!("other {number}"))
+                    .unwrap();
+            }
+        }
+    }
+
+    let full = EndReason::SessionFull {
+        limit: SessionLimit::Branches,
+        most: 1_000,
+    };
+    assert_eq!(solving.end(), Some(&full));
 }
