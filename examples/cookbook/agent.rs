@@ -55,7 +55,7 @@ fn search(title: &str) -> ChatResponse {
 }
 
 #[tokio::main(flavor = "current_thread")]
-async fn main() -> Result<(), Box<dyn Error>> {
+pub async fn main() -> Result<(), Box<dyn Error>> {
     // With a real model: OpenAiClient::from_env()?
     let client = ScriptedClient::default()
         .then(search("the Eiffel Tower's designer"))

@@ -83,7 +83,7 @@ fn article(title: &str) -> String {
 }
 
 #[tokio::main(flavor = "current_thread")]
-async fn main() -> Result<(), Box<dyn Error>> {
+pub async fn main() -> Result<(), Box<dyn Error>> {
     // With a real model: OpenAiClient::from_env()?
     let client = ScriptedClient::new([
         r#"{"answer": {"search": {"title": "Eiffel Tower"}}}"#,

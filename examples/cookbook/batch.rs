@@ -56,7 +56,7 @@ fn prompt(text: &str, language: &str) -> String {
 }
 
 #[tokio::main(flavor = "current_thread")]
-async fn main() -> Result<(), Box<dyn Error>> {
+pub async fn main() -> Result<(), Box<dyn Error>> {
     let script = ScriptedClient::new(["Bis morgen!"])
         .then(LlmError::new(LlmErrorKind::Server, "try again later"))
         .then("À demain !")

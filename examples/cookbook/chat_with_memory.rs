@@ -65,7 +65,7 @@ fn chat(client: impl LlmClient + 'static) -> Result<Flow<Chat>, BuildError> {
 // --- end of the core ---
 
 #[tokio::main(flavor = "current_thread")]
-async fn main() -> Result<(), Box<dyn Error>> {
+pub async fn main() -> Result<(), Box<dyn Error>> {
     // With a real model: OpenAiClient::from_env()?
     let client = ScriptedClient::new([
         "\"Moby-Dick\" is about a captain who hunts a white whale.",

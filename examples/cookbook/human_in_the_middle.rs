@@ -68,7 +68,7 @@ fn prompt(rejected: &[String]) -> String {
 }
 
 #[tokio::main(flavor = "current_thread")]
-async fn main() -> Result<(), Box<dyn Error>> {
+pub async fn main() -> Result<(), Box<dyn Error>> {
     // With a real model: OpenAiClient::from_env()?
     let client = ScriptedClient::new(["Boaty", "Floaty", "Albatross"]);
     let flow = naming(Arc::new(client))?;

@@ -77,7 +77,7 @@ fn judge_prompt(slogan: &Slogan) -> String {
 }
 
 #[tokio::main(flavor = "current_thread")]
-async fn main() -> Result<(), Box<dyn Error>> {
+pub async fn main() -> Result<(), Box<dyn Error>> {
     // With a real model: Arc::new(OpenAiClient::from_env()?)
     let client = ScriptedClient::new([
         "Good tea.",

@@ -52,7 +52,7 @@ const QUESTION: &str = "A bat and a ball cost 1.10 euros together. The bat costs
     does the ball cost? Think about it, then write the amount on the last line.";
 
 #[tokio::main(flavor = "current_thread")]
-async fn main() -> Result<(), Box<dyn Error>> {
+pub async fn main() -> Result<(), Box<dyn Error>> {
     let script = ScriptedClient::new([
         "1.10 less 1 is the price of the ball.\n0.10 euros",
         "Twice the ball is 0.10, so it is half of that.\n0.05 euros",

@@ -77,7 +77,7 @@ fn summary_prompt(judgements: &str) -> String {
 }
 
 #[tokio::main(flavor = "current_thread")]
-async fn main() -> Result<(), Box<dyn Error>> {
+pub async fn main() -> Result<(), Box<dyn Error>> {
     // With a real model: Arc::new(OpenAiClient::from_env()?)
     let client: Client = Arc::new(ScriptedClient::new([
         "yes, four years in a bakery",

@@ -84,7 +84,7 @@ fn of(name: &str, grades: &[&[f64]]) -> Class {
 }
 
 #[tokio::main(flavor = "current_thread")]
-async fn main() -> Result<(), Box<dyn Error>> {
+pub async fn main() -> Result<(), Box<dyn Error>> {
     let mut state = School {
         classes: vec![
             of("5a", &[&[7.5, 8.0, 9.0], &[8.5, 7.0, 9.5]]),

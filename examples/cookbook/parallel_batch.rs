@@ -71,7 +71,7 @@ impl Site {
 }
 
 #[tokio::main(flavor = "current_thread")]
-async fn main() -> Result<(), Box<dyn Error>> {
+pub async fn main() -> Result<(), Box<dyn Error>> {
     let site = Arc::new(Site::default());
     let addresses = ["/home", "/archive", "/team", "/prices", "/contact"];
     let mut state = Crawl {

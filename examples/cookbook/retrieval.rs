@@ -83,7 +83,7 @@ fn prompt(question: &Question) -> String {
 }
 
 #[tokio::main(flavor = "current_thread")]
-async fn main() -> Result<(), Box<dyn Error>> {
+pub async fn main() -> Result<(), Box<dyn Error>> {
     // With a real model: Arc::new(OpenAiClient::from_env()?)
     let client = Arc::new(ScriptedClient::new([
         "The kitchen closes at six (office.md).",

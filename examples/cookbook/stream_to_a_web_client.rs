@@ -112,7 +112,7 @@ impl Page {
 }
 
 #[tokio::main(flavor = "current_thread")]
-async fn main() -> Result<(), Box<dyn Error>> {
+pub async fn main() -> Result<(), Box<dyn Error>> {
     // With a real model: OpenAiClient::from_env()?
     let slow = ScriptedReply::in_pieces(["current_", "thinking"]).every(Duration::from_secs(600));
     let client = ScriptedClient::default().then(slow).then(REPLY);

@@ -80,7 +80,7 @@ fn supervisor_prompt(question: &str, answer: &str) -> String {
 }
 
 #[tokio::main(flavor = "current_thread")]
-async fn main() -> Result<(), Box<dyn Error>> {
+pub async fn main() -> Result<(), Box<dyn Error>> {
     // With a real model: Arc::new(OpenAiClient::from_env()?)
     let client: Client = Arc::new(ScriptedClient::new([
         "Bananas are yellow.",

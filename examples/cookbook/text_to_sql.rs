@@ -110,7 +110,7 @@ fn shown(value: ValueRef<'_>) -> String {
 }
 
 #[tokio::main(flavor = "current_thread")]
-async fn main() -> Result<(), Box<dyn Error>> {
+pub async fn main() -> Result<(), Box<dyn Error>> {
     let folder = tempfile::tempdir()?;
     let file = folder.path().join("shop.db");
     Connection::open(&file)?.execute_batch(&format!(

@@ -102,7 +102,7 @@ fn guess_prompt(player: &Player) -> String {
 }
 
 #[tokio::main(flavor = "current_thread")]
-async fn main() -> Result<(), Box<dyn Error>> {
+pub async fn main() -> Result<(), Box<dyn Error>> {
     // With a real model: Arc::new(OpenAiClient::from_env()?)
     let hinter: Client = Arc::new(ScriptedClient::new(["it is yellow", "you peel it"]));
     let guesser: Client = Arc::new(ScriptedClient::new(["lemon", "banana"]));

@@ -67,7 +67,7 @@ const REPLY: &str = "Here is the résumé:\n```json\n{
   \"skills\": [\"Rust\", \"SQL\"]\n```";
 
 #[tokio::main(flavor = "current_thread")]
-async fn main() -> Result<(), Box<dyn Error>> {
+pub async fn main() -> Result<(), Box<dyn Error>> {
     // With a real model: OpenAiClient::from_env()?
     let client = ScriptedClient::new([REPLY]);
     let answered = read(client, TEXT).await?;

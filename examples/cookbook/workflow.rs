@@ -87,7 +87,7 @@ fn style_prompt(text: &str) -> String {
 }
 
 #[tokio::main(flavor = "current_thread")]
-async fn main() -> Result<(), Box<dyn Error>> {
+pub async fn main() -> Result<(), Box<dyn Error>> {
     // With a real model: Arc::new(OpenAiClient::from_env()?)
     let client: Client = Arc::new(ScriptedClient::new([
         "Why tea\nHow to brew it\nWhat to eat with it",

@@ -1,23 +1,44 @@
-//! The backend behind the examples that run offline: arithmetic by rules, one step a turn.
-//!
-//! ```text
-//! RuleBasedClient: LlmClient      // ChatRequest with <problem>…</problem> -> a thought and its plan in YAML
-//! ```
-//!
-//! It takes the place of a model where there is none:
-//!
-//! ```
-//! use std::sync::Arc;
-//! use std::time::Duration;
-//!
-//! use cogwork_examples::RuleBasedClient;
-//! use cogwork::llm::LlmClient;
-//!
-//! let client: Arc<dyn LlmClient> = Arc::new(RuleBasedClient::new().with_delay(Duration::from_millis(300)));
-//! ```
+//! The menu of the programs `tour` and `cookbook`, and the code of the guides as tests.
 
-mod rule_based;
-pub use rule_based::{RuleBasedClient, calculate};
+use std::env;
+use std::error::Error;
+use std::process::ExitCode;
+
+/// The name of an example, what it shows, and its `main`.
+pub type Example = (
+    &'static str,
+    &'static str,
+    fn() -> Result<(), Box<dyn Error>>,
+);
+
+/// Runs the example whose name is the first argument of the program. Without an argument, lists all.
+pub fn run(examples: &[Example]) -> ExitCode {
+    let list = || {
+        let line = |(name, about, _): &Example| format!("{name:26}{about}\n");
+        examples.iter().map(line).collect::<String>()
+    };
+
+    let Some(wanted) = env::args().nth(1) else {
+        print!("{}", list());
+        return ExitCode::SUCCESS;
+    };
+
+    let Some((_, _, main)) = examples.iter().find(|(name, _, _)| *name == wanted) else {
+        eprint!(
+            "there is no example `{wanted}`; the examples are:\n{}",
+            list()
+        );
+        return ExitCode::from(2);
+    };
+
+    match main() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("Error: {error:?}");
+            ExitCode::FAILURE
+        }
+    }
+}
 
 /// The code in README and the guides, compiled and run as doctests.
 #[cfg(doctest)]
@@ -40,10 +61,12 @@ mod guides {
     struct TracePage;
     #[doc = include_str!("../../docs/guide/embedding-the-loop.md")]
     struct EmbeddingTheLoop;
+    #[cfg(feature = "mcp")]
     #[doc = include_str!("../../docs/guide/tools-from-servers.md")]
     struct ToolsFromServers;
     #[doc = include_str!("../../docs/guide/studio.md")]
     struct Studio;
+    #[cfg(feature = "mcp")]
     #[doc = include_str!("../../docs/guide/assistants.md")]
     struct Assistants;
     #[doc = include_str!("../../docs/guide/tools-in-the-loop.md")]

@@ -1,7 +1,7 @@
 //! What the tests of pages in a browser share: [runs](runs) to make pages of, a
 //! [studio](studio), and a [browser](Browser).
 
-#[path = "../../19_game_of_24.rs"]
+#[path = "../../tour/game_of_24.rs"]
 #[expect(dead_code, reason = "only the client of the example is used")]
 mod game_of_24;
 

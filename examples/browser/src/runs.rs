@@ -10,7 +10,7 @@ use cogwork::cot::{ChainOfThought, Reasoning};
 use cogwork::flow::{Action, Flow, from_fn, from_phases_with, note};
 use cogwork::journal::{FileStore, Store};
 use cogwork::strategies::{Search, SolveBudget, Solver, TreeOfThoughts};
-use cogwork_examples::RuleBasedClient;
+use cogwork_quickstart::RuleBasedClient;
 use cogwork_trace::{Header, Page, RecordReader, RecorderSettings, RunRecorder};
 use serde_json::{Value, json};
 

@@ -8,7 +8,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::outputs;
+use crate::outputs::{self, Example};
 
 /// The patterns, and the maximum number of lines of their cores.
 const PATTERNS: [(&str, usize); 17] = [
@@ -91,18 +91,6 @@ fn patterns_name_the_part_to_change() {
     }
 }
 
-#[test]
-fn all_patterns_are_checked() {
-    let files = fs::read_dir(folder()).expect("the cookbook is there");
-    let names = files.map(|file| file.expect("an entry").path());
-    let mut names: Vec<_> = names
-        .filter_map(|path| Some(path.file_stem()?.to_str()?.to_owned()))
-        .collect();
-
-    names.sort();
-    assert_eq!(names, PATTERNS.map(|(name, _)| name));
-}
-
 /// A typed answer takes six lines in addition to the type.
 #[test]
 fn a_typed_answer_is_short() {
@@ -117,86 +105,15 @@ fn a_typed_answer_is_short() {
 }
 
 #[test]
-fn agent() {
-    outputs::check("cookbook/agent.rs");
-}
+fn patterns_print_what_their_headers_show() {
+    let mut names = outputs::listed("cookbook");
 
-#[test]
-fn agent_with_nodes() {
-    outputs::check("cookbook/agent_with_nodes.rs");
-}
+    for name in &names {
+        let program = "cookbook";
+        let name = Some(name.as_str());
+        Example { program, name }.check();
+    }
 
-#[test]
-fn batch() {
-    outputs::check("cookbook/batch.rs");
-}
-
-#[test]
-fn chat_with_memory() {
-    outputs::check("cookbook/chat_with_memory.rs");
-}
-
-#[test]
-fn human_in_the_middle() {
-    outputs::check("cookbook/human_in_the_middle.rs");
-}
-
-#[test]
-fn judge() {
-    outputs::check("cookbook/judge.rs");
-}
-
-#[test]
-fn majority_vote() {
-    outputs::check("cookbook/majority_vote.rs");
-}
-
-#[test]
-fn map_reduce() {
-    outputs::check("cookbook/map_reduce.rs");
-}
-
-#[test]
-fn nested_batch() {
-    outputs::check("cookbook/nested_batch.rs");
-}
-
-#[test]
-fn parallel_batch() {
-    outputs::check("cookbook/parallel_batch.rs");
-}
-
-#[test]
-fn retrieval() {
-    outputs::check("cookbook/retrieval.rs");
-}
-
-#[test]
-fn stream_to_a_web_client() {
-    outputs::check("cookbook/stream_to_a_web_client.rs");
-}
-
-#[test]
-fn supervisor() {
-    outputs::check("cookbook/supervisor.rs");
-}
-
-#[test]
-fn text_to_sql() {
-    outputs::check("cookbook/text_to_sql.rs");
-}
-
-#[test]
-fn typed_extraction() {
-    outputs::check("cookbook/typed_extraction.rs");
-}
-
-#[test]
-fn two_agents() {
-    outputs::check("cookbook/two_agents.rs");
-}
-
-#[test]
-fn workflow() {
-    outputs::check("cookbook/workflow.rs");
+    names.sort();
+    assert_eq!(names, PATTERNS.map(|(name, _)| name));
 }

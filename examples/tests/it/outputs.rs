@@ -1,5 +1,5 @@
-//! Each example prints what its header says. `UPDATE_OUTPUTS=1 cargo test -p cogwork-examples --test
-//! outputs` writes the headers anew.
+//! Each example prints what its header says. `UPDATE_OUTPUTS=1 cargo test -p cogwork-examples --test it outputs`
+//! writes the headers anew.
 
 #![expect(
     clippy::expect_used,
@@ -9,40 +9,113 @@
 use std::env;
 use std::fs;
 use std::path::Path;
-use std::process::Stdio;
+use std::process::{Output, Stdio};
 
 use crate::program;
 
 const BEGIN: &str = "//! ```text\n";
 const END: &str = "//! ```\n";
 
-/// What the example prints with no server named, neither here nor by whoever runs the tests, and with
-/// a folder for temporary files of its own. `read_reply` reads a reply, the others nothing.
-fn output(name: &str, arguments: &[&str], folder: &Path) -> String {
-    let input = match name {
-        "read_reply" => fs::File::open("replies/faulty.txt")
-            .expect("the reply can be opened")
-            .into(),
-        _ => Stdio::null(),
-    };
+/// A program, and its first argument if it is one of several examples.
+#[derive(Clone, Copy)]
+pub(crate) struct Example<'a> {
+    pub(crate) program: &'a str,
+    pub(crate) name: Option<&'a str>,
+}
 
-    let run = program::example(name)
-        .stdin(input)
-        .args(arguments)
-        .envs(["TMPDIR", "TMP", "TEMP"].map(|variable| (variable, folder)))
-        .env_remove("OPENAI_BASE_URL")
-        .env_remove("OPENAI_MODEL")
-        .env_remove("OPENAI_API_KEY")
-        .output()
-        .expect("the example can be started");
+impl Example<'_> {
+    fn file(self) -> String {
+        match (self.program, self.name) {
+            (program, Some(name)) => format!("{program}/{name}.rs"),
+            ("quickstart", None) => "quickstart/quickstart.rs".to_owned(),
+            (program, None) => format!("{program}.rs"),
+        }
+    }
 
-    assert!(
-        run.status.success(),
-        "{name} failed:\n{}",
-        String::from_utf8_lossy(&run.stderr)
-    );
+    /// Starts the example with no server named, neither here nor by whoever runs the tests, and with a folder for
+    /// temporary files of its own. `read_reply` reads a reply, the others nothing.
+    fn start(self, arguments: &[&str], folder: &Path) -> Output {
+        let input = match self.program {
+            "read_reply" => fs::File::open("replies/faulty.txt")
+                .expect("the reply can be opened")
+                .into(),
+            _ => Stdio::null(),
+        };
 
-    without_times(&String::from_utf8(run.stdout).expect("an example prints text"))
+        program::example(self.program)
+            .stdin(input)
+            .args(self.name)
+            .args(arguments)
+            .envs(["TMPDIR", "TMP", "TEMP"].map(|variable| (variable, folder)))
+            .env_remove("OPENAI_BASE_URL")
+            .env_remove("OPENAI_MODEL")
+            .env_remove("OPENAI_API_KEY")
+            .output()
+            .expect("the example can be started")
+    }
+
+    fn output(self, arguments: &[&str], folder: &Path) -> String {
+        let run = self.start(arguments, folder);
+
+        assert!(
+            run.status.success(),
+            "{} failed:\n{}",
+            self.file(),
+            String::from_utf8_lossy(&run.stderr)
+        );
+
+        without_times(&String::from_utf8(run.stdout).expect("an example prints text"))
+    }
+
+    /// What a person sees who starts the example so often, with these arguments.
+    fn session(self, starts: &[&[&str]]) -> String {
+        let folder = tempfile::tempdir().expect("a folder can be made");
+        let shown = starts.iter().map(|arguments| {
+            let words = self.name.iter().chain(*arguments).copied();
+            let typed = words.collect::<Vec<_>>().join(" ");
+            let printed = self.output(arguments, folder.path());
+            let program = self.program;
+
+            format!("$ cargo run --example {program} -- {typed}\n{printed}\n")
+        });
+
+        shown.collect::<String>().trim_end().to_owned()
+    }
+
+    /// Compares the header of the file with what the example prints.
+    pub(crate) fn check(self) {
+        self.check_header(&self.output(&[], &env::temp_dir()));
+    }
+
+    fn check_header(self, printed: &str) {
+        let file = self.file();
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(&file);
+        let source = fs::read_to_string(&path).expect("the example can be read");
+        let (before, rest) = source
+            .split_once(BEGIN)
+            .expect("the header has a block of output");
+        let (block, after) = rest.split_once(END).expect("the block ends");
+
+        if env::var_os("UPDATE_OUTPUTS").is_some() {
+            let block: String = printed
+                .lines()
+                .map(|line| format!("{}\n", format!("//! {line}").trim_end()))
+                .collect();
+            fs::write(&path, format!("{before}{BEGIN}{block}{END}{after}"))
+                .expect("the example can be written");
+            return;
+        }
+
+        let written: Vec<_> = block
+            .lines()
+            .map(|line| {
+                line.trim_start_matches("//!")
+                    .strip_prefix(' ')
+                    .unwrap_or("")
+            })
+            .collect();
+        assert_same(&written.join("\n"), printed, &file);
+    }
 }
 
 /// Seconds are the one thing that differs from run to run.
@@ -64,66 +137,6 @@ fn without_times(text: &str) -> String {
         .join("\n")
 }
 
-/// What a person sees who starts the example so often, with these arguments.
-fn session(name: &str, starts: &[&[&str]]) -> String {
-    let folder = tempfile::tempdir().expect("a folder can be made");
-    let shown = starts.iter().map(|arguments| {
-        let typed = if arguments.is_empty() {
-            String::new()
-        } else {
-            format!(" -- {}", arguments.join(" "))
-        };
-
-        let printed = output(name, arguments, folder.path());
-        format!("$ cargo run --example {name}{typed}\n{printed}\n")
-    });
-
-    shown.collect::<String>().trim_end().to_owned()
-}
-
-pub(crate) fn check(file: &str) {
-    check_session(file, &[]);
-}
-
-/// `starts`: the arguments of each start; none for a single start without any.
-fn check_session(file: &str, starts: &[&[&str]]) {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(file);
-    let name = file
-        .strip_prefix("cookbook/")
-        .or_else(|| file.split_once('_').map(|(_, name)| name))
-        .and_then(|name| name.strip_suffix(".rs"))
-        .expect("NN_name.rs or cookbook/name.rs");
-    let source = fs::read_to_string(&path).expect("the example can be read");
-    let (before, rest) = source
-        .split_once(BEGIN)
-        .expect("the header has a block of output");
-    let (block, after) = rest.split_once(END).expect("the block ends");
-
-    let written: Vec<_> = block
-        .lines()
-        .map(|line| {
-            line.trim_start_matches("//!")
-                .strip_prefix(' ')
-                .unwrap_or("")
-        })
-        .collect();
-
-    let printed = match starts {
-        [] => output(name, &[], &env::temp_dir()),
-        starts => session(name, starts),
-    };
-    if env::var_os("UPDATE_OUTPUTS").is_some() {
-        let block: String = printed
-            .lines()
-            .map(|line| format!("{}\n", format!("//! {line}").trim_end()))
-            .collect();
-        fs::write(&path, format!("{before}{BEGIN}{block}{END}{after}"))
-            .expect("the example can be written");
-    } else {
-        assert_same(&written.join("\n"), &printed, file);
-    }
-}
-
 /// The first line that differs says more than two whole texts.
 fn assert_same(written: &str, printed: &str, file: &str) {
     for (number, (written, printed)) in (1..).zip(written.lines().zip(printed.lines())) {
@@ -140,79 +153,105 @@ fn assert_same(written: &str, printed: &str, file: &str) {
     );
 }
 
-#[test]
-fn quickstart() {
-    check("01_quickstart.rs");
+fn single(program: &str) -> Example<'_> {
+    let name = None;
+    Example { program, name }
 }
 
 #[test]
-fn hello_flow() {
-    check("02_hello_flow.rs");
+fn single_examples() {
+    for program in [
+        "quickstart",
+        "crash_and_resume",
+        "read_reply",
+        "stage_walk",
+        "trace_a_run",
+    ] {
+        single(program).check();
+    }
+}
+
+#[cfg(feature = "mcp")]
+#[test]
+fn examples_with_mcp() {
+    single("tools_from_a_server").check();
+    single("mcp_server").check();
+}
+
+#[cfg(feature = "traces")]
+#[test]
+fn send_traces() {
+    single("send_traces").check();
 }
 
 #[test]
-fn custom_backend() {
-    check("03_custom_backend.rs");
+fn tour() {
+    for name in listed("tour") {
+        let example = Example {
+            program: "tour",
+            name: Some(&name),
+        };
+
+        match name.as_str() {
+            "pause_for_a_person" => {
+                example.check_header(&example.session(&[&[], &[], &["yes"]]));
+            }
+            "tools_in_the_loop" => {
+                example.check_header(&example.session(&[&[], &["yes"], &[], &["no"]]));
+            }
+            _ => example.check(),
+        }
+    }
+}
+
+/// Returns the names that the program lists, one on each line, each with what it shows.
+pub(crate) fn listed(program: &str) -> Vec<String> {
+    let list = single(program).output(&[], &env::temp_dir());
+    let names = list.lines().map(|line| {
+        let (name, about) = line.split_once(' ').expect("a name and more");
+        assert!(about.trim().len() > 10, "{line}");
+        name.to_owned()
+    });
+    names.collect()
 }
 
 #[test]
-fn cot_in_a_larger_flow() {
-    check("04_cot_in_a_larger_flow.rs");
+fn every_file_is_listed() {
+    for program in ["tour", "cookbook"] {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join(program);
+        let files = fs::read_dir(folder).expect("the folder can be read");
+        let files = files.map(|file| file.expect("an entry").path());
+        let mut names: Vec<_> = files
+            .filter_map(|path| Some(path.file_stem()?.to_str()?.to_owned()))
+            .filter(|name| name != "main")
+            .collect();
+        let mut listed = listed(program);
+
+        names.sort();
+        listed.sort();
+        assert_eq!(names, listed);
+    }
 }
 
 #[test]
-fn plan_tour() {
-    check("05_plan_tour.rs");
+fn an_unknown_name_is_an_error_that_lists_the_examples() {
+    let run = single("cookbook").start(&["workflows"], &env::temp_dir());
+    let error = String::from_utf8_lossy(&run.stderr);
+
+    assert_eq!(run.status.code(), Some(2), "{error}");
+    assert!(run.stdout.is_empty());
+    let (first, list) = error.split_once('\n').expect("several lines");
+    assert_eq!(first, "there is no example `workflows`; the examples are:");
+    assert_eq!(list.lines().count(), listed("cookbook").len());
 }
 
 #[test]
-fn resume_a_saved_state() {
-    check("06_resume_a_saved_state.rs");
-}
-
-#[test]
-fn batch_and_branches() {
-    check("07_batch_and_branches.rs");
-}
-
-#[test]
-fn crash_and_resume() {
-    check("08_crash_and_resume.rs");
-}
-
-#[test]
-fn pause_for_a_person() {
-    check_session("09_pause_for_a_person.rs", &[&[], &[], &["yes"]]);
-}
-
-#[test]
-fn watch_a_run() {
-    check("10_watch_a_run.rs");
-}
-
-#[test]
-fn read_reply() {
-    check("11_read_reply.rs");
-}
-
-#[test]
-fn stage_walk() {
-    check("12_stage_walk.rs");
-}
-
-#[test]
-fn stream_a_turn() {
-    check("13_stream_a_turn.rs");
-}
-
-#[test]
-fn reflection() {
-    check("14_reflection.rs");
+fn the_guide_shows_the_output_of_reflection() {
     let shown = |file: &str| {
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(file);
         fs::read_to_string(path).expect("the file can be read")
     };
-    let header = shown("14_reflection.rs")
+    let header = shown("tour/reflection.rs")
         .replace("//! ", "")
         .replace("//!", "");
     let block = header
@@ -227,39 +266,9 @@ fn reflection() {
 }
 
 #[test]
-fn own_thinking_mode() {
-    check("15_own_thinking_mode.rs");
-}
-
-#[test]
-fn strategies_by_themselves() {
-    check("16_strategies_by_themselves.rs");
-}
-
-#[test]
-fn react_calculator() {
-    check("17_react_calculator.rs");
-}
-
-#[test]
-fn vote_over_paths() {
-    check("18_vote_over_paths.rs");
-}
-
-#[test]
-fn game_of_24() {
-    check("19_game_of_24.rs");
-}
-
-#[test]
-fn agents() {
-    check("21_agents.rs");
-}
-
-#[test]
 fn the_quickstart_lists_its_settings() {
     let folder = env::temp_dir();
-    let help = output("quickstart", &["--help"], &folder);
+    let help = single("quickstart").output(&["--help"], &folder);
     for setting in [
         "PROBLEM",
         "OPENAI_BASE_URL",
@@ -269,58 +278,17 @@ fn the_quickstart_lists_its_settings() {
         assert!(help.contains(setting), "{help}");
     }
 
-    assert_eq!(help, output("quickstart", &["-h"], &folder));
+    assert_eq!(help, single("quickstart").output(&["-h"], &folder));
     assert!(!help.contains("Thought 1"), "{help}");
 }
 
 #[test]
 fn a_problem_that_was_not_solved_is_not_shown_with_an_answer() {
-    let folder = env::temp_dir();
-    let unsolved = output("quickstart", &["What is love?"], &folder);
+    let unsolved = single("quickstart").output(&["What is love?"], &env::temp_dir());
     assert!(!unsolved.lines().any(|line| line == "Answer"), "{unsolved}");
 
     let (_, end) = unsolved
         .split_once("\nEnded without a conclusion\n")
         .expect("the last part has a title");
     assert!(end.starts_with("I cannot answer this problem: "), "{end}");
-}
-
-#[test]
-fn server_sent_events() {
-    check("22_server_sent_events.rs");
-}
-
-#[test]
-fn tools_from_a_server() {
-    check("23_tools_from_a_server.rs");
-}
-
-#[test]
-fn mcp_server() {
-    check("24_mcp_server.rs");
-}
-
-#[test]
-fn typed_answer() {
-    check("26_typed_answer.rs");
-}
-
-#[test]
-fn send_traces() {
-    check("27_send_traces.rs");
-}
-
-#[test]
-fn trace_a_run() {
-    check("28_trace_a_run.rs");
-}
-
-#[test]
-fn fork_a_run() {
-    check("29_fork_a_run.rs");
-}
-
-#[test]
-fn tools_in_the_loop() {
-    check_session("20_tools_in_the_loop.rs", &[&[], &["yes"], &[], &["no"]]);
 }

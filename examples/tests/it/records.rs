@@ -17,7 +17,7 @@ use cogwork::llm::{ChatResponse, LlmClient, ScriptedClient, ToolCall};
 use cogwork::strategies::{Solver, TreeOfThoughts};
 use cogwork::tools::{ToolError, Tools, function};
 use cogwork::trace::{RecordReader, RecorderSettings, RunRecorder, record_path};
-use cogwork_examples::RuleBasedClient;
+use cogwork_quickstart::RuleBasedClient;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;

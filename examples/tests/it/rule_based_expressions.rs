@@ -1,4 +1,4 @@
-//! Expressions: a thousand at random, the forms by hand, and hostile ones.
+//! Expressions: random ones, the forms by hand, and hostile ones. With `COGWORK_LONG_TESTS`, a thousand are random.
 
 #![expect(
     clippy::unwrap_used,
@@ -146,11 +146,18 @@ fn stated(solution: &str) -> BigRational {
     BigRational::new(numerator, denominator * BigInt::from(10).pow(places as u32))
 }
 
+fn cases() -> u32 {
+    match std::env::var_os("COGWORK_LONG_TESTS") {
+        Some(_) => 1_000,
+        None => 100,
+    }
+}
+
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 1_000, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: cases(), failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn a_thousand_random_expressions_are_solved_right(sample in expression()) {
+    fn random_expressions_are_solved_right(sample in expression()) {
         let thoughts = solve(&format!("What is {}?", sample.text));
         let solution = solution(&thoughts);
         match &sample.value {
@@ -169,7 +176,7 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 500, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: cases() / 2, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn any_text_is_answered_or_refused(problem in prop_oneof![

@@ -497,7 +497,7 @@ async fn a_delay_is_waited_for() {
     use cogwork::llm::LlmClient;
 
     let client =
-        cogwork_examples::RuleBasedClient::new().with_delay(std::time::Duration::from_secs(5));
+        cogwork_quickstart::RuleBasedClient::new().with_delay(std::time::Duration::from_secs(5));
     let start = tokio::time::Instant::now();
     client.complete(request("1 + 1", &[], None)).await.unwrap();
     assert_eq!(start.elapsed().as_secs(), 5);
@@ -508,9 +508,9 @@ async fn a_slow_reply_is_streamed_in_the_time_of_its_delay() {
     use cogwork::llm::{Capability, Delta, LlmClient};
 
     let delay = std::time::Duration::from_secs(5);
-    let client = cogwork_examples::RuleBasedClient::new().with_delay(delay);
+    let client = cogwork_quickstart::RuleBasedClient::new().with_delay(delay);
     assert!(client.capabilities().has(Capability::Streaming));
-    let at_once = cogwork_examples::RuleBasedClient::new();
+    let at_once = cogwork_quickstart::RuleBasedClient::new();
     assert!(!at_once.capabilities().has(Capability::Streaming));
 
     let request = || ChatRequest::new([Message::user("<problem>What is 6 * 7?</problem>")]);

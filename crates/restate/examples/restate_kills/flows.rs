@@ -9,7 +9,7 @@ use cogwork::flow::{Action, Batch, Flow, from_exec, from_fn, from_phases, idempo
 use cogwork::llm::{ChatRequest, ChatResponse, LlmClient, LlmError, Role, async_trait};
 use cogwork::strategies::{React, Solver, Solving};
 use cogwork::tools::{ToolError, Tools, function};
-use cogwork_examples::RuleBasedClient;
+use cogwork_quickstart::RuleBasedClient;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

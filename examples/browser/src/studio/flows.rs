@@ -11,7 +11,7 @@ use cogwork::cot::{ChainOfThought, Reasoning, ReasoningEvent};
 use cogwork::flow::journal::Journal as _;
 use cogwork::flow::{Action, EventKind, Events, Flow, Wait, events, from_fn};
 use cogwork::journal::{AnyStore, RunJournal, Store};
-use cogwork_examples::RuleBasedClient;
+use cogwork_quickstart::RuleBasedClient;
 use cogwork_studio::{FlowError, Flows, ForkChoices, ForkRequest, Piece, Pieces};
 use cogwork_trace::{RecorderSettings, RunRecorder};
 use serde::de::DeserializeOwned;

@@ -36,7 +36,9 @@ fn path(name: &str) -> PathBuf {
 
 fn build(name: &str) {
     let mut cargo = Command::new(env::var_os("CARGO").expect("cargo runs the tests"));
-    cargo.args(["build", "--quiet", "--example", name]);
+    cargo
+        .current_dir("..")
+        .args(["build", "--quiet", "--example", name]);
 
     // What describes the package under test. The build script of ring runs again when it is set, or not set any more.
     for variable in env::vars().map(|(variable, _)| variable) {

@@ -14,7 +14,7 @@
 
 use cogwork::llm::{ChatRequest, LlmClient, LlmError, Message};
 use cogwork::plan::{Plan, Status, WalkEntry, format_plan, format_plan_for_prompt};
-use cogwork_examples::RuleBasedClient;
+use cogwork_quickstart::RuleBasedClient;
 use serde::Deserialize;
 
 /// A reply as the loop reads it.

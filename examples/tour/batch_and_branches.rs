@@ -227,7 +227,7 @@ fn of(names: &[&str]) -> Survey {
 }
 
 #[tokio::main(flavor = "current_thread")]
-async fn main() -> Result<(), Box<dyn Error>> {
+pub async fn main() -> Result<(), Box<dyn Error>> {
     let radio = Radio::default();
     let flow = survey(&radio)?;
 

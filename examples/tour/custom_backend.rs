@@ -43,7 +43,7 @@ impl LlmClient for WordCounter {
 }
 
 #[tokio::main(flavor = "current_thread")]
-async fn main() -> Result<(), Box<dyn Error>> {
+pub async fn main() -> Result<(), Box<dyn Error>> {
     let flow = ChainOfThought::new(WordCounter).into_flow();
     let mut reasoning = Reasoning::new("the quick brown fox jumps over the lazy dog");
     flow.run(&mut reasoning).await?;

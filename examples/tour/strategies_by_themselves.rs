@@ -52,7 +52,7 @@ use cogwork::tools::{ToolError, Tools, function};
 use serde::Deserialize;
 
 #[tokio::main(flavor = "current_thread")]
-async fn main() -> Result<(), Box<dyn Error>> {
+pub async fn main() -> Result<(), Box<dyn Error>> {
     show(&react().await?);
     println!();
     show(&tree_of_thoughts().await?);

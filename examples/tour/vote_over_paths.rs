@@ -33,7 +33,7 @@ use cogwork::llm::{ChatRequest, ChatResponse, LlmClient, LlmError, async_trait};
 use cogwork::strategies::{SelfConsistency, Solver};
 
 #[tokio::main(flavor = "current_thread")]
-async fn main() -> Result<(), Box<dyn Error>> {
+pub async fn main() -> Result<(), Box<dyn Error>> {
     // Case, punctuation and number formats are ignored by default. This adds other ways to write
     // the same answer.
     let in_grams = |answer: &str| SelfConsistency::normalised(answer).replace("grams", "g");

@@ -176,11 +176,11 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
-use cogwork::cot::{
+use cogwork_cot::{
     Backoff, ChainOfThought, ConsoleReporter, LlmClient, OpenAiClient, Reasoning, Retry,
 };
-use cogwork::flow::CancellationToken;
-use cogwork_examples::RuleBasedClient;
+use cogwork_flow::CancellationToken;
+use cogwork_quickstart::RuleBasedClient;
 
 const PROBLEM: &str =
     "A train goes 60 km/h for 2.5 h, then 90 km/h for 40 min. How far does it go?";

@@ -18,7 +18,7 @@ use std::time::Duration;
 
 pub use tools::calculate;
 
-use cogwork::llm::{
+use cogwork_llm::{
     Capabilities, Capability, ChatRequest, ChatResponse, Delta, LlmClient, LlmError, LlmErrorKind,
     ReplyStream, async_trait,
 };
@@ -51,15 +51,15 @@ use futures_util::{StreamExt, stream};
 /// mistake, and says how to name a real model; the conclusion of a solved problem is the answer alone.
 ///
 /// ```
-/// use cogwork_examples::RuleBasedClient;
-/// use cogwork::llm::{ChatRequest, LlmClient, Message};
+/// use cogwork_quickstart::RuleBasedClient;
+/// use cogwork_llm::{ChatRequest, LlmClient, Message};
 ///
 /// # tokio::runtime::Builder::new_current_thread().build()?.block_on(async {
 /// let request = ChatRequest::new([Message::user("<problem>What is (17 + 4) * 3?</problem>")]);
 /// let response = RuleBasedClient::new().complete(request).await?;
 /// assert!(response.text().contains("description: Add 17 and 4"));
 /// assert!(response.text().contains("next_thought_needed: true"));
-/// # Ok::<(), cogwork::llm::LlmError>(())
+/// # Ok::<(), cogwork_llm::LlmError>(())
 /// # })?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```

@@ -25,7 +25,7 @@
 //!   best first   none found                     (19 calls, 15 branches, 14 given up)
 //! ```
 //!
-//! `cargo run --example game_of_24 -- 2 3 5 12` takes another puzzle.
+//! `cargo run --example tour -- game_of_24 2 3 5 12` takes another puzzle.
 
 use std::error::Error;
 
@@ -34,8 +34,8 @@ use cogwork::strategies::{BranchStatus, Search, SolveBudget, Solved, Solver, Tre
 use num_rational::Rational64;
 
 #[tokio::main(flavor = "current_thread")]
-async fn main() -> Result<(), Box<dyn Error>> {
-    let given: Vec<String> = std::env::args().skip(1).collect();
+pub async fn main() -> Result<(), Box<dyn Error>> {
+    let given: Vec<String> = std::env::args().skip(2).collect();
     let puzzles = match given.is_empty() {
         true => ["4 9 10 13", "1 2 4 7", "5 5 5 1", "3 3 8 8", "1 1 1 1"]
             .map(String::from)

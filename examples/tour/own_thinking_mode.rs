@@ -92,7 +92,7 @@ impl LlmClient for Wordy {
 }
 
 #[tokio::main(flavor = "current_thread")]
-async fn main() -> Result<(), Box<dyn Error>> {
+pub async fn main() -> Result<(), Box<dyn Error>> {
     let mut registry = Registry::with_built_in();
     registry.register::<AtMost, AtMost>(
         "at_most",

@@ -60,7 +60,7 @@ const PLAN: &str = "
   status: Pending
 ";
 
-fn main() -> Result<(), Box<dyn Error>> {
+pub fn main() -> Result<(), Box<dyn Error>> {
     let mut plan: Plan = serde_yaml::from_str(PLAN)?;
     let before = plan.clone();
 

@@ -71,7 +71,7 @@ struct Desk {
 }
 
 #[tokio::main(flavor = "current_thread")]
-async fn main() -> Result<(), Box<dyn Error>> {
+pub async fn main() -> Result<(), Box<dyn Error>> {
     // In one call, with everything that happened.
     let answered = model().ask(format!("Read this order: {MAIL}")).await?;
     let order = &answered.value;

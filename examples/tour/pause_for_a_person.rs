@@ -2,16 +2,16 @@
 //! answer, it continues where it stopped, and nothing is done twice.
 //!
 //! ```text
-//! $ cargo run --example pause_for_a_person
+//! $ cargo run --example tour -- pause_for_a_person
 //! (the risk service is asked)
 //! paused at refund/approval#2 for the event `approval`: 900 euros to Ada, at low risk. Is that right?
 //! An answer is awaited for 72 hours.
 //! Start this program again with `yes` or `no`.
-//! $ cargo run --example pause_for_a_person
+//! $ cargo run --example tour -- pause_for_a_person
 //! paused at refund/approval#2 for the event `approval`: 900 euros to Ada, at low risk. Is that right?
 //! An answer is awaited for 72 hours.
 //! Start this program again with `yes` or `no`.
-//! $ cargo run --example pause_for_a_person -- yes
+//! $ cargo run --example tour -- pause_for_a_person yes
 //! (the bank is asked, under the key `refund 17:refund/pay#3`)
 //! 900 euros were paid to Ada (3 steps)
 //! ```
@@ -105,10 +105,10 @@ fn flow() -> Result<Flow<Refund>, Box<dyn Error>> {
 }
 
 #[tokio::main(flavor = "current_thread")]
-async fn main() -> Result<(), Box<dyn Error>> {
+pub async fn main() -> Result<(), Box<dyn Error>> {
     let folder = env::temp_dir().join("cogwork-pause-for-a-person");
     let store = FileStore::new(&folder);
-    match env::args().nth(1).as_deref() {
+    match env::args().nth(2).as_deref() {
         None => {}
         // Any process can do this, because it only needs the names.
         Some("yes") => store.deliver(RUN, "approval", &true).await?,

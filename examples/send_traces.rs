@@ -30,7 +30,7 @@ use cogwork::cot::{ChainOfThought, Reasoning, ToolError, Tools, function};
 use cogwork::flow::{Action, Flow, Node, from_fn};
 use cogwork::llm::Tracing;
 use cogwork::tools::schemars::{self, JsonSchema};
-use cogwork_examples::{RuleBasedClient, calculate};
+use cogwork_quickstart::{RuleBasedClient, calculate};
 use opentelemetry::trace::{SpanId, TracerProvider};
 use opentelemetry_sdk::Resource;
 use opentelemetry_sdk::trace::{InMemorySpanExporter, SdkTracerProvider, SpanData};

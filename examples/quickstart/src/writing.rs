@@ -1,6 +1,6 @@
 //! Writes for people: the sentences of thoughts and conclusions, and the reply around them.
 
-use cogwork::plan::Plan;
+use cogwork_plan::Plan;
 use serde::Serialize;
 
 use super::evaluate::{Failure, Outcome};

@@ -3,26 +3,26 @@
 //! and no recorded call is made again.
 //!
 //! ```text
-//! $ cargo run --example tools_in_the_loop
+//! $ cargo run --example tour -- tools_in_the_loop
 //! thought 6 calls `calculate` with {"expression":"(17 + 4) * 3"}
 //! thought 6: `calculate` returned: 63
 //!
 //! thought 7 wants to call the tool `publish` with {"answer":"63"}
 //! Start this program again with `yes` or `no`.
-//! $ cargo run --example tools_in_the_loop -- yes
+//! $ cargo run --example tour -- tools_in_the_loop yes
 //! thought 7 calls `publish` with {"answer":"63"}
 //! (`63` is published)
 //! thought 7: `publish` returned: https://example.org/42
 //!
 //! (17 + 4) * 3 = 63.
 //! The tool `publish` returned https://example.org/42.
-//! $ cargo run --example tools_in_the_loop
+//! $ cargo run --example tour -- tools_in_the_loop
 //! thought 6 calls `calculate` with {"expression":"(17 + 4) * 3"}
 //! thought 6: `calculate` returned: 63
 //!
 //! thought 7 wants to call the tool `publish` with {"answer":"63"}
 //! Start this program again with `yes` or `no`.
-//! $ cargo run --example tools_in_the_loop -- no
+//! $ cargo run --example tour -- tools_in_the_loop no
 //! thought 7: `publish` failed: refused by a person
 //!
 //! (17 + 4) * 3 = 63.
@@ -42,7 +42,7 @@ use cogwork::cot::{
 use cogwork::flow::{Flow, Paused};
 use cogwork::journal::{FileStore, Store};
 use cogwork::tools::schemars::{self, JsonSchema};
-use cogwork_examples::{RuleBasedClient, calculate};
+use cogwork_quickstart::{RuleBasedClient, calculate};
 use serde::Deserialize;
 
 const RUN: &str = "sum-42";
@@ -107,7 +107,7 @@ fn flow() -> Result<Flow<Reasoning>, ToolError> {
 }
 
 #[tokio::main(flavor = "current_thread")]
-async fn main() -> Result<(), Box<dyn Error>> {
+pub async fn main() -> Result<(), Box<dyn Error>> {
     let folder = env::temp_dir().join("cogwork-tools-in-the-loop");
     let store = FileStore::new(&folder);
     let flow = flow()?;
@@ -144,7 +144,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
 
 /// Returns the answer on the command line.
 fn answer() -> Result<Option<ToolApproval>, String> {
-    let arguments: Vec<String> = env::args().skip(1).collect();
+    let arguments: Vec<String> = env::args().skip(2).collect();
     match arguments.join(" ").as_str() {
         "" => Ok(None),
         "yes" => Ok(Some(ToolApproval::approved())),

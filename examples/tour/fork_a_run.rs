@@ -102,7 +102,7 @@ async fn finish(client: &Arc<Critic>, journal: RunJournal) -> Result<(), Box<dyn
 }
 
 #[tokio::main(flavor = "current_thread")]
-async fn main() -> Result<(), Box<dyn Error>> {
+pub async fn main() -> Result<(), Box<dyn Error>> {
     let folder = tempfile::tempdir()?;
     let store = FileStore::new(folder.path());
     let kind = Critic::new("fine");

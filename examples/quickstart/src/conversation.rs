@@ -1,7 +1,7 @@
 //! Reads a request: the problem, the last plan, and the number of thoughts.
 
-use cogwork::llm::{Messages, Role};
-use cogwork::plan::Plan;
+use cogwork_llm::{Messages, Role};
+use cogwork_plan::Plan;
 
 use super::working::Last;
 use super::writing::EVALUATION;

@@ -16,7 +16,7 @@ use std::fs;
 
 use cogwork::cot::{ChainOfThought, Reasoning};
 use cogwork::trace::{Page, RecordReader, RecorderSettings, RunRecorder};
-use cogwork_examples::RuleBasedClient;
+use cogwork_quickstart::RuleBasedClient;
 
 const PROBLEM: &str =
     "A train goes 60 km/h for 2.5 h, then 90 km/h for 40 min. How far does it go?";

@@ -109,7 +109,7 @@ impl Node<Game> for Judge {
 }
 
 #[tokio::main(flavor = "current_thread")]
-async fn main() -> Result<(), Box<dyn Error>> {
+pub async fn main() -> Result<(), Box<dyn Error>> {
     let cheer = from_fn(|game: &mut Game| {
         println!("Found {} in {} guesses.", game.secret, game.guesses.len())
     });

@@ -91,7 +91,7 @@ async fn ask(
 }
 
 #[tokio::main(flavor = "current_thread")]
-async fn main() -> Result<(), Box<dyn Error>> {
+pub async fn main() -> Result<(), Box<dyn Error>> {
     let reflection = Reflection {
         verdict: Some("RIGHT".to_owned()),
         ..Reflection::new("Spell the word letter by letter, and count again.")

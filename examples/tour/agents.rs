@@ -95,7 +95,7 @@ fn model() -> ScriptedClient {
 }
 
 #[tokio::main(flavor = "current_thread")]
-async fn main() -> Result<(), Box<dyn Error>> {
+pub async fn main() -> Result<(), Box<dyn Error>> {
     let client = model();
     let flow = shop(client.clone())?;
     let mut state = FlowState::new("What do three lamps cost?");

@@ -1,7 +1,7 @@
 //! The tools that a turn calls, if the request has them.
 
-use cogwork::llm::{ChatRequest, Message, Role, ToolCall, ToolChoice};
-use cogwork::plan::{Plan, Status, Step};
+use cogwork_llm::{ChatRequest, Message, Role, ToolCall, ToolChoice};
+use cogwork_plan::{Plan, Status, Step};
 use serde_json::json;
 
 use super::evaluate::evaluate;

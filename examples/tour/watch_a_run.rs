@@ -145,7 +145,7 @@ fn article() -> Result<Flow<Article>, BuildError> {
 }
 
 #[tokio::main(flavor = "current_thread")]
-async fn main() -> Result<(), Box<dyn Error>> {
+pub async fn main() -> Result<(), Box<dyn Error>> {
     let flow = article()?;
     let mut visits = Visits::of(&flow);
     let (sink, mut told) = events(1_000);

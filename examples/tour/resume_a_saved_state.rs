@@ -11,10 +11,10 @@
 use std::error::Error;
 
 use cogwork::cot::{ChainOfThought, Limits, Reasoning, RunOptions};
-use cogwork_examples::RuleBasedClient;
+use cogwork_quickstart::RuleBasedClient;
 
 #[tokio::main(flavor = "current_thread")]
-async fn main() -> Result<(), Box<dyn Error>> {
+pub async fn main() -> Result<(), Box<dyn Error>> {
     let flow = ChainOfThought::new(RuleBasedClient::new()).into_flow();
 
     // Three thoughts are not enough. The answer is the best one so far.

@@ -33,7 +33,7 @@
 //!   -> undefined (4 calls, about 1992 tokens, 3 tool calls)
 //! ```
 //!
-//! `cargo run --example react_calculator -- "(3 + 4) * (10 - 4)"` takes another problem.
+//! `cargo run --example tour -- react_calculator "(3 + 4) * (10 - 4)"` takes another problem.
 
 use std::error::Error;
 
@@ -44,11 +44,11 @@ use cogwork::tools::{ToolError, Tools, function};
 use serde::Deserialize;
 
 #[tokio::main(flavor = "current_thread")]
-async fn main() -> Result<(), Box<dyn Error>> {
+pub async fn main() -> Result<(), Box<dyn Error>> {
     let solver = Solver::new(Reader, React::new())
         .with_tools(tools()?)
         .with_budget(SolveBudget::default().with_calls(20));
-    let given: Vec<String> = std::env::args().skip(1).collect();
+    let given: Vec<String> = std::env::args().skip(2).collect();
     let problems = match given.is_empty() {
         true => ["What is (17 + 4) * 3 - 6 / 4?", "What is 5 / (4 - 2 * 2)?"]
             .map(String::from)

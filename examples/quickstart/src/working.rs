@@ -1,6 +1,6 @@
 //! One turn: evaluate the plan that was handed in, then do the next step.
 
-use cogwork::plan::{Plan, Status, Step};
+use cogwork_plan::{Plan, Status, Step};
 
 use super::number::{value_at_end, value_text};
 use super::planning::{Blueprint, Task, TaskKind, diagnosis};
