@@ -2,8 +2,8 @@
 //! of a value that it is whole.
 //!
 //! ```text
-//! cargo +nightly fuzz run --fuzz-dir benches/fuzz reply -- -dict=benches/fuzz/dictionaries/reply.dict
-//! cargo run -p cogwork-fuzz --bin reply -- FILE …     # what a finding does, with any toolchain
+//! cargo +nightly fuzz run --features programs --fuzz-dir benches/fuzz reply -- -dict=benches/fuzz/dictionaries/reply.dict
+//! cargo run -p cogwork-fuzz --features programs --bin reply -- FILE …     # what a finding does, with any toolchain
 //! ```
 //!
 //! Each target is a function here, so that `cargo test` runs it too, over texts of its own.

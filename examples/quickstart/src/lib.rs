@@ -7,7 +7,7 @@ mod number;
 mod operations;
 mod parser;
 mod planning;
-mod stories;
+mod story;
 mod tokens;
 mod tools;
 mod words;
@@ -32,12 +32,11 @@ use futures_util::{StreamExt, stream};
 /// requests have equal replies. What it does:
 ///
 /// - **Expressions**, alone or within a sentence: numbers (`2.5`, `1,000`), `+ - * / ^` (also
-///   `× · ÷ − **` and `x`), parentheses, percentages, and the words for them (`plus`, `squared`,
-///   `half of`, `the sum of 3 and 4`, `80 increased by 10%`). Precedence is that of mathematics:
+///   `× · ÷ − **` and `x`), parentheses, percentages, and some words for them (`plus`, `times`,
+///   `15 percent of 80`). Precedence is that of mathematics:
 ///   `2^3^2` is `2^9`, `-3^2` is -9. A percent sign always means one hundredth, so
 ///   `20%` is 1/5 and `80 + 10%` is 80.1. The arithmetic is exact.
-/// - **Stories**: speed, time and distance; counts at a price, with change; things had, bought and
-///   given away.
+/// - **A story**: how far something goes at its speed, in one leg or several.
 /// - **A mistake on purpose**: the operation in the middle comes out wrong at first. The next thought
 ///   finds it by working it out again, marks it `Verification Needed`, and the one after repairs it.
 ///   A wrong result from elsewhere is found and repaired in the same way.

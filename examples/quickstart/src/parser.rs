@@ -1,11 +1,8 @@
 //! An expression out of tokens: signs, and the words that stand for them.
 
-use num_rational::BigRational;
-use num_traits::One;
 use thiserror::Error;
 
 use super::expression::{Expr, Op};
-use super::number::parse_decimal;
 use super::tokens::{Lexeme, Token, quoted};
 
 /// The most operations of one expression.
@@ -93,12 +90,6 @@ impl Parser<'_> {
                 Op::Add
             } else if self.symbol('-') || self.words(&["minus"]) {
                 Op::Subtract
-            } else if self.words(&["increased", "by"]) {
-                left = self.changed_by(Op::Add, left)?;
-                continue;
-            } else if self.words(&["decreased", "by"]) || self.words(&["reduced", "by"]) {
-                left = self.changed_by(Op::Subtract, left)?;
-                continue;
             } else {
                 return Ok(left);
             };
@@ -108,26 +99,13 @@ impl Parser<'_> {
         }
     }
 
-    /// `80 increased by 10%` is 80 * (1 + 10%); without a percent sign, a plain sum.
-    fn changed_by(&mut self, op: Op, left: Expr) -> Parsed {
-        let change = self.product()?;
-        if !matches!(change, Expr::Percent(_)) {
-            return self.binary(op, left, change);
-        }
-
-        let factor = self.binary(op, Expr::Number(BigRational::one()), change)?;
-        self.binary(Op::Multiply, left, factor)
-    }
-
     fn product(&mut self) -> Parsed {
         let mut left = self.signed()?;
         loop {
             let op = if self.symbol('*') || self.words(&["x"]) || self.words(&["times"]) {
                 Op::Multiply
-            } else if self.symbol('/') || self.words(&["divided", "by"]) || self.words(&["over"]) {
+            } else if self.symbol('/') || self.words(&["divided", "by"]) {
                 Op::Divide
-            } else if self.words(&["multiplied", "by"]) {
-                Op::Multiply
             } else if matches!(left, Expr::Binary(Op::Divide, ..)) && self.words(&["of"]) {
                 Op::Of
             } else {
@@ -157,15 +135,12 @@ impl Parser<'_> {
     }
 
     fn minus(&mut self) -> bool {
-        self.symbol('-') || self.words(&["minus"]) || self.words(&["negative"])
+        self.symbol('-') || self.words(&["minus"])
     }
 
     fn power(&mut self) -> Parsed {
         let base = self.postfix()?;
-        if self.symbol('^')
-            || self.words(&["to", "the", "power", "of"])
-            || self.words(&["to", "the", "power"])
-        {
+        if self.symbol('^') {
             let exponent = self.signed()?;
             return self.binary(Op::Power, base, exponent);
         }
@@ -175,21 +150,15 @@ impl Parser<'_> {
 
     fn postfix(&mut self) -> Parsed {
         let mut expr = self.operand()?;
-        loop {
-            if self.symbol('%') || self.words(&["percent"]) || self.words(&["per", "cent"]) {
-                expr = Expr::Percent(Box::new(expr));
-                if self.words(&["of"]) {
-                    let whole = self.signed()?;
-                    return self.binary(Op::Of, expr, whole);
-                }
-            } else if self.words(&["squared"]) {
-                expr = self.binary(Op::Power, expr, number("2"))?;
-            } else if self.words(&["cubed"]) {
-                expr = self.binary(Op::Power, expr, number("3"))?;
-            } else {
-                return Ok(expr);
+        while self.symbol('%') || self.words(&["percent"]) {
+            expr = Expr::Percent(Box::new(expr));
+            if self.words(&["of"]) {
+                let whole = self.signed()?;
+                return self.binary(Op::Of, expr, whole);
             }
         }
+
+        Ok(expr)
     }
 
     fn operand(&mut self) -> Parsed {
@@ -206,39 +175,16 @@ impl Parser<'_> {
             return Ok(number);
         }
 
-        if let Some((_, factor)) = FACTORS.iter().find(|(word, _)| self.words(&[word])) {
-            self.words(&["of"]);
-            let whole = self.signed()?;
-            return self.binary(Op::Multiply, number(factor), whole);
-        }
-
-        let start = self.position;
-        self.words(&["the"]);
-        if let Some((_, op)) = NOUNS.iter().find(|(noun, _)| self.words(&[noun]))
-            && (self.words(&["of"]) || self.words(&["between"]))
-        {
-            let left = self.sum()?;
-            if !self.words(&["and"]) {
-                return Err(self.expected("\"and\" between the two numbers"));
-            }
-
-            let right = self.sum()?;
-            return self.binary(*op, left, right);
-        }
-
-        self.position = start;
         Err(self.expected("a number or an opening parenthesis"))
     }
 
     fn number(&mut self) -> Option<Expr> {
-        let value = match &self.lexemes.get(self.position)?.token {
-            Token::Number(value) => value.clone(),
-            Token::Word(word) => number_word(word)?,
-            Token::Symbol(_) => return None,
+        let Token::Number(value) = &self.lexemes.get(self.position)?.token else {
+            return None;
         };
 
         self.position += 1;
-        Some(Expr::Number(value))
+        Some(Expr::Number(value.clone()))
     }
 
     fn binary(&mut self, op: Op, left: Expr, right: Expr) -> Parsed {
@@ -251,22 +197,8 @@ impl Parser<'_> {
     }
 
     fn begins_operand(&self) -> bool {
-        let rest = self.lexemes.get(self.position..).unwrap_or_default();
-        let word_at = |index: usize| match rest.get(index).map(|lexeme| &lexeme.token) {
-            Some(Token::Word(word)) => word.as_str(),
-            _ => "",
-        };
-        match rest.first().map(|lexeme| &lexeme.token) {
-            Some(Token::Number(_) | Token::Symbol('(')) => true,
-            Some(Token::Word(word)) => {
-                let noun = usize::from(word == "the");
-                number_word(word).is_some()
-                    || FACTORS.iter().any(|(factor, _)| factor == word)
-                    || NOUNS.iter().any(|(known, _)| *known == word_at(noun))
-                        && matches!(word_at(noun + 1), "of" | "between")
-            }
-            _ => false,
-        }
+        let next = self.lexemes.get(self.position);
+        next.is_some_and(|next| matches!(next.token, Token::Number(_) | Token::Symbol('(')))
     }
 
     fn symbol(&mut self, wanted: char) -> bool {
@@ -311,35 +243,4 @@ impl Parser<'_> {
 
         ParseError::Expected { wanted, place }
     }
-}
-
-/// Words that multiply what follows.
-const FACTORS: [(&str, &str); 4] = [
-    ("half", "0.5"),
-    ("double", "2"),
-    ("twice", "2"),
-    ("triple", "3"),
-];
-
-/// `the sum of A and B`, and its kin.
-const NOUNS: [(&str, Op); 4] = [
-    ("sum", Op::Add),
-    ("difference", Op::Subtract),
-    ("product", Op::Multiply),
-    ("quotient", Op::Divide),
-];
-
-const NUMBER_WORDS: [&str; 13] = [
-    "zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten",
-    "eleven", "twelve",
-];
-
-fn number(digits: &str) -> Expr {
-    Expr::Number(parse_decimal(digits).unwrap_or_default())
-}
-
-/// The value of `zero` to `twelve`.
-pub(super) fn number_word(word: &str) -> Option<BigRational> {
-    let index = NUMBER_WORDS.iter().position(|known| *known == word)?;
-    Some(BigRational::from(num_bigint::BigInt::from(index)))
 }

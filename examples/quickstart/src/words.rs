@@ -3,8 +3,8 @@
 use thiserror::Error;
 
 use super::expression::Expr;
-use super::parser::{self, ParseError, begins, number_word};
-use super::stories;
+use super::parser::{self, ParseError, begins};
+use super::story;
 use super::tokens::{Lexeme, Token, TokenError, quoted, tokens};
 
 /// The most characters of a problem.
@@ -63,7 +63,7 @@ pub(super) enum Unreadable {
     Parse(#[from] ParseError),
     #[error("it holds no number")]
     NoNumber,
-    #[error("I found a number outside the expression, and no story that I know")]
+    #[error("I found a number outside the expression, and not the story that I know")]
     StrayNumber,
     #[error("I do not know what {0:?} means here")]
     StraySymbol(char),
@@ -73,7 +73,7 @@ pub(super) enum Unreadable {
     NothingToDo,
 }
 
-/// Reads a problem: first as one of the stories, then as one expression within a sentence.
+/// Reads a problem: first as a story, then as one expression within a sentence.
 pub(super) fn read(problem: &str) -> Result<Reading, Unreadable> {
     // The length in bytes is never below that in characters, and known at once.
     if problem.len() > 4 * MAX_PROBLEM || problem.chars().count() > MAX_PROBLEM {
@@ -85,7 +85,7 @@ pub(super) fn read(problem: &str) -> Result<Reading, Unreadable> {
     }
 
     let lexemes = tokens(problem)?;
-    match stories::read(&lexemes) {
+    match story::read(&lexemes) {
         Some(story) => Ok(story),
         None => sentence(&lexemes).map(Reading::plain),
     }
@@ -164,9 +164,6 @@ fn harmless(lexemes: &[Lexeme]) -> Result<(), Unreadable> {
     for lexeme in lexemes {
         match &lexeme.token {
             Token::Number(_) => return Err(Unreadable::StrayNumber),
-            Token::Word(word) if number_word(word).is_some() => {
-                return Err(Unreadable::StrayNumber);
-            }
             Token::Word(word) if changes_meaning(word) => {
                 return Err(Unreadable::StrayWord(word.clone()));
             }
@@ -283,7 +280,20 @@ const CHANGING: [&str; 74] = [
     "halved",
 ];
 
-const TEENS_AND_TENS: [&str; 15] = [
+const NUMBERS: [&str; 28] = [
+    "zero",
+    "one",
+    "two",
+    "three",
+    "four",
+    "five",
+    "six",
+    "seven",
+    "eight",
+    "nine",
+    "ten",
+    "eleven",
+    "twelve",
     "thirteen",
     "fourteen",
     "fifteen",
@@ -307,5 +317,5 @@ fn changes_meaning(word: &str) -> bool {
     single
         || word
             .split('-')
-            .any(|part| CHANGING.contains(&part) || TEENS_AND_TENS.contains(&part))
+            .any(|part| CHANGING.contains(&part) || NUMBERS.contains(&part))
 }

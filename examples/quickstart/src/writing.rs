@@ -109,8 +109,8 @@ pub(super) fn solution(reading: &Reading, outcome: &Outcome) -> String {
 /// The conclusion about a problem that was not read.
 pub(super) fn refusal(why: &Unreadable) -> String {
     format!(
-        "I cannot answer this problem: {why}. I read expressions such as (17 + 4) * 3 or 15% of 80, and a few \
-         stories about motion, prices and counts.\n{NAMING}"
+        "I cannot answer this problem: {why}. I read expressions such as (17 + 4) * 3 or 15% of 80, and stories \
+         about the distance that something goes.\n{NAMING}"
     )
 }
 

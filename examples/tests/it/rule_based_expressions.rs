@@ -439,9 +439,9 @@ fn what_cannot_be_read_is_refused_with_the_reason() {
     Tom is twice as old as Ann, wh: I do not understand the word "as" after "twice", where I expected a number or an opening parenthesis
     2 + 3wordwordwordwordwordwordw: the word "wordwordwordwordwordwordwordwo…" beside the expression may change its meaning
     √16 + 2: I do not know what '√' means here
-    2 + 3 = 5: I found a number outside the expression, and no story that I know
+    2 + 3 = 5: I found a number outside the expression, and not the story that I know
     twenty plus 3: the word "twenty" beside the expression may change its meaning
-    What is 3 + 4 and 5 + 6?: I found a number outside the expression, and no story that I know
+    What is 3 + 4 and 5 + 6?: I found a number outside the expression, and not the story that I know
     Is 3 + 4 more than 6?: the word "than" beside the expression may change its meaning
     $5 + $3: I do not know what '$' means here
     the sum of 3 or 4: I do not understand the word "or" here, where I expected "and" between the two numbers

@@ -231,7 +231,7 @@ fn the_conclusion_of_a_solved_problem_is_the_answer_alone() {
         conclusion("17 apples"),
         format!(
             "I cannot answer this problem: there is a number in it, and nothing I know how to do with it. I read expressions \
-             such as (17 + 4) * 3 or 15% of 80, and a few stories about motion, prices and counts.\n{NAMING}\n"
+             such as (17 + 4) * 3 or 15% of 80, and stories about the distance that something goes.\n{NAMING}\n"
         )
     );
 
@@ -476,7 +476,7 @@ fn tags_within_the_problem_belong_to_it() {
     assert_eq!(
         answer(tricky),
         "I cannot answer this problem: I do not know what '<' means here. I read expressions such as (17 + 4) * 3 or 15% of \
-         80, and a few stories about motion, prices and counts."
+         80, and stories about the distance that something goes."
     );
 }
 

@@ -1,12 +1,11 @@
-//! "A train goes 60 km/h for 2.5 h. How far?" — two of speed, time and distance give the third.
+//! A story told in words: "A train goes 60 km/h for 2.5 h. How far does it go?"
 
 use num_bigint::BigInt;
 use num_rational::BigRational;
 
-use super::super::expression::{Expr, Op};
-use super::super::tokens::Token;
-use super::super::words::Reading;
-use super::{is_beyond, mentions, number_at, word_at};
+use super::expression::{Expr, Op};
+use super::tokens::{Lexeme, Token};
+use super::words::Reading;
 
 /// A unit of length or time: its sign, and its size in metres, feet or seconds.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -61,98 +60,39 @@ struct Quantity {
     time: Option<Unit>,
 }
 
-/// - speed and time: `distance = speed * time`, also over several legs, each with its own two;
-/// - distance and speed: `time = distance / speed`, when "how long" is asked;
-/// - distance and time: `speed = distance / time`, when "how fast" is asked.
-pub(super) fn read(tokens: &[&Token]) -> Option<Reading> {
-    if is_beyond(tokens) {
+/// `distance = speed * time`, also over several legs, each with its own two. Takes a problem whole or leaves it alone:
+/// every number must have its part, so that no story is answered by half.
+pub(super) fn read(lexemes: &[Lexeme]) -> Option<Reading> {
+    let tokens: Vec<&Token> = lexemes.iter().map(|lexeme| &lexeme.token).collect();
+    if is_beyond(&tokens) {
         return None;
     }
 
-    let quantities = quantities(tokens)?;
+    let quantities = quantities(&tokens)?;
+    let legs = quantities.chunks(2).map(leg).collect::<Option<Vec<_>>>()?;
     let how = tokens
         .iter()
-        .enumerate()
-        .find(|(_, token)| matches!(token, Token::Word(word) if word == "how"));
-    let asked = how.map(|(index, _)| word_at(tokens, index + 1));
-    let legs = quantities.chunks(2).map(leg).collect::<Option<Vec<_>>>();
-
-    if let Some(legs) = legs {
-        if !(asked.is_none() || asked == Some("far") || mentions(tokens, &["distance"])) {
-            return None;
-        }
-
-        let unit = legs.first()?.1;
-        let same = legs.iter().all(|(_, length)| *length == unit);
-        let distance = legs
-            .into_iter()
-            .map(|(distance, _)| distance)
-            .reduce(|all, leg| Expr::binary(Op::Add, all, leg))?;
-        return same.then(|| {
-            Reading::story(
-                distance,
-                "distance = speed * time",
-                "The distance is".into(),
-                unit.sign,
-            )
-        });
-    }
-
-    let [first, second] = quantities.as_slice() else {
+        .position(|token| matches!(token, Token::Word(word) if word == "how"));
+    let asked = how.map(|index| word_at(&tokens, index + 1));
+    if !(asked.is_none() || asked == Some("far") || mentions(&tokens, &["distance"])) {
         return None;
-    };
-
-    let (distance, other) = if first.time.is_none() {
-        (first, second)
-    } else {
-        (second, first)
-    };
-
-    match (distance, other) {
-        (
-            Quantity {
-                length: Some(from),
-                time: None,
-                amount,
-            },
-            Quantity {
-                length: Some(length),
-                time: Some(time),
-                amount: speed,
-            },
-        ) if asked == Some("long") || mentions(tokens, &["time"]) => {
-            let distance = converted(amount.clone(), *from, *length)?;
-            let expression = Expr::binary(Op::Divide, distance, speed.clone());
-            Some(Reading::story(
-                expression,
-                "time = distance / speed",
-                "The time is".into(),
-                time.sign,
-            ))
-        }
-        (
-            Quantity {
-                length: Some(length),
-                time: None,
-                amount,
-            },
-            Quantity {
-                length: None,
-                time: Some(time),
-                amount: duration,
-            },
-        ) if asked == Some("fast") || mentions(tokens, &["speed"]) => {
-            let expression = Expr::binary(Op::Divide, amount.clone(), duration.clone());
-            let unit = format!("{}/{}", length.sign, time.sign);
-            Some(Reading::story(
-                expression,
-                "speed = distance / time",
-                "The speed is".into(),
-                &unit,
-            ))
-        }
-        _ => None,
     }
+
+    let unit = legs.first()?.1;
+    let is_same = legs.iter().all(|(_, length)| *length == unit);
+    let distance = legs
+        .into_iter()
+        .map(|(distance, _)| distance)
+        .reduce(|all, leg| Expr::binary(Op::Add, all, leg))?;
+
+    is_same.then(|| {
+        Reading::story(
+            distance,
+            "distance = speed * time",
+            "The distance is".into(),
+            unit.sign,
+        )
+    })
 }
 
 /// Speed and time of one leg, in either order: the distance and its unit.
@@ -199,13 +139,13 @@ fn quantities(tokens: &[&Token]) -> Option<Vec<Quantity>> {
     let mut end_of_last = None;
 
     while index < tokens.len() {
-        let Some(value) = number_at(tokens, index) else {
+        let Some(Token::Number(value)) = tokens.get(index) else {
             index += 1;
             continue;
         };
 
         let (length, time, after) = measure(tokens, index + 1)?;
-        let amount = Expr::Number(value);
+        let amount = Expr::Number(value.clone());
         let joined = end_of_last
             .is_some_and(|end| index == end || index == end + 1 && word_at(tokens, end) == "and");
 
@@ -271,4 +211,65 @@ fn unit(word: &str) -> Option<Unit> {
         "s" | "sec" | "secs" | "second" | "seconds" => SECOND,
         _ => return None,
     })
+}
+
+/// The word at `index`, or an empty one.
+fn word_at<'a>(tokens: &[&'a Token], index: usize) -> &'a str {
+    match tokens.get(index) {
+        Some(Token::Word(word)) => word,
+        _ => "",
+    }
+}
+
+/// Returns whether the text contains any of these words.
+fn mentions(tokens: &[&Token], words: &[&str]) -> bool {
+    tokens
+        .iter()
+        .any(|token| matches!(token, Token::Word(word) if words.contains(&word.as_str())))
+}
+
+/// Words that need more understanding than this story has.
+const BEYOND: [&str; 32] = [
+    "half",
+    "double",
+    "twice",
+    "triple",
+    "third",
+    "quarter",
+    "percent",
+    "dozen",
+    "both",
+    "another",
+    "average",
+    "remaining",
+    "rest",
+    "faster",
+    "slower",
+    "towards",
+    "toward",
+    "meet",
+    "opposite",
+    "discount",
+    "off",
+    "tax",
+    "except",
+    "not",
+    "times",
+    "as",
+    "than",
+    "less",
+    "fewer",
+    "back",
+    "equally",
+    "share",
+];
+
+fn is_beyond(tokens: &[&Token]) -> bool {
+    mentions(tokens, &BEYOND)
+        || tokens.iter().any(|token| {
+            matches!(
+                token,
+                Token::Symbol('%' | '-' | '+' | '*' | '^' | '=' | '(')
+            )
+        })
 }
