@@ -1,30 +1,23 @@
-//! Runs in PostgreSQL: what recording a step costs, compared with a bare insert in the same server and
-//! with a step of graph-flow, and how many runs per second workers take.
+//! Runs in PostgreSQL: how long recording a step takes, compared with a bare insert in the same server, and how many
+//! runs per second workers take.
 //!
 //! ```console
 //! $ eval "$(scripts/local-postgres start)"
-//! $ cargo build --release --manifest-path benches/graph_flow/Cargo.toml --target-dir target/graph_flow
 //! $ cargo bench -p cogwork-benches --bench postgres
 //! ```
 //!
-//! With the argument `-- steps`, `-- costs` or `-- claims`, only that part is measured. Without the
-//! second line, graph-flow is left out. Everything is executed in turn, many times, so that
-//! whatever else the machine does falls on all of it.
+//! With the argument `-- steps` or `-- claims`, only that part is measured. Everything is executed in turn, many times,
+//! so that whatever else the machine does falls on all of it.
 
 mod claims;
-mod cost;
-mod graph_flow;
-mod proxy;
 #[allow(dead_code, reason = "one statement is measured")]
 #[path = "../../crates/journal/src/postgres/statements.rs"]
 mod statements;
 mod steps;
 
 use std::env;
-use std::path::PathBuf;
 
-use cogwork_benches::{BoxError, print};
-use tokio_postgres::config::Host;
+use cogwork_benches::BoxError;
 use tokio_postgres::{Client, Config, NoTls};
 
 /// The server.
@@ -44,14 +37,6 @@ impl Server {
         let (client, connection) = self.config.connect(NoTls).await?;
         tokio::spawn(connection);
         Ok(client)
-    }
-
-    /// The folder of its socket.
-    fn folder(&self) -> Option<PathBuf> {
-        self.config.get_hosts().iter().find_map(|host| match host {
-            Host::Unix(folder) => Some(folder.clone()),
-            Host::Tcp(_) => None,
-        })
     }
 }
 
@@ -87,9 +72,6 @@ async fn measure(server: &Server) -> Result<(), BoxError> {
             steps::compare(server, bytes).await?;
         }
     }
-    if is_wanted("costs") {
-        cost::measure(server, 2_048).await?;
-    }
     if is_wanted("claims") {
         claims::measure(server).await?;
     }
@@ -107,12 +89,6 @@ fn main() -> Result<(), BoxError> {
         );
         return Ok(());
     };
-    if !graph_flow::is_built() {
-        print(
-            "graph-flow",
-            "skipped, because it isn't built; see benches/postgres/main.rs",
-        );
-    }
 
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
