@@ -135,7 +135,7 @@ fn sentence(lexemes: &[Lexeme]) -> Result<Expr, Unreadable> {
         .iter()
         .chain(after)
         .all(|lexeme| match &lexeme.token {
-            Token::Word(word) => ASKING.contains(&word.as_str()),
+            Token::Word(word) => is_among(ASKING, word),
             _ => true,
         });
 
@@ -177,139 +177,25 @@ fn harmless(lexemes: &[Lexeme]) -> Result<(), Unreadable> {
 }
 
 /// Words around a bare number that leave nothing else to do: `What is 7?`
-const ASKING: [&str; 20] = [
-    "what",
-    "what's",
-    "is",
-    "the",
-    "value",
-    "of",
-    "calculate",
-    "compute",
-    "evaluate",
-    "how",
-    "much",
-    "result",
-    "please",
-    "answer",
-    "give",
-    "me",
-    "tell",
-    "find",
-    "equal",
-    "equals",
-];
+const ASKING: &str = "\
+    what what's is the value of calculate compute evaluate how much result please answer give me tell \
+    find equal equals";
 
 /// Words that would make the value of the expression the wrong answer. A list of what is harmless
 /// would refuse honest long sentences; this one is wide instead, and step 1 of the plan
 /// shows what was read.
-const CHANGING: [&str; 74] = [
-    "root",
-    "sqrt",
-    "cbrt",
-    "cube",
-    "square",
-    "log",
-    "ln",
-    "lg",
-    "exp",
-    "sin",
-    "cos",
-    "tan",
-    "factorial",
-    "mod",
-    "modulo",
-    "modulus",
-    "remainder",
-    "rest",
-    "absolute",
-    "abs",
-    "average",
-    "mean",
-    "median",
-    "mode",
-    "max",
-    "maximum",
-    "min",
-    "minimum",
-    "round",
-    "rounded",
-    "floor",
-    "ceil",
-    "ceiling",
-    "truncated",
-    "prime",
-    "factor",
-    "factors",
-    "divisor",
-    "divisors",
-    "gcd",
-    "lcm",
-    "digit",
-    "digits",
-    "derivative",
-    "integral",
-    "binary",
-    "hex",
-    "hexadecimal",
-    "octal",
-    "base",
-    "degrees",
-    "radians",
-    "half",
-    "third",
-    "quarter",
-    "thirds",
-    "quarters",
-    "dozen",
-    "hundred",
-    "thousand",
-    "million",
-    "billion",
-    "reciprocal",
-    "inverse",
-    "negated",
-    "opposite",
-    "not",
-    "without",
-    "except",
-    "than",
-    "decimal",
-    "decimals",
-    "doubled",
-    "halved",
-];
+const CHANGING: &str = "\
+    root sqrt cbrt cube square log ln lg exp sin cos tan factorial mod modulo modulus remainder rest \
+    absolute abs average mean median mode max maximum min minimum round rounded floor ceil ceiling \
+    truncated prime factor factors divisor divisors gcd lcm digit digits derivative integral binary hex \
+    hexadecimal octal base degrees radians half third quarter thirds quarters dozen hundred thousand \
+    million billion reciprocal inverse negated opposite not without except than decimal decimals doubled \
+    halved double twice triple sum difference product quotient squared cubed power increased decreased \
+    reduced negative multiplied over cent";
 
-const NUMBERS: [&str; 28] = [
-    "zero",
-    "one",
-    "two",
-    "three",
-    "four",
-    "five",
-    "six",
-    "seven",
-    "eight",
-    "nine",
-    "ten",
-    "eleven",
-    "twelve",
-    "thirteen",
-    "fourteen",
-    "fifteen",
-    "sixteen",
-    "seventeen",
-    "eighteen",
-    "nineteen",
-    "twenty",
-    "thirty",
-    "forty",
-    "fifty",
-    "sixty",
-    "seventy",
-    "eighty",
-    "ninety",
-];
+const NUMBERS: &str = "\
+    zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen \
+    sixteen seventeen eighteen nineteen twenty thirty forty fifty sixty seventy eighty ninety";
 
 /// Single letters other than the article and the speaker are unknowns: `x + 3`.
 fn changes_meaning(word: &str) -> bool {
@@ -317,5 +203,10 @@ fn changes_meaning(word: &str) -> bool {
     single
         || word
             .split('-')
-            .any(|part| CHANGING.contains(&part) || NUMBERS.contains(&part))
+            .any(|part| is_among(CHANGING, part) || is_among(NUMBERS, part))
+}
+
+/// Returns whether a list, whose words have spaces between them, contains the word.
+pub(super) fn is_among(list: &str, word: &str) -> bool {
+    list.split(' ').any(|known| known == word)
 }

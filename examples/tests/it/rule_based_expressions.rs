@@ -239,76 +239,10 @@ fn large_results_are_exact() {
 
 #[test]
 fn a_division_by_zero_is_found_at_its_step_and_said() {
-    let thoughts = solve("1 + 10 / (4 - 4) * 2");
-    insta::assert_snapshot!(text(&thoughts), @r"
-    Thought 1 (next: true)
-    The problem asks for 1 + 10 / (4 - 4) * 2. My plan: work it out step by step, check the result, conclude.
-    I am a rule-based stand-in and no language model. I make one mistake on purpose, for a later thought to find and repair.
-    To ask a real model, set OPENAI_BASE_URL and OPENAI_MODEL (and OPENAI_API_KEY where needed).
-    - [Done] Understand the problem: 1 + 10 / (4 - 4) * 2
-    - [Pending] Work out 1 + 10 / (4 - 4) * 2
-      - [Pending] Subtract 4 from 4
-      - [Pending] Divide 10 by (4 - 4)
-      - [Pending] Multiply (10 / (4 - 4)) by 2
-      - [Pending] Add 1 and (10 / (4 - 4) * 2)
-    - [Pending] Check the result
-    - [Pending] Conclusion
-
-    Thought 2 (next: true)
-    Evaluation of thought 1: the problem is understood.
-    Step 2.1: Subtract 4 from 4. 4 - 4 = 1.
-    - [Done] Understand the problem: 1 + 10 / (4 - 4) * 2
-    - [Pending] Work out 1 + 10 / (4 - 4) * 2
-      - [Done] Subtract 4 from 4: 4 - 4 = 1
-      - [Pending] Divide 10 by (4 - 4)
-      - [Pending] Multiply (10 / (4 - 4)) by 2
-      - [Pending] Add 1 and (10 / (4 - 4) * 2)
-    - [Pending] Check the result
-    - [Pending] Conclusion
-
-    Thought 3 (next: true)
-    Evaluation of thought 2: there is a mistake. Step 2.1: 4 - 4 is 0, not 1.
-    I mark it and do it again in the next thought.
-    - [Done] Understand the problem: 1 + 10 / (4 - 4) * 2
-    - [Pending] Work out 1 + 10 / (4 - 4) * 2
-      - [Verification Needed] Subtract 4 from 4: 4 - 4 = 1 (4 - 4 is 0, not 1)
-      - [Pending] Divide 10 by (4 - 4)
-      - [Pending] Multiply (10 / (4 - 4)) by 2
-      - [Pending] Add 1 and (10 / (4 - 4) * 2)
-    - [Pending] Check the result
-    - [Pending] Conclusion
-
-    Thought 4 (next: true)
-    Evaluation of thought 3: it was right to mark the mistake.
-    Step 2.1, once more: Subtract 4 from 4. 4 - 4 = 0.
-    - [Done] Understand the problem: 1 + 10 / (4 - 4) * 2
-    - [Pending] Work out 1 + 10 / (4 - 4) * 2
-      - [Done] Subtract 4 from 4: 4 - 4 = 0
-      - [Pending] Divide 10 by (4 - 4)
-      - [Pending] Multiply (10 / (4 - 4)) by 2
-      - [Pending] Add 1 and (10 / (4 - 4) * 2)
-    - [Pending] Check the result
-    - [Pending] Conclusion
-
-    Thought 5 (next: true)
-    Evaluation of thought 4: 4 - 4 = 0 is correct.
-    Step 2.2: Divide 10 by (4 - 4). 10 / 0 has no value: a division by zero.
-    Nothing that builds on it can be worked out, so I take the steps after it out of the plan.
-    - [Done] Understand the problem: 1 + 10 / (4 - 4) * 2
-    - [Done] Work out 1 + 10 / (4 - 4) * 2: no value
-      - [Done] Subtract 4 from 4: 4 - 4 = 0
-      - [Done] Divide 10 by (4 - 4): 10 / 0 has no value: a division by zero
-    - [Pending] Conclusion
-
-    Thought 6 (next: false)
-    1 + 10 / (4 - 4) * 2 has no value: a division by zero.
-    - [Done] Understand the problem: 1 + 10 / (4 - 4) * 2
-    - [Done] Work out 1 + 10 / (4 - 4) * 2: no value
-      - [Done] Subtract 4 from 4: 4 - 4 = 0
-      - [Done] Divide 10 by (4 - 4): 10 / 0 has no value: a division by zero
-    - [Done] Conclusion: 1 + 10 / (4 - 4) * 2 has no value: a division by zero
-    ");
-
+    assert_eq!(
+        answer("1 + 10 / (4 - 4) * 2"),
+        "1 + 10 / (4 - 4) * 2 has no value: a division by zero."
+    );
     assert_eq!(answer("0^-1"), "0^(-1) has no value: a division by zero.");
     assert_eq!(answer("5 / 0"), "5 / 0 has no value: a division by zero.");
 }
@@ -343,116 +277,73 @@ fn what_is_too_large_or_not_whole_is_refused_in_words() {
 
 #[test]
 fn what_cannot_be_read_is_refused_with_the_reason() {
-    let word = format!("2 + 3{}", "word".repeat(20));
     let nines = "9".repeat(1_000);
     let brackets = "(".repeat(100_000);
     let nested = format!("{}1{}", "(".repeat(41), ")".repeat(41));
     let long_sum = vec!["1"; 202].join("+");
-    let signs = format!("{}5", "-".repeat(3_000));
-    let tower = vec!["1"; 100].join("^");
-    let refusals: Vec<String> = [
-        "",
-        " \n\t ",
-        "What is the meaning of life?",
-        "17 apples",
-        "2 +",
-        "(2 + 3",
-        "2 + 3)",
-        "2(3 + 4)",
-        "17 % 5",
-        "10 % (3)",
-        "10 percent 3",
-        "1,5 + 2",
-        "0,123 + 1",
-        "1.2.3 + 1",
-        "1e5 + 1",
-        "٣ + ٤",
-        "½ + 1",
-        "x^2 + 3 = 7",
-        "2x + 3 = 7",
-        "sqrt(16) + 2",
-        "the square root of 16 + 9",
-        "5! + 3",
-        "What is 5!?",
-        "3+5等于多少",
-        "2 + apples",
-        "Tom is twice as old as Ann, who is 7. How old is Tom?",
-        &word,
-        "√16 + 2",
-        "2 + 3 = 5",
-        "twenty plus 3",
-        "What is 3 + 4 and 5 + 6?",
-        "Is 3 + 4 more than 6?",
-        "$5 + $3",
-        "the sum of 3 or 4",
-        "0 \u{1b}[31m + \u{0} 1",
-        &nines,
-        &brackets,
-        &nested,
-        &long_sum,
-        &signs,
-        &tower,
-    ]
-    .iter()
-    .map(|problem| {
-        let thoughts = solve(problem);
-        assert_eq!(thoughts.len(), 2);
-        let solution = solution(&thoughts);
-        let why = solution
-            .strip_prefix("I cannot answer this problem: ")
-            .expect(&solution);
-        let why = why.split(". I read expressions").next().unwrap();
 
-        format!(
-            "{}: {why}",
-            problem.chars().take(30).collect::<String>().escape_debug()
-        )
-    })
-    .collect();
-
-    insta::assert_snapshot!(refusals.join("\n"), @r#"
-    : it is empty
-     \n\t : it is empty
-    What is the meaning of life?: it holds no number
-    17 apples: there is a number in it, and nothing I know how to do with it
-    2 +: I expected a number or an opening parenthesis at the end
-    (2 + 3: I expected a closing parenthesis at the end
-    2 + 3): I do not know what ')' means here
-    2(3 + 4): two numbers stand side by side; I need the sign between them, as in 2 * (3 + 4)
-    17 % 5: I read % as percent, not as the remainder of a division, and so two numbers stand side by side
-    10 % (3): I read % as percent, not as the remainder of a division, and so two numbers stand side by side
-    10 percent 3: two numbers stand side by side; I need the sign between them, as in 2 * (3 + 4)
-    1,5 + 2: a comma may only separate thousands, as in 1,000; a decimal takes a point, as in 1.5
-    0,123 + 1: a comma may only separate thousands, as in 1,000; a decimal takes a point, as in 1.5
-    1.2.3 + 1: a number may have one decimal point only
-    1e5 + 1: the word "e" beside the expression may change its meaning
-    ٣ + ٤: I read the digits 0 to 9 only, not '٣'
-    ½ + 1: I read the digits 0 to 9 only, not '½'
-    x^2 + 3 = 7: the word "x" beside the expression may change its meaning
-    2x + 3 = 7: I expected a number or an opening parenthesis before '+'
-    sqrt(16) + 2: the word "sqrt" beside the expression may change its meaning
-    the square root of 16 + 9: the word "square" beside the expression may change its meaning
-    5! + 3: I do not know what '!' means here
-    What is 5!?: I do not know what '!' means here
-    3+5等于多少: the word "等于多少" beside the expression may change its meaning
-    2 + apples: I do not understand the word "apples" here, where I expected a number or an opening parenthesis
-    Tom is twice as old as Ann, wh: I do not understand the word "as" after "twice", where I expected a number or an opening parenthesis
-    2 + 3wordwordwordwordwordwordw: the word "wordwordwordwordwordwordwordwo…" beside the expression may change its meaning
-    √16 + 2: I do not know what '√' means here
-    2 + 3 = 5: I found a number outside the expression, and not the story that I know
-    twenty plus 3: the word "twenty" beside the expression may change its meaning
-    What is 3 + 4 and 5 + 6?: I found a number outside the expression, and not the story that I know
-    Is 3 + 4 more than 6?: the word "than" beside the expression may change its meaning
-    $5 + $3: I do not know what '$' means here
-    the sum of 3 or 4: I do not understand the word "or" here, where I expected "and" between the two numbers
-    0 \u{1b}[31m + \0 1: I do not know what '\u{1b}' means here
-    999999999999999999999999999999: a number may have at most 999 digits
-    ((((((((((((((((((((((((((((((: it is longer than 4000 characters
-    ((((((((((((((((((((((((((((((: it nests deeper than 40 levels
-    1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+: it holds more than 200 operations
-    ------------------------------: it nests deeper than 40 levels
-    1^1^1^1^1^1^1^1^1^1^1^1^1^1^1^: it nests deeper than 40 levels
-    "#);
+    for (problem, why) in [
+        ("", "it is empty"),
+        ("What is the meaning of life?", "it holds no number"),
+        (
+            "17 apples",
+            "there is a number in it, and nothing I know how to do with it",
+        ),
+        (
+            "2 +",
+            "I expected a number or an opening parenthesis at the end",
+        ),
+        ("(2 + 3", "I expected a closing parenthesis at the end"),
+        ("2 + 3)", "I do not know what ')' means here"),
+        (
+            "2(3 + 4)",
+            "two numbers stand side by side; I need the sign between them, as in 2 * (3 + 4)",
+        ),
+        (
+            "1,5 + 2",
+            "a comma may only separate thousands, as in 1,000; a decimal takes a point, as in 1.5",
+        ),
+        ("1.2.3 + 1", "a number may have one decimal point only"),
+        (
+            "\u{663} + 4",
+            "I read the digits 0 to 9 only, not '\u{663}'",
+        ),
+        (
+            "sqrt(16) + 2",
+            "the word \"sqrt\" beside the expression may change its meaning",
+        ),
+        (
+            "double 21 + 3",
+            "the word \"double\" beside the expression may change its meaning",
+        ),
+        (
+            "twenty plus 3",
+            "the word \"twenty\" beside the expression may change its meaning",
+        ),
+        (
+            "2 + apples",
+            "I do not understand the word \"apples\" here, where I expected a number or an opening parenthesis",
+        ),
+        (
+            "2 + 3 = 5",
+            "I found a number outside the expression, and not the story that I know",
+        ),
+        (
+            "0 \u{1b}[31m + 1",
+            "I do not know what '\\u{1b}' means here",
+        ),
+        (&nines, "a number may have at most 999 digits"),
+        (&brackets, "it is longer than 4000 characters"),
+        (&nested, "it nests deeper than 40 levels"),
+        (&long_sum, "it holds more than 200 operations"),
+    ] {
+        let refusal = format!("I cannot answer this problem: {why}. I read expressions");
+        assert!(
+            answer(problem).starts_with(&refusal),
+            "{problem}: {}",
+            answer(problem)
+        );
+    }
 }
 
 #[test]

@@ -143,8 +143,15 @@ fn without_aliases(text: &str) -> String {
     text.replace('*', "_")
 }
 
+fn cases() -> u32 {
+    match std::env::var_os("COGWORK_LONG_TESTS") {
+        Some(_) => 4_000,
+        None => 400,
+    }
+}
+
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(4000))]
+    #![proptest_config(ProptestConfig::with_cases(cases()))]
 
     #[test]
     fn nothing_that_is_let_through_nests_deeper(text in pieces()) {

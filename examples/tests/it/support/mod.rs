@@ -113,7 +113,7 @@ pub fn carry_on(problem: &str, mut thoughts: Vec<Thought>) -> Vec<Thought> {
 }
 
 /// How to name a real model: in the first thought, and below a refusal.
-pub const NAMING: &str =
+const NAMING: &str =
     "To ask a real model, set OPENAI_BASE_URL and OPENAI_MODEL (and OPENAI_API_KEY where needed).";
 
 /// What people read as the solution. An answer stands alone; a refusal says how to name a real
