@@ -1,8 +1,8 @@
-//! The compile errors that users meet, kept as files to be reviewed.
+//! The compile errors that users meet, kept as a file to be reviewed.
 
 use std::process::Command;
 
-/// The wording is the compiler's, so the files hold for the one they were made with.
+/// The wording is the compiler's, so the file holds for the one it was made with.
 const MADE_WITH: &str = "rustc 1.95.";
 
 #[test]
@@ -16,11 +16,11 @@ fn mistakes_are_explained() {
 
     if !version.starts_with(MADE_WITH) {
         eprintln!(
-            "skipped: tests/ui/*.stderr were made with {MADE_WITH}x, this is {}",
+            "skipped: tests/ui/all.stderr was made with {MADE_WITH}x, this is {}",
             version.trim()
         );
         return;
     }
 
-    trybuild::TestCases::new().compile_fail("tests/ui/*.rs");
+    trybuild::TestCases::new().compile_fail("tests/ui/all.rs");
 }
