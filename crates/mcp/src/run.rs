@@ -149,7 +149,7 @@ fn step(solving: &Solving, thought: &cogwork_strategies::Thought) -> Step {
             .map(|parent| parent.get().into())
             .collect(),
         branch: branch.map(|branch| branch.name().to_owned()),
-        stage: thought.stage().name().to_owned(),
+        stage: thought.stage().to_owned(),
         strategy: None,
         revises: thought.revises().map(ThoughtId::get).map(u64::from),
         text: thought.text().to_owned(),

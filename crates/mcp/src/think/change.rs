@@ -3,8 +3,7 @@
 use std::fmt;
 
 use cogwork_strategies::{
-    Branch, BranchId, ConflictRule, Session, SessionError, Strategies, Strategy, Thought,
-    ThoughtDraft, ThoughtId,
+    Branch, BranchId, Session, SessionError, Strategies, Strategy, Thought, ThoughtDraft, ThoughtId,
 };
 use cogwork_text::{Name, NameList};
 use cogwork_tools::schemars::{self, JsonSchema};
@@ -105,13 +104,6 @@ pub(crate) enum Change {
         branches: Vec<String>,
         /// The branch to merge into. By default, the current one.
         into: Option<String>,
-        /// Whose parameters are taken if merged branches differ. The default is `keep_target`.
-        #[schemars(
-            with = "Option<String>",
-            extend("enum" = ["keep_target", "take_source", "highest_score", "refuse"])
-        )]
-        #[serde(default)]
-        rule: ConflictRule,
         #[serde(flatten)]
         draft: Draft,
     },
@@ -221,13 +213,12 @@ impl Change {
             Self::Merge {
                 branches,
                 into,
-                rule,
                 draft,
             } => {
                 let sources = branches.iter().map(|name| found(session, Some(name)));
                 let sources: Vec<_> = sources.collect::<Result<_, _>>()?;
                 let into = found(session, into.as_deref())?;
-                session.merge(&sources, into, *rule, draft.to_thought())?
+                session.merge(&sources, into, draft.to_thought())?
             }
             Self::Follow(entered) => {
                 let branch = found(session, entered.branch.as_deref())?;
@@ -311,12 +302,12 @@ impl Placed {
 
         let tip = session.branch(branch).ok().and_then(Branch::tip);
         let tip = tip.and_then(|tip| session.thought(tip));
-        let strategy = tip.map_or_else(|| session.strategy(), Thought::strategy);
-        if [strategy.name(), outermost(session, branch)].contains(&named.as_str()) {
+        let strategy = tip.map_or_else(|| session.strategy().name(), Thought::strategy);
+        if [strategy, outermost(session, branch)].contains(&named.as_str()) {
             return Ok(());
         }
 
-        let strategy = Name(strategy.name());
+        let strategy = Name(strategy);
         let named = Name(named);
         let message = format!(
             "the session follows `{strategy}`, not `{named}`; leave out `strategy`, or call \
@@ -330,14 +321,13 @@ impl Placed {
 pub(crate) fn outermost(session: &Session, branch: BranchId) -> &str {
     let tip = session.branch(branch).ok().and_then(Branch::tip);
     let tip = tip.and_then(|tip| session.thought(tip));
-    let strategy = tip.map_or_else(
-        || session.strategy(),
+    tip.map_or_else(
+        || session.strategy().name(),
         |tip| {
             let outer = tip.outer().last().map(|(strategy, _)| strategy);
             outer.unwrap_or_else(|| tip.strategy())
         },
-    );
-    strategy.name()
+    )
 }
 
 /// Returns the branch with this name, or the current one.

@@ -102,8 +102,8 @@ fn thought(session: &Session, thought: &Thought) -> Step {
 
     Step {
         number: thought.id().get().into(),
-        stage: thought.stage().name().to_owned(),
-        strategy: Some(thought.strategy().name().to_owned()),
+        stage: thought.stage().to_owned(),
+        strategy: Some(thought.strategy().to_owned()),
         branch: branch.ok(),
         parents: thought
             .parents()

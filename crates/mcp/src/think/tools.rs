@@ -137,7 +137,7 @@ Manages the sessions of `think`.
 - fork: a new `branch` that continues from the thought `from`
 - switch: makes `branch` the current one
 - score: gives a branch a `score` from 0 to 10; select_best switches to the best one
-- merge: joins `branches` into the branch `into` with a `thought`; `rule` resolves conflicts
+- merge: joins `branches` into the branch `into` with a `thought`; of values that differ, the last one counts
 - prune: abandons `branch`
 - change_strategy: continues with another `strategy`, with a `thought` that explains why
 - begin_part: starts a nested `strategy`; once it has ended, the outer one continues

@@ -179,11 +179,6 @@ async fn broken_connections_say_where_and_why() {
 async fn a_server_without_a_handshake_is_no_connection() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("https://{}", listener.local_addr().unwrap());
-    let client = OpenAiClient::builder(&url, "m").with_connect_timeout(SHORT);
-    let error = ask(&client.build().unwrap()).await.unwrap_err();
-    let expected = format!("timeout: POST {url}/chat/completions: no connection within 300ms");
-    assert_eq!(error.to_string(), expected);
-
     let server = tokio::spawn(async move {
         let (mut stream, _) = listener.accept().await.unwrap();
         stream.write_all(b"HTTP/1.1 400 X\r\n\r\n").await.unwrap();

@@ -1,7 +1,7 @@
 //! The bytes of requests.
 
 use cogwork_llm::{
-    AnthropicClient, Capability, ChatRequest, LlmClient, LlmErrorKind as Kind, Message,
+    AnthropicClient, Capability, ChatRequest, Effort, LlmClient, LlmErrorKind as Kind, Message,
     OllamaClient, OpenAiClient, ReplyFormat,
 };
 use serde_json::{Value, json};
@@ -222,7 +222,8 @@ async fn each_protocol_writes_an_effort_in_its_own_way() {
         max => "max" {"effort":"max"} {"type":"adaptive"} {"effort":"max"} "max"
     "#;
     check(table, async |effort| {
-        let request = ChatRequest::default().with_effort(effort.parse().unwrap());
+        let effort: Effort = serde_json::from_value(effort.into()).unwrap();
+        let request = ChatRequest::default().with_effort(effort);
         let bodies = sent_by_all(request).await;
         let names = "reasoning_effort reasoning thinking output_config think";
         let mut told = Vec::new();

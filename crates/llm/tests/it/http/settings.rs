@@ -89,7 +89,6 @@ fn other_settings_are_checked_and_all_problems_reported_at_once() {
         good().with_extra("stream", true),
         good().with_extra("pairs", keyed_by_pairs),
         good().with_timeout(Duration::ZERO),
-        good().with_connect_timeout(Duration::ZERO),
         good().with_max_response_bytes(0),
         OpenAiClient::builder("nowhere", "").with_api_key(""),
     ];
