@@ -107,17 +107,16 @@ pub trait Driver: Send + Sync {
     /// answer; [`no_answer`](cogwork_ask::no_answer) defines what counts as one.
     fn answer(&self, solving: &Solving) -> Option<Answer> {
         let strategy = self.strategy();
-        let ends = |stage: &&Stage| strategy.next(stage).all(Stage::is_final);
-        let ending: Vec<&Stage> = strategy.stages().iter().filter(ends).collect();
-        let ending_at = |name: &str| ending.iter().find(|stage| stage.name() == name);
+        let session = solving.session();
+        let ends = |stage: &Stage| strategy.next(stage).all(Stage::is_final);
 
         // If the table has two stages, the start is followed only by the final one.
         let problem = solving.problem();
         let mut path = solving.path().filter(|thought| thought.text() != problem);
-        let (thought, stage) =
-            path.find_map(|thought| Some((thought, ending_at(thought.stage())?)))?;
+        let thought = path.find(|thought| ends(session.stage_of(thought)))?;
 
         let text = answer_text(thought.text(), thought.parameters());
+        let stage = session.stage_of(thought);
         let is_answer = no_answer_at(stage, &text, solving.problem()).is_none();
         is_answer.then(|| Answer::new(text))
     }

@@ -38,6 +38,7 @@ pub use budget::{EndReason, SolveBudget};
 pub use calling::{Called, PlannedCall};
 pub use driver::Driver;
 pub use error::SolveError;
+pub(crate) use map_entries::{NAME, VALUE};
 pub(crate) use narrowing::Narrowing;
 pub use options::SolveOptions;
 pub use reply::StageReply;

@@ -1,11 +1,15 @@
 use serde_json::Value;
 
+use crate::ParameterType;
+
 /// What the JSON Schema of a field allows less than its parameter. Servers apply it while the model
 /// writes, so the model isn't asked again as often. It isn't checked when a reply is read.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Narrowing {
     /// The accepted values. If there are none, all values of the type are accepted.
     pub(super) choices: Vec<Value>,
+    /// A type whose values are also values of the parameter's type.
+    pub(super) kind: Option<ParameterType>,
     pub(super) min_items: Option<usize>,
     pub(super) max_items: Option<usize>,
     /// Whether a value is required although the parameter is optional.
@@ -30,6 +34,14 @@ impl Narrowing {
             } else {
                 choices
             },
+            ..Self::default()
+        }
+    }
+
+    /// Accepts values of this type.
+    pub(crate) fn kind(kind: ParameterType) -> Self {
+        Self {
+            kind: Some(kind),
             ..Self::default()
         }
     }

@@ -1,7 +1,8 @@
 //! The drivers, with settings that bound a run to a few calls, and the tools.
 
 use cogwork_strategies::{
-    Driver, Scratchpad, SelfAsk, SelfConsistency, StrategyName, TreeOfThoughts,
+    Driver, Linear, React, Rewoo, Scratchpad, SelfAsk, SelfConsistency, StrategyName,
+    TreeOfThoughts,
 };
 use cogwork_tools::schemars::{self, JsonSchema};
 use cogwork_tools::{ToolError, Tools, function};
@@ -9,14 +10,19 @@ use serde::Deserialize;
 
 pub(crate) fn driver(name: StrategyName) -> Box<dyn Driver> {
     match name {
+        StrategyName::Linear => Box::new(Linear::new().with_max_thoughts(6)),
+        StrategyName::React => Box::new(React::new().with_max_cycles(3)),
+        StrategyName::Rewoo => Box::new(Rewoo::new().with_max_calls(4)),
         StrategyName::Scratchpad => Box::new(Scratchpad::new().with_max_steps(3)),
         StrategyName::SelfAsk => Box::new(SelfAsk::new().with_max_questions(3)),
         StrategyName::SelfConsistency => Box::new(SelfConsistency::new().with_paths(3)),
+        // The scores of a small model are arbitrary, so no branch is pruned for a low one.
         StrategyName::TreeOfThoughts => Box::new(
             TreeOfThoughts::new()
                 .with_approaches(2)
                 .with_proposals(2)
-                .with_depth(2),
+                .with_depth(2)
+                .with_threshold(0.0),
         ),
         other => other.into(),
     }

@@ -198,6 +198,7 @@ fn of_field(field: &Field, max_items: usize) -> Property {
 
     let Narrowing {
         choices,
+        kind,
         min_items: least,
         max_items: most,
         is_required,
@@ -205,7 +206,7 @@ fn of_field(field: &Field, max_items: usize) -> Property {
 
     let max_items = most.map_or(max_items, |most| most.min(max_items));
     let shape = if choices.is_empty() {
-        let kind = parameter.kind();
+        let kind = kind.as_ref().unwrap_or(parameter.kind());
         Shape::of_kind(kind, max_items, TextPlace::Field).with_min_items(least.unwrap_or_default())
     } else {
         Shape::Choice(choices.clone())

@@ -67,21 +67,33 @@ use crate::{
 /// # Ok(())
 /// # }
 /// ```
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Linear {}
-
-/// The maximum number of generated thoughts and hypotheses. Once it is reached, the model is asked
-/// for a last hypothesis, and the run gives up if that hypothesis doesn't hold.
-const MAX_THOUGHTS: usize = 30;
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Linear {
+    max_thoughts: usize,
+}
 
 /// The maximum number of branches.
 const MAX_BRANCHES: usize = 10;
+
+impl Default for Linear {
+    fn default() -> Self {
+        Self { max_thoughts: 30 }
+    }
+}
 
 impl Linear {
     /// Creates a driver with the default settings.
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// Sets the maximum number of generated thoughts and hypotheses, which is at least 1. Once it
+    /// is reached, the model is asked for a last hypothesis, and the run gives up if that
+    /// hypothesis doesn't hold. The default is 30.
+    #[must_use]
+    pub fn with_max_thoughts(mut self, thoughts: usize) -> Self {
+        self.max_thoughts = thoughts.max(1);
+        self
     }
 }
 
@@ -152,7 +164,7 @@ impl Driver for Linear {
 impl Linear {
     /// Returns whether the maximum number of thoughts is reached.
     fn is_over(&self, solving: &Solving) -> bool {
-        generated(solving) >= MAX_THOUGHTS
+        generated(solving) >= self.max_thoughts
     }
 
     /// Returns the options for a decision.

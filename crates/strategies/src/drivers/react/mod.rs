@@ -33,21 +33,33 @@ use crate::{
 /// | `solution_formulation` | the driver: the answer |
 /// | `final_response` | the driver: the answer |
 ///
-/// After 20 cycles, the model is asked for the solution. If a run is stopped earlier, its best answer is the conclusion from the last
+/// Once the limit set by [`with_max_cycles`](Self::with_max_cycles) is reached, the model is asked
+/// for the solution. If a run is stopped earlier, its best answer is the conclusion from the last
 /// observation.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct React {}
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct React {
+    max_cycles: u32,
+}
+
+impl Default for React {
+    fn default() -> Self {
+        Self { max_cycles: 20 }
+    }
+}
 
 impl React {
     /// Creates a driver with the default settings.
     pub fn new() -> Self {
         Self::default()
     }
-}
 
-/// The maximum number of cycles.
-const MAX_CYCLES: u32 = 20;
+    /// Sets the maximum number of cycles, which is at least 1. The default is 20.
+    #[must_use]
+    pub fn with_max_cycles(mut self, cycles: u32) -> Self {
+        self.max_cycles = cycles.max(1);
+        self
+    }
+}
 
 stage_names! {
     /// The stages of `react`.
@@ -167,7 +179,7 @@ impl Driver for React {
 
 impl React {
     fn is_over(&self, solving: &Solving) -> bool {
-        cycles(solving) >= MAX_CYCLES
+        cycles(solving) >= self.max_cycles
     }
 
     fn reason(&self, turn: &StageTurn<'_>, wanted: &Wanted) -> StageWork {

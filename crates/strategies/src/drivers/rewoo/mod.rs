@@ -60,19 +60,31 @@ use crate::{
 /// # Ok(())
 /// # }
 /// ```
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Rewoo {}
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Rewoo {
+    max_calls: usize,
+}
+
+impl Default for Rewoo {
+    fn default() -> Self {
+        Self { max_calls: 20 }
+    }
+}
 
 impl Rewoo {
     /// Creates a driver with the default settings.
     pub fn new() -> Self {
         Self::default()
     }
-}
 
-/// The maximum number of calls in a plan. If a plan has more, the model is asked again.
-const MAX_CALLS: usize = 20;
+    /// Sets the maximum number of calls in a plan, from 1 to 100. If a plan has more, the model is
+    /// asked again. The default is 20.
+    #[must_use]
+    pub fn with_max_calls(mut self, calls: usize) -> Self {
+        self.max_calls = calls.clamp(1, 100);
+        self
+    }
+}
 
 stage_names! {
     /// The stages of `rewoo`.
@@ -174,7 +186,7 @@ impl Driver for Rewoo {
 impl Rewoo {
     fn ask_for_plan(&self, turn: &StageTurn<'_>) -> StageWork {
         let tools: Vec<String> = turn.tools.names().map(str::to_owned).collect();
-        let most = MAX_CALLS;
+        let most = self.max_calls;
 
         let ask = Blueprint::ask(turn, &tools, most);
         StageWork::Ask(ask.with_check(move |reply| Blueprint::of(reply).check(&tools, most)))

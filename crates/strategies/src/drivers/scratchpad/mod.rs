@@ -3,15 +3,22 @@ mod state;
 
 pub use settings::Scratchpad;
 
+use std::fmt::Write;
+
+use cogwork_ask::{NoAnswer, no_answer};
 use cogwork_tools::Tools;
 use serde_json::{Map, Value};
 
-use self::state::STATE;
-use super::answering::{answered, ask, ask_for_answer, draft, say_answer, says_yes, take_answer};
+use self::state::Variable;
+use super::answering::{
+    ANSWER, answered, ask, ask_for_answer, conclude_unless, draft, say_answer, says_yes,
+    take_answer,
+};
 use super::stage_names::{StageName, stage_names};
+use crate::drive::{NAME, VALUE};
 use crate::{
-    Answer, Ask, Done, Driver, Next, Parameter, ParameterType, SolveError, Solving, Stage,
-    StageReply, StageTurn, StageWork, Strategy, StrategyName, Thought, ThoughtDraft,
+    Answer, Ask, Done, Driver, Narrowing, Next, Parameter, ParameterType, SolveError, Solving,
+    Stage, StageReply, StageTurn, StageWork, Strategy, StrategyName, Thought, ThoughtDraft,
 };
 
 stage_names! {
@@ -27,6 +34,9 @@ stage_names! {
     }
 }
 
+/// The field and the parameter with the variables.
+const STATE: &str = state::PARAMETER;
+
 /// The field for whether a step is the last one, and the note that keeps its value.
 const DONE: &str = "done";
 
@@ -39,23 +49,29 @@ impl Driver for Scratchpad {
     }
 
     fn instructions(&self, _tools: &Tools, _native_tools: bool) -> String {
-        "You solve a problem with a scratchpad of named variables: you do one step of the \
-         calculation at a time and say which variables it changes; the program keeps them."
-            .to_owned()
+        let mut text = "You solve a problem with a scratchpad of named variables: you do one step of the \
+                        calculation at a time and say which variables it changes; the program keeps them."
+            .to_owned();
+
+        text.push_str(&self.variable_list());
+        if let Some(result) = &self.result {
+            // Writing to a string doesn't fail.
+            let _ = write!(text, "\nThe result must be in `{result}`.");
+        }
+
+        text
     }
 
     fn work(&self, turn: &StageTurn<'_>) -> Result<StageWork, SolveError> {
         let solving = turn.solving;
 
         Ok(match ScratchpadStage::of(turn.stage.name())? {
-            ScratchpadStage::ProblemReception => StageWork::say(solving.problem()),
-            ScratchpadStage::ScratchpadInitialization => StageWork::Ask(first_values(turn)),
-            ScratchpadStage::IterativeCalculation => StageWork::Ask(step(turn)),
+            ScratchpadStage::ProblemReception => self.receive_problem(solving)?,
+            ScratchpadStage::ScratchpadInitialization => StageWork::Ask(self.first_values(turn)),
+            ScratchpadStage::IterativeCalculation => StageWork::Ask(self.step(turn)),
             ScratchpadStage::StateTracking => track(solving),
             ScratchpadStage::ContinuationDecision => self.decide(solving),
-            ScratchpadStage::ResultExtraction => {
-                StageWork::Ask(ask_for_answer(turn, ask(turn, turn.stage.prompt())))
-            }
+            ScratchpadStage::ResultExtraction => self.extract_result(turn),
             ScratchpadStage::FinalResponse => say_answer(solving),
         })
     }
@@ -64,14 +80,14 @@ impl Driver for Scratchpad {
         let at = ScratchpadStage::of(stage.name())?;
 
         let thought = match at {
-            ScratchpadStage::ScratchpadInitialization => take_first_values(stage, &done),
-            ScratchpadStage::IterativeCalculation => take_step(solving, stage, &done),
+            ScratchpadStage::ScratchpadInitialization => self.take_first_values(stage, &done),
+            ScratchpadStage::IterativeCalculation => self.take_step(solving, stage, &done),
             ScratchpadStage::StateTracking => {
                 // The variables are now a parameter of the thought.
                 solving.take_note(AFTER);
                 done.draft_at(stage)
             }
-            ScratchpadStage::ResultExtraction => take_answer(solving, stage, &done),
+            ScratchpadStage::ResultExtraction => take_result(solving, stage, &done),
             ScratchpadStage::ProblemReception
             | ScratchpadStage::ContinuationDecision
             | ScratchpadStage::FinalResponse => done.draft_at(stage),
@@ -86,8 +102,13 @@ impl Driver for Scratchpad {
         Ok(done.next_of(stage))
     }
 
+    /// Returns the answer, or the value of the result variable until there is one.
     fn answer(&self, solving: &Solving) -> Option<Answer> {
-        answered(solving)
+        answered(solving).or_else(|| self.result(solving).map(Answer::new))
+    }
+
+    fn conclude(&self, solving: &Solving) -> Option<Ask> {
+        conclude_unless(answered(solving).is_some(), solving)
     }
 
     /// Returns the variables.
@@ -100,8 +121,224 @@ impl Driver for Scratchpad {
 }
 
 impl Scratchpad {
+    fn takes_others(&self) -> bool {
+        self.others.unwrap_or(self.variables.is_empty())
+    }
+
     fn is_over(&self, solving: &Solving) -> bool {
         steps(solving) >= self.max_steps
+    }
+
+    /// Returns the value of the result variable, once it has one that is an answer.
+    fn result(&self, solving: &Solving) -> Option<String> {
+        let result = self.result.as_ref()?;
+        let value = state::text(&state::of(solving), result)?;
+
+        self.no_result(result, &value, solving.problem())
+            .is_none()
+            .then_some(value)
+    }
+
+    /// Returns why a value of the result variable isn't an answer. A choice of the variable is one,
+    /// even if it is called `none`.
+    fn no_result(&self, name: &str, value: &str, problem: &str) -> Option<NoAnswer> {
+        let is_choice = |variable: &Variable| {
+            variable.name == name && variable.parameter.kind().has_choice(value)
+        };
+
+        if self.variables.iter().any(is_choice) {
+            return None;
+        }
+        no_answer(value, problem)
+    }
+
+    /// Returns the description of the variables for the model.
+    fn variable_list(&self) -> String {
+        if self.variables.is_empty() {
+            return String::new();
+        }
+
+        let mut text = "\n\nThe variables:".to_owned();
+        for Variable { name, parameter } in &self.variables {
+            // Writing to a string doesn't fail.
+            let _ = write!(text, "\n- {name}: {}", parameter.kind());
+            if !parameter.description().is_empty() {
+                let _ = write!(text, ", {}", parameter.description());
+            }
+        }
+
+        let others = if self.takes_others() {
+            "\nYou may keep others as well."
+        } else {
+            "\nThere are no others."
+        };
+
+        text.push_str(others);
+        text
+    }
+
+    fn receive_problem(&self, solving: &Solving) -> Result<StageWork, SolveError> {
+        self.check_settings()?;
+        Ok(StageWork::say(solving.problem()))
+    }
+
+    fn check_settings(&self) -> Result<(), SolveError> {
+        let count = self.variables.len();
+        if count > state::MAX_VARIABLES {
+            return Err(SolveError::driver(format!(
+                "there are {count} variables; expected at most {}",
+                state::MAX_VARIABLES
+            )));
+        }
+
+        let Some(result) = &self.result else {
+            return Ok(());
+        };
+
+        let is_known = self
+            .variables
+            .iter()
+            .any(|variable| variable.name == *result);
+        if is_known || self.takes_others() {
+            return Ok(());
+        }
+
+        Err(SolveError::driver(format!(
+            "the result variable `{result}` is not defined; expected {}",
+            state::names(&self.variables)
+        )))
+    }
+
+    fn first_values(&self, turn: &StageTurn<'_>) -> Ask {
+        let prompt = if self.variables.is_empty() {
+            turn.stage.prompt()
+        } else {
+            "Give the value that each variable begins with; null where it has none yet."
+        };
+
+        let settings = self.clone();
+        let check = move |reply: &StageReply| {
+            let state = settings.changed(&Map::new(), reply)?;
+            state::lacks_none(&settings.variables, &state)
+        };
+
+        let values = Parameter::new(map_of_any(), "the variables and their values");
+        ask(turn, prompt)
+            .with_field(STATE, values)
+            .narrowed(STATE, self.first_narrowing())
+            .with_check(check)
+    }
+
+    fn step(&self, turn: &StageTurn<'_>) -> Ask {
+        let before = state::of(turn.solving);
+        let shown = Value::Object(before.clone());
+        let prompt = format!("The scratchpad: {shown}\n\n{}", turn.stage.prompt());
+
+        let settings = self.clone();
+        let problem = turn.solving.problem().to_owned();
+        let check = move |reply: &StageReply| {
+            let after = settings.changed(&before, reply)?;
+            if says_yes(reply, DONE) {
+                settings.check_result(&after, &problem)
+            } else {
+                Ok(())
+            }
+        };
+
+        let changes = "the variables that the step changes, with their new values";
+        let changes = Parameter::new(map_of_any(), changes);
+        let is_last = "whether the scratchpad contains the result now";
+        let is_last = Parameter::new(ParameterType::Boolean, is_last);
+
+        ask(turn, prompt)
+            .with_field(STATE, changes.optional())
+            .narrowed(STATE, self.step_narrowing())
+            .with_field(DONE, is_last)
+            .with_check(check)
+    }
+
+    /// Returns what a schema allows for the first values: all variables of the settings, if there
+    /// are no others.
+    fn first_narrowing(&self) -> Narrowing {
+        if self.takes_others() {
+            return Narrowing::default();
+        }
+
+        let field = |variable: &Variable| {
+            let parameter = variable.parameter.clone().optional();
+            (variable.name.clone(), parameter)
+        };
+        let fields = self.variables.iter().map(field).collect();
+        Narrowing::kind(ParameterType::Object { fields })
+    }
+
+    /// Returns what a schema allows for the changes of a step: new values of the variables of the
+    /// settings, if there are no others.
+    fn step_narrowing(&self) -> Narrowing {
+        if self.takes_others() {
+            return Narrowing::default();
+        }
+
+        let names = self.variables.iter().map(|variable| variable.name.clone());
+        let name = ParameterType::Text {
+            choices: names.collect(),
+        };
+
+        let fields = [
+            (NAME.to_owned(), Parameter::new(name, "")),
+            (VALUE.to_owned(), Parameter::new(ParameterType::Any, "")),
+        ];
+        let change = ParameterType::Object {
+            fields: fields.into(),
+        };
+
+        Narrowing::kind(ParameterType::List {
+            items: Box::new(change),
+            min_items: 0,
+        })
+    }
+
+    /// Checks that the result variable has a value that is an answer.
+    fn check_result(&self, state: &Map<String, Value>, problem: &str) -> Result<(), String> {
+        let Some(result) = &self.result else {
+            return Ok(());
+        };
+
+        let Some(value) = state::text(state, result) else {
+            return Err(format!(
+                "`{DONE}` is true, but `{result}` has no value yet; expected one"
+            ));
+        };
+
+        match self.no_result(result, &value, problem) {
+            Some(reason) => Err(format!("`{DONE}` is true, but `{result}` {reason}")),
+            None => Ok(()),
+        }
+    }
+
+    /// Returns the variables with the values of a reply.
+    ///
+    /// # Errors
+    ///
+    /// Returns a description of the problems for the model.
+    fn changed(
+        &self,
+        before: &Map<String, Value>,
+        reply: &StageReply,
+    ) -> Result<Map<String, Value>, String> {
+        let given = reply
+            .fields
+            .get(STATE)
+            .and_then(Value::as_object)
+            .cloned()
+            .unwrap_or_default();
+        state::changed(&self.variables, self.takes_others(), before, given)
+    }
+
+    /// Returns the variables after a checked reply.
+    fn after(&self, before: &Map<String, Value>, reply: &StageReply) -> Map<String, Value> {
+        self.changed(before, reply)
+            .unwrap_or_else(|_| before.clone())
     }
 
     fn decide(&self, solving: &Solving) -> StageWork {
@@ -121,60 +358,49 @@ impl Scratchpad {
             Next::stage(ScratchpadStage::IterativeCalculation.name())
         }
     }
-}
 
-fn first_values(turn: &StageTurn<'_>) -> Ask {
-    let values = Parameter::new(map_of_any(), "the variables and their values");
-    ask(turn, turn.stage.prompt())
-        .with_field(STATE, values)
-        .with_check(|reply| state::changed(&Map::new(), reply).map(drop))
-}
+    fn extract_result(&self, turn: &StageTurn<'_>) -> StageWork {
+        match self.result(turn.solving) {
+            Some(result) => StageWork::say(result),
+            None => StageWork::Ask(ask_for_answer(turn, ask(turn, turn.stage.prompt()))),
+        }
+    }
 
-fn step(turn: &StageTurn<'_>) -> Ask {
-    let before = state::of(turn.solving);
-    let shown = Value::Object(before.clone());
-    let prompt = format!("The scratchpad: {shown}\n\n{}", turn.stage.prompt());
+    fn take_first_values(&self, stage: &Stage, done: &Done) -> ThoughtDraft {
+        let Some(reply) = done.reply() else {
+            return done.draft_at(stage);
+        };
 
-    let changes = "the variables that the step changes, with their new values";
-    let changes = Parameter::new(map_of_any(), changes);
-    let is_last = "whether the scratchpad contains the result now";
-    let is_last = Parameter::new(ParameterType::Boolean, is_last);
+        let state = self.after(&Map::new(), reply);
+        draft(stage, &reply.text, "The scratchpad to begin with.").with(STATE, state)
+    }
 
-    ask(turn, prompt)
-        .with_field(STATE, changes.optional())
-        .with_field(DONE, is_last)
-        .with_check(move |reply| state::changed(&before, reply).map(drop))
-}
+    fn take_step(&self, solving: &mut Solving, stage: &Stage, done: &Done) -> ThoughtDraft {
+        let Some(reply) = done.reply() else {
+            return done.draft_at(stage);
+        };
 
-/// Returns the variables after a checked reply.
-fn after(before: &Map<String, Value>, reply: &StageReply) -> Map<String, Value> {
-    state::changed(before, reply).unwrap_or_else(|_| before.clone())
-}
+        let after = self.after(&state::of(solving), reply);
+        solving.set_note(AFTER, after);
+        solving.set_note(DONE, says_yes(reply, DONE));
 
-fn take_first_values(stage: &Stage, done: &Done) -> ThoughtDraft {
-    let Some(reply) = done.reply() else {
-        return done.draft_at(stage);
-    };
-
-    let state = after(&Map::new(), reply);
-    draft(stage, &reply.text, "The scratchpad to begin with.").with(STATE, state)
-}
-
-fn take_step(solving: &mut Solving, stage: &Stage, done: &Done) -> ThoughtDraft {
-    let Some(reply) = done.reply() else {
-        return done.draft_at(stage);
-    };
-
-    let after = after(&state::of(solving), reply);
-    solving.set_note(AFTER, after);
-    solving.set_note(DONE, says_yes(reply, DONE));
-
-    draft(stage, &reply.text, "A step.")
+        draft(stage, &reply.text, "A step.")
+    }
 }
 
 fn track(solving: &Solving) -> StageWork {
     let after = solving.note(AFTER).cloned().unwrap_or_default();
     StageWork::say("The scratchpad after the step.").with(STATE, after)
+}
+
+/// Keeps the result as the answer, even if the model wasn't asked for it.
+fn take_result(solving: &mut Solving, stage: &Stage, done: &Done) -> ThoughtDraft {
+    let thought = take_answer(solving, stage, done);
+    if matches!(done, Done::Said { .. }) {
+        solving.set_note(ANSWER, thought.thought.as_str());
+    }
+
+    thought
 }
 
 fn map_of_any() -> ParameterType {

@@ -1,49 +1,90 @@
 //! The variables of a scratchpad, and how steps change them.
 
-use cogwork_text::Name;
+use cogwork_text::{Name, NameList};
 use serde_json::{Map, Value};
 
-use crate::{Solving, StageReply};
+use crate::drive::typed;
+use crate::{Mistyped, Parameter, Solving};
 
-/// The field and the parameter with the variables, in the stages that have it.
-pub(super) const STATE: &str = "state_variables";
+/// The parameter with the variables, in the stages that have it.
+pub(super) const PARAMETER: &str = "state_variables";
 
-const MAX_VARIABLES: usize = 64;
+pub(super) const MAX_VARIABLES: usize = 64;
 const MAX_NAME: usize = 64;
 const MAX_BYTES: usize = 64 * 1024;
+
+/// A variable that was added to the settings.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Variable {
+    pub(super) name: String,
+    pub(super) parameter: Parameter,
+}
 
 /// Returns the variables after the last step of the current branch.
 pub(super) fn of(solving: &Solving) -> Map<String, Value> {
     let state = solving
         .path()
-        .find_map(|thought| thought.parameter(STATE)?.as_object());
+        .find_map(|thought| thought.parameter(PARAMETER)?.as_object());
     state.cloned().unwrap_or_default()
 }
 
-/// Returns the variables with the values of a reply. Other variables keep theirs.
+/// Returns the variables with new values. Other variables keep theirs.
 ///
 /// # Errors
 ///
-/// Returns a description of the problem for the model.
+/// Returns a description of the problems for the model.
 pub(super) fn changed(
+    variables: &[Variable],
+    others: bool,
     before: &Map<String, Value>,
-    reply: &StageReply,
+    given: Map<String, Value>,
 ) -> Result<Map<String, Value>, String> {
-    let given = reply.fields.get(STATE).and_then(Value::as_object);
     let mut after = before.clone();
+    let mut faults: Vec<Mistyped> = Vec::new();
 
-    for (name, value) in given.into_iter().flatten() {
-        if name.chars().count() > MAX_NAME {
-            let name = Name(name);
-            return Err(format!(
-                "the name `{name}` is too long; expected at most {MAX_NAME} characters"
-            ));
+    for (name, value) in given {
+        let Some(variable) = variables.iter().find(|variable| variable.name == name) else {
+            check_other(variables, others, &name)?;
+            after.insert(name, value);
+            continue;
+        };
+
+        let kind = variable.parameter.kind();
+        let value = typed(value, kind);
+        if !value.is_null() {
+            faults.extend(kind.faults(&format!("{PARAMETER}.{name}"), &value));
         }
-        after.insert(name.clone(), value.clone());
+
+        after.insert(name, value);
+    }
+
+    if !faults.is_empty() {
+        let faults: Vec<String> = faults.iter().map(Mistyped::to_string).collect();
+        return Err(faults.join("; "));
     }
 
     check_size(&after)?;
     Ok(after)
+}
+
+/// Checks that a variable that isn't in the settings may be added.
+fn check_other(variables: &[Variable], others: bool, name: &str) -> Result<(), String> {
+    if !others {
+        return Err(format!(
+            "`{}` is not a variable; expected {}",
+            Name(name),
+            names(variables)
+        ));
+    }
+
+    if name.chars().count() > MAX_NAME {
+        let name = Name(name);
+        return Err(format!(
+            "the name `{name}` is too long; expected at most {MAX_NAME} characters"
+        ));
+    }
+
+    Ok(())
 }
 
 fn check_size(state: &Map<String, Value>) -> Result<(), String> {
@@ -62,4 +103,40 @@ fn check_size(state: &Map<String, Value>) -> Result<(), String> {
     }
 
     Ok(())
+}
+
+/// Checks that every variable has a value, which may be null.
+pub(super) fn lacks_none(variables: &[Variable], state: &Map<String, Value>) -> Result<(), String> {
+    let missing = variables
+        .iter()
+        .find(|variable| !state.contains_key(&variable.name));
+
+    match missing {
+        Some(Variable { name, parameter }) => {
+            let kind = parameter.kind();
+            Err(format!(
+                "`{PARAMETER}.{name}` is missing, expected {kind} or null"
+            ))
+        }
+        None => Ok(()),
+    }
+}
+
+/// Returns the value of a variable as an answer; `None` if it has none yet.
+pub(super) fn text(state: &Map<String, Value>, name: &str) -> Option<String> {
+    match state.get(name)? {
+        Value::Null => None,
+        Value::String(text) if text.is_empty() => None,
+        Value::String(text) => Some(text.clone()),
+        value => Some(value.to_string()),
+    }
+}
+
+/// Returns the names of the variables, for messages.
+pub(super) fn names(variables: &[Variable]) -> String {
+    let names: Vec<&str> = variables
+        .iter()
+        .map(|variable| variable.name.as_str())
+        .collect();
+    NameList::or(&names).to_string()
 }

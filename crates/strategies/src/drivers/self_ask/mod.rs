@@ -3,7 +3,8 @@ mod settings;
 pub use settings::SelfAsk;
 
 use cogwork_ask::{is_missing, no_answer};
-use cogwork_text::Name;
+use cogwork_llm::Message;
+use cogwork_text::{Name, NameList};
 
 use super::answering::{
     ANSWER, answered, ask, ask_for_answer, check_answer, draft, keep_answer, noted, say_answer,
@@ -11,8 +12,9 @@ use super::answering::{
 };
 use super::stage_names::{StageName, stage_names};
 use crate::{
-    Answer, Ask, Done, Driver, Narrowing, Next, Parameter, ParameterType, SolveError, Solving,
-    Stage, StageReply, StageTurn, StageWork, Strategy, StrategyName, Thought, ThoughtDraft,
+    Answer, Ask, Done, Driver, Narrowing, Next, Parameter, ParameterType, PlannedCall, SolveError,
+    Solving, Stage, StageReply, StageTurn, StageWork, Strategy, StrategyName, Thought,
+    ThoughtDraft,
 };
 
 stage_names! {
@@ -53,10 +55,10 @@ impl Driver for SelfAsk {
         let solving = turn.solving;
 
         Ok(match SelfAskStage::of(turn.stage.name())? {
-            SelfAskStage::ProblemReception => StageWork::say(solving.problem()),
-            SelfAskStage::ProblemDecomposition => StageWork::Ask(next_question(turn)),
+            SelfAskStage::ProblemReception => self.receive_problem(turn)?,
+            SelfAskStage::ProblemDecomposition => StageWork::Ask(self.next_question(turn)),
             SelfAskStage::SubQuestionFormulation => formulate_question(solving),
-            SelfAskStage::SubQuestionAnswering => answer_question(solving),
+            SelfAskStage::SubQuestionAnswering => self.answer_question(turn),
             SelfAskStage::AnswerIntegration => integrate(solving),
             SelfAskStage::CompletionCheck => self.check_completion(turn),
             SelfAskStage::SolutionFormulation => formulate_solution(turn),
@@ -69,7 +71,7 @@ impl Driver for SelfAsk {
 
         let thought = match at {
             SelfAskStage::ProblemDecomposition | SelfAskStage::CompletionCheck => {
-                take_choice(solving, stage, &done)
+                self.take_choice(solving, stage, &done)
             }
             SelfAskStage::SubQuestionFormulation => {
                 // The question is now a parameter of the thought.
@@ -104,114 +106,185 @@ impl Driver for SelfAsk {
 }
 
 impl SelfAsk {
+    fn answers_itself(&self) -> bool {
+        self.answering_tool.is_none()
+    }
+
+    fn receive_problem(&self, turn: &StageTurn<'_>) -> Result<StageWork, SolveError> {
+        self.check_tool(turn)?;
+        Ok(StageWork::say(turn.solving.problem()))
+    }
+
+    fn check_tool(&self, turn: &StageTurn<'_>) -> Result<(), SolveError> {
+        let Some(tool) = &self.answering_tool else {
+            return Ok(());
+        };
+
+        let known: Vec<&str> = turn.tools.names().collect();
+        if known.contains(&tool.as_str()) {
+            return Ok(());
+        }
+
+        let expected = if known.is_empty() {
+            "one given to the solver".to_owned()
+        } else {
+            NameList::or(&known).to_string()
+        };
+
+        let tool = Name(tool);
+        Err(SolveError::driver(format!(
+            "there is no tool `{tool}` to answer questions; expected {expected}"
+        )))
+    }
+
+    /// Asks for the next smaller question, or for the answer to the problem.
+    fn next_question(&self, turn: &StageTurn<'_>) -> Ask {
+        let prompt = turn.stage.prompt();
+        let and_answer = if self.answers_itself() {
+            " and answer it"
+        } else {
+            ""
+        };
+
+        let mut question = ask(
+            turn,
+            format!(
+                "{prompt} Ask one smaller question that can be answered by itself{and_answer}, or give the answer \
+                 to the problem if no more is needed."
+            ),
+        );
+
+        let smaller = Parameter::text("the next smaller question, if one is needed");
+        question = question.with_field(QUESTION, smaller.optional());
+
+        if self.answers_itself() {
+            let part = Parameter::text("the answer to the smaller question");
+            question = question.with_field(PART, part.optional());
+        }
+
+        let answer = Parameter::text("the answer to the problem, if no smaller question is needed");
+        let question = question
+            .with_field(ANSWER, answer.optional())
+            .with_json_fields(self.json_fields(), chosen)
+            .with_check(self.choice_check(turn.solving.problem()));
+        with_offered_answers(turn, question, ANSWER)
+    }
+
+    /// Returns the fields of a reply in JSON. All of them are required, since small models leave out
+    /// all that they may.
+    fn json_fields(&self) -> Vec<(&'static str, Parameter, Narrowing)> {
+        let kind = ParameterType::Text {
+            choices: [QUESTION, ANSWER].map(str::to_owned).to_vec(),
+        };
+
+        let what = "what you give: a smaller question, or the answer to the problem";
+        let text = "the smaller question, or the answer to the problem";
+        let mut fields = vec![
+            (WHAT, Parameter::new(kind, what), Narrowing::default()),
+            (TEXT, Parameter::text(text), Narrowing::default()),
+        ];
+
+        if self.answers_itself() {
+            let part = Parameter::text("the answer to the smaller question").optional();
+            fields.push((PART, part, Narrowing::required()));
+        }
+
+        fields
+    }
+
+    /// Returns a check that a reply has an answer, or a question that is answered if necessary.
+    fn choice_check(
+        &self,
+        problem: &str,
+    ) -> impl Fn(&StageReply) -> Result<(), String> + Send + Sync + 'static {
+        let answers_itself = self.answers_itself();
+        let problem = problem.to_owned();
+
+        move |reply| {
+            let question = reply.field(QUESTION);
+            let answer = answer_beside(question, reply, &problem);
+
+            if question.is_empty() && !answer.is_empty() {
+                return check_answer(ANSWER, answer, &problem);
+            }
+            if !answer.is_empty() {
+                return Ok(());
+            }
+            if question.is_empty() {
+                return Err(format!(
+                    "the reply has neither `{QUESTION}` nor `{ANSWER}`, expected one"
+                ));
+            }
+
+            if answers_itself && reply.field(PART).is_empty() {
+                let question = Name(question);
+                return Err(format!(
+                    "`{PART}` is missing, expected the answer to `{question}`"
+                ));
+            }
+
+            Ok(())
+        }
+    }
+
+    fn answer_question(&self, turn: &StageTurn<'_>) -> StageWork {
+        let solving = turn.solving;
+        if let Some(part) = noted(solving, PART) {
+            return StageWork::say(part);
+        }
+
+        // The problem itself is the only question.
+        if answered(solving).is_some() {
+            return say_answer(solving);
+        }
+
+        let Some(tool) = &self.answering_tool else {
+            return say_answer(solving);
+        };
+
+        let name = format!("question {}", asked(solving));
+        let call = PlannedCall::new(name, tool, last_question(solving));
+        StageWork::Call(vec![call.fitted(turn.tools)])
+    }
+
     fn check_completion(&self, turn: &StageTurn<'_>) -> StageWork {
         if answered(turn.solving).is_some() {
             StageWork::say("The problem can be answered.")
         } else if asked(turn.solving) >= self.max_questions {
             StageWork::say("No more questions may be asked.")
         } else {
-            StageWork::Ask(next_question(turn))
+            StageWork::Ask(self.next_question(turn))
         }
     }
-}
 
-/// Asks for the next smaller question, or for the answer to the problem.
-fn next_question(turn: &StageTurn<'_>) -> Ask {
-    let prompt = turn.stage.prompt();
-    let question = ask(
-        turn,
-        format!(
-            "{prompt} Ask one smaller question that can be answered by itself and answer it, or give the answer \
-             to the problem if no more is needed."
-        ),
-    );
+    /// Keeps the next question or the answer, whichever the model chose.
+    fn take_choice(&self, solving: &mut Solving, stage: &Stage, done: &Done) -> ThoughtDraft {
+        let Some(reply) = done.reply() else {
+            return done.draft_at(stage);
+        };
 
-    let smaller = Parameter::text("the next smaller question, if one is needed");
-    let part = Parameter::text("the answer to the smaller question");
-    let answer = Parameter::text("the answer to the problem, if no smaller question is needed");
-    let problem = turn.solving.problem().to_owned();
-    let question = question
-        .with_field(QUESTION, smaller.optional())
-        .with_field(PART, part.optional())
-        .with_field(ANSWER, answer.optional())
-        .with_json_fields(json_fields(), chosen)
-        .with_check(move |reply| check_choice(reply, &problem));
-    with_offered_answers(turn, question, ANSWER)
-}
+        let question = reply.field(QUESTION);
+        if question.is_empty() {
+            keep_answer(solving, reply);
+            return draft(stage, &reply.text, "No smaller question is needed.");
+        }
 
-/// Returns the fields of a reply in JSON. All of them are required, since small models leave out all
-/// that they may.
-fn json_fields() -> [(&'static str, Parameter, Narrowing); 3] {
-    let kind = ParameterType::Text {
-        choices: [QUESTION, ANSWER].map(str::to_owned).to_vec(),
-    };
+        solving.set_note(QUESTION, question);
 
-    let what = "what you give: a smaller question, or the answer to the problem";
-    let text = "the smaller question, or the answer to the problem";
-    let part = Parameter::text("the answer to the smaller question").optional();
-    [
-        (WHAT, Parameter::new(kind, what), Narrowing::default()),
-        (TEXT, Parameter::text(text), Narrowing::default()),
-        (PART, part, Narrowing::required()),
-    ]
-}
+        // If a tool answers the question, an answer to the problem in the same reply was given
+        // without knowing that answer, and is discarded.
+        if self.answers_itself() {
+            let answer = answer_beside(question, reply, solving.problem());
+            if !answer.is_empty() {
+                solving.set_note(ANSWER, answer);
+            }
 
-/// Checks that a reply has an answer, or a question that is answered.
-fn check_choice(reply: &StageReply, problem: &str) -> Result<(), String> {
-    let question = reply.field(QUESTION);
-    let answer = answer_beside(question, reply, problem);
+            let part = Some(reply.field(PART)).filter(|part| !part.is_empty());
+            solving.set_note(PART, part.unwrap_or(answer));
+        }
 
-    if question.is_empty() && !answer.is_empty() {
-        return check_answer(ANSWER, answer, problem);
+        draft(stage, &reply.text, "A smaller question is needed.")
     }
-    if !answer.is_empty() {
-        return Ok(());
-    }
-    if question.is_empty() {
-        return Err(format!(
-            "the reply has neither `{QUESTION}` nor `{ANSWER}`, expected one"
-        ));
-    }
-
-    if reply.field(PART).is_empty() {
-        let question = Name(question);
-        return Err(format!(
-            "`{PART}` is missing, expected the answer to `{question}`"
-        ));
-    }
-
-    Ok(())
-}
-
-fn answer_question(solving: &Solving) -> StageWork {
-    match noted(solving, PART) {
-        Some(part) => StageWork::say(part),
-        // The problem itself is the only question.
-        None => say_answer(solving),
-    }
-}
-
-/// Keeps the next question or the answer, whichever the model chose.
-fn take_choice(solving: &mut Solving, stage: &Stage, done: &Done) -> ThoughtDraft {
-    let Some(reply) = done.reply() else {
-        return done.draft_at(stage);
-    };
-
-    let question = reply.field(QUESTION);
-    if question.is_empty() {
-        keep_answer(solving, reply);
-        return draft(stage, &reply.text, "No smaller question is needed.");
-    }
-
-    solving.set_note(QUESTION, question);
-    let answer = answer_beside(question, reply, solving.problem());
-    if !answer.is_empty() {
-        solving.set_note(ANSWER, answer);
-    }
-
-    let part = Some(reply.field(PART)).filter(|part| !part.is_empty());
-    solving.set_note(PART, part.unwrap_or(answer));
-    draft(stage, &reply.text, "A smaller question is needed.")
 }
 
 /// Returns the answer of a reply. Next to a smaller question, a text such as `none` only means that
@@ -264,13 +337,21 @@ fn formulate_solution(turn: &StageTurn<'_>) -> StageWork {
     StageWork::Ask(ask_for_answer(turn, ask(turn, turn.stage.prompt())))
 }
 
-/// Returns the thought with the answer to a smaller question.
+/// Adds the answer to the conversation, unless the model gave it itself.
 fn take_part(solving: &mut Solving, stage: &Stage, done: &Done) -> ThoughtDraft {
     let draft = done.draft_at(stage);
     let answer = draft.thought.clone();
-    solving.take_note(PART);
+    let number = asked(solving);
 
-    draft.with(PART, answer).with(NUMBER, asked(solving))
+    let was_noted = solving.take_note(PART).is_some();
+    let is_known = was_noted || matches!(done, Done::Said { .. });
+    if !is_known {
+        solving.add_message(Message::user(format!(
+            "The answer to question {number}: {answer}"
+        )));
+    }
+
+    draft.with(PART, answer).with(NUMBER, number)
 }
 
 fn after_check(solving: &Solving) -> Next {

@@ -1,14 +1,15 @@
 /// Asks and answers smaller questions until the problem can be answered (Press et al. 2022).
 ///
 /// The model is called once for each question: it asks the question and answers it in the same
-/// reply, or answers the problem.
+/// reply, or answers the problem. A [tool](Self::with_answering_tool), such as a search, can answer
+/// the questions instead. If it fails, its error is used as the answer.
 ///
 /// | stage | written by |
 /// |---|---|
 /// | `problem_reception` | the driver: the problem, unchanged |
 /// | `problem_decomposition` | the model: the first question, or the answer if none is needed |
 /// | `sub_question_formulation` | the driver: the question, with its number |
-/// | `sub_question_answering` | the driver: the answer of the same reply |
+/// | `sub_question_answering` | the driver: the answer of the same reply, or the tool |
 /// | `answer_integration` | the driver: question and answer |
 /// | `completion_check` | the model: the next question, or the answer |
 /// | `solution_formulation` | the driver: the answer; or the model, once no more questions may be asked |
@@ -37,11 +38,16 @@
 #[derive(Debug, Clone)]
 pub struct SelfAsk {
     pub(super) max_questions: usize,
+    /// The tool that answers the smaller questions. By default, the model answers them itself.
+    pub(super) answering_tool: Option<String>,
 }
 
 impl Default for SelfAsk {
     fn default() -> Self {
-        Self { max_questions: 10 }
+        Self {
+            max_questions: 10,
+            answering_tool: None,
+        }
     }
 }
 
@@ -56,6 +62,14 @@ impl SelfAsk {
     #[must_use]
     pub fn with_max_questions(mut self, questions: usize) -> Self {
         self.max_questions = questions.max(1);
+        self
+    }
+
+    /// Answers the questions with one of the solver's tools, which receives the question as its
+    /// input. By default, the model answers its own questions.
+    #[must_use]
+    pub fn with_answering_tool(mut self, tool: impl Into<String>) -> Self {
+        self.answering_tool = Some(tool.into());
         self
     }
 }

@@ -1,20 +1,23 @@
 //! The questions for the model, and the scores in its replies. Each question is preceded only by
 //! the problem, and contains everything that it needs from its branch.
 
-use serde_json::Value;
-
 use super::approach;
 use super::names::{APPROACHES, SCORE};
 use super::settings::{TreeOfThoughts, Worth};
 use super::tree::Tree;
 use crate::drivers::answering::{ask, ask_for_answer_as, says_yes};
-use crate::{Ask, BranchId, Narrowing, Parameter, ParameterType, StageReply, StageTurn};
+use crate::{
+    Ask, AskProblem, Asked, BranchId, Narrowing, Parameter, ParameterType, StageReply, StageTurn,
+};
 
 /// The field with the proposed steps.
 pub(super) const PROPOSALS: &str = "proposals";
 
 /// The field that is true if a branch contains the complete solution.
 const SOLVED: &str = "solved";
+
+/// The field with the number of the branch that is voted for.
+const CHOICE: &str = "choice";
 
 /// Asks for approaches.
 pub(super) fn approaches(settings: &TreeOfThoughts, turn: &StageTurn<'_>) -> Ask {
@@ -94,6 +97,40 @@ pub(super) fn value(turn: &StageTurn<'_>, tree: &Tree<'_>, branch: BranchId) -> 
         .with_field(SOLVED, Parameter::new(ParameterType::Boolean, solved))
 }
 
+/// Asks which of several branches is the best.
+pub(super) fn vote(turn: &StageTurn<'_>, tree: &Tree<'_>, branches: &[BranchId]) -> Ask {
+    let way = |number: usize, branch: &BranchId| {
+        let steps = numbered(&tree.steps(*branch));
+        format!("Way {number}:\n{steps}")
+    };
+    let ways: Vec<String> = (1..)
+        .zip(branches)
+        .map(|(number, branch)| way(number, branch))
+        .collect();
+    let ways = ways.join("\n\n");
+    let question = format!(
+        "Ways to the solution, as far as they were gone.\n\n{ways}\n\nJudge them, and choose the one that is \
+         most likely to lead to a solution."
+    );
+
+    #[expect(
+        clippy::cast_precision_loss,
+        reason = "there are at most a thousand branches"
+    )]
+    let most = branches.len() as f64;
+
+    let choice = ParameterType::Integer {
+        min: Some(1.0),
+        max: Some(most),
+    };
+    let choice = Parameter::new(choice, "the number of the way that is chosen");
+    let solved = "whether it holds the whole solution already";
+
+    ask(turn, question)
+        .with_field(CHOICE, choice)
+        .with_field(SOLVED, Parameter::new(ParameterType::Boolean, solved))
+}
+
 /// Asks for the solution that follows from the steps of the current branch.
 pub(super) fn solution(turn: &StageTurn<'_>, tree: &Tree<'_>) -> Ask {
     let steps = numbered(&tree.steps(turn.solving.session().current()));
@@ -120,14 +157,96 @@ pub(super) struct Judged {
     pub(super) worth: Worth,
 }
 
-/// Returns the score in a reply.
-pub(super) fn judged(reply: &StageReply) -> Judged {
-    let score = reply.fields.get(SCORE).and_then(Value::as_f64);
-    let worth = Worth::new(rounded(score.unwrap_or_default()));
-    Judged {
-        text: reply.text.clone(),
-        worth: worth.or_solved(says_yes(reply, SOLVED)),
+/// Returns the mean of several scores of one branch, with the text of the first. The branch is
+/// solved if the majority of the replies report that.
+pub(super) fn valued(asked: &[Asked]) -> Result<Judged, AskProblem> {
+    let score = |reply: &StageReply| reply.fields.get(SCORE)?.as_f64();
+    let scores: Vec<f64> = replies(asked).filter_map(score).collect();
+    let Some(first) = replies(asked).next().filter(|_| !scores.is_empty()) else {
+        return Err(problem(asked));
+    };
+
+    let solved = replies(asked)
+        .filter(|reply| says_yes(reply, SOLVED))
+        .count();
+    #[expect(
+        clippy::cast_precision_loss,
+        reason = "there are at most twenty values"
+    )]
+    let mean = scores.iter().sum::<f64>() / scores.len() as f64;
+
+    let worth = Worth::new(rounded(mean)).or_solved(is_majority(solved, scores.len()));
+    Ok(Judged {
+        text: first.text.clone(),
+        worth,
+    })
+}
+
+/// A vote for one of several branches.
+struct Vote {
+    /// The number of the branch, from 1.
+    choice: usize,
+    solved: bool,
+}
+
+impl Vote {
+    fn read(reply: &StageReply) -> Option<Self> {
+        // Read as a floating-point number, since `2.0` is an integer, too.
+        let choice = reply.fields.get(CHOICE)?.as_f64()?;
+
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "it was checked to be an integer from 1 to the number of branches"
+        )]
+        let choice = choice as usize;
+
+        Some(Self {
+            choice,
+            solved: says_yes(reply, SOLVED),
+        })
     }
+}
+
+/// Returns the scores of the branches: their shares of the votes, times ten.
+pub(super) fn voted(asked: &[Asked], branches: usize) -> Vec<Result<Judged, AskProblem>> {
+    let votes: Vec<Vote> = replies(asked).filter_map(Vote::read).collect();
+    if votes.is_empty() {
+        return (0..branches).map(|_| Err(problem(asked))).collect();
+    }
+
+    (1..=branches)
+        .map(|branch| Ok(share(&votes, branch)))
+        .collect()
+}
+
+/// Returns the score of the branch with this number.
+fn share(votes: &[Vote], branch: usize) -> Judged {
+    let for_branch = || votes.iter().filter(|vote| vote.choice == branch);
+    let count = for_branch().count();
+    let solved = for_branch().filter(|vote| vote.solved).count();
+
+    #[expect(clippy::cast_precision_loss, reason = "there are at most twenty votes")]
+    let share = 10.0 * count as f64 / votes.len() as f64;
+    let worth = Worth::new(rounded(share)).or_solved(is_majority(solved, count));
+    Judged {
+        text: format!("{count} of {} votes.", votes.len()),
+        worth,
+    }
+}
+
+fn is_majority(count: usize, of: usize) -> bool {
+    count * 2 > of
+}
+
+fn replies(asked: &[Asked]) -> impl Iterator<Item = &StageReply> {
+    asked.iter().filter_map(|asked| asked.reply.as_ref().ok())
+}
+
+/// Returns why no question has a reply.
+fn problem(asked: &[Asked]) -> AskProblem {
+    let problem = asked.iter().find_map(|asked| asked.reply.as_ref().err());
+    problem.cloned().unwrap_or(AskProblem::NotNeeded)
 }
 
 /// Rounds to hundredths, since scores aren't more precise.

@@ -6,8 +6,9 @@ use std::sync::Arc;
 ///
 /// The model names approaches and how promising each one is, and the best of them become branches.
 /// In each round, the model proposes next steps for several branches concurrently, and each
-/// different proposal becomes a branch. The branches are scored from 0 to 10, those below 2 are
-/// pruned, and the [`Search`] chooses which ones are developed next. The search ends with a branch that contains the complete solution, or if the
+/// different proposal becomes a branch. The branches are scored from 0 to 10, those below the
+/// [threshold](Self::with_threshold) are pruned, and the [`Search`] chooses which ones are
+/// developed next. The search ends with a branch that contains the complete solution, or if the
 /// best branch has reached the maximum [depth](Self::with_depth) or has no next step. If no
 /// branches are left, the remaining approaches are tried. If none of those are left either, the run
 /// gives up.
@@ -51,8 +52,8 @@ pub struct TreeOfThoughts {
     pub(super) approaches: usize,
     pub(super) proposals: usize,
     pub(super) depth: usize,
-    /// The function that scores branches, instead of the model.
-    pub(super) check: Option<Check>,
+    pub(super) threshold: f64,
+    pub(super) evaluation: Evaluation,
 }
 
 /// Determines which branches are developed next.
@@ -122,12 +123,20 @@ impl Worth {
     }
 }
 
+/// How branches are scored.
+#[derive(Clone)]
+pub(super) enum Evaluation {
+    /// The model scores each branch separately, this many times.
+    Values(usize),
+    /// The model compares all branches, with this many votes.
+    Votes(usize),
+    /// A program scores each branch.
+    Check(Check),
+}
+
 pub(super) type Check = Arc<dyn Fn(&str, &[&str]) -> Worth + Send + Sync>;
 
-/// The score below which a branch is pruned.
-pub(super) const THRESHOLD: f64 = 2.0;
-
-/// The maximum number of approaches or proposals in one round.
+/// The maximum number of approaches, proposals, values or votes in one round.
 const MOST: usize = 20;
 
 impl Default for TreeOfThoughts {
@@ -137,7 +146,8 @@ impl Default for TreeOfThoughts {
             approaches: 3,
             proposals: 3,
             depth: 3,
-            check: None,
+            threshold: 2.0,
+            evaluation: Evaluation::Values(1),
         }
     }
 }
@@ -149,6 +159,7 @@ impl fmt::Debug for TreeOfThoughts {
             .field("approaches", &self.approaches)
             .field("proposals", &self.proposals)
             .field("depth", &self.depth)
+            .field("threshold", &self.threshold)
             .finish_non_exhaustive()
     }
 }
@@ -194,6 +205,32 @@ impl TreeOfThoughts {
         self
     }
 
+    /// Sets the score below which a branch is pruned, from 0 to 10. The default is 2.
+    #[must_use]
+    pub fn with_threshold(mut self, threshold: f64) -> Self {
+        self.threshold = Worth::new(threshold).score();
+        self
+    }
+
+    /// Makes the model score each branch separately, from 1 to 20 times, and uses the mean. By
+    /// default, each branch is scored once.
+    #[must_use]
+    pub fn with_values(mut self, times: usize) -> Self {
+        self.evaluation = Evaluation::Values(times.clamp(1, MOST));
+        self
+    }
+
+    /// Makes the model compare the branches of a round, from 1 to 20 times, and vote for one of
+    /// them. The score of a branch is its share of the votes. A single branch is scored separately.
+    ///
+    /// Votes work better if it is hard to give an absolute score, for example to prose. By default,
+    /// branches are scored.
+    #[must_use]
+    pub fn with_votes(mut self, votes: usize) -> Self {
+        self.evaluation = Evaluation::Votes(votes.clamp(1, MOST));
+        self
+    }
+
     /// Scores the branches with a function instead of the model.
     ///
     /// `check` is called with the problem, and with the approach followed by the steps. It must be
@@ -213,7 +250,7 @@ impl TreeOfThoughts {
         mut self,
         check: impl Fn(&str, &[&str]) -> Worth + Send + Sync + 'static,
     ) -> Self {
-        self.check = Some(Arc::new(check));
+        self.evaluation = Evaluation::Check(Arc::new(check));
         self
     }
 }

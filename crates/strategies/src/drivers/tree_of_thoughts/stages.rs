@@ -1,6 +1,7 @@
 //! The work of the driver in each stage.
 
 use std::collections::BTreeSet;
+use std::iter::repeat_n;
 
 use serde_json::{Value, json};
 
@@ -9,15 +10,15 @@ use super::branches::{abandon, end_branch, fork, prune_all};
 use super::names::{APPROACH, APPROACHES, SCORE, TreeStage};
 use super::questions::{self, Judged};
 use super::selection::{Selected, selected};
-use super::settings::{THRESHOLD, TreeOfThoughts};
+use super::settings::{Evaluation, TreeOfThoughts};
 use super::tree::{self, Tree};
 use super::way::Way;
 use crate::drivers::answering::draft;
 use crate::drivers::normal_form::normal_form;
 use crate::drivers::stage_names::StageName;
 use crate::{
-    Ask, AskProblem, Asked, BranchId, Done, Next, SessionError, SessionLimit, SolveError, Solving,
-    Stage, StageReply, StageTurn, StageWork, Thought, ThoughtDraft,
+    Ask, AskProblem, Asked, BranchId, Done, Next, SolveError, Solving, Stage, StageReply,
+    StageTurn, StageWork, Thought, ThoughtDraft,
 };
 
 impl TreeOfThoughts {
@@ -34,13 +35,24 @@ impl TreeOfThoughts {
     }
 
     pub(super) fn ask_for_scores(&self, turn: &StageTurn<'_>, tree: &Tree<'_>) -> StageWork {
-        if self.check.is_some() {
-            return StageWork::say("");
-        }
-
         let branches = tree.to_evaluate();
         let value = |branch: &BranchId| questions::value(turn, tree, *branch);
-        ask_all(branches.iter().map(value).collect())
+        let vote = |number: usize| {
+            questions::vote(turn, tree, &branches).with_name(format!("vote {number}"))
+        };
+
+        match self.evaluation {
+            Evaluation::Check(_) => StageWork::say(""),
+            Evaluation::Votes(votes) if branches.len() > 1 => {
+                ask_all((1..=votes).map(vote).collect())
+            }
+            // A single branch can't be compared.
+            Evaluation::Votes(_) => ask_all(branches.iter().map(value).collect()),
+            Evaluation::Values(times) => {
+                let values = |branch: &BranchId| repeat_n(value(branch), times);
+                ask_all(branches.iter().flat_map(values).collect())
+            }
+        }
     }
 
     /// Adds the thought with the approaches.
@@ -80,12 +92,8 @@ impl TreeOfThoughts {
         approaches
     }
 
-    /// Opens branches for the next approaches.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the session has no room for any.
-    pub(super) fn create(&self, solving: &mut Solving, stage: &Stage) -> Result<(), SolveError> {
+    /// Opens branches for the next approaches, and returns whether there was room for any.
+    pub(super) fn create(&self, solving: &mut Solving, stage: &Stage) -> Result<bool, SolveError> {
         let tree = Tree::new(self, solving);
         let approaches = tree.to_open();
         let hopeless = tree.hopeless();
@@ -108,14 +116,12 @@ impl TreeOfThoughts {
         }
 
         let Some(first) = first else {
-            return Err(SolveError::from(SessionError::Full {
-                limit: SessionLimit::Branches,
-                most: solving.session().branches().len(),
-            }));
+            return Ok(false);
         };
 
         solving.session_mut().switch(first)?;
-        prune_all(solving, hopeless)
+        prune_all(solving, hopeless)?;
+        Ok(true)
     }
 
     /// Adds the proposed steps to the branches that were developed.
@@ -222,19 +228,24 @@ impl TreeOfThoughts {
         branches: &[BranchId],
         done: Done,
     ) -> Vec<Result<Judged, AskProblem>> {
-        if let Some(check) = &self.check {
-            let checked = |branch: &BranchId| Judged {
-                text: String::new(),
-                worth: check(tree.problem(), &tree.steps(*branch)),
-            };
-            return branches.iter().map(|branch| Ok(checked(branch))).collect();
-        }
-
-        let Done::AllAsked(asked) = done else {
-            return Vec::new();
+        let asked: Vec<Asked> = if let Done::AllAsked(asked) = done {
+            asked
+        } else {
+            Vec::new()
         };
-        let judged = |asked: Asked| asked.reply.map(|reply| questions::judged(&reply));
-        asked.into_iter().map(judged).collect()
+
+        match &self.evaluation {
+            Evaluation::Check(check) => {
+                let checked = |branch: &BranchId| Judged {
+                    text: String::new(),
+                    worth: check(tree.problem(), &tree.steps(*branch)),
+                };
+                branches.iter().map(|branch| Ok(checked(branch))).collect()
+            }
+            Evaluation::Votes(_) if branches.len() > 1 => questions::voted(&asked, branches.len()),
+            Evaluation::Votes(_) => asked.chunks(1).map(questions::valued).collect(),
+            Evaluation::Values(times) => asked.chunks(*times).map(questions::valued).collect(),
+        }
     }
 
     fn add_score(
@@ -261,7 +272,7 @@ impl TreeOfThoughts {
         session.score(branch, worth.score())?;
 
         // If a branch is both solved and below the threshold, the model made a mistake.
-        if worth.is_solved() && worth.score() >= THRESHOLD {
+        if worth.is_solved() && worth.score() >= self.threshold {
             tree::mark(solving, tree::SOLVED, branch);
         }
 
@@ -321,7 +332,7 @@ impl TreeOfThoughts {
                 solving.session_mut().switch(branch)?;
                 Ok(Next::stage(TreeStage::SolutionFormulation.name()))
             }
-            Way::Exhausted => Ok(Next::GiveUp(way.to_string())),
+            Way::Exhausted { .. } => Ok(Next::GiveUp(way.to_string())),
         }
     }
 }

@@ -5,7 +5,7 @@ use std::cmp::{Ordering, Reverse};
 
 use super::approach::{Approach, approaches};
 use super::names::{APPROACH, APPROACHES, TreeStage};
-use super::settings::{Search, THRESHOLD, TreeOfThoughts};
+use super::settings::{Search, TreeOfThoughts};
 use super::way::Way;
 use crate::drivers::stage_names::StageName;
 use crate::{Branch, BranchId, BranchStatus, Session, Solving, Thought, ThoughtKind};
@@ -189,7 +189,7 @@ impl<'a> Tree<'a> {
         ];
 
         let mut frontier = self.ordered(self.at(&JUDGED));
-        frontier.retain(|branch| self.score(*branch) >= THRESHOLD);
+        frontier.retain(|branch| self.score(*branch) >= self.settings.threshold);
         frontier
     }
 
@@ -259,7 +259,9 @@ impl<'a> Tree<'a> {
             if !untried.is_empty() {
                 return open();
             }
-            return Way::Exhausted;
+            return Way::Exhausted {
+                threshold: self.settings.threshold,
+            };
         };
 
         let solved = self.is_marked(SOLVED, best);
@@ -297,7 +299,7 @@ impl<'a> Tree<'a> {
     /// scored.
     pub(super) fn best_steps(&self) -> Option<String> {
         let best = self.session().best(1).first().map(|branch| branch.id())?;
-        if self.score(best) < THRESHOLD {
+        if self.score(best) < self.settings.threshold {
             return None;
         }
 

@@ -1,6 +1,5 @@
 use std::fmt;
 
-use super::settings::THRESHOLD;
 use crate::BranchId;
 
 /// How the search continues.
@@ -17,7 +16,7 @@ pub(super) enum Way {
         solved: bool,
     },
     /// No branch and no approach is left.
-    Exhausted,
+    Exhausted { threshold: f64 },
 }
 
 impl fmt::Display for Way {
@@ -37,9 +36,9 @@ impl fmt::Display for Way {
             } => {
                 write!(f, "`{name}` has come to its end and is the best.")
             }
-            Self::Exhausted => write!(
+            Self::Exhausted { threshold } => write!(
                 f,
-                "every approach was tried, and no branch with a score of {THRESHOLD} or more is left"
+                "every approach was tried, and no branch with a score of {threshold} or more is left"
             ),
         }
     }

@@ -2,8 +2,8 @@
 
 use cogwork_llm::{Capabilities, Capability, ChatRequest, LlmClient, ScriptedClient};
 use cogwork_strategies::{
-    Driver, React, Search, SelfAsk, SelfConsistency, Solved, Solver, StepBack, Strategies,
-    StrategyName, TreeOfThoughts,
+    Driver, ParameterType, React, Scratchpad, Search, SelfAsk, SelfConsistency, Solved, Solver,
+    StepBack, Strategies, StrategyName, TreeOfThoughts,
 };
 use cogwork_tools::{Tools, function};
 use serde_json::Value;
@@ -72,6 +72,13 @@ fn scripts() -> Vec<Script> {
     let tree = TreeOfThoughts::new()
         .with_search(Search::DepthFirst)
         .with_proposals(1);
+    let text = ParameterType::Text {
+        choices: Vec::new(),
+    };
+    let scratchpad = Scratchpad::new()
+        .with_variable("result", text, "the result")
+        .with_result("result");
+
     let outline = [
         "thought: Tens and ones.\nthoughts_needed: 4",
         "30 and 21 make 51.",
@@ -103,12 +110,9 @@ fn scripts() -> Vec<Script> {
             "approach: Add.\napplication: 17 + 17 + 17.\nsolution: 51.\nanswer: {}",
         ),
         Script::new(
-            StrategyName::Scratchpad,
-            &[
-                r#"state_variables: {"result": null}"#,
-                "thought: s\nstate_variables: {\"result\": 51}\ndone: yes",
-            ],
-            "thought: s\nanswer: {}",
+            scratchpad,
+            &[r#"state_variables: {"result": null}"#],
+            "thought: s\nstate_variables: {\"result\": \"{}\"}\ndone: yes",
         ),
         Script::new(SelfAsk::new(), &[], "answer: {}"),
         Script::new(
@@ -279,6 +283,23 @@ async fn a_choice_called_none_is_a_value() {
         .unwrap();
     let thought = solved.trace().session().thoughts().last().unwrap();
     assert_eq!(thought.parameter("reason"), None);
+
+    let kind = ParameterType::Text {
+        choices: vec!["low".to_owned(), "none".to_owned()],
+    };
+    let scratchpad = Scratchpad::new()
+        .with_variable("risk", kind, "the risk")
+        .with_result("risk");
+    let client = ScriptedClient::new([
+        r#"state_variables: {"risk": null}"#,
+        "thought: t\nstate_variables: {\"risk\": \"none\"}\ndone: yes",
+    ]);
+    let solved = Solver::new(client, scratchpad)
+        .solve("The risk?")
+        .await
+        .unwrap();
+    assert_eq!(solved.answer(), Some("none"));
+    assert!(solved.is_answered());
 }
 
 async fn paths<const N: usize>(replies: [&str; N]) -> (Solved, usize) {

@@ -6,8 +6,9 @@ use cogwork_llm::{
     Capabilities, Capability, ChatResponse, ScriptedClient, ScriptedReply, ToolCall,
 };
 use cogwork_strategies::{
-    Call, Done, Driver, Linear, Next, React, SolveBudget, SolveError, Solved, Solver, Solving,
-    Stage, StageTurn, StageWork, Strategies, Strategy, StrategyName, Thought,
+    Call, Done, Driver, Linear, Next, ParameterType, React, Scratchpad, SolveBudget, SolveError,
+    Solved, Solver, Solving, Stage, StageTurn, StageWork, Strategies, Strategy, StrategyName,
+    Thought,
 };
 use cogwork_tools::schemars::{self, JsonSchema};
 use cogwork_tools::{ToolError, Tools, function};
@@ -262,6 +263,53 @@ async fn what_a_failing_tool_says_is_cut() {
         .unwrap();
 
     assert!(tool_calls(&solved)[0].len() < 17_000);
+}
+
+#[tokio::test]
+async fn texts_of_a_scratchpad_stay_the_texts_they_are() {
+    let text = || ParameterType::Text {
+        choices: Vec::new(),
+    };
+    let client = ScriptedClient::new([
+        r#"state_variables: {"version": "1.10", "id": "12345678901234567890123", "own": "1.10"}"#,
+        "state_variables: version = 1.20\ndone: yes",
+    ]);
+    let driver = Scratchpad::new()
+        .with_variable("version", text(), "")
+        .with_variable("id", text(), "");
+    let solved = Solver::new(
+        client,
+        driver.with_other_variables(true).with_result("version"),
+    )
+    .solve("p")
+    .await
+    .unwrap();
+
+    assert_eq!(solved.answer(), Some("1.20"));
+    let state = solved.trace().session().thoughts()[3]
+        .parameter("state_variables")
+        .unwrap()
+        .to_string();
+    assert_eq!(
+        state,
+        r#"{"id":"12345678901234567890123","own":"1.10","version":"1.20"}"#
+    );
+}
+
+#[tokio::test]
+async fn more_variables_than_there_can_be_are_an_error_before_the_first_call() {
+    let number = || ParameterType::Number {
+        min: None,
+        max: None,
+    };
+    let driver = (0..65).fold(Scratchpad::new(), |driver, name| {
+        driver.with_variable(format!("v{name}"), number(), "")
+    });
+    let error = Solver::new(ScriptedClient::default(), driver)
+        .solve("p")
+        .await
+        .unwrap_err();
+    insta::assert_snapshot!(error, @"stage `problem_reception`: there are 65 variables; expected at most 64");
 }
 
 #[tokio::test]

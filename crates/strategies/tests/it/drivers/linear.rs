@@ -251,20 +251,59 @@ async fn a_hypothesis_that_never_holds_is_given_up() {
         "It may be 50.".to_owned(),
     ];
     replies.push("next: hypothesis_generation".to_owned());
-    for guess in 0..40 {
+    for guess in 0..20 {
         replies.push(format!("hypothesis: {guess}"));
         replies.push("verification: No.\nholds: no".to_owned());
         replies.push("next: hypothesis_generation".to_owned());
     }
 
-    let solver = Solver::new(ScriptedClient::new(replies), Linear::new());
+    let solver = Solver::new(
+        ScriptedClient::new(replies),
+        Linear::new().with_max_thoughts(4),
+    );
     let solved = solver.solve(PROBLEM).await.unwrap();
     assert_eq!(
         (solved.end().to_string().as_str(), solved.answer()),
         (
-            "given up: after 30 thoughts the hypothesis does not hold",
-            Some("28")
+            "given up: after 4 thoughts the hypothesis does not hold",
+            Some("2")
         )
+    );
+}
+
+#[tokio::test]
+async fn a_model_that_thinks_without_end_is_brought_to_a_hypothesis() {
+    let mut replies = vec!["thought: Slowly.\nthoughts_needed: 1000".to_owned()];
+    for thought in 0..3 {
+        replies.push(format!("Thought {thought}."));
+
+        // The last time, it can't choose to think more.
+        replies.push(format!(
+            "next: {}",
+            if thought < 2 {
+                "thought_adjustment"
+            } else {
+                "hypothesis_generation"
+            }
+        ));
+    }
+
+    replies.extend(["51", "verification: 51 / 3 = 17.\nholds: yes", "51"].map(str::to_owned));
+    let client = ScriptedClient::new(replies);
+    let solver = Solver::new(client.clone(), Linear::new().with_max_thoughts(3));
+    let solved = solver.solve(PROBLEM).await.unwrap();
+
+    assert_eq!(solved.answer(), Some("51"));
+    let last = client.requests()[6]
+        .messages()
+        .last()
+        .unwrap()
+        .text()
+        .to_owned();
+
+    assert!(
+        !last.contains("thought_adjustment") && !last.contains("branch_creation"),
+        "{last}"
     );
 }
 

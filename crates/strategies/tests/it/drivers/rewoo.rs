@@ -166,7 +166,8 @@ async fn calls_take_the_time_of_the_longest_way_through_them() {
 async fn a_plan_that_cannot_be_carried_out_is_asked_for_again() {
     let complaint = |reply: &'static str| async move {
         let client = ScriptedClient::new([reply, PLAN, "183 m"]);
-        let solver = Solver::new(client.clone(), Rewoo::new()).with_tools(tools());
+        let solver =
+            Solver::new(client.clone(), Rewoo::new().with_max_calls(3)).with_tools(tools());
         let solved = solver.solve(PROBLEM).await.unwrap();
         assert_eq!((solved.answer(), solved.spent().calls), (Some("183 m"), 3));
         let Some(Call::Model { tries, .. }) = solved.trace().calls().first() else {
@@ -191,6 +192,7 @@ async fn a_plan_that_cannot_be_carried_out_is_asked_for_again() {
             "]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]"
         ))
         .await,
+        complaint("#E1 = height[a]\n#E2 = height[a]\n#E3 = height[a]\n#E4 = height[a]").await,
     ];
 
     insta::assert_snapshot!(complaints.join("\n"), @"
@@ -202,6 +204,7 @@ async fn a_plan_that_cannot_be_carried_out_is_asked_for_again() {
     `#E1` uses `#E1`; expected no evidence, since it is the first
     `#E1` is used twice; expected a different name for each call
     `#E1` is more than 32 levels, expected JSON of at most 32 levels
+    the plan has 4 steps and 4 calls; expected at most 100 and 3
     ");
 }
 

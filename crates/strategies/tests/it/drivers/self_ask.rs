@@ -2,6 +2,9 @@
 
 use cogwork_llm::ScriptedClient;
 use cogwork_strategies::{Call, SelfAsk, SolveBudget, Solver, StrategyName};
+use cogwork_tools::schemars::JsonSchema;
+use cogwork_tools::{ToolError, Tools, function};
+use serde::Deserialize;
 
 use crate::drivers::support::{conversation, only_append, told};
 
@@ -79,10 +82,110 @@ async fn each_cycle_is_one_question() {
     ");
 }
 
+#[derive(Deserialize, JsonSchema)]
+#[schemars(crate = "cogwork_tools::schemars")]
+struct Query {
+    query: String,
+}
+
+fn search() -> Tools {
+    let search = |Query { query }: Query| async move {
+        match query.as_str() {
+            "When was the transistor invented?" => Ok("in December 1947".to_owned()),
+            _ => Err(ToolError::failed("nothing found")),
+        }
+    };
+    Tools::new()
+        .with(function("search", "Searches.", search))
+        .unwrap()
+}
+
+#[tokio::test]
+async fn a_tool_can_answer() {
+    let client = ScriptedClient::new([
+        // The answer was given before that of the tool, so it doesn't count.
+        "sub_question: When was the transistor invented?\nanswer: Roosevelt",
+        "sub_question: Who was president then?",
+        "answer: Truman",
+    ]);
+
+    let driver = SelfAsk::new().with_answering_tool("search");
+    let solved = Solver::new(client.clone(), driver)
+        .with_tools(search())
+        .solve(PROBLEM)
+        .await
+        .unwrap();
+
+    insta::assert_snapshot!(told(&solved), @"
+      1 problem_reception: Who was president of the USA when the transistor was invented?
+      2 problem_decomposition: A smaller question is needed.
+      3 sub_question_formulation: When was the transistor invented? · sub_question_number = 1
+      4 sub_question_answering: in December 1947 · sub_question_number = 1
+      5 answer_integration: When was the transistor invented? in December 1947
+      6 completion_check: A smaller question is needed.
+      7 sub_question_formulation: Who was president then? · sub_question_number = 2
+      8 sub_question_answering: the tool `search` failed: nothing found · sub_question_number = 2
+      9 answer_integration: Who was president then? the tool `search` failed: nothing found
+     10 completion_check: No smaller question is needed.
+     11 solution_formulation: Truman
+     12 final_response: Truman
+    answer: Truman
+    end: answered
+    spent: 3 calls, about 974 tokens, 2 tool calls
+    ");
+
+    assert!(only_append(&client.requests()));
+    insta::assert_snapshot!(conversation(client.requests().last().unwrap()), @"
+    [system] You solve a problem in small stages. Ask and answer smaller questions until the first one can be answered. Press et al. 2022.
+    Each message asks for one stage. Do what it asks and nothing else.
+
+    [user] The problem:
+    Who was president of the USA when the transistor was invented?
+
+    Say what must be known before the question can be answered. Ask one smaller question that can be answered by itself, or give the answer to the problem if no more is needed.
+
+    Write these lines, each name at the beginning of a line:
+    thought: your thought
+    sub_question: the next smaller question, if one is needed (a text, may be left out)
+    answer: the answer to the problem, if no smaller question is needed (a text, may be left out)
+
+    [assistant] sub_question: When was the transistor invented?
+    answer: Roosevelt
+
+    [user] The answer to question 1: in December 1947
+
+    Decide whether the first question can be answered now. If not, ask another one. Ask one smaller question that can be answered by itself, or give the answer to the problem if no more is needed.
+
+    Write these lines, each name at the beginning of a line:
+    thought: your thought
+    sub_question: the next smaller question, if one is needed (a text, may be left out)
+    answer: the answer to the problem, if no smaller question is needed (a text, may be left out)
+
+    [assistant] sub_question: Who was president then?
+
+    [user] The answer to question 2: the tool `search` failed: nothing found
+
+    Decide whether the first question can be answered now. If not, ask another one. Ask one smaller question that can be answered by itself, or give the answer to the problem if no more is needed.
+
+    Write these lines, each name at the beginning of a line:
+    thought: your thought
+    sub_question: the next smaller question, if one is needed (a text, may be left out)
+    answer: the answer to the problem, if no smaller question is needed (a text, may be left out)
+    ");
+
+    let missing =
+        Solver::new(client, SelfAsk::new().with_answering_tool("find")).with_tools(search());
+    assert_eq!(
+        missing.solve(PROBLEM).await.unwrap_err().to_string(),
+        "stage `problem_reception`: there is no tool `find` to answer questions; expected `search`"
+    );
+}
+
 #[tokio::test]
 async fn a_problem_that_needs_no_question_needs_one_call() {
     let client = ScriptedClient::new(["thought: I know that.\nanswer: 4"]);
-    let solved = Solver::new(client, SelfAsk::new())
+    let solved = Solver::new(client, SelfAsk::new().with_answering_tool("search"))
+        .with_tools(search())
         .solve("2 + 2?")
         .await
         .unwrap();
@@ -98,7 +201,7 @@ async fn a_problem_that_needs_no_question_needs_one_call() {
       8 final_response: 4
     answer: 4
     end: answered
-    spent: 1 call, about 193 tokens
+    spent: 1 call, about 169 tokens
     ");
 }
 

@@ -1,7 +1,7 @@
 //! Every strategy with replies in JSON, and its questions on each rung.
 
 use cogwork_llm::{ChatRequest, ReplyFormat};
-use cogwork_strategies::{Call, Rung, Solved, StrategyName};
+use cogwork_strategies::{Call, ParameterType, Rung, Scratchpad, Solved, Solver, StrategyName};
 use serde_json::{Value, json};
 
 use super::scripts::{PROBLEM, client, question, replies, schema, solver};
@@ -195,5 +195,35 @@ async fn a_model_that_repeats_a_thought_can_only_conclude() {
         allowed(&requests[4], "next"),
         json!(["hypothesis_generation"])
     );
+    assert_eq!(solved.answer(), Some("51"));
+}
+
+#[tokio::test]
+async fn a_scratchpad_with_variables_names_them_in_the_schema() {
+    let number = || ParameterType::Number {
+        min: None,
+        max: None,
+    };
+    let driver = Scratchpad::new()
+        .with_variable("sum", number(), "the sum so far")
+        .with_variable("left", number(), "")
+        .with_result("sum");
+
+    let client = client([
+        r#"{"thought": "t", "state_variables": {"left": 3, "sum": null}}"#,
+        r#"{"thought": "t", "state_variables": [{"name": "sum", "value": 51}], "done": true}"#,
+    ]);
+    let solved = Solver::new(client.clone(), driver)
+        .solve(PROBLEM)
+        .await
+        .unwrap();
+
+    let variables = |request| {
+        let schema = schema(request).unwrap();
+        schema["properties"]["state_variables"].to_string()
+    };
+    let requests = client.requests();
+    insta::assert_snapshot!(variables(&requests[0]), @r#"{"additionalProperties":false,"description":"the variables and their values","properties":{"left":{"anyOf":[{"type":"number"},{"type":"null"}]},"sum":{"anyOf":[{"type":"number"},{"type":"null"}],"description":"the sum so far"}},"required":["left","sum"],"type":"object"}"#);
+    insta::assert_snapshot!(variables(&requests[1]), @r#"{"anyOf":[{"items":{"additionalProperties":false,"properties":{"name":{"enum":["sum","left"],"type":"string"},"value":{"anyOf":[{"maxLength":320,"minLength":1,"type":"string"},{"type":"number"},{"type":"boolean"},{"type":"null"}]}},"required":["name","value"],"type":"object"},"maxItems":20,"minItems":0,"type":"array"},{"type":"null"}],"description":"the variables that the step changes, with their new values"}"#);
     assert_eq!(solved.answer(), Some("51"));
 }

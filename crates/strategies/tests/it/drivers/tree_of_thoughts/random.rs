@@ -76,11 +76,13 @@ proptest! {
             Just(Search::DepthFirst),
             Just(Search::BestFirst),
         ],
-        (approaches, proposals, depth) in (1usize..4, 1usize..4, 1usize..4),
+        (approaches, proposals, depth, votes) in (1usize..4, 1usize..4, 1usize..4, 0usize..3),
+        threshold in 0.0..6.0,
         calls in 1u32..60,
     ) {
-        let driver = TreeOfThoughts::new().with_search(search);
+        let driver = TreeOfThoughts::new().with_search(search).with_threshold(threshold);
         let driver = driver.with_approaches(approaches).with_proposals(proposals).with_depth(depth);
+        let driver = if votes > 0 { driver.with_votes(votes) } else { driver };
         let solver = Solver::new(Random(std::sync::Mutex::new(seed)), driver).with_budget(SolveBudget::default().with_calls(calls));
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
         match runtime.block_on(solver.solve(PROBLEM)) {

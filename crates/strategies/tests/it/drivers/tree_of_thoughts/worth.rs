@@ -1,13 +1,116 @@
-//! How branches are scored: by the model, and by a program.
+//! How branches are compared: by votes, by values, and by a program.
 
 use std::time::Duration;
 
 use cogwork_llm::{ScriptedClient, ScriptedReply};
-use cogwork_strategies::{SolveBudget, Solver, Worth};
+use cogwork_strategies::{Search, SolveBudget, Solver, Worth};
 use tokio::time::Instant;
 
 use super::{PROBLEM, TWO, judged, small};
-use crate::drivers::support::told;
+use crate::drivers::support::{conversation, told};
+
+#[tokio::test]
+async fn votes_compare_the_branches_of_a_round() {
+    let vote = |choice: u32| format!("thought: best of all\nchoice: {choice}\nsolved: no");
+    let client = ScriptedClient::new([
+        TWO.to_owned(),
+        "- book a table\n- take the tram".to_owned(),
+        "- buy rice\n- buy noodles".to_owned(),
+        vote(3),
+        vote(1),
+        vote(3),
+        "answer: rice".to_owned(),
+    ]);
+
+    let solved = Solver::new(client.clone(), small().with_depth(1).with_votes(3))
+        .solve(PROBLEM)
+        .await
+        .unwrap();
+    insta::assert_snapshot!(told(&solved), @r#"
+      1 problem_reception: Plan an evening for six.
+      2 approach_exploration: Approaches: B, A. · approaches = [{"description":"go out","id":"B","promise":8.0},{"description":"cook","id":"A","promise":5.0}]
+      3 [B] branch_creation: go out · approach_id = B
+      4 [A] branch_creation: cook · approach_id = A
+      5 [B] branch_development: book a table · approach_id = B
+      6 [B-2] branch_development: take the tram · approach_id = B
+      7 [A] branch_development: buy rice · approach_id = A
+      8 [A-2] branch_development: buy noodles · approach_id = A
+      9 [B] branch_evaluation: 1 of 3 votes. · approach_id = B · evaluation_score = 3.33
+     10 [A] branch_evaluation: 0 of 3 votes. · approach_id = A · evaluation_score = 0.0
+     11 [B-2] branch_evaluation: 2 of 3 votes. · approach_id = B · evaluation_score = 6.67
+     12 [A-2] branch_evaluation: 0 of 3 votes. · approach_id = A · evaluation_score = 0.0
+     13 [B-2] branch_selection: Chosen with a score of 6.67. · approach_id = B
+     14 [B] branch_selection: Chosen with a score of 3.33. · approach_id = B
+     15 [B] continuation_decision: `B-2` has come to its end and is the best.
+     16 [B-2] continuation_decision: `B-2` has come to its end and is the best.
+     17 [B-2] solution_formulation: rice
+     18 [B-2] path_justification: `B-2` has a score of 6.67; best of the others: `B` 3.33, `A` 0, `A-2` 0.
+     19 [B-2] final_response: rice
+    answer: rice
+    end: answered
+    spent: 7 calls, about 1144 tokens
+    "#);
+
+    insta::assert_snapshot!(conversation(&client.requests()[3]), @"
+    [system] You solve a problem by a tree of thoughts: several ways are tried, each step by step, and the best is followed. Each message asks for one part of that work. Do what it asks and nothing else.
+
+    [user] The problem:
+    Plan an evening for six.
+
+    Ways to the solution, as far as they were gone.
+
+    Way 1:
+    1. go out
+    2. book a table
+
+    Way 2:
+    1. cook
+    2. buy rice
+
+    Way 3:
+    1. go out
+    2. take the tram
+
+    Way 4:
+    1. cook
+    2. buy noodles
+
+    Judge them, and choose the one that is most likely to lead to a solution.
+
+    Write these lines, each name at the beginning of a line:
+    thought: your thought
+    choice: the number of the way that is chosen (an integer from 1 to 4)
+    solved: whether it holds the whole solution already (true or false)
+    ");
+}
+
+#[tokio::test]
+async fn values_are_the_mean_of_several() {
+    let client = ScriptedClient::new([
+        TWO,
+        "book a table",
+        &judged(8, true),
+        &judged(7, false),
+        "no score at all",
+        "answer: a table",
+    ]);
+
+    let driver = small()
+        .with_search(Search::DepthFirst)
+        .with_proposals(1)
+        .with_depth(1)
+        .with_values(3);
+
+    let solved = Solver::new(client, driver)
+        .with_asks_again(0)
+        .solve(PROBLEM)
+        .await
+        .unwrap();
+
+    let session = solved.trace().session();
+    assert_eq!(session.branch_named("B").unwrap().score(), Some(7.5));
+    assert_eq!(solved.answer(), Some("a table"));
+}
 
 #[tokio::test]
 async fn a_program_can_judge_and_then_the_model_only_proposes() {
