@@ -12,7 +12,7 @@
 //! thought 3: Thought 9 was wrong.
 //!   refused: "revisesThought: there is no thought 9; expected the number of a thought of this session; the last one is 2"
 //! thought 3: Well. Well. Well. Well. Well. Well. Well
-//!   refused: "MCP error -32602: Input validation error: Invalid arguments for tool sequentialthinking: Too big: expected string to have <=200 bytes at thought"
+//!   {"error":{"argument":"thought","expected":"at most 200 bytes","found":"300 bytes long","kind":"argument","message":"`thought` is 300 bytes long, expected at most 200 bytes"}}
 //! ```
 
 use std::error::Error;

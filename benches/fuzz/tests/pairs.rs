@@ -9,7 +9,7 @@ use cogwork_fuzz::readers::{READERS, Reader};
 use growth::assert_grows_linearly;
 
 /// How often a pair is repeated in the short text.
-const REPEATED: usize = 16;
+const REPEATED: usize = 100;
 
 /// One pair in so many is tried. The number is prime, so that all tokens have a turn.
 const STEP: usize = 97;

@@ -129,8 +129,8 @@ impl Strategies {
         self.list.push(strategy);
     }
 
-    pub(crate) fn pop(&mut self) {
-        self.list.pop();
+    pub(crate) fn retain(&mut self, is_kept: impl Fn(&Strategy) -> bool) {
+        self.list.retain(is_kept);
     }
 
     pub(crate) fn find(&self, name: &str) -> Option<&Strategy> {

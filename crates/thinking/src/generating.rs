@@ -10,7 +10,7 @@ use futures_util::stream;
 
 use crate::answer::{Effect, Finished, respond};
 use crate::closing::Closing;
-use crate::ledger::{Metered, Spending};
+use crate::ledger::{CallCosts, Metered};
 use crate::memory::recalled;
 use crate::moment::{said, with_input, without_calls};
 use crate::run;
@@ -72,7 +72,7 @@ impl<'a> Generating<'a> {
     pub(crate) async fn begin(
         setup: &'a Setup,
         client: &'a dyn LlmClient,
-        spending: &Spending,
+        costs: &CallCosts,
         request: ChatRequest,
     ) -> Result<Self, LlmError> {
         let last = request
@@ -83,7 +83,7 @@ impl<'a> Generating<'a> {
         let input = Payload::of_message(last.unwrap_or(&none));
         let limits = setup.limits;
         let closing = Closing {
-            ledger: Arc::clone(&spending.0),
+            ledger: Arc::clone(&costs.0),
             limits,
             memory: setup.memory.clone(),
             question: input.shared_text(),

@@ -41,9 +41,9 @@ pub(crate) struct Entries {
 /// The calls of a visit: those of one generation and the ones after it.
 #[doc(hidden)]
 #[derive(Debug, Clone)]
-pub struct Spending(pub(crate) Arc<Ledger>);
+pub struct CallCosts(pub(crate) Arc<Ledger>);
 
-impl Spending {
+impl CallCosts {
     pub(crate) fn new(max_hook_calls: u32) -> Self {
         Self(Arc::new(Ledger {
             entries: Mutex::default(),

@@ -75,7 +75,7 @@ pub use generating::Generating;
 
 mod ledger;
 #[doc(hidden)]
-pub use ledger::Spending;
+pub use ledger::CallCosts;
 
 mod limits;
 pub use limits::ModeLimits;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use cogwork_llm::{Capabilities, ChatRequest, ChatResponse, LlmClient, LlmError, ReplyStream};
 
-use crate::ledger::Spending;
+use crate::ledger::CallCosts;
 use crate::setup::Setup;
 use crate::{Generating, Generation, Hook, ModeLimits, Recall, Report, ThinkingMode};
 
@@ -82,8 +82,8 @@ impl<C> Thinking<C> {
 
     /// Returns an empty count of calls for [`begin_with`](Self::begin_with).
     #[doc(hidden)]
-    pub fn spending(&self) -> Spending {
-        Spending::new(self.setup.limits.calls)
+    pub fn call_costs(&self) -> CallCosts {
+        CallCosts::new(self.setup.limits.calls)
     }
 
     fn has(&self, hook: Hook) -> bool {
@@ -113,10 +113,10 @@ impl<C: LlmClient> Thinking<C> {
     /// Returns an error if a mode refuses the request, or if a mode with
     /// [`OnFailure::Fail`](crate::OnFailure) fails.
     pub async fn begin(&self, request: ChatRequest) -> Result<Generating<'_>, LlmError> {
-        self.begin_with(&self.spending(), request).await
+        self.begin_with(&self.call_costs(), request).await
     }
 
-    /// Begins a generation whose calls are counted in `spending`.
+    /// Begins a generation whose calls are counted in `costs`.
     ///
     /// # Errors
     ///
@@ -124,10 +124,10 @@ impl<C: LlmClient> Thinking<C> {
     #[doc(hidden)]
     pub async fn begin_with(
         &self,
-        spending: &Spending,
+        costs: &CallCosts,
         request: ChatRequest,
     ) -> Result<Generating<'_>, LlmError> {
-        Generating::begin(&self.setup, &self.client, spending, request).await
+        Generating::begin(&self.setup, &self.client, costs, request).await
     }
 }
 

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use cogwork_ask::Try;
-use cogwork_thinking::Spending;
+use cogwork_thinking::CallCosts;
 
 use super::attempted::Attempted;
 use super::{AgentError, AgentErrorKind};
@@ -17,7 +17,7 @@ use crate::{ToolUse, Visit};
 pub(super) struct Attempt<'v> {
     node: &'v str,
     failures: &'v Failures,
-    pub(super) spending: Spending,
+    pub(super) costs: CallCosts,
     attempted: Mutex<Attempted>,
     /// The number of tool calls that wait for a person.
     waiting: AtomicUsize,
@@ -27,11 +27,11 @@ pub(super) struct Attempt<'v> {
 }
 
 impl<'v> Attempt<'v> {
-    pub(super) fn new(node: &'v str, failures: &'v Failures, spending: Spending) -> Self {
+    pub(super) fn new(node: &'v str, failures: &'v Failures, costs: CallCosts) -> Self {
         Self {
             node,
             failures,
-            spending,
+            costs,
             attempted: Mutex::default(),
             waiting: AtomicUsize::new(0),
             running: AtomicUsize::new(0),
@@ -92,7 +92,7 @@ impl<'v> Attempt<'v> {
 
     fn attempted(&self) -> Attempted {
         Attempted {
-            spent: self.spending.spent(),
+            spent: self.costs.spent(),
             ..lock(&self.attempted).clone()
         }
     }

@@ -30,7 +30,7 @@ impl Agent {
     ) -> Result<AgentAnswer, AgentErrorKind> {
         let generating = self
             .thinking
-            .begin_with(&attempt.spending, request)
+            .begin_with(&attempt.costs, request)
             .await
             .map_err(AgentErrorKind::Client)?;
 
@@ -56,7 +56,7 @@ impl Agent {
             truncated,
             ..Output::default()
         };
-        let client = attempt.spending.counted(self.thinking.client());
+        let client = attempt.costs.counted(self.thinking.client());
         self.choose(request, said, output, &client, attempt).await
     }
 

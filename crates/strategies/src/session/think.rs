@@ -112,11 +112,13 @@ impl Session {
         if is_new {
             self.strategies.push(strategy.clone());
         }
+
         let added = self
             .entered(branch, &strategy, outer, draft)
             .and_then(|thought| self.add(thought, draft));
         if is_new && added.is_err() {
-            self.strategies.pop();
+            self.strategies
+                .retain(|known| known.name() != strategy.name());
         }
         added
     }

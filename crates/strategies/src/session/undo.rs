@@ -38,7 +38,18 @@ impl Session {
         let branch = self.branch_mut(thought.branch)?;
         branch.own.pop();
         branch.status = BranchStatus::Open;
+        self.drop_strategy(&thought);
         Ok(thought)
+    }
+
+    /// Drops the strategy that a thought has entered, unless another thought uses it.
+    fn drop_strategy(&mut self, thought: &Thought) {
+        let name = thought.strategy();
+        let mut thoughts = self.thoughts.iter();
+        let is_used = thoughts.any(|other| other.position.all().any(|at| at.strategy == name));
+        if name != self.strategy && !is_used {
+            self.strategies.retain(|strategy| strategy.name() != name);
+        }
     }
 
     fn check_undo(&self) -> Result<(), SessionError> {

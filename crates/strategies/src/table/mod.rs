@@ -29,6 +29,10 @@ const MAX_NESTING: usize = 64;
 /// The maximum length of a name, in bytes.
 const MAX_NAME: usize = 64;
 
+/// What the `type` of a parameter may be.
+const TYPES: &str =
+    "`text`, `integer`, `number`, `boolean`, `thought`, `list`, `object`, `map` or `any`";
+
 pub(crate) fn from_yaml(text: &str) -> Result<Vec<Strategy>, TableError> {
     check_length(text)?;
     let guard = YamlGuard::new(MAX_NESTING)
@@ -180,9 +184,18 @@ fn part<T: DeserializeOwned>(
         Ok(part) => Some(part),
         Err(error) => {
             let place = place.clone().at_key(&error.path().to_string());
-            problems.push(&place, error.inner().to_string());
+            problems.push(&place, complaint(&error.inner().to_string()));
             None
         }
+    }
+}
+
+/// Says of a missing key what it may be, which serde does not.
+fn complaint(message: &str) -> String {
+    match message.strip_prefix("missing field ") {
+        Some("`type`") => format!("it has no `type`; expected {TYPES}"),
+        Some(key) => format!("it has no {key}"),
+        None => message.to_owned(),
     }
 }
 

@@ -65,10 +65,10 @@ fourth: {description: Nothing in it., stages: {}}
     13 problems in the tables:
     strategy `my strategy`: `my strategy` is not a valid name; expected 1 to 64 letters, digits, `_` and `-`
     strategy `first`, stage `begin`, `paramters`: unknown field `paramters`, expected one of `description`, `prompt`, `parameters`, `next`, `final`
-    strategy `first`, stage `middle`, `parameters.score`: missing field `type`
+    strategy `first`, stage `middle`, `parameters.score`: it has no `type`; expected `text`, `integer`, `number`, `boolean`, `thought`, `list`, `object`, `map` or `any`
     strategy `first`, stage `middle`, `parameters.count`: unknown variant `int`, expected one of `text`, `integer`, `number`, `boolean`, `thought`, `list`, `object`, `map`, `any`
-    strategy `first`, stage `middle`, `parameters.plan`: missing field `items`
-    strategy `first`, stage `middle`, `parameters.nested`: missing field `description`
+    strategy `first`, stage `middle`, `parameters.plan`: it has no `items`
+    strategy `first`, stage `middle`, `parameters.nested`: it has no `description`
     strategy `first`, stage `middle`, `parameters.wrong`: invalid type: string "text", expected a mapping with `type` and `description`
     strategy `first`, stage `island`, `next`: invalid type: string "end", expected a sequence
     strategy `first`, stage `end`, `final`: invalid type: string "yes", expected a boolean

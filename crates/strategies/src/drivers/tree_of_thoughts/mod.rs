@@ -56,13 +56,7 @@ impl Driver for TreeOfThoughts {
 
         match TreeStage::of(stage.name())? {
             TreeStage::ApproachExploration => self.explore(solving, stage, &done)?,
-            TreeStage::BranchCreation => {
-                if !self.create(solving, stage)? {
-                    return Ok(Next::GiveUp(
-                        "there is no room for another branch".to_owned(),
-                    ));
-                }
-            }
+            TreeStage::BranchCreation => self.create(solving, stage)?,
             TreeStage::BranchDevelopment => self.develop(solving, stage, done)?,
             TreeStage::BranchEvaluation => self.evaluate(solving, stage, done)?,
             TreeStage::BranchSelection => self.select(solving, stage)?,

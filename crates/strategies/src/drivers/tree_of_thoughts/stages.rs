@@ -17,8 +17,8 @@ use crate::drivers::answering::draft;
 use crate::drivers::normal_form::normal_form;
 use crate::drivers::stage_names::StageName;
 use crate::{
-    Ask, AskProblem, Asked, BranchId, Done, Next, SolveError, Solving, Stage, StageReply,
-    StageTurn, StageWork, Thought, ThoughtDraft,
+    Ask, AskProblem, Asked, BranchId, Done, Next, SessionError, SessionLimit, SolveError, Solving,
+    Stage, StageReply, StageTurn, StageWork, Thought, ThoughtDraft,
 };
 
 impl TreeOfThoughts {
@@ -92,8 +92,12 @@ impl TreeOfThoughts {
         approaches
     }
 
-    /// Opens branches for the next approaches, and returns whether there was room for any.
-    pub(super) fn create(&self, solving: &mut Solving, stage: &Stage) -> Result<bool, SolveError> {
+    /// Opens branches for the next approaches.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the session has no room for any.
+    pub(super) fn create(&self, solving: &mut Solving, stage: &Stage) -> Result<(), SolveError> {
         let tree = Tree::new(self, solving);
         let approaches = tree.to_open();
         let hopeless = tree.hopeless();
@@ -116,12 +120,14 @@ impl TreeOfThoughts {
         }
 
         let Some(first) = first else {
-            return Ok(false);
+            return Err(SolveError::from(SessionError::Full {
+                limit: SessionLimit::Branches,
+                most: solving.session().branches().len(),
+            }));
         };
 
         solving.session_mut().switch(first)?;
-        prune_all(solving, hopeless)?;
-        Ok(true)
+        prune_all(solving, hopeless)
     }
 
     /// Adds the proposed steps to the branches that were developed.
