@@ -40,6 +40,13 @@ fn build(name: &str) {
         .current_dir("..")
         .args(["build", "--quiet", "--example", name]);
 
+    if cfg!(feature = "mcp") {
+        cargo.args(["--features", "cogwork-examples/mcp"]);
+    }
+    if cfg!(feature = "traces") {
+        cargo.args(["--features", "cogwork-examples/traces"]);
+    }
+
     // What describes the package under test. The build script of ring runs again when it is set, or not set any more.
     for variable in env::vars().map(|(variable, _)| variable) {
         if variable.starts_with("CARGO_PKG_") || variable.starts_with("CARGO_MANIFEST_") {
