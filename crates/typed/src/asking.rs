@@ -1,9 +1,9 @@
 //! Asks for an answer.
 
-use cogwork_ask::{Asking, GrowingJson, Rung, Tally, Unanswered};
+use cogwork_ask::{Asking, Rung, Tally, Unanswered};
 
 use crate::policy::{Answering, Stopped};
-use crate::{Answered, AskError, AskErrorKind, AskLog, Model, Prompt};
+use crate::{Answered, AskError, AskErrorKind, AskLog, GrowingAnswer, Model, Prompt};
 
 impl<T: Send + 'static> Model<T> {
     /// Asks for an answer.
@@ -18,12 +18,8 @@ impl<T: Send + 'static> Model<T> {
 
     /// Asks for an answer, and calls `on_growth` whenever a streamed reply has grown.
     ///
-    /// [`GrowingJson::value`] is what has arrived of the value so far. The work is proportional to
-    /// the length of the reply. If the model is asked again, the value starts over.
-    ///
-    /// The growing value is the first object of the reply, as it is written. The answer may differ
-    /// from it if the reply contains several objects, of which the last one counts, or if it needs
-    /// repairs.
+    /// [`GrowingAnswer::value`] is what has arrived of the value so far. If the model starts over or
+    /// is asked again, the value does so, too.
     ///
     /// # Errors
     ///
@@ -31,7 +27,7 @@ impl<T: Send + 'static> Model<T> {
     pub async fn ask_streaming(
         &self,
         prompt: impl Into<Prompt>,
-        mut on_growth: impl FnMut(&GrowingJson) + Send,
+        mut on_growth: impl FnMut(&GrowingAnswer) + Send,
     ) -> Result<Answered<T>, AskError> {
         let tally = Tally::default();
         self.answer(prompt.into(), &tally, Some(&mut on_growth))
@@ -43,7 +39,7 @@ impl<T: Send + 'static> Model<T> {
         &'a self,
         prompt: Prompt,
         tally: &'a Tally,
-        on_growth: Option<&'a mut (dyn FnMut(&GrowingJson) + Send)>,
+        on_growth: Option<&'a mut (dyn FnMut(&GrowingAnswer) + Send)>,
     ) -> Result<Answered<T>, AskError> {
         let rungs = self.rungs();
         let mut asking = Asking::new(&*self.client, &self.ladder, rungs)

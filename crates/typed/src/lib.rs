@@ -51,8 +51,10 @@
 mod answered;
 mod asking;
 mod calls;
+mod candidates;
 mod error;
 mod fit;
+mod growing;
 mod memory;
 mod model;
 mod node;
@@ -60,12 +62,14 @@ mod policy;
 mod problem;
 mod prompt;
 mod reader;
-mod reply;
 mod shape;
+mod syntax;
 mod text_answer;
+mod tree;
 
 pub use answered::Answered;
 pub use error::{AskError, AskErrorKind, AskLog};
+pub use growing::GrowingAnswer;
 pub use memory::ChatMemory;
 pub use model::Model;
 pub use node::{ModelNode, NodeAnswer, NodeQuestion};

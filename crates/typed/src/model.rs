@@ -8,6 +8,7 @@ use cogwork_llm::{ChatRequest, LlmClient, Message, Messages, ReplyFormat};
 use cogwork_tools::Tools;
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
+use serde_json::Value;
 
 use crate::prompt::with_instruction;
 use crate::reader::schema_name;
@@ -62,7 +63,11 @@ pub(crate) struct Answer<T> {
     pub(crate) form: Option<Arc<Form>>,
     name: Arc<str>,
     pub(crate) read: Arc<Reading<T>>,
+    pub(crate) growing: Arc<Growing>,
 }
+
+/// Reads the beginning of a reply.
+type Growing = dyn Fn(&str) -> Option<Value> + Send + Sync;
 
 /// Reads a reply.
 type Reading<T> = dyn Fn(&str) -> Result<ReadAnswer<T>, AnswerProblem> + Send + Sync;
@@ -86,6 +91,10 @@ impl<T: JsonSchema + DeserializeOwned + Send + 'static> Model<T> {
             Answer {
                 form: Some(form),
                 name: schema_name::<T>().into(),
+                growing: Arc::new({
+                    let reader = reader.clone();
+                    move |text| reader.growing(text)
+                }),
                 read: Arc::new(move |text| reader.read(text)),
             },
         )
@@ -100,6 +109,7 @@ impl Model<String> {
             Answer {
                 form: None,
                 name: "".into(),
+                growing: Arc::new(|_| None),
                 read: Arc::new(crate::text_answer::read_text),
             },
         )
@@ -282,6 +292,7 @@ impl<T> Clone for Answer<T> {
             form: self.form.clone(),
             name: Arc::clone(&self.name),
             read: Arc::clone(&self.read),
+            growing: Arc::clone(&self.growing),
         }
     }
 }

@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use cogwork_ask::{
-    Allowance, Exceeded, GrowingJson, Policy, Repair, Rung, RunningAttempt, Tally, Verdict, offload,
+    Allowance, Exceeded, Policy, Repair, Rung, RunningAttempt, Tally, Verdict, offload,
 };
 use cogwork_llm::{ChatRequest, ChatResponse, FinishReason, Message, Messages, ToolChoice};
 
 use crate::calls::make_calls;
 use crate::problem::{AnswerProblem, AnswerProblemKind as Kind};
-use crate::{Model, Prompt, ReadAnswer};
+use crate::{GrowingAnswer, Model, Prompt, ReadAnswer};
 
 /// Why no further call is made.
 #[derive(Debug)]
@@ -17,7 +17,7 @@ pub(crate) enum Stopped {
     Allowance(&'static str),
 }
 
-type OnGrowth<'a> = &'a mut (dyn FnMut(&GrowingJson) + Send);
+type OnGrowth<'a> = &'a mut (dyn FnMut(&GrowingAnswer) + Send);
 
 pub(crate) struct Answering<'a, T> {
     model: &'a Model<T>,
@@ -29,7 +29,7 @@ pub(crate) struct Answering<'a, T> {
     rounds: u32,
     /// What was added to the conversation.
     messages: Vec<Message>,
-    growing: GrowingJson,
+    growing: GrowingAnswer,
     on_growth: Option<OnGrowth<'a>>,
 }
 
@@ -47,7 +47,7 @@ impl<'a, T: Send + 'static> Answering<'a, T> {
             _running: tally.start(),
             rounds: 0,
             messages: Vec::new(),
-            growing: GrowingJson::default(),
+            growing: GrowingAnswer::default(),
             on_growth,
         }
     }
@@ -105,7 +105,7 @@ impl<T: Send + 'static> Policy for Answering<'_, T> {
     }
 
     fn before_call(&mut self, request: ChatRequest, _: Rung) -> Result<ChatRequest, Stopped> {
-        self.growing.reset();
+        self.growing = GrowingAnswer::default();
 
         let Some(allowance) = self.model.allowance else {
             self.tally.count_call();
@@ -132,7 +132,8 @@ impl<T: Send + 'static> Policy for Answering<'_, T> {
         let Some(on_growth) = &mut self.on_growth else {
             return;
         };
-        if self.growing.push(text) {
+        let grown = &*self.model.answer.growing;
+        if self.growing.push(text, grown) {
             on_growth(&self.growing);
         }
     }

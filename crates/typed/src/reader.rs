@@ -2,17 +2,19 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-use cogwork_ask::{Cut, NoAnswer, Repair, RepairKind, no_answer, stated_answer};
+use cogwork_ask::{NoAnswer, Repair, RepairKind, no_answer, stated_answer};
 use cogwork_text::NameList;
 use cogwork_tools::in_json_words;
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use crate::fit::{Fitted, Fitter};
+use crate::candidates::{Candidate, candidates};
+use crate::fit::{Fitted, Fitter, UNKNOWN_KEY};
 use crate::problem::{AnswerProblem, AnswerProblemKind as Kind};
-use crate::reply::{Candidate, Node, Source, Tree, Wanted, candidates};
-use crate::shape::{ANSWER, Form, Shape};
+use crate::shape::{ANSWER, Form, Shape, Words};
+use crate::syntax::{Ending, MAX_REPAIRS, Notes};
+use crate::tree::{Node, Tree};
 
 /// Reads replies of models as values of `T`.
 ///
@@ -39,6 +41,7 @@ use crate::shape::{ANSWER, Form, Shape};
 /// ```
 pub struct AnswerReader<T> {
     pub(crate) form: Arc<Form>,
+    words: Arc<Words>,
     max_bytes: usize,
     value: PhantomData<fn() -> T>,
 }
@@ -57,6 +60,7 @@ impl<T> Clone for AnswerReader<T> {
     fn clone(&self) -> Self {
         Self {
             form: Arc::clone(&self.form),
+            words: Arc::clone(&self.words),
             max_bytes: self.max_bytes,
             value: PhantomData,
         }
@@ -81,8 +85,10 @@ impl<T: JsonSchema + DeserializeOwned> Default for AnswerReader<T> {
 impl<T: JsonSchema + DeserializeOwned> AnswerReader<T> {
     /// Creates a reader.
     pub fn new() -> Self {
+        let form = Form::of::<T>();
         Self {
-            form: Arc::new(Form::of::<T>()),
+            words: Arc::new(Words::of(&form)),
+            form: Arc::new(form),
             max_bytes: 256 * 1024,
             value: PhantomData,
         }
@@ -121,28 +127,76 @@ impl<T: JsonSchema + DeserializeOwned> AnswerReader<T> {
     pub fn read(&self, text: &str) -> Result<ReadAnswer<T>, AnswerProblem> {
         self.check_text(text)?;
 
-        let wanted = Wanted {
-            is_key: |key: &str| self.is_key(key),
-            is_list: matches!(
-                self.form.resolve(&self.form.root),
-                Shape::List(..) | Shape::Tuple(_) | Shape::Any | Shape::AnyOf(_)
-            ),
-        };
-        let found = candidates(text, &wanted);
-        let last = found.iter().rposition(|candidate| self.is_meant(candidate));
-        let Some(last) = last else {
+        let found = candidates(text, &self.words);
+        let meant = self.meant(&found);
+        let Some((last, earlier)) = meant.split_last() else {
             return self
                 .read_item(&found)
+                .or_else(|| self.read_by_aliases(&found))
                 .unwrap_or_else(|| self.read_bare(text, &found));
         };
 
-        let problem = match found
-            .get(last)
-            .map(|candidate| self.read_candidate(candidate))
+        let is_object = |candidate: &Candidate| matches!(candidate.tree.node, Node::Object(_));
+        if let Some(first) = earlier.first().filter(|_| !is_object(last)) {
+            let message = format!(
+                "the reply has values on the lines {} and {}; expected one",
+                first.tree.line, last.tree.line
+            );
+            return Err(AnswerProblem::new(Kind::Ambiguous, last.tree.line, message));
+        }
+        self.read_last(earlier, last)
+    }
+
+    /// Returns what has arrived of the value in the beginning of a reply, as it is written.
+    pub(crate) fn growing(&self, text: &str) -> Option<Value> {
+        let found = candidates(text, &self.words);
+        let meant = self.meant(&found);
+        let tree = &meant.last().copied().or(found.last())?.tree;
+        let is_nested = matches!(tree.node, Node::Object(_) | Node::List(_));
+        is_nested.then(|| tree.to_value())
+    }
+
+    /// Returns the candidates that are attempts at the answer. An object that has only the key
+    /// `answer` precedes all others, and a list precedes its items.
+    fn meant<'c>(&self, found: &'c [Candidate]) -> Vec<&'c Candidate> {
+        let mut meant: Vec<&Candidate> = Vec::new();
+        for candidate in found
+            .iter()
+            .filter(|candidate| self.is_meant(&candidate.tree))
         {
-            Some(Ok(read)) => return Ok(read),
-            Some(Err(problem)) => problem,
-            None => return self.read_bare(text, &found),
+            let is_repeated = meant.last().is_some_and(|last| last.tree == candidate.tree);
+            if !is_repeated {
+                meant.push(candidate);
+            }
+        }
+
+        let is_wrapped = |candidate: &&Candidate| self.wrapped(&candidate.tree).is_some();
+        let is_list = |candidate: &&Candidate| matches!(candidate.tree.node, Node::List(_));
+        if meant.iter().any(is_wrapped) {
+            meant.retain(is_wrapped);
+        } else if self.words.is_list && meant.iter().any(is_list) {
+            meant.retain(is_list);
+        }
+        meant
+    }
+
+    /// Reads the last of several values, because a model that starts over has abandoned what it wrote
+    /// before. An earlier one counts if the last one can't be used.
+    fn read_last(
+        &self,
+        earlier: &[&Candidate],
+        last: &Candidate,
+    ) -> Result<ReadAnswer<T>, AnswerProblem> {
+        let problem = match self.read_candidate(last) {
+            Ok(mut read) => {
+                if let Some(first) = earlier.first() {
+                    let what = "left out this value, since a later one follows";
+                    let repair = Repair::new(RepairKind::Prose, first.tree.line, what);
+                    read.repairs.push(repair);
+                }
+                return Ok(read);
+            }
+            Err(problem) => problem,
         };
 
         // The model may have begun a correction, which is lost.
@@ -150,10 +204,9 @@ impl<T: JsonSchema + DeserializeOwned> AnswerReader<T> {
             return Err(problem);
         }
 
-        let earlier = found.iter().take(last).rev();
-        let mut readable = earlier.filter_map(|candidate| {
+        let mut readable = earlier.iter().rev().filter_map(|candidate| {
             let read = self.read_candidate(candidate).ok()?;
-            Some((candidate.line, read))
+            Some((candidate.tree.line, read))
         });
         match readable.next() {
             Some((line, mut read)) => {
@@ -198,14 +251,6 @@ impl<T: JsonSchema + DeserializeOwned> AnswerReader<T> {
         format!("a JSON object with {}", names.join(", "))
     }
 
-    /// Returns whether a key belongs to the top level of the answer.
-    fn is_key(&self, key: &str) -> bool {
-        match self.form.resolve(&self.form.root) {
-            Shape::Object(object) => object.has_key(key),
-            root => key.eq_ignore_ascii_case(ANSWER) || self.is_key_of(root, key),
-        }
-    }
-
     fn is_key_of(&self, shape: &Shape, key: &str) -> bool {
         match self.form.resolve(shape) {
             Shape::Object(object) => object.has_key(key),
@@ -226,22 +271,23 @@ impl<T: JsonSchema + DeserializeOwned> AnswerReader<T> {
             _ => root,
         };
 
-        items == &Shape::Any || self.is_key_of(items, ANSWER)
+        let is_map = matches!(items, Shape::Map(_));
+        items == &Shape::Any || (!is_map && self.is_key_of(items, ANSWER))
     }
 
-    /// Returns whether a candidate is an attempt at the answer, rather than an example or a list of
+    /// Returns whether a value is an attempt at the answer, rather than an example or a list of
     /// something else.
-    fn is_meant(&self, candidate: &Candidate) -> bool {
-        let Source::Value(tree) = &candidate.source else {
-            return true;
-        };
-
+    fn is_meant(&self, tree: &Tree) -> bool {
         match &tree.node {
-            Node::Object(entries) => entries.iter().any(|(key, value)| {
-                let is_wrapper = entries.len() == 1
-                    && matches!(&value.node, Node::Object(inner) if inner.iter().any(|(key, _)| self.is_key(key)));
-                self.is_key(key) || is_wrapper
-            }) || ((entries.is_empty() || !self.has_keys()) && self.fit(tree).matches()),
+            Node::Object(entries) => {
+                let has_root = |tree: &Tree| {
+                    let mut keys = tree.entries().iter();
+                    keys.any(|(key, _)| self.words.is_root(key))
+                };
+                let is_wrapper = matches!(entries.as_slice(), [(_, inner)] if has_root(inner));
+                let is_any = entries.is_empty() || !self.has_keys();
+                has_root(tree) || is_wrapper || (is_any && self.fit(tree).matches())
+            }
             Node::List(items) => match self.form.resolve(&self.form.root) {
                 Shape::List(..) | Shape::Tuple(_) | Shape::Any | Shape::AnyOf(_) => true,
                 Shape::Object(_) => items.len() == 1 && self.fit(tree).matches(),
@@ -249,6 +295,16 @@ impl<T: JsonSchema + DeserializeOwned> AnswerReader<T> {
             },
             Node::Text(text) => self.form.is_wrapped() || text.trim().starts_with('{'),
             _ => self.form.is_wrapped(),
+        }
+    }
+
+    /// Returns the value of an answer that isn't an object by itself, if it is wrapped in one.
+    fn wrapped<'t>(&self, tree: &'t Tree) -> Option<&'t Tree> {
+        match tree.entries() {
+            [(key, value)] if self.form.is_wrapped() && key.eq_ignore_ascii_case(ANSWER) => {
+                Some(value)
+            }
+            _ => None,
         }
     }
 
@@ -261,66 +317,49 @@ impl<T: JsonSchema + DeserializeOwned> AnswerReader<T> {
     }
 
     fn fit(&self, tree: &Tree) -> Fitted {
-        Fitter::new(&self.form, tree).fit(&self.form.root, tree)
+        self.fitter(tree).fit(&self.form.root, tree)
+    }
+
+    fn fitter(&self, tree: &Tree) -> Fitter<'_> {
+        Fitter::new(&self.form, &self.words, tree.size())
     }
 
     fn read_candidate(&self, candidate: &Candidate) -> Result<ReadAnswer<T>, AnswerProblem> {
-        let tree = match &candidate.source {
-            Source::Value(tree) => tree,
-            Source::Malformed(problem) => {
-                let message = format!("{problem}; expected {}", self.expected());
-                return Err(AnswerProblem::new(Kind::Malformed, candidate.line, message));
-            }
-        };
-
-        let result = self.read_tree(tree, candidate);
-        if candidate.cut == Some(Cut::InsideValue) {
+        let line = candidate.tree.line;
+        if candidate.notes.ending == Ending::Inside {
             let message = "the reply ends inside the value; expected all of it";
-            return Err(AnswerProblem::new(Kind::CutOff, candidate.line, message));
+            return Err(AnswerProblem::new(Kind::CutOff, line, message));
         }
-        if let Some(doubt) = &candidate.doubt {
+
+        let result = self.read_tree(&candidate.tree, &candidate.notes);
+        if let Some(doubt) = &candidate.notes.doubt {
             let problem = result
                 .err()
                 .map_or_else(String::new, |problem| format!(" ({problem})"));
-            let message = format!("the JSON is malformed: {doubt}; expected valid JSON{problem}");
-            return Err(AnswerProblem::new(Kind::Malformed, candidate.line, message));
+            let message = format!("{}; expected valid JSON{problem}", doubt.what);
+            return Err(AnswerProblem::new(Kind::Malformed, doubt.line, message));
         }
         result
     }
 
     /// Reads a value, be it wrapped under the key `answer` or not.
-    fn read_tree(
-        &self,
-        tree: &Tree,
-        candidate: &Candidate,
-    ) -> Result<ReadAnswer<T>, AnswerProblem> {
-        if !self.form.is_wrapped() {
-            return self.read_value(tree, "", candidate);
-        }
-
-        let wrapped = match &tree.node {
-            Node::Object(entries) => match entries.as_slice() {
-                [(key, value)] if key.eq_ignore_ascii_case(ANSWER) => Some(value),
-                _ => None,
-            },
-            _ => None,
-        };
-        let Some(inner) = wrapped else {
-            return self.read_value(tree, "", candidate);
+    fn read_tree(&self, tree: &Tree, notes: &Notes) -> Result<ReadAnswer<T>, AnswerProblem> {
+        let Some(inner) = self.wrapped(tree) else {
+            return self.read_value(tree, "", notes);
         };
 
-        let within = self.read_value(inner, &format!("/{ANSWER}"), candidate);
+        let within = self.read_value(inner, &format!("/{ANSWER}"), notes);
         if !self.has_answer_key() {
             return within;
         }
-        within.or_else(|problem| self.read_value(tree, "", candidate).map_err(|_| problem))
+        within.or_else(|problem| self.read_value(tree, "", notes).map_err(|_| problem))
     }
 
     fn read_value(
         &self,
         tree: &Tree,
         prefix: &str,
-        candidate: &Candidate,
+        notes: &Notes,
     ) -> Result<ReadAnswer<T>, AnswerProblem> {
         let fitted = self.fit(tree);
         let located = |problem: &AnswerProblem| {
@@ -331,25 +370,46 @@ impl<T: JsonSchema + DeserializeOwned> AnswerReader<T> {
         if let Some(refusal) = &fitted.refusal {
             return Err(located(refusal));
         }
-        if candidate.cut.is_some() && fitted.may_lack_parts {
+        if notes.ending == Ending::Unclosed && fitted.may_lack_parts {
             let message = "the reply ends inside the value; expected all of it";
             return Err(AnswerProblem::new(Kind::CutOff, tree.line, message));
         }
 
-        let value = deserialized(&fitted.value).map_err(|(pointer, message)| {
-            match fitted.mismatches.first() {
-                Some(mismatch) => located(mismatch),
-                None => {
-                    let line = line_of(tree, &pointer);
-                    AnswerProblem::new(Kind::Mismatch, line, message)
-                        .at(format!("{prefix}{pointer}"))
-                }
+        // The type may know a key by an alias, or refuse unknown keys.
+        let value = deserialized(&fitted.value).or_else(|problem| {
+            let known = fitted.has_unknown.then(|| {
+                let mut fitter = self.fitter(tree).without_unknown();
+                fitter.fit(&self.form.root, tree).value
+            });
+            known
+                .and_then(|known| deserialized(&known).ok())
+                .ok_or(problem)
+        });
+        let value = value.map_err(|(pointer, message)| match fitted.mismatches.first() {
+            Some(mismatch) => located(mismatch),
+            None => {
+                let line = line_of(tree, &pointer);
+                AnswerProblem::new(Kind::Mismatch, line, message).at(format!("{prefix}{pointer}"))
             }
         })?;
 
-        let mut repairs = candidate.repairs.clone();
-        repairs.extend(fitted.repairs);
-        Ok(ReadAnswer { value, repairs })
+        let accepted = fitted.mismatches.iter().map(|mismatch| {
+            let what = format!("left this to the type: {}", mismatch.message());
+            Repair::new(RepairKind::Form, mismatch.line(), what)
+        });
+        // The type may have taken an unknown key for one that is missing.
+        let is_exact = fitted.mismatches.is_empty();
+        let is_known = |repair: &Repair| is_exact || !repair.what.contains(UNKNOWN_KEY);
+        let repairs = notes
+            .repairs
+            .iter()
+            .cloned()
+            .chain(fitted.repairs.into_iter().filter(is_known))
+            .chain(accepted);
+        Ok(ReadAnswer {
+            value,
+            repairs: repairs.take(MAX_REPAIRS).collect(),
+        })
     }
 
     /// Reads the only item of a list that isn't in a list; `None` if there is none.
@@ -359,23 +419,43 @@ impl<T: JsonSchema + DeserializeOwned> AnswerReader<T> {
         };
 
         let mut meant = found.iter().filter(|candidate| {
-            let mut keys = candidate.keys();
-            keys.any(|key| self.is_key_of(items, key))
+            let mut keys = candidate.tree.entries().iter();
+            keys.any(|(key, _)| self.is_key_of(items, key))
         });
         let item = meant.next()?;
         if meant.next().is_some() {
             let message = "the reply has several objects; expected one list of them";
-            return Some(Err(AnswerProblem::new(Kind::Ambiguous, item.line, message)));
+            return Some(Err(AnswerProblem::new(
+                Kind::Ambiguous,
+                item.tree.line,
+                message,
+            )));
         }
 
         // The list could not be read, so the object may not be its only item.
         if item.is_in_list {
             let message =
                 "the object is part of a list that cannot be read; expected the whole list";
-            return Some(Err(AnswerProblem::new(Kind::Malformed, item.line, message)));
+            return Some(Err(AnswerProblem::new(
+                Kind::Malformed,
+                item.tree.line,
+                message,
+            )));
         }
 
         Some(self.read_candidate(item))
+    }
+
+    /// Reads an object without a key of the schema, which the type may accept nevertheless.
+    fn read_by_aliases(&self, found: &[Candidate]) -> Option<Result<ReadAnswer<T>, AnswerProblem>> {
+        let [only] = found else {
+            return None;
+        };
+        let is_object = !only.tree.entries().is_empty() && !self.form.is_wrapped();
+        if !is_object || self.fit(&only.tree).matches() {
+            return None;
+        }
+        self.read_candidate(only).ok().map(Ok)
     }
 
     /// Reads a reply that has no object or list of the wanted form.
@@ -386,12 +466,12 @@ impl<T: JsonSchema + DeserializeOwned> AnswerReader<T> {
         }
 
         let mut objects = found.iter().rev();
-        let other = objects.find(|candidate| candidate.keys().next().is_some());
+        let other = objects.find(|candidate| !candidate.tree.entries().is_empty());
         let is_single_value = matches!(
             self.form.resolve(&self.form.root),
             Shape::Choice(_)
                 | Shape::Integer(_)
-                | Shape::Number(_)
+                | Shape::Number { .. }
                 | Shape::Boolean
                 | Shape::AnyOf(_)
         );
@@ -399,18 +479,15 @@ impl<T: JsonSchema + DeserializeOwned> AnswerReader<T> {
 
         if let Some((answer, line)) = answer {
             let tree = Tree::new(line, Node::Plain(answer.to_owned()));
-            let what = "read a value that isn't in JSON";
-            let candidate = Candidate {
-                repairs: vec![Repair::new(RepairKind::Form, line, what)],
-                ..Candidate::value(tree.clone())
-            };
-            return self.read_value(&tree, "", &candidate);
+            let mut notes = Notes::default();
+            notes.repair(RepairKind::Form, line, "read a value that isn't in JSON");
+            return self.read_value(&tree, "", &notes);
         }
 
         let (line, what) = match other {
             Some(other) => {
-                let keys = NameList::and(other.keys());
-                (other.line, format!("the object has the keys {keys}"))
+                let keys = NameList::and(other.tree.entries().iter().map(|(key, _)| key.as_str()));
+                (other.tree.line, format!("the object has the keys {keys}"))
             }
             None => (1, "the reply has no JSON object".to_owned()),
         };

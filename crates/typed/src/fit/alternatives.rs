@@ -2,8 +2,8 @@
 
 use super::object::property_of;
 use super::{Fitted, Fitter, Kind};
-use crate::reply::{Node, Tree};
 use crate::shape::Shape;
+use crate::tree::{Node, Tree};
 
 /// The maximum number of forms that a complaint shows.
 const MAX_SHOWN: usize = 8;
@@ -21,10 +21,11 @@ impl<'f> Fitter<'f> {
         }
 
         let matching: Vec<&Fitted> = fits.iter().filter(|fitted| fitted.matches()).collect();
-        let fewest = matching.iter().map(|fitted| fitted.repairs.len()).min();
+        let distance = |fitted: &&&Fitted| (fitted.is_rough, fitted.repairs.len());
+        let least = matching.iter().map(|fitted| distance(&fitted)).min();
         let mut closest = matching
             .iter()
-            .filter(|fitted| Some(fitted.repairs.len()) == fewest);
+            .filter(|fitted| Some(distance(fitted)) == least);
 
         match (closest.next(), closest.next()) {
             (Some(best), Some(other)) if best.value != other.value => {

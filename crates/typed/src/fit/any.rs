@@ -2,8 +2,9 @@
 
 use serde_json::{Map, Value};
 
+use super::scalar::is_held;
 use super::{Fitted, Fitter, Kind};
-use crate::reply::{Node, Tree};
+use crate::tree::{Node, Tree};
 
 impl Fitter<'_> {
     /// Takes a value as it is, unless JSON can't represent it without a loss.
@@ -11,8 +12,11 @@ impl Fitter<'_> {
         let fitted = match &tree.node {
             Node::List(items) => self.fit_any_list(items),
             Node::Object(entries) => self.fit_any_object(entries),
-            Node::Number(number) if serde_json::from_str::<Value>(number).is_err() => {
-                let message = format!("found {}; expected a smaller one", tree.found());
+            Node::Number(number)
+                if !serde_json::from_str(number)
+                    .is_ok_and(|read| is_held(number, &read, false)) =>
+            {
+                let message = format!("found {}; expected one of 64 bits", tree.found());
                 self.refused(Kind::Mismatch, tree, message)
             }
             _ => Fitted::exact(tree.to_value()),
@@ -42,11 +46,7 @@ impl Fitter<'_> {
         for (key, value) in entries {
             let fitted = self.inside(key, |fitter| fitter.fit_any(value));
             let part = object.absorb(fitted);
-
-            if map.get(key).is_some_and(|earlier| *earlier != part) {
-                return self.twice(key, value);
-            }
-            map.insert(key.clone(), part);
+            object = self.insert(object, &mut map, (key, value), part);
         }
 
         object.value = map.into();

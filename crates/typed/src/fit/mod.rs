@@ -9,16 +9,22 @@ mod any;
 mod number;
 mod object;
 mod scalar;
+mod texts;
+
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
 
 use cogwork_ask::{Repair, RepairKind};
 use serde_json::Value;
 
+use self::object::property_of;
 use crate::problem::{AnswerProblem, AnswerProblemKind as Kind};
-use crate::reply::{Node, Tree};
-use crate::shape::{Bounds, Form, Shape};
+use crate::shape::{Bounds, Form, Shape, Words};
+use crate::syntax::MAX_REPAIRS;
+use crate::tree::{Node, Tree};
 
-/// The maximum number of repairs that are reported.
-const MAX_REPAIRS: usize = 100;
+/// What is reported of a key that the schema doesn't know.
+pub(crate) const UNKNOWN_KEY: &str = "ignored the unknown key";
 
 /// A value in the form that the type expects.
 #[derive(Debug, Clone, Default)]
@@ -31,6 +37,10 @@ pub(crate) struct Fitted {
     pub(crate) refusal: Option<AnswerProblem>,
     /// Whether a part may be missing without notice if the reply was cut off.
     pub(crate) may_lack_parts: bool,
+    /// Whether it has keys that the schema doesn't know.
+    pub(crate) has_unknown: bool,
+    /// Whether parts of it were moved or rewritten, so that any other reading is preferred.
+    pub(crate) is_rough: bool,
 }
 
 impl Fitted {
@@ -54,10 +64,19 @@ impl Fitted {
         self.matches() && self.repairs.is_empty()
     }
 
-    fn repaired(mut self, kind: RepairKind, line: usize, what: impl Into<String>) -> Self {
+    fn repair(&mut self, kind: RepairKind, line: usize, what: impl Into<String>) {
         if self.repairs.len() < MAX_REPAIRS {
             self.repairs.push(Repair::new(kind, line, what));
         }
+    }
+
+    fn repaired(mut self, kind: RepairKind, line: usize, what: impl Into<String>) -> Self {
+        self.repair(kind, line, what);
+        self
+    }
+
+    fn rough(mut self) -> Self {
+        self.is_rough = true;
         self
     }
 
@@ -65,9 +84,13 @@ impl Fitted {
     fn absorb(&mut self, part: Self) -> Value {
         let room = MAX_REPAIRS.saturating_sub(self.repairs.len());
         self.repairs.extend(part.repairs.into_iter().take(room));
-        self.mismatches.extend(part.mismatches);
+        let room = MAX_REPAIRS.saturating_sub(self.mismatches.len());
+        self.mismatches
+            .extend(part.mismatches.into_iter().take(room));
         self.refusal = self.refusal.take().or(part.refusal);
         self.may_lack_parts |= part.may_lack_parts;
+        self.has_unknown |= part.has_unknown;
+        self.is_rough |= part.is_rough;
         part.value
     }
 }
@@ -75,22 +98,37 @@ impl Fitted {
 /// Fits values to the shapes of a form.
 pub(crate) struct Fitter<'f> {
     form: &'f Form,
+    words: &'f Words,
+    /// Whether keys that the schema doesn't know are left to the type.
+    keeps_unknown: bool,
     /// How many more values are visited. Alternatives inside alternatives would otherwise take
     /// exponential time.
     fuel: usize,
     /// Whether the value is tried as the only item of a list.
     is_only_item: bool,
     place: Vec<String>,
+    /// The values at keys that are unknown where they are, by the key. Of several, two are kept.
+    strays: BTreeMap<String, Vec<Tree>>,
 }
 
 impl<'f> Fitter<'f> {
-    pub(crate) fn new(form: &'f Form, tree: &Tree) -> Self {
+    /// Creates a fitter for values of a reply of this length.
+    pub(crate) fn new(form: &'f Form, words: &'f Words, bytes: usize) -> Self {
         Self {
             form,
-            fuel: 1_000 + tree.size().saturating_mul(32),
+            words,
+            keeps_unknown: true,
+            fuel: 1_000 + bytes.saturating_mul(32),
             is_only_item: false,
             place: Vec::new(),
+            strays: BTreeMap::new(),
         }
+    }
+
+    /// Leaves out the keys that the schema doesn't know.
+    pub(crate) fn without_unknown(mut self) -> Self {
+        self.keeps_unknown = false;
+        self
     }
 
     pub(crate) fn fit(&mut self, shape: &'f Shape, tree: &Tree) -> Fitted {
@@ -114,7 +152,7 @@ impl<'f> Fitter<'f> {
             Shape::Null => self.fit_null(tree),
             Shape::Boolean => self.fit_boolean(tree),
             Shape::Integer(bounds) => self.fit_integer(*bounds, tree),
-            Shape::Number(bounds) => self.fit_number(*bounds, tree),
+            Shape::Number { .. } => self.fit_number(shape, tree),
             Shape::Text(text) => self.fit_text(text, tree),
             Shape::Choice(choices) => self.fit_choice(choices, tree),
             Shape::List(items, bounds) => self.fit_list(items, *bounds, tree),
@@ -151,42 +189,75 @@ impl<'f> Fitter<'f> {
             .then(|| fitted.repaired(RepairKind::Form, tree.line, self.named(what)))
     }
 
-    /// Reads a list or an object that was written as a text with JSON in it.
-    fn fit_encoded(&mut self, shape: &'f Shape, tree: &Tree) -> Option<Fitted> {
-        let (Node::Text(text) | Node::Plain(text)) = &tree.node else {
-            return None;
-        };
-        let is_nested = matches!(
-            shape,
-            Shape::List(..) | Shape::Tuple(_) | Shape::Map(_) | Shape::Object(_)
-        );
-        if !is_nested || self.is_only_item {
-            return None;
-        }
-
-        let encoded = Tree::of_encoded(text, tree.line)?;
-        let fitted = self.fit(shape, &encoded);
-        let what = self.named("read the JSON in a text");
-        fitted
-            .matches()
-            .then(|| fitted.repaired(RepairKind::Form, tree.line, what))
-    }
-
     fn fit_list(&mut self, items: &'f Shape, bounds: Bounds, tree: &Tree) -> Fitted {
         let Node::List(found) = &tree.node else {
             return self.fit_only_item(items, bounds, tree);
         };
 
         let mut list = Fitted::default();
+        let found = self.joined_parts(items, found, &mut list);
         let mut values = Vec::with_capacity(found.len());
         for (place, item) in found.iter().enumerate() {
-            let fitted = self.inside(place, |fitter| fitter.fit(items, item));
+            let fitted = self.inside(place, |fitter| {
+                let fitted = fitter.fit(items, item);
+                if fitted.matches() {
+                    return fitted;
+                }
+                fitter.fit_plain_item(items, item).unwrap_or(fitted)
+            });
             values.push(list.absorb(fitted));
         }
 
         let count = values.len();
         list.value = Value::Array(values);
         self.bounded_count(list, bounds, count, tree)
+    }
+
+    /// Joins the parts of an item that have a dash each.
+    fn joined_parts<'t>(
+        &self,
+        items: &Shape,
+        found: &'t [Tree],
+        list: &mut Fitted,
+    ) -> Cow<'t, [Tree]> {
+        let Shape::Object(object) = self.form.resolve(items) else {
+            return found.into();
+        };
+        let names = |tree: &Tree| -> Option<BTreeSet<&str>> {
+            let keys = tree.entries().iter();
+            keys.map(|(key, _)| Some(property_of(object, key)?.name.as_str()))
+                .collect()
+        };
+        let required = object
+            .properties
+            .iter()
+            .filter(|property| property.is_required);
+        let required: BTreeSet<&str> = required.map(|property| property.name.as_str()).collect();
+
+        let mut joined: Vec<Tree> = Vec::new();
+        let mut known: Option<BTreeSet<&str>> = None;
+        for item in found {
+            let new = names(item).filter(|new| !new.is_empty());
+            if let (Some(known), Some(new), Some(last)) = (&mut known, &new, joined.last_mut()) {
+                let lacks = |name: &&&str| known.contains(**name) && !new.contains(**name);
+                let is_part = known.is_disjoint(new) && required.iter().any(|name| lacks(&name));
+                if let (true, Node::Object(entries)) = (is_part, &mut last.node) {
+                    known.extend(new);
+                    entries.extend(item.entries().iter().cloned());
+                    let what = self.named("joined the parts of an item");
+                    list.repair(RepairKind::Form, item.line, what);
+                    list.is_rough = true;
+                    continue;
+                }
+            }
+            known = new;
+            joined.push(item.clone());
+        }
+
+        if joined.len() == found.len() {
+            return found.into();
+        }
+        joined.into()
     }
 
     /// Takes a value for the only item of a list.

@@ -1,15 +1,24 @@
 //! Objects and maps.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use cogwork_ask::{RepairKind, folded_name};
 use cogwork_text::Name;
-use serde_json::Map;
+use serde_json::{Map, Value};
 
-use super::{Fitted, Fitter, Kind};
+use super::{Fitted, Fitter, Kind, UNKNOWN_KEY};
 use crate::problem::AnswerProblem;
-use crate::reply::{Node, Tree};
 use crate::shape::{Object, Others, Property, Shape};
+use crate::tree::{Node, Tree};
+
+/// The entries of an object, by what the type makes of them.
+#[derive(Default)]
+struct Sorted<'f, 't> {
+    properties: BTreeMap<&'f str, Cow<'t, Tree>>,
+    /// The keys that aren't properties.
+    others: Vec<(&'t str, &'t Tree)>,
+}
 
 impl<'f> Fitter<'f> {
     pub(super) fn fit_map(&mut self, values: &'f Shape, tree: &Tree) -> Fitted {
@@ -25,116 +34,148 @@ impl<'f> Fitter<'f> {
         for (key, value) in entries {
             let part = self.inside(key, |fitter| fitter.fit(values, value));
             let part = fitted.absorb(part);
-
-            let is_other = map.get(key).is_some_and(|earlier| *earlier != part);
-            if is_other {
-                return self.twice(key, value);
-            }
-            map.insert(key.clone(), part);
+            fitted = self.insert(fitted, &mut map, (key, value), part);
         }
 
         fitted.value = map.into();
         fitted
     }
 
-    pub(super) fn fit_object(&mut self, object: &'f Object, tree: &Tree) -> Fitted {
-        let Node::Object(entries) = &tree.node else {
-            let shape = Shape::Object(object.clone());
-            return self.mismatch(&shape, tree);
-        };
+    /// Adds an entry whose key may be there already: the last value counts.
+    pub(super) fn insert(
+        &self,
+        fitted: Fitted,
+        map: &mut Map<String, Value>,
+        (key, tree): (&str, &Tree),
+        value: Value,
+    ) -> Fitted {
+        match map.insert(key.to_owned(), value) {
+            None => fitted,
+            Some(_) => {
+                let what = self.named(&format!("left out an earlier `{}`", Name(key)));
+                fitted.repaired(RepairKind::DuplicateKey, tree.line, what)
+            }
+        }
+    }
 
-        let fitted = self.fit_entries(object, entries, tree);
+    pub(super) fn fit_object(&mut self, object: &'f Object, tree: &Tree) -> Fitted {
+        if !matches!(tree.node, Node::Object(_)) {
+            return self.mismatch(&Shape::Object(object.clone()), tree);
+        }
+
+        let fitted = self.fit_entries(object, tree);
         if fitted.matches() {
             return fitted;
         }
-        self.unwrapped(object, entries, tree).unwrap_or(fitted)
+        self.unwrapped(object, tree).unwrap_or(fitted)
     }
 
     /// Reads an object that is the only value of another one.
-    fn unwrapped(
-        &mut self,
-        object: &'f Object,
-        entries: &[(String, Tree)],
-        tree: &Tree,
-    ) -> Option<Fitted> {
-        let [(key, inner)] = entries else {
+    fn unwrapped(&mut self, object: &'f Object, tree: &Tree) -> Option<Fitted> {
+        let [(key, inner)] = tree.entries() else {
             return None;
         };
-        let Node::Object(inner_entries) = &inner.node else {
-            return None;
-        };
-        if object.properties.is_empty() || property_of(object, key).is_some() {
+        let is_object = matches!(inner.node, Node::Object(_));
+        if !is_object || object.properties.is_empty() || object.has_key(key) {
             return None;
         }
 
-        let fitted = self.fit_entries(object, inner_entries, inner);
+        let fitted = self.fit_entries(object, inner);
         let what = self.named(&format!("took the object in `{}`", Name(key)));
         fitted
             .matches()
             .then(|| fitted.repaired(RepairKind::Form, tree.line, what))
     }
 
-    fn fit_entries(
-        &mut self,
-        object: &'f Object,
-        entries: &[(String, Tree)],
-        tree: &Tree,
-    ) -> Fitted {
+    fn fit_entries(&mut self, object: &'f Object, tree: &Tree) -> Fitted {
         let mut fitted = Fitted {
             may_lack_parts: matches!(object.others, Others::Kept(_)),
             ..Fitted::default()
         };
+        let mut sorted = self.sorted(object, tree, &mut fitted);
+        self.find_missing_lists(object, &mut sorted, &mut fitted);
+
         let mut map = Map::new();
-        let mut found: BTreeMap<&str, &Tree> = BTreeMap::new();
-
-        for (key, value) in entries {
-            let Some(property) = property_of(object, key) else {
-                let other = self.fit_other(object, key, value);
-                let other = fitted.absorb(other);
-
-                let is_kept = matches!(object.others, Others::Kept(_));
-                if is_kept && map.get(key).is_some_and(|earlier| *earlier != other) {
-                    return self.twice(key, value);
-                }
-                if object.others != Others::Denied {
-                    map.insert(key.clone(), other);
-                }
-                continue;
-            };
-
-            if let Some(earlier) = found.insert(&property.name, value) {
-                if earlier != value {
-                    return self.twice(&property.name, value);
-                }
-
-                let what = self.named(&format!("left out another `{}`", property.name));
-                fitted = fitted.repaired(RepairKind::DuplicateKey, value.line, what);
-                continue;
-            }
-            if *key != property.name {
-                let what = format!("read the key `{}` as `{}`", Name(key), property.name);
-                let what = self.named(&what);
-                fitted = fitted.repaired(RepairKind::Key, value.line, what);
-            }
-
-            let part = self.inside(&property.name, |fitter| {
-                fitter.fit_property(property, value)
-            });
-            let is_absent = part.value.is_null() && is_left_out(self, property, &part);
-            let part = fitted.absorb(part);
-            if !is_absent {
-                map.insert(property.name.clone(), part);
+        for (key, value) in &sorted.others {
+            let other = self.fit_other(object, key, value);
+            let other = fitted.absorb(other);
+            if self.keeps_unknown || matches!(object.others, Others::Kept(_)) {
+                fitted = self.insert(fitted, &mut map, (key, value), other);
             }
         }
 
         for property in &object.properties {
-            if !found.contains_key(property.name.as_str()) {
-                self.missing(&mut fitted, property, tree);
+            let name = property.name.as_str();
+            let part = match sorted.properties.get(name) {
+                Some(value) => self.inside(name, |fitter| fitter.fit_property(property, value)),
+                None => match self.fit_stray(property, tree) {
+                    Some(part) => part,
+                    None => {
+                        self.missing(&mut fitted, property, tree);
+                        continue;
+                    }
+                },
+            };
+
+            let is_absent = part.value.is_null() && is_left_out(self, property, &part);
+            let part = fitted.absorb(part);
+            if is_absent {
+                let line = sorted
+                    .properties
+                    .get(name)
+                    .map_or(tree.line, |value| value.line);
+                let what = self.named(&format!("left out the null of `{name}`"));
+                fitted = fitted.repaired(RepairKind::Form, line, what);
+            } else {
+                map.insert(property.name.clone(), part);
             }
         }
 
         fitted.value = map.into();
         fitted
+    }
+
+    /// Sorts the entries. Of several values of a property, the last one counts, but lists are joined.
+    fn sorted<'t>(
+        &self,
+        object: &'f Object,
+        tree: &'t Tree,
+        fitted: &mut Fitted,
+    ) -> Sorted<'f, 't> {
+        let mut sorted = Sorted::default();
+
+        for (key, value) in tree.entries() {
+            let Some(property) = property_of(object, key) else {
+                sorted.others.push((key, value));
+                continue;
+            };
+            let name = property.name.as_str();
+            if key != name {
+                let what = format!("read the key `{}` as `{name}`", Name(key));
+                fitted.repair(RepairKind::Key, value.line, self.named(&what));
+            }
+
+            let Some(earlier) = sorted.properties.get_mut(name) else {
+                sorted.properties.insert(name, Cow::Borrowed(value));
+                continue;
+            };
+            let what = match (&earlier.node, &value.node) {
+                _ if **earlier == *value => format!("left out another `{name}`"),
+                (Node::List(_), Node::List(more)) => {
+                    if let Node::List(items) = &mut earlier.to_mut().node {
+                        items.extend(more.iter().cloned());
+                    }
+                    format!("joined the lists of `{name}`")
+                }
+                _ => {
+                    *earlier = Cow::Borrowed(value);
+                    format!("left out an earlier `{name}`")
+                }
+            };
+            fitted.repair(RepairKind::DuplicateKey, value.line, self.named(&what));
+        }
+
+        sorted
     }
 
     /// Fits the value of a property. One that may be left out may be null.
@@ -150,14 +191,19 @@ impl<'f> Fitter<'f> {
 
     fn missing(&self, fitted: &mut Fitted, property: &Property, tree: &Tree) {
         fitted.may_lack_parts = true;
-        if !property.is_required {
+        if property.is_required {
+            let expected = self.form.kind(&property.shape);
+            let message = format!("`{}` is missing; expected {expected}", property.name);
+            let problem = AnswerProblem::new(Kind::Mismatch, tree.line, message).at(self.pointer());
+            fitted.mismatches.push(problem);
             return;
         }
 
-        let expected = self.form.kind(&property.shape);
-        let message = format!("`{}` is missing; expected {expected}", property.name);
-        let problem = AnswerProblem::new(Kind::Mismatch, tree.line, message).at(self.pointer());
-        fitted.mismatches.push(problem);
+        let is_choice = matches!(self.form.resolve(&property.shape), Shape::Choice(_));
+        if let Some(default) = property.default.as_ref().filter(|_| is_choice) {
+            let what = format!("`{}` is missing; took {default}", property.name);
+            fitted.repair(RepairKind::MissingStatus, tree.line, self.named(&what));
+        }
     }
 
     /// Fits the value of a key that isn't a property.
@@ -166,15 +212,126 @@ impl<'f> Fitter<'f> {
             return self.inside(key, |fitter| fitter.fit(values, value));
         }
 
+        self.remember_stray(key, value);
         // The type may know the key by an alias.
-        let fitted = Fitted::exact(value.to_value());
-        let what = self.named(&format!("ignored the unknown key `{}`", Name(key)));
+        let mut fitted = Fitted::exact(value.to_value());
+        fitted.has_unknown = true;
+        let what = self.named(&format!("{UNKNOWN_KEY} `{}`", Name(key)));
         fitted.repaired(RepairKind::Key, value.line, what)
     }
 
-    pub(super) fn twice(&self, key: &str, value: &Tree) -> Fitted {
-        let message = format!("`{}` has several values; expected one", Name(key));
-        self.refused(Kind::Ambiguous, value, message)
+    /// Notes a value at a key that is unknown there. The object around it may lack it.
+    fn remember_stray(&mut self, key: &str, value: &Tree) {
+        let is_nested = matches!(value.node, Node::List(_) | Node::Object(_));
+        if self.place.is_empty() || is_nested {
+            return;
+        }
+
+        let values = self.strays.entry(folded_name(key)).or_default();
+        if values.len() < 2 && !values.contains(value) {
+            values.push(value.clone());
+        }
+    }
+
+    /// Takes the value of a missing property that is written further in, if there is only one.
+    fn fit_stray(&mut self, property: &'f Property, tree: &Tree) -> Option<Fitted> {
+        if !property.is_required || !self.place.is_empty() {
+            return None;
+        }
+        let [value] = self.strays.get(&folded_name(&property.name))?.as_slice() else {
+            return None;
+        };
+
+        let value = value.clone();
+        let fitted = self.inside(&property.name, |fitter| fitter.fit(&property.shape, &value));
+        let what = format!("took the `{}` from further in", property.name);
+        let line = value.line.max(tree.line);
+        fitted
+            .matches()
+            .then(|| fitted.repaired(RepairKind::Key, line, what).rough())
+    }
+
+    /// Finds a missing list at another key, or at the end of a text.
+    fn find_missing_lists(
+        &mut self,
+        object: &'f Object,
+        sorted: &mut Sorted<'f, '_>,
+        fitted: &mut Fitted,
+    ) {
+        if matches!(object.others, Others::Kept(_)) {
+            return;
+        }
+        let mut missing = object.properties.iter().filter(|property| {
+            let is_list = matches!(self.form.resolve(&property.shape), Shape::List(..));
+            let is_wanted = property.is_required || property.default.is_some();
+            is_list && is_wanted && !sorted.properties.contains_key(property.name.as_str())
+        });
+        let (Some(property), None) = (missing.next(), missing.next()) else {
+            return;
+        };
+
+        let list = self.only_list(property, sorted).or_else(|| {
+            let texts = object.properties.iter();
+            texts
+                .filter(|text| matches!(self.form.resolve(&text.shape), Shape::Text(_)))
+                .find_map(|text| self.swallowed(property, &text.name, sorted))
+        });
+        if let Some((list, what)) = list {
+            fitted.repair(RepairKind::Form, list.line, self.named(&what));
+            fitted.is_rough = true;
+            sorted.properties.insert(&property.name, Cow::Owned(list));
+        }
+    }
+
+    /// Returns the only list among the values of unknown keys, if it fits.
+    fn only_list(
+        &mut self,
+        property: &'f Property,
+        sorted: &mut Sorted<'f, '_>,
+    ) -> Option<(Tree, String)> {
+        let is_list = |value: &Tree| matches!(&value.node, Node::List(items) if !items.is_empty());
+        let mut lists = (0..sorted.others.len()).filter(|at| {
+            sorted
+                .others
+                .get(*at)
+                .is_some_and(|(_, value)| is_list(value))
+        });
+        let (at, None) = (lists.next()?, lists.next()) else {
+            return None;
+        };
+
+        let (key, list) = *sorted.others.get(at)?;
+        if !self.fit(&property.shape, list).matches() {
+            return None;
+        }
+        sorted.others.remove(at);
+        let what = format!("read the key `{}` as `{}`", Name(key), property.name);
+        Some((list.clone(), what))
+    }
+
+    /// Splits a text before the list that it ends with.
+    fn swallowed(
+        &mut self,
+        property: &'f Property,
+        name: &str,
+        sorted: &mut Sorted<'f, '_>,
+    ) -> Option<(Tree, String)> {
+        let value = sorted.properties.get_mut(name)?;
+        let (Node::Text(text) | Node::Plain(text)) = &value.node else {
+            return None;
+        };
+
+        let (before, list) = self.list_at_end(text, value.line)?;
+        if !self.fit(&property.shape, &list).matches() {
+            return None;
+        }
+        let rest = Tree::new(value.line, Node::Text(before));
+        *value = Cow::Owned(rest);
+        let what = format!(
+            "read the list at the end of `{name}` as `{}`",
+            property.name
+        );
+        Some((list, what))
     }
 }
 

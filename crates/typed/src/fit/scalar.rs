@@ -5,8 +5,8 @@ use serde_json::{Number, Value};
 
 use super::number::number_in;
 use super::{Fitted, Fitter, Kind};
-use crate::reply::{Node, Tree};
 use crate::shape::{Bounds, Choice, Shape, Text};
+use crate::tree::{Node, Tree, is_plain_null};
 
 impl Fitter<'_> {
     pub(super) fn fit_null(&self, tree: &Tree) -> Fitted {
@@ -24,8 +24,11 @@ impl Fitter<'_> {
     pub(super) fn fit_boolean(&self, tree: &Tree) -> Fitted {
         match &tree.node {
             Node::Bool(value) => Fitted::exact(Value::Bool(*value)),
-            Node::Plain(text) if text == "true" || text == "false" => {
-                Fitted::exact(Value::Bool(text == "true"))
+            Node::Plain(text) if matches!(text.as_str(), "true" | "True" | "TRUE") => {
+                Fitted::exact(Value::Bool(true))
+            }
+            Node::Plain(text) if matches!(text.as_str(), "false" | "False" | "FALSE") => {
+                Fitted::exact(Value::Bool(false))
             }
             Node::Text(text) | Node::Plain(text) => {
                 let value = match text.trim().to_ascii_lowercase().as_str() {
@@ -61,21 +64,30 @@ impl Fitter<'_> {
         self.bounded(integer, is_exact, bounds, &shape, tree)
     }
 
-    pub(super) fn fit_number(&self, bounds: Bounds, tree: &Tree) -> Fitted {
-        let shape = Shape::Number(bounds);
+    pub(super) fn fit_number(&self, shape: &Shape, tree: &Tree) -> Fitted {
+        let &Shape::Number { bounds, is_single } = shape else {
+            return self.mismatch(shape, tree);
+        };
         let (text, is_number) = match &tree.node {
             Node::Number(text) => (text.as_str(), true),
             Node::Plain(text) => (text.as_str(), serde_json::from_str::<Number>(text).is_ok()),
             Node::Text(text) => (text.as_str(), false),
-            _ => return self.mismatch(&shape, tree),
+            _ => return self.mismatch(shape, tree),
         };
 
         let Some(found) = number_in(text, false) else {
-            return self.mismatch(&shape, tree);
+            return self.mismatch(shape, tree);
         };
         match serde_json::from_str(&found) {
-            Ok(number) => self.bounded(number, is_number, bounds, &shape, tree),
-            Err(_) => self.mismatch(&shape, tree),
+            Ok(number) if is_held(&found, &number, is_single) => {
+                self.bounded(number, is_number, bounds, shape, tree)
+            }
+            Ok(_) => {
+                let bits = if is_single { 32 } else { 64 };
+                let message = format!("found {}; expected one of {bits} bits", tree.found());
+                self.refused(Kind::Mismatch, tree, message)
+            }
+            Err(_) => self.mismatch(shape, tree),
         }
     }
 
@@ -119,7 +131,7 @@ impl Fitter<'_> {
         self.refused(Kind::Mismatch, tree, message)
     }
 
-    pub(super) fn fit_text(&self, expected: &Text, tree: &Tree) -> Fitted {
+    pub(super) fn fit_text(&mut self, expected: &Text, tree: &Tree) -> Fitted {
         let bounds = expected.bounds;
         let text = match &tree.node {
             Node::Plain(text) if is_plain_null(text) => {
@@ -127,7 +139,11 @@ impl Fitter<'_> {
             }
             Node::Text(text) | Node::Plain(text) | Node::Number(text) => text.clone(),
             Node::Bool(value) => value.to_string(),
-            _ => return self.mismatch(&Shape::Text(expected.clone()), tree),
+            _ => {
+                let written = self.fit_written(tree).filter(|_| expected.is_any());
+                return written
+                    .unwrap_or_else(|| self.mismatch(&Shape::Text(expected.clone()), tree));
+            }
         };
 
         let count = text.chars().count();
@@ -190,9 +206,16 @@ impl Fitter<'_> {
     }
 }
 
-/// Returns whether a text without quotes is null in YAML.
-fn is_plain_null(text: &str) -> bool {
-    matches!(text, "" | "~" | "null" | "Null" | "NULL")
+/// Returns whether a float has about the value that is written, rather than none or no finite one.
+pub(super) fn is_held(written: &str, number: &Number, is_single: bool) -> bool {
+    let digits = written.split(['e', 'E']).next().unwrap_or_default();
+    let is_zero = !digits.contains(|digit| matches!(digit, '1'..='9'));
+    let value = number.as_f64().unwrap_or(f64::NAN);
+    let (least, most) = match is_single {
+        true => (f64::from(f32::MIN_POSITIVE), f64::from(f32::MAX)),
+        false => (f64::MIN_POSITIVE, f64::MAX),
+    };
+    is_zero || (least..=most).contains(&value.abs())
 }
 
 fn is_null_word(text: &str) -> bool {

@@ -53,7 +53,7 @@ impl Form {
             Shape::Null => "null".to_owned(),
             Shape::Boolean => "true or false".to_owned(),
             Shape::Integer(bounds) => format!("an integer{bounds}"),
-            Shape::Number(bounds) => format!("a number{bounds}"),
+            Shape::Number { bounds, .. } => format!("a number{bounds}"),
             Shape::Text(text) => text.to_string(),
             Shape::Choice(choices) => {
                 let values: Vec<String> =
@@ -88,7 +88,7 @@ impl Form {
         match self.resolve(items) {
             Shape::Text(_) => "texts".to_owned(),
             Shape::Integer(_) => "integers".to_owned(),
-            Shape::Number(_) => "numbers".to_owned(),
+            Shape::Number { .. } => "numbers".to_owned(),
             Shape::Object(object) => {
                 let names: Vec<&str> = object
                     .properties
@@ -276,7 +276,7 @@ impl fmt::Display for Example<'_> {
                 [first, ..] if !first.value.is_string() => first.value.fmt(f),
                 _ => f.write_str("\"…\""),
             },
-            Shape::Integer(_) | Shape::Number(_) => f.write_str("1"),
+            Shape::Integer(_) | Shape::Number { .. } => f.write_str("1"),
             Shape::Boolean => f.write_str("true"),
             Shape::Null => f.write_str("null"),
             Shape::AnyOf(shapes) => match shapes.first() {

@@ -4,6 +4,9 @@
 mod describe;
 mod parse;
 mod schema;
+mod words;
+
+pub(crate) use words::Words;
 
 use std::collections::BTreeMap;
 
@@ -22,7 +25,11 @@ pub(crate) enum Shape {
     Null,
     Boolean,
     Integer(Bounds),
-    Number(Bounds),
+    Number {
+        bounds: Bounds,
+        /// Whether it has 32 bits.
+        is_single: bool,
+    },
     Text(Text),
     Choice(Vec<Choice>),
     List(Box<Shape>, Bounds),
@@ -50,6 +57,13 @@ pub(crate) struct Text {
     pub(crate) format: Option<String>,
     /// A regular expression.
     pub(crate) pattern: Option<String>,
+}
+
+impl Text {
+    /// Returns whether any text is one.
+    pub(crate) fn is_any(&self) -> bool {
+        *self == Self::default()
+    }
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -81,6 +95,8 @@ pub(crate) struct Property {
     pub(crate) description: String,
     pub(crate) shape: Shape,
     pub(crate) is_required: bool,
+    /// The value that the type takes if the key is missing.
+    pub(crate) default: Option<Value>,
 }
 
 /// The shape of an answer, with its definitions.

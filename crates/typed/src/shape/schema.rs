@@ -165,7 +165,7 @@ impl<'a> Schema<'a> {
 
         let inner = |shape| Schema::new(shape, self.keywords);
         match self.shape {
-            Shape::Integer(bounds) | Shape::Number(bounds) => {
+            Shape::Integer(bounds) | Shape::Number { bounds, .. } => {
                 self.bounds(map, *bounds, "minimum", "maximum")
             }
             Shape::Text(text) => self.text(map, text),
@@ -300,7 +300,7 @@ fn type_name(shape: &Shape) -> Option<&'static str> {
             Some("integer")
         }
         Shape::Integer(_) => Some("integer"),
-        Shape::Number(_) => Some("number"),
+        Shape::Number { .. } => Some("number"),
         Shape::Boolean => Some("boolean"),
         Shape::Null => Some("null"),
         Shape::List(..) | Shape::Tuple(_) => Some("array"),

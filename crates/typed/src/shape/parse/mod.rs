@@ -145,7 +145,10 @@ impl<'s> Parser<'s> {
             "null" => Shape::Null,
             "boolean" => Shape::Boolean,
             "integer" => Shape::Integer(bounds(keywords, "minimum", "maximum")),
-            "number" => Shape::Number(bounds(keywords, "minimum", "maximum")),
+            "number" => Shape::Number {
+                bounds: bounds(keywords, "minimum", "maximum"),
+                is_single: text_of(keywords).format.as_deref() == Some("float"),
+            },
             "string" => Shape::Text(text_of(keywords)),
             "array" => self.list(keywords),
             "object" => self.object(keywords),
@@ -224,6 +227,7 @@ impl<'s> Parser<'s> {
                     description: text(schema, "description"),
                     shape: self.shape(schema),
                     is_required: required.contains(&name),
+                    default: schema.get("default").cloned(),
                 })
             })
             .collect()

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use cogwork_typed::{AnswerProblemKind, AnswerReader};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -208,34 +207,35 @@ fn maps_are_described_and_read_by_their_values() {
     assert!(read::<Keyed>(r#"{"by_number": {"seven": "x"}}"#).is_err());
 }
 
-/// Of two values for a key, none is preferred, no matter where the key is.
+/// Of two values for a key, the last one counts, no matter where the key is.
 #[test]
-fn a_key_with_two_values_is_refused_everywhere() {
-    #[derive(Debug, Deserialize, JsonSchema)]
-    #[allow(dead_code, reason = "only read")]
+fn of_two_values_for_a_key_the_last_one_counts() {
+    #[derive(Debug, PartialEq, Deserialize, JsonSchema)]
     struct Holder {
         any: Value,
         map: BTreeMap<String, u8>,
         rest: Extra,
+        list: Vec<u8>,
     }
 
-    let reply = |any: &str, map: &str, rest: &str| {
-        format!(r#"{{"any": {any}, "map": {map}, "rest": {rest}}}"#)
+    let reply = |object: &str, list: &str| {
+        format!(r#"{{"any": {object}, "map": {object}, "rest": {object}, {list}}}"#)
     };
-    let once = r#"{"id": 1, "x": 1}"#;
-    let twice = r#"{"id": 1, "x": 1, "x": 2}"#;
-    let same = r#"{"id": 1, "x": 1, "x": 1}"#;
+    let list = r#""list": [2]"#;
+    let (meant, repairs) = read::<Holder>(&reply(r#"{"id": 1, "x": 2}"#, list)).unwrap();
+    assert!(repairs.is_empty());
 
-    assert!(read::<Holder>(&reply(once, once, once)).is_ok());
-    assert!(read::<Holder>(&reply(same, same, same)).is_ok());
-    for (place, reply) in [
-        ("any", reply(twice, once, once)),
-        ("any", reply(&format!("[{twice}]"), once, once)),
-        ("map", reply(once, twice, once)),
-        ("rest", reply(once, once, twice)),
-    ] {
-        let problem = AnswerReader::<Holder>::new().read(&reply).unwrap_err();
-        assert_eq!(problem.kind(), AnswerProblemKind::Ambiguous);
-        assert!(problem.pointer().starts_with(&format!("/{place}")));
-    }
+    let twice = reply(r#"{"id": 1, "x": 1, "x": 2}"#, list);
+    let (holder, repairs) = read::<Holder>(&twice).unwrap();
+    assert_eq!(holder, meant);
+    assert_eq!(
+        repairs,
+        ["any", "map", "rest"].map(|key| format!("line 1: `/{key}`: left out an earlier `x`"))
+    );
+
+    // Items of lists aren't lost.
+    let twice = reply(r#"{"id": 1, "x": 2}"#, r#""list": [1], "list": [2]"#);
+    let (holder, repairs) = read::<Holder>(&twice).unwrap();
+    assert_eq!(holder.list, [1, 2]);
+    assert_eq!(repairs, ["line 1: joined the lists of `list`"]);
 }

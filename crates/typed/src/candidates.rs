@@ -1,0 +1,369 @@
+//! Finds the parts of a reply that may be the value.
+//!
+//! 1. Thinking in `<think>` tags is skipped.
+//! 2. A reply that is JSON from its beginning to its end is the value.
+//! 3. Otherwise, the candidates are in the fenced blocks with JSON or YAML.
+//! 4. Without such a block, they are the objects and lists of JSON in the text, and the YAML from a
+//!    line that begins with a key of the value.
+
+use cogwork_ask::{FenceKeys, FencedBlock, RepairKind, fenced_blocks};
+use cogwork_llm::split_thinking;
+
+use crate::shape::Words;
+use crate::syntax::json::{self, Dialect};
+use crate::syntax::yaml::{self, key_of};
+use crate::syntax::{Ending, Notes, Parsed};
+use crate::tree::{Node, Tree};
+
+/// The maximum number of values that are tried.
+const MAX_TRIED: usize = 8;
+
+/// A part of the reply that may be the value.
+#[derive(Debug, Clone)]
+pub(crate) struct Candidate {
+    pub(crate) tree: Tree,
+    pub(crate) notes: Notes,
+    /// Whether a list begins before the value or ends after it.
+    pub(crate) is_in_list: bool,
+}
+
+/// Returns the parts of a reply that may be the value, in order.
+pub(crate) fn candidates(text: &str, words: &Words) -> Vec<Candidate> {
+    let part = Part::answer(text, words);
+    if let Some(whole) = part.whole() {
+        return vec![whole];
+    }
+
+    let blocks = fenced_blocks(part.text, words);
+    let mut found: Vec<Candidate> = blocks
+        .iter()
+        .filter(|block| block.is_reply)
+        .take(MAX_TRIED)
+        .flat_map(|block| part.inside(block, words))
+        .collect();
+    if found.is_empty() {
+        found = part.search(words, None);
+    }
+    found.truncate(MAX_TRIED);
+    found
+}
+
+impl FenceKeys for Words {
+    fn begins_with_key(&self, text: &str) -> bool {
+        text.starts_with(['{', '[']) || self.begins(text)
+    }
+
+    fn ends_with_value(&self, line: &str) -> bool {
+        line.ends_with(['}', ']'])
+    }
+}
+
+impl Words {
+    /// Returns whether YAML of the value may begin with a line.
+    fn begins(&self, line: &str) -> bool {
+        let is_item = self.is_list && line.starts_with("- ");
+        is_item || key_of(line.trim_end()).is_some_and(|(key, _)| self.is_root(&key))
+    }
+}
+
+/// A part of a reply, with its first line in the reply.
+#[derive(Clone, Copy)]
+struct Part<'t> {
+    text: &'t str,
+    line: usize,
+}
+
+impl<'t> Part<'t> {
+    /// Returns the part after the thinking.
+    fn answer(text: &'t str, words: &Words) -> Self {
+        let answer = match split_thinking(text) {
+            Some(split) if split.is_opened => split.answer,
+            Some(split) if ends_thinking(split.thinking, split.answer, words) => split.answer,
+            _ => text,
+        };
+        let answer = answer.trim_start_matches('\u{feff}');
+
+        let whole = Self { text, line: 1 };
+        whole.skipping(text.len() - answer.len())
+    }
+
+    fn skipping(self, offset: usize) -> Self {
+        let (before, text) = self
+            .text
+            .split_at_checked(offset)
+            .unwrap_or((self.text, ""));
+        Self {
+            text,
+            line: self.line + before.matches('\n').count(),
+        }
+    }
+
+    fn up_to(self, offset: usize) -> &'t str {
+        self.text.get(..offset).unwrap_or_default()
+    }
+
+    /// Reads a text that is JSON from its beginning to its end.
+    fn whole(self) -> Option<Candidate> {
+        let part = self.skipping(self.text.len() - self.text.trim_start().len());
+        let text = part.text.trim_end();
+        let is_nested = text.starts_with(['{', '[']);
+        let is_json = is_nested || serde_json::from_str::<serde::de::IgnoredAny>(text).is_ok();
+        if !is_json {
+            return None;
+        }
+
+        // A number at the end of a text might be incomplete.
+        let parsed = if is_nested {
+            json::read(text, part.line, Dialect::Json)
+        } else {
+            json::read(&format!("{text}\n"), part.line, Dialect::Json)
+        };
+        let is_whole = parsed.end >= text.len();
+        is_whole.then(|| parsed.into())
+    }
+
+    /// Returns the values in a fenced block.
+    fn inside(self, block: &FencedBlock<'t>, words: &Words) -> Vec<Candidate> {
+        let part = Self {
+            text: block.text,
+            ..self.skipping(block.offset)
+        };
+        part.whole().map_or_else(
+            || part.search(words, Some(block.is_open)),
+            |whole| vec![whole],
+        )
+    }
+
+    /// Returns the values in a text, which may be a fenced block that is open or not.
+    fn search(self, words: &Words, fence: Option<bool>) -> Vec<Candidate> {
+        let mut found = Vec::new();
+        let mut at = 0;
+
+        while found.len() < MAX_TRIED {
+            let rest = self.skipping(at);
+            let bracket = rest.bracket();
+            let is_first_in_line = self.up_to(at).is_empty() || self.up_to(at).ends_with('\n');
+            let yaml = rest.yaml_start(words, is_first_in_line, fence.is_some());
+
+            let (candidate, end) = match (yaml, bracket) {
+                (Some(start), bracket) if bracket.is_none_or(|bracket| start < bracket) => {
+                    let (mut candidate, length) = rest.skipping(start).yaml(words, fence);
+                    let is_vague =
+                        fence.is_some() || words.has_others || words.is_open || words.is_list;
+                    if is_vague && !self.up_to(at + start).trim().is_empty() {
+                        let what = "left out the text before the value";
+                        candidate.notes.repair(RepairKind::Prose, rest.line, what);
+                    }
+                    (candidate, at + start + length)
+                }
+                (_, Some(bracket)) => {
+                    let (candidate, length) = self.json(at + bracket, at, words, fence.is_some());
+                    (candidate, at + bracket + length)
+                }
+                (_, None) => break,
+            };
+
+            let is_broken =
+                candidate.notes.doubt.is_some() || candidate.notes.ending != Ending::Whole;
+            found.push(candidate);
+            at = end;
+            // What follows belongs to the value whose brackets are wrong.
+            if is_broken {
+                break;
+            }
+        }
+
+        found
+    }
+
+    /// Returns the offset of the first bracket that begins a value.
+    fn bracket(self) -> Option<usize> {
+        let mut brackets = self.text.match_indices(['{', '[']).map(|(at, _)| at);
+        brackets.find(|at| !is_prose(self.text.get(*at..).unwrap_or_default()))
+    }
+
+    /// Returns the offset of the first line with which YAML of the value may begin.
+    fn yaml_start(self, words: &Words, is_first_in_line: bool, is_framed: bool) -> Option<usize> {
+        let mut offset = 0;
+        for (at, line) in self.text.split_inclusive('\n').enumerate() {
+            let after = self.text.get(offset + line.len()..).unwrap_or_default();
+            let may_begin = (at > 0 || is_first_in_line) && words.begins(line);
+            let is_json =
+                introduces_json(line, after) || (!is_framed && is_json_after_prose(line, words));
+            if may_begin && !is_json {
+                return Some(offset);
+            }
+            offset += line.len();
+        }
+        None
+    }
+
+    /// Reads the YAML at the beginning. Returns its length, too.
+    fn yaml(self, words: &Words, fence: Option<bool>) -> (Candidate, usize) {
+        let Parsed {
+            tree,
+            mut notes,
+            end,
+        } = yaml::read(self.text, self.line, words, fence == Some(true));
+        let what = "read YAML in place of JSON";
+        notes.repairs.insert(
+            0,
+            cogwork_ask::Repair::new(RepairKind::Form, self.line, what),
+        );
+
+        // A sentence with a colon looks like a key.
+        let is_prose = words.is_open
+            && fence.is_none()
+            && tree
+                .entries()
+                .first()
+                .is_some_and(|(key, _)| key.contains(' '));
+        if is_prose {
+            notes.doubt(self.line, "text before a colon may be no key");
+        }
+
+        let after = self.skipping(end);
+        if !after.text.trim().is_empty() {
+            let what = "left out the text after the value";
+            notes.repair(RepairKind::Prose, after.line, what);
+        }
+        (Parsed { tree, notes, end }.into(), end)
+    }
+
+    /// Reads the JSON at an offset, and judges it by what is around it.
+    fn json(
+        self,
+        start: usize,
+        before: usize,
+        words: &Words,
+        is_framed: bool,
+    ) -> (Candidate, usize) {
+        let part = self.skipping(start);
+        let mut parsed = json::read(part.text, part.line, Dialect::Json);
+        let end = parsed.end;
+        let after = part.text.get(end..).unwrap_or_default();
+        let text_before = self.text.get(before..start).unwrap_or_default();
+        let line_before = text_before.rsplit('\n').next().unwrap_or_default();
+
+        let notes = &mut parsed.notes;
+        let is_empty = matches!(&parsed.tree.node, Node::List(items) if items.is_empty())
+            || (matches!(parsed.tree.node, Node::Object(_)) && parsed.tree.entries().is_empty());
+        let is_after_prose = !is_framed && !text_before.trim().is_empty();
+        if is_value_of_key(line_before, words) || (is_empty && is_after_prose) {
+            notes.doubt(part.line, "it may be a part of another value");
+        }
+
+        // Quotes at wrong places may show brackets of a text as those of the value.
+        let has_repairs = !notes.repairs.is_empty();
+        let is_doubtful = has_repairs && after.starts_with(['{', '[', '\\']);
+        if is_doubtful || goes_on(after) {
+            notes.doubt(part.line, "the brackets are closed before the end");
+        }
+        let is_around = is_after_prose || !after.trim().is_empty();
+        if words.is_open && !is_framed && is_around {
+            notes.repair(
+                RepairKind::Prose,
+                part.line,
+                "took the value out of other text",
+            );
+        }
+
+        let is_in_list = has_end_of_list(self.up_to(start)) || has_end_of_list(after);
+        let candidate = Candidate {
+            is_in_list,
+            ..parsed.into()
+        };
+        (candidate, end)
+    }
+}
+
+impl From<Parsed> for Candidate {
+    fn from(parsed: Parsed) -> Self {
+        Self {
+            tree: parsed.tree,
+            notes: parsed.notes,
+            is_in_list: false,
+        }
+    }
+}
+
+/// Returns whether a closing tag without an opening one ends the thinking, rather than being a part
+/// of a text of the value.
+fn ends_thinking(thinking: &str, answer: &str, words: &Words) -> bool {
+    let line = thinking.rsplit('\n').next().unwrap_or_default().trim();
+    let is_in_value = line.contains(['"', '\'']) || line.starts_with("- ") || words.begins(line);
+    let ends_line = answer.is_empty() || answer.trim_start_matches([' ', '\r']).starts_with('\n');
+
+    !is_in_value && (ends_line || !thinking.contains('{'))
+}
+
+/// Returns whether a line such as "Here it is:" comes before JSON. In YAML, the value of a key would
+/// be indented.
+fn introduces_json(line: &str, after: &str) -> bool {
+    line.trim_end().ends_with(':')
+        && after
+            .trim_start_matches(['\r', '\n'])
+            .starts_with(['{', '['])
+}
+
+/// Returns whether a line is a sentence that introduces JSON, where any text might be a key.
+fn is_json_after_prose(line: &str, words: &Words) -> bool {
+    words.is_open && key_of(line.trim_end()).is_some_and(|(_, rest)| rest.starts_with(['{', '[']))
+}
+
+/// Returns whether a bracket after this text begins the value of a key, so that the object around it
+/// is incomplete.
+fn is_value_of_key(before: &str, words: &Words) -> bool {
+    let Some(key) = before.trim_end().strip_suffix(':') else {
+        return false;
+    };
+    let key = key.trim();
+    if key.ends_with(['"', '\'']) {
+        return true;
+    }
+
+    let is_name = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_';
+    let is_identifier = !key.is_empty() && key.bytes().all(is_name);
+    is_identifier || words.is_known(key)
+}
+
+/// Returns whether the text after a value is the rest of it: more keys or items, or closing
+/// brackets that nothing opens.
+fn goes_on(after: &str) -> bool {
+    let after = after.trim_start();
+    let until_fence = after.split("```").next().unwrap_or_default();
+
+    let opened = until_fence.matches(['{', '[']).count();
+    let closed = until_fence.matches(['}', ']']).count();
+    let is_only_closing = until_fence.trim_end().trim_matches(['}', ']']).is_empty();
+
+    let closes_more = closed > opened && !is_only_closing;
+    after.starts_with([',', ':', '"']) || closes_more
+}
+
+/// Returns whether a list begins in a text and doesn't end there, or the other way around.
+fn has_end_of_list(text: &str) -> bool {
+    text.matches('[').count() != text.matches(']').count()
+}
+
+/// Returns whether a bracket doesn't begin a value, as in `{see below}`.
+fn is_prose(text: &str) -> bool {
+    let inside = text.get(1..).unwrap_or_default().trim_start();
+    let is_quoted = inside.starts_with(['"', '\'', '“', '}', ']', '{', '[']);
+    if is_quoted {
+        return false;
+    }
+
+    if text.starts_with('[') {
+        let is_literal = ["true", "false", "null"]
+            .iter()
+            .any(|word| inside.starts_with(word));
+        return !is_literal && !inside.starts_with(|c: char| c.is_ascii_digit() || c == '-');
+    }
+
+    let word = inside.find(|c: char| !(c.is_alphanumeric() || matches!(c, '_' | '-')));
+    let after = inside
+        .get(word.unwrap_or(inside.len())..)
+        .unwrap_or_default();
+    word == Some(0) || !after.trim_start().starts_with(':')
+}

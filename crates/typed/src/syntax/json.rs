@@ -1,0 +1,534 @@
+//! Reads JSON as models write it, and the lists and objects in brackets inside of YAML.
+
+use cogwork_ask::RepairKind;
+
+use super::quoted::{ends_text, folded, unescaped};
+use super::{Ending, MAX_LEVELS, Notes, Parsed};
+use crate::tree::{Node, Tree};
+
+/// Where the value is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Dialect {
+    Json,
+    /// Inside of YAML, where texts need no quotes.
+    Yaml,
+}
+
+const TOO_DEEP: &str = "the value is nested too deeply";
+
+/// Reads the value at the start of a text. `line` is the line of the text in the reply, from 1.
+pub(crate) fn read(text: &str, line: usize, dialect: Dialect) -> Parsed {
+    let mut reader = Reader {
+        text,
+        at: 0,
+        line,
+        dialect,
+        open: Vec::new(),
+        has_closed_other: false,
+        notes: Notes::default(),
+    };
+
+    let tree = reader.value(true);
+    let is_followed = !reader.rest().trim().is_empty();
+    if reader.has_closed_other && is_followed {
+        reader.notes.doubt(reader.line, "a bracket isn't closed");
+    }
+
+    let end = reader.at;
+    let mut notes = reader.notes;
+    let is_clean = notes.repairs.is_empty() && notes.ending == Ending::Whole;
+    if dialect == Dialect::Json && is_clean {
+        let read = text.get(..end).unwrap_or_default();
+        if let Err(error) = serde_json::from_str::<serde::de::IgnoredAny>(read) {
+            let line = line + error.line().saturating_sub(1);
+            notes.repair(RepairKind::Json, line, "read malformed JSON");
+        }
+    }
+
+    Parsed { tree, notes, end }
+}
+
+struct Reader<'t> {
+    text: &'t str,
+    at: usize,
+    line: usize,
+    dialect: Dialect,
+    /// The brackets that are open.
+    open: Vec<char>,
+    has_closed_other: bool,
+    notes: Notes,
+}
+
+impl<'t> Reader<'t> {
+    fn rest(&self) -> &'t str {
+        self.text.get(self.at..).unwrap_or_default()
+    }
+
+    fn peek(&self) -> Option<char> {
+        self.rest().chars().next()
+    }
+
+    fn is_json(&self) -> bool {
+        self.dialect == Dialect::Json
+    }
+
+    fn advance(&mut self, bytes: usize) -> &'t str {
+        let passed = self.rest().get(..bytes).unwrap_or_default();
+        self.line += passed.matches('\n').count();
+        self.at += passed.len();
+        passed
+    }
+
+    /// Passes a character if it is next.
+    fn pass(&mut self, character: char) -> bool {
+        let is_next = self.rest().starts_with(character);
+        if is_next {
+            self.advance(character.len_utf8());
+        }
+        is_next
+    }
+
+    fn is_quote(&self, character: char) -> bool {
+        matches!(character, '"' | '\'') || (self.is_json() && matches!(character, '“' | '‘'))
+    }
+
+    fn repair(&mut self, kind: RepairKind, what: &str) {
+        self.notes.repair(kind, self.line, what);
+    }
+
+    fn doubt(&mut self, what: &str) {
+        self.notes.doubt(self.line, what);
+    }
+
+    fn skip_blanks(&mut self) {
+        loop {
+            let rest = self.rest();
+            self.advance(rest.len() - rest.trim_start().len());
+
+            let Some(length) = self.comment_length() else {
+                return;
+            };
+            if self.is_json() {
+                self.repair(RepairKind::Json, "left out a comment");
+            }
+            self.advance(length);
+        }
+    }
+
+    fn comment_length(&self) -> Option<usize> {
+        let rest = self.rest();
+        if self.is_json() && rest.starts_with("/*") {
+            let length = rest.find("*/").map(|end| end + "*/".len());
+            return Some(length.unwrap_or(rest.len()));
+        }
+
+        let is_line = match self.dialect {
+            Dialect::Json => rest.starts_with("//") || rest.starts_with("# "),
+            Dialect::Yaml => rest.starts_with('#'),
+        };
+        is_line.then(|| rest.find('\n').unwrap_or(rest.len()))
+    }
+
+    /// Reads a value. Nothing is one that is missing.
+    fn value(&mut self, is_in_object: bool) -> Tree {
+        self.skip_blanks();
+        while self.is_json() && self.pass(':') {
+            self.doubt("there is a colon too many");
+            self.skip_blanks();
+        }
+
+        let line = self.line;
+        let node = match self.peek() {
+            Some('{') => self.nested(Self::object),
+            Some('[') => self.nested(Self::list),
+            Some(quote) if self.is_quote(quote) => Node::Text(self.quoted(quote, is_in_object)),
+            _ => self.bare(),
+        };
+        Tree { line, node }
+    }
+
+    fn nested(&mut self, read: impl FnOnce(&mut Self) -> Node) -> Node {
+        if self.open.len() >= MAX_LEVELS {
+            self.doubt(TOO_DEEP);
+            self.at = self.text.len();
+            return Node::Null;
+        }
+
+        self.open.extend(self.peek());
+        self.advance(1);
+        let node = read(self);
+        self.open.pop();
+        node
+    }
+
+    fn object(&mut self) -> Node {
+        let mut entries = Vec::new();
+        let mut has_comma = true;
+
+        while self.begins_item('}', &mut has_comma, entries.is_empty()) {
+            let Some(key) = self.key() else {
+                break;
+            };
+
+            let line = self.line;
+            self.skip_blanks();
+            if !self.pass(':') && (self.is_json() || self.peek().is_none()) {
+                if self.peek().is_none() {
+                    self.cut(Ending::Inside);
+                    break;
+                }
+                self.doubt("a key has no value");
+                has_comma = self.pass(',');
+                continue;
+            }
+
+            self.skip_blanks();
+            let value = match self.peek() {
+                None => {
+                    self.cut(Ending::Inside);
+                    break;
+                }
+                Some(',' | '}' | ']') => self.missing(line),
+                Some(_) => self.value(true),
+            };
+            if !self.is_lost(&value) {
+                entries.push((key, value));
+            }
+            has_comma = self.ends_item();
+        }
+
+        Node::Object(entries)
+    }
+
+    fn list(&mut self) -> Node {
+        let mut items = Vec::new();
+        let mut has_comma = true;
+
+        while self.begins_item(']', &mut has_comma, items.is_empty()) {
+            let item = self.value(false);
+            if !self.is_lost(&item) {
+                items.push(item);
+            }
+            has_comma = self.ends_item();
+        }
+
+        Node::List(items)
+    }
+
+    /// Returns whether a value was cut off that isn't a text, and may be incomplete.
+    fn is_lost(&self, value: &Tree) -> bool {
+        self.notes.ending == Ending::Inside && value.node == Node::Null
+    }
+
+    /// Passes what is before the next item. Returns whether there is one.
+    fn begins_item(&mut self, close: char, has_comma: &mut bool, is_first: bool) -> bool {
+        loop {
+            self.skip_blanks();
+            match self.peek() {
+                None => {
+                    let ending = match self.open.contains(&'[') {
+                        true => Ending::Inside,
+                        false => Ending::Unclosed,
+                    };
+                    self.cut(if *has_comma { Ending::Inside } else { ending });
+                    return false;
+                }
+                Some(bracket) if bracket == close => {
+                    if *has_comma && !is_first && self.is_json() {
+                        self.repair(RepairKind::Json, "left out a comma");
+                    }
+                    self.advance(1);
+                    return false;
+                }
+                Some(bracket @ ('}' | ']')) => {
+                    let opening = if bracket == '}' { '{' } else { '[' };
+                    if self.open.contains(&opening) {
+                        self.repair(RepairKind::Json, "closed a bracket");
+                        self.has_closed_other = true;
+                        return false;
+                    }
+                    self.doubt("a bracket closes nothing");
+                    self.advance(1);
+                }
+                Some(',') => {
+                    self.repair(RepairKind::Json, "left out a comma");
+                    self.advance(1);
+                }
+                Some(_) => {
+                    if !*has_comma {
+                        self.add_comma(close == ']');
+                    }
+                    return true;
+                }
+            }
+        }
+    }
+
+    /// Passes the comma after an item. Returns whether there is one.
+    fn ends_item(&mut self) -> bool {
+        self.skip_blanks();
+        self.pass(',')
+    }
+
+    /// Adds the comma that is missing before an item.
+    fn add_comma(&mut self, is_list: bool) {
+        let before = self.text.get(..self.at).unwrap_or_default();
+        let trimmed = before.trim_end();
+        let is_on_new_line = before
+            .get(trimmed.len()..)
+            .is_some_and(|blanks| blanks.contains('\n'));
+
+        // It may be one text with quotes inside, as in `["He said "yes" twice"]`.
+        let follows_value = trimmed.ends_with(['}', ']']) || self.rest().starts_with(['{', '[']);
+        if is_list && !is_on_new_line && !follows_value {
+            self.doubt("there is no comma between two items");
+        }
+        self.repair(RepairKind::Json, "added a comma");
+    }
+
+    fn key(&mut self) -> Option<String> {
+        if let Some(quote) = self.peek().filter(|next| self.is_quote(*next)) {
+            let key = self.quoted(quote, false);
+            return (self.notes.ending == Ending::Whole).then_some(key);
+        }
+
+        let end = self.rest().find([':', ',', '{', '}', '[', ']', '"', '\n']);
+        let Some(end) = end else {
+            self.cut(Ending::Inside);
+            return None;
+        };
+        if self.is_json() {
+            self.repair(RepairKind::Quotes, "put a text in quotes");
+        }
+        // A character that begins no key would never be passed.
+        let length = self.peek().map_or(0, char::len_utf8);
+        let is_empty = end == 0 && !self.rest().starts_with(':');
+        let key = self.advance(if is_empty { length } else { end });
+        Some(key.trim().to_owned())
+    }
+
+    /// The value of a key without one.
+    fn missing(&mut self, line: usize) -> Tree {
+        let node = if self.is_json() {
+            self.doubt("a key has no value");
+            Node::Null
+        } else {
+            Node::Plain(String::new())
+        };
+        Tree { line, node }
+    }
+
+    /// Notes that the text ends inside the value. What is written of a text is kept.
+    fn cut(&mut self, ending: Ending) {
+        if self.notes.ending != Ending::Whole {
+            return;
+        }
+
+        self.notes.ending = ending;
+        if ending == Ending::Unclosed {
+            self.repair(RepairKind::Json, "closed the brackets");
+        } else {
+            self.repair(
+                RepairKind::CutOff,
+                "left out what was not written to its end",
+            );
+        }
+    }
+
+    fn quoted(&mut self, quote: char, is_value: bool) -> String {
+        let line = self.line;
+        self.advance(quote.len_utf8());
+        let inner = self.rest();
+        let end = match quote {
+            '"' => end_of_quote(inner),
+            _ => self.end_of_other_quote(inner, quote),
+        };
+
+        let Some(mut end) = end else {
+            self.advance(inner.len());
+            self.cut(Ending::Inside);
+            return unescaped(inner).text;
+        };
+        if quote == '"' && is_value && self.is_json() {
+            end = self.end_with_quotes_inside(inner, end);
+        }
+
+        let body = self.advance(end);
+        let close = self.peek().map_or(0, char::len_utf8);
+        self.advance(close);
+
+        match (self.dialect, quote) {
+            (Dialect::Yaml, '"') => unescaped(&folded(body)).text,
+            (Dialect::Yaml, _) => folded(body).replace("''", "'"),
+            (Dialect::Json, _) => {
+                if quote != '"' {
+                    let what = "took other quotes for double quotes";
+                    self.notes.repair(RepairKind::Quotes, line, what);
+                }
+                let unescaped = unescaped(body);
+                if unescaped.is_changed {
+                    let what = "escaped characters in a text";
+                    self.notes.repair(RepairKind::Quotes, line, what);
+                }
+                unescaped.text
+            }
+        }
+    }
+
+    /// Returns where a text ends whose quotes aren't double quotes.
+    fn end_of_other_quote(&mut self, inner: &str, quote: char) -> Option<usize> {
+        let close = match quote {
+            '“' => '”',
+            '‘' => '’',
+            other => other,
+        };
+        let mut characters = inner.char_indices().peekable();
+        let mut before = ' ';
+
+        while let Some((at, character)) = characters.next() {
+            if character == '\\' && self.is_json() {
+                characters.next();
+            } else if character == close {
+                let after = inner.get(at + close.len_utf8()..).unwrap_or_default();
+                if !self.is_json() && after.starts_with(close) {
+                    characters.next();
+                } else if ends_text(after) || !self.is_json() {
+                    return Some(at);
+                } else if !(before.is_alphanumeric() && after.starts_with(char::is_alphanumeric)) {
+                    self.doubt("there are quotes inside a text");
+                }
+            }
+            before = character;
+        }
+
+        None
+    }
+
+    /// Returns where a text ends that may contain quotes which aren't escaped. If nothing else is on
+    /// its line, the last quote of the line ends it.
+    fn end_with_quotes_inside(&mut self, inner: &str, end: usize) -> usize {
+        let after = inner.get(end + 1..).unwrap_or_default();
+        // A quote that is written twice isn't inside a text.
+        if ends_text(after) || end == 0 || after.starts_with('"') {
+            return end;
+        }
+
+        let line = after.split('\n').next().unwrap_or_default();
+        let content = line.trim_end().trim_end_matches([',', '}', ']']).trim_end();
+        let quotes = content.matches('"').count();
+        let is_alone = content.ends_with('"') && quotes % 2 == 1 && !content.contains("\":");
+        let is_last = after
+            .get(line.len()..)
+            .is_some_and(|rest| rest.starts_with('\n'));
+        if !is_alone || !is_last {
+            return end;
+        }
+
+        self.repair(RepairKind::Quotes, "kept the quotes inside a text");
+        end + content.len()
+    }
+
+    /// Reads a number, a literal, or a text without quotes.
+    fn bare(&mut self) -> Node {
+        let rest = self.rest();
+        let Some(end) = self.end_of_bare() else {
+            self.advance(rest.len());
+            self.cut(Ending::Inside);
+            return Node::Null;
+        };
+
+        let word = rest.get(..end).unwrap_or_default();
+        let word = if self.is_json() {
+            before_comment(word)
+        } else {
+            word
+        };
+        // A character that begins no value would never be passed.
+        let passed = word.len().max(1);
+        let word = word.trim();
+        if is_elision(word) {
+            self.doubt("something is left out");
+        }
+
+        let node = if self.is_json() {
+            self.literal(word)
+        } else {
+            Node::Plain(word.to_owned())
+        };
+
+        self.advance(passed);
+        node
+    }
+
+    fn end_of_bare(&self) -> Option<usize> {
+        let rest = self.rest();
+        if self.is_json() {
+            return rest.find([',', ':', '{', '}', '[', ']', '"', '\n']);
+        }
+
+        let ends = |at: usize, mark: char| {
+            let before = rest.get(..at).unwrap_or_default();
+            let after = rest.get(at + 1..).unwrap_or_default();
+            match mark {
+                ':' => after.starts_with([' ', '\n', ',', ']', '}']),
+                '#' => before.ends_with(char::is_whitespace),
+                _ => true,
+            }
+        };
+        rest.match_indices([',', '[', ']', '{', '}', '\n', ':', '#'])
+            .find(|(at, mark)| ends(*at, mark.chars().next().unwrap_or_default()))
+            .map(|(at, _)| at)
+    }
+
+    fn literal(&mut self, word: &str) -> Node {
+        match word {
+            "null" => return Node::Null,
+            "true" => return Node::Bool(true),
+            "false" => return Node::Bool(false),
+            _ if serde_json::from_str::<serde::de::IgnoredAny>(word).is_ok() => {
+                return Node::Number(word.to_owned());
+            }
+            _ => {}
+        }
+
+        let (node, what) = match word {
+            "None" => (Node::Null, "wrote a literal as JSON does"),
+            "True" => (Node::Bool(true), "wrote a literal as JSON does"),
+            "False" => (Node::Bool(false), "wrote a literal as JSON does"),
+            _ => (Node::Text(word.to_owned()), "put a text in quotes"),
+        };
+        let kind = match node {
+            Node::Text(_) => RepairKind::Quotes,
+            _ => RepairKind::Json,
+        };
+        self.repair(kind, what);
+        node
+    }
+}
+
+pub(super) fn is_elision(text: &str) -> bool {
+    matches!(text.trim(), "..." | "…" | "…." | "....")
+}
+
+fn end_of_quote(inner: &str) -> Option<usize> {
+    let mut is_escaped = false;
+    inner.bytes().position(|byte| {
+        let is_end = byte == b'"' && !is_escaped;
+        is_escaped = byte == b'\\' && !is_escaped;
+        is_end
+    })
+}
+
+/// Returns a number or literal without the comment after it, and any other word as it is, since a
+/// text without quotes may contain such characters.
+fn before_comment(word: &str) -> &str {
+    let comment = ["//", "/*", "# "]
+        .iter()
+        .filter_map(|start| word.find(start))
+        .min();
+    let before = comment.and_then(|at| word.get(..at)).unwrap_or(word);
+    let is_value = matches!(before.trim(), "None" | "True" | "False")
+        || serde_json::from_str::<serde::de::IgnoredAny>(before.trim()).is_ok();
+
+    if is_value { before } else { word }
+}

@@ -1,0 +1,81 @@
+//! Reads JSON and YAML as models write it.
+//!
+//! Reading never fails. It results in a tree, what was corrected on the way, and at most one doubt:
+//! a place that may mean something else, so that the tree can't be used. What a strict parser reads
+//! in another way, or not at all, is always reported.
+
+pub(crate) mod json;
+mod quoted;
+mod witness;
+pub(crate) mod yaml;
+
+use cogwork_ask::{Repair, RepairKind};
+
+use crate::tree::Tree;
+
+/// The maximum nesting of lists and objects.
+pub(crate) const MAX_LEVELS: usize = 64;
+
+/// The maximum number of repairs that are reported.
+pub(crate) const MAX_REPAIRS: usize = 100;
+
+/// A value, and how it was read.
+#[derive(Debug, Clone)]
+pub(crate) struct Parsed {
+    pub(crate) tree: Tree,
+    pub(crate) notes: Notes,
+    /// The number of bytes that were read.
+    pub(crate) end: usize,
+}
+
+/// What is to be said about a value.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Notes {
+    pub(crate) repairs: Vec<Repair>,
+    /// The first place that may mean something else.
+    pub(crate) doubt: Option<Doubt>,
+    pub(crate) ending: Ending,
+}
+
+#[derive(Debug, Clone)]
+pub(crate) struct Doubt {
+    pub(crate) line: usize,
+    pub(crate) what: String,
+}
+
+/// How a text ends.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) enum Ending {
+    /// After the value.
+    #[default]
+    Whole,
+    /// Every value is complete, but the brackets of objects aren't closed.
+    Unclosed,
+    /// Inside a list or a value.
+    Inside,
+}
+
+impl Notes {
+    pub(crate) fn repair(&mut self, kind: RepairKind, line: usize, what: impl Into<String>) {
+        if self.repairs.len() < MAX_REPAIRS {
+            self.repairs.push(Repair::new(kind, line, what));
+        }
+    }
+
+    pub(crate) fn doubt(&mut self, line: usize, what: impl Into<String>) {
+        self.doubt.get_or_insert_with(|| Doubt {
+            line,
+            what: what.into(),
+        });
+    }
+
+    /// Takes over what is to be said about a part.
+    fn absorb(&mut self, part: Self) {
+        let room = MAX_REPAIRS.saturating_sub(self.repairs.len());
+        self.repairs.extend(part.repairs.into_iter().take(room));
+        self.doubt = self.doubt.take().or(part.doubt);
+        if part.ending != Ending::Whole {
+            self.ending = Ending::Inside;
+        }
+    }
+}

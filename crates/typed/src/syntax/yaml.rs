@@ -1,0 +1,688 @@
+//! Reads YAML as models write it, line by line.
+//!
+//! The keys of the expected type tell what is a key where the columns don't. What `yaml_serde` reads
+//! in the same way is YAML, and nothing is reported. What it reads in another way is a doubt, and for
+//! what it refuses, our corrections are reported.
+
+use std::borrow::Cow;
+
+use cogwork_ask::{RepairKind, folded_name};
+
+use super::json::{self, Dialect, is_elision};
+use super::quoted::{folded, push_breaks, unescaped};
+use super::witness::{Verdict, compare};
+use super::{Ending, MAX_LEVELS, Notes, Parsed};
+use crate::shape::Words;
+use crate::tree::{Node, Tree};
+
+/// Reads the object or list that begins on the first line of a text. `line` is that line in the
+/// reply, from 1. `is_open` tells that the text may be cut off at its end.
+pub(crate) fn read(text: &str, line: usize, words: &Words, is_open: bool) -> Parsed {
+    let lines: Vec<Line<'_>> = lines(text, line).collect();
+    let mut reader = Reader {
+        text,
+        line,
+        lines,
+        at: 0,
+        words,
+        levels: 0,
+        region: (0, 0),
+        is_yaml: true,
+        ends_in_text: false,
+        notes: Notes::default(),
+    };
+
+    if reader.next_line().is_some_and(|first| first.text == "---") {
+        reader.at += 1;
+    }
+    let tree = match reader.next_line() {
+        Some(first) => reader.block(first, None),
+        None => Tree::new(line, Node::Null),
+    };
+
+    reader.next_line();
+    let end = reader
+        .lines
+        .get(reader.at)
+        .map_or(text.len(), |next| next.start);
+    if is_open && end == text.len() && reader.ends_in_text {
+        reader.notes.ending = Ending::Inside;
+    }
+    reader.judged(tree, end)
+}
+
+/// A line of the text.
+#[derive(Debug, Clone, Copy)]
+struct Line<'t> {
+    number: usize,
+    /// Where it begins in the text.
+    start: usize,
+    /// The line without its end.
+    raw: &'t str,
+    /// The column of its content.
+    column: usize,
+    /// The line without the blanks around it.
+    text: &'t str,
+}
+
+fn lines(text: &str, first: usize) -> impl Iterator<Item = Line<'_>> {
+    let mut start = 0;
+    text.split_inclusive('\n')
+        .enumerate()
+        .map(move |(at, line)| {
+            let raw = line.trim_end_matches(['\n', '\r']);
+            let content = raw.trim_start_matches([' ', '\t', '\u{a0}']);
+            let read = Line {
+                number: first + at,
+                start,
+                raw,
+                column: raw.len() - content.len(),
+                text: content.trim_end(),
+            };
+            start += line.len();
+            read
+        })
+}
+
+struct Reader<'t> {
+    text: &'t str,
+    line: usize,
+    lines: Vec<Line<'t>>,
+    at: usize,
+    words: &'t Words,
+    levels: usize,
+    /// The column of the last region of deeper lines, and the line on which it ends.
+    region: (usize, usize),
+    /// Whether the text may be what YAML reads.
+    is_yaml: bool,
+    ends_in_text: bool,
+    notes: Notes,
+}
+
+impl<'t> Reader<'t> {
+    fn judged(mut self, tree: Tree, end: usize) -> Parsed {
+        let read = self.text.get(..end).unwrap_or_default();
+        if self.is_yaml {
+            match compare(read, &tree) {
+                Verdict::Same => self.notes.repairs.clear(),
+                Verdict::Different => {
+                    let line = self
+                        .notes
+                        .repairs
+                        .first()
+                        .map_or(self.line, |first| first.line);
+                    self.notes.doubt(line, "YAML has another meaning");
+                }
+                Verdict::Invalid { line, message } if self.notes.repairs.is_empty() => {
+                    let line = self.line + line.saturating_sub(1);
+                    let what = format!("read malformed YAML: {message}");
+                    self.notes.repair(RepairKind::Syntax, line, what);
+                }
+                Verdict::Invalid { .. } => {}
+            }
+        }
+
+        Parsed {
+            tree,
+            notes: self.notes,
+            end,
+        }
+    }
+
+    fn repair(&mut self, kind: RepairKind, line: usize, what: &str) {
+        self.notes.repair(kind, line, what);
+    }
+
+    /// Returns the next line that isn't blank or a comment.
+    fn next_line(&mut self) -> Option<Line<'t>> {
+        loop {
+            let line = *self.lines.get(self.at)?;
+            if !line.text.is_empty() && !line.text.starts_with('#') {
+                return Some(line);
+            }
+            self.at += 1;
+        }
+    }
+
+    /// Reads the value that begins on a line. What is inside it is right of the column `outer`.
+    fn block(&mut self, first: Line<'t>, outer: Option<usize>) -> Tree {
+        if self.levels >= MAX_LEVELS {
+            self.notes
+                .doubt(first.number, "the value is nested too deeply");
+            self.at = self.lines.len();
+            return Tree::new(first.number, Node::Null);
+        }
+
+        self.levels += 1;
+        let node = if item_of(first.text).is_some() {
+            self.list(first.column, outer)
+        } else if key_of(first.text).is_some() {
+            self.object(first.column, outer)
+        } else {
+            self.at += 1;
+            let outer = outer.unwrap_or_default();
+            self.scalar(first, first.text, outer)
+        };
+        self.levels -= 1;
+        Tree::new(first.number, node)
+    }
+
+    fn object(&mut self, column: usize, outer: Option<usize>) -> Node {
+        let mut entries = Vec::new();
+
+        while let Some(line) = self.next_line() {
+            let key = key_of(line.text)
+                .filter(|(key, _)| self.belongs(key, line, column, outer))
+                .filter(|(key, _)| Some(line.column) != outer || !has_key(&entries, key));
+            let Some((key, rest)) = key else {
+                if outer.is_none() && self.skip_prose(column) {
+                    continue;
+                }
+                break;
+            };
+
+            if line.column != column {
+                // YAML may read a key in the column of the dash as one of another object.
+                self.is_yaml &= Some(line.column) != outer;
+                let what = "read a key in a wrong column";
+                self.repair(RepairKind::Indentation, line.number, what);
+            }
+            self.at += 1;
+            let value = self.value(line, rest, column, outer);
+            entries.push((key.into_owned(), value));
+        }
+
+        Node::Object(entries)
+    }
+
+    /// Returns whether a key is one of the object in this column.
+    fn belongs(&self, key: &str, line: Line<'_>, column: usize, outer: Option<usize>) -> bool {
+        if line.column == column {
+            return item_of(line.text).is_none();
+        }
+        if item_of(line.text).is_some() {
+            return false;
+        }
+        match outer {
+            None => self.words.is_root(key) && !self.words.is_open,
+            Some(outer) if line.column == outer => {
+                // A key in the column of the dash may be one of the item.
+                self.words.is_known(key) && !self.words.is_root(key)
+            }
+            Some(outer) => line.column > outer,
+        }
+    }
+
+    /// Skips text between the keys of the value. Returns whether there is another one.
+    fn skip_prose(&mut self, column: usize) -> bool {
+        let Some(stray) = self.lines.get(self.at).copied() else {
+            return false;
+        };
+        let rest = self.lines.get(self.at + 1..).unwrap_or_default();
+        let next = rest.iter().position(|line| {
+            line.column == column
+                && key_of(line.text).is_some_and(|(key, _)| self.words.is_root(&key))
+        });
+        let Some(skipped) = next.filter(|_| !self.words.is_open) else {
+            return false;
+        };
+
+        self.at += skipped + 1;
+        self.is_yaml = false;
+        let what = "left out text between the keys";
+        self.repair(RepairKind::Prose, stray.number, what);
+        true
+    }
+
+    fn list(&mut self, column: usize, outer: Option<usize>) -> Node {
+        let mut items = Vec::new();
+
+        while let Some(line) = self.next_line() {
+            let Some(item) = item_of(line.text) else {
+                break;
+            };
+            let is_inside = line.column == column || outer.is_some_and(|outer| line.column > outer);
+            if !is_inside {
+                break;
+            }
+
+            if line.column != column {
+                let what = "read an item in a wrong column";
+                self.repair(RepairKind::Indentation, line.number, what);
+            }
+            if !item.is_dash {
+                self.is_yaml = false;
+                self.repair(
+                    RepairKind::Form,
+                    line.number,
+                    "read a line as an item of a list",
+                );
+            }
+            items.push(self.item(line, item.rest));
+        }
+
+        Node::List(items)
+    }
+
+    fn item(&mut self, line: Line<'t>, rest: &'t str) -> Tree {
+        if is_elision(rest) {
+            self.notes.doubt(line.number, "items are left out");
+        }
+
+        let is_nested = item_of(rest).is_some_and(|item| item.is_dash) || key_of(rest).is_some();
+        if is_nested {
+            // The rest of the line is read as if it were a line of its own.
+            let offset = line.text.len() - rest.len();
+            let inner = Line {
+                column: line.column + offset,
+                text: rest,
+                ..line
+            };
+            if let Some(current) = self.lines.get_mut(self.at) {
+                *current = inner;
+            }
+            return self.block(inner, Some(line.column));
+        }
+
+        self.at += 1;
+        let value = self.value(line, rest, line.column, None);
+        Tree {
+            line: line.number,
+            ..value
+        }
+    }
+
+    /// Reads the value after a key or a dash in this column.
+    fn value(
+        &mut self,
+        line: Line<'t>,
+        rest: &'t str,
+        column: usize,
+        outer: Option<usize>,
+    ) -> Tree {
+        if !rest.is_empty() && !rest.starts_with('#') {
+            let node = self.scalar(line, rest, column);
+            return Tree::new(line.number, node);
+        }
+
+        let is_key = !line.text.starts_with("- ") && line.text != "-";
+        match self.next_line() {
+            Some(next) if next.column > column => self.block(next, Some(column)),
+            // The items of a list may be in the column of its key.
+            Some(next)
+                if is_key
+                    && item_of(next.text).is_some()
+                    && outer.is_none_or(|outer| next.column > outer)
+                    && (next.column == column || outer.is_some()) =>
+            {
+                self.levels += 1;
+                let items = self.list(next.column, None);
+                self.levels -= 1;
+                Tree::new(next.number, items)
+            }
+            _ => {
+                self.ends_in_text = true;
+                Tree::new(line.number, Node::Plain(String::new()))
+            }
+        }
+    }
+
+    /// Reads what is no block: a text, a number, or what is in brackets.
+    fn scalar(&mut self, line: Line<'t>, rest: &'t str, column: usize) -> Node {
+        self.ends_in_text = true;
+        match rest.chars().next() {
+            Some(style @ ('|' | '>')) if is_header(rest) => self.block_text(style, rest, column),
+            Some(quote @ ('"' | '\'')) => self.quoted(line, rest, quote, column),
+            Some('[' | '{') => self.brackets(line, rest, column),
+            _ => self.plain(line, rest, column),
+        }
+    }
+
+    /// Returns the line after those that are right of a column.
+    fn end_of_region(&mut self, column: usize) -> usize {
+        let (of, end) = self.region;
+        if of == column && end > self.at {
+            return end;
+        }
+
+        let rest = self.lines.get(self.at..).unwrap_or_default();
+        let inside = rest.iter().take_while(|line| {
+            line.text.is_empty() || line.column > column || line.text.starts_with([']', '}'])
+        });
+        let end = self.at + inside.count();
+        self.region = (column, end);
+        end
+    }
+
+    /// Returns the text from the rest of a line to the beginning of another one.
+    fn slice(&self, line: Line<'t>, rest: &str, end: usize) -> (usize, &'t str) {
+        let content = line.start + line.raw.trim_end().len();
+        let start = content.saturating_sub(rest.len());
+        let end = self
+            .lines
+            .get(end)
+            .map_or(self.text.len(), |next| next.start);
+        (start, self.text.get(start..end).unwrap_or_default())
+    }
+
+    fn brackets(&mut self, line: Line<'t>, rest: &'t str, column: usize) -> Node {
+        let end = self.end_of_region(column);
+        let (start, text) = self.slice(line, rest, end);
+        let mut parsed = json::read(text, line.number, Dialect::Yaml);
+
+        let after = text.get(parsed.end..).unwrap_or_default();
+        let after = after.split('\n').next().unwrap_or_default().trim();
+        if !after.is_empty() && !after.starts_with('#') {
+            return self.plain(line, rest, column);
+        }
+
+        let is_open = parsed.notes.ending != Ending::Whole;
+        let is_cut = is_open && end >= self.lines.len();
+        if is_open && !is_cut {
+            parsed.notes.ending = Ending::Whole;
+            self.notes.doubt(line.number, "a bracket isn't closed");
+        }
+        self.notes.absorb(parsed.notes);
+        self.pass(start + parsed.end);
+        self.ends_in_text = is_cut;
+        parsed.tree.node
+    }
+
+    /// Passes the lines that begin before an offset.
+    fn pass(&mut self, offset: usize) {
+        while self
+            .lines
+            .get(self.at)
+            .is_some_and(|next| next.start < offset)
+        {
+            self.at += 1;
+        }
+    }
+
+    fn quoted(&mut self, line: Line<'t>, rest: &'t str, quote: char, column: usize) -> Node {
+        let end = self.end_of_region(column);
+        let (start, text) = self.slice(line, rest, end);
+        let inner = text.get(1..).unwrap_or_default();
+        let Some(length) = end_of_quote(inner, quote) else {
+            self.pass(start + text.len());
+            return self.unclosed(line, inner, end);
+        };
+
+        let after = inner.get(length + 1..).unwrap_or_default();
+        let after = after.split('\n').next().unwrap_or_default().trim();
+        if !after.is_empty() && !after.starts_with('#') {
+            return self.plain(line, rest, column);
+        }
+
+        self.pass(start + length + 2);
+        self.ends_in_text = false;
+        let body = inner.get(..length).unwrap_or_default();
+        Node::Text(in_quotes(body, quote))
+    }
+
+    fn unclosed(&mut self, line: Line<'t>, inner: &str, end: usize) -> Node {
+        if end >= self.lines.len() {
+            self.notes.ending = Ending::Inside;
+        }
+        self.is_yaml = false;
+        self.repair(RepairKind::Quotes, line.number, "closed a quote");
+        Node::Text(folded(inner.trim_end()).into_owned())
+    }
+
+    fn plain(&mut self, line: Line<'t>, rest: &'t str, column: usize) -> Node {
+        let first = self.without_comment(line, rest);
+        let mut text = first.to_owned();
+        if first.len() == rest.len() && (has_colon(first) || is_quoted_in_part(first)) {
+            let what = "put a text in quotes";
+            self.repair(RepairKind::Quotes, line.number, what);
+        }
+
+        let mut blank_lines = 0;
+        while let Some(next) = self.lines.get(self.at).copied() {
+            if next.text.is_empty() {
+                blank_lines += 1;
+                self.at += 1;
+                continue;
+            }
+            let is_key = key_of(next.text).is_some_and(|(key, _)| self.words.is_known(&key));
+            if next.column <= column || is_key || next.text.starts_with('#') {
+                break;
+            }
+
+            // YAML would refuse the line, so that its lines are those of the text.
+            let part = next.text;
+            if has_colon(part) || item_with_key(part) || part.contains(" #") {
+                self.is_yaml &= !part.contains(" #");
+                self.repair(RepairKind::Quotes, next.number, "put a text in quotes");
+                text.push('\n');
+            } else {
+                push_breaks(&mut text, blank_lines);
+            }
+            text.push_str(part);
+            blank_lines = 0;
+            self.at += 1;
+        }
+
+        if is_complete_literal(&text) {
+            self.ends_in_text = false;
+        }
+        Node::Plain(text)
+    }
+
+    /// Returns a text without quotes up to a comment, which only follows numbers and literals: in
+    /// other texts, a model means the sign.
+    fn without_comment(&mut self, line: Line<'t>, rest: &'t str) -> &'t str {
+        let Some((before, _)) = rest.split_once(" #") else {
+            return rest;
+        };
+
+        let before = before.trim_end();
+        let is_value = is_complete_literal(before) || before.parse::<f64>().is_ok();
+        if is_value || before.starts_with(['[', '{', '"', '\'']) {
+            return before;
+        }
+        self.is_yaml = false;
+        self.repair(RepairKind::Quotes, line.number, "kept a `#` in a text");
+        rest
+    }
+
+    /// Reads a text of lines, after `|` or `>`.
+    fn block_text(&mut self, style: char, header: &str, column: usize) -> Node {
+        let mut lines: Vec<Line<'t>> = Vec::new();
+        let mut is_moved = false;
+
+        while let Some(line) = self.lines.get(self.at).copied() {
+            if !line.text.is_empty() && line.column <= column {
+                let is_first = lines.iter().all(|line| line.text.is_empty());
+                let is_structure = key_of(line.text).is_some() || item_of(line.text).is_some();
+                is_moved |= is_first && !is_structure;
+                if !is_moved || is_structure {
+                    break;
+                }
+            }
+            lines.push(line);
+            self.at += 1;
+        }
+
+        if is_moved && let Some(first) = lines.first() {
+            self.is_yaml = false;
+            let what = "read a text in a wrong column";
+            self.notes
+                .repair(RepairKind::Indentation, first.number, what);
+        }
+
+        let filled = || lines.iter().filter(|line| !line.text.is_empty());
+        let explicit = header.chars().find_map(|digit| digit.to_digit(10));
+        let indent = match explicit {
+            Some(digit) => column + digit as usize,
+            None if is_moved => filled().map(|line| line.column).min().unwrap_or_default(),
+            None => filled().next().map_or(0, |line| line.column),
+        };
+        let content: Vec<&str> = lines
+            .iter()
+            .map(|line| line.raw.get(indent..).unwrap_or_default())
+            .collect();
+        Node::Text(joined(&content, style, header))
+    }
+}
+
+fn has_key(entries: &[(String, Tree)], key: &str) -> bool {
+    entries
+        .iter()
+        .any(|(known, _)| folded_name(known) == folded_name(key))
+}
+
+/// Joins the lines of a block, folded after `>`, with the line ends that its header asks for.
+fn joined(lines: &[&str], style: char, header: &str) -> String {
+    let filled = lines
+        .iter()
+        .rposition(|line| !line.trim_matches(' ').is_empty());
+    let count = filled.map_or(0, |last| last + 1);
+    let mut text = String::new();
+    let mut blank_lines = 0;
+    let mut was_deeper = false;
+
+    for (at, line) in lines.iter().take(count).enumerate() {
+        if style == '>' && line.is_empty() {
+            blank_lines += 1;
+            continue;
+        }
+
+        let is_deeper = line.starts_with([' ', '\t']);
+        if at > 0 && style == '|' {
+            text.push('\n');
+        } else if at == blank_lines {
+            text.extend(std::iter::repeat_n('\n', blank_lines));
+        } else if is_deeper || was_deeper {
+            text.extend(std::iter::repeat_n('\n', blank_lines + 1));
+        } else {
+            push_breaks(&mut text, blank_lines);
+        }
+        text.push_str(line);
+        was_deeper = is_deeper;
+        blank_lines = 0;
+    }
+
+    let trailing = lines.len() - count;
+    let ends = match header.contains('+') {
+        true => trailing + usize::from(count > 0),
+        false => usize::from(count > 0 && !header.contains('-')),
+    };
+    text.extend(std::iter::repeat_n('\n', ends));
+    text
+}
+
+/// An item of a list.
+struct Item<'t> {
+    rest: &'t str,
+    /// Whether it begins as YAML requires it, rather than with a number or another sign.
+    is_dash: bool,
+}
+
+/// Returns the item on a line.
+fn item_of(text: &str) -> Option<Item<'_>> {
+    if let Some(rest) = text.strip_prefix('-') {
+        let is_item = rest.is_empty() || rest.starts_with([' ', '\t']);
+        return is_item.then(|| Item {
+            rest: rest.trim_start(),
+            is_dash: true,
+        });
+    }
+
+    let number = text.trim_start_matches(|digit: char| digit.is_ascii_digit());
+    let rest = match text.len() - number.len() {
+        1..=3 => number.strip_prefix(['.', ')'])?,
+        _ => text.strip_prefix(['*', '•', '+'])?,
+    };
+    let is_item = rest.starts_with(' ') && !rest.trim().is_empty();
+    is_item.then(|| Item {
+        rest: rest.trim_start(),
+        is_dash: false,
+    })
+}
+
+/// The maximum length of a key.
+const MAX_KEY: usize = 100;
+
+/// Returns the key at the beginning of a line, and what follows its colon.
+pub(crate) fn key_of(text: &str) -> Option<(Cow<'_, str>, &str)> {
+    if let Some(inner) = text.strip_prefix(['"', '\'']) {
+        let quote = text.chars().next()?;
+        let length = end_of_quote(inner, quote).filter(|length| *length < MAX_KEY)?;
+        let rest = inner.get(length + 1..)?.trim_start().strip_prefix(':')?;
+        let key = in_quotes(inner.get(..length)?, quote);
+        return is_end_of_key(rest).then(|| (key.into(), rest.trim_start()));
+    }
+    if text.starts_with(['[', '{', '#', '|', '>', ']', '}', ',']) {
+        return None;
+    }
+
+    let mut colons = text.match_indices(':').map(|(at, _)| at);
+    let at = colons.find(|at| text.get(at + 1..).is_some_and(is_end_of_key))?;
+    let key = text.get(..at)?.trim_end();
+    let is_key = !key.is_empty() && key.len() <= MAX_KEY && !key.contains(" #");
+    is_key.then(|| {
+        (
+            key.into(),
+            text.get(at + 1..).unwrap_or_default().trim_start(),
+        )
+    })
+}
+
+fn is_end_of_key(rest: &str) -> bool {
+    rest.is_empty() || rest.starts_with([' ', '\t'])
+}
+
+fn has_colon(text: &str) -> bool {
+    text.contains(": ") || text.ends_with(':')
+}
+
+fn item_with_key(text: &str) -> bool {
+    item_of(text).is_some_and(|item| key_of(item.rest).is_some())
+}
+
+fn is_quoted_in_part(text: &str) -> bool {
+    text.starts_with(['"', '\'', '[', '{', '`', '@', '%', '&', '*', '!'])
+}
+
+fn is_header(rest: &str) -> bool {
+    let after = rest.get(1..).unwrap_or_default().trim_end();
+    let header = after.split(" #").next().unwrap_or_default().trim_end();
+    header.len() <= 2
+        && header
+            .chars()
+            .all(|sign| matches!(sign, '+' | '-' | '1'..='9'))
+}
+
+/// Returns whether a text can't be the beginning of another value of the same type.
+fn is_complete_literal(text: &str) -> bool {
+    matches!(text, "true" | "false" | "null" | "~" | "True" | "False")
+}
+
+fn end_of_quote(inner: &str, quote: char) -> Option<usize> {
+    let mut bytes = inner.bytes().enumerate().peekable();
+    while let Some((at, byte)) = bytes.next() {
+        match byte {
+            b'\\' if quote == '"' => {
+                bytes.next();
+            }
+            byte if char::from(byte) == quote => {
+                let is_escaped =
+                    quote == '\'' && bytes.peek().is_some_and(|(_, next)| *next == byte);
+                if !is_escaped {
+                    return Some(at);
+                }
+                bytes.next();
+            }
+            _ => {}
+        }
+    }
+    None
+}
+
+fn in_quotes(body: &str, quote: char) -> String {
+    match quote {
+        '"' => unescaped(&folded(body)).text,
+        _ => folded(body).replace("''", "'"),
+    }
+}

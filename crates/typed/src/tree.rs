@@ -1,0 +1,113 @@
+//! A value of a reply, with the lines of its parts.
+
+use serde_json::{Map, Value};
+
+/// A value, and the line of the reply on which it begins, from 1.
+#[derive(Debug, Clone)]
+pub(crate) struct Tree {
+    pub(crate) line: usize,
+    pub(crate) node: Node,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Node {
+    Null,
+    Bool(bool),
+    /// A number as it is written.
+    Number(String),
+    Text(String),
+    /// A text without quotes in YAML, whose type depends on what is expected.
+    Plain(String),
+    List(Vec<Tree>),
+    /// The keys and values as they are written, even if a key is repeated.
+    Object(Vec<(String, Tree)>),
+}
+
+/// Equal values are equal on any line.
+impl PartialEq for Tree {
+    fn eq(&self, other: &Self) -> bool {
+        self.node == other.node
+    }
+}
+
+impl Tree {
+    pub(crate) fn new(line: usize, node: Node) -> Self {
+        Self { line, node }
+    }
+
+    /// Returns what it is, for a complaint.
+    pub(crate) fn found(&self) -> String {
+        match &self.node {
+            Node::Null => "null".to_owned(),
+            Node::Bool(value) => format!("the boolean {value}"),
+            Node::Number(number) => format!("the number {number}"),
+            Node::Text(text) | Node::Plain(text) => {
+                let shown = cogwork_text::Escaped::new(text).with_max_chars(60);
+                format!("the text \"{shown}\"")
+            }
+            Node::List(_) => "a list".to_owned(),
+            Node::Object(_) => "an object".to_owned(),
+        }
+    }
+
+    /// Returns the value as it is. Of several values of a key, the last one counts.
+    pub(crate) fn to_value(&self) -> Value {
+        match &self.node {
+            Node::Null => Value::Null,
+            Node::Bool(value) => Value::Bool(*value),
+            // A number that is too large is shown as a text, which no number is read from.
+            Node::Number(number) => {
+                serde_json::from_str(number).unwrap_or_else(|_| Value::from(number.as_str()))
+            }
+            Node::Text(text) => Value::from(text.as_str()),
+            Node::Plain(text) => plain_value(text),
+            Node::List(items) => items.iter().map(Self::to_value).collect(),
+            Node::Object(entries) => entries
+                .iter()
+                .map(|(key, tree)| (key.clone(), tree.to_value()))
+                .collect::<Map<_, _>>()
+                .into(),
+        }
+    }
+
+    /// Returns about how many bytes it was written in.
+    pub(crate) fn size(&self) -> usize {
+        1 + match &self.node {
+            Node::Null | Node::Bool(_) => 0,
+            Node::Number(text) | Node::Text(text) | Node::Plain(text) => text.len(),
+            Node::List(items) => items.iter().map(Self::size).sum(),
+            Node::Object(entries) => entries
+                .iter()
+                .map(|(key, tree)| key.len() + tree.size())
+                .sum(),
+        }
+    }
+
+    /// Returns the entries of an object, or none.
+    pub(crate) fn entries(&self) -> &[(String, Self)] {
+        match &self.node {
+            Node::Object(entries) => entries,
+            _ => &[],
+        }
+    }
+}
+
+/// Returns the value of a text without quotes where any value is accepted.
+fn plain_value(text: &str) -> Value {
+    let is_word =
+        |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'-' | b'.' | b'_' | b'~');
+    let is_short = text.len() < 40 && text.bytes().all(is_word);
+    let value = is_short.then(|| serde_yaml::from_str(text).ok()).flatten();
+
+    match value {
+        // JSON has no infinite numbers.
+        Some(Value::Null) if !is_plain_null(text) => Value::from(text),
+        Some(value) => value,
+        None => Value::from(text),
+    }
+}
+
+/// Returns whether a text without quotes is null in YAML.
+pub(crate) fn is_plain_null(text: &str) -> bool {
+    matches!(text, "" | "~" | "null" | "Null" | "NULL")
+}

@@ -1,0 +1,152 @@
+//! Replies that could be read as something else than what was meant: each is read as meant, or
+//! refused with a place, or what was done is reported. Nothing is invented.
+
+use std::collections::BTreeMap;
+use std::fmt::Debug;
+
+use cogwork_typed::AnswerReader;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+macro_rules! types {
+    ($($item:item)*) => {
+        $(#[derive(Debug, PartialEq, Deserialize, JsonSchema)] $item)*
+    };
+}
+
+types! {
+    struct Price {
+        price: String,
+    }
+
+    struct Cost {
+        price: f64,
+        small: Option<f32>,
+    }
+
+    struct Named {
+        #[serde(alias = "title")]
+        name: String,
+        #[serde(default)]
+        size: Size,
+        #[serde(default)]
+        count: u8,
+    }
+
+    #[derive(Default)]
+    enum Size {
+        #[default]
+        Small,
+        Large,
+    }
+
+    #[serde(deny_unknown_fields)]
+    struct Closed {
+        #[serde(alias = "title")]
+        name: String,
+    }
+
+    struct Plan {
+        thought: String,
+        steps: Vec<Step>,
+        is_last: bool,
+    }
+
+    struct Step {
+        description: String,
+        #[serde(default)]
+        size: Size,
+        result: Option<String>,
+    }
+}
+
+/// Returns what is read, and what is reported, in a few words.
+fn read<T: JsonSchema + DeserializeOwned + Debug>(reply: &str) -> String {
+    match AnswerReader::<T>::new().read(reply) {
+        Ok(read) => {
+            let repairs: Vec<String> = read.repairs.iter().map(ToString::to_string).collect();
+            format!("{reply}\n=> {:?} [{}]", read.value, repairs.join("; "))
+        }
+        Err(problem) => format!("{reply}\n=> {problem}"),
+    }
+}
+
+type Map = BTreeMap<String, Value>;
+
+#[test]
+fn what_is_silent_is_what_was_meant() {
+    insta::assert_snapshot!(
+        [
+            read::<Price>(r#"Here it is: {"price": 19.90}"#),
+            read::<Cost>(r#"Here it is: {"price": 19.90}"#),
+            read::<Value>(r#"Here it is: {"price": 19.90}"#),
+            read::<Map>(r#"Here you are: {"price": 1}"#),
+            read::<Map>("Here you are: no price"),
+            read::<Map>("price: 1\nHere you are: {\"price\": 2}"),
+            read::<Vec<u8>>("{\"answer\": [3, 4]}\nSources: [1]"),
+            read::<Vec<u8>>("The answer is [3, 4]. See [1]."),
+            read::<Vec<u8>>("The answer is [3, 4], that is [3, 4]."),
+            read::<Vec<u8>>("a: 1\nb: []"),
+            read::<Vec<u8>>("a: 1\nb: [2]"),
+            read::<Vec<u8>>("None: []"),
+            read::<Vec<u8>>("Result: [1, 2]"),
+            read::<Vec<String>>("['a' 'b']"),
+            read::<Vec<String>>("[\"a\" \"b\"]"),
+            read::<Vec<String>>("[\"Oslo\", ...]"),
+            read::<Vec<String>>("[\"Oslo\", \"...\"]"),
+            read::<Vec<String>>("- Oslo\n- ..."),
+            read::<Vec<String>>("[\"Oslo\", // …\n]"),
+            read::<Price>("{\"price\": NaN}"),
+            read::<Cost>("{\"price\": NaN}"),
+            read::<Cost>("price: .nan"),
+            read::<Cost>("{\"price\": 1e400}"),
+            read::<Cost>("{\"price\": 1e-400}"),
+            read::<Cost>("{\"price\": 1, \"small\": 3.5e38}"),
+            read::<Value>("{\"price\": 1e-400}"),
+            read::<Price>("{\"price\": \"a</think>b\"}"),
+            read::<Price>("price: It ends with </think>\n"),
+            read::<Price>("{no price yet}\n</think>\n{\"price\": \"1\"}"),
+            read::<Price>("{\"price\": \"1\"}\n{\"price\": \"2\"}"),
+            read::<Price>("{\"price\": \"1\"}\n{\"price\": \"1\"}"),
+            read::<Price>("{\"price\": \"1\"}\n{\"price\": }"),
+            read::<Price>("price: 1 # or 2"),
+            read::<Price>("price: about 1 # or 2"),
+        ]
+        .join("\n\n")
+    );
+}
+
+#[test]
+fn the_type_has_the_last_word() {
+    insta::assert_snapshot!(
+        [
+            read::<Named>(r#"{"title": "a"}"#),
+            read::<Named>(r#"{"name": "a", "count": null, "size": null}"#),
+            read::<Closed>(r#"{"title": "a"}"#),
+            read::<Closed>(r#"{"name": "a", "colour": "red"}"#),
+        ]
+        .join("\n\n")
+    );
+}
+
+/// What small models do to a plan.
+#[test]
+fn parts_of_an_answer_are_found_where_they_do_not_belong() {
+    insta::assert_snapshot!(
+        [
+            read::<Plan>("thought: a\nsteps:\n- description: b\n- size: Large\n- result: c\nis_last: no\n"),
+            read::<Plan>("thought: a\nsteps:\n- description: b\n  is_last: true\n"),
+            read::<Plan>("thought: |\n  I add.\n  - description: b\n    size: LARGE\n  - description: c\nis_last: true\n"),
+            read::<Plan>("thought: a\nsteps: |\n  - description: b\n  - description: c\nis_last: true\n"),
+            read::<Plan>("thought: a\nplan:\n- description: b\nis_last: true\n"),
+            read::<Plan>("thought: a\nsteps:\n- Add the fee\n- description: b\nis_last: true\n"),
+            read::<Plan>("thought:\n- a\n- b\nsteps: []\nis_last: true\n"),
+            read::<Plan>("thought: a\nsteps:\n- description: b\nresult: c\nis_last: true\n"),
+            read::<Plan>("thought: a\nsteps:\n  1. description: b\n    size: Large\n  2. description: c\nis_last: true\n"),
+            read::<Plan>(r#"{"thought": "a", "steps": {"description": {"what": "b", "why": ["c"]}}, "is_last": true}"#),
+        ]
+        .join("\n\n")
+    );
+}

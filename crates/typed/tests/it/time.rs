@@ -1,0 +1,183 @@
+//! The time to read a reply is linear in its length, whatever it says.
+//!
+//! `COGWORK_LONG_TESTS=1` reads every pair of parts at the maximum length.
+
+#[path = "../../../text/tests/support/growth.rs"]
+mod growth;
+
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+
+use cogwork_typed::AnswerReader;
+use growth::assert_grows_linearly;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::Value;
+
+#[derive(Deserialize, JsonSchema)]
+#[allow(dead_code, reason = "only read")]
+struct Plan {
+    thought: String,
+    steps: Vec<Step>,
+    is_last: bool,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[allow(dead_code, reason = "only read")]
+struct Step {
+    description: String,
+    result: Option<String>,
+    sub_steps: Option<Vec<Step>>,
+}
+
+/// Alternatives inside alternatives.
+#[derive(Deserialize, JsonSchema)]
+#[serde(untagged)]
+#[allow(dead_code, reason = "only read")]
+enum Deep {
+    A { a: Box<Deep>, x: u8 },
+    B { a: Box<Deep>, y: u8 },
+    List(Vec<Deep>),
+    End(u8),
+}
+
+const BEGINNINGS: [&str; 4] = [
+    "",
+    "thought: a\nsteps:\n",
+    "{\"thought\": \"",
+    "```yaml\nthought: |\n",
+];
+
+const PARTS: [&str; 62] = [
+    "{",
+    "[",
+    "}",
+    "]",
+    "[[",
+    "{\"a\":",
+    "\"",
+    "'",
+    "“",
+    "\\",
+    "\\u12",
+    ",",
+    ":",
+    ": ",
+    "\n",
+    "\n\n",
+    " ",
+    "  ",
+    "\t",
+    "#",
+    " # a",
+    "// a\n",
+    "/*",
+    "-",
+    "- ",
+    "\n- ",
+    "\n  - ",
+    "\n    - ",
+    "- - ",
+    "1. ",
+    "\n1. a",
+    "* ",
+    "? ",
+    "%",
+    "&a ",
+    "*a",
+    "!",
+    "|",
+    "|\n",
+    ">\n",
+    "a: |\n ",
+    "\na: ",
+    "\n a: [",
+    "\n a: \"",
+    "thought: ",
+    "\nthought: a",
+    "\nsteps:",
+    "\n- description: a",
+    "\n  description: 'b",
+    "\n  - sub_steps: [{",
+    "is_last: yes\n",
+    "a",
+    "a b ",
+    "3",
+    "1.5,",
+    "null",
+    "...",
+    "```",
+    "```json\n",
+    "<think>",
+    "</think>",
+    "\n{\"a\": 1}",
+];
+
+fn read_all(text: &str) {
+    let _ = AnswerReader::<Plan>::new().read(text);
+    let _ = AnswerReader::<Vec<Step>>::new().read(text);
+    let _ = AnswerReader::<BTreeMap<String, Value>>::new().read(text);
+    let _ = AnswerReader::<Deep>::new().read(text);
+}
+
+/// Returns a text of about this many bytes.
+fn text(beginning: &str, parts: &[&str], bytes: usize) -> String {
+    let part = parts.concat();
+    let count = (bytes - beginning.len()) / part.len();
+    format!("{beginning}{}", part.repeat(count))
+}
+
+#[test]
+fn the_time_is_linear_in_the_length() {
+    for (at, part) in PARTS.iter().enumerate() {
+        // Each part is followed by itself and by another one, after one of the beginnings.
+        let other = PARTS[(at * 7 + 3) % PARTS.len()];
+        let beginning = BEGINNINGS[at % BEGINNINGS.len()];
+        let text = |bytes| text(beginning, &[part, part, other], bytes);
+
+        let what = format!("{beginning:?}, {part:?} and {other:?}");
+        assert_grows_linearly(&what, &text(1_500), &text(15_000), read_all);
+    }
+}
+
+/// Alternatives inside alternatives don't take exponential time.
+#[test]
+fn the_alternatives_that_are_tried_are_bounded() {
+    let nested = |depth: usize| format!("{}\"end\"{}", "{\"a\": ".repeat(depth), "}".repeat(depth));
+    assert_grows_linearly("alternatives", &nested(6), &nested(60), read_all);
+}
+
+#[test]
+fn long_replies_are_read_in_time() {
+    if std::env::var_os("COGWORK_LONG_TESTS").is_none() {
+        return;
+    }
+    // A build without optimizations takes some twenty times as long.
+    let most = Duration::from_millis(if cfg!(debug_assertions) { 8_000 } else { 300 });
+    let mut slowest = (Duration::ZERO, String::new());
+
+    for part in PARTS {
+        for other in PARTS {
+            for beginning in BEGINNINGS {
+                // What is slow is already slow at a part of the length.
+                let short = text(beginning, &[part, other], 10_000);
+                let start = Instant::now();
+                read_all(&short);
+                if start.elapsed() * 25 < most {
+                    continue;
+                }
+
+                let long = text(beginning, &[part, other], 250_000);
+                let start = Instant::now();
+                read_all(&long);
+                let took = start.elapsed() / 4;
+                if took > slowest.0 {
+                    slowest = (took, format!("{beginning:?}, {part:?} and {other:?}"));
+                }
+            }
+        }
+    }
+
+    println!("slowest: {slowest:?}");
+    assert!(slowest.0 < most, "{slowest:?}");
+}
