@@ -70,7 +70,7 @@ mod ladder;
 pub use ladder::{FormRefusal, Ladder, Rung};
 
 mod growing;
-pub use growing::{GrowingJson, GrowingText, Growth};
+pub use growing::{GrowingText, Growth};
 
 mod failed_attempts;
 mod fence;

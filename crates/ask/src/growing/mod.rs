@@ -3,7 +3,6 @@
 mod block;
 mod escape;
 mod folding;
-mod json;
 mod lines;
 mod plain;
 mod quoted;
@@ -13,7 +12,6 @@ mod step;
 mod tags;
 mod text;
 
-pub use json::GrowingJson;
 pub use text::Growth;
 
 use scalar::Scalar;

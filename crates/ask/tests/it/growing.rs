@@ -6,7 +6,7 @@
 )]
 
 #[path = "../../../text/tests/support/growth.rs"]
-pub(crate) mod growth;
+mod growth;
 
 use cogwork_ask::GrowingText;
 use growth::assert_grows_linearly;

@@ -4,6 +4,5 @@ mod allowance;
 mod answers;
 mod asking;
 mod growing;
-mod growing_json;
 mod json;
 mod shown;
