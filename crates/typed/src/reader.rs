@@ -361,7 +361,7 @@ impl<T: JsonSchema + DeserializeOwned> AnswerReader<T> {
         prefix: &str,
         notes: &Notes,
     ) -> Result<ReadAnswer<T>, AnswerProblem> {
-        let fitted = self.fit(tree);
+        let mut fitted = self.fit(tree);
         let located = |problem: &AnswerProblem| {
             let pointer = format!("{prefix}{}", problem.pointer());
             problem.clone().at(pointer)
@@ -376,10 +376,10 @@ impl<T: JsonSchema + DeserializeOwned> AnswerReader<T> {
         }
 
         // The type may know a key by an alias, or refuse unknown keys.
-        let value = deserialized(&fitted.value).or_else(|problem| {
+        let value = deserialized(&fitted.take_value(tree)).or_else(|problem| {
             let known = fitted.has_unknown.then(|| {
                 let mut fitter = self.fitter(tree).without_unknown();
-                fitter.fit(&self.form.root, tree).value
+                fitter.fit(&self.form.root, tree).take_value(tree)
             });
             known
                 .and_then(|known| deserialized(&known).ok())

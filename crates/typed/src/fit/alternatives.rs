@@ -20,15 +20,15 @@ impl<'f> Fitter<'f> {
             fits.push(fitted);
         }
 
-        let matching: Vec<&Fitted> = fits.iter().filter(|fitted| fitted.matches()).collect();
-        let distance = |fitted: &&&Fitted| (fitted.is_rough, fitted.repairs.len());
-        let least = matching.iter().map(|fitted| distance(&fitted)).min();
-        let mut closest = matching
-            .iter()
-            .filter(|fitted| Some(distance(fitted)) == least);
+        let distance = |fitted: &Fitted| (fitted.is_rough, fitted.repairs.len());
+        let matching = || (0..).zip(&fits).filter(|(_, fitted)| fitted.matches());
+        let Some(least) = matching().map(|(_, fitted)| distance(fitted)).min() else {
+            return self.no_alternative(shapes, fits, tree);
+        };
 
+        let mut closest = matching().filter(|(_, fitted)| distance(fitted) == least);
         match (closest.next(), closest.next()) {
-            (Some(best), Some(other)) if best.value != other.value => {
+            (Some((_, best)), Some((_, other))) if best.value != other.value => {
                 let message = format!(
                     "{} may be meant in several ways; write it as {}",
                     tree.found(),
@@ -36,7 +36,7 @@ impl<'f> Fitter<'f> {
                 );
                 self.refused(Kind::Ambiguous, tree, message)
             }
-            (Some(best), _) => (*best).clone(),
+            (Some((best, _)), _) => fits.swap_remove(best),
             (None, _) => self.no_alternative(shapes, fits, tree),
         }
     }
@@ -92,7 +92,7 @@ impl<'f> Fitter<'f> {
                 continue;
             };
             let is_other_tag = match &property.shape {
-                Shape::Choice(tag) if tag.len() == 1 => !self.fit_choice(tag, value).matches(),
+                Shape::Choice(tag) if tag.len() == 1 => self.fit_choice(tag, value).is_none(),
                 _ => false,
             };
 

@@ -5,7 +5,6 @@
 //! than its schema.
 
 mod alternatives;
-mod any;
 mod number;
 mod object;
 mod scalar;
@@ -29,7 +28,9 @@ pub(crate) const UNKNOWN_KEY: &str = "ignored the unknown key";
 /// A value in the form that the type expects.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Fitted {
-    pub(crate) value: Value,
+    /// `None` for a value that is left as it is written. It is only copied where it is used, since
+    /// alternatives are given up at every level.
+    value: Option<Value>,
     pub(crate) repairs: Vec<Repair>,
     /// What doesn't match the schema.
     pub(crate) mismatches: Vec<AnswerProblem>,
@@ -46,7 +47,7 @@ pub(crate) struct Fitted {
 impl Fitted {
     fn exact(value: Value) -> Self {
         Self {
-            value,
+            value: Some(value),
             ..Self::default()
         }
     }
@@ -75,13 +76,24 @@ impl Fitted {
         self
     }
 
+    /// Returns the value with a repair if it matches.
+    fn if_matching(self, kind: RepairKind, line: usize, what: impl Into<String>) -> Option<Self> {
+        self.matches().then(|| self.repaired(kind, line, what))
+    }
+
     fn rough(mut self) -> Self {
         self.is_rough = true;
         self
     }
 
+    /// Takes the value, which was fitted to this tree.
+    pub(crate) fn take_value(&mut self, tree: &Tree) -> Value {
+        self.value.take().unwrap_or_else(|| tree.to_value())
+    }
+
     /// Takes over everything but the value of a part, which is returned.
-    fn absorb(&mut self, part: Self) -> Value {
+    fn absorb(&mut self, mut part: Self, tree: &Tree) -> Value {
+        let value = part.take_value(tree);
         let room = MAX_REPAIRS.saturating_sub(self.repairs.len());
         self.repairs.extend(part.repairs.into_iter().take(room));
         let room = MAX_REPAIRS.saturating_sub(self.mismatches.len());
@@ -91,7 +103,7 @@ impl Fitted {
         self.may_lack_parts |= part.may_lack_parts;
         self.has_unknown |= part.has_unknown;
         self.is_rough |= part.is_rough;
-        part.value
+        value
     }
 }
 
@@ -138,28 +150,40 @@ impl<'f> Fitter<'f> {
         };
 
         self.fuel = fuel;
-
         let shape = self.form.resolve(shape);
-        if let Some(fitted) = self.fit_single(shape, tree) {
-            return fitted;
-        }
-        if let Some(fitted) = self.fit_encoded(shape, tree) {
-            return fitted;
-        }
+        self.fit_single(shape, tree)
+            .or_else(|| self.fit_encoded(shape, tree))
+            .or_else(|| self.fit_as(shape, tree))
+            .unwrap_or_else(|| self.mismatch(shape, tree))
+    }
 
-        match shape {
-            Shape::Any | Shape::Ref(_) => self.fit_any(tree),
-            Shape::Null => self.fit_null(tree),
-            Shape::Boolean => self.fit_boolean(tree),
-            Shape::Integer(bounds) => self.fit_integer(*bounds, tree),
-            Shape::Number { .. } => self.fit_number(shape, tree),
-            Shape::Text(text) => self.fit_text(text, tree),
-            Shape::Choice(choices) => self.fit_choice(choices, tree),
-            Shape::List(items, bounds) => self.fit_list(items, *bounds, tree),
-            Shape::Tuple(items) => self.fit_tuple(items, tree),
-            Shape::Map(values) => self.fit_map(values, tree),
-            Shape::Object(object) => self.fit_object(object, tree),
-            Shape::AnyOf(shapes) => self.fit_any_of(shapes, tree),
+    /// Fits a value that isn't written as another kind of value; `None` if it doesn't match.
+    fn fit_as(&mut self, shape: &'f Shape, tree: &Tree) -> Option<Fitted> {
+        match (shape, &tree.node) {
+            (Shape::Any | Shape::Ref(_), Node::List(items)) => {
+                Some(self.fit_items(items.iter().map(|item| (&Shape::Any, item))))
+            }
+            (Shape::Any | Shape::Ref(_), Node::Object(entries)) => {
+                Some(self.fit_map(&Shape::Any, entries))
+            }
+            (Shape::Any | Shape::Ref(_), _) => Some(self.fit_any(tree)),
+            (Shape::Null, _) => self.fit_null(tree),
+            (Shape::Boolean, _) => self.fit_boolean(tree),
+            (Shape::Integer(bounds), _) => self.fit_integer(shape, *bounds, tree),
+            (Shape::Number { .. }, _) => self.fit_number(shape, tree),
+            (Shape::Text(text), _) => self.fit_text(text, tree),
+            (Shape::Choice(choices), _) => self.fit_choice(choices, tree),
+            (Shape::List(items, bounds), Node::List(found)) => {
+                Some(self.fit_list(items, *bounds, found, tree))
+            }
+            (Shape::List(items, bounds), _) => self.fit_only_item(items, *bounds, tree),
+            (Shape::Tuple(items), Node::List(found)) if found.len() == items.len() => {
+                Some(self.fit_items(items.iter().zip(found)))
+            }
+            (Shape::Map(values), Node::Object(entries)) => Some(self.fit_map(values, entries)),
+            (Shape::Object(object), Node::Object(_)) => Some(self.fit_object(object, tree)),
+            (Shape::AnyOf(shapes), _) => Some(self.fit_any_of(shapes, tree)),
+            _ => None,
         }
     }
 
@@ -172,45 +196,49 @@ impl<'f> Fitter<'f> {
             return None;
         };
 
-        let takes_lists = match shape {
-            Shape::List(..) | Shape::Tuple(_) | Shape::Any | Shape::AnyOf(_) | Shape::Ref(_) => {
-                true
-            }
-            _ => matches!(item.node, Node::List(_)),
-        };
-        if takes_lists {
+        let takes_lists = matches!(
+            shape,
+            Shape::List(..) | Shape::Tuple(_) | Shape::Any | Shape::AnyOf(_) | Shape::Ref(_)
+        );
+        if takes_lists || matches!(item.node, Node::List(_)) {
             return None;
         }
 
-        let fitted = self.fit(shape, item);
         let what = "took the only item of a list";
-        fitted
-            .matches()
-            .then(|| fitted.repaired(RepairKind::Form, tree.line, self.named(what)))
+        self.fit(shape, item)
+            .if_matching(RepairKind::Form, tree.line, self.named(what))
     }
 
-    fn fit_list(&mut self, items: &'f Shape, bounds: Bounds, tree: &Tree) -> Fitted {
-        let Node::List(found) = &tree.node else {
-            return self.fit_only_item(items, bounds, tree);
-        };
-
+    fn fit_list(
+        &mut self,
+        items: &'f Shape,
+        bounds: Bounds,
+        found: &[Tree],
+        tree: &Tree,
+    ) -> Fitted {
         let mut list = Fitted::default();
         let found = self.joined_parts(items, found, &mut list);
-        let mut values = Vec::with_capacity(found.len());
-        for (place, item) in found.iter().enumerate() {
+        let fitted = self.fit_items(found.iter().map(|item| (items, item)));
+        list.value = Some(list.absorb(fitted, tree));
+        self.bounded_count(list, bounds, found.len(), tree)
+    }
+
+    fn fit_items<'t>(&mut self, items: impl Iterator<Item = (&'f Shape, &'t Tree)>) -> Fitted {
+        let mut list = Fitted::default();
+        let mut values = Vec::new();
+        for (place, (shape, item)) in items.enumerate() {
             let fitted = self.inside(place, |fitter| {
-                let fitted = fitter.fit(items, item);
-                if fitted.matches() {
-                    return fitted;
+                let fitted = fitter.fit(shape, item);
+                match fitted.matches() {
+                    true => fitted,
+                    false => fitter.fit_plain_item(shape, item).unwrap_or(fitted),
                 }
-                fitter.fit_plain_item(items, item).unwrap_or(fitted)
             });
-            values.push(list.absorb(fitted));
+            values.push(list.absorb(fitted, item));
         }
 
-        let count = values.len();
-        list.value = Value::Array(values);
-        self.bounded_count(list, bounds, count, tree)
+        list.value = Some(Value::Array(values));
+        list
     }
 
     /// Joins the parts of an item that have a dash each.
@@ -261,33 +289,26 @@ impl<'f> Fitter<'f> {
     }
 
     /// Takes a value for the only item of a list.
-    fn fit_only_item(&mut self, items: &'f Shape, bounds: Bounds, tree: &Tree) -> Fitted {
+    fn fit_only_item(&mut self, items: &'f Shape, bounds: Bounds, tree: &Tree) -> Option<Fitted> {
         // The text may enumerate the items.
         let is_enumeration = match &tree.node {
             Node::Text(text) | Node::Plain(text) => text.contains([',', ';', '\n', '|']),
             Node::Null => true,
             _ => false,
         };
-        let is_other = self.is_other_object(items, tree);
         // A list of lists isn't made of a single value.
-        if is_enumeration || is_other || self.is_only_item {
-            return self.mismatch(&Shape::List(Box::new(items.clone()), bounds), tree);
+        if is_enumeration || self.is_other_object(items, tree) || self.is_only_item {
+            return None;
         }
 
         self.is_only_item = true;
         let fitted = self.fit(items, tree);
         self.is_only_item = false;
-        if !fitted.matches() {
-            return self.mismatch(&Shape::List(Box::new(items.clone()), bounds), tree);
-        }
-
-        let mut list = Fitted::default();
-        let item = list.absorb(fitted);
-        list.value = Value::Array(vec![item]);
 
         let what = self.named("made a list of a single value");
-        let list = list.repaired(RepairKind::Form, tree.line, what);
-        self.bounded_count(list, bounds, 1, tree)
+        let mut list = fitted.if_matching(RepairKind::Form, tree.line, what)?;
+        list.value = list.value.map(|item| Value::Array(vec![item]));
+        Some(self.bounded_count(list, bounds, 1, tree))
     }
 
     /// Returns whether an object has none of the keys of a shape.
@@ -298,23 +319,6 @@ impl<'f> Fitter<'f> {
         };
 
         !entries.iter().any(|(key, _)| object.has_key(key))
-    }
-
-    fn fit_tuple(&mut self, items: &'f [Shape], tree: &Tree) -> Fitted {
-        let found = match &tree.node {
-            Node::List(found) if found.len() == items.len() => found,
-            _ => return self.mismatch(&Shape::Tuple(items.to_vec()), tree),
-        };
-
-        let mut list = Fitted::default();
-        let mut values = Vec::with_capacity(found.len());
-        for (place, (shape, item)) in items.iter().zip(found).enumerate() {
-            let fitted = self.inside(place, |fitter| fitter.fit(shape, item));
-            values.push(list.absorb(fitted));
-        }
-
-        list.value = Value::Array(values);
-        list
     }
 
     /// Fits a part of the value.
@@ -351,7 +355,6 @@ impl<'f> Fitter<'f> {
         let problem = AnswerProblem::new(Kind::Mismatch, tree.line, message).at(self.pointer());
 
         Fitted {
-            value: tree.to_value(),
             mismatches: vec![problem],
             ..Fitted::default()
         }

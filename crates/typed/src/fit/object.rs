@@ -21,11 +21,7 @@ struct Sorted<'f, 't> {
 }
 
 impl<'f> Fitter<'f> {
-    pub(super) fn fit_map(&mut self, values: &'f Shape, tree: &Tree) -> Fitted {
-        let Node::Object(entries) = &tree.node else {
-            return self.mismatch(&Shape::Map(Box::new(values.clone())), tree);
-        };
-
+    pub(super) fn fit_map(&mut self, values: &'f Shape, entries: &[(String, Tree)]) -> Fitted {
         let mut fitted = Fitted {
             may_lack_parts: true,
             ..Fitted::default()
@@ -33,36 +29,29 @@ impl<'f> Fitter<'f> {
         let mut map = Map::new();
         for (key, value) in entries {
             let part = self.inside(key, |fitter| fitter.fit(values, value));
-            let part = fitted.absorb(part);
-            fitted = self.insert(fitted, &mut map, (key, value), part);
+            let part = fitted.absorb(part, value);
+            self.insert(&mut fitted, &mut map, (key, value), part);
         }
 
-        fitted.value = map.into();
+        fitted.value = Some(map.into());
         fitted
     }
 
     /// Adds an entry whose key may be there already: the last value counts.
-    pub(super) fn insert(
+    fn insert(
         &self,
-        fitted: Fitted,
+        fitted: &mut Fitted,
         map: &mut Map<String, Value>,
         (key, tree): (&str, &Tree),
         value: Value,
-    ) -> Fitted {
-        match map.insert(key.to_owned(), value) {
-            None => fitted,
-            Some(_) => {
-                let what = self.named(&format!("left out an earlier `{}`", Name(key)));
-                fitted.repaired(RepairKind::DuplicateKey, tree.line, what)
-            }
+    ) {
+        if map.insert(key.to_owned(), value).is_some() {
+            let what = self.named(&format!("left out an earlier `{}`", Name(key)));
+            fitted.repair(RepairKind::DuplicateKey, tree.line, what);
         }
     }
 
     pub(super) fn fit_object(&mut self, object: &'f Object, tree: &Tree) -> Fitted {
-        if !matches!(tree.node, Node::Object(_)) {
-            return self.mismatch(&Shape::Object(object.clone()), tree);
-        }
-
         let fitted = self.fit_entries(object, tree);
         if fitted.matches() {
             return fitted;
@@ -80,11 +69,9 @@ impl<'f> Fitter<'f> {
             return None;
         }
 
-        let fitted = self.fit_entries(object, inner);
         let what = self.named(&format!("took the object in `{}`", Name(key)));
-        fitted
-            .matches()
-            .then(|| fitted.repaired(RepairKind::Form, tree.line, what))
+        let fitted = self.fit_entries(object, inner);
+        fitted.if_matching(RepairKind::Form, tree.line, what)
     }
 
     fn fit_entries(&mut self, object: &'f Object, tree: &Tree) -> Fitted {
@@ -98,18 +85,22 @@ impl<'f> Fitter<'f> {
         let mut map = Map::new();
         for (key, value) in &sorted.others {
             let other = self.fit_other(object, key, value);
-            let other = fitted.absorb(other);
+            let other = fitted.absorb(other, value);
             if self.keeps_unknown || matches!(object.others, Others::Kept(_)) {
-                fitted = self.insert(fitted, &mut map, (key, value), other);
+                self.insert(&mut fitted, &mut map, (key, value), other);
             }
         }
 
         for property in &object.properties {
             let name = property.name.as_str();
-            let part = match sorted.properties.get(name) {
-                Some(value) => self.inside(name, |fitter| fitter.fit_property(property, value)),
-                None => match self.fit_stray(property, tree) {
-                    Some(part) => part,
+            let value = match sorted.properties.remove(name) {
+                Some(value) => value,
+                None => match self.stray(property) {
+                    Some((value, what)) => {
+                        fitted.repair(RepairKind::Key, value.line, what);
+                        fitted.is_rough = true;
+                        Cow::Owned(value)
+                    }
                     None => {
                         self.missing(&mut fitted, property, tree);
                         continue;
@@ -117,21 +108,19 @@ impl<'f> Fitter<'f> {
                 },
             };
 
-            let is_absent = part.value.is_null() && is_left_out(self, property, &part);
-            let part = fitted.absorb(part);
-            if is_absent {
-                let line = sorted
-                    .properties
-                    .get(name)
-                    .map_or(tree.line, |value| value.line);
+            let part = self.inside(name, |fitter| fitter.fit_property(property, &value));
+            let is_fitting = part.matches();
+            let part = fitted.absorb(part, &value);
+            let is_absent = !property.is_required && !self.form.is_nullable(&property.shape);
+            if part.is_null() && is_fitting && is_absent {
                 let what = self.named(&format!("left out the null of `{name}`"));
-                fitted = fitted.repaired(RepairKind::Form, line, what);
+                fitted.repair(RepairKind::Form, value.line, what);
             } else {
                 map.insert(property.name.clone(), part);
             }
         }
 
-        fitted.value = map.into();
+        fitted.value = Some(map.into());
         fitted
     }
 
@@ -185,8 +174,7 @@ impl<'f> Fitter<'f> {
             return fitted;
         }
 
-        let null = self.fit_null(value);
-        if null.matches() { null } else { fitted }
+        self.fit_null(value).unwrap_or(fitted)
     }
 
     fn missing(&self, fitted: &mut Fitted, property: &Property, tree: &Tree) {
@@ -233,8 +221,8 @@ impl<'f> Fitter<'f> {
         }
     }
 
-    /// Takes the value of a missing property that is written further in, if there is only one.
-    fn fit_stray(&mut self, property: &'f Property, tree: &Tree) -> Option<Fitted> {
+    /// Returns the value of a missing property that is written further in, if there is only one.
+    fn stray(&mut self, property: &'f Property) -> Option<(Tree, String)> {
         if !property.is_required || !self.place.is_empty() {
             return None;
         }
@@ -243,12 +231,9 @@ impl<'f> Fitter<'f> {
         };
 
         let value = value.clone();
-        let fitted = self.inside(&property.name, |fitter| fitter.fit(&property.shape, &value));
         let what = format!("took the `{}` from further in", property.name);
-        let line = value.line.max(tree.line);
-        fitted
-            .matches()
-            .then(|| fitted.repaired(RepairKind::Key, line, what).rough())
+        let is_fitting = self.fit(&property.shape, &value).matches();
+        is_fitting.then_some((value, what))
     }
 
     /// Finds a missing list at another key, or at the end of a text.
@@ -333,11 +318,6 @@ impl<'f> Fitter<'f> {
         );
         Some((list, what))
     }
-}
-
-/// Returns whether null means that a property is left out.
-fn is_left_out(fitter: &Fitter<'_>, property: &Property, part: &Fitted) -> bool {
-    part.matches() && !property.is_required && !fitter.form.is_nullable(&property.shape)
 }
 
 impl Object {

@@ -9,86 +9,91 @@ use crate::shape::{Bounds, Choice, Shape, Text};
 use crate::tree::{Node, Tree, is_plain_null};
 
 impl Fitter<'_> {
-    pub(super) fn fit_null(&self, tree: &Tree) -> Fitted {
+    /// Takes a value as it is, unless JSON can't represent it without a loss.
+    pub(super) fn fit_any(&self, tree: &Tree) -> Fitted {
         match &tree.node {
-            Node::Null => Fitted::exact(Value::Null),
-            Node::Plain(text) if is_plain_null(text) => Fitted::exact(Value::Null),
+            Node::Number(number)
+                if !serde_json::from_str(number)
+                    .is_ok_and(|read| is_held(number, &read, false)) =>
+            {
+                let message = format!("found {}; expected one of 64 bits", tree.found());
+                self.refused(Kind::Mismatch, tree, message)
+            }
+            _ => Fitted::exact(tree.to_value()),
+        }
+    }
+
+    pub(super) fn fit_null(&self, tree: &Tree) -> Option<Fitted> {
+        let null = Fitted::exact(Value::Null);
+        match &tree.node {
+            Node::Null => Some(null),
+            Node::Plain(text) if is_plain_null(text) => Some(null),
             Node::Text(text) | Node::Plain(text) if is_null_word(text) => {
                 let what = self.named(&format!("read \"{}\" as null", text.trim()));
-                Fitted::exact(Value::Null).repaired(RepairKind::Form, tree.line, what)
+                Some(null.repaired(RepairKind::Form, tree.line, what))
             }
-            _ => self.mismatch(&Shape::Null, tree),
+            _ => None,
         }
     }
 
-    pub(super) fn fit_boolean(&self, tree: &Tree) -> Fitted {
-        match &tree.node {
-            Node::Bool(value) => Fitted::exact(Value::Bool(*value)),
-            Node::Plain(text) if matches!(text.as_str(), "true" | "True" | "TRUE") => {
-                Fitted::exact(Value::Bool(true))
-            }
-            Node::Plain(text) if matches!(text.as_str(), "false" | "False" | "FALSE") => {
-                Fitted::exact(Value::Bool(false))
-            }
-            Node::Text(text) | Node::Plain(text) => {
-                let value = match text.trim().to_ascii_lowercase().as_str() {
-                    "true" | "yes" => true,
-                    "false" | "no" => false,
-                    _ => return self.mismatch(&Shape::Boolean, tree),
-                };
+    pub(super) fn fit_boolean(&self, tree: &Tree) -> Option<Fitted> {
+        let (text, is_plain) = match &tree.node {
+            Node::Bool(value) => return Some(Fitted::exact(Value::Bool(*value))),
+            Node::Text(text) => (text, false),
+            Node::Plain(text) => (text, true),
+            _ => return None,
+        };
+        let value = match text.trim().to_ascii_lowercase().as_str() {
+            "true" | "yes" => true,
+            "false" | "no" => false,
+            _ => return None,
+        };
 
-                let what = self.named("read a text as a truth value");
-                Fitted::exact(Value::Bool(value)).repaired(RepairKind::TruthValue, tree.line, what)
-            }
-            _ => self.mismatch(&Shape::Boolean, tree),
+        let fitted = Fitted::exact(Value::Bool(value));
+        let is_yaml = matches!(
+            text.as_str(),
+            "true" | "True" | "TRUE" | "false" | "False" | "FALSE"
+        );
+        if is_plain && is_yaml {
+            return Some(fitted);
         }
+        let what = self.named("read a text as a truth value");
+        Some(fitted.repaired(RepairKind::TruthValue, tree.line, what))
     }
 
-    pub(super) fn fit_integer(&self, bounds: Bounds, tree: &Tree) -> Fitted {
-        let shape = Shape::Integer(bounds);
-        let (text, is_number) = match &tree.node {
-            Node::Number(text) => (text.as_str(), true),
-            Node::Plain(text) => (text.as_str(), text.parse::<i64>().is_ok()),
-            Node::Text(text) => (text.as_str(), false),
-            _ => return self.mismatch(&shape, tree),
-        };
-
-        let Some(found) = number_in(text, true) else {
-            return self.mismatch(&shape, tree);
-        };
+    pub(super) fn fit_integer(&self, shape: &Shape, bounds: Bounds, tree: &Tree) -> Option<Fitted> {
+        let (text, is_number) = number_text(tree)?;
+        let found = number_in(text, true)?;
         let Some(integer) = integer(&found) else {
-            return self.no_integer(&found, bounds, tree);
+            if found.contains('.') {
+                return None;
+            }
+
+            // The values of serde_json have no larger integers.
+            let (found, min, max) = (tree.found(), i64::MIN, u64::MAX);
+            let message =
+                format!("found {found}; expected an integer of 64 bits, from {min} to {max}");
+            return Some(self.refused(Kind::Mismatch, tree, message));
         };
 
         let is_exact = is_number && text == integer.to_string();
-        self.bounded(integer, is_exact, bounds, &shape, tree)
+        Some(self.bounded(integer, is_exact, bounds, shape, tree))
     }
 
-    pub(super) fn fit_number(&self, shape: &Shape, tree: &Tree) -> Fitted {
+    pub(super) fn fit_number(&self, shape: &Shape, tree: &Tree) -> Option<Fitted> {
         let &Shape::Number { bounds, is_single } = shape else {
-            return self.mismatch(shape, tree);
+            return None;
         };
-        let (text, is_number) = match &tree.node {
-            Node::Number(text) => (text.as_str(), true),
-            Node::Plain(text) => (text.as_str(), serde_json::from_str::<Number>(text).is_ok()),
-            Node::Text(text) => (text.as_str(), false),
-            _ => return self.mismatch(shape, tree),
-        };
+        let (text, is_number) = number_text(tree)?;
+        let found = number_in(text, false)?;
+        let number = serde_json::from_str(&found).ok()?;
 
-        let Some(found) = number_in(text, false) else {
-            return self.mismatch(shape, tree);
-        };
-        match serde_json::from_str(&found) {
-            Ok(number) if is_held(&found, &number, is_single) => {
-                self.bounded(number, is_number, bounds, shape, tree)
-            }
-            Ok(_) => {
-                let bits = if is_single { 32 } else { 64 };
-                let message = format!("found {}; expected one of {bits} bits", tree.found());
-                self.refused(Kind::Mismatch, tree, message)
-            }
-            Err(_) => self.mismatch(shape, tree),
+        if is_held(&found, &number, is_single) {
+            return Some(self.bounded(number, is_number, bounds, shape, tree));
         }
+        let bits = if is_single { 32 } else { 64 };
+        let message = format!("found {}; expected one of {bits} bits", tree.found());
+        Some(self.refused(Kind::Mismatch, tree, message))
     }
 
     fn bounded(
@@ -118,32 +123,14 @@ impl Fitter<'_> {
         fitted.repaired(RepairKind::Form, tree.line, self.named(&what))
     }
 
-    fn no_integer(&self, found: &str, bounds: Bounds, tree: &Tree) -> Fitted {
-        if found.contains('.') {
-            return self.mismatch(&Shape::Integer(bounds), tree);
-        }
-
-        // The values of serde_json have no larger integers.
-        let min = i64::MIN;
-        let max = u64::MAX;
-        let found = tree.found();
-        let message = format!("found {found}; expected an integer of 64 bits, from {min} to {max}");
-        self.refused(Kind::Mismatch, tree, message)
-    }
-
-    pub(super) fn fit_text(&mut self, expected: &Text, tree: &Tree) -> Fitted {
+    pub(super) fn fit_text(&self, expected: &Text, tree: &Tree) -> Option<Fitted> {
         let bounds = expected.bounds;
         let text = match &tree.node {
-            Node::Plain(text) if is_plain_null(text) => {
-                return self.mismatch(&Shape::Text(expected.clone()), tree);
-            }
+            Node::Plain(text) if is_plain_null(text) => return None,
             Node::Text(text) | Node::Plain(text) | Node::Number(text) => text.clone(),
             Node::Bool(value) => value.to_string(),
-            _ => {
-                let written = self.fit_written(tree).filter(|_| expected.is_any());
-                return written
-                    .unwrap_or_else(|| self.mismatch(&Shape::Text(expected.clone()), tree));
-            }
+            _ if expected.is_any() => return self.fit_written(tree),
+            _ => return None,
         };
 
         let count = text.chars().count();
@@ -154,28 +141,27 @@ impl Fitter<'_> {
         if !bounds.contain(count as f64) {
             let expected = bounds.count("characters");
             let message = format!("found {count} characters; expected {expected}");
-            return self.refused(Kind::Mismatch, tree, message);
+            return Some(self.refused(Kind::Mismatch, tree, message));
         }
 
         let fitted = Fitted::exact(Value::from(text));
         if matches!(tree.node, Node::Text(_) | Node::Plain(_)) {
-            return fitted;
+            return Some(fitted);
         }
         let what = format!("read {} as a text", tree.found());
-        fitted.repaired(RepairKind::Quotes, tree.line, self.named(&what))
+        Some(fitted.repaired(RepairKind::Quotes, tree.line, self.named(&what)))
     }
 
-    pub(super) fn fit_choice(&self, choices: &[Choice], tree: &Tree) -> Fitted {
-        let mismatch = || self.mismatch(&Shape::Choice(choices.to_vec()), tree);
+    pub(super) fn fit_choice(&self, choices: &[Choice], tree: &Tree) -> Option<Fitted> {
         let found = tree.to_value();
         if let Some(choice) = choices.iter().find(|choice| choice.value == found) {
-            return Fitted::exact(choice.value.clone());
+            return Some(Fitted::exact(choice.value.clone()));
         }
 
         let text = match &tree.node {
             Node::Text(text) | Node::Plain(text) | Node::Number(text) => text.clone(),
             Node::Bool(value) => value.to_string(),
-            _ => return mismatch(),
+            _ => return None,
         };
 
         let said = folded_name(&text);
@@ -184,25 +170,32 @@ impl Fitter<'_> {
             value => serde_json::from_str::<Value>(text.trim()).is_ok_and(|said| said == *value),
         });
 
-        match (matching.next(), matching.next()) {
-            (Some(choice), None) => {
-                let fitted = Fitted::exact(choice.value.clone());
-                if choice.value.as_str() == Some(&text) {
-                    return fitted;
-                }
-                let what = format!("read {} as {}", tree.found(), choice.value);
-                fitted.repaired(RepairKind::Form, tree.line, self.named(&what))
-            }
-            (Some(_), Some(_)) => {
-                let message = format!(
-                    "{} may be meant in several ways; expected {}",
-                    tree.found(),
-                    self.form.kind(&Shape::Choice(choices.to_vec()))
-                );
-                self.refused(Kind::Ambiguous, tree, message)
-            }
-            (None, _) => mismatch(),
+        let choice = matching.next()?;
+        if matching.next().is_some() {
+            let message = format!(
+                "{} may be meant in several ways; expected {}",
+                tree.found(),
+                self.form.kind(&Shape::Choice(choices.to_vec()))
+            );
+            return Some(self.refused(Kind::Ambiguous, tree, message));
         }
+
+        let fitted = Fitted::exact(choice.value.clone());
+        if choice.value.as_str() == Some(&text) {
+            return Some(fitted);
+        }
+        let what = format!("read {} as {}", tree.found(), choice.value);
+        Some(fitted.repaired(RepairKind::Form, tree.line, self.named(&what)))
+    }
+}
+
+/// Returns what may be a number, and whether it is written as one.
+fn number_text(tree: &Tree) -> Option<(&str, bool)> {
+    match &tree.node {
+        Node::Number(text) => Some((text, true)),
+        Node::Plain(text) => Some((text, serde_json::from_str::<Number>(text).is_ok())),
+        Node::Text(text) => Some((text, false)),
+        _ => None,
     }
 }
 

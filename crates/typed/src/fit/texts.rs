@@ -33,11 +33,9 @@ impl<'f> Fitter<'f> {
             return None;
         };
 
-        let fitted = self.fit(shape, &encoded);
         let what = self.named(what);
-        fitted
-            .matches()
-            .then(|| fitted.repaired(RepairKind::Form, tree.line, what))
+        self.fit(shape, &encoded)
+            .if_matching(RepairKind::Form, tree.line, what)
     }
 
     fn yaml_in(&self, text: &str, line: usize) -> Option<Tree> {
@@ -63,7 +61,7 @@ impl<'f> Fitter<'f> {
     }
 
     /// Writes a list or an object as a text.
-    pub(super) fn fit_written(&mut self, tree: &Tree) -> Option<Fitted> {
+    pub(super) fn fit_written(&self, tree: &Tree) -> Option<Fitted> {
         let is_empty = match &tree.node {
             Node::List(items) => items.is_empty(),
             Node::Object(entries) => entries.is_empty(),
@@ -102,11 +100,10 @@ impl<'f> Fitter<'f> {
             tree.line,
             Node::Object(vec![(name.to_owned(), tree.clone())]),
         );
-        let fitted = self.fit(shape, &whole);
         let what = self.named(&format!("read a text as `{name}`"));
-        fitted
-            .matches()
-            .then(|| fitted.repaired(RepairKind::Form, tree.line, what).rough())
+        self.fit(shape, &whole)
+            .if_matching(RepairKind::Form, tree.line, what)
+            .map(Fitted::rough)
     }
 }
 

@@ -21,31 +21,6 @@ impl Form {
         }
     }
 
-    /// Returns an example of the structure of the answer on one line.
-    pub(crate) fn example(&self) -> String {
-        let example = Example {
-            form: self,
-            shape: &self.root,
-            depth: 0,
-        };
-
-        if self.is_wrapped() {
-            format!("{{\"{ANSWER}\": {example}}}")
-        } else {
-            example.to_string()
-        }
-    }
-
-    /// Returns an example of the structure of a part of the answer.
-    pub(crate) fn example_of(&self, shape: &Shape) -> String {
-        let example = Example {
-            form: self,
-            shape,
-            depth: 0,
-        };
-        example.to_string()
-    }
-
     /// Returns what a value is, in a few words.
     pub(crate) fn kind(&self, shape: &Shape) -> String {
         match shape {
@@ -111,26 +86,23 @@ struct Lines<'f> {
 
 impl<'f> Lines<'f> {
     fn object(&mut self, object: &'f Object, depth: usize) -> String {
-        let mut lines = self.properties(&object.properties, depth);
+        let properties = object.properties.iter();
+        let mut lines: String = properties
+            .map(|property| {
+                let Property {
+                    name,
+                    description,
+                    shape,
+                    ..
+                } = property;
+                self.property(name, description, shape, !property.is_required, depth)
+            })
+            .collect();
+
         if let Others::Kept(values) = &object.others {
             lines.push_str(&self.property("…", "any other key", values, false, depth));
         }
         lines
-    }
-
-    fn properties(&mut self, properties: &'f [Property], depth: usize) -> String {
-        properties
-            .iter()
-            .map(|property| {
-                self.property(
-                    &property.name,
-                    &property.description,
-                    &property.shape,
-                    !property.is_required,
-                    depth,
-                )
-            })
-            .collect()
     }
 
     fn property(
@@ -201,11 +173,7 @@ impl<'f> Lines<'f> {
             return self.inner(shape, depth);
         }
 
-        let example = Example {
-            form: self.form,
-            shape,
-            depth: 0,
-        };
+        let example = self.form.example_of(shape);
         let indent = "  ".repeat(depth);
         let inner = self.inner(shape, depth + 1);
         format!("\n{indent}- as in {example}{inner}")
@@ -246,61 +214,53 @@ fn plain(value: &Value) -> String {
 /// The maximum nesting of an example.
 const MAX_DEPTH: usize = 4;
 
-/// Writes the structure on one line, as in `{"thought": "…", "steps": ["…"]}`.
-struct Example<'f> {
-    form: &'f Form,
-    shape: &'f Shape,
-    depth: usize,
-}
-
-impl<'f> Example<'f> {
-    fn inner(&self, shape: &'f Shape) -> Self {
-        Self {
-            form: self.form,
-            shape,
-            depth: self.depth + 1,
+impl Form {
+    /// Returns an example of the structure of the answer on one line, as in
+    /// `{"thought": "…", "steps": ["…"]}`.
+    pub(crate) fn example(&self) -> String {
+        let example = self.example_of(&self.root);
+        if self.is_wrapped() {
+            format!("{{\"{ANSWER}\": {example}}}")
+        } else {
+            example
         }
     }
-}
 
-impl fmt::Display for Example<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.depth > MAX_DEPTH {
-            return f.write_str("…");
+    /// Returns an example of the structure of a part of the answer.
+    pub(crate) fn example_of(&self, shape: &Shape) -> String {
+        self.example_at(shape, 0)
+    }
+
+    fn example_at(&self, shape: &Shape, depth: usize) -> String {
+        if depth > MAX_DEPTH {
+            return "…".to_owned();
         }
 
-        match self.form.resolve(self.shape) {
-            Shape::Text(_) | Shape::Any | Shape::Ref(_) => f.write_str("\"…\""),
+        let inner = |shape: &Shape| self.example_at(shape, depth + 1);
+        match self.resolve(shape) {
+            Shape::Text(_) | Shape::Any | Shape::Ref(_) => "\"…\"".to_owned(),
             Shape::Choice(choices) => match choices.as_slice() {
-                [single] => single.value.fmt(f),
-                [first, ..] if !first.value.is_string() => first.value.fmt(f),
-                _ => f.write_str("\"…\""),
+                [single] => single.value.to_string(),
+                [first, ..] if !first.value.is_string() => first.value.to_string(),
+                _ => "\"…\"".to_owned(),
             },
-            Shape::Integer(_) | Shape::Number { .. } => f.write_str("1"),
-            Shape::Boolean => f.write_str("true"),
-            Shape::Null => f.write_str("null"),
-            Shape::AnyOf(shapes) => match shapes.first() {
-                Some(first) => self.inner(first).fmt(f),
-                None => f.write_str("null"),
-            },
-            Shape::List(items, _) => write!(f, "[{}]", self.inner(items)),
+            Shape::Integer(_) | Shape::Number { .. } => "1".to_owned(),
+            Shape::Boolean => "true".to_owned(),
+            Shape::Null => "null".to_owned(),
+            Shape::AnyOf(shapes) => shapes.first().map_or_else(|| "null".to_owned(), inner),
+            Shape::List(items, _) => format!("[{}]", inner(items)),
             Shape::Tuple(items) => {
-                f.write_str("[")?;
-                for (place, item) in items.iter().enumerate() {
-                    let comma = if place == 0 { "" } else { ", " };
-                    write!(f, "{comma}{}", self.inner(item))?;
-                }
-                f.write_str("]")
+                let items: Vec<String> = items.iter().map(inner).collect();
+                format!("[{}]", items.join(", "))
             }
-            Shape::Map(values) => write!(f, "{{\"…\": {}}}", self.inner(values)),
+            Shape::Map(values) => format!("{{\"…\": {}}}", inner(values)),
             Shape::Object(object) => {
-                f.write_str("{")?;
-                for (place, property) in object.properties.iter().enumerate() {
-                    let comma = if place == 0 { "" } else { ", " };
+                let properties = object.properties.iter();
+                let entries = properties.map(|property| {
                     let name = Value::from(property.name.as_str());
-                    write!(f, "{comma}{name}: {}", self.inner(&property.shape))?;
-                }
-                f.write_str("}")
+                    format!("{name}: {}", inner(&property.shape))
+                });
+                format!("{{{}}}", entries.collect::<Vec<_>>().join(", "))
             }
         }
     }

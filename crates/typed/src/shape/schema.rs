@@ -5,11 +5,10 @@
 
 use std::collections::BTreeSet;
 
-use serde::ser::SerializeMap;
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 use serde_json::Value;
 
-use super::{ANSWER, Bounds, Form, Object, Others, Shape, Text};
+use super::{ANSWER, Bounds, Form, Others, Property, Shape, Text};
 
 /// What a schema may contain.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -38,14 +37,20 @@ impl Form {
         is_strict.then(|| self.written(Keywords::Strict))
     }
 
+    /// Writes the schema of an answer, which is always an object.
     fn written(&self, keywords: Keywords) -> String {
-        let root = Root {
-            form: self,
-            keywords,
+        let mut entries = if self.is_wrapped() {
+            keywords.properties([(ANSWER, keywords.schema(&self.root))], json(&false))
+        } else {
+            keywords.entries(self.resolve(&self.root))
         };
 
-        // Every key is a text, so this doesn't fail.
-        serde_json::to_string(&root).unwrap_or_default()
+        if !self.definitions.is_empty() {
+            let definitions = self.definitions.iter();
+            let definitions = definitions.map(|(name, shape)| (name, keywords.schema(shape)));
+            entries.push(("$defs", object(definitions)));
+        }
+        object(entries)
     }
 
     /// Returns whether a shape can be described in strict mode, without recursion.
@@ -79,192 +84,127 @@ impl Form {
     }
 }
 
-/// The schema of an answer: always an object.
-struct Root<'f> {
-    form: &'f Form,
-    keywords: Keywords,
-}
+/// The keywords of a schema, with their values in JSON.
+type Entries = Vec<(&'static str, String)>;
 
-impl Serialize for Root<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let Self { form, keywords } = *self;
-        let mut map = serializer.serialize_map(None)?;
-
-        if form.is_wrapped() {
-            let root = Schema::new(&form.root, keywords);
-            map.serialize_entry("type", "object")?;
-            map.serialize_entry("properties", &OneEntry(ANSWER, &root))?;
-            map.serialize_entry("required", &[ANSWER])?;
-            map.serialize_entry("additionalProperties", &false)?;
-        } else {
-            let root = Schema::new(form.resolve(&form.root), keywords);
-            root.entries(&mut map)?;
-        }
-
-        if !form.definitions.is_empty() {
-            let definitions = form
-                .definitions
-                .iter()
-                .map(|(name, shape)| (name, Schema::new(shape, keywords)));
-            map.serialize_entry("$defs", &Entries(definitions.collect()))?;
-        }
-
-        map.end()
-    }
-}
-
-struct OneEntry<'a>(&'static str, &'a Schema<'a>);
-
-impl Serialize for OneEntry<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(Some(1))?;
-        map.serialize_entry(self.0, self.1)?;
-        map.end()
-    }
-}
-
-struct Entries<'a>(Vec<(&'a String, Schema<'a>)>);
-
-impl Serialize for Entries<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_map(self.0.iter().map(|(name, schema)| (name, schema)))
-    }
-}
-
-/// The schema of a value.
-struct Schema<'a> {
-    shape: &'a Shape,
-    keywords: Keywords,
-    description: &'a str,
-    /// Whether the value may be null in addition to its shape.
-    or_null: bool,
-}
-
-impl<'a> Schema<'a> {
-    fn new(shape: &'a Shape, keywords: Keywords) -> Self {
-        Self {
-            shape,
-            keywords,
-            description: "",
-            or_null: false,
-        }
+impl Keywords {
+    fn schema(self, shape: &Shape) -> String {
+        object(self.entries(shape))
     }
 
-    fn entries<M: SerializeMap>(&self, map: &mut M) -> Result<(), M::Error> {
-        if !self.description.is_empty() {
-            map.serialize_entry("description", self.description)?;
-        }
-        if self.or_null {
-            let value = Schema::new(self.shape, self.keywords);
-            let null = Schema::new(&Shape::Null, self.keywords);
-            return map.serialize_entry("anyOf", &[value, null]);
-        }
-        if let Some(name) = type_name(self.shape) {
-            map.serialize_entry("type", name)?;
-        }
+    fn schemas<'s>(self, shapes: impl IntoIterator<Item = &'s Shape>) -> String {
+        let schemas: Vec<String> = shapes.into_iter().map(|shape| self.schema(shape)).collect();
+        format!("[{}]", schemas.join(","))
+    }
 
-        let inner = |shape| Schema::new(shape, self.keywords);
-        match self.shape {
+    fn entries(self, shape: &Shape) -> Entries {
+        let mut entries: Entries = type_name(shape)
+            .map(|name| ("type", json(name)))
+            .into_iter()
+            .collect();
+
+        match shape {
             Shape::Integer(bounds) | Shape::Number { bounds, .. } => {
-                self.bounds(map, *bounds, "minimum", "maximum")
+                entries.extend(self.bounds(*bounds, "minimum", "maximum"));
             }
-            Shape::Text(text) => self.text(map, text),
+            Shape::Text(text) => entries.extend(self.text(text)),
             Shape::Choice(choices) => {
                 let values: Vec<&Value> = choices.iter().map(|choice| &choice.value).collect();
-                map.serialize_entry("enum", &values)
+                entries.push(("enum", json(&values)));
             }
             Shape::List(items, bounds) => {
-                map.serialize_entry("items", &inner(items))?;
-                self.bounds(map, *bounds, "minItems", "maxItems")
+                entries.push(("items", self.schema(items)));
+                entries.extend(self.bounds(*bounds, "minItems", "maxItems"));
             }
             Shape::Tuple(items) => {
-                let schemas: Vec<_> = items.iter().map(inner).collect();
-                map.serialize_entry("prefixItems", &schemas)?;
-                map.serialize_entry("minItems", &items.len())?;
-                map.serialize_entry("maxItems", &items.len())
+                let count = json(&items.len());
+                entries.push(("prefixItems", self.schemas(items)));
+                entries.extend([("minItems", count.clone()), ("maxItems", count)]);
             }
-            Shape::Map(values) => map.serialize_entry("additionalProperties", &inner(values)),
-            Shape::Object(object) => self.object(map, object),
-            Shape::AnyOf(shapes) => {
-                let schemas: Vec<_> = shapes.iter().map(inner).collect();
-                map.serialize_entry("anyOf", &schemas)
+            Shape::Map(values) => entries.push(("additionalProperties", self.schema(values))),
+            Shape::Object(object) => {
+                let others = match &object.others {
+                    Others::Kept(values) => self.schema(values),
+                    Others::Denied | Others::Ignored => json(&false),
+                };
+                let properties = object.properties.iter();
+                let properties =
+                    properties.map(|property| (&property.name, self.property(property)));
+                return self.properties(properties, others);
             }
+            Shape::AnyOf(shapes) => entries.push(("anyOf", self.schemas(shapes))),
             Shape::Ref(name) => {
                 let name = name.replace('~', "~0").replace('/', "~1");
-                map.serialize_entry("$ref", &format!("#/$defs/{name}"))
+                entries.push(("$ref", json(&format!("#/$defs/{name}"))));
             }
-            Shape::Any | Shape::Null | Shape::Boolean => Ok(()),
+            Shape::Any | Shape::Null | Shape::Boolean => {}
         }
+        entries
     }
 
-    fn bounds<M: SerializeMap>(
-        &self,
-        map: &mut M,
-        bounds: Bounds,
-        min: &str,
-        max: &str,
-    ) -> Result<(), M::Error> {
-        if self.keywords == Keywords::Strict {
-            return Ok(());
-        }
+    /// Returns the keywords of an object. All properties are required.
+    fn properties<K: AsRef<str>>(
+        self,
+        properties: impl IntoIterator<Item = (K, String)>,
+        others: String,
+    ) -> Entries {
+        let properties: Vec<(K, String)> = properties.into_iter().collect();
+        let names: Vec<&str> = properties.iter().map(|(name, _)| name.as_ref()).collect();
+        let required = json(&names);
 
-        if let Some(value) = bounds.min {
-            map.serialize_entry(min, &number(value))?;
-        }
-        if let Some(value) = bounds.max {
-            map.serialize_entry(max, &number(value))?;
-        }
-        Ok(())
+        vec![
+            ("type", json("object")),
+            ("properties", object(properties)),
+            ("required", required),
+            ("additionalProperties", others),
+        ]
     }
 
-    fn text<M: SerializeMap>(&self, map: &mut M, text: &Text) -> Result<(), M::Error> {
-        if self.keywords == Keywords::Strict {
-            return Ok(());
-        }
+    fn property(self, property: &Property) -> String {
+        let or_null = !property.is_required && !is_null_option(&property.shape);
+        let mut entries = match or_null {
+            true => vec![("anyOf", self.schemas([&property.shape, &Shape::Null]))],
+            false => self.entries(&property.shape),
+        };
 
-        if let Some(format) = &text.format {
-            map.serialize_entry("format", format)?;
+        if !property.description.is_empty() {
+            entries.insert(0, ("description", json(&property.description)));
         }
-        if let Some(pattern) = &text.pattern {
-            map.serialize_entry("pattern", pattern)?;
-        }
-        self.bounds(map, text.bounds, "minLength", "maxLength")
+        object(entries)
     }
 
-    fn object<M: SerializeMap>(&self, map: &mut M, object: &Object) -> Result<(), M::Error> {
-        let names: Vec<&String> = object
-            .properties
-            .iter()
-            .map(|property| &property.name)
-            .collect();
-        let schemas = object.properties.iter().map(|property| {
-            let schema = Schema {
-                description: &property.description,
-                or_null: !property.is_required && !is_null_option(&property.shape),
-                ..Schema::new(&property.shape, self.keywords)
-            };
-            (&property.name, schema)
-        });
+    fn bounds(self, bounds: Bounds, min: &'static str, max: &'static str) -> Entries {
+        let bounds = [(min, bounds.min), (max, bounds.max)];
+        bounds
+            .into_iter()
+            .filter(|_| self == Self::All)
+            .filter_map(|(name, bound)| Some((name, number(bound?).to_string())))
+            .collect()
+    }
 
-        map.serialize_entry("properties", &Entries(schemas.collect()))?;
-        map.serialize_entry("required", &names)?;
-
-        match &object.others {
-            Others::Kept(values) => {
-                let values = Schema::new(values, self.keywords);
-                map.serialize_entry("additionalProperties", &values)
-            }
-            Others::Denied | Others::Ignored => map.serialize_entry("additionalProperties", &false),
-        }
+    fn text(self, text: &Text) -> Entries {
+        let keywords = [("format", &text.format), ("pattern", &text.pattern)];
+        let keywords = keywords
+            .into_iter()
+            .filter(|_| self == Self::All)
+            .filter_map(|(name, value)| Some((name, json(value.as_ref()?))));
+        let bounds = self.bounds(text.bounds, "minLength", "maxLength");
+        keywords.chain(bounds).collect()
     }
 }
 
-impl Serialize for Schema<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(None)?;
-        self.entries(&mut map)?;
-        map.end()
-    }
+/// Writes a value that has no other keys than texts, so that this doesn't fail.
+fn json<T: Serialize + ?Sized>(value: &T) -> String {
+    serde_json::to_string(value).unwrap_or_default()
+}
+
+/// Writes an object whose keys keep their order.
+fn object<K: AsRef<str>>(entries: impl IntoIterator<Item = (K, String)>) -> String {
+    let entries = entries.into_iter();
+    let entries: Vec<String> = entries
+        .map(|(key, value)| format!("{}:{value}", json(key.as_ref())))
+        .collect();
+    format!("{{{}}}", entries.join(","))
 }
 
 /// Returns whether a schema allows null by itself.
@@ -304,7 +244,7 @@ fn type_name(shape: &Shape) -> Option<&'static str> {
         Shape::Boolean => Some("boolean"),
         Shape::Null => Some("null"),
         Shape::List(..) | Shape::Tuple(_) => Some("array"),
-        Shape::Object(_) | Shape::Map(_) => Some("object"),
-        Shape::Choice(_) | Shape::AnyOf(_) | Shape::Any | Shape::Ref(_) => None,
+        Shape::Map(_) => Some("object"),
+        Shape::Object(_) | Shape::Choice(_) | Shape::AnyOf(_) | Shape::Any | Shape::Ref(_) => None,
     }
 }
