@@ -221,8 +221,7 @@ impl<T: JsonSchema + DeserializeOwned> AnswerReader<T> {
 
     fn check_text(&self, text: &str) -> Result<(), AnswerProblem> {
         if text.trim().is_empty() {
-            let message = format!("the reply is empty; expected {}", self.expected());
-            return Err(AnswerProblem::new(Kind::Empty, 1, message));
+            return Err(self.no_value(Kind::Empty, 1, "the reply is empty"));
         }
         if text.len() > self.max_bytes {
             let message = format!(
@@ -235,9 +234,9 @@ impl<T: JsonSchema + DeserializeOwned> AnswerReader<T> {
         Ok(())
     }
 
-    fn expected(&self) -> String {
-        let root = self.form.resolve(&self.form.root);
-        let names: Vec<String> = match root {
+    /// Returns the problem of a reply without a value, with what is expected.
+    fn no_value(&self, kind: Kind, line: usize, what: &str) -> AnswerProblem {
+        let names: Vec<String> = match self.form.resolve(&self.form.root) {
             Shape::Object(object) => object
                 .properties
                 .iter()
@@ -245,10 +244,11 @@ impl<T: JsonSchema + DeserializeOwned> AnswerReader<T> {
                 .collect(),
             _ => vec![format!("`{ANSWER}`")],
         };
-        if names.is_empty() {
-            return "a JSON object".to_owned();
-        }
-        format!("a JSON object with {}", names.join(", "))
+
+        let with = if names.is_empty() { "" } else { " with " };
+        let names = names.join(", ");
+        let message = format!("{what}; expected a JSON object{with}{names}");
+        AnswerProblem::new(kind, line, message)
     }
 
     fn is_key_of(&self, shape: &Shape, key: &str) -> bool {
@@ -423,27 +423,18 @@ impl<T: JsonSchema + DeserializeOwned> AnswerReader<T> {
             keys.any(|(key, _)| self.is_key_of(items, key))
         });
         let item = meant.next()?;
-        if meant.next().is_some() {
+        let (kind, message) = if meant.next().is_some() {
             let message = "the reply has several objects; expected one list of them";
-            return Some(Err(AnswerProblem::new(
-                Kind::Ambiguous,
-                item.tree.line,
-                message,
-            )));
-        }
-
-        // The list could not be read, so the object may not be its only item.
-        if item.is_in_list {
+            (Kind::Ambiguous, message)
+        } else if item.is_in_list {
+            // The list could not be read, so the object may not be its only item.
             let message =
                 "the object is part of a list that cannot be read; expected the whole list";
-            return Some(Err(AnswerProblem::new(
-                Kind::Malformed,
-                item.tree.line,
-                message,
-            )));
-        }
-
-        Some(self.read_candidate(item))
+            (Kind::Malformed, message)
+        } else {
+            return Some(self.read_candidate(item));
+        };
+        Some(Err(AnswerProblem::new(kind, item.tree.line, message)))
     }
 
     /// Reads an object without a key of the schema, which the type may accept nevertheless.
@@ -461,8 +452,7 @@ impl<T: JsonSchema + DeserializeOwned> AnswerReader<T> {
     /// Reads a reply that has no object or list of the wanted form.
     fn read_bare(&self, text: &str, found: &[Candidate]) -> Result<ReadAnswer<T>, AnswerProblem> {
         if no_answer(text, "") == Some(NoAnswer::Refusal) {
-            let message = format!("the reply declines to answer; expected {}", self.expected());
-            return Err(AnswerProblem::new(Kind::Declined, 1, message));
+            return Err(self.no_value(Kind::Declined, 1, "the reply declines to answer"));
         }
 
         let mut objects = found.iter().rev();
@@ -484,15 +474,14 @@ impl<T: JsonSchema + DeserializeOwned> AnswerReader<T> {
             return self.read_value(&tree, "", &notes);
         }
 
-        let (line, what) = match other {
+        Err(match other {
             Some(other) => {
                 let keys = NameList::and(other.tree.entries().iter().map(|(key, _)| key.as_str()));
-                (other.tree.line, format!("the object has the keys {keys}"))
+                let what = format!("the object has the keys {keys}");
+                self.no_value(Kind::NoValue, other.tree.line, &what)
             }
-            None => (1, "the reply has no JSON object".to_owned()),
-        };
-        let message = format!("{what}; expected {}", self.expected());
-        Err(AnswerProblem::new(Kind::NoValue, line, message))
+            None => self.no_value(Kind::NoValue, 1, "the reply has no JSON object"),
+        })
     }
 }
 
@@ -534,42 +523,34 @@ fn pointer(path: &serde_path_to_error::Path) -> String {
 }
 
 /// Returns the line of the innermost value on the way to a place.
-fn line_of(tree: &Tree, pointer: &str) -> usize {
-    let mut tree = tree;
-    for part in pointer.split('/').skip(1) {
-        let inner = match &tree.node {
-            Node::List(items) => part
-                .parse::<usize>()
-                .ok()
-                .and_then(|place| items.get(place)),
-            Node::Object(entries) => entries
-                .iter()
-                .find(|(key, _)| key == part)
-                .map(|(_, tree)| tree),
-            _ => None,
-        };
-        match inner {
-            Some(inner) => tree = inner,
-            None => break,
+fn line_of<'t>(tree: &'t Tree, pointer: &str) -> usize {
+    let inner = |tree: &'t Tree, part: &str| match &tree.node {
+        Node::List(items) => items.get(part.parse::<usize>().ok()?),
+        Node::Object(entries) => {
+            let mut entries = entries.iter();
+            entries.find(|(key, _)| key == part).map(|(_, tree)| tree)
         }
-    }
-    tree.line
+        _ => None,
+    };
+
+    let parts = pointer.split('/').skip(1);
+    let innermost = parts.scan(tree, |tree, part| {
+        *tree = inner(tree, part)?;
+        Some(*tree)
+    });
+    innermost.last().unwrap_or(tree).line
 }
 
 /// The name of a type in requests: at most 64 letters, digits, `_` and `-`.
 pub(crate) fn schema_name<T: JsonSchema>() -> String {
-    let name = T::schema_name();
-    let name: String = name
-        .chars()
-        .map(|character| {
-            if character.is_ascii_alphanumeric() {
-                character
-            } else {
-                '_'
-            }
-        })
-        .take(64)
-        .collect();
+    let allowed = |sign: char| {
+        if sign.is_ascii_alphanumeric() {
+            sign
+        } else {
+            '_'
+        }
+    };
+    let name: String = T::schema_name().chars().map(allowed).take(64).collect();
 
     if name.is_empty() {
         ANSWER.to_owned()
