@@ -14,6 +14,8 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 
+use crate::damage::Random;
+
 #[derive(Deserialize, JsonSchema)]
 #[allow(dead_code, reason = "only read")]
 struct Plan {
@@ -141,6 +143,20 @@ fn the_time_is_linear_in_the_length() {
         let what = format!("{beginning:?}, {part:?} and {other:?}");
         let read = |text: &str| read(at / 4, text);
         assert_grows_linearly(&what, &text(2_000), &text(20_000), read);
+    }
+}
+
+/// Nothing that the parts add up to ends the reader, and whatever is read or refused can be shown.
+#[test]
+fn any_text_is_read_or_refused() {
+    let mut random = Random::new(7);
+    for case in 0..5_000 {
+        let count = 1 + random.below(12);
+        let parts: Vec<&str> = (0..count)
+            .map(|_| PARTS[random.below(PARTS.len())])
+            .collect();
+        let beginning = BEGINNINGS[random.below(BEGINNINGS.len())];
+        read(case, &format!("{beginning}{}", parts.concat()));
     }
 }
 
