@@ -2,7 +2,7 @@
 
 use cogwork_ask::RepairKind;
 
-use super::quoted::{ends_text, folded, unescaped};
+use super::quoted::{end_of_quote, ends_text, in_quotes, unescaped};
 use super::{Ending, MAX_LEVELS, Notes, Parsed};
 use crate::tree::{Node, Tree};
 
@@ -340,7 +340,8 @@ impl<'t> Reader<'t> {
         self.advance(quote.len_utf8());
         let inner = self.rest();
         let end = match quote {
-            '"' => end_of_quote(inner),
+            '"' => end_of_quote(inner, quote),
+            _ if !self.is_json() => end_of_quote(inner, quote),
             _ => self.end_of_other_quote(inner, quote),
         };
 
@@ -357,22 +358,19 @@ impl<'t> Reader<'t> {
         let close = self.peek().map_or(0, char::len_utf8);
         self.advance(close);
 
-        match (self.dialect, quote) {
-            (Dialect::Yaml, '"') => unescaped(&folded(body)).text,
-            (Dialect::Yaml, _) => folded(body).replace("''", "'"),
-            (Dialect::Json, _) => {
-                if quote != '"' {
-                    let what = "took other quotes for double quotes";
-                    self.notes.repair(RepairKind::Quotes, line, what);
-                }
-                let unescaped = unescaped(body);
-                if unescaped.is_changed {
-                    let what = "escaped characters in a text";
-                    self.notes.repair(RepairKind::Quotes, line, what);
-                }
-                unescaped.text
-            }
+        if !self.is_json() {
+            return in_quotes(body, quote);
         }
+        if quote != '"' {
+            let what = "took other quotes for double quotes";
+            self.notes.repair(RepairKind::Quotes, line, what);
+        }
+        let unescaped = unescaped(body);
+        if unescaped.is_changed {
+            let what = "escaped characters in a text";
+            self.notes.repair(RepairKind::Quotes, line, what);
+        }
+        unescaped.text
     }
 
     /// Returns where a text ends whose quotes aren't double quotes.
@@ -382,19 +380,21 @@ impl<'t> Reader<'t> {
             '‘' => '’',
             other => other,
         };
-        let mut characters = inner.char_indices().peekable();
+        let mut characters = inner.char_indices();
         let mut before = ' ';
 
         while let Some((at, character)) = characters.next() {
-            if character == '\\' && self.is_json() {
+            if character == '\\' {
                 characters.next();
             } else if character == close {
                 let after = inner.get(at + close.len_utf8()..).unwrap_or_default();
-                if !self.is_json() && after.starts_with(close) {
-                    characters.next();
-                } else if ends_text(after) || !self.is_json() {
+                if ends_text(after) {
                     return Some(at);
-                } else if !(before.is_alphanumeric() && after.starts_with(char::is_alphanumeric)) {
+                }
+
+                let is_apostrophe =
+                    before.is_alphanumeric() && after.starts_with(char::is_alphanumeric);
+                if !is_apostrophe {
                     self.doubt("there are quotes inside a text");
                 }
             }
@@ -508,15 +508,6 @@ impl<'t> Reader<'t> {
 
 pub(super) fn is_elision(text: &str) -> bool {
     matches!(text.trim(), "..." | "…" | "…." | "....")
-}
-
-fn end_of_quote(inner: &str) -> Option<usize> {
-    let mut is_escaped = false;
-    inner.bytes().position(|byte| {
-        let is_end = byte == b'"' && !is_escaped;
-        is_escaped = byte == b'\\' && !is_escaped;
-        is_end
-    })
 }
 
 /// Returns a number or literal without the comment after it, and any other word as it is, since a

@@ -145,3 +145,33 @@ pub(super) fn ends_text(rest: &str) -> bool {
         .next()
         .is_none_or(|next| matches!(next, ',' | ':' | '}' | ']' | '\n'))
 }
+
+/// Returns where a text in quotes of JSON or YAML ends.
+pub(super) fn end_of_quote(inner: &str, quote: char) -> Option<usize> {
+    let mut bytes = inner.bytes().enumerate().peekable();
+    while let Some((at, byte)) = bytes.next() {
+        match byte {
+            b'\\' if quote == '"' => {
+                bytes.next();
+            }
+            byte if char::from(byte) == quote => {
+                let is_escaped =
+                    quote == '\'' && bytes.peek().is_some_and(|(_, next)| *next == byte);
+                if !is_escaped {
+                    return Some(at);
+                }
+                bytes.next();
+            }
+            _ => {}
+        }
+    }
+    None
+}
+
+/// Returns the text in quotes of YAML.
+pub(super) fn in_quotes(body: &str, quote: char) -> String {
+    match quote {
+        '"' => unescaped(&folded(body)).text,
+        _ => folded(body).replace("''", "'"),
+    }
+}

@@ -9,7 +9,7 @@ use std::borrow::Cow;
 use cogwork_ask::{RepairKind, folded_name};
 
 use super::json::{self, Dialect, is_elision};
-use super::quoted::{folded, push_breaks, unescaped};
+use super::quoted::{end_of_quote, folded, in_quotes, push_breaks};
 use super::witness::{Verdict, compare};
 use super::{Ending, MAX_LEVELS, Notes, Parsed};
 use crate::shape::Words;
@@ -657,32 +657,4 @@ fn is_header(rest: &str) -> bool {
 /// Returns whether a text can't be the beginning of another value of the same type.
 fn is_complete_literal(text: &str) -> bool {
     matches!(text, "true" | "false" | "null" | "~" | "True" | "False")
-}
-
-fn end_of_quote(inner: &str, quote: char) -> Option<usize> {
-    let mut bytes = inner.bytes().enumerate().peekable();
-    while let Some((at, byte)) = bytes.next() {
-        match byte {
-            b'\\' if quote == '"' => {
-                bytes.next();
-            }
-            byte if char::from(byte) == quote => {
-                let is_escaped =
-                    quote == '\'' && bytes.peek().is_some_and(|(_, next)| *next == byte);
-                if !is_escaped {
-                    return Some(at);
-                }
-                bytes.next();
-            }
-            _ => {}
-        }
-    }
-    None
-}
-
-fn in_quotes(body: &str, quote: char) -> String {
-    match quote {
-        '"' => unescaped(&folded(body)).text,
-        _ => folded(body).replace("''", "'"),
-    }
 }
