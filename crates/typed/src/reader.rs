@@ -132,7 +132,6 @@ impl<T: JsonSchema + DeserializeOwned> AnswerReader<T> {
         let Some((last, earlier)) = meant.split_last() else {
             return self
                 .read_item(&found)
-                .or_else(|| self.read_by_aliases(&found))
                 .unwrap_or_else(|| self.read_bare(text, &found));
         };
 
@@ -435,18 +434,6 @@ impl<T: JsonSchema + DeserializeOwned> AnswerReader<T> {
             return Some(self.read_candidate(item));
         };
         Some(Err(AnswerProblem::new(kind, item.tree.line, message)))
-    }
-
-    /// Reads an object without a key of the schema, which the type may accept nevertheless.
-    fn read_by_aliases(&self, found: &[Candidate]) -> Option<Result<ReadAnswer<T>, AnswerProblem>> {
-        let [only] = found else {
-            return None;
-        };
-        let is_object = !only.tree.entries().is_empty() && !self.form.is_wrapped();
-        if !is_object || self.fit(&only.tree).matches() {
-            return None;
-        }
-        self.read_candidate(only).ok().map(Ok)
     }
 
     /// Reads a reply that has no object or list of the wanted form.

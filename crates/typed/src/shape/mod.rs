@@ -2,6 +2,7 @@
 //! the reading of replies.
 
 mod describe;
+mod fields;
 mod parse;
 mod schema;
 mod words;
@@ -12,6 +13,7 @@ use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
+use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 /// The key of an answer that isn't an object by itself.
@@ -106,13 +108,25 @@ pub(crate) struct Form {
     pub(crate) definitions: BTreeMap<String, Shape>,
     /// What the type is for, from its doc comment.
     pub(crate) description: String,
+    /// The names and aliases of the fields of the type, in their order.
+    pub(crate) fields: &'static [&'static str],
 }
 
 impl Form {
-    pub(crate) fn of<T: JsonSchema>() -> Self {
+    pub(crate) fn of<T: JsonSchema + DeserializeOwned>() -> Self {
         let settings = SchemaSettings::draft2020_12().with(|settings| settings.meta_schema = None);
         let schema = settings.into_generator().into_root_schema_for::<T>();
-        parse::form(schema.as_value())
+        let mut form = parse::form(schema.as_value());
+
+        form.fields = fields::fields::<T>();
+        if let Shape::Object(object) = &mut form.root {
+            let place = |property: &Property| {
+                let place = form.fields.iter().position(|name| *name == property.name);
+                place.unwrap_or(usize::MAX)
+            };
+            object.properties.sort_by_key(place);
+        }
+        form
     }
 
     /// Returns the shape that a reference leads to.

@@ -26,6 +26,9 @@ impl Words {
         let mut words = Self::default();
         let root = form.resolve(&form.root);
         words.add_roots(form, root);
+        words
+            .roots
+            .extend(form.fields.iter().map(|name| folded_name(name)));
         if form.is_wrapped() {
             words.roots.insert(ANSWER.to_owned());
         }

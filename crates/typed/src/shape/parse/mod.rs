@@ -36,6 +36,7 @@ pub(super) fn form(schema: &Value) -> Form {
         root,
         definitions,
         description: text(schema, "description"),
+        fields: &[],
     }
 }
 
