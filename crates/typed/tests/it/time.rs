@@ -164,7 +164,7 @@ fn any_text_is_read_or_refused() {
 #[test]
 fn the_alternatives_that_are_tried_are_bounded() {
     let nested = |depth: usize| format!("{}\"end\"{}", "{\"a\": ".repeat(depth), "}".repeat(depth));
-    assert_grows_linearly("alternatives", &nested(6), &nested(60), |text| {
+    assert_grows_linearly("alternatives", &nested(16), &nested(60), |text| {
         read(3, text)
     });
 }
