@@ -227,6 +227,12 @@ impl<'f> Fitter<'f> {
         let mut list = Fitted::default();
         let mut values = Vec::new();
         for (place, (shape, item)) in items.enumerate() {
+            // One reason is enough. The type may still accept the items as they are.
+            if list.mismatches.len() >= MAX_REPAIRS {
+                values.push(item.to_value());
+                continue;
+            }
+
             let fitted = self.inside(place, |fitter| {
                 let fitted = fitter.fit(shape, item);
                 match fitted.matches() {
