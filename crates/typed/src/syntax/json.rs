@@ -16,6 +16,9 @@ pub(crate) enum Dialect {
 
 const TOO_DEEP: &str = "the value is nested too deeply";
 
+/// How far a line is searched for the end of a text, which is done for each of its quotes.
+const MAX_LINE: usize = 1_000;
+
 /// Reads the value at the start of a text. `line` is the line of the text in the reply, from 1.
 pub(crate) fn read(text: &str, line: usize, dialect: Dialect) -> Parsed {
     let mut reader = Reader {
@@ -413,14 +416,14 @@ impl<'t> Reader<'t> {
             return end;
         }
 
-        let line = after.split('\n').next().unwrap_or_default();
+        let Some(length) = after.bytes().take(MAX_LINE).position(|byte| byte == b'\n') else {
+            return end;
+        };
+        let line = after.get(..length).unwrap_or_default();
         let content = line.trim_end().trim_end_matches([',', '}', ']']).trim_end();
         let quotes = content.matches('"').count();
         let is_alone = content.ends_with('"') && quotes % 2 == 1 && !content.contains("\":");
-        let is_last = after
-            .get(line.len()..)
-            .is_some_and(|rest| rest.starts_with('\n'));
-        if !is_alone || !is_last {
+        if !is_alone {
             return end;
         }
 

@@ -146,6 +146,13 @@ fn the_time_is_linear_in_the_length() {
     }
 }
 
+/// Each quote of a line may be one inside a text.
+#[test]
+fn the_quotes_of_a_long_line_are_read_in_linear_time() {
+    let text = |bytes| text("", &["{\"a\":", "\""], bytes);
+    assert_grows_linearly("quotes", &text(4_000), &text(40_000), |text| read(1, text));
+}
+
 /// Nothing that the parts add up to ends the reader, and whatever is read or refused can be shown.
 #[test]
 fn any_text_is_read_or_refused() {
