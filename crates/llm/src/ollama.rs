@@ -20,7 +20,6 @@ const ENDPOINT: &str = "/chat";
 static OLLAMA: Protocol = Protocol {
     client: "OllamaClient",
     prefix: "/api",
-    endpoints: &[ENDPOINT],
     example: "http://localhost:11434",
     hint: "",
     reserved: &["model", "messages", "stream"],

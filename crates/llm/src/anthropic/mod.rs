@@ -12,7 +12,6 @@ const ENDPOINT: &str = "/messages";
 static ANTHROPIC: Protocol = Protocol {
     client: "AnthropicClient",
     prefix: "/v1",
-    endpoints: &[ENDPOINT],
     example: "https://api.anthropic.com",
     hint: "",
     reserved: &["model", "messages", "system", "stream"],

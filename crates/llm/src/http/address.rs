@@ -5,8 +5,8 @@ use std::net::IpAddr;
 
 use reqwest::{ClientBuilder, Url};
 
+use super::invalid_settings;
 use super::secrets::Secrets;
-use super::{Protocol, invalid_settings};
 use crate::LlmError;
 
 /// Whether TLS is available.
@@ -17,82 +17,47 @@ const HAS_TLS: bool = cfg!(any(feature = "rustls", feature = "native-tls"));
 pub(super) fn check(
     text: &str,
     variable: Option<&str>,
-    protocol: &Protocol,
+    example: &str,
     secrets: &Secrets,
 ) -> Result<Url, String> {
-    let place = variable.map(|name| format!(" in {name}"));
-    let place = place.unwrap_or_default();
-    if text.is_empty() {
-        let example = protocol.example;
-        return Err(format!(
-            "the base URL{place} is empty; expected one like {example}"
-        ));
-    }
+    let why = match parse(text, example) {
+        Ok(url) if url.query().is_none() && url.fragment().is_none() => return Ok(url),
+        Ok(_) => "has a query or a fragment; remove it".to_owned(),
+        Err(why) => why,
+    };
 
-    parse(text, protocol).map_err(|why| match quoted(text, secrets) {
-        Some(quoted) => format!("the base URL {quoted}{place} {why}"),
-        None => format!("the base URL{place} (not shown: it may contain a secret) {why}"),
-    })
+    let shown = shown(text, secrets);
+    let place = variable.map(|name| format!(" in {name}"));
+    Err(format!(
+        "the base URL {shown}{} {why}",
+        place.unwrap_or_default()
+    ))
 }
 
-fn parse(text: &str, protocol: &Protocol) -> Result<Url, String> {
-    let example = protocol.example;
-    if text.chars().any(|c| c.is_control() || c.is_whitespace()) {
-        return Err("contains a space or a line break; remove it".to_owned());
+/// Returns what errors show of a base URL: no query, and nothing at all if there may be credentials in
+/// it, or if it may be a key in the wrong place.
+fn shown(text: &str, secrets: &Secrets) -> String {
+    if text.contains('@') || !text.contains(':') {
+        return "(not shown: it may contain a secret)".to_owned();
     }
 
+    let without_query = text.split(['?', '#']).next().unwrap_or_default();
+    secrets.setting(&format!("{without_query:?}"))
+}
+
+/// Returns a parsed address, or what is wrong with it, as the end of a sentence.
+fn parse(text: &str, example: &str) -> Result<Url, String> {
     let url = Url::parse(text)
         .map_err(|error| format!("cannot be parsed: {error}; expected one like {example}"))?;
-    problem(&url)?;
 
-    // The parser takes the first segment of the path for a missing host: in `http:///v1`, which
-    // results from `http://$HOST/v1` with an empty variable, the host would be `v1`.
-    let scheme = url.scheme();
-    let host = text.split_once("://").map_or("", |(_, rest)| rest);
-    if host.is_empty() || host.starts_with(['/', '\\']) {
-        return Err(format!(
-            "has no host; expected one after {scheme}://, as in {example}"
-        ));
-    }
-    if url.query().is_some() || url.fragment().is_some() {
-        return Err("has a query or a fragment; remove it".to_owned());
-    }
-
-    let mut endpoints = protocol.endpoints.iter().map(|end| protocol.path(end));
-    let path = url.path().trim_end_matches('/');
-    match endpoints.find(|endpoint| path.ends_with(endpoint)) {
-        Some(endpoint) => Err(format!(
-            "ends in {endpoint}, which the client appends; expected it to end before that{}",
-            protocol.hint
-        )),
-        None => Ok(url),
-    }
-}
-
-/// Returns a base URL in a form that error messages may show. The query is never included. Returns
-/// `None` if the text contains an `@`, which may follow credentials, or if it doesn't resemble a URL,
-/// because it may be the API key in the wrong place.
-fn quoted(text: &str, secrets: &Secrets) -> Option<String> {
-    let begins_like_a_host = |(host, _): (&str, &str)| host.is_empty() || host.contains('.');
-    let is_like_an_address =
-        text.contains(':') || text.split_once('/').is_some_and(begins_like_a_host);
-    if text.contains('@') || !is_like_an_address {
-        return None;
-    }
-
-    let shown = match text.find(['?', '#']).and_then(|start| text.get(..=start)) {
-        Some(start) => format!("{:?}", format!("{start}…")),
-        None => format!("{text:?}"),
-    };
-    Some(secrets.setting(&shown))
-}
-
-/// Returns what is wrong with an address, as the end of a sentence.
-fn problem(url: &Url) -> Result<(), String> {
     if !matches!(url.scheme(), "http" | "https") {
-        return Err(
-            "is not an HTTP URL; expected one that begins with http:// or https://".to_owned(),
-        );
+        let expected = "expected one that begins with http:// or https://";
+        return Err(format!("is not an HTTP URL; {expected}"));
+    }
+    // The parser takes the first segment of the path for a missing host, as in `http:///v1`.
+    let (_, host) = text.split_once("://").unwrap_or_default();
+    if host.is_empty() || host.starts_with(['/', '\\']) {
+        return Err(format!("has no host; expected one like {example}"));
     }
     if !url.username().is_empty() || url.password().is_some() {
         return Err("contains credentials; pass them as the API key or in a header".to_owned());
@@ -103,7 +68,7 @@ fn problem(url: &Url) -> Result<(), String> {
             .to_owned());
     }
 
-    Ok(())
+    Ok(url)
 }
 
 /// Returns the settings of a client for an address: TLS by the features of this crate, no redirects,
@@ -114,23 +79,17 @@ fn problem(url: &Url) -> Result<(), String> {
 /// Returns an error if the text isn't an HTTP address, if it contains credentials, or if it needs
 /// TLS and there is none.
 pub fn http_client(url: &str) -> Result<ClientBuilder, LlmError> {
-    let parsed = Url::parse(url).map_err(|error| {
-        invalid_settings("it can't be parsed; expected one like https://example.com/mcp")
-            .with_source(error)
-    })?;
-    problem(&parsed).map_err(|why| invalid_settings(format!("it {why}")))?;
-
+    let parsed = parse(url, "https://example.com/mcp");
+    let parsed = parsed.map_err(|why| invalid_settings(format!("it {why}")))?;
     client_builder(&parsed)
 }
 
 /// Returns the settings that all clients share.
 pub(super) fn client_builder(url: &Url) -> Result<ClientBuilder, LlmError> {
-    let http = reqwest::Client::builder().redirect(reqwest::redirect::Policy::none());
-    let http = if is_loopback(url) {
-        http.no_proxy()
-    } else {
-        http
-    };
+    let mut http = reqwest::Client::builder().redirect(reqwest::redirect::Policy::none());
+    if is_loopback(url) {
+        http = http.no_proxy();
+    }
 
     with_tls(http, url)
 }

@@ -11,7 +11,7 @@ use super::failure::{self, Refusal, parse};
 use super::secrets::Secrets;
 use super::settings::CONNECT_TIMEOUT;
 use super::{Protocol, header_text};
-use crate::wire::unreadable;
+use crate::wire::{invalid, unreadable};
 use crate::{LlmError, LlmErrorKind};
 
 /// How much of the body of a failed response is read.
@@ -81,13 +81,11 @@ impl Exchange {
         let response = request.send().await;
         let response = response.map_err(|error| self.broken(&address, error))?;
 
-        let is_success = response.status().is_success();
         let origin = Origin::of(&response, address, &self.secrets);
-        if is_success {
-            Ok((response, origin))
-        } else {
-            Err(self.refusal(endpoint, response, &origin).await)
+        if response.status().is_success() {
+            return Ok((response, origin));
         }
+        Err(self.refusal(endpoint, response, &origin).await)
     }
 
     /// Reads the body of a response with a success status: a JSON object, called `wanted` in errors.
@@ -167,11 +165,10 @@ impl Exchange {
             ),
         };
 
-        let error = origin.sign(error).with_body(self.secrets.body(&body));
-        let error = match retry_after(response.headers()) {
-            Some(wait) => error.with_retry_after(wait),
-            None => error,
-        };
+        let mut error = origin.sign(error).with_body(self.secrets.body(&body));
+        if let Some(wait) = retry_after(response.headers()) {
+            error = error.with_retry_after(wait);
+        }
         Refusal { error, parameter }
     }
 
@@ -189,15 +186,14 @@ impl Exchange {
     }
 
     fn redirect(&self, headers: &HeaderMap) -> LlmError {
-        let location = header_text(headers, "location");
-        let target = location.and_then(|location| self.base_url.join(location).ok());
-        let host = target.as_ref().and_then(Url::host_str);
-        let message = format!(
-            "the server redirects to {}, and redirects are not followed; expected a base URL without redirects",
-            self.secrets.line(host.unwrap_or("an unnamed host"))
-        );
+        let location = header_text(headers, "location").unwrap_or_default();
+        let target = self.base_url.join(location).ok();
+        let host = target.as_ref().and_then(Url::host_str).unwrap_or_default();
+        let host = self.secrets.line(host);
 
-        LlmError::new(LlmErrorKind::InvalidRequest, message)
+        invalid(format!(
+            "the server redirects to {host}, and redirects are not followed; expected a base URL without redirects"
+        ))
     }
 
     fn broken(&self, address: &str, error: reqwest::Error) -> LlmError {
@@ -230,19 +226,15 @@ impl Exchange {
     }
 }
 
-/// Returns how long the server asks to wait.
+/// Returns how long the server asks to wait. A date in the past means now.
 fn retry_after(headers: &HeaderMap) -> Option<Duration> {
     let number = |name: &str, per_second: f64| {
         let units: f64 = header_text(headers, name)?.parse().ok()?;
         Duration::try_from_secs_f64(units / per_second).ok()
     };
-    let date = |name: &str| httpdate::parse_http_date(header_text(headers, name)?).ok();
     let until_date = || {
-        let until = date("retry-after")?;
-        // Prefers the server's clock, if the response includes it, because the local clock may
-        // differ. A date in the past means now.
-        let now = date("date").unwrap_or_else(SystemTime::now);
-        Some(until.duration_since(now).unwrap_or_default())
+        let date = httpdate::parse_http_date(header_text(headers, "retry-after")?).ok()?;
+        Some(date.duration_since(SystemTime::now()).unwrap_or_default())
     };
 
     number("retry-after-ms", 1000.0)

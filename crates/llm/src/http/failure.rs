@@ -2,7 +2,6 @@
 
 use reqwest::StatusCode;
 use serde_json::Value;
-use serde_json::error::Category;
 
 use super::secrets::{Secrets, is_html};
 use crate::wire::unreadable;
@@ -45,11 +44,8 @@ const CONTEXT: [&str; 6] = [
 ];
 
 /// The words of errors that are about the value of a setting, not about the setting.
-const VALUE_WORDS: [&str; 12] = [
-    "too large",
-    "too high",
-    "too small",
-    "too low",
+const VALUE_WORDS: [&str; 9] = [
+    "too ",
     "greater",
     "less than",
     "at least",
@@ -102,14 +98,10 @@ pub(super) fn of_status(
     let text = String::from_utf8_lossy(body);
     let details = Details::of_text(&text);
     let kind = details.kind(status.as_u16());
-    let name = status.to_string();
-    let name = name.trim_end_matches(" <unknown status code>");
+    let is_page = text.trim().is_empty() || is_html(&text);
     let message = match &details.message {
         Some(message) => secrets.line(message),
-        None if text.trim().is_empty() => {
-            format!("the server responded {name} with an empty body")
-        }
-        None if is_html(&text) => format!("the server responded {name} with an HTML page"),
+        None if is_page => format!("the server responded {status} without a reason"),
         None => secrets.line(&text),
     };
     // Servers also respond with 404 if the model doesn't exist; then the URL is correct.
@@ -132,17 +124,13 @@ pub(super) fn of_status(
 pub(crate) fn parse(wanted: &str, body: &[u8], secrets: &Secrets) -> Result<Value, LlmError> {
     let complaint = |error: serde_json::Error| {
         let beginning = body.get(..100).unwrap_or(body);
-        // serde_json may quote what it found, so its message is redacted.
-        let error_text = secrets.line(&error.to_string());
+        if is_html(&String::from_utf8_lossy(beginning)) {
+            return unreadable("the response is an HTML page; expected JSON");
+        }
 
-        unreadable(match error.classify() {
-            _ if is_html(&String::from_utf8_lossy(beginning)) => {
-                "the response is an HTML page; expected JSON".to_owned()
-            }
-            Category::Eof if body.is_empty() => "the response is empty; expected JSON".to_owned(),
-            Category::Eof => format!("the response ends in the middle of its JSON: {error_text}"),
-            _ => format!("the response is not JSON: {error_text}"),
-        })
+        // serde_json may quote what it found, so its message is redacted.
+        let found = secrets.line(&error.to_string());
+        unreadable(format!("the response is not JSON: {found}"))
     };
 
     let value: Value = serde_json::from_slice(body).map_err(complaint)?;
@@ -165,15 +153,11 @@ pub(super) fn check_error(response: &Value, secrets: &Secrets) -> Result<(), Llm
 }
 
 /// Returns whether an `error` value means that there is none, as some servers write it into every
-/// successful response: `false`, `""`, `{}`, or an object with only such values.
+/// successful response.
 fn is_absent(error: &Value) -> bool {
     match error {
-        Value::Null => true,
-        Value::Bool(is_error) => !is_error,
-        Value::Number(number) => number.as_u64() == Some(0),
-        Value::String(text) => text.trim().is_empty(),
-        Value::Array(list) => list.is_empty(),
         Value::Object(fields) => fields.values().all(is_absent),
+        error => error.is_null() || *error == false || *error == 0 || *error == "",
     }
 }
 
@@ -194,15 +178,12 @@ fn names(message: &str, name: &str) -> bool {
     let is_unmistakable = name.contains(['_', '/', ' ']) || name == "temperature";
 
     message.match_indices(name).any(|(start, _)| {
-        let before = message
-            .get(..start)
-            .and_then(|text| text.chars().next_back());
-        let rest = message.get(start + name.len()..).unwrap_or_default();
-        let after = rest.chars().next();
-        let is_whole = !before.is_some_and(is_word) && !after.is_some_and(is_word);
-        let is_quoted = before.is_some_and(is_quote) && after.is_some_and(is_quote);
+        let before = message.get(..start).unwrap_or_default();
+        let after = message.get(start + name.len()..).unwrap_or_default();
+        let is_whole = !before.ends_with(is_word) && !after.starts_with(is_word);
+        let is_quoted = before.ends_with(is_quote) && after.starts_with(is_quote);
 
-        is_whole && (is_unmistakable || is_quoted || after == Some(':'))
+        is_whole && (is_unmistakable || is_quoted || after.starts_with(':'))
     })
 }
 

@@ -27,8 +27,6 @@ pub(crate) struct Protocol {
     pub(crate) client: &'static str,
     /// The first part of the path, which a base URL may already include.
     pub(crate) prefix: &'static str,
-    /// The last parts of the path, which a base URL must not include.
-    pub(crate) endpoints: &'static [&'static str],
     /// A valid base URL, for error messages.
     pub(crate) example: &'static str,
     /// The usual end of a base URL, as the end of a sentence.

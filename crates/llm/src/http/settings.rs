@@ -3,7 +3,7 @@ use std::fmt;
 use std::time::Duration;
 
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
-use secrecy::{ExposeSecret, SecretString};
+use secrecy::SecretString;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -85,10 +85,11 @@ pub struct HttpClientBuilder<C> {
     /// The environment variable that the base URL comes from, for error messages.
     base_url_in: Option<&'static str>,
     model: String,
-    api_key: Option<SecretString>,
-    headers: Vec<(String, SecretString)>,
+    headers: HeaderMap,
+    secrets: Vec<SecretString>,
     extra: Map<String, Value>,
-    invalid_extra: Vec<String>,
+    /// What is wrong with the key, the headers and the extra fields.
+    problems: Vec<String>,
     timeout: Duration,
     max_response_bytes: usize,
     pub(crate) options: Options,
@@ -107,10 +108,10 @@ impl<C> HttpClientBuilder<C> {
             base_url,
             base_url_in: None,
             model,
-            api_key: None,
-            headers: Vec::new(),
+            headers: common_headers(protocol),
+            secrets: Vec::new(),
             extra: Map::new(),
-            invalid_extra: Vec::new(),
+            problems: Vec::new(),
             timeout: Duration::from_secs(600),
             max_response_bytes: 16 * 1024 * 1024,
             options: Options::default(),
@@ -140,10 +141,13 @@ impl<C> HttpClientBuilder<C> {
         }
 
         let base_url = base_url.unwrap_or_else(|| example.to_owned());
-        Ok(Self {
+        let builder = Self {
             base_url_in: Some(base_url_in),
-            api_key: api_key.map(SecretString::from),
             ..Self::new(protocol, client, base_url, model)
+        };
+        Ok(match api_key {
+            Some(key) => builder.with_api_key(key),
+            None => builder,
         })
     }
 
@@ -153,7 +157,21 @@ impl<C> HttpClientBuilder<C> {
     /// The default is none; local servers often need none.
     #[must_use]
     pub fn with_api_key(mut self, key: impl Into<String>) -> Self {
-        self.api_key = Some(SecretString::from(key.into()));
+        let (name, prefix) = self.protocol.key;
+        let key = key.into();
+        let is_visible = !key.is_empty() && key.bytes().all(|byte| byte.is_ascii_graphic());
+
+        match sensitive(&format!("{prefix}{key}")).filter(|_| is_visible) {
+            Some(value) => {
+                self.headers.insert(name, value);
+            }
+            None => self.problems.push(
+                "the API key is empty or contains a space, a line break or a character outside ASCII; \
+                 expected visible ASCII"
+                    .to_owned(),
+            ),
+        }
+        self.secrets.push(key.into());
         self
     }
 
@@ -161,8 +179,24 @@ impl<C> HttpClientBuilder<C> {
     /// bytes.
     #[must_use]
     pub fn with_header(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
-        self.headers
-            .push((name.into(), SecretString::from(value.into())));
+        let value = value.into();
+        let name = HeaderName::try_from(name.into());
+
+        match (name, sensitive(&value)) {
+            (Ok(name), Some(value)) => {
+                self.headers.append(name, value);
+            }
+            (Ok(name), None) => self.problems.push(format!(
+                "the value of the header {name} is not valid; expected visible ASCII"
+            )),
+            // The name isn't shown, because it may be a value in the wrong place.
+            (Err(_), _) => self.problems.push(
+                "the name of a header is not valid; expected letters, digits and dashes".to_owned(),
+            ),
+        }
+        if value.len() >= SHORTEST_SECRET {
+            self.secrets.push(value.into());
+        }
         self
     }
 
@@ -172,15 +206,18 @@ impl<C> HttpClientBuilder<C> {
     #[must_use]
     pub fn with_extra(mut self, name: impl Into<String>, value: impl Serialize) -> Self {
         let name = name.into();
+
         match serde_json::to_value(value) {
+            Ok(_) if self.protocol.reserved.contains(&name.as_str()) => self.problems.push(
+                format!("the extra field {name:?} is set by the client; choose a different name"),
+            ),
             Ok(value) => {
                 self.extra.insert(name, value);
             }
-            Err(error) => self.invalid_extra.push(format!(
+            Err(error) => self.problems.push(format!(
                 "the extra field {name:?} cannot be serialized as JSON: {error}"
             )),
         }
-
         self
     }
 
@@ -209,21 +246,19 @@ impl<C> HttpClientBuilder<C> {
     /// # Errors
     ///
     /// Returns an error of kind [`Settings`](LlmErrorKind::Settings) that lists every invalid setting.
-    /// It quotes an invalid base URL, unless the URL may contain credentials or be the API key in the wrong
-    /// place. No other value is shown.
+    /// It quotes an invalid base URL, unless the URL has an `@` or no `:`, because it may then contain
+    /// credentials or be the API key in the wrong place. No other value is shown.
     pub fn build(self) -> Result<C, LlmError> {
-        let secrets = self.secrets();
-        let mut problems = Vec::new();
-        let base_url = address::check(&self.base_url, self.base_url_in, self.protocol, &secrets);
-        let base_url = base_url.map_err(|problem| problems.push(problem)).ok();
-        problems.extend(self.problems());
-        let headers = self.header_map(&mut problems);
-        let (Some(base_url), true) = (base_url, problems.is_empty()) else {
+        let secrets = Secrets::new(self.secrets.iter().cloned());
+        let example = self.protocol.example;
+        let checked = address::check(&self.base_url, self.base_url_in, example, &secrets);
+        let problems = self.problems(checked.as_ref().err());
+        let (Ok(base_url), true) = (checked, problems.is_empty()) else {
             return Err(invalid_settings(problems.join("; ")));
         };
 
         let http = address::client_builder(&base_url)?
-            .default_headers(headers)
+            .default_headers(self.headers)
             .timeout(self.timeout)
             .connect_timeout(CONNECT_TIMEOUT)
             .build()
@@ -249,9 +284,8 @@ impl<C> HttpClientBuilder<C> {
         }))
     }
 
-    /// Returns the problems with everything but the base URL and the headers.
-    fn problems(&self) -> Vec<String> {
-        let mut problems = self.invalid_extra.clone();
+    fn problems(&self, with_base_url: Option<&String>) -> Vec<String> {
+        let mut problems = Vec::from_iter(with_base_url.cloned());
         if self.model.trim().is_empty() {
             let problem = "the model is empty; expected the name of a model on the server";
             problems.push(problem.to_owned());
@@ -260,42 +294,8 @@ impl<C> HttpClientBuilder<C> {
             problems.push("the timeout is zero; expected a longer time".to_owned());
         }
 
-        let reserved = self.protocol.reserved.iter();
-        let reserved = reserved.filter(|name| self.extra.contains_key(**name));
-        problems.extend(reserved.map(|name| {
-            format!("the extra field {name:?} is set by the client; choose a different name")
-        }));
+        problems.extend_from_slice(&self.problems);
         problems
-    }
-
-    /// Returns the headers of every request. Adds the problems with them.
-    fn header_map(&self, problems: &mut Vec<String>) -> HeaderMap {
-        let agent = concat!("cogwork-llm/", env!("CARGO_PKG_VERSION"));
-        let common = [
-            ("content-type", "application/json"),
-            ("accept", "application/json"),
-            ("user-agent", agent),
-        ];
-        let common = common.iter().chain(self.protocol.headers);
-        let common = common.map(|(name, value)| {
-            let value = HeaderValue::from_static(value);
-            Ok((HeaderName::from_static(name), value))
-        });
-
-        let key = self.api_key.iter();
-        let key = key.map(|key| key_header(self.protocol, key));
-        let custom = (1..).zip(&self.headers);
-        let custom = custom.map(|(number, (name, value))| custom_header(number, name, value));
-        let headers = common.chain(key).chain(custom);
-        headers
-            .filter_map(|header| header.map_err(|problem| problems.push(problem)).ok())
-            .collect()
-    }
-
-    fn secrets(&self) -> Secrets {
-        let long = |value: &&SecretString| value.expose_secret().len() >= SHORTEST_SECRET;
-        let headers = self.headers.iter().map(|(_, value)| value).filter(long);
-        Secrets::new(self.api_key.iter().chain(headers).cloned())
     }
 }
 
@@ -303,7 +303,8 @@ impl<C> fmt::Debug for HttpClientBuilder<C> {
     /// Shows only the model: an unchecked base URL may contain credentials.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         // The model may be the API key in the wrong place.
-        let model = self.secrets().setting(&self.model);
+        let secrets = Secrets::new(self.secrets.iter().cloned());
+        let model = secrets.setting(&self.model);
         let name = format!("{}Builder", self.protocol.client);
 
         f.debug_struct(&name)
@@ -312,36 +313,25 @@ impl<C> fmt::Debug for HttpClientBuilder<C> {
     }
 }
 
-type Header = (HeaderName, HeaderValue);
+/// Returns the headers of every request to servers with this protocol.
+fn common_headers(protocol: &Protocol) -> HeaderMap {
+    let common = [
+        ("content-type", "application/json"),
+        ("accept", "application/json"),
+        (
+            "user-agent",
+            concat!("cogwork-llm/", env!("CARGO_PKG_VERSION")),
+        ),
+    ];
 
-fn key_header(protocol: &Protocol, key: &SecretString) -> Result<Header, String> {
-    let (name, prefix) = protocol.key;
-    let key = key.expose_secret();
-    let is_visible = !key.is_empty() && key.bytes().all(|byte| byte.is_ascii_graphic());
-
-    let value = sensitive(&format!("{prefix}{key}")).filter(|_| is_visible);
-    let value = value.ok_or(
-        "the API key is empty or contains a space, a line break or a character outside ASCII; \
-         expected visible ASCII",
-    )?;
-    Ok((HeaderName::from_static(name), value))
-}
-
-fn custom_header(number: usize, name: &str, value: &SecretString) -> Result<Header, String> {
-    // The name isn't shown, because it may be a value in the wrong place.
-    let name = HeaderName::from_bytes(name.as_bytes()).map_err(|_| {
-        format!("the name of header {number} is not valid; expected letters, digits and dashes")
-    })?;
-    if matches!(name.as_str(), "content-length" | "content-type" | "host") {
-        return Err(format!(
-            "the header {name} is set by the client; choose a different name"
-        ));
-    }
-
-    let value = sensitive(value.expose_secret()).ok_or_else(|| {
-        format!("the value of the header {name} is not valid; expected visible ASCII")
-    })?;
-    Ok((name, value))
+    let header = |(name, value)| {
+        (
+            HeaderName::from_static(name),
+            HeaderValue::from_static(value),
+        )
+    };
+    let own = protocol.headers.iter().copied();
+    common.into_iter().chain(own).map(header).collect()
 }
 
 fn sensitive(value: &str) -> Option<HeaderValue> {

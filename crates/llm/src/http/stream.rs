@@ -1,6 +1,7 @@
 //! Reads a reply as it is streamed.
 
 use std::collections::VecDeque;
+use std::mem::take;
 
 use futures_util::stream;
 use reqwest::Response;
@@ -9,9 +10,9 @@ use serde_json::Value;
 use super::chat::{ChatConnection, Conversation, Sent};
 use super::exchange::{Exchange, Origin};
 use super::failure::{check_error, of_value, parse};
-use super::sse::{Event, Events, Lines, TooLong};
+use super::sse::{Event, Events};
 use crate::wire::calls::CallIds;
-use crate::wire::{Api, Assembly, DONE, Decoded, Framing, text, unreadable};
+use crate::wire::{Api, Assembly, DONE, Decoded, Framing, text};
 use crate::{ChatResponse, Delta, LlmError, LlmErrorKind, ProviderData, ReplyStream};
 
 /// The maximum size of a line or an event in bytes. Most contain a few words of the reply, and some
@@ -215,10 +216,7 @@ struct Source {
     response: Option<Response>,
     form: Form,
     framing: Framing,
-    limit: usize,
-    lines: Lines,
     events: Events,
-    unread: VecDeque<Event>,
 }
 
 /// The form of a body.
@@ -237,15 +235,11 @@ enum Content {
 
 impl Source {
     fn new(response: Response, framing: Framing, max_bytes: usize) -> Self {
-        let limit = max_bytes.min(EVENT_BYTES);
         Self {
             response: Some(response),
             form: Form::Unknown,
             framing,
-            limit,
-            lines: Lines::new(limit),
-            events: Events::new(limit),
-            unread: VecDeque::new(),
+            events: Events::new(framing, max_bytes.min(EVENT_BYTES)),
         }
     }
 
@@ -256,7 +250,7 @@ impl Source {
         origin: &Origin,
     ) -> Result<Option<Content>, LlmError> {
         loop {
-            if let Some(event) = self.unread.pop_front() {
+            if let Some(event) = self.events.next() {
                 return Ok(Some(Content::Event(event)));
             }
             let Some(response) = &mut self.response else {
@@ -264,24 +258,30 @@ impl Source {
             };
 
             let chunk = response.chunk().await;
-            let Some(bytes) = chunk.map_err(|error| exchange.broken_off(origin, error))? else {
-                self.response = None;
-                if let Form::Whole(body) = &mut self.form {
-                    return Ok(Some(Content::Whole(std::mem::take(body))));
+            match chunk.map_err(|error| exchange.broken_off(origin, error))? {
+                Some(bytes) => self.feed(&bytes, exchange)?,
+                None => {
+                    self.response = None;
+                    if let Form::Whole(body) = &mut self.form {
+                        return Ok(Some(Content::Whole(take(body))));
+                    }
+                    self.events.finish()?;
                 }
-                self.feed(None)?;
-                continue;
-            };
-            if let Form::Unknown = self.form {
-                self.form = self.form_of(&bytes);
             }
-            match &mut self.form {
-                Form::Unknown => {}
-                Form::Events => self.feed(Some(&bytes))?,
-                Form::Whole(body) => {
-                    body.extend_from_slice(&bytes);
-                    exchange.check_size(body.len())?;
-                }
+        }
+    }
+
+    fn feed(&mut self, bytes: &[u8], exchange: &Exchange) -> Result<(), LlmError> {
+        if let Form::Unknown = self.form {
+            self.form = self.form_of(bytes);
+        }
+
+        match &mut self.form {
+            Form::Unknown => Ok(()),
+            Form::Events => self.events.feed(bytes),
+            Form::Whole(body) => {
+                body.extend_from_slice(bytes);
+                exchange.check_size(body.len())
             }
         }
     }
@@ -294,42 +294,6 @@ impl Source {
             Some(b'{' | b'[') if is_framed_by_events => Form::Whole(Vec::new()),
             Some(_) => Form::Events,
         }
-    }
-
-    /// Takes more bytes, or the end.
-    fn feed(&mut self, bytes: Option<&[u8]>) -> Result<(), LlmError> {
-        let Self {
-            lines,
-            events,
-            unread,
-            ..
-        } = self;
-        let framing = self.framing;
-        let take = |line: &str| {
-            unread.extend(match framing {
-                Framing::Events => events.line(line)?,
-                Framing::Lines if line.trim().is_empty() => None,
-                Framing::Lines => Some(Event {
-                    name: String::new(),
-                    data: line.to_owned(),
-                }),
-            });
-            Ok(())
-        };
-
-        let fed = match bytes {
-            Some(bytes) => lines.feed(bytes, take),
-            None => lines.finish(take),
-        };
-        if bytes.is_none() {
-            self.unread.extend(self.events.end());
-        }
-        fed.map_err(|TooLong| {
-            let limit = self.limit;
-            unreadable(format!(
-                "an event of the stream is over the limit of {limit} bytes"
-            ))
-        })
     }
 }
 

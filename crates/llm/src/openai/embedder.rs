@@ -19,7 +19,6 @@ const BATCH: usize = 32;
 static OPENAI: Protocol = Protocol {
     client: "OpenAiEmbedder",
     prefix: "",
-    endpoints: &[ENDPOINT],
     example: "https://api.openai.com/v1",
     hint: ", often in /v1",
     // Vectors in base64 aren't decoded.

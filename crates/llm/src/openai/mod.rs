@@ -20,7 +20,6 @@ use responses::RESPONSES;
 static OPENAI: Protocol = Protocol {
     client: "OpenAiClient",
     prefix: "",
-    endpoints: &[chat::ENDPOINT, responses::ENDPOINT],
     example: "https://api.openai.com/v1",
     hint: ", often in /v1",
     reserved: &["model", "messages", "input", "stream"],

@@ -135,7 +135,7 @@ async fn an_unusable_address_is_an_error() {
             .to_string()
     };
 
-    assert_snapshot!(of("example.com/mcp").await, @"the MCP server `http` has an unusable address: it can't be parsed; expected one like https://example.com/mcp");
+    assert_snapshot!(of("example.com/mcp").await, @"the MCP server `http` has an unusable address: it cannot be parsed: relative URL without a base; expected one like https://example.com/mcp");
     assert_snapshot!(of("ftp://example.com").await, @"the MCP server `example.com` has an unusable address: it is not an HTTP URL; expected one that begins with http:// or https://");
     assert_snapshot!(of("http://user:word@example.com").await, @"the MCP server `example.com` has an unusable address: it contains credentials; pass them as the API key or in a header");
 }

@@ -28,7 +28,7 @@ async fn three_variables_make_a_client() {
         - - k | - "" k => settings: OPENAI_MODEL is not set; expected the name of a model on the server
         - m - | "" m "" => settings: OPENAI_API_KEY is not set; expected an API key for https://api.openai.com/v1, or a different server in OPENAI_BASE_URL
         localhost:1 m - => settings: the base URL "localhost:1" in OPENAI_BASE_URL is not an HTTP URL; expected one that begins with http:// or https://
-        http://me:hush@localhost:1/v1 m - => settings: the base URL in OPENAI_BASE_URL (not shown: it may contain a secret) contains credentials; pass them as the API key or in a header
+        http://me:hush@localhost:1/v1 m - => settings: the base URL (not shown: it may contain a secret) in OPENAI_BASE_URL contains credentials; pass them as the API key or in a header
     "#;
     check(table, async |row| {
         let mut child = Command::new(std::env::current_exe().unwrap());

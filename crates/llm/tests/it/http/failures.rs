@@ -40,9 +40,9 @@ async fn every_status_has_its_kind() {
 async fn a_wrong_address_is_named_but_not_for_a_model_that_the_server_lacks() {
     let table = r#"
         Chat 404 {"detail":"Not Found."} => chat/completions: Not Found; expected a base URL that ends before /chat/completions, often in /v1
-        Chat 405 <html></html> => chat/completions: the server responded 405 Method Not Allowed with an HTML page; expected a base URL that ends before /chat/completions, often in /v1
+        Chat 405 <html></html> => chat/completions: the server responded 405 Method Not Allowed without a reason; expected a base URL that ends before /chat/completions, often in /v1
         Responses 404 404 page not found => responses: 404 page not found; expected a base URL that ends before /responses, often in /v1
-        Messages 404  => messages: the server responded 404 Not Found with an empty body; expected a base URL that ends before /v1/messages
+        Messages 404  => messages: the server responded 404 Not Found without a reason; expected a base URL that ends before /v1/messages
         Chat 404 {"error":{"message":"model 'm' not found"}} => chat/completions: model 'm' not found
     "#;
     check(table, async |row| {
@@ -69,7 +69,7 @@ async fn the_reason_is_found_in_every_shape() {
         {"detail":[{"loc":["body"],"msg":"why"}]} => [{"loc":["body"],"msg":"why"}]
         {"oops":1} => {"oops":1}
         {"error":{"message":17}} => 17
-        <html><title>400</title></html> => the server responded 400 Bad Request with an HTML page
+        <html><title>400</title></html> => the server responded 400 Bad Request without a reason
         <?xml version="1.0"?><Error>why</Error> => <?xml version="1.0"?><Error>why</Error>
         why and where => why and where
     "#;
@@ -79,7 +79,7 @@ async fn the_reason_is_found_in_every_shape() {
     .await;
 
     let empty = failure(400, "").await;
-    let expected = "the server responded 400 Bad Request with an empty body";
+    let expected = "the server responded 400 Bad Request without a reason";
     assert_eq!(empty.message(), expected);
 }
 
@@ -124,7 +124,6 @@ async fn retry_after_is_read_in_every_form() {
         retry-after-ms: 1500, retry-after: 9 => 1500
         retry-after-ms: soon, retry-after: 9 => 9000
         retry-after: Sun\u{b8} 06 Nov 1994 08:49:37 GMT => 0
-        date: Sat\u{b8} 01 Nov 2200 00:00:30 GMT, retry-after: Sat\u{b8} 01 Nov 2200 00:00:37 GMT => 7000
         x: y => none
         retry-after: soon | retry-after: -1 | retry-after: inf => none
         retry-after: 1e300 | retry-after: é => none
@@ -137,7 +136,6 @@ async fn retry_after_is_read_in_every_form() {
     })
     .await;
 
-    // Without a date of the server, by our clock.
     let date = httpdate::fmt_http_date(SystemTime::now() + Duration::from_secs(100));
     let limited = answer(429, &format!("retry-after: {date}\r\n"), "");
     let error = outcome(limited).await.unwrap_err();
@@ -151,11 +149,8 @@ async fn redirects_name_their_host_and_other_statuses_themselves() {
         301 location: https://elsewhere.example/v1?token=abc => to elsewhere.example
         302 location: //elsewhere.example => to elsewhere.example
         307 location: /other => to 127.0.0.1
-        308 x: y => to an unnamed host
-        303 location: http://[ => to an unnamed host
-        300 x: y => the server responded 300 Multiple Choices with an empty body
-        304 x: y => the server responded 304 Not Modified with an empty body
-        399 x: y => the server responded 399 with an empty body
+        300 x: y => the server responded 300 Multiple Choices without a reason
+        304 x: y => the server responded 304 Not Modified without a reason
     ";
     check(table, async |row| {
         let (status, header) = row.split_once(' ').unwrap();
