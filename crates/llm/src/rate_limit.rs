@@ -2,8 +2,7 @@ use std::num::{NonZeroU32, NonZeroU64};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use tokio::sync::Notify;
-use tokio::time::{Instant, timeout};
+use tokio::time::{Instant, sleep};
 
 use crate::locked::locked;
 use crate::reply::{client_from_reply, watched};
@@ -13,21 +12,20 @@ const MINUTE: Duration = Duration::from_secs(60);
 /// The longest time that is counted, which every clock can represent.
 const LONGEST: Duration = Duration::from_secs(365 * 24 * 60 * 60);
 
-/// A client that limits the rate of calls to another one. Further calls wait in a first-in,
-/// first-out queue.
+/// A client that limits the rate of calls to another one. Further calls wait for their turn.
 ///
 /// Each limit is a bucket that holds what one minute allows and refills evenly, as on most servers:
 /// after a pause, the calls of a minute may begin at once, and then one after the other at the
 /// rate of the limit. A call is initially counted with the estimated tokens of its conversation,
 /// one per four bytes, plus its [token limit](ChatRequest::max_tokens). Once the response reports
-/// its usage, the actual tokens are counted instead. A call that exceeds the limit on its own
-/// waits until the bucket is full.
+/// its usage, the actual tokens are counted for later calls instead. A call that exceeds the limit on
+/// its own waits until the bucket is full.
 ///
 /// A call that would wait for longer than [`with_max_wait`](Self::with_max_wait) fails immediately
 /// with an error of kind [`RateLimit`](LlmErrorKind::RateLimit), with the wait as
 /// [`retry_after`](LlmError::retry_after). The error is not
 /// [retryable](LlmError::is_retryable), so that no [`Retry`](crate::Retry) waits for it either.
-/// A call that has begun to wait is never refused.
+/// A call that has begun to wait is never refused, and counts even if it is dropped.
 ///
 /// Clones share the limits. Put it inside a [`Retry`](crate::Retry), so that every attempt counts.
 ///
@@ -50,7 +48,7 @@ pub struct RateLimit<C> {
     requests: Option<NonZeroU32>,
     tokens: Option<NonZeroU64>,
     max_wait: Duration,
-    queue: Arc<Queue>,
+    buckets: Arc<Mutex<Buckets>>,
 }
 
 impl<C> RateLimit<C> {
@@ -61,7 +59,7 @@ impl<C> RateLimit<C> {
             requests: None,
             tokens: None,
             max_wait: MINUTE,
-            queue: Arc::default(),
+            buckets: Arc::default(),
         }
     }
 
@@ -116,17 +114,19 @@ impl<C: LlmClient> RateLimit<C> {
         let estimated = refilling(tokens, limit);
         let call = refilling(1, self.requests.map(NonZeroU64::from));
 
-        self.queue
-            .begin([call, estimated], self.max_wait)
-            .await
-            .map_err(|wait| self.too_long(wait))?;
+        let wait = locked(&self.buckets).take([call, estimated], self.max_wait);
+        let wait = wait.map_err(|wait| self.too_long(wait))?;
+        if !wait.is_zero() {
+            sleep(wait).await;
+        }
 
-        let queue = Arc::clone(&self.queue);
+        let buckets = Arc::clone(&self.buckets);
         watched(&self.client, request, streamed, move |delta| {
             if let Ok(Delta::End(response)) = delta
                 && let Some(usage) = response.usage()
             {
-                queue.correct(estimated, refilling(usage.total_tokens(), limit));
+                let actual = refilling(usage.total_tokens(), limit);
+                locked(&buckets).correct(estimated, actual);
             }
         })
         .await
@@ -134,10 +134,6 @@ impl<C: LlmClient> RateLimit<C> {
 }
 
 client_from_reply!(RateLimit);
-
-/// What a call takes from the bucket of calls and from that of tokens, as the time in which the
-/// bucket refills by it.
-type Cost = [Duration; 2];
 
 /// Returns the time in which a bucket refills by `amount`, rounded down, so that a full bucket has
 /// room for the whole limit.
@@ -150,123 +146,37 @@ fn refilling(amount: u64, per_minute: Option<NonZeroU64>) -> Duration {
     Duration::from_nanos(u64::try_from(nanos).unwrap_or(u64::MAX)).min(LONGEST)
 }
 
-/// The waiting calls.
+/// When the buckets of calls and of tokens are full again. `None` if they have always been full.
+///
+/// A bucket is measured in the time that refilling takes. It holds a minute.
 #[derive(Debug, Default)]
-struct Queue {
-    /// For calls and for tokens.
-    buckets: Mutex<[Bucket; 2]>,
-    /// Held by the first of the waiting calls. The others wait for it in their order.
-    turn: tokio::sync::Mutex<()>,
-    /// Notified when a bucket may be fuller than the first of the waiting calls knows.
-    corrected: Notify,
-}
+struct Buckets([Option<Instant>; 2]);
 
-/// A bucket, measured in the time that refilling takes. It holds a minute.
-#[derive(Debug, Default)]
-struct Bucket {
-    /// `None` if it has always been full.
-    full_at: Option<Instant>,
-    /// What the waiting calls will take.
-    reserved: Duration,
-}
-
-impl Bucket {
-    /// Returns how long a call must wait until the bucket has room for it, if `before` is taken
-    /// before it.
-    fn wait(&self, cost: Duration, before: Duration) -> Duration {
-        let missing = self.full_at.map_or(Duration::ZERO, |full_at| {
-            full_at.saturating_duration_since(Instant::now())
+impl Buckets {
+    /// Takes what a call costs, and returns how long the call must wait until the buckets have had room
+    /// for it. If that is more than `max_wait`, takes nothing and returns an error.
+    fn take(&mut self, costs: [Duration; 2], max_wait: Duration) -> Result<Duration, Duration> {
+        let now = Instant::now();
+        let waits = self.0.iter().zip(costs).map(|(full_at, cost)| {
+            let missing = full_at.map_or(Duration::ZERO, |at| at.saturating_duration_since(now));
+            (missing + cost.min(MINUTE)).saturating_sub(MINUTE)
         });
-
-        let needed = missing
-            .saturating_add(before)
-            .saturating_add(cost.min(MINUTE));
-        needed.saturating_sub(MINUTE)
-    }
-
-    fn take(&mut self, cost: Duration) {
-        self.full_at = self.full_at.max(Some(Instant::now())).map(|at| at + cost);
-        self.give_up(cost);
-    }
-
-    fn give_up(&mut self, reserved: Duration) {
-        self.reserved = self.reserved.saturating_sub(reserved);
-    }
-}
-
-impl Queue {
-    /// Waits until a call may begin, or returns how long that would take if it is more than
-    /// `max_wait`. This is decided at once. Dropping the future gives up the place.
-    async fn begin(&self, cost: Cost, max_wait: Duration) -> Result<(), Duration> {
-        let mut place = self.reserve(cost, max_wait)?;
-        let _turn = self.turn.lock().await;
-
-        while let Some(wait) = place.take() {
-            // It makes no difference whether the time or a correction ends the wait.
-            let _ = timeout(wait, self.corrected.notified()).await;
-        }
-
-        Ok(())
-    }
-
-    fn reserve(&self, cost: Cost, max_wait: Duration) -> Result<Place<'_>, Duration> {
-        let mut buckets = locked(&self.buckets);
-        let waits = buckets
-            .iter()
-            .zip(cost)
-            .map(|(bucket, cost)| bucket.wait(cost, bucket.reserved));
 
         let wait = waits.max().unwrap_or_default();
         if wait > max_wait {
             return Err(wait);
         }
 
-        for (bucket, cost) in buckets.iter_mut().zip(cost) {
-            bucket.reserved = bucket.reserved.saturating_add(cost);
+        for (full_at, cost) in self.0.iter_mut().zip(costs) {
+            *full_at = (*full_at).max(Some(now + wait)).map(|at| at + cost);
         }
-        Ok(Place { queue: self, cost })
+        Ok(wait)
     }
 
     /// Replaces the estimated tokens of a call by its actual ones.
-    fn correct(&self, estimated: Duration, actual: Duration) {
-        let [_, tokens] = &mut *locked(&self.buckets);
-        let full_at = tokens.full_at.map(|at| at + actual);
-        tokens.full_at = full_at.and_then(|at| at.checked_sub(estimated));
-        self.corrected.notify_one();
-    }
-}
-
-/// The place of a waiting call.
-struct Place<'q> {
-    queue: &'q Queue,
-    cost: Cost,
-}
-
-impl Place<'_> {
-    /// Takes what is reserved, or returns how long to wait for it.
-    fn take(&mut self) -> Option<Duration> {
-        let mut buckets = locked(&self.queue.buckets);
-        let waits = buckets
-            .iter()
-            .zip(self.cost)
-            .map(|(bucket, cost)| bucket.wait(cost, Duration::ZERO));
-
-        let wait = waits.max().filter(|wait| !wait.is_zero());
-        if wait.is_some() {
-            return wait;
-        }
-
-        for (bucket, cost) in buckets.iter_mut().zip(std::mem::take(&mut self.cost)) {
-            bucket.take(cost);
-        }
-        None
-    }
-}
-
-impl Drop for Place<'_> {
-    fn drop(&mut self) {
-        for (bucket, cost) in locked(&self.queue.buckets).iter_mut().zip(self.cost) {
-            bucket.give_up(cost);
-        }
+    fn correct(&mut self, estimated: Duration, actual: Duration) {
+        let [_, tokens] = &mut self.0;
+        let full_at = tokens.map(|at| at + actual);
+        *tokens = full_at.and_then(|at| at.checked_sub(estimated));
     }
 }
