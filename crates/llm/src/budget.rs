@@ -4,10 +4,7 @@ use std::sync::{Arc, Mutex};
 
 use crate::locked::locked;
 use crate::reply::{client_from_reply, watched};
-use crate::{
-    ChatRequest, ChatResponse, Delta, LlmClient, LlmError, LlmErrorKind, ReplyStream, Usage,
-    estimate,
-};
+use crate::{ChatRequest, Delta, LlmClient, LlmError, LlmErrorKind, ReplyStream, Usage, estimate};
 
 /// A client that limits the calls, the tokens or the cost of another one. A call over a limit fails
 /// with an error of kind [`Budget`](LlmErrorKind::Budget), which names the limit and the spending.
@@ -138,7 +135,8 @@ impl<C> Budget<C> {
             spending: self.spending.clone(),
             prompt: request.estimated_tokens(),
             written: 0,
-            is_settled: false,
+            model: None,
+            usage: None,
         })
     }
 }
@@ -153,8 +151,8 @@ impl<C: LlmClient> Budget<C> {
     }
 }
 
-/// The account of one call. If it is dropped before it is settled, for example because the call was
-/// cancelled, the tokens are estimated.
+/// The account of one call, which is charged when it is dropped: at the end of the reply, or because the
+/// call was cancelled.
 struct Account {
     prices: Arc<Prices>,
     spending: Arc<Mutex<Spending>>,
@@ -162,46 +160,37 @@ struct Account {
     prompt: u64,
     /// The bytes of the reply so far.
     written: usize,
-    is_settled: bool,
+    model: Option<String>,
+    /// The tokens, if they needn't be estimated.
+    usage: Option<Usage>,
 }
 
 impl Account {
     fn see(&mut self, delta: Result<&Delta, &LlmError>) {
         match delta {
-            Ok(Delta::End(response)) => self.settle(response),
+            Ok(Delta::End(response)) => {
+                self.model = response.model().map(str::to_owned);
+                self.usage = response.usage();
+                self.written = response.bytes();
+            }
             Ok(more) => self.written = self.written.saturating_add(more.bytes()),
-            Err(error) => self.fail(error),
+            Err(error) => {
+                let so_far = error.text_so_far().map_or(0, str::len);
+                self.written = self.written.max(so_far);
+                self.usage = (self.written == 0).then(Usage::default);
+            }
         }
-    }
-
-    fn settle(&mut self, response: &ChatResponse) {
-        let estimated = || Usage::new(self.prompt, response.estimated_tokens());
-        self.charge(response.model(), response.usage().unwrap_or_else(estimated));
-    }
-
-    fn fail(&mut self, error: &LlmError) {
-        let bytes = error.text_so_far().map_or(0, str::len).max(self.written);
-        let has_begun = bytes > 0;
-        let prompt = if has_begun { self.prompt } else { 0 };
-        self.charge(None, Usage::new(prompt, estimate::tokens(bytes)));
-    }
-
-    fn charge(&mut self, model: Option<&str>, usage: Usage) {
-        let mut spending = locked(&self.spending);
-        spending.usage += usage;
-        spending.money += self.prices.cost(model, usage);
-        self.is_settled = true;
     }
 }
 
 impl Drop for Account {
     fn drop(&mut self) {
-        if !self.is_settled {
-            self.charge(
-                None,
-                Usage::new(self.prompt, estimate::tokens(self.written)),
-            );
-        }
+        let estimated = || Usage::new(self.prompt, estimate::tokens(self.written));
+        let usage = self.usage.unwrap_or_else(estimated);
+
+        let mut spending = locked(&self.spending);
+        spending.usage += usage;
+        spending.money += self.prices.cost(self.model.as_deref(), usage);
     }
 }
 
