@@ -1,5 +1,4 @@
 use std::hash::Hasher;
-use std::num::NonZeroUsize;
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -252,7 +251,7 @@ fn decode(message: String) -> LlmError {
 const FRAGMENT: usize = 3;
 /// How much a whole word counts, compared with one of its fragments.
 const WORD_WEIGHT: i32 = 2;
-/// The default dimension.
+/// The length of the vectors.
 const DIMENSION: usize = 512;
 
 /// An embedder that needs neither a server nor a model: it counts words and fragments of words.
@@ -263,7 +262,7 @@ const DIMENSION: usize = 512;
 /// else.
 ///
 /// Each word in lower case, and each fragment of three characters in it, is hashed to one of the
-/// numbers of the vector and a sign. The vectors have length 1, except for those of texts without
+/// 512 numbers of the vector and a sign. The vectors have length 1, except for those of texts without
 /// letters and digits, which contain only zeros. They are the same on every platform and in every
 /// version with the same [model name](Embedder::model).
 ///
@@ -284,54 +283,29 @@ const DIMENSION: usize = 512;
 /// # Ok(())
 /// # }
 /// ```
-#[derive(Debug, Clone)]
-pub struct HashedNgrams {
-    dimension: usize,
-    model: String,
-}
-
-impl Default for HashedNgrams {
-    fn default() -> Self {
-        Self::of_dimension(DIMENSION)
-    }
-}
+#[derive(Debug, Clone, Default)]
+pub struct HashedNgrams(());
 
 impl HashedNgrams {
-    /// Creates an embedder with 512 dimensions.
+    /// Creates an embedder.
     pub fn new() -> Self {
         Self::default()
     }
+}
 
-    /// Sets the length of the vectors, at most [`Embeddings::MAX_DIMENSION`]. In shorter vectors,
-    /// more words share a number by chance.
-    ///
-    /// The default is 512.
-    #[must_use]
-    pub fn with_dimension(self, dimension: NonZeroUsize) -> Self {
-        Self::of_dimension(dimension.get().min(Embeddings::MAX_DIMENSION))
-    }
+fn vector(text: &str) -> Vec<f32> {
+    let mut counts = vec![0; DIMENSION];
+    let text = text.to_lowercase();
+    let words = text.split(|c: char| !c.is_alphanumeric());
 
-    fn of_dimension(dimension: usize) -> Self {
-        Self {
-            dimension,
-            model: format!("hashed-ngrams-v1-{dimension}"),
+    for word in words.filter(|word| !word.is_empty()) {
+        add(&mut counts, word, WORD_WEIGHT);
+        for fragment in fragments(word) {
+            add(&mut counts, &fragment, 1);
         }
     }
 
-    fn vector(&self, text: &str) -> Vec<f32> {
-        let mut counts = vec![0_i32; self.dimension];
-        let text = text.to_lowercase();
-        let words = text.split(|c: char| !c.is_alphanumeric());
-
-        for word in words.filter(|word| !word.is_empty()) {
-            add(&mut counts, word, WORD_WEIGHT);
-            for fragment in fragments(word) {
-                add(&mut counts, &fragment, 1);
-            }
-        }
-
-        unit(&counts)
-    }
+    unit(&counts)
 }
 
 /// Returns the fragments of a word, whose beginning and end are marked by spaces.
@@ -349,25 +323,16 @@ fn add(counts: &mut [i32], feature: &str, weight: i32) {
 
     // The highest bit is the sign, so that chance collisions cancel each other out on average.
     let signed = if hash >> 63 == 0 { weight } else { -weight };
-    let place = (hash & (u64::MAX >> 1)) % counts.len().max(1) as u64;
-    let count = usize::try_from(place)
-        .ok()
-        .and_then(|at| counts.get_mut(at));
-    if let Some(count) = count {
+    let place = (hash & (u64::MAX >> 1)) % DIMENSION as u64;
+    if let Some(count) = counts.get_mut(place as usize) {
         *count = count.saturating_add(signed);
     }
 }
 
 /// Returns a vector of length 1. The square root keeps repeated words from outweighing all others.
 fn unit(counts: &[i32]) -> Vec<f32> {
-    let norm = counts
-        .iter()
-        .map(|count| f64::from(count.unsigned_abs()))
-        .sum::<f64>()
-        .sqrt();
-    if norm == 0.0 {
-        return vec![0.0; counts.len()];
-    }
+    let sizes = counts.iter().map(|count| f64::from(count.unsigned_abs()));
+    let norm = sizes.sum::<f64>().max(1.0).sqrt();
 
     let number = |count: &i32| {
         let size = f64::from(count.unsigned_abs()).sqrt() / norm;
@@ -382,19 +347,19 @@ impl Embedder for HashedNgrams {
     async fn embed(&self, texts: &[String]) -> Result<Embeddings, LlmError> {
         let mut vectors = Vec::new();
         for text in texts {
-            vectors.push(self.vector(text));
+            vectors.push(vector(text));
             // Many texts must not delay other tasks.
             yield_now().await;
         }
 
-        Ok(Embeddings::new(vectors)?.with_model(self.model.as_str()))
+        Ok(Embeddings::new(vectors)?.with_model(self.model()))
     }
 
     fn model(&self) -> &str {
-        &self.model
+        "hashed-ngrams-v1-512"
     }
 
     fn dimension(&self) -> Option<usize> {
-        Some(self.dimension)
+        Some(DIMENSION)
     }
 }

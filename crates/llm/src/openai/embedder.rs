@@ -1,5 +1,4 @@
 use std::fmt;
-use std::num::NonZeroUsize;
 
 use async_trait::async_trait;
 use serde::Serialize;
@@ -22,7 +21,7 @@ static OPENAI: Protocol = Protocol {
     example: "https://api.openai.com/v1",
     hint: ", often in /v1",
     // Vectors in base64 aren't decoded.
-    reserved: &["model", "input", "dimensions", "encoding_format"],
+    reserved: &["model", "input", "encoding_format"],
     key: ("authorization", "Bearer "),
     headers: &[],
 };
@@ -30,7 +29,8 @@ static OPENAI: Protocol = Protocol {
 /// An embedder for servers with OpenAI's embeddings API: OpenAI, llama.cpp, Ollama, vLLM, LM Studio
 /// and many more.
 ///
-/// It sends the texts in batches to `{base URL}/embeddings`, one batch after the other. Settings,
+/// It sends the texts in batches to `{base URL}/embeddings`, one batch after the other. To request
+/// vectors of another length than the model chooses, set the extra field `dimensions`. Settings,
 /// redaction, proxies and certificates are as documented for
 /// [`OpenAiClient`](crate::OpenAiClient). It doesn't retry; wrap it in a [`Retry`](crate::Retry)
 /// for that.
@@ -53,11 +53,7 @@ static OPENAI: Protocol = Protocol {
 /// |---|---|
 /// | a blank text; nothing is sent | `InvalidRequest` |
 /// | more or fewer vectors than texts, or vectors that [`Embeddings::new`] refuses | `Decode` |
-/// | vectors of another length than [requested](Self::with_dimension) | `Decode` |
-pub struct OpenAiEmbedder {
-    connection: Connection,
-    dimension: Option<usize>,
-}
+pub struct OpenAiEmbedder(Connection);
 
 /// The settings of an [`OpenAiEmbedder`].
 pub type OpenAiEmbedderBuilder = HttpClientBuilder<OpenAiEmbedder>;
@@ -66,26 +62,17 @@ pub type OpenAiEmbedderBuilder = HttpClientBuilder<OpenAiEmbedder>;
 struct Body<'a> {
     model: &'a str,
     input: &'a [String],
-    #[serde(skip_serializing_if = "Option::is_none")]
-    dimensions: Option<usize>,
     #[serde(flatten)]
     extra: &'a Map<String, Value>,
 }
 
 impl OpenAiEmbedder {
-    fn of(connection: Connection) -> Self {
-        Self {
-            connection,
-            dimension: None,
-        }
-    }
-
     /// Creates a builder for an embedder.
     ///
     /// `base_url` is the part of the URL before `/embeddings`, such as `https://api.openai.com/v1`;
     /// `model` is the name of the model on the server.
     pub fn builder(base_url: impl Into<String>, model: impl Into<String>) -> OpenAiEmbedderBuilder {
-        OpenAiEmbedderBuilder::new(&OPENAI, Self::of, base_url.into(), model.into())
+        OpenAiEmbedderBuilder::new(&OPENAI, Self, base_url.into(), model.into())
     }
 
     /// Creates an embedder with the settings in the environment. An empty variable counts as unset.
@@ -106,44 +93,19 @@ impl OpenAiEmbedder {
             "OPENAI_EMBEDDING_MODEL",
             "OPENAI_API_KEY",
         ];
-        OpenAiEmbedderBuilder::in_environment(&OPENAI, Self::of, variables)?.build()
-    }
-
-    /// Requests vectors of this length. Not all models support it. A reply with vectors of another
-    /// length is an error of kind [`Decode`](crate::LlmErrorKind::Decode).
-    ///
-    /// The default is the length that the model chooses.
-    #[must_use]
-    pub fn with_dimension(mut self, dimension: NonZeroUsize) -> Self {
-        self.dimension = Some(dimension.get());
-        self
+        OpenAiEmbedderBuilder::in_environment(&OPENAI, Self, variables)?.build()
     }
 
     async fn embed_batch(&self, texts: &[String]) -> Result<Embeddings, LlmError> {
         let body = Body {
-            model: &self.connection.model,
+            model: &self.0.model,
             input: texts,
-            dimensions: self.dimension,
-            extra: &self.connection.extra,
+            extra: &self.0.extra,
         };
+        let decode = |reply: &Value| decode(reply)?.checked_for(texts.len());
 
-        let decode = |reply: &Value| {
-            let embeddings = decode(reply)?.checked_for(texts.len())?;
-            self.check_dimension(&embeddings)?;
-            Ok(embeddings)
-        };
         let wanted = "list of embeddings";
-        self.connection.post(ENDPOINT, &body, wanted, decode).await
-    }
-
-    fn check_dimension(&self, embeddings: &Embeddings) -> Result<(), LlmError> {
-        let dimension = embeddings.dimension();
-        match self.dimension {
-            Some(expected) if expected != dimension => Err(unreadable(format!(
-                "the embeddings have {dimension} dimensions; expected {expected}, as requested"
-            ))),
-            _ => Ok(()),
-        }
+        self.0.post(ENDPOINT, &body, wanted, decode).await
     }
 }
 
@@ -169,17 +131,13 @@ impl Embedder for OpenAiEmbedder {
     }
 
     fn model(&self) -> &str {
-        &self.connection.model
-    }
-
-    fn dimension(&self) -> Option<usize> {
-        self.dimension
+        &self.0.model
     }
 }
 
 impl fmt::Debug for OpenAiEmbedder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.connection.fmt(f)
+        self.0.fmt(f)
     }
 }
 
