@@ -1,9 +1,10 @@
 use futures_util::stream;
 #[cfg(feature = "opentelemetry")]
 use opentelemetry::{StringValue, trace::TraceContextExt};
+use serde::Serialize;
 use serde_json::{Value, json};
 use tokio::time::Instant;
-use tracing::field::{Empty, display};
+use tracing::field::{DisplayValue, Empty, display};
 use tracing::{Instrument, Span};
 #[cfg(feature = "opentelemetry")]
 use tracing_opentelemetry::OpenTelemetrySpanExt;
@@ -111,30 +112,17 @@ impl<C> Tracing<C> {
             "error.type" = Empty,
         );
 
-        if let Some(model) = &self.model {
-            span.record("otel.name", display(format_args!("chat {model}")));
-        }
-
-        if !request.stop().is_empty() {
-            span.record(
-                "gen_ai.request.stop_sequences",
-                display(json!(request.stop())),
-            );
-        }
-
+        let name = self.model.as_ref().map(|model| format!("chat {model}"));
+        record(&span, "otel.name", name.map(display));
+        record(&span, "gen_ai.request.stop_sequences", list(request.stop()));
         if self.with_content && !span.is_disabled() {
             let messages: Vec<_> = request.messages().iter().map(of_message).collect();
-            span.record("gen_ai.input.messages", display(json!(messages)));
-
+            let tools: Vec<_> = request.tools().iter().map(of_tool).collect();
             let instructions = of_instructions(request.messages());
-            if !instructions.is_empty() {
-                let instructions = display(json!(instructions));
-                span.record("gen_ai.system_instructions", instructions);
-            }
-            if !request.tools().is_empty() {
-                let tools: Vec<_> = request.tools().iter().map(of_tool).collect();
-                span.record("gen_ai.tool.definitions", display(json!(tools)));
-            }
+
+            span.record("gen_ai.input.messages", display(json!(messages)));
+            record(&span, "gen_ai.system_instructions", list(&instructions));
+            record(&span, "gen_ai.tool.definitions", list(&tools));
         }
 
         Trace {
@@ -145,8 +133,19 @@ impl<C> Tracing<C> {
     }
 }
 
+/// Returns the value of a field, unless the list is empty.
+fn list<T: Serialize>(values: &[T]) -> Option<DisplayValue<Value>> {
+    (!values.is_empty()).then(|| display(json!(values)))
+}
+
+/// Records a field that has a value.
+fn record(span: &Span, name: &str, value: Option<impl tracing::Value>) {
+    if let Some(value) = value {
+        span.record(name, value);
+    }
+}
+
 /// The span of one call.
-#[derive(Clone)]
 struct Trace {
     span: Span,
     started: Instant,
@@ -162,13 +161,8 @@ impl Trace {
 
     fn record(&self, response: &ChatResponse) {
         let span = &self.span;
-        if let Some(id) = response.id() {
-            span.record("gen_ai.response.id", id);
-        }
-
-        if let Some(model) = response.model() {
-            span.record("gen_ai.response.model", model);
-        }
+        record(span, "gen_ai.response.id", response.id());
+        record(span, "gen_ai.response.model", response.model());
 
         let reason = match response.finish_reason() {
             FinishReason::Stop => "stop",
@@ -177,7 +171,6 @@ impl Trace {
             FinishReason::ContentFilter => "content_filter",
             FinishReason::Other(reason) => reason,
         };
-
         record_finish_reason(span, reason);
         if let Some(usage) = response.usage() {
             span.record("gen_ai.usage.input_tokens", usage.prompt_tokens);
@@ -272,14 +265,10 @@ fn of_instructions(messages: &Messages) -> Vec<Value> {
 }
 
 fn of_response(response: &ChatResponse, finish_reason: &str) -> Value {
-    let reasoning = response
-        .reasoning()
-        .and_then(|said| text("reasoning", said));
-    let mut parts: Vec<Value> = reasoning
-        .into_iter()
-        .chain(text("text", response.text()))
-        .collect();
-    parts.extend(response.tool_calls().iter().map(of_call));
+    let reasoning = text("reasoning", response.reasoning().unwrap_or_default());
+    let calls = response.tool_calls().iter().map(of_call);
+    let parts = reasoning.into_iter().chain(text("text", response.text()));
+    let parts: Vec<Value> = parts.chain(calls).collect();
 
     json!({ "role": "assistant", "parts": parts, "finish_reason": finish_reason })
 }
