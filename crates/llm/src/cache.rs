@@ -62,12 +62,12 @@ impl<C> Cache<C> {
 
 impl<C: LlmClient> Cache<C> {
     async fn reply(&self, request: ChatRequest, streamed: bool) -> Result<ReplyStream, LlmError> {
-        let found = locked(&self.cached).responses.get(&request).cloned();
+        let key = request.key();
+        let found = locked(&self.cached).responses.get(&key).cloned();
         if let Some(response) = found {
             return Ok(response.into());
         }
 
-        let key = request.clone();
         let cached = Arc::clone(&self.cached);
         let max_bytes = self.max_bytes;
         watched(&self.client, request, streamed, move |delta| {
@@ -85,7 +85,7 @@ client_from_reply!(Cache);
 
 #[derive(Debug)]
 struct Cached {
-    responses: LruCache<ChatRequest, ChatResponse>,
+    responses: LruCache<String, ChatResponse>,
     bytes: usize,
 }
 
@@ -99,24 +99,21 @@ impl Default for Cached {
 }
 
 impl Cached {
-    fn insert(&mut self, request: ChatRequest, response: ChatResponse, max_bytes: usize) {
-        let size = |request: &ChatRequest, response: &ChatResponse| {
-            let content = request.bytes().saturating_add(response.bytes());
-            content.saturating_add(ENTRY_BYTES)
-        };
-        let bytes = size(&request, &response);
+    fn insert(&mut self, key: String, response: ChatResponse, max_bytes: usize) {
+        let size = |key: &str, response: &ChatResponse| key.len() + response.bytes() + ENTRY_BYTES;
+        let bytes = size(&key, &response);
         if bytes > max_bytes {
             return;
         }
 
-        self.bytes = self.bytes.saturating_add(bytes);
-        if let Some((request, replaced)) = self.responses.push(request, response) {
-            self.bytes = self.bytes.saturating_sub(size(&request, &replaced));
+        self.bytes += bytes;
+        if let Some((key, replaced)) = self.responses.push(key, response) {
+            self.bytes -= size(&key, &replaced);
         }
         while self.bytes > max_bytes
-            && let Some((request, oldest)) = self.responses.pop_lru()
+            && let Some((key, oldest)) = self.responses.pop_lru()
         {
-            self.bytes = self.bytes.saturating_sub(size(&request, &oldest));
+            self.bytes -= size(&key, &oldest);
         }
     }
 }

@@ -60,8 +60,14 @@ fn problem(kind: LlmErrorKind, path: &Path, what: impl Display) -> LlmError {
 #[derive(Debug, Clone)]
 pub struct Recorder<C> {
     client: C,
-    path: Arc<Path>,
-    file: Arc<Mutex<File>>,
+    tape: Arc<Tape>,
+}
+
+/// A cassette that is being recorded.
+#[derive(Debug)]
+struct Tape {
+    path: PathBuf,
+    file: Mutex<File>,
 }
 
 impl<C> Recorder<C> {
@@ -73,7 +79,7 @@ impl<C> Recorder<C> {
     /// path or the file cannot be created. An existing file is never overwritten; delete it to
     /// record again.
     pub fn create(client: C, path: impl Into<PathBuf>) -> Result<Self, LlmError> {
-        let path = Arc::from(path.into());
+        let path = path.into();
         let mut options = OpenOptions::new();
         options.append(true).create_new(true);
         #[cfg(unix)]
@@ -83,50 +89,51 @@ impl<C> Recorder<C> {
             let what = format_args!("cannot be created: {error}");
             problem(LlmErrorKind::Settings, &path, what)
         })?;
+        let file = Mutex::new(file);
         Ok(Self {
             client,
-            path,
-            file: Arc::new(Mutex::new(file)),
+            tape: Arc::new(Tape { path, file }),
         })
     }
 }
 
-/// Writes one call. Blocks: writing a few kilobytes to a local file takes less time than handing the
-/// write to a different thread.
-fn record(
-    file: &Mutex<File>,
-    path: &Path,
-    request: &ChatRequest,
-    outcome: Result<&ChatResponse, &LlmError>,
-) -> Result<(), LlmError> {
-    let recording = Recording {
-        request,
-        response: outcome.ok(),
-        error: outcome.err(),
-    };
+impl Tape {
+    /// Writes one call. Blocks: writing a few kilobytes to a local file takes less time than handing the
+    /// write to a different thread.
+    fn record(
+        &self,
+        request: &ChatRequest,
+        outcome: Result<&ChatResponse, &LlmError>,
+    ) -> Result<(), LlmError> {
+        let recording = Recording {
+            request,
+            response: outcome.ok(),
+            error: outcome.err(),
+        };
 
-    let line = serde_json::to_string(&recording).map_err(std::io::Error::from);
-    let written = line.and_then(|line| locked(file).write_all(format!("{line}\n").as_bytes()));
-    written.map_err(|error| {
-        let what = format_args!("cannot be written: {error}");
-        let text = outcome.map(ChatResponse::text).unwrap_or_default();
-        problem(LlmErrorKind::Settings, path, what).with_text_so_far(text)
-    })
+        let line = serde_json::to_string(&recording).map_err(std::io::Error::from);
+        let write = |line| locked(&self.file).write_all(format!("{line}\n").as_bytes());
+        line.and_then(write).map_err(|error| {
+            let what = format_args!("cannot be written: {error}");
+            let text = outcome.map(ChatResponse::text).unwrap_or_default();
+            problem(LlmErrorKind::Settings, &self.path, what).with_text_so_far(text)
+        })
+    }
 }
 
 impl<C: LlmClient> Recorder<C> {
     async fn reply(&self, request: ChatRequest, streamed: bool) -> Result<ReplyStream, LlmError> {
         let reply = reply_of(&self.client, request.clone(), streamed).await;
         let reply = reply.or_else(|error| {
-            record(&self.file, &self.path, &request, Err(&error))?;
+            self.tape.record(&request, Err(&error))?;
             Err(error)
         })?;
 
-        let (file, path) = (self.file.clone(), self.path.clone());
+        let tape = Arc::clone(&self.tape);
         Ok(ReplyStream::new(reply.map(move |delta| {
             match &delta {
-                Ok(Delta::End(response)) => record(&file, &path, &request, Ok(response))?,
-                Err(error) => record(&file, &path, &request, Err(error))?,
+                Ok(Delta::End(response)) => tape.record(&request, Ok(response))?,
+                Err(error) => tape.record(&request, Err(error))?,
                 Ok(_) => {}
             }
 
@@ -140,8 +147,7 @@ client_from_reply!(Recorder);
 /// A client that replays the calls that a [`Recorder`](crate::Recorder) has recorded.
 ///
 /// A request gets the outcome of the first recording of an equal request that hasn't been replayed
-/// yet. If there is none, the error says how many recordings there are. Clones share the replay
-/// position.
+/// yet. Clones share the replay position.
 ///
 /// See [`Recorder`](crate::Recorder) for an example.
 #[derive(Debug, Clone)]
@@ -153,12 +159,10 @@ pub struct Replay {
 #[derive(Debug)]
 struct Cassette {
     path: PathBuf,
-    recordings: usize,
-    takes: Mutex<HashMap<ChatRequest, Takes>>,
+    /// The recordings of each request that are left.
+    takes: Mutex<HashMap<String, VecDeque<Outcome>>>,
 }
 
-/// The recordings of one request: how many there are, and which are left.
-type Takes = (usize, VecDeque<Outcome>);
 type Outcome = Result<ChatResponse, LlmError>;
 
 impl Replay {
@@ -175,23 +179,15 @@ impl Replay {
         let text =
             fs::read_to_string(&path).map_err(|error| wrong(format!("cannot be read: {error}")))?;
 
-        let mut recordings = 0;
-        let mut takes: HashMap<_, Takes> = HashMap::new();
+        let mut takes: HashMap<_, VecDeque<_>> = HashMap::new();
         for (number, line) in (1..).zip(text.lines()) {
             let (request, outcome) = read(line, number).map_err(wrong)?;
-            let (recorded, left) = takes.entry(request).or_default();
-            *recorded += 1;
-            left.push_back(outcome);
-            recordings += 1;
+            takes.entry(request.key()).or_default().push_back(outcome);
         }
 
         let takes = Mutex::new(takes);
         Ok(Self {
-            cassette: Arc::new(Cassette {
-                path,
-                recordings,
-                takes,
-            }),
+            cassette: Arc::new(Cassette { path, takes }),
             capabilities: Capabilities::none(),
         })
     }
@@ -208,7 +204,7 @@ impl Replay {
     /// Returns the number of recordings that haven't been replayed yet.
     pub fn unplayed(&self) -> usize {
         let takes = locked(&self.cassette.takes);
-        takes.values().map(|(_, left)| left.len()).sum()
+        takes.values().map(VecDeque::len).sum()
     }
 }
 
@@ -232,15 +228,10 @@ impl Cassette {
     /// Returns the next outcome of a request.
     fn play(&self, request: &ChatRequest) -> Outcome {
         let mut takes = locked(&self.takes);
-        let (recorded, left) = takes
-            .get_mut(request)
-            .map_or((0, None), |(recorded, left)| (*recorded, left.pop_front()));
-        left.unwrap_or_else(|| {
-            let what = format!(
-                "has {} recordings, {recorded} of them of this request, of which none is left; \
-                 expected one for each time it is asked",
-                self.recordings
-            );
+        let next = takes.get_mut(&request.key()).and_then(VecDeque::pop_front);
+        next.unwrap_or_else(|| {
+            let what =
+                "has no recording of this request left; expected one for each time it is asked";
             Err(problem(LlmErrorKind::Other, &self.path, what))
         })
     }

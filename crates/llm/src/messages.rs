@@ -1,5 +1,4 @@
 use std::fmt;
-use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -122,15 +121,6 @@ impl FromIterator<Message> for Messages {
 impl PartialEq for Messages {
     fn eq(&self, other: &Self) -> bool {
         self.len() == other.len() && self.iter().eq(other.iter())
-    }
-}
-
-impl Eq for Messages {}
-
-impl Hash for Messages {
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        state.write_usize(self.len());
-        self.iter().for_each(|message| message.hash(state));
     }
 }
 

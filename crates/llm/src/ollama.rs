@@ -1,6 +1,5 @@
 //! The client for Ollama's own API, whose replies have the same form complete and streamed.
 
-use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 use crate::http::{ChatConnection, Connection, HttpClientBuilder, Protocol, Secrets, client};
@@ -8,11 +7,11 @@ use crate::openai::chat::tool;
 use crate::openai::chat_reply::{self, THINKING};
 use crate::wire::json::{Json, object};
 use crate::wire::{
-    Api, Assembly, Body, Call, Decoded, Encoded, Framing, decimal, invalid, reply_schema, text,
-    tools, unreadable,
+    self, Api, Assembly, Body, Call, Decoded, Encoded, Framing, decimal, invalid, reply_schema,
+    text, tools, unreadable,
 };
 use crate::{
-    Block, ChatRequest, Delta, Effort, LlmError, Message, ReplyFormat, Role, ToolCall, ToolChoice,
+    Block, ChatRequest, Delta, Effort, LlmError, Message, ReplyFormat, ToolCall, ToolChoice,
 };
 
 const ENDPOINT: &str = "/chat";
@@ -101,7 +100,7 @@ fn encode(call: &Call<'_>) -> Result<Encoded, LlmError> {
     });
 
     let mut body = Body::new(call);
-    body.set("messages", turns(call)?);
+    body.set("messages", wire::messages(call, turn)?);
     body.set("stream", call.stream);
     body.set("options", has_options.then(|| object(options)));
     body.set("think", request.effort().map(think));
@@ -133,33 +132,14 @@ fn tools(request: &ChatRequest) -> Result<Json<'_>, LlmError> {
     }
 }
 
-fn turns<'a>(call: &Call<'a>) -> Result<Json<'a>, LlmError> {
-    let messages = call.request.messages().iter().zip(&call.returned);
-    let turns = (0_usize..).zip(messages);
-
-    turns
-        .map(|(place, (message, returned))| turn(place, message, *returned))
-        .collect()
-}
-
-fn turn<'a>(
-    place: usize,
-    message: &'a Message,
-    returned: Option<&str>,
-) -> Result<Json<'a>, LlmError> {
+fn turn<'a>(message: &'a Message, returned: Option<&str>) -> Result<Json<'a>, &'static str> {
     let returned = returned.and_then(|data| serde_json::from_str::<Value>(data).ok());
     let thinking = returned.and_then(|data| text(&data, &format!("/{THINKING}")));
-    let wrong = |what: &str| invalid(format!("messages[{place}] has {what}"));
-    if message.role() == Role::Tool && !message.blocks().is_empty() {
-        return Err(wrong(
-            "images or files in the role tool; expected them in the role user",
-        ));
-    }
 
     let images = message.blocks().iter().map(|block| match block {
         Block::Image { data, .. } => Ok(Json::from(&**data)),
-        Block::ImageUrl { .. } => Err(wrong("an image URL; expected image data")),
-        Block::File { .. } => Err(wrong("a file; expected images or text")),
+        Block::ImageUrl { .. } => Err("an image URL; expected image data"),
+        Block::File { .. } => Err("a file; expected images or text"),
     });
     let images: Vec<_> = images.collect::<Result<_, _>>()?;
     let calls: Vec<_> = message.tool_calls().iter().map(function_call).collect();
@@ -168,24 +148,17 @@ fn turn<'a>(
         ("role", message.role().as_str().into()),
         ("content", message.text().into()),
         ("thinking", thinking.map(Value::from).into()),
-        ("images", Some(images).filter(|all| !all.is_empty()).into()),
-        (
-            "tool_calls",
-            Some(calls).filter(|all| !all.is_empty()).into(),
-        ),
+        ("images", images.into()),
+        ("tool_calls", calls.into()),
         ("tool_name", message.tool_name().into()),
         ("tool_call_id", message.tool_call_id().into()),
     ]))
 }
 
 fn function_call(call: &ToolCall) -> Json<'_> {
-    let arguments = RawValue::from_string(tools::arguments(call).into_owned());
     let function = object([
         ("name", call.name().into()),
-        (
-            "arguments",
-            arguments.map_or(Json::Value(Value::Null), Json::Raw),
-        ),
+        ("arguments", tools::raw_arguments(call)),
     ]);
 
     object([("id", call.id().into()), ("function", function)])

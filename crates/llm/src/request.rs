@@ -1,5 +1,4 @@
 use std::fmt;
-use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -17,13 +16,13 @@ use crate::{Message, Messages, ToolCall, ToolChoice, ToolDefinition, estimate};
 /// assert_eq!(request.messages().len(), 2);
 /// assert_eq!(request.max_tokens(), Some(200));
 /// ```
-#[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct ChatRequest {
     messages: Messages,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     max_tokens: Option<u32>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    temperature: Option<Number>,
+    temperature: Option<f32>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     effort: Option<Effort>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -66,7 +65,7 @@ impl ChatRequest {
     /// backend's.
     #[must_use]
     pub fn with_temperature(mut self, temperature: f32) -> Self {
-        self.temperature = Some(Number(temperature));
+        self.temperature = Some(temperature);
         self
     }
 
@@ -160,6 +159,12 @@ impl ChatRequest {
         self.clone().with_messages(messages)
     }
 
+    /// Returns a text that is the same for equal requests only.
+    pub(crate) fn key(&self) -> String {
+        // Cannot fail: all fields are serializable.
+        serde_json::to_string(self).unwrap_or_default()
+    }
+
     /// Appends a message to the conversation.
     pub fn push(&mut self, message: Message) {
         self.messages.push(message);
@@ -177,7 +182,7 @@ impl ChatRequest {
 
     /// Returns the sampling temperature, if set.
     pub fn temperature(&self) -> Option<f32> {
-        self.temperature.map(|number| number.0)
+        self.temperature
     }
 
     /// Returns how much the model thinks before it replies, if set.
@@ -208,38 +213,6 @@ impl ChatRequest {
     /// Returns the stop sequences.
     pub fn stop(&self) -> &[String] {
         &self.stop
-    }
-}
-
-/// Hashes every field, so that requests that differ only in a setting have different hashes.
-/// A number that can be hashed: -0 is 0, and NaN equals itself.
-#[derive(Clone, Copy, Serialize, Deserialize)]
-#[serde(transparent)]
-struct Number(f32);
-
-impl Number {
-    fn bits(self) -> u32 {
-        (self.0 + 0.0).to_bits()
-    }
-}
-
-impl PartialEq for Number {
-    fn eq(&self, other: &Self) -> bool {
-        self.bits() == other.bits()
-    }
-}
-
-impl Eq for Number {}
-
-impl Hash for Number {
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        self.bits().hash(state);
-    }
-}
-
-impl fmt::Debug for Number {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
     }
 }
 

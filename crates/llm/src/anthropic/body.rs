@@ -188,12 +188,11 @@ fn said<'a>(message: &'a Message, returned: Option<&str>, request: &ChatRequest)
     }
 
     let calls = message.tool_calls().iter().map(|call| {
-        let input = RawValue::from_string(tools::arguments(call).into_owned());
         object([
             ("type", "tool_use".into()),
             ("id", tools::plain(call.id()).into()),
             ("name", tools::name(call, request).into()),
-            ("input", input.map_or(Json::Value(Value::Null), Json::Raw)),
+            ("input", tools::raw_arguments(call)),
         ])
     });
     let text = into_parts(message.text().into()).into_iter();

@@ -5,8 +5,7 @@ use serde_json::{Map, Value, json};
 use super::chat_reply::{self, CONTENT, EXTRA_CONTENT, KEPT, TOOL_CALLS};
 use crate::wire::json::{Json, object};
 use crate::wire::{
-    self, Api, Body, Call, Encoded, Framing, PROVIDER_DATA, Refusable, STRICT, decimal, invalid,
-    tools,
+    self, Api, Body, Call, Encoded, Framing, PROVIDER_DATA, Refusable, STRICT, decimal, tools,
 };
 use crate::{
     Block, ChatRequest, Effort, LlmError, Message, ReplyFormat, Role, ToolCall, ToolChoice,
@@ -99,7 +98,8 @@ fn encode(call: &Call<'_>) -> Result<Encoded, LlmError> {
 
     let mut body = Body::new(call);
     let stand_in = stand_in(!body.allows(SIGNATURE), !body.allows(THINKING));
-    body.set("messages", turns(call, &stand_in)?);
+    let turn = |message, returned| Ok(turn(message, returned, &stand_in, request));
+    body.set("messages", wire::messages(call, turn)?);
     body.set("max_tokens", request.max_tokens().map(u64::from));
     body.set("temperature", request.temperature().map(decimal));
     body.set("reasoning_effort", request.effort().map(Effort::as_str));
@@ -128,27 +128,12 @@ fn stand_in(needs_signature: bool, needs_thinking: bool) -> Map<String, Value> {
     stand_in
 }
 
-fn turns<'a>(call: &Call<'a>, stand_in: &Map<String, Value>) -> Result<Json<'a>, LlmError> {
-    let messages = call.request.messages().iter().zip(&call.returned);
-    let turns = (0_usize..).zip(messages);
-
-    turns
-        .map(|(place, (message, returned))| turn(place, message, *returned, stand_in, call.request))
-        .collect()
-}
-
 fn turn<'a>(
-    place: usize,
     message: &'a Message,
     returned: Option<&str>,
     stand_in: &Map<String, Value>,
     request: &ChatRequest,
-) -> Result<Json<'a>, LlmError> {
-    if message.role() == Role::Tool && !message.blocks().is_empty() {
-        let problem = "has images or files in the role tool; expected them in the role user";
-        return Err(invalid(format!("messages[{place}] {problem}")));
-    }
-
+) -> Json<'a> {
     let mut kept = match returned {
         Some(data) => serde_json::from_str(data).unwrap_or_default(),
         None if message.role() == Role::Assistant => stand_in.clone(),
@@ -166,10 +151,10 @@ fn turn<'a>(
         }
     };
 
-    let mut extras = match kept.remove(TOOL_CALLS) {
-        Some(Value::Array(extras)) => extras.into_iter(),
-        _ => Vec::new().into_iter(),
-    };
+    let extras = kept
+        .remove(TOOL_CALLS)
+        .and_then(|extras| serde_json::from_value(extras).ok());
+    let mut extras = Vec::into_iter(extras.unwrap_or_default());
     let calls: Vec<_> = message
         .tool_calls()
         .iter()
@@ -178,14 +163,11 @@ fn turn<'a>(
     let fields = [
         ("role", message.role().as_str().into()),
         ("content", content),
-        (
-            "tool_calls",
-            Some(calls).filter(|calls| !calls.is_empty()).into(),
-        ),
+        (TOOL_CALLS, calls.into()),
         ("tool_call_id", message.tool_call_id().into()),
     ];
     let kept = KEPT.map(|name| (name, kept.remove(name).into()));
-    Ok(object(fields.into_iter().chain(kept)))
+    object(fields.into_iter().chain(kept))
 }
 
 fn part(block: &Block) -> Value {

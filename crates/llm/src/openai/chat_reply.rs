@@ -34,23 +34,12 @@ pub(crate) fn decode(completion: &Value, _: &[u8], secrets: &Secrets) -> Result<
     let choice = list(completion, "/choices").first();
     let choice =
         choice.ok_or_else(|| unreadable("the response has no choices; expected at least one"))?;
-    let message = choice.get("message").and_then(Value::as_object).cloned();
-    // Servers with the older completions API have the text in the choice.
-    let older = choice.get("text").cloned();
-    if message.is_none() && older.is_none() {
-        return Err(unreadable(
-            "choices[0] is empty; expected a message or text",
-        ));
-    }
+    let message = choice.get("message").filter(|message| message.is_object());
+    let message = message.ok_or_else(|| unreadable("choices[0] is empty; expected a message"))?;
 
-    let mut message = message.unwrap_or_default();
-    if message.get(CONTENT).is_none_or(Value::is_null) {
-        message.insert(CONTENT.to_owned(), older.unwrap_or_default());
-    }
-    let message = Value::Object(message);
     let reason = text(choice, "/finish_reason").unwrap_or_default();
-    let calls = Piece::all_of(&message);
-    read(&message, calls, &reason, completion, secrets)
+    let calls = Piece::all_of(message);
+    read(message, calls, &reason, completion, secrets)
 }
 
 /// Reads a message and its calls. `end` has the names and the usage.
@@ -172,7 +161,6 @@ impl Pieces {
         }
 
         let content = delta.get(CONTENT).filter(|content| !content.is_null());
-        let content = content.or(choice.get("text"));
         self.grow(CONTENT, content, content.is_some_and(Value::is_string));
         let said = content.and_then(wire::content);
         deltas.extend(said.filter(|text| !text.is_empty()).map(Delta::Text));

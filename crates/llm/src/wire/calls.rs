@@ -73,7 +73,7 @@ pub(crate) fn arguments(value: &Value) -> String {
 /// because any of them may receive another piece until then.
 #[derive(Default)]
 pub(crate) struct Growing {
-    calls: Vec<(Piece, Nesting)>,
+    calls: Vec<Piece>,
     bytes: usize,
 }
 
@@ -84,18 +84,15 @@ impl Growing {
         self.bytes += piece.id.len() + piece.name.len() + piece.arguments.len();
         self.bytes += extra.map_or(0, |extra| extra.to_string().len());
 
-        let Some((call, nesting)) = self.call_of(&piece) else {
+        let Some(call) = self.call_of(&piece) else {
             if self.calls.len() == MOST {
                 return Err(too_many());
             }
 
-            let mut nesting = Nesting::default();
-            nesting.feed(&piece.arguments);
-            self.calls.push((piece, nesting));
+            self.calls.push(piece);
             return Ok(());
         };
 
-        nesting.feed(&piece.arguments);
         call.arguments.push_str(&piece.arguments);
         // Some servers repeat id and name in every piece.
         if call.id.is_empty() {
@@ -110,18 +107,18 @@ impl Growing {
     }
 
     /// Returns the call that the piece continues.
-    fn call_of(&mut self, piece: &Piece) -> Option<&mut (Piece, Nesting)> {
+    fn call_of(&mut self, piece: &Piece) -> Option<&mut Piece> {
         let mut earlier = self.calls.iter_mut().rev();
         let earlier = match (piece.index, piece.id.as_str()) {
-            (Some(index), _) => earlier.find(|(call, _)| call.index == Some(index)),
+            (Some(index), _) => earlier.find(|call| call.index == Some(index)),
             (None, "") => earlier.next(),
             // An id without a name starts no new call: some servers generate a new id for each
             // piece.
             (None, _) if piece.name.is_empty() => earlier.next(),
-            (None, id) => earlier.find(|(call, _)| call.id == id),
+            (None, id) => earlier.find(|call| call.id == id),
         };
 
-        earlier.filter(|(call, nesting)| !begins_another(call, nesting, piece))
+        earlier.filter(|call| !begins_another(call, piece))
     }
 
     /// Returns the total size in bytes.
@@ -132,14 +129,13 @@ impl Growing {
     /// Returns all calls in the order in which they began.
     pub(crate) fn finish(&mut self) -> Vec<Piece> {
         self.bytes = 0;
-        let calls = std::mem::take(&mut self.calls);
-        calls.into_iter().map(|(call, _)| call).collect()
+        std::mem::take(&mut self.calls)
     }
 }
 
 /// Returns whether the piece starts a new call despite its index. Some servers give every call the
 /// index 0, or none.
-fn begins_another(call: &Piece, nesting: &Nesting, piece: &Piece) -> bool {
+fn begins_another(call: &Piece, piece: &Piece) -> bool {
     if piece.name.is_empty() {
         return false;
     }
@@ -147,41 +143,9 @@ fn begins_another(call: &Piece, nesting: &Nesting, piece: &Piece) -> bool {
         return call.id != piece.id;
     }
 
-    (!call.name.is_empty() && call.name != piece.name)
-        || (nesting.is_closed() && !piece.arguments.is_empty())
-}
-
-/// The nesting of JSON that arrives in pieces, split anywhere. Each byte takes constant time.
-#[derive(Default)]
-struct Nesting {
-    depth: usize,
-    has_begun: bool,
-    in_text: bool,
-    is_escaped: bool,
-}
-
-impl Nesting {
-    fn feed(&mut self, piece: &str) {
-        for byte in piece.bytes() {
-            match byte {
-                _ if self.is_escaped => self.is_escaped = false,
-                b'\\' if self.in_text => self.is_escaped = true,
-                b'"' => self.in_text = !self.in_text,
-                _ if self.in_text => {}
-                b'{' | b'[' => {
-                    self.has_begun = true;
-                    self.depth += 1;
-                }
-                b'}' | b']' => self.depth = self.depth.saturating_sub(1),
-                _ => {}
-            }
-        }
-    }
-
-    /// Returns whether an object or array has begun, and every one that began has ended.
-    fn is_closed(&self) -> bool {
-        self.has_begun && self.depth == 0
-    }
+    // In JSON, no object begins right after the end of another one.
+    let begins_an_object = call.arguments.ends_with('}') && piece.arguments.starts_with('{');
+    begins_an_object || (!call.name.is_empty() && call.name != piece.name)
 }
 
 /// Gives each tool call of a reply an id that is unique in the conversation. Some servers send no

@@ -101,9 +101,12 @@ impl<'a, T: Into<Json<'a>>> From<Option<T>> for Json<'a> {
     }
 }
 
+/// An empty list is left out.
 impl<'a> From<Vec<Json<'a>>> for Json<'a> {
     fn from(values: Vec<Json<'a>>) -> Self {
-        Self::List(values)
+        Some(values)
+            .filter(|values| !values.is_empty())
+            .map_or(Self::Absent, Self::List)
     }
 }
 

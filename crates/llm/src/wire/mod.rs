@@ -307,6 +307,25 @@ pub(crate) fn content(value: &Value) -> Option<String> {
     (parts.is_empty() || !texts.is_empty()).then(|| texts.concat())
 }
 
+/// Returns the messages as `write` writes each, with what is returned with it, for APIs without images
+/// and files in tool results.
+pub(crate) fn messages<'a>(
+    call: &Call<'a>,
+    write: impl Fn(&'a Message, Option<&'a str>) -> Result<Json<'a>, &'static str>,
+) -> Result<Json<'a>, LlmError> {
+    let messages = call.request.messages().iter().zip(&call.returned);
+    let messages = messages.enumerate().map(|(place, (message, returned))| {
+        let is_writable = message.role() != Role::Tool || message.blocks().is_empty();
+        let written = match is_writable {
+            true => write(message, *returned),
+            false => Err("images or files in the role tool; expected them in the role user"),
+        };
+        written.map_err(|problem| invalid(format!("messages[{place}] has {problem}")))
+    });
+
+    messages.collect()
+}
+
 /// Returns the system messages at the beginning of a conversation as one text, and their number.
 pub(crate) fn split_system(request: &ChatRequest) -> (Option<Value>, usize) {
     let is_system = |message: &&Message| message.role() == Role::System;

@@ -5,6 +5,7 @@
 use std::borrow::Cow;
 
 use serde_json::Value;
+use serde_json::value::RawValue;
 
 use super::json::Json;
 use super::{invalid, schema};
@@ -123,6 +124,11 @@ pub(crate) fn arguments(call: &ToolCall) -> Cow<'_, str> {
         None if text.trim().is_empty() => "{}".into(),
         None => serde_json::json!({"invalid_json": text}).to_string().into(),
     }
+}
+
+/// Returns the arguments of an earlier call as JSON, for servers that don't want a text.
+pub(crate) fn raw_arguments(call: &ToolCall) -> Json<'static> {
+    RawValue::from_string(arguments(call).into_owned()).map_or(Json::Absent, Json::Raw)
 }
 
 /// Returns the name of the tool of an earlier call: unchanged if the request contains the tool,

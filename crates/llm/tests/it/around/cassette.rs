@@ -111,7 +111,7 @@ async fn what_was_recorded_is_played_in_order_for_each_request() {
 }
 
 #[tokio::test]
-async fn a_request_without_a_recording_is_an_error_that_counts() {
+async fn a_request_without_a_recording_is_an_error() {
     let (folder, path) = place();
     let recorder = Recorder::create(ScriptedClient::new(["1", "2"]), &path).unwrap();
     ask(&recorder).await.unwrap();
@@ -123,8 +123,8 @@ async fn a_request_without_a_recording_is_an_error_that_counts() {
     let unknown = replay.stream(saying("hello")).await.unwrap_err();
     assert_eq!(too_often.kind(), LlmErrorKind::Other);
     insta::assert_snapshot!([too_often, unknown].map(|error| said(&error, &folder)).join("\n"), @"
-    other: the cassette /calls.jsonl: has 2 recordings, 1 of them of this request, of which none is left; expected one for each time it is asked
-    other: the cassette /calls.jsonl: has 2 recordings, 0 of them of this request, of which none is left; expected one for each time it is asked
+    other: the cassette /calls.jsonl: has no recording of this request left; expected one for each time it is asked
+    other: the cassette /calls.jsonl: has no recording of this request left; expected one for each time it is asked
     ");
 }
 

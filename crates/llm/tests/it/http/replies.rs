@@ -44,12 +44,10 @@ const MESSAGES: &str = r#"
 
 /// Responses of Chat.
 const COMPLETIONS: &str = r#"
-{"choices":[{"text":"a"}]} => "a" Stop
-{"choices":[{"text":"a","message":null}]} => "a" Stop
 {"choices":[{"message":{"content":"a"}},{"message":{"content":7}}, "rest"]} => "a" Stop
 {"choices":[{"message":{"content":[{"type":"thinking"}]},"finish_reason":"length"}],"usage":{"completion_tokens":9}} => "" Length tokens 0 9 0 0 0
 {} | {"choices":null} | {"choices":[]} | {"choices":"none"} => decode: the response has no choices; expected at least one (status 200)
-{"choices":[{}]} | {"choices":[7]} => decode: choices[0] is empty; expected a message or text (status 200)
+{"choices":[{}]} | {"choices":[7]} => decode: choices[0] is empty; expected a message (status 200)
 [1] | "a" => decode: the response is not a valid chat completion; expected a JSON object (status 200)
 {"choices": [{"mess => decode: the response is not JSON: EOF while parsing a string at line 1 column 19 (status 200)
 Hello! => decode: the response is not JSON: expected value at line 1 column 1 (status 200)

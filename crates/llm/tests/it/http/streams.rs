@@ -137,7 +137,7 @@ data: {"error":null,"choices":[{"index":1,"delta":{"content":"another choice"}}]
 data: {"choices":[{"delta":{"content":[{"type":"text","text":"b"}]}}],"x":[1]}
 
 nonsense
-data: {"choices":[{"text":"c","finish_reason":"vibes"}]}
+data: {"choices":[{"delta":{"content":"c"},"finish_reason":"vibes"}]}
 
 data: [DONE]
 
