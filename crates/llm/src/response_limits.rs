@@ -18,24 +18,19 @@ use crate::{ChatResponse, LlmError, LlmErrorKind, ProviderData, ToolCall};
 /// assert_eq!(error.to_string(), "the reply has 100 tool calls; expected at most 64");
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
 pub struct ResponseLimits {
-    /// The maximum number of tool calls. The default is 64.
-    pub tool_calls: usize,
-    /// The maximum total number of bytes of tool call ids, names and arguments. The default is 256
-    /// KiB.
-    pub tool_call_bytes: usize,
-    /// The maximum number of bytes of text and reasoning. The default is 16 MiB.
-    pub text_bytes: usize,
+    tool_calls: usize,
 }
 
+/// The maximum number of bytes of the ids, names and arguments of all tool calls.
+const TOOL_CALL_BYTES: usize = 256 * 1024;
+/// The maximum number of bytes of text and reasoning.
+const TEXT_BYTES: usize = 16 * 1024 * 1024;
+
 impl Default for ResponseLimits {
+    /// Allows 64 tool calls with 256 KiB, and 16 MiB of text and reasoning.
     fn default() -> Self {
-        Self {
-            tool_calls: 64,
-            tool_call_bytes: 256 * 1024,
-            text_bytes: 16 * 1024 * 1024,
-        }
+        Self { tool_calls: 64 }
     }
 }
 
@@ -56,27 +51,25 @@ impl ResponseLimits {
         let reasoning = response.reasoning().map_or(0, str::len);
         self.check_text(response.text().len().saturating_add(reasoning))?;
 
-        let data = response
-            .provider_data()
-            .map_or(0, |data| data.content().len());
-        let max = ProviderData::MAX_BYTES;
-        check("the provider data of the reply has", data, "bytes", max)?;
+        let data = response.provider_data().map_or("", ProviderData::content);
+        let what = "the provider data of the reply has";
+        check(what, data.len(), "bytes", ProviderData::MAX_BYTES)?;
 
         let calls = response.tool_calls();
         check("the reply has", calls.len(), "tool calls", self.tool_calls)?;
 
         let sizes = calls.iter().map(ToolCall::bytes);
         let bytes = sizes.fold(0, usize::saturating_add);
-        check("the tool calls have", bytes, "bytes", self.tool_call_bytes)
+        check("the tool calls have", bytes, "bytes", TOOL_CALL_BYTES)
     }
 
     /// Checks the number of bytes of text and reasoning received so far.
     ///
     /// # Errors
     ///
-    /// Returns an error if there are more than [`text_bytes`](Self::text_bytes).
+    /// Returns an error if there are more than 16 MiB.
     pub fn check_text(&self, bytes: usize) -> Result<(), ResponseTooLarge> {
-        check("the reply has", bytes, "bytes", self.text_bytes)
+        check("the reply has", bytes, "bytes", TEXT_BYTES)
     }
 }
 

@@ -1,7 +1,6 @@
 //! A model on a server: asks it, changes what it refuses, and keeps what it wants back.
 
 use std::fmt;
-use std::mem::take;
 use std::sync::{Arc, Mutex};
 
 use reqwest::Response;
@@ -16,7 +15,7 @@ use crate::wire::provider_data::{received, returned};
 use crate::wire::{Api, Call, Decoded, Encoded, PROVIDER_DATA, invalid, tools};
 use crate::{
     Adjustment, ChatRequest, ChatResponse, FinishReason, LlmError, Message, ReplyStream, Role,
-    ToolChoice, Usage,
+    ToolChoice, ToolDefinition, Usage,
 };
 
 /// The maximum number of requests in which a server finishes one reply that it paused.
@@ -86,10 +85,8 @@ impl ChatConnection {
             request,
             is_streamed,
             forbids_calls: false,
-            text: String::new(),
-            reasoning: String::new(),
+            parts: Vec::new(),
             usage: None,
-            pauses: 0,
         }
     }
 
@@ -126,15 +123,12 @@ impl ChatConnection {
                 .open(api.endpoint, encoded.body, conversation.is_streamed);
             let refusal = match opened.await {
                 Ok((response, origin)) => {
-                    let mut known = locked(&self.learned);
-                    learned.retain(|new| !known.contains(new));
-                    known.extend(learned);
+                    self.learn(learned);
                     let apis = adjustments.into_iter().filter(is_of_api);
-                    let adjustments = encoded.adjustments.into_iter().chain(apis).collect();
                     let sent = Sent {
                         api,
                         origin,
-                        adjustments,
+                        adjustments: encoded.adjustments.into_iter().chain(apis).collect(),
                     };
                     return Ok((sent, response));
                 }
@@ -144,6 +138,15 @@ impl ChatConnection {
             let (adjustment, is_remembered) = self.next_adjustment(api, refusal, &adjustments)?;
             learned.extend(is_remembered.then(|| adjustment.clone()));
             adjustments.push(adjustment);
+        }
+    }
+
+    fn learn(&self, adjustments: Vec<Adjustment>) {
+        let mut known = locked(&self.learned);
+        for adjustment in adjustments {
+            if !known.contains(&adjustment) {
+                known.push(adjustment);
+            }
         }
     }
 
@@ -266,10 +269,9 @@ pub(super) struct Conversation {
     hides_calls: bool,
     /// Whether calls are forbidden by a setting nevertheless.
     forbids_calls: bool,
-    text: String,
-    reasoning: String,
+    /// What the server said before it paused.
+    parts: Vec<ChatResponse>,
     usage: Option<Usage>,
-    pauses: usize,
 }
 
 impl Conversation {
@@ -292,21 +294,19 @@ impl Conversation {
             return None;
         }
 
-        let reasoning = response.reasoning().unwrap_or_default();
         let is_paused = *response.finish_reason() == FinishReason::Other(PAUSE.to_owned());
-        if is_paused && self.pauses < PAUSES {
-            self.pauses += 1;
-            self.text.push_str(response.text());
-            self.reasoning.push_str(reasoning);
+        if is_paused && self.parts.len() < PAUSES {
             self.request.push(response.message());
+            self.parts.push(response);
             return None;
         }
 
-        if self.pauses > 0 {
+        if !self.parts.is_empty() {
             // The server wants the data of all parts, or none. This message has only that of the
             // last.
-            let reasoning = take(&mut self.reasoning) + reasoning;
-            let text = take(&mut self.text) + response.text();
+            let parts = || self.parts.iter().chain([&response]);
+            let text: String = parts().map(ChatResponse::text).collect();
+            let reasoning: String = parts().filter_map(ChatResponse::reasoning).collect();
             response = response.with_text(text).with_reasoning(reasoning);
         }
         response.usage = self.usage;
@@ -325,7 +325,8 @@ fn check(request: &ChatRequest) -> Result<(), LlmError> {
     }
 
     if let Some(ToolChoice::Tool(wanted)) = tools::choice(request) {
-        let names: Vec<_> = request.tools().iter().map(|tool| tool.name()).collect();
+        let names = request.tools().iter().map(ToolDefinition::name);
+        let names: Vec<_> = names.collect();
         if !names.contains(&wanted.as_str()) {
             let names = names.join(", ");
             return Err(invalid(format!(
@@ -336,27 +337,26 @@ fn check(request: &ChatRequest) -> Result<(), LlmError> {
 
     for (place, message) in request.messages().iter().enumerate() {
         if let Some(problem) = problem(message) {
-            return Err(invalid(format!("messages[{place}] {problem}")));
+            return Err(invalid(format!("messages[{place}] has {problem}")));
         }
     }
     Ok(())
 }
 
-fn problem(message: &Message) -> Option<String> {
-    let role = message.role();
+fn problem(message: &Message) -> Option<&'static str> {
     let has_calls = !message.tool_calls().is_empty();
     let has_blocks = !message.blocks().is_empty();
 
-    match role {
-        Role::Tool if message.tool_call_id().is_none() => Some(
-            "has no tool call id; expected Message::tool_result or Message::tool_failure".into(),
-        ),
-        Role::System | Role::User | Role::Tool if has_calls => Some(format!(
-            "has tool calls in the role {role}; expected them in the role assistant"
-        )),
-        Role::System | Role::Assistant if has_blocks => Some(format!(
-            "has images or files in the role {role}; expected them in the role user"
-        )),
+    match message.role() {
+        Role::Tool if message.tool_call_id().is_none() => {
+            Some("no tool call id; expected Message::tool_result or Message::tool_failure")
+        }
+        Role::System | Role::User | Role::Tool if has_calls => {
+            Some("tool calls; expected them in the role assistant")
+        }
+        Role::System | Role::Assistant if has_blocks => {
+            Some("images or files; expected them in the role user")
+        }
         _ => None,
     }
 }

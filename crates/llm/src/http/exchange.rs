@@ -31,7 +31,7 @@ pub(crate) struct Exchange {
 
 /// Where a response comes from, for errors about it.
 pub(super) struct Origin {
-    address: String,
+    pub(super) address: String,
     status: u16,
     pub(super) request_id: Option<String>,
 }
@@ -79,7 +79,8 @@ impl Exchange {
         let shown = self.protocol.path_after(&self.shown_url, endpoint);
         let address = format!("POST {shown}");
         let response = request.send().await;
-        let response = response.map_err(|error| self.broken(&address, error))?;
+        let response =
+            response.map_err(|error| self.broken(&address, error, LlmErrorKind::Transport))?;
 
         let origin = Origin::of(&response, address, &self.secrets);
         if response.status().is_success() {
@@ -120,7 +121,10 @@ impl Exchange {
             let chunk = match response.chunk().await {
                 Ok(Some(chunk)) => chunk,
                 Ok(None) => return (bytes, None),
-                Err(error) => return (bytes, Some(self.broken(&origin.address, error))),
+                Err(error) => {
+                    let lost = self.broken(&origin.address, error, LlmErrorKind::Transport);
+                    return (bytes, Some(lost));
+                }
             };
 
             let room = limit.saturating_sub(bytes.len());
@@ -172,19 +176,6 @@ impl Exchange {
         Refusal { error, parameter }
     }
 
-    /// Returns the error for a stream that broke off.
-    pub(super) fn broken_off(&self, origin: &Origin, error: reqwest::Error) -> LlmError {
-        let address = &origin.address;
-        if error.is_timeout() {
-            return self.broken(address, error);
-        }
-
-        let error = error.without_url();
-        let cause = self.cause(&error);
-        let message = format!("{address}: the reply broke off: {cause}");
-        LlmError::new(LlmErrorKind::InterruptedStream, message).with_source(error)
-    }
-
     fn redirect(&self, headers: &HeaderMap) -> LlmError {
         let location = header_text(headers, "location").unwrap_or_default();
         let target = self.base_url.join(location).ok();
@@ -196,7 +187,13 @@ impl Exchange {
         ))
     }
 
-    fn broken(&self, address: &str, error: reqwest::Error) -> LlmError {
+    /// Returns the error of a connection, whose kind is `lost` unless the time is up.
+    pub(super) fn broken(
+        &self,
+        address: &str,
+        error: reqwest::Error,
+        lost: LlmErrorKind,
+    ) -> LlmError {
         // It contains the URL of the endpoint, which the message names without secrets.
         let error = error.without_url();
         let cause = self.cause(&error);
@@ -209,7 +206,7 @@ impl Exchange {
         let kind = if error.is_timeout() {
             LlmErrorKind::Timeout
         } else {
-            LlmErrorKind::Transport
+            lost
         };
 
         LlmError::new(kind, format!("{address}: {what}")).with_source(error)

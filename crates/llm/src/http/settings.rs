@@ -125,14 +125,14 @@ impl<C> HttpClientBuilder<C> {
         client: Connect<C>,
         [base_url_in, model_in, key_in]: [&'static str; 3],
     ) -> Result<Self, LlmError> {
-        let model = variable(model_in)?.ok_or_else(|| {
+        let model = variable(model_in).ok_or_else(|| {
             invalid_settings(format!(
                 "{model_in} is not set; expected the name of a model on the server"
             ))
         })?;
 
-        let base_url = variable(base_url_in)?;
-        let api_key = variable(key_in)?;
+        let base_url = variable(base_url_in);
+        let api_key = variable(key_in);
         let example = protocol.example;
         if base_url.is_none() && api_key.is_none() {
             return Err(invalid_settings(format!(
@@ -341,12 +341,6 @@ fn sensitive(value: &str) -> Option<HeaderValue> {
 }
 
 /// Returns the value of an environment variable. An empty one counts as unset.
-fn variable(name: &str) -> Result<Option<String>, LlmError> {
-    match env::var(name) {
-        Ok(value) => Ok(Some(value).filter(|value| !value.is_empty())),
-        Err(env::VarError::NotPresent) => Ok(None),
-        Err(env::VarError::NotUnicode(_)) => Err(invalid_settings(format!(
-            "{name} is not UTF-8; expected text"
-        ))),
-    }
+fn variable(name: &str) -> Option<String> {
+    env::var(name).ok().filter(|value| !value.is_empty())
 }

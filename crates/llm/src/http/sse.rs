@@ -12,11 +12,15 @@ pub(super) struct Event {
     /// The event type. Empty if there is none.
     pub(super) name: String,
     pub(super) data: String,
+    /// Whether this is the whole body, from a server or proxy that doesn't support streaming.
+    pub(super) is_whole: bool,
 }
 
 /// Reads events from bytes, which may be split anywhere.
 pub(super) struct Events {
     framing: Framing,
+    /// `None` until something other than white space has arrived.
+    is_whole: Option<bool>,
     /// The maximum size of a line, and of the data of an event, in bytes.
     limit: usize,
     line: Vec<u8>,
@@ -30,6 +34,7 @@ impl Events {
     pub(super) fn new(framing: Framing, limit: usize) -> Self {
         Self {
             framing,
+            is_whole: None,
             limit,
             line: Vec::new(),
             name: String::new(),
@@ -44,15 +49,29 @@ impl Events {
     }
 
     pub(super) fn feed(&mut self, bytes: &[u8]) -> Result<(), LlmError> {
+        let is_whole = self.is_whole(bytes);
         for piece in bytes.split_inclusive(|byte| *byte == b'\n') {
             self.check(self.line.len() + piece.len())?;
             self.line.extend_from_slice(piece);
-            if piece.ends_with(b"\n") {
+            if piece.ends_with(b"\n") && !is_whole {
                 self.end_line()?;
             }
         }
 
         Ok(())
+    }
+
+    /// Returns whether the body is one JSON value or a page rather than a stream.
+    fn is_whole(&mut self, bytes: &[u8]) -> bool {
+        if self.is_whole.is_none() {
+            let first = bytes.iter().find(|byte| !byte.is_ascii_whitespace());
+            self.is_whole = first.map(|byte| match self.framing {
+                Framing::Events => matches!(byte, b'<' | b'{' | b'['),
+                Framing::Lines => *byte == b'<',
+            });
+        }
+
+        self.is_whole == Some(true)
     }
 
     /// Ends the last event. The specification discards an event that the end of the stream truncates,
@@ -80,6 +99,7 @@ impl Events {
         let line = line.trim_end_matches(['\r', '\n']);
 
         match self.framing {
+            _ if self.is_whole == Some(true) => self.data.push_str(line),
             Framing::Events if line.is_empty() => self.end_event(),
             Framing::Events => self.field(line)?,
             Framing::Lines => {
@@ -113,7 +133,12 @@ impl Events {
         let name = take(&mut self.name);
         let data = take(&mut self.data);
         if !data.is_empty() {
-            self.complete.push_back(Event { name, data });
+            let is_whole = self.is_whole == Some(true);
+            self.complete.push_back(Event {
+                name,
+                data,
+                is_whole,
+            });
         }
     }
 }

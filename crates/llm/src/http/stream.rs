@@ -1,18 +1,17 @@
 //! Reads a reply as it is streamed.
 
 use std::collections::VecDeque;
-use std::mem::take;
 
 use futures_util::stream;
 use reqwest::Response;
 use serde_json::Value;
 
 use super::chat::{ChatConnection, Conversation, Sent};
-use super::exchange::{Exchange, Origin};
+use super::exchange::Exchange;
 use super::failure::{check_error, of_value, parse};
 use super::sse::{Event, Events};
 use crate::wire::calls::CallIds;
-use crate::wire::{Api, Assembly, DONE, Decoded, Framing, text};
+use crate::wire::{Api, Assembly, DONE, Decoded, text};
 use crate::{ChatResponse, Delta, LlmError, LlmErrorKind, ProviderData, ReplyStream};
 
 /// The maximum size of a line or an event in bytes. Most contain a few words of the reply, and some
@@ -109,7 +108,9 @@ impl Reading {
 /// One response.
 struct Part {
     sent: Sent,
-    source: Source,
+    /// `None` once the connection has ended.
+    response: Option<Response>,
+    events: Events,
     assembly: Box<dyn Assembly>,
     /// What the server wants back, once the response has ended.
     data: Option<String>,
@@ -125,9 +126,10 @@ impl Part {
         conversation: &Conversation,
         (sent, response): (Sent, Response),
     ) -> Self {
-        let max_bytes = connection.exchange().max_response_bytes;
+        let limit = connection.exchange().max_response_bytes.min(EVENT_BYTES);
         Self {
-            source: Source::new(response, sent.api.framing, max_bytes),
+            response: Some(response),
+            events: Events::new(sent.api.framing, limit),
             assembly: (sent.api.assembly)(),
             data: None,
             ids: CallIds::of(&conversation.request),
@@ -155,25 +157,50 @@ impl Part {
 
     /// Reads the next event, or the end.
     async fn read(&mut self, exchange: &Exchange) -> Result<Vec<Delta>, LlmError> {
-        let Api { reply, decode, .. } = self.sent.api;
-        let secrets = &exchange.secrets;
-        let origin = &self.sent.origin;
-        match self.source.next(exchange, origin).await? {
-            Some(Content::Event(event)) => self.read_event(&event, exchange).map_err(|error| {
-                // An event that the end of the connection truncated. The reply is incomplete rather
-                // than invalid.
-                let has_ended = self.source.response.is_none();
-                let is_cut = has_ended && error.kind() == LlmErrorKind::Decode;
-                let error = if is_cut { interrupted() } else { error };
-                error.with_body(secrets.body(event.data.as_bytes()))
-            }),
-            Some(Content::Whole(body)) => parse(reply, &body, secrets)
-                .and_then(|value| decode(&value, &body, secrets))
-                .map(|decoded| self.rest(decoded))
-                .map_err(|error| error.with_body(secrets.body(&body))),
+        match self.next(exchange).await? {
+            Some(event) => {
+                let read = match event.is_whole {
+                    true => self.read_whole(&event, exchange),
+                    false => self.read_event(&event, exchange),
+                };
+                read.map_err(|error| error.with_body(exchange.secrets.body(event.data.as_bytes())))
+            }
             None if self.assembly.is_complete() => self.whole(exchange),
             None => Err(interrupted()),
         }
+    }
+
+    /// Returns the next event, or `None` at the end of the connection.
+    async fn next(&mut self, exchange: &Exchange) -> Result<Option<Event>, LlmError> {
+        loop {
+            if let Some(event) = self.events.next() {
+                return Ok(Some(event));
+            }
+            let Some(response) = &mut self.response else {
+                return Ok(None);
+            };
+
+            let chunk = response.chunk().await.map_err(|error| {
+                let address = &self.sent.origin.address;
+                exchange.broken(address, error, LlmErrorKind::InterruptedStream)
+            });
+            match chunk? {
+                Some(bytes) => self.events.feed(&bytes)?,
+                None => {
+                    self.response = None;
+                    self.events.finish()?;
+                }
+            }
+        }
+    }
+
+    /// Reads a whole reply, from a server or proxy that doesn't support streaming.
+    fn read_whole(&mut self, event: &Event, exchange: &Exchange) -> Result<Vec<Delta>, LlmError> {
+        let Api { reply, decode, .. } = self.sent.api;
+        let body = event.data.as_bytes();
+        let value = parse(reply, body, &exchange.secrets)?;
+        let decoded = decode(&value, body, &exchange.secrets)?;
+        Ok(self.rest(decoded))
     }
 
     /// Reads an event. Returns the texts in it, or all that is left if it is the last one.
@@ -183,7 +210,8 @@ impl Part {
         let added = if data.trim() == DONE {
             self.assembly.add(DONE, &Value::Null, data)?
         } else {
-            let parsed = parse(self.sent.api.reply, data.as_bytes(), secrets)?;
+            let parsed = parse(self.sent.api.reply, data.as_bytes(), secrets);
+            let parsed = parsed.map_err(|error| self.cut(error))?;
             check_error(parsed.get("response").unwrap_or(&Value::Null), secrets)?;
             let kind = text(&parsed, "/type").unwrap_or_else(|| event.name.clone());
             if kind == "error" {
@@ -198,6 +226,13 @@ impl Part {
         }
     }
 
+    /// Returns the error of an event, which the end of the connection may have truncated. The reply is
+    /// incomplete then rather than invalid.
+    fn cut(&self, error: LlmError) -> LlmError {
+        let is_cut = self.response.is_none() && error.kind() == LlmErrorKind::Decode;
+        if is_cut { interrupted() } else { error }
+    }
+
     fn whole(&mut self, exchange: &Exchange) -> Result<Vec<Delta>, LlmError> {
         let decoded = self.assembly.whole(&exchange.secrets)?;
         Ok(self.rest(decoded))
@@ -207,93 +242,6 @@ impl Part {
     fn rest(&mut self, decoded: Decoded) -> Vec<Delta> {
         self.data = decoded.data;
         Delta::all_of(decoded.response, self.emitted).collect()
-    }
-}
-
-/// The body of a response, as it arrives.
-struct Source {
-    /// `None` once the connection has ended.
-    response: Option<Response>,
-    form: Form,
-    framing: Framing,
-    events: Events,
-}
-
-/// The form of a body.
-enum Form {
-    /// Nothing but white space has arrived yet.
-    Unknown,
-    Events,
-    /// One JSON value or a page, from servers and proxies that don't support streaming.
-    Whole(Vec<u8>),
-}
-
-enum Content {
-    Event(Event),
-    Whole(Vec<u8>),
-}
-
-impl Source {
-    fn new(response: Response, framing: Framing, max_bytes: usize) -> Self {
-        Self {
-            response: Some(response),
-            form: Form::Unknown,
-            framing,
-            events: Events::new(framing, max_bytes.min(EVENT_BYTES)),
-        }
-    }
-
-    /// Returns the next event, or the whole body, or `None` at the end of the connection.
-    async fn next(
-        &mut self,
-        exchange: &Exchange,
-        origin: &Origin,
-    ) -> Result<Option<Content>, LlmError> {
-        loop {
-            if let Some(event) = self.events.next() {
-                return Ok(Some(Content::Event(event)));
-            }
-            let Some(response) = &mut self.response else {
-                return Ok(None);
-            };
-
-            let chunk = response.chunk().await;
-            match chunk.map_err(|error| exchange.broken_off(origin, error))? {
-                Some(bytes) => self.feed(&bytes, exchange)?,
-                None => {
-                    self.response = None;
-                    if let Form::Whole(body) = &mut self.form {
-                        return Ok(Some(Content::Whole(take(body))));
-                    }
-                    self.events.finish()?;
-                }
-            }
-        }
-    }
-
-    fn feed(&mut self, bytes: &[u8], exchange: &Exchange) -> Result<(), LlmError> {
-        if let Form::Unknown = self.form {
-            self.form = self.form_of(bytes);
-        }
-
-        match &mut self.form {
-            Form::Unknown => Ok(()),
-            Form::Events => self.events.feed(bytes),
-            Form::Whole(body) => {
-                body.extend_from_slice(bytes);
-                exchange.check_size(body.len())
-            }
-        }
-    }
-
-    fn form_of(&self, bytes: &[u8]) -> Form {
-        let is_framed_by_events = matches!(self.framing, Framing::Events);
-        match bytes.iter().find(|byte| !byte.is_ascii_whitespace()) {
-            None => Form::Unknown,
-            Some(b'<') => Form::Whole(Vec::new()),
-            Some(b'{' | b'[') if is_framed_by_events => Form::Whole(Vec::new()),
-            Some(_) => Form::Events,
-        }
     }
 }
 

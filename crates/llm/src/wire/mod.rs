@@ -318,7 +318,7 @@ pub(crate) fn messages<'a>(
         let is_writable = message.role() != Role::Tool || message.blocks().is_empty();
         let written = match is_writable {
             true => write(message, *returned),
-            false => Err("images or files in the role tool; expected them in the role user"),
+            false => Err("images or files; expected them in the role user"),
         };
         written.map_err(|problem| invalid(format!("messages[{place}] has {problem}")))
     });

@@ -281,10 +281,10 @@ async fn what_a_protocol_cannot_carry_is_an_error_that_names_the_message() {
     messages[0] has a file of the type "text/plain"; expected "application/pdf"
     messages[0] has a file; expected images or text
     messages[0] has an image URL; expected image data
-    messages[0] has images or files in the role tool; expected them in the role user
-    messages[0] has images or files in the role assistant; expected them in the role user
-    messages[0] has images or files in the role system; expected them in the role user
-    messages[1] has tool calls in the role user; expected them in the role assistant
+    messages[0] has images or files; expected them in the role user
+    messages[0] has images or files; expected them in the role user
+    messages[0] has images or files; expected them in the role user
+    messages[1] has tool calls; expected them in the role assistant
     messages[0] has no tool call id; expected Message::tool_result or Message::tool_failure
     the temperature is NaN; expected a finite number
     the input schema of the tool "weather" isn't a JSON object; expected a JSON Schema
