@@ -102,7 +102,7 @@ through_a_pointer!(&E, Arc<E>, Box<E>);
 /// ```
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Embeddings {
-    vectors: Vec<Vec<f32>>,
+    pub(crate) vectors: Vec<Vec<f32>>,
     pub(crate) model: Option<String>,
     pub(crate) usage: Option<Usage>,
 }
@@ -122,9 +122,10 @@ impl Embeddings {
         let vectors: Vec<_> = vectors.into_iter().collect();
         let dimension = vectors.first().map_or(0, Vec::len);
 
-        for (number, vector) in (1_usize..).zip(&vectors) {
-            check_length(number, vector.len(), dimension)?;
-            check_numbers(number, vector)?;
+        for (number, vector) in (1..).zip(&vectors) {
+            if let Some(problem) = problem(vector, dimension) {
+                return Err(decode(format!("embedding {number} {problem}")));
+            }
         }
 
         Ok(Self {
@@ -189,58 +190,21 @@ impl Embeddings {
     pub fn usage(&self) -> Option<Usage> {
         self.usage
     }
-
-    /// Appends the embeddings of further texts.
-    #[cfg(feature = "http")]
-    pub(crate) fn joined(mut self, more: Self) -> Result<Self, LlmError> {
-        // The vectors of each are equally long, so the first ones are compared for all.
-        if let (Some(first), Some(next)) = (self.vectors.first(), more.vectors.first()) {
-            check_length(self.vectors.len() + 1, next.len(), first.len())?;
-        }
-
-        self.vectors.extend(more.vectors);
-        Ok(Self {
-            vectors: self.vectors,
-            model: more.model.or(self.model),
-            usage: sum(self.usage, more.usage),
-        })
-    }
 }
 
-#[cfg(feature = "http")]
-fn sum(first: Option<Usage>, second: Option<Usage>) -> Option<Usage> {
-    let (Some(mut sum), Some(second)) = (first, second) else {
-        return first.or(second);
-    };
-
-    sum += second;
-    Some(sum)
-}
-
-fn check_length(number: usize, length: usize, dimension: usize) -> Result<(), LlmError> {
+fn problem(vector: &[f32], dimension: usize) -> Option<String> {
+    let length = vector.len();
     let most = Embeddings::MAX_DIMENSION;
-    let problem = match length {
-        0 => format!("is empty; expected 1 to {most} numbers"),
-        _ if length > most => format!("has {length} numbers; expected at most {most}"),
-        _ if length != dimension => {
-            format!("has {length} numbers; expected {dimension}, as many as the first")
-        }
-        _ => return Ok(()),
-    };
-
-    Err(decode(format!("embedding {number} {problem}")))
-}
-
-fn check_numbers(number: usize, vector: &[f32]) -> Result<(), LlmError> {
-    let wrong = (1_usize..)
-        .zip(vector)
-        .find(|(_, value)| !value.is_finite());
-    match wrong {
-        None => Ok(()),
-        Some((place, value)) => Err(decode(format!(
-            "number {place} of embedding {number} is {value}; expected a finite number"
-        ))),
+    if length == 0 || length > most {
+        return Some(format!("has {length} numbers; expected 1 to {most}"));
     }
+    if length != dimension {
+        let expected = format!("expected {dimension}, as many as the first");
+        return Some(format!("has {length} numbers; {expected}"));
+    }
+
+    let wrong = vector.iter().find(|number| !number.is_finite())?;
+    Some(format!("contains {wrong}; expected finite numbers"))
 }
 
 fn decode(message: String) -> LlmError {

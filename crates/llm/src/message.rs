@@ -51,9 +51,9 @@ impl fmt::Display for Role {
 pub struct Message {
     role: Role,
     content: Arc<str>,
-    #[serde(default, skip_serializing_if = "is_empty")]
+    #[serde(default, skip_serializing_if = "<[Block]>::is_empty")]
     blocks: Arc<[Block]>,
-    #[serde(default, skip_serializing_if = "is_empty")]
+    #[serde(default, skip_serializing_if = "<[ToolCall]>::is_empty")]
     tool_calls: Arc<[ToolCall]>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     result_of: Option<Arc<ResultOf>>,
@@ -68,10 +68,6 @@ struct ResultOf {
     name: String,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     failed: bool,
-}
-
-fn is_empty<T>(list: &Arc<[T]>) -> bool {
-    list.is_empty()
 }
 
 impl Message {

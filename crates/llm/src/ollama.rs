@@ -7,12 +7,10 @@ use crate::openai::chat::tool;
 use crate::openai::chat_reply::{self, THINKING};
 use crate::wire::json::{Json, object};
 use crate::wire::{
-    self, Api, Assembly, Body, Call, Decoded, Encoded, Framing, decimal, invalid, reply_schema,
-    text, tools, unreadable,
+    self, Added, Api, Assembly, Body, Call, Decoded, Encoded, Framing, decimal, invalid,
+    reply_schema, text, tools, unreadable,
 };
-use crate::{
-    Block, ChatRequest, Delta, Effort, LlmError, Message, ReplyFormat, ToolCall, ToolChoice,
-};
+use crate::{Block, ChatRequest, Effort, LlmError, Message, ReplyFormat, ToolCall, ToolChoice};
 
 const ENDPOINT: &str = "/chat";
 
@@ -88,9 +86,9 @@ client!(OllamaClient, [Streaming, Tools, JsonMode, JsonSchema]);
 fn encode(call: &Call<'_>) -> Result<Encoded, LlmError> {
     let request = call.request;
     let options: [(&str, Json<'_>); 4] = [
-        ("num_predict", request.max_tokens().map(u64::from).into()),
+        ("num_predict", request.max_tokens().map(Value::from).into()),
         ("temperature", request.temperature().map(decimal).into()),
-        ("seed", request.seed().into()),
+        ("seed", request.seed().map(Value::from).into()),
         ("stop", request.stop().into()),
     ];
     let has_options = options.iter().any(|(_, value)| value.is_present());
@@ -195,12 +193,7 @@ fn chat_completion(reply: &Value) -> Value {
 struct Pieces(chat_reply::Pieces);
 
 impl Assembly for Pieces {
-    fn add(
-        &mut self,
-        kind: &str,
-        line: &Value,
-        received: &str,
-    ) -> Result<Option<Vec<Delta>>, LlmError> {
+    fn add(&mut self, kind: &str, line: &Value, received: &str) -> Added {
         let added = self.0.add(kind, &chat_completion(line), received)?;
         let is_done = line.get("done") == Some(&Value::Bool(true));
         Ok(added.filter(|_| !is_done))

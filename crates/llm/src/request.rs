@@ -31,14 +31,10 @@ pub struct ChatRequest {
     stop: Vec<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     format: Option<ReplyFormat>,
-    #[serde(default, skip_serializing_if = "no_tools")]
+    #[serde(default, skip_serializing_if = "<[ToolDefinition]>::is_empty")]
     tools: Arc<[ToolDefinition]>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     tool_choice: Option<ToolChoice>,
-}
-
-fn no_tools(tools: &Arc<[ToolDefinition]>) -> bool {
-    tools.is_empty()
 }
 
 impl ChatRequest {

@@ -106,14 +106,6 @@ impl ChatResponse {
         self.without_provider_data()
     }
 
-    /// Sets the changes that the client made to the request, because the server refused it as it
-    /// was. None by default.
-    #[must_use]
-    pub fn with_adjustments(mut self, adjustments: impl IntoIterator<Item = Adjustment>) -> Self {
-        self.adjustments = adjustments.into_iter().collect();
-        self
-    }
-
     /// Sets the data that the server wants back with this reply in later requests. None by default.
     /// Changing the text or the calls afterwards removes it, because it belongs to the reply as the
     /// model wrote it.

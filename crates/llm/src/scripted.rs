@@ -49,7 +49,6 @@ impl Default for ScriptedClient {
 #[derive(Debug, Default)]
 struct Script {
     replies: VecDeque<ScriptedReply>,
-    length: usize,
     requests: Vec<ChatRequest>,
 }
 
@@ -63,11 +62,7 @@ impl ScriptedClient {
     /// [`ScriptedReply`].
     #[must_use]
     pub fn then(self, reply: impl Into<ScriptedReply>) -> Self {
-        let mut script = locked(&self.script);
-        script.replies.push_back(reply.into());
-        script.length += 1;
-        drop(script);
-
+        locked(&self.script).replies.push_back(reply.into());
         self
     }
 
@@ -89,11 +84,8 @@ impl ScriptedClient {
             let mut script = locked(&self.script);
             script.requests.push(request);
             let seen = script.requests.len();
-            let length = script.length;
-
             script.replies.pop_front().ok_or_else(|| {
-                let message =
-                    format!("the script has no reply to request {seen}: it has {length} replies");
+                let message = format!("the script has no reply to request {seen}");
                 LlmError::new(LlmErrorKind::Other, message)
             })?
         };

@@ -82,12 +82,9 @@ async fn within<T>(
     missing: &str,
     future: impl Future<Output = Result<T, LlmError>>,
 ) -> Result<T, LlmError> {
-    let Some(limit) = limit else {
-        return future.await;
-    };
-
     // A limit beyond the range of the clock never ends.
-    let Some(end) = start.checked_add(limit) else {
+    let end = |limit| Some((limit, start.checked_add(limit)?));
+    let Some((limit, end)) = limit.and_then(end) else {
         return future.await;
     };
 

@@ -30,7 +30,7 @@ pub(super) fn encode(call: &Call<'_>) -> Result<Encoded, LlmError> {
 
     let mut body = Body::new(call);
     let max_tokens = request.max_tokens().or(default);
-    body.set("max_tokens", max_tokens.map(u64::from));
+    body.set("max_tokens", max_tokens.map(Value::from));
     body.set("system", system);
     let turns = turns(call, rest, || body.allows(LATER_SYSTEM))?;
     body.set("messages", turns);

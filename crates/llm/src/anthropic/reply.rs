@@ -8,11 +8,9 @@ use serde_json::Value;
 use serde_json::value::{RawValue, to_raw_value};
 
 use crate::http::Secrets;
-use crate::wire::{Assembly, Decoded, RawFields, count, finish_reason, text, unreadable};
+use crate::wire::{Added, Assembly, Decoded, RawFields, count, finish_reason, text, unreadable};
 use crate::{ChatResponse, Delta, FinishReason, LlmError, LlmErrorKind, ToolCall, Usage};
 
-/// The maximum number of blocks of a reply.
-const MOST_BLOCKS: usize = 10_000;
 /// How many blocks may grow at the same time.
 const OPEN_BLOCKS: usize = 64;
 
@@ -146,15 +144,10 @@ const GROWING: [(&str, &str); 4] = [
 ];
 
 impl Pieces {
-    fn start(&mut self, event: &Value, received: &str) -> Result<(), LlmError> {
+    fn start(&mut self, event: &Value, received: &str) {
         #[derive(Deserialize)]
         struct Start {
             content_block: RawFields,
-        }
-
-        if self.blocks.len() == MOST_BLOCKS {
-            let message = format!("the reply contains more than {MOST_BLOCKS} blocks");
-            return Err(unreadable(message));
         }
 
         let start = serde_json::from_str(received).map(|Start { content_block }| content_block);
@@ -165,7 +158,6 @@ impl Pieces {
             fields: start.unwrap_or_default(),
             ..Block::default()
         });
-        Ok(())
     }
 
     fn grow(&mut self, event: &Value, delta: &Value) {
@@ -237,16 +229,11 @@ fn update(known: &mut Value, newer: &Value) {
 }
 
 impl Assembly for Pieces {
-    fn add(
-        &mut self,
-        kind: &str,
-        event: &Value,
-        received: &str,
-    ) -> Result<Option<Vec<Delta>>, LlmError> {
+    fn add(&mut self, kind: &str, event: &Value, received: &str) -> Added {
         let nothing = Value::Null;
         let piece = match kind {
             "content_block_start" => {
-                self.start(event, received)?;
+                self.start(event, received);
                 event.get("content_block").unwrap_or(&nothing)
             }
             "content_block_delta" => {

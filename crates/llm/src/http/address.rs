@@ -42,7 +42,7 @@ fn shown(text: &str, secrets: &Secrets) -> String {
     }
 
     let without_query = text.split(['?', '#']).next().unwrap_or_default();
-    secrets.setting(&format!("{without_query:?}"))
+    secrets.line(&format!("{without_query:?}"))
 }
 
 /// Returns a parsed address, or what is wrong with it, as the end of a sentence.

@@ -14,9 +14,6 @@ use super::{Protocol, header_text};
 use crate::wire::{invalid, unreadable};
 use crate::{LlmError, LlmErrorKind};
 
-/// How much of the body of a failed response is read.
-const FAILURE_BYTES: usize = 64 * 1024;
-
 /// A connection to a server, with everything about it that is not part of a format.
 pub(crate) struct Exchange {
     pub(super) protocol: &'static Protocol,
@@ -97,10 +94,7 @@ impl Exchange {
         wanted: &str,
         decode: impl FnOnce(&Value, &[u8]) -> Result<T, LlmError>,
     ) -> Result<T, LlmError> {
-        let (body, problem) = self
-            .body(&mut response, origin, self.max_response_bytes)
-            .await;
-
+        let (body, problem) = self.body(&mut response, origin).await;
         let decoded = match problem {
             Some(error) => Err(error),
             None => parse(wanted, &body, &self.secrets).and_then(|value| decode(&value, &body)),
@@ -108,13 +102,8 @@ impl Exchange {
         decoded.map_err(|error| origin.sign(error).with_body(self.secrets.body(&body)))
     }
 
-    /// Returns the body as far as it could be read, up to `limit` bytes, and why it isn't whole.
-    async fn body(
-        &self,
-        response: &mut Response,
-        origin: &Origin,
-        limit: usize,
-    ) -> (Vec<u8>, Option<LlmError>) {
+    /// Returns the body as far as it could be read, and why it isn't whole.
+    async fn body(&self, response: &mut Response, origin: &Origin) -> (Vec<u8>, Option<LlmError>) {
         let mut bytes = Vec::new();
 
         loop {
@@ -127,7 +116,7 @@ impl Exchange {
                 }
             };
 
-            let room = limit.saturating_sub(bytes.len());
+            let room = self.max_response_bytes.saturating_sub(bytes.len());
             bytes.extend_from_slice(chunk.get(..room).unwrap_or(&chunk));
             if chunk.len() > room {
                 return (bytes, Some(self.too_large()));
@@ -154,8 +143,7 @@ impl Exchange {
 
         // The status is what matters. A body that is cut off or never ends is shown as far as it was
         // read.
-        let limit = self.max_response_bytes.min(FAILURE_BYTES);
-        let (body, _) = self.body(&mut response, origin, limit).await;
+        let (body, _) = self.body(&mut response, origin).await;
 
         let path = self.protocol.path(endpoint);
         let Refusal { error, parameter } = match status.as_u16() {

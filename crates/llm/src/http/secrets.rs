@@ -5,7 +5,7 @@ use secrecy::{ExposeSecret, SecretString};
 
 /// The minimum length of a secret, in bytes. A shorter value may be a common word, and hiding it
 /// would make texts unreadable.
-pub(super) const SHORTEST_SECRET: usize = 8;
+const SHORTEST_SECRET: usize = 8;
 
 /// The maximum length of a response body in an error, in characters.
 const BODY: usize = 500;
@@ -17,26 +17,13 @@ const LOOKED_AT: usize = 16;
 const MASK: &str = "[redacted]";
 
 /// Redacts secrets. Every text of a server passes through it before it is shown.
-pub(crate) struct Secrets {
-    /// Hides all secrets.
-    words: Mask,
-    /// Hides the secrets that are too long to be part of a URL by coincidence.
-    settings: Mask,
-}
+pub(crate) struct Secrets(Mask);
 
 impl Secrets {
-    pub(super) fn new(secrets: impl IntoIterator<Item = SecretString>) -> Self {
-        let secrets: Vec<_> = secrets.into_iter().collect();
-        let mask = |shortest| {
-            let values = secrets.iter().map(ExposeSecret::expose_secret);
-            let long = values.filter(|value| value.len() >= shortest);
-            long.fold(Mask::new(), |mask, value| mask.with_parts_of(value, MASK))
-        };
-
-        Self {
-            words: mask(0),
-            settings: mask(SHORTEST_SECRET),
-        }
+    pub(super) fn new<'s>(secrets: impl IntoIterator<Item = &'s SecretString>) -> Self {
+        let values = secrets.into_iter().map(ExposeSecret::expose_secret);
+        let long = values.filter(|value| value.len() >= SHORTEST_SECRET);
+        Self(long.fold(Mask::new(), |mask, value| mask.with_parts_of(value, MASK)))
     }
 
     /// Returns an excerpt of a response body with its lines, safe to print to a terminal. Of an HTML
@@ -47,24 +34,15 @@ impl Secrets {
             return "an HTML page".to_owned();
         }
 
-        let masked = self.words.hide(&looked_at);
+        let masked = self.0.hide(&looked_at);
         MultiLine::new(masked).with_max_chars(BODY - 1).to_string()
     }
 
-    /// Returns a server's text for use in one line.
+    /// Returns a text for use in one line.
     pub(crate) fn line(&self, text: &str) -> String {
-        line(&self.words, text)
+        let masked = self.0.hide(&beginning(text.as_bytes(), LINE * LOOKED_AT));
+        OneLine::new(masked).with_max_chars(LINE - 1).to_string()
     }
-
-    /// Returns a setting for use in one line. A key like `http` is kept: it is part of the URL.
-    pub(super) fn setting(&self, text: &str) -> String {
-        line(&self.settings, text)
-    }
-}
-
-fn line(mask: &Mask, text: &str) -> String {
-    let masked = mask.hide(&beginning(text.as_bytes(), LINE * LOOKED_AT));
-    OneLine::new(masked).with_max_chars(LINE - 1).to_string()
 }
 
 fn beginning(bytes: &[u8], most: usize) -> Cow<'_, str> {

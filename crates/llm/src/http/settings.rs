@@ -8,7 +8,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::exchange::Exchange;
-use super::secrets::{SHORTEST_SECRET, Secrets};
+use super::secrets::Secrets;
 use super::{Protocol, address, invalid_settings};
 use crate::LlmError;
 #[cfg(doc)]
@@ -56,7 +56,7 @@ impl fmt::Debug for Connection {
 
         f.debug_struct(exchange.protocol.client)
             .field("base_url", &exchange.shown_url)
-            .field("model", &exchange.secrets.setting(&self.model))
+            .field("model", &exchange.secrets.line(&self.model))
             .finish_non_exhaustive()
     }
 }
@@ -194,9 +194,7 @@ impl<C> HttpClientBuilder<C> {
                 "the name of a header is not valid; expected letters, digits and dashes".to_owned(),
             ),
         }
-        if value.len() >= SHORTEST_SECRET {
-            self.secrets.push(value.into());
-        }
+        self.secrets.push(value.into());
         self
     }
 
@@ -249,7 +247,7 @@ impl<C> HttpClientBuilder<C> {
     /// It quotes an invalid base URL, unless the URL has an `@` or no `:`, because it may then contain
     /// credentials or be the API key in the wrong place. No other value is shown.
     pub fn build(self) -> Result<C, LlmError> {
-        let secrets = Secrets::new(self.secrets.iter().cloned());
+        let secrets = Secrets::new(&self.secrets);
         let example = self.protocol.example;
         let checked = address::check(&self.base_url, self.base_url_in, example, &secrets);
         let problems = self.problems(checked.as_ref().err());
@@ -269,7 +267,7 @@ impl<C> HttpClientBuilder<C> {
         let exchange = Exchange {
             protocol: self.protocol,
             http,
-            shown_url: secrets.setting(self.base_url.trim_end_matches('/')),
+            shown_url: secrets.line(self.base_url.trim_end_matches('/')),
             base_url,
             timeout: self.timeout,
             max_response_bytes: self.max_response_bytes,
@@ -303,8 +301,8 @@ impl<C> fmt::Debug for HttpClientBuilder<C> {
     /// Shows only the model: an unchecked base URL may contain credentials.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         // The model may be the API key in the wrong place.
-        let secrets = Secrets::new(self.secrets.iter().cloned());
-        let model = secrets.setting(&self.model);
+        let secrets = Secrets::new(&self.secrets);
+        let model = secrets.line(&self.model);
         let name = format!("{}Builder", self.protocol.client);
 
         f.debug_struct(&name)

@@ -100,10 +100,10 @@ fn encode(call: &Call<'_>) -> Result<Encoded, LlmError> {
     let stand_in = stand_in(!body.allows(SIGNATURE), !body.allows(THINKING));
     let turn = |message, returned| Ok(turn(message, returned, &stand_in, request));
     body.set("messages", wire::messages(call, turn)?);
-    body.set("max_tokens", request.max_tokens().map(u64::from));
+    body.set("max_tokens", request.max_tokens().map(Value::from));
     body.set("temperature", request.temperature().map(decimal));
     body.set("reasoning_effort", request.effort().map(Effort::as_str));
-    body.set("seed", request.seed());
+    body.set("seed", request.seed().map(Value::from));
     body.set("stop", request.stop());
     body.set("stream", call.stream.then_some(true));
     body.set_only(STREAM_OPTIONS, options.filter(|_| call.stream));

@@ -7,7 +7,9 @@ use serde_json::{Map, Value, json};
 use super::{refused, usage};
 use crate::http::Secrets;
 use crate::wire::calls::{Growing, Piece};
-use crate::wire::{self, Assembly, DONE, Decoded, count, finish_reason, list, text, unreadable};
+use crate::wire::{
+    self, Added, Assembly, DONE, Decoded, count, finish_reason, list, text, unreadable,
+};
 use crate::{ChatResponse, Delta, FinishReason, LlmError, ToolCall};
 
 pub(super) const CONTENT: &str = "content";
@@ -223,7 +225,7 @@ fn grow_list(known: &mut Vec<Value>, more: &Value) {
 }
 
 impl Assembly for Pieces {
-    fn add(&mut self, kind: &str, chunk: &Value, _: &str) -> Result<Option<Vec<Delta>>, LlmError> {
+    fn add(&mut self, kind: &str, chunk: &Value, _: &str) -> Added {
         if kind == DONE {
             return Ok(None);
         }

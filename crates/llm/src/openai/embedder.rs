@@ -122,12 +122,22 @@ impl Embedder for OpenAiEmbedder {
             )));
         }
 
-        let mut all = Embeddings::default();
+        let mut vectors = Vec::new();
+        let (mut model, mut usage) = (None, None);
         for batch in texts.chunks(BATCH) {
-            all = all.joined(self.embed_batch(batch).await?)?;
+            let batch = self.embed_batch(batch).await?;
+            model = batch.model.or(model);
+            if let Some(more) = batch.usage {
+                *usage.get_or_insert_default() += more;
+            }
+            vectors.extend(batch.vectors);
         }
 
-        Ok(all)
+        Ok(Embeddings {
+            model,
+            usage,
+            ..Embeddings::new(vectors)?
+        })
     }
 
     fn model(&self) -> &str {

@@ -9,8 +9,8 @@ use super::{refused, usage};
 use crate::http::Secrets;
 use crate::wire::json::{Json, object};
 use crate::wire::{
-    self, Api, Assembly, Body, Call, Decoded, Encoded, Framing, PROVIDER_DATA, Refusable, STRICT,
-    decimal, list, text, tools, unreadable,
+    self, Added, Api, Assembly, Body, Call, Decoded, Encoded, Framing, PROVIDER_DATA, Refusable,
+    STRICT, decimal, list, text, tools, unreadable,
 };
 use crate::{
     Block, ChatRequest, ChatResponse, Delta, FinishReason, LlmError, Message, ReplyFormat,
@@ -79,7 +79,7 @@ fn encode(call: &Call<'_>) -> Result<Encoded, LlmError> {
     body.set("input", items(call, rest));
     body.set("store", false);
     body.set("include", json!(["reasoning.encrypted_content"]));
-    body.set("max_output_tokens", request.max_tokens().map(u64::from));
+    body.set("max_output_tokens", request.max_tokens().map(Value::from));
     body.set("temperature", request.temperature().map(decimal));
     body.set("reasoning", effort);
     body.set("text", format.map(|format| object([("format", format)])));
@@ -256,12 +256,7 @@ struct Pieces {
 }
 
 impl Assembly for Pieces {
-    fn add(
-        &mut self,
-        kind: &str,
-        event: &Value,
-        received: &str,
-    ) -> Result<Option<Vec<Delta>>, LlmError> {
+    fn add(&mut self, kind: &str, event: &Value, received: &str) -> Added {
         let response = event.get("response").unwrap_or(&Value::Null);
         let delta = text(event, "/delta");
 

@@ -182,11 +182,11 @@ impl CallIds {
             _ => call.arguments(),
         };
 
-        Ok(match keeps_id {
-            true if arguments == call.arguments() => call,
-            true => ToolCall::new(call.id(), call.name(), arguments),
-            false => ToolCall::new(self.make(), call.name(), arguments),
-        })
+        let id = match keeps_id {
+            true => call.id().to_owned(),
+            false => self.make(),
+        };
+        Ok(ToolCall::new(id, call.name(), arguments))
     }
 
     fn make(&mut self) -> String {

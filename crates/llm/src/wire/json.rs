@@ -81,12 +81,6 @@ impl From<bool> for Json<'_> {
     }
 }
 
-impl From<u64> for Json<'_> {
-    fn from(value: u64) -> Self {
-        Self::Value(value.into())
-    }
-}
-
 /// An empty list is left out.
 impl From<&[String]> for Json<'_> {
     fn from(texts: &[String]) -> Self {

@@ -129,16 +129,13 @@ pub(crate) struct Decoded {
 /// The text of the event that ends a stream of OpenAI's APIs.
 pub(crate) const DONE: &str = "[DONE]";
 
+/// The texts in an event, or `None` if it ends the reply.
+pub(crate) type Added = Result<Option<Vec<Delta>>, LlmError>;
+
 /// A reply that is put together from the events of a stream, and then read like a complete one.
 pub(crate) trait Assembly: Send {
-    /// Adds an event of this kind, parsed and as it was received. Returns the texts in it, or `None`
-    /// if it ends the reply.
-    fn add(
-        &mut self,
-        kind: &str,
-        event: &Value,
-        received: &str,
-    ) -> Result<Option<Vec<Delta>>, LlmError>;
+    /// Adds an event of this kind, parsed and as it was received.
+    fn add(&mut self, kind: &str, event: &Value, received: &str) -> Added;
 
     /// Returns the number of bytes that are held in addition to the texts.
     fn held(&self) -> usize {

@@ -25,11 +25,11 @@ fn vectors_that_cannot_be_compared_are_refused() {
     assert!(embeddings.clone().checked_for(2).is_ok());
     told.push(embeddings.checked_for(3).unwrap_err().to_string());
     insta::assert_snapshot!(told.join("\n"), @"
-    decode: embedding 2 is empty; expected 1 to 65536 numbers
-    decode: embedding 1 has 65537 numbers; expected at most 65536
+    decode: embedding 2 has 0 numbers; expected 1 to 65536
+    decode: embedding 1 has 65537 numbers; expected 1 to 65536
     decode: embedding 2 has 1 numbers; expected 2, as many as the first
-    decode: number 2 of embedding 1 is NaN; expected a finite number
-    decode: number 1 of embedding 1 is -inf; expected a finite number
+    decode: embedding 1 contains NaN; expected finite numbers
+    decode: embedding 1 contains -inf; expected finite numbers
     decode: the reply has 2 embeddings for 3 texts; expected one for each text
     ");
 }

@@ -71,11 +71,11 @@ async fn replies_without_usable_vectors_are_refused() {
         {"data": []} => the reply has 0 embeddings for 2 texts; expected one for each text
         {"data": [{"embedding": [1]}]} => the reply has 1 embeddings for 2 texts; expected one for each text
         {"data": [{"embedding": [1]}, {"embedding": [1, 2]}]} => embedding 2 has 2 numbers; expected 1, as many as the first
-        {"data": [{"embedding": []}, {"embedding": []}]} => embedding 1 is empty; expected 1 to 65536 numbers
-        {"data": [{"embedding": [1e39]}, {"embedding": [1]}]} => number 1 of embedding 1 is inf; expected a finite number
+        {"data": [{"embedding": []}, {"embedding": []}]} => embedding 1 has 0 numbers; expected 1 to 65536
+        {"data": [{"embedding": [1e39]}, {"embedding": [1]}]} => embedding 1 contains inf; expected finite numbers
         {"data": [{"embedding": [NaN]}, {"embedding": [1]}]} => the response is not JSON: expected value at line 1 column 26
         {"data": [{"embedding": [null]}, {"embedding": [1]}]} | {"data": [{"embedding": [[1]]}, {"embedding": [[1]]}]} => an embedding contains something other than numbers; expected only numbers
-        {"data": [{"embedding": "AACAPw=="}, {"embedding": [1]}]} => embedding 1 is empty; expected 1 to 65536 numbers
+        {"data": [{"embedding": "AACAPw=="}, {"embedding": [1]}]} => embedding 1 has 0 numbers; expected 1 to 65536
         {"data": [{"index": 0, "embedding": [1]}, {"index": 0, "embedding": [2]}]} => the indices of the embeddings have gaps or duplicates; expected 0, 1, 2, …
         {"data": [{"index": 1, "embedding": [1]}, {"index": 2, "embedding": [2]}]} => the indices of the embeddings have gaps or duplicates; expected 0, 1, 2, …
         [1, 2] => the response is not a valid list of embeddings; expected a JSON object
