@@ -214,6 +214,13 @@ impl LlmError {
         self.0.attempts
     }
 
+    /// Replaces the message.
+    #[cfg(feature = "http")]
+    pub(crate) fn with_message(mut self, message: String) -> Self {
+        self.0.message = message;
+        self
+    }
+
     /// Appends a note to the message.
     pub(crate) fn with_note(mut self, note: fmt::Arguments<'_>) -> Self {
         self.0.message.push_str(&format!("; {note}"));

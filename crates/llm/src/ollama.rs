@@ -2,15 +2,17 @@
 
 use serde_json::{Value, json};
 
-use crate::http::{ChatConnection, Connection, HttpClientBuilder, Protocol, Secrets, client};
+use crate::http::{ChatConnection, Connection, HttpClientBuilder, Protocol, client};
 use crate::openai::chat::tool;
 use crate::openai::chat_reply::{self, THINKING};
 use crate::wire::json::{Json, object};
 use crate::wire::{
-    self, Added, Api, Assembly, Body, Call, Decoded, Encoded, Framing, decimal, invalid,
-    reply_schema, text, tools, unreadable,
+    self, Added, Api, Assembly, Body, Call, Encoded, Framing, decimal, invalid, reply_schema, text,
+    tools, unreadable,
 };
-use crate::{Block, ChatRequest, Effort, LlmError, Message, ReplyFormat, ToolCall, ToolChoice};
+use crate::{
+    Block, ChatRequest, ChatResponse, Effort, LlmError, Message, ReplyFormat, ToolCall, ToolChoice,
+};
 
 const ENDPOINT: &str = "/chat";
 
@@ -162,14 +164,14 @@ fn function_call(call: &ToolCall) -> Json<'_> {
     object([("id", call.id().into()), ("function", function)])
 }
 
-fn decode(reply: &Value, body: &[u8], secrets: &Secrets) -> Result<Decoded, LlmError> {
+fn decode(reply: &Value, body: &[u8]) -> Result<ChatResponse, LlmError> {
     if reply.get("message").is_none() {
         return Err(unreadable(
             "the response has no message; expected an object with content",
         ));
     }
 
-    chat_reply::decode(&chat_completion(reply), body, secrets)
+    chat_reply::decode(&chat_completion(reply), body)
 }
 
 /// Returns a reply, or a line of a stream, in the form of OpenAI's Chat Completions.
@@ -203,7 +205,7 @@ impl Assembly for Pieces {
         self.0.held()
     }
 
-    fn whole(&mut self, secrets: &Secrets) -> Result<Decoded, LlmError> {
-        self.0.whole(secrets)
+    fn whole(&mut self) -> Result<ChatResponse, LlmError> {
+        self.0.whole()
     }
 }

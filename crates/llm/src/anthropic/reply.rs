@@ -7,15 +7,15 @@ use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::{RawValue, to_raw_value};
 
-use crate::http::Secrets;
-use crate::wire::{Added, Assembly, Decoded, RawFields, count, finish_reason, text, unreadable};
+use crate::wire::provider_data::unbound;
+use crate::wire::{Added, Assembly, RawFields, count, finish_reason, text, unreadable};
 use crate::{ChatResponse, Delta, FinishReason, LlmError, LlmErrorKind, ToolCall, Usage};
 
 /// How many blocks may grow at the same time.
 const OPEN_BLOCKS: usize = 64;
 
 /// Reads a complete message.
-pub(super) fn decode(message: &Value, body: &[u8], secrets: &Secrets) -> Result<Decoded, LlmError> {
+pub(super) fn decode(message: &Value, body: &[u8]) -> Result<ChatResponse, LlmError> {
     #[derive(Deserialize)]
     struct Raw {
         content: Vec<Box<RawValue>>,
@@ -23,12 +23,12 @@ pub(super) fn decode(message: &Value, body: &[u8], secrets: &Secrets) -> Result<
 
     let raw: Raw = serde_json::from_slice(body)
         .map_err(|_| unreadable("the response has no content; expected an array of blocks"))?;
-    read(message, &raw.content, secrets)
+    read(message, &raw.content)
 }
 
 /// Reads a message with these blocks, which are unparsed, so that they can go back to the server
 /// exactly as they were received.
-fn read(message: &Value, blocks: &[Box<RawValue>], secrets: &Secrets) -> Result<Decoded, LlmError> {
+fn read(message: &Value, blocks: &[Box<RawValue>]) -> Result<ChatResponse, LlmError> {
     let mut said = String::new();
     let mut reasoning = String::new();
     let mut calls = Vec::new();
@@ -47,24 +47,21 @@ fn read(message: &Value, blocks: &[Box<RawValue>], secrets: &Secrets) -> Result<
 
     let reason = finish_reason(&text(message, "/stop_reason").unwrap_or_default());
     if reason == FinishReason::ContentFilter && calls.is_empty() {
-        return Err(refused(message, secrets).with_text_so_far(said));
+        return Err(refused(message).with_text_so_far(said));
     }
 
-    Ok(Decoded {
-        response: ChatResponse {
-            text: said,
-            finish_reason: reason,
-            reasoning: Some(reasoning).filter(|text| !text.is_empty()),
-            tool_calls: calls,
-            usage: usage(message),
-            model: text(message, "/model"),
-            id: text(message, "/id"),
-            ..ChatResponse::default()
-        },
-        // Messages of text and calls are written from these.
-        data: says_more
-            .then(|| serde_json::to_string(blocks))
-            .and_then(Result::ok),
+    // Messages of text and calls are written from these.
+    let data = says_more.then(|| serde_json::to_string(blocks));
+    Ok(ChatResponse {
+        text: said,
+        finish_reason: reason,
+        reasoning: Some(reasoning).filter(|text| !text.is_empty()),
+        tool_calls: calls,
+        usage: usage(message),
+        model: text(message, "/model"),
+        id: text(message, "/id"),
+        provider_data: data.and_then(Result::ok).map(unbound),
+        ..ChatResponse::default()
     })
 }
 
@@ -81,8 +78,8 @@ fn call(block: &Value, raw: &RawValue) -> ToolCall {
     ToolCall::new(field("/id"), field("/name"), input)
 }
 
-fn refused(message: &Value, secrets: &Secrets) -> LlmError {
-    let detail = |pointer| text(message, pointer).map(|detail| secrets.line(&detail));
+fn refused(message: &Value) -> LlmError {
+    let detail = |pointer| text(message, pointer);
     let category = detail("/stop_details/category");
     let message = match (category, detail("/stop_details/explanation")) {
         (None, None) => "the model refused without a reason".to_owned(),
@@ -265,15 +262,17 @@ impl Assembly for Pieces {
         self.held
     }
 
-    fn whole(&mut self, secrets: &Secrets) -> Result<Decoded, LlmError> {
+    fn whole(&mut self) -> Result<ChatResponse, LlmError> {
         let blocks = mem::take(&mut self.blocks).into_iter();
         let blocks: Result<Vec<_>, _> = blocks
             .map(|block| block.whole(&mut self.is_incomplete))
             .collect();
         let blocks = blocks.map_err(|_| unreadable("a block of the reply isn't JSON"))?;
 
-        let mut decoded = read(&self.message, &blocks, secrets)?;
-        decoded.data = decoded.data.filter(|_| !self.is_incomplete);
-        Ok(decoded)
+        let response = read(&self.message, &blocks)?;
+        Ok(match self.is_incomplete {
+            true => response.without_provider_data(),
+            false => response,
+        })
     }
 }

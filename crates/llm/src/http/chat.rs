@@ -12,7 +12,7 @@ use super::{Connection, stream};
 use crate::locked::locked;
 use crate::wire::calls::CallIds;
 use crate::wire::provider_data::{received, returned};
-use crate::wire::{Api, Call, Decoded, Encoded, PROVIDER_DATA, invalid, tools};
+use crate::wire::{Api, Call, Encoded, PROVIDER_DATA, invalid, tools};
 use crate::{
     Adjustment, ChatRequest, ChatResponse, FinishReason, LlmError, Message, ReplyStream, Role,
     ToolChoice, ToolDefinition, Usage,
@@ -96,10 +96,9 @@ impl ChatConnection {
         let exchange = self.exchange();
 
         let decode = |value: &Value, body: &[u8]| {
-            let mut decoded = (sent.api.decode)(value, body, &exchange.secrets)?;
             let mut ids = CallIds::of(request);
-            decoded.response = ids.whole(decoded.response)?;
-            self.finished(request, &sent, decoded, &ids)
+            let response = ids.whole((sent.api.decode)(value, body)?)?;
+            self.finished(request, &sent, response, &ids)
         };
         let wanted = sent.api.reply;
         exchange.read(response, &sent.origin, wanted, decode).await
@@ -223,17 +222,16 @@ impl ChatConnection {
         &self,
         request: &ChatRequest,
         sent: &Sent,
-        decoded: Decoded,
+        mut response: ChatResponse,
         ids: &CallIds,
     ) -> Result<ChatResponse, LlmError> {
-        let mut response = decoded.response;
         response.adjustments = sent.adjustments.clone().into();
         response.request_id.clone_from(&sent.origin.request_id);
 
         // Data with ids of calls is valid only with the ids of the server.
         let is_valid = !(sent.api.data_has_call_ids && ids.has_made_ids());
-        if let Some(data) = decoded.data.filter(|_| is_valid) {
-            let data = received(self.owner(sent.api), request, data)?;
+        if let Some(data) = response.provider_data.take().filter(|_| is_valid) {
+            let data = received(self.owner(sent.api), request, &data)?;
             response.provider_data = Some(data.into());
         }
         Ok(response)

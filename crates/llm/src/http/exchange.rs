@@ -44,14 +44,6 @@ impl Origin {
             request_id: id.filter(|id| !id.is_empty()).map(|id| secrets.line(id)),
         }
     }
-
-    pub(super) fn sign(&self, error: LlmError) -> LlmError {
-        let error = error.with_status(self.status);
-        match &self.request_id {
-            Some(id) => error.with_request_id(id.as_str()),
-            None => error,
-        }
-    }
 }
 
 impl Exchange {
@@ -97,9 +89,12 @@ impl Exchange {
         let (body, problem) = self.body(&mut response, origin).await;
         let decoded = match problem {
             Some(error) => Err(error),
-            None => parse(wanted, &body, &self.secrets).and_then(|value| decode(&value, &body)),
+            None => parse(wanted, &body).and_then(|value| decode(&value, &body)),
         };
-        decoded.map_err(|error| origin.sign(error).with_body(self.secrets.body(&body)))
+        decoded.map_err(|error| {
+            let error = self.sign(error, origin);
+            error.with_body(self.secrets.body(&body))
+        })
     }
 
     /// Returns the body as far as it could be read, and why it isn't whole.
@@ -124,6 +119,16 @@ impl Exchange {
         }
     }
 
+    /// Returns an error about a response, without secrets.
+    pub(super) fn sign(&self, error: LlmError, origin: &Origin) -> LlmError {
+        let message = self.secrets.line(error.message());
+        let error = error.with_message(message).with_status(origin.status);
+        match &origin.request_id {
+            Some(id) => error.with_request_id(id.as_str()),
+            None => error,
+        }
+    }
+
     /// Checks how many bytes of a response were read so far.
     pub(super) fn check_size(&self, bytes: usize) -> Result<(), LlmError> {
         if bytes > self.max_response_bytes {
@@ -145,19 +150,16 @@ impl Exchange {
         // read.
         let (body, _) = self.body(&mut response, origin).await;
 
-        let path = self.protocol.path(endpoint);
         let Refusal { error, parameter } = match status.as_u16() {
             301 | 302 | 303 | 307 | 308 => self.redirect(response.headers()).into(),
-            _ => failure::of_status(
-                status,
-                &body,
-                &origin.address,
-                &format!("{path}{}", self.protocol.hint),
-                &self.secrets,
-            ),
+            _ => {
+                let end = format!("{}{}", self.protocol.path(endpoint), self.protocol.hint);
+                failure::of_status(status, &body, &origin.address, &end)
+            }
         };
 
-        let mut error = origin.sign(error).with_body(self.secrets.body(&body));
+        let error = self.sign(error, origin);
+        let mut error = error.with_body(self.secrets.body(&body));
         if let Some(wait) = retry_after(response.headers()) {
             error = error.with_retry_after(wait);
         }
@@ -168,8 +170,6 @@ impl Exchange {
         let location = header_text(headers, "location").unwrap_or_default();
         let target = self.base_url.join(location).ok();
         let host = target.as_ref().and_then(Url::host_str).unwrap_or_default();
-        let host = self.secrets.line(host);
-
         invalid(format!(
             "the server redirects to {host}, and redirects are not followed; expected a base URL without redirects"
         ))

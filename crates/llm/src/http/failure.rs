@@ -3,7 +3,7 @@
 use reqwest::StatusCode;
 use serde_json::Value;
 
-use super::secrets::{Secrets, is_html};
+use super::secrets::is_html;
 use crate::wire::unreadable;
 use crate::{LlmError, LlmErrorKind as Kind};
 
@@ -88,21 +88,15 @@ impl Refusal {
 
 /// Returns the error of a response without a success status. `endpoint` is what a base URL must not
 /// end in.
-pub(super) fn of_status(
-    status: StatusCode,
-    body: &[u8],
-    address: &str,
-    endpoint: &str,
-    secrets: &Secrets,
-) -> Refusal {
+pub(super) fn of_status(status: StatusCode, body: &[u8], address: &str, endpoint: &str) -> Refusal {
     let text = String::from_utf8_lossy(body);
     let details = Details::of_text(&text);
     let kind = details.kind(status.as_u16());
     let is_page = text.trim().is_empty() || is_html(&text);
     let message = match &details.message {
-        Some(message) => secrets.line(message),
+        Some(message) => message.clone(),
         None if is_page => format!("the server responded {status} without a reason"),
-        None => secrets.line(&text),
+        None => text.trim().to_owned(),
     };
     // Servers also respond with 404 if the model doesn't exist; then the URL is correct.
     let message = match status.as_u16() {
@@ -121,20 +115,18 @@ pub(super) fn of_status(
 }
 
 /// Parses a JSON object that isn't an error.
-pub(crate) fn parse(wanted: &str, body: &[u8], secrets: &Secrets) -> Result<Value, LlmError> {
+pub(crate) fn parse(wanted: &str, body: &[u8]) -> Result<Value, LlmError> {
     let complaint = |error: serde_json::Error| {
         let beginning = body.get(..100).unwrap_or(body);
         if is_html(&String::from_utf8_lossy(beginning)) {
             return unreadable("the response is an HTML page; expected JSON");
         }
 
-        // serde_json may quote what it found, so its message is redacted.
-        let found = secrets.line(&error.to_string());
-        unreadable(format!("the response is not JSON: {found}"))
+        unreadable(format!("the response is not JSON: {error}"))
     };
 
     let value: Value = serde_json::from_slice(body).map_err(complaint)?;
-    check_error(value.get(0).unwrap_or(&value), secrets)?;
+    check_error(value.get(0).unwrap_or(&value))?;
     if value.is_object() {
         return Ok(value);
     }
@@ -145,9 +137,9 @@ pub(crate) fn parse(wanted: &str, body: &[u8], secrets: &Secrets) -> Result<Valu
 }
 
 /// Returns the error in a response with a success status, if it has one.
-pub(super) fn check_error(response: &Value, secrets: &Secrets) -> Result<(), LlmError> {
+pub(super) fn check_error(response: &Value) -> Result<(), LlmError> {
     match response.get("error") {
-        Some(error) if !is_absent(error) => Err(of_value(error, secrets)),
+        Some(error) if !is_absent(error) => Err(of_value(error)),
         _ => Ok(()),
     }
 }
@@ -161,13 +153,13 @@ fn is_absent(error: &Value) -> bool {
     }
 }
 
-pub(super) fn of_value(error: &Value, secrets: &Secrets) -> LlmError {
+pub(super) fn of_value(error: &Value) -> LlmError {
     let details = Details::of(error);
     let code = details.code.as_deref().and_then(|code| code.parse().ok());
     let kind = details.kind(code.filter(|code| *code >= 400).unwrap_or(200));
 
     let message = details.message.unwrap_or_else(|| error.to_string());
-    LlmError::new(kind, secrets.line(&message))
+    LlmError::new(kind, message)
 }
 
 /// Returns whether a message names a part of a request: the whole word, and in quotes or before a

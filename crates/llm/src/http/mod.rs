@@ -14,7 +14,6 @@ pub use address::http_client;
 pub use settings::HttpClientBuilder;
 
 pub(crate) use chat::{ChatConnection, client};
-pub(crate) use secrets::Secrets;
 pub(crate) use settings::Connection;
 
 use reqwest::header::HeaderMap;

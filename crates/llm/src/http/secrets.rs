@@ -7,10 +7,8 @@ use secrecy::{ExposeSecret, SecretString};
 /// would make texts unreadable.
 const SHORTEST_SECRET: usize = 8;
 
-/// The maximum length of a response body in an error, in characters.
-const BODY: usize = 500;
-/// The maximum length of a server's text in an error message, in characters.
-const LINE: usize = 300;
+/// The maximum length of a server's text in an error, in characters.
+const SHOWN: usize = 500;
 /// The number of bytes examined per character shown. A key that begins among them is found even if
 /// each of its characters is escaped.
 const LOOKED_AT: usize = 16;
@@ -29,19 +27,19 @@ impl Secrets {
     /// Returns an excerpt of a response body with its lines, safe to print to a terminal. Of an HTML
     /// page, it says only that it is one.
     pub(super) fn body(&self, bytes: &[u8]) -> String {
-        let looked_at = beginning(bytes, BODY * LOOKED_AT);
+        let looked_at = beginning(bytes, SHOWN * LOOKED_AT);
         if is_html(&looked_at) {
             return "an HTML page".to_owned();
         }
 
         let masked = self.0.hide(&looked_at);
-        MultiLine::new(masked).with_max_chars(BODY - 1).to_string()
+        MultiLine::new(masked).with_max_chars(SHOWN - 1).to_string()
     }
 
     /// Returns a text for use in one line.
     pub(crate) fn line(&self, text: &str) -> String {
-        let masked = self.0.hide(&beginning(text.as_bytes(), LINE * LOOKED_AT));
-        OneLine::new(masked).with_max_chars(LINE - 1).to_string()
+        let masked = self.0.hide(&beginning(text.as_bytes(), SHOWN * LOOKED_AT));
+        OneLine::new(masked).with_max_chars(SHOWN - 1).to_string()
     }
 }
 

@@ -11,7 +11,7 @@ use super::exchange::Exchange;
 use super::failure::{check_error, of_value, parse};
 use super::sse::{Event, Events};
 use crate::wire::calls::CallIds;
-use crate::wire::{Api, Assembly, DONE, Decoded, text};
+use crate::wire::{Api, Assembly, DONE, text};
 use crate::{ChatResponse, Delta, LlmError, LlmErrorKind, ProviderData, ReplyStream};
 
 /// The maximum size of a line or an event in bytes. Most contain a few words of the reply, and some
@@ -52,7 +52,8 @@ impl Reading {
     async fn next(&mut self) -> Result<Delta, LlmError> {
         loop {
             let delta = self.read().await;
-            let delta = delta.map_err(|error| self.part.sent.origin.sign(error))?;
+            let exchange = self.connection.exchange();
+            let delta = delta.map_err(|error| exchange.sign(error, &self.part.sent.origin))?;
 
             match delta {
                 Delta::End(response) => {
@@ -85,16 +86,16 @@ impl Reading {
 
     /// Ends a response. Returns `None` if the reply goes on in another one.
     async fn end(&mut self, response: ChatResponse) -> Result<Option<ChatResponse>, LlmError> {
-        let part = &mut self.part;
-        let decoded = Decoded {
-            response: part.ids.end(response),
-            data: part.data.take(),
-        };
-        let request = &self.conversation.request;
-        let finished = self
-            .connection
-            .finished(request, &part.sent, decoded, &part.ids);
-        let response = finished.map_err(|error| part.sent.origin.sign(error))?;
+        let Self {
+            connection,
+            conversation,
+            part,
+            ..
+        } = self;
+        let response = part.ids.end(response);
+        let finished = connection.finished(&conversation.request, &part.sent, response, &part.ids);
+        let exchange = connection.exchange();
+        let response = finished.map_err(|error| exchange.sign(error, &part.sent.origin))?;
 
         let whole = self.conversation.take(response, part.has_calls);
         if whole.is_none() {
@@ -112,8 +113,6 @@ struct Part {
     response: Option<Response>,
     events: Events,
     assembly: Box<dyn Assembly>,
-    /// What the server wants back, once the response has ended.
-    data: Option<String>,
     ids: CallIds,
     has_calls: bool,
     /// The lengths of the text and the reasoning that were emitted.
@@ -131,7 +130,6 @@ impl Part {
             response: Some(response),
             events: Events::new(sent.api.framing, limit),
             assembly: (sent.api.assembly)(),
-            data: None,
             ids: CallIds::of(&conversation.request),
             has_calls: false,
             emitted: [0, 0],
@@ -160,12 +158,12 @@ impl Part {
         match self.next(exchange).await? {
             Some(event) => {
                 let read = match event.is_whole {
-                    true => self.read_whole(&event, exchange),
-                    false => self.read_event(&event, exchange),
+                    true => self.read_whole(&event),
+                    false => self.read_event(&event),
                 };
                 read.map_err(|error| error.with_body(exchange.secrets.body(event.data.as_bytes())))
             }
-            None if self.assembly.is_complete() => self.whole(exchange),
+            None if self.assembly.is_complete() => self.whole(),
             None => Err(interrupted()),
         }
     }
@@ -195,34 +193,32 @@ impl Part {
     }
 
     /// Reads a whole reply, from a server or proxy that doesn't support streaming.
-    fn read_whole(&mut self, event: &Event, exchange: &Exchange) -> Result<Vec<Delta>, LlmError> {
+    fn read_whole(&mut self, event: &Event) -> Result<Vec<Delta>, LlmError> {
         let Api { reply, decode, .. } = self.sent.api;
         let body = event.data.as_bytes();
-        let value = parse(reply, body, &exchange.secrets)?;
-        let decoded = decode(&value, body, &exchange.secrets)?;
-        Ok(self.rest(decoded))
+        let response = decode(&parse(reply, body)?, body)?;
+        Ok(self.rest(response))
     }
 
     /// Reads an event. Returns the texts in it, or all that is left if it is the last one.
-    fn read_event(&mut self, event: &Event, exchange: &Exchange) -> Result<Vec<Delta>, LlmError> {
-        let secrets = &exchange.secrets;
+    fn read_event(&mut self, event: &Event) -> Result<Vec<Delta>, LlmError> {
         let data = event.data.as_str();
         let added = if data.trim() == DONE {
             self.assembly.add(DONE, &Value::Null, data)?
         } else {
-            let parsed = parse(self.sent.api.reply, data.as_bytes(), secrets);
+            let parsed = parse(self.sent.api.reply, data.as_bytes());
             let parsed = parsed.map_err(|error| self.cut(error))?;
-            check_error(parsed.get("response").unwrap_or(&Value::Null), secrets)?;
+            check_error(parsed.get("response").unwrap_or(&Value::Null))?;
             let kind = text(&parsed, "/type").unwrap_or_else(|| event.name.clone());
             if kind == "error" {
-                return Err(of_value(&parsed, secrets));
+                return Err(of_value(&parsed));
             }
             self.assembly.add(&kind, &parsed, data)?
         };
 
         match added {
             Some(deltas) => Ok(deltas),
-            None => self.whole(exchange),
+            None => self.whole(),
         }
     }
 
@@ -233,15 +229,14 @@ impl Part {
         if is_cut { interrupted() } else { error }
     }
 
-    fn whole(&mut self, exchange: &Exchange) -> Result<Vec<Delta>, LlmError> {
-        let decoded = self.assembly.whole(&exchange.secrets)?;
-        Ok(self.rest(decoded))
+    fn whole(&mut self) -> Result<Vec<Delta>, LlmError> {
+        let response = self.assembly.whole()?;
+        Ok(self.rest(response))
     }
 
     /// Returns what of a whole reply was not yet emitted.
-    fn rest(&mut self, decoded: Decoded) -> Vec<Delta> {
-        self.data = decoded.data;
-        Delta::all_of(decoded.response, self.emitted).collect()
+    fn rest(&self, response: ChatResponse) -> Vec<Delta> {
+        Delta::all_of(response, self.emitted).collect()
     }
 }
 

@@ -5,11 +5,9 @@ use std::mem;
 use serde_json::{Map, Value, json};
 
 use super::{refused, usage};
-use crate::http::Secrets;
 use crate::wire::calls::{Growing, Piece};
-use crate::wire::{
-    self, Added, Assembly, DONE, Decoded, count, finish_reason, list, text, unreadable,
-};
+use crate::wire::provider_data::unbound;
+use crate::wire::{self, Added, Assembly, DONE, count, finish_reason, list, text, unreadable};
 use crate::{ChatResponse, Delta, FinishReason, LlmError, ToolCall};
 
 pub(super) const CONTENT: &str = "content";
@@ -32,7 +30,7 @@ const THINK: &str = "<think";
 const OPEN_ENTRIES: usize = 64;
 
 /// Reads a complete response.
-pub(crate) fn decode(completion: &Value, _: &[u8], secrets: &Secrets) -> Result<Decoded, LlmError> {
+pub(crate) fn decode(completion: &Value, _: &[u8]) -> Result<ChatResponse, LlmError> {
     let choice = list(completion, "/choices").first();
     let choice =
         choice.ok_or_else(|| unreadable("the response has no choices; expected at least one"))?;
@@ -41,7 +39,7 @@ pub(crate) fn decode(completion: &Value, _: &[u8], secrets: &Secrets) -> Result<
 
     let reason = text(choice, "/finish_reason").unwrap_or_default();
     let calls = Piece::all_of(message);
-    read(message, calls, &reason, completion, secrets)
+    read(message, calls, &reason, completion)
 }
 
 /// Reads a message and its calls. `end` has the names and the usage.
@@ -50,8 +48,7 @@ fn read(
     calls: Vec<Piece>,
     reason: &str,
     end: &Value,
-    secrets: &Secrets,
-) -> Result<Decoded, LlmError> {
+) -> Result<ChatResponse, LlmError> {
     let data = kept(message, &calls);
     let content = message.get(CONTENT).unwrap_or(&Value::Null);
     let said = wire::content(content);
@@ -60,7 +57,7 @@ fn read(
 
     let is_empty = said.as_deref().unwrap_or_default().is_empty() && calls.is_empty();
     if let Some(refusal) = text(message, "/refusal").filter(|_| is_empty) {
-        return Err(refused(&refusal, secrets));
+        return Err(refused(&refusal));
     }
 
     // A reply that is truncated before its first text, such as within the reasoning, has a
@@ -73,7 +70,7 @@ fn read(
         ));
     }
 
-    let response = ChatResponse {
+    Ok(ChatResponse {
         text: said.unwrap_or_default(),
         finish_reason: reason,
         reasoning: reasoning(message),
@@ -81,9 +78,9 @@ fn read(
         usage: usage(end),
         model: text(end, "/model"),
         id: text(end, "/id"),
+        provider_data: data.map(unbound),
         ..ChatResponse::default()
-    };
-    Ok(Decoded { response, data })
+    })
 }
 
 /// Returns the name of the field with the reasoning.
@@ -255,9 +252,9 @@ impl Assembly for Pieces {
         !self.reason.is_empty()
     }
 
-    fn whole(&mut self, secrets: &Secrets) -> Result<Decoded, LlmError> {
+    fn whole(&mut self) -> Result<ChatResponse, LlmError> {
         let message = Value::Object(mem::take(&mut self.message));
         let end = Value::Object(mem::take(&mut self.end));
-        read(&message, self.calls.finish(), &self.reason, &end, secrets)
+        read(&message, self.calls.finish(), &self.reason, &end)
     }
 }

@@ -4,7 +4,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::http::{ChatConnection, Connection, HttpClientBuilder, Protocol, Secrets, client};
+use crate::http::{ChatConnection, Connection, HttpClientBuilder, Protocol, client};
 use crate::wire::count;
 use crate::{LlmError, LlmErrorKind, Usage};
 
@@ -230,7 +230,7 @@ fn usage(response: &Value) -> Option<Usage> {
 }
 
 /// Returns the error of a reply that is only a refusal.
-fn refused(refusal: &str, secrets: &Secrets) -> LlmError {
-    let message = format!("the model refused: {}", secrets.line(refusal));
+fn refused(refusal: &str) -> LlmError {
+    let message = format!("the model refused: {refusal}");
     LlmError::new(LlmErrorKind::ContentFilter, message)
 }

@@ -6,11 +6,11 @@ use serde_json::{Value, json};
 
 use super::chat::data_url;
 use super::{refused, usage};
-use crate::http::Secrets;
 use crate::wire::json::{Json, object};
+use crate::wire::provider_data::unbound;
 use crate::wire::{
-    self, Added, Api, Assembly, Body, Call, Decoded, Encoded, Framing, PROVIDER_DATA, Refusable,
-    STRICT, decimal, list, text, tools, unreadable,
+    self, Added, Api, Assembly, Body, Call, Encoded, Framing, PROVIDER_DATA, Refusable, STRICT,
+    decimal, list, text, tools, unreadable,
 };
 use crate::{
     Block, ChatRequest, ChatResponse, Delta, FinishReason, LlmError, Message, ReplyFormat,
@@ -157,7 +157,7 @@ fn content(message: &Message) -> Value {
 }
 
 /// Reads a complete response.
-fn decode(response: &Value, _: &[u8], secrets: &Secrets) -> Result<Decoded, LlmError> {
+fn decode(response: &Value, _: &[u8]) -> Result<ChatResponse, LlmError> {
     let items = response.get("output").and_then(Value::as_array);
     let items = items
         .ok_or_else(|| unreadable("the response has no output; expected an array of items"))?;
@@ -165,28 +165,20 @@ fn decode(response: &Value, _: &[u8], secrets: &Secrets) -> Result<Decoded, LlmE
     let mut said = Said::default();
     items.iter().for_each(|item| said.add(item));
 
-    let Said {
-        text: said,
-        reasoning,
-        refusal,
-        calls,
-    } = said;
-    if said.is_empty() && calls.is_empty() && !refusal.is_empty() {
-        return Err(refused(&refusal, secrets));
+    if said.text.is_empty() && said.calls.is_empty() && !said.refusal.is_empty() {
+        return Err(refused(&said.refusal));
     }
 
-    Ok(Decoded {
-        response: ChatResponse {
-            text: said,
-            finish_reason: finish_reason(response),
-            reasoning: Some(reasoning).filter(|text| !text.is_empty()),
-            tool_calls: calls,
-            usage: usage(response),
-            model: text(response, "/model"),
-            id: text(response, "/id"),
-            ..ChatResponse::default()
-        },
-        data: (!items.is_empty()).then(|| data(items)),
+    Ok(ChatResponse {
+        text: said.text,
+        finish_reason: finish_reason(response),
+        reasoning: Some(said.reasoning).filter(|text| !text.is_empty()),
+        tool_calls: said.calls,
+        usage: usage(response),
+        model: text(response, "/model"),
+        id: text(response, "/id"),
+        provider_data: (!items.is_empty()).then(|| unbound(data(items))),
+        ..ChatResponse::default()
     })
 }
 
@@ -286,13 +278,13 @@ impl Assembly for Pieces {
         self.held
     }
 
-    fn whole(&mut self, secrets: &Secrets) -> Result<Decoded, LlmError> {
+    fn whole(&mut self) -> Result<ChatResponse, LlmError> {
         let mut response = self.response.as_object().cloned().unwrap_or_default();
         // Some servers don't repeat the items at the end.
         if !self.items.is_empty() || !response.contains_key("output") {
             response.insert("output".to_owned(), json!(self.items));
         }
 
-        decode(&response.into(), &[], secrets)
+        decode(&response.into(), &[])
     }
 }

@@ -8,7 +8,6 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
-use crate::http::Secrets;
 use crate::{
     Adjustment, ChatRequest, ChatResponse, Delta, FinishReason, LlmError, LlmErrorKind, Message,
     Role,
@@ -30,8 +29,9 @@ pub(crate) struct Api {
     pub(crate) reply: &'static str,
     pub(crate) framing: Framing,
     pub(crate) encode: fn(&Call<'_>) -> Result<Encoded, LlmError>,
-    /// Reads a complete reply, parsed and as it was received.
-    pub(crate) decode: fn(&Value, &[u8], &Secrets) -> Result<Decoded, LlmError>,
+    /// Reads a complete reply, parsed and as it was received. What the server wants back is
+    /// [`unbound`](provider_data::unbound).
+    pub(crate) decode: fn(&Value, &[u8]) -> Result<ChatResponse, LlmError>,
     /// Creates an empty reply, which the events of a stream fill.
     pub(crate) assembly: fn() -> Box<dyn Assembly>,
     /// What a server may refuse, and what is done then.
@@ -119,13 +119,6 @@ pub(crate) struct Encoded {
     pub(crate) adjustments: Vec<Adjustment>,
 }
 
-/// A complete reply.
-pub(crate) struct Decoded {
-    pub(crate) response: ChatResponse,
-    /// What the server wants back with it.
-    pub(crate) data: Option<String>,
-}
-
 /// The text of the event that ends a stream of OpenAI's APIs.
 pub(crate) const DONE: &str = "[DONE]";
 
@@ -148,7 +141,7 @@ pub(crate) trait Assembly: Send {
     }
 
     /// Returns the whole reply.
-    fn whole(&mut self, secrets: &Secrets) -> Result<Decoded, LlmError>;
+    fn whole(&mut self) -> Result<ChatResponse, LlmError>;
 }
 
 /// The body of a request.

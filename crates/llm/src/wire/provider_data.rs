@@ -7,6 +7,7 @@
 //! After a change, the data of all later messages has another fingerprint and isn't returned.
 
 use std::hash::Hasher;
+use std::sync::Arc;
 
 use siphasher::sip::SipHasher13;
 
@@ -53,13 +54,18 @@ fn walk<'r>(owner: [&str; 3], request: &'r ChatRequest) -> (Vec<Option<&'r str>>
     (returned, prefix.finish())
 }
 
+/// Returns data without the fingerprint of the request that it belongs to.
+pub(crate) fn unbound(content: String) -> Arc<ProviderData> {
+    Arc::new(ProviderData::new(0, content))
+}
+
 /// Returns the data of a reply to `request`.
 pub(crate) fn received(
     owner: [&str; 3],
     request: &ChatRequest,
-    content: String,
+    unbound: &ProviderData,
 ) -> Result<ProviderData, LlmError> {
-    let bytes = content.len();
+    let bytes = unbound.content().len();
     if bytes > ProviderData::MAX_BYTES {
         return Err(unreadable(format!(
             "the provider data of the reply has {bytes} bytes; expected at most {}",
@@ -68,5 +74,5 @@ pub(crate) fn received(
     }
 
     let (_, fingerprint) = walk(owner, request);
-    Ok(ProviderData::new(fingerprint, content))
+    Ok(ProviderData::new(fingerprint, unbound.content()))
 }

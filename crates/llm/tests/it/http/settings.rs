@@ -46,7 +46,7 @@ async fn base_urls_are_checked() {
         format!("host:{}", "x".repeat(100_000)),
         "m",
     ));
-    let shown = format!("host:{}… is not", "x".repeat(293));
+    let shown = format!("host:{}… is not", "x".repeat(493));
     assert!(long.contains(&shown), "{long}");
 }
 
