@@ -153,12 +153,6 @@ struct Trace {
 }
 
 impl Trace {
-    fn record_first_chunk(&self) {
-        let seconds = self.started.elapsed().as_secs_f64();
-        self.span
-            .record("gen_ai.response.time_to_first_chunk", seconds);
-    }
-
     fn record(&self, response: &ChatResponse) {
         let span = &self.span;
         record(span, "gen_ai.response.id", response.id());
@@ -222,7 +216,10 @@ impl<C: LlmClient> Tracing<C> {
             |(mut reply, trace, is_first)| async move {
                 let delta = reply.next().instrument(trace.span.clone()).await?;
                 if is_first {
-                    trace.record_first_chunk();
+                    let seconds = trace.started.elapsed().as_secs_f64();
+                    trace
+                        .span
+                        .record("gen_ai.response.time_to_first_chunk", seconds);
                 }
 
                 match &delta {

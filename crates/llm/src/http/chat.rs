@@ -166,20 +166,13 @@ impl ChatConnection {
             return Err(refusal.error);
         };
 
-        let setting = refused.setting;
         let adjustment = refused.adjustment();
         if made.contains(&adjustment) {
+            let setting = refused.setting;
             let note = format_args!("the server refuses {setting}, even after a change");
             return Err(refusal.error.with_note(note));
         }
 
-        // If neither name of the setting is accepted, it isn't sent at all.
-        let undone = refused
-            .replacement
-            .map(|name| Adjustment::replaced(name, setting));
-        if undone.is_some_and(|undone| made.contains(&undone)) {
-            return Ok((Adjustment::omitted(setting), true));
-        }
         Ok((adjustment, refused.is_remembered))
     }
 

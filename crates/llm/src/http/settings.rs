@@ -88,7 +88,7 @@ pub struct HttpClientBuilder<C> {
     headers: HeaderMap,
     secrets: Vec<SecretString>,
     extra: Map<String, Value>,
-    /// What is wrong with the key, the headers and the extra fields.
+    /// What is wrong with the settings so far.
     problems: Vec<String>,
     timeout: Duration,
     max_response_bytes: usize,
@@ -102,6 +102,10 @@ impl<C> HttpClientBuilder<C> {
         base_url: String,
         model: String,
     ) -> Self {
+        let problem = "the model is empty; expected the name of a model on the server";
+        let is_unnamed = model.trim().is_empty();
+        let problems = Vec::from_iter(is_unnamed.then(|| problem.to_owned()));
+
         Self {
             protocol,
             client,
@@ -111,7 +115,7 @@ impl<C> HttpClientBuilder<C> {
             headers: common_headers(protocol),
             secrets: Vec::new(),
             extra: Map::new(),
-            problems: Vec::new(),
+            problems,
             timeout: Duration::from_secs(600),
             max_response_bytes: 16 * 1024 * 1024,
             options: Options::default(),
@@ -225,6 +229,11 @@ impl<C> HttpClientBuilder<C> {
     /// The default is 10 minutes, because models that think may take minutes.
     #[must_use]
     pub fn with_timeout(mut self, timeout: Duration) -> Self {
+        if timeout.is_zero() {
+            let problem = "the timeout is zero; expected a longer time";
+            self.problems.push(problem.to_owned());
+        }
+
         self.timeout = timeout;
         self
     }
@@ -250,12 +259,13 @@ impl<C> HttpClientBuilder<C> {
         let secrets = Secrets::new(&self.secrets);
         let example = self.protocol.example;
         let checked = address::check(&self.base_url, self.base_url_in, example, &secrets);
-        let problems = self.problems(checked.as_ref().err());
-        let (Ok(base_url), true) = (checked, problems.is_empty()) else {
+        let problems = checked.as_ref().err().into_iter().chain(&self.problems);
+        let problems: Vec<_> = problems.map(String::as_str).collect();
+        let (Ok(base_url), true) = (&checked, problems.is_empty()) else {
             return Err(invalid_settings(problems.join("; ")));
         };
 
-        let http = address::client_builder(&base_url)?
+        let http = address::client_builder(base_url)?
             .default_headers(self.headers)
             .timeout(self.timeout)
             .connect_timeout(CONNECT_TIMEOUT)
@@ -268,7 +278,7 @@ impl<C> HttpClientBuilder<C> {
             protocol: self.protocol,
             http,
             shown_url: secrets.line(self.base_url.trim_end_matches('/')),
-            base_url,
+            base_url: base_url.clone(),
             timeout: self.timeout,
             max_response_bytes: self.max_response_bytes,
             secrets,
@@ -281,33 +291,12 @@ impl<C> HttpClientBuilder<C> {
             exchange,
         }))
     }
-
-    fn problems(&self, with_base_url: Option<&String>) -> Vec<String> {
-        let mut problems = Vec::from_iter(with_base_url.cloned());
-        if self.model.trim().is_empty() {
-            let problem = "the model is empty; expected the name of a model on the server";
-            problems.push(problem.to_owned());
-        }
-        if self.timeout.is_zero() {
-            problems.push("the timeout is zero; expected a longer time".to_owned());
-        }
-
-        problems.extend_from_slice(&self.problems);
-        problems
-    }
 }
 
 impl<C> fmt::Debug for HttpClientBuilder<C> {
-    /// Shows only the model: an unchecked base URL may contain credentials.
+    /// Shows no setting: any of them may be a secret in the wrong place.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // The model may be the API key in the wrong place.
-        let secrets = Secrets::new(&self.secrets);
-        let model = secrets.line(&self.model);
-        let name = format!("{}Builder", self.protocol.client);
-
-        f.debug_struct(&name)
-            .field("model", &model)
-            .finish_non_exhaustive()
+        write!(f, "{}Builder", self.protocol.client)
     }
 }
 

@@ -32,11 +32,7 @@ pub(super) static CHAT: Api = Api {
         // First, because these messages also name reasoning_effort.
         Refusable::new("/v1/responses", ENDPOINT, Some(super::responses::ENDPOINT)),
         Refusable::new("max_tokens", "max_tokens", Some("max_completion_tokens")),
-        Refusable::new(
-            "max_completion_tokens",
-            "max_completion_tokens",
-            Some("max_tokens"),
-        ),
+        Refusable::omit("max_completion_tokens"),
         Refusable::omit("temperature"),
         Refusable::omit("top_p"),
         Refusable::omit("seed"),

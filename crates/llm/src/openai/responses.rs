@@ -162,24 +162,45 @@ fn decode(response: &Value, _: &[u8]) -> Result<ChatResponse, LlmError> {
     let items = items
         .ok_or_else(|| unreadable("the response has no output; expected an array of items"))?;
 
-    let mut said = Said::default();
-    items.iter().for_each(|item| said.add(item));
+    let of_kind = |kind: &'static str| {
+        let items = items.iter();
+        items.filter(move |item| item.get("type").is_some_and(|known| known == kind))
+    };
+    let messages = || of_kind("message").filter_map(|item| item.get("content"));
+    let said: String = messages().filter_map(wire::content).collect();
+    let refusal: String = messages()
+        .map(|content| texts(content, "/refusal"))
+        .collect();
+    let calls: Vec<_> = of_kind("function_call").map(call).collect();
 
-    if said.text.is_empty() && said.calls.is_empty() && !said.refusal.is_empty() {
-        return Err(refused(&said.refusal));
+    // The summary of the reasoning, and the reasoning itself.
+    let thoughts = of_kind("reasoning").flat_map(|item| [item.get("summary"), item.get("content")]);
+    let reasoning: String = thoughts
+        .flatten()
+        .map(|parts| texts(parts, "/text"))
+        .collect();
+
+    if said.is_empty() && calls.is_empty() && !refusal.is_empty() {
+        return Err(refused(&refusal));
     }
 
     Ok(ChatResponse {
-        text: said.text,
+        text: said,
         finish_reason: finish_reason(response),
-        reasoning: Some(said.reasoning).filter(|text| !text.is_empty()),
-        tool_calls: said.calls,
+        reasoning: Some(reasoning).filter(|text| !text.is_empty()),
+        tool_calls: calls,
         usage: usage(response),
         model: text(response, "/model"),
         id: text(response, "/id"),
         provider_data: (!items.is_empty()).then(|| unbound(data(items))),
         ..ChatResponse::default()
     })
+}
+
+/// Returns the texts at this pointer in the parts of an item.
+fn texts(parts: &Value, pointer: &str) -> String {
+    let parts = list(parts, "").iter();
+    parts.filter_map(|part| text(part, pointer)).collect()
 }
 
 /// Returns the items as the server wants them back: everything but their status.
@@ -189,38 +210,6 @@ fn data(items: &[Value]) -> String {
         fields.remove("status");
     }
     Value::Array(items).to_string()
-}
-
-/// What the items of a reply say.
-#[derive(Default)]
-struct Said {
-    text: String,
-    reasoning: String,
-    refusal: String,
-    calls: Vec<ToolCall>,
-}
-
-impl Said {
-    fn add(&mut self, item: &Value) {
-        let texts = |pointer: &str, field: &str| -> String {
-            let parts = list(item, pointer).iter();
-            parts.filter_map(|part| text(part, field)).collect()
-        };
-
-        match text(item, "/type").as_deref() {
-            Some("message") => {
-                let content = item.get("content").and_then(wire::content);
-                self.text.push_str(&content.unwrap_or_default());
-                self.refusal.push_str(&texts("/content", "/refusal"));
-            }
-            Some("reasoning") => {
-                self.reasoning.push_str(&texts("/summary", "/text"));
-                self.reasoning.push_str(&texts("/content", "/text"));
-            }
-            Some("function_call") => self.calls.push(call(item)),
-            _ => {}
-        }
-    }
 }
 
 fn call(item: &Value) -> ToolCall {
