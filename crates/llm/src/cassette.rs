@@ -200,12 +200,6 @@ impl Replay {
         self.capabilities = capabilities;
         self
     }
-
-    /// Returns the number of recordings that haven't been replayed yet.
-    pub fn unplayed(&self) -> usize {
-        let takes = locked(&self.cassette.takes);
-        takes.values().map(VecDeque::len).sum()
-    }
 }
 
 fn read(line: &str, number: usize) -> Result<(ChatRequest, Outcome), String> {

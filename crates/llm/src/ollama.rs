@@ -201,10 +201,6 @@ impl Assembly for Pieces {
         Ok(added.filter(|_| !is_done))
     }
 
-    fn held(&self) -> usize {
-        self.0.held()
-    }
-
     fn whole(&mut self) -> Result<ChatResponse, LlmError> {
         self.0.whole()
     }

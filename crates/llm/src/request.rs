@@ -1,4 +1,5 @@
 use std::fmt;
+use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -209,6 +210,13 @@ impl ChatRequest {
     /// Returns the stop sequences.
     pub fn stop(&self) -> &[String] {
         &self.stop
+    }
+}
+
+/// Equal requests are saved as the same text.
+impl Hash for ChatRequest {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.key().hash(state);
     }
 }
 

@@ -117,11 +117,7 @@ impl ReplyStream {
     ///
     /// Returns the error that occurred instead of a first piece.
     pub async fn started(mut self) -> Result<Self, LlmError> {
-        // Pieces that were already returned cannot be taken back, so a stream in use counts as
-        // started.
-        let unread =
-            self.text.is_empty() && self.reasoning.is_empty() && self.tool_calls.is_empty();
-        if unread && self.first.is_none() && self.deltas.is_some() {
+        if self.first.is_none() && self.deltas.is_some() {
             self.first = self.next().await.transpose()?;
         }
 

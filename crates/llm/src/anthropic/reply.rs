@@ -116,8 +116,6 @@ pub(super) struct Pieces {
     blocks: Vec<Block>,
     /// Everything but the blocks.
     message: Value,
-    /// The size of what isn't text, such as signatures, in bytes.
-    held: usize,
     /// Whether a piece was of an unknown kind, so that the blocks can't go back to the server.
     is_incomplete: bool,
 }
@@ -149,7 +147,6 @@ impl Pieces {
 
         let start = serde_json::from_str(received).map(|Start { content_block }| content_block);
         self.is_incomplete |= start.is_err();
-        self.held += received.len();
         self.blocks.push(Block {
             index: count(event, "/index"),
             fields: start.unwrap_or_default(),
@@ -170,15 +167,12 @@ impl Pieces {
         for (field, name) in GROWING {
             if let Some(more) = delta.get(name).and_then(Value::as_str) {
                 block.grown.entry(field).or_default().push_str(more);
-                let is_emitted = matches!(field, "text" | "thinking");
-                self.held += if is_emitted { 0 } else { more.len() };
             }
         }
         match text(delta, "/type").as_deref() {
             Some("text_delta" | "thinking_delta" | "signature_delta" | "input_json_delta")
             | None => {}
             Some("citations_delta") => {
-                self.held += delta.to_string().len();
                 block.citations.extend(delta.get("citation").cloned());
             }
             Some(_) => self.is_incomplete = true,
@@ -256,10 +250,6 @@ impl Assembly for Pieces {
         let thinking = text(piece, "/thinking").map(Delta::Reasoning);
         let text = text(piece, "/text").map(Delta::Text);
         Ok(Some(thinking.into_iter().chain(text).collect()))
-    }
-
-    fn held(&self) -> usize {
-        self.held
     }
 
     fn whole(&mut self) -> Result<ChatResponse, LlmError> {

@@ -12,10 +12,10 @@ use super::{Connection, stream};
 use crate::locked::locked;
 use crate::wire::calls::CallIds;
 use crate::wire::provider_data::{received, returned};
-use crate::wire::{Api, Call, Encoded, PROVIDER_DATA, invalid, tools};
+use crate::wire::{Api, Call, Encoded, PROVIDER_DATA, invalid};
 use crate::{
     Adjustment, ChatRequest, ChatResponse, FinishReason, LlmError, Message, ReplyStream, Role,
-    ToolChoice, ToolDefinition, Usage,
+    ToolChoice, Usage,
 };
 
 /// The maximum number of requests in which a server finishes one reply that it paused.
@@ -84,9 +84,7 @@ impl ChatConnection {
             hides_calls: has_cache && request.tool_choice() == Some(&ToolChoice::None),
             request,
             is_streamed,
-            forbids_calls: false,
-            parts: Vec::new(),
-            usage: None,
+            ..Conversation::default()
         }
     }
 
@@ -252,6 +250,7 @@ impl fmt::Debug for ChatConnection {
 }
 
 /// A request, and the parts of its reply so far.
+#[derive(Default)]
 pub(super) struct Conversation {
     pub(super) request: ChatRequest,
     is_streamed: bool,
@@ -307,30 +306,12 @@ impl Conversation {
 
 /// Checks what no server can make sense of.
 fn check(request: &ChatRequest) -> Result<(), LlmError> {
-    // JSON cannot represent these; serde_json would write null, and the server would use its
-    // default.
-    if let Some(temperature) = request.temperature().filter(|t| !t.is_finite()) {
-        return Err(invalid(format!(
-            "the temperature is {temperature}; expected a finite number"
-        )));
-    }
-
-    if let Some(ToolChoice::Tool(wanted)) = tools::choice(request) {
-        let names = request.tools().iter().map(ToolDefinition::name);
-        let names: Vec<_> = names.collect();
-        if !names.contains(&wanted.as_str()) {
-            let names = names.join(", ");
-            return Err(invalid(format!(
-                "the tool choice is {wanted:?}; expected a tool of the request: {names}"
-            )));
-        }
-    }
-
     for (place, message) in request.messages().iter().enumerate() {
         if let Some(problem) = problem(message) {
             return Err(invalid(format!("messages[{place}] has {problem}")));
         }
     }
+
     Ok(())
 }
 

@@ -10,19 +10,16 @@ use crate::{LlmError, LlmErrorKind as Kind};
 /// The maximum depth of errors that are wrapped in other errors, as proxies do.
 const WRAPPINGS: usize = 4;
 
-/// The codes and categories of errors, in order of precedence. The first eight take precedence over
+/// The codes and categories of errors, in order of precedence. The first six take precedence over
 /// the status.
-const CODES: [(&str, Kind); 18] = [
+const CODES: [(&str, Kind); 14] = [
     ("insufficient_quota", Kind::Quota),
-    ("billing_hard_limit_reached", Kind::Quota),
     ("billing_error", Kind::Quota),
     ("context_length_exceeded", Kind::ContextLength),
     ("exceed_context_size_error", Kind::ContextLength),
     ("content_filter", Kind::ContentFilter),
-    ("content_policy_violation", Kind::ContentFilter),
     ("responsible_ai_policy_violation", Kind::ContentFilter),
     ("authentication_error", Kind::Authentication),
-    ("permission_error", Kind::Authentication),
     ("invalid_api_key", Kind::Authentication),
     ("rate_limit_exceeded", Kind::RateLimit),
     ("rate_limit_error", Kind::RateLimit),
@@ -30,7 +27,6 @@ const CODES: [(&str, Kind); 18] = [
     ("unavailable_error", Kind::Overloaded),
     ("timeout_error", Kind::Timeout),
     ("invalid_request_error", Kind::InvalidRequest),
-    ("not_found_error", Kind::InvalidRequest),
 ];
 
 /// How messages say that a conversation is too long.

@@ -238,8 +238,9 @@ impl<C> HttpClientBuilder<C> {
         self
     }
 
-    /// Sets the maximum size of a response in bytes; for a stream, the total size of its texts and
-    /// calls. A larger response is an error of kind [`Decode`](LlmErrorKind::Decode).
+    /// Sets the maximum size of a response in bytes; for a stream, whose events have a few characters of
+    /// the reply each, it is four times as much. A larger response is an error of kind
+    /// [`Decode`](LlmErrorKind::Decode).
     ///
     /// The default is 16 MiB.
     #[must_use]

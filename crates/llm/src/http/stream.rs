@@ -17,6 +17,8 @@ use crate::{ChatResponse, Delta, LlmError, LlmErrorKind, ProviderData, ReplyStre
 /// The maximum size of a line or an event in bytes. Most contain a few words of the reply, and some
 /// the data that the server wants back.
 const EVENT_BYTES: usize = 2 * ProviderData::MAX_BYTES;
+/// How many bytes of a stream count as one: an event has a few characters of the reply.
+const FRAMING: usize = 8;
 
 /// Returns the reply in a response with a success status.
 pub(super) fn reply(
@@ -28,8 +30,6 @@ pub(super) fn reply(
         part: Part::new(&connection, &conversation, sent),
         connection,
         conversation,
-        deltas: VecDeque::new(),
-        taken: 0,
     };
 
     ReplyStream::new(stream::unfold(reading, |mut reading| async move {
@@ -43,16 +43,13 @@ struct Reading {
     connection: ChatConnection,
     conversation: Conversation,
     part: Part,
-    deltas: VecDeque<Delta>,
-    /// The size of the reply so far, in bytes.
-    taken: usize,
 }
 
 impl Reading {
     async fn next(&mut self) -> Result<Delta, LlmError> {
         loop {
-            let delta = self.read().await;
             let exchange = self.connection.exchange();
+            let delta = self.part.delta(exchange).await;
             let delta = delta.map_err(|error| exchange.sign(error, &self.part.sent.origin))?;
 
             match delta {
@@ -65,23 +62,6 @@ impl Reading {
                 delta => return Ok(delta),
             }
         }
-    }
-
-    /// Reads the next delta of this response.
-    async fn read(&mut self) -> Result<Delta, LlmError> {
-        let exchange = self.connection.exchange();
-        let delta = loop {
-            if let Some(delta) = self.deltas.pop_front() {
-                break delta;
-            }
-
-            self.deltas.extend(self.part.read(exchange).await?);
-            exchange.check_size(self.taken.saturating_add(self.part.assembly.held()))?;
-        };
-
-        self.taken = self.taken.saturating_add(delta.bytes());
-        exchange.check_size(self.taken)?;
-        self.part.emit(delta)
     }
 
     /// Ends a response. Returns `None` if the reply goes on in another one.
@@ -111,7 +91,10 @@ struct Part {
     sent: Sent,
     /// `None` once the connection has ended.
     response: Option<Response>,
+    /// The number of bytes received.
+    received: usize,
     events: Events,
+    deltas: VecDeque<Delta>,
     assembly: Box<dyn Assembly>,
     ids: CallIds,
     has_calls: bool,
@@ -128,13 +111,26 @@ impl Part {
         let limit = connection.exchange().max_response_bytes.min(EVENT_BYTES);
         Self {
             response: Some(response),
+            received: 0,
             events: Events::new(sent.api.framing, limit),
+            deltas: VecDeque::new(),
             assembly: (sent.api.assembly)(),
             ids: CallIds::of(&conversation.request),
             has_calls: false,
             emitted: [0, 0],
             sent,
         }
+    }
+
+    /// Reads the next delta.
+    async fn delta(&mut self, exchange: &Exchange) -> Result<Delta, LlmError> {
+        while self.deltas.is_empty() {
+            let deltas = self.read(exchange).await?;
+            self.deltas.extend(deltas);
+        }
+
+        let delta = self.deltas.pop_front().ok_or_else(interrupted)?;
+        self.emit(delta)
     }
 
     /// Counts a delta, and gives a call its id.
@@ -183,7 +179,11 @@ impl Part {
                 exchange.broken(address, error, LlmErrorKind::InterruptedStream)
             });
             match chunk? {
-                Some(bytes) => self.events.feed(&bytes)?,
+                Some(bytes) => {
+                    self.received += bytes.len();
+                    exchange.check_size(self.received / FRAMING)?;
+                    self.events.feed(&bytes)?;
+                }
                 None => {
                     self.response = None;
                     self.events.finish()?;

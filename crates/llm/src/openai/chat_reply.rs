@@ -83,15 +83,10 @@ fn read(
     })
 }
 
-/// Returns the name of the field with the reasoning.
-fn name_of_reasoning(message: &Value) -> Option<&'static str> {
-    let mut names = ["reasoning_content", "reasoning", THINKING].into_iter();
-    names.find(|name| text(message, &format!("/{name}")).is_some())
-}
-
 /// Returns the reasoning, under the names that servers use, or in parts of the content.
 fn reasoning(message: &Value) -> Option<String> {
-    let named = name_of_reasoning(message).and_then(|name| text(message, &format!("/{name}")));
+    let mut names = ["/reasoning_content", "/reasoning", "/thinking"].iter();
+    let named = names.find_map(|name| text(message, name));
     let in_parts = || {
         let thinking: String = list(message, "/content")
             .iter()
@@ -138,8 +133,6 @@ pub(crate) struct Pieces {
     calls: Growing,
     reason: String,
     end: Map<String, Value>,
-    /// The size of what isn't text, such as signed parts, in bytes.
-    held: usize,
 }
 
 impl Pieces {
@@ -154,28 +147,15 @@ impl Pieces {
         for piece in Piece::all_of(delta) {
             self.calls.add(piece)?;
         }
-        let emitted = name_of_reasoning(delta);
-        for name in KEPT.into_iter().chain(["refusal"]) {
-            self.grow(name, delta.get(name), emitted == Some(name));
+        for name in KEPT.into_iter().chain(["refusal", CONTENT]) {
+            if let Some(more) = delta.get(name).filter(|more| !more.is_null()) {
+                grow(self.message.entry(name).or_insert(Value::Null), more);
+            }
         }
 
-        let content = delta.get(CONTENT).filter(|content| !content.is_null());
-        self.grow(CONTENT, content, content.is_some_and(Value::is_string));
-        let said = content.and_then(wire::content);
+        let said = delta.get(CONTENT).and_then(wire::content);
         deltas.extend(said.filter(|text| !text.is_empty()).map(Delta::Text));
         Ok(deltas)
-    }
-
-    /// Adds a piece of a field. What is emitted anyway counts there.
-    fn grow(&mut self, name: &str, more: Option<&Value>, is_emitted: bool) {
-        let Some(more) = more.filter(|more| !more.is_null()) else {
-            return;
-        };
-
-        if !is_emitted {
-            self.held += more.to_string().len();
-        }
-        grow(self.message.entry(name).or_insert(Value::Null), more);
     }
 }
 
@@ -242,10 +222,6 @@ impl Assembly for Pieces {
         let choice = list(chunk, "/choices").first().filter(is_first);
         let deltas = choice.map(|choice| self.choice(choice)).transpose()?;
         Ok(Some(deltas.unwrap_or_default()))
-    }
-
-    fn held(&self) -> usize {
-        self.held + self.calls.bytes()
     }
 
     fn is_complete(&self) -> bool {

@@ -133,7 +133,7 @@ pub enum OpenAiApi {
 /// | the connection ends before the reply is complete | `InterruptedStream` |
 /// | the reply isn't complete within the timeout | `Timeout` |
 /// | an error instead of a piece | by code, type and message, as above |
-/// | an event that isn't JSON or exceeds 8 MiB; texts and calls that exceed the maximum size | `Decode` |
+/// | an event that isn't JSON or exceeds 8 MiB; a stream that exceeds the maximum size | `Decode` |
 pub struct OpenAiClient(ChatConnection);
 
 /// The settings of an [`OpenAiClient`].

@@ -233,11 +233,10 @@ fn finish_reason(response: &Value) -> FinishReason {
 struct Pieces {
     items: Vec<Value>,
     response: Value,
-    held: usize,
 }
 
 impl Assembly for Pieces {
-    fn add(&mut self, kind: &str, event: &Value, received: &str) -> Added {
+    fn add(&mut self, kind: &str, event: &Value, _: &str) -> Added {
         let response = event.get("response").unwrap_or(&Value::Null);
         let delta = text(event, "/delta");
 
@@ -247,7 +246,6 @@ impl Assembly for Pieces {
                 delta.map(Delta::Reasoning)
             }
             "response.output_item.done" => {
-                self.held += received.len();
                 self.items.extend(event.get("item").cloned());
                 None
             }
@@ -261,10 +259,6 @@ impl Assembly for Pieces {
             _ => None,
         };
         Ok(Some(delta.into_iter().collect()))
-    }
-
-    fn held(&self) -> usize {
-        self.held
     }
 
     fn whole(&mut self) -> Result<ChatResponse, LlmError> {

@@ -74,16 +74,11 @@ pub(crate) fn arguments(value: &Value) -> String {
 #[derive(Default)]
 pub(crate) struct Growing {
     calls: Vec<Piece>,
-    bytes: usize,
 }
 
 impl Growing {
     /// Appends a piece to its call, which may be a new one.
     pub(crate) fn add(&mut self, piece: Piece) -> Result<(), LlmError> {
-        let extra = piece.extra_content.as_ref();
-        self.bytes += piece.id.len() + piece.name.len() + piece.arguments.len();
-        self.bytes += extra.map_or(0, |extra| extra.to_string().len());
-
         let Some(call) = self.call_of(&piece) else {
             if self.calls.len() == MOST {
                 return Err(too_many());
@@ -121,14 +116,8 @@ impl Growing {
         earlier.filter(|call| !begins_another(call, piece))
     }
 
-    /// Returns the total size in bytes.
-    pub(crate) fn bytes(&self) -> usize {
-        self.bytes
-    }
-
     /// Returns all calls in the order in which they began.
     pub(crate) fn finish(&mut self) -> Vec<Piece> {
-        self.bytes = 0;
         std::mem::take(&mut self.calls)
     }
 }

@@ -130,11 +130,6 @@ pub(crate) trait Assembly: Send {
     /// Adds an event of this kind, parsed and as it was received.
     fn add(&mut self, kind: &str, event: &Value, received: &str) -> Added;
 
-    /// Returns the number of bytes that are held in addition to the texts.
-    fn held(&self) -> usize {
-        0
-    }
-
     /// Returns whether the reply is complete although the connection ended without an end marker.
     fn is_complete(&self) -> bool {
         false

@@ -92,7 +92,6 @@ async fn what_was_recorded_is_played_in_order_for_each_request() {
     assert_eq!(replay.capabilities(), Capabilities::none());
     let replay = replay.with_capabilities(recorder.capabilities());
     assert_eq!(replay.capabilities(), recorder.capabilities());
-    assert_eq!(replay.unplayed(), 4);
 
     let streamed = replay.stream(with_tools()).await.unwrap();
     assert_eq!(streamed.collect().await.unwrap(), asks());
@@ -107,7 +106,6 @@ async fn what_was_recorded_is_played_in_order_for_each_request() {
     let error = reply.next().await.unwrap().unwrap_err();
     assert_eq!(error.kind(), LlmErrorKind::InterruptedStream);
     assert_eq!(error.text_so_far(), Some("Once upon"));
-    assert_eq!(replay.unplayed(), 0);
 }
 
 #[tokio::test]

