@@ -175,12 +175,8 @@ impl ChatConnection {
     }
 
     fn api(&self, adjustments: &[Adjustment]) -> &'static Api {
-        let is_named = |api: &&Api| {
-            let mut named = adjustments.iter().filter_map(Adjustment::replacement);
-            named.any(|name| name == api.endpoint)
-        };
-
-        self.other_api.filter(is_named).unwrap_or(self.api)
+        let is_replaced = adjustments.iter().any(is_of_api);
+        self.other_api.filter(|_| is_replaced).unwrap_or(self.api)
     }
 
     fn encode(

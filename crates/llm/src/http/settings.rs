@@ -229,11 +229,6 @@ impl<C> HttpClientBuilder<C> {
     /// The default is 10 minutes, because models that think may take minutes.
     #[must_use]
     pub fn with_timeout(mut self, timeout: Duration) -> Self {
-        if timeout.is_zero() {
-            let problem = "the timeout is zero; expected a longer time";
-            self.problems.push(problem.to_owned());
-        }
-
         self.timeout = timeout;
         self
     }

@@ -165,19 +165,11 @@ fn decode(reply: &Value) -> Result<Embeddings, LlmError> {
 /// Returns the vectors in the order of the texts. Servers may send them in any order with an index,
 /// or in the order of the texts without one.
 fn in_order(entries: &[Value]) -> Result<Vec<Vec<f32>>, LlmError> {
-    let mut vectors = Vec::new();
-    for (place, entry) in (0_u64..).zip(entries) {
-        vectors.push((count(entry, "/index").unwrap_or(place), vector(entry)?));
-    }
+    let mut entries: Vec<_> = (0..).zip(entries).collect();
+    entries.sort_by_key(|(place, entry)| count(entry, "/index").unwrap_or(*place));
 
-    vectors.sort_by_key(|(index, _)| *index);
-    let mut places = (0_u64..).zip(&vectors);
-    if places.any(|(place, (index, _))| *index != place) {
-        let message = "the indices of the embeddings have gaps or duplicates; expected 0, 1, 2, …";
-        return Err(unreadable(message));
-    }
-
-    Ok(vectors.into_iter().map(|(_, vector)| vector).collect())
+    let vectors = entries.into_iter().map(|(_, entry)| vector(entry));
+    vectors.collect()
 }
 
 fn vector(entry: &Value) -> Result<Vec<f32>, LlmError> {

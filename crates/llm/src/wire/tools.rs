@@ -8,7 +8,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::json::Json;
-use super::{invalid, schema};
+use super::{invalid, list, schema};
 use crate::{ChatRequest, LlmError, ToolCall, ToolChoice, ToolDefinition};
 
 /// The maximum length of a tool name for OpenAI, in characters.
@@ -88,9 +88,7 @@ fn allows_strict(schema: &Value) -> bool {
 }
 
 fn names_object(kind: &Value) -> bool {
-    let names = kind.as_array().map(Vec::as_slice);
-    let names = names.unwrap_or(std::slice::from_ref(kind));
-    names.iter().any(|name| name == "object")
+    *kind == "object" || list(kind, "").iter().any(|name| name == "object")
 }
 
 fn lists_its_properties(object: &serde_json::Map<String, Value>) -> bool {
