@@ -32,12 +32,6 @@ impl Role {
     }
 }
 
-impl fmt::Display for Role {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
-    }
-}
-
 /// A message of a conversation. Cloning it copies no text.
 ///
 /// ```
@@ -212,7 +206,7 @@ impl Message {
 /// let png = "iVBORw0KGgo="; // the file, in base64
 /// let message = Message::user("What is in the picture?").with_blocks([Block::image("image/png", png)]);
 /// assert_eq!(message.blocks().len(), 1);
-/// assert_eq!(format!("{:?}", message.blocks()), r#"[Image("image/png", 12 characters)]"#);
+/// assert_eq!(format!("{:?}", message.blocks()), "[Image(12 characters)]");
 /// ```
 #[derive(Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
@@ -255,19 +249,6 @@ impl Block {
         Self::ImageUrl { url: url.into() }
     }
 
-    /// Creates an embedded file from base64 data.
-    pub fn file(
-        name: impl Into<Arc<str>>,
-        media_type: impl Into<Arc<str>>,
-        data: impl Into<Arc<str>>,
-    ) -> Self {
-        Self::File {
-            name: name.into(),
-            media_type: media_type.into(),
-            data: data.into(),
-        }
-    }
-
     pub(crate) fn bytes(&self) -> usize {
         match self {
             Self::Image { data, .. } | Self::File { data, .. } => data.len(),
@@ -277,25 +258,14 @@ impl Block {
 }
 
 impl fmt::Debug for Block {
-    /// Omits the data, which may be megabytes.
+    /// Omits the content, which may be megabytes.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Image { media_type, data } => {
-                write!(f, "Image({media_type:?}, {} characters)", data.len())
-            }
-            Self::ImageUrl { url } => write!(f, "ImageUrl({url:?})"),
-            Self::File {
-                name,
-                media_type,
-                data,
-            } => {
-                write!(
-                    f,
-                    "File({name:?}, {media_type:?}, {} characters)",
-                    data.len()
-                )
-            }
-        }
+        let kind = match self {
+            Self::Image { .. } => "Image",
+            Self::ImageUrl { .. } => "ImageUrl",
+            Self::File { .. } => "File",
+        };
+        write!(f, "{kind}({} characters)", self.bytes())
     }
 }
 

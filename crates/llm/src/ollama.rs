@@ -28,7 +28,6 @@ static OLLAMA: Protocol = Protocol {
 
 static CHAT: Api = Api {
     endpoint: ENDPOINT,
-    reply: "chat reply",
     framing: Framing::Lines,
     encode,
     decode,
@@ -113,19 +112,16 @@ fn encode(call: &Call<'_>) -> Result<Encoded, LlmError> {
 fn think(effort: Effort) -> Value {
     match effort {
         Effort::None => json!(false),
-        Effort::Minimal | Effort::Low => json!("low"),
-        Effort::Medium => json!("medium"),
-        Effort::High => json!("high"),
-        Effort::XHigh | Effort::Max => json!("max"),
+        Effort::XHigh => json!("max"),
+        effort => json!(effort.max(Effort::Low).as_str()),
     }
 }
 
 /// The API has no tool choice. Sending no tools keeps the model from calling one.
 fn tools(request: &ChatRequest) -> Result<Json<'_>, LlmError> {
-    match request.tool_choice().unwrap_or(&ToolChoice::Auto) {
+    match tools::choice(request).unwrap_or(&ToolChoice::Auto) {
         ToolChoice::Auto => tools::definitions(request, || false, tool),
         ToolChoice::None => Ok(Json::Absent),
-        _ if request.tools().is_empty() => Ok(Json::Absent),
         ToolChoice::Required | ToolChoice::Tool(_) => Err(invalid(
             "Ollama's API cannot force a tool call; expected the tool choice Auto or None",
         )),

@@ -1,6 +1,6 @@
 use std::fmt;
 
-use crate::{ChatResponse, LlmError, LlmErrorKind, ProviderData, ToolCall};
+use crate::{ChatResponse, LlmError, LlmErrorKind, ToolCall};
 
 /// Limits on the size of a response from any client.
 ///
@@ -50,10 +50,6 @@ impl ResponseLimits {
     pub fn check(&self, response: &ChatResponse) -> Result<(), ResponseTooLarge> {
         let reasoning = response.reasoning().map_or(0, str::len);
         self.check_text(response.text().len().saturating_add(reasoning))?;
-
-        let data = response.provider_data().map_or("", ProviderData::content);
-        let what = "the provider data of the reply has";
-        check(what, data.len(), "bytes", ProviderData::MAX_BYTES)?;
 
         let calls = response.tool_calls();
         check("the reply has", calls.len(), "tool calls", self.tool_calls)?;

@@ -11,8 +11,8 @@ use tracing_opentelemetry::OpenTelemetrySpanExt;
 
 use crate::reply::{client_from_reply, reply_of};
 use crate::{
-    Block, ChatRequest, ChatResponse, Delta, FinishReason, LlmClient, LlmError, Message, Messages,
-    ReplyStream, Role, ToolCall, ToolDefinition,
+    Block, ChatRequest, ChatResponse, Delta, FinishReason, LlmClient, LlmError, Message,
+    ReplyStream, ToolCall, ToolDefinition,
 };
 
 /// A client that creates a `tracing` span for every call to another one, with the field names of the
@@ -71,9 +71,7 @@ impl<C> Tracing<C> {
 
     /// Sets whether the span includes the conversation, the tools and the reply, as
     /// `gen_ai.input.messages`, `gen_ai.tool.definitions` and `gen_ai.output.messages`. They may
-    /// contain confidential data. Only the type and the size of images and files are included. The
-    /// system messages at the beginning are also in `gen_ai.system_instructions`, where some viewers
-    /// expect them.
+    /// contain confidential data. Only the type and the size of images and files are included.
     ///
     /// The default is `false`.
     #[must_use]
@@ -96,7 +94,6 @@ impl<C> Tracing<C> {
             "gen_ai.request.temperature" = request.temperature().map(display),
             "gen_ai.request.seed" = request.seed(),
             "gen_ai.request.stop_sequences" = Empty,
-            "gen_ai.system_instructions" = Empty,
             "gen_ai.input.messages" = Empty,
             "gen_ai.output.messages" = Empty,
             "gen_ai.tool.definitions" = Empty,
@@ -118,10 +115,8 @@ impl<C> Tracing<C> {
         if self.with_content && !span.is_disabled() {
             let messages: Vec<_> = request.messages().iter().map(of_message).collect();
             let tools: Vec<_> = request.tools().iter().map(of_tool).collect();
-            let instructions = of_instructions(request.messages());
 
             span.record("gen_ai.input.messages", display(json!(messages)));
-            record(&span, "gen_ai.system_instructions", list(&instructions));
             record(&span, "gen_ai.tool.definitions", list(&tools));
         }
 
@@ -249,16 +244,6 @@ fn of_message(message: &Message) -> Value {
 
     parts.extend(message.tool_calls().iter().map(of_call));
     json!({ "role": message.role().as_str(), "parts": parts })
-}
-
-/// Returns the texts of the system messages at the beginning of a conversation.
-fn of_instructions(messages: &Messages) -> Vec<Value> {
-    let system = messages
-        .iter()
-        .take_while(|message| message.role() == Role::System);
-    system
-        .filter_map(|message| text("text", message.text()))
-        .collect()
 }
 
 fn of_response(response: &ChatResponse, finish_reason: &str) -> Value {

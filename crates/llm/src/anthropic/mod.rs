@@ -21,7 +21,6 @@ static ANTHROPIC: Protocol = Protocol {
 
 static MESSAGES: Api = Api {
     endpoint: ENDPOINT,
-    reply: "message",
     framing: Framing::Events,
     encode: body::encode,
     decode: reply::decode,

@@ -98,8 +98,7 @@ impl ChatConnection {
             let response = ids.whole((sent.api.decode)(value, body)?)?;
             self.finished(request, &sent, response, &ids)
         };
-        let wanted = sent.api.reply;
-        exchange.read(response, &sent.origin, wanted, decode).await
+        exchange.read(response, &sent.origin, decode).await
     }
 
     /// Sends a request. What the server refuses is changed, once each, and remembered if the server
@@ -138,13 +137,10 @@ impl ChatConnection {
         }
     }
 
-    fn learn(&self, adjustments: Vec<Adjustment>) {
+    fn learn(&self, mut adjustments: Vec<Adjustment>) {
         let mut known = locked(&self.learned);
-        for adjustment in adjustments {
-            if !known.contains(&adjustment) {
-                known.push(adjustment);
-            }
-        }
+        adjustments.retain(|adjustment| !known.contains(adjustment));
+        known.extend(adjustments);
     }
 
     /// Returns what to change after a refusal, and whether to remember it, or the error if there is

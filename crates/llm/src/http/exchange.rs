@@ -78,18 +78,17 @@ impl Exchange {
         Err(self.refusal(endpoint, response, &origin).await)
     }
 
-    /// Reads the body of a response with a success status: a JSON object, called `wanted` in errors.
+    /// Reads the body of a response with a success status: a JSON object.
     pub(super) async fn read<T>(
         &self,
         mut response: Response,
         origin: &Origin,
-        wanted: &str,
         decode: impl FnOnce(&Value, &[u8]) -> Result<T, LlmError>,
     ) -> Result<T, LlmError> {
         let (body, problem) = self.body(&mut response, origin).await;
         let decoded = match problem {
             Some(error) => Err(error),
-            None => parse(wanted, &body).and_then(|value| decode(&value, &body)),
+            None => parse(&body).and_then(|value| decode(&value, &body)),
         };
         decoded.map_err(|error| {
             let error = self.sign(error, origin);
@@ -129,16 +128,7 @@ impl Exchange {
         }
     }
 
-    /// Checks how many bytes of a response were read so far.
-    pub(super) fn check_size(&self, bytes: usize) -> Result<(), LlmError> {
-        if bytes > self.max_response_bytes {
-            return Err(self.too_large());
-        }
-
-        Ok(())
-    }
-
-    fn too_large(&self) -> LlmError {
+    pub(super) fn too_large(&self) -> LlmError {
         let limit = self.max_response_bytes;
         unreadable(format!("the response is over the limit of {limit} bytes"))
     }

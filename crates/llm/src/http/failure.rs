@@ -10,21 +10,19 @@ use crate::{LlmError, LlmErrorKind as Kind};
 /// The maximum depth of errors that are wrapped in other errors, as proxies do.
 const WRAPPINGS: usize = 4;
 
-/// The codes and categories of errors, in order of precedence. The first six take precedence over
+/// The codes and categories of errors, in order of precedence. The first five take precedence over
 /// the status.
-const CODES: [(&str, Kind); 14] = [
+const CODES: [(&str, Kind); 12] = [
     ("insufficient_quota", Kind::Quota),
     ("billing_error", Kind::Quota),
     ("context_length_exceeded", Kind::ContextLength),
     ("exceed_context_size_error", Kind::ContextLength),
     ("content_filter", Kind::ContentFilter),
-    ("responsible_ai_policy_violation", Kind::ContentFilter),
     ("authentication_error", Kind::Authentication),
     ("invalid_api_key", Kind::Authentication),
     ("rate_limit_exceeded", Kind::RateLimit),
     ("rate_limit_error", Kind::RateLimit),
     ("overloaded_error", Kind::Overloaded),
-    ("unavailable_error", Kind::Overloaded),
     ("timeout_error", Kind::Timeout),
     ("invalid_request_error", Kind::InvalidRequest),
 ];
@@ -111,7 +109,7 @@ pub(super) fn of_status(status: StatusCode, body: &[u8], address: &str, endpoint
 }
 
 /// Parses a JSON object that isn't an error.
-pub(crate) fn parse(wanted: &str, body: &[u8]) -> Result<Value, LlmError> {
+pub(crate) fn parse(body: &[u8]) -> Result<Value, LlmError> {
     let complaint = |error: serde_json::Error| {
         let beginning = body.get(..100).unwrap_or(body);
         if is_html(&String::from_utf8_lossy(beginning)) {
@@ -123,13 +121,11 @@ pub(crate) fn parse(wanted: &str, body: &[u8]) -> Result<Value, LlmError> {
 
     let value: Value = serde_json::from_slice(body).map_err(complaint)?;
     check_error(value.get(0).unwrap_or(&value))?;
-    if value.is_object() {
-        return Ok(value);
+    if !value.is_object() {
+        return Err(unreadable("the response is not a JSON object"));
     }
 
-    Err(unreadable(format!(
-        "the response is not a valid {wanted}; expected a JSON object"
-    )))
+    Ok(value)
 }
 
 /// Returns the error in a response with a success status, if it has one.

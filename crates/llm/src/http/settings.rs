@@ -35,18 +35,17 @@ pub(crate) struct Connection {
 }
 
 impl Connection {
-    /// Sends a body and reads the whole response: a JSON object, called `wanted` in errors.
+    /// Sends a body and reads the whole response: a JSON object.
     pub(crate) async fn post<T>(
         &self,
         endpoint: &str,
         body: &impl Serialize,
-        wanted: &str,
         decode: impl Fn(&Value) -> Result<T, LlmError>,
     ) -> Result<T, LlmError> {
         let opened = self.exchange.open(endpoint, to_bytes(body)?, false).await;
         let (response, origin) = opened.map_err(|refusal| refusal.error)?;
         let decode = |value: &Value, _: &[u8]| decode(value);
-        self.exchange.read(response, &origin, wanted, decode).await
+        self.exchange.read(response, &origin, decode).await
     }
 }
 

@@ -11,7 +11,7 @@ use super::exchange::Exchange;
 use super::failure::{check_error, of_value, parse};
 use super::sse::{Event, Events};
 use crate::wire::calls::CallIds;
-use crate::wire::{Api, Assembly, DONE, text};
+use crate::wire::{Assembly, DONE, text};
 use crate::{ChatResponse, Delta, LlmError, LlmErrorKind, ProviderData, ReplyStream};
 
 /// The maximum size of a line or an event in bytes. Most contain a few words of the reply, and some
@@ -181,7 +181,9 @@ impl Part {
             match chunk? {
                 Some(bytes) => {
                     self.received += bytes.len();
-                    exchange.check_size(self.received / FRAMING)?;
+                    if self.received / FRAMING > exchange.max_response_bytes {
+                        return Err(exchange.too_large());
+                    }
                     self.events.feed(&bytes)?;
                 }
                 None => {
@@ -194,9 +196,8 @@ impl Part {
 
     /// Reads a whole reply, from a server or proxy that doesn't support streaming.
     fn read_whole(&mut self, event: &Event) -> Result<Vec<Delta>, LlmError> {
-        let Api { reply, decode, .. } = self.sent.api;
         let body = event.data.as_bytes();
-        let response = decode(&parse(reply, body)?, body)?;
+        let response = (self.sent.api.decode)(&parse(body)?, body)?;
         Ok(self.rest(response))
     }
 
@@ -206,7 +207,7 @@ impl Part {
         let added = if data.trim() == DONE {
             self.assembly.add(DONE, &Value::Null, data)?
         } else {
-            let parsed = parse(self.sent.api.reply, data.as_bytes());
+            let parsed = parse(data.as_bytes());
             let parsed = parsed.map_err(|error| self.cut(error))?;
             check_error(parsed.get("response").unwrap_or(&Value::Null))?;
             let kind = text(&parsed, "/type").unwrap_or_else(|| event.name.clone());

@@ -3,6 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::chat_reply::{self, CONTENT, EXTRA_CONTENT, KEPT, TOOL_CALLS};
+use super::url;
 use crate::wire::json::{Json, object};
 use crate::wire::{
     self, Api, Body, Call, Encoded, Framing, PROVIDER_DATA, Refusable, STRICT, decimal, tools,
@@ -23,7 +24,6 @@ const NO_THINKING: &str = "an empty text";
 
 pub(super) static CHAT: Api = Api {
     endpoint: ENDPOINT,
-    reply: "chat completion",
     framing: Framing::Events,
     encode,
     decode: chat_reply::decode,
@@ -85,13 +85,7 @@ fn encode(call: &Call<'_>) -> Result<Encoded, LlmError> {
         ToolChoice::Tool(name) => json!({"type": "function", "function": {"name": name}}),
     });
 
-    // Some servers refuse the options of a stream. Null leaves them out.
-    let options = match call.extra.get(STREAM_OPTIONS) {
-        Some(Value::Null) => None,
-        Some(options) => Some(options.clone()),
-        None => Some(json!({"include_usage": true})),
-    };
-
+    let options = call.stream.then(|| json!({"include_usage": true}));
     let mut body = Body::new(call);
     let stand_in = stand_in(!body.allows(SIGNATURE), !body.allows(THINKING));
     let turn = |message, returned| Ok(turn(message, returned, &stand_in, request));
@@ -102,7 +96,7 @@ fn encode(call: &Call<'_>) -> Result<Encoded, LlmError> {
     body.set("seed", request.seed().map(Value::from));
     body.set("stop", request.stop());
     body.set("stream", call.stream.then_some(true));
-    body.set_only(STREAM_OPTIONS, options.filter(|_| call.stream));
+    body.set(STREAM_OPTIONS, options);
     body.set("response_format", request.format().map(format).transpose()?);
     let tools = tools::definitions(request, || body.allows(STRICT), tool)?;
     body.set("tools", tools);
@@ -168,23 +162,11 @@ fn turn<'a>(
 
 fn part(block: &Block) -> Value {
     match block {
-        Block::Image { media_type, data } => {
-            json!({"type": "image_url", "image_url": {"url": data_url(media_type, data)}})
+        Block::File { name, .. } => {
+            json!({"type": "file", "file": {"filename": **name, "file_data": url(block)}})
         }
-        Block::ImageUrl { url } => json!({"type": "image_url", "image_url": {"url": **url}}),
-        Block::File {
-            name,
-            media_type,
-            data,
-        } => json!({
-            "type": "file",
-            "file": {"filename": **name, "file_data": data_url(media_type, data)},
-        }),
+        _ => json!({"type": "image_url", "image_url": {"url": url(block)}}),
     }
-}
-
-pub(super) fn data_url(media_type: &str, data: &str) -> String {
-    format!("data:{media_type};base64,{data}")
 }
 
 fn function_call<'a>(call: &'a ToolCall, extra: Option<Value>, request: &ChatRequest) -> Json<'a> {

@@ -104,8 +104,7 @@ impl OpenAiEmbedder {
         };
         let decode = |reply: &Value| decode(reply)?.checked_for(texts.len());
 
-        let wanted = "list of embeddings";
-        self.0.post(ENDPOINT, &body, wanted, decode).await
+        self.0.post(ENDPOINT, &body, decode).await
     }
 }
 

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::http::{ChatConnection, Connection, HttpClientBuilder, Protocol, client};
 use crate::wire::count;
-use crate::{LlmError, LlmErrorKind, Usage};
+use crate::{Block, LlmError, LlmErrorKind, Usage};
 
 pub(crate) mod chat;
 pub(crate) mod chat_reply;
@@ -22,7 +22,7 @@ static OPENAI: Protocol = Protocol {
     prefix: "",
     example: "https://api.openai.com/v1",
     hint: ", often in /v1",
-    reserved: &["model", "messages", "input", "stream"],
+    reserved: &["model", "messages", "input", "stream", "stream_options"],
     key: ("authorization", "Bearer "),
     headers: &[],
 };
@@ -88,8 +88,7 @@ pub enum OpenAiApi {
 /// # Streams
 ///
 /// A streamed reply is complete at `[DONE]`, or if the stream closes cleanly after a finish reason,
-/// because some servers omit the marker. Usage is requested with `stream_options`. Set the [extra
-/// field](OpenAiClientBuilder::with_extra) of that name to null to leave it out.
+/// because some servers omit the marker. Usage is requested with `stream_options`.
 ///
 /// # Tools, images and files
 ///
@@ -227,6 +226,17 @@ fn usage(response: &Value) -> Option<Usage> {
         cache_written_tokens: written.unwrap_or_default(),
         reasoning_tokens: reasoning.unwrap_or_default(),
     })
+}
+
+/// Returns the address of an image or a file, which contains its data if that is known.
+fn url(block: &Block) -> String {
+    match block {
+        Block::ImageUrl { url } => url.to_string(),
+        Block::Image { media_type, data }
+        | Block::File {
+            media_type, data, ..
+        } => format!("data:{media_type};base64,{data}"),
+    }
 }
 
 /// Returns the error of a reply that is only a refusal.

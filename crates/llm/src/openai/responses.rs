@@ -4,8 +4,7 @@
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
-use super::chat::data_url;
-use super::{refused, usage};
+use super::{refused, url, usage};
 use crate::wire::json::{Json, object};
 use crate::wire::provider_data::unbound;
 use crate::wire::{
@@ -21,7 +20,6 @@ pub(super) const ENDPOINT: &str = "/responses";
 
 pub(super) static RESPONSES: Api = Api {
     endpoint: ENDPOINT,
-    reply: "response",
     framing: Framing::Events,
     encode,
     decode,
@@ -138,19 +136,10 @@ fn content(message: &Message) -> Value {
     }
 
     let parts = message.blocks().iter().map(|block| match block {
-        Block::Image { media_type, data } => {
-            json!({"type": "input_image", "image_url": data_url(media_type, data)})
+        Block::File { name, .. } => {
+            json!({"type": "input_file", "filename": **name, "file_data": url(block)})
         }
-        Block::ImageUrl { url } => json!({"type": "input_image", "image_url": **url}),
-        Block::File {
-            name,
-            media_type,
-            data,
-        } => json!({
-            "type": "input_file",
-            "filename": **name,
-            "file_data": data_url(media_type, data),
-        }),
+        _ => json!({"type": "input_image", "image_url": url(block)}),
     });
     let said = Some(json!({"type": "input_text", "text": text})).filter(|_| !text.is_empty());
     parts.chain(said).collect()

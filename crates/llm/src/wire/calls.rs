@@ -23,10 +23,10 @@ pub(crate) struct Piece {
 
 impl Piece {
     /// Reads the calls of a message, an array of `{index, id, function: {name, arguments}}` in which
-    /// every field is optional, or its predecessor with one function.
+    /// every field is optional.
     pub(crate) fn all_of(message: &Value) -> Vec<Self> {
         let calls = list(message, "/tool_calls").iter();
-        let mut calls: Vec<_> = calls
+        calls
             .filter(|call| call.is_object())
             .map(|call| Self {
                 index: count(call, "/index"),
@@ -37,12 +37,7 @@ impl Piece {
                     .cloned(),
                 ..call.get("function").map(Self::of).unwrap_or_default()
             })
-            .collect();
-
-        if calls.is_empty() {
-            calls.extend(message.get("function_call").map(Self::of));
-        }
-        calls
+            .collect()
     }
 
     fn of(function: &Value) -> Self {

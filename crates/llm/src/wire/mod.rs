@@ -25,8 +25,6 @@ pub(crate) type RawFields = BTreeMap<String, Box<RawValue>>;
 pub(crate) struct Api {
     /// The last part of the path.
     pub(crate) endpoint: &'static str,
-    /// What errors call a reply.
-    pub(crate) reply: &'static str,
     pub(crate) framing: Framing,
     pub(crate) encode: fn(&Call<'_>) -> Result<Encoded, LlmError>,
     /// Reads a complete reply, parsed and as it was received. What the server wants back is
@@ -144,8 +142,6 @@ pub(crate) struct Body<'a> {
     fields: Vec<(&'a str, Json<'a>)>,
     call: &'a Call<'a>,
     applied: Vec<Adjustment>,
-    /// A field that the settings of the client can't add.
-    reserved: Option<&'a str>,
 }
 
 impl<'a> Body<'a> {
@@ -154,19 +150,12 @@ impl<'a> Body<'a> {
             fields: vec![("model", call.model.into())],
             call,
             applied: Vec::new(),
-            reserved: None,
         }
     }
 
     /// Adds a field, unless its value is absent.
     pub(crate) fn set(&mut self, name: &'a str, value: impl Into<Json<'a>>) {
         self.fields.push((name, value.into()));
-    }
-
-    /// Adds a field, or keeps the settings of the client from adding it.
-    pub(crate) fn set_only(&mut self, name: &'a str, value: impl Into<Json<'a>>) {
-        self.set(name, value);
-        self.reserved = Some(name);
     }
 
     /// Returns whether a part of the request may be sent, and reports it if not.
@@ -187,9 +176,7 @@ impl<'a> Body<'a> {
     pub(crate) fn encoded(mut self) -> Result<Encoded, LlmError> {
         self.fields.retain(|(_, value)| value.is_present());
         for (name, value) in self.call.extra {
-            if self.reserved != Some(name) {
-                self.add(name, value);
-            }
+            self.add(name, value);
         }
         for adjustment in self.call.adjustments {
             self.adjust(adjustment);

@@ -24,11 +24,8 @@ fn add(prefix: &mut SipHasher13, value: &impl serde::Serialize) {
 
 /// Returns the content to return with each message. `owner` is the API, the server and the model.
 pub(crate) fn returned<'r>(owner: [&str; 3], request: &'r ChatRequest) -> Vec<Option<&'r str>> {
-    let has_data = request
-        .messages()
-        .iter()
-        .any(|message| message.provider_data().is_some());
-    if !has_data {
+    let mut messages = request.messages().iter();
+    if messages.all(|message| message.provider_data().is_none()) {
         return vec![None; request.messages().len()];
     }
 

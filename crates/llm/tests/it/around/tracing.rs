@@ -115,7 +115,6 @@ async fn the_conversation_is_told_only_when_asked_for() {
     INFO chat{otel.kind="client"
     gen_ai.operation.name="chat" openinference.span.kind="LLM"
     gen_ai.input.messages=[{"parts":[{"content":"Be brief.","type":"text"}],"role":"system"},{"parts":[{"content":"Be kind.","type":"text"}],"role":"system"},{"parts":[{"characters":12,"mime_type":"image/png","modality":"image","type":"blob"},{"content":"Where is this, and does it rain?","type":"text"}],"role":"user"},{"parts":[{"content":"Let me see.","type":"text"},{"arguments":{"city":"Bergen"},"id":"call_1","name":"weather","type":"tool_call"}],"role":"assistant"},{"parts":[{"id":"call_1","response":"no connection","type":"tool_call_response"}],"role":"tool"},{"parts":[{"content":"Now.","type":"text"}],"role":"system"}]
-    gen_ai.system_instructions=[{"content":"Be brief.","type":"text"},{"content":"Be kind.","type":"text"}]
     gen_ai.tool.definitions=[{"description":"The weather in a city.","name":"weather","parameters":{"type":"object"},"type":"function"}]
     gen_ai.response.finish_reasons=["tool_calls"]
     gen_ai.output.messages=[{"finish_reason":"tool_calls","parts":[{"content":"Hm.","type":"reasoning"},{"content":"Again.","type":"text"},{"arguments":{"city":"Bergen"},"id":"call_1","name":"weather","type":"tool_call"}],"role":"assistant"}]}

@@ -76,7 +76,7 @@ async fn replies_without_usable_vectors_are_refused() {
         {"data": [{"embedding": [NaN]}, {"embedding": [1]}]} => the response is not JSON: expected value at line 1 column 26
         {"data": [{"embedding": [null]}, {"embedding": [1]}]} | {"data": [{"embedding": [[1]]}, {"embedding": [[1]]}]} => an embedding contains something other than numbers; expected only numbers
         {"data": [{"embedding": "AACAPw=="}, {"embedding": [1]}]} => embedding 1 has 0 numbers; expected 1 to 65536
-        [1, 2] => the response is not a valid list of embeddings; expected a JSON object
+        [1, 2] => the response is not a JSON object
     "#;
     check(table, async |reply| {
         let error = outcome(ok(reply)).await.unwrap_err();

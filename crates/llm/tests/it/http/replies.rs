@@ -48,7 +48,7 @@ const COMPLETIONS: &str = r#"
 {"choices":[{"message":{"content":[{"type":"thinking"}]},"finish_reason":"length"}],"usage":{"completion_tokens":9}} => "" Length tokens 0 9 0 0 0
 {} | {"choices":null} | {"choices":[]} | {"choices":"none"} => decode: the response has no choices; expected at least one (status 200)
 {"choices":[{}]} | {"choices":[7]} => decode: choices[0] is empty; expected a message (status 200)
-[1] | "a" => decode: the response is not a valid chat completion; expected a JSON object (status 200)
+[1] | "a" => decode: the response is not a JSON object (status 200)
 {"choices": [{"mess => decode: the response is not JSON: EOF while parsing a string at line 1 column 19 (status 200)
 Hello! => decode: the response is not JSON: expected value at line 1 column 1 (status 200)
 <!DOCTYPE html><html><body>Login</body></html> => decode: the response is an HTML page; expected JSON (status 200)
@@ -77,7 +77,7 @@ const ANTHROPIC: &str = r#"
 {"content":[],"stop_reason":"refusal","stop_details":{"category":"cyber"}} => content filter: the model refused: cyber (status 200)
 {"content":[],"stop_reason":"refusal","stop_details":{"explanation":"No."}} => content filter: the model refused: No. (status 200)
 {"content":[],"stop_reason":"refusal","stop_details":{"category":"cyber","explanation":"No."}} => content filter: the model refused (cyber): No. (status 200)
-[] => decode: the response is not a valid message; expected a JSON object (status 200)
+[] => decode: the response is not a JSON object (status 200)
 {} | {"content":7} | {"content":"a"} => decode: the response has no content; expected an array of blocks (status 200)
 "#;
 

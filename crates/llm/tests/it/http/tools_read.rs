@@ -107,8 +107,6 @@ async fn lenient_in_what_a_call_may_be() {
         "content":null,"tool_calls":[] => "" Stop
         "content":"Hi","tool_calls":null => "Hi" Stop
         "tool_calls":{"id":"a"} => "" Stop
-        "function_call":{"name":"weather","arguments":"{\"city\":\"Oslo\"}"} => "" ToolCalls called weather call_1 {"city":"Oslo"}
-        "function_call":{"name":"clock"},"tool_calls":[{"id":"b","function":{"name":"clock","arguments":""}}] => "" ToolCalls called clock b {}
         "tool_calls":[{"id":"a","function":{"name":"weather","arguments":"{\"city\": Oslo"}}] => "" ToolCalls called weather a {"city": Oslo
         "tool_calls":[{"id":"a"}] => "" ToolCalls called  a {}
         "tool_calls":[{"id":"a"},{"id":"a"}] => "" ToolCalls called  a {} called  call_1 {}
@@ -119,13 +117,6 @@ async fn lenient_in_what_a_call_may_be() {
     "#;
     let reply = r#"{"choices":[{"message":{$},"finish_reason":"stop"}]}"#;
     check_replies(Protocol::Chat, reply, table).await;
-
-    let legacy = [
-        r#""function_call":{"name":"weather","arguments":""}"#,
-        r#""function_call":{"arguments":"{\"city\":\"Oslo\"}"}"#,
-    ];
-    let expected = r#""" ToolCalls called weather call_1 {"city":"Oslo"}"#;
-    assert_eq!(read(legacy.map(chunk)).await, expected);
 
     let table = r#"
         {"type":"function_call","call_id":"a","name":"clock","arguments":""} => "" ToolCalls called clock a {}

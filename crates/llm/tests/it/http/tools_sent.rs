@@ -41,6 +41,14 @@ fn showing<const N: usize>(message: Message, blocks: [&Block; N]) -> ChatRequest
     ChatRequest::new([message.with_blocks(blocks.map(Block::clone))])
 }
 
+fn file(name: &str, media_type: &str, data: &str) -> Block {
+    Block::File {
+        name: name.into(),
+        media_type: media_type.into(),
+        data: data.into(),
+    }
+}
+
 #[tokio::test]
 async fn tools_calls_and_results() {
     let first = ToolCall::new("toolu_1", "weather", r#"{"city": "Bergen"}"#);
@@ -217,7 +225,7 @@ async fn a_call_that_no_server_would_take_can_be_answered_all_the_same() {
 async fn images_and_files_stand_before_the_text() {
     let image = Block::image("image/png", "iVBORw0KGgo=");
     let url = Block::image_url("https://example.com/cat.png");
-    let file = Block::file("plan.pdf", "application/pdf", "JVBERi0=");
+    let file = file("plan.pdf", "application/pdf", "JVBERi0=");
     let all = showing(Message::user("What is it?"), [&image, &url, &file]);
     let call = ToolCall::new("toolu_1", "screenshot", "{}");
     let result = showing(Message::tool_result(&call, "The window."), [&image]);
@@ -247,7 +255,7 @@ async fn images_and_files_stand_before_the_text() {
 
 #[tokio::test]
 async fn what_a_protocol_cannot_carry_is_an_error_that_names_the_message() {
-    let file = &Block::file("a.txt", "text/plain", "aGk=");
+    let file = &file("a.txt", "text/plain", "aGk=");
     let url = &Block::image_url("https://example.com/cat.png");
     let image = &Block::image("image/png", "iVBORw0KGgo=");
     let call = ToolCall::new("a", "weather", "{}");
