@@ -67,9 +67,8 @@ impl Exchange {
 
         let shown = self.protocol.path_after(&self.shown_url, endpoint);
         let address = format!("POST {shown}");
-        let response = request.send().await;
-        let response =
-            response.map_err(|error| self.broken(&address, error, LlmErrorKind::Transport))?;
+        let lost = |error| self.broken(&address, error, LlmErrorKind::Transport);
+        let response = request.send().await.map_err(lost)?;
 
         let origin = Origin::of(&response, address, &self.secrets);
         if response.status().is_success() {
@@ -175,16 +174,13 @@ impl Exchange {
         // It contains the URL of the endpoint, which the message names without secrets.
         let error = error.without_url();
         let cause = self.cause(&error);
-        let what = match (error.is_timeout(), error.is_connect()) {
-            (true, true) => format!("no connection within {CONNECT_TIMEOUT:?}"),
-            (true, false) => format!("no complete response within {:?}", self.timeout),
-            (false, true) => format!("no connection: {cause}"),
-            (false, false) => format!("the connection was lost: {cause}"),
-        };
-        let kind = if error.is_timeout() {
-            LlmErrorKind::Timeout
-        } else {
-            lost
+        let limit = self.timeout;
+        let timeout = LlmErrorKind::Timeout;
+        let (kind, what) = match (error.is_timeout(), error.is_connect()) {
+            (true, true) => (timeout, format!("no connection within {CONNECT_TIMEOUT:?}")),
+            (true, false) => (timeout, format!("no complete response within {limit:?}")),
+            (false, true) => (lost, format!("no connection: {cause}")),
+            (false, false) => (lost, format!("the connection was lost: {cause}")),
         };
 
         LlmError::new(kind, format!("{address}: {what}")).with_source(error)

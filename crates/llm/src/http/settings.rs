@@ -189,12 +189,11 @@ impl<C> HttpClientBuilder<C> {
             (Ok(name), Some(value)) => {
                 self.headers.append(name, value);
             }
-            (Ok(name), None) => self.problems.push(format!(
-                "the value of the header {name} is not valid; expected visible ASCII"
-            )),
-            // The name isn't shown, because it may be a value in the wrong place.
-            (Err(_), _) => self.problems.push(
-                "the name of a header is not valid; expected letters, digits and dashes".to_owned(),
+            // Neither is shown, because the name may be a value in the wrong place.
+            _ => self.problems.push(
+                "a header is not valid; expected a name of letters, digits and dashes, \
+                 and a value of visible ASCII"
+                    .to_owned(),
             ),
         }
         self.secrets.push(value.into());

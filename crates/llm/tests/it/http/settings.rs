@@ -90,8 +90,7 @@ fn other_settings_are_checked_and_all_problems_reported_at_once() {
     insta::assert_snapshot!(told.join("\n"), @r#"
     the model is empty; expected the name of a model on the server
     the API key is empty or contains a space, a line break or a character outside ASCII; expected visible ASCII
-    the name of a header is not valid; expected letters, digits and dashes
-    the value of the header x-one is not valid; expected visible ASCII
+    a header is not valid; expected a name of letters, digits and dashes, and a value of visible ASCII
     the extra field "model" is set by the client; choose a different name
     the extra field "messages" is set by the client; choose a different name
     the extra field "stream" is set by the client; choose a different name
