@@ -9,11 +9,13 @@ use std::sync::Arc;
 
 use cogwork_agents::{Agent, FlowState, Tools};
 use cogwork_flow::{Flow, Node};
+use cogwork_journal::{FileStore, Store};
 use cogwork_llm::LlmClient;
-use cogwork_tools::function;
+use cogwork_tools::{Tool, ToolError, function};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
+use tokio::sync::Notify;
 
 #[path = "../../../llm/tests/servers/mod.rs"]
 mod servers;
@@ -30,6 +32,10 @@ fn tools() -> Tools {
         "The weather in a city.",
         |City { city }| async move { Ok(format!("Rain in {city}.")) },
     );
+    with_height(weather)
+}
+
+fn with_height(weather: impl Tool + 'static) -> Tools {
     let height = function(
         "height",
         "The height of a city.",
@@ -45,30 +51,38 @@ fn calls(city: &str) -> Reply {
         .calls("height", json!({"city": city}))
 }
 
-async fn run(row: &Row, server: &Server, agent: impl FnOnce(Agent) -> Agent) -> FlowState {
+fn agent(row: &Row, server: &Server, tools: Tools) -> Agent {
     let client: Arc<dyn LlmClient> = Arc::from((row.client)(server.url(), "model-1"));
-    let agent = agent(
-        Agent::new("a", client)
-            .with_tools(tools())
-            .with_tool_rounds(20),
-    );
+    Agent::new("a", client)
+        .with_tools(tools)
+        .with_tool_rounds(20)
+}
+
+fn flow_of(agent: Agent) -> Flow<FlowState> {
     let actions = agent.actions();
     let builder = Flow::builder("flow").start("a").node("a", agent);
-    let flow = actions
+    actions
         .into_iter()
         .fold(builder, |builder, action| builder.end("a", action))
         .build()
-        .unwrap();
+        .unwrap()
+}
 
+async fn run(row: &Row, server: &Server, change: impl FnOnce(Agent) -> Agent) -> FlowState {
+    let flow = flow_of(change(agent(row, server, tools())));
     let mut state = FlowState::new("Umbrella?");
     flow.run(&mut state).await.unwrap();
+    assert_served(row, server);
+    state
+}
+
+fn assert_served(row: &Row, server: &Server) {
     let refusals = server.refusals();
     assert!(
         refusals.iter().all(|text| row.is_mended(text)),
         "{}: {refusals:?}",
         row.name
     );
-    state
 }
 
 #[tokio::test]
@@ -87,6 +101,49 @@ async fn an_agent_with_tools_serves_on_every_server() {
             row.name,
             state.last().text
         );
+    }
+}
+
+/// A run that was stopped while a tool was called goes on with another client, which returns to the server what it
+/// sent to the first one.
+#[tokio::test]
+async fn a_resumed_run_returns_what_was_sent_before_it_was_stopped() {
+    for row in ROWS {
+        let call = Reply::default()
+            .thinks("OPAQUE thought")
+            .calls("weather", json!({"city": "Bergen"}));
+        let server = row
+            .start(vec![call, Reply::says("Yes.").thinks("OPAQUE")])
+            .await;
+        let folder = tempfile::tempdir().unwrap();
+        let store = FileStore::new(folder.path());
+
+        let is_called = Arc::new(Notify::new());
+        let called = Arc::clone(&is_called);
+        let never_ends = function(
+            "weather",
+            "The weather in a city.",
+            move |City { .. }| {
+                called.notify_one();
+                std::future::pending::<Result<String, ToolError>>()
+            },
+        );
+        let flow = flow_of(agent(&row, &server, with_height(never_ends)));
+        let mut state = FlowState::new("Umbrella?");
+        let journal = store.start("1", &flow, &state).await.unwrap();
+        let mut stopped = flow.begin().with_journal(journal);
+        tokio::select! {
+            ended = stopped.finish(&mut state) => panic!("{}: {ended:?}", row.name),
+            () = is_called.notified() => drop(stopped),
+        }
+
+        let flow = flow_of(agent(&row, &server, tools()));
+        let mut state = FlowState::new("Umbrella?");
+        let journal = store.resume("1", &flow).await.unwrap();
+        let mut resumed = flow.begin().with_journal(journal);
+        resumed.finish(&mut state).await.unwrap();
+        assert_served(&row, &server);
+        assert!(state.last().text.ends_with("Yes."), "{}", row.name);
     }
 }
 

@@ -298,6 +298,12 @@ impl Conversation {
 
 /// Checks what no server can make sense of.
 fn check(request: &ChatRequest) -> Result<(), LlmError> {
+    // JSON has no such numbers: null would be sent, and the server would use its default.
+    if let Some(temperature) = request.temperature().filter(|t| !t.is_finite()) {
+        let message = format!("the temperature is {temperature}; expected a finite number");
+        return Err(invalid(message));
+    }
+
     for (place, message) in request.messages().iter().enumerate() {
         if let Some(problem) = problem(message) {
             return Err(invalid(format!("messages[{place}] has {problem}")));

@@ -108,6 +108,22 @@ async fn a_streamed_call_is_recorded_at_its_end() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn what_a_client_changed_for_its_server_is_recorded() {
+    let adjusted = json!({"text": "Oslo.", "adjustments": [{"setting": "temperature"}]});
+    let adjusted: ChatResponse = serde_json::from_value(adjusted).unwrap();
+    let record = TestRecord::new();
+    let recorder = record.recorder(RecorderSettings::default());
+
+    let flow = calling(Reporting::new(ScriptedClient::new([adjusted])), false);
+    let mut run = flow.begin().with_events(&recorder);
+    run.finish(&mut vec!["Norway?".to_owned()]).await.unwrap();
+    recorder.flush().unwrap();
+
+    let adjustments = &record.chats("chat")[0]["adjustments"];
+    assert_eq!(*adjustments, json!(["temperature was not sent"]));
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_call_is_recorded_once_if_several_would_report_it() {
     let client = ScriptedClient::new(["8"]);
     let client = Reporting::new(Reporting::new(client));
