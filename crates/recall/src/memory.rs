@@ -52,10 +52,9 @@ impl VectorMemory {
     ///
     /// # Errors
     ///
-    /// Returns [`OtherModel`](RecallError::OtherModel) or
-    /// [`OtherDimension`](RecallError::OtherDimension) if the stored embeddings are of another
-    /// model than those of `embedder`, and other errors if the file isn't a memory, is damaged, or
-    /// cannot be opened.
+    /// Returns [`OtherModel`](RecallError::OtherModel) if the stored embeddings are of another
+    /// model or dimension than those of `embedder`, and other errors if the file isn't a memory, is
+    /// damaged, or cannot be opened.
     pub async fn open(
         path: impl Into<PathBuf>,
         embedder: impl Embedder + 'static,

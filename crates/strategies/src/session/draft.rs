@@ -7,8 +7,7 @@ use super::id::ThoughtId;
 
 /// A thought that is to be added to a session.
 ///
-/// It serialises in the form that [`Strategy::json_schema`](crate::Strategy::json_schema)
-/// describes, so that a model can write it.
+/// It serialises in a plain form that a model can write.
 ///
 /// ```
 /// use cogwork_strategies::ThoughtDraft;

@@ -18,7 +18,7 @@ pub enum EndRule {
     /// Refuses a thought that ends its branch in a stage that isn't final.
     #[default]
     Refuse,
-    /// Lets the thought end its branch. The [`Completion`](super::Completion) is marked as early.
+    /// Lets the thought end its branch. The branch is marked as ended early.
     Allow,
 }
 
