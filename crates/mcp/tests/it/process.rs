@@ -7,15 +7,28 @@
     clippy::unwrap_used
 )]
 
+#[path = "../../../text/tests/support/fresh.rs"]
+mod fresh;
+
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::LazyLock;
 
+use fresh::is_fresh;
 use serde_json::{Value, json};
 
-/// The path of the example `stdio`, which is built if necessary.
+/// The path of the example `stdio`, which is built if `cargo test` has not built it.
 static PROGRAM: LazyLock<PathBuf> = LazyLock::new(|| {
+    let test = std::env::current_exe().expect("a test knows its program");
+    let folder = test.ancestors().nth(2).expect("a test is in `deps`");
+    let program = folder
+        .join("examples/stdio")
+        .with_extension(std::env::consts::EXE_EXTENSION);
+    if is_fresh(&program) {
+        return program;
+    }
+
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let output = Command::new(cargo)
         .args(["build", "--quiet", "--package", "cogwork-mcp"])

@@ -5,11 +5,14 @@
     reason = "the helpers of tests may, as the tests do"
 )]
 
+#[path = "../../../../crates/text/tests/support/fresh.rs"]
+mod fresh;
+
 use std::env;
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::Command;
-use std::time::SystemTime;
+
+use fresh::is_fresh;
 
 /// Returns a command that runs an example.
 ///
@@ -56,28 +59,4 @@ fn build(name: &str) {
 
     let built = cargo.status().expect("cargo can be started");
     assert!(built.success(), "the example `{name}` cannot be built");
-}
-
-/// Whether the program is not older than any file that it was built from.
-fn is_fresh(program: &Path) -> bool {
-    let Some(built) = changed(program) else {
-        return false;
-    };
-
-    let Ok(record) = fs::read_to_string(program.with_extension("d")) else {
-        return false;
-    };
-
-    // `program: source source …`
-    let Some(sources) = record.strip_prefix(&format!("{}: ", program.display())) else {
-        return false;
-    };
-
-    sources
-        .split_whitespace()
-        .all(|source| changed(Path::new(source)).is_some_and(|at| at <= built))
-}
-
-fn changed(file: &Path) -> Option<SystemTime> {
-    fs::metadata(file).and_then(|file| file.modified()).ok()
 }
