@@ -96,9 +96,9 @@ mod schema;
 mod servers;
 mod yaml;
 
-pub use cogwork_ask::{Spent, Try};
 pub use cogwork_thinking::{Recall, Registry, Report};
 pub use cogwork_tools::{ToolApproval, Tools};
+pub use cogwork_typed::ask::{Spent, Try};
 
 /// The code in the README, compiled and run as a doctest.
 #[cfg(doctest)]

@@ -47,11 +47,10 @@
 //! | [`plan`] | `cogwork-plan` | plans of nested steps as data | always |
 //! | [`llm`] | `cogwork-llm` | the `LlmClient` trait, clients, and what surrounds a call | always |
 //! | `cot` | `cogwork-cot` | the chain-of-thought node | `cot` (default) |
-//! | `ask` | `cogwork-ask` | asking a model until its reply can be used | `cot`, `strategies`, `typed`, `trace` |
 //! | `strategies` | `cogwork-strategies` | nine reasoning strategies, and sessions of thoughts | `strategies` |
 //! | `thinking` | `cogwork-thinking` | reflection, verification and memory around any client | `thinking` |
 //! | `tools` | `cogwork-tools` | tools that a model may call | `tools`, `mcp` |
-//! | `typed` | `cogwork-typed` | typed answers, in one call or as a node over any state | `typed` |
+//! | `typed` | `cogwork-typed` | typed answers, in one call or as a node over any state; asking until a reply can be used | `typed`, `cot`, `strategies`, `trace` |
 //! | `recall` | `cogwork-recall` | passages found by meaning, and folders of texts | `recall` |
 //! | `agents` | `cogwork-agents` | agents as nodes, and flows from YAML files | `agents` |
 //! | `journal` | `cogwork-journal` | runs that survive a crash | `journal`, `sqlite`, `postgres`, `postgres-tls` |
@@ -71,13 +70,6 @@ pub use cogwork_plan as plan;
 
 #[cfg(feature = "agents")]
 pub use cogwork_agents as agents;
-#[cfg(any(
-    feature = "cot",
-    feature = "strategies",
-    feature = "typed",
-    feature = "trace"
-))]
-pub use cogwork_ask as ask;
 #[cfg(feature = "cot")]
 pub use cogwork_cot as cot;
 #[cfg(feature = "journal")]

@@ -1,9 +1,9 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use cogwork_ask::{Allowance, Exceeded, Rung, Tally};
 use cogwork_llm::{ChatRequest, Messages, ToolChoice};
 use cogwork_plan::{Plan, Status, Step};
+use cogwork_typed::ask::{Allowance, Exceeded, Rung, Tally};
 
 use crate::form::Form;
 use crate::format::holds;

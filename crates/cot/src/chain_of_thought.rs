@@ -1,10 +1,10 @@
 use std::fmt;
 use std::sync::Arc;
 
-use cogwork_ask::Ladder;
 use cogwork_flow::{Action, Flow};
 use cogwork_llm::{ChatRequest, LlmClient};
 use cogwork_tools::Tools;
+use cogwork_typed::ask::Ladder;
 
 use crate::tooling::Tooling;
 use crate::{EarlyEnd, Format, History, Limits, Prompts, Reading, Reasoning, Reporter, Silent};

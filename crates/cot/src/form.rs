@@ -1,6 +1,6 @@
 use std::fmt;
 
-use cogwork_ask::Rung;
+use cogwork_typed::ask::Rung;
 
 /// The language in which a reply is requested.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]

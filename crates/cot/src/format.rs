@@ -1,6 +1,6 @@
-use cogwork_ask::Rung;
 use cogwork_llm::ReplyFormat;
 use cogwork_plan::Plan;
+use cogwork_typed::ask::Rung;
 
 use crate::reply::{FLAT_LEVELS, flat_reply_with_calls, reply_or_calls};
 use crate::{Reply, ReplyBounds};

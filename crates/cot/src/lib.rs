@@ -112,7 +112,7 @@ pub use error::CotError;
 mod text_error;
 pub use text_error::TextError;
 
-pub use cogwork_ask::{FormRefusal, Format, Growth, Repair, RepairKind, Rung, Spent, Try};
+pub use cogwork_typed::ask::{FormRefusal, Format, Growth, Repair, RepairKind, Rung, Spent, Try};
 
 // What users of the node need from other crates.
 pub use cogwork_flow::{

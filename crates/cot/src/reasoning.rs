@@ -1,5 +1,5 @@
-use cogwork_ask::Spent;
 use cogwork_plan::Plan;
+use cogwork_typed::ask::Spent;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::prompt::Transcript;
@@ -124,7 +124,7 @@ impl Reasoning {
     /// [`is_complete`](Self::is_complete).
     ///
     /// The text is returned as the model wrote it, even if it declines to answer. To find out, pass
-    /// it or the [`conclusion`](Self::conclusion) to [`no_answer`](cogwork_ask::no_answer).
+    /// it or the [`conclusion`](Self::conclusion) to [`no_answer`](cogwork_typed::ask::no_answer).
     pub fn answer(&self) -> Option<&str> {
         self.record.answer.as_deref()
     }

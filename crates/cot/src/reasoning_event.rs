@@ -1,9 +1,9 @@
 use std::time::Duration;
 
-use cogwork_ask::{Growth, Spent};
 use cogwork_flow::{is_watched, report_from};
 use cogwork_llm::ToolCall;
 use cogwork_plan::{Change, Plan};
+use cogwork_typed::ask::{Growth, Spent};
 use serde::{Serialize, Serializer};
 
 use crate::{Reasoning, ReplyProblem, ToolCallRecord};

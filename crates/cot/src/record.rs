@@ -1,5 +1,5 @@
-use cogwork_ask::Spent;
 use cogwork_plan::Plan;
+use cogwork_typed::ask::Spent;
 use serde::Serialize;
 
 use crate::{CutShort, Thought};

@@ -1,8 +1,8 @@
 use std::fmt;
 use std::sync::Arc;
 
-use cogwork_ask::Ladder;
 use cogwork_llm::{ChatRequest, LlmClient};
+use cogwork_typed::ask::Ladder;
 
 use crate::{ChainOfThought, Limits, Reporter};
 

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Deserializer, de};
 
-use cogwork_ask::Spent;
+use cogwork_typed::ask::Spent;
 
 use crate::record::ReasoningRecord;
 use crate::reply::bounds::{Bounds, told};

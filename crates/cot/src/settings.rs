@@ -20,7 +20,7 @@ use crate::{Reading, ReplyReader};
 /// If a server counts more tokens than estimated, or writes more than `max_tokens`, a run spends
 /// more than the limit, but by no more than one call, since none follows. A request without
 /// `max_tokens` is sent without one while more than
-/// [8,192 tokens](cogwork_ask::Allowance::ASSUMED_REPLY_TOKENS) are left for the reply, so set one
+/// [8,192 tokens](cogwork_typed::ask::Allowance::ASSUMED_REPLY_TOKENS) are left for the reply, so set one
 /// for models that write longer replies.
 ///
 /// ```

@@ -1,5 +1,5 @@
-use cogwork_ask::{FormRefusal, Record, Rung, Spent, Try};
 use cogwork_plan::Plan;
+use cogwork_typed::ask::{FormRefusal, Record, Rung, Spent, Try};
 use serde::{Deserialize, Serialize};
 
 use crate::{Repair, Reply, ToolCallRecord};

@@ -1,9 +1,9 @@
 //! One turn of the loop: `prep` builds the request, `exec` asks the model until a reply can be
 //! used, and `post` adds the thought to the state.
 
-use cogwork_ask::{Allowance, Asking, Record, Rung, Tally, Unanswered};
 use cogwork_flow::{Action, Node, Operation, report_from};
 use cogwork_llm::{ChatRequest, Messages};
+use cogwork_typed::ask::{Allowance, Asking, Record, Rung, Tally, Unanswered};
 use serde::{Deserialize, Serialize};
 
 use crate::brief::Task;

@@ -2,8 +2,8 @@ use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use cogwork_ask::offload;
 use cogwork_llm::Embedder;
+use cogwork_typed::ask::offload;
 
 use crate::store::{Embedded, Entry, Store, unit};
 use crate::{Passage, Query, RecallError, Recalled};

@@ -2,11 +2,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use cogwork_ask::Spent;
 use cogwork_llm::{
     Capabilities, ChatRequest, ChatResponse, Delta, LlmClient, LlmError, LlmErrorKind, ReplyStream,
     ResponseLimits,
 };
+use cogwork_typed::ask::Spent;
 use tokio::time::Instant;
 
 use crate::{Candidate, Hook, HookReport, Outcome, Payload, Report};

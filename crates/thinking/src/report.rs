@@ -1,9 +1,9 @@
 use std::fmt;
 use std::sync::Arc;
 
-use cogwork_ask::Spent;
 use cogwork_llm::ChatResponse;
 use cogwork_text::{Name, OneLine};
+use cogwork_typed::ask::Spent;
 use serde::{Deserialize, Serialize};
 
 use crate::{Found, Hook, Payload};

@@ -1,4 +1,4 @@
-use cogwork_ask::Repair;
+use crate::ask::Repair;
 use cogwork_llm::Message;
 
 use crate::AskLog;

@@ -1,6 +1,6 @@
 //! Asks for an answer.
 
-use cogwork_ask::{Asking, Rung, Tally, Unanswered};
+use crate::ask::{Asking, Rung, Tally, Unanswered};
 
 use crate::policy::{Answering, Stopped};
 use crate::{Answered, AskError, AskErrorKind, AskLog, GrowingAnswer, Model, Prompt};

@@ -2,7 +2,7 @@
 
 use std::convert::Infallible;
 
-use cogwork_ask::{Tally, report_tool_call};
+use crate::ask::{Tally, report_tool_call};
 use cogwork_flow::journal::{CallError, recorded};
 use cogwork_flow::note;
 use cogwork_llm::{ChatResponse, Message, ToolCall};

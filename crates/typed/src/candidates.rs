@@ -6,7 +6,7 @@
 //! 4. Without such a block, they are the objects and lists of JSON in the text, and the YAML from a
 //!    line that begins with a key of the value.
 
-use cogwork_ask::{FenceKeys, FencedBlock, RepairKind, fenced_blocks};
+use crate::ask::{FenceKeys, FencedBlock, RepairKind, fenced_blocks};
 use cogwork_llm::split_thinking;
 
 use crate::shape::Words;
@@ -208,7 +208,7 @@ impl<'t> Part<'t> {
         let what = "read YAML in place of JSON";
         notes.repairs.insert(
             0,
-            cogwork_ask::Repair::new(RepairKind::Form, self.line, what),
+            crate::ask::Repair::new(RepairKind::Form, self.line, what),
         );
 
         // A sentence with a colon looks like a key.

@@ -1,6 +1,6 @@
 use std::fmt;
 
-use cogwork_ask::{FormRefusal, Rung, Spent, Try};
+use crate::ask::{FormRefusal, Rung, Spent, Try};
 use cogwork_llm::LlmError;
 use serde::{Deserialize, Serialize};
 

@@ -49,6 +49,7 @@
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod answered;
+pub mod ask;
 mod asking;
 mod calls;
 mod candidates;

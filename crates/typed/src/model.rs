@@ -3,7 +3,7 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 
-use cogwork_ask::{Allowance, Format, Ladder, Rung};
+use crate::ask::{Allowance, Format, Ladder, Rung};
 use cogwork_llm::{ChatRequest, LlmClient, Message, Messages, ReplyFormat};
 use cogwork_tools::Tools;
 use schemars::JsonSchema;

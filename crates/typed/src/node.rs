@@ -1,7 +1,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use cogwork_ask::{Repair, Tally};
+use crate::ask::{Repair, Tally};
 use cogwork_flow::{Action, BoxError, IntoAction, Node};
 use cogwork_llm::{Message, Messages};
 use serde::{Deserialize, Serialize};

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use cogwork_ask::{
+use crate::ask::{
     Allowance, Exceeded, Policy, Repair, Rung, RunningAttempt, Tally, Verdict, offload,
 };
 use cogwork_llm::{ChatRequest, ChatResponse, FinishReason, Message, Messages, ToolChoice};

@@ -2,7 +2,7 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-use cogwork_ask::{NoAnswer, Repair, RepairKind, no_answer, stated_answer};
+use crate::ask::{NoAnswer, Repair, RepairKind, no_answer, stated_answer};
 use cogwork_text::NameList;
 use cogwork_tools::in_json_words;
 use schemars::JsonSchema;

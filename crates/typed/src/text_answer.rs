@@ -1,6 +1,6 @@
 //! Answers in text.
 
-use cogwork_ask::{NoAnswer, no_answer};
+use crate::ask::{NoAnswer, no_answer};
 
 use crate::problem::{AnswerProblem, AnswerProblemKind as Kind};
 use crate::reader::ReadAnswer;

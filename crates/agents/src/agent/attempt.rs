@@ -4,8 +4,8 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use cogwork_ask::Try;
 use cogwork_thinking::CallCosts;
+use cogwork_typed::ask::Try;
 
 use super::attempted::Attempted;
 use super::{AgentError, AgentErrorKind};

@@ -1,7 +1,7 @@
 use std::fmt;
 
-use cogwork_ask::{Spent, Try};
 use cogwork_text::{Name, OneLine, ReplyExcerpt};
+use cogwork_typed::ask::{Spent, Try};
 
 use crate::ToolUse;
 

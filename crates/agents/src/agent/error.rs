@@ -1,10 +1,10 @@
 use std::fmt;
 
-use cogwork_ask::{Spent, Try};
 use cogwork_flow::journal::CannotWait;
 use cogwork_llm::LlmError;
 use cogwork_text::ErrorText;
 use cogwork_tools::ToolError;
+use cogwork_typed::ask::{Spent, Try};
 
 use super::attempted::Attempted;
 use crate::quote::one_line;

@@ -2,7 +2,6 @@
 
 use std::convert::Infallible;
 
-use cogwork_ask::report_tool_call;
 use cogwork_flow::Action;
 use cogwork_flow::journal::recorded;
 use cogwork_llm::{
@@ -10,6 +9,7 @@ use cogwork_llm::{
     ToolChoice,
 };
 use cogwork_thinking::Generating;
+use cogwork_typed::ask::report_tool_call;
 use futures_util::future::try_join_all;
 
 use super::approval::Asked;

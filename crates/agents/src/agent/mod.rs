@@ -14,11 +14,11 @@ pub use error::{AgentError, AgentErrorKind};
 use std::fmt;
 use std::sync::Arc;
 
-use cogwork_ask::{Spent, Try};
 use cogwork_flow::{Action, Node, Operation};
 use cogwork_llm::{ChatRequest, LlmClient, Message, Messages};
 use cogwork_thinking::{Recall, Thinking, ThinkingMode};
 use cogwork_tools::Tools;
+use cogwork_typed::ask::{Spent, Try};
 use serde::{Deserialize, Serialize};
 
 use crate::load::LoadedSecrets;

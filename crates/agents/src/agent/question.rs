@@ -1,7 +1,7 @@
 use std::fmt;
 
-use cogwork_ask::{Asking, Ladder, Policy, Rung, Unanswered, Verdict};
 use cogwork_llm::{ChatRequest, ChatResponse, LlmClient, LlmError, Message};
+use cogwork_typed::ask::{Asking, Ladder, Policy, Rung, Unanswered, Verdict};
 
 use super::attempt::Attempt;
 

@@ -1,8 +1,8 @@
-use cogwork_ask::Try;
 use cogwork_flow::Action;
 use cogwork_strategies::{
     Call, Driver, EndReason, SolveBudget, Solver, Strategies, Strategy, StrategyName, TableProblem,
 };
+use cogwork_typed::ask::Try;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
 use serde_json::Value as Json;

@@ -1,6 +1,6 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use cogwork_ask::Spent;
+use cogwork_typed::ask::Spent;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::Visit;

@@ -1,6 +1,6 @@
 use std::collections::VecDeque;
 
-use cogwork_ask::{Spent, Try};
+use cogwork_typed::ask::{Spent, Try};
 use serde::{Deserialize, Serialize};
 
 use super::output::{Output, ToolUse};

@@ -9,7 +9,7 @@ use cogwork_agents::{Agent, FlowState};
 use cogwork_flow::Flow;
 use cogwork_llm::ScriptedClient;
 
-#[path = "../../../ask/tests/replies/mod.rs"]
+#[path = "../../../typed/tests/replies/mod.rs"]
 mod replies;
 use replies::{LONG_PROSE, Outcome, hostile_replies};
 

@@ -4,10 +4,10 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use cogwork_agents::{FileFlow, Loader};
-use cogwork_ask::Reporting;
 use cogwork_journal::ForkOrigin;
 use cogwork_text::{Escaped, Name};
 use cogwork_trace::{ForkedFrom, RecorderSettings, RunRecorder, record_path};
+use cogwork_typed::ask::Reporting;
 
 use super::task::{Begin, Task};
 use crate::output::tell;

@@ -1,8 +1,8 @@
 //! The tool calls of a reply: finds them, makes them, and continues the conversation with their
 //! results.
 
-use cogwork_ask::{excerpt, offload};
 use cogwork_llm::{ChatResponse, Message, ResponseLimits, ToolCall};
+use cogwork_typed::ask::{excerpt, offload};
 
 use super::Judge;
 use crate::form::Form;

@@ -4,13 +4,13 @@ mod calls;
 
 use std::time::Duration;
 
-use cogwork_ask::{
-    Allowance, Exceeded, GrowingText, Growth, Policy, Record, Repair, Rung, RunningAttempt, Spent,
-    Verdict, offload,
-};
 use cogwork_flow::journal::CannotWait;
 use cogwork_flow::{is_followed, report_from, report_growth};
 use cogwork_llm::{ChatRequest, ChatResponse, FinishReason, LlmError};
+use cogwork_typed::ask::{
+    Allowance, Exceeded, GrowingText, Growth, Policy, Record, Repair, Rung, RunningAttempt, Spent,
+    Verdict, offload,
+};
 
 use crate::brief::{Wanted, allowance, bounds};
 use crate::clock::Clock;

@@ -13,8 +13,8 @@
 //! 5. If no line begins with a key, the last fenced block is used, so that the error can describe
 //!    it.
 
-use cogwork_ask::{FenceKeys, FencedBlock, fenced_blocks};
 use cogwork_llm::split_thinking;
+use cogwork_typed::ask::{FenceKeys, FencedBlock, fenced_blocks};
 
 use super::keys::{Key, top_key};
 

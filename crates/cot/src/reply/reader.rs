@@ -1,7 +1,7 @@
 use std::fmt;
 
-use cogwork_ask::{Repair, RepairKind};
 use cogwork_llm::FinishReason;
+use cogwork_typed::ask::{Repair, RepairKind};
 use serde::Serialize;
 
 use super::bounds::Bounds;

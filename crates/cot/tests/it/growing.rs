@@ -8,8 +8,8 @@
 use std::fs;
 use std::path::Path;
 
-use cogwork_ask::GrowingText;
 use cogwork_cot::{Plan, Read, Reading, Reply, ReplyReader, Step};
+use cogwork_typed::ask::GrowingText;
 use proptest::prelude::*;
 
 /// Every recorded reply of a real model, and every reply that was made by hand.

@@ -2,7 +2,7 @@
 
 use cogwork_cot::{ChainOfThought, Reasoning, ScriptedClient};
 
-#[path = "../../../ask/tests/replies/mod.rs"]
+#[path = "../../../typed/tests/replies/mod.rs"]
 mod replies;
 use replies::{Outcome, hostile_replies};
 

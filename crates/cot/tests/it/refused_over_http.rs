@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 
 const REPLY: &str = r#"{"current_thinking":"2 + 2 = 4.","planning":[{"description":"Add","status":"Done","result":"4","mark":null}],"next_thought_needed":false}"#;
 
-#[path = "../../../ask/tests/server/mod.rs"]
+#[path = "../../../typed/tests/server/mod.rs"]
 mod server;
 use server::serve;
 

@@ -10,8 +10,8 @@ use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use cogwork_ask::Repair;
 use cogwork_cot::{Reading, ReplyProblem, ReplyReader};
+use cogwork_typed::ask::Repair;
 
 fn fixtures(folder: &str) -> Vec<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR"))

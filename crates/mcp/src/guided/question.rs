@@ -3,8 +3,8 @@
 use std::collections::HashSet;
 use std::hash::{Hash, Hasher};
 
-use cogwork_ask::excerpt;
 use cogwork_llm::{ChatRequest, Message, Messages, Role};
+use cogwork_typed::ask::excerpt;
 use serde_json::Value;
 use siphasher::sip::SipHasher13;
 

@@ -8,12 +8,12 @@ use std::sync::{Arc, LazyLock, Mutex as StdMutex, MutexGuard, PoisonError};
 use std::task::{Context, Wake, Waker};
 use std::time::Duration;
 
-use cogwork_ask::read_inline;
 use cogwork_cot::{ChainOfThought, Limits, Reasoning, RunOptions};
 use cogwork_flow::journal::{Entry, MemoryJournal};
 use cogwork_flow::{Flow, RunError, Stepped};
 use cogwork_strategies::{SolveBudget, SolveOptions, Solver, Solving};
 use cogwork_tools::Tools;
+use cogwork_typed::ask::read_inline;
 use serde_json::json;
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::Mutex;

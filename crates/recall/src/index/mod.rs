@@ -1,7 +1,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use cogwork_ask::offload;
+use cogwork_typed::ask::offload;
 use sha2::{Digest, Sha256};
 
 use crate::memory::MAX_PASSAGE;

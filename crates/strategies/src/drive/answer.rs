@@ -1,4 +1,4 @@
-use cogwork_ask::{NoAnswer, no_answer};
+use cogwork_typed::ask::{NoAnswer, no_answer};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 

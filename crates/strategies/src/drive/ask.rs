@@ -1,8 +1,8 @@
 use std::fmt;
 use std::sync::Arc;
 
-use cogwork_ask::Rung;
 use cogwork_llm::{Message, Messages, ReplyFormat, Role, ToolDefinition};
+use cogwork_typed::ask::Rung;
 
 use super::fields::{self, Read};
 use super::form::Form;
@@ -131,7 +131,7 @@ impl Ask {
         self
     }
 
-    /// Reads a reply without labels only if it [states](cogwork_ask::stated_answer) its answer.
+    /// Reads a reply without labels only if it [states](cogwork_typed::ask::stated_answer) its answer.
     #[must_use]
     pub(crate) fn with_stated_answer(mut self) -> Self {
         self.form.is_stated = true;

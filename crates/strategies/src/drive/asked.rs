@@ -1,5 +1,5 @@
-use cogwork_ask::{FormRefusal, Repair, Rung, Try};
 use cogwork_text::OneLine;
+use cogwork_typed::ask::{FormRefusal, Repair, Rung, Try};
 use serde::{Deserialize, Serialize};
 
 use super::{EndReason, StageReply};

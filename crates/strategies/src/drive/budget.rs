@@ -1,8 +1,8 @@
 use std::fmt;
 use std::time::Duration;
 
-use cogwork_ask::Spent;
 use cogwork_text::{Name, OneLine};
+use cogwork_typed::ask::Spent;
 use serde::{Deserialize, Serialize};
 
 use crate::SessionLimit;
@@ -30,7 +30,7 @@ use crate::SessionLimit;
 /// tokens than [estimated](cogwork_llm::ChatRequest::estimated_tokens), or writes more than
 /// `max_tokens`, a run spends more than its budget, but by no more than the calls that are running
 /// at that time, since none follows. A request without `max_tokens` is sent without one while more
-/// than [8,192 tokens](cogwork_ask::Allowance::ASSUMED_REPLY_TOKENS) are left for the reply.
+/// than [8,192 tokens](cogwork_typed::ask::Allowance::ASSUMED_REPLY_TOKENS) are left for the reply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 #[non_exhaustive]

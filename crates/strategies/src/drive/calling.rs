@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use cogwork_ask::report_tool_call;
 use cogwork_llm::ToolCall;
 use cogwork_tools::Tools;
+use cogwork_typed::ask::report_tool_call;
 use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
 use serde::{Deserialize, Serialize};

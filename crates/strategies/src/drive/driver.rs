@@ -104,7 +104,7 @@ pub trait Driver: Send + Sync {
     /// Finds the last thought on the current branch that is in a final stage or in a stage that is
     /// followed only by final stages. The answer is the text of that thought, or its parameters if
     /// it has no text. The answer has no confidence. A refusal, or a text such as `N/A`, isn't an
-    /// answer; [`no_answer`](cogwork_ask::no_answer) defines what counts as one.
+    /// answer; [`no_answer`](cogwork_typed::ask::no_answer) defines what counts as one.
     fn answer(&self, solving: &Solving) -> Option<Answer> {
         let strategy = self.strategy();
         let session = solving.session();

@@ -5,9 +5,9 @@
 
 use std::collections::BTreeMap;
 
-use cogwork_ask::{FoundObject, Repair, RepairKind, find_object, stated_answer};
 use cogwork_llm::split_thinking;
 use cogwork_text::{Name, NameList};
+use cogwork_typed::ask::{FoundObject, Repair, RepairKind, find_object, stated_answer};
 use serde_json::Value;
 
 use super::StageReply;

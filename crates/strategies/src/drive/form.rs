@@ -21,7 +21,7 @@ pub(super) struct Form {
     pub(super) literal: Vec<String>,
     /// The fields with what a complaint about a missing value expects.
     pub(super) expected: Vec<(String, String)>,
-    /// Whether a reply without labels has to [state](cogwork_ask::stated_answer) its answer.
+    /// Whether a reply without labels has to [state](cogwork_typed::ask::stated_answer) its answer.
     pub(super) is_stated: bool,
     /// The names and the descriptions of the stages that may come next.
     pub(super) next: Vec<(String, String)>,

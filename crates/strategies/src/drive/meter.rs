@@ -3,8 +3,8 @@
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use cogwork_ask::{Allowance, Exceeded, RunningAttempt, Spent, Tally};
 use cogwork_llm::{ChatRequest, ChatResponse};
+use cogwork_typed::ask::{Allowance, Exceeded, RunningAttempt, Spent, Tally};
 use tokio::time::Instant;
 
 use super::{EndReason, SolveBudget};

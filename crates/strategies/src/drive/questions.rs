@@ -2,10 +2,12 @@
 
 use std::sync::Arc;
 
-use cogwork_ask::{Asking, Format, Ladder, Policy, Repair, Rung, Unanswered, Verdict, offload};
 use cogwork_llm::{
     Capability, ChatRequest, ChatResponse, FinishReason, LlmClient, LlmError, Message,
     ResponseLimits,
+};
+use cogwork_typed::ask::{
+    Asking, Format, Ladder, Policy, Repair, Rung, Unanswered, Verdict, offload,
 };
 use futures_util::{StreamExt, stream};
 use tokio::time::timeout_at;

@@ -76,7 +76,7 @@ impl Solved {
     }
 
     /// Returns whether the strategy reached its final stage with an answer. A refusal isn't one; see
-    /// [`no_answer`](cogwork_ask::no_answer). If not, the answer is the best one so far, and
+    /// [`no_answer`](cogwork_typed::ask::no_answer). If not, the answer is the best one so far, and
     /// [`end`](Self::end) is the reason.
     pub fn is_answered(&self) -> bool {
         self.end == EndReason::Answered

@@ -1,10 +1,10 @@
 use std::fmt;
 use std::sync::Arc;
 
-use cogwork_ask::{Format, Ladder};
 use cogwork_flow::{Action, BuildError, Flow};
 use cogwork_llm::{ChatRequest, LlmClient, Message};
 use cogwork_tools::Tools;
+use cogwork_typed::ask::{Format, Ladder};
 
 use super::edges;
 use super::questions::Questions;
@@ -104,7 +104,7 @@ impl Solver {
     }
 
     /// Sets the form in which replies are requested first, as a [`Format`] or a
-    /// [`Rung`](cogwork_ask::Rung). The default is [`Format::Auto`].
+    /// [`Rung`](cogwork_typed::ask::Rung). The default is [`Format::Auto`].
     ///
     /// If the server refuses a form, the next looser one is tried. This is remembered for all
     /// further questions of this solver and its clones. If the [request](Self::with_request) has a
@@ -112,7 +112,7 @@ impl Solver {
     ///
     /// With a JSON Schema, the length of each text is limited to at most 1,900 characters, so that
     /// the longest reply fits into the request's maximum number of tokens (8,192 if it has none).
-    /// For longer answers, use [`Rung::FlatSchema`](cogwork_ask::Rung::FlatSchema) or a looser
+    /// For longer answers, use [`Rung::FlatSchema`](cogwork_typed::ask::Rung::FlatSchema) or a looser
     /// rung.
     #[must_use]
     pub fn with_format(mut self, format: impl Into<Format>) -> Self {

@@ -1,7 +1,7 @@
 use std::collections::BTreeMap;
 
-use cogwork_ask::{FailedAttempts, FormRefusal, Repair, Rung, Spent, Try};
 use cogwork_llm::{Message, Messages};
+use cogwork_typed::ask::{FailedAttempts, FormRefusal, Repair, Rung, Spent, Try};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 

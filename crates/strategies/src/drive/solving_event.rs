@@ -1,7 +1,7 @@
 use std::collections::BTreeMap;
 
-use cogwork_ask::{GrowingText, Growth};
 use cogwork_flow::{is_followed, report_growth};
+use cogwork_typed::ask::{GrowingText, Growth};
 use serde::Serialize;
 use serde_json::Value;
 

@@ -4,9 +4,9 @@
 use std::fmt;
 use std::sync::Arc;
 
-use cogwork_ask::{Spent, Tally};
 use cogwork_flow::{Action, Node};
 use cogwork_llm::{LlmError, Message};
+use cogwork_typed::ask::{Spent, Tally};
 use serde::{Deserialize, Serialize};
 
 use super::calling::call_all;

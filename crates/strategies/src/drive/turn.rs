@@ -33,7 +33,7 @@ impl StageTurn<'_> {
 
     /// Returns the default question of the stage: its prompt, its parameters, and the choice of the
     /// next stage. In a final stage, the model is asked again if the reply [isn't an
-    /// answer](cogwork_ask::no_answer).
+    /// answer](cogwork_typed::ask::no_answer).
     pub fn ask(&self) -> Ask {
         let question = Ask::new(self.solving.transcript().clone(), self.stage.prompt())
             .with_fields(self.stage.parameters())

@@ -1,7 +1,7 @@
 //! Reads values as models write them: a number in a sentence, a list in lines, or text for another
 //! type.
 
-use cogwork_ask::folded_name;
+use cogwork_typed::ask::folded_name;
 use serde_json::{Map, Value};
 
 use super::map_entries::object_of;

@@ -1,7 +1,7 @@
 //! Code shared by several drivers: questions in the conversation, and the answer, which is kept
 //! from the stage in which the model gave it until the last stage.
 
-use cogwork_ask::{NoAnswer, is_offered, no_answer};
+use cogwork_typed::ask::{NoAnswer, is_offered, no_answer};
 use serde_json::Value;
 
 use crate::{

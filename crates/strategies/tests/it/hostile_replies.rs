@@ -8,7 +8,7 @@
 use cogwork_llm::ScriptedClient;
 use cogwork_strategies::{Solver, Strategies};
 
-#[path = "../../../ask/tests/replies/mod.rs"]
+#[path = "../../../typed/tests/replies/mod.rs"]
 pub(crate) mod replies;
 use replies::{Outcome, hostile_replies};
 

@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use cogwork_ask::{ChatCall, ChatVerdict, EmbeddingCall, PlacedRepair};
 use cogwork_llm::{
     Block, ChatRequest, ChatResponse, FinishReason, Message, Prices, ReplyFormat, ToolCall,
     ToolDefinition, Usage,
 };
+use cogwork_typed::ask::{ChatCall, ChatVerdict, EmbeddingCall, PlacedRepair};
 use serde_json::{Value, json};
 
 use super::part::Sent;

@@ -4,10 +4,10 @@ use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime};
 
-use cogwork_ask::ChatEvent;
 use cogwork_flow::{Event, EventKind, ObservedRun, Observer, StepName};
 use cogwork_llm::{ChatRequest, Message, ToolDefinition};
 use cogwork_text::files::LockFile;
+use cogwork_typed::ask::ChatEvent;
 use serde_json::{Value, json};
 
 use super::open::OpenRecord;

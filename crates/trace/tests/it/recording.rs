@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use cogwork_ask::Reporting;
 use cogwork_flow::{Flow, events, from_fn, from_phases};
 use cogwork_llm::{
     ChatRequest, ChatResponse, Embedder, Embeddings, LlmClient, LlmError, LlmErrorKind, Message,
     Price, Prices, ScriptedClient, ScriptedReply, ToolCall, ToolDefinition, Usage, async_trait,
 };
 use cogwork_trace::{RecorderSettings, RunRecorder, record_path};
+use cogwork_typed::ask::Reporting;
 use serde_json::{Value, json};
 
 use crate::support::{TestRecord, asking};

@@ -3,10 +3,10 @@
 use std::fs;
 use std::path::PathBuf;
 
-use cogwork_ask::{Asking, Ladder, Policy, Repair, RepairKind, Rung, Verdict};
 use cogwork_flow::{Flow, from_phases};
 use cogwork_llm::{ChatRequest, ChatResponse, LlmClient, Message};
 use cogwork_trace::{RecordReader, RecordedEvent, RecorderSettings, RunRecorder};
+use cogwork_typed::ask::{Asking, Ladder, Policy, Repair, RepairKind, Rung, Verdict};
 use serde_json::Value;
 use tempfile::TempDir;
 

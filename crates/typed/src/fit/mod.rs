@@ -13,7 +13,7 @@ mod texts;
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
-use cogwork_ask::{Repair, RepairKind};
+use crate::ask::{Repair, RepairKind};
 use serde_json::Value;
 
 use self::object::property_of;

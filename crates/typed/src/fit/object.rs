@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use cogwork_ask::{RepairKind, folded_name};
+use crate::ask::{RepairKind, folded_name};
 use cogwork_text::Name;
 use serde_json::{Map, Value};
 

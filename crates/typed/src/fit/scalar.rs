@@ -1,6 +1,6 @@
 //! Texts, truth values, numbers and choices.
 
-use cogwork_ask::{RepairKind, folded_name};
+use crate::ask::{RepairKind, folded_name};
 use serde_json::{Number, Value};
 
 use super::number::number_in;

@@ -1,6 +1,6 @@
 //! Values written as texts, and texts written as values.
 
-use cogwork_ask::RepairKind;
+use crate::ask::RepairKind;
 
 use super::{Fitted, Fitter};
 use crate::shape::{Object, Shape};

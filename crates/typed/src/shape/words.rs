@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use cogwork_ask::folded_name;
+use crate::ask::folded_name;
 
 use super::{ANSWER, Form, Others, Shape};
 

@@ -1,6 +1,6 @@
 //! Reads JSON as models write it, and the lists and objects in brackets inside of YAML.
 
-use cogwork_ask::RepairKind;
+use crate::ask::RepairKind;
 
 use super::quoted::{end_of_quote, ends_text, in_quotes, unescaped};
 use super::{Ending, MAX_LEVELS, Notes, Parsed};

@@ -9,7 +9,7 @@ mod quoted;
 mod witness;
 pub(crate) mod yaml;
 
-use cogwork_ask::{Repair, RepairKind};
+use crate::ask::{Repair, RepairKind};
 
 use crate::tree::Tree;
 

@@ -6,7 +6,7 @@
 
 use std::borrow::Cow;
 
-use cogwork_ask::{RepairKind, folded_name};
+use crate::ask::{RepairKind, folded_name};
 
 use super::json::{self, Dialect, is_elision};
 use super::quoted::{end_of_quote, folded, in_quotes, push_breaks};

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use cogwork_ask::{Allowance, Rung};
 use cogwork_llm::{
     Capabilities, Capability, ChatRequest, ChatResponse, FinishReason, LlmError, LlmErrorKind,
     ReplyFormat, ScriptedClient, ToolCall, Usage,
 };
 use cogwork_tools::{Tools, function};
+use cogwork_typed::ask::{Allowance, Rung};
 use cogwork_typed::{AnswerProblemKind, AskErrorKind, Model};
 use insta::assert_snapshot;
 use schemars::JsonSchema;

@@ -8,6 +8,7 @@
     reason = "tests may"
 )]
 
+mod ask;
 mod asking;
 mod compared;
 mod damage;

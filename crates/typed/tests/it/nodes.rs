@@ -4,7 +4,6 @@ use std::pin::pin;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use cogwork_ask::{Allowance, Spent};
 use cogwork_flow::Backoff;
 use cogwork_flow::{Action, Flow, Node, RunError};
 use cogwork_journal::{FileStore, Store};
@@ -13,6 +12,7 @@ use cogwork_llm::{
     ScriptedClient, ScriptedReply, ToolCall, Usage,
 };
 use cogwork_tools::{Tools, function};
+use cogwork_typed::ask::{Allowance, Spent};
 use cogwork_typed::{AskError, AskErrorKind, ChatMemory, Model, ModelNode};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

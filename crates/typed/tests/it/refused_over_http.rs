@@ -1,13 +1,13 @@
 //! A server that refuses the form of the reply, over a real socket.
 
-use cogwork_ask::Rung;
 use cogwork_llm::OpenAiClient;
 use cogwork_typed::Model;
+use cogwork_typed::ask::Rung;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-#[path = "../../../ask/tests/server/mod.rs"]
+#[path = "../server/mod.rs"]
 mod server;
 use server::serve;
 

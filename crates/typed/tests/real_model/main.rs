@@ -5,9 +5,9 @@
 
 #![allow(clippy::unwrap_used, reason = "tests may")]
 
-use cogwork_ask::Rung;
 use cogwork_llm::{ChatRequest, OpenAiClient};
 use cogwork_typed::Model;
+use cogwork_typed::ask::Rung;
 use schemars::JsonSchema;
 use serde::Deserialize;
 

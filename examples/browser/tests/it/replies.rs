@@ -1,12 +1,12 @@
 //! What a call sent and what came back, as the page shows it.
 
-use cogwork::ask::Reporting;
 use cogwork::cot::{ChainOfThought, Reasoning};
 use cogwork::flow::{Flow, from_phases_with};
 use cogwork::llm::{
     ChatRequest, Embedder, HashedNgrams, LlmClient, LlmError, Message, ScriptedClient,
     ToolDefinition,
 };
+use cogwork::typed::ask::Reporting;
 use cogwork_browser::{Browser, Result, runs};
 use cogwork_trace::{RecorderSettings, RunRecorder};
 use serde_json::json;

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use cogwork_ask::RepairKind;
+use cogwork_typed::ask::RepairKind;
 
 use super::flow_node::{Node, Scalar};
 use super::flow_text::{Place, before_bracket, in_quotes, plain};

@@ -1,6 +1,6 @@
 //! Reads the text of scalars in flow style.
 
-use cogwork_ask::RepairKind;
+use cogwork_typed::ask::RepairKind;
 
 use super::quoted::unescaped_or_verbatim;
 use crate::reply::keys;

@@ -1,8 +1,8 @@
 //! Turns entries into a draft: assigns keys to steps, and steps to lists. As in YAML, this depends
 //! on the columns. If they are ambiguous, a key is assigned to the nearest step that lacks it.
 
-use cogwork_ask::RepairKind;
 use cogwork_plan::MAX_DEPTH;
+use cogwork_typed::ask::RepairKind;
 
 use super::draft::{Draft, DraftStep, Field};
 use super::repairs::{Report, excerpt};

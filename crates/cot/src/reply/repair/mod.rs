@@ -36,7 +36,7 @@ use part::RawLines;
 use repairs::Report;
 use scan::Entry;
 
-use cogwork_ask::{Repair, RepairKind};
+use cogwork_typed::ask::{Repair, RepairKind};
 
 use super::bounds::Bounds;
 use super::problem::Partial;

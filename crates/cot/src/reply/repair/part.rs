@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use cogwork_ask::{Repair, RepairKind};
+use cogwork_typed::ask::{Repair, RepairKind};
 
 use crate::reply::keys::is_blank;
 

@@ -1,5 +1,5 @@
-use cogwork_ask::{Repair, RepairKind};
 use cogwork_text::OneLine;
+use cogwork_typed::ask::{Repair, RepairKind};
 
 use super::part::{Part, RawLines};
 

@@ -2,7 +2,7 @@
 //! text before them. Known keys, by spelling and column, are used instead of the punctuation that
 //! YAML relies on.
 
-use cogwork_ask::RepairKind;
+use cogwork_typed::ask::RepairKind;
 
 use super::lines::Line;
 use super::part::Part;

@@ -1,7 +1,7 @@
 //! Converts steps in other forms and values in other words. Each conversion is a small function.
 
-use cogwork_ask::RepairKind;
 use cogwork_plan::{Plan, Status};
+use cogwork_typed::ask::RepairKind;
 
 use super::draft::{Draft, DraftStep, Field};
 use super::part::Part;

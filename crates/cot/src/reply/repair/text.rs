@@ -1,6 +1,6 @@
 //! Reads the intended text of a value, regardless of its quotes, indentation and punctuation.
 
-use cogwork_ask::RepairKind;
+use cogwork_typed::ask::RepairKind;
 
 use super::lines::Line;
 use super::part::Part;

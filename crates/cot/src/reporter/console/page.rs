@@ -3,9 +3,9 @@
 use std::fmt;
 
 use anstyle::Style;
-use cogwork_ask::Spent;
 use cogwork_plan::{ChangeKind, Plan};
 use cogwork_text::{MultiLine, Name, OneLine};
+use cogwork_typed::ask::Spent;
 
 use super::styles::Styles;
 use super::{tree, wrap};

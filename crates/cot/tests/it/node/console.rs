@@ -3,8 +3,8 @@
 use std::io::{self, Write};
 use std::sync::{Arc, Mutex};
 
-use cogwork_ask::GrowingText;
 use cogwork_cot::{ChainOfThought, ConsoleReporter, Reasoning, Reporter, ScriptedClient};
+use cogwork_typed::ask::GrowingText;
 use insta::assert_snapshot;
 use unicode_width::UnicodeWidthStr;
 

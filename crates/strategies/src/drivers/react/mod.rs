@@ -1,9 +1,9 @@
 mod wanted;
 
-use cogwork_ask::no_answer;
 use cogwork_llm::{Message, ToolCall};
 use cogwork_text::NameList;
 use cogwork_tools::Tools;
+use cogwork_typed::ask::no_answer;
 use serde_json::Value;
 
 use self::wanted::{ACTION, ACTION_INPUT, FINISH, Wanted, finishes_with_answer, is_finish};

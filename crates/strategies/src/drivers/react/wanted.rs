@@ -1,7 +1,7 @@
 //! The next action of the model.
 
-use cogwork_ask::{NoAnswer, no_answer};
 use cogwork_llm::ToolCall;
+use cogwork_typed::ask::{NoAnswer, no_answer};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 

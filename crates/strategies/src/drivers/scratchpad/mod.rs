@@ -5,8 +5,8 @@ pub use settings::Scratchpad;
 
 use std::fmt::Write;
 
-use cogwork_ask::{NoAnswer, no_answer};
 use cogwork_tools::Tools;
+use cogwork_typed::ask::{NoAnswer, no_answer};
 use serde_json::{Map, Value};
 
 use self::state::Variable;

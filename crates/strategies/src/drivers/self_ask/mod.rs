@@ -2,9 +2,9 @@ mod settings;
 
 pub use settings::SelfAsk;
 
-use cogwork_ask::{is_missing, no_answer};
 use cogwork_llm::Message;
 use cogwork_text::{Name, NameList};
+use cogwork_typed::ask::{is_missing, no_answer};
 
 use super::answering::{
     ANSWER, answered, ask, ask_for_answer, check_answer, draft, keep_answer, noted, say_answer,

@@ -28,9 +28,9 @@ use crate::{
 /// converted to a common form and counted. The winner is the answer with the most votes, in the
 /// words of the first path that gave it. If there is a tie, the answer of the first path wins.
 ///
-/// An answer is a line `answer: …`, a field in JSON, or what a reply [states](cogwork_ask::stated_answer) in its
+/// An answer is a line `answer: …`, a field in JSON, or what a reply [states](cogwork_typed::ask::stated_answer) in its
 /// text, as in "the answer is 51 km". A reply that states none, or
-/// [declines to answer](cogwork_ask::no_answer), is asked for again, and is then lost.
+/// [declines to answer](cogwork_typed::ask::no_answer), is asked for again, and is then lost.
 ///
 /// The [confidence](crate::Solved::confidence) is the winner's share of all finished paths. A path
 /// is lost if its call fails or its reply can't be read: it counts as a path with a different

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::scripts::{PROBLEM, replies};
 
-#[path = "../../../../ask/tests/server/mod.rs"]
+#[path = "../../../../typed/tests/server/mod.rs"]
 mod server;
 use server::serve;
 

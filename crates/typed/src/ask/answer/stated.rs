@@ -1,0 +1,127 @@
+//! Answers that a text states in words.
+
+/// Openings that state an answer in a sentence.
+const OPENINGS: &[&str] = &["final answer is", "answer is", "answer would be"];
+
+/// Labels at the start of a line.
+const LABELS: &[&str] = &[
+    "answer",
+    "final answer",
+    "the answer",
+    "the final answer",
+    "antwort",
+    "endergebnis",
+    "réponse",
+    "respuesta",
+    "risposta",
+    "resposta",
+    "ответ",
+    "答案",
+    "答え",
+    "정답",
+];
+
+/// Returns the answer that a text states, if it states one: the last of
+///
+/// - `\boxed{…}`
+/// - a line such as `Answer: …` or `**Final answer:** …`, with the label in one of several
+///   languages
+/// - a sentence with `the answer is …`
+///
+/// A box counts before a line, and a line before a sentence.
+///
+/// ```
+/// use cogwork_typed::ask::stated_answer;
+///
+/// assert_eq!(stated_answer("17 + 34 = 51. So the answer is **51 km**."), Some("51 km"));
+/// assert_eq!(stated_answer(r"Thus $\boxed{\frac{1}{2}}$."), Some(r"\frac{1}{2}"));
+/// assert_eq!(stated_answer("I cannot help with that."), None);
+/// ```
+pub fn stated_answer(text: &str) -> Option<&str> {
+    boxed(text)
+        .or_else(|| labelled(text))
+        .or_else(|| in_sentence(text))
+        .filter(|answer| !answer.is_empty())
+}
+
+/// Returns the content of the last `\boxed{…}`.
+fn boxed(text: &str) -> Option<&str> {
+    let (_, rest) = text.rsplit_once("\\boxed{")?;
+    let mut depth = 1_u32;
+
+    for (place, mark) in rest.char_indices() {
+        match mark {
+            '{' => depth += 1,
+            '}' => depth -= 1,
+            _ => {}
+        }
+
+        if depth == 0 {
+            return rest.get(..place).map(str::trim);
+        }
+    }
+
+    None
+}
+
+/// Returns the value of the last line with a label.
+fn labelled(text: &str) -> Option<&str> {
+    text.lines().rev().find_map(|line| {
+        let (name, value) = line.split_once([':', '：'])?;
+        if name.len() > 80 {
+            return None;
+        }
+
+        let name = name.trim_matches(is_mark).to_lowercase();
+        let is_label = LABELS.contains(&name.as_str());
+        is_label.then(|| unmarked(value))
+    })
+}
+
+/// Returns what follows the last `the answer is`, up to the end of the sentence.
+fn in_sentence(text: &str) -> Option<&str> {
+    // ASCII only, so that places in the copy are places in the text.
+    let folded = text.to_ascii_lowercase();
+    let end_of = |opening: &&str| folded.rfind(*opening).map(|start| start + opening.len());
+    let end = OPENINGS.iter().filter_map(end_of).max()?;
+
+    let rest = text.get(end..)?;
+    if rest.starts_with(char::is_alphanumeric) {
+        return None;
+    }
+
+    let rest = rest.trim_start_matches([':', ' ', '\n', '\t']);
+    let answer = unmarked(sentence(rest));
+    let is_negated = ["not", "unknown", "unclear", "beyond"]
+        .iter()
+        .any(|word| starts_with_word(answer, word));
+    (!is_negated).then_some(answer)
+}
+
+/// Returns the text up to the end of its first sentence or line.
+fn sentence(text: &str) -> &str {
+    let line = text.lines().next().unwrap_or_default();
+    let ends = [". ", "! ", "? ", "。"];
+    let end = ends.iter().filter_map(|end| line.find(end)).min();
+
+    line.get(..end.unwrap_or(line.len())).unwrap_or_default()
+}
+
+pub(super) fn starts_with_word(text: &str, word: &str) -> bool {
+    let start = text.get(..word.len());
+    let rest = text.get(word.len()..).unwrap_or_default();
+
+    start.is_some_and(|start| start.eq_ignore_ascii_case(word))
+        && !rest.starts_with(char::is_alphanumeric)
+}
+
+/// Returns a text without the formatting around it and the full stop at its end.
+fn unmarked(text: &str) -> &str {
+    let text = text.trim().trim_matches(['*', '_', '`', ' ']);
+    text.trim_end_matches(['.', '。'])
+        .trim_end_matches(['*', '_', '`', ' '])
+}
+
+fn is_mark(mark: char) -> bool {
+    mark.is_whitespace() || "*_`#>-".contains(mark)
+}

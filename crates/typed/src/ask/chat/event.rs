@@ -1,0 +1,218 @@
+use std::ops::Range;
+use std::time::Duration;
+
+use cogwork_llm::{ChatRequest, ChatResponse, Usage};
+use serde::{Serialize, Serializer};
+
+use crate::ask::{Repair, RepairKind};
+
+/// An event of a call to a model. The events are the
+/// [reports](cogwork_flow::EventKind::Reported) with the source `chat` in the events of a run.
+///
+/// [`Asking`](crate::ask::Asking) reports its calls, and [`Reporting`](crate::ask::Reporting) those of other
+/// code. Calls whose response is on record, so that they aren't made again, aren't reported.
+///
+/// An event is serialised as one object with a `type`: `sent`, `replied`, `failed`, `judged` or
+/// `embedded`.
+/// Times are in seconds. Each contains the whole request; a record of a run contains each message
+/// only once.
+///
+/// Later versions may add types and fields; readers should ignore those that they don't know. The
+/// texts come from a model and may contain anything: escape them before showing them in a page.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum ChatEvent {
+    /// A call begins.
+    Sent {
+        /// The call.
+        #[serde(flatten)]
+        call: ChatCall,
+    },
+    /// A call returned a reply.
+    Replied {
+        /// The call.
+        #[serde(flatten)]
+        call: ChatCall,
+        /// The response.
+        response: ChatResponse,
+        /// How long the call took.
+        #[serde(serialize_with = "seconds")]
+        took: Duration,
+    },
+    /// A call failed.
+    Failed {
+        /// The call.
+        #[serde(flatten)]
+        call: ChatCall,
+        /// The error, in one line.
+        error: String,
+        /// The part of the reply that arrived before the error.
+        #[serde(skip_serializing_if = "String::is_empty")]
+        text_so_far: String,
+        /// How long the call took.
+        #[serde(serialize_with = "seconds")]
+        took: Duration,
+    },
+    /// A call to an embedding model ended.
+    Embedded {
+        /// The call and its result.
+        #[serde(flatten)]
+        call: EmbeddingCall,
+    },
+    /// A reply was judged.
+    Judged {
+        /// The number of the call.
+        call: u64,
+        /// The verdict.
+        verdict: ChatVerdict,
+        /// What is wrong with the reply, in one line.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        problem: Option<String>,
+        /// The changes that made a usable reply readable.
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        repairs: Vec<PlacedRepair>,
+    },
+}
+
+/// A call in a [`ChatEvent`].
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct ChatCall {
+    /// The number of the call, which is unique in this process.
+    #[serde(rename = "call")]
+    pub number: u64,
+    /// The name of the question; empty if it has none.
+    #[serde(skip_serializing_if = "str::is_empty")]
+    pub name: String,
+    /// The request.
+    pub request: ChatRequest,
+}
+
+/// A call to an embedding model, in a [`ChatEvent`].
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct EmbeddingCall {
+    /// The number of the call, which is unique in this process.
+    #[serde(rename = "call")]
+    pub number: u64,
+    /// The name of the call; empty if it has none.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub name: String,
+    /// The embedding model.
+    pub model: String,
+    /// The first texts, at most eight.
+    pub texts: Vec<String>,
+    /// The number of all texts.
+    pub count: usize,
+    /// The number of bytes of all texts.
+    pub bytes: usize,
+    /// The tokens, if the server counts them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub usage: Option<Usage>,
+    /// The error, in one line, if the call failed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+    /// How long the call took; in JSON, in seconds.
+    #[serde(serialize_with = "seconds")]
+    pub took: Duration,
+}
+
+/// The verdict in a [`ChatEvent`]; see [`Verdict`](crate::ask::Verdict).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum ChatVerdict {
+    /// The reply can be used.
+    Usable,
+    /// The reply is a step towards a usable one.
+    Continue,
+    /// The model is asked about the reply.
+    Questioned,
+    /// The reply cannot be used.
+    Unusable,
+}
+
+/// A [`Repair`] with its place in the raw reply.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct PlacedRepair {
+    /// The kind of fault.
+    pub kind: RepairKind,
+    /// What was changed.
+    pub what: String,
+    /// The line of the reply, from 1.
+    pub line: usize,
+    /// Where the changed part of that line begins, in bytes of the reply; the whole line if the part
+    /// isn't known. `None` if the reply has no such line.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub start: Option<usize>,
+    /// Where it ends, without the end of the line. The same as `start` where something was added.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub end: Option<usize>,
+}
+
+impl PlacedRepair {
+    /// Returns the repairs of a reply with their places.
+    pub(crate) fn all(repairs: &[Repair], reply: &str) -> Vec<Self> {
+        // Most replies have none, and don't have to be divided into lines.
+        if repairs.is_empty() {
+            return Vec::new();
+        }
+
+        let lines = Lines::of(reply);
+        repairs
+            .iter()
+            .map(|repair| Self::of(repair, &lines))
+            .collect()
+    }
+
+    fn of(repair: &Repair, lines: &Lines) -> Self {
+        let line = lines.place(repair.line);
+        let part = |line| part_of(line, repair.columns.as_ref());
+        let place = line.map(part);
+
+        Self {
+            kind: repair.kind,
+            what: repair.what.clone(),
+            line: repair.line,
+            start: place.as_ref().map(|place| place.start),
+            end: place.map(|place| place.end),
+        }
+    }
+}
+
+/// Returns the place of a part of a line, or of the whole line if it has no such part.
+fn part_of(line: Range<usize>, columns: Option<&Range<usize>>) -> Range<usize> {
+    let length = line.len();
+    let Some(columns) = columns.filter(|part| part.start <= part.end && part.end <= length) else {
+        return line;
+    };
+
+    line.start + columns.start..line.start + columns.end
+}
+
+/// The places of the lines of a text.
+struct Lines(Vec<Range<usize>>);
+
+impl Lines {
+    fn of(text: &str) -> Self {
+        let mut start = 0;
+        let lines = text.split_inclusive('\n').map(|line| {
+            let content = line.trim_end_matches(['\n', '\r']);
+            let place = start..start + content.len();
+            start += line.len();
+            place
+        });
+
+        Self(lines.collect())
+    }
+
+    fn place(&self, line: usize) -> Option<Range<usize>> {
+        self.0.get(line.checked_sub(1)?).cloned()
+    }
+}
+
+fn seconds<S: Serializer>(time: &Duration, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_f64(time.as_secs_f64())
+}

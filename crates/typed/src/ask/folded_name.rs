@@ -1,0 +1,47 @@
+/// Returns a name in the form in which its spellings are compared: in lower case, and without marks
+/// around it and what separates its words.
+///
+/// Signs that distinguish names stay, such as those of `<5` and `>5`, `-1` and `1`, `C` and `C++`,
+/// `1-5` and `15`. A name that consists of separators only is empty.
+///
+/// ```
+/// use cogwork_typed::ask::folded_name;
+///
+/// assert_eq!(folded_name("**In Transit**"), folded_name("in_transit"));
+/// assert_eq!(folded_name("itemCount."), folded_name("Item-Count"));
+/// assert_ne!(folded_name("-1"), folded_name("1"));
+/// ```
+pub fn folded_name(name: &str) -> String {
+    let name = name.trim_end_matches(|mark: char| mark == '.' || is_around(mark));
+    let mut folded = String::with_capacity(name.len());
+    let mut separator = None;
+
+    for character in name.trim_start_matches(is_around).chars() {
+        if is_separator(character) {
+            separator = Some(character);
+            continue;
+        }
+
+        let follows_number = folded.chars().last().is_none_or(char::is_numeric);
+        let is_in_number = follows_number && character.is_numeric();
+        if let Some(separator) = separator.take().filter(|_| is_in_number) {
+            folded.push(separator);
+        }
+        folded.extend(character.to_lowercase());
+    }
+
+    folded
+}
+
+/// Returns whether a character is put around a name for emphasis.
+fn is_around(character: char) -> bool {
+    character.is_whitespace() || matches!(character, '"' | '\'' | '`' | '*' | '“' | '”' | '‘' | '’')
+}
+
+fn is_separator(character: char) -> bool {
+    let is_punctuation = matches!(
+        character,
+        '_' | '-' | '.' | ',' | ';' | ':' | '!' | '?' | '/' | '&' | '(' | ')' | '[' | ']'
+    );
+    is_punctuation || is_around(character)
+}

@@ -1,0 +1,105 @@
+//! Asks a language model until its reply can be used.
+//!
+//! ```text
+//! Asking::run: request a reply → judge it → use it, or continue, or complain and ask again
+//! ```
+//!
+//! A [`Policy`] builds the requests and judges the replies. [`Asking`] does the rest: it streams
+//! the reply if the client supports it, moves down to a looser [`Rung`] if the server refuses a
+//! form, appends the complaint about an unusable reply to the conversation, stops after a bounded
+//! number of attempts, and keeps every raw reply. A policy may also [continue](Verdict::Continue)
+//! after a reply, for example with the results of the tool calls that it requests.
+//!
+//! ```
+//! use cogwork_typed::ask::{Asking, Ladder, Policy, Rung, Verdict};
+//! use cogwork_llm::{ChatRequest, ChatResponse, Message, ScriptedClient};
+//!
+//! /// Wants a whole number.
+//! struct Count;
+//!
+//! impl Policy for Count {
+//!     type Reply = u32;
+//!     type Problem = String;
+//!     type Limit = std::convert::Infallible;
+//!
+//!     fn request(&self, _: Rung) -> ChatRequest {
+//!         ChatRequest::new([Message::user("How many legs does a spider have?")])
+//!     }
+//!
+//!     async fn judge(&mut self, response: &ChatResponse, _: Rung) -> Verdict<u32, String> {
+//!         match response.text().trim().parse() {
+//!             Ok(number) => Verdict::Usable(number),
+//!             Err(_) => Verdict::Unusable {
+//!                 problem: "the reply is not a number".to_owned(),
+//!                 message: Message::user("Answer with a number alone."),
+//!             },
+//!         }
+//!     }
+//! }
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() {
+//! let client = ScriptedClient::new(["Eight, I think.", "8"]);
+//! let ladder = Ladder::default();
+//!
+//! let mut asking = Asking::new(&client, &ladder, vec![Rung::Text]).with_asks_again(2);
+//! let legs = asking.run(&mut Count).await;
+//!
+//! assert_eq!(legs.ok(), Some(8));
+//! assert_eq!(asking.record().tries.len(), 2);
+//! # }
+//! ```
+
+mod allowance;
+pub use allowance::{Allowance, Exceeded};
+
+mod call;
+pub use call::call;
+
+mod chat;
+pub use chat::event::{ChatCall, ChatEvent, ChatVerdict, EmbeddingCall, PlacedRepair};
+pub use chat::reporting::Reporting;
+pub use chat::tool::{ToolEvent, report_tool_call};
+
+mod spent;
+pub use spent::Spent;
+
+mod ladder;
+pub use ladder::{FormRefusal, Ladder, Rung};
+
+mod growing;
+pub use growing::{GrowingText, Growth};
+
+mod failed_attempts;
+mod fence;
+pub use fence::is_reply_fence;
+
+mod fenced;
+pub use fenced::{FenceKeys, FencedBlock, fenced_blocks};
+
+mod format;
+pub use format::Format;
+
+mod folded_name;
+pub use folded_name::folded_name;
+
+mod repair;
+pub use repair::{Repair, RepairKind};
+
+mod json;
+pub use json::{Cut, FoundObject, MendedJson, find_object};
+
+mod offload;
+pub use offload::{offload, read_inline};
+
+mod record_call;
+
+mod asking;
+pub use asking::{Asking, Policy, Record, Try, Unanswered, Verdict, excerpt};
+
+mod tally;
+pub use failed_attempts::FailedAttempts;
+pub use tally::{RunningAttempt, Tally};
+
+mod answer;
+pub use answer::{NoAnswer, is_missing, is_offered, no_answer, stated_answer};

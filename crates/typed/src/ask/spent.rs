@@ -1,0 +1,167 @@
+use std::fmt;
+use std::ops::AddAssign;
+use std::time::Duration;
+
+use cogwork_llm::{ChatRequest, ChatResponse, Usage};
+use serde::{Deserialize, Serialize};
+
+/// The calls to models and tools so far, and their tokens, bytes and time.
+///
+/// ```
+/// use cogwork_typed::ask::Spent;
+/// use cogwork_llm::{ChatRequest, ChatResponse, Message, Usage};
+///
+/// let request = ChatRequest::new([Message::user("2 + 2?")]);
+/// let response = ChatResponse::new("4").with_usage(Usage::new(12, 1));
+///
+/// let mut spent = Spent::default();
+/// spent.count_call();
+/// spent.count_tokens(&request, &response);
+/// assert_eq!(spent.to_string(), "1 call, 13 tokens");
+/// ```
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+#[non_exhaustive]
+pub struct Spent {
+    /// The number of calls to a model.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub calls: u32,
+    /// The number of calls to tools.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub tool_calls: u32,
+    /// The tokens that servers reported.
+    pub usage: Usage,
+    /// The estimated tokens of calls without reported usage.
+    pub estimated_tokens: u64,
+    /// The bytes of all texts read and written by models.
+    #[serde(skip_serializing_if = "is_zero_bytes")]
+    pub bytes: u64,
+    /// The time spent in calls to models and tools. Concurrent calls count once.
+    #[serde(rename = "seconds", alias = "time", with = "seconds")]
+    pub time: Duration,
+}
+
+impl Spent {
+    /// Returns the number of tokens read and written, reported and estimated.
+    pub fn tokens(&self) -> u64 {
+        let reported = self.usage.total_tokens();
+        reported.saturating_add(self.estimated_tokens)
+    }
+
+    /// Returns whether nothing has been spent.
+    pub fn is_zero(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// Counts a call to a model that is about to be made.
+    pub fn count_call(&mut self) {
+        self.calls = self.calls.saturating_add(1);
+    }
+
+    /// Counts a call to a tool that is about to be made.
+    pub fn count_tool_call(&mut self) {
+        self.tool_calls = self.tool_calls.saturating_add(1);
+    }
+
+    /// Adds the bytes of a call, and its tokens: those that the server reported, or an estimate.
+    pub fn count_tokens(&mut self, request: &ChatRequest, response: &ChatResponse) {
+        let bytes = request.bytes().saturating_add(response.bytes());
+        let bytes = u64::try_from(bytes).unwrap_or(u64::MAX);
+        self.bytes = self.bytes.saturating_add(bytes);
+
+        // Some servers report zero for values that they don't count.
+        let reported = response.usage().filter(|usage| usage.total_tokens() > 0);
+
+        if let Some(usage) = reported {
+            self.usage += usage;
+            return;
+        }
+
+        let read = request.estimated_tokens();
+        let written = response.estimated_tokens();
+        let estimated = read.saturating_add(written);
+        self.estimated_tokens = self.estimated_tokens.saturating_add(estimated);
+    }
+}
+
+impl AddAssign for Spent {
+    fn add_assign(&mut self, other: Self) {
+        self.calls = self.calls.saturating_add(other.calls);
+        self.tool_calls = self.tool_calls.saturating_add(other.tool_calls);
+        self.usage += other.usage;
+        self.estimated_tokens = self.estimated_tokens.saturating_add(other.estimated_tokens);
+        self.bytes = self.bytes.saturating_add(other.bytes);
+        self.time = self.time.saturating_add(other.time);
+    }
+}
+
+impl fmt::Display for Spent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let about = if self.estimated_tokens > 0 {
+            "about "
+        } else {
+            ""
+        };
+
+        let plural = |count: u32| if count == 1 { "" } else { "s" };
+
+        write!(
+            f,
+            "{} call{}, {about}{} tokens",
+            self.calls,
+            plural(self.calls),
+            self.tokens()
+        )?;
+
+        if self.tool_calls > 0 {
+            write!(
+                f,
+                ", {} tool call{}",
+                self.tool_calls,
+                plural(self.tool_calls)
+            )?;
+        }
+
+        Ok(())
+    }
+}
+
+fn is_zero(count: &u32) -> bool {
+    *count == 0
+}
+
+fn is_zero_bytes(bytes: &u64) -> bool {
+    *bytes == 0
+}
+
+/// Serialisation of a duration as a number of seconds.
+mod seconds {
+    use std::time::Duration;
+
+    use serde::{Deserialize, Deserializer, Serializer, de};
+
+    /// Older records contain a pair of seconds and nanoseconds.
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum Time {
+        Seconds(f64),
+        Parts(Duration),
+    }
+
+    pub(super) fn serialize<S: Serializer>(
+        time: &Duration,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        serializer.serialize_f64(time.as_secs_f64())
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Duration, D::Error> {
+        match Time::deserialize(deserializer)? {
+            Time::Parts(time) => Ok(time),
+            Time::Seconds(seconds) => Duration::try_from_secs_f64(seconds)
+                .map_err(|_| de::Error::custom(format!("{seconds} is not a number of seconds"))),
+        }
+    }
+}

@@ -1,0 +1,584 @@
+//! The calls of [`Asking`], with various policies.
+
+use std::time::Duration;
+
+use cogwork_llm::{
+    Capabilities, Capability, ChatRequest, ChatResponse, LlmClient, LlmError, LlmErrorKind,
+    Message, ReplyFormat, ScriptedClient, Usage,
+};
+use cogwork_typed::ask::{
+    Asking, Ladder, Policy, Rung, Spent, Unanswered, Verdict, offload, read_inline,
+};
+use proptest::prelude::*;
+
+/// Wants a whole number, and asks about zero.
+#[derive(Default)]
+struct Number {
+    /// The most calls that may be made.
+    max_calls: Option<u32>,
+    spent: Spent,
+    /// What it was told, in order.
+    log: Vec<String>,
+    /// The pieces of streamed replies.
+    pieces: Vec<String>,
+}
+
+impl Policy for Number {
+    type Reply = u32;
+    type Problem = String;
+    type Limit = &'static str;
+
+    fn request(&self, rung: Rung) -> ChatRequest {
+        let request = ChatRequest::new([Message::user(format!("A number, by {rung}."))]);
+        match rung {
+            Rung::Json => request.with_format(ReplyFormat::Json),
+            _ => request,
+        }
+    }
+
+    fn before_call(&mut self, request: ChatRequest, _: Rung) -> Result<ChatRequest, &'static str> {
+        if self.max_calls.is_some_and(|max| self.spent.calls >= max) {
+            return Err("no more calls");
+        }
+
+        self.spent.count_call();
+        Ok(request)
+    }
+
+    fn on_text(&mut self, text: &str) {
+        self.pieces.push(text.to_owned());
+    }
+
+    fn on_refusal(&mut self, rung: Rung, next: Rung, _: &LlmError) {
+        self.log.push(format!("{rung} refused, then {next}"));
+    }
+
+    fn after_call(&mut self, request: &ChatRequest, response: &ChatResponse) {
+        self.spent.count_tokens(request, response);
+    }
+
+    async fn judge(&mut self, response: &ChatResponse, _: Rung) -> Verdict<u32, String> {
+        let problem = |what: &str| format!("{:?} is {what}", response.text());
+        match response.text().trim().parse() {
+            Ok(0) => Verdict::Questionable {
+                problem: problem("zero"),
+                message: Message::user("Really zero?"),
+            },
+            Ok(number) => Verdict::Usable(number),
+            Err(_) => Verdict::Unusable {
+                problem: problem("not a number"),
+                message: Message::user("A number alone, please."),
+            },
+        }
+    }
+
+    fn on_ask_again(&mut self, problem: &String) {
+        self.log.push(format!("again: {problem}"));
+    }
+}
+
+fn refused() -> LlmError {
+    LlmError::new(
+        LlmErrorKind::InvalidRequest,
+        "response_format is not supported",
+    )
+    .with_status(400)
+}
+
+fn texts(request: &ChatRequest) -> Vec<String> {
+    request
+        .messages()
+        .iter()
+        .map(|message| message.text().to_owned())
+        .collect()
+}
+
+#[tokio::test]
+async fn a_complaint_follows_the_reply_in_the_conversation() {
+    let client = ScriptedClient::new(["two", " ", "2"]);
+    let ladder = Ladder::default();
+    let mut asking = Asking::new(&client, &ladder, vec![Rung::Text]);
+    let mut number = Number::default();
+
+    assert_eq!(asking.run(&mut number).await.ok(), Some(2));
+
+    let complaint = "A number alone, please.";
+    assert_eq!(
+        texts(&client.requests()[2]),
+        [
+            "A number, by plain text.",
+            "two",
+            complaint,
+            "(empty)",
+            complaint
+        ]
+    );
+
+    assert_eq!(
+        number.log,
+        [
+            "again: \"two\" is not a number",
+            "again: \" \" is not a number"
+        ]
+    );
+
+    let tries = asking.into_record().tries;
+    let complaints: Vec<_> = tries.iter().map(|one| one.complaint.as_deref()).collect();
+    assert_eq!(
+        complaints,
+        [
+            Some("\"two\" is not a number"),
+            Some("\" \" is not a number"),
+            None
+        ]
+    );
+}
+
+#[tokio::test]
+async fn it_asks_again_as_often_as_set_and_gives_the_last_problem() {
+    for times in 0..4 {
+        let client = ScriptedClient::new(["one", "two", "three", "four", "five"]);
+        let ladder = Ladder::default();
+        let mut asking = Asking::new(&client, &ladder, vec![Rung::Text]).with_asks_again(times);
+
+        let Err(Unanswered::Unusable(problem)) = asking.run(&mut Number::default()).await else {
+            panic!("no reply is a number")
+        };
+
+        let last = ["one", "two", "three", "four"][times as usize];
+        assert_eq!(problem, format!("{last:?} is not a number"));
+        assert_eq!(client.requests().len(), times as usize + 1);
+        assert_eq!(asking.record().tries.len(), times as usize + 1);
+    }
+}
+
+#[tokio::test]
+async fn a_question_does_not_count_as_asking_again_but_comes_once() {
+    let client = ScriptedClient::new(["0", "0", "0"]);
+    let ladder = Ladder::default();
+    let mut asking = Asking::new(&client, &ladder, vec![Rung::Text]).with_asks_again(0);
+
+    let asked = asking.run(&mut Number::default()).await;
+
+    assert!(matches!(asked, Err(Unanswered::Unusable(_))));
+    assert_eq!(client.requests().len(), 2);
+}
+
+#[tokio::test]
+async fn a_limit_ends_the_asking_before_the_next_call() {
+    let client = ScriptedClient::new(["one", "2"]);
+    let ladder = Ladder::default();
+    let mut asking = Asking::new(&client, &ladder, vec![Rung::Text]);
+    let mut number = Number {
+        max_calls: Some(1),
+        ..Number::default()
+    };
+
+    let asked = asking.run(&mut number).await;
+
+    assert!(matches!(asked, Err(Unanswered::Limit("no more calls"))));
+    assert_eq!(client.requests().len(), 1);
+    assert_eq!(asking.record().tries.len(), 1);
+
+    // Nobody hears that the model is asked again when it is not.
+    assert!(number.log.is_empty(), "{:?}", number.log);
+}
+
+#[tokio::test]
+async fn a_refused_form_is_left_out_from_then_on_and_the_conversation_is_kept() {
+    let client = ScriptedClient::default()
+        .then("two")
+        .then(refused())
+        .then("2")
+        .then("3");
+
+    let ladder = Ladder::default();
+    let rungs = || vec![Rung::Json, Rung::Text];
+    let mut asking = Asking::new(&client, &ladder, rungs());
+    let mut number = Number::default();
+
+    assert_eq!(asking.run(&mut number).await.ok(), Some(2));
+
+    let record = asking.into_record();
+    assert_eq!(record.rung, Rung::Text);
+    assert_eq!(record.refusals.len(), 1);
+    assert_eq!(record.refusals[0].rung, Rung::Json);
+    assert_eq!(
+        texts(&client.requests()[2]),
+        ["A number, by plain text.", "two", "A number alone, please."]
+    );
+    assert_eq!(number.log[1], "JSON mode refused, then plain text");
+
+    let mut later = Asking::new(&client, &ladder, rungs());
+    assert_eq!(later.run(&mut Number::default()).await.ok(), Some(3));
+    assert_eq!(client.requests()[3].format(), None);
+    assert!(later.record().refusals.is_empty());
+}
+
+#[tokio::test]
+async fn nothing_is_remembered_when_every_form_is_refused() {
+    let client = ScriptedClient::default()
+        .then(refused())
+        .then(refused())
+        .then("3");
+    let ladder = Ladder::default();
+    let rungs = || vec![Rung::Json, Rung::Text];
+    let mut asking = Asking::new(&client, &ladder, rungs());
+
+    assert!(matches!(
+        asking.run(&mut Number::default()).await,
+        Err(Unanswered::Client(_))
+    ));
+
+    let mut later = Asking::new(&client, &ladder, rungs());
+    assert_eq!(later.run(&mut Number::default()).await.ok(), Some(3));
+    assert_eq!(client.requests()[2].format(), Some(&ReplyFormat::Json));
+}
+
+#[tokio::test]
+async fn the_record_outlives_a_run_that_is_given_up() {
+    struct Stuck(ScriptedClient);
+
+    #[async_trait::async_trait]
+    impl LlmClient for Stuck {
+        async fn complete(&self, request: ChatRequest) -> Result<ChatResponse, LlmError> {
+            match self.0.complete(request).await {
+                Ok(response) => Ok(response),
+                Err(_) => std::future::pending().await,
+            }
+        }
+    }
+
+    tokio::time::pause();
+    let client = Stuck(ScriptedClient::new(["two"]));
+    let ladder = Ladder::default();
+    let mut asking = Asking::new(&client, &ladder, vec![Rung::Text]);
+    let mut number = Number::default();
+
+    let asked =
+        tokio::time::timeout(std::time::Duration::from_secs(9), asking.run(&mut number)).await;
+
+    assert!(asked.is_err());
+    assert_eq!(asking.record().tries.len(), 1);
+    assert_eq!(number.spent.calls, 2);
+}
+
+#[tokio::test]
+async fn replies_are_streamed_only_where_the_client_can_and_the_caller_wants() {
+    let streams = Capabilities::none().with(Capability::Streaming);
+
+    for (capabilities, streaming, pieces) in [
+        (streams, true, 1),
+        (streams, false, 0),
+        (Capabilities::none(), true, 0),
+    ] {
+        let client = ScriptedClient::new(["7"]).with_capabilities(capabilities);
+        let ladder = Ladder::default();
+        let mut asking = Asking::new(&client, &ladder, vec![]).with_streaming(streaming);
+        let mut number = Number::default();
+
+        assert_eq!(asking.run(&mut number).await.ok(), Some(7));
+        assert_eq!(number.pieces.len(), pieces, "{:?}", number.pieces);
+    }
+}
+
+#[tokio::test]
+async fn an_unusable_reply_is_cut_on_record_and_in_the_conversation() {
+    let long = "é".repeat(10_000);
+    let client = ScriptedClient::new([long.as_str(), "1"]);
+    let ladder = Ladder::default();
+    let mut asking = Asking::new(&client, &ladder, vec![Rung::Text]).with_max_kept_bytes(9_001);
+
+    assert_eq!(asking.run(&mut Number::default()).await.ok(), Some(1));
+
+    assert_eq!(
+        asking.record().tries[0].reply,
+        format!("{} […]", "é".repeat(4_500))
+    );
+    assert_eq!(
+        texts(&client.requests()[1])[1],
+        format!("{} […]", "é".repeat(4_096))
+    );
+}
+
+#[tokio::test]
+async fn a_reply_that_is_too_large_is_an_error_whichever_way_it_comes() {
+    let long = "x".repeat((16 << 20) + 1);
+    let streams = Capabilities::none().with(Capability::Streaming);
+
+    for (capabilities, streaming) in [
+        (streams, true),
+        (streams, false),
+        (Capabilities::none(), true),
+    ] {
+        let client = ScriptedClient::new([long.as_str()]).with_capabilities(capabilities);
+        let ladder = Ladder::default();
+        let mut asking = Asking::new(&client, &ladder, vec![]).with_streaming(streaming);
+
+        let Err(Unanswered::Client(error)) = asking.run(&mut Number::default()).await else {
+            panic!("the reply is too large")
+        };
+
+        assert_eq!(error.kind(), LlmErrorKind::Decode);
+        assert_eq!(
+            error.message(),
+            "the reply has 16777217 bytes; expected at most 16777216"
+        );
+    }
+}
+
+#[test]
+fn older_records_of_what_was_spent_are_read() {
+    let of_a_strategy = r#"{"calls":2,"usage":{"prompt_tokens":9,"completion_tokens":1},"time":{"secs":1,"nanos":500000000}}"#;
+    let of_a_thought =
+        r#"{"usage":{"prompt_tokens":9,"completion_tokens":1},"estimated_tokens":0,"seconds":1.5}"#;
+
+    let first: Spent = serde_json::from_str(of_a_strategy).unwrap();
+    let second: Spent = serde_json::from_str(of_a_thought).unwrap();
+
+    assert_eq!((first.calls, second.calls), (2, 0));
+    assert_eq!(first.usage, Usage::new(9, 1));
+    assert_eq!(first.time, second.time);
+    assert!(serde_json::from_str::<Spent>(r#"{"seconds":-1.0}"#).is_err());
+}
+
+proptest! {
+    /// However the replies come, the number of calls is bounded and every reply is on record.
+    #[test]
+    fn every_asking_ends(
+        replies in prop::collection::vec("[0-9x]{0,2}", 0..12),
+        refusals in 0..3_usize,
+        asks_again in 0..5_u32,
+    ) {
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        let mut client = ScriptedClient::default();
+        for _ in 0..refusals {
+            client = client.then(refused());
+        }
+        for reply in &replies {
+            client = client.then(reply.as_str());
+        }
+        let ladder = Ladder::default();
+        let mut asking = Asking::new(&client, &ladder, vec![Rung::Json, Rung::Text])
+            .with_asks_again(asks_again);
+        let mut number = Number::default();
+
+        let asked = runtime.block_on(asking.run(&mut number));
+
+        let record = asking.into_record();
+        prop_assert!(client.requests().len() <= asks_again as usize + 3);
+        prop_assert!(record.tries.len() <= asks_again as usize + 2);
+        prop_assert_eq!(asked.is_ok(), record.tries.last().is_some_and(|one| one.complaint.is_none()));
+        prop_assert_eq!(number.spent.calls as usize, client.requests().len());
+    }
+}
+
+/// Reads replies on another thread, until the test lets it finish.
+struct Slow {
+    may_finish: Option<std::sync::mpsc::Receiver<()>>,
+}
+
+impl Policy for Slow {
+    type Reply = usize;
+    type Problem = String;
+    type Limit = &'static str;
+
+    fn request(&self, _: Rung) -> ChatRequest {
+        ChatRequest::new([Message::user("Say much.")])
+    }
+
+    async fn judge(&mut self, response: &ChatResponse, _: Rung) -> Verdict<usize, String> {
+        let bytes = response.text().len();
+        let may_finish = self.may_finish.take();
+
+        let read = move || {
+            may_finish.map(|may_finish| may_finish.recv());
+            bytes
+        };
+        Verdict::Usable(offload(bytes, read).await)
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_deadline_is_met_while_a_long_reply_is_read_and_the_reply_is_kept() {
+    let reply = "x".repeat(100_000);
+    let client = ScriptedClient::new([reply.as_str()]);
+    let ladder = Ladder::default();
+    let (finish, may_finish) = std::sync::mpsc::channel();
+    let mut policy = Slow {
+        may_finish: Some(may_finish),
+    };
+
+    let mut asking = Asking::new(&client, &ladder, vec![Rung::Text]);
+    let deadline = Duration::from_millis(200);
+    let asked = tokio::time::timeout(deadline, asking.run(&mut policy));
+
+    // Time does not pass by itself while a task blocks.
+    let (asked, ()) = tokio::join!(asked, tokio::time::advance(deadline));
+    drop(finish);
+
+    assert!(asked.is_err(), "the reading would go on for ever");
+    let tries = asking.into_record().tries;
+    let complaints: Vec<_> = tries
+        .iter()
+        .map(|kept| (kept.reply.len(), kept.complaint.as_deref()))
+        .collect();
+    assert_eq!(
+        complaints,
+        [(100_000, Some("the asking ended before the reply was read"))]
+    );
+}
+
+#[tokio::test]
+async fn a_long_reply_is_read_off_the_thread_of_the_run_and_a_short_one_on_it() {
+    let here = std::thread::current().id();
+    let thread = || std::thread::current().id();
+
+    assert_eq!(offload(100, thread).await, here);
+    assert_ne!(offload(100_000, thread).await, here);
+    assert_eq!(read_inline(offload(100_000, thread)).await, here);
+}
+
+#[tokio::test]
+#[should_panic(expected = "a reader that fails")]
+async fn a_panic_of_the_reader_is_one_of_the_run() {
+    offload(100_000, || panic!("a reader that fails")).await
+}
+
+#[test]
+fn without_a_runtime_a_long_reply_is_read_at_once() {
+    let mut reading = std::pin::pin!(offload(100_000, || 7));
+    let mut context = std::task::Context::from_waker(std::task::Waker::noop());
+
+    assert_eq!(
+        reading.as_mut().poll(&mut context),
+        std::task::Poll::Ready(7)
+    );
+}
+
+/// Looks up two words before it takes a number, and lets the model look them up in one form only.
+#[derive(Default)]
+struct WithLookups {
+    looked_up: Vec<String>,
+    calls: u32,
+    max_calls: Option<u32>,
+}
+
+impl Policy for WithLookups {
+    type Reply = u32;
+    type Problem = String;
+    type Limit = &'static str;
+
+    fn before_call(&mut self, request: ChatRequest, _: Rung) -> Result<ChatRequest, &'static str> {
+        if self.max_calls.is_some_and(|max| self.calls >= max) {
+            return Err("no more calls");
+        }
+
+        self.calls += 1;
+        Ok(request)
+    }
+
+    fn request(&self, rung: Rung) -> ChatRequest {
+        let request = ChatRequest::new([Message::user(format!("A number, by {rung}."))]);
+        if self.looked_up.len() < 2 {
+            return request;
+        }
+
+        request.with_format(ReplyFormat::Json)
+    }
+
+    async fn judge(&mut self, response: &ChatResponse, _: Rung) -> Verdict<u32, String> {
+        if let Ok(number) = response.text().parse() {
+            return Verdict::Usable(number);
+        }
+
+        let Some(word) = response.text().strip_prefix("look up ") else {
+            return Verdict::Unusable {
+                problem: "not a number".to_owned(),
+                message: Message::user("A number alone, please."),
+            };
+        };
+
+        self.looked_up.push(word.to_owned());
+        let found = format!("{word} is 2");
+        Verdict::Continue {
+            messages: vec![Message::assistant(response.text()), Message::user(found)],
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_step_towards_the_reply_is_not_asking_again() {
+    let client = ScriptedClient::new(["look up two", "er", "look up a pair", "4"]);
+    let ladder = Ladder::default();
+    let mut asking = Asking::new(&client, &ladder, vec![Rung::Text]).with_asks_again(1);
+    let mut policy = WithLookups::default();
+
+    assert_eq!(asking.run(&mut policy).await.ok(), Some(4));
+    assert_eq!(policy.looked_up, ["two", "a pair"]);
+
+    let requests = client.requests();
+    let conversation = [
+        "A number, by plain text.",
+        "look up two",
+        "two is 2",
+        "er",
+        "A number alone, please.",
+        "look up a pair",
+        "a pair is 2",
+    ];
+    assert_eq!(texts(&requests[3]), conversation);
+
+    for (earlier, later) in requests.iter().zip(requests.iter().skip(1)) {
+        assert!(texts(later).starts_with(&texts(earlier)));
+    }
+
+    // The settings of a request follow what has happened so far.
+    let formats: Vec<_> = requests.iter().map(|one| one.format().is_some()).collect();
+    assert_eq!(formats, [false, false, false, true]);
+
+    let complaints: Vec<_> = asking.into_record().tries;
+    let complaints: Vec<_> = complaints
+        .iter()
+        .map(|one| one.complaint.is_some())
+        .collect();
+    assert_eq!(complaints, [false, true, false, false]);
+}
+
+#[tokio::test]
+async fn the_steps_towards_a_reply_count_as_calls() {
+    let client = ScriptedClient::new(["look up one", "look up two", "look up three"]);
+    let ladder = Ladder::default();
+    let mut asking = Asking::new(&client, &ladder, vec![Rung::Text]).with_max_kept_bytes(8);
+    let mut policy = WithLookups {
+        max_calls: Some(2),
+        ..WithLookups::default()
+    };
+
+    let unanswered = asking.run(&mut policy).await;
+    assert!(matches!(
+        unanswered,
+        Err(Unanswered::Limit("no more calls"))
+    ));
+    assert_eq!(client.requests().len(), 2);
+
+    let tries = &asking.record().tries;
+    assert_eq!(tries[1].reply, "look up  […]");
+}
+
+#[tokio::test]
+async fn the_steps_so_far_are_part_of_a_request_in_another_form() {
+    let client = ScriptedClient::new(["look up a", "look up b"])
+        .then(refused())
+        .then("4");
+    let ladder = Ladder::default();
+    let mut asking = Asking::new(&client, &ladder, vec![Rung::Json, Rung::Text]);
+
+    let read = asking.run(&mut WithLookups::default()).await;
+    assert_eq!(read.ok(), Some(4));
+
+    let requests = client.requests();
+    assert_eq!(texts(&requests[3])[0], "A number, by plain text.");
+    assert_eq!(texts(&requests[3])[1..], texts(&requests[2])[1..]);
+    assert_eq!(requests[3].messages().len(), 5);
+}

@@ -1,0 +1,8 @@
+//! Asking, and what it counts.
+
+mod allowance;
+mod answers;
+mod asking;
+mod growing;
+mod json;
+mod shown;
