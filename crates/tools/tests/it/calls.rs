@@ -1,7 +1,5 @@
 //! Tool calls of models, and the texts of their results.
 
-#![expect(clippy::unwrap_used, clippy::panic, reason = "helpers of a test")]
-
 use std::time::Duration;
 
 use cogwork_llm::{ToolCall, ToolDefinition};

@@ -1,7 +1,5 @@
 //! Texts about typed inputs and outputs use the terms of JSON.
 
-#![expect(clippy::unwrap_used, reason = "helpers of a test")]
-
 use std::collections::{BTreeMap, HashMap};
 
 use cogwork_tools::schemars::{self, JsonSchema};

@@ -1,10 +1,5 @@
 //! The spans of calls.
 
-#![expect(
-    clippy::unwrap_used,
-    reason = "the helpers of tests may, as the tests do"
-)]
-
 use std::io::{self, Write};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;

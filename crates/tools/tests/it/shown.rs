@@ -1,11 +1,6 @@
 //! Texts from models and tools are always shown safely.
 
-#![expect(
-    clippy::unwrap_used,
-    reason = "the helpers of tests may, as the tests do"
-)]
-
-#[path = "../../text/tests/support/hostile.rs"]
+#[path = "../../../text/tests/support/hostile.rs"]
 mod hostile;
 
 use cogwork_llm::{ToolCall, ToolDefinition};

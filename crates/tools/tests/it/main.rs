@@ -1,0 +1,13 @@
+//! The integration tests, as one program. Those of MCP servers are another, because its servers are the program itself.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "tests may"
+)]
+
+mod calls;
+mod shown;
+mod spans;
+mod words;
