@@ -112,7 +112,7 @@ fn pieces() -> impl Strategy<Value = String> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(512))]
+    #![proptest_config(ProptestConfig::with_cases(128))]
 
     #[test]
     fn any_text_gives_a_flow_or_problems(text in any::<String>()) {

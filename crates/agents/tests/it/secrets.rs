@@ -444,7 +444,7 @@ fn secret_of(value: &str) -> &str {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(64) })]
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(24) })]
 
     #[test]
     fn no_part_of_a_value_in_anything_that_is_shown(

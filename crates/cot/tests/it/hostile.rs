@@ -406,7 +406,7 @@ fn depth(value: &serde_yaml::Value) -> usize {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(512) })]
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(128) })]
 
     #[test]
     fn a_reply_written_is_read_as_it_was(

@@ -116,7 +116,7 @@ fn build(name: &str, places: &[(String, Place)], keys: &Keys) -> Flow<u64> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(150))]
+    #![proptest_config(ProptestConfig::with_cases(50))]
 
     #[test]
     fn every_step_has_a_name_of_its_own(name in name(), places in any_flow()) {

@@ -48,7 +48,6 @@ fn spellings() -> Vec<String> {
         each(|c| format!("%{:02X}", c as u32)),
         each(|c| format!("&#x{:x};", c as u32)),
         KEY.repeat(100),
-        format!("{}{KEY}", "x".repeat(290)),
         format!("{}{KEY}", "x".repeat(485)),
     ]
 }
@@ -73,7 +72,7 @@ fn places(words: &str) -> Vec<Answer> {
     ];
 
     let mut answers = Vec::new();
-    for status in [200, 401, 404, 500] {
+    for status in [200, 401] {
         answers.extend(bodies.iter().map(|body| answer(status, &echo, body)));
     }
     answers.extend(events.iter().map(|body| Answer::Raw(streamed(body))));

@@ -171,7 +171,7 @@ fn any_arguments_get_an_answer() {
         problem,
     );
 
-    proptest!(ProptestConfig::with_cases(200), |((tool, arguments, problem) in cases)| {
+    proptest!(ProptestConfig::with_cases(80), |((tool, arguments, problem) in cases)| {
         let mut arguments: Map<String, Value> = arguments.into_iter().collect();
         if let Some(problem) = problem {
             arguments.insert("problem".to_owned(), problem.into());
@@ -195,7 +195,7 @@ fn any_replies_end_within_the_budget_and_survive_restarts() {
     let mind = prop::sample::select((0..MINDS.len()).collect::<Vec<_>>());
     let turns = prop::collection::vec((any_reply(), any::<prop::sample::Index>(), 0..10_u8), 1..20);
 
-    proptest!(ProptestConfig::with_cases(60), |(mind in mind, turns in turns, replies in 1..12_u32)| {
+    proptest!(ProptestConfig::with_cases(24), |(mind in mind, turns in turns, replies in 1..12_u32)| {
         runtime.block_on(async {
             let mut host = first.beside().await;
             let mut arguments = MINDS[mind].beginning();

@@ -172,7 +172,7 @@ async fn check(calls: Vec<(usize, Map<String, Value>)>) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(40))]
+    #![proptest_config(ProptestConfig::with_cases(16))]
 
     #[test]
     fn every_call_is_answered_and_an_error_changes_nothing(

@@ -431,8 +431,13 @@ async fn an_error_shows_the_reply_on_demand() {
     "#);
 }
 
+/// More thoughts than the default limit of steps of a flow, which takes long without optimization.
 #[tokio::test]
 async fn a_long_run_ends_with_its_budget_and_not_with_a_limit_of_the_flow() {
+    if std::env::var_os("COGWORK_LONG_TESTS").is_none() {
+        return;
+    }
+
     let stages = "begin: {description: d, prompt: p, next: [on]}
         on: {description: d, prompt: p, next: [on, end]}
         end: {description: d, prompt: p, final: true}";
