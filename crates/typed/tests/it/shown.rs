@@ -1,7 +1,7 @@
 //! Texts from models and servers are always shown safely.
 
 #[path = "../../../text/tests/support/hostile.rs"]
-mod hostile;
+pub(crate) mod hostile;
 
 use cogwork_llm::{LlmError, LlmErrorKind, ScriptedClient};
 use cogwork_typed::{AnswerReader, Model};

@@ -3,7 +3,7 @@
 //! `COGWORK_LONG_TESTS=1` reads every pair of parts at the maximum length.
 
 #[path = "../../../text/tests/support/growth.rs"]
-mod growth;
+pub(crate) mod growth;
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};

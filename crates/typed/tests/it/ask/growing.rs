@@ -5,11 +5,8 @@
     reason = "the helpers of tests may, as the tests do"
 )]
 
-#[path = "../../../../text/tests/support/growth.rs"]
-mod growth;
-
+use crate::time::growth::assert_grows_linearly;
 use cogwork_typed::ask::GrowingText;
-use growth::assert_grows_linearly;
 use proptest::prelude::*;
 
 /// Returns the text after each piece.

@@ -2,16 +2,13 @@
 
 #![expect(clippy::panic, reason = "the helpers of tests may, as the tests do")]
 
-#[path = "../../../../text/tests/support/hostile.rs"]
-mod hostile;
-
+use crate::shown::hostile::{assert_line_is_safe, assert_safe, assert_safe_line, texts};
 use cogwork_llm::{
     ChatRequest, ChatResponse, LlmError, LlmErrorKind, Message, ReplyFormat, ScriptedClient, Usage,
 };
 use cogwork_typed::ask::{
     Asking, Ladder, NoAnswer, Policy, Repair, RepairKind, Rung, Spent, Unanswered, Verdict,
 };
-use hostile::{assert_line_is_safe, assert_safe, assert_safe_line, texts};
 
 #[tokio::test]
 async fn nothing_unsafe_is_shown() {
