@@ -9,8 +9,9 @@
 use crate::ask::{FenceKeys, FencedBlock, RepairKind, fenced_blocks};
 use cogwork_llm::split_thinking;
 
-use crate::shape::Words;
+use crate::shape::{Form, Words};
 use crate::syntax::json::{self, Dialect};
+use crate::syntax::lines;
 use crate::syntax::yaml::{self, key_of};
 use crate::syntax::{Ending, Notes, Parsed};
 use crate::tree::{Node, Tree};
@@ -46,6 +47,18 @@ pub(crate) fn candidates(text: &str, words: &Words) -> Vec<Candidate> {
     }
     found.truncate(MAX_TRIED);
     found
+}
+
+/// Returns the lines of `key: value` of a reply, or `None` if it has none.
+pub(crate) fn lines(text: &str, form: &Form) -> Option<Candidate> {
+    let part = Part::said(text);
+    lines::read(part.text, part.line, form).map(Candidate::from)
+}
+
+/// Returns the text of a reply without the thinking before it, and its first line.
+pub(crate) fn said(text: &str) -> (&str, usize) {
+    let part = Part::said(text);
+    (part.text, part.line)
 }
 
 impl FenceKeys for Words {
@@ -85,6 +98,21 @@ impl<'t> Part<'t> {
 
         let whole = Self { text, line: 1 };
         whole.skipping(text.len() - answer.len())
+    }
+
+    /// Returns the part after the thinking, which may lack its opening tag.
+    fn said(text: &'t str) -> Self {
+        let answer = match split_thinking(text) {
+            Some(split) if split.is_opened || !split.answer.trim().is_empty() => split.answer,
+            _ => text,
+        };
+
+        let whole = Self { text, line: 1 };
+        let said = whole.skipping(text.len() - answer.trim_start().len());
+        Self {
+            text: said.text.trim_end(),
+            ..said
+        }
     }
 
     fn skipping(self, offset: usize) -> Self {
@@ -143,7 +171,10 @@ impl<'t> Part<'t> {
             let rest = self.skipping(at);
             let bracket = rest.bracket();
             let is_first_in_line = self.up_to(at).is_empty() || self.up_to(at).ends_with('\n');
-            let yaml = rest.yaml_start(words, is_first_in_line, fence.is_some());
+            let yaml = match words.has_lines {
+                true => None,
+                false => rest.yaml_start(words, is_first_in_line, fence.is_some()),
+            };
 
             let (candidate, end) = match (yaml, bracket) {
                 (Some(start), bracket) if bracket.is_none_or(|bracket| start < bracket) => {

@@ -48,6 +48,7 @@
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
+mod answer_key;
 mod answered;
 pub mod ask;
 mod asking;
@@ -68,9 +69,10 @@ mod syntax;
 mod text_answer;
 mod tree;
 
+pub use answer_key::AnswerKey;
 pub use answered::Answered;
 pub use error::{AskError, AskErrorKind, AskLog};
-pub use growing::GrowingAnswer;
+pub use growing::{GrowingAnswer, GrowingText};
 pub use memory::ChatMemory;
 pub use model::Model;
 pub use node::{ModelNode, NodeAnswer, NodeQuestion};

@@ -9,10 +9,12 @@ use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use crate::candidates::{Candidate, candidates};
+use crate::AnswerKey;
+use crate::candidates::{Candidate, candidates, lines, said};
 use crate::fit::{Fitted, Fitter, UNKNOWN_KEY};
 use crate::problem::{AnswerProblem, AnswerProblemKind as Kind};
-use crate::shape::{ANSWER, Form, Shape, Words};
+use crate::shape::{ANSWER, Form, Property, Shape, THOUGHT, Words};
+use crate::syntax::lines::{items_of, without_begun_key};
 use crate::syntax::{Ending, MAX_REPAIRS, Notes};
 use crate::tree::{Node, Tree};
 
@@ -43,7 +45,20 @@ pub struct AnswerReader<T> {
     pub(crate) form: Arc<Form>,
     words: Arc<Words>,
     max_bytes: usize,
+    lines: Lines,
+    takes_prose: bool,
     value: PhantomData<fn() -> T>,
+}
+
+/// Whether lines of `key: value` are read.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+enum Lines {
+    #[default]
+    Refused,
+    /// In place of JSON, which was asked for.
+    Accepted,
+    /// As they were asked for.
+    Wanted,
 }
 
 /// A value, and what was corrected to read it.
@@ -62,6 +77,8 @@ impl<T> Clone for AnswerReader<T> {
             form: Arc::clone(&self.form),
             words: Arc::clone(&self.words),
             max_bytes: self.max_bytes,
+            lines: self.lines,
+            takes_prose: self.takes_prose,
             value: PhantomData,
         }
     }
@@ -85,13 +102,43 @@ impl<T: JsonSchema + DeserializeOwned> Default for AnswerReader<T> {
 impl<T: JsonSchema + DeserializeOwned> AnswerReader<T> {
     /// Creates a reader.
     pub fn new() -> Self {
-        let form = Form::of::<T>();
+        Self::of_form(Form::of::<T>())
+    }
+
+    fn of_form(form: Form) -> Self {
         Self {
             words: Arc::new(Words::of(&form)),
             form: Arc::new(form),
             max_bytes: 256 * 1024,
+            lines: Lines::Refused,
+            takes_prose: false,
             value: PhantomData,
         }
+    }
+
+    /// Reads lines of `key: value` in place of YAML. Such a reply is reported.
+    #[must_use]
+    pub fn with_lines(self) -> Self {
+        self.reading(Lines::Accepted)
+    }
+
+    /// Reads lines of `key: value`, which were [asked for](Self::lines). JSON is accepted.
+    #[must_use]
+    pub fn in_lines(self) -> Self {
+        self.reading(Lines::Wanted)
+    }
+
+    fn reading(mut self, lines: Lines) -> Self {
+        Arc::make_mut(&mut self.words).has_lines = true;
+        self.lines = lines;
+        self
+    }
+
+    /// Takes a reply without keys for the only text or list of the answer, apart from a `thought`.
+    #[must_use]
+    pub fn with_prose(mut self) -> Self {
+        self.takes_prose = true;
+        self
     }
 
     /// Sets the maximum length of a reply in bytes. The default is 256 KiB.
@@ -126,12 +173,18 @@ impl<T: JsonSchema + DeserializeOwned> AnswerReader<T> {
     /// Returns where the reply doesn't match the type, and what is expected there.
     pub fn read(&self, text: &str) -> Result<ReadAnswer<T>, AnswerProblem> {
         self.check_text(text)?;
+        if self.lines == Lines::Wanted && !is_json(text) {
+            if let Some(lines) = lines(text, &self.form) {
+                return self.read_candidate(&lines);
+            }
+        }
 
         let found = candidates(text, &self.words);
         let meant = self.meant(&found);
         let Some((last, earlier)) = meant.split_last() else {
             return self
                 .read_item(&found)
+                .or_else(|| self.read_lines(text))
                 .unwrap_or_else(|| self.read_bare(text, &found));
         };
 
@@ -146,8 +199,21 @@ impl<T: JsonSchema + DeserializeOwned> AnswerReader<T> {
         self.read_last(earlier, last)
     }
 
+    /// Returns what has arrived of the text of a key in the beginning of a reply.
+    pub fn growing_text(&self, text: &str, key: &str) -> Option<String> {
+        let value = self.growing(text)?;
+        value.get(key)?.as_str().map(str::to_owned)
+    }
+
     /// Returns what has arrived of the value in the beginning of a reply, as it is written.
     pub(crate) fn growing(&self, text: &str) -> Option<Value> {
+        if self.lines != Lines::Refused && !is_json(text) {
+            let begun = without_begun_key(text, &self.form);
+            if let Some(lines) = lines(begun, &self.form) {
+                return Some(lines.tree.to_value());
+            }
+        }
+
         let found = candidates(text, &self.words);
         let meant = self.meant(&found);
         let tree = &meant.last().copied().or(found.last())?.tree;
@@ -411,6 +477,19 @@ impl<T: JsonSchema + DeserializeOwned> AnswerReader<T> {
         })
     }
 
+    /// Reads lines in place of JSON; `None` if there are none.
+    fn read_lines(&self, text: &str) -> Option<Result<ReadAnswer<T>, AnswerProblem>> {
+        if self.lines == Lines::Refused {
+            return None;
+        }
+
+        let mut lines = lines(text, &self.form)?;
+        let what = "read lines in place of JSON";
+        let repair = Repair::new(RepairKind::Form, lines.tree.line, what);
+        lines.notes.repairs.insert(0, repair);
+        Some(self.read_candidate(&lines))
+    }
+
     /// Reads the only item of a list that isn't in a list; `None` if there is none.
     fn read_item(&self, found: &[Candidate]) -> Option<Result<ReadAnswer<T>, AnswerProblem>> {
         let Shape::List(items, _) = self.form.resolve(&self.form.root) else {
@@ -442,6 +521,13 @@ impl<T: JsonSchema + DeserializeOwned> AnswerReader<T> {
             return Err(self.no_value(Kind::Declined, 1, "the reply declines to answer"));
         }
 
+        if let Some(tree) = self.prose(text) {
+            let mut notes = Notes::default();
+            let what = "read an answer that isn't in JSON";
+            notes.repair(RepairKind::Form, tree.line, what);
+            return self.read_value(&tree, "", &notes);
+        }
+
         let mut objects = found.iter().rev();
         let other = objects.find(|candidate| !candidate.tree.entries().is_empty());
         let is_single_value = matches!(
@@ -470,6 +556,96 @@ impl<T: JsonSchema + DeserializeOwned> AnswerReader<T> {
             None => self.no_value(Kind::NoValue, 1, "the reply has no JSON object"),
         })
     }
+
+    /// Returns the answer of a reply that has no keys: the one that the text states, or all of the
+    /// text.
+    fn prose(&self, text: &str) -> Option<Tree> {
+        let (said, line) = said(text);
+        let (only, has_thought) = self.only_key()?;
+        let entry = |key: &str, node| (key.to_owned(), Tree::new(line, node));
+        let of_text = |text: &str| Node::Text(text.to_owned());
+
+        let is_text = matches!(self.form.resolve(&only.shape), Shape::Text(_));
+        let stated = stated_answer(said).filter(|_| is_text && has_thought);
+        let entries = match stated {
+            Some(answer) => vec![
+                entry(THOUGHT, of_text(said)),
+                entry(&only.name, of_text(answer)),
+            ],
+            None if !self.takes_prose || said.is_empty() => return None,
+            None if is_text => vec![entry(&only.name, of_text(said))],
+            None => vec![entry(&only.name, items_of(said, line))],
+        };
+        Some(Tree::new(line, Node::Object(entries)))
+    }
+
+    /// Returns the only key of a text or of a list of texts, and whether there is a thought before
+    /// it.
+    fn only_key(&self) -> Option<(&Property, bool)> {
+        let is_thought = |property: &&Property| property.name == THOUGHT;
+        let properties = self.form.properties();
+        let thought = properties.iter().find(is_thought);
+        let mut others = properties.iter().filter(|property| !is_thought(property));
+
+        let only = match (others.next(), others.next()) {
+            (None, _) => thought?,
+            (Some(only), None) => only,
+            _ => return None,
+        };
+        let is_text = |shape: &Shape| matches!(self.form.resolve(shape), Shape::Text(_));
+        let is_taken = match self.form.resolve(&only.shape) {
+            Shape::List(items, _) => is_text(items),
+            _ => is_text(&only.shape),
+        };
+        let has_thought = thought.is_some_and(|thought| thought.name != only.name);
+        is_taken.then_some((only, has_thought))
+    }
+}
+
+impl AnswerReader<Value> {
+    /// Creates a reader of objects with these keys, for questions that are put together when a
+    /// program runs. The value is the object.
+    pub fn of_keys(keys: impl IntoIterator<Item = AnswerKey>) -> Self {
+        let keys = keys.into_iter().map(|AnswerKey(property)| property);
+        Self::of_form(Form::of_keys(keys.collect()))
+    }
+
+    /// Returns the description of the lines that the model is asked for.
+    pub fn lines(&self) -> String {
+        self.form.lines()
+    }
+
+    /// Returns the description of the JSON object that the model is asked for: a line for each key.
+    pub fn keys(&self) -> String {
+        self.form.offered().keys()
+    }
+
+    /// Returns an example of the JSON object on one line, as in `{"thought": "…", "steps": ["…"]}`.
+    pub fn example(&self) -> String {
+        self.form.offered().example()
+    }
+
+    /// Returns the JSON Schema of an object that takes at most this many tokens, or `None` if there
+    /// is none. Texts and lists are bounded; a key that may be missing may be null instead.
+    pub fn schema_within(&self, tokens: usize) -> Option<String> {
+        Some(self.form.offered_within(tokens)?.schema())
+    }
+
+    /// Returns the JSON Schema of the object without bounds, as the strict mode of OpenAI requires
+    /// it.
+    pub fn strict_schema(&self) -> Option<String> {
+        self.form.offered().flat_schema()
+    }
+}
+
+/// Returns whether a reply begins with an object in JSON.
+fn is_json(text: &str) -> bool {
+    let (said, _) = said(text);
+    let is_fenced = said.starts_with("```");
+    let inside = said.split_once('\n').filter(|_| is_fenced);
+    inside
+        .map_or(said, |(_, inside)| inside.trim_start())
+        .starts_with('{')
 }
 
 /// Returns a value that is the whole reply, or that follows "Answer:", and its line.

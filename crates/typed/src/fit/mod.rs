@@ -18,7 +18,7 @@ use serde_json::Value;
 
 use self::object::property_of;
 use crate::problem::{AnswerProblem, AnswerProblemKind as Kind};
-use crate::shape::{Bounds, Form, Shape, Words};
+use crate::shape::{Bounds, ENTRY, Form, Shape, Words};
 use crate::syntax::MAX_REPAIRS;
 use crate::tree::{Node, Tree};
 
@@ -181,6 +181,10 @@ impl<'f> Fitter<'f> {
                 Some(self.fit_items(items.iter().zip(found)))
             }
             (Shape::Map(values), Node::Object(entries)) => Some(self.fit_map(values, entries)),
+            (Shape::Map(values), Node::List(items)) if self.words.has_lines => {
+                let entries: Option<Vec<_>> = items.iter().map(entry_of).collect();
+                Some(self.fit_map(values, &entries?))
+            }
             (Shape::Object(object), Node::Object(_)) => Some(self.fit_object(object, tree)),
             (Shape::AnyOf(shapes), _) => Some(self.fit_any_of(shapes, tree)),
             _ => None,
@@ -395,6 +399,25 @@ impl<'f> Fitter<'f> {
         let message = format!("found {count} items; expected {}", bounds.count("items"));
         self.refused(Kind::Mismatch, tree, message)
     }
+}
+
+/// Returns the name and the value of an entry of a map that is written as a list of entries.
+fn entry_of(tree: &Tree) -> Option<(String, Tree)> {
+    let [
+        (
+            first,
+            Tree {
+                node: Node::Text(name),
+                ..
+            },
+        ),
+        (second, value),
+    ] = tree.entries()
+    else {
+        return None;
+    };
+    let is_entry = [first.as_str(), second.as_str()] == ENTRY;
+    is_entry.then(|| (name.clone(), value.clone()))
 }
 
 impl Bounds {

@@ -6,6 +6,7 @@ use serde_json::{Number, Value};
 use super::number::number_in;
 use super::{Fitted, Fitter, Kind};
 use crate::shape::{Bounds, Choice, Shape, Text};
+use crate::syntax::lines;
 use crate::tree::{Node, Tree, is_plain_null};
 
 impl Fitter<'_> {
@@ -18,6 +19,13 @@ impl Fitter<'_> {
             {
                 let message = format!("found {}; expected one of 64 bits", tree.found());
                 self.refused(Kind::Mismatch, tree, message)
+            }
+            // It was asked for as a text.
+            Node::Text(text) if self.words.has_lines && self.place.len() == 1 => {
+                match lines::any(text) {
+                    Some(node) => Fitted::exact(Tree::new(tree.line, node).to_value()),
+                    None => Fitted::exact(text.as_str().into()),
+                }
             }
             _ => Fitted::exact(tree.to_value()),
         }

@@ -5,7 +5,7 @@ use std::fmt;
 
 use serde_json::Value;
 
-use super::{ANSWER, Form, Object, Others, Property, Shape, Text};
+use super::{ANSWER, Choice, Form, Object, Others, Property, Shape, THOUGHT, Text};
 
 impl Form {
     /// Returns a line for each key of the object, with its meaning.
@@ -35,6 +35,9 @@ impl Form {
                     choices.iter().map(|choice| plain(&choice.value)).collect();
                 match values.as_slice() {
                     [single] => single.clone(),
+                    [first, .., last] if values.len() > 8 && are_integers(choices) => {
+                        format!("from {first} to {last}")
+                    }
                     values => format!("one of {}", values.join(", ")),
                 }
             }
@@ -76,6 +79,84 @@ impl Form {
             _ => "values".to_owned(),
         }
     }
+}
+
+impl Form {
+    /// Returns a line for each key, as in `steps: what is done (a list, each item on …)`.
+    pub(crate) fn lines(&self) -> String {
+        let lines = self.properties().iter();
+        lines.map(|property| self.line(property)).collect()
+    }
+
+    fn line(&self, property: &Property) -> String {
+        let Property {
+            name, description, ..
+        } = property;
+        if name == THOUGHT {
+            return format!("\n{name}: {description}");
+        }
+
+        if let Some(Shape::Choice(choices)) = &property.offered
+            && choices.iter().any(|choice| !choice.description.is_empty())
+        {
+            let choice = |choice: &Choice| {
+                let value = plain(&choice.value);
+                format!("\n  {value} ({})", choice.description)
+            };
+            let choices: String = choices.iter().map(choice).collect();
+            return format!("\n{name}: {description}, one of{choices}");
+        }
+
+        let kind = self.kind_in_lines(&property.shape);
+        match property.is_required {
+            true => format!("\n{name}: {description} ({kind})"),
+            false => format!("\n{name}: {description} ({kind}, may be left out)"),
+        }
+    }
+
+    /// Returns what a value is, and how it is written in lines.
+    fn kind_in_lines(&self, shape: &Shape) -> String {
+        match self.resolve(shape) {
+            Shape::Any => "text or JSON".to_owned(),
+            Shape::Object(_) | Shape::Map(_) => "an object, as JSON".to_owned(),
+            Shape::List(items, bounds) => {
+                let list = match bounds.min {
+                    None | Some(0.0) => "a list".to_owned(),
+                    Some(1.0) => "a list that is not empty".to_owned(),
+                    Some(least) => format!("a list of at least {least} items"),
+                };
+                let how = match self.resolve(items) {
+                    Shape::Object(object) => {
+                        let keys = object.properties.iter();
+                        let keys =
+                            keys.map(|key| format!("{}: {}", key.name, self.kind(&key.shape)));
+                        let keys = keys.collect::<Vec<_>>().join(", ");
+                        format!("as a JSON array of objects {{{keys}}}")
+                    }
+                    Shape::Text(_) | Shape::Any => {
+                        "each item on a line of its own that begins with -".to_owned()
+                    }
+                    _ => format!("as a JSON array of {}", self.plural(items)),
+                };
+                format!("{list}, {how}")
+            }
+            // What may be null may be left out.
+            Shape::AnyOf(shapes) if shapes.contains(&Shape::Null) => {
+                let mut kinds: Vec<String> = shapes
+                    .iter()
+                    .filter(|shape| **shape != Shape::Null)
+                    .map(|shape| self.kind_in_lines(shape))
+                    .collect();
+                kinds.dedup();
+                kinds.join(" or ")
+            }
+            _ => self.kind(shape),
+        }
+    }
+}
+
+fn are_integers(choices: &[Choice]) -> bool {
+    choices.iter().all(|choice| choice.value.is_i64())
 }
 
 struct Lines<'f> {

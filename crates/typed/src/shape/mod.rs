@@ -3,10 +3,12 @@
 
 mod describe;
 mod fields;
+mod offered;
 mod parse;
 mod schema;
 mod words;
 
+pub(crate) use offered::ENTRY;
 pub(crate) use words::Words;
 
 use std::collections::BTreeMap;
@@ -99,7 +101,14 @@ pub(crate) struct Property {
     pub(crate) is_required: bool,
     /// The value that the type takes if the key is missing.
     pub(crate) default: Option<Value>,
+    /// The shape that is asked for, if it is narrower than the one that is read.
+    pub(crate) offered: Option<Shape>,
+    /// Whether a value is asked for even if the key may be missing.
+    pub(crate) is_wanted: bool,
 }
+
+/// The key of a thought. It is written before the answer, and may be missing.
+pub(crate) const THOUGHT: &str = "thought";
 
 /// The shape of an answer, with its definitions.
 #[derive(Debug, Clone)]
@@ -114,7 +123,22 @@ pub(crate) struct Form {
 
 impl Form {
     pub(crate) fn of<T: JsonSchema + DeserializeOwned>() -> Self {
-        let settings = SchemaSettings::draft2020_12().with(|settings| settings.meta_schema = None);
+        Self::generated::<T>(SchemaSettings::draft2020_12())
+    }
+
+    /// Returns the form of a type with the definitions in place of the references to them.
+    pub(crate) fn inlined<T: JsonSchema + DeserializeOwned>() -> Self {
+        let settings = SchemaSettings::draft2020_12();
+        Self::generated::<T>(settings.with(|settings| settings.inline_subschemas = true))
+    }
+
+    /// Returns the form of a value that a JSON Schema describes.
+    pub(crate) fn of_schema(schema: &Value) -> Self {
+        parse::form(schema)
+    }
+
+    fn generated<T: JsonSchema + DeserializeOwned>(settings: SchemaSettings) -> Self {
+        let settings = settings.with(|settings| settings.meta_schema = None);
         let schema = settings.into_generator().into_root_schema_for::<T>();
         let mut form = parse::form(schema.as_value());
 
@@ -127,6 +151,27 @@ impl Form {
             object.properties.sort_by_key(place);
         }
         form
+    }
+
+    /// Creates the form of an object with these keys.
+    pub(crate) fn of_keys(properties: Vec<Property>) -> Self {
+        Self {
+            root: Shape::Object(Object {
+                properties,
+                others: Others::Ignored,
+            }),
+            definitions: BTreeMap::new(),
+            description: String::new(),
+            fields: &[],
+        }
+    }
+
+    /// Returns the keys of the answer, if it is an object.
+    pub(crate) fn properties(&self) -> &[Property] {
+        match self.resolve(&self.root) {
+            Shape::Object(object) => &object.properties,
+            _ => &[],
+        }
     }
 
     /// Returns the shape that a reference leads to.

@@ -5,6 +5,7 @@
 //! in another way, or not at all, is always reported.
 
 pub(crate) mod json;
+pub(crate) mod lines;
 mod quoted;
 mod witness;
 pub(crate) mod yaml;

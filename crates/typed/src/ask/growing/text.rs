@@ -11,6 +11,11 @@ pub struct Growth<'t> {
 }
 
 impl<'t> Growth<'t> {
+    /// Creates the growth of a text by its end.
+    pub(crate) fn new(text: &'t str, added: &'t str) -> Self {
+        Self { text, added }
+    }
+
     /// Returns the text so far.
     pub fn text(&self) -> &'t str {
         self.text

@@ -229,6 +229,8 @@ impl<'s> Parser<'s> {
                     shape: self.shape(schema),
                     is_required: required.contains(&name),
                     default: schema.get("default").cloned(),
+                    offered: None,
+                    is_wanted: false,
                 })
             })
             .collect()

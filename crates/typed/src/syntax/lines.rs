@@ -1,0 +1,374 @@
+//! Reads lines of `key: value`, as models write them that are asked for no JSON.
+//!
+//! A value goes on until a line begins with another key, so that a text needs neither quotes nor
+//! columns. The shape of its key tells what else it is: a number in a sentence, a list of items, or
+//! JSON.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Number, Value};
+
+use super::json::{self, Dialect};
+use super::{Ending, Notes, Parsed};
+use crate::ask::{RepairKind, folded_name};
+use crate::shape::{Form, Shape, THOUGHT};
+use crate::tree::{Node, Tree};
+
+/// A line that models add without being asked, with the imagined output of a tool. It is left out.
+const INVENTED: &str = "observation";
+
+/// The maximum length of a key, in bytes. A longer one is a sentence with a colon.
+const MAX_KEY: usize = 80;
+
+/// Reads the keys of a form. Returns `None` if no line begins with one.
+///
+/// Text before the first key belongs to the thought. The first occurrence of a key counts, since
+/// models repeat the form or invent the next turn.
+pub(crate) fn read(text: &str, line: usize, form: &Form) -> Option<Parsed> {
+    let keys = Keys::of(form);
+    let mut reader = Reader {
+        form,
+        notes: Notes::default(),
+    };
+    let mut before = String::new();
+    let mut found: Vec<Written<'_>> = Vec::new();
+    let mut is_left_out = false;
+
+    for (line, content) in (line..).zip(text.lines()) {
+        let Some((key, value)) = keys.at_start(content) else {
+            match found.last_mut() {
+                None => push_line(&mut before, content),
+                Some(_) if is_left_out => {}
+                Some(last) => push_line(&mut last.text, content),
+            }
+            continue;
+        };
+
+        is_left_out = key == INVENTED || found.iter().any(|known| known.key == key);
+        if is_left_out {
+            let what = match key {
+                INVENTED => format!("left out an `{INVENTED}`"),
+                key => format!("left out a later `{key}`"),
+            };
+            reader.notes.repair(RepairKind::DuplicateKey, line, what);
+        } else {
+            let text = value.to_owned();
+            found.push(Written { key, text, line });
+        }
+    }
+
+    if found.is_empty() {
+        return None;
+    }
+    let tree = reader.object(line, &before, found);
+    Some(Parsed {
+        tree,
+        notes: reader.notes,
+        end: text.len(),
+    })
+}
+
+/// Returns a text without its last line if that may become the name of a key.
+pub(crate) fn without_begun_key<'t>(text: &'t str, form: &Form) -> &'t str {
+    let (before, last) = text.rsplit_once('\n').unwrap_or(("", text));
+    if Keys::of(form).may_begin(last) {
+        before
+    } else {
+        text
+    }
+}
+
+/// A value as it is written, and the line of its key.
+struct Written<'f> {
+    key: &'f str,
+    text: String,
+    line: usize,
+}
+
+/// The names of the keys, with the form in which their spellings are compared.
+struct Keys<'f>(BTreeMap<String, &'f str>);
+
+impl<'f> Keys<'f> {
+    fn of(form: &'f Form) -> Self {
+        let names = form.properties().iter().map(|key| key.name.as_str());
+        let names = [INVENTED].into_iter().chain(names);
+        Self(names.map(|name| (folded_name(name), name)).collect())
+    }
+
+    /// Returns the key and the value of a line such as `**Action:** search`.
+    fn at_start<'t>(&self, line: &'t str) -> Option<(&'f str, &'t str)> {
+        let (name, value) = line.split_once([':', '：'])?;
+
+        // A name with quotes or braces is JSON.
+        if name.len() > MAX_KEY || name.contains(['"', '{']) {
+            return None;
+        }
+
+        let key = self.0.get(&folded_name(bare_name(name)))?;
+        Some((key, without_mark(name, value.trim())))
+    }
+
+    fn may_begin(&self, line: &str) -> bool {
+        let begun = folded_name(bare_name(line));
+        let is_name = line.len() <= MAX_KEY && !line.contains([':', '：', '"', '{']);
+        is_name && self.0.keys().any(|key| key.starts_with(&begun))
+    }
+}
+
+fn bare_name(name: &str) -> &str {
+    name.trim_start_matches(|sign: char| sign.is_whitespace() || matches!(sign, '-' | '>' | '#'))
+}
+
+/// Returns a value without the end of the bold text that its name begins.
+fn without_mark<'t>(name: &str, value: &'t str) -> &'t str {
+    let bare = bare_name(name);
+    let is_mark = |sign: char| matches!(sign, '*' | '_' | '`');
+    let mark = bare
+        .get(..bare.len() - bare.trim_start_matches(is_mark).len())
+        .unwrap_or_default();
+    if mark.is_empty() || name.trim_end().ends_with(mark) {
+        return value;
+    }
+
+    // The last character of the mark may be still to come.
+    let rest = value.trim_start_matches(is_mark);
+    let value = if rest.is_empty() { rest } else { value };
+    let value = value.strip_prefix(mark).or(value.strip_suffix(mark));
+    value.unwrap_or(rest).trim()
+}
+
+struct Reader<'f> {
+    form: &'f Form,
+    notes: Notes,
+}
+
+impl Reader<'_> {
+    fn object(&mut self, line: usize, before: &str, found: Vec<Written<'_>>) -> Tree {
+        let before = whole(before);
+        let mut entries = Vec::new();
+        for Written { key, text, line } in found {
+            let text = match whole(&text) {
+                text if key == THOUGHT && !before.is_empty() => format!("{before}\n{text}"),
+                text => text,
+            };
+
+            // A key without a value is missing.
+            let text = text.trim();
+            let mut properties = self.form.properties().iter();
+            let property = properties.find(|property| property.name == key);
+            if let Some(property) = property.filter(|_| !text.is_empty()) {
+                entries.push((key.to_owned(), self.value(&property.shape, text, line)));
+            }
+        }
+
+        let has_thought = entries.iter().any(|(key, _)| key == THOUGHT);
+        if !has_thought && !before.is_empty() {
+            entries.push((THOUGHT.to_owned(), Tree::new(line, Node::Text(before))));
+        }
+        Tree::new(line, Node::Object(entries))
+    }
+
+    /// Reads the text of a value of this shape. Other values are left as texts.
+    fn value(&mut self, shape: &Shape, text: &str, line: usize) -> Tree {
+        let inside = unfenced(text);
+        let read = match self.form.resolve(shape) {
+            Shape::AnyOf(shapes) => {
+                let mut shapes = shapes.iter().filter(|shape| **shape != Shape::Null);
+                return match shapes.next() {
+                    Some(shape) => self.value(shape, text, line),
+                    None => Tree::new(line, Node::Text(text.to_owned())),
+                };
+            }
+            Shape::Integer(_) | Shape::Number { .. } => number(inside).map(|number| {
+                self.note_other(inside, &number, line);
+                Node::Number(number)
+            }),
+            Shape::Boolean => boolean(inside).map(|value| {
+                self.note_other(inside, &value.to_string(), line);
+                Node::Bool(value)
+            }),
+            Shape::List(items, _) => self.json(inside, line).or_else(|| {
+                let is_text = matches!(
+                    self.form.resolve(items),
+                    Shape::Text(_) | Shape::Choice(_) | Shape::Any
+                );
+                is_text.then(|| items_of(inside, line))
+            }),
+            Shape::Map(_) => self.json(inside, line).or_else(|| pairs_of(inside, line)),
+            Shape::Tuple(_) | Shape::Object(_) => self.json(inside, line),
+            Shape::Any => any(inside.trim_matches('`')),
+            _ => None,
+        };
+
+        let node = read.unwrap_or_else(|| Node::Text(inside.to_owned()));
+        Tree::new(line, node)
+    }
+
+    fn note_other(&mut self, text: &str, value: &str, line: usize) {
+        if text != value {
+            let text = cogwork_text::Escaped::new(text).with_max_chars(60);
+            let what = format!("read \"{text}\" as {value}");
+            self.notes.repair(RepairKind::Form, line, what);
+        }
+    }
+
+    /// Reads a list or an object in JSON.
+    fn json(&mut self, text: &str, line: usize) -> Option<Node> {
+        let text = text.trim_matches('`').trim();
+        if !text.starts_with(['[', '{']) {
+            return None;
+        }
+
+        let Parsed { tree, notes, end } = json::read(text, line, Dialect::Json);
+        let is_whole = end == text.len() && notes.doubt.is_none() && notes.ending == Ending::Whole;
+        is_whole.then(|| {
+            self.notes.absorb(notes);
+            tree.node
+        })
+    }
+}
+
+fn push_line(text: &mut String, line: &str) {
+    text.push('\n');
+    text.push_str(line);
+}
+
+/// Returns a text without an unpaired code fence, since models put a fence around the form.
+fn whole(text: &str) -> String {
+    let is_fence = |line: &&str| line.trim_start().starts_with("```");
+    let fences = text.lines().filter(is_fence).count();
+    if fences % 2 == 0 {
+        return text.trim().to_owned();
+    }
+
+    let mut seen = 0;
+    let kept = text.lines().filter(|line| {
+        seen += usize::from(is_fence(line));
+        !(is_fence(line) && seen == fences)
+    });
+    kept.collect::<Vec<_>>().join("\n").trim().to_owned()
+}
+
+/// Returns the text inside a code fence, if the text consists only of the fence.
+fn unfenced(text: &str) -> &str {
+    let text = text.trim();
+    let inside = text
+        .strip_prefix("```")
+        .and_then(|rest| rest.split_once('\n')?.1.strip_suffix("```"));
+    inside
+        .filter(|inside| !inside.contains("```"))
+        .map_or(text, str::trim)
+}
+
+/// Reads JSON, except for a number that would be written differently: `1.10` may be a version or a
+/// price.
+pub(crate) fn any(text: &str) -> Option<Node> {
+    match serde_json::from_str(text).ok()? {
+        Value::String(_) => return None,
+        Value::Number(number) if number.to_string() != text.trim() => return None,
+        _ => {}
+    }
+
+    // A number at the end of a text might be incomplete.
+    let Parsed { tree, notes, .. } = json::read(&format!("{text}\n"), 1, Dialect::Json);
+    notes.doubt.is_none().then_some(tree.node)
+}
+
+/// Returns the first number in a text such as `8`, `8/10`, `8 out of 10`, `8.`, `about 8` or
+/// `1,024`. `1,5` may be one number or two, and isn't accepted.
+fn number(text: &str) -> Option<String> {
+    let text = text.trim().trim_matches(['`', '*', '"', '\'', ' ']);
+    if serde_json::from_str::<Number>(text).is_ok() {
+        return Some(text.to_owned());
+    }
+    if let Ok(number) = text.parse::<f64>() {
+        return number.is_finite().then(|| number.to_string());
+    }
+
+    let is_digit = |sign: char| sign.is_ascii_digit();
+    let (before, rest) = text.split_at_checked(text.find(is_digit)?)?;
+    let end = rest.find(|sign: char| !is_digit(sign) && !matches!(sign, '.' | ','));
+    let written = rest.get(..end.unwrap_or(rest.len()))?;
+    let written = written.trim_end_matches(['.', ',']);
+    if written.contains(',') && !has_thousands(written) {
+        return None;
+    }
+
+    let (before, point) = match before.strip_suffix('.') {
+        Some(before) => (before, "0."),
+        None => (before, ""),
+    };
+    let is_negative = before
+        .strip_suffix(['-', '−'])
+        .is_some_and(|before| !before.ends_with(char::is_alphanumeric));
+    let sign = if is_negative { "-" } else { "" };
+    let number = format!("{sign}{point}{}", written.replace(',', ""));
+    let is_number = serde_json::from_str::<Number>(&number).is_ok();
+    is_number.then_some(number)
+}
+
+/// Returns whether the commas of a number separate thousands.
+fn has_thousands(number: &str) -> bool {
+    let whole = number.split('.').next().unwrap_or_default();
+    let mut groups = whole.split(',');
+    let is_short = groups.next().is_some_and(|first| first.len() <= 3);
+
+    is_short && groups.all(|group| group.len() == 3)
+}
+
+/// Returns the truth value that is the first word of a text.
+fn boolean(text: &str) -> Option<bool> {
+    let first = text.split([' ', ',', '.', ';', ':', '\n']).next()?;
+    match folded_name(first).as_str() {
+        "true" | "yes" => Some(true),
+        "false" | "no" => Some(false),
+        _ => None,
+    }
+}
+
+/// Returns the items of a list in lines, without bullets and numbers.
+pub(crate) fn items_of(text: &str, line: usize) -> Node {
+    let items = (line..)
+        .zip(text.lines())
+        .map(|(line, item)| Tree::new(line, Node::Text(bare_item(item).to_owned())))
+        .filter(|item| item.node != Node::Text(String::new()));
+    Node::List(items.collect())
+}
+
+/// Returns a line without its bullet or number, which must be followed by a space, so that `-5` is
+/// kept.
+fn bare_item(line: &str) -> &str {
+    let line = line.trim();
+    let bullet = line.strip_prefix(['-', '*', '•', '–']);
+    let number = line.trim_start_matches(|sign: char| sign.is_ascii_digit());
+    let number = (number.len() < line.len())
+        .then(|| number.strip_prefix(['.', ')']))
+        .flatten();
+    let rest = bullet
+        .or(number)
+        .filter(|rest| rest.is_empty() || rest.starts_with(char::is_whitespace));
+
+    rest.map_or(line, str::trim)
+}
+
+/// Reads a map from lines such as `total = 5` or `- total: 5`. Returns `None` if any line is
+/// different.
+fn pairs_of(text: &str, line: usize) -> Option<Node> {
+    let pair = |(line, pair): (usize, &str)| {
+        let (name, value) = bare_item(pair).split_once(['=', ':'])?;
+        let name = name.trim().trim_matches(['`', '*', '"']);
+        let value = value.trim();
+        let quoted = value
+            .strip_prefix('"')
+            .and_then(|rest| rest.strip_suffix('"'));
+        let text = || Node::Text(quoted.unwrap_or(value).to_owned());
+        let value = Tree::new(line, any(value).unwrap_or_else(text));
+
+        (!name.is_empty()).then(|| (name.to_owned(), value))
+    };
+
+    let lines = (line..).zip(text.lines());
+    let pairs = lines.filter(|(_, line)| !line.trim().is_empty()).map(pair);
+    let pairs: Vec<(String, Tree)> = pairs.collect::<Option<_>>()?;
+    (!pairs.is_empty()).then_some(Node::Object(pairs))
+}
