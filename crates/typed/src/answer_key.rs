@@ -2,7 +2,7 @@ use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use crate::shape::{Form, Property};
+use crate::shape::{Bounds, Form, Property, Shape};
 
 /// A key of an answer whose keys are put together when a program runs. See
 /// [`AnswerReader::of_keys`](crate::AnswerReader::of_keys).
@@ -36,6 +36,7 @@ impl AnswerKey {
             default: None,
             offered: None,
             is_wanted: false,
+            kind: None,
         })
     }
 
@@ -70,10 +71,28 @@ impl AnswerKey {
         self
     }
 
+    /// Says in lines what the value is, as in "a text".
+    #[must_use]
+    pub fn with_kind(mut self, kind: impl Into<String>) -> Self {
+        self.0.kind = Some(kind.into());
+        self
+    }
+
     /// Asks for the values that another schema describes. All values of the key are still read.
     #[must_use]
     pub fn offering(mut self, schema: &Value) -> Self {
         self.0.offered = Some(Form::of_schema(schema).root);
+        self
+    }
+
+    /// Asks for a list of at least and at most this many items. Longer and shorter lists are still
+    /// read.
+    #[must_use]
+    pub fn offering_items(mut self, least: usize, most: usize) -> Self {
+        if let Shape::List(items, _) = &self.0.shape {
+            let bounds = Bounds::of_counts(least, most.max(least));
+            self.0.offered = Some(Shape::List(items.clone(), bounds));
+        }
         self
     }
 }

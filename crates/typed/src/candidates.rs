@@ -31,7 +31,7 @@ pub(crate) struct Candidate {
 /// Returns the parts of a reply that may be the value, in order.
 pub(crate) fn candidates(text: &str, words: &Words) -> Vec<Candidate> {
     let part = Part::answer(text, words);
-    if let Some(whole) = part.whole() {
+    if let Some(whole) = part.whole(words) {
         return vec![whole];
     }
 
@@ -131,7 +131,7 @@ impl<'t> Part<'t> {
     }
 
     /// Reads a text that is JSON from its beginning to its end.
-    fn whole(self) -> Option<Candidate> {
+    fn whole(self, words: &Words) -> Option<Candidate> {
         let part = self.skipping(self.text.len() - self.text.trim_start().len());
         let text = part.text.trim_end();
         let is_nested = text.starts_with(['{', '[']);
@@ -147,7 +147,9 @@ impl<'t> Part<'t> {
             json::read(&format!("{text}\n"), part.line, Dialect::Json)
         };
         let is_whole = parsed.end >= text.len();
-        is_whole.then(|| parsed.into())
+        // Brackets may also be noise before the value.
+        let is_noise = words.has_lines && parsed.notes.doubt.is_some();
+        (is_whole && !is_noise).then(|| parsed.into())
     }
 
     /// Returns the values in a fenced block.
@@ -156,7 +158,7 @@ impl<'t> Part<'t> {
             text: block.text,
             ..self.skipping(block.offset)
         };
-        part.whole().map_or_else(
+        part.whole(words).map_or_else(
             || part.search(words, Some(block.is_open)),
             |whole| vec![whole],
         )
@@ -169,7 +171,7 @@ impl<'t> Part<'t> {
 
         while found.len() < MAX_TRIED {
             let rest = self.skipping(at);
-            let bracket = rest.bracket();
+            let bracket = rest.bracket(words);
             let is_first_in_line = self.up_to(at).is_empty() || self.up_to(at).ends_with('\n');
             let yaml = match words.has_lines {
                 true => None,
@@ -208,9 +210,14 @@ impl<'t> Part<'t> {
     }
 
     /// Returns the offset of the first bracket that begins a value.
-    fn bracket(self) -> Option<usize> {
+    fn bracket(self, words: &Words) -> Option<usize> {
         let mut brackets = self.text.match_indices(['{', '[']).map(|(at, _)| at);
-        brackets.find(|at| !is_prose(self.text.get(*at..).unwrap_or_default()))
+        brackets.find(|at| {
+            let text = self.text.get(*at..).unwrap_or_default();
+            // In lines, a list belongs to a key.
+            let is_value = !words.has_lines || text.starts_with('{') || text.starts_with("[{");
+            is_value && !is_prose(text)
+        })
     }
 
     /// Returns the offset of the first line with which YAML of the value may begin.

@@ -47,6 +47,8 @@ pub struct AnswerReader<T> {
     max_bytes: usize,
     lines: Lines,
     takes_prose: bool,
+    /// Whether the type accepts only what its schema does.
+    is_strict: bool,
     value: PhantomData<fn() -> T>,
 }
 
@@ -79,6 +81,7 @@ impl<T> Clone for AnswerReader<T> {
             max_bytes: self.max_bytes,
             lines: self.lines,
             takes_prose: self.takes_prose,
+            is_strict: self.is_strict,
             value: PhantomData,
         }
     }
@@ -112,6 +115,7 @@ impl<T: JsonSchema + DeserializeOwned> AnswerReader<T> {
             max_bytes: 256 * 1024,
             lines: Lines::Refused,
             takes_prose: false,
+            is_strict: false,
             value: PhantomData,
         }
     }
@@ -173,10 +177,11 @@ impl<T: JsonSchema + DeserializeOwned> AnswerReader<T> {
     /// Returns where the reply doesn't match the type, and what is expected there.
     pub fn read(&self, text: &str) -> Result<ReadAnswer<T>, AnswerProblem> {
         self.check_text(text)?;
-        if self.lines == Lines::Wanted && !is_json(text) {
-            if let Some(lines) = lines(text, &self.form) {
-                return self.read_candidate(&lines);
-            }
+        if self.lines == Lines::Wanted
+            && !is_json(text)
+            && let Some(lines) = lines(text, &self.form)
+        {
+            return self.read_candidate(&lines);
         }
 
         let found = candidates(text, &self.words);
@@ -207,11 +212,11 @@ impl<T: JsonSchema + DeserializeOwned> AnswerReader<T> {
 
     /// Returns what has arrived of the value in the beginning of a reply, as it is written.
     pub(crate) fn growing(&self, text: &str) -> Option<Value> {
-        if self.lines != Lines::Refused && !is_json(text) {
-            let begun = without_begun_key(text, &self.form);
-            if let Some(lines) = lines(begun, &self.form) {
-                return Some(lines.tree.to_value());
-            }
+        if self.lines != Lines::Refused
+            && !is_json(text)
+            && let Some(lines) = lines(without_begun_key(text, &self.form), &self.form)
+        {
+            return Some(lines.tree.to_value());
         }
 
         let found = candidates(text, &self.words);
@@ -305,14 +310,21 @@ impl<T: JsonSchema + DeserializeOwned> AnswerReader<T> {
             Shape::Object(object) => object
                 .properties
                 .iter()
-                .map(|property| format!("`{}`", property.name))
+                .map(|property| match self.lines {
+                    Lines::Wanted => format!("`{}: …`", property.name),
+                    _ => format!("`{}`", property.name),
+                })
                 .collect(),
             _ => vec![format!("`{ANSWER}`")],
         };
 
+        let expected = match self.lines {
+            Lines::Wanted => "lines",
+            _ => "a JSON object",
+        };
         let with = if names.is_empty() { "" } else { " with " };
         let names = names.join(", ");
-        let message = format!("{what}; expected a JSON object{with}{names}");
+        let message = format!("{what}; expected {expected}{with}{names}");
         AnswerProblem::new(kind, line, message)
     }
 
@@ -440,6 +452,12 @@ impl<T: JsonSchema + DeserializeOwned> AnswerReader<T> {
             return Err(AnswerProblem::new(Kind::CutOff, tree.line, message));
         }
 
+        if self.is_strict
+            && let Some(problem) = joined(fitted.mismatches.iter().map(located))
+        {
+            return Err(problem);
+        }
+
         // The type may know a key by an alias, or refuse unknown keys.
         let value = deserialized(&fitted.take_value(tree)).or_else(|problem| {
             let known = fitted.has_unknown.then(|| {
@@ -553,6 +571,16 @@ impl<T: JsonSchema + DeserializeOwned> AnswerReader<T> {
                 let what = format!("the object has the keys {keys}");
                 self.no_value(Kind::NoValue, other.tree.line, &what)
             }
+            // A text without keys is a thought.
+            None if self.lines == Lines::Wanted => {
+                let (said, line) = said(text);
+                let thought = (
+                    THOUGHT.to_owned(),
+                    Tree::new(line, Node::Text(said.to_owned())),
+                );
+                let tree = Tree::new(line, Node::Object(vec![thought]));
+                return self.read_value(&tree, "", &Notes::default());
+            }
             None => self.no_value(Kind::NoValue, 1, "the reply has no JSON object"),
         })
     }
@@ -589,7 +617,7 @@ impl<T: JsonSchema + DeserializeOwned> AnswerReader<T> {
 
         let only = match (others.next(), others.next()) {
             (None, _) => thought?,
-            (Some(only), None) => only,
+            (Some(only), None) if only.is_required => only,
             _ => return None,
         };
         let is_text = |shape: &Shape| matches!(self.form.resolve(shape), Shape::Text(_));
@@ -607,7 +635,18 @@ impl AnswerReader<Value> {
     /// program runs. The value is the object.
     pub fn of_keys(keys: impl IntoIterator<Item = AnswerKey>) -> Self {
         let keys = keys.into_iter().map(|AnswerKey(property)| property);
-        Self::of_form(Form::of_keys(keys.collect()))
+        Self {
+            is_strict: true,
+            ..Self::of_form(Form::of_keys(keys.collect()))
+        }
+    }
+
+    /// Leaves out lines with these names, which models add without being asked.
+    #[must_use]
+    pub fn leaving_out<'n>(mut self, names: impl IntoIterator<Item = &'n str>) -> Self {
+        let names = names.into_iter().map(str::to_owned);
+        Arc::make_mut(&mut self.form).left_out = names.collect();
+        self
     }
 
     /// Returns the description of the lines that the model is asked for.
@@ -636,6 +675,23 @@ impl AnswerReader<Value> {
     pub fn strict_schema(&self) -> Option<String> {
         self.form.offered().flat_schema()
     }
+}
+
+/// The maximum number of mismatches that one complaint lists.
+const MAX_TOLD: usize = 8;
+
+/// Returns one problem for all of them, at the place of the first one.
+fn joined(mut problems: impl Iterator<Item = AnswerProblem>) -> Option<AnswerProblem> {
+    let first = problems.next()?;
+    let others = problems.take(MAX_TOLD - 1);
+    let message = others.fold(first.message().to_owned(), |message, other| {
+        let is_at_same_place = other.line() == first.line() && other.pointer() == first.pointer();
+        match is_at_same_place {
+            true => format!("{message}; {}", other.message()),
+            false => format!("{message}; {other}"),
+        }
+    });
+    Some(AnswerProblem::new(first.kind(), first.line(), message).at(first.pointer()))
 }
 
 /// Returns whether a reply begins with an object in JSON.

@@ -204,7 +204,8 @@ impl<'f> Fitter<'f> {
             shape,
             Shape::List(..) | Shape::Tuple(_) | Shape::Any | Shape::AnyOf(_) | Shape::Ref(_)
         );
-        if takes_lists || matches!(item.node, Node::List(_)) {
+        let is_map = matches!(shape, Shape::Map(_)) && self.words.has_lines;
+        if takes_lists || is_map || matches!(item.node, Node::List(_)) {
             return None;
         }
 

@@ -113,8 +113,11 @@ impl<'f> Fitter<'f> {
             let part = fitted.absorb(part, &value);
             let is_absent = !property.is_required && !self.form.is_nullable(&property.shape);
             if part.is_null() && is_fitting && is_absent {
-                let what = self.named(&format!("left out the null of `{name}`"));
-                fitted.repair(RepairKind::Form, value.line, what);
+                // A server is asked for null where a key may be missing.
+                if !self.words.has_lines {
+                    let what = self.named(&format!("left out the null of `{name}`"));
+                    fitted.repair(RepairKind::Form, value.line, what);
+                }
             } else {
                 map.insert(property.name.clone(), part);
             }
@@ -180,7 +183,8 @@ impl<'f> Fitter<'f> {
     fn missing(&self, fitted: &mut Fitted, property: &Property, tree: &Tree) {
         fitted.may_lack_parts = true;
         if property.is_required {
-            let expected = self.form.kind(&property.shape);
+            let offered = property.offered.as_ref().unwrap_or(&property.shape);
+            let expected = self.form.kind(offered);
             let message = format!("`{}` is missing; expected {expected}", property.name);
             let problem = AnswerProblem::new(Kind::Mismatch, tree.line, message).at(self.pointer());
             fitted.mismatches.push(problem);

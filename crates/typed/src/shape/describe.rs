@@ -107,7 +107,8 @@ impl Form {
             return format!("\n{name}: {description}, one of{choices}");
         }
 
-        let kind = self.kind_in_lines(&property.shape);
+        let kind = property.kind.clone();
+        let kind = kind.unwrap_or_else(|| self.kind_in_lines(&property.shape));
         match property.is_required {
             true => format!("\n{name}: {description} ({kind})"),
             false => format!("\n{name}: {description} ({kind}, may be left out)"),
@@ -293,7 +294,7 @@ fn plain(value: &Value) -> String {
 }
 
 /// The maximum nesting of an example.
-const MAX_DEPTH: usize = 4;
+const MAX_DEPTH: usize = 5;
 
 impl Form {
     /// Returns an example of the structure of the answer on one line, as in

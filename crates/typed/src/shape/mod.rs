@@ -105,6 +105,8 @@ pub(crate) struct Property {
     pub(crate) offered: Option<Shape>,
     /// Whether a value is asked for even if the key may be missing.
     pub(crate) is_wanted: bool,
+    /// What the value is, in other words than those for its shape.
+    pub(crate) kind: Option<String>,
 }
 
 /// The key of a thought. It is written before the answer, and may be missing.
@@ -119,6 +121,8 @@ pub(crate) struct Form {
     pub(crate) description: String,
     /// The names and aliases of the fields of the type, in their order.
     pub(crate) fields: &'static [&'static str],
+    /// The names of lines that are left out.
+    pub(crate) left_out: Vec<String>,
 }
 
 impl Form {
@@ -163,6 +167,7 @@ impl Form {
             definitions: BTreeMap::new(),
             description: String::new(),
             fields: &[],
+            left_out: Vec::new(),
         }
     }
 

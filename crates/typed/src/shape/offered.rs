@@ -59,6 +59,7 @@ impl Form {
                 .collect(),
             description: self.description.clone(),
             fields: self.fields,
+            left_out: Vec::new(),
         }
     }
 }
@@ -191,6 +192,7 @@ fn entries(values: &Shape) -> Shape {
         default: None,
         offered: None,
         is_wanted: false,
+        kind: None,
     };
     let entry = Shape::Object(Object {
         properties: vec![
@@ -385,6 +387,13 @@ impl Size {
 }
 
 impl Bounds {
+    pub(crate) fn of_counts(least: usize, most: usize) -> Self {
+        Self {
+            min: Some(float(least)),
+            max: Some(float(most)),
+        }
+    }
+
     /// Returns the maximum number of items.
     #[expect(
         clippy::cast_possible_truncation,

@@ -4,8 +4,6 @@
 //! columns. The shape of its key tells what else it is: a number in a sentence, a list of items, or
 //! JSON.
 
-use std::collections::BTreeMap;
-
 use serde_json::{Number, Value};
 
 use super::json::{self, Dialect};
@@ -13,9 +11,6 @@ use super::{Ending, Notes, Parsed};
 use crate::ask::{RepairKind, folded_name};
 use crate::shape::{Form, Shape, THOUGHT};
 use crate::tree::{Node, Tree};
-
-/// A line that models add without being asked, with the imagined output of a tool. It is left out.
-const INVENTED: &str = "observation";
 
 /// The maximum length of a key, in bytes. A longer one is a sentence with a colon.
 const MAX_KEY: usize = 80;
@@ -33,31 +28,37 @@ pub(crate) fn read(text: &str, line: usize, form: &Form) -> Option<Parsed> {
     let mut before = String::new();
     let mut found: Vec<Written<'_>> = Vec::new();
     let mut is_left_out = false;
+    let mut has_keys = false;
 
     for (line, content) in (line..).zip(text.lines()) {
         let Some((key, value)) = keys.at_start(content) else {
             match found.last_mut() {
+                _ if is_left_out => {}
                 None => push_line(&mut before, content),
-                Some(_) if is_left_out => {}
                 Some(last) => push_line(&mut last.text, content),
             }
             continue;
         };
 
-        is_left_out = key == INVENTED || found.iter().any(|known| known.key == key);
+        has_keys = true;
+        let is_unknown = form.left_out.iter().any(|name| name == key);
+        is_left_out = is_unknown || found.iter().any(|known| known.key == key);
         if is_left_out {
-            let what = match key {
-                INVENTED => format!("left out an `{INVENTED}`"),
-                key => format!("left out a later `{key}`"),
+            let (kind, what) = match is_unknown {
+                true => (RepairKind::Key, format!("left out `{key}`")),
+                false => (
+                    RepairKind::DuplicateKey,
+                    format!("left out a later `{key}`"),
+                ),
             };
-            reader.notes.repair(RepairKind::DuplicateKey, line, what);
+            reader.notes.repair(kind, line, what);
         } else {
             let text = value.to_owned();
             found.push(Written { key, text, line });
         }
     }
 
-    if found.is_empty() {
+    if !has_keys {
         return None;
     }
     let tree = reader.object(line, &before, found);
@@ -86,12 +87,12 @@ struct Written<'f> {
 }
 
 /// The names of the keys, with the form in which their spellings are compared.
-struct Keys<'f>(BTreeMap<String, &'f str>);
+struct Keys<'f>(Vec<(String, &'f str)>);
 
 impl<'f> Keys<'f> {
     fn of(form: &'f Form) -> Self {
-        let names = form.properties().iter().map(|key| key.name.as_str());
-        let names = [INVENTED].into_iter().chain(names);
+        let names = form.properties().iter().map(|key| &key.name);
+        let names = names.chain(&form.left_out).map(String::as_str);
         Self(names.map(|name| (folded_name(name), name)).collect())
     }
 
@@ -104,14 +105,28 @@ impl<'f> Keys<'f> {
             return None;
         }
 
-        let key = self.0.get(&folded_name(bare_name(name)))?;
+        let key = self.meant(name)?;
         Some((key, without_mark(name, value.trim())))
+    }
+
+    /// Returns the key of this name: the exact one, or the only one that is spelt like it.
+    fn meant(&self, name: &str) -> Option<&'f str> {
+        let mut keys = self.0.iter();
+        if let Some((_, exact)) = keys.find(|(_, key)| *key == name.trim()) {
+            return Some(exact);
+        }
+
+        let written = folded_name(bare_name(name));
+        let is_meant = |(key, _): &&(String, &str)| !written.is_empty() && *key == written;
+        let mut meant = self.0.iter().filter(is_meant);
+        let (_, key) = meant.next()?;
+        meant.next().is_none().then_some(*key)
     }
 
     fn may_begin(&self, line: &str) -> bool {
         let begun = folded_name(bare_name(line));
         let is_name = line.len() <= MAX_KEY && !line.contains([':', '：', '"', '{']);
-        is_name && self.0.keys().any(|key| key.starts_with(&begun))
+        is_name && self.0.iter().any(|(key, _)| key.starts_with(&begun))
     }
 }
 
@@ -354,6 +369,10 @@ fn bare_item(line: &str) -> &str {
 /// Reads a map from lines such as `total = 5` or `- total: 5`. Returns `None` if any line is
 /// different.
 fn pairs_of(text: &str, line: usize) -> Option<Node> {
+    if text.starts_with(['{', '[']) {
+        return None;
+    }
+
     let pair = |(line, pair): (usize, &str)| {
         let (name, value) = bare_item(pair).split_once(['=', ':'])?;
         let name = name.trim().trim_matches(['`', '*', '"']);

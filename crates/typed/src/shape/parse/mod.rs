@@ -37,6 +37,7 @@ pub(super) fn form(schema: &Value) -> Form {
         definitions,
         description: text(schema, "description"),
         fields: &[],
+        left_out: Vec::new(),
     }
 }
 
@@ -74,7 +75,7 @@ impl<'s> Parser<'s> {
             return choice(vec![value.clone()], schema);
         }
         if let Some(values) = keywords.get("enum").and_then(Value::as_array) {
-            return choice(values.clone(), schema);
+            return choice(values.clone(), &Value::Null);
         }
 
         let all = keywords.get("allOf").and_then(Value::as_array);
@@ -231,6 +232,7 @@ impl<'s> Parser<'s> {
                     default: schema.get("default").cloned(),
                     offered: None,
                     is_wanted: false,
+                    kind: None,
                 })
             })
             .collect()
