@@ -97,7 +97,6 @@ pub use session::{
 };
 
 mod drive;
-pub(crate) use drive::Narrowing;
 pub use drive::{
     Answer, Ask, AskProblem, Asked, Call, Called, Done, Driver, EndReason, Next, PlannedCall,
     SolveBudget, SolveError, SolveOptions, SolveTrace, Solved, Solver, Solving, SolvingEvent,

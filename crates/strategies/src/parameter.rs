@@ -2,7 +2,9 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use cogwork_text::NameList;
+use cogwork_typed::AnswerKey;
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
 
 use crate::table::named;
 
@@ -129,6 +131,16 @@ impl Parameter {
         self.required
     }
 
+    /// Returns the key of a reply with this parameter.
+    pub(crate) fn key(&self, name: &str) -> AnswerKey {
+        let key = AnswerKey::new(name, self.description.as_str(), &self.kind.schema());
+        let key = match self.kind {
+            ParameterType::Thought => key.with_kind(self.kind.to_string()),
+            _ => key,
+        };
+        if self.required { key } else { key.optional() }
+    }
+
     /// Returns the type.
     pub fn kind(&self) -> &ParameterType {
         &self.kind
@@ -141,6 +153,33 @@ impl ParameterType {
         match self {
             Self::Text { choices } => choices.iter().any(|choice| choice == text),
             _ => false,
+        }
+    }
+
+    /// Returns whether a text is one of several choices.
+    pub(crate) fn has_choices(&self) -> bool {
+        matches!(self, Self::Text { choices } if !choices.is_empty())
+    }
+
+    /// Returns the JSON Schema of the values.
+    pub(crate) fn schema(&self) -> Value {
+        match self {
+            Self::Text { choices } if choices.is_empty() => json!({"type": "string"}),
+            Self::Text { choices } => json!({"enum": choices}),
+            Self::Integer { min, max } => {
+                json!({"type": "integer", "minimum": min, "maximum": max})
+            }
+            Self::Number { min, max } => json!({"type": "number", "minimum": min, "maximum": max}),
+            Self::Boolean => json!({"type": "boolean"}),
+            Self::Thought => json!({"type": "integer", "minimum": 1}),
+            Self::List { items, min_items } => {
+                json!({"type": "array", "items": items.schema(), "minItems": min_items})
+            }
+            Self::Object { fields } => object_schema(fields),
+            Self::Map { values } => {
+                json!({"type": "object", "additionalProperties": values.schema()})
+            }
+            Self::Any => json!({}),
         }
     }
 
@@ -163,6 +202,28 @@ impl ParameterType {
             Self::Any => "any",
         }
     }
+}
+
+fn object_schema(fields: &BTreeMap<String, Parameter>) -> Value {
+    let properties: Map<String, Value> = fields
+        .iter()
+        .map(|(name, field)| {
+            let mut schema = field.kind.schema();
+            if let Value::Object(keywords) = &mut schema {
+                keywords.insert("description".to_owned(), field.description.as_str().into());
+            }
+            (name.clone(), schema)
+        })
+        .collect();
+    let required = fields.iter().filter(|(_, field)| field.required);
+    let required: Vec<&String> = required.map(|(name, _)| name).collect();
+
+    json!({
+        "type": "object",
+        "properties": properties,
+        "required": required,
+        "additionalProperties": false,
+    })
 }
 
 /// Writes what is accepted, as in `a number from 0 to 10`.

@@ -2,11 +2,13 @@ use std::fmt;
 use std::sync::Arc;
 
 use cogwork_llm::{Message, Messages, ReplyFormat, Role, ToolDefinition};
+use cogwork_typed::AnswerKey;
 use cogwork_typed::ask::Rung;
+use cogwork_typed::schemars::JsonSchema;
+use serde::de::DeserializeOwned;
 
-use super::fields::{self, Read};
-use super::form::Form;
-use super::{Narrowing, StageReply, json};
+use super::StageReply;
+use super::form::{Form, Read, THOUGHT};
 use crate::{Parameter, Stage};
 
 /// A question to the model: a conversation, and the form that the reply must have.
@@ -36,7 +38,7 @@ use crate::{Parameter, Stage};
 /// assert_eq!(ask.read("score: 8").unwrap_err(), "`thought` is missing, expected why");
 /// assert_eq!(
 ///     ask.read("It is good.\nscore: 11").unwrap_err(),
-///     "`score` is 11, expected an integer from 0 to 10",
+///     "line 2, `/score`: found the number 11; expected an integer from 0 to 10",
 /// );
 /// # Ok::<(), String>(())
 /// ```
@@ -95,10 +97,27 @@ impl Ask {
         self
     }
 
+    /// Adds the fields of a type, which [`StageReply::value`] returns. The description of a field is
+    /// its doc comment. A field `thought` is the text of the reply.
+    #[must_use]
+    pub fn with_fields_of<T: JsonSchema + DeserializeOwned>(mut self) -> Self {
+        for key in AnswerKey::of::<T>() {
+            if key.name() != THOUGHT {
+                self.form.add(key);
+            }
+        }
+        self
+    }
+
     /// Adds a field to the form. It replaces a field of the same name.
     #[must_use]
     pub fn with_field(mut self, name: impl Into<String>, parameter: Parameter) -> Self {
-        self.form.add(name.into(), parameter, Narrowing::default());
+        let name = name.into();
+        // A choice may be a word such as `none`.
+        if parameter.kind().has_choices() {
+            self.form.literal.push(name.clone());
+        }
+        self.form.add(parameter.key(&name));
         self
     }
 
@@ -113,21 +132,24 @@ impl Ask {
         })
     }
 
+    /// Changes what is asked for in a field, if there is one of this name.
+    #[must_use]
+    pub(crate) fn narrowed(
+        mut self,
+        name: &str,
+        narrowed: impl FnOnce(AnswerKey) -> AnswerKey,
+    ) -> Self {
+        let key = self.form.keys.iter().find(|key| key.name() == name);
+        if let Some(key) = key.cloned() {
+            self.form.add(narrowed(key));
+        }
+        self
+    }
+
     /// Reads a text such as `none` as a value of this field, even if the field may be left out.
     #[must_use]
     pub(crate) fn with_literal(mut self, field: impl Into<String>) -> Self {
         self.form.literal.push(field.into());
-        self
-    }
-
-    /// Sets what the complaint expects if this field is missing. The default is its type.
-    #[must_use]
-    pub(crate) fn with_expected(
-        mut self,
-        field: impl Into<String>,
-        what: impl Into<String>,
-    ) -> Self {
-        self.form.expected.push((field.into(), what.into()));
         self
     }
 
@@ -138,14 +160,7 @@ impl Ask {
         self
     }
 
-    /// Narrows the JSON Schema of a field.
-    #[must_use]
-    pub(crate) fn narrowed(mut self, name: &str, narrowing: Narrowing) -> Self {
-        self.form.narrow(name, narrowing);
-        self
-    }
-
-    /// Allows only these stages in the JSON Schema, if there are any.
+    /// Asks only for these stages, if there are any.
     #[must_use]
     pub(crate) fn narrowed_next(mut self, stages: impl IntoIterator<Item = &'static str>) -> Self {
         self.form.narrowed_next = stages.into_iter().map(str::to_owned).collect();
@@ -163,16 +178,15 @@ impl Ask {
     /// Sets different fields for a reply in JSON. `convert` returns such a reply with the fields of
     /// the form in lines.
     #[must_use]
-    pub(crate) fn with_json_fields<'a>(
+    pub(crate) fn with_json_fields(
         mut self,
-        fields: impl IntoIterator<Item = (&'a str, Parameter, Narrowing)>,
+        keys: Vec<AnswerKey>,
         convert: impl Fn(StageReply) -> StageReply + Send + Sync + 'static,
     ) -> Self {
-        let mut form = Form::default();
-        for (name, parameter, narrowing) in fields {
-            form.add(name.to_owned(), parameter, narrowing);
-        }
-
+        let form = Form {
+            keys,
+            ..Form::default()
+        };
         self.json_form = Some(Box::new(JsonForm {
             form,
             convert: Arc::new(convert),
@@ -218,8 +232,8 @@ impl Ask {
 
     /// Returns whether every reply must have this field.
     pub(super) fn requires(&self, name: &str) -> bool {
-        let mut fields = self.form.fields.iter();
-        fields.any(|field| field.name == name && field.parameter.is_required())
+        let mut keys = self.form.keys.iter();
+        keys.any(|key| key.name() == name && key.is_required())
     }
 
     /// Reads a reply that was requested as lines.
@@ -249,22 +263,19 @@ impl Ask {
     }
 
     fn read_unchecked(&self, rung: Rung, reply: &str) -> Result<Read, String> {
-        if !rung.is_json() {
-            return fields::read(reply, &self.form);
-        }
-
-        let Some(JsonForm { form, convert }) = self.json_form.as_deref() else {
-            return fields::read_json(reply, &self.form);
+        let json_form = self.json_form.as_deref().filter(|_| rung.is_json());
+        let Some(JsonForm { form, convert }) = json_form else {
+            return self.form.read(rung, reply);
         };
 
-        match fields::read_json(reply, form) {
+        match form.read(rung, reply) {
             Ok(mut read) => {
                 read.reply = convert(read.reply);
                 Ok(read)
             }
             Err(problem) => {
                 // A model may still write the fields of the form in lines.
-                let read = fields::read_json(reply, &self.form).ok();
+                let read = self.form.read(rung, reply).ok();
                 read.filter(|read| self.passes(read)).ok_or(problem)
             }
         }
@@ -302,14 +313,18 @@ impl Ask {
     ///
     /// Returns `None` for lines, or if no reply of this form fits into `max_tokens`.
     pub fn reply_format(&self, rung: Rung, max_tokens: u32) -> Option<ReplyFormat> {
-        let form = self.json_form();
+        let reader = || self.json_form().reader();
         let tokens = usize::try_from(max_tokens).unwrap_or(usize::MAX);
 
         match rung {
             Rung::Schema => {
-                json::bounded(form, tokens).map(|schema| ReplyFormat::schema("reply", schema))
+                let schema = reader().schema_within(tokens)?;
+                Some(ReplyFormat::schema("reply", schema))
             }
-            Rung::FlatSchema => Some(ReplyFormat::schema("reply", json::flat(form))),
+            Rung::FlatSchema => {
+                let schema = reader().strict_schema()?;
+                Some(ReplyFormat::schema("reply", schema))
+            }
             Rung::Json => Some(ReplyFormat::Json),
             _ => None,
         }
@@ -329,13 +344,13 @@ impl Ask {
 
     fn json_question(&self, rung: Rung) -> String {
         let instruction = &self.instruction;
-        let form = self.json_form();
-        let keys = json::keys(form);
+        let reader = self.json_form().reader();
+        let keys = reader.keys();
         let question = format!("{instruction}\n\nWrite one JSON object with these keys:{keys}");
 
         // Small models copy the example, so it is only used if no schema shows the structure.
         if rung == Rung::Json {
-            format!("{question}\n\nIts structure: {}", json::structure(form))
+            format!("{question}\n\nIts structure: {}", reader.example())
         } else {
             question
         }
@@ -362,7 +377,7 @@ impl Ask {
         };
         Message::user(format!(
             "{instruction}\n\n{write} these lines, each name at the beginning of a line:{}",
-            self.form
+            self.form.reader().lines()
         ))
     }
 }

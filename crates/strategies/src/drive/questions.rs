@@ -12,7 +12,7 @@ use cogwork_typed::ask::{
 use futures_util::{StreamExt, stream};
 use tokio::time::timeout_at;
 
-use super::fields::Read;
+use super::form::Read;
 use super::meter::Meter;
 use super::solving_event::Thinking;
 use super::work::Enough;
@@ -323,15 +323,11 @@ fn read(ask: &Ask, rung: Rung, response: &ChatResponse) -> Result<Read, String> 
     }
 
     let is_at_limit = *response.finish_reason() == FinishReason::Length;
-    let read = ask.read_with_repairs(rung, response.text());
-
-    match read {
-        Err(problem) if is_at_limit => Err(format!("{problem}; {AT_LIMIT}")),
-        // A list may lack items that the model had no room for.
-        Ok(read) if is_at_limit && read.is_cut() => Err(AT_LIMIT.to_owned()),
-        read => read,
-    }
+    ask.read_with_repairs(rung, response.text())
+        .map_err(|problem| match is_at_limit {
+            true => {
+                format!("{problem}; the reply was cut off at the limit of tokens, so be shorter")
+            }
+            false => problem,
+        })
 }
-
-/// The problem of a reply that is too long.
-const AT_LIMIT: &str = "the reply was cut off at the limit of tokens, so be shorter";

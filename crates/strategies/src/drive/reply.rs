@@ -1,8 +1,11 @@
 use std::collections::BTreeMap;
 
 use cogwork_llm::{ProviderData, ToolCall};
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Map, Value};
+
+use super::form::THOUGHT;
 
 /// A usable reply to a question.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -25,6 +28,17 @@ pub struct StageReply {
 }
 
 impl StageReply {
+    /// Returns the fields as a value of the type that [asked](super::Ask::with_fields_of) for them,
+    /// with the text as its `thought`. Returns `None` if they are others.
+    pub fn value<T: DeserializeOwned>(&self) -> Option<T> {
+        let fields = self.fields.iter();
+        let fields = fields.map(|(name, value)| (name.clone(), value.clone()));
+        let thought = (THOUGHT.to_owned(), Value::from(self.text.as_str()));
+
+        let value: Map<String, Value> = fields.chain([thought]).collect();
+        serde_json::from_value(value.into()).ok()
+    }
+
     /// Returns a text field. It is empty if the field is missing or isn't a text.
     pub fn field(&self, name: &str) -> &str {
         self.fields

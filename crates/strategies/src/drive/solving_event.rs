@@ -1,13 +1,13 @@
 use std::collections::BTreeMap;
 
 use cogwork_flow::{is_followed, report_growth};
-use cogwork_typed::ask::{GrowingText, Growth};
+use cogwork_typed::GrowingText;
+use cogwork_typed::ask::Growth;
 use serde::Serialize;
 use serde_json::Value;
 
 use super::EndReason;
-use super::fields::INVENTED;
-use super::form::{Form, THOUGHT};
+use super::form::Form;
 use crate::{BranchId, ThoughtId};
 
 /// The source of these events, in the events of a run.
@@ -128,22 +128,22 @@ pub struct TableStage {
 /// Reports the thought in the replies to a question while it grows, if the run is watched.
 pub(super) struct Thinking<'a> {
     question: &'a str,
+    form: &'a Form,
     growing: Option<GrowingText>,
 }
 
 impl<'a> Thinking<'a> {
-    pub(super) fn new(question: &'a str, form: &Form) -> Self {
+    pub(super) fn new(question: &'a str, form: &'a Form) -> Self {
         Self {
             question,
-            growing: is_followed().then(|| growing(form)),
+            form,
+            growing: is_followed().then(GrowingText::default),
         }
     }
 
     /// Begins with the next reply.
     pub(super) fn begin(&mut self) {
-        if let Some(growing) = &mut self.growing {
-            growing.reset();
-        }
+        self.growing = self.growing.take().map(|_| GrowingText::default());
     }
 
     pub(super) fn push(&mut self, piece: &str) {
@@ -151,7 +151,7 @@ impl<'a> Thinking<'a> {
             return;
         };
 
-        if let Some(growth) = growing.push(piece) {
+        if let Some(growth) = growing.push(piece, |reply| self.form.growing_thought(reply)) {
             report_growth(SOURCE, || event(self.question, growth));
         }
     }
@@ -166,15 +166,6 @@ impl<'a> Thinking<'a> {
             report_growth(SOURCE, || event(self.question, growth));
         }
     }
-}
-
-fn growing(form: &Form) -> GrowingText {
-    if form.is_free() {
-        return GrowingText::of_reply();
-    }
-
-    let fields = form.fields.iter().map(|field| field.name.as_str());
-    GrowingText::in_lines(THOUGHT, fields.chain([form.next_label(), INVENTED]))
 }
 
 fn event(question: &str, growth: Growth<'_>) -> SolvingEvent {

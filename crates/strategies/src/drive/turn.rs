@@ -38,7 +38,7 @@ impl StageTurn<'_> {
         let question = Ask::new(self.solving.transcript().clone(), self.stage.prompt())
             .with_fields(self.stage.parameters())
             .with_next(self.strategy.next(self.stage))
-            .with_check(self.names_thoughts());
+            .with_check(self.fits_session());
 
         if self.stage.is_final() {
             question.with_check(self.has_answer())
@@ -64,9 +64,9 @@ impl StageTurn<'_> {
         }
     }
 
-    /// Returns a check that every thought referred to in a reply exists, because the session would
-    /// otherwise refuse the reply.
-    fn names_thoughts(&self) -> impl Fn(&StageReply) -> Result<(), String> + Send + Sync + 'static {
+    /// Returns a check that the session will accept the reply: every thought that it refers to
+    /// exists, and no value is nested too deeply.
+    fn fits_session(&self) -> impl Fn(&StageReply) -> Result<(), String> + Send + Sync + 'static {
         let parameters = self.stage.parameters().clone();
         let thoughts = self.solving.session().thoughts().len();
         let path = if parameters.contains_key(REVISES) {
@@ -78,11 +78,15 @@ impl StageTurn<'_> {
 
         move |reply| {
             for (name, value) in &reply.fields {
-                let mut named = Vec::new();
-                if let Some(parameter) = parameters.get(name) {
-                    parameter.kind().thoughts(value, &mut named);
+                let Some(parameter) = parameters.get(name) else {
+                    continue;
+                };
+                if let Some(fault) = parameter.kind().faults(name, value).first() {
+                    return Err(fault.to_string());
                 }
 
+                let mut named = Vec::new();
+                parameter.kind().thoughts(value, &mut named);
                 for number in named {
                     check_thought(name, number, thoughts, &path)?;
                 }

@@ -1,12 +1,13 @@
 //! Code shared by several drivers: questions in the conversation, and the answer, which is kept
 //! from the stage in which the model gave it until the last stage.
 
+use cogwork_typed::AnswerKey;
 use cogwork_typed::ask::{NoAnswer, is_offered, no_answer};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::{
-    Answer, Ask, Done, Narrowing, Next, Parameter, ParameterType, SolveError, Solving, Stage,
-    StageReply, StageTurn, StageWork, ThoughtDraft,
+    Answer, Ask, Done, Next, Parameter, ParameterType, SolveError, Solving, Stage, StageReply,
+    StageTurn, StageWork, ThoughtDraft,
 };
 
 /// The note that holds the answer so far, and the field that asks for it.
@@ -18,6 +19,22 @@ pub(super) const HOLDS: &str = "holds";
 /// Returns a question at the end of the conversation so far.
 pub(super) fn ask(turn: &StageTurn<'_>, question: impl Into<String>) -> Ask {
     Ask::new(turn.solving.transcript().clone(), question)
+}
+
+/// The maximum number of values that are asked for by name.
+const MAX_CHOICES: usize = 64;
+
+/// Asks for one of these values, unless there are none or too many.
+pub(super) fn choosing<T: Into<Value>>(
+    choices: impl IntoIterator<Item = T>,
+) -> impl FnOnce(AnswerKey) -> AnswerKey {
+    let choices = choices.into_iter().take(MAX_CHOICES + 1).map(Into::into);
+    let choices: Vec<Value> = choices.collect();
+
+    move |key| match choices.len() {
+        1..=MAX_CHOICES => key.offering(&json!({"enum": choices})),
+        _ => key,
+    }
 }
 
 /// Asks for the answer, which has to be one.
@@ -147,7 +164,7 @@ pub(super) fn verify(turn: &StageTurn<'_>, verification: bool) -> StageWork {
         .with_field(HOLDS, holds)
         .with_field(ANSWER, corrected.optional())
         // A model that is free to leave it out does so even if the solution does not hold.
-        .narrowed(ANSWER, Narrowing::required())
+        .narrowed(ANSWER, AnswerKey::wanted)
         .with_check(move |reply| corrects_what_is_wrong(reply, &problem));
     StageWork::Ask(with_offered_answers(turn, question, ANSWER))
 }

@@ -6,8 +6,8 @@ use super::answering::{
 };
 use super::stage_names::{StageName, stage_names};
 use crate::{
-    Answer, Done, Driver, Narrowing, Next, Parameter, ParameterType, SolveError, Solving, Stage,
-    StageReply, StageTurn, StageWork, Strategy, StrategyName, Thought, ThoughtDraft, ThoughtKind,
+    Answer, Done, Driver, Next, Parameter, ParameterType, SolveError, Solving, Stage, StageReply,
+    StageTurn, StageWork, Strategy, StrategyName, Thought, ThoughtDraft, ThoughtKind,
 };
 
 /// Divides the problem into steps and works through them (Wei et al. 2022).
@@ -190,7 +190,7 @@ impl ChainOfThoughtDriver {
         StageWork::Ask(
             question
                 .with_field(STEPS, list("the steps"))
-                .narrowed(STEPS, Narrowing::max_items(most))
+                .narrowed(STEPS, |key| key.offering_items(1, most))
                 .with_check(check),
         )
     }
@@ -203,7 +203,7 @@ fn ask_for_results(turn: &StageTurn<'_>) -> StageWork {
 
     let question = ask(turn, turn.stage.prompt())
         .with_field(RESULTS, results)
-        .narrowed(RESULTS, Narrowing::max_items(steps.max(1)));
+        .narrowed(RESULTS, |key| key.offering_items(1, steps));
     StageWork::Ask(ask_for_answer(turn, question))
 }
 

@@ -185,19 +185,19 @@ fn a_reply_that_cannot_be_used_is_told_all_that_is_wrong() {
     ];
 
     insta::assert_snapshot!(all(&form(), &replies), @r#"
-    ! `action` is missing, expected a text; `score` is missing, expected an integer from 0 to 10; `next` is missing, expected `action_planning` or `solution_formulation`
-    ! `action` is missing, expected a text; `score` is missing, expected an integer from 0 to 10; `next` is missing, expected `action_planning` or `solution_formulation`
-    ! `score` is 80, expected an integer from 0 to 10
-    ! `score` is the text "eight", expected an integer from 0 to 10; `next` is `home`, expected `action_planning` or `solution_formulation`
-    ! `action` is missing, expected a text; `next` is `action_planning or solution_formulation`, expected `action_planning` or `solution_formulation`
-    ! `action` is a list, expected a text; `score` is an object, expected an integer from 0 to 10; `next` is `3`, expected `action_planning` or `solution_formulation`
-    ! `action` is missing, expected a text; `score` is missing, expected an integer from 0 to 10; `next` is missing, expected `action_planning` or `solution_formulation`
-    ! `action` is missing, expected a text; `score` is missing, expected an integer from 0 to 10; `next` is missing, expected `action_planning` or `solution_formulation`
+    ! line 1: the reply is empty; expected lines with `thought: …`, `action: …`, `score: …`, `remark: …`, `next: …`
+    ! line 1: `action` is missing; expected a text; `score` is missing; expected an integer from 0 to 10; `next` is missing; expected one of action_planning, solution_formulation
+    ! line 2, `/score`: found the number 80; expected an integer from 0 to 10
+    ! line 2, `/score`: found the text "eight"; expected an integer from 0 to 10
+    ! line 1: `action` is missing; expected a text
+    ! line 1, `/score`: found an object; expected an integer from 0 to 10
+    ! line 1: the reply ends inside the value; expected all of it
+    ! line 1: `action` is missing; expected a text; `score` is missing; expected an integer from 0 to 10; `next` is missing; expected one of action_planning, solution_formulation
     "#);
 
     assert_eq!(
         form().read(&"a".repeat(300_000)).unwrap_err(),
-        "the reply has 300000 bytes; expected at most 262144"
+        "line 1: the reply has 300000 bytes; expected at most 262144"
     );
 }
 
@@ -260,20 +260,20 @@ fn numbers_are_read_from_what_stands_around_them() {
     2.50 => 2.5
     .5 => 0.5
     about .5 => 0.5
-    1e3 => 1000
+    1e3 => 1000.0
     1,024 => 1024
     12,345,678.9 => 12345678.9
-    1,5 => ! `score` is the text "1,5", expected a number
-    1,2,3 => ! `score` is the text "1,2,3", expected a number
+    1,5 => ! line 1, `/score`: found the text "1,5"; expected a number
+    1,2,3 => ! line 1, `/score`: found the text "1,2,3"; expected a number
     $1,024 => 1024
     7% => 7
-    1.2.3 => ! `score` is the text "1.2.3", expected a number
-    inf => ! `score` is the text "inf", expected a number
-    NaN => ! `score` is the text "NaN", expected a number
-    none at all => ! `score` is the text "none at all", expected a number
-    1e999 => ! `score` is the text "1e999", expected a number
+    1.2.3 => ! line 1, `/score`: found the text "1.2.3"; expected a number
+    inf => ! line 1, `/score`: found the text "inf"; expected a number
+    NaN => ! line 1, `/score`: found the text "NaN"; expected a number
+    none at all => ! line 1, `/score`: found the text "none at all"; expected a number
+    1e999 => ! line 1, `/score`: found the text "1e999"; expected a number
     9007199254740993 => 9007199254740993
-    ٣ => ! `score` is the text "٣", expected a number
+    ٣ => ! line 1, `/score`: found the text "٣"; expected a number
     "#);
 }
 
@@ -369,24 +369,24 @@ fn values_are_read_as_the_type_that_is_asked_for() {
     `code` it *is* => "`code` it *is*"
     **Up** => "up"
     go-down. => "go down"
-    sideways => ! `value` is the text "sideways", expected one of `up` and `go down`
+    sideways => ! line 1, `/value`: found the text "sideways"; expected one of up, go down
     Yes, it does. => true
     **False** => false
-    it may => ! `value` is the text "it may", expected true or false
+    it may => ! line 1, `/value`: found the text "it may"; expected true or false
     thought 3 => 3
-    0 => ! `value` is 0, expected the number of a thought
+    0 => ! line 1, `/value`: found the number 0; expected an integer from 1
     ⏎- one⏎- -5 degrees⏎⏎* two => ["one","-5 degrees","two"]
     ⏎1. one⏎2) 3.5 apples⏎10. ten => ["one","3.5 apples","ten"]
     ["one", 2, true] => ["one","2","true"]
     ```json⏎["one"]⏎``` => ["one"]
-    ["1", "2/10"] => [1,2]
-    1, 2 => ! `value` is the text "1, 2", expected a list that is not empty
+    ["1", "2/10"] => ! line 1, `/value/1`: found the text "2/10"; expected a number
+    1, 2 => ! line 1, `/value`: found the text "1, 2"; expected a list of numbers
     ⏎- one⏎- two => ["one","two"]
     {"a": 1} => {"a":1}
     ⏎- a = 1⏎- `b`: "x"⏎- c: [1, 2]⏎- d = so so => {"a":1,"b":"x","c":[1,2],"d":"so so"}
-    many things => ! `value` is the text "many things", expected an object
+    many things => ! line 1, `/value`: found the text "many things"; expected an object with any keys
     [{"id": 7, "n": "3"}] => [{"id":"7","n":3}]
-    [{"id": "a"}, {"n": 1}] => ! `value[0].n` is nothing, expected a number; `value[1].id` is nothing, expected a text
+    [{"id": "a"}, {"n": 1}] => [{"id":"a","n":1}]
     {"a": 1} => {"a":1}
     not JSON => "not JSON"
     [[[… => "[[[…"
@@ -410,8 +410,8 @@ fn one_text_or_one_list_may_be_the_whole_reply() {
     "" steps=["one","two"]
     "I think." steps=["one"]
     "" steps="All of it: this too."
-    ! `steps` is missing, expected a text
-    ! `steps` is missing, expected a number
+    ! line 1: the reply is empty; expected lines with `thought: …`, `steps: …`
+    ! line 1: `steps` is missing; expected a number
     "#);
 }
 

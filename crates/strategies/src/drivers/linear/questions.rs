@@ -1,26 +1,32 @@
 //! The questions for the model. Each includes the number of the next thought.
 
+use std::ops::RangeInclusive;
+
 use cogwork_text::Name;
+use cogwork_typed::AnswerKey;
 use serde_json::Value;
 
 use super::names::{BRANCH, FROM, LinearStage, NEEDED, REVISES};
 use super::ways::Way;
-use crate::drivers::answering::{ask, ask_for_answer};
+use crate::drivers::answering::{ask, ask_for_answer, choosing};
 use crate::drivers::stage_names::StageName;
 use crate::{
-    Ask, Branch, Narrowing, Parameter, ParameterType, Solving, Stage, StageReply, StageTurn,
-    Thought, ThoughtId,
+    Ask, Branch, Parameter, ParameterType, Solving, Stage, StageReply, StageTurn, Thought,
+    ThoughtId,
 };
 
 /// The maximum number of earlier thoughts that a question names. Older ones are in the
 /// conversation.
 const MAX_NAMED: usize = 50;
 
+/// The numbers of thoughts that are asked for.
+const FEW_THOUGHTS: RangeInclusive<u32> = 1..=20;
+
 /// Asks for the approach, and how many thoughts it will take.
 pub(super) fn outline(turn: &StageTurn<'_>) -> Ask {
     ask(turn, prompt(turn))
         .with_field(NEEDED, needed_thoughts())
-        .narrowed(NEEDED, few_thoughts())
+        .narrowed(NEEDED, choosing(FEW_THOUGHTS))
 }
 
 /// Asks for the next thought.
@@ -39,7 +45,7 @@ pub(super) fn choice(turn: &StageTurn<'_>, ways: &[Way]) -> Ask {
     let stages: Vec<&Stage> = ways.iter().filter_map(in_table).collect();
     ask(turn, question)
         .with_field(NEEDED, needed_thoughts().optional())
-        .narrowed(NEEDED, few_thoughts())
+        .narrowed(NEEDED, choosing(FEW_THOUGHTS))
         .with_next(stages)
         .narrowed_next(conclusion(turn.solving))
 }
@@ -106,13 +112,9 @@ fn needed_thoughts() -> Parameter {
     Parameter::new(kind, "how many more thoughts you expect to need")
 }
 
-/// The numbers of thoughts that a schema offers.
-fn few_thoughts() -> Narrowing {
-    Narrowing::choices(1..=20)
-}
-
-fn one_of(known: &[ThoughtId]) -> Narrowing {
-    Narrowing::choices(known.iter().map(|known| known.get()))
+fn one_of(known: &[ThoughtId]) -> impl FnOnce(AnswerKey) -> AnswerKey + use<> {
+    let numbers: Vec<u32> = known.iter().map(|known| known.get()).collect();
+    choosing(numbers)
 }
 
 /// Returns the thoughts that can be revised, the last one last.

@@ -1,19 +1,18 @@
 mod wanted;
 
 use cogwork_llm::{Message, ToolCall};
-use cogwork_text::NameList;
 use cogwork_tools::Tools;
+use cogwork_typed::AnswerKey;
 use cogwork_typed::ask::no_answer;
 use serde_json::Value;
 
 use self::wanted::{ACTION, ACTION_INPUT, FINISH, Wanted, finishes_with_answer, is_finish};
-use super::answering::{answer_if_any, ask, conclude_unless, noted};
+use super::answering::{answer_if_any, ask, choosing, conclude_unless, noted};
 use super::stage_names::{StageName, stage_names};
 use super::tool_list::tool_list;
 use crate::{
-    Answer, Ask, Call, Called, Done, Driver, Narrowing, Next, Parameter, ParameterType, SolveError,
-    Solving, Stage, StageReply, StageTurn, StageWork, Strategy, StrategyName, Thought,
-    ThoughtDraft,
+    Answer, Ask, Call, Called, Done, Driver, Next, Parameter, ParameterType, SolveError, Solving,
+    Stage, StageReply, StageTurn, StageWork, Strategy, StrategyName, Thought, ThoughtDraft,
 };
 
 /// Alternates reasoning, actions and observations until the model can answer (Yao et al. 2022).
@@ -238,18 +237,11 @@ fn question(turn: &StageTurn<'_>) -> Ask {
     let tools = turn.tools.names().filter(|_| !is_repeating(turn.solving));
     let actions = tools.chain([FINISH]);
     ask.with_field(ACTION, action)
-        .narrowed(ACTION, Narrowing::choices(actions))
+        .narrowed(ACTION, choosing(actions))
         .with_field(ACTION_INPUT, input.optional())
-        .narrowed(ACTION_INPUT, Narrowing::required())
-        .with_expected(ACTION, action_list(turn.tools))
+        .narrowed(ACTION_INPUT, AnswerKey::wanted)
         // `none` may be the answer, or no answer, of a model that finishes.
         .with_literal(ACTION_INPUT)
-}
-
-/// Lists the actions, as in "`search` or `finish`".
-fn action_list(tools: &Tools) -> String {
-    let names: Vec<&str> = tools.names().chain([FINISH]).collect();
-    NameList::or(&names).to_string()
 }
 
 /// Returns whether the last action repeats the one before it, with the same result. A model that

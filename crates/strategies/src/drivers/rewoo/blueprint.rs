@@ -3,11 +3,12 @@
 use std::fmt;
 
 use cogwork_text::{Name, NameList};
+use cogwork_typed::AnswerKey;
 use serde_json::{Map, Value};
 
-use crate::drive::typed;
+use crate::drive::json_or_text;
 use crate::drivers::answering::ask;
-use crate::{Ask, Narrowing, Parameter, ParameterType, PlannedCall, StageReply, StageTurn};
+use crate::{Ask, Parameter, ParameterType, PlannedCall, StageReply, StageTurn};
 
 /// A plan that was read from a reply.
 #[derive(Debug, Default, PartialEq)]
@@ -40,7 +41,7 @@ impl Blueprint {
 
         ask(turn, prompt)
             .with_text_form(Self::FORM)
-            .with_json_fields([json_plan(tools, max_calls)], |reply| reply)
+            .with_json_fields(vec![json_plan(tools, max_calls)], |reply| reply)
     }
 
     /// Reads the plan of a reply in lines or in JSON.
@@ -166,7 +167,7 @@ const TOOL: &str = "tool";
 const INPUT: &str = "input";
 
 /// Returns the field of a reply in JSON with the plan. Each step calls a tool.
-fn json_plan(tools: &[String], max_calls: usize) -> (&'static str, Parameter, Narrowing) {
+fn json_plan(tools: &[String], max_calls: usize) -> AnswerKey {
     let input = "its input; `#E1` in it stands for what the call of the first step brings, `#E2` for the second";
     let fields = [
         (STEP, Parameter::text("what is done, and why")),
@@ -192,7 +193,7 @@ fn json_plan(tools: &[String], max_calls: usize) -> (&'static str, Parameter, Na
 
     let description = "the steps, each of which calls a tool";
     let steps = Parameter::new(steps, description);
-    (PLAN, steps, Narrowing::max_items(max_calls))
+    steps.key(PLAN).offering_items(1, max_calls)
 }
 
 /// Returns the step of a reply in JSON with this number.
@@ -200,7 +201,8 @@ fn json_step((number, step): (usize, &Value)) -> BlueprintStep {
     let text = |name| step.get(name).and_then(Value::as_str).unwrap_or_default();
     let input = match step.get(INPUT).cloned() {
         None | Some(Value::Null) => Map::new().into(),
-        Some(input) => typed(input, &ParameterType::Any),
+        Some(Value::String(input)) => json_or_text(&input),
+        Some(input) => input,
     };
 
     BlueprintStep {
@@ -341,7 +343,7 @@ fn called(id: String, call: &str) -> PlannedCall {
     let input = input.unwrap_or_else(|| rest.trim_start_matches(':').trim());
     let input = match input {
         "" => Map::new().into(),
-        input => typed(input.into(), &ParameterType::Any),
+        input => json_or_text(input),
     };
 
     PlannedCall::new(id, tool, input)

@@ -6,8 +6,9 @@ pub use settings::Scratchpad;
 use std::fmt::Write;
 
 use cogwork_tools::Tools;
+use cogwork_typed::AnswerKey;
 use cogwork_typed::ask::{NoAnswer, no_answer};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use self::state::Variable;
 use super::answering::{
@@ -15,10 +16,9 @@ use super::answering::{
     take_answer,
 };
 use super::stage_names::{StageName, stage_names};
-use crate::drive::{NAME, VALUE};
 use crate::{
-    Answer, Ask, Done, Driver, Narrowing, Next, Parameter, ParameterType, SolveError, Solving,
-    Stage, StageReply, StageTurn, StageWork, Strategy, StrategyName, Thought, ThoughtDraft,
+    Answer, Ask, Done, Driver, Next, Parameter, ParameterType, SolveError, Solving, Stage,
+    StageReply, StageTurn, StageWork, Strategy, StrategyName, Thought, ThoughtDraft,
 };
 
 stage_names! {
@@ -225,7 +225,7 @@ impl Scratchpad {
         let values = Parameter::new(map_of_any(), "the variables and their values");
         ask(turn, prompt)
             .with_field(STATE, values)
-            .narrowed(STATE, self.first_narrowing())
+            .narrowed(STATE, |key| self.first_values_only(key))
             .with_check(check)
     }
 
@@ -252,16 +252,15 @@ impl Scratchpad {
 
         ask(turn, prompt)
             .with_field(STATE, changes.optional())
-            .narrowed(STATE, self.step_narrowing())
+            .narrowed(STATE, |key| self.changes_only(key))
             .with_field(DONE, is_last)
             .with_check(check)
     }
 
-    /// Returns what a schema allows for the first values: all variables of the settings, if there
-    /// are no others.
-    fn first_narrowing(&self) -> Narrowing {
+    /// Asks for first values of all variables of the settings, if there are no others.
+    fn first_values_only(&self, key: AnswerKey) -> AnswerKey {
         if self.takes_others() {
-            return Narrowing::default();
+            return key;
         }
 
         let field = |variable: &Variable| {
@@ -269,33 +268,23 @@ impl Scratchpad {
             (variable.name.clone(), parameter)
         };
         let fields = self.variables.iter().map(field).collect();
-        Narrowing::kind(ParameterType::Object { fields })
+        key.offering(&ParameterType::Object { fields }.schema())
     }
 
-    /// Returns what a schema allows for the changes of a step: new values of the variables of the
-    /// settings, if there are no others.
-    fn step_narrowing(&self) -> Narrowing {
+    /// Asks for new values of the variables of the settings, if there are no others.
+    fn changes_only(&self, key: AnswerKey) -> AnswerKey {
         if self.takes_others() {
-            return Narrowing::default();
+            return key;
         }
 
-        let names = self.variables.iter().map(|variable| variable.name.clone());
-        let name = ParameterType::Text {
-            choices: names.collect(),
-        };
-
-        let fields = [
-            (NAME.to_owned(), Parameter::new(name, "")),
-            (VALUE.to_owned(), Parameter::new(ParameterType::Any, "")),
-        ];
-        let change = ParameterType::Object {
-            fields: fields.into(),
-        };
-
-        Narrowing::kind(ParameterType::List {
-            items: Box::new(change),
-            min_items: 0,
-        })
+        let names = self.variables.iter().map(|variable| &variable.name);
+        let names: Vec<&String> = names.collect();
+        let change = json!({
+            "type": "object",
+            "properties": {"name": {"enum": names}, "value": {}},
+            "required": ["name", "value"],
+        });
+        key.offering(&json!({"type": "array", "items": change}))
     }
 
     /// Checks that the result variable has a value that is an answer.

@@ -50,7 +50,7 @@ pub(super) fn changed(
         };
 
         let kind = variable.parameter.kind();
-        let value = typed(value, kind);
+        let value = typed(value, &variable.parameter);
         if !value.is_null() {
             faults.extend(kind.faults(&format!("{PARAMETER}.{name}"), &value));
         }

@@ -4,6 +4,7 @@ pub use settings::SelfAsk;
 
 use cogwork_llm::Message;
 use cogwork_text::{Name, NameList};
+use cogwork_typed::AnswerKey;
 use cogwork_typed::ask::{is_missing, no_answer};
 
 use super::answering::{
@@ -12,9 +13,8 @@ use super::answering::{
 };
 use super::stage_names::{StageName, stage_names};
 use crate::{
-    Answer, Ask, Done, Driver, Narrowing, Next, Parameter, ParameterType, PlannedCall, SolveError,
-    Solving, Stage, StageReply, StageTurn, StageWork, Strategy, StrategyName, Thought,
-    ThoughtDraft,
+    Answer, Ask, Done, Driver, Next, Parameter, ParameterType, PlannedCall, SolveError, Solving,
+    Stage, StageReply, StageTurn, StageWork, Strategy, StrategyName, Thought, ThoughtDraft,
 };
 
 stage_names! {
@@ -172,7 +172,7 @@ impl SelfAsk {
 
     /// Returns the fields of a reply in JSON. All of them are required, since small models leave out
     /// all that they may.
-    fn json_fields(&self) -> Vec<(&'static str, Parameter, Narrowing)> {
+    fn json_fields(&self) -> Vec<AnswerKey> {
         let kind = ParameterType::Text {
             choices: [QUESTION, ANSWER].map(str::to_owned).to_vec(),
         };
@@ -180,13 +180,13 @@ impl SelfAsk {
         let what = "what you give: a smaller question, or the answer to the problem";
         let text = "the smaller question, or the answer to the problem";
         let mut fields = vec![
-            (WHAT, Parameter::new(kind, what), Narrowing::default()),
-            (TEXT, Parameter::text(text), Narrowing::default()),
+            Parameter::new(kind, what).key(WHAT),
+            Parameter::text(text).key(TEXT),
         ];
 
         if self.answers_itself() {
-            let part = Parameter::text("the answer to the smaller question").optional();
-            fields.push((PART, part, Narrowing::required()));
+            let part = Parameter::text("the answer to the smaller question");
+            fields.push(part.key(PART).wanted());
         }
 
         fields

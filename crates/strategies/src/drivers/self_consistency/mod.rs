@@ -285,7 +285,6 @@ impl SelfConsistency {
 
         ask(turn, "Reason step by step to the answer.")
             .with_field(ANSWER, Parameter::text(answer))
-            .with_expected(ANSWER, format!("a line `{ANSWER}: …` with {answer}"))
             .with_stated_answer()
             .with_temperature(self.temperature)
             .with_check(is_short)

@@ -6,9 +6,7 @@ use super::names::{APPROACHES, SCORE};
 use super::settings::{TreeOfThoughts, Worth};
 use super::tree::Tree;
 use crate::drivers::answering::{ask, ask_for_answer_as, says_yes};
-use crate::{
-    Ask, AskProblem, Asked, BranchId, Narrowing, Parameter, ParameterType, StageReply, StageTurn,
-};
+use crate::{Ask, AskProblem, Asked, BranchId, Parameter, ParameterType, StageReply, StageTurn};
 
 /// The field with the proposed steps.
 pub(super) const PROPOSALS: &str = "proposals";
@@ -31,8 +29,9 @@ pub(super) fn approaches(settings: &TreeOfThoughts, turn: &StageTurn<'_>) -> Ask
     };
 
     let ask = ask(turn, question).with_fields(turn.stage.parameters().get_key_value(APPROACHES));
-    let all = Narrowing::max_items(settings.approaches).with_min_items(settings.approaches);
-    ask.narrowed(APPROACHES, all).with_check(has_approaches)
+    let count = settings.approaches;
+    ask.narrowed(APPROACHES, |key| key.offering_items(count, count))
+        .with_check(has_approaches)
 }
 
 fn has_approaches(reply: &StageReply) -> Result<(), String> {
@@ -74,12 +73,12 @@ pub(super) fn development(
 
     // An approach has at least one step, but models leave the list empty if they may.
     let is_new = tree.steps(branch).len() == 1;
-    let few = Narrowing::max_items(most).with_min_items(usize::from(is_new));
+    let least = usize::from(is_new);
 
     ask(turn, question)
         .with_name(tree.name(branch))
         .with_field(PROPOSALS, proposals)
-        .narrowed(PROPOSALS, few)
+        .narrowed(PROPOSALS, |key| key.offering_items(least, most))
 }
 
 /// Asks for the score of a branch.

@@ -354,7 +354,7 @@ async fn a_missing_action_is_asked_for_with_the_names_of_the_actions() {
     solver.solve(PROBLEM).await.unwrap();
 
     let complaint = complaint(&client.requests()[1]);
-    let expected = "`action` is missing, expected `times` or `finish`";
+    let expected = "`action` is missing; expected one of times, finish";
     assert!(complaint.contains(expected), "{complaint}");
 }
 

@@ -108,9 +108,9 @@ async fn a_wrong_form_is_asked_for_again_with_the_complaint() {
 
     insta::assert_snapshot!(complaints.collect::<Vec<_>>().join("\n"), @r#"
     `steps` has 6 items, expected at most 5
-    `results` is missing, expected a list that is not empty
+    line 1: `results` is missing; expected a list of texts
     `answer` is missing, expected the right answer, since the solution does not hold
-    `holds` is the text "certainly", expected true or false
+    line 1, `/holds`: found the text "certainly"; expected true or false
     "#);
 
     // Missing results need verification.
@@ -172,8 +172,8 @@ async fn an_endless_reply_is_refused_and_an_empty_one_too() {
         .filter_map(|one| one.complaint.as_deref())
         .collect();
     insta::assert_snapshot!(complaints.join("\n"), @"
-    `steps` is missing, expected a list that is not empty
-    the reply has 280000 bytes; expected at most 262144
+    line 1: the reply is empty; expected lines with `thought: …`, `steps: …`
+    line 1: the reply has 280000 bytes; expected at most 262144
     `steps` has 1000 items, expected at most 20
     ");
 }

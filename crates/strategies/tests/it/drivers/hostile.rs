@@ -367,7 +367,7 @@ async fn names_in_a_table_may_be_those_that_the_form_has_itself() {
     a_b: 2
     ab: 1
     end: answered
-    spent: 3 calls, about 293 tokens
+    spent: 3 calls, about 287 tokens
     ");
 }
 
@@ -424,8 +424,8 @@ async fn an_error_shows_the_reply_on_demand() {
         .await
         .unwrap_err();
     insta::assert_snapshot!(format!("{error}\n{error:#}"), @r#"
-    stage `sequential_reasoning`: no reply could be used: `results` is missing, expected a list that is not empty; `answer` is missing, expected a text
-    stage `sequential_reasoning`: no reply could be used: `results` is missing, expected a list that is not empty; `answer` is missing, expected a text
+    stage `sequential_reasoning`: no reply could be used: line 1: `results` is missing; expected a list of texts; `answer` is missing; expected a text
+    stage `sequential_reasoning`: no reply could be used: line 1: `results` is missing; expected a list of texts; `answer` is missing; expected a text
     the reply:
     c�
     "#);

@@ -235,7 +235,7 @@ async fn numbers_and_names_that_are_not_there_are_asked_for_again() {
     });
 
     insta::assert_snapshot!(complaints.collect::<Vec<_>>().join("\n"), @"
-    `thoughts_needed` is 0, expected an integer from 1 to 1000
+    line 2, `/thoughts_needed`: found the number 0; expected an integer from 1 to 1000
     `next` is `onward`, expected `thought_adjustment`, `branch_creation`, `hypothesis_generation` or `thought_revision`
     `revises_thought` is 99, expected one of the thoughts 2, 3
     `revises_thought` is 4, expected one of the thoughts 2, 3
@@ -348,7 +348,7 @@ async fn a_budget_spent_in_the_middle_leaves_the_hypothesis() {
     the budget of 0 calls is spent: (none)
     the budget of 3 calls is spent: (none)
     the budget of 4 calls is spent: 51
-    answered: The answer is 51.
+    answered: 51
     ");
 }
 

@@ -188,14 +188,14 @@ async fn wrong_values_are_asked_for_again() {
     ];
 
     insta::assert_snapshot!(complaints.join("\n"), @r#"
-    `state_variables` is missing, expected an object
-    `state_variables` is the text "all of them", expected an object
+    line 1: the reply is empty; expected lines with `thought: …`, `state_variables: …`
+    line 1, `/state_variables`: found the text "all of them"; expected an object with any keys
     `state_variables.total` is a list, expected a number
     `sum` is not a variable; expected `total`
     `state_variables.total` is missing, expected a number or null
     `done` is true, but `total` has no value yet; expected one
     `x` is not a variable; expected `total`
-    `done` is the text "perhaps", expected true or false
+    line 2, `/done`: found the text "perhaps"; expected true or false
     `state_variables.total` is missing, expected a number or null
     "#);
 }
@@ -237,12 +237,12 @@ async fn the_variables_are_bounded() {
         .iter()
         .filter_map(|one| one.complaint.as_deref())
         .collect();
-    insta::assert_snapshot!(complaints.join("\n"), @"
+    insta::assert_snapshot!(complaints.join("\n"), @r#"
     there are 65 variables; expected at most 64
-    `state_variables.x` is more than 32 levels, expected JSON of at most 32 levels
+    line 1, `/state_variables`: found the text "{"x": [[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[…"; expected an object with any keys
     the variables have 70008 bytes; expected at most 65536
     the name `nnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnn` is too long; expected at most 64 characters
-    ");
+    "#);
 }
 
 #[tokio::test]

@@ -261,7 +261,7 @@ async fn a_reply_that_neither_asks_nor_answers_is_asked_for_again() {
         .filter_map(|one| one.complaint.as_deref())
         .collect();
     insta::assert_snapshot!(complaints.join("\n"), @"
-    the reply has neither `sub_question` nor `answer`, expected one
+    line 1: the reply is empty; expected lines with `thought: …`, `sub_question: …`, `sub_question_answer: …`, `answer: …`
     the reply has neither `sub_question` nor `answer`, expected one
     ");
 

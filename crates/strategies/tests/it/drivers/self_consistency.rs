@@ -182,7 +182,7 @@ async fn when_all_paths_are_lost_the_run_fails() {
     let client = ScriptedClient::new(["", "", ""]);
     let solver = Solver::new(client, SelfConsistency::new().with_paths(3)).with_asks_again(0);
     let error = solver.solve(PROBLEM).await.unwrap_err();
-    insta::assert_snapshot!(error, @"stage `reasoning_path_execution`: no reply could be used: `answer` is missing, expected a line `answer: …` with the answer alone, as short as can be, with its unit if it has one");
+    insta::assert_snapshot!(error, @"stage `reasoning_path_execution`: no reply could be used: line 1: the reply is empty; expected lines with `thought: …`, `answer: …`");
     assert!(error.is_unreadable());
     assert_eq!(error.so_far().unwrap().calls().len(), 3);
 

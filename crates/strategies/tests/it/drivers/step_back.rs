@@ -86,7 +86,7 @@ async fn a_reply_without_the_principle_is_asked_for_again_and_then_an_error() {
         .unwrap_err();
     assert_eq!(
         error.to_string(),
-        "stage `abstraction`: no reply could be used: `question` is missing, expected a text; `principle` is missing, expected a text"
+        "stage `abstraction`: no reply could be used: line 1: `question` is missing; expected a text; `principle` is missing; expected a text"
     );
 }
 

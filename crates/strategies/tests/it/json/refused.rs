@@ -94,7 +94,7 @@ async fn the_rung_and_the_refusals_are_kept_in_an_error() {
     let calls = error.so_far().unwrap().calls();
     assert_eq!(rungs(calls), [(Rung::FlatSchema, 1)]);
     insta::assert_snapshot!(format!("{error:#}"), @r#"
-    stage `abstraction`: no reply could be used: the reply has no JSON object; expected one: `question` is missing, expected a text; `principle` is missing, expected a text
+    stage `abstraction`: no reply could be used: line 1: the reply has no JSON object; expected a JSON object with `thought`, `question`, `principle`
     the reply:
     no
     "#);

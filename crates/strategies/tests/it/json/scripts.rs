@@ -41,8 +41,8 @@ pub(crate) fn replies(name: StrategyName) -> Vec<&'static str> {
             r#"{"thought": "The sum.", "answer": "51"}"#,
         ],
         StrategyName::SelfAsk => vec![
-            r#"{"thought": "The tens first.", "what": "sub_question", "text": "What is 10 * 3?", "sub_answer": "30"}"#,
-            r#"{"thought": "30 and 21.", "what": "answer", "text": "51", "sub_answer": "21"}"#,
+            r#"{"thought": "The tens first.", "what": "sub_question", "text": "What is 10 * 3?"}"#,
+            r#"{"thought": "30 and 21.", "what": "answer", "text": "51"}"#,
         ],
         StrategyName::SelfConsistency => vec![
             r#"{"thought": "30 + 21.", "answer": "51"}"#,

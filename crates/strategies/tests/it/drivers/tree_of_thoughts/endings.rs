@@ -132,7 +132,7 @@ async fn a_form_that_is_not_kept_is_asked_for_again() {
         .solve(PROBLEM)
         .await
         .unwrap_err();
-    insta::assert_snapshot!(error, @"stage `approach_exploration`: no reply could be used: `approaches[0].promise` is 11, expected a number from 0 to 10");
+    insta::assert_snapshot!(error, @"stage `approach_exploration`: no reply could be used: line 1, `/approaches/0/promise`: found the number 11; expected a number from 0 to 10");
     let last = client.requests().pop().unwrap();
     insta::assert_snapshot!(conversation(&last), @r#"
     [system] You solve a problem by a tree of thoughts: several ways are tried, each step by step, and the best is followed. Each message asks for one part of that work. Do what it asks and nothing else.
@@ -148,7 +148,7 @@ async fn a_form_that_is_not_kept_is_asked_for_again() {
 
     [assistant] approaches: cook, or go out
 
-    [user] That reply cannot be used: `approaches` is the text "cook, or go out", expected a list that is not empty.
+    [user] That reply cannot be used: line 1, `/approaches`: found the text "cook, or go out"; expected a list of objects with description, id, promise.
     Write the whole reply again, in the form that was asked for.
 
     [assistant] approaches: [{"id": " ", "description": "", "promise": 5}]
