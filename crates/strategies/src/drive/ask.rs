@@ -4,7 +4,7 @@ use std::sync::Arc;
 use cogwork_llm::{Message, Messages, ReplyFormat, Role, ToolDefinition};
 use cogwork_typed::AnswerKey;
 use cogwork_typed::ask::Rung;
-use cogwork_typed::schemars::JsonSchema;
+use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 
 use super::StageReply;
@@ -130,6 +130,13 @@ impl Ask {
         fields.into_iter().fold(self, |ask, (name, parameter)| {
             ask.with_field(name, parameter.clone())
         })
+    }
+
+    /// Removes a field.
+    #[must_use]
+    pub(crate) fn without_field(mut self, name: &str) -> Self {
+        self.form.keys.retain(|key| key.name() != name);
+        self
     }
 
     /// Changes what is asked for in a field, if there is one of this name.

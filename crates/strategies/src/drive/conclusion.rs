@@ -4,10 +4,12 @@ use std::time::Duration;
 
 use cogwork_llm::{ChatRequest, Message, Messages, Role};
 use cogwork_text::OneLine;
+use schemars::JsonSchema;
+use serde::Deserialize;
 
 use super::meter::{Cost, Reserve};
 use super::{Answer, Ask, Call, SolveBudget, Solving, StageReply};
-use crate::{Parameter, Thought};
+use crate::Thought;
 
 /// The field with the answer.
 pub(super) const ANSWER: &str = "answer";
@@ -29,6 +31,13 @@ const NEWEST: usize = 8;
 /// The part of a budget that is kept at most.
 const PART: u32 = 4;
 
+/// The answer to the last question.
+#[derive(Deserialize, JsonSchema)]
+struct BestAnswer {
+    /// the best answer to the problem, short and complete
+    answer: String,
+}
+
 impl Ask {
     /// Creates the question for the best answer that follows from the thoughts so far.
     ///
@@ -48,17 +57,16 @@ impl Ask {
              Give the best answer to the problem that follows from this, even if it is uncertain.",
             thoughts_of(solving)
         );
-        let answer = Parameter::text("the best answer to the problem, short and complete");
-
         Self::new(conversation, question)
             .with_name(NAME)
-            .with_field(ANSWER, answer)
+            .with_fields_of::<BestAnswer>()
     }
 }
 
 /// Returns the answer in a reply to the last question.
 pub(super) fn answer(reply: &StageReply) -> Option<Answer> {
-    let answer = reply.field(ANSWER).trim();
+    let BestAnswer { answer } = reply.value()?;
+    let answer = answer.trim();
     (!answer.is_empty()).then(|| Answer::new(answer))
 }
 

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
+use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::conclusion;
@@ -137,6 +138,12 @@ impl Done {
             Some(next) => Next::Stage(next),
             None => Next::End,
         }
+    }
+
+    /// Returns the reply to a single question as a value of the type that
+    /// [asked](Ask::with_fields_of) for it.
+    pub fn value<T: DeserializeOwned>(&self) -> Option<T> {
+        self.reply()?.value()
     }
 
     /// Returns the reply to a single question.

@@ -3,11 +3,13 @@
 
 use cogwork_typed::AnswerKey;
 use cogwork_typed::ask::{NoAnswer, is_offered, no_answer};
+use schemars::JsonSchema;
+use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::{
-    Answer, Ask, Done, Next, Parameter, ParameterType, SolveError, Solving, Stage, StageReply,
-    StageTurn, StageWork, ThoughtDraft,
+    Answer, Ask, Done, Next, SolveError, Solving, Stage, StageReply, StageTurn, StageWork,
+    ThoughtDraft,
 };
 
 /// The note that holds the answer so far, and the field that asks for it.
@@ -37,18 +39,23 @@ pub(super) fn choosing<T: Into<Value>>(
     }
 }
 
-/// Asks for the answer, which has to be one.
-pub(super) fn ask_for_answer(turn: &StageTurn<'_>, question: Ask) -> Ask {
-    let answer = Parameter::text("the answer to the problem, short and complete");
-    ask_for_answer_as(turn, question, answer)
+/// The answer to the problem.
+#[derive(Deserialize, JsonSchema)]
+struct ShortAnswer {
+    thought: String,
+    /// the answer to the problem, short and complete
+    answer: String,
 }
 
-/// Asks for the answer, which has to be one, with a certain description.
-pub(super) fn ask_for_answer_as(turn: &StageTurn<'_>, question: Ask, answer: Parameter) -> Ask {
+/// Asks for the answer, which has to be one.
+pub(super) fn ask_for_answer(turn: &StageTurn<'_>, question: Ask) -> Ask {
+    with_answer(turn, question.with_fields_of::<ShortAnswer>())
+}
+
+/// Checks that the field `answer` of a question has an answer.
+pub(super) fn with_answer(turn: &StageTurn<'_>, question: Ask) -> Ask {
     let problem = turn.solving.problem().to_owned();
-    question
-        .with_field(ANSWER, answer)
-        .with_check(move |reply| check_answer(ANSWER, reply.field(ANSWER), &problem))
+    question.with_check(move |reply| check_answer(ANSWER, reply.field(ANSWER), &problem))
 }
 
 /// Checks that the value of a field is an answer to the problem.
@@ -110,8 +117,7 @@ pub(super) fn say_answer(solving: &Solving) -> StageWork {
 }
 
 /// Keeps the answer of a reply if it has one.
-pub(super) fn keep_answer(solving: &mut Solving, reply: &StageReply) {
-    let answer = reply.field(ANSWER);
+pub(super) fn keep_answer(solving: &mut Solving, answer: &str) {
     if !answer.is_empty() {
         solving.set_note(ANSWER, answer);
     }
@@ -141,12 +147,22 @@ pub(super) fn take_as_it_is(
 
 /// Keeps the model's answer, and returns the thought with the answer.
 pub(super) fn take_answer(solving: &mut Solving, stage: &Stage, done: &Done) -> ThoughtDraft {
-    let Some(reply) = done.reply() else {
+    let Some(ShortAnswer { thought, answer }) = done.value() else {
         return done.draft_at(stage);
     };
 
-    keep_answer(solving, reply);
-    draft(stage, &reply.text, reply.field(ANSWER))
+    keep_answer(solving, &answer);
+    draft(stage, &thought, &answer)
+}
+
+/// A check of the answer.
+#[derive(Deserialize, JsonSchema)]
+struct Verification {
+    thought: String,
+    /// whether the solution holds
+    holds: bool,
+    /// the right answer, if it does not hold
+    answer: Option<String>,
 }
 
 /// Asks the model to check the answer, and to correct it if it is wrong, unless `verification` is
@@ -156,13 +172,9 @@ pub(super) fn verify(turn: &StageTurn<'_>, verification: bool) -> StageWork {
         return StageWork::say("Not checked.");
     }
 
-    let holds = Parameter::new(ParameterType::Boolean, "whether the solution holds");
-    let corrected = Parameter::text("the right answer, if it does not hold");
-
     let problem = turn.solving.problem().to_owned();
     let question = ask(turn, turn.stage.prompt())
-        .with_field(HOLDS, holds)
-        .with_field(ANSWER, corrected.optional())
+        .with_fields_of::<Verification>()
         // A model that is free to leave it out does so even if the solution does not hold.
         .narrowed(ANSWER, AnswerKey::wanted)
         .with_check(move |reply| corrects_what_is_wrong(reply, &problem));
@@ -185,14 +197,14 @@ fn corrects_what_is_wrong(reply: &StageReply, problem: &str) -> Result<(), Strin
 
 /// Keeps the corrected answer if there is one, and returns the thought that checks it.
 pub(super) fn take_verification(solving: &mut Solving, stage: &Stage, done: &Done) -> ThoughtDraft {
-    let Some(reply) = done.reply() else {
+    let Some(checked) = done.value::<Verification>() else {
         return done.draft_at(stage);
     };
 
-    if says_yes(reply, HOLDS) {
-        return draft(stage, &reply.text, "The solution holds.");
+    if checked.holds {
+        return draft(stage, &checked.thought, "The solution holds.");
     }
 
-    keep_answer(solving, reply);
-    draft(stage, &reply.text, "The solution does not hold.")
+    keep_answer(solving, &checked.answer.unwrap_or_default());
+    draft(stage, &checked.thought, "The solution does not hold.")
 }

@@ -1,13 +1,14 @@
 use cogwork_plan::{Plan, Status, Step};
-use serde_json::Value;
+use schemars::JsonSchema;
+use serde::Deserialize;
 
 use super::answering::{
-    answered, ask, ask_for_answer, draft, keep_answer, say_answer, take_verification, verify,
+    answered, ask, draft, keep_answer, say_answer, take_verification, verify, with_answer,
 };
 use super::stage_names::{StageName, stage_names};
 use crate::{
-    Answer, Done, Driver, Next, Parameter, ParameterType, SolveError, Solving, Stage, StageReply,
-    StageTurn, StageWork, Strategy, StrategyName, Thought, ThoughtDraft, ThoughtKind,
+    Answer, Done, Driver, Next, SolveError, Solving, Stage, StageReply, StageTurn, StageWork,
+    Strategy, StrategyName, Thought, ThoughtDraft, ThoughtKind,
 };
 
 /// Divides the problem into steps and works through them (Wei et al. 2022).
@@ -95,11 +96,28 @@ stage_names! {
     }
 }
 
-/// The field that asks for the steps.
 const STEPS: &str = "steps";
-
-/// The field that asks for their results.
 const RESULTS: &str = "results";
+
+/// The steps of a problem.
+#[derive(Deserialize, JsonSchema)]
+struct Steps {
+    thought: String,
+    /// the steps
+    #[schemars(length(min = 1))]
+    steps: Vec<String>,
+}
+
+/// The results of the steps.
+#[derive(Deserialize, JsonSchema)]
+struct Results {
+    thought: String,
+    /// what each step gives, in the order of the steps
+    #[schemars(length(min = 1))]
+    results: Vec<String>,
+    /// the answer to the problem, short and complete
+    answer: String,
+}
 
 impl Driver for ChainOfThoughtDriver {
     fn strategy(&self) -> Strategy {
@@ -176,7 +194,7 @@ impl ChainOfThoughtDriver {
     fn ask_for_steps(&self, turn: &StageTurn<'_>) -> StageWork {
         let most = self.max_steps;
         let check = move |reply: &StageReply| {
-            let steps = items(reply, STEPS).count();
+            let steps = reply.value().map_or(0, |read: Steps| read.steps.len());
             if steps > most {
                 return Err(format!(
                     "`{STEPS}` has {steps} items, expected at most {most}"
@@ -189,7 +207,7 @@ impl ChainOfThoughtDriver {
         let question = ask(turn, turn.stage.prompt());
         StageWork::Ask(
             question
-                .with_field(STEPS, list("the steps"))
+                .with_fields_of::<Steps>()
                 .narrowed(STEPS, |key| key.offering_items(1, most))
                 .with_check(check),
         )
@@ -197,52 +215,37 @@ impl ChainOfThoughtDriver {
 }
 
 fn ask_for_results(turn: &StageTurn<'_>) -> StageWork {
-    let results = list("what each step gives, in the order of the steps");
-
     let steps = parts_of(turn.solving, ChainOfThoughtStage::StepDecomposition).len();
 
     let question = ask(turn, turn.stage.prompt())
-        .with_field(RESULTS, results)
+        .with_fields_of::<Results>()
         .narrowed(RESULTS, |key| key.offering_items(1, steps));
-    StageWork::Ask(ask_for_answer(turn, question))
+    StageWork::Ask(with_answer(turn, question))
 }
 
 fn take_steps(stage: &Stage, done: &Done) -> Vec<ThoughtDraft> {
-    let Some(reply) = done.reply() else {
+    let Some(Steps { thought, steps }) = done.value() else {
         return vec![done.draft_at(stage)];
     };
 
-    let opening = draft(stage, &reply.text, "The steps:");
-    let steps = items(reply, STEPS).map(ThoughtDraft::here);
+    let opening = draft(stage, &thought, "The steps:");
+    let steps = steps.into_iter().map(ThoughtDraft::here);
     std::iter::once(opening).chain(steps).collect()
 }
 
 fn take_results(solving: &mut Solving, stage: &Stage, done: &Done) -> Vec<ThoughtDraft> {
-    let Some(reply) = done.reply() else {
+    let Some(read) = done.value::<Results>() else {
         return vec![done.draft_at(stage)];
     };
 
-    keep_answer(solving, reply);
+    keep_answer(solving, &read.answer);
 
     let steps = parts_of(solving, ChainOfThoughtStage::StepDecomposition).len();
-    let opening = draft(stage, &reply.text, "The results:");
-    let results = items(reply, RESULTS).take(steps).map(ThoughtDraft::here);
+    let opening = draft(stage, &read.thought, "The results:");
+    let results = read.results.into_iter().take(steps);
+    let results = results.map(ThoughtDraft::here);
 
     std::iter::once(opening).chain(results).collect()
-}
-
-/// Returns a list of at least one text.
-fn list(description: &str) -> Parameter {
-    let list = ParameterType::List {
-        items: Box::new(ParameterType::TEXT),
-        min_items: 1,
-    };
-    Parameter::new(list, description)
-}
-
-fn items<'r>(reply: &'r StageReply, field: &str) -> impl Iterator<Item = &'r str> {
-    let list = reply.fields.get(field).and_then(Value::as_array);
-    list.into_iter().flatten().filter_map(Value::as_str)
 }
 
 fn last_at(solving: &Solving, stage: ChainOfThoughtStage) -> Option<&Thought> {

@@ -1,10 +1,13 @@
+use schemars::JsonSchema;
+use serde::Deserialize;
+
 use super::answering::{
-    answered, ask, ask_for_answer, keep_answer, noted, say_answer, take_verification, verify,
+    answered, ask, keep_answer, noted, say_answer, take_verification, verify, with_answer,
 };
 use super::stage_names::{StageName, stage_names};
 use crate::{
-    Answer, Ask, Done, Driver, Next, Parameter, SolveError, Solving, Stage, StageReply, StageTurn,
-    StageWork, Strategy, StrategyName, ThoughtDraft,
+    Answer, Ask, Done, Driver, Next, SolveError, Solving, Stage, StageTurn, StageWork, Strategy,
+    StrategyName, ThoughtDraft,
 };
 
 /// Steps back to the principle behind the problem, then applies it (Zheng et al. 2023).
@@ -80,11 +83,33 @@ stage_names! {
 }
 
 // One reply covers several stages. Its fields for later stages are kept in notes.
-const QUESTION: &str = "question";
 const PRINCIPLE: &str = "principle";
-const APPROACH: &str = "approach";
 const APPLICATION: &str = "application";
 const SOLUTION: &str = "solution";
+
+/// The principle behind a problem.
+#[derive(Deserialize, JsonSchema)]
+struct Principle {
+    thought: String,
+    /// the more general question
+    question: String,
+    /// the principle that answers it
+    principle: String,
+}
+
+/// The solution that follows from the principle.
+#[derive(Deserialize, JsonSchema)]
+struct Solution {
+    thought: String,
+    /// how you use the principle, and why
+    approach: String,
+    /// the principle, applied to what is given
+    application: String,
+    /// the solution, step by step
+    solution: String,
+    /// the answer to the problem, short and complete
+    answer: String,
+}
 
 impl Driver for StepBack {
     fn strategy(&self) -> Strategy {
@@ -133,13 +158,8 @@ fn ask_for_principle(turn: &StageTurn<'_>) -> StageWork {
         StepBackStage::Abstraction,
         StepBackStage::PrincipleIdentification,
     ];
-    let general = Parameter::text("the more general question");
-    let principle = Parameter::text("the principle that answers it");
 
-    let question = ask_for_stages(turn, &stages)
-        .with_field(QUESTION, general)
-        .with_field(PRINCIPLE, principle);
-    StageWork::Ask(question)
+    StageWork::Ask(ask_for_stages(turn, &stages).with_fields_of::<Principle>())
 }
 
 fn ask_for_solution(turn: &StageTurn<'_>) -> StageWork {
@@ -149,16 +169,8 @@ fn ask_for_solution(turn: &StageTurn<'_>) -> StageWork {
         StepBackStage::StepByStepSolution,
     ];
 
-    let approach = Parameter::text("how you use the principle, and why");
-    let application = Parameter::text("the principle, applied to what is given");
-    let solution = Parameter::text("the solution, step by step");
-
-    let question = ask_for_stages(turn, &stages)
-        .with_field(APPROACH, approach)
-        .with_field(APPLICATION, application)
-        .with_field(SOLUTION, solution);
-
-    StageWork::Ask(ask_for_answer(turn, question))
+    let question = ask_for_stages(turn, &stages).with_fields_of::<Solution>();
+    StageWork::Ask(with_answer(turn, question))
 }
 
 /// Returns one question with the prompts of several stages.
@@ -178,29 +190,27 @@ fn say_note(solving: &Solving, note: &str) -> StageWork {
 }
 
 fn take_principle(solving: &mut Solving, stage: &Stage, done: &Done) -> ThoughtDraft {
-    let Some(reply) = done.reply() else {
+    let Some(read) = done.value::<Principle>() else {
         return done.draft_at(stage);
     };
 
-    solving.set_note(PRINCIPLE, reply.field(PRINCIPLE));
-    ThoughtDraft::at(stage.name(), with_thought(reply, QUESTION))
+    solving.set_note(PRINCIPLE, read.principle);
+    ThoughtDraft::at(stage.name(), below(&read.thought, &read.question))
 }
 
 fn take_solution(solving: &mut Solving, stage: &Stage, done: &Done) -> ThoughtDraft {
-    let Some(reply) = done.reply() else {
+    let Some(read) = done.value::<Solution>() else {
         return done.draft_at(stage);
     };
 
-    solving.set_note(APPLICATION, reply.field(APPLICATION));
-    solving.set_note(SOLUTION, reply.field(SOLUTION));
-    keep_answer(solving, reply);
+    solving.set_note(APPLICATION, read.application);
+    solving.set_note(SOLUTION, read.solution);
+    keep_answer(solving, &read.answer);
 
-    ThoughtDraft::at(stage.name(), with_thought(reply, APPROACH))
+    ThoughtDraft::at(stage.name(), below(&read.thought, &read.approach))
 }
 
-/// Returns the thought and the text of a field below it.
-fn with_thought(reply: &StageReply, field: &str) -> String {
-    format!("{}\n{}", reply.text, reply.field(field))
-        .trim()
-        .to_owned()
+/// Returns the thought and a text below it.
+fn below(thought: &str, text: &str) -> String {
+    format!("{thought}\n{text}").trim().to_owned()
 }

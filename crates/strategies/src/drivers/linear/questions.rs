@@ -4,16 +4,15 @@ use std::ops::RangeInclusive;
 
 use cogwork_text::Name;
 use cogwork_typed::AnswerKey;
+use schemars::JsonSchema;
+use serde::Deserialize;
 use serde_json::Value;
 
 use super::names::{BRANCH, FROM, LinearStage, NEEDED, REVISES};
 use super::ways::Way;
 use crate::drivers::answering::{ask, ask_for_answer, choosing};
 use crate::drivers::stage_names::StageName;
-use crate::{
-    Ask, Branch, Parameter, ParameterType, Solving, Stage, StageReply, StageTurn, Thought,
-    ThoughtId,
-};
+use crate::{Ask, Branch, Solving, Stage, StageReply, StageTurn, Thought, ThoughtId};
 
 /// The maximum number of earlier thoughts that a question names. Older ones are in the
 /// conversation.
@@ -22,10 +21,27 @@ const MAX_NAMED: usize = 50;
 /// The numbers of thoughts that are asked for.
 const FEW_THOUGHTS: RangeInclusive<u32> = 1..=20;
 
+/// The approach, which is the thought, and its length.
+#[derive(Deserialize, JsonSchema)]
+pub(super) struct Outline {
+    pub(super) thought: String,
+    /// how many more thoughts you expect to need
+    #[schemars(range(min = 1, max = 1000))]
+    pub(super) thoughts_needed: u32,
+}
+
+/// What is needed after an evaluation or a decision.
+#[derive(Deserialize, JsonSchema)]
+pub(super) struct Decision {
+    /// how many more thoughts you expect to need
+    #[schemars(range(min = 1, max = 1000))]
+    pub(super) thoughts_needed: Option<u32>,
+}
+
 /// Asks for the approach, and how many thoughts it will take.
 pub(super) fn outline(turn: &StageTurn<'_>) -> Ask {
     ask(turn, prompt(turn))
-        .with_field(NEEDED, needed_thoughts())
+        .with_fields_of::<Outline>()
         .narrowed(NEEDED, choosing(FEW_THOUGHTS))
 }
 
@@ -44,7 +60,7 @@ pub(super) fn choice(turn: &StageTurn<'_>, ways: &[Way]) -> Ask {
     let in_table = |way: &Way| turn.strategy.stage(way.stage().name());
     let stages: Vec<&Stage> = ways.iter().filter_map(in_table).collect();
     ask(turn, question)
-        .with_field(NEEDED, needed_thoughts().optional())
+        .with_fields_of::<Decision>()
         .narrowed(NEEDED, choosing(FEW_THOUGHTS))
         .with_next(stages)
         .narrowed_next(conclusion(turn.solving))
@@ -102,14 +118,6 @@ pub(super) fn solution(turn: &StageTurn<'_>) -> Ask {
 fn prompt(turn: &StageTurn<'_>) -> String {
     let number = turn.solving.session().thoughts().len() + 1;
     format!("This is thought {number}. {}", turn.stage.prompt())
-}
-
-fn needed_thoughts() -> Parameter {
-    let kind = ParameterType::Integer {
-        min: Some(1.0),
-        max: Some(1000.0),
-    };
-    Parameter::new(kind, "how many more thoughts you expect to need")
 }
 
 fn one_of(known: &[ThoughtId]) -> impl FnOnce(AnswerKey) -> AnswerKey + use<> {

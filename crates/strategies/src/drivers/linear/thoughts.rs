@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use super::names::{BRANCH, DECISION, FROM, HYPOTHESIS, LinearStage, NEEDED};
+use super::questions::{Decision, Outline};
 use super::ways::Way;
 use crate::drivers::answering::{draft, take_answer, take_as_it_is};
 use crate::drivers::stage_names::StageName;
@@ -13,12 +14,12 @@ pub(super) fn take_outline(
     stage: &Stage,
     done: &Done,
 ) -> Result<Next, SolveError> {
-    let Some(reply) = done.reply() else {
+    let Some(outline) = done.value::<Outline>() else {
         return take_as_it_is(solving, stage, done);
     };
 
-    let thought = draft(stage, &reply.text, "The way is open.");
-    let thought = with_total(solving, thought, whole_number(reply, NEEDED));
+    let thought = draft(stage, &outline.thought, "The way is open.");
+    let thought = with_total(solving, thought, Some(outline.thoughts_needed));
     solving.think(thought)?;
 
     Ok(done.next_of(stage))
@@ -73,9 +74,11 @@ fn keep_choice(solving: &mut Solving, reply: &StageReply) {
         solving.set_note(DECISION, next.as_str());
     }
 
-    match whole_number(reply, NEEDED) {
-        Some(needed) => solving.set_note(NEEDED, needed),
-        None => drop(solving.take_note(NEEDED)),
+    match reply.value() {
+        Some(Decision {
+            thoughts_needed: Some(needed),
+        }) => solving.set_note(NEEDED, needed),
+        _ => drop(solving.take_note(NEEDED)),
     }
 }
 
@@ -85,6 +88,7 @@ pub(super) fn take_adjustment(
     done: &Done,
 ) -> Result<Next, SolveError> {
     let needed = solving.take_note(NEEDED).and_then(|needed| needed.as_u64());
+    let needed = needed.and_then(|needed| u32::try_from(needed).ok());
 
     let thought = with_total(solving, done.draft_at(stage), needed);
     solving.think(thought.needs_more_thoughts())?;
@@ -104,7 +108,8 @@ pub(super) fn take_branch(
     let name = reply.field(BRANCH);
     let next = take_worded(solving, stage, done, name)?;
 
-    let named = whole_number(reply, FROM).unwrap_or_default();
+    let named = reply.fields.get(FROM).and_then(Value::as_u64);
+    let named = named.unwrap_or_default();
     let leads_on = |thought: &&Thought| {
         let generation = LinearStage::ThoughtGeneration.name();
         let stage = solving.session().stage_of(thought);
@@ -161,29 +166,15 @@ pub(super) fn take_worded(
 }
 
 /// Sets the expected number of thoughts on the current branch, which never decreases.
-fn with_total(solving: &Solving, thought: ThoughtDraft, needed: Option<u64>) -> ThoughtDraft {
+fn with_total(solving: &Solving, thought: ThoughtDraft, needed: Option<u32>) -> ThoughtDraft {
     let Ok(branch) = solving.session().branch(solving.session().current()) else {
         return thought;
     };
 
     let so_far = u32::try_from(branch.thoughts().len()).unwrap_or(u32::MAX);
-    let needed = needed
-        .and_then(|needed| u32::try_from(needed).ok())
-        .unwrap_or_default();
-    let expected = so_far.saturating_add(1).saturating_add(needed);
+    let expected = so_far
+        .saturating_add(1)
+        .saturating_add(needed.unwrap_or_default());
 
     thought.with_total_thoughts(expected.max(branch.total_thoughts()))
-}
-
-fn whole_number(reply: &StageReply, field: &str) -> Option<u64> {
-    let number = reply.fields.get(field).and_then(Value::as_f64)?;
-
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "fields of whole numbers were held against their range"
-    )]
-    let number = number as u64;
-
-    Some(number)
 }

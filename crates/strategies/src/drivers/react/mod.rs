@@ -6,13 +6,15 @@ use cogwork_typed::AnswerKey;
 use cogwork_typed::ask::no_answer;
 use serde_json::Value;
 
-use self::wanted::{ACTION, ACTION_INPUT, FINISH, Wanted, finishes_with_answer, is_finish};
+use self::wanted::{
+    ACTION, ACTION_INPUT, FINISH, NextAction, Wanted, finishes_with_answer, is_finish,
+};
 use super::answering::{answer_if_any, ask, choosing, conclude_unless, noted};
 use super::stage_names::{StageName, stage_names};
 use super::tool_list::tool_list;
 use crate::{
-    Answer, Ask, Call, Called, Done, Driver, Next, Parameter, ParameterType, SolveError, Solving,
-    Stage, StageReply, StageTurn, StageWork, Strategy, StrategyName, Thought, ThoughtDraft,
+    Answer, Ask, Call, Called, Done, Driver, Next, SolveError, Solving, Stage, StageReply,
+    StageTurn, StageWork, Strategy, StrategyName, Thought, ThoughtDraft,
 };
 
 /// Alternates reasoning, actions and observations until the model can answer (Yao et al. 2022).
@@ -232,13 +234,10 @@ fn question(turn: &StageTurn<'_>) -> Ask {
         return ask.with_tools(turn.tools.definitions());
     }
 
-    let action = Parameter::text("the name of the action");
-    let input = Parameter::new(ParameterType::Any, "what the action is given");
     let tools = turn.tools.names().filter(|_| !is_repeating(turn.solving));
     let actions = tools.chain([FINISH]);
-    ask.with_field(ACTION, action)
+    ask.with_fields_of::<NextAction>()
         .narrowed(ACTION, choosing(actions))
-        .with_field(ACTION_INPUT, input.optional())
         .narrowed(ACTION_INPUT, AnswerKey::wanted)
         // `none` may be the answer, or no answer, of a model that finishes.
         .with_literal(ACTION_INPUT)

@@ -2,6 +2,7 @@
 
 use cogwork_llm::ToolCall;
 use cogwork_typed::ask::{NoAnswer, no_answer};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -19,6 +20,16 @@ pub(super) const ACTION_INPUT: &str = "action_input";
 
 /// The note with the next action.
 const WANTED: &str = "wanted";
+
+/// The next action as the model writes it.
+#[derive(Deserialize, JsonSchema)]
+pub(super) struct NextAction {
+    /// the name of the action
+    action: String,
+    /// what the action is given
+    #[serde(default)]
+    action_input: Option<Value>,
+}
 
 /// The next action of the model.
 #[derive(Debug, Default, Serialize, Deserialize)]
@@ -38,13 +49,12 @@ impl Wanted {
         }
 
         // A reply of a model with native tools that calls none is the answer.
-        if !reply.fields.contains_key(ACTION) {
+        let Some(next) = reply.value::<NextAction>() else {
             return Self::finish(reply.text.clone());
-        }
+        };
 
-        let action = WrittenAction::read(reply.field(ACTION));
-        let input = reply.fields.get(ACTION_INPUT).cloned();
-        let input = input.or(action.input.map(Value::from));
+        let action = WrittenAction::read(&next.action);
+        let input = next.action_input.or(action.input.map(Value::from));
 
         if is_finish(action.name) {
             return Self::finish(input.map_or_else(|| reply.text.clone(), text_of));

@@ -6,6 +6,8 @@ use cogwork_llm::Message;
 use cogwork_text::{Name, NameList};
 use cogwork_typed::AnswerKey;
 use cogwork_typed::ask::{is_missing, no_answer};
+use schemars::JsonSchema;
+use serde::Deserialize;
 
 use super::answering::{
     ANSWER, answered, ask, ask_for_answer, check_answer, draft, keep_answer, noted, say_answer,
@@ -13,8 +15,8 @@ use super::answering::{
 };
 use super::stage_names::{StageName, stage_names};
 use crate::{
-    Answer, Ask, Done, Driver, Next, Parameter, ParameterType, PlannedCall, SolveError, Solving,
-    Stage, StageReply, StageTurn, StageWork, Strategy, StrategyName, Thought, ThoughtDraft,
+    Answer, Ask, Done, Driver, Next, PlannedCall, SolveError, Solving, Stage, StageReply,
+    StageTurn, StageWork, Strategy, StrategyName, Thought, ThoughtDraft,
 };
 
 stage_names! {
@@ -37,11 +39,37 @@ const QUESTION: &str = "sub_question";
 /// The field, the note and the parameter with the answer to it.
 const PART: &str = "sub_question_answer";
 
-/// The field of a reply in JSON that tells whether its text is a question or the answer.
-const WHAT: &str = "what";
+/// The next smaller question, or the answer to the problem.
+#[derive(Default, Deserialize, JsonSchema)]
+#[serde(default)]
+struct NextStep {
+    thought: String,
+    /// the next smaller question, if one is needed
+    sub_question: String,
+    /// the answer to the smaller question
+    sub_question_answer: String,
+    /// the answer to the problem, if no smaller question is needed
+    answer: String,
+}
 
-/// The field of a reply in JSON with the question or the answer.
-const TEXT: &str = "text";
+/// The next step in JSON. All of it is required, since small models leave out all that they may.
+#[derive(Deserialize, JsonSchema)]
+struct Choice {
+    /// what you give: a smaller question, or the answer to the problem
+    what: What,
+    /// the smaller question, or the answer to the problem
+    text: String,
+    /// the answer to the smaller question
+    #[serde(default)]
+    sub_question_answer: String,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+enum What {
+    SubQuestion,
+    Answer,
+}
 
 /// The parameter with the number of the question.
 const NUMBER: &str = "sub_question_number";
@@ -146,7 +174,7 @@ impl SelfAsk {
             ""
         };
 
-        let mut question = ask(
+        let question = ask(
             turn,
             format!(
                 "{prompt} Ask one smaller question that can be answered by itself{and_answer}, or give the answer \
@@ -154,42 +182,28 @@ impl SelfAsk {
             ),
         );
 
-        let smaller = Parameter::text("the next smaller question, if one is needed");
-        question = question.with_field(QUESTION, smaller.optional());
-
+        let mut question = question.with_fields_of::<NextStep>();
+        let mut json_keys = AnswerKey::of::<Choice>();
         if self.answers_itself() {
-            let part = Parameter::text("the answer to the smaller question");
-            question = question.with_field(PART, part.optional());
+            json_keys = json_keys
+                .into_iter()
+                .map(|key| {
+                    if key.name() == PART {
+                        key.wanted()
+                    } else {
+                        key
+                    }
+                })
+                .collect();
+        } else {
+            question = question.without_field(PART);
+            json_keys.retain(|key| key.name() != PART);
         }
 
-        let answer = Parameter::text("the answer to the problem, if no smaller question is needed");
         let question = question
-            .with_field(ANSWER, answer.optional())
-            .with_json_fields(self.json_fields(), chosen)
+            .with_json_fields(json_keys, chosen)
             .with_check(self.choice_check(turn.solving.problem()));
         with_offered_answers(turn, question, ANSWER)
-    }
-
-    /// Returns the fields of a reply in JSON. All of them are required, since small models leave out
-    /// all that they may.
-    fn json_fields(&self) -> Vec<AnswerKey> {
-        let kind = ParameterType::Text {
-            choices: [QUESTION, ANSWER].map(str::to_owned).to_vec(),
-        };
-
-        let what = "what you give: a smaller question, or the answer to the problem";
-        let text = "the smaller question, or the answer to the problem";
-        let mut fields = vec![
-            Parameter::new(kind, what).key(WHAT),
-            Parameter::text(text).key(TEXT),
-        ];
-
-        if self.answers_itself() {
-            let part = Parameter::text("the answer to the smaller question");
-            fields.push(part.key(PART).wanted());
-        }
-
-        fields
     }
 
     /// Returns a check that a reply has an answer, or a question that is answered if necessary.
@@ -201,29 +215,23 @@ impl SelfAsk {
         let problem = problem.to_owned();
 
         move |reply| {
-            let question = reply.field(QUESTION);
-            let answer = answer_beside(question, reply, &problem);
+            let next = NextStep::of(reply, &problem);
+            let question = &next.sub_question;
 
-            if question.is_empty() && !answer.is_empty() {
-                return check_answer(ANSWER, answer, &problem);
-            }
-            if !answer.is_empty() {
-                return Ok(());
-            }
-            if question.is_empty() {
-                return Err(format!(
+            match (question.is_empty(), next.answer.is_empty()) {
+                (true, false) => check_answer(ANSWER, &next.answer, &problem),
+                (false, false) => Ok(()),
+                (true, true) => Err(format!(
                     "the reply has neither `{QUESTION}` nor `{ANSWER}`, expected one"
-                ));
+                )),
+                (false, true) if answers_itself && next.sub_question_answer.is_empty() => {
+                    let question = Name(question);
+                    Err(format!(
+                        "`{PART}` is missing, expected the answer to `{question}`"
+                    ))
+                }
+                (false, true) => Ok(()),
             }
-
-            if answers_itself && reply.field(PART).is_empty() {
-                let question = Name(question);
-                return Err(format!(
-                    "`{PART}` is missing, expected the answer to `{question}`"
-                ));
-            }
-
-            Ok(())
         }
     }
 
@@ -263,56 +271,56 @@ impl SelfAsk {
             return done.draft_at(stage);
         };
 
-        let question = reply.field(QUESTION);
-        if question.is_empty() {
-            keep_answer(solving, reply);
-            return draft(stage, &reply.text, "No smaller question is needed.");
+        let next = NextStep::of(reply, solving.problem());
+        if next.sub_question.is_empty() {
+            keep_answer(solving, &next.answer);
+            return draft(stage, &next.thought, "No smaller question is needed.");
         }
 
-        solving.set_note(QUESTION, question);
+        solving.set_note(QUESTION, next.sub_question);
 
         // If a tool answers the question, an answer to the problem in the same reply was given
         // without knowing that answer, and is discarded.
         if self.answers_itself() {
-            let answer = answer_beside(question, reply, solving.problem());
-            if !answer.is_empty() {
-                solving.set_note(ANSWER, answer);
-            }
-
-            let part = Some(reply.field(PART)).filter(|part| !part.is_empty());
-            solving.set_note(PART, part.unwrap_or(answer));
+            let part = match next.sub_question_answer {
+                part if part.is_empty() => next.answer.clone(),
+                part => part,
+            };
+            keep_answer(solving, &next.answer);
+            solving.set_note(PART, part);
         }
 
-        draft(stage, &reply.text, "A smaller question is needed.")
+        draft(stage, &next.thought, "A smaller question is needed.")
     }
 }
 
-/// Returns the answer of a reply. Next to a smaller question, a text such as `none` only means that
-/// there is no answer yet.
-fn answer_beside<'r>(question: &str, reply: &'r StageReply, problem: &str) -> &'r str {
-    let answer = reply.field(ANSWER);
-    let is_no_answer = is_missing(answer) || no_answer(answer, problem).is_some();
-
-    if !question.is_empty() && is_no_answer {
-        return "";
+impl NextStep {
+    /// Reads a reply. Next to a smaller question, an answer such as `none` only means that there is
+    /// no answer yet.
+    fn of(reply: &StageReply, problem: &str) -> Self {
+        let mut next: Self = reply.value().unwrap_or_default();
+        let is_no_answer = is_missing(&next.answer) || no_answer(&next.answer, problem).is_some();
+        if !next.sub_question.is_empty() && is_no_answer {
+            next.answer.clear();
+        }
+        next
     }
-    answer
 }
 
 /// Returns a reply in JSON with the fields of one in lines.
 fn chosen(mut reply: StageReply) -> StageReply {
-    let is_answer = reply.field(WHAT) == ANSWER;
-    reply.fields.remove(WHAT);
+    let Some(choice) = reply.value::<Choice>() else {
+        return reply;
+    };
 
-    if let Some(text) = reply.fields.remove(TEXT) {
-        let field = if is_answer { ANSWER } else { QUESTION };
-        reply.fields.insert(field.to_owned(), text);
-    }
-
-    if is_answer {
-        reply.fields.remove(PART);
-    }
-
+    let fields = match choice.what {
+        What::Answer => vec![(ANSWER, choice.text)],
+        What::SubQuestion => vec![(QUESTION, choice.text), (PART, choice.sub_question_answer)],
+    };
+    let fields = fields.into_iter().filter(|(_, text)| !text.is_empty());
+    reply.fields = fields
+        .map(|(name, text)| (name.to_owned(), text.into()))
+        .collect();
     reply
 }
 

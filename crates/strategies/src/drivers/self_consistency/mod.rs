@@ -9,14 +9,14 @@ use cogwork_tools::Tools;
 use serde_json::{Value, json};
 
 use self::names::{ANSWERS, LOST, PATHS};
-use self::paths::{answer_of, merge, take_paths};
+use self::paths::{PathAnswer, answer_of, merge, take_paths};
 use self::votes::{Votes, is_decided};
 use super::answering::{ANSWER, ask, check_answer, take_as_it_is};
 use super::normal_form::normal_form;
 use super::stage_names::{StageName, stage_names};
 use crate::{
-    Answer, Ask, Asked, Done, Driver, Next, Parameter, SolveError, Solving, Stage, StageReply,
-    StageTurn, StageWork, Strategy, StrategyName,
+    Answer, Ask, Asked, Done, Driver, Next, SolveError, Solving, Stage, StageReply, StageTurn,
+    StageWork, Strategy, StrategyName,
 };
 
 /// Samples several independent paths and takes a majority vote over their answers (Wang et al.
@@ -280,11 +280,10 @@ impl SelfConsistency {
     }
 
     fn question(&self, turn: &StageTurn<'_>) -> Ask {
-        let answer = "the answer alone, as short as can be, with its unit if it has one";
         let problem = turn.solving.problem().to_owned();
 
         ask(turn, "Reason step by step to the answer.")
-            .with_field(ANSWER, Parameter::text(answer))
+            .with_fields_of::<PathAnswer>()
             .with_stated_answer()
             .with_temperature(self.temperature)
             .with_check(is_short)

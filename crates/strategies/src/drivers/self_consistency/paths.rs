@@ -1,5 +1,7 @@
 //! Paths as branches of the session.
 
+use schemars::JsonSchema;
+use serde::Deserialize;
 use serde_json::json;
 
 use super::names::{ANSWERS, LOST, PATH};
@@ -10,13 +12,25 @@ use crate::{
     Thought, ThoughtDraft, ThoughtId,
 };
 
+/// A path of reasoning, which is the thought, and its answer.
+#[derive(Deserialize, JsonSchema)]
+pub(super) struct PathAnswer {
+    thought: String,
+    /// the answer alone, as short as can be, with its unit if it has one
+    answer: String,
+}
+
 /// Returns the answer of a path.
 ///
 /// The answer is the last line of the form, so its text also contains what the model added after
 /// it: a closing remark after an empty line, or a line with another label. These don't belong to the
 /// vote.
 pub(super) fn answer_of(reply: &StageReply) -> &str {
-    let answer = reply.field(ANSWER).trim();
+    without_remarks(reply.field(ANSWER))
+}
+
+fn without_remarks(answer: &str) -> &str {
+    let answer = answer.trim();
     let mut end = 0;
 
     for line in answer.split_inclusive('\n') {
@@ -105,10 +119,16 @@ fn take_path(
 }
 
 fn path_text(path: &Asked) -> String {
-    match &path.reply {
-        Ok(reply) if reply.text.is_empty() => answer_of(reply).to_owned(),
-        Ok(reply) => reply.text.clone(),
-        Err(problem) => format!("No answer: {problem}"),
+    let reply = match &path.reply {
+        Ok(reply) => reply,
+        Err(problem) => return format!("No answer: {problem}"),
+    };
+    match reply.value() {
+        Some(PathAnswer { thought, answer }) if thought.is_empty() => {
+            without_remarks(&answer).to_owned()
+        }
+        Some(PathAnswer { thought, .. }) => thought,
+        None => reply.text.clone(),
     }
 }
 

@@ -1,18 +1,38 @@
 //! The questions for the model, and the scores in its replies. Each question is preceded only by
 //! the problem, and contains everything that it needs from its branch.
 
+use schemars::JsonSchema;
+use serde::Deserialize;
+
 use super::approach;
 use super::names::{APPROACHES, SCORE};
 use super::settings::{TreeOfThoughts, Worth};
 use super::tree::Tree;
-use crate::drivers::answering::{ask, ask_for_answer_as, says_yes};
+use crate::drivers::answering::{ANSWER, ask, with_answer};
 use crate::{Ask, AskProblem, Asked, BranchId, Parameter, ParameterType, StageReply, StageTurn};
 
-/// The field with the proposed steps.
-pub(super) const PROPOSALS: &str = "proposals";
+const PROPOSALS: &str = "proposals";
 
-/// The field that is true if a branch contains the complete solution.
-const SOLVED: &str = "solved";
+/// The steps from which the next one of a branch is chosen.
+#[derive(Deserialize, JsonSchema)]
+pub(super) struct Proposals {
+    /// the steps, each in the place of the others
+    pub(super) proposals: Vec<String>,
+}
+
+/// Whether a branch is complete, next to its score.
+#[derive(Deserialize, JsonSchema)]
+struct Valued {
+    /// whether the steps hold the whole solution already
+    solved: bool,
+}
+
+/// Whether the branch that is voted for is complete.
+#[derive(Deserialize, JsonSchema)]
+struct Voted {
+    /// whether it holds the whole solution already
+    solved: bool,
+}
 
 /// The field with the number of the branch that is voted for.
 const CHOICE: &str = "choice";
@@ -65,19 +85,13 @@ pub(super) fn development(
         "The way so far:\n{steps}\n\nPropose up to {most} different next steps. Each is one step only, on one \
          line, with what it gives. If no step is left to take, write `none`."
     );
-    let list = ParameterType::List {
-        items: Box::new(ParameterType::TEXT),
-        min_items: 0,
-    };
-    let proposals = Parameter::new(list, "the steps, each in the place of the others");
-
     // An approach has at least one step, but models leave the list empty if they may.
     let is_new = tree.steps(branch).len() == 1;
     let least = usize::from(is_new);
 
     ask(turn, question)
         .with_name(tree.name(branch))
-        .with_field(PROPOSALS, proposals)
+        .with_fields_of::<Proposals>()
         .narrowed(PROPOSALS, |key| key.offering_items(least, most))
 }
 
@@ -89,11 +103,10 @@ pub(super) fn value(turn: &StageTurn<'_>, tree: &Tree<'_>, branch: BranchId) -> 
          lead to a solution? 0 means that they cannot, 10 that they surely do."
     );
 
-    let solved = "whether the steps hold the whole solution already";
     ask(turn, question)
         .with_name(tree.name(branch))
         .with_fields(turn.stage.parameters().get_key_value(SCORE))
-        .with_field(SOLVED, Parameter::new(ParameterType::Boolean, solved))
+        .with_fields_of::<Valued>()
 }
 
 /// Asks which of several branches is the best.
@@ -123,11 +136,10 @@ pub(super) fn vote(turn: &StageTurn<'_>, tree: &Tree<'_>, branches: &[BranchId])
         max: Some(most),
     };
     let choice = Parameter::new(choice, "the number of the way that is chosen");
-    let solved = "whether it holds the whole solution already";
 
     ask(turn, question)
         .with_field(CHOICE, choice)
-        .with_field(SOLVED, Parameter::new(ParameterType::Boolean, solved))
+        .with_fields_of::<Voted>()
 }
 
 /// Asks for the solution that follows from the steps of the current branch.
@@ -136,7 +148,7 @@ pub(super) fn solution(turn: &StageTurn<'_>, tree: &Tree<'_>) -> Ask {
     let question =
         format!("The best way that was found:\n{steps}\n\nPut its steps together into a solution.");
     let answer = Parameter::text("the answer, short and complete");
-    ask_for_answer_as(turn, ask(turn, question), answer)
+    with_answer(turn, ask(turn, question).with_field(ANSWER, answer))
 }
 
 /// Returns the approach and the steps as a numbered list.
@@ -166,7 +178,7 @@ pub(super) fn valued(asked: &[Asked]) -> Result<Judged, AskProblem> {
     };
 
     let solved = replies(asked)
-        .filter(|reply| says_yes(reply, SOLVED))
+        .filter(|reply| matches!(reply.value(), Some(Valued { solved: true })))
         .count();
     #[expect(
         clippy::cast_precision_loss,
@@ -190,19 +202,12 @@ struct Vote {
 
 impl Vote {
     fn read(reply: &StageReply) -> Option<Self> {
-        // Read as a floating-point number, since `2.0` is an integer, too.
-        let choice = reply.fields.get(CHOICE)?.as_f64()?;
-
-        #[expect(
-            clippy::cast_possible_truncation,
-            clippy::cast_sign_loss,
-            reason = "it was checked to be an integer from 1 to the number of branches"
-        )]
-        let choice = choice as usize;
+        let choice = reply.fields.get(CHOICE)?.as_u64()?;
+        let Voted { solved } = reply.value()?;
 
         Some(Self {
-            choice,
-            solved: says_yes(reply, SOLVED),
+            choice: usize::try_from(choice).ok()?,
+            solved,
         })
     }
 }

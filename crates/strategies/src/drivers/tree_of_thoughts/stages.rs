@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::iter::repeat_n;
 
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::approach::{Approach, approaches, cut};
 use super::branches::{abandon, end_branch, fork, prune_all};
@@ -188,13 +188,9 @@ impl TreeOfThoughts {
 
     /// Returns the steps of a reply that `path` doesn't have yet.
     fn new_steps(&self, path: &[&str], reply: &StageReply) -> Vec<String> {
-        let proposed: Vec<&str> = match reply
-            .fields
-            .get(questions::PROPOSALS)
-            .and_then(Value::as_array)
-        {
-            Some(proposals) => proposals.iter().filter_map(Value::as_str).collect(),
-            None => vec![reply.text.as_str()],
+        let proposed = match reply.value() {
+            Some(questions::Proposals { proposals }) => proposals,
+            None => vec![reply.text.clone()],
         };
 
         let mut known: BTreeSet<String> = path.iter().map(|step| normal_form(step)).collect();
