@@ -86,9 +86,6 @@ pub use folded_name::folded_name;
 mod repair;
 pub use repair::{Repair, RepairKind};
 
-mod json;
-pub use json::{Cut, FoundObject, MendedJson, find_object};
-
 mod offload;
 pub use offload::{offload, read_inline};
 

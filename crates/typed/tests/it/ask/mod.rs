@@ -4,5 +4,4 @@ mod allowance;
 mod answers;
 mod asking;
 mod growing;
-mod json;
 mod shown;
