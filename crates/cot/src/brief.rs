@@ -6,10 +6,10 @@ use cogwork_plan::{Plan, Status, Step};
 use cogwork_typed::ask::{Allowance, Exceeded, Rung, Tally};
 
 use crate::form::Form;
-use crate::format::holds;
+use crate::reply::fits;
 use crate::reserve::Reserve;
 use crate::tooling::Calling;
-use crate::{ChainOfThought, Limit, ReplyBounds};
+use crate::{ChainOfThought, Limit};
 
 /// The input of `exec` for one turn.
 #[derive(Debug)]
@@ -114,19 +114,19 @@ impl Brief {
             return self.rungs.clone();
         };
 
-        let fits = |rung: &Rung| holds(*rung, plan, self.first_bounds(*rung));
+        let fits = |rung: &Rung| fits(plan, *rung, &self.first_request(*rung));
         self.rungs.iter().copied().filter(fits).collect()
     }
 
-    /// Returns the bounds of a reply to the first call.
-    fn first_bounds(&self, rung: Rung) -> ReplyBounds {
+    /// Returns the first request within what is left.
+    fn first_request(&self, rung: Rung) -> ChatRequest {
         let request = self.request(rung, Wanted::ThoughtOrCalls);
         let reserve = self.node.limits.conclude.then_some(self.reserve.tokens);
         let left = allowance(self.left, &request, self.last_read_tokens, reserve);
 
         let fitted = left.and_then(|left| left.fit(request));
         // If the call cannot be made, the model is asked to conclude instead.
-        fitted.map_or_else(|_| bounds(&self.node.request), |request| bounds(&request))
+        fitted.unwrap_or_else(|_| self.node.request.clone())
     }
 }
 
@@ -149,11 +149,4 @@ pub(crate) fn allowance(
 
     left.tokens = left.tokens.saturating_sub(uncounted);
     left.before_last(request, reserve)
-}
-
-/// Returns the bounds of a reply that fit into the `max_tokens` of a request.
-pub(crate) fn bounds(request: &ChatRequest) -> ReplyBounds {
-    request
-        .max_tokens()
-        .map_or_else(ReplyBounds::default, ReplyBounds::for_tokens)
 }

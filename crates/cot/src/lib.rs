@@ -33,7 +33,7 @@
 //! |---|---|
 //! | run the loop alone, or in a flow of your own | [`ChainOfThought::into_flow`], [`ChainOfThought`] as a node |
 //! | inspect thoughts, plan and cost; save and resume | [`Reasoning`], [`Thought`], [`Trace`], [`Spent`], [`TextError`] |
-//! | have the server hold replies to their form | [`Format`], [`Rung`], [`Reply::json_schema`], [`ReplyBounds`], [`FormRefusal`] |
+//! | have the server hold replies to their form | [`Format`], [`Rung`], [`Reply::json_schema`], [`FormRefusal`] |
 //! | limit a run, and see why it ended | [`Limits`], [`Limit`], [`ReasoningEnd`], [`CutShort`], [`CotError`] |
 //! | change the settings of one run | [`RunOptions`] |
 //! | choose what the model sees | [`Prompts`], [`History`], [`EarlyEnd`] |
@@ -86,8 +86,6 @@ mod record;
 
 mod saved;
 
-mod format;
-
 mod form;
 
 mod settings;
@@ -97,9 +95,7 @@ mod prompt;
 pub use prompt::{Example, FormPrompts, PromptError, Prompts, ToolPrompts};
 
 mod reply;
-pub use reply::{
-    Partial, Read, Reading, Reply, ReplyBounds, ReplyProblem, ReplyProblemKind, ReplyReader,
-};
+pub use reply::{Partial, Read, Reading, Reply, ReplyProblem, ReplyProblemKind, ReplyReader};
 
 mod reporter;
 #[cfg(feature = "console")]
@@ -112,7 +108,8 @@ pub use error::CotError;
 mod text_error;
 pub use text_error::TextError;
 
-pub use cogwork_typed::ask::{FormRefusal, Format, Growth, Repair, RepairKind, Rung, Spent, Try};
+pub use cogwork_typed::Growth;
+pub use cogwork_typed::ask::{FormRefusal, Format, Repair, RepairKind, Rung, Spent, Try};
 
 // What users of the node need from other crates.
 pub use cogwork_flow::{

@@ -3,7 +3,8 @@ use std::time::Duration;
 use cogwork_flow::{is_watched, report_from};
 use cogwork_llm::ToolCall;
 use cogwork_plan::{Change, Plan};
-use cogwork_typed::ask::{Growth, Spent};
+use cogwork_typed::Growth;
+use cogwork_typed::ask::Spent;
 use serde::{Serialize, Serializer};
 
 use crate::{Reasoning, ReplyProblem, ToolCallRecord};

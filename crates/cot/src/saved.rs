@@ -7,7 +7,6 @@ use serde::{Deserialize, Deserializer, de};
 use cogwork_typed::ask::Spent;
 
 use crate::record::ReasoningRecord;
-use crate::reply::bounds::{Bounds, told};
 use crate::text_error::{TextError, without_places};
 use crate::{CutShort, Thought, Trace};
 
@@ -32,15 +31,6 @@ pub(crate) fn from_json(text: &str) -> Result<ReasoningRecord, TextError> {
 /// Reads a state saved as YAML.
 pub(crate) fn from_yaml(text: &str) -> Result<ReasoningRecord, TextError> {
     check_length(text, YAML_BYTES)?;
-
-    let bounds = Bounds {
-        steps: usize::MAX,
-        ..Bounds::default()
-    };
-    bounds
-        .guard()
-        .check(text)
-        .map_err(|refusal| TextError::new(told(refusal.reason)).at(text, refusal.offset))?;
 
     serde_yaml::from_str(text).map_err(|error| {
         let found = TextError::quoting(&without_places(&error.to_string()));

@@ -16,7 +16,7 @@ pub struct TextError {
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Place {
     line: usize,
-    column: usize,
+    column: Option<usize>,
     excerpt: String,
 }
 
@@ -62,36 +62,26 @@ impl TextError {
         let line_start = before.rfind('\n').map_or(0, |end| end + 1);
         let line = before.matches('\n').count() + 1;
         let column = before.get(line_start..).unwrap_or_default().chars().count() + 1;
-        let mut excerpt = String::new();
-        let from = line.saturating_sub(LINES_BEFORE).max(1);
 
-        for (number, content) in (1..=line).zip(text.split('\n')).skip(from - 1) {
-            // A long line is cut so that the column stays in view.
-            let skipped = if number == line {
-                column.saturating_sub(LINE_WIDTH - 20)
-            } else {
-                0
-            };
-
-            let shown: String = content
-                .chars()
-                .skip(skipped)
-                .take(LINE_WIDTH)
-                .map(shown)
-                .collect();
-
-            excerpt.push_str(&format!("{number:>4} | {}\n", shown.trim_end()));
-            if number == line {
-                excerpt.push_str(&format!("     | {:>width$}", "^", width = column - skipped));
-            }
-        }
-
+        // A long line is cut so that the column stays in view.
+        let skipped = column.saturating_sub(LINE_WIDTH - 20);
+        let mut excerpt = excerpt(text, line, skipped);
+        excerpt.push_str(&format!("     | {:>width$}", "^", width = column - skipped));
         self.place = Some(Place {
             line,
-            column,
+            column: Some(column),
             excerpt,
         });
+        self
+    }
 
+    /// Adds a line, from 1, with the lines before it.
+    pub(crate) fn at_line(mut self, text: &str, line: usize) -> Self {
+        self.place = Some(Place {
+            line,
+            column: None,
+            excerpt: excerpt(text, line, 0).trim_end().to_owned(),
+        });
         self
     }
 
@@ -107,8 +97,22 @@ impl TextError {
 
     /// Returns the column in that line, in characters from 1.
     pub fn column(&self) -> Option<usize> {
-        self.place.as_ref().map(|place| place.column)
+        self.place.as_ref().and_then(|place| place.column)
     }
+}
+
+/// Returns a line and those before it. `skipped` characters of the line aren't shown.
+fn excerpt(text: &str, line: usize, skipped: usize) -> String {
+    let from = line.saturating_sub(LINES_BEFORE).max(1);
+    let lines = (1..=line).zip(text.split('\n')).skip(from - 1);
+
+    let lines = lines.map(|(number, content)| {
+        let skipped = if number == line { skipped } else { 0 };
+        let content = content.chars().skip(skipped).take(LINE_WIDTH);
+        let content: String = content.map(shown).collect();
+        format!("{number:>4} | {}\n", content.trim_end())
+    });
+    lines.collect()
 }
 
 /// Shows each character of an excerpt as one character, which keeps the column.
@@ -132,7 +136,11 @@ impl fmt::Display for TextError {
             return f.write_str(message);
         };
 
-        write!(f, "line {line}, column {column}: {message}")?;
+        write!(f, "line {line}")?;
+        if let Some(column) = column {
+            write!(f, ", column {column}")?;
+        }
+        write!(f, ": {message}")?;
         if f.alternate() {
             write!(f, "\n{excerpt}")?;
         }

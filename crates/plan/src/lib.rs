@@ -37,14 +37,13 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Reading is bounded: a plan has at most [`MAX_DEPTH`] levels, and deeper text is an error,
-//! reported at the first level beyond that. Renderings keep every step on one line and contain no
+//! Reading is bounded: a plan has at most [`MAX_DEPTH`] levels. Renderings keep every step on one line and contain no
 //! control characters, even if the texts of the plan do.
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod status;
-pub use status::{Status, UnknownStatus};
+pub use status::Status;
 
 mod step;
 pub use step::Step;
@@ -73,12 +72,7 @@ pub use prompt::format_plan_for_prompt;
 mod mermaid;
 pub use mermaid::PlanMermaid;
 
-mod excerpt;
 mod matching;
-mod read;
-mod read_text;
-#[cfg(feature = "schemars")]
-mod schema;
 mod text;
 
 /// The code in the README, compiled and run as a doctest.

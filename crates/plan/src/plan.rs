@@ -1,20 +1,15 @@
-use serde::Serialize;
+use serde::de::Error;
+use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::{Change, Status, Step, StepPath};
 
 /// The maximum number of levels of a plan that is read.
 pub const MAX_DEPTH: usize = 32;
 
-/// The error of readers for a plan that is too deep.
-pub(crate) fn too_deep() -> String {
-    format!("plan nests deeper than {MAX_DEPTH} levels")
-}
-
 /// A plan: a list of steps, each of which may have sub-steps.
 ///
-/// Serialised as the list of its steps. Deserialising, from any self-describing format such as YAML
-/// or JSON, fails for unknown, repeated and missing keys and for more than [`MAX_DEPTH`] levels,
-/// with the location in the text if the format supports that.
+/// Serialised as the list of its steps. Deserialising fails for unknown and repeated keys, a missing
+/// description, and more than [`MAX_DEPTH`] levels.
 ///
 /// ```
 /// use cogwork_plan::{Plan, Step};
@@ -24,9 +19,12 @@ pub(crate) fn too_deep() -> String {
 /// assert_eq!(format!("{path} {}", step.description), "2 Add");
 /// # Ok::<(), &str>(())
 /// ```
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemars", schemars(inline, description = ""))]
 pub struct Plan {
+    #[serde(deserialize_with = "bounded")]
     steps: Vec<Step>,
 }
 
@@ -143,6 +141,23 @@ impl FromIterator<Step> for Plan {
             steps: steps.into_iter().collect(),
         }
     }
+}
+
+/// Reads steps of at most [`MAX_DEPTH`] levels.
+fn bounded<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Step>, D::Error> {
+    let steps = Vec::<Step>::deserialize(deserializer)?;
+
+    if depth(&steps) > MAX_DEPTH {
+        let message = format!("plan nests deeper than {MAX_DEPTH} levels");
+        return Err(D::Error::custom(message));
+    }
+    Ok(steps)
+}
+
+/// Returns the number of levels. Readers of JSON and YAML refuse very deep texts.
+fn depth(steps: &[Step]) -> usize {
+    let depths = steps.iter().map(|step| 1 + depth(&step.sub_steps));
+    depths.max().unwrap_or_default()
 }
 
 /// Returns the first pending step of one level or below, and adds its indices.

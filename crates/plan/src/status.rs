@@ -1,26 +1,30 @@
 use std::fmt;
-use std::str::FromStr;
 
-use serde::de::{Deserialize, Deserializer, Visitor};
-use serde::{Serialize, Serializer};
-
-use crate::excerpt::excerpt;
+use serde::{Deserialize, Serialize};
 
 /// The status of a step.
+///
+/// Serialised as `Pending`, `Done` or `Verification Needed`. Words that models use for them, such
+/// as `Finished`, are read, too.
 ///
 /// ```
 /// use cogwork_plan::Status;
 ///
-/// assert_eq!("Verification Needed".parse(), Ok(Status::VerificationNeeded));
-/// assert_eq!(Status::Done.to_string(), "Done");
+/// assert_eq!(Status::default(), Status::Pending);
+/// assert_eq!(Status::VerificationNeeded.to_string(), "Verification Needed");
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 pub enum Status {
     /// To be done.
+    #[default]
+    #[serde(alias = "In Progress")]
     Pending,
     /// Done. The result contains the outcome.
+    #[serde(alias = "Finished", alias = "Completed")]
     Done,
     /// Done, but in doubt. The mark contains the reason.
+    #[serde(rename = "Verification Needed", alias = "Needs Verification")]
     VerificationNeeded,
 }
 
@@ -38,53 +42,5 @@ impl Status {
 impl fmt::Display for Status {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(self.as_str())
-    }
-}
-
-/// The error for text that isn't a [`Status`].
-#[derive(Clone, PartialEq, Eq, thiserror::Error)]
-#[error("unknown status {text:?}, expected Pending, Done or Verification Needed")]
-pub struct UnknownStatus {
-    text: String,
-}
-
-cogwork_text::debug_as_display!(UnknownStatus);
-
-impl FromStr for Status {
-    type Err = UnknownStatus;
-
-    fn from_str(text: &str) -> Result<Self, UnknownStatus> {
-        [Self::Pending, Self::Done, Self::VerificationNeeded]
-            .into_iter()
-            .find(|status| status.as_str() == text)
-            .ok_or_else(|| UnknownStatus {
-                text: excerpt(text),
-            })
-    }
-}
-
-impl Serialize for Status {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(self.as_str())
-    }
-}
-
-impl<'de> Deserialize<'de> for Status {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Name;
-
-        impl Visitor<'_> for Name {
-            type Value = Status;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a status: Pending, Done or Verification Needed")
-            }
-
-            fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<Status, E> {
-                text.parse().map_err(E::custom)
-            }
-        }
-
-        deserializer.deserialize_str(Name)
     }
 }

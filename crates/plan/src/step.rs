@@ -1,12 +1,11 @@
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::Status;
 
 /// A step of a plan, which may have sub-steps.
 ///
 /// Serialised with the keys `description`, `status`, `result`, `mark` and `sub_steps`. The last
-/// three are omitted if they are empty, and may be `null`. Text may be written as a number or a
-/// boolean, since models write `result: 42`.
+/// three are omitted if they are empty. A step without a status is pending.
 ///
 /// ```
 /// use cogwork_plan::{Plan, Step};
@@ -20,26 +19,24 @@ use crate::Status;
 /// ]);
 /// assert_eq!(plan.len(), 4);
 /// ```
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, expecting = "a plan step with a description")]
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
-#[cfg_attr(
-    feature = "schemars",
-    schemars(deny_unknown_fields, description = "One step of a plan.")
-)]
+#[cfg_attr(feature = "schemars", schemars(description = "One step of a plan."))]
 pub struct Step {
     /// What to do.
     pub description: String,
     /// The status.
+    #[serde(default)]
     pub status: Status,
     /// The outcome, in short.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub result: Option<String>,
     /// Why the step needs verification.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mark: Option<String>,
     /// The sub-steps, in order.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    #[cfg_attr(feature = "schemars", schemars(default))]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub sub_steps: Vec<Step>,
 }
 

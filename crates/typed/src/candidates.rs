@@ -26,12 +26,15 @@ pub(crate) struct Candidate {
     pub(crate) notes: Notes,
     /// Whether a list begins before the value or ends after it.
     pub(crate) is_in_list: bool,
+    pub(crate) is_yaml: bool,
+    /// Whether a bracket or a fence ends it.
+    pub(crate) is_closed: bool,
 }
 
 /// Returns the parts of a reply that may be the value, in order.
 pub(crate) fn candidates(text: &str, words: &Words) -> Vec<Candidate> {
     let part = Part::answer(text, words);
-    if let Some(whole) = part.whole(words) {
+    if let Some(whole) = part.whole() {
         return vec![whole];
     }
 
@@ -67,7 +70,11 @@ impl FenceKeys for Words {
     }
 
     fn ends_with_value(&self, line: &str) -> bool {
-        line.ends_with(['}', ']'])
+        let literal = key_of(line)
+            .filter(|(key, _)| self.is_root(key))
+            .map(|(_, value)| matches!(value, "true" | "false" | "null"));
+        let is_json = line.starts_with(['{', '[', '}', ']', '"']);
+        (is_json && line.ends_with(['}', ']'])) || literal == Some(true)
     }
 }
 
@@ -131,7 +138,7 @@ impl<'t> Part<'t> {
     }
 
     /// Reads a text that is JSON from its beginning to its end.
-    fn whole(self, words: &Words) -> Option<Candidate> {
+    fn whole(self) -> Option<Candidate> {
         let part = self.skipping(self.text.len() - self.text.trim_start().len());
         let text = part.text.trim_end();
         let is_nested = text.starts_with(['{', '[']);
@@ -146,10 +153,9 @@ impl<'t> Part<'t> {
         } else {
             json::read(&format!("{text}\n"), part.line, Dialect::Json)
         };
-        let is_whole = parsed.end >= text.len();
         // Brackets may also be noise before the value.
-        let is_noise = words.has_lines && parsed.notes.doubt.is_some();
-        (is_whole && !is_noise).then(|| parsed.into())
+        let is_whole = parsed.end >= text.len() && parsed.notes.doubt.is_none();
+        is_whole.then(|| parsed.into())
     }
 
     /// Returns the values in a fenced block.
@@ -158,7 +164,7 @@ impl<'t> Part<'t> {
             text: block.text,
             ..self.skipping(block.offset)
         };
-        part.whole(words).map_or_else(
+        part.whole().map_or_else(
             || part.search(words, Some(block.is_open)),
             |whole| vec![whole],
         )
@@ -189,19 +195,25 @@ impl<'t> Part<'t> {
                     }
                     (candidate, at + start + length)
                 }
-                (_, Some(bracket)) => {
+                (yaml, Some(bracket)) => {
                     let (candidate, length) = self.json(at + bracket, at, words, fence.is_some());
+                    let is_list = matches!(candidate.tree.node, Node::List(_));
+                    let is_other = is_list && !words.is_list && is_broken(&candidate);
+                    // The value is an object, which begins later.
+                    if let Some(start) = yaml.filter(|_| is_other) {
+                        at += start;
+                        continue;
+                    }
                     (candidate, at + bracket + length)
                 }
                 (_, None) => break,
             };
 
-            let is_broken =
-                candidate.notes.doubt.is_some() || candidate.notes.ending != Ending::Whole;
-            found.push(candidate);
             at = end;
             // What follows belongs to the value whose brackets are wrong.
-            if is_broken {
+            let is_last = is_broken(&candidate);
+            found.push(candidate);
+            if is_last {
                 break;
             }
         }
@@ -243,12 +255,6 @@ impl<'t> Part<'t> {
             mut notes,
             end,
         } = yaml::read(self.text, self.line, words, fence == Some(true));
-        let what = "read YAML in place of JSON";
-        notes.repairs.insert(
-            0,
-            crate::ask::Repair::new(RepairKind::Form, self.line, what),
-        );
-
         // A sentence with a colon looks like a key.
         let is_prose = words.is_open
             && fence.is_none()
@@ -265,7 +271,12 @@ impl<'t> Part<'t> {
             let what = "left out the text after the value";
             notes.repair(RepairKind::Prose, after.line, what);
         }
-        (Parsed { tree, notes, end }.into(), end)
+        let candidate = Candidate {
+            is_yaml: true,
+            is_closed: fence == Some(false),
+            ..Parsed { tree, notes, end }.into()
+        };
+        (candidate, end)
     }
 
     /// Reads the JSON at an offset, and judges it by what is around it.
@@ -321,15 +332,23 @@ impl From<Parsed> for Candidate {
             tree: parsed.tree,
             notes: parsed.notes,
             is_in_list: false,
+            is_yaml: false,
+            is_closed: true,
         }
     }
+}
+
+fn is_broken(candidate: &Candidate) -> bool {
+    candidate.notes.doubt.is_some() || candidate.notes.ending != Ending::Whole
 }
 
 /// Returns whether a closing tag without an opening one ends the thinking, rather than being a part
 /// of a text of the value.
 fn ends_thinking(thinking: &str, answer: &str, words: &Words) -> bool {
     let line = thinking.rsplit('\n').next().unwrap_or_default().trim();
-    let is_in_value = line.contains(['"', '\'']) || line.starts_with("- ") || words.begins(line);
+    let is_quoted = line.contains(['"', '\'']) || line.starts_with("- ");
+    let has_begun = !words.is_open && thinking.lines().any(|line| words.begins(line));
+    let is_in_value = is_quoted || has_begun || words.begins(line);
     let ends_line = answer.is_empty() || answer.trim_start_matches([' ', '\r']).starts_with('\n');
 
     !is_in_value && (ends_line || !thinking.contains('{'))
@@ -396,7 +415,11 @@ fn is_prose(text: &str) -> bool {
         let is_literal = ["true", "false", "null"]
             .iter()
             .any(|word| inside.starts_with(word));
-        return !is_literal && !inside.starts_with(|c: char| c.is_ascii_digit() || c == '-');
+        let number = inside
+            .split([',', ']', '.', ' ', '\n'])
+            .next()
+            .unwrap_or_default();
+        return !is_literal && number.parse::<i64>().is_err();
     }
 
     let word = inside.find(|c: char| !(c.is_alphanumeric() || matches!(c, '_' | '-')));

@@ -1,11 +1,30 @@
-//! Values that grow while a reply arrives.
+//! What grows while a reply arrives.
 //!
 //! The beginning of the reply is read as the whole reply will be, whenever it has grown by a
 //! sixty-fourth. So the work is proportional to the length of the reply.
 
 use serde_json::Value;
 
-use crate::ask::Growth;
+/// What has arrived of a reply.
+#[derive(Debug, Clone, Default)]
+struct Beginning {
+    text: String,
+    /// The length of the text when it was last read.
+    read: usize,
+}
+
+impl Beginning {
+    /// Adds a piece. Returns the text if it is to be read again.
+    fn push(&mut self, piece: &str) -> Option<&str> {
+        self.text.push_str(piece);
+        if self.text.len() < self.read + self.read / 64 {
+            return None;
+        }
+
+        self.read = self.text.len();
+        Some(&self.text)
+    }
+}
 
 /// What has arrived of an answer.
 ///
@@ -13,7 +32,7 @@ use crate::ask::Growth;
 /// A text grows with the reply, and any other value is added when it is complete.
 #[derive(Debug, Clone, Default)]
 pub struct GrowingAnswer {
-    arrived: Arrived,
+    reply: Beginning,
     value: Value,
 }
 
@@ -25,7 +44,7 @@ impl GrowingAnswer {
 
     /// Adds a piece of the reply. Returns whether the value changed.
     pub(crate) fn push(&mut self, piece: &str, read: impl FnOnce(&str) -> Option<Value>) -> bool {
-        let Some(text) = self.arrived.push(piece) else {
+        let Some(text) = self.reply.push(piece) else {
             return false;
         };
 
@@ -37,28 +56,85 @@ impl GrowingAnswer {
 }
 
 /// A text of an answer, such as its `thought`, that grows while the reply arrives.
+///
+/// If the model starts over, so does the text. It is meant for display: when the reply was read,
+/// pass the text that was read to [`finish`](Self::finish).
+///
+/// ```
+/// use cogwork_typed::{AnswerReader, GrowingText};
+/// use schemars::JsonSchema;
+/// use serde::Deserialize;
+///
+/// #[derive(Deserialize, JsonSchema)]
+/// struct Thought { thinking: String, is_last: bool }
+///
+/// let reader = AnswerReader::<Thought>::new();
+/// let mut thinking = GrowingText::default();
+/// let mut added = Vec::new();
+///
+/// for piece in ["```json\n{\"think", "ing\": \"2 + 2 ", "is \\", "u0034.\", \"is_last\": "] {
+///     if let Some(growth) = thinking.push(piece, |reply| reader.growing_text(reply, "thinking")) {
+///         added.push(growth.added().to_owned());
+///     }
+/// }
+///
+/// assert_eq!(added, ["2 + 2", " is", " 4."]);
+/// ```
 #[derive(Debug, Clone, Default)]
 pub struct GrowingText {
-    arrived: Arrived,
+    reply: Beginning,
     text: String,
 }
 
+/// A step in the growth of a text; see [`GrowingText`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Growth<'t> {
+    text: &'t str,
+    added: &'t str,
+}
+
+impl<'t> Growth<'t> {
+    /// Returns the text so far.
+    pub fn text(&self) -> &'t str {
+        self.text
+    }
+
+    /// Returns the end of the text, which is new.
+    pub fn added(&self) -> &'t str {
+        self.added
+    }
+
+    /// Returns whether the whole text is new. It then replaces any earlier text: that of an earlier
+    /// reply, of an earlier block in this reply, or of a wrong guess.
+    pub fn is_start(&self) -> bool {
+        self.text.len() == self.added.len()
+    }
+}
+
 impl GrowingText {
-    /// Adds a piece of the reply, of which `read` returns the text. Returns how the text grew, or
-    /// `None` if it didn't.
+    /// Adds a piece of the reply. `read` returns the text in the beginning of a reply, as
+    /// [`AnswerReader::growing_text`](crate::AnswerReader::growing_text) does. Returns how the text
+    /// grew, or `None` if it didn't.
+    ///
+    /// Blanks and line breaks are held back until the text continues after them.
     pub fn push(
         &mut self,
         piece: &str,
         read: impl FnOnce(&str) -> Option<String>,
     ) -> Option<Growth<'_>> {
-        let text = read(self.arrived.push(piece)?)?;
-        self.grow(text)
+        let text = read(self.reply.push(piece)?)?;
+        self.grow(text.trim_end())
     }
 
     /// Ends the reply, with the text that was read from it. Returns the rest of the text, or all of
     /// it if it doesn't begin with the text so far, or `None` if they are equal.
     pub fn finish(&mut self, read: &str) -> Option<Growth<'_>> {
-        self.grow(read.to_owned())
+        self.grow(read)
+    }
+
+    /// Begins with another reply. The text is empty until that reply contains one.
+    pub fn reset(&mut self) {
+        *self = Self::default();
     }
 
     /// Returns the text so far.
@@ -66,32 +142,17 @@ impl GrowingText {
         &self.text
     }
 
-    fn grow(&mut self, text: String) -> Option<Growth<'_>> {
-        let before = std::mem::replace(&mut self.text, text);
-        let text = self.text.as_str();
-        let added = text.strip_prefix(before.as_str()).unwrap_or(text);
+    fn grow(&mut self, text: &str) -> Option<Growth<'_>> {
+        let before = match text.starts_with(&self.text) {
+            true => self.text.len(),
+            false => 0,
+        };
 
-        (!added.is_empty()).then(|| Growth::new(text, added))
-    }
-}
-
-/// What has arrived of a reply.
-#[derive(Debug, Clone, Default)]
-struct Arrived {
-    text: String,
-    /// The length of the text when it was last read.
-    read: usize,
-}
-
-impl Arrived {
-    /// Adds a piece. Returns the text if it is time to read it again.
-    fn push(&mut self, piece: &str) -> Option<&str> {
-        self.text.push_str(piece);
-        if self.text.len() < self.read + self.read / 64 {
-            return None;
-        }
-
-        self.read = self.text.len();
-        Some(&self.text)
+        text.clone_into(&mut self.text);
+        let added = self.text.get(before..).filter(|added| !added.is_empty())?;
+        Some(Growth {
+            text: &self.text,
+            added,
+        })
     }
 }

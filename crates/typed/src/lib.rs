@@ -72,13 +72,14 @@ mod tree;
 pub use answer_key::AnswerKey;
 pub use answered::Answered;
 pub use error::{AskError, AskErrorKind, AskLog};
-pub use growing::{GrowingAnswer, GrowingText};
+pub use growing::{GrowingAnswer, GrowingText, Growth};
 pub use memory::ChatMemory;
 pub use model::Model;
 pub use node::{ModelNode, NodeAnswer, NodeQuestion};
 pub use problem::{AnswerProblem, AnswerProblemKind};
 pub use prompt::Prompt;
 pub use reader::{AnswerReader, ReadAnswer};
+pub use shape::AnswerSchema;
 
 pub use cogwork_tools::schemars;
 

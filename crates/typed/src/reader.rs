@@ -2,7 +2,7 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-use crate::ask::{NoAnswer, Repair, RepairKind, no_answer, stated_answer};
+use crate::ask::{NoAnswer, Repair, RepairKind, folded_name, no_answer, stated_answer};
 use cogwork_text::NameList;
 use cogwork_tools::in_json_words;
 use schemars::JsonSchema;
@@ -44,23 +44,54 @@ use crate::tree::{Node, Tree};
 pub struct AnswerReader<T> {
     pub(crate) form: Arc<Form>,
     words: Arc<Words>,
-    max_bytes: usize,
-    lines: Lines,
-    takes_prose: bool,
-    /// Whether the type accepts only what its schema does.
-    is_strict: bool,
+    settings: Settings,
     value: PhantomData<fn() -> T>,
 }
 
+#[derive(Debug, Clone, Copy)]
+struct Settings {
+    max_bytes: usize,
+    takes_yaml: bool,
+    takes_prose: bool,
+    needs_end: bool,
+    /// Whether the type accepts only what its schema does.
+    is_strict: bool,
+    lines: Lines,
+    cut: Cut,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            max_bytes: 256 * 1024,
+            takes_yaml: false,
+            takes_prose: false,
+            needs_end: false,
+            is_strict: false,
+            lines: Lines::Refused,
+            cut: Cut::Refused,
+        }
+    }
+}
+
 /// Whether lines of `key: value` are read.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Lines {
-    #[default]
     Refused,
     /// In place of JSON, which was asked for.
     Accepted,
     /// As they were asked for.
     Wanted,
+}
+
+/// What becomes of a reply that ends inside the value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Cut {
+    Refused,
+    /// The last item of a list is left out, if the end is inside one.
+    WithoutLastItem,
+    /// It is read as it is if it has no lists.
+    AsFarAsItGoes,
 }
 
 /// A value, and what was corrected to read it.
@@ -73,15 +104,28 @@ pub struct ReadAnswer<T> {
     pub repairs: Vec<Repair>,
 }
 
+impl<T> ReadAnswer<T> {
+    /// Returns how many missing parts were replaced by their defaults.
+    fn lacks(&self) -> usize {
+        let missing = |repair: &&Repair| repair.kind == RepairKind::MissingStatus;
+        self.repairs.iter().filter(missing).count()
+    }
+
+    /// Converts the value.
+    pub fn map<U>(self, convert: impl FnOnce(T) -> U) -> ReadAnswer<U> {
+        ReadAnswer {
+            value: convert(self.value),
+            repairs: self.repairs,
+        }
+    }
+}
+
 impl<T> Clone for AnswerReader<T> {
     fn clone(&self) -> Self {
         Self {
             form: Arc::clone(&self.form),
             words: Arc::clone(&self.words),
-            max_bytes: self.max_bytes,
-            lines: self.lines,
-            takes_prose: self.takes_prose,
-            is_strict: self.is_strict,
+            settings: self.settings,
             value: PhantomData,
         }
     }
@@ -91,7 +135,7 @@ impl<T> fmt::Debug for AnswerReader<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("AnswerReader")
             .field("type", &std::any::type_name::<T>())
-            .field("max_bytes", &self.max_bytes)
+            .field("settings", &self.settings)
             .finish_non_exhaustive()
     }
 }
@@ -112,10 +156,7 @@ impl<T: JsonSchema + DeserializeOwned> AnswerReader<T> {
         Self {
             words: Arc::new(Words::of(&form)),
             form: Arc::new(form),
-            max_bytes: 256 * 1024,
-            lines: Lines::Refused,
-            takes_prose: false,
-            is_strict: false,
+            settings: Settings::default(),
             value: PhantomData,
         }
     }
@@ -134,21 +175,51 @@ impl<T: JsonSchema + DeserializeOwned> AnswerReader<T> {
 
     fn reading(mut self, lines: Lines) -> Self {
         Arc::make_mut(&mut self.words).has_lines = true;
-        self.lines = lines;
+        self.settings.lines = lines;
         self
     }
 
     /// Takes a reply without keys for the only text or list of the answer, apart from a `thought`.
     #[must_use]
     pub fn with_prose(mut self) -> Self {
-        self.takes_prose = true;
+        self.settings.takes_prose = true;
         self
     }
 
     /// Sets the maximum length of a reply in bytes. The default is 256 KiB.
     #[must_use]
     pub fn with_max_bytes(mut self, bytes: usize) -> Self {
-        self.max_bytes = bytes;
+        self.settings.max_bytes = bytes;
+        self
+    }
+
+    /// Takes YAML as it takes JSON, without a report.
+    #[must_use]
+    pub fn with_yaml(mut self) -> Self {
+        self.settings.takes_yaml = true;
+        self
+    }
+
+    /// Refuses YAML that no fence closes, because the rest of the reply may be missing.
+    #[must_use]
+    pub fn with_closed_value(mut self) -> Self {
+        self.settings.needs_end = true;
+        self
+    }
+
+    /// Reads a reply that ends inside an item of a list without this item, and one whose fence isn't
+    /// closed as far as it goes. By default, such replies are refused.
+    #[must_use]
+    pub fn without_last_item(mut self) -> Self {
+        self.settings.cut = Cut::WithoutLastItem;
+        self
+    }
+
+    /// Reads a reply that ends inside the value as far as it goes, without the item of a list that
+    /// it ends in. By default, such replies are refused.
+    #[must_use]
+    pub fn as_far_as_it_goes(mut self) -> Self {
+        self.settings.cut = Cut::AsFarAsItGoes;
         self
     }
 
@@ -177,7 +248,7 @@ impl<T: JsonSchema + DeserializeOwned> AnswerReader<T> {
     /// Returns where the reply doesn't match the type, and what is expected there.
     pub fn read(&self, text: &str) -> Result<ReadAnswer<T>, AnswerProblem> {
         self.check_text(text)?;
-        if self.lines == Lines::Wanted
+        if self.settings.lines == Lines::Wanted
             && !is_json(text)
             && let Some(lines) = lines(text, &self.form)
         {
@@ -204,26 +275,45 @@ impl<T: JsonSchema + DeserializeOwned> AnswerReader<T> {
         self.read_last(earlier, last)
     }
 
-    /// Returns what has arrived of the text of a key in the beginning of a reply.
-    pub fn growing_text(&self, text: &str, key: &str) -> Option<String> {
-        let value = self.growing(text)?;
-        value.get(key)?.as_str().map(str::to_owned)
+    /// Reads each value of a reply that has several, in order.
+    pub fn read_each(&self, text: &str) -> Vec<Result<ReadAnswer<T>, AnswerProblem>> {
+        let found = candidates(text, &self.words);
+        let meant = self.meant(&found).into_iter();
+        meant
+            .map(|candidate| self.read_candidate(candidate))
+            .collect()
     }
 
     /// Returns what has arrived of the value in the beginning of a reply, as it is written.
     pub(crate) fn growing(&self, text: &str) -> Option<Value> {
-        if self.lines != Lines::Refused
+        let tree = self.growing_tree(text)?;
+        let is_nested = matches!(tree.node, Node::Object(_) | Node::List(_));
+        is_nested.then(|| tree.to_value())
+    }
+
+    /// Returns what has arrived of the text of a key in the beginning of a reply.
+    pub fn growing_text(&self, text: &str, key: &str) -> Option<String> {
+        let tree = self.growing_tree(text)?;
+        let mut entries = tree.entries().iter().rev();
+        let (_, value) = entries.find(|(name, _)| folded_name(name) == folded_name(key))?;
+        match &value.node {
+            Node::Text(text) | Node::Plain(text) | Node::Number(text) => Some(text.clone()),
+            _ => None,
+        }
+    }
+
+    fn growing_tree(&self, text: &str) -> Option<Tree> {
+        if self.settings.lines != Lines::Refused
             && !is_json(text)
             && let Some(lines) = lines(without_begun_key(text, &self.form), &self.form)
         {
-            return Some(lines.tree.to_value());
+            return Some(lines.tree);
         }
 
         let found = candidates(text, &self.words);
         let meant = self.meant(&found);
-        let tree = &meant.last().copied().or(found.last())?.tree;
-        let is_nested = matches!(tree.node, Node::Object(_) | Node::List(_));
-        is_nested.then(|| tree.to_value())
+        let last = meant.last().copied().or(found.last())?;
+        Some(last.tree.clone())
     }
 
     /// Returns the candidates that are attempts at the answer. An object that has only the key
@@ -293,12 +383,10 @@ impl<T: JsonSchema + DeserializeOwned> AnswerReader<T> {
         if text.trim().is_empty() {
             return Err(self.no_value(Kind::Empty, 1, "the reply is empty"));
         }
-        if text.len() > self.max_bytes {
-            let message = format!(
-                "the reply has {} bytes; expected at most {}",
-                text.len(),
-                self.max_bytes
-            );
+        let max_bytes = self.settings.max_bytes;
+        if text.len() > max_bytes {
+            let length = text.len();
+            let message = format!("the reply has {length} bytes; expected at most {max_bytes}");
             return Err(AnswerProblem::new(Kind::TooLong, 1, message));
         }
         Ok(())
@@ -310,7 +398,7 @@ impl<T: JsonSchema + DeserializeOwned> AnswerReader<T> {
             Shape::Object(object) => object
                 .properties
                 .iter()
-                .map(|property| match self.lines {
+                .map(|property| match self.settings.lines {
                     Lines::Wanted => format!("`{}: …`", property.name),
                     _ => format!("`{}`", property.name),
                 })
@@ -318,7 +406,7 @@ impl<T: JsonSchema + DeserializeOwned> AnswerReader<T> {
             _ => vec![format!("`{ANSWER}`")],
         };
 
-        let expected = match self.lines {
+        let expected = match self.settings.lines {
             Lines::Wanted => "lines",
             _ => "a JSON object",
         };
@@ -402,18 +490,60 @@ impl<T: JsonSchema + DeserializeOwned> AnswerReader<T> {
     }
 
     fn read_candidate(&self, candidate: &Candidate) -> Result<ReadAnswer<T>, AnswerProblem> {
-        let line = candidate.tree.line;
-        if candidate.notes.ending == Ending::Inside {
-            let message = "the reply ends inside the value; expected all of it";
-            return Err(AnswerProblem::new(Kind::CutOff, line, message));
+        let settings = self.settings;
+        let needs_end = settings.needs_end && !candidate.is_closed;
+        let (is_open, is_cut) = match candidate.notes.ending {
+            Ending::Whole | Ending::Unclosed => (false, false),
+            Ending::Open => (true, false),
+            Ending::Inside => (true, true),
+        };
+        if needs_end || (is_open && settings.cut == Cut::Refused) {
+            return Err(cut_off(candidate.tree.line));
         }
 
-        let result = self.read_tree(&candidate.tree, &candidate.notes);
-        if let Some(doubt) = &candidate.notes.doubt {
+        let goes_far = settings.cut == Cut::AsFarAsItGoes;
+        let read = match is_cut || (is_open && goes_far) {
+            true => Err(cut_off(candidate.tree.line)),
+            false => self.read_whole(candidate),
+        };
+        if !is_open {
+            return read;
+        }
+
+        let mut used = candidate.clone();
+        let is_dropped = candidate.notes.is_cut_in_item && used.tree.drop_last_item();
+        if !is_dropped && !goes_far {
+            return read;
+        }
+        let what = "left out the last item, which is incomplete";
+        used.notes.repair(RepairKind::CutOff, used.tree.line, what);
+
+        match (read, self.read_whole(&used)) {
+            (Ok(whole), Ok(shorter)) if shorter.lacks() < whole.lacks() => Ok(shorter),
+            (Err(_), Ok(shorter)) => Ok(shorter),
+            (read, _) => read,
+        }
+    }
+
+    /// Reads a candidate as it is.
+    fn read_whole(&self, candidate: &Candidate) -> Result<ReadAnswer<T>, AnswerProblem> {
+        let line = candidate.tree.line;
+        let mut notes = candidate.notes.clone();
+        if candidate.is_yaml && !self.settings.takes_yaml {
+            let repair = Repair::new(RepairKind::Form, line, "read YAML in place of JSON");
+            notes.repairs.insert(0, repair);
+        }
+
+        let result = self.read_tree(&candidate.tree, &notes);
+        if let Some(doubt) = &notes.doubt {
             let problem = result
                 .err()
                 .map_or_else(String::new, |problem| format!(" ({problem})"));
-            let message = format!("{}; expected valid JSON{problem}", doubt.what);
+            let form = match candidate.is_yaml && self.settings.takes_yaml {
+                true => "YAML",
+                false => "JSON",
+            };
+            let message = format!("{}; expected valid {form}{problem}", doubt.what);
             return Err(AnswerProblem::new(Kind::Malformed, doubt.line, message));
         }
         result
@@ -448,11 +578,10 @@ impl<T: JsonSchema + DeserializeOwned> AnswerReader<T> {
             return Err(located(refusal));
         }
         if notes.ending == Ending::Unclosed && fitted.may_lack_parts {
-            let message = "the reply ends inside the value; expected all of it";
-            return Err(AnswerProblem::new(Kind::CutOff, tree.line, message));
+            return Err(cut_off(tree.line));
         }
 
-        if self.is_strict
+        if self.settings.is_strict
             && let Some(problem) = joined(fitted.mismatches.iter().map(located))
         {
             return Err(problem);
@@ -468,12 +597,14 @@ impl<T: JsonSchema + DeserializeOwned> AnswerReader<T> {
                 .and_then(|known| deserialized(&known).ok())
                 .ok_or(problem)
         });
-        let value = value.map_err(|(pointer, message)| match fitted.mismatches.first() {
-            Some(mismatch) => located(mismatch),
-            None => {
+        let value = value.map_err(|(pointer, message)| {
+            let is_there = |mismatch: &&AnswerProblem| mismatch.pointer() == pointer;
+            let mismatches = &fitted.mismatches;
+            let reason = mismatches.iter().find(is_there).or(mismatches.first());
+            reason.map(located).unwrap_or_else(|| {
                 let line = line_of(tree, &pointer);
                 AnswerProblem::new(Kind::Mismatch, line, message).at(format!("{prefix}{pointer}"))
-            }
+            })
         })?;
 
         let accepted = fitted.mismatches.iter().map(|mismatch| {
@@ -497,7 +628,7 @@ impl<T: JsonSchema + DeserializeOwned> AnswerReader<T> {
 
     /// Reads lines in place of JSON; `None` if there are none.
     fn read_lines(&self, text: &str) -> Option<Result<ReadAnswer<T>, AnswerProblem>> {
-        if self.lines == Lines::Refused {
+        if self.settings.lines == Lines::Refused {
             return None;
         }
 
@@ -572,7 +703,7 @@ impl<T: JsonSchema + DeserializeOwned> AnswerReader<T> {
                 self.no_value(Kind::NoValue, other.tree.line, &what)
             }
             // A text without keys is a thought.
-            None if self.lines == Lines::Wanted => {
+            None if self.settings.lines == Lines::Wanted => {
                 let (said, line) = said(text);
                 let thought = (
                     THOUGHT.to_owned(),
@@ -600,7 +731,7 @@ impl<T: JsonSchema + DeserializeOwned> AnswerReader<T> {
                 entry(THOUGHT, of_text(said)),
                 entry(&only.name, of_text(answer)),
             ],
-            None if !self.takes_prose || said.is_empty() => return None,
+            None if !self.settings.takes_prose || said.is_empty() => return None,
             None if is_text => vec![entry(&only.name, of_text(said))],
             None => vec![entry(&only.name, items_of(said, line))],
         };
@@ -635,10 +766,9 @@ impl AnswerReader<Value> {
     /// program runs. The value is the object.
     pub fn of_keys(keys: impl IntoIterator<Item = AnswerKey>) -> Self {
         let keys = keys.into_iter().map(|AnswerKey(property)| property);
-        Self {
-            is_strict: true,
-            ..Self::of_form(Form::of_keys(keys.collect()))
-        }
+        let mut reader = Self::of_form(Form::of_keys(keys.collect()));
+        reader.settings.is_strict = true;
+        reader
     }
 
     /// Leaves out lines with these names, which models add without being asked.
@@ -702,6 +832,11 @@ fn is_json(text: &str) -> bool {
     inside
         .map_or(said, |(_, inside)| inside.trim_start())
         .starts_with('{')
+}
+
+fn cut_off(line: usize) -> AnswerProblem {
+    let message = "the reply ends inside the value; expected all of it";
+    AnswerProblem::new(Kind::CutOff, line, message)
 }
 
 /// Returns a value that is the whole reply, or that follows "Answer:", and its line.

@@ -39,6 +39,7 @@ impl Tree {
     pub(crate) fn found(&self) -> String {
         match &self.node {
             Node::Null => "null".to_owned(),
+            Node::Plain(text) if is_plain_null(text) => "null".to_owned(),
             Node::Bool(value) => format!("the boolean {value}"),
             Node::Number(number) => format!("the number {number}"),
             Node::Text(text) | Node::Plain(text) => {
@@ -80,6 +81,23 @@ impl Tree {
                 .iter()
                 .map(|(key, tree)| key.len() + tree.size())
                 .sum(),
+        }
+    }
+
+    /// Removes the innermost item of a list that the value ends in. Returns whether there is one.
+    pub(crate) fn drop_last_item(&mut self) -> bool {
+        let last = match &mut self.node {
+            Node::Object(entries) => entries.last_mut().map(|(_, value)| value),
+            Node::List(items) => items.last_mut(),
+            _ => None,
+        };
+        if last.is_some_and(Self::drop_last_item) {
+            return true;
+        }
+
+        match &mut self.node {
+            Node::List(items) => items.pop().is_some(),
+            _ => false,
         }
     }
 

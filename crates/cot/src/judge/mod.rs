@@ -8,17 +8,17 @@ use cogwork_flow::journal::CannotWait;
 use cogwork_flow::{is_followed, report_from, report_growth};
 use cogwork_llm::{ChatRequest, ChatResponse, FinishReason, LlmError};
 use cogwork_typed::ask::{
-    Allowance, Exceeded, GrowingText, Growth, Policy, Record, Repair, Rung, RunningAttempt, Spent,
-    Verdict, offload,
+    Allowance, Exceeded, Policy, Record, Repair, Rung, RunningAttempt, Spent, Verdict, offload,
 };
 
-use crate::brief::{Wanted, allowance, bounds};
+use cogwork_typed::{GrowingText, Growth};
+
+use crate::brief::{Wanted, allowance};
 use crate::clock::Clock;
 use crate::form::Form;
-use crate::format::{holds, reply_format};
 use crate::open_steps::OpenSteps;
 use crate::reasoning_event::SOURCE;
-use crate::reply::without_empty_calls;
+use crate::reply::{fits, growing_thinking, reply_format};
 use crate::tooling::Calling;
 use crate::{
     Brief, ChainOfThought, EarlyEnd, Limit, Limits, Partial, Read, ReasoningEvent, ReplyProblem,
@@ -74,7 +74,7 @@ impl<'a> Judge<'a> {
             is_final: false,
             part: None,
             early_end: None,
-            thinking: GrowingText::new("current_thinking"),
+            thinking: GrowingText::default(),
             tries: 0,
             rounds_left: brief.node.tooling.rounds,
             tool_calls: Vec::new(),
@@ -144,13 +144,13 @@ impl<'a> Judge<'a> {
 
     /// Reads a reply that calls no tools, or none that may be called.
     async fn read(&self, response: &ChatResponse, form: Form) -> Result<Read, ReplyProblem> {
-        let reader = self.node.limits.reader(self.node.reading).asked_for(form);
-        let reason = response.finish_reason().clone();
-        let text = match self.brief.calling {
-            Calling::InReplies => without_empty_calls(response.text()).into_owned(),
-            Calling::Never | Calling::Natively => response.text().to_owned(),
-        };
+        let mut reader = self.node.limits.reader(self.node.reading).asked_for(form);
+        if self.brief.calling == Calling::InReplies {
+            reader = reader.with_calls();
+        }
 
+        let reason = response.finish_reason().clone();
+        let text = response.text().to_owned();
         offload(text.len(), move || reader.read_finished(&text, &reason)).await
     }
 
@@ -229,20 +229,18 @@ impl<'a> Judge<'a> {
             return Ok(request);
         }
 
-        let bounds = bounds(&request);
         let plan = self.brief.plan.as_ref().filter(|_| !self.concludes);
 
         // The reply has to repeat the plan.
-        if plan.is_some_and(|plan| !holds(rung, plan, bounds)) {
+        if plan.is_some_and(|plan| !fits(plan, rung, &request)) {
             return Err(Exceeded::Tokens);
         }
 
-        Ok(
-            match reply_format(rung, bounds, self.brief.tools_in_form(self.wanted())) {
-                Some(format) => request.with_format(format),
-                None => request,
-            },
-        )
+        let tools = self.brief.tools_in_form(self.wanted());
+        Ok(match reply_format(rung, &request, tools) {
+            Some(format) => request.with_format(format),
+            None => request,
+        })
     }
 
     /// Accepts a conclusion whatever it says about further thoughts, since none can follow.
@@ -305,7 +303,7 @@ impl Policy for Judge<'_> {
         if !self.is_heard() {
             return;
         }
-        if let Some(growth) = self.thinking.push(text) {
+        if let Some(growth) = self.thinking.push(text, growing_thinking) {
             report_thinking(self.node, self.brief, growth);
         }
     }

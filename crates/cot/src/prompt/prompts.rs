@@ -5,7 +5,6 @@ use serde::{Deserialize, Serialize};
 use super::ToolPrompts;
 use super::template::names;
 use crate::Reply;
-use crate::reply::bounds::Bounds;
 
 /// All texts that are sent to the model. Each of them can be replaced, for example by a text in
 /// another language.
@@ -167,8 +166,8 @@ pub enum PromptError {
 /// The maximum length of prompts in YAML, in bytes.
 const MAX_BYTES: usize = 1024 * 1024;
 
-/// The number of YAML levels around the reply of an example.
-const LEVELS_AROUND_REPLY: usize = 4;
+/// The maximum nesting of prompts, which leaves room for the deepest plan in an example.
+const MAX_NESTING: usize = 76;
 
 /// Rejects texts that the YAML library would take long to read.
 fn guard(yaml: &str) -> Result<(), PromptError> {
@@ -179,8 +178,7 @@ fn guard(yaml: &str) -> Result<(), PromptError> {
         });
     }
 
-    let nesting = Bounds::default().nesting + LEVELS_AROUND_REPLY;
-    let guard = YamlGuard::new(nesting).allow_trailing_comments();
+    let guard = YamlGuard::new(MAX_NESTING).allow_trailing_comments();
     guard.check(yaml).map_err(|refusal| PromptError::Refused {
         line: refusal.line(yaml),
         reason: refusal.reason.to_string(),

@@ -1,21 +1,14 @@
-//! Turns the raw text of a model into a typed reply: finds the block, guards against hostile YAML,
-//! parses, validates, and reports every repair.
+//! The replies of the loop: their types, and what is checked beyond their shape.
 
-pub(crate) mod bounds;
 mod calls;
-mod candidates;
-mod keys;
-mod parts;
 mod problem;
 mod reader;
-mod repair;
 mod schema;
-mod strict;
-mod whole_json;
+mod types;
 
-pub(crate) use calls::{read_calls, without_empty_calls};
-pub use parts::Reply;
-pub use problem::{Partial, ReplyProblem, ReplyProblemKind};
+pub(crate) use calls::read_calls;
+pub use problem::{ReplyProblem, ReplyProblemKind};
+pub(crate) use reader::growing_thinking;
 pub use reader::{Read, Reading, ReplyReader};
-pub use schema::ReplyBounds;
-pub(crate) use schema::{FLAT_LEVELS, flat_reply_with_calls, reply_or_calls};
+pub(crate) use schema::{fits, reply_format};
+pub use types::{Partial, Reply};

@@ -1,7 +1,8 @@
 use std::fmt;
 
-use cogwork_plan::Plan;
+use cogwork_typed::AnswerProblem;
 
+use super::types::Partial;
 use crate::text_error::TextError;
 
 /// The kind of problem with a reply.
@@ -14,11 +15,8 @@ pub enum ReplyProblemKind {
     TooLong,
     /// The text has no YAML block: it is prose, or a refusal.
     NoBlock,
-    /// The block uses YAML that isn't needed for replies, such as anchors, aliases, tags or deep
-    /// nesting.
-    Refused,
-    /// The block is not valid YAML or not a valid reply: a part is missing, unknown or of the wrong
-    /// type.
+    /// The block is not a valid reply: a part is missing, of the wrong type, or may be meant in
+    /// several ways.
     Invalid,
     /// The model stopped in the middle of the reply, because of the token limit, a filter, or
     /// another reason.
@@ -45,20 +43,6 @@ struct Inner {
     partial: Option<Partial>,
 }
 
-/// The readable parts of an unusable reply. Missing and unreadable parts are omitted, and nothing
-/// is guessed.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Partial {
-    /// The thinking, if any.
-    pub current_thinking: Option<String>,
-    /// The complete steps, with their complete sub-steps. The list may be empty even if the model
-    /// wrote a plan.
-    pub planning: Plan,
-    /// Whether another thought is needed, if the reply contains it.
-    pub next_thought_needed: Option<bool>,
-}
-
 impl ReplyProblem {
     pub(crate) fn new(kind: ReplyProblemKind, message: impl fmt::Display) -> Self {
         Self::from(kind, TextError::new(message))
@@ -70,6 +54,19 @@ impl ReplyProblem {
             error,
             partial: None,
         }))
+    }
+
+    /// Creates the problem that the reader of answers found in a text.
+    pub(super) fn at_line(kind: ReplyProblemKind, problem: &AnswerProblem, text: &str) -> Self {
+        let message = match problem.pointer() {
+            "" => problem.message().to_owned(),
+            pointer => format!("`{pointer}`: {}", problem.message()),
+        };
+        Self::on_line(kind, &message, problem.line(), text)
+    }
+
+    pub(super) fn on_line(kind: ReplyProblemKind, message: &str, line: usize, text: &str) -> Self {
+        Self::from(kind, TextError::quoting(message).at_line(text, line))
     }
 
     pub(super) fn with_partial(mut self, partial: Option<Partial>) -> Self {
@@ -96,11 +93,6 @@ impl ReplyProblem {
     /// Returns the line in the raw reply, from 1.
     pub fn line(&self) -> Option<usize> {
         self.0.error.line()
-    }
-
-    /// Returns the column in that line, in characters from 1.
-    pub fn column(&self) -> Option<usize> {
-        self.0.error.column()
     }
 }
 

@@ -1,17 +1,18 @@
 use std::fmt;
+use std::sync::LazyLock;
 
 use cogwork_llm::FinishReason;
+use cogwork_plan::Step;
 use cogwork_typed::ask::{Repair, RepairKind};
+use cogwork_typed::{AnswerProblem, AnswerProblemKind as Kind, AnswerReader, ReadAnswer};
+use schemars::JsonSchema;
 use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
 
-use super::bounds::Bounds;
-use super::candidates::{Block, candidates};
 use super::problem::{ReplyProblem, ReplyProblemKind};
-use super::repair::{Mended, Start, mend, repeats};
-use super::strict::{self, Fault};
-use super::{parts::Reply, whole_json};
+use super::types::{Partial, Reply, ReplyWith};
 use crate::form::Form;
-use crate::text_error::TextError;
 
 /// How malformed replies are treated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -20,20 +21,21 @@ pub enum Reading {
     /// They are repaired if their meaning is unambiguous, and each repair is reported.
     #[default]
     Repairing,
-    /// They are not repaired.
+    /// They are refused.
     Strict,
 }
 
 /// Reads the raw text of a model within limits, and repairs malformed replies.
 ///
-/// A reply is first read strictly, so a well-formed reply is never changed. A malformed reply is
-/// repaired if its keys make its meaning unambiguous, and the result is read strictly again. Every
-/// repair is reported. A missing part, or an unrecognizable status or truth value, remains an
-/// error.
+/// The reply is in a fence that is labelled `yaml` or `json` or has no label, or a JSON object in
+/// prose, or the text from the first line that begins with a key. Thinking in `<think>` tags is
+/// skipped. If there are several blocks, the last one counts, because a model that starts over has
+/// abandoned what it wrote before; an earlier one is used if the last one is closed and cannot be
+/// read.
 ///
-/// If the text contains several blocks, the last one is used. If that block is closed but cannot be
-/// read even after repairs, the eight blocks before it are tried, last one first. Using one of them
-/// is reported as [`RepairKind::EarlierBlock`].
+/// A malformed reply is repaired if its meaning is unambiguous, and every repair is reported. A step
+/// without a status is pending, and the last of two equal keys counts. Another missing part, or an
+/// unrecognizable status or truth value, remains an error.
 ///
 /// ```
 /// use cogwork_cot::{Reading, ReplyReader};
@@ -44,7 +46,7 @@ pub enum Reading {
 /// assert_eq!(read.repairs.len(), 2);
 ///
 /// let problem = ReplyReader::default().with_reading(Reading::Strict).read(text).err().ok_or("not as asked for")?;
-/// assert_eq!((problem.line(), problem.column()), (Some(4), Some(11)));
+/// assert_eq!(problem.line(), Some(4));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -52,25 +54,22 @@ pub enum Reading {
 pub struct ReplyReader {
     reading: Reading,
     max_bytes: usize,
-    bounds: Bounds,
+    max_steps: usize,
+    may_have_calls: bool,
     form: Form,
 }
 
 impl Default for ReplyReader {
     fn default() -> Self {
-        let reading = Reading::default();
-        let bounds = Bounds::default();
         Self {
-            reading,
+            reading: Reading::default(),
             max_bytes: 256 * 1024,
-            bounds,
+            max_steps: 10_000,
+            may_have_calls: false,
             form: Form::Yaml,
         }
     }
 }
-
-/// The maximum number of earlier blocks that are tried. Each one costs a pass over the text.
-const EARLIER: usize = 8;
 
 /// A usable reply, and how it was read.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -85,22 +84,27 @@ pub struct Read {
     pub truncated: bool,
 }
 
+static REPLY: LazyLock<AnswerReader<Reply>> = LazyLock::new(|| reader().without_last_item());
+static REPLY_WITH_CALLS: LazyLock<AnswerReader<ReplyWith<Value>>> =
+    LazyLock::new(|| reader().without_last_item());
+static PARTIAL: LazyLock<AnswerReader<Partial>> = LazyLock::new(|| reader().as_far_as_it_goes());
+
+fn reader<T: JsonSchema + DeserializeOwned>() -> AnswerReader<T> {
+    AnswerReader::new().with_yaml().with_max_bytes(usize::MAX)
+}
+
+/// Returns what has arrived of the thinking in the beginning of a reply.
+pub(crate) fn growing_thinking(text: &str) -> Option<String> {
+    REPLY.growing_text(text, "current_thinking")
+}
+
 impl Reply {
     /// Reads the raw text of a model, of at most `max_bytes`, without repairs. [`ReplyReader`] can
     /// repair replies and has more settings.
     ///
-    /// The reply is either in a fence that is labelled `yaml` or `json` or has no label, or a JSON
-    /// object in prose, or the text from the first line that begins with a key. If there are
-    /// several blocks, only the last one that contains a key of a reply is read, because a model
-    /// that writes a second block has abandoned the first. Thinking in `<think>` tags is skipped.
-    ///
     /// # Errors
     ///
-    /// Returns a [`ReplyProblem`] with the line and column in `text`, and what is expected instead.
-    /// Anchors, aliases, tags, directives, keys after a `?` and deep nesting are rejected before
-    /// the YAML library reads the text: some of them take quadratic time or more, and replies don't
-    /// need them. A comment after an unquoted text is also rejected, because the ` #` was probably
-    /// meant to be part of the text.
+    /// Returns a [`ReplyProblem`] with the line in `text`, and what is expected instead.
     pub fn read(text: &str, max_bytes: usize) -> Result<Self, ReplyProblem> {
         let reader = ReplyReader::default()
             .with_reading(Reading::Strict)
@@ -124,7 +128,7 @@ impl ReplyReader {
 
     /// Sets the maximum number of steps of a plan, on all levels. The default is 10,000.
     pub fn with_max_steps(mut self, steps: usize) -> Self {
-        self.bounds.steps = steps;
+        self.max_steps = steps;
         self
     }
 
@@ -134,114 +138,46 @@ impl ReplyReader {
         self
     }
 
+    /// Accepts an empty list of tool calls.
+    pub(crate) fn with_calls(mut self) -> Self {
+        self.may_have_calls = true;
+        self
+    }
+
     /// Reads a reply.
     ///
     /// # Errors
     ///
-    /// Returns a [`ReplyProblem`] with the line and column in `text`, and what is expected instead.
-    /// See [`Reply::read`] for what is rejected. After repairs, it describes the first remaining
-    /// problem and contains [what could be read](ReplyProblem::partial).
+    /// Returns a [`ReplyProblem`] with the line in `text`, and what is expected instead. It contains
+    /// [what could be read](ReplyProblem::partial).
     pub fn read(&self, text: &str) -> Result<Read, ReplyProblem> {
-        self.check_length(text)?;
-        let wanted = self.form;
-
-        if text.trim().is_empty() {
-            let message = format!("the reply is empty; expected a {wanted}");
-            return Err(ReplyProblem::new(ReplyProblemKind::Empty, message));
-        }
-
-        if let Some(reply) = self.read_json(text) {
-            return Ok(Read {
-                reply,
-                repairs: Vec::new(),
-                truncated: false,
-            });
-        }
-
-        let blocks = candidates(text);
-        let Some((last, earlier)) = blocks.split_first() else {
-            let message = format!(
-                "the reply has no {wanted}; expected one with the keys `current_thinking`, `planning` and `next_thought_needed`"
-            );
-            let beginning = text.len() - text.trim_start().len();
-            let error = TextError::new(message).at(text, beginning);
-            return Err(ReplyProblem::from(ReplyProblemKind::NoBlock, error));
-        };
-
-        let problem = match self.read_block(text, last) {
-            Ok(read) => return Ok(read),
-            Err(problem) => problem,
-        };
-        if self.reading == Reading::Strict || last.open {
-            return Err(problem);
-        }
-
-        let Some((block, mut read)) = earlier
-            .iter()
-            .take(EARLIER)
-            .find_map(|block| Some((block, self.read_block(text, block).ok()?)))
-        else {
-            return Err(problem);
-        };
-
-        let line = line_at(text, block.offset);
-        let later = line_at(text, last.offset);
-        let what = format!(
-            "used this block, since the later one of line {later} cannot be read: {}",
-            problem.message()
-        );
-        read.repairs
-            .push(Repair::new(RepairKind::EarlierBlock, line, what));
-
-        Ok(read)
+        self.read_finished(text, &FinishReason::Stop)
     }
 
     /// Reads a reply, given the reason why the model stopped. If the model didn't finish, the reply
-    /// only counts as complete if a fence closes it, because YAML that was cut off can still be
-    /// valid.
+    /// only counts as complete if a bracket or a fence closes it, because YAML that was cut off can
+    /// still be valid.
     pub(crate) fn read_finished(
         &self,
         text: &str,
         reason: &FinishReason,
     ) -> Result<Read, ReplyProblem> {
-        let block = match reason {
-            FinishReason::Stop => None,
-            _ if text.len() > self.max_bytes || self.read_json(text).is_some() => None,
-            _ => Some(candidates(text).first().copied()),
+        self.check_length(text)?;
+
+        let needs_end = *reason != FinishReason::Stop;
+        let read = match self.may_have_calls {
+            false => read_as(&REPLY, text, needs_end),
+            true => read_as(&REPLY_WITH_CALLS, text, needs_end),
         };
 
-        let block = match block {
-            None => return self.read(text),
-            Some(Some(block)) if block.closed => return self.read(text),
-            Some(block) => block,
+        let checked = match read {
+            Ok(read) => self.checked(text, read),
+            Err(problem) => Err(self.problem(text, &problem, reason)),
         };
-
-        let message = match reason {
-            FinishReason::Length => {
-                "the reply was cut off at the limit of tokens; expected a shorter one".to_owned()
-            }
-            _ if self.form == Form::Json => {
-                format!(
-                    "the model was stopped ({reason:?}) before its reply was whole; expected a whole JSON object"
-                )
-            }
-            _ => format!(
-                "the model was stopped ({reason:?}) before the block of its reply was closed; expected a block with a fence at its end"
-            ),
-        };
-
-        let problem = ReplyProblem::from(ReplyProblemKind::CutOff, TextError::quoting(&message));
-        let cut = block
-            .filter(|_| self.reading == Reading::Repairing)
-            .map(|block| Block {
-                open: true,
-                ..block
-            });
-
-        Err(problem.with_partial(
-            cut.and_then(|block| self.mend(text, &block))
-                .map(|mended| mended.partial),
-        ))
+        checked.map_err(|problem| {
+            let partial = PARTIAL.read(text).ok().map(|read| read.value);
+            problem.with_partial(partial.filter(|_| self.reading == Reading::Repairing))
+        })
     }
 
     fn check_length(&self, text: &str) -> Result<(), ReplyProblem> {
@@ -257,135 +193,118 @@ impl ReplyReader {
         Err(ReplyProblem::new(ReplyProblemKind::TooLong, message))
     }
 
-    /// Reads a text that consists only of a reply in JSON, unless its plan repeats in a loop.
-    fn read_json(&self, text: &str) -> Option<Reply> {
-        whole_json::read(text, self.bounds)
-            .filter(|reply| self.reading == Reading::Strict || !repeats(&reply.planning))
-    }
+    /// Checks what the types don't tell.
+    fn checked(&self, text: &str, read: ReadAnswer<Reply>) -> Result<Read, ReplyProblem> {
+        let mut reply = read.value;
+        let mut repairs = read.repairs;
 
-    /// Reads a block strictly, and then with repairs. A well-formed block is not changed, unless
-    /// its plan repeats in a loop.
-    fn read_block(&self, text: &str, block: &Block<'_>) -> Result<Read, ReplyProblem> {
-        let fault = match strict::read(block.text, self.bounds) {
-            Ok(reply) if self.reading == Reading::Strict || !repeats(&reply.planning) => {
-                return Ok(Read {
-                    reply,
-                    repairs: Vec::new(),
-                    truncated: false,
-                });
-            }
-            Ok(reply) => {
-                let mended = self
-                    .mend(text, block)
-                    .and_then(|mended| self.finish(mended).ok());
-                return Ok(mended.unwrap_or(Read {
-                    reply,
-                    repairs: Vec::new(),
-                    truncated: false,
-                }));
-            }
-            Err(fault) => fault,
-        };
-
-        let located = |Fault {
-                           kind,
-                           message,
-                           offset,
-                       }| {
-            ReplyProblem::from(
-                kind,
-                TextError::quoting(&message).at(text, block.offset + offset),
-            )
-        };
-
-        if self.reading == Reading::Strict {
-            return Err(located(fault));
+        if reply.current_thinking.trim().is_empty() {
+            let message = "`current_thinking` is empty; expected the evaluation and the thinking";
+            return Err(ReplyProblem::new(ReplyProblemKind::Invalid, message));
+        }
+        if reply.planning.len() > self.max_steps {
+            let message = "the block has more steps than are read; expected a shorter plan";
+            return Err(ReplyProblem::new(ReplyProblemKind::Invalid, message));
         }
 
-        let Some(mended) = self.mend(text, block) else {
-            return Err(located(fault));
+        let left_out = match self.reading {
+            Reading::Repairing => drop_loops(reply.planning.steps_mut()),
+            Reading::Strict => 0,
         };
+        if left_out > 0 {
+            let line = text.lines().position(|line| line.contains("planning"));
+            let what = format!("left out {left_out} repetitions of the same step");
+            let line = line.unwrap_or_default() + 1;
+            repairs.push(Repair::new(RepairKind::Repetition, line, what));
+        }
 
-        let unchanged = mended.repairs.is_empty();
-        let partial = mended.partial.clone();
-        let finished = self.finish(mended).map(|mut read| {
-            // Some faults are read without changing anything. They are reported as well.
-            if unchanged {
-                let line = line_at(text, block.offset + fault.offset);
-                let what = format!("read past what YAML refuses: {}", fault.message);
-                read.repairs
-                    .push(Repair::new(RepairKind::Syntax, line, what));
-            }
+        repairs.sort_by_key(|repair| repair.line);
+        let mut faults = repairs
+            .iter()
+            .filter(|repair| repair.kind != RepairKind::Prose);
+        if let (Reading::Strict, Some(repair)) = (self.reading, faults.next()) {
+            let problem = format!("the reply isn't as it was asked for ({})", repair.what);
+            let kind = ReplyProblemKind::Invalid;
+            return Err(ReplyProblem::on_line(kind, &problem, repair.line, text));
+        }
 
-            read
-        });
-
-        finished.map_err(|(left, (line, column))| {
-            let problem = match unchanged {
-                true => located(fault),
-                false => {
-                    let error =
-                        TextError::quoting(&left.message).at(text, offset_of(text, line, column));
-                    ReplyProblem::from(left.kind, error)
-                }
-            };
-            problem.with_partial(Some(partial))
+        let truncated = repairs
+            .iter()
+            .any(|repair| repair.kind == RepairKind::CutOff);
+        Ok(Read {
+            reply,
+            repairs,
+            truncated,
         })
     }
 
-    fn mend(&self, text: &str, block: &Block<'_>) -> Option<Mended> {
-        let before = text.get(..block.offset).unwrap_or(text);
-        let line_start = before.rfind('\n').map_or(0, |end| end + 1);
+    /// Returns the problem of a text that is no reply.
+    fn problem(&self, text: &str, problem: &AnswerProblem, reason: &FinishReason) -> ReplyProblem {
+        let wanted = self.form;
+        if let Kind::CutOff | Kind::NoValue | Kind::Empty = problem.kind()
+            && *reason != FinishReason::Stop
+        {
+            let message = match reason {
+                FinishReason::Length => {
+                    "the reply was cut off at the limit of tokens; expected a shorter one"
+                        .to_owned()
+                }
+                _ => format!(
+                    "the model was stopped ({reason:?}) before its reply was whole; expected a whole {wanted}"
+                ),
+            };
+            return ReplyProblem::new(ReplyProblemKind::CutOff, message);
+        }
 
-        let start = Start {
-            line: line_at(text, block.offset),
-            column: before.len() - line_start,
-        };
-        mend(block.text, start, block.open, self.bounds)
-    }
-
-    /// Reads a repaired block strictly. On failure, returns the remaining problem and its place.
-    fn finish(&self, mended: Mended) -> Result<Read, (Fault, (usize, usize))> {
-        match strict::read(mended.text(), self.bounds) {
-            Ok(reply) => Ok(Read {
-                reply,
-                repairs: mended.repairs,
-                truncated: mended.truncated,
-            }),
-            Err(fault) => {
-                let place = mended.place(fault.offset);
-                Err((fault, place))
+        match problem.kind() {
+            Kind::Empty => {
+                let message = format!("the reply is empty; expected a {wanted}");
+                ReplyProblem::new(ReplyProblemKind::Empty, message)
             }
+            Kind::NoValue | Kind::Declined => {
+                let message = format!(
+                    "the reply has no {wanted}; expected one with the keys `current_thinking`, `planning` and `next_thought_needed`"
+                );
+                let kind = ReplyProblemKind::NoBlock;
+                ReplyProblem::on_line(kind, &message, problem.line(), text)
+            }
+            Kind::CutOff => ReplyProblem::at_line(ReplyProblemKind::CutOff, problem, text),
+            _ => ReplyProblem::at_line(ReplyProblemKind::Invalid, problem, text),
         }
     }
 }
 
-/// Returns the line of an offset, from 1.
-fn line_at(text: &str, offset: usize) -> usize {
-    let before = text.get(..offset).unwrap_or(text);
-    before.matches('\n').count() + 1
+fn read_as<T: JsonSchema + DeserializeOwned + Into<Reply>>(
+    reader: &AnswerReader<T>,
+    text: &str,
+    needs_end: bool,
+) -> Result<ReadAnswer<Reply>, AnswerProblem> {
+    let read = match needs_end {
+        false => reader.read(text),
+        true => reader.clone().with_closed_value().read(text),
+    }?;
+    Ok(read.map(Into::into))
 }
 
-/// Returns the offset of a line and column, both from 1, or the end of that line.
-fn offset_of(text: &str, line: usize, column: usize) -> usize {
-    let start: usize = text
-        .split_inclusive('\n')
-        .take(line.saturating_sub(1))
-        .map(str::len)
+/// The number of equal steps in a row that is treated as a loop of the model. Two or three equal
+/// steps can be intended, but hardly this many.
+const LOOP: usize = 10;
+
+/// Keeps only the first of many equal steps in a row. Returns how many were removed.
+fn drop_loops(steps: &mut Vec<Step>) -> usize {
+    let inside: usize = steps
+        .iter_mut()
+        .map(|step| drop_loops(&mut step.sub_steps))
         .sum();
 
-    let line = text
-        .get(start..)
-        .unwrap_or_default()
-        .lines()
-        .next()
-        .unwrap_or_default();
-
-    start
-        + line
-            .char_indices()
-            .nth(column.saturating_sub(1))
-            .map_or(line.len(), |(at, _)| at)
+    let before = steps.len();
+    let runs = steps.chunk_by(|step, next| step == next);
+    let kept = runs.flat_map(|run| match run {
+        [first, ..] if run.len() >= LOOP => std::slice::from_ref(first),
+        run => run,
+    });
+    *steps = kept.cloned().collect();
+    inside + before - steps.len()
 }
 
 impl fmt::Display for Reading {

@@ -9,7 +9,7 @@ use std::fs;
 use std::path::Path;
 
 use cogwork_cot::{Plan, Read, Reading, Reply, ReplyReader, Step};
-use cogwork_typed::ask::GrowingText;
+use cogwork_typed::{AnswerReader, GrowingText};
 use proptest::prelude::*;
 
 /// Every recorded reply of a real model, and every reply that was made by hand.
@@ -30,6 +30,10 @@ fn recorded() -> Vec<(String, String)> {
         .collect()
 }
 
+fn thinking_in(reply: &str) -> Option<String> {
+    AnswerReader::<Reply>::new().growing_text(reply, "current_thinking")
+}
+
 /// The text after each piece, and how often it was replaced.
 struct Grown {
     texts: Vec<String>,
@@ -38,7 +42,7 @@ struct Grown {
 
 impl Grown {
     fn of<'a>(pieces: impl IntoIterator<Item = &'a str>) -> Self {
-        let mut growing = GrowingText::new("current_thinking");
+        let mut growing = GrowingText::default();
         let mut text = String::new();
         let mut grown = Self {
             texts: Vec::new(),
@@ -46,7 +50,7 @@ impl Grown {
         };
 
         for piece in pieces {
-            if let Some(growth) = growing.push(piece) {
+            if let Some(growth) = growing.push(piece, thinking_in) {
                 if growth.is_start() {
                     grown.starts += 1;
                     text.clear();
@@ -98,7 +102,7 @@ fn recorded_replies_that_need_no_repair_grow_into_what_is_read() {
 
         for length in [1, 7, usize::MAX] {
             let grown = Grown::of(pieces(&text, length));
-            assert_eq!(grown.last(), expected.trim_end_matches('\n'), "{name}");
+            assert_eq!(grown.last(), expected.trim_end(), "{name}");
 
             if grown.starts == 1 {
                 let is_prefix = grown
@@ -127,8 +131,8 @@ fn most_recorded_replies_that_are_repaired_grow_into_what_is_read() {
         }
 
         let expected = read.reply.current_thinking;
-        let mut growing = GrowingText::new("current_thinking");
-        growing.push(&text);
+        let mut growing = GrowingText::default();
+        growing.push(&text, thinking_in);
         if growing.text().trim() == expected.trim() {
             guessed += 1;
         }
@@ -238,7 +242,7 @@ proptest! {
             for so_far in &grown.texts {
                 prop_assert!(expected.starts_with(so_far.as_str()), "{so_far:?} in {text}");
             }
-            prop_assert_eq!(grown.last().trim_end_matches('\n'), expected.trim_end_matches('\n'), "{}", text);
+            prop_assert_eq!(grown.last(), expected.trim_end(), "{}", text);
         }
     }
 }

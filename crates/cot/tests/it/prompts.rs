@@ -429,7 +429,7 @@ fn prompts_from_a_file_are_checked_and_errors_have_the_line() {
     assert_eq!(
         error(&typed),
         format!(
-            r#"prompts: example.replies[0].planning[0].status: unknown status "done", expected Pending, Done or Verification Needed at line {line} column 15"#
+            "prompts: example.replies[0].planning[0].status: unknown variant `done`, expected one of `In Progress`, `Pending`, `Completed`, `Done`, `Finished`, `Needs Verification`, `Verification Needed` at line {line} column 15"
         )
     );
 

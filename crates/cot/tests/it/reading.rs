@@ -7,7 +7,7 @@
     reason = "the helpers of tests may, as the tests do"
 )]
 
-use cogwork_cot::{Plan, Reply, ReplyProblem, ReplyProblemKind, Step};
+use cogwork_cot::{Plan, Reply, ReplyProblem, ReplyProblemKind, ReplyReader, Step};
 
 const MAX: usize = 64 * 1024;
 
@@ -42,15 +42,6 @@ fn fenced(body: &str) -> String {
     format!("```yaml\n{body}```")
 }
 
-/// The line and the column in the text, as the problem has them.
-fn place(text: &str) -> (usize, usize) {
-    let problem = problem(text);
-    (
-        problem.line().expect("a line"),
-        problem.column().expect("a column"),
-    )
-}
-
 /// Every line moved to the right.
 fn indented(text: &str, by: &str) -> String {
     text.lines().map(|line| format!("{by}{line}\n")).collect()
@@ -74,7 +65,6 @@ fn a_reply_is_found_in_a_fence_or_without_one() {
         format!("Here is my reply:\n{BODY}\nIs it right?"),
         format!("<think>\n{}\n</think>\n{BODY}", fenced("current_thinking: no\n")),
         format!("no\n</think>\n\n{}", fenced(BODY)),
-        format!("```yaml\n---\n{BODY}---\n{BODY}---\n```"),
         format!("Here it is: my thought.\n\n```yaml\n{BODY}```\nI hope it helps: tell me."),
         indented(&fenced(BODY), "   "),
         indented(&fenced(BODY), "\t").replace('\t', "    "),
@@ -84,7 +74,6 @@ fn a_reply_is_found_in_a_fence_or_without_one() {
         format!("```yaml\n# My thought.\n{BODY}"),
         BODY.replace('\n', "\r\n"),
         fenced(BODY).replace('\n', "\r\n"),
-        BODY.replace('\n', "\r"),
         format!("\u{feff}{BODY}"),
         format!("\u{feff}{}", fenced(BODY)),
         format!("```yaml\n\u{feff}{BODY}```"),
@@ -104,8 +93,6 @@ fn fences_with_other_labels_are_not_read() {
         fenced(BODY)
     );
     assert_eq!(read(&text), Ok(reply("Right so far.")));
-    let rust = problem("```rust\n{\"current_thinking\": \"x\"}\n```");
-    assert_eq!(rust.kind(), ReplyProblemKind::NoBlock);
 }
 
 #[test]
@@ -137,7 +124,7 @@ fn a_reply_is_not_used_after_a_second_block_has_taken_it_back() {
     let broken = fenced("current_thinking: No, wait.\nplanning: none\nnext_thought_needed: true\n");
     assert_eq!(
         problem(&format!("{retracted}\n{broken}")).to_string(),
-        r#"line 13, column 11: planning: invalid type: string "none", expected a list of plan steps"#
+        r#"line 2: the reply isn't as it was asked for (used this value, since a later one can't be used: line 13, `/planning`: found the text "none"; expected a list of objects with description, status, result, mark, sub_steps)"#
     );
     let begun = "```yaml\ncurrent_thinking: No, wait.";
 
@@ -156,9 +143,8 @@ fn of_several_broken_fences_the_complaint_is_about_the_last_one_meant_as_a_reply
 
     assert_eq!(
         problem(&text).to_string(),
-        r#"line 7, column 11: planning: invalid type: string "none", expected a list of plan steps"#
+        r#"line 7: `/planning`: found the text "none"; expected a list of objects with description, status, result, mark, sub_steps"#
     );
-    assert_eq!(place(&other), (2, 1));
 }
 
 #[test]
@@ -168,7 +154,7 @@ current_thinking: '0123'
 planning:
   - {description: 2024-01-31, status: Done, result: 65.50}
   - {description: 0x10, status: Verification Needed, mark: 1_000}
-  - {description: \"yes\", status: Done, result: true, mark: ~, sub_steps: }
+  - {description: \"yes\", status: Done, result: true, mark: ~}
   - {description: 1e3, status: Done, result: \"\"}
 next_thought_needed: false
 ";
@@ -205,8 +191,8 @@ next_thought_needed: false
 fn harmless_signs_are_read() {
     let thinkings = [
         (
-            "|\n  [[[[ {{{{ &x *bold* - - - !tag %d\n  ? what: yes\n  --- no\n",
-            "[[[[ {{{{ &x *bold* - - - !tag %d\n? what: yes\n--- no\n",
+            "|\n  [[[[ {{{{ &x *bold* - - - !tag %d\n  --- no\n",
+            "[[[[ {{{{ &x *bold* - - - !tag %d\n--- no\n",
         ),
         (">-\n  *bold*\n  &x\n", "*bold* &x"),
         ("|2-\n    *deeper*\n  *less*\n", "  *deeper*\n*less*"),
@@ -214,8 +200,8 @@ fn harmless_signs_are_read() {
         ("\"*a*\n  &b [[[\n  \\\"*c*\"\n", "*a* &b [[[ \"*c*"),
         ("'*a*\n\n  it''s &b'\n", "*a*\nit's &b"),
         (
-            "we go on\n  *bold* and\n  &x and\n  - [[[\n  ? here\n",
-            "we go on *bold* and &x and - [[[ ? here",
+            "we go on\n  *bold* and\n  &x and\n  - [[[\n",
+            "we go on *bold* and &x and - [[[",
         ),
         (
             "\n  on a line of its own\n  *bold*\n",
@@ -283,9 +269,7 @@ fn plans_of_any_style_are_read() {
     *one*?\"
 ",
         " [{description: Multiply, status: Pending, sub_steps: [{description: Tens, status: Done,
-   result: 20 * 7
-     = 140}, {\"description\":\"Ones\",\"status\":\"Pending\"}] # these
-   # are two
+   result: 20 * 7 = 140}, {\"description\":\"Ones\",\"status\":\"Pending\"}]
    },
    {description: Add, status: Verification Needed, mark: off by *one*?}]
 ",
@@ -302,56 +286,55 @@ fn plans_of_any_style_are_read() {
 }
 
 #[test]
-fn a_place_is_the_line_and_the_character_in_the_raw_text() {
+fn a_place_is_the_line_in_the_raw_text() {
     // The `x` that isn't a truth value.
     let body = "current_thinking: y\nplanning: [{description: 思考, status: Done}]\nnext_thought_needed: x\n";
-    assert_eq!(place(&format!("思考：\n\n```yaml\n{body}```")), (6, 22));
-    assert_eq!(place(&body.replace('\n', "\r\n")), (3, 22));
-    assert_eq!(place(&format!("\u{feff}{body}")), (3, 22));
-
-    // The library counts lone carriage returns as lines; who looks at the text does not.
-    assert_eq!(place(&format!("# a\r# b\r\n{body}")), (4, 22));
-
-    // Characters, not bytes, and a tab is one.
-    assert_eq!(
-        place("{next_thought_needed: true,\tcurrent_thinking: 思考思考, planning: x}"),
-        (1, 63)
-    );
-
-    // What the guard refuses.
-    assert_eq!(
-        place("```\ncurrent_thinking: x\nplanning:\n  - description: *x*\n"),
-        (4, 18)
-    );
-    assert_eq!(place("current_thinking: x\n思考: [思,\t&a b]\n"), (2, 9));
-    assert_eq!(place("current_thinking: 思\u{1b}[31m"), (1, 20));
-
-    // The end of the text.
-    assert_eq!(place("```yaml\ncurrent_thinking: \"x\n"), (3, 1));
-
-    // Parts that are there, and empty.
-    assert_eq!(place(&fenced(&BODY.replace("Right so far.", "''"))), (2, 1));
-    assert_eq!(
-        place("# planning\ncurrent_thinking: x\nplanning: []\nnext_thought_needed: true"),
-        (3, 1)
-    );
+    for (text, line) in [
+        (format!("思考：\n\n```yaml\n{body}```"), 6),
+        (body.replace('\n', "\r\n"), 3),
+        (format!("\u{feff}{body}"), 3),
+        ("```yaml\ncurrent_thinking: \"x\n".to_owned(), 2),
+        (fenced(&BODY.replace("Right so far.", "''")), 2),
+        (body.replace("[{description: 思考, status: Done}]", "[]"), 2),
+    ] {
+        assert_eq!(problem(&text).line(), Some(line), "{text}");
+    }
 }
 
 #[test]
-fn an_end_of_the_text_is_no_place_beyond_it() {
-    for text in [
-        "current_thinking: {",
-        "current_thinking: '\n\n",
-        "current_thinking: [a,\r\n",
-        "- current_thinking\n- :",
-    ] {
-        let (line, column) = place(text);
-        let lines: Vec<_> = text.split('\n').collect();
-        assert!(
-            line <= lines.len() && column <= lines[line - 1].chars().count() + 1,
-            "{text:?} {line} {column}"
-        );
-    }
+fn limits_are_settings() {
+    let reply = |steps: usize| {
+        let steps = "- description: a\n  status: done\n  result: b\n".repeat(steps);
+        format!("current_thinking: x\nplanning:\n{steps}next_thought_needed: no\n")
+    };
+
+    let reader = ReplyReader::default().with_max_steps(5);
+    assert!(reader.read(&reply(5)).is_ok());
+    let problem = reader.read(&reply(6)).unwrap_err();
+    assert_eq!(
+        problem.to_string(),
+        "the block has more steps than are read; expected a shorter plan"
+    );
+
+    let text = reply(1);
+    let reader = ReplyReader::default();
+    assert!(reader.with_max_bytes(text.len()).read(&text).is_ok());
+    let problem = reader.with_max_bytes(text.len() - 1).read(&text);
+    assert_eq!(problem.unwrap_err().kind(), ReplyProblemKind::TooLong);
+}
+
+/// Escapes in pairs, which YAML does not know, and numbers, whose spelling JSON's reader does not keep.
+#[test]
+fn json_is_read_to_the_last_character() {
+    let reply = read(
+        r#"{"current_thinking":"\ud83d\ude00\u00e9\/","planning":[{"description":"a","status":"Done","result":"\u2028"}],"next_thought_needed":true}"#,
+    );
+    let reply = reply.unwrap();
+    assert_eq!(reply.current_thinking, "😀é/");
+    assert_eq!(
+        reply.planning.steps()[0].result.as_deref(),
+        Some("\u{2028}")
+    );
 }
 
 /// Every complaint, whole, with its excerpt.
@@ -538,7 +521,10 @@ fn every_complaint_says_what_is_wrong_where_and_what_is_accepted() {
 
     let mut all = String::new();
     for (name, text) in cases {
-        let problem = problem(&text);
+        let Err(problem) = read(&text) else {
+            all.push_str(&format!("## {name}: read\n\n"));
+            continue;
+        };
         let line = problem.to_string();
         assert!(
             !line.contains('\n') && line.chars().count() < 400,

@@ -35,12 +35,10 @@ fn replies() -> Vec<(String, String, bool)> {
 fn class(problem: &ReplyProblem) -> String {
     let message = problem.message();
     let message = message.split(", ").next().unwrap_or(message);
-    let message = message.rsplit_once("]: ").map_or(message, |(_, rest)| rest);
-    let message = if message.contains("invalid type: string") {
-        "invalid type: string"
-    } else {
-        message
-    };
+    let message = message.rsplit_once("`: ").map_or(message, |(_, rest)| rest);
+    let message = message
+        .split_once(" (")
+        .map_or(message, |(before, _)| before);
 
     format!(
         "{:?}: {}",
@@ -69,7 +67,7 @@ fn tally(title: &str, results: &[Result<Read, ReplyProblem>]) -> String {
 #[test]
 fn replies_of_a_real_model_are_read_more_often_after_repairs() {
     let strict = ReplyReader::default().with_reading(Reading::Strict);
-    let mut report = String::new();
+    let mut report = "Before the one reader of replies: of 73 replies, 18 strictly and 34 after repairs; of 38 cut off, none and 1\n\n".to_owned();
     for (stopped, title) in [
         (true, "The model stopped by itself"),
         (false, "Cut off at the limit of tokens"),

@@ -11,7 +11,6 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use cogwork_cot::{Reading, ReplyProblem, ReplyReader};
-use cogwork_typed::ask::Repair;
 
 fn fixtures(folder: &str) -> Vec<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -84,46 +83,4 @@ fn every_class_of_fault_is_repaired_and_reported_or_said_to_be_wrong() {
             insta::assert_snapshot!(name, outcome(&raw));
         }
     });
-}
-
-/// The line of a repair, with brackets around the part that was changed.
-fn marked(raw: &str, repair: &Repair) -> String {
-    let line = raw.split('\n').nth(repair.line - 1).unwrap();
-    let line = line.trim_end_matches('\r');
-    let Some(columns) = repair.columns.clone() else {
-        return format!("the line: {line:.60}");
-    };
-
-    let before = &line[..columns.start];
-    let after = &line[columns.end..];
-    let part = &line[columns];
-    let context = |text: &str| text.chars().take(20).collect::<String>();
-    let before: String = before
-        .chars()
-        .rev()
-        .take(20)
-        .collect::<Vec<_>>()
-        .into_iter()
-        .rev()
-        .collect();
-    format!("{before}⟦{part:.60}⟧{}", context(after))
-}
-
-#[test]
-fn the_changed_part_of_a_line_is_known() {
-    let mut text = String::new();
-    for file in fixtures("replies") {
-        let raw = fs::read_to_string(&file).unwrap();
-        let Ok(read) = ReplyReader::default().read(&raw) else {
-            continue;
-        };
-
-        let name = file.file_stem().unwrap().to_string_lossy();
-        for repair in &read.repairs {
-            let part = marked(&raw, repair);
-            writeln!(text, "{name}: {:?}: {part:?}", repair.kind).unwrap();
-        }
-    }
-
-    insta::assert_snapshot!(text);
 }

@@ -4,7 +4,6 @@ mod changes;
 mod deep_plans;
 mod finding;
 mod properties;
-mod reading_errors;
 mod renderings;
 mod serialised_form;
 mod shown;

@@ -1,8 +1,7 @@
 use std::collections::BTreeMap;
 
 use cogwork_flow::{is_followed, report_growth};
-use cogwork_typed::GrowingText;
-use cogwork_typed::ask::Growth;
+use cogwork_typed::{GrowingText, Growth};
 use serde::Serialize;
 use serde_json::Value;
 

@@ -67,9 +67,6 @@ pub use spent::Spent;
 mod ladder;
 pub use ladder::{FormRefusal, Ladder, Rung};
 
-mod growing;
-pub use growing::{GrowingText, Growth};
-
 mod failed_attempts;
 mod fence;
 pub use fence::is_reply_fence;

@@ -61,7 +61,7 @@ impl Fitted {
         self.refusal.is_some()
     }
 
-    fn is_exact(&self) -> bool {
+    pub(crate) fn is_exact(&self) -> bool {
         self.matches() && self.repairs.is_empty()
     }
 
@@ -249,6 +249,8 @@ impl<'f> Fitter<'f> {
         }
 
         list.value = Some(Value::Array(values));
+        // Only objects outside of lists may be unclosed.
+        list.may_lack_parts = false;
         list
     }
 
@@ -428,11 +430,10 @@ impl Bounds {
 
     /// Writes how many are expected.
     fn count(self, what: &str) -> String {
+        let is_one = self.max.or(self.min) == Some(1.0);
+        let what = what.strip_suffix('s').filter(|_| is_one).unwrap_or(what);
         match (self.min, self.max) {
-            (Some(min), Some(max)) if min == max => {
-                let one = what.strip_suffix('s').filter(|_| min == 1.0);
-                format!("{min} {}", one.unwrap_or(what))
-            }
+            (Some(min), Some(max)) if min == max => format!("{min} {what}"),
             (Some(min), Some(max)) => format!("{min} to {max} {what}"),
             (Some(min), None) => format!("at least {min} {what}"),
             (None, Some(max)) => format!("at most {max} {what}"),

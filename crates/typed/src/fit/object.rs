@@ -127,7 +127,7 @@ impl<'f> Fitter<'f> {
         fitted
     }
 
-    /// Sorts the entries. Of several values of a property, the last one counts, but lists are joined.
+    /// Sorts the entries. Of several values of a property, the last one counts.
     fn sorted<'t>(
         &self,
         object: &'f Object,
@@ -151,19 +151,8 @@ impl<'f> Fitter<'f> {
                 sorted.properties.insert(name, Cow::Borrowed(value));
                 continue;
             };
-            let what = match (&earlier.node, &value.node) {
-                _ if **earlier == *value => format!("left out another `{name}`"),
-                (Node::List(_), Node::List(more)) => {
-                    if let Node::List(items) = &mut earlier.to_mut().node {
-                        items.extend(more.iter().cloned());
-                    }
-                    format!("joined the lists of `{name}`")
-                }
-                _ => {
-                    *earlier = Cow::Borrowed(value);
-                    format!("left out an earlier `{name}`")
-                }
-            };
+            *earlier = Cow::Borrowed(value);
+            let what = format!("left out an earlier `{name}`");
             fitted.repair(RepairKind::DuplicateKey, value.line, self.named(&what));
         }
 

@@ -137,7 +137,7 @@ impl Fitter<'_> {
             Node::Plain(text) if is_plain_null(text) => return None,
             Node::Text(text) | Node::Plain(text) | Node::Number(text) => text.clone(),
             Node::Bool(value) => value.to_string(),
-            _ if expected.is_any() => return self.fit_written(tree),
+            _ if expected.may_be_long() => return self.fit_written(tree),
             _ => return None,
         };
 

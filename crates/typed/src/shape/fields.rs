@@ -1,20 +1,43 @@
-//! The names of the fields of a type, which its JSON Schema doesn't tell in their order.
+//! The names of the fields of types, which a JSON Schema doesn't tell in their order.
 
-use serde::Deserializer;
-use serde::de::value::Error;
-use serde::de::{DeserializeOwned, Error as _, Visitor};
-use serde::forward_to_deserialize_any;
+use serde::de::value::{Error, StrDeserializer};
+use serde::de::{
+    DeserializeOwned, DeserializeSeed, Error as _, IntoDeserializer, MapAccess, SeqAccess, Visitor,
+};
+use serde::{Deserializer, forward_to_deserialize_any};
 
-/// Returns the names of the fields of a struct, with their aliases, in the order of the type. There
-/// are none if the type isn't a struct, or has flattened fields.
-pub(crate) fn fields<T: DeserializeOwned>() -> &'static [&'static str] {
-    let mut fields: &[&str] = &[];
-    // The type is only asked what it expects.
-    drop(T::deserialize(Question(&mut fields)));
-    fields
+/// The names of the fields of a struct, with their aliases, in the order of the type.
+pub(crate) type Fields = &'static [&'static str];
+
+/// Returns the fields of a type and of the structs inside it, those of the type itself first. There
+/// are none of structs with flattened fields, or inside enums and maps.
+pub(crate) fn fields<T: DeserializeOwned>() -> Vec<Fields> {
+    let mut known: Vec<Fields> = Vec::new();
+    let mut paths: Vec<Vec<&str>> = vec![Vec::new()];
+
+    // A type is only asked what it expects, and each question leads along one path.
+    while let Some(path) = paths.pop() {
+        let mut found = None;
+        let question = Question {
+            path: &path,
+            found: &mut found,
+        };
+        drop(T::deserialize(question));
+
+        let new = found.filter(|fields| !known.contains(fields));
+        for field in new.into_iter().flatten() {
+            paths.push(path.iter().copied().chain([*field]).collect());
+        }
+        known.extend(new);
+    }
+    known
 }
 
-struct Question<'a>(&'a mut &'static [&'static str]);
+/// Asks for the fields of the struct at the end of a path of fields. There is never a value.
+struct Question<'a> {
+    path: &'a [&'static str],
+    found: &'a mut Option<Fields>,
+}
 
 impl<'de> Deserializer<'de> for Question<'_> {
     type Error = Error;
@@ -22,19 +45,80 @@ impl<'de> Deserializer<'de> for Question<'_> {
     fn deserialize_struct<V: Visitor<'de>>(
         self,
         _: &'static str,
-        fields: &'static [&'static str],
+        fields: Fields,
         visitor: V,
     ) -> Result<V::Value, Error> {
-        *self.0 = fields;
-        self.deserialize_any(visitor)
+        if self.path.is_empty() {
+            *self.found = Some(fields);
+        }
+        visitor.visit_map(self)
+    }
+
+    fn deserialize_seq<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
+        visitor.visit_seq(self)
+    }
+
+    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
+        visitor.visit_some(self)
+    }
+
+    fn deserialize_newtype_struct<V: Visitor<'de>>(
+        self,
+        _: &'static str,
+        visitor: V,
+    ) -> Result<V::Value, Error> {
+        visitor.visit_newtype_struct(self)
     }
 
     fn deserialize_any<V: Visitor<'de>>(self, _: V) -> Result<V::Value, Error> {
-        Err(Error::custom("there is no value"))
+        Err(no_value())
     }
 
     forward_to_deserialize_any! {
-        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf option
-        unit unit_struct newtype_struct seq tuple tuple_struct map enum identifier ignored_any
+        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf unit
+        unit_struct tuple tuple_struct map enum identifier ignored_any
     }
+}
+
+impl<'de> MapAccess<'de> for Question<'_> {
+    type Error = Error;
+
+    fn next_key_seed<K: DeserializeSeed<'de>>(
+        &mut self,
+        seed: K,
+    ) -> Result<Option<K::Value>, Error> {
+        let (field, rest) = self.path.split_first().ok_or_else(no_value)?;
+        self.path = rest;
+
+        let name: StrDeserializer<'_, Error> = (*field).into_deserializer();
+        seed.deserialize(name).map(Some)
+    }
+
+    fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value, Error> {
+        seed.deserialize(self.inside())
+    }
+}
+
+impl<'de> SeqAccess<'de> for Question<'_> {
+    type Error = Error;
+
+    fn next_element_seed<I: DeserializeSeed<'de>>(
+        &mut self,
+        seed: I,
+    ) -> Result<Option<I::Value>, Error> {
+        seed.deserialize(self.inside()).map(Some)
+    }
+}
+
+impl Question<'_> {
+    fn inside(&mut self) -> Question<'_> {
+        Question {
+            path: self.path,
+            found: self.found,
+        }
+    }
+}
+
+fn no_value() -> Error {
+    Error::custom("there is no value")
 }

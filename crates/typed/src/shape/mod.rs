@@ -1,6 +1,7 @@
 //! The shape of an answer: what its JSON Schema says, as far as it matters for servers, models and
 //! the reading of replies.
 
+mod bounded;
 mod describe;
 mod fields;
 mod offered;
@@ -8,6 +9,8 @@ mod parse;
 mod schema;
 mod words;
 
+pub use bounded::AnswerSchema;
+use fields::Fields;
 pub(crate) use offered::ENTRY;
 pub(crate) use words::Words;
 
@@ -64,9 +67,9 @@ pub(crate) struct Text {
 }
 
 impl Text {
-    /// Returns whether any text is one.
-    pub(crate) fn is_any(&self) -> bool {
-        *self == Self::default()
+    /// Returns whether any longer text is one.
+    pub(crate) fn may_be_long(&self) -> bool {
+        self.bounds.max.is_none() && self.format.is_none() && self.pattern.is_none()
     }
 }
 
@@ -111,6 +114,39 @@ pub(crate) struct Property {
 
 /// The key of a thought. It is written before the answer, and may be missing.
 pub(crate) const THOUGHT: &str = "thought";
+impl Shape {
+    /// Sorts the properties of objects as the fields of their types.
+    fn sort_properties(&mut self, known: &[Fields]) {
+        match self {
+            Self::List(inner, _) | Self::Map(inner) => inner.sort_properties(known),
+            Self::Tuple(shapes) | Self::AnyOf(shapes) => {
+                shapes
+                    .iter_mut()
+                    .for_each(|shape| shape.sort_properties(known));
+            }
+            Self::Object(object) => {
+                let names = || {
+                    object
+                        .properties
+                        .iter()
+                        .map(|property| property.name.as_str())
+                };
+                let has_all = |fields: &&Fields| names().all(|name| fields.contains(&name));
+                let fields = known.iter().find(has_all).copied().unwrap_or_default();
+
+                let place = |property: &Property| {
+                    let place = fields.iter().position(|name| *name == property.name);
+                    place.unwrap_or(usize::MAX)
+                };
+                object.properties.sort_by_key(place);
+                for property in &mut object.properties {
+                    property.shape.sort_properties(known);
+                }
+            }
+            _ => {}
+        }
+    }
+}
 
 /// The shape of an answer, with its definitions.
 #[derive(Debug, Clone)]
@@ -120,7 +156,7 @@ pub(crate) struct Form {
     /// What the type is for, from its doc comment.
     pub(crate) description: String,
     /// The names and aliases of the fields of the type, in their order.
-    pub(crate) fields: &'static [&'static str],
+    pub(crate) fields: Fields,
     /// The names of lines that are left out.
     pub(crate) left_out: Vec<String>,
 }
@@ -146,13 +182,13 @@ impl Form {
         let schema = settings.into_generator().into_root_schema_for::<T>();
         let mut form = parse::form(schema.as_value());
 
-        form.fields = fields::fields::<T>();
-        if let Shape::Object(object) = &mut form.root {
-            let place = |property: &Property| {
-                let place = form.fields.iter().position(|name| *name == property.name);
-                place.unwrap_or(usize::MAX)
-            };
-            object.properties.sort_by_key(place);
+        let fields = fields::fields::<T>();
+        form.root.sort_properties(&fields);
+        for definition in form.definitions.values_mut() {
+            definition.sort_properties(&fields);
+        }
+        if !form.is_wrapped() {
+            form.fields = fields.first().copied().unwrap_or_default();
         }
         form
     }

@@ -400,7 +400,7 @@ impl Bounds {
         clippy::cast_sign_loss,
         reason = "it was set to a small count"
     )]
-    fn most(self) -> usize {
+    pub(super) fn most(self) -> usize {
         self.max.unwrap_or_default() as usize
     }
 }

@@ -12,7 +12,7 @@ use super::{ANSWER, Bounds, Form, Others, Property, Shape, Text};
 
 /// What a schema may contain.
 #[derive(Debug, Clone, Copy, PartialEq)]
-enum Keywords {
+pub(super) enum Keywords {
     /// Bounds, and objects with any keys.
     All,
     /// Only what the strict mode of OpenAI supports.
@@ -22,7 +22,7 @@ enum Keywords {
 impl Form {
     /// Returns the JSON Schema of an answer, with its bounds.
     pub(crate) fn schema(&self) -> String {
-        self.written(Keywords::All)
+        self.with(Keywords::All)
     }
 
     /// Returns the JSON Schema without bounds and recursion, or `None` if the answer has parts that
@@ -34,13 +34,13 @@ impl Form {
                 .values()
                 .all(|shape| self.is_strict(shape, &mut BTreeSet::new()));
 
-        is_strict.then(|| self.written(Keywords::Strict))
+        is_strict.then(|| self.with(Keywords::Strict))
     }
 
     /// Writes the schema of an answer, which is always an object.
-    fn written(&self, keywords: Keywords) -> String {
+    pub(super) fn with(&self, keywords: Keywords) -> String {
         let mut entries = if self.is_wrapped() {
-            keywords.properties([(ANSWER, keywords.schema(&self.root))], json(&false))
+            keywords.properties([(ANSWER, keywords.schema(&self.root))], written(&false))
         } else {
             keywords.entries(self.resolve(&self.root))
         };
@@ -99,7 +99,7 @@ impl Keywords {
 
     fn entries(self, shape: &Shape) -> Entries {
         let mut entries: Entries = type_name(shape)
-            .map(|name| ("type", json(name)))
+            .map(|name| ("type", written(name)))
             .into_iter()
             .collect();
 
@@ -110,14 +110,14 @@ impl Keywords {
             Shape::Text(text) => entries.extend(self.text(text)),
             Shape::Choice(choices) => {
                 let values: Vec<&Value> = choices.iter().map(|choice| &choice.value).collect();
-                entries.push(("enum", json(&values)));
+                entries.push(("enum", written(&values)));
             }
             Shape::List(items, bounds) => {
                 entries.push(("items", self.schema(items)));
                 entries.extend(self.bounds(*bounds, "minItems", "maxItems"));
             }
             Shape::Tuple(items) => {
-                let count = json(&items.len());
+                let count = written(&items.len());
                 entries.push(("prefixItems", self.schemas(items)));
                 entries.extend([("minItems", count.clone()), ("maxItems", count)]);
             }
@@ -125,7 +125,7 @@ impl Keywords {
             Shape::Object(object) => {
                 let others = match &object.others {
                     Others::Kept(values) => self.schema(values),
-                    Others::Denied | Others::Ignored => json(&false),
+                    Others::Denied | Others::Ignored => written(&false),
                 };
                 let properties = object.properties.iter();
                 let properties =
@@ -135,7 +135,7 @@ impl Keywords {
             Shape::AnyOf(shapes) => entries.push(("anyOf", self.schemas(shapes))),
             Shape::Ref(name) => {
                 let name = name.replace('~', "~0").replace('/', "~1");
-                entries.push(("$ref", json(&format!("#/$defs/{name}"))));
+                entries.push(("$ref", written(&format!("#/$defs/{name}"))));
             }
             Shape::Any | Shape::Null | Shape::Boolean => {}
         }
@@ -150,10 +150,10 @@ impl Keywords {
     ) -> Entries {
         let properties: Vec<(K, String)> = properties.into_iter().collect();
         let names: Vec<&str> = properties.iter().map(|(name, _)| name.as_ref()).collect();
-        let required = json(&names);
+        let required = written(&names);
 
         vec![
-            ("type", json("object")),
+            ("type", written("object")),
             ("properties", object(properties)),
             ("required", required),
             ("additionalProperties", others),
@@ -161,14 +161,14 @@ impl Keywords {
     }
 
     fn property(self, property: &Property) -> String {
-        let or_null = !property.is_required && !is_null_option(&property.shape);
+        let or_null = !property.is_required && !property.has_empty_value();
         let mut entries = match or_null {
             true => vec![("anyOf", self.schemas([&property.shape, &Shape::Null]))],
             false => self.entries(&property.shape),
         };
 
         if !property.description.is_empty() {
-            entries.insert(0, ("description", json(&property.description)));
+            entries.insert(0, ("description", written(&property.description)));
         }
         object(entries)
     }
@@ -187,14 +187,14 @@ impl Keywords {
         let keywords = keywords
             .into_iter()
             .filter(|_| self == Self::All)
-            .filter_map(|(name, value)| Some((name, json(value.as_ref()?))));
+            .filter_map(|(name, value)| Some((name, written(value.as_ref()?))));
         let bounds = self.bounds(text.bounds, "minLength", "maxLength");
         keywords.chain(bounds).collect()
     }
 }
 
 /// Writes a value that has no other keys than texts, so that this doesn't fail.
-fn json<T: Serialize + ?Sized>(value: &T) -> String {
+fn written<T: Serialize + ?Sized>(value: &T) -> String {
     serde_json::to_string(value).unwrap_or_default()
 }
 
@@ -202,17 +202,21 @@ fn json<T: Serialize + ?Sized>(value: &T) -> String {
 fn object<K: AsRef<str>>(entries: impl IntoIterator<Item = (K, String)>) -> String {
     let entries = entries.into_iter();
     let entries: Vec<String> = entries
-        .map(|(key, value)| format!("{}:{value}", json(key.as_ref())))
+        .map(|(key, value)| format!("{}:{value}", written(key.as_ref())))
         .collect();
     format!("{{{}}}", entries.join(","))
 }
 
-/// Returns whether a schema allows null by itself.
-fn is_null_option(shape: &Shape) -> bool {
-    match shape {
-        Shape::Any | Shape::Null => true,
-        Shape::AnyOf(shapes) => shapes.contains(&Shape::Null),
-        _ => false,
+impl Property {
+    /// Returns whether its values include one that says as much as leaving it out.
+    fn has_empty_value(&self) -> bool {
+        match &self.shape {
+            Shape::Any | Shape::Null => true,
+            Shape::AnyOf(shapes) => shapes.contains(&Shape::Null),
+            Shape::List(_, bounds) => bounds.min.is_none(),
+            Shape::Choice(_) => self.default.is_some(),
+            _ => false,
+        }
     }
 }
 

@@ -229,11 +229,12 @@ impl<'t> Reader<'t> {
             self.skip_blanks();
             match self.peek() {
                 None => {
-                    let ending = match self.open.contains(&'[') {
+                    let is_inside = is_first || *has_comma || self.open.contains(&'[');
+                    self.cut(match is_inside {
+                        true if close == ']' && !is_first => Ending::Open,
                         true => Ending::Inside,
                         false => Ending::Unclosed,
-                    };
-                    self.cut(if *has_comma { Ending::Inside } else { ending });
+                    });
                     return false;
                 }
                 Some(bracket) if bracket == close => {
@@ -328,13 +329,12 @@ impl<'t> Reader<'t> {
         }
 
         self.notes.ending = ending;
-        if ending == Ending::Unclosed {
-            self.repair(RepairKind::Json, "closed the brackets");
+        self.notes.is_cut_in_item = self.open.contains(&'[');
+        if ending == Ending::Inside {
+            let what = "left out what was not written to its end";
+            self.repair(RepairKind::CutOff, what);
         } else {
-            self.repair(
-                RepairKind::CutOff,
-                "left out what was not written to its end",
-            );
+            self.repair(RepairKind::Json, "closed the brackets");
         }
     }
 
@@ -434,7 +434,9 @@ impl<'t> Reader<'t> {
     /// Reads a number, a literal, or a text without quotes.
     fn bare(&mut self) -> Node {
         let rest = self.rest();
-        let Some(end) = self.end_of_bare() else {
+        let is_literal = matches!(rest.trim_end(), "true" | "false" | "null");
+        let end = self.end_of_bare().or(is_literal.then_some(rest.len()));
+        let Some(end) = end else {
             self.advance(rest.len());
             self.cut(Ending::Inside);
             return Node::Null;

@@ -15,7 +15,7 @@ use crate::ask::{Repair, RepairKind};
 use crate::tree::Tree;
 
 /// The maximum nesting of lists and objects.
-pub(crate) const MAX_LEVELS: usize = 64;
+pub(crate) const MAX_LEVELS: usize = 72;
 
 /// The maximum number of repairs that are reported.
 pub(crate) const MAX_REPAIRS: usize = 100;
@@ -36,6 +36,8 @@ pub(crate) struct Notes {
     /// The first place that may mean something else.
     pub(crate) doubt: Option<Doubt>,
     pub(crate) ending: Ending,
+    /// Whether the text ends inside an item of a list.
+    pub(crate) is_cut_in_item: bool,
 }
 
 #[derive(Debug, Clone)]
@@ -52,6 +54,8 @@ pub(crate) enum Ending {
     Whole,
     /// Every value is complete, but the brackets of objects aren't closed.
     Unclosed,
+    /// After an item of a list, or a text of YAML, that might go on.
+    Open,
     /// Inside a list or a value.
     Inside,
 }
@@ -75,8 +79,11 @@ impl Notes {
         let room = MAX_REPAIRS.saturating_sub(self.repairs.len());
         self.repairs.extend(part.repairs.into_iter().take(room));
         self.doubt = self.doubt.take().or(part.doubt);
-        if part.ending != Ending::Whole {
-            self.ending = Ending::Inside;
+        self.is_cut_in_item |= part.ending != Ending::Whole;
+        match part.ending {
+            Ending::Whole => {}
+            Ending::Open => self.ending = Ending::Open,
+            Ending::Unclosed | Ending::Inside => self.ending = Ending::Inside,
         }
     }
 }

@@ -100,7 +100,7 @@ fn hex(rest: &mut std::str::Chars<'_>, digits: usize) -> Option<u32> {
 }
 
 /// Joins the lines of a text in quotes as YAML does.
-pub(super) fn folded(body: &str) -> Cow<'_, str> {
+fn folded(body: &str) -> Cow<'_, str> {
     if !body.contains('\n') {
         return body.into();
     }

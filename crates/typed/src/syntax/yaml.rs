@@ -9,7 +9,7 @@ use std::borrow::Cow;
 use crate::ask::{RepairKind, folded_name};
 
 use super::json::{self, Dialect, is_elision};
-use super::quoted::{end_of_quote, folded, in_quotes, push_breaks};
+use super::quoted::{end_of_quote, in_quotes, push_breaks};
 use super::witness::{Verdict, compare};
 use super::{Ending, MAX_LEVELS, Notes, Parsed};
 use crate::shape::Words;
@@ -45,11 +45,16 @@ pub(crate) fn read(text: &str, line: usize, words: &Words, is_open: bool) -> Par
         .lines
         .get(reader.at)
         .map_or(text.len(), |next| next.start);
-    if is_open && end == text.len() && reader.ends_in_text {
-        reader.notes.ending = Ending::Inside;
+    let is_whole = reader.notes.ending == Ending::Whole;
+    if is_open && end == text.len() && reader.ends_in_text && is_whole {
+        reader.notes.ending = Ending::Open;
+        reader.notes.is_cut_in_item = true;
     }
     reader.judged(tree, end)
 }
+
+/// What YAML doesn't count to a text before and after it.
+const BLANKS: [char; 2] = [' ', '\t'];
 
 /// A line of the text.
 #[derive(Debug, Clone, Copy)]
@@ -77,7 +82,7 @@ fn lines(text: &str, first: usize) -> impl Iterator<Item = Line<'_>> {
                 start,
                 raw,
                 column: raw.len() - content.len(),
-                text: content.trim_end(),
+                text: content.trim_end_matches(BLANKS),
             };
             start += line.len();
             read
@@ -146,23 +151,29 @@ impl<'t> Reader<'t> {
 
     /// Reads the value that begins on a line. What is inside it is right of the column `outer`.
     fn block(&mut self, first: Line<'t>, outer: Option<usize>) -> Tree {
+        self.nested(first, |reader| {
+            if item_of(first.text).is_some() {
+                return reader.list(first.column, outer.map(|outer| outer + 1));
+            }
+            if key_of(first.text).is_some() {
+                return reader.object(first.column, outer);
+            }
+
+            reader.at += 1;
+            reader.scalar(first, first.text, outer.unwrap_or_default())
+        })
+    }
+
+    fn nested(&mut self, first: Line<'t>, read: impl FnOnce(&mut Self) -> Node) -> Tree {
         if self.levels >= MAX_LEVELS {
-            self.notes
-                .doubt(first.number, "the value is nested too deeply");
+            let what = "the value is nested too deeply";
+            self.notes.doubt(first.number, what);
             self.at = self.lines.len();
             return Tree::new(first.number, Node::Null);
         }
 
         self.levels += 1;
-        let node = if item_of(first.text).is_some() {
-            self.list(first.column, outer)
-        } else if key_of(first.text).is_some() {
-            self.object(first.column, outer)
-        } else {
-            self.at += 1;
-            let outer = outer.unwrap_or_default();
-            self.scalar(first, first.text, outer)
-        };
+        let node = read(self);
         self.levels -= 1;
         Tree::new(first.number, node)
     }
@@ -230,19 +241,19 @@ impl<'t> Reader<'t> {
         self.at += skipped + 1;
         self.is_yaml = false;
         let what = "left out text between the keys";
-        self.repair(RepairKind::Prose, stray.number, what);
+        self.repair(RepairKind::Syntax, stray.number, what);
         true
     }
 
-    fn list(&mut self, column: usize, outer: Option<usize>) -> Node {
+    /// Reads the items in a column, and those in wrong ones from the column `least`.
+    fn list(&mut self, column: usize, least: Option<usize>) -> Node {
         let mut items = Vec::new();
 
         while let Some(line) = self.next_line() {
             let Some(item) = item_of(line.text) else {
                 break;
             };
-            let is_inside = line.column == column || outer.is_some_and(|outer| line.column > outer);
-            if !is_inside {
+            if line.column != column && least.is_none_or(|least| line.column < least) {
                 break;
             }
 
@@ -306,20 +317,17 @@ impl<'t> Reader<'t> {
         }
 
         let is_key = !line.text.starts_with("- ") && line.text != "-";
+        let is_inside = |next: &Line<'_>| match outer {
+            Some(outer) => next.column > outer,
+            None => next.column >= column,
+        };
         match self.next_line() {
-            Some(next) if next.column > column => self.block(next, Some(column)),
             // The items of a list may be in the column of its key.
-            Some(next)
-                if is_key
-                    && item_of(next.text).is_some()
-                    && outer.is_none_or(|outer| next.column > outer)
-                    && (next.column == column || outer.is_some()) =>
-            {
-                self.levels += 1;
-                let items = self.list(next.column, None);
-                self.levels -= 1;
-                Tree::new(next.number, items)
+            Some(next) if is_key && item_of(next.text).is_some() && is_inside(&next) => {
+                let least = next.column.min(column);
+                self.nested(next, |reader| reader.list(next.column, Some(least)))
             }
+            Some(next) if next.column > column => self.block(next, Some(column)),
             _ => {
                 self.ends_in_text = true;
                 Tree::new(line.number, Node::Plain(String::new()))
@@ -405,7 +413,7 @@ impl<'t> Reader<'t> {
         let inner = text.get(1..).unwrap_or_default();
         let Some(length) = end_of_quote(inner, quote) else {
             self.pass(start + text.len());
-            return self.unclosed(line, inner, end);
+            return self.unclosed(line, inner, quote, end);
         };
 
         let after = inner.get(length + 1..).unwrap_or_default();
@@ -420,19 +428,26 @@ impl<'t> Reader<'t> {
         Node::Text(in_quotes(body, quote))
     }
 
-    fn unclosed(&mut self, line: Line<'t>, inner: &str, end: usize) -> Node {
+    fn unclosed(&mut self, line: Line<'t>, inner: &str, quote: char, end: usize) -> Node {
         if end >= self.lines.len() {
             self.notes.ending = Ending::Inside;
+            self.notes.is_cut_in_item = true;
         }
         self.is_yaml = false;
         self.repair(RepairKind::Quotes, line.number, "closed a quote");
-        Node::Text(folded(inner.trim_end()).into_owned())
+        Node::Text(in_quotes(inner.trim_end(), quote))
     }
 
     fn plain(&mut self, line: Line<'t>, rest: &'t str, column: usize) -> Node {
         let first = self.without_comment(line, rest);
         let mut text = first.to_owned();
-        if first.len() == rest.len() && (has_colon(first) || is_quoted_in_part(first)) {
+        let is_known = self
+            .notes
+            .repairs
+            .last()
+            .is_some_and(|last| last.line == line.number);
+        if first.len() == rest.len() && !is_known && (has_colon(first) || is_quoted_in_part(first))
+        {
             let what = "put a text in quotes";
             self.repair(RepairKind::Quotes, line.number, what);
         }
@@ -584,7 +599,7 @@ fn item_of(text: &str) -> Option<Item<'_>> {
     if let Some(rest) = text.strip_prefix('-') {
         let is_item = rest.is_empty() || rest.starts_with([' ', '\t']);
         return is_item.then(|| Item {
-            rest: rest.trim_start(),
+            rest: rest.trim_start_matches(BLANKS),
             is_dash: true,
         });
     }
@@ -611,7 +626,7 @@ pub(crate) fn key_of(text: &str) -> Option<(Cow<'_, str>, &str)> {
         let length = end_of_quote(inner, quote).filter(|length| *length < MAX_KEY)?;
         let rest = inner.get(length + 1..)?.trim_start().strip_prefix(':')?;
         let key = in_quotes(inner.get(..length)?, quote);
-        return is_end_of_key(rest).then(|| (key.into(), rest.trim_start()));
+        return is_end_of_key(rest).then(|| (key.into(), rest.trim_start_matches(BLANKS)));
     }
     if text.starts_with(['[', '{', '#', '|', '>', ']', '}', ',']) {
         return None;
@@ -624,7 +639,9 @@ pub(crate) fn key_of(text: &str) -> Option<(Cow<'_, str>, &str)> {
     is_key.then(|| {
         (
             key.into(),
-            text.get(at + 1..).unwrap_or_default().trim_start(),
+            text.get(at + 1..)
+                .unwrap_or_default()
+                .trim_start_matches(BLANKS),
         )
     })
 }

@@ -196,8 +196,7 @@ async fn the_schema_follows_the_tokens_that_are_left() {
     let max_tokens = requests[0].max_tokens().unwrap();
     assert!(max_tokens < 2_500, "{max_tokens}");
 
-    let bounds = cogwork_cot::ReplyBounds::for_tokens(max_tokens);
-    let schema = cogwork_cot::Reply::json_schema(bounds);
+    let schema = cogwork_cot::Reply::json_schema(max_tokens);
     assert_eq!(
         requests[0].format(),
         Some(&ReplyFormat::schema("reply", schema))

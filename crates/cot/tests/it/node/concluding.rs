@@ -135,7 +135,7 @@ async fn without_a_usable_conclusion_the_last_thought_is_the_answer() {
     assert_eq!(cut_short.trace().tries.len(), 3);
     assert_eq!(cut_short.trace().spent.calls, 3);
     assert_eq!(reasoning.spent().calls, 4);
-    assert_snapshot!(cut_short.problem().unwrap(), @"thought 2: no usable reply in 3 tries: line 1, column 1: the reply has no YAML block; expected one with the keys `current_thinking`, `planning` and `next_thought_needed`");
+    assert_snapshot!(cut_short.problem().unwrap(), @"thought 2: no usable reply in 3 tries: line 1: the reply has no YAML block; expected one with the keys `current_thinking`, `planning` and `next_thought_needed`");
 }
 
 #[tokio::test]

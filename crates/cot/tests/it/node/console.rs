@@ -3,12 +3,16 @@
 use std::io::{self, Write};
 use std::sync::{Arc, Mutex};
 
-use cogwork_cot::{ChainOfThought, ConsoleReporter, Reasoning, Reporter, ScriptedClient};
-use cogwork_typed::ask::GrowingText;
+use cogwork_cot::{ChainOfThought, ConsoleReporter, Reasoning, Reply, Reporter, ScriptedClient};
+use cogwork_typed::{AnswerReader, GrowingText};
 use insta::assert_snapshot;
 use unicode_width::UnicodeWidthStr;
 
 use crate::node::support::{FIRST, LAST, PROBLEM};
+
+fn thinking(reply: &str) -> Option<String> {
+    AnswerReader::<Reply>::new().growing_text(reply, "current_thinking")
+}
 
 /// A terminal that shows what is written to it.
 #[derive(Clone)]
@@ -172,18 +176,18 @@ async fn a_growing_thought_is_shown_and_then_replaced() {
     reporter.started(&Reasoning::new(PROBLEM));
 
     let working = reporter.working(1);
-    let mut growing = GrowingText::new("current_thinking");
+    let mut growing = GrowingText::default();
     let mut frames = String::new();
 
     for piece in ENGLISH.split_inclusive("journey").take(2) {
         reporter.delta(1, piece);
-        if let Some(growth) = growing.push(piece) {
+        if let Some(growth) = growing.push(piece, thinking) {
             reporter.thinking(1, growth);
         }
         frames += &format!("{}\n----\n", terminal.lines());
     }
 
-    growing.push(ENGLISH.split_once("journey").unwrap().1);
+    growing.push(ENGLISH.split_once("journey").unwrap().1, thinking);
     reporter.thinking(
         1,
         growing
@@ -215,7 +219,7 @@ async fn the_tail_of_a_thought_fits_into_the_terminal() {
             let reporter = ConsoleReporter::to(terminal.clone()).with_screen(columns, rows);
             let working = reporter.working(1);
 
-            let mut growing = GrowingText::new("thought");
+            let mut growing = GrowingText::default();
             for end in (0..text.len())
                 .step_by(97)
                 .filter(|end| text.is_char_boundary(*end))

@@ -44,14 +44,14 @@ async fn a_reply_is_repaired_instead_of_asked_for_again_and_the_trace_says_so() 
         kinds,
         [
             (RepairKind::Quotes, 2),
-            (RepairKind::Status, 5),
+            (RepairKind::Form, 5),
             (RepairKind::TruthValue, 6)
         ]
     );
 
     let saved = serde_json::to_string(&reasoning).unwrap();
     assert_eq!(Reasoning::from_json(&saved).unwrap(), reasoning);
-    assert_snapshot!(serde_json::to_string(&trace.repairs[1]).unwrap(), @r#"{"kind":"status","line":5,"what":"read the status `done` as Done","columns":{"start":10,"end":14}}"#);
+    assert_snapshot!(serde_json::to_string(&trace.repairs[1]).unwrap(), @r#"{"kind":"form","line":5,"what":"`/planning/0/status`: read the text \"done\" as \"Done\""}"#);
 }
 
 #[tokio::test]

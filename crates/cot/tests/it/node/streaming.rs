@@ -68,12 +68,12 @@ async fn grown(replies: impl IntoIterator<Item = ScriptedReply>, streaming: bool
 async fn the_text_of_a_thought_grows_without_the_rest_of_the_reply() {
     let text = grown([in_pieces(FIRST), in_pieces(LAST)], true).await;
 
-    insta::assert_snapshot!(text, @r"
+    insta::assert_snapshot!(text, @r#"
     ⟲I| multipl|y, then| add. = I multiply, then add.
     ⟲Evalu|ation o|f thoug|ht 2: r|ight.|
-    144 + |6 = 150|, so th|e answe|r is 15|0.|
+    144 +| 6 = 150|, so th|e answe|r is 15|0.|
      = Evaluation of thought 2: right.\n144 + 6 = 150, so the answer is 150.\n
-    ");
+    "#);
 }
 
 #[tokio::test]
@@ -97,7 +97,7 @@ async fn the_text_starts_again_with_each_reply_and_ends_as_that_of_the_thought()
 
     let text = grown(replies.map(ScriptedReply::from), true).await;
     insta::assert_snapshot!(text, @r#"
-    ⟲Half of asking again  asking again ⟲I⟲"I" multiply, then add. = \"I\" multiply, then add.
+    ⟲Half of asking again  asking again ⟲"I" multiply, then add. = \"I\" multiply, then add.
     ⟲The answer is 150. asking again  asking again  asking again ⟲The answer is 150. = The answer is 150.
     "#);
 }

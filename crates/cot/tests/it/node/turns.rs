@@ -430,7 +430,7 @@ async fn the_retry_of_flows_counts_its_attempts_in_the_error() {
     let client = ScriptedClient::new([PROSE; 6]);
     let flow = looped(ChainOfThought::new(client.clone()).retry(Backoff::of::<2>()));
     let error = flow.run(&mut reasoning()).await.unwrap_err();
-    assert_snapshot!(error, @"flow `looped`, node `think`: exec failed after 2 attempts: thought 1: no usable reply in 3 tries: line 1, column 1: the reply has no YAML block; expected one with the keys `current_thinking`, `planning` and `next_thought_needed`");
+    assert_snapshot!(error, @"flow `looped`, node `think`: exec failed after 2 attempts: thought 1: no usable reply in 3 tries: line 1: the reply has no YAML block; expected one with the keys `current_thinking`, `planning` and `next_thought_needed`");
     assert_eq!(error.attempts(), Some(2));
 
     // The tries are those of the last attempt: an attempt is a whole turn.

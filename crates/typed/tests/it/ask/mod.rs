@@ -3,5 +3,4 @@
 mod allowance;
 mod answers;
 mod asking;
-mod growing;
 mod shown;
