@@ -30,7 +30,7 @@
 use std::error::Error;
 
 use cogwork::llm::{ChatRequest, ChatResponse, LlmClient, LlmError, async_trait};
-use cogwork::strategies::{BranchStatus, Search, SolveBudget, Solved, Solver, TreeOfThoughts};
+use cogwork::strategies::{BranchStatus, Limits, Search, Solved, Solver, TreeOfThoughts};
 use num_rational::Rational64;
 
 #[tokio::main(flavor = "current_thread")]
@@ -56,11 +56,11 @@ pub async fn main() -> Result<(), Box<dyn Error>> {
     for puzzle in puzzles {
         println!("{puzzle}");
         for (name, search) in searches {
-            let budget = SolveBudget::default()
+            let budget = Limits::default()
                 .with_calls(2_000)
                 .with_thoughts(5_000)
                 .with_tokens(u64::MAX);
-            let solver = Solver::new(Player, tree.clone().with_search(search)).with_budget(budget);
+            let solver = Solver::new(Player, tree.clone().with_search(search)).with_limits(budget);
             let solved = solver.solve(format!("Make 24 of {puzzle}.")).await?;
             println!("  {name:<12} {}", told(&puzzle, &solved));
         }

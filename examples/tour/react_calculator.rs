@@ -38,7 +38,7 @@
 use std::error::Error;
 
 use cogwork::llm::{ChatRequest, ChatResponse, LlmClient, LlmError, Message, Role, async_trait};
-use cogwork::strategies::{React, SolveBudget, Solver};
+use cogwork::strategies::{Limits, React, Solver};
 use cogwork::tools::schemars::JsonSchema;
 use cogwork::tools::{ToolError, Tools, function};
 use serde::Deserialize;
@@ -47,7 +47,7 @@ use serde::Deserialize;
 pub async fn main() -> Result<(), Box<dyn Error>> {
     let solver = Solver::new(Reader, React::new())
         .with_tools(tools()?)
-        .with_budget(SolveBudget::default().with_calls(20));
+        .with_limits(Limits::default().with_calls(20));
     let given: Vec<String> = std::env::args().skip(2).collect();
     let problems = match given.is_empty() {
         true => ["What is (17 + 4) * 3 - 6 / 4?", "What is 5 / (4 - 2 * 2)?"]

@@ -12,7 +12,7 @@ use cogwork_agents::Loader;
 use cogwork_cot::{Reading, RepairKind, ReplyReader};
 use cogwork_llm::ScriptedClient;
 use cogwork_plan::Plan;
-use cogwork_strategies::{Rung, Session, SolveBudget, Solver, Strategies, StrategyName};
+use cogwork_strategies::{Limits, Rung, Session, Solver, Strategies, StrategyName};
 use cogwork_tools::{Tools, function};
 use cogwork_trace::RecordReader;
 
@@ -228,11 +228,11 @@ pub fn stage_replies(data: &[u8]) {
     );
 
     let tools = Tools::new().with(echo).unwrap_or_default();
-    let budget = SolveBudget::default().with_calls(32).with_thoughts(200);
+    let budget = Limits::default().with_calls(32).with_thoughts(200);
     let solver = Solver::new(client, name)
         .with_tools(tools)
         .with_format(rung)
-        .with_budget(budget);
+        .with_limits(budget);
     let Ok(runtime) = tokio::runtime::Builder::new_current_thread()
         .enable_time()
         .build()

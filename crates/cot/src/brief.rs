@@ -1,15 +1,13 @@
 use std::collections::BTreeMap;
-use std::time::Duration;
 
 use cogwork_llm::{ChatRequest, Messages, ToolChoice};
 use cogwork_plan::{Plan, Status, Step};
-use cogwork_typed::ask::{Allowance, Exceeded, Rung, Tally};
+use cogwork_typed::ask::{Limit, Meter, Reserve, Rung};
 
+use crate::ChainOfThought;
 use crate::form::Form;
 use crate::reply::fits;
-use crate::reserve::Reserve;
 use crate::tooling::Calling;
-use crate::{ChainOfThought, Limit};
 
 /// The input of `exec` for one turn.
 #[derive(Debug)]
@@ -27,13 +25,10 @@ pub struct Brief {
     pub(crate) tools_in_reply: Vec<String>,
     /// The last plan.
     pub(crate) plan: Option<Plan>,
-    pub(crate) left: Allowance,
-    pub(crate) time_left: Duration,
     /// The cost of all attempts at this turn.
-    pub(crate) tally: Tally,
-    pub(crate) reserve: Reserve,
-    /// The tokens of the last prompt, as the server counted them.
-    pub(crate) last_read_tokens: u64,
+    pub(crate) meter: Meter,
+    /// What is kept for the last turn, if the model is asked to conclude.
+    pub(crate) reserve: Option<Reserve>,
 }
 
 /// What is done in a turn.
@@ -121,32 +116,9 @@ impl Brief {
     /// Returns the first request within what is left.
     fn first_request(&self, rung: Rung) -> ChatRequest {
         let request = self.request(rung, Wanted::ThoughtOrCalls);
-        let reserve = self.node.limits.conclude.then_some(self.reserve.tokens);
-        let left = allowance(self.left, &request, self.last_read_tokens, reserve);
+        let fitted = self.meter.fit(request, 1);
 
-        let fitted = left.and_then(|left| left.fit(request));
         // If the call cannot be made, the model is asked to conclude instead.
         fitted.unwrap_or_else(|_| self.node.request.clone())
     }
-}
-
-/// Returns what a request may take of what is left. If there is a `reserve`, these are the tokens
-/// that are kept for the reply to a request to conclude.
-pub(crate) fn allowance(
-    mut left: Allowance,
-    request: &ChatRequest,
-    last_read_tokens: u64,
-    reserve: Option<u64>,
-) -> Result<Allowance, Exceeded> {
-    // A prompt is rarely shorter than the one before it, as the server counted it.
-    let estimated = request.estimated_tokens();
-    let uncounted = last_read_tokens.saturating_sub(estimated);
-    left.tokens = left.tokens.saturating_sub(uncounted);
-
-    let Some(reserve) = reserve else {
-        return Ok(left);
-    };
-
-    left.tokens = left.tokens.saturating_sub(uncounted);
-    left.before_last(request, reserve)
 }

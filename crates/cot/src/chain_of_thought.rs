@@ -1,13 +1,14 @@
 use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
 
 use cogwork_flow::{Action, Flow};
 use cogwork_llm::{ChatRequest, LlmClient};
 use cogwork_tools::Tools;
-use cogwork_typed::ask::Ladder;
+use cogwork_typed::ask::{Ladder, Limits};
 
 use crate::tooling::Tooling;
-use crate::{EarlyEnd, Format, History, Limits, Prompts, Reading, Reasoning, Reporter, Silent};
+use crate::{EarlyEnd, Format, History, Prompts, Reading, Reasoning, Reporter, Silent};
 
 /// A node that reasons step by step: in each turn, the model judges its last thought, does the next
 /// step of the plan, and returns the updated plan, until it reaches a conclusion.
@@ -58,6 +59,7 @@ pub struct ChainOfThought {
     pub(crate) reporter: Option<Arc<dyn Reporter>>,
     pub(crate) request: ChatRequest,
     pub(crate) limits: Limits,
+    pub(crate) asks_again: u32,
     pub(crate) reading: Reading,
     pub(crate) history: History,
     pub(crate) early_end: EarlyEnd,
@@ -82,7 +84,8 @@ impl ChainOfThought {
             prompts: Arc::new(Prompts::default()),
             reporter: None,
             request: ChatRequest::default(),
-            limits: Limits::default(),
+            limits: default_limits(),
+            asks_again: 2,
             reading: Reading::default(),
             history: History::default(),
             early_end: EarlyEnd::default(),
@@ -137,7 +140,7 @@ impl ChainOfThought {
     ///
     /// If the server refuses a request because of the form (a bad request, or a failure whose
     /// message mentions the form), the next rung is tried immediately. This does not count as
-    /// [asking again](Limits::with_asks_again). The refusal is remembered by the node and its
+    /// [asking again](Self::with_asks_again). The refusal is remembered by the node and its
     /// clones, passed to the [reporter](Reporter::format_refused) and the events of the run, and
     /// listed in the [`Trace`](crate::Trace) of the thought. If the server refuses YAML as well,
     /// the error of the last request is returned and nothing is remembered.
@@ -164,7 +167,14 @@ impl ChainOfThought {
     /// Sets the limits of a run. See [`Limits`] for the defaults.
     #[must_use]
     pub fn with_limits(mut self, limits: Limits) -> Self {
-        self.limits = limits;
+        self.limits = limits.or(default_limits());
+        self
+    }
+
+    /// Sets how often a turn asks again when a reply can't be used. The default is 2.
+    #[must_use]
+    pub fn with_asks_again(mut self, times: u32) -> Self {
+        self.asks_again = times;
         self
     }
 
@@ -241,7 +251,7 @@ impl ChainOfThought {
     /// Sets the maximum number of replies of a turn whose tool calls are made. The default is 8.
     ///
     /// After that, the model is called once more without tools, to give its reply. If it requests
-    /// calls nevertheless, it is [asked again](Limits::with_asks_again).
+    /// calls nevertheless, it is [asked again](Self::with_asks_again).
     #[must_use]
     pub fn with_tool_rounds(mut self, rounds: u32) -> Self {
         self.tooling.rounds = rounds;
@@ -281,6 +291,15 @@ impl ChainOfThought {
             .build()
             .expect("the wiring is whole")
     }
+}
+
+/// The limits that are not set.
+fn default_limits() -> Limits {
+    Limits::default()
+        .with_thoughts(50)
+        .with_tokens(1_000_000)
+        .with_bytes(64 * 1024 * 1024)
+        .with_time(Duration::from_secs(3600))
 }
 
 impl fmt::Debug for ChainOfThought {

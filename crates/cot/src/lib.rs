@@ -50,7 +50,6 @@ mod turn;
 pub use turn::Turn;
 
 mod brief;
-mod reserve;
 pub use brief::Brief;
 
 mod judge;
@@ -58,8 +57,6 @@ mod open_steps;
 
 mod reasoning;
 pub use reasoning::Reasoning;
-
-mod clock;
 
 mod tool_calls;
 
@@ -89,7 +86,7 @@ mod saved;
 mod form;
 
 mod settings;
-pub use settings::{EarlyEnd, History, Limit, Limits};
+pub use settings::{EarlyEnd, History};
 
 mod prompt;
 pub use prompt::{Example, FormPrompts, PromptError, Prompts, ToolPrompts};
@@ -109,7 +106,9 @@ mod text_error;
 pub use text_error::TextError;
 
 pub use cogwork_typed::Growth;
-pub use cogwork_typed::ask::{FormRefusal, Format, Repair, RepairKind, Rung, Spent, Try};
+pub use cogwork_typed::ask::{
+    FormRefusal, Format, Limit, Limits, Repair, RepairKind, Rung, Spent, Try,
+};
 
 // What users of the node need from other crates.
 pub use cogwork_flow::{

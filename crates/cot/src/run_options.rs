@@ -2,9 +2,9 @@ use std::fmt;
 use std::sync::Arc;
 
 use cogwork_llm::{ChatRequest, LlmClient};
-use cogwork_typed::ask::Ladder;
+use cogwork_typed::ask::{Ladder, Limits};
 
-use crate::{ChainOfThought, Limits, Reporter};
+use crate::{ChainOfThought, Reporter};
 
 /// Settings for one run, which replace those of the [`ChainOfThought`].
 ///
@@ -36,7 +36,7 @@ use crate::{ChainOfThought, Limits, Reporter};
 /// The options aren't serialised. If a saved state is resumed, set them again.
 #[derive(Clone, Default)]
 pub struct RunOptions {
-    limits: Option<Limits>,
+    limits: Limits,
     request: Option<ChatRequest>,
     reporter: Option<Arc<dyn Reporter>>,
     client: Option<Arc<dyn LlmClient>>,
@@ -45,10 +45,10 @@ pub struct RunOptions {
 }
 
 impl RunOptions {
-    /// Sets the limits. The default is those of the node.
+    /// Sets limits. The others are those of the node.
     #[must_use]
     pub fn with_limits(mut self, limits: Limits) -> Self {
-        self.limits = Some(limits);
+        self.limits = limits;
         self
     }
 
@@ -92,9 +92,7 @@ impl RunOptions {
     pub(crate) fn node(&self, node: &ChainOfThought) -> ChainOfThought {
         let mut node = node.clone();
 
-        if let Some(limits) = self.limits {
-            node.limits = limits;
-        }
+        node.limits = self.limits.or(node.limits);
         if let Some(request) = &self.request {
             node.request = request.clone();
         }

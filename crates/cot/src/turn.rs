@@ -3,21 +3,19 @@
 
 use cogwork_flow::{Action, Node, Operation, report_from};
 use cogwork_llm::{ChatRequest, Messages};
-use cogwork_typed::ask::{Allowance, Asking, Record, Rung, Tally, Unanswered};
+use cogwork_typed::ask::{Asking, Meter, Record, Reserve, Rung, Unanswered};
 use serde::{Deserialize, Serialize};
 
 use crate::brief::Task;
-use crate::clock::Clock;
 use crate::error::Kind;
 use crate::form::Form;
 use crate::judge::{Judge, Stop};
 use crate::open_steps::OpenSteps;
 use crate::reasoning_event::SOURCE;
-use crate::reserve::{Reserve, read_tokens};
 use crate::tooling::Calling;
 use crate::{
     Brief, ChainOfThought, CotError, CutShort, Limit, Partial, Read, Reasoning, ReasoningEvent,
-    Reply, Thought, Trace,
+    Reply, Spent, Thought, Trace,
 };
 
 /// The output of `exec`.
@@ -125,8 +123,11 @@ impl Turn {
 impl Brief {
     /// Takes the turn: makes the next thought, or asks the model to conclude.
     async fn turn(&self) -> Result<Turn, CotError> {
-        let clock = Clock::start();
-        let mut judge = Judge::new(self, &clock);
+        // Ends with the attempt, even if a timeout drops it.
+        let _running = self.meter.run();
+        self.meter.keep(self.reserve);
+
+        let mut judge = Judge::new(self);
         let mut record = Record::default();
 
         let limit = match self.task {
@@ -139,7 +140,7 @@ impl Brief {
                 // failed.
                 match asked.or_else(|kind| judge.take_early_end().ok_or(kind)) {
                     Ok(read) => return Ok(turn(read, judge.trace(record))),
-                    Err(Kind::Limit(limit)) if self.node.limits.conclude => limit,
+                    Err(Kind::Limit(limit)) if self.node.limits.concludes() => limit,
                     Err(kind) => return Err(self.error(kind, judge.trace(record))),
                 }
             }
@@ -241,18 +242,17 @@ impl Brief {
 
         // This and the judge outlive the future, which may time out, so no reply is lost.
         let mut asking = Asking::new(&*node.client, &node.ladder, self.rungs.clone())
-            .with_asks_again(node.limits.asks_again)
-            .with_streaming(node.streaming)
-            .with_max_kept_bytes(node.limits.reply_bytes.max(MIN_KEPT_BYTES));
+            .with_meter(&self.meter)
+            .with_asks_again(node.asks_again)
+            .with_streaming(node.streaming);
 
         let working = node.reporter().working(self.thought_number);
-        let clock = judge.clock();
-        let asked = clock.limit(judge.time_left(), asking.run(judge)).await;
+        let asked = self.meter.limit(asking.run(judge)).await;
         drop(working);
 
         let read = match asked {
-            Some(asked) => asked.map_err(kind),
-            None => Err(Kind::Limit(Limit::Time(node.limits.time))),
+            Ok(asked) => asked.map_err(kind),
+            Err(limit) => Err(Kind::Limit(limit)),
         };
 
         (read, asking.into_record())
@@ -283,7 +283,7 @@ impl ChainOfThought {
         }
 
         match self.task(state) {
-            Task::Stop(limit) if !self.limits.conclude || state.thoughts().is_empty() => {
+            Task::Stop(limit) if !self.limits.concludes() || state.thoughts().is_empty() => {
                 Err(Kind::Limit(limit))
             }
             task => Ok(task),
@@ -291,49 +291,49 @@ impl ChainOfThought {
     }
 
     fn task(&self, state: &Reasoning) -> Task {
-        let limits = &self.limits;
         let spent = state.spent();
-        let number = state.current_thought_number();
+        let made = state.thoughts().len();
+        if let Some(limit) = self.reached(&spent, made) {
+            return Task::Stop(limit);
+        }
 
-        if number > limits.thoughts {
-            return Task::Stop(Limit::Thoughts(limits.thoughts));
-        }
-        if spent.tokens() >= limits.tokens {
-            return Task::Stop(Limit::Tokens(limits.tokens));
-        }
-        if spent.bytes >= limits.bytes {
-            return Task::Stop(Limit::Bytes(limits.bytes));
-        }
-        if spent.time >= limits.time {
-            return Task::Stop(Limit::Time(limits.time));
-        }
-        if !limits.conclude {
+        let Some(reserve) = self.reserve(state) else {
             return Task::Think;
-        }
+        };
 
         // A turn takes about as long as what is kept for the last one.
-        let reserve = Reserve::new(limits, state.thoughts());
-        let needed = reserve.time.saturating_mul(2);
+        let mut after = spent;
+        after.count_call();
+        after.time = after.time.saturating_add(reserve.time.saturating_mul(2));
 
-        if number == limits.thoughts {
-            Task::Conclude(Limit::Thoughts(limits.thoughts))
-        } else if limits.time - spent.time < needed {
-            Task::Conclude(Limit::Time(limits.time))
-        } else {
-            Task::Think
+        match self.reached(&after, made + 1) {
+            Some(limit) => Task::Conclude(limit),
+            None => Task::Think,
         }
     }
 
-    fn brief(self, state: &mut Reasoning, task: Task) -> Brief {
+    fn reached(&self, spent: &Spent, thoughts: usize) -> Option<Limit> {
         let limits = &self.limits;
-        let spent = state.spent();
-        let left = Allowance::new(
-            limits.tokens.saturating_sub(spent.tokens()),
-            limits.bytes.saturating_sub(spent.bytes),
-        );
-        let time_left = limits.time.saturating_sub(spent.time);
-        let reserve = Reserve::new(limits, state.thoughts());
-        let last_read_tokens = state.thoughts().last().map_or(0, read_tokens);
+        limits
+            .reached(spent, thoughts)
+            .or_else(|| limits.reached_by_calls(spent))
+    }
+
+    /// Returns what is kept for the last turn, if the model is asked to conclude.
+    fn reserve(&self, state: &Reasoning) -> Option<Reserve> {
+        let newest = state.thoughts().iter().rev().map(Thought::trace);
+        let newest = newest.map(|trace| (trace.written_tokens(), trace.spent.time));
+
+        let limits = &self.limits;
+        limits.concludes().then(|| limits.reserve(newest))
+    }
+
+    fn brief(self, state: &mut Reasoning, task: Task) -> Brief {
+        let reserve = self.reserve(state);
+        let meter = Meter::new(self.limits, state.spent());
+        meter.keep(reserve);
+        let last = state.thoughts().last();
+        meter.expect_prompt(last.map_or(0, |last| last.trace().read_tokens()));
 
         let rungs = self.rungs();
         let calling = self.tooling.calling(&*self.client);
@@ -350,17 +350,15 @@ impl ChainOfThought {
             calling,
             tools_in_reply: self.tools_in_reply(calling),
             plan: state.plan().cloned(),
-            left,
-            time_left,
+            meter,
             reserve,
-            last_read_tokens,
-            tally: Tally::default(),
             node: self,
         };
 
         brief.rungs = brief.fitting_rungs();
         brief
     }
+
     /// Returns the forms in which the reply may be requested, tightest first. They do not depend on
     /// what the server has refused so far, because a replay must prepare the same turn again.
     fn rungs(&self) -> Vec<Rung> {
@@ -406,9 +404,6 @@ impl ChainOfThought {
     }
 }
 
-/// The minimum number of bytes of an unusable reply that are kept, regardless of the limit.
-const MIN_KEPT_BYTES: usize = 256 * 1024;
-
 fn turn(read: Read, mut trace: Trace) -> Turn {
     trace.ended_early = OpenSteps::left_by(&read.reply).is_some();
     trace.repairs = read.repairs;
@@ -426,7 +421,7 @@ fn kind(unanswered: Unanswered<crate::ReplyProblem, Stop>) -> Kind {
     match unanswered {
         Unanswered::Client(error) => Kind::Client(error),
         Unanswered::Unusable(problem) => Kind::Reply(problem),
-        Unanswered::Limit(Stop::Limit(limit)) => Kind::Limit(limit),
-        Unanswered::Limit(Stop::CannotWait(error)) => Kind::CannotWait(error),
+        Unanswered::Stopped(Stop::Limit(limit)) => Kind::Limit(limit),
+        Unanswered::Stopped(Stop::CannotWait(error)) => Kind::CannotWait(error),
     }
 }

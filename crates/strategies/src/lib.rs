@@ -38,12 +38,12 @@
 //! # Ok::<(), cogwork_strategies::SessionError>(())
 //! ```
 //!
-//! A [`Solver`] solves a problem with a model, within a [`SolveBudget`]. It takes the name of a
+//! A [`Solver`] solves a problem with a model, within [`Limits`]. It takes the name of a
 //! strategy, a driver with settings, or a custom [`Driver`]:
 //!
 //! ```
 //! use cogwork_llm::ScriptedClient;
-//! use cogwork_strategies::{SolveBudget, SelfAsk, Solver};
+//! use cogwork_strategies::{Limits, SelfAsk, Solver};
 //!
 //! # #[tokio::main(flavor = "current_thread")]
 //! # async fn main() -> Result<(), cogwork_strategies::SolveError> {
@@ -51,7 +51,7 @@
 //!     "sub_question: Which is the longest river of France?\nsub_question_answer: the Loire",
 //!     "thought: It flows into the Atlantic Ocean.\nanswer: into the Atlantic Ocean",
 //! ]);
-//! let solver = Solver::new(client, SelfAsk::new().with_max_questions(5)).with_budget(SolveBudget::default().with_calls(10));
+//! let solver = Solver::new(client, SelfAsk::new().with_max_questions(5)).with_limits(Limits::default().with_calls(10));
 //! let solved = solver.solve("Where does the longest river of France end?").await?;
 //! assert_eq!(solved.answer(), Some("into the Atlantic Ocean"));
 //! assert_eq!(solved.spent().calls, 2);
@@ -99,8 +99,8 @@ pub use session::{
 mod drive;
 pub use drive::{
     Answer, Ask, AskProblem, Asked, Call, Called, Done, Driver, EndReason, Next, PlannedCall,
-    SolveBudget, SolveError, SolveOptions, SolveTrace, Solved, Solver, Solving, SolvingEvent,
-    StageReply, StageTurn, StageWork, TableStage,
+    SolveError, SolveOptions, SolveTrace, Solved, Solver, Solving, SolvingEvent, StageReply,
+    StageTurn, StageWork, TableStage,
 };
 
 mod drivers;
@@ -109,7 +109,7 @@ pub use drivers::{
     StepBack, TreeOfThoughts, Worth,
 };
 
-pub use cogwork_typed::ask::{FormRefusal, Format, Repair, RepairKind, Rung, Spent, Try};
+pub use cogwork_typed::ask::{FormRefusal, Format, Limits, Repair, RepairKind, Rung, Spent, Try};
 
 /// The code in the README, compiled and run as a doctest.
 #[cfg(doctest)]

@@ -5,12 +5,11 @@ use cogwork_llm::{ChatResponse, FinishReason, LlmError};
 use crate::ledger::Ledger;
 use crate::run;
 use crate::setup::Reporter;
-use crate::{ModeLimits, Recall, Report};
+use crate::{Recall, Report};
 
 /// The end of a generation, which is reached either directly or at the end of a stream.
 pub(crate) struct Closing {
     pub(crate) ledger: Arc<Ledger>,
-    pub(crate) limits: ModeLimits,
     pub(crate) memory: Option<Recall>,
     pub(crate) question: Arc<str>,
     pub(crate) reporter: Option<Reporter>,
@@ -20,7 +19,7 @@ impl Closing {
     /// Stores the answer in the memory, and returns the response with the usage of all calls.
     pub(crate) async fn done(self, response: ChatResponse) -> (ChatResponse, Report) {
         self.remember(&response).await;
-        let report = self.ledger.entries().report.clone();
+        let report = self.ledger.report();
         self.show(&report);
 
         let usage = report.spent.usage;
@@ -35,13 +34,8 @@ impl Closing {
 
     /// Reports that there is no answer.
     pub(crate) fn failed(self, error: LlmError) -> LlmError {
-        let report = {
-            let mut entries = self.ledger.entries();
-            entries.report.error = Some(error.to_string());
-            entries.report.clone()
-        };
-
-        self.show(&report);
+        self.ledger.entries().report.error = Some(error.to_string());
+        self.show(&self.ledger.report());
         error
     }
 
@@ -62,7 +56,7 @@ impl Closing {
         let text = format!("Asked: {question}\nAnswered: {answer}");
 
         let add = memory.store.add(&text);
-        if let Err(problem) = run::recall(&self.ledger, self.limits.time, add).await {
+        if let Err(problem) = run::recall(&self.ledger, add).await {
             self.ledger.entries().report.memory_failures.push(problem);
         }
     }

@@ -1,10 +1,9 @@
 use std::fmt;
-use std::time::Duration;
 
 use cogwork_llm::{LlmError, LlmErrorKind};
 use cogwork_text::{Name, OneLine, ReplyExcerpt};
 
-use crate::Hook;
+use crate::{Hook, Limit};
 
 /// The error of a hook. The mode's [`OnFailure`](crate::OnFailure) determines its effect.
 ///
@@ -52,9 +51,9 @@ pub enum ThinkingError {
         /// What would have been accepted.
         expected: String,
     },
-    /// Hooks and memory exceeded the [time limit](crate::ModeLimits::time).
-    #[error("thinking took longer than {0:?}")]
-    Timeout(Duration),
+    /// Hooks and memory exceeded the [limit on time](crate::Thinking::with_limits).
+    #[error("thinking took longer than {0}")]
+    Timeout(Limit),
     /// The hook or the memory panicked with this message.
     #[error("it panicked: {}", OneLine::new(.0).with_max_chars(200))]
     Panic(String),

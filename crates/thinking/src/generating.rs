@@ -6,18 +6,18 @@ use async_trait::async_trait;
 use cogwork_llm::{
     Capabilities, ChatRequest, ChatResponse, Delta, LlmClient, LlmError, Message, ReplyStream, Role,
 };
+use cogwork_typed::ask::{Meter, Spent};
 use futures_util::stream;
 
 use crate::answer::{Effect, Finished, respond};
 use crate::closing::Closing;
-use crate::ledger::{CallCosts, Metered};
+use crate::ledger::{Ledger, Metered};
 use crate::memory::recalled;
 use crate::moment::{said, with_input, without_calls};
 use crate::run;
 use crate::setup::Setup;
 use crate::{
-    Found, Generation, Hook, Hooks, ModeLimits, Moment, OnFailure, Payload, Recall, RecallStage,
-    ThinkingMode,
+    Found, Generation, Hook, Hooks, Moment, OnFailure, Payload, Recall, RecallStage, ThinkingMode,
 };
 
 /// A generation whose hooks before the model have been called.
@@ -58,7 +58,8 @@ pub struct Generating<'a> {
     client: &'a dyn LlmClient,
     modes: &'a [Arc<dyn ThinkingMode>],
     closing: Closing,
-    limits: ModeLimits,
+    /// The number of further drafts that hooks may request.
+    tries: u32,
     /// With the changes of the `before` hooks.
     request: ChatRequest,
     /// As sent by the program.
@@ -72,7 +73,7 @@ impl<'a> Generating<'a> {
     pub(crate) async fn begin(
         setup: &'a Setup,
         client: &'a dyn LlmClient,
-        costs: &CallCosts,
+        meter: &Meter,
         request: ChatRequest,
     ) -> Result<Self, LlmError> {
         let last = request
@@ -81,10 +82,9 @@ impl<'a> Generating<'a> {
             .rfind(|message| message.role() == Role::User);
         let none = Message::user("");
         let input = Payload::of_message(last.unwrap_or(&none));
-        let limits = setup.limits;
+        let hooks = Meter::new(setup.limits, Spent::default());
         let closing = Closing {
-            ledger: Arc::clone(&costs.0),
-            limits,
+            ledger: Arc::new(Ledger::new(meter, hooks)),
             memory: setup.memory.clone(),
             question: input.shared_text(),
             reporter: setup.reporter.clone(),
@@ -94,7 +94,7 @@ impl<'a> Generating<'a> {
             client,
             modes: &setup.modes,
             closing,
-            limits,
+            tries: setup.tries,
             payload: input.clone(),
             request,
             input,
@@ -193,7 +193,7 @@ impl<'a> Generating<'a> {
         let Recall { store, settings } = memory;
         let top_k = settings.top_k.min(100);
         let search = store.search(self.input.text(), top_k, settings.threshold);
-        let problem = match run::recall(&self.closing.ledger, self.limits.time, search).await {
+        let problem = match run::recall(&self.closing.ledger, search).await {
             Ok(mut found) => {
                 // A custom store may return more than requested.
                 found.truncate(top_k);
@@ -267,7 +267,7 @@ impl<'a> Generating<'a> {
 
     /// Calls the hooks after the generation, on further drafts if necessary.
     async fn after(&mut self, mut draft: ChatResponse) -> Result<Finished, LlmError> {
-        let mut tries_left = self.limits.tries;
+        let mut tries_left = self.tries;
         'drafts: loop {
             self.closing.ledger.add_draft(None, draft.text().into());
             let mut payload = Payload::of_response(&draft, self.payload.metadata().clone());
@@ -317,7 +317,7 @@ impl<'a> Generating<'a> {
         let input = &self.input;
         let ledger = &self.closing.ledger;
         let moment = self.moment(mode, Hook::After, input);
-        let outcome = run::within(ledger, self.limits.time, moment.ask(request.clone())).await;
+        let outcome = run::within(ledger, moment.ask(request.clone())).await;
         let error = match outcome {
             Ok(Ok(draft)) => {
                 ledger.settle(None);
@@ -360,7 +360,6 @@ impl<'a> Generating<'a> {
             hook,
             mode: mode.name(),
             on_failure: mode.on_failure(),
-            limits: self.limits,
         }
     }
 }

@@ -100,7 +100,7 @@ pub enum HookOutcome {
     Replace(Payload),
     /// Requests a further draft, with the current draft and these messages appended to the
     /// conversation. Only allowed in an `after` hook, and only a
-    /// [limited](crate::ModeLimits::tries) number of times.
+    /// [limited](crate::Thinking::with_tries) number of times.
     TryAgain(Vec<Message>),
     /// Refuses the answer for this reason: the generation fails, regardless of
     /// [`ThinkingMode::on_failure`](crate::ThinkingMode::on_failure).

@@ -42,7 +42,7 @@
 //!
 //! | for | see |
 //! |---|---|
-//! | adding modes to any client | [`Thinking`], [`ModeLimits`] |
+//! | adding modes to any client | [`Thinking`] |
 //! | a generation with tool calls | [`Generating`] |
 //! | custom modes | [`ThinkingMode`], [`Moment`], [`Payload`], [`HookOutcome`], [`Hooks`], [`OnFailure`] |
 //! | built-in modes | [`Reflection`], [`PlanFirst`], [`Critique`], [`Verification`], [`BestOf`] |
@@ -74,11 +74,6 @@ mod generating;
 pub use generating::Generating;
 
 mod ledger;
-#[doc(hidden)]
-pub use ledger::CallCosts;
-
-mod limits;
-pub use limits::ModeLimits;
 
 mod report;
 pub use report::{Candidate, Generation, HookReport, Outcome, Report};
@@ -102,6 +97,7 @@ mod setup;
 
 pub use cogwork_llm::async_trait;
 pub use cogwork_text::files::Folder;
+pub use cogwork_typed::ask::{Limit, Limits, Meter};
 
 /// The code in the README, compiled and run as a doctest.
 #[cfg(doctest)]

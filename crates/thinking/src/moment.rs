@@ -7,7 +7,7 @@ use cogwork_llm::{
 
 use crate::ledger::{Ledger, Metered};
 use crate::memory::recalled;
-use crate::{Found, Hook, ModeLimits, OnFailure, Payload, ThinkingError};
+use crate::{Found, Hook, OnFailure, Payload, ThinkingError};
 
 /// The maximum size of a reply to a hook, in bytes.
 const MOST_BYTES: usize = 1024 * 1024;
@@ -38,7 +38,6 @@ pub struct Moment<'a> {
     pub(crate) hook: Hook,
     pub(crate) mode: &'a str,
     pub(crate) on_failure: OnFailure,
-    pub(crate) limits: ModeLimits,
 }
 
 impl Moment<'_> {

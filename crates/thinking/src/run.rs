@@ -1,9 +1,7 @@
 use std::any::Any;
 use std::panic::AssertUnwindSafe;
-use std::time::Duration;
 
 use futures_util::FutureExt;
-use tokio::time::Instant;
 
 use crate::ledger::Ledger;
 use crate::{Hook, HookOutcome, MemoryError, Moment, Payload, ThinkingError, ThinkingMode};
@@ -20,16 +18,15 @@ pub(crate) async fn hook(
             Hook::After => mode.after(moment, payload).await,
         }
     };
-    within(&moment.client.ledger, moment.limits.time, called).await?
+    within(&moment.client.ledger, called).await?
 }
 
 /// Calls the memory within the remaining time. Errors are returned as text for the report.
 pub(crate) async fn recall<T>(
     ledger: &Ledger,
-    limit: Duration,
     call: impl Future<Output = Result<T, MemoryError>>,
 ) -> Result<T, String> {
-    match within(ledger, limit, call).await {
+    match within(ledger, call).await {
         Ok(outcome) => outcome.map_err(|error| error.to_string()),
         Err(error) => Err(error.to_string()),
     }
@@ -38,20 +35,17 @@ pub(crate) async fn recall<T>(
 /// Awaits `future` within the remaining time for thinking.
 pub(crate) async fn within<T>(
     ledger: &Ledger,
-    limit: Duration,
     future: impl Future<Output = T>,
 ) -> Result<T, ThinkingError> {
-    let left = limit.saturating_sub(ledger.entries().time);
-    let begun = Instant::now();
+    let _running = ledger.hooks.run();
 
     // A panic leaves nothing inconsistent: hooks only have shared references, and the ledger is
     // written entry by entry.
-    let outcome = tokio::time::timeout(left, AssertUnwindSafe(future).catch_unwind()).await;
-    ledger.entries().time += begun.elapsed();
-    match outcome {
+    let future = AssertUnwindSafe(future).catch_unwind();
+    match ledger.hooks.limit(future).await {
         Ok(Ok(done)) => Ok(done),
         Ok(Err(panic)) => Err(ThinkingError::Panic(said(panic.as_ref()))),
-        Err(_) => Err(ThinkingError::Timeout(limit)),
+        Err(limit) => Err(ThinkingError::Timeout(limit)),
     }
 }
 

@@ -3,10 +3,10 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use cogwork_llm::{Capabilities, ChatRequest, ChatResponse, LlmClient, LlmError, ReplyStream};
+use cogwork_typed::ask::{Limits, Meter};
 
-use crate::ledger::CallCosts;
 use crate::setup::Setup;
-use crate::{Generating, Generation, Hook, ModeLimits, Recall, Report, ThinkingMode};
+use crate::{Generating, Generation, Hook, Recall, Report, ThinkingMode};
 
 /// A client with hooks before and after each generation of another client.
 ///
@@ -60,10 +60,19 @@ impl<C> Thinking<C> {
         self
     }
 
-    /// Sets the limits for the hooks of a generation. The defaults are those of [`ModeLimits`].
+    /// Sets the limits that apply to all hooks of a generation together: the calls, which include
+    /// further drafts, and the time, which includes the memory but not the first draft. The default
+    /// is 32 calls and 5 minutes.
     #[must_use]
-    pub fn with_limits(mut self, limits: ModeLimits) -> Self {
-        self.setup.limits = limits;
+    pub fn with_limits(mut self, limits: Limits) -> Self {
+        self.setup.limits = limits.or(self.setup.limits);
+        self
+    }
+
+    /// Sets the number of further drafts that hooks may request. The default is 2.
+    #[must_use]
+    pub fn with_tries(mut self, tries: u32) -> Self {
+        self.setup.tries = tries;
         self
     }
 
@@ -78,12 +87,6 @@ impl<C> Thinking<C> {
     /// Returns the client inside.
     pub fn client(&self) -> &C {
         &self.client
-    }
-
-    /// Returns an empty count of calls for [`begin_with`](Self::begin_with).
-    #[doc(hidden)]
-    pub fn call_costs(&self) -> CallCosts {
-        CallCosts::new(self.setup.limits.calls)
     }
 
     fn has(&self, hook: Hook) -> bool {
@@ -113,21 +116,20 @@ impl<C: LlmClient> Thinking<C> {
     /// Returns an error if a mode refuses the request, or if a mode with
     /// [`OnFailure::Fail`](crate::OnFailure) fails.
     pub async fn begin(&self, request: ChatRequest) -> Result<Generating<'_>, LlmError> {
-        self.begin_with(&self.call_costs(), request).await
+        self.begin_with(&Meter::default(), request).await
     }
 
-    /// Begins a generation whose calls are counted in `costs`.
+    /// Begins a generation whose calls are counted by `meter`.
     ///
     /// # Errors
     ///
     /// The same as [`begin`](Self::begin).
-    #[doc(hidden)]
     pub async fn begin_with(
         &self,
-        costs: &CallCosts,
+        meter: &Meter,
         request: ChatRequest,
     ) -> Result<Generating<'_>, LlmError> {
-        Generating::begin(&self.setup, &self.client, costs, request).await
+        Generating::begin(&self.setup, &self.client, meter, request).await
     }
 }
 

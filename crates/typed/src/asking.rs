@@ -1,8 +1,8 @@
 //! Asks for an answer.
 
-use crate::ask::{Asking, Rung, Tally, Unanswered};
+use crate::ask::{Asking, Meter, Rung, Spent, Unanswered};
 
-use crate::policy::{Answering, Stopped};
+use crate::policy::{Answering, OnGrowth};
 use crate::{Answered, AskError, AskErrorKind, AskLog, GrowingAnswer, Model, Prompt};
 
 impl<T: Send + 'static> Model<T> {
@@ -10,10 +10,9 @@ impl<T: Send + 'static> Model<T> {
     ///
     /// # Errors
     ///
-    /// Returns an error if a call fails, if no reply can be used, or if the allowance is spent.
+    /// Returns an error if a call fails, if no reply can be used, or if a limit is reached.
     pub async fn ask(&self, prompt: impl Into<Prompt>) -> Result<Answered<T>, AskError> {
-        let tally = Tally::default();
-        self.answer(prompt.into(), &tally, None).await
+        self.answer(prompt.into(), &self.meter(), None).await
     }
 
     /// Asks for an answer, and calls `on_growth` whenever a streamed reply has grown.
@@ -29,33 +28,42 @@ impl<T: Send + 'static> Model<T> {
         prompt: impl Into<Prompt>,
         mut on_growth: impl FnMut(&GrowingAnswer) + Send,
     ) -> Result<Answered<T>, AskError> {
-        let tally = Tally::default();
-        self.answer(prompt.into(), &tally, Some(&mut on_growth))
+        let on_growth: OnGrowth<'_> = &mut on_growth;
+        self.answer(prompt.into(), &self.meter(), Some(on_growth))
             .await
     }
 
-    /// Asks for an answer. The `tally` includes the cost of earlier attempts.
+    /// Returns the meter of an answer.
+    pub(crate) fn meter(&self) -> Meter {
+        Meter::new(self.limits, Spent::default())
+    }
+
+    /// Asks for an answer. The meter includes the cost of earlier attempts.
     pub(crate) async fn answer<'a>(
         &'a self,
         prompt: Prompt,
-        tally: &'a Tally,
-        on_growth: Option<&'a mut (dyn FnMut(&GrowingAnswer) + Send)>,
+        meter: &'a Meter,
+        on_growth: Option<OnGrowth<'a>>,
     ) -> Result<Answered<T>, AskError> {
         let rungs = self.rungs();
         let mut asking = Asking::new(&*self.client, &self.ladder, rungs)
+            .with_meter(meter)
             .with_asks_again(self.asks_again)
             .with_streaming(self.streaming)
             .with_recording(self.recording);
 
-        let mut answering = Answering::new(self, prompt, tally, on_growth);
-        let result = asking.run(&mut answering).await;
+        let mut answering = Answering::new(self, prompt, meter, on_growth);
+        let running = meter.run();
+        let result = meter.limit(asking.run(&mut answering)).await;
+        let result = result.unwrap_or_else(|limit| Err(Unanswered::Stopped(limit)));
+        drop(running);
 
         let record = asking.into_record();
         let log = AskLog {
             tries: record.tries,
             rung: record.rung,
             refusals: record.refusals,
-            spent: tally.spent(),
+            spent: meter.spent(),
         };
 
         match result {
@@ -67,8 +75,8 @@ impl<T: Send + 'static> Model<T> {
             }),
             Err(Unanswered::Client(error)) => Err(AskError::client(error, log)),
             Err(Unanswered::Unusable(problem)) => Err(AskError::unusable(problem, log)),
-            Err(Unanswered::Limit(Stopped::Allowance(what))) => {
-                let message = format!("the allowance is spent: {what}");
+            Err(Unanswered::Stopped(limit)) => {
+                let message = format!("the limit of {limit} allows no further call");
                 Err(AskError::of(AskErrorKind::Limit, message, log))
             }
         }

@@ -2,7 +2,7 @@
 
 use std::convert::Infallible;
 
-use crate::ask::{Tally, report_tool_call};
+use crate::ask::{Meter, report_tool_call};
 use cogwork_flow::journal::{CallError, recorded};
 use cogwork_flow::note;
 use cogwork_llm::{ChatResponse, Message, ToolCall};
@@ -16,13 +16,13 @@ pub(crate) async fn make_calls(
     tools: &Tools,
     response: &ChatResponse,
     round: u32,
-    tally: &Tally,
+    meter: &Meter,
 ) -> Vec<Message> {
     let calls = response.tool_calls().iter().enumerate();
     let results = calls.map(|(index, call)| async move {
         let result = match tools.admit(index, response.finish_reason()) {
             Ok(()) => {
-                tally.count_tool_call();
+                meter.count_tool_call();
                 let label = format!("tool {round}.{}", index + 1);
                 make_call(tools, call, &label).await
             }

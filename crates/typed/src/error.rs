@@ -47,7 +47,7 @@ pub enum AskErrorKind {
     Client,
     /// No reply could be used.
     Unusable,
-    /// The allowance is spent.
+    /// A limit was reached.
     Limit,
     /// A person can't be asked for the approval of a tool call here.
     Tools,

@@ -3,7 +3,7 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 
-use crate::ask::{Allowance, Format, Ladder, Rung};
+use crate::ask::{Format, Ladder, Limits, Rung};
 use cogwork_llm::{ChatRequest, LlmClient, Message, Messages, ReplyFormat};
 use cogwork_tools::Tools;
 use schemars::JsonSchema;
@@ -50,7 +50,7 @@ pub struct Model<T = String> {
     pub(crate) answer: Answer<T>,
     pub(crate) checks: Vec<Check<T>>,
     pub(crate) asks_again: u32,
-    pub(crate) allowance: Option<Allowance>,
+    pub(crate) limits: Limits,
     pub(crate) tools: Tools,
     pub(crate) tool_rounds: u32,
     pub(crate) streaming: bool,
@@ -127,7 +127,7 @@ impl<T: Send + 'static> Model<T> {
             answer,
             checks: Vec::new(),
             asks_again: 2,
-            allowance: None,
+            limits: Limits::default(),
             tools: Tools::new(),
             tool_rounds: 8,
             streaming: true,
@@ -196,10 +196,10 @@ impl<T: Send + 'static> Model<T> {
         self
     }
 
-    /// Limits the tokens and bytes of all calls for an answer together. Unlimited by default.
+    /// Sets the limits of all calls for an answer together. Unlimited by default.
     #[must_use]
-    pub fn with_allowance(mut self, allowance: Allowance) -> Self {
-        self.allowance = Some(allowance);
+    pub fn with_limits(mut self, limits: Limits) -> Self {
+        self.limits = limits;
         self
     }
 
@@ -308,7 +308,7 @@ impl<T> Clone for Model<T> {
             answer: self.answer.clone(),
             checks: self.checks.clone(),
             asks_again: self.asks_again,
-            allowance: self.allowance,
+            limits: self.limits,
             tools: self.tools.clone(),
             tool_rounds: self.tool_rounds,
             streaming: self.streaming,

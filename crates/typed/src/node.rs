@@ -1,7 +1,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use crate::ask::{Repair, Tally};
+use crate::ask::{Meter, Repair};
 use cogwork_flow::{Action, BoxError, IntoAction, Node};
 use cogwork_llm::{Message, Messages};
 use serde::{Deserialize, Serialize};
@@ -58,7 +58,7 @@ pub struct ModelNode<S, T = String> {
 pub struct NodeQuestion {
     prompt: Prompt,
     /// The cost of all attempts.
-    tally: Tally,
+    meter: Meter,
 }
 
 /// The outcome of a [`ModelNode`].
@@ -208,13 +208,13 @@ impl<S, T: Send + 'static> Node<S> for ModelNode<S, T> {
     fn prep(&self, state: &mut S) -> Result<NodeQuestion, BoxError> {
         Ok(NodeQuestion {
             prompt: self.prompt(state),
-            tally: Tally::default(),
+            meter: self.model.meter(),
         })
     }
 
     async fn exec(&self, question: &NodeQuestion) -> Result<NodeAnswer<T>, BoxError> {
-        let NodeQuestion { prompt, tally } = question;
-        let asked = self.model.answer(prompt.clone(), tally, None).await;
+        let NodeQuestion { prompt, meter } = question;
+        let asked = self.model.answer(prompt.clone(), meter, None).await;
 
         let result = match asked {
             Ok(answered) => Ok(Received::from(answered)),

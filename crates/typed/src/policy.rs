@@ -2,29 +2,19 @@
 
 use std::sync::Arc;
 
-use crate::ask::{
-    Allowance, Exceeded, Policy, Repair, Rung, RunningAttempt, Tally, Verdict, offload,
-};
+use crate::ask::{Limit, Meter, Policy, Repair, Rung, Verdict, offload};
 use cogwork_llm::{ChatRequest, ChatResponse, FinishReason, Message, Messages, ToolChoice};
 
 use crate::calls::make_calls;
 use crate::problem::{AnswerProblem, AnswerProblemKind as Kind};
 use crate::{GrowingAnswer, Model, Prompt, ReadAnswer};
 
-/// Why no further call is made.
-#[derive(Debug)]
-pub(crate) enum Stopped {
-    Allowance(&'static str),
-}
-
-type OnGrowth<'a> = &'a mut (dyn FnMut(&GrowingAnswer) + Send);
+pub(crate) type OnGrowth<'a> = &'a mut (dyn FnMut(&GrowingAnswer) + Send);
 
 pub(crate) struct Answering<'a, T> {
     model: &'a Model<T>,
     prompt: Messages,
-    tally: &'a Tally,
-    /// Ends with the attempt, even if a timeout drops it.
-    _running: RunningAttempt<'a>,
+    meter: &'a Meter,
     /// The number of replies with tool calls.
     rounds: u32,
     /// What was added to the conversation.
@@ -37,14 +27,13 @@ impl<'a, T: Send + 'static> Answering<'a, T> {
     pub(crate) fn new(
         model: &'a Model<T>,
         prompt: Prompt,
-        tally: &'a Tally,
+        meter: &'a Meter,
         on_growth: Option<OnGrowth<'a>>,
     ) -> Self {
         Self {
             model,
             prompt: prompt.0,
-            tally,
-            _running: tally.start(),
+            meter,
             rounds: 0,
             messages: Vec::new(),
             growing: GrowingAnswer::default(),
@@ -80,7 +69,7 @@ impl<'a, T: Send + 'static> Answering<'a, T> {
         }
 
         self.rounds += 1;
-        let results = make_calls(&self.model.tools, response, self.rounds, self.tally).await;
+        let results = make_calls(&self.model.tools, response, self.rounds, self.meter).await;
         let messages: Vec<Message> = std::iter::once(response.message()).chain(results).collect();
 
         self.messages.extend(messages.iter().cloned());
@@ -91,7 +80,7 @@ impl<'a, T: Send + 'static> Answering<'a, T> {
 impl<T: Send + 'static> Policy for Answering<'_, T> {
     type Reply = ReadAnswer<T>;
     type Problem = AnswerProblem;
-    type Limit = Stopped;
+    type Stop = Limit;
 
     fn request(&self, rung: Rung) -> ChatRequest {
         let request = self.model.request(&self.prompt, rung);
@@ -104,28 +93,9 @@ impl<T: Send + 'static> Policy for Answering<'_, T> {
         }
     }
 
-    fn before_call(&mut self, request: ChatRequest, _: Rung) -> Result<ChatRequest, Stopped> {
+    fn fit(&mut self, meter: &Meter, request: ChatRequest, _: Rung) -> Result<ChatRequest, Limit> {
         self.growing = GrowingAnswer::default();
-
-        let Some(allowance) = self.model.allowance else {
-            self.tally.count_call();
-            return Ok(request);
-        };
-
-        let spent = self.tally.spent();
-        let tokens = allowance.tokens.saturating_sub(spent.tokens());
-        let bytes = allowance.bytes.saturating_sub(spent.bytes);
-
-        let request = Allowance::new(tokens, bytes).fit(request);
-        let request = request.map_err(|exceeded| {
-            Stopped::Allowance(match exceeded {
-                Exceeded::Tokens => "too few tokens are left for another call",
-                Exceeded::Bytes => "too few bytes are left for another call",
-            })
-        })?;
-
-        self.tally.count_call();
-        Ok(request)
+        meter.fit(request, 1)
     }
 
     fn on_text(&mut self, text: &str) {
@@ -136,10 +106,6 @@ impl<T: Send + 'static> Policy for Answering<'_, T> {
         if self.growing.push(text, grown) {
             on_growth(&self.growing);
         }
-    }
-
-    fn after_call(&mut self, request: &ChatRequest, response: &ChatResponse) {
-        self.tally.count_tokens(request, response);
     }
 
     fn repairs<'r>(&self, read: &'r ReadAnswer<T>) -> &'r [Repair] {

@@ -9,7 +9,7 @@ use std::time::Duration;
 use cogwork::cot::{ChainOfThought, Reasoning};
 use cogwork::flow::{Action, Flow, from_fn, from_phases_with, note};
 use cogwork::journal::{FileStore, Store};
-use cogwork::strategies::{Search, SolveBudget, Solver, TreeOfThoughts};
+use cogwork::strategies::{Limits, Search, Solver, TreeOfThoughts};
 use cogwork_quickstart::RuleBasedClient;
 use cogwork_trace::{Header, Page, RecordReader, RecorderSettings, RunRecorder};
 use serde_json::{Value, json};
@@ -250,10 +250,8 @@ pub async fn tree_of_thoughts(folder: &Path) -> Result<PathBuf> {
         .with_proposals(20)
         .with_depth(2)
         .with_search(Search::BestFirst);
-    let budget = SolveBudget::default()
-        .with_calls(2_000)
-        .with_tokens(u64::MAX);
-    let solver = Solver::new(Player, tree).with_budget(budget);
+    let budget = Limits::default().with_calls(2_000).with_tokens(u64::MAX);
+    let solver = Solver::new(Player, tree).with_limits(budget);
 
     let mut solving = solver.begin("Make 24 of 4 9 10 13.");
     let flow = solver.into_flow()?;

@@ -4,8 +4,7 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use cogwork_thinking::CallCosts;
-use cogwork_typed::ask::Try;
+use cogwork_typed::ask::{Meter, Try};
 
 use super::attempted::Attempted;
 use super::{AgentError, AgentErrorKind};
@@ -17,7 +16,7 @@ use crate::{ToolUse, Visit};
 pub(super) struct Attempt<'v> {
     node: &'v str,
     failures: &'v Failures,
-    pub(super) costs: CallCosts,
+    pub(super) meter: Meter,
     attempted: Mutex<Attempted>,
     /// The number of tool calls that wait for a person.
     waiting: AtomicUsize,
@@ -27,11 +26,11 @@ pub(super) struct Attempt<'v> {
 }
 
 impl<'v> Attempt<'v> {
-    pub(super) fn new(node: &'v str, failures: &'v Failures, costs: CallCosts) -> Self {
+    pub(super) fn new(node: &'v str, failures: &'v Failures) -> Self {
         Self {
             node,
             failures,
-            costs,
+            meter: Meter::default(),
             attempted: Mutex::default(),
             waiting: AtomicUsize::new(0),
             running: AtomicUsize::new(0),
@@ -92,7 +91,7 @@ impl<'v> Attempt<'v> {
 
     fn attempted(&self) -> Attempted {
         Attempted {
-            spent: self.costs.spent(),
+            spent: self.meter.spent(),
             ..lock(&self.attempted).clone()
         }
     }

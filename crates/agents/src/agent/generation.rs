@@ -5,11 +5,10 @@ use std::convert::Infallible;
 use cogwork_flow::Action;
 use cogwork_flow::journal::recorded;
 use cogwork_llm::{
-    ChatRequest, ChatResponse, FinishReason, LlmClient, Message, ResponseLimits, ToolCall,
-    ToolChoice,
+    ChatRequest, ChatResponse, FinishReason, Message, ResponseLimits, ToolCall, ToolChoice,
 };
 use cogwork_thinking::Generating;
-use cogwork_typed::ask::report_tool_call;
+use cogwork_typed::ask::{Meter, report_tool_call};
 use futures_util::future::try_join_all;
 
 use super::approval::Asked;
@@ -30,7 +29,7 @@ impl Agent {
     ) -> Result<AgentAnswer, AgentErrorKind> {
         let generating = self
             .thinking
-            .begin_with(&attempt.costs, request)
+            .begin_with(&attempt.meter, request)
             .await
             .map_err(AgentErrorKind::Client)?;
 
@@ -56,8 +55,7 @@ impl Agent {
             truncated,
             ..Output::default()
         };
-        let client = attempt.costs.counted(self.thinking.client());
-        self.choose(request, said, output, &client, attempt).await
+        self.choose(request, said, output, attempt).await
     }
 
     /// Asks for the answer, and makes the tool calls on the way.
@@ -70,7 +68,8 @@ impl Agent {
         let limits = ResponseLimits::default().with_tool_calls(MAX_CALLS);
 
         for round in 0..=self.tool_rounds {
-            let response = Question::new(request.clone(), not_empty)
+            // The generation measures its calls itself.
+            let response = Question::new(request.clone(), not_empty, &Meter::default())
                 .ask(generating, self.asks_again, attempt)
                 .await
                 .map_err(AgentErrorKind::Client)?
@@ -109,7 +108,6 @@ impl Agent {
         mut request: ChatRequest,
         said: Message,
         mut output: Output,
-        client: &dyn LlmClient,
         attempt: &Attempt<'_>,
     ) -> Result<AgentAnswer, AgentErrorKind> {
         if !self.choice.is_open() {
@@ -131,17 +129,18 @@ impl Agent {
 
         // Tool calls are no longer allowed at this point.
         let request = request.with_tool_choice(ToolChoice::None);
-        let mut question = Question::new(request, |response| {
+        let read = |response: ChatResponse| {
             let read = self.choice.read(response.text());
             read.map(|(_, action)| action).ok_or_else(|| Unusable {
                 problem: NO_ACTION,
                 complaint: self.choice.complaint(),
             })
-        });
+        };
+        let mut question = Question::new(request, read, &attempt.meter);
 
         // The answer counts as the first attempt.
         let chosen = match self.asks_again.checked_sub(1) {
-            Some(more) => question.ask(client, more, attempt).await,
+            Some(more) => question.ask(self.thinking.client(), more, attempt).await,
             None => Ok(None),
         };
 

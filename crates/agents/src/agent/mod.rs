@@ -340,7 +340,7 @@ impl Node<FlowState> for Agent {
     }
 
     async fn exec(&self, question: &AgentQuestion) -> Result<AgentAnswer, AgentError> {
-        let attempt = Attempt::new(&self.id, &question.failures, self.thinking.call_costs());
+        let attempt = Attempt::new(&self.id, &question.failures);
         let request = question.request.clone();
 
         match self.generate(request, &attempt).await {

@@ -1,7 +1,7 @@
 use std::fmt;
 
-use cogwork_llm::{ChatRequest, ChatResponse, LlmClient, LlmError, Message};
-use cogwork_typed::ask::{Asking, Ladder, Policy, Rung, Unanswered, Verdict};
+use cogwork_llm::{ChatRequest, ChatResponse, LlmClient, LlmError, LlmErrorKind, Message};
+use cogwork_typed::ask::{Asking, Ladder, Limit, Meter, Policy, Rung, Unanswered, Verdict};
 
 use super::attempt::Attempt;
 
@@ -9,6 +9,7 @@ use super::attempt::Attempt;
 pub(super) struct Question<R> {
     request: ChatRequest,
     read: R,
+    meter: Meter,
 }
 
 /// The reason why a reply cannot be used.
@@ -24,8 +25,12 @@ where
     T: Send,
     R: Fn(ChatResponse) -> Result<T, Unusable> + Send + Sync,
 {
-    pub(super) fn new(request: ChatRequest, read: R) -> Self {
-        Self { request, read }
+    pub(super) fn new(request: ChatRequest, read: R, meter: &Meter) -> Self {
+        Self {
+            request,
+            read,
+            meter: meter.share(),
+        }
     }
 
     /// Asks until `read` accepts a reply, at most `asks_again` more times after the first. Returns
@@ -38,6 +43,7 @@ where
     ) -> Result<Option<T>, LlmError> {
         let ladder = Ladder::default();
         let asking = Asking::new(client, &ladder, Vec::new())
+            .with_meter(&self.meter)
             .with_asks_again(asks_again)
             // The client records its calls, including those of hooks, under the hash of the request.
             .with_recording(false);
@@ -47,7 +53,10 @@ where
             Ok(read) => Ok(Some(read)),
             Err(Unanswered::Unusable(_)) => Ok(None),
             Err(Unanswered::Client(error)) => Err(error),
-            Err(Unanswered::Limit(never)) => match never {},
+            Err(Unanswered::Stopped(limit)) => {
+                let message = format!("the limit of {limit} allows no further call");
+                Err(LlmError::new(LlmErrorKind::Budget, message))
+            }
         }
     }
 }
@@ -71,7 +80,7 @@ where
 {
     type Reply = T;
     type Problem = Unusable;
-    type Limit = std::convert::Infallible;
+    type Stop = Limit;
 
     fn request(&self, _: Rung) -> ChatRequest {
         self.request.clone()

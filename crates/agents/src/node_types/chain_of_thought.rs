@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::inside::Inside;
-use crate::settings::{SettingProblem, duration};
+use crate::settings::SettingProblem;
 use crate::{FlowState, Made, Making, NodeType, Output, Visit};
 
 /// The settings of a chain of thought, in addition to those of its client.
@@ -18,9 +18,9 @@ struct Settings {
     /// Which text is the answer of the node. Default: full.
     #[serde(default)]
     answer: AnswerText,
-    /// The limits of the reasoning.
+    /// The limits of the reasoning. Default: 50 thoughts, 1000000 tokens, 67108864 bytes, 3600 seconds.
     #[serde(default)]
-    limits: LimitSettings,
+    limits: LoopLimits,
     /// Which earlier thoughts a request contains. Default: all.
     #[serde(default)]
     history: HistorySettings,
@@ -45,30 +45,23 @@ enum AnswerText {
     Conclusion,
 }
 
-#[derive(Default, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-struct LimitSettings {
-    /// The maximum number of thoughts. Default: 50.
-    #[schemars(range(min = 1))]
-    thoughts: Option<u32>,
-    /// The maximum number of tokens, read and written, of all thoughts. Default: 1000000.
-    #[schemars(range(min = 1))]
-    tokens: Option<u64>,
-    /// The maximum number of bytes of all requests and replies. Default: 67108864.
-    #[schemars(range(min = 1))]
-    bytes: Option<u64>,
-    /// The maximum time with the model, of all thoughts, in seconds. Default: 3600.
-    #[schemars(range(min = 0.001, max = 31_536_000.0))]
-    time: Option<f64>,
-    /// Whether the model is asked for the best answer so far before a limit is reached. If not, the node fails. Default: true.
-    conclude: Option<bool>,
-    /// The number of tokens that are kept for that answer. Default: as many as the longest reply, at most a quarter of the limit.
-    reserve_tokens: Option<u64>,
-    /// The time that is kept for that answer, in seconds. Default: as long as the longest turn, at most a quarter of the limit.
-    #[schemars(range(min = 0.0, max = 31_536_000.0))]
-    reserve_time: Option<f64>,
+#[derive(Deserialize, JsonSchema)]
+#[serde(default)]
+#[schemars(extend("additionalProperties" = false))]
+struct LoopLimits {
+    #[serde(flatten)]
+    limits: Limits,
     /// How often a turn asks again when a reply cannot be used. Default: 2.
-    asks_again: Option<u32>,
+    asks_again: u32,
+}
+
+impl Default for LoopLimits {
+    fn default() -> Self {
+        Self {
+            limits: Limits::default(),
+            asks_again: 2,
+        }
+    }
 }
 
 #[derive(Default, Deserialize, JsonSchema)]
@@ -131,7 +124,8 @@ fn make(settings: Settings, making: &mut Making<'_, '_>) -> Result<Made, Vec<Set
     let prompt = making.prompt(prompt)?;
     let node = ChainOfThought::new(making.client()?)
         .with_request(making.request())
-        .with_limits(limits.limits())
+        .with_limits(limits.limits)
+        .with_asks_again(limits.asks_again)
         .with_history(match history {
             HistorySettings::All => History::All,
             HistorySettings::Window(thoughts) => History::Window(thoughts),
@@ -179,21 +173,6 @@ fn make(settings: Settings, making: &mut Making<'_, '_>) -> Result<Made, Vec<Set
                 .with_spent(spent))
         },
     )
-}
-
-impl LimitSettings {
-    fn limits(self) -> Limits {
-        let mut limits = Limits::default();
-        limits.thoughts = self.thoughts.unwrap_or(limits.thoughts);
-        limits.tokens = self.tokens.unwrap_or(limits.tokens);
-        limits.bytes = self.bytes.unwrap_or(limits.bytes);
-        limits.time = self.time.and_then(duration).unwrap_or(limits.time);
-        limits.conclude = self.conclude.unwrap_or(limits.conclude);
-        limits.reserve_tokens = self.reserve_tokens;
-        limits.reserve_time = self.reserve_time.and_then(duration);
-        limits.asks_again = self.asks_again.unwrap_or(limits.asks_again);
-        limits
-    }
 }
 
 /// Returns why the answer isn't complete.

@@ -1,6 +1,6 @@
 use cogwork_flow::Action;
 use cogwork_strategies::{
-    Call, Driver, EndReason, SolveBudget, Solver, Strategies, Strategy, StrategyName, TableProblem,
+    Call, Driver, EndReason, Limits, Solver, Strategies, Strategy, StrategyName, TableProblem,
 };
 use cogwork_typed::ask::Try;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -9,7 +9,7 @@ use serde_json::Value as Json;
 
 use super::inside::{Inside, NoAnswer};
 use super::tools;
-use crate::settings::{SettingProblem, duration};
+use crate::settings::SettingProblem;
 use crate::{Made, Making, NodeType, Output, Visit};
 
 /// The settings of a strategy, in addition to those of its client.
@@ -26,9 +26,9 @@ struct Settings {
     table: Option<Json>,
     /// The problem, with slots: {input}, {last}, and the id of any node. Default: {last}, the last output.
     prompt: Option<String>,
-    /// The budget of a problem.
+    /// The limits of a problem. Default: 100 calls, 500000 tokens, 67108864 bytes, 500 thoughts on all branches, 900 seconds.
     #[serde(default)]
-    budget: BudgetSettings,
+    budget: Limits,
     /// What happens when the budget is spent, or there is no progress. Default: answer.
     #[serde(default)]
     when_stopped: WhenStopped,
@@ -36,33 +36,6 @@ struct Settings {
     #[serde(default)]
     #[schemars(schema_with = "tools")]
     tools: Vec<String>,
-}
-
-#[derive(Default, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-struct BudgetSettings {
-    /// Calls to the model. Default: 100.
-    #[schemars(range(min = 1))]
-    calls: Option<u32>,
-    /// Tokens read and written. Default: 500000.
-    #[schemars(range(min = 1))]
-    tokens: Option<u64>,
-    /// Bytes of all requests and replies. Default: 67108864.
-    #[schemars(range(min = 1))]
-    bytes: Option<u64>,
-    /// Thoughts, on all branches. Default: 500.
-    #[schemars(range(min = 1))]
-    thoughts: Option<u32>,
-    /// Seconds of calls to the model and to tools. Default: 900.
-    #[schemars(range(min = 0.001, max = 31_536_000.0))]
-    time: Option<f64>,
-    /// Whether the model is asked for the best answer so far before the budget is spent. Default: true.
-    conclude: Option<bool>,
-    /// Tokens that are kept for that answer. Default: as many as the longest reply, at most a quarter of the budget.
-    reserve_tokens: Option<u64>,
-    /// Seconds that are kept for that answer. Default: as long as a call takes, at most a quarter of the budget.
-    #[schemars(range(min = 0.0, max = 31_536_000.0))]
-    reserve_time: Option<f64>,
 }
 
 #[derive(Default, Clone, Copy, PartialEq, Deserialize, JsonSchema)]
@@ -125,7 +98,7 @@ fn make(settings: Settings, making: &mut Making<'_, '_>) -> Result<Made, Vec<Set
     let solver = Solver::new(making.client()?, driver)
         .with_request(making.request())
         .with_tools(making.tools("tools", &tools)?)
-        .with_budget(budget.budget());
+        .with_limits(budget);
     let flow = solver
         .clone()
         .into_flow()
@@ -202,19 +175,4 @@ fn own_strategy(table: Json) -> Result<Strategy, Vec<SettingProblem>> {
         .get(NAME)
         .cloned()
         .map_err(|error| SettingProblem::new(error.to_string()).at("table").into())
-}
-
-impl BudgetSettings {
-    fn budget(self) -> SolveBudget {
-        let mut budget = SolveBudget::default();
-        budget.calls = self.calls.unwrap_or(budget.calls);
-        budget.tokens = self.tokens.unwrap_or(budget.tokens);
-        budget.thoughts = self.thoughts.unwrap_or(budget.thoughts);
-        budget.bytes = self.bytes.unwrap_or(budget.bytes);
-        budget.time = self.time.and_then(duration).unwrap_or(budget.time);
-        budget.conclude = self.conclude.unwrap_or(budget.conclude);
-        budget.reserve_tokens = self.reserve_tokens;
-        budget.reserve_time = self.reserve_time.and_then(duration);
-        budget
-    }
 }

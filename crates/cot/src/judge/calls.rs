@@ -11,6 +11,9 @@ use crate::tool_calls::ToolCalls;
 use crate::tooling::Calling;
 use crate::{ReplyProblem, ReplyProblemKind, ToolCallRecord};
 
+/// The maximum number of bytes of a reply in which calls are looked for.
+const MAX_BYTES: usize = 256 * 1024;
+
 impl Judge<'_> {
     /// Makes the calls of a reply, and returns the messages with which the conversation continues.
     pub(super) async fn call_tools(
@@ -30,7 +33,7 @@ impl Judge<'_> {
         };
 
         for _ in 0..reply.admitted() {
-            self.brief.tally.count_tool_call();
+            self.brief.meter.count_tool_call();
         }
 
         let first = self.tool_calls.len();
@@ -41,7 +44,7 @@ impl Judge<'_> {
 
         let uses = self.tool_calls.get_mut(first..).unwrap_or_default();
         match reply.make(uses).await {
-            Ok(replayed) => self.clock.add_replayed(replayed),
+            Ok(replayed) => self.brief.meter.add_time(replayed),
             Err(error) => self.cannot_wait = Some(error),
         }
 
@@ -101,7 +104,7 @@ impl Judge<'_> {
 
     async fn calls_in_text(&self, response: &ChatResponse) -> Result<Vec<ToolCall>, ReplyProblem> {
         // The reader of plans returns the error.
-        if response.text().len() > self.node.limits.reply_bytes {
+        if response.text().len() > MAX_BYTES {
             return Ok(Vec::new());
         }
 

@@ -2,38 +2,27 @@
 
 mod calls;
 
-use std::time::Duration;
-
 use cogwork_flow::journal::CannotWait;
 use cogwork_flow::{is_followed, report_from, report_growth};
 use cogwork_llm::{ChatRequest, ChatResponse, FinishReason, LlmError};
-use cogwork_typed::ask::{
-    Allowance, Exceeded, Policy, Record, Repair, Rung, RunningAttempt, Spent, Verdict, offload,
-};
-
+use cogwork_typed::ask::{Limit, Meter, Policy, Record, Repair, Rung, Verdict, offload};
 use cogwork_typed::{GrowingText, Growth};
 
-use crate::brief::{Wanted, allowance};
-use crate::clock::Clock;
+use crate::brief::Wanted;
 use crate::form::Form;
 use crate::open_steps::OpenSteps;
 use crate::reasoning_event::SOURCE;
 use crate::reply::{fits, growing_thinking, reply_format};
 use crate::tooling::Calling;
 use crate::{
-    Brief, ChainOfThought, EarlyEnd, Limit, Limits, Partial, Read, ReasoningEvent, ReplyProblem,
-    ReplyProblemKind, ToolCallRecord, Trace,
+    Brief, ChainOfThought, EarlyEnd, Partial, Read, ReasoningEvent, ReplyProblem, ReplyProblemKind,
+    ReplyReader, ToolCallRecord, Trace,
 };
 
 /// Judges the replies of one turn, within its limits.
 pub(crate) struct Judge<'a> {
     node: &'a ChainOfThought,
     brief: &'a Brief,
-    clock: &'a Clock,
-    /// Ends with the attempt, even if a timeout drops it.
-    _running: RunningAttempt<'a>,
-    /// The tokens of the last prompt, as the server counted them.
-    last_read_tokens: u64,
     /// Whether the model is asked to conclude.
     concludes: bool,
     /// Whether the conclusion says that no further thought is needed.
@@ -62,14 +51,17 @@ pub(crate) enum Stop {
     CannotWait(CannotWait),
 }
 
+impl From<Limit> for Stop {
+    fn from(limit: Limit) -> Self {
+        Self::Limit(limit)
+    }
+}
+
 impl<'a> Judge<'a> {
-    pub(crate) fn new(brief: &'a Brief, clock: &'a Clock) -> Self {
+    pub(crate) fn new(brief: &'a Brief) -> Self {
         Self {
             node: &brief.node,
             brief,
-            clock,
-            _running: brief.tally.start(),
-            last_read_tokens: brief.last_read_tokens,
             concludes: false,
             is_final: false,
             part: None,
@@ -81,13 +73,6 @@ impl<'a> Judge<'a> {
             needs_format: false,
             cannot_wait: None,
         }
-    }
-
-    /// Returns the cost of the turn so far, including that of failed attempts.
-    fn spent(&self) -> Spent {
-        let mut spent = self.brief.tally.spent();
-        spent.time = spent.time.saturating_add(self.clock.replayed());
-        spent
     }
 
     /// Returns the reply that ends the reasoning early, if the model was asked about one.
@@ -115,15 +100,10 @@ impl<'a> Judge<'a> {
         report_thinking(self.node, self.brief, growth);
     }
 
-    /// Returns the clock of the turn.
-    pub(crate) fn clock(&self) -> &'a Clock {
-        self.clock
-    }
-
     /// Returns the trace of the turn so far, with the record of the last asking.
     pub(crate) fn trace(&mut self, record: Record) -> Trace {
         let tool_calls = std::mem::take(&mut self.tool_calls);
-        Trace::new(record, tool_calls, self.spent())
+        Trace::new(record, tool_calls, self.brief.meter.spent())
     }
 
     /// Returns what the model is asked for in the next request.
@@ -144,7 +124,9 @@ impl<'a> Judge<'a> {
 
     /// Reads a reply that calls no tools, or none that may be called.
     async fn read(&self, response: &ChatResponse, form: Form) -> Result<Read, ReplyProblem> {
-        let mut reader = self.node.limits.reader(self.node.reading).asked_for(form);
+        let mut reader = ReplyReader::default()
+            .with_reading(self.node.reading)
+            .asked_for(form);
         if self.brief.calling == Calling::InReplies {
             reader = reader.with_calls();
         }
@@ -185,17 +167,7 @@ impl<'a> Judge<'a> {
     /// Asks the model to conclude from now on, with what was kept for it.
     pub(crate) fn conclude(&mut self) {
         self.concludes = true;
-    }
-
-    /// Returns the time that is left for the replies.
-    pub(crate) fn time_left(&self) -> Duration {
-        let left = self.brief.time_left.saturating_sub(self.spent().time);
-
-        if self.keeps_reserve() {
-            left.saturating_sub(self.brief.reserve.time)
-        } else {
-            left
-        }
+        self.brief.meter.keep(None);
     }
 
     /// Returns the readable part of the last conclusion that was cut off.
@@ -208,23 +180,8 @@ impl<'a> Judge<'a> {
         self.is_final
     }
 
-    fn keeps_reserve(&self) -> bool {
-        self.node.limits.conclude && !self.concludes
-    }
-
-    /// Returns what the next request may take.
-    fn allowance(&self, request: &ChatRequest) -> Result<Allowance, Exceeded> {
-        let spent = self.spent();
-        let mut left = self.brief.left;
-        left.tokens = left.tokens.saturating_sub(spent.tokens());
-        left.bytes = left.bytes.saturating_sub(spent.bytes);
-
-        let reserve = self.keeps_reserve().then_some(self.brief.reserve.tokens);
-        allowance(left, request, self.last_read_tokens, reserve)
-    }
-
     /// Adds the format of the reply, with bounds that fit into the tokens of the reply.
-    fn with_format(&self, request: ChatRequest, rung: Rung) -> Result<ChatRequest, Exceeded> {
+    fn with_format(&self, request: ChatRequest, rung: Rung) -> Result<ChatRequest, Limit> {
         if !self.brief.has_format(self.wanted()) {
             return Ok(request);
         }
@@ -233,7 +190,8 @@ impl<'a> Judge<'a> {
 
         // The reply has to repeat the plan.
         if plan.is_some_and(|plan| !fits(plan, rung, &request)) {
-            return Err(Exceeded::Tokens);
+            let tokens = self.node.limits.tokens;
+            return Err(Limit::Tokens(tokens.unwrap_or(u64::MAX)));
         }
 
         let tools = self.brief.tools_in_form(self.wanted());
@@ -268,33 +226,25 @@ impl<'a> Judge<'a> {
 impl Policy for Judge<'_> {
     type Reply = Read;
     type Problem = ReplyProblem;
-    type Limit = Stop;
+    type Stop = Stop;
 
     fn request(&self, rung: Rung) -> ChatRequest {
         self.brief.request(rung, self.wanted())
     }
 
-    fn before_call(&mut self, request: ChatRequest, rung: Rung) -> Result<ChatRequest, Stop> {
-        let limits = &self.node.limits;
-
+    fn fit(
+        &mut self,
+        meter: &Meter,
+        request: ChatRequest,
+        rung: Rung,
+    ) -> Result<ChatRequest, Stop> {
         if let Some(error) = self.cannot_wait {
             return Err(Stop::CannotWait(error));
         }
 
-        // The timeout around the turn cannot fire if every call is immediately ready.
-        if self.time_left().is_zero() {
-            return Err(Stop::Limit(Limit::Time(limits.time)));
-        }
-
-        let request = self
-            .allowance(&request)
-            .and_then(|left| left.fit(request))
-            .and_then(|request| self.with_format(request, rung))
-            .map_err(|exceeded| Stop::Limit(limit(limits, exceeded)))?;
-
-        self.brief.tally.count_call();
         self.thinking.reset();
-        Ok(request)
+        let request = meter.fit(request, 1)?;
+        Ok(self.with_format(request, rung)?)
     }
 
     fn on_text(&mut self, text: &str) {
@@ -308,22 +258,10 @@ impl Policy for Judge<'_> {
         }
     }
 
-    fn on_replay(&mut self, took: Duration) {
-        self.clock.add_replayed(took);
-    }
-
     fn on_refusal(&mut self, rung: Rung, next: Rung, error: &LlmError) {
         self.node
             .reporter()
             .format_refused(self.brief.thought_number, rung, next, error);
-    }
-
-    fn after_call(&mut self, request: &ChatRequest, response: &ChatResponse) {
-        self.brief.tally.count_tokens(request, response);
-
-        if let Some(usage) = response.usage() {
-            self.last_read_tokens = usage.prompt_tokens;
-        }
     }
 
     async fn judge(&mut self, response: &ChatResponse, rung: Rung) -> Verdict<Read, ReplyProblem> {
@@ -393,10 +331,3 @@ fn report_thinking(node: &ChainOfThought, brief: &Brief, growth: Growth<'_>) {
 /// The problem of a reply that calls tools when none may be called.
 const USED_UP: &str =
     "the reply calls tools, but no more tools may be called in this turn; expected a plan";
-
-fn limit(limits: &Limits, exceeded: Exceeded) -> Limit {
-    match exceeded {
-        Exceeded::Tokens => Limit::Tokens(limits.tokens),
-        Exceeded::Bytes => Limit::Bytes(limits.bytes),
-    }
-}

@@ -11,7 +11,7 @@ use std::time::Duration;
 use cogwork_cot::{ChainOfThought, Limits, Reasoning, RunOptions};
 use cogwork_flow::journal::{Entry, MemoryJournal};
 use cogwork_flow::{Flow, RunError, Stepped};
-use cogwork_strategies::{SolveBudget, SolveOptions, Solver, Solving};
+use cogwork_strategies::{SolveOptions, Solver, Solving};
 use cogwork_tools::Tools;
 use cogwork_typed::ask::read_inline;
 use serde_json::json;
@@ -95,7 +95,8 @@ pub(super) fn reasoner(
             board.expect_problems();
             let node = ChainOfThought::new(client)
                 .with_tools(tools)
-                .with_limits(loop_limits(&budget))
+                .with_limits(limits_of(&budget))
+                .with_asks_again(ASKS_AGAIN)
                 .with_reporter(ProblemReporter(board.clone()));
             let state = Reasoning::new(problem);
             let flow = node.into_flow();
@@ -104,7 +105,7 @@ pub(super) fn reasoner(
         Method::Strategy(name) => {
             let solver = Solver::new(client, name)
                 .with_tools(tools)
-                .with_budget(solve_budget(&budget))
+                .with_limits(limits_of(&budget))
                 .with_asks_again(ASKS_AGAIN);
             let state = solver.begin(problem);
             let flow = solver.into_flow().map_err(|error| error.to_string())?;
@@ -138,8 +139,8 @@ impl Conclude for Solving {
     /// Allows no further thoughts.
     fn concluding(&self, budget: &Budget, calls: u32) -> Self {
         let calls = self.spent().calls.saturating_add(calls);
-        let budget = solve_budget(budget).with_thoughts(0).with_calls(calls);
-        let options = SolveOptions::default().with_budget(budget);
+        let limits = limits_of(budget).with_thoughts(0).with_calls(calls);
+        let options = SolveOptions::default().with_limits(limits);
         self.clone().with_options(options)
     }
 }
@@ -148,29 +149,21 @@ impl Conclude for Reasoning {
     /// Allows one more thought, which is then the conclusion.
     fn concluding(&self, budget: &Budget, calls: u32) -> Self {
         let thoughts = u32::try_from(self.thoughts().len()).unwrap_or(u32::MAX);
-        let limits = loop_limits(budget)
+        let calls = self.spent().calls.saturating_add(calls);
+        let limits = limits_of(budget)
             .with_thoughts(thoughts.saturating_add(1))
-            .with_asks_again(calls.saturating_sub(1).min(ASKS_AGAIN));
+            .with_calls(calls);
         let options = RunOptions::default().with_limits(limits);
         self.clone().with_options(options)
     }
 }
 
-fn solve_budget(budget: &Budget) -> SolveBudget {
-    SolveBudget::default()
+fn limits_of(budget: &Budget) -> Limits {
+    Limits::default()
         .with_calls(budget.replies)
         .with_tokens(budget.tokens)
         .with_thoughts(budget.thoughts)
         .with_time(NO_TIME_LIMIT)
-}
-
-fn loop_limits(budget: &Budget) -> Limits {
-    Limits::default()
-        // Each thought needs a reply.
-        .with_thoughts(budget.thoughts.min(budget.replies))
-        .with_tokens(budget.tokens)
-        .with_time(NO_TIME_LIMIT)
-        .with_asks_again(ASKS_AGAIN)
 }
 
 /// A flow over a state. Clones share both.
@@ -201,10 +194,7 @@ impl<S: Conclude> FlowReasoner<S> {
 
     /// Takes steps until the run ends.
     async fn walk(&self, state: &mut S, node: Option<String>) -> Result<(), RunError> {
-        // The budget ends a run before it has taken so many steps, of which a few add no thought.
-        let max_steps = u64::from(self.budget.thoughts)
-            .saturating_mul(4)
-            .max(10_000);
+        let max_steps = limits_of(&self.budget).max_steps();
         let mut run = self.flow.begin().with_max_steps(max_steps);
         if let Some(journal) = node.as_deref().and_then(journal_at) {
             run = run.with_journal_any_state(journal);

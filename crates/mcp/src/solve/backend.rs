@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use cogwork_cot::{ChainOfThought, Flow, Reasoning};
 use cogwork_llm::{Budget, ChatRequest, LlmClient, Message};
-use cogwork_strategies::{SolveBudget, Solver, StrategyName};
+use cogwork_strategies::{Limits, Solver, StrategyName};
 use cogwork_tools::schemars::{self, JsonSchema};
 use cogwork_tools::{ToolError, Tools, function};
 use serde::Deserialize;
@@ -67,8 +67,8 @@ impl ClientBackend {
         }
     }
 
-    /// Returns the solver for a run with this budget.
-    pub(super) fn solver(&self, strategy: StrategyName, budget: &SolveBudget) -> Option<Solver> {
+    /// Returns the solver for a run with these limits.
+    pub(super) fn solver(&self, strategy: StrategyName, limits: &Limits) -> Option<Solver> {
         let mut solvers = self.solvers.iter();
         let found = solvers.find(|(name, _)| *name == strategy);
         let solver = found.map(|(_, solver)| solver.clone())?;
@@ -79,8 +79,8 @@ impl ClientBackend {
 
         // The solver doesn't count what a tool asks a model, so the client does.
         let client = Budget::new(Arc::clone(&self.client))
-            .with_calls(budget.calls.into())
-            .with_tokens(budget.tokens);
+            .with_calls(limits.calls.map_or(u64::MAX, u64::from))
+            .with_tokens(limits.tokens.unwrap_or(u64::MAX));
         let tools = asking(client.clone());
         Some(solver.with_client(client).with_tools(tools))
     }

@@ -1,9 +1,8 @@
 //! Running a method step by step.
 
-use cogwork_cot::{Limits, Reasoning, RunOptions};
+use cogwork_cot::{Reasoning, RunOptions};
 use cogwork_flow::{CancellationToken, Run, RunError, Stepped};
-use cogwork_llm::Budget;
-use cogwork_strategies::{SolveBudget, SolveError, SolveOptions, StrategyName};
+use cogwork_strategies::{SolveError, SolveOptions, StrategyName};
 
 use super::backend::Backend;
 use super::entry::{SolveEnd, SolveStep};
@@ -33,21 +32,21 @@ async fn solve_by_strategy(
     watch: &mut Watch,
     token: &CancellationToken,
 ) -> SolveEnd {
-    let budget = request.budget;
+    let limits = request.limits;
     let client = backend.client();
-    let solver = client.and_then(|client| client.solver(name, &budget));
+    let solver = client.and_then(|client| client.solver(name, &limits));
     let Some(solver) = solver else {
         return SolveEnd::failed("there is no client for strategies");
     };
 
-    let options = SolveOptions::default().with_budget(budget);
+    let options = SolveOptions::default().with_limits(limits);
     let mut solving = solver.begin(request.problem.clone()).with_options(options);
     let flow = match solver.into_flow() {
         Ok(flow) => flow,
         Err(error) => return SolveEnd::failed(error),
     };
 
-    let run = flow.begin().with_max_steps(max_steps(&budget));
+    let run = flow.begin().with_max_steps(limits.max_steps());
     match finish(run, &mut solving, step_after, watch, token).await {
         Err(error) if !error.is_cancelled() => {
             // The error has the calls of the turn that failed.
@@ -72,13 +71,7 @@ async fn solve_by_loop(
         return SolveEnd::failed("there is no client for the loop");
     };
 
-    // Only the client can count the calls of a turn, which may ask again.
-    let budget = request.budget;
-    let client = Budget::new(backend.client.clone()).with_calls(budget.calls.into());
-    let options = RunOptions::default()
-        .with_limits(limits_of(&budget))
-        .with_client_of_same_server(client);
-
+    let options = RunOptions::default().with_limits(request.limits);
     let mut reasoning = Reasoning::new(request.problem.clone()).with_options(options);
     let run = backend.reasoning.begin();
     let ended = finish(run, &mut reasoning, step_after, watch, token).await;
@@ -102,8 +95,8 @@ async fn solve_by_flow(
 
     let mut state = FlowState::new(request.problem.clone());
     let run = flow.flow().begin();
-    let run = match Instant::now().checked_add(request.budget.time) {
-        Some(deadline) => run.with_deadline(deadline),
+    let run = match request.limits.time {
+        Some(time) => run.with_deadline(Instant::now() + time),
         None => run,
     };
 
@@ -155,20 +148,6 @@ fn step_after(state: &impl RunState, recorded: Recorded) -> SolveStep {
         calls: state.calls(recorded.calls),
         spent: state.spent(),
     }
-}
-
-/// Returns a limit that the budget of thoughts reaches first. A few stages add no thought.
-fn max_steps(budget: &SolveBudget) -> u64 {
-    u64::from(budget.thoughts).saturating_mul(4).max(10_000)
-}
-
-fn limits_of(budget: &SolveBudget) -> Limits {
-    Limits::default()
-        .with_thoughts(budget.thoughts.min(budget.calls))
-        .with_tokens(budget.tokens)
-        .with_bytes(budget.bytes)
-        .with_time(budget.time)
-        .with_conclude(budget.conclude)
 }
 
 fn failed(error: RunError) -> SolveEnd {

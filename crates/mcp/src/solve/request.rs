@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use cogwork_strategies::SolveBudget;
+use cogwork_strategies::Limits;
 use cogwork_text::NameList;
 use cogwork_tools::schemars::{self, JsonSchema};
 use rmcp::model::{JsonObject, Tool};
@@ -22,7 +22,7 @@ use crate::tool::{ToolFailure, schema_of, set_choices, tool};
 pub(super) struct SolveRequest {
     pub(super) problem: String,
     pub(super) method: Method,
-    pub(super) budget: SolveBudget,
+    pub(super) limits: Limits,
     /// The id that the client chose for the session.
     pub(super) session: Option<SessionId>,
 }
@@ -42,7 +42,7 @@ struct SolveArguments {
     session_id: Option<SessionId>,
 }
 
-/// Limits that are lower than those of [`SolveBudget::default`].
+/// Limits that are lower than [`most`].
 #[derive(Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Lower {
@@ -89,7 +89,7 @@ impl SolveRequest {
         Ok(Self {
             problem: arguments.problem,
             method,
-            budget: budget.of(SolveBudget::default()),
+            limits: budget.limits().or(most()),
             session: arguments.session_id,
         })
     }
@@ -116,13 +116,25 @@ impl Lower {
         self.calls.is_some() || self.tokens.is_some() || self.thoughts.is_some()
     }
 
-    fn of(&self, most: SolveBudget) -> SolveBudget {
-        let time = self.seconds.map(Duration::from_secs);
-        most.with_time(time.unwrap_or(most.time))
-            .with_calls(self.calls.unwrap_or(most.calls))
-            .with_tokens(self.tokens.unwrap_or(most.tokens))
-            .with_thoughts(self.thoughts.unwrap_or(most.thoughts))
+    fn limits(&self) -> Limits {
+        let mut limits = Limits::default();
+        limits.calls = self.calls;
+        limits.tokens = self.tokens;
+        limits.thoughts = self.thoughts;
+        limits.time = self.seconds.map(Duration::from_secs);
+        limits
     }
+}
+
+/// The maximum time of a run.
+pub(super) const LONGEST: Duration = Duration::from_secs(15 * 60);
+
+fn most() -> Limits {
+    Limits::default()
+        .with_calls(100)
+        .with_tokens(500_000)
+        .with_thoughts(500)
+        .with_time(LONGEST)
 }
 
 const DESCRIPTION: &str = "Solves a problem with another model, in a run of many thoughts that follow a strategy, and \

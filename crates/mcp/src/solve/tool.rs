@@ -5,7 +5,6 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use cogwork_strategies::SolveBudget;
 use rmcp::model::{
     CallToolResponse, CallToolResult, CreateTaskResult, ProgressNotificationParam, Tool,
 };
@@ -14,7 +13,7 @@ use rmcp::task_manager::{TaskContext, TaskExit, TaskManager, TaskOptions};
 use tokio::sync::Semaphore;
 
 use super::backend::{Backend, SolveSettings};
-use super::request::{SolveRequest, definition};
+use super::request::{LONGEST, SolveRequest, definition};
 use super::result::{end_of, result_of};
 use super::running::{Finished, Running};
 use crate::store::{Owner, SessionStore};
@@ -79,8 +78,7 @@ impl ServerTool for Solve {
         let running = self.start(&mut call).await?;
         let capabilities = call.context.client_capabilities();
         if capabilities.is_some_and(|capabilities| capabilities.supports_tasks()) {
-            let longest = SolveBudget::default().time;
-            let task = self.tasks.spawn(call.connection.owner(), running, longest);
+            let task = self.tasks.spawn(call.connection.owner(), running, LONGEST);
             return Ok(CallToolResponse::Task(task));
         }
 

@@ -4,14 +4,12 @@ use std::collections::BTreeMap;
 
 use cogwork_llm::ToolCall;
 use cogwork_tools::Tools;
-use cogwork_typed::ask::report_tool_call;
+use cogwork_typed::ask::{Meter, report_tool_call};
 use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Number, Value};
 use tokio::time::timeout_at;
-
-use super::meter::Meter;
 
 /// A call of a tool.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -115,7 +113,7 @@ pub(super) async fn call_all(
     calls: &[PlannedCall],
     tools: &Tools,
     at_once: usize,
-    meter: &Meter<'_>,
+    meter: &Meter,
 ) -> Vec<Option<Called>> {
     let mut waiting: Vec<Waiting<'_>> = (0..calls.len())
         .filter_map(|place| Waiting::new(calls, place))

@@ -1,14 +1,12 @@
 //! The last question of a run whose budget is nearly spent.
 
-use std::time::Duration;
-
 use cogwork_llm::{ChatRequest, Message, Messages, Role};
 use cogwork_text::OneLine;
+use cogwork_typed::ask::{Limits, Reserve};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::meter::{Cost, Reserve};
-use super::{Answer, Ask, Call, SolveBudget, Solving, StageReply};
+use super::{Answer, Ask, Call, Solving, StageReply};
 use crate::Thought;
 
 /// The field with the answer.
@@ -19,17 +17,6 @@ pub(super) const NAME: &str = "conclusion";
 const TEXT: usize = 600;
 /// The maximum number of bytes of the thoughts.
 const BYTES: usize = 8_000;
-
-/// The tokens of the reply before the first call.
-const TOKENS: u64 = 512;
-/// The least tokens of the reply, unless the budget is low.
-const LEAST_TOKENS: u64 = 256;
-/// The time before the first call.
-const TIME: Duration = Duration::from_secs(30);
-/// The number of the newest calls that are taken into account.
-const NEWEST: usize = 8;
-/// The part of a budget that is kept at most.
-const PART: u32 = 4;
 
 /// The answer to the last question.
 #[derive(Deserialize, JsonSchema)]
@@ -118,36 +105,18 @@ fn short(text: &str) -> String {
 }
 
 /// Returns what is kept for the last question, which is sent as `request`.
-pub(super) fn reserve(budget: &SolveBudget, solving: &Solving, request: &ChatRequest) -> Reserve {
-    let tokens = budget.reserve_tokens.unwrap_or_else(|| {
-        let part = budget.tokens / u64::from(PART);
-        reply_tokens(solving).min(part)
-    });
-    let time = budget.reserve_time.unwrap_or_else(|| {
-        let part = budget.time / PART;
-        call_time(solving).min(part)
-    });
+pub(super) fn reserve(limits: &Limits, solving: &Solving, request: &ChatRequest) -> Reserve {
+    let spent = solving.spent();
+    let time_of_a_call = spent.time.checked_div(spent.calls).unwrap_or_default();
 
-    Reserve {
-        cost: Cost::of(request, tokens),
-        time,
-    }
-}
-
-/// Returns the tokens of the longest of the newest replies.
-fn reply_tokens(solving: &Solving) -> u64 {
-    let replies = solving.calls().iter().rev().filter_map(|call| match call {
+    let newest = solving.calls().iter().rev().filter_map(|call| match call {
         Call::Model { tries, .. } => tries.last(),
         Call::Tool { .. } => None,
     });
+    let newest = newest.map(|last| {
+        let tokens = u64::try_from(last.reply.len() / 4).unwrap_or(u64::MAX);
+        (tokens, time_of_a_call)
+    });
 
-    let longest = replies.take(NEWEST).map(|last| last.reply.len() / 4).max();
-    let written = longest.map(|tokens| u64::try_from(tokens).unwrap_or(u64::MAX));
-    written.map_or(TOKENS, |tokens| tokens.max(LEAST_TOKENS))
-}
-
-/// Returns the average time of a call.
-fn call_time(solving: &Solving) -> Duration {
-    let spent = solving.spent();
-    spent.time.checked_div(spent.calls).unwrap_or(TIME)
+    limits.reserve(newest).with_request(request)
 }

@@ -2,22 +2,20 @@ use std::fmt;
 use std::sync::Arc;
 
 use cogwork_llm::{ChatRequest, LlmClient};
-
-use super::SolveBudget;
+use cogwork_typed::ask::Limits;
 
 /// Settings for one run, which replace those of the [`Solver`](super::Solver).
 ///
 /// ```
 /// use cogwork_llm::ScriptedClient;
-/// use cogwork_strategies::{SolveBudget, SolveOptions, Solver, StrategyName};
+/// use cogwork_strategies::{Limits, SolveOptions, Solver, StrategyName};
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// let client = ScriptedClient::new(["answer: 51"]);
 /// let solver = Solver::new(client, StrategyName::StepBack);
 ///
-/// let budget = SolveBudget::default().with_calls(1);
-/// let options = SolveOptions::default().with_budget(budget);
+/// let options = SolveOptions::default().with_limits(Limits::default().with_calls(1));
 /// let solved = solver.solve_with("What is 17 * 3?", options).await?;
 ///
 /// assert_eq!(solved.answer(), Some("51"));
@@ -31,16 +29,16 @@ use super::SolveBudget;
 /// [`Solving::with_options`](super::Solving::with_options).
 #[derive(Clone, Default)]
 pub struct SolveOptions {
-    pub(super) budget: Option<SolveBudget>,
+    pub(super) limits: Limits,
     pub(super) request: Option<ChatRequest>,
     pub(super) client: Option<Arc<dyn LlmClient>>,
 }
 
 impl SolveOptions {
-    /// Sets the budget. The default is that of the solver.
+    /// Sets limits. The others are those of the solver.
     #[must_use]
-    pub fn with_budget(mut self, budget: SolveBudget) -> Self {
-        self.budget = Some(budget);
+    pub fn with_limits(mut self, limits: Limits) -> Self {
+        self.limits = limits;
         self
     }
 
@@ -65,14 +63,14 @@ impl SolveOptions {
 
     /// Returns whether all settings are those of the solver.
     pub(super) fn is_empty(&self) -> bool {
-        self.budget.is_none() && self.request.is_none() && self.client.is_none()
+        self.limits == Limits::default() && self.request.is_none() && self.client.is_none()
     }
 }
 
 impl fmt::Debug for SolveOptions {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("SolveOptions")
-            .field("budget", &self.budget)
+            .field("limits", &self.limits)
             .field("request", &self.request)
             .finish_non_exhaustive()
     }

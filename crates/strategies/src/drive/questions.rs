@@ -1,19 +1,19 @@
 //! Asks the model one or several questions within the remaining budget.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use cogwork_llm::{
     Capability, ChatRequest, ChatResponse, FinishReason, LlmClient, LlmError, Message,
     ResponseLimits,
 };
 use cogwork_typed::ask::{
-    Asking, Format, Ladder, Policy, Repair, Rung, Unanswered, Verdict, offload,
+    Asking, Format, Ladder, Meter, Policy, Repair, Rung, Unanswered, Verdict, offload,
 };
 use futures_util::{StreamExt, stream};
 use tokio::time::timeout_at;
 
 use super::form::Read;
-use super::meter::Meter;
 use super::solving_event::Thinking;
 use super::work::Enough;
 use super::{Ask, AskProblem, Asked, EndReason, StageReply};
@@ -66,17 +66,17 @@ impl Questions {
         &self,
         asks: &[Ask],
         enough: Option<&Enough>,
-        meter: &Meter<'_>,
+        meter: &Meter,
     ) -> AllAsked {
         let deadline = meter.deadline();
         let is_alone = asks.len() == 1;
-        meter.announce(asks.len());
+        let unasked = AtomicU64::new(u64::try_from(asks.len()).unwrap_or(u64::MAX));
 
         // Collected first: the compiler can't prove that a stream over borrowed items is `Send`.
         let calls: Vec<_> = asks
             .iter()
             .enumerate()
-            .map(|(place, ask)| self.ask(ask, place, meter, is_alone))
+            .map(|(place, ask)| self.ask(ask, place, meter, &unasked, is_alone))
             .collect();
 
         let mut running = stream::iter(calls).buffer_unordered(self.at_once);
@@ -88,7 +88,7 @@ impl Questions {
             let one = match timeout_at(deadline, running.next()).await {
                 Ok(Some(one)) => one,
                 Ok(None) => break AskProblem::NotNeeded,
-                Err(_) => break AskProblem::OutOf(meter.out_of_time()),
+                Err(_) => break AskProblem::OutOf(meter.out_of_time().into()),
             };
 
             error = error.or(one.error);
@@ -120,24 +120,30 @@ impl Questions {
     }
 
     /// Asks one question until the reply can be used.
-    async fn ask(&self, ask: &Ask, place: usize, meter: &Meter<'_>, is_alone: bool) -> OneAsked {
+    async fn ask(
+        &self,
+        ask: &Ask,
+        place: usize,
+        meter: &Meter,
+        unasked: &AtomicU64,
+        is_alone: bool,
+    ) -> OneAsked {
         let mut question = Question {
             ask,
             request: self.request(ask, place),
             max_tokens: self.max_tokens(),
-            meter,
+            unasked,
+            is_asked: false,
             thinking: Thinking::new(&ask.name, &ask.form),
-            is_first: true,
-            sent: None,
         };
 
         // Only a single question is streamed, since the chunks of several would be interleaved.
         let mut asking = Asking::new(&self.client, &self.ladder, self.rungs(ask))
             .with_name(ask.name.as_str())
+            .with_meter(meter)
             .with_asks_again(self.asks_again)
             .with_streaming(is_alone);
         let result = asking.run(&mut question).await;
-        question.end_call(None);
         let record = asking.into_record();
 
         let mut error = None;
@@ -147,7 +153,7 @@ impl Questions {
                 repairs = read.repairs;
                 Ok(read.reply)
             }
-            Err(Unanswered::Limit(reason)) => Err(AskProblem::OutOf(reason)),
+            Err(Unanswered::Stopped(reason)) => Err(AskProblem::OutOf(reason)),
             Err(Unanswered::Unusable(problem)) => Err(AskProblem::Unreadable(problem)),
             Err(Unanswered::Client(failure)) => {
                 let problem = AskProblem::Client(failure.to_string());
@@ -217,11 +223,11 @@ struct Question<'a> {
     /// The request without its conversation.
     request: ChatRequest,
     max_tokens: u32,
-    meter: &'a Meter<'a>,
+    /// The number of questions that haven't been asked yet. They share what is left.
+    unasked: &'a AtomicU64,
+    /// Whether this question has been asked.
+    is_asked: bool,
     thinking: Thinking<'a>,
-    is_first: bool,
-    /// The request of the running call.
-    sent: Option<ChatRequest>,
 }
 
 impl Question<'_> {
@@ -236,10 +242,12 @@ impl Question<'_> {
         }
     }
 
-    /// Ends the running call, if there is one.
-    fn end_call(&mut self, response: Option<&ChatResponse>) {
-        if let Some(sent) = self.sent.take() {
-            self.meter.end_call(&sent, response);
+    /// Returns the number of calls that share what is left.
+    fn shares(&mut self) -> u64 {
+        if std::mem::replace(&mut self.is_asked, true) {
+            self.unasked.load(Ordering::Relaxed).saturating_add(1)
+        } else {
+            self.unasked.fetch_sub(1, Ordering::Relaxed)
         }
     }
 }
@@ -247,7 +255,7 @@ impl Question<'_> {
 impl Policy for Question<'_> {
     type Reply = Read;
     type Problem = String;
-    type Limit = EndReason;
+    type Stop = EndReason;
 
     fn request(&self, rung: Rung) -> ChatRequest {
         let conversation = self.ask.conversation(rung);
@@ -259,23 +267,19 @@ impl Policy for Question<'_> {
         }
     }
 
-    fn before_call(&mut self, request: ChatRequest, rung: Rung) -> Result<ChatRequest, EndReason> {
-        self.end_call(None);
+    fn fit(
+        &mut self,
+        meter: &Meter,
+        request: ChatRequest,
+        rung: Rung,
+    ) -> Result<ChatRequest, EndReason> {
         self.thinking.begin();
-        let sent = self.meter.begin_call(request, self.is_first)?;
-        let sent = self.with_fitting_format(sent, rung);
-
-        self.is_first = false;
-        self.sent = Some(sent.clone());
-        Ok(sent)
+        let fitted = meter.fit(request, self.shares())?;
+        Ok(self.with_fitting_format(fitted, rung))
     }
 
     fn on_text(&mut self, text: &str) {
         self.thinking.push(text);
-    }
-
-    fn after_call(&mut self, _: &ChatRequest, response: &ChatResponse) {
-        self.end_call(Some(response));
     }
 
     fn repairs<'r>(&self, read: &'r Read) -> &'r [Repair] {

@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use cogwork_tools::Tools;
+use cogwork_typed::ask::Limits;
 
 use super::questions::Questions;
-use super::{Driver, SolveBudget, SolveOptions};
+use super::{Driver, SolveOptions};
 use crate::Strategy;
 
 /// What all stages of a solver share.
@@ -15,7 +16,7 @@ pub(super) struct Shared {
     pub(super) strategy: Strategy,
     pub(super) questions: Questions,
     pub(super) tools: Tools,
-    pub(super) budget: SolveBudget,
+    pub(super) limits: Limits,
 }
 
 impl Shared {
@@ -26,9 +27,7 @@ impl Shared {
         }
 
         let mut shared = Self::clone(self);
-        if let Some(budget) = options.budget {
-            shared.budget = budget;
-        }
+        shared.limits = options.limits.or(shared.limits);
         if let Some(request) = &options.request {
             shared.questions.request = request.clone();
         }

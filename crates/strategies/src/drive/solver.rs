@@ -1,22 +1,23 @@
 use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
 
 use cogwork_flow::{Action, BuildError, Flow};
 use cogwork_llm::{ChatRequest, LlmClient, Message};
 use cogwork_tools::Tools;
-use cogwork_typed::ask::{Format, Ladder};
+use cogwork_typed::ask::{Format, Ladder, Limits};
 
 use super::edges;
 use super::questions::Questions;
 use super::shared::Shared;
 use super::stage_node::StageNode;
-use super::{Driver, SolveBudget, SolveError, SolveOptions, Solved, Solving};
+use super::{Driver, SolveError, SolveOptions, Solved, Solving};
 
 /// Solves problems with a strategy and a model.
 ///
 /// ```
 /// use cogwork_llm::ScriptedClient;
-/// use cogwork_strategies::{SolveBudget, Solver, StrategyName};
+/// use cogwork_strategies::{Limits, Solver, StrategyName};
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -25,7 +26,7 @@ use super::{Driver, SolveBudget, SolveError, SolveOptions, Solved, Solving};
 ///     "results:\n- 30\n- 21\n- 51\nanswer: 51",
 ///     "thought: 51 / 3 = 17.\nholds: yes",
 /// ]);
-/// let solver = Solver::new(client, StrategyName::ChainOfThought).with_budget(SolveBudget::default().with_calls(20));
+/// let solver = Solver::new(client, StrategyName::ChainOfThought).with_limits(Limits::default().with_calls(20));
 /// let solved = solver.solve("What is 17 * 3?").await?;
 /// assert_eq!(solved.answer(), Some("51"));
 /// assert_eq!(solved.end().to_string(), "answered");
@@ -69,7 +70,7 @@ impl Solver {
                 at_once: 8,
             },
             tools: Tools::new(),
-            budget: SolveBudget::default(),
+            limits: default_limits(),
         })
     }
 
@@ -87,10 +88,10 @@ impl Solver {
         self
     }
 
-    /// Sets the limits of a run. The defaults are those of [`SolveBudget`].
+    /// Sets the limits of a run. See [`Limits`] for the defaults.
     #[must_use]
-    pub fn with_budget(mut self, budget: SolveBudget) -> Self {
-        self.0.budget = budget;
+    pub fn with_limits(mut self, limits: Limits) -> Self {
+        self.0.limits = limits.or(default_limits());
         self
     }
 
@@ -149,7 +150,7 @@ impl Solver {
         Solving::new(self.0.strategy.clone(), problem, opening)
     }
 
-    /// Solves a problem, or stops once the budget is spent, the session is full, or the thoughts
+    /// Solves a problem, or stops once a limit is reached, the session is full, or the thoughts
     /// repeat.
     ///
     /// # Errors
@@ -160,7 +161,7 @@ impl Solver {
         self.solve_with(problem, SolveOptions::default()).await
     }
 
-    /// Solves a problem with other settings, such as a budget for this problem.
+    /// Solves a problem with other settings, such as limits for this problem.
     ///
     /// # Errors
     ///
@@ -172,15 +173,12 @@ impl Solver {
     ) -> Result<Solved, SolveError> {
         // The instructions depend on the client.
         let shared = Arc::new(self.0.clone()).with_options(&options);
-        let budget = shared.budget;
+        let steps = shared.limits.max_steps();
         let begun = Self(Shared::clone(&shared)).begin(problem);
 
         let mut solving = begun.with_options(options);
         let flow = self.clone().into_flow().map_err(SolveError::build)?;
 
-        // The budget of thoughts should end the run before the step limit of the flow does. A few
-        // stages add no thought.
-        let steps = u64::from(budget.thoughts).saturating_mul(4).max(10_000);
         match flow
             .begin()
             .with_max_steps(steps)
@@ -240,12 +238,22 @@ impl Solver {
     }
 }
 
+/// The limits that are not set.
+fn default_limits() -> Limits {
+    Limits::default()
+        .with_calls(100)
+        .with_tokens(500_000)
+        .with_bytes(64 * 1024 * 1024)
+        .with_thoughts(500)
+        .with_time(Duration::from_secs(15 * 60))
+}
+
 impl fmt::Debug for Solver {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Solver")
             .field("strategy", &self.0.strategy)
             .field("tools", &self.0.tools)
-            .field("budget", &self.0.budget)
+            .field("limits", &self.0.limits)
             .finish_non_exhaustive()
     }
 }

@@ -1,7 +1,7 @@
 use std::collections::BTreeMap;
 
 use cogwork_llm::{Message, Messages};
-use cogwork_typed::ask::{FailedAttempts, FormRefusal, Repair, Rung, Spent, Try};
+use cogwork_typed::ask::{FormRefusal, Meter, Repair, Rung, Spent, Try};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -23,9 +23,9 @@ pub struct Solving {
     pub(super) calls: Vec<Call>,
     /// The cost of the turns that have ended.
     pub(super) spent: Spent,
-    /// The cost of the failed attempts at the next turn.
-    #[serde(default, skip_serializing_if = "FailedAttempts::is_zero")]
-    pub(super) failed: FailedAttempts,
+    /// The cost of the attempts at the next turn, which didn't end it.
+    #[serde(default, skip_serializing_if = "Meter::is_zero")]
+    pub(super) failed: Meter,
     pub(super) best: Option<Answer>,
     pub(super) end: Option<EndReason>,
     #[serde(skip)]
@@ -95,7 +95,7 @@ impl Solving {
             notes: BTreeMap::new(),
             calls: Vec::new(),
             spent: Spent::default(),
-            failed: FailedAttempts::default(),
+            failed: Meter::default(),
             best: None,
             end: None,
             options: SolveOptions::default(),

@@ -6,14 +6,13 @@ use std::sync::Arc;
 
 use cogwork_flow::{Action, Node};
 use cogwork_llm::{LlmError, Message};
-use cogwork_typed::ask::{Spent, Tally};
+use cogwork_typed::ask::{Meter, Reserve, Spent};
 use serde::{Deserialize, Serialize};
 
 use super::calling::call_all;
 use super::changes::Before;
 use super::conclusion;
 use super::edges;
-use super::meter::{Meter, Reserve};
 use super::progress::{TIMES, is_stuck};
 use super::questions::AllAsked;
 use super::shared::Shared;
@@ -48,21 +47,18 @@ pub(super) enum Brief {
 pub(super) struct Rest {
     /// The settings of the run.
     shared: Arc<Shared>,
-    /// The cost of earlier turns.
-    spent: Spent,
     /// The cost of all attempts at this turn.
-    tally: Tally,
-    /// The last question, if one is asked, and what is kept for it.
+    meter: Meter,
+    /// The last question, if one is asked.
     conclusion: Option<Ask>,
-    reserve: Reserve,
-    /// Whether the work of the turn may use what is kept, because it leads to the answer, too.
-    is_last: bool,
+    /// What is kept for it. Nothing if the work of the turn leads to the answer, too.
+    reserve: Option<Reserve>,
 }
 
 impl fmt::Debug for Rest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Rest")
-            .field("spent", &self.spent)
+            .field("meter", &self.meter)
             .field("conclusion", &self.conclusion)
             .finish_non_exhaustive()
     }
@@ -123,14 +119,17 @@ impl Node<Solving> for StageNode {
         // includes this cost.
         let spent = solving.spent;
         let thoughts = solving.session().thoughts().len();
-        let mut over = shared.budget.over(&spent, thoughts);
+        let mut over = shared.limits.reached(&spent, thoughts);
         if over.is_none() && work.calls_model() {
-            over = shared.budget.over_calls(&spent);
+            over = shared.limits.reached_by_calls(&spent);
         }
 
         let rest = self.rest(shared, solving, &work);
         Ok(match over {
-            Some(reason) => Brief::Over { reason, rest },
+            Some(limit) => Brief::Over {
+                reason: limit.into(),
+                rest,
+            },
             None => Brief::Work { work, rest },
         })
     }
@@ -138,12 +137,15 @@ impl Node<Solving> for StageNode {
     async fn exec(&self, brief: &Brief) -> Result<Outcome, SolveError> {
         let (work, rest) = match brief {
             Brief::Work { work, rest } => (work, rest),
-            Brief::Over { rest, .. } => return Ok(rest.conclude_only().await),
+            Brief::Over { rest, .. } => return Ok(rest.conclude(Outcome::default()).await),
         };
 
-        let meter = rest.meter();
-        let mut done = rest.do_work(work, &meter).await;
-        done.outcome.spent = meter.spent();
+        // Ends with the attempt, even if a timeout drops it.
+        let running = rest.meter.run();
+        rest.meter.keep(rest.reserve);
+        let mut done = rest.do_work(work).await;
+        drop(running);
+        done.outcome.spent = rest.meter.spent();
 
         let asked = &done.outcome.asked;
         let is_answered = asked.is_empty() || asked.iter().any(|asked| asked.reply.is_ok());
@@ -152,7 +154,7 @@ impl Node<Solving> for StageNode {
         }
 
         if done.outcome.out_of.is_some() {
-            return Ok(rest.conclude(done.outcome, &meter).await);
+            return Ok(rest.conclude(done.outcome).await);
         }
         if is_answered {
             return Ok(done.outcome);
@@ -162,7 +164,6 @@ impl Node<Solving> for StageNode {
             Some(error) => SolveError::client(error),
             None => SolveError::unreadable(first_problem(asked)),
         };
-        rest.tally.fail();
         Err(error.at(self.stage.name(), self.calls_of(done.outcome)))
     }
 
@@ -242,53 +243,37 @@ impl StageNode {
 }
 
 impl Rest {
-    /// Returns a meter that keeps a part of the budget for the last question.
-    fn meter(&self) -> Meter<'_> {
-        let meter = Meter::new(self.shared.budget, self.spent, &self.tally);
-        let keeps = self.conclusion.is_some() && !self.is_last;
-        meter.keep(keeps.then_some(self.reserve));
-        meter
-    }
-
     /// Asks the last question, if there is one.
-    async fn conclude(&self, outcome: Outcome, meter: &Meter<'_>) -> Outcome {
-        let Some(ask) = &self.conclusion else {
-            return outcome;
-        };
+    async fn conclude(&self, outcome: Outcome) -> Outcome {
+        let running = self.meter.run();
+        self.meter.keep(None);
 
-        meter.keep(None);
-        let done = self.ask(std::slice::from_ref(ask), None, meter).await;
-        let asked = done.outcome.asked.into_iter().next();
+        let mut asked = None;
+        if let Some(ask) = &self.conclusion {
+            let done = self.ask(std::slice::from_ref(ask), None).await;
+            asked = done.outcome.asked.into_iter().next();
+        }
 
+        drop(running);
         Outcome {
             conclusion: asked.filter(|asked| asked.reply.is_ok() || !asked.tries.is_empty()),
-            spent: meter.spent(),
+            spent: self.meter.spent(),
             ..outcome
         }
     }
 
-    async fn conclude_only(&self) -> Outcome {
-        if self.conclusion.is_none() {
-            return Outcome {
-                spent: self.tally.spent(),
-                ..Outcome::default()
-            };
-        }
-        self.conclude(Outcome::default(), &self.meter()).await
-    }
-
-    async fn do_work(&self, work: &StageWork, meter: &Meter<'_>) -> WorkDone {
+    async fn do_work(&self, work: &StageWork) -> WorkDone {
         match work {
             StageWork::Say { .. } => WorkDone::default(),
-            StageWork::Ask(ask) => self.ask(std::slice::from_ref(ask), None, meter).await,
-            StageWork::AskAll { asks, enough } => self.ask(asks, enough.as_ref(), meter).await,
-            StageWork::Call(calls) => self.call(calls, meter).await,
+            StageWork::Ask(ask) => self.ask(std::slice::from_ref(ask), None).await,
+            StageWork::AskAll { asks, enough } => self.ask(asks, enough.as_ref()).await,
+            StageWork::Call(calls) => self.call(calls).await,
         }
     }
 
-    async fn ask(&self, asks: &[Ask], enough: Option<&Enough>, meter: &Meter<'_>) -> WorkDone {
+    async fn ask(&self, asks: &[Ask], enough: Option<&Enough>) -> WorkDone {
         let questions = &self.shared.questions;
-        let AllAsked { asked, error } = questions.ask_all(asks, enough, meter).await;
+        let AllAsked { asked, error } = questions.ask_all(asks, enough, &self.meter).await;
 
         let outcome = Outcome {
             asked,
@@ -297,16 +282,16 @@ impl Rest {
         WorkDone { outcome, error }
     }
 
-    async fn call(&self, calls: &[PlannedCall], meter: &Meter<'_>) -> WorkDone {
+    async fn call(&self, calls: &[PlannedCall]) -> WorkDone {
         let Shared {
             tools, questions, ..
         } = &*self.shared;
-        let called = call_all(calls, tools, questions.at_once, meter).await;
+        let called = call_all(calls, tools, questions.at_once, &self.meter).await;
 
         let is_cut_short = called.iter().any(Option::is_none);
         let outcome = Outcome {
             called: called.into_iter().flatten().collect(),
-            out_of: is_cut_short.then(|| meter.out_of_time()),
+            out_of: is_cut_short.then(|| self.meter.out_of_time().into()),
             ..Outcome::default()
         };
 
@@ -320,23 +305,24 @@ impl Rest {
 impl StageNode {
     /// Returns what the turn may spend.
     fn rest(&self, shared: Arc<Shared>, solving: &Solving, work: &StageWork) -> Rest {
-        let conclusion = if shared.budget.conclude {
+        let conclusion = if shared.limits.concludes() {
             shared.driver.conclude(solving)
         } else {
             None
         };
-        let reserve = conclusion.as_ref().map(|ask| {
-            let request = shared.questions.request_in_lines(ask, 0);
-            conclusion::reserve(&shared.budget, solving, &request)
-        });
 
         let is_before_end = shared.strategy.next(&self.stage).all(Stage::is_final);
+        let is_last = is_before_end || work.asks_for_answer();
+        let reserve = conclusion.as_ref().filter(|_| !is_last).map(|ask| {
+            let request = shared.questions.request_in_lines(ask, 0);
+            conclusion::reserve(&shared.limits, solving, &request)
+        });
+
+        let meter = solving.failed.share();
         Rest {
-            is_last: is_before_end || work.asks_for_answer(),
-            spent: solving.spent,
-            tally: Tally::after(&solving.failed),
-            reserve: reserve.unwrap_or_default(),
+            meter: meter.with_limits(shared.limits, solving.spent),
             conclusion,
+            reserve,
             shared,
         }
     }

@@ -34,7 +34,7 @@ use std::error::Error;
 use std::time::Duration;
 
 use cogwork_llm::{Backoff, ChatRequest, OpenAiClient, Retry};
-use cogwork_strategies::{Call, Format, SolveBudget, SolveError, Solved, Solver, StrategyName};
+use cogwork_strategies::{Call, Format, Limits, SolveError, Solved, Solver, StrategyName};
 
 use client::TextTools;
 use tally::{Ended, Tally};
@@ -112,13 +112,13 @@ fn solver(name: StrategyName, seed: u64) -> Result<Solver, Box<dyn Error>> {
         .with_seed(seed);
 
     let time = Duration::from_secs(number("SECONDS", 90));
-    let budget = SolveBudget::default().with_calls(MAX_CALLS).with_time(time);
+    let budget = Limits::default().with_calls(MAX_CALLS).with_time(time);
 
     // Small servers answer one request at a time.
     let solver = Solver::new(client, strategies::driver(name))
         .with_request(request)
         .with_format(format()?)
-        .with_budget(budget)
+        .with_limits(budget)
         .with_calls_at_once(1);
 
     Ok(match name {

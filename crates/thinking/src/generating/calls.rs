@@ -44,7 +44,7 @@ impl Generating<'_> {
         }
 
         if tries_left == 0 {
-            let most = self.limits.tries;
+            let most = self.tries;
             let message = format!("it requested a further draft; expected at most {most}");
             return Err(ThinkingError::Misplaced(message));
         }

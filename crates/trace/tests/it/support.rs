@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use cogwork_flow::{Flow, from_phases};
 use cogwork_llm::{ChatRequest, ChatResponse, LlmClient, Message};
 use cogwork_trace::{RecordReader, RecordedEvent, RecorderSettings, RunRecorder};
-use cogwork_typed::ask::{Asking, Ladder, Policy, Repair, RepairKind, Rung, Verdict};
+use cogwork_typed::ask::{Asking, Ladder, Limit, Policy, Repair, RepairKind, Rung, Verdict};
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -69,7 +69,7 @@ pub(crate) struct Read {
 impl Policy for Number {
     type Reply = Read;
     type Problem = String;
-    type Limit = std::convert::Infallible;
+    type Stop = Limit;
 
     fn request(&self, _: Rung) -> ChatRequest {
         let question = Message::user("How many legs does a spider have?");

@@ -1,7 +1,6 @@
 use std::fmt;
 use std::pin::pin;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Duration;
 
 use cogwork_flow::note;
 use cogwork_llm::{ChatRequest, ChatResponse, LlmClient, LlmError, Message};
@@ -12,7 +11,7 @@ use crate::ask::chat::event::ChatVerdict;
 use crate::ask::chat::report::{Judged, ReportedCall};
 use crate::ask::ladder::refuses_form;
 use crate::ask::record_call::{Called, record_call, record_forms};
-use crate::ask::{FormRefusal, Ladder, Repair, Rung, call};
+use crate::ask::{FormRefusal, Ladder, Limit, Meter, Repair, Rung, call};
 
 /// Defines the requests, and judges the replies.
 ///
@@ -23,8 +22,8 @@ pub trait Policy: Send {
     type Reply: Send;
     /// The reason why a reply cannot be used.
     type Problem: fmt::Display + Send;
-    /// The reason why no further call is allowed.
-    type Limit: Send;
+    /// The reason why no further call is made.
+    type Stop: From<Limit> + Send;
 
     /// Returns the request for a reply in this form.
     ///
@@ -33,22 +32,22 @@ pub trait Policy: Send {
     /// which tools may be called.
     fn request(&self, rung: Rung) -> ChatRequest;
 
-    /// Counts a call, and returns the request to send, for example with a lower `max_tokens`; see
-    /// [`Allowance::fit`](crate::ask::Allowance::fit).
+    /// Fits a request into what is left of the limits, and returns the request to send.
     ///
     /// `request` is the [request](Self::request) for a reply in this form, with all replies and
-    /// complaints so far. By default, every call is allowed, and the request is sent unchanged.
+    /// complaints so far.
     ///
     /// # Errors
     ///
-    /// Returns the limit that was reached, and no further call is made.
-    fn before_call(
+    /// Returns why no further call is made.
+    fn fit(
         &mut self,
+        meter: &Meter,
         request: ChatRequest,
         rung: Rung,
-    ) -> Result<ChatRequest, Self::Limit> {
+    ) -> Result<ChatRequest, Self::Stop> {
         let _ = rung;
-        Ok(request)
+        Ok(meter.fit(request, 1)?)
     }
 
     /// Called with each piece of a streamed reply.
@@ -56,20 +55,9 @@ pub trait Policy: Send {
         let _ = text;
     }
 
-    /// Called when the response of an earlier run is used instead of calling the model. `took` is
-    /// how long that call took. Its text is not passed to [`on_text`](Self::on_text).
-    fn on_replay(&mut self, took: Duration) {
-        let _ = took;
-    }
-
     /// Called when the server refused `rung`, and `next` is tried instead.
     fn on_refusal(&mut self, rung: Rung, next: Rung, error: &LlmError) {
         let _ = (rung, next, error);
-    }
-
-    /// Counts the cost of a call.
-    fn after_call(&mut self, request: &ChatRequest, response: &ChatResponse) {
-        let _ = (request, response);
     }
 
     /// Judges a reply.
@@ -131,13 +119,13 @@ pub enum Verdict<R, P> {
 
 /// The reason why there is no usable reply.
 #[derive(Debug)]
-pub enum Unanswered<P, L> {
+pub enum Unanswered<P, S> {
     /// A call failed.
     Client(LlmError),
     /// No reply could be used. Contains the problem of the last one.
     Unusable(P),
-    /// The policy allowed no further call.
-    Limit(L),
+    /// No further call was allowed.
+    Stopped(S),
 }
 
 /// A reply of a model, and the complaint about it, if any.
@@ -190,12 +178,13 @@ pub struct Asking<'a> {
     record: Record,
     /// The name of the question.
     name: String,
+    meter: Meter,
     /// The number of the last call that was reported; 0 if there is none.
     reported: AtomicU64,
 }
 
 type Outcome<P> =
-    Result<<P as Policy>::Reply, Unanswered<<P as Policy>::Problem, <P as Policy>::Limit>>;
+    Result<<P as Policy>::Reply, Unanswered<<P as Policy>::Problem, <P as Policy>::Stop>>;
 
 impl<'a> Asking<'a> {
     /// Creates an asking.
@@ -215,6 +204,7 @@ impl<'a> Asking<'a> {
             has_questioned: false,
             record: Record::default(),
             name: String::new(),
+            meter: Meter::default(),
             reported: AtomicU64::new(0),
         }
     }
@@ -224,6 +214,13 @@ impl<'a> Asking<'a> {
     #[must_use]
     pub fn with_name(mut self, name: impl Into<String>) -> Self {
         self.name = name.into();
+        self
+    }
+
+    /// Sets the meter that counts the calls and holds them to its limits. Unlimited by default.
+    #[must_use]
+    pub fn with_meter(mut self, meter: &Meter) -> Self {
+        self.meter = meter.share();
         self
     }
 
@@ -282,7 +279,8 @@ impl<'a> Asking<'a> {
         let mut sent = self.next_request(policy)?;
 
         loop {
-            let response = match self.call(policy, sent.clone()).await {
+            let call = self.meter.begin(&sent);
+            let response = match self.call(policy, sent).await {
                 Ok(response) => response,
                 Err(error) => {
                     self.after_refusal(policy, error)?;
@@ -291,8 +289,7 @@ impl<'a> Asking<'a> {
                 }
             };
 
-            policy.after_call(&sent, &response);
-
+            call.end(&response);
             self.keep(&response);
             let verdict = policy.judge(&response, self.record.rung).await;
             self.report_verdict(policy, &verdict);
@@ -346,14 +343,15 @@ impl<'a> Asking<'a> {
     fn next_request<P: Policy>(
         &self,
         policy: &mut P,
-    ) -> Result<ChatRequest, Unanswered<P::Problem, P::Limit>> {
+    ) -> Result<ChatRequest, Unanswered<P::Problem, P::Stop>> {
         let rung = self.record.rung;
         let mut request = policy.request(rung);
         for message in &self.follow_up {
             request.push(message.clone());
         }
 
-        policy.before_call(request, rung).map_err(Unanswered::Limit)
+        let fitted = policy.fit(&self.meter, request, rung);
+        fitted.map_err(Unanswered::Stopped)
     }
 
     async fn call(
@@ -382,11 +380,7 @@ impl<'a> Asking<'a> {
         request: ChatRequest,
     ) -> Result<ChatResponse, LlmError> {
         let Called { result, replayed } = record_call(|| self.make_call(policy, request)).await;
-
-        if let Some(took) = replayed {
-            policy.on_replay(took);
-        }
-
+        self.meter.add_time(replayed);
         result
     }
 
@@ -474,7 +468,7 @@ impl<'a> Asking<'a> {
         &mut self,
         policy: &mut P,
         error: LlmError,
-    ) -> Result<(), Unanswered<P::Problem, P::Limit>> {
+    ) -> Result<(), Unanswered<P::Problem, P::Stop>> {
         if !refuses_form(&error) {
             return Err(Unanswered::Client(error));
         }

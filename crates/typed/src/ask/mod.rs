@@ -11,7 +11,7 @@
 //! after a reply, for example with the results of the tool calls that it requests.
 //!
 //! ```
-//! use cogwork_typed::ask::{Asking, Ladder, Policy, Rung, Verdict};
+//! use cogwork_typed::ask::{Asking, Ladder, Limit, Policy, Rung, Verdict};
 //! use cogwork_llm::{ChatRequest, ChatResponse, Message, ScriptedClient};
 //!
 //! /// Wants a whole number.
@@ -20,7 +20,7 @@
 //! impl Policy for Count {
 //!     type Reply = u32;
 //!     type Problem = String;
-//!     type Limit = std::convert::Infallible;
+//!     type Stop = Limit;
 //!
 //!     fn request(&self, _: Rung) -> ChatRequest {
 //!         ChatRequest::new([Message::user("How many legs does a spider have?")])
@@ -50,9 +50,6 @@
 //! # }
 //! ```
 
-mod allowance;
-pub use allowance::{Allowance, Exceeded};
-
 mod call;
 pub use call::call;
 
@@ -61,13 +58,18 @@ pub use chat::event::{ChatCall, ChatEvent, ChatVerdict, EmbeddingCall, PlacedRep
 pub use chat::reporting::Reporting;
 pub use chat::tool::{ToolEvent, report_tool_call};
 
+mod limits;
+pub use limits::{Limit, Limits, Reserve};
+
+mod meter;
+pub use meter::{Call, Meter, Running};
+
 mod spent;
 pub use spent::Spent;
 
 mod ladder;
 pub use ladder::{FormRefusal, Ladder, Rung};
 
-mod failed_attempts;
 mod fence;
 pub use fence::is_reply_fence;
 
@@ -90,10 +92,6 @@ mod record_call;
 
 mod asking;
 pub use asking::{Asking, Policy, Record, Try, Unanswered, Verdict, excerpt};
-
-mod tally;
-pub use failed_attempts::FailedAttempts;
-pub use tally::{RunningAttempt, Tally};
 
 mod answer;
 pub use answer::{NoAnswer, is_missing, is_offered, no_answer, stated_answer};

@@ -31,7 +31,7 @@ pub(crate) async fn record_forms(allowed: Vec<Rung>) -> Vec<Rung> {
 pub(crate) struct Called {
     pub(crate) result: Result<ChatResponse, LlmError>,
     /// How long the call took, if its recorded outcome was used.
-    pub(crate) replayed: Option<Duration>,
+    pub(crate) replayed: Duration,
 }
 
 /// Makes a call to the model. In a [composite](cogwork_flow::Node::is_composite) node of a run with
@@ -51,8 +51,10 @@ where
     });
 
     let outcome = outcome.await;
-    let took = outcome.as_ref().map_or(Duration::ZERO, Outcome::took);
-    let replayed = Some(took).filter(|_| !was_made);
+    let replayed = match &outcome {
+        Ok(outcome) if !was_made => outcome.took(),
+        _ => Duration::ZERO,
+    };
 
     let result = match outcome {
         Ok(outcome) => outcome.into_result(),

@@ -37,7 +37,7 @@ pub struct Spent {
     #[serde(skip_serializing_if = "is_zero_bytes")]
     pub bytes: u64,
     /// The time spent in calls to models and tools. Concurrent calls count once.
-    #[serde(rename = "seconds", alias = "time", with = "seconds")]
+    #[serde(rename = "seconds", with = "seconds")]
     pub time: Duration,
 }
 
@@ -140,14 +140,6 @@ mod seconds {
 
     use serde::{Deserialize, Deserializer, Serializer, de};
 
-    /// Older records contain a pair of seconds and nanoseconds.
-    #[derive(Deserialize)]
-    #[serde(untagged)]
-    enum Time {
-        Seconds(f64),
-        Parts(Duration),
-    }
-
     pub(super) fn serialize<S: Serializer>(
         time: &Duration,
         serializer: S,
@@ -158,10 +150,8 @@ mod seconds {
     pub(super) fn deserialize<'de, D: Deserializer<'de>>(
         deserializer: D,
     ) -> Result<Duration, D::Error> {
-        match Time::deserialize(deserializer)? {
-            Time::Parts(time) => Ok(time),
-            Time::Seconds(seconds) => Duration::try_from_secs_f64(seconds)
-                .map_err(|_| de::Error::custom(format!("{seconds} is not a number of seconds"))),
-        }
+        let seconds = f64::deserialize(deserializer)?;
+        Duration::try_from_secs_f64(seconds)
+            .map_err(|_| de::Error::custom(format!("{seconds} is not a number of seconds")))
     }
 }

@@ -7,7 +7,7 @@ use cogwork_llm::{
     ReplyFormat, ScriptedClient, ToolCall, Usage,
 };
 use cogwork_tools::{Tools, function};
-use cogwork_typed::ask::{Allowance, Rung};
+use cogwork_typed::ask::{Limits, Rung};
 use cogwork_typed::{AnswerProblemKind, AskErrorKind, Model};
 use insta::assert_snapshot;
 use schemars::JsonSchema;
@@ -192,17 +192,17 @@ async fn a_reply_that_was_cut_off_is_not_an_answer() {
 }
 
 #[tokio::test]
-async fn the_allowance_limits_all_calls_together() {
+async fn a_limit_holds_for_all_calls_together() {
     let reply = |text: &str| ChatResponse::new(text).with_usage(Usage::new(300, 100));
     let client = Arc::new(ScriptedClient::new([reply("no"), reply(USABLE)]));
-    let model =
-        Model::<Invoice>::typed(Arc::clone(&client)).with_allowance(Allowance::new(500, u64::MAX));
+    let model = Model::<Invoice>::typed(Arc::clone(&client))
+        .with_limits(Limits::default().with_tokens(500));
 
     let error = model.ask("Read it.").await.unwrap_err();
 
     assert_eq!(error.kind(), AskErrorKind::Limit);
     assert_eq!(error.tries().len(), 1);
-    assert_snapshot!(error, @"the allowance is spent: too few tokens are left for another call");
+    assert_snapshot!(error, @"the limit of 500 tokens allows no further call");
     assert!(client.requests()[0].max_tokens().unwrap() < 500);
 }
 

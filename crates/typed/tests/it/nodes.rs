@@ -12,7 +12,7 @@ use cogwork_llm::{
     ScriptedClient, ScriptedReply, ToolCall, Usage,
 };
 use cogwork_tools::{Tools, function};
-use cogwork_typed::ask::{Allowance, Spent};
+use cogwork_typed::ask::{Limits, Spent};
 use cogwork_typed::{AskError, AskErrorKind, ChatMemory, Model, ModelNode};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -81,8 +81,8 @@ async fn the_cost_includes_attempts_that_failed() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_allowance_is_for_all_attempts() {
-    let usage = Usage::new(2_000, 0);
+async fn a_limit_is_for_all_attempts() {
+    let usage = Usage::new(1_000, 1_000);
     let useless = ChatResponse::new("Hm.").with_usage(usage);
     let client = Arc::new(ScriptedClient::new([
         useless.clone(),
@@ -92,7 +92,7 @@ async fn an_allowance_is_for_all_attempts() {
 
     let model = Model::<Invoice>::typed(Arc::clone(&client))
         .with_asks_again(0)
-        .with_allowance(Allowance::new(4_000, 1_000_000));
+        .with_limits(Limits::default().with_tokens(4_000));
     let node = model
         .node(
             |_: &Inbox| "Read.",

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use cogwork_cot::{
-    Backoff, ChainOfThought, ChatResponse, FinishReason, Limits, LlmError, LlmErrorKind, Prompts,
+    Backoff, ChainOfThought, ChatResponse, FinishReason, LlmError, LlmErrorKind, Prompts,
     ReplyProblemKind, Retry, ScriptedClient, Usage,
 };
 use cogwork_llm::ScriptedReply;
@@ -160,8 +160,7 @@ async fn two_more_asks_are_the_default_and_then_the_run_ends_with_every_reply_ke
 async fn how_often_is_asked_again_can_be_set() {
     for times in [0, 1, 5] {
         let client = ScriptedClient::new([PROSE; 10]);
-        let node = ChainOfThought::new(client.clone())
-            .with_limits(Limits::default().with_asks_again(times));
+        let node = ChainOfThought::new(client.clone()).with_asks_again(times);
         let error = node.into_flow().run(&mut reasoning()).await.unwrap_err();
         assert_eq!(cot_error(&error).tries().len(), times as usize + 1);
         assert_eq!(client.requests().len(), times as usize + 1);
@@ -170,8 +169,7 @@ async fn how_often_is_asked_again_can_be_set() {
 
 #[tokio::test]
 async fn one_try_is_not_said_to_be_several() {
-    let node = ChainOfThought::new(ScriptedClient::new([""]))
-        .with_limits(Limits::default().with_asks_again(0));
+    let node = ChainOfThought::new(ScriptedClient::new([""])).with_asks_again(0);
     let error = node.into_flow().run(&mut reasoning()).await.unwrap_err();
     assert_eq!(
         cot_error(&error).to_string(),
@@ -399,18 +397,16 @@ async fn a_model_that_is_always_cut_off_ends_the_run_with_that_reason() {
 
 #[tokio::test]
 async fn a_reply_longer_than_is_read_is_said_to_be() {
-    let client = ScriptedClient::new([FIRST, LAST]);
-    let mut limits = Limits::default();
-    limits.reply_bytes = FIRST.len() - 1;
-    let node = ChainOfThought::new(client).with_limits(limits.with_asks_again(0));
+    let long = format!("{FIRST}{}", " ".repeat(256 * 1024));
+    let client = ScriptedClient::new([long.as_str(), LAST]);
+    let node = ChainOfThought::new(client).with_asks_again(0);
     let error = node.into_flow().run(&mut reasoning()).await.unwrap_err();
 
     assert_eq!(
         cot_error(&error).to_string(),
         format!(
-            "thought 1: no usable reply in 1 try: the reply is {} bytes long; at most {} are read",
-            FIRST.len(),
-            FIRST.len() - 1
+            "thought 1: no usable reply in 1 try: the reply is {} bytes long; at most 262144 are read",
+            long.len(),
         )
     );
 }

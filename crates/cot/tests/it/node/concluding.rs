@@ -25,8 +25,11 @@ next_thought_needed: true
 ```";
 
 async fn run(client: &(impl LlmClient + Clone + 'static), limits: Limits) -> Reasoning {
+    run_node(ChainOfThought::new(client.clone()).with_limits(limits)).await
+}
+
+async fn run_node(node: ChainOfThought) -> Reasoning {
     let mut reasoning = reasoning();
-    let node = ChainOfThought::new(client.clone()).with_limits(limits);
     node.into_flow().run(&mut reasoning).await.unwrap();
 
     // It can be saved and read back.
@@ -60,6 +63,20 @@ async fn the_last_thought_is_asked_for_the_conclusion() {
 
     let last = requests[1].messages().len() - 1;
     assert_snapshot!(conversation(&requests[1], last));
+}
+
+#[tokio::test]
+async fn the_last_call_is_for_the_conclusion() {
+    // Asking again counts, too.
+    for replies in [&[FIRST, SECOND, EARLY][..], &[FIRST, PROSE, EARLY]] {
+        let client = ScriptedClient::new(replies.iter().copied());
+        let reasoning = run(&client, Limits::default().with_calls(3)).await;
+
+        assert_eq!(reasoning.answer(), Some("The answer is 150."));
+        let limit = Limit::Calls(3);
+        assert_eq!(reasoning.end_reason(), Some(ReasoningEnd::Limit(limit)));
+        assert_eq!(reasoning.spent().calls, 3);
+    }
 }
 
 #[tokio::test]
@@ -152,15 +169,16 @@ async fn a_failed_call_leaves_the_last_thought_as_the_answer() {
 #[tokio::test]
 async fn a_conclusion_that_was_cut_off_is_used_as_far_as_it_goes() {
     let half = "```yaml\ncurrent_thinking: |\n  The answer is 150, because\nplanning:\n  - descr";
-    for (limits, calls) in [
-        (thoughts(2).with_asks_again(0), 2),
-        (thoughts(2).with_asks_again(1), 3),
-        (Limits::default().with_tokens(20_000), 2),
+    for (limits, asks_again, calls) in [
+        (thoughts(2), 0, 2),
+        (thoughts(2), 1, 3),
+        (Limits::default().with_tokens(20_000), 2, 2),
     ] {
         let cut_off = ChatResponse::new(half).with_finish_reason(FinishReason::Length);
         let first = ChatResponse::new(FIRST).with_usage(Usage::new(1_000, 17_000));
         let client = ScriptedClient::new([first]).then(cut_off).then(PROSE);
-        let reasoning = run(&client, limits).await;
+        let node = ChainOfThought::new(client.clone()).with_limits(limits);
+        let reasoning = run_node(node.with_asks_again(asks_again)).await;
 
         let answer = reasoning.answer().unwrap();
         assert_eq!(answer.trim(), "The answer is 150, because");
@@ -186,8 +204,9 @@ async fn a_limit_before_the_first_thought_is_an_error_unless_the_model_can_concl
 
     // A conclusion that cannot be used is kept in the error.
     let client = ScriptedClient::new([PROSE]);
-    let limits = thoughts(1).with_asks_again(0);
-    let node = ChainOfThought::new(client).with_limits(limits);
+    let node = ChainOfThought::new(client)
+        .with_limits(thoughts(1))
+        .with_asks_again(0);
     let error = node.into_flow().run(&mut reasoning()).await.unwrap_err();
     let error = cot_error(&error);
     assert_eq!(error.tries()[0].reply, PROSE);
@@ -257,7 +276,8 @@ async fn the_time_that_is_kept_can_be_set() {
         .then(slow(FIRST, 1))
         .then(slow(SECOND, 1_000))
         .then(slow(EARLY, 30));
-    let limits = seconds(100).with_reserve_time(Duration::from_secs(40));
+    let mut limits = seconds(100);
+    limits.reserve_time = Some(Duration::from_secs(40));
     let reasoning = run(&client, limits).await;
 
     assert_eq!(reasoning.spent().time, Duration::from_secs(60 + 30));
@@ -268,7 +288,8 @@ async fn the_time_that_is_kept_can_be_set() {
 async fn a_reopened_reasoning_goes_on_under_higher_limits() {
     for replies in [&[FIRST, EARLY, LAST][..], &[FIRST, PROSE, LAST]] {
         let client = ScriptedClient::new(replies.iter().copied());
-        let mut reasoning = run(&client, thoughts(2).with_asks_again(0)).await;
+        let node = ChainOfThought::new(client.clone()).with_asks_again(0);
+        let mut reasoning = run_node(node.with_limits(thoughts(2))).await;
         let made = reasoning.thoughts().len();
 
         // Without that, a finished run stays finished.
@@ -293,8 +314,9 @@ async fn a_reopened_reasoning_goes_on_under_higher_limits() {
 async fn a_recorded_end_is_not_asked_for_again() {
     for replies in [[FIRST, EARLY], [FIRST, PROSE]] {
         let client = ScriptedClient::new(replies);
-        let limits = thoughts(2).with_asks_again(0);
-        let node = ChainOfThought::new(client.clone()).with_limits(limits);
+        let node = ChainOfThought::new(client.clone())
+            .with_limits(thoughts(2))
+            .with_asks_again(0);
         let flow = node.into_flow();
         let journal = Arc::new(MemoryJournal::new("run"));
 
@@ -354,7 +376,8 @@ async fn the_console_shows_why_the_run_ended() {
     let out = Shared::default();
     for last in [EARLY, PROSE] {
         let node = ChainOfThought::new(ScriptedClient::new([FIRST, last]))
-            .with_limits(thoughts(2).with_asks_again(0))
+            .with_limits(thoughts(2))
+            .with_asks_again(0)
             .with_reporter(ConsoleReporter::to(out.clone()));
         node.into_flow().run(&mut reasoning()).await.unwrap();
     }
@@ -380,7 +403,7 @@ fn used(text: &str) -> ChatResponse {
 #[tokio::test]
 async fn tokens_are_kept_for_the_conclusion() {
     let client = ScriptedClient::new([used(FIRST), ChatResponse::new(EARLY)]);
-    let limits = Limits::default().with_tokens(20_000);
+    let mut limits = Limits::default().with_tokens(20_000);
     let reasoning = run(&client, limits).await;
 
     let limit = Limit::Tokens(20_000);
@@ -389,7 +412,8 @@ async fn tokens_are_kept_for_the_conclusion() {
 
     // With a smaller reserve, there is room for a thought.
     let client = ScriptedClient::new([used(FIRST), ChatResponse::new(LAST)]);
-    let reasoning = run(&client, limits.with_reserve_tokens(300)).await;
+    limits.reserve_tokens = Some(300);
+    let reasoning = run(&client, limits).await;
     assert!(reasoning.is_complete());
     let max_tokens = client.requests()[1].max_tokens().unwrap();
     assert!((300..1_000).contains(&max_tokens), "{max_tokens}");
@@ -398,8 +422,8 @@ async fn tokens_are_kept_for_the_conclusion() {
 #[tokio::test]
 async fn an_end_that_no_run_could_have_left_is_refused() {
     let concluded = run(&ScriptedClient::new([FIRST, EARLY]), thoughts(2)).await;
-    let limits = thoughts(2).with_asks_again(0);
-    let unfinished = run(&ScriptedClient::new([FIRST, PROSE]), limits).await;
+    let node = ChainOfThought::new(ScriptedClient::new([FIRST, PROSE]));
+    let unfinished = run_node(node.with_limits(thoughts(2)).with_asks_again(0)).await;
 
     let concluded = serde_json::to_value(concluded).unwrap();
     let unfinished = serde_json::to_value(unfinished).unwrap();
@@ -429,7 +453,7 @@ async fn an_end_that_no_run_could_have_left_is_refused() {
         changed(&concluded, "/cut_short/problem", "none".into()),
         changed(&concluded, "/cut_short/trace", trace),
         changed(&unfinished, "/cut_short/problem", serde_json::Value::Null),
-        changed(&unfinished, "/cut_short/limit", limit("calls", 3.into())),
+        changed(&unfinished, "/cut_short/limit", limit("money", 3.into())),
         changed(
             &unfinished,
             "/cut_short/limit",

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 
 use cogwork_cot::{
-    ChainOfThought, ChatRequest, CotError, Format, Limits, LlmError, LlmErrorKind as Kind, Prompts,
+    ChainOfThought, ChatRequest, CotError, Format, LlmError, LlmErrorKind as Kind, Prompts,
     Reasoning, Reply, Reporter, Rung, ScriptedClient,
 };
 use cogwork_flow::{EventKind, events};
@@ -132,8 +132,7 @@ async fn a_refused_form_falls_rung_by_rung_and_is_no_ask_again() {
         .then(FIRST)
         .then(LAST);
     let client = script.with_capabilities(all());
-    let node =
-        ChainOfThought::new(client.clone()).with_limits(Limits::default().with_asks_again(0));
+    let node = ChainOfThought::new(client.clone()).with_asks_again(0);
     let mut reasoning = reasoning();
 
     node.into_flow().run(&mut reasoning).await.unwrap();
@@ -214,9 +213,7 @@ async fn the_rung_is_remembered_over_turns_clones_and_runs() {
         .fold(script, |script, reply| script.then(json(reply)));
     let client = script.then(json(LAST)).with_capabilities(all());
     let node = ChainOfThought::new(client.clone());
-    let clone = node
-        .clone()
-        .with_limits(Limits::default().with_asks_again(0));
+    let clone = node.clone().with_asks_again(0);
 
     node.clone()
         .into_flow()

@@ -208,9 +208,8 @@ async fn a_parent_left_open_over_sub_steps_that_are_done_is_asked_about_too() {
     );
 
     let node = ChainOfThought::new(ScriptedClient::new(replies)).with_early_end(EarlyEnd::Refuse);
-    let limits = Limits::default().with_asks_again(1);
     let error = node
-        .with_limits(limits)
+        .with_asks_again(1)
         .into_flow()
         .run(&mut self::reasoning())
         .await

@@ -287,8 +287,11 @@ async fn time_ends_the_asking_again_of_a_client_that_never_waits() {
 
     let client = Arc::new(Blocking::default());
     let limit = Duration::from_millis(50);
-    let limits = Limits::default().with_time(limit).with_asks_again(100);
-    let error = limited(Arc::clone(&client), limits)
+    let limits = Limits::default().with_time(limit).with_conclude(false);
+    let node = ChainOfThought::new(Arc::clone(&client)).with_limits(limits);
+    let error = node
+        .with_asks_again(100)
+        .into_flow()
         .run(&mut reasoning())
         .await
         .unwrap_err();

@@ -1,8 +1,8 @@
 //! Replies that are repaired during a run.
 
 use cogwork_cot::{
-    ChainOfThought, ChatResponse, ConsoleReporter, CotError, FinishReason, Limits, Reading,
-    Reasoning, RepairKind, ScriptedClient,
+    ChainOfThought, ChatResponse, ConsoleReporter, CotError, FinishReason, Reading, Reasoning,
+    RepairKind, ScriptedClient,
 };
 use insta::assert_snapshot;
 
@@ -75,7 +75,7 @@ async fn a_reply_cut_off_is_asked_for_again_and_its_error_has_what_could_be_read
     let cut = "```yaml\ncurrent_thinking: I add.\nplanning:\n- description: Add\n  status: Done\n- description: Con";
     let cut = ChatResponse::new(cut).with_finish_reason(FinishReason::Length);
     let client = ScriptedClient::default().then(cut.clone()).then(cut);
-    let node = ChainOfThought::new(client).with_limits(Limits::default().with_asks_again(1));
+    let node = ChainOfThought::new(client).with_asks_again(1);
     let error = node.into_flow().run(&mut reasoning()).await.unwrap_err();
     let error = error.downcast_ref::<CotError>().unwrap();
 
@@ -84,24 +84,6 @@ async fn a_reply_cut_off_is_asked_for_again_and_its_error_has_what_could_be_read
     assert_eq!(partial.current_thinking.as_deref(), Some("I add."));
     assert_eq!(partial.planning.steps().len(), 1);
     assert_eq!(partial.next_thought_needed, None);
-}
-
-#[tokio::test]
-async fn the_most_steps_are_a_limit_of_the_run() {
-    let client = ScriptedClient::new([FAULTY]);
-    let mut limits = Limits::default().with_asks_again(0);
-    limits.reply_steps = 0;
-    let node = ChainOfThought::new(client).with_limits(limits);
-    let error = node.into_flow().run(&mut reasoning()).await.unwrap_err();
-    assert_eq!(
-        error
-            .downcast_ref::<CotError>()
-            .unwrap()
-            .reply_problem()
-            .unwrap()
-            .message(),
-        "the block has more steps than are read; expected a shorter plan"
-    );
 }
 
 #[tokio::test]

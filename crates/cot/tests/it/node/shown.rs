@@ -4,7 +4,7 @@
 pub(crate) mod hostile;
 
 use cogwork_cot::{
-    ChainOfThought, ConsoleReporter, Limits, LlmError, LlmErrorKind, PromptError, Prompts, Reading,
+    ChainOfThought, ConsoleReporter, LlmError, LlmErrorKind, PromptError, Prompts, Reading,
     Reasoning, ReplyReader, ScriptedClient,
 };
 
@@ -108,7 +108,7 @@ async fn show_turns(text: &str) {
         .map(|reply| ScriptedClient::new([reply]));
 
     for client in clients.chain([ScriptedClient::new([failure])]) {
-        let node = ChainOfThought::new(client).with_limits(Limits::default().with_asks_again(0));
+        let node = ChainOfThought::new(client).with_asks_again(0);
         if let Err(error) = node
             .into_flow()
             .run(&mut Reasoning::new("What is 2 + 2?"))
@@ -127,10 +127,9 @@ async fn on_the_console(text: &str) {
         replies(text)
             .into_iter()
             .chain([PROSE.to_owned(), LAST.to_owned(), LAST.to_owned()]);
-    let limits = Limits::default().with_asks_again(20);
     let node = ChainOfThought::new(ScriptedClient::new(script))
         .with_reporter(ConsoleReporter::to(screen.clone()))
-        .with_limits(limits);
+        .with_asks_again(20);
 
     let _ = node
         .into_flow()

@@ -288,8 +288,7 @@ async fn after_the_last_round_the_model_is_asked_without_tools() {
 async fn a_model_that_calls_tools_for_ever_is_asked_again_and_then_given_up() {
     let endless = (0..9).map(|number| calls([multiply(&number.to_string())]));
     let client = replies(endless);
-    let limits = Limits::default().with_asks_again(1);
-    let (_, ended) = run(node(&client).with_tool_rounds(3).with_limits(limits)).await;
+    let (_, ended) = run(node(&client).with_tool_rounds(3).with_asks_again(1)).await;
 
     let error = ended.unwrap_err();
     let error = cot_error(&error);

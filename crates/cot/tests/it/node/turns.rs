@@ -478,11 +478,10 @@ async fn limits_count_failed_attempts() {
     let replies = [PROSE, PROSE, LAST].map(costly);
     let client = ScriptedClient::new(replies);
 
-    let limits = Limits::default()
-        .with_tokens(5_000)
-        .with_asks_again(0)
-        .with_conclude(false);
-    let node = ChainOfThought::new(client.clone()).with_limits(limits);
+    let limits = Limits::default().with_tokens(5_000).with_conclude(false);
+    let node = ChainOfThought::new(client.clone())
+        .with_limits(limits)
+        .with_asks_again(0);
     let flow = looped(node.retry(Backoff::of::<3>()));
     let error = flow.run(&mut reasoning()).await.unwrap_err();
 

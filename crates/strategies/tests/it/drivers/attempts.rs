@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use cogwork_flow::Run;
 use cogwork_llm::{ChatResponse, LlmError, LlmErrorKind, ScriptedClient, ScriptedReply, Usage};
-use cogwork_strategies::{EndReason, SolveBudget, SolveError, Solver, Solving, StrategyName};
+use cogwork_strategies::{EndReason, Limits, SolveError, Solver, Solving, StrategyName};
 
 const STEPS: &str = "steps:\n- Multiply the tens.\n- Multiply the ones.\n- Add.";
 const RESULTS: &str = "results:\n- 30\n- 21\n- 51\nanswer: 51";
@@ -78,8 +78,8 @@ async fn a_copy_of_the_state_has_the_cost_of_its_own_attempts() {
 #[tokio::test(start_paused = true)]
 async fn the_budget_is_for_all_attempts() {
     let client = ScriptedClient::new([STEPS]).then(broken()).then(broken());
-    let budget = SolveBudget::default().with_calls(3).with_conclude(false);
-    let solver = Solver::new(client, StrategyName::ChainOfThought).with_budget(budget);
+    let budget = Limits::default().with_calls(3).with_conclude(false);
+    let solver = Solver::new(client, StrategyName::ChainOfThought).with_limits(budget);
 
     let mut solving = solver.begin("What is 17 * 3?");
     let flow = solver.into_flow().unwrap();

@@ -1,7 +1,7 @@
 //! Chain of thought: steps, results, a check.
 
 use cogwork_llm::ScriptedClient;
-use cogwork_strategies::{Call, ChainOfThoughtDriver, SolveBudget, Solver, StrategyName};
+use cogwork_strategies::{Call, ChainOfThoughtDriver, Limits, Solver, StrategyName};
 
 use crate::drivers::support::{conversation, only_append, told};
 
@@ -130,11 +130,8 @@ async fn a_budget_spent_in_the_middle_leaves_the_answer_unchecked() {
             "holds: no\nanswer: 8",
         ]);
 
-        let solver = Solver::new(client, ChainOfThoughtDriver::new()).with_budget(
-            SolveBudget::default()
-                .with_calls(calls)
-                .with_conclude(false),
-        );
+        let solver = Solver::new(client, ChainOfThoughtDriver::new())
+            .with_limits(Limits::default().with_calls(calls).with_conclude(false));
         let solved = solver.solve("3 + 4?").await.unwrap();
         let progress = solved
             .trace()

@@ -7,7 +7,7 @@ use cogwork_llm::{
     ChatRequest, ChatResponse, LlmClient, LlmError, ScriptedClient, ScriptedReply, Usage,
 };
 use cogwork_strategies::{
-    Call, SolveBudget, SolveOptions, Solved, Solver, Solving, Strategies, StrategyName,
+    Call, Limits, SolveOptions, Solved, Solver, Solving, Strategies, StrategyName,
 };
 use cogwork_tools::{Tools, async_trait, function};
 use proptest::prelude::*;
@@ -120,8 +120,8 @@ fn around() -> Vec<String> {
     replies.take(100).collect()
 }
 
-async fn solve(client: impl LlmClient + 'static, budget: SolveBudget) -> Solved {
-    let solver = Solver::new(client, circle()).with_budget(budget);
+async fn solve(client: impl LlmClient + 'static, budget: Limits) -> Solved {
+    let solver = Solver::new(client, circle()).with_limits(budget);
     solver.solve("What is 17 * 3?").await.unwrap()
 }
 
@@ -129,10 +129,10 @@ async fn solve(client: impl LlmClient + 'static, budget: SolveBudget) -> Solved 
 async fn every_strategy_asks_for_the_best_answer_with_its_last_call() {
     for name in StrategyName::ALL {
         let client = Endless::new();
-        let budget = SolveBudget::default().with_thoughts(1);
+        let budget = Limits::default().with_thoughts(1);
         let solver = Solver::new(client.clone(), name)
             .with_tools(tools())
-            .with_budget(budget);
+            .with_limits(budget);
         let solved = solver.solve("What is 17 * 3?").await.unwrap();
 
         assert_eq!(solved.answer(), Some("42"), "{name}");
@@ -159,7 +159,7 @@ async fn every_strategy_asks_for_the_best_answer_with_its_last_call() {
 async fn the_last_question_contains_the_thoughts_so_far() {
     let replies = ["Idea 1.", "thought: Idea 2.\nnext: thought", "answer: 51"];
     let client = ScriptedClient::new(replies);
-    let solved = solve(client.clone(), SolveBudget::default().with_calls(3)).await;
+    let solved = solve(client.clone(), Limits::default().with_calls(3)).await;
 
     assert_eq!(solved.answer(), Some("51"));
     assert_eq!(solved.end().to_string(), "the budget of 3 calls is spent");
@@ -172,8 +172,8 @@ async fn the_last_question_contains_the_thoughts_so_far() {
 #[tokio::test]
 async fn no_question_is_asked_if_there_is_an_answer() {
     let client = ScriptedClient::new(["- one\n- two", "results:\n- 3\n- 4\nanswer: 7"]);
-    let budget = SolveBudget::default().with_calls(2);
-    let solver = Solver::new(client.clone(), StrategyName::ChainOfThought).with_budget(budget);
+    let budget = Limits::default().with_calls(2);
+    let solver = Solver::new(client.clone(), StrategyName::ChainOfThought).with_limits(budget);
     let solved = solver.solve("3 + 4?").await.unwrap();
 
     assert_eq!(solved.answer(), Some("7"));
@@ -186,7 +186,7 @@ async fn without_a_usable_reply_the_best_answer_so_far_stays() {
         last: Some("answer:".to_owned()),
         ..Endless::new()
     };
-    let solved = solve(client.clone(), SolveBudget::default().with_thoughts(2)).await;
+    let solved = solve(client.clone(), Limits::default().with_thoughts(2)).await;
 
     assert_eq!(solved.answer(), None);
     assert_eq!(
@@ -203,7 +203,7 @@ async fn without_a_usable_reply_the_best_answer_so_far_stays() {
 #[tokio::test]
 async fn it_can_be_switched_off() {
     let client = Endless::new();
-    let budget = SolveBudget::default().with_thoughts(2).with_conclude(false);
+    let budget = Limits::default().with_thoughts(2).with_conclude(false);
     let solved = solve(client.clone(), budget).await;
     assert_eq!(solved.answer(), None);
     assert!(client.last_questions().is_empty());
@@ -216,7 +216,7 @@ async fn time_is_kept_for_the_last_question() {
         .then(after("Idea 1.", 20))
         .then(after("thought: Idea 2.\nnext: thought", 1_000))
         .then(after("answer: 51", 10));
-    let budget = SolveBudget::default().with_time(Duration::from_secs(100));
+    let budget = Limits::default().with_time(Duration::from_secs(100));
     let solved = solve(client, budget).await;
 
     assert_eq!(solved.answer(), Some("51"));
@@ -238,7 +238,7 @@ async fn bytes_end_a_run_whose_server_reports_too_few_tokens() {
     let cheap = |text| ChatResponse::new(text).with_usage(Usage::new(1, 1));
     let replies = ["Idea 1.".to_owned()].into_iter().chain(around());
     let client = ScriptedClient::new(replies.map(cheap));
-    let solved = solve(client, SolveBudget::default().with_bytes(20_000)).await;
+    let solved = solve(client, Limits::default().with_bytes(20_000)).await;
 
     assert_eq!(
         solved.end().to_string(),
@@ -250,8 +250,8 @@ async fn bytes_end_a_run_whose_server_reports_too_few_tokens() {
 #[tokio::test]
 async fn a_request_never_asks_for_more_than_is_left() {
     let client = Endless::new();
-    let budget = SolveBudget::default().with_tokens(8_000);
-    let solver = Solver::new(client.clone(), StrategyName::SelfConsistency).with_budget(budget);
+    let budget = Limits::default().with_tokens(8_000);
+    let solver = Solver::new(client.clone(), StrategyName::SelfConsistency).with_limits(budget);
     let _ = solver.solve("What is 17 * 3?").await;
 
     // Questions that are asked at the same time share what is left.
@@ -269,7 +269,7 @@ async fn each_run_has_its_own_budget_client_and_request() {
     let client = Endless::new();
     let solver = Solver::new(client.clone(), circle());
     let options = SolveOptions::default()
-        .with_budget(SolveBudget::default().with_calls(1))
+        .with_limits(Limits::default().with_calls(1))
         .with_request(ChatRequest::default().with_max_tokens(90))
         .with_client(other.clone());
 
@@ -290,20 +290,20 @@ async fn each_run_has_its_own_budget_client_and_request() {
     assert_eq!(other.requests.lock().unwrap().len(), 2);
 
     let mut read: Solving = serde_json::from_str(&saved).unwrap();
-    let budget = SolveBudget::default().with_calls(0);
-    let flow = solver.with_budget(budget).into_flow().unwrap();
+    let budget = Limits::default().with_calls(0);
+    let flow = solver.with_limits(budget).into_flow().unwrap();
     flow.run(&mut read).await.unwrap();
     assert_eq!(read.spent().calls, 0);
 }
 
-fn budgets() -> impl Strategy<Value = SolveBudget> {
+fn budgets() -> impl Strategy<Value = Limits> {
     let tokens = prop_oneof![0_u64..3_000, 0_u64..40_000];
     let bytes = prop_oneof![3 => Just(u64::MAX), 1 => 0_u64..60_000];
     let reserve = prop::option::of(0_u64..2_000);
     let others = (0_u32..12, 0_u32..30, 0_u64..60);
     (tokens, bytes, others, reserve).prop_map(|(tokens, bytes, others, reserve)| {
         let (calls, thoughts, seconds) = others;
-        let mut budget = SolveBudget::default()
+        let mut budget = Limits::default()
             .with_tokens(tokens)
             .with_bytes(bytes)
             .with_calls(calls)
@@ -330,7 +330,7 @@ proptest! {
         let client = Endless { tokens: tokens.clone(), is_obedient, seconds: 1, ..Endless::new() };
         let solver = Solver::new(client.clone(), name)
             .with_tools(tools())
-            .with_budget(budget)
+            .with_limits(budget)
             .with_asks_again(1)
             .with_calls_at_once(at_once);
         let runtime =
@@ -341,16 +341,16 @@ proptest! {
             Ok(solved) => solved.spent(),
             Err(error) => error.so_far().unwrap().spent(),
         };
-        prop_assert!(spent.calls <= budget.calls);
-        prop_assert!(spent.time <= budget.time);
+        prop_assert!(spent.calls <= budget.calls.unwrap());
+        prop_assert!(spent.time <= budget.time.unwrap());
 
         if is_obedient {
-            prop_assert!(spent.tokens() <= budget.tokens, "{} of {}", spent, budget.tokens);
+            prop_assert!(spent.tokens() <= budget.tokens.unwrap(), "{} of {}", spent, budget.tokens.unwrap());
         } else {
             let requests = client.requests.lock().unwrap();
             let read = requests.iter().map(ChatRequest::estimated_tokens).max().unwrap_or_default();
             let most = tokens.iter().max().copied().unwrap_or_default() + 2 * read;
-            prop_assert!(spent.tokens() <= budget.tokens + at_once as u64 * most);
+            prop_assert!(spent.tokens() <= budget.tokens.unwrap() + at_once as u64 * most);
         }
 
         if let Err(error) = solved {

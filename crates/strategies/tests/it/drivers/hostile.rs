@@ -6,9 +6,8 @@ use cogwork_llm::{
     Capabilities, Capability, ChatResponse, ScriptedClient, ScriptedReply, ToolCall,
 };
 use cogwork_strategies::{
-    Call, Done, Driver, Linear, Next, ParameterType, React, Scratchpad, SolveBudget, SolveError,
-    Solved, Solver, Solving, Stage, StageTurn, StageWork, Strategies, Strategy, StrategyName,
-    Thought,
+    Call, Done, Driver, Limits, Linear, Next, ParameterType, React, Scratchpad, SolveError, Solved,
+    Solver, Solving, Stage, StageTurn, StageWork, Strategies, Strategy, StrategyName, Thought,
 };
 use cogwork_tools::schemars::{self, JsonSchema};
 use cogwork_tools::{ToolError, Tools, function};
@@ -441,8 +440,8 @@ async fn a_long_run_ends_with_its_budget_and_not_with_a_limit_of_the_flow() {
     let stages = "begin: {description: d, prompt: p, next: [on]}
         on: {description: d, prompt: p, next: [on, end]}
         end: {description: d, prompt: p, final: true}";
-    let budget = SolveBudget::default().with_thoughts(10_050);
-    let solver = Solver::new(ScriptedClient::default(), Silent(table(stages))).with_budget(budget);
+    let budget = Limits::default().with_thoughts(10_050);
+    let solver = Solver::new(ScriptedClient::default(), Silent(table(stages))).with_limits(budget);
     assert_eq!(
         solver.solve("p").await.unwrap().end().to_string(),
         "the budget of 10050 thoughts is spent"
@@ -455,8 +454,8 @@ async fn a_time_without_a_limit_has_none() {
         .then(ScriptedReply::from("x").after(Duration::from_secs(7 * 24 * 3600)));
     let stages = "begin: {description: d, prompt: p, next: [end]}
         end: {description: d, prompt: p, final: true}";
-    let solver = Solver::new(client, table(stages))
-        .with_budget(SolveBudget::default().with_time(Duration::MAX));
+    let solver =
+        Solver::new(client, table(stages)).with_limits(Limits::default().with_time(Duration::MAX));
     assert_eq!(solver.solve("p").await.unwrap().answer(), Some("x"));
 }
 

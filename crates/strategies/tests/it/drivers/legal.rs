@@ -16,8 +16,8 @@ use cogwork_flow::Stepped;
 use cogwork_flow::journal::MemoryJournal;
 use cogwork_llm::{ChatRequest, ChatResponse, LlmClient, LlmError, Role};
 use cogwork_strategies::{
-    Driver, EndReason, Search, SelfConsistency, Session, SolveBudget, Solver, StrategyName,
-    ThoughtKind, TreeOfThoughts,
+    Driver, EndReason, Limits, Search, SelfConsistency, Session, Solver, StrategyName, ThoughtKind,
+    TreeOfThoughts,
 };
 use cogwork_tools::{ToolError, Tools, async_trait, function};
 use proptest::prelude::*;
@@ -255,10 +255,10 @@ fn tools() -> Tools {
 }
 
 fn solver(driver: impl Into<Box<dyn Driver>>, client: &Legal) -> Solver {
-    let budget = SolveBudget::default().with_calls(40).with_thoughts(300);
+    let budget = Limits::default().with_calls(40).with_thoughts(300);
     Solver::new(client.clone(), driver)
         .with_tools(tools())
-        .with_budget(budget)
+        .with_limits(budget)
 }
 
 /// Checks that every move followed an edge of the table.

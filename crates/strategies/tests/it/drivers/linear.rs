@@ -1,7 +1,7 @@
 //! Linear: revision, branches, hypothesis and verification.
 
 use cogwork_llm::ScriptedClient;
-use cogwork_strategies::{Call, Linear, SolveBudget, Solver, StrategyName, ThoughtId};
+use cogwork_strategies::{Call, Limits, Linear, Solver, StrategyName, ThoughtId};
 
 use crate::drivers::support::{conversation, only_append, told};
 
@@ -340,7 +340,7 @@ async fn a_budget_spent_in_the_middle_leaves_the_hypothesis() {
         ]);
 
         let solver = Solver::new(client, StrategyName::Linear)
-            .with_budget(SolveBudget::default().with_calls(calls));
+            .with_limits(Limits::default().with_calls(calls));
         let solved = solver.solve(PROBLEM).await.unwrap();
         format!("{}: {}", solved.end(), solved.answer().unwrap_or("(none)"))
     };

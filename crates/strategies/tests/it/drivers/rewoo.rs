@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use cogwork_llm::ScriptedClient;
-use cogwork_strategies::{Call, Rewoo, SolveBudget, Solver, StrategyName};
+use cogwork_strategies::{Call, Limits, Rewoo, Solver, StrategyName};
 use cogwork_tools::{ToolError, Tools, function};
 use serde_json::Value;
 use tokio::time::Instant;
@@ -236,11 +236,11 @@ async fn a_call_that_fails_is_evidence_too() {
 
 #[tokio::test(start_paused = true)]
 async fn a_budget_spent_in_the_middle_leaves_the_plan_as_far_as_it_came() {
-    let ended = |budget: SolveBudget| async move {
+    let ended = |budget: Limits| async move {
         let client = ScriptedClient::new([PLAN, "183 m"]);
         let solver = Solver::new(client, StrategyName::Rewoo)
             .with_tools(tools())
-            .with_budget(budget);
+            .with_limits(budget);
         let solved = solver.solve(PROBLEM).await.unwrap();
         let progress = solved
             .trace()
@@ -255,7 +255,7 @@ async fn a_budget_spent_in_the_middle_leaves_the_plan_as_far_as_it_came() {
         )
     };
 
-    let budget = SolveBudget::default().with_conclude(false);
+    let budget = Limits::default().with_conclude(false);
     let ends = [
         ended(budget.with_calls(0)).await,
         ended(budget.with_calls(1)).await,

@@ -1,7 +1,7 @@
 //! Scratchpad: variables and steps.
 
 use cogwork_llm::ScriptedClient;
-use cogwork_strategies::{Call, ParameterType, Scratchpad, SolveBudget, Solver, StrategyName};
+use cogwork_strategies::{Call, Limits, ParameterType, Scratchpad, Solver, StrategyName};
 
 use crate::drivers::support::{conversation, only_append, told};
 
@@ -248,11 +248,8 @@ async fn the_variables_are_bounded() {
 #[tokio::test]
 async fn a_budget_spent_in_the_middle_leaves_the_variable_as_it_stands() {
     let ended = |calls| async move {
-        let solver = Solver::new(ScriptedClient::new(REPLIES), sum()).with_budget(
-            SolveBudget::default()
-                .with_calls(calls)
-                .with_conclude(false),
-        );
+        let solver = Solver::new(ScriptedClient::new(REPLIES), sum())
+            .with_limits(Limits::default().with_calls(calls).with_conclude(false));
         let solved = solver.solve(PROBLEM).await.unwrap();
         format!("{}: {}", solved.end(), solved.answer().unwrap_or("(none)"))
     };

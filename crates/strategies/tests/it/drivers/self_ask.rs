@@ -1,7 +1,7 @@
 //! Self-ask: smaller questions first.
 
 use cogwork_llm::ScriptedClient;
-use cogwork_strategies::{Call, SelfAsk, SolveBudget, Solver, StrategyName};
+use cogwork_strategies::{Call, Limits, SelfAsk, Solver, StrategyName};
 use cogwork_tools::schemars::JsonSchema;
 use cogwork_tools::{ToolError, Tools, function};
 use serde::Deserialize;
@@ -217,7 +217,7 @@ async fn the_questions_have_an_end() {
 
     let client = ScriptedClient::new((1..=100).map(question));
     let solver = Solver::new(client, SelfAsk::new().with_max_questions(1000))
-        .with_budget(SolveBudget::default().with_calls(9).with_conclude(false));
+        .with_limits(Limits::default().with_calls(9).with_conclude(false));
     let solved = solver.solve("1 + 2 + 3?").await.unwrap();
     assert_eq!(
         (solved.answer(), solved.end().to_string().as_str()),

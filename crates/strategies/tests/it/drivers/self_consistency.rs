@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use cogwork_llm::{ChatRequest, LlmError, LlmErrorKind, ScriptedClient, ScriptedReply};
-use cogwork_strategies::{BranchStatus, SelfConsistency, SolveBudget, Solver, StrategyName};
+use cogwork_strategies::{BranchStatus, Limits, SelfConsistency, Solver, StrategyName};
 use proptest::prelude::*;
 use tokio::time::Instant;
 
@@ -264,7 +264,7 @@ async fn paths_that_cannot_change_the_majority_are_not_begun() {
 #[tokio::test(start_paused = true)]
 async fn a_spent_budget_leaves_the_votes_there_are() {
     let solver = Solver::new(votes(["a", "b", "b"]), SelfConsistency::new())
-        .with_budget(SolveBudget::default().with_calls(3));
+        .with_limits(Limits::default().with_calls(3));
     let solved = solver.solve(PROBLEM).await.unwrap();
 
     // All answers exist, and no further call is needed.
@@ -277,8 +277,8 @@ async fn a_spent_budget_leaves_the_votes_there_are() {
     let client = ScriptedClient::default()
         .then(after(1, "a"))
         .then(after(600, "b"));
-    let budget = SolveBudget::default().with_time(Duration::from_secs(60));
-    let solver = Solver::new(client, SelfConsistency::new().with_paths(2)).with_budget(budget);
+    let budget = Limits::default().with_time(Duration::from_secs(60));
+    let solver = Solver::new(client, SelfConsistency::new().with_paths(2)).with_limits(budget);
     let solved = solver.solve(PROBLEM).await.unwrap();
 
     assert_eq!(
@@ -287,7 +287,7 @@ async fn a_spent_budget_leaves_the_votes_there_are() {
     );
 
     let solver = Solver::new(votes(["a"]), StrategyName::SelfConsistency)
-        .with_budget(SolveBudget::default().with_calls(0));
+        .with_limits(Limits::default().with_calls(0));
     let solved = solver.solve(PROBLEM).await.unwrap();
     assert_eq!(
         (solved.answer(), solved.end().to_string().as_str()),

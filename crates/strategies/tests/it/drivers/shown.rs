@@ -5,7 +5,7 @@ mod hostile;
 
 use cogwork_llm::{LlmError, LlmErrorKind, ScriptedClient};
 use cogwork_strategies::{
-    AskProblem, EndReason, ParameterType, RefusedMove, SessionError, SessionLimit, SolveBudget,
+    AskProblem, EndReason, Limits, ParameterType, RefusedMove, SessionError, SessionLimit,
     SolveError, Solver, Strategies, Strategy, StrategyName,
 };
 use cogwork_tools::{Tools, function};
@@ -179,7 +179,7 @@ async fn show_solving(name: StrategyName, text: &str) {
         let solver = Solver::new(client, name).with_tools(tools.clone());
         let problem = format!("problem {text}");
         match solver
-            .with_budget(SolveBudget::default().with_calls(20).with_thoughts(100))
+            .with_limits(Limits::default().with_calls(20).with_thoughts(100))
             .solve(&problem)
             .await
         {

@@ -1,7 +1,7 @@
 //! Step-back: the principle, and its application.
 
 use cogwork_llm::ScriptedClient;
-use cogwork_strategies::{SolveBudget, Solver, StepBack, StrategyName};
+use cogwork_strategies::{Limits, Solver, StepBack, StrategyName};
 
 use crate::drivers::support::{conversation, only_append, told};
 
@@ -95,7 +95,7 @@ async fn a_budget_spent_in_the_middle_leaves_the_answer_unchecked() {
     let ended = |calls| async move {
         let solver = Solver::new(ScriptedClient::new(REPLIES), StepBack::new());
         let solved = solver
-            .with_budget(SolveBudget::default().with_calls(calls))
+            .with_limits(Limits::default().with_calls(calls))
             .solve(PROBLEM)
             .await
             .unwrap();

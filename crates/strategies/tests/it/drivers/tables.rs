@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use cogwork_llm::{LlmError, LlmErrorKind, ScriptedClient, ScriptedReply};
-use cogwork_strategies::{Call, SolveBudget, Solver, StrategyName};
+use cogwork_strategies::{Call, Limits, Solver, StrategyName};
 
 use crate::drivers::support::{conversation, only_append, told};
 
@@ -80,14 +80,14 @@ fn the_flow_is_the_table() {
 
 #[tokio::test]
 async fn a_spent_budget_ends_in_good_order_with_the_best_so_far() {
-    let ended = |budget: SolveBudget| async move {
+    let ended = |budget: Limits| async move {
         let solver =
-            Solver::new(steps(), StrategyName::ChainOfThought.strategy()).with_budget(budget);
+            Solver::new(steps(), StrategyName::ChainOfThought.strategy()).with_limits(budget);
         let solved = solver.solve("17 * 3?").await.unwrap();
         format!("{}: {}", solved.end(), solved.answer().unwrap_or("(none)"))
     };
 
-    let budget = SolveBudget::default().with_conclude(false);
+    let budget = Limits::default().with_conclude(false);
     let ends = [
         ended(budget.with_calls(0)).await,
         ended(budget.with_calls(2)).await,
@@ -113,9 +113,9 @@ async fn a_spent_budget_ends_in_good_order_with_the_best_so_far() {
 async fn a_slow_model_meets_the_budget_of_time() {
     let client = ScriptedClient::new(["1. Tens."])
         .then(ScriptedReply::from("30").after(Duration::from_secs(3600)));
-    let budget = SolveBudget::default().with_time(Duration::from_secs(60));
+    let budget = Limits::default().with_time(Duration::from_secs(60));
     let solved = Solver::new(client, StrategyName::ChainOfThought.strategy())
-        .with_budget(budget)
+        .with_limits(budget)
         .solve("17 * 3?")
         .await
         .unwrap();

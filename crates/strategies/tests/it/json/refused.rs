@@ -3,7 +3,7 @@
 use cogwork_llm::{
     Capabilities, Capability, LlmError, LlmErrorKind, ScriptedClient, ScriptedReply,
 };
-use cogwork_strategies::{Call, Rung, SolveBudget, Solver, StrategyName};
+use cogwork_strategies::{Call, Limits, Rung, Solver, StrategyName};
 
 use super::scripts::{PROBLEM, replies, solver};
 
@@ -103,7 +103,7 @@ async fn the_rung_and_the_refusals_are_kept_in_an_error() {
 #[tokio::test]
 async fn a_ladder_that_is_exhausted_by_the_budget_ends_the_run() {
     let solver = solver(StrategyName::ChainOfThought, client(3, 1))
-        .with_budget(SolveBudget::default().with_calls(2));
+        .with_limits(Limits::default().with_calls(2));
     let solved = solver.solve(PROBLEM).await.unwrap();
     insta::assert_snapshot!(solved.end(), @"the budget of 2 calls is spent");
 }

@@ -5,9 +5,10 @@ use cogwork_llm::{
     Block, ChatRequest, ChatResponse, FinishReason, LlmClient, LlmError, LlmErrorKind, Message,
     ScriptedClient, ScriptedReply, ToolCall, ToolChoice, ToolDefinition, Usage,
 };
+use cogwork_thinking::Limits;
 use cogwork_thinking::{
-    HookOutcome, Hooks, ModeLimits, Moment, OnFailure, Payload, Reflection, Thinking,
-    ThinkingError, ThinkingMode, async_trait,
+    HookOutcome, Hooks, Moment, OnFailure, Payload, Reflection, Thinking, ThinkingError,
+    ThinkingMode, async_trait,
 };
 
 use crate::thinking::{after, appended, ask, before, kept, reply, shown};
@@ -128,10 +129,7 @@ async fn another_draft_is_asked_for_behind_the_one_there_is_and_without_tools() 
 async fn tries_are_bounded_and_the_last_draft_is_kept() {
     let script = ScriptedClient::new(["1", "2", "3", "4"]);
     let client = Thinking::new(script.clone())
-        .with_limits(ModeLimits {
-            tries: 2,
-            ..ModeLimits::default()
-        })
+        .with_tries(2)
         .with_mode(after("never", |_| Ok(HookOutcome::try_again("Again."))));
     let generation = client.generate(ask("?")).await.unwrap();
     assert_eq!(generation.response.text(), "3");
@@ -409,10 +407,7 @@ async fn calls_of_hooks_are_bounded_and_the_draft_is_kept() {
 
     let script = ScriptedClient::new((0..100).map(|number| number.to_string()));
     let client = Thinking::new(script.clone())
-        .with_limits(ModeLimits {
-            calls: 5,
-            ..ModeLimits::default()
-        })
+        .with_limits(Limits::default().with_calls(5))
         .with_mode(Greedy);
     let generation = client.generate(ask("?")).await.unwrap();
     assert_eq!(generation.response.text(), "0");
@@ -448,10 +443,7 @@ async fn the_time_of_hooks_is_bounded_for_all_of_them_together() {
 
     // The draft takes its own time.
     let script = ScriptedClient::new([slow("draft"), slow("one"), slow("two")]);
-    let limits = ModeLimits {
-        time: Duration::from_secs(60),
-        ..ModeLimits::default()
-    };
+    let limits = Limits::default().with_time(Duration::from_secs(60));
     let client = Thinking::new(script)
         .with_limits(limits)
         .with_mode(Slow)

@@ -4,7 +4,8 @@ use cogwork_llm::{
     Block, Capabilities, Capability, ChatRequest, ChatResponse, FinishReason, LlmClient, Message,
     Role, ScriptedClient, ScriptedReply, ToolCall, ToolDefinition, Usage,
 };
-use cogwork_thinking::{Blackboard, Hooks, InMemory, ModeLimits, Recall, Thinking, ThinkingMode};
+use cogwork_thinking::Limits;
+use cogwork_thinking::{Blackboard, Hooks, InMemory, Recall, Thinking, ThinkingMode};
 use proptest::prelude::*;
 
 use crate::thinking::{after, before, keep};
@@ -35,10 +36,7 @@ fn thinkings(client: ScriptedClient) -> Vec<Thinking<ScriptedClient>> {
             .clone()
             .with_memory(Recall::from(Blackboard::new()).with_stages([])),
         plain
-            .with_limits(ModeLimits {
-                calls: 0,
-                ..ModeLimits::default()
-            })
+            .with_limits(Limits::default().with_calls(0))
             .with_reporter(|_| {}),
     ]
 }

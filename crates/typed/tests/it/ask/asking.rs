@@ -4,19 +4,17 @@ use std::time::Duration;
 
 use cogwork_llm::{
     Capabilities, Capability, ChatRequest, ChatResponse, LlmClient, LlmError, LlmErrorKind,
-    Message, ReplyFormat, ScriptedClient, Usage,
+    Message, ReplyFormat, ScriptedClient,
 };
 use cogwork_typed::ask::{
-    Asking, Ladder, Policy, Rung, Spent, Unanswered, Verdict, offload, read_inline,
+    Asking, Ladder, Limit, Limits, Meter, Policy, Rung, Spent, Unanswered, Verdict, offload,
+    read_inline,
 };
 use proptest::prelude::*;
 
 /// Wants a whole number, and asks about zero.
 #[derive(Default)]
 struct Number {
-    /// The most calls that may be made.
-    max_calls: Option<u32>,
-    spent: Spent,
     /// What it was told, in order.
     log: Vec<String>,
     /// The pieces of streamed replies.
@@ -26,7 +24,7 @@ struct Number {
 impl Policy for Number {
     type Reply = u32;
     type Problem = String;
-    type Limit = &'static str;
+    type Stop = Limit;
 
     fn request(&self, rung: Rung) -> ChatRequest {
         let request = ChatRequest::new([Message::user(format!("A number, by {rung}."))]);
@@ -36,25 +34,12 @@ impl Policy for Number {
         }
     }
 
-    fn before_call(&mut self, request: ChatRequest, _: Rung) -> Result<ChatRequest, &'static str> {
-        if self.max_calls.is_some_and(|max| self.spent.calls >= max) {
-            return Err("no more calls");
-        }
-
-        self.spent.count_call();
-        Ok(request)
-    }
-
     fn on_text(&mut self, text: &str) {
         self.pieces.push(text.to_owned());
     }
 
     fn on_refusal(&mut self, rung: Rung, next: Rung, _: &LlmError) {
         self.log.push(format!("{rung} refused, then {next}"));
-    }
-
-    fn after_call(&mut self, request: &ChatRequest, response: &ChatResponse) {
-        self.spent.count_tokens(request, response);
     }
 
     async fn judge(&mut self, response: &ChatResponse, _: Rung) -> Verdict<u32, String> {
@@ -168,15 +153,13 @@ async fn a_question_does_not_count_as_asking_again_but_comes_once() {
 async fn a_limit_ends_the_asking_before_the_next_call() {
     let client = ScriptedClient::new(["one", "2"]);
     let ladder = Ladder::default();
-    let mut asking = Asking::new(&client, &ladder, vec![Rung::Text]);
-    let mut number = Number {
-        max_calls: Some(1),
-        ..Number::default()
-    };
+    let meter = Meter::new(Limits::default().with_calls(1), Spent::default());
+    let mut asking = Asking::new(&client, &ladder, vec![Rung::Text]).with_meter(&meter);
+    let mut number = Number::default();
 
     let asked = asking.run(&mut number).await;
 
-    assert!(matches!(asked, Err(Unanswered::Limit("no more calls"))));
+    assert!(matches!(asked, Err(Unanswered::Stopped(Limit::Calls(1)))));
     assert_eq!(client.requests().len(), 1);
     assert_eq!(asking.record().tries.len(), 1);
 
@@ -252,7 +235,8 @@ async fn the_record_outlives_a_run_that_is_given_up() {
     tokio::time::pause();
     let client = Stuck(ScriptedClient::new(["two"]));
     let ladder = Ladder::default();
-    let mut asking = Asking::new(&client, &ladder, vec![Rung::Text]);
+    let meter = Meter::default();
+    let mut asking = Asking::new(&client, &ladder, vec![Rung::Text]).with_meter(&meter);
     let mut number = Number::default();
 
     let asked =
@@ -260,7 +244,7 @@ async fn the_record_outlives_a_run_that_is_given_up() {
 
     assert!(asked.is_err());
     assert_eq!(asking.record().tries.len(), 1);
-    assert_eq!(number.spent.calls, 2);
+    assert_eq!(meter.spent().calls, 2);
 }
 
 #[tokio::test]
@@ -327,21 +311,6 @@ async fn a_reply_that_is_too_large_is_an_error_whichever_way_it_comes() {
     }
 }
 
-#[test]
-fn older_records_of_what_was_spent_are_read() {
-    let of_a_strategy = r#"{"calls":2,"usage":{"prompt_tokens":9,"completion_tokens":1},"time":{"secs":1,"nanos":500000000}}"#;
-    let of_a_thought =
-        r#"{"usage":{"prompt_tokens":9,"completion_tokens":1},"estimated_tokens":0,"seconds":1.5}"#;
-
-    let first: Spent = serde_json::from_str(of_a_strategy).unwrap();
-    let second: Spent = serde_json::from_str(of_a_thought).unwrap();
-
-    assert_eq!((first.calls, second.calls), (2, 0));
-    assert_eq!(first.usage, Usage::new(9, 1));
-    assert_eq!(first.time, second.time);
-    assert!(serde_json::from_str::<Spent>(r#"{"seconds":-1.0}"#).is_err());
-}
-
 proptest! {
     /// However the replies come, the number of calls is bounded and every reply is on record.
     #[test]
@@ -359,7 +328,9 @@ proptest! {
             client = client.then(reply.as_str());
         }
         let ladder = Ladder::default();
+        let meter = Meter::default();
         let mut asking = Asking::new(&client, &ladder, vec![Rung::Json, Rung::Text])
+            .with_meter(&meter)
             .with_asks_again(asks_again);
         let mut number = Number::default();
 
@@ -369,7 +340,7 @@ proptest! {
         prop_assert!(client.requests().len() <= asks_again as usize + 3);
         prop_assert!(record.tries.len() <= asks_again as usize + 2);
         prop_assert_eq!(asked.is_ok(), record.tries.last().is_some_and(|one| one.complaint.is_none()));
-        prop_assert_eq!(number.spent.calls as usize, client.requests().len());
+        prop_assert_eq!(meter.spent().calls as usize, client.requests().len());
     }
 }
 
@@ -381,7 +352,7 @@ struct Slow {
 impl Policy for Slow {
     type Reply = usize;
     type Problem = String;
-    type Limit = &'static str;
+    type Stop = Limit;
 
     fn request(&self, _: Rung) -> ChatRequest {
         ChatRequest::new([Message::user("Say much.")])
@@ -460,23 +431,12 @@ fn without_a_runtime_a_long_reply_is_read_at_once() {
 #[derive(Default)]
 struct WithLookups {
     looked_up: Vec<String>,
-    calls: u32,
-    max_calls: Option<u32>,
 }
 
 impl Policy for WithLookups {
     type Reply = u32;
     type Problem = String;
-    type Limit = &'static str;
-
-    fn before_call(&mut self, request: ChatRequest, _: Rung) -> Result<ChatRequest, &'static str> {
-        if self.max_calls.is_some_and(|max| self.calls >= max) {
-            return Err("no more calls");
-        }
-
-        self.calls += 1;
-        Ok(request)
-    }
+    type Stop = Limit;
 
     fn request(&self, rung: Rung) -> ChatRequest {
         let request = ChatRequest::new([Message::user(format!("A number, by {rung}."))]);
@@ -549,16 +509,16 @@ async fn a_step_towards_the_reply_is_not_asking_again() {
 async fn the_steps_towards_a_reply_count_as_calls() {
     let client = ScriptedClient::new(["look up one", "look up two", "look up three"]);
     let ladder = Ladder::default();
-    let mut asking = Asking::new(&client, &ladder, vec![Rung::Text]).with_max_kept_bytes(8);
-    let mut policy = WithLookups {
-        max_calls: Some(2),
-        ..WithLookups::default()
-    };
+    let meter = Meter::new(Limits::default().with_calls(2), Spent::default());
+    let mut asking = Asking::new(&client, &ladder, vec![Rung::Text])
+        .with_meter(&meter)
+        .with_max_kept_bytes(8);
+    let mut policy = WithLookups::default();
 
     let unanswered = asking.run(&mut policy).await;
     assert!(matches!(
         unanswered,
-        Err(Unanswered::Limit("no more calls"))
+        Err(Unanswered::Stopped(Limit::Calls(2)))
     ));
     assert_eq!(client.requests().len(), 2);
 

@@ -1,6 +1,6 @@
 //! Asking, and what it counts.
 
-mod allowance;
 mod answers;
 mod asking;
+mod meter;
 mod shown;

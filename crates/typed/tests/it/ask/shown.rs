@@ -7,7 +7,7 @@ use cogwork_llm::{
     ChatRequest, ChatResponse, LlmError, LlmErrorKind, Message, ReplyFormat, ScriptedClient, Usage,
 };
 use cogwork_typed::ask::{
-    Asking, Ladder, NoAnswer, Policy, Repair, RepairKind, Rung, Spent, Unanswered, Verdict,
+    Asking, Ladder, Limit, NoAnswer, Policy, Repair, RepairKind, Rung, Spent, Unanswered, Verdict,
 };
 
 #[tokio::test]
@@ -45,7 +45,7 @@ struct Never<'a>(&'a str);
 impl Policy for Never<'_> {
     type Reply = ();
     type Problem = String;
-    type Limit = String;
+    type Stop = Limit;
 
     fn request(&self, rung: Rung) -> ChatRequest {
         let request = ChatRequest::new([Message::user(self.0)]);

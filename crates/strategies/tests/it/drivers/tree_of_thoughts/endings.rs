@@ -5,7 +5,7 @@ use cogwork_llm::{
     ChatRequest, ChatResponse, LlmClient, LlmError, LlmErrorKind, ScriptedClient, async_trait,
 };
 use cogwork_strategies::{
-    EndReason, Search, SessionLimit, SolveBudget, Solver, StrategyName, ThoughtId, TreeOfThoughts,
+    EndReason, Limits, Search, SessionLimit, Solver, StrategyName, ThoughtId, TreeOfThoughts,
 };
 
 use super::{PROBLEM, TWO, judged, small};
@@ -83,10 +83,10 @@ async fn a_spent_budget_leaves_the_best_branch() {
         ])
     };
 
-    let ended = |budget: SolveBudget| async move {
+    let ended = |budget: Limits| async move {
         let driver = small().with_proposals(1);
         let solved = Solver::new(replies(), driver)
-            .with_budget(budget)
+            .with_limits(budget)
             .solve(PROBLEM)
             .await
             .unwrap();
@@ -98,7 +98,7 @@ async fn a_spent_budget_leaves_the_best_branch() {
         )
     };
 
-    let budget = SolveBudget::default().with_conclude(false);
+    let budget = Limits::default().with_conclude(false);
     let ends = [
         ended(budget.with_calls(0)).await,
         ended(budget.with_calls(1)).await,
@@ -200,12 +200,12 @@ async fn an_endless_model_meets_the_bounds() {
         .with_proposals(usize::MAX)
         .with_depth(usize::MAX);
 
-    let budget = SolveBudget::default()
+    let budget = Limits::default()
         .with_calls(100_000)
         .with_thoughts(100_000)
         .with_tokens(u64::MAX);
     let solved = Solver::new(Endless, widest.clone())
-        .with_budget(budget)
+        .with_limits(budget)
         .solve(PROBLEM)
         .await
         .unwrap();
@@ -219,7 +219,7 @@ async fn an_endless_model_meets_the_bounds() {
     assert_eq!(solved.trace().session().branches().len(), 1_000);
 
     let solved = Solver::new(Endless, widest)
-        .with_budget(SolveBudget::default().with_conclude(false))
+        .with_limits(Limits::default().with_conclude(false))
         .solve(PROBLEM)
         .await
         .unwrap();

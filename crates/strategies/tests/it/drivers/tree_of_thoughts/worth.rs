@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use cogwork_llm::{ScriptedClient, ScriptedReply};
-use cogwork_strategies::{Search, SolveBudget, Solver, Worth};
+use cogwork_strategies::{Limits, Search, Solver, Worth};
 use tokio::time::Instant;
 
 use super::{PROBLEM, TWO, judged, small};
@@ -171,7 +171,7 @@ async fn the_questions_of_a_round_are_asked_at_once() {
 
     let begun = Instant::now();
     let solved = Solver::new(client, small())
-        .with_budget(SolveBudget::default().with_time(Duration::MAX))
+        .with_limits(Limits::default().with_time(Duration::MAX))
         .solve(PROBLEM)
         .await
         .unwrap();
