@@ -2,7 +2,7 @@
 
 use std::convert::Infallible;
 
-use crate::ask::{Meter, report_tool_call};
+use crate::ask::{Meter, call_label, report_tool_call};
 use cogwork_flow::journal::{CallError, recorded};
 use cogwork_flow::note;
 use cogwork_llm::{ChatResponse, Message, ToolCall};
@@ -23,7 +23,8 @@ pub(crate) async fn make_calls(
         let result = match tools.admit(index, response.finish_reason()) {
             Ok(()) => {
                 meter.count_tool_call();
-                let label = format!("tool {round}.{}", index + 1);
+                let what = format!("tool {round}.{} {}", index + 1, call.name());
+                let label = call_label(&what, &call.arguments());
                 make_call(tools, call, &label).await
             }
             Err(error) => Err(error.to_string()),

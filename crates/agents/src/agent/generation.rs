@@ -8,13 +8,12 @@ use cogwork_llm::{
     ChatRequest, ChatResponse, FinishReason, Message, ResponseLimits, ToolCall, ToolChoice,
 };
 use cogwork_thinking::Generating;
-use cogwork_typed::ask::{Meter, report_tool_call};
+use cogwork_typed::ask::{Meter, call_label, report_tool_call};
 use futures_util::future::try_join_all;
 
 use super::approval::Asked;
 use super::attempt::Attempt;
 use super::question::{Question, Unusable};
-use super::recorded::label;
 use super::{Agent, AgentAnswer, AgentErrorKind};
 use crate::{Output, ToolUse};
 
@@ -205,7 +204,7 @@ impl Agent {
         }
 
         let what = format!("tool {number} {}", call.name());
-        let label = label(&what, &call.arguments());
+        let label = call_label(&what, &call.arguments());
         let outcome = recorded(&label, || async {
             Ok::<_, Infallible>(self.make(call).await)
         });

@@ -1,16 +1,13 @@
 //! A client whose calls are recorded one by one in a run with a journal.
 
-use std::fmt::Write;
-use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
-use cogwork_flow::journal::{CallError, recorded};
 use cogwork_llm::{
     Capabilities, ChatRequest, ChatResponse, Delta, LlmClient, LlmError, LlmErrorKind, ReplyStream,
 };
 use cogwork_thinking::async_trait;
+use cogwork_typed::ask::record_call;
 use futures_util::stream;
-use siphasher::sip::SipHasher13;
 use tokio::sync::mpsc::error::SendError;
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 
@@ -26,9 +23,9 @@ impl RecordedClient {
 #[async_trait]
 impl LlmClient for RecordedClient {
     async fn complete(&self, request: ChatRequest) -> Result<ChatResponse, LlmError> {
-        let label = label("model", &request);
-        let response = recorded(&label, || self.0.complete(request)).await;
-        response.map_err(client_error)
+        let question = request.clone();
+        let called = record_call(&question, || self.0.complete(request));
+        called.await.result
     }
 
     async fn stream(&self, request: ChatRequest) -> Result<ReplyStream, LlmError> {
@@ -52,43 +49,17 @@ impl LlmClient for RecordedClient {
     }
 }
 
-/// Returns the label of a call: what is called, and a hash of its input.
-///
-/// A resumed visit may ask something else, for example because a hook ran into its time limit or
-/// because the memory has changed. It must not get the reply to a different request then.
-pub(super) fn label(what: &str, input: &impl Hash) -> String {
-    // The hash is recorded, so it must not depend on the version of the standard library.
-    let mut hasher = SipHasher13::new();
-    input.hash(&mut hasher);
-
-    let mut label = what.to_owned();
-    let _ = write!(label, " {:016x}", hasher.finish());
-    label
-}
-
-fn client_error(error: CallError<LlmError>) -> LlmError {
-    match error {
-        CallError::Failed(error) => error,
-        CallError::Recorded(error) => LlmError::new(LlmErrorKind::Other, error),
-    }
-}
-
 type Pieces = UnboundedSender<Result<Delta, LlmError>>;
 
 /// Makes a streamed call, or returns its recorded response in the same way.
 async fn stream(client: Arc<dyn LlmClient>, request: ChatRequest, pieces: Pieces) {
-    let label = label("model", &request);
-    let mut was_made = false;
-    let response = recorded(&label, || {
-        was_made = true;
-        read(client, request, &pieces)
-    });
+    let question = request.clone();
+    let called = record_call(&question, || read(client, request, &pieces)).await;
 
     // Without a receiver, the call is about to be dropped.
-    let _ = match response.await {
-        Ok(response) if was_made => pieces.send(Ok(Delta::End(response))),
-        Ok(response) => pass_on(response, &pieces).await,
-        Err(error) => pieces.send(Err(client_error(error))),
+    let _ = match called.result {
+        Ok(response) if called.replayed.is_some() => pass_on(response, &pieces).await,
+        result => pieces.send(result.map(Delta::End)),
     };
 }
 

@@ -10,7 +10,7 @@ use crate::ask::call::complete;
 use crate::ask::chat::event::ChatVerdict;
 use crate::ask::chat::report::{Judged, ReportedCall};
 use crate::ask::ladder::refuses_form;
-use crate::ask::record_call::{Called, record_call, record_forms};
+use crate::ask::record_call::{Called, conversation, record_call, record_forms};
 use crate::ask::{FormRefusal, Ladder, Limit, Meter, Repair, Rung, call};
 
 /// Defines the requests, and judges the replies.
@@ -272,7 +272,8 @@ impl<'a> Asking<'a> {
     /// Returns [`Unanswered`] if a call fails, no reply can be used, or the policy allows no
     /// further call.
     pub async fn run<P: Policy>(&mut self, policy: &mut P) -> Outcome<P> {
-        self.rungs = self.allowed_forms().await.into_iter();
+        let question = conversation(&policy.request(Rung::Text));
+        self.rungs = self.allowed_forms(&question).await.into_iter();
         self.next_rung();
 
         let mut asks_left = self.asks_again;
@@ -327,13 +328,13 @@ impl<'a> Asking<'a> {
     }
 
     /// Returns the forms that the ladder allows.
-    async fn allowed_forms(&mut self) -> Vec<Rung> {
+    async fn allowed_forms(&mut self, question: &ChatRequest) -> Vec<Rung> {
         let ladder = self.ladder;
         let rungs = self.rungs.by_ref();
         let allowed = rungs.filter(|rung| ladder.allows(*rung)).collect();
 
         if self.recording {
-            record_forms(allowed).await
+            record_forms(question, allowed).await
         } else {
             allowed
         }
@@ -379,8 +380,11 @@ impl<'a> Asking<'a> {
         policy: &mut impl Policy,
         request: ChatRequest,
     ) -> Result<ChatResponse, LlmError> {
-        let Called { result, replayed } = record_call(|| self.make_call(policy, request)).await;
-        self.meter.add_time(replayed);
+        let question = conversation(&request);
+        let called = record_call(&question, || self.make_call(policy, request));
+        let Called { result, replayed } = called.await;
+
+        self.meter.add_time(replayed.unwrap_or_default());
         result
     }
 

@@ -89,6 +89,7 @@ mod offload;
 pub use offload::{offload, read_inline};
 
 mod record_call;
+pub use record_call::{Called, call_label, record_call};
 
 mod asking;
 pub use asking::{Asking, Policy, Record, Try, Unanswered, Verdict, excerpt};

@@ -16,11 +16,13 @@ mod damaged;
 mod doubtful;
 mod hostile;
 mod model_servers;
+
 mod nodes;
 mod prompts;
 mod reading;
 mod real_replies;
 mod refused_over_http;
+mod resumed;
 mod shown;
 mod streaming;
 mod time;
