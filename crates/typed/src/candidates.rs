@@ -6,7 +6,8 @@
 //! 4. Without such a block, they are the objects and lists of JSON in the text, and the YAML from a
 //!    line that begins with a key of the value.
 
-use crate::ask::{FenceKeys, FencedBlock, RepairKind, fenced_blocks};
+use crate::ask::RepairKind;
+use crate::fenced::{FencedBlock, fenced_blocks};
 use cogwork_llm::split_thinking;
 
 use crate::shape::{Form, Words};
@@ -64,23 +65,9 @@ pub(crate) fn said(text: &str) -> (&str, usize) {
     (part.text, part.line)
 }
 
-impl FenceKeys for Words {
-    fn begins_with_key(&self, text: &str) -> bool {
-        text.starts_with(['{', '[']) || self.begins(text)
-    }
-
-    fn ends_with_value(&self, line: &str) -> bool {
-        let literal = key_of(line)
-            .filter(|(key, _)| self.is_root(key))
-            .map(|(_, value)| matches!(value, "true" | "false" | "null"));
-        let is_json = line.starts_with(['{', '[', '}', ']', '"']);
-        (is_json && line.ends_with(['}', ']'])) || literal == Some(true)
-    }
-}
-
 impl Words {
     /// Returns whether YAML of the value may begin with a line.
-    fn begins(&self, line: &str) -> bool {
+    pub(crate) fn begins(&self, line: &str) -> bool {
         let is_item = self.is_list && line.starts_with("- ");
         is_item || key_of(line.trim_end()).is_some_and(|(key, _)| self.is_root(&key))
     }
@@ -153,7 +140,6 @@ impl<'t> Part<'t> {
         } else {
             json::read(&format!("{text}\n"), part.line, Dialect::Json)
         };
-        // Brackets may also be noise before the value.
         let is_whole = parsed.end >= text.len() && parsed.notes.doubt.is_none();
         is_whole.then(|| parsed.into())
     }

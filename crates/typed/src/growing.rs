@@ -3,7 +3,11 @@
 //! The beginning of the reply is read as the whole reply will be, whenever it has grown by a
 //! sixty-fourth. So the work is proportional to the length of the reply.
 
+use schemars::JsonSchema;
+use serde::de::DeserializeOwned;
 use serde_json::Value;
+
+use crate::AnswerReader;
 
 /// What has arrived of a reply.
 #[derive(Debug, Clone, Default)]
@@ -55,10 +59,11 @@ impl GrowingAnswer {
     }
 }
 
-/// A text of an answer, such as its `thought`, that grows while the reply arrives.
+/// The text of one key of an answer, which grows while the reply arrives.
 ///
-/// If the model starts over, so does the text. It is meant for display: when the reply was read,
-/// pass the text that was read to [`finish`](Self::finish).
+/// Code fences, thinking between `<think>` tags and prose before the key are skipped. If the model
+/// starts over, so does the text. It is meant for display: when the reply was read, pass the text
+/// that was read to [`finish`](Self::finish).
 ///
 /// ```
 /// use cogwork_typed::{AnswerReader, GrowingText};
@@ -68,20 +73,21 @@ impl GrowingAnswer {
 /// #[derive(Deserialize, JsonSchema)]
 /// struct Thought { thinking: String, is_last: bool }
 ///
-/// let reader = AnswerReader::<Thought>::new();
-/// let mut thinking = GrowingText::default();
+/// let mut thinking = GrowingText::new(AnswerReader::<Thought>::new(), "thinking");
 /// let mut added = Vec::new();
 ///
 /// for piece in ["```json\n{\"think", "ing\": \"2 + 2 ", "is \\", "u0034.\", \"is_last\": "] {
-///     if let Some(growth) = thinking.push(piece, |reply| reader.growing_text(reply, "thinking")) {
+///     if let Some(growth) = thinking.push(piece) {
 ///         added.push(growth.added().to_owned());
 ///     }
 /// }
 ///
 /// assert_eq!(added, ["2 + 2", " is", " 4."]);
 /// ```
-#[derive(Debug, Clone, Default)]
-pub struct GrowingText {
+#[derive(Debug, Clone)]
+pub struct GrowingText<T> {
+    reader: AnswerReader<T>,
+    key: &'static str,
     reply: Beginning,
     text: String,
 }
@@ -89,8 +95,8 @@ pub struct GrowingText {
 /// A step in the growth of a text; see [`GrowingText`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Growth<'t> {
-    text: &'t str,
-    added: &'t str,
+    pub(crate) text: &'t str,
+    pub(crate) added: &'t str,
 }
 
 impl<'t> Growth<'t> {
@@ -111,18 +117,24 @@ impl<'t> Growth<'t> {
     }
 }
 
-impl GrowingText {
-    /// Adds a piece of the reply. `read` returns the text in the beginning of a reply, as
-    /// [`AnswerReader::growing_text`](crate::AnswerReader::growing_text) does. Returns how the text
-    /// grew, or `None` if it didn't.
+impl<T: JsonSchema + DeserializeOwned> GrowingText<T> {
+    /// Creates the text of a key of `T`.
+    pub fn new(reader: AnswerReader<T>, key: &'static str) -> Self {
+        Self {
+            reader,
+            key,
+            reply: Beginning::default(),
+            text: String::new(),
+        }
+    }
+
+    /// Adds a piece of the reply. Returns how the text grew, or `None` if it didn't.
     ///
     /// Blanks and line breaks are held back until the text continues after them.
-    pub fn push(
-        &mut self,
-        piece: &str,
-        read: impl FnOnce(&str) -> Option<String>,
-    ) -> Option<Growth<'_>> {
-        let text = read(self.reply.push(piece)?)?;
+    pub fn push(&mut self, piece: &str) -> Option<Growth<'_>> {
+        let text = self
+            .reader
+            .growing_text(self.reply.push(piece)?, self.key)?;
         self.grow(text.trim_end())
     }
 
@@ -134,7 +146,8 @@ impl GrowingText {
 
     /// Begins with another reply. The text is empty until that reply contains one.
     pub fn reset(&mut self) {
-        *self = Self::default();
+        self.reply = Beginning::default();
+        self.text.clear();
     }
 
     /// Returns the text so far.

@@ -55,6 +55,7 @@ mod asking;
 mod calls;
 mod candidates;
 mod error;
+mod fenced;
 mod fit;
 mod growing;
 mod memory;

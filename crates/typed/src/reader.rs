@@ -52,26 +52,12 @@ pub struct AnswerReader<T> {
 struct Settings {
     max_bytes: usize,
     takes_yaml: bool,
-    takes_prose: bool,
     needs_end: bool,
+    cut: Cut,
+    lines: Lines,
+    takes_prose: bool,
     /// Whether the type accepts only what its schema does.
     is_strict: bool,
-    lines: Lines,
-    cut: Cut,
-}
-
-impl Default for Settings {
-    fn default() -> Self {
-        Self {
-            max_bytes: 256 * 1024,
-            takes_yaml: false,
-            takes_prose: false,
-            needs_end: false,
-            is_strict: false,
-            lines: Lines::Refused,
-            cut: Cut::Refused,
-        }
-    }
 }
 
 /// Whether lines of `key: value` are read.
@@ -156,7 +142,15 @@ impl<T: JsonSchema + DeserializeOwned> AnswerReader<T> {
         Self {
             words: Arc::new(Words::of(&form)),
             form: Arc::new(form),
-            settings: Settings::default(),
+            settings: Settings {
+                max_bytes: 256 * 1024,
+                takes_yaml: false,
+                needs_end: false,
+                cut: Cut::Refused,
+                lines: Lines::Refused,
+                takes_prose: false,
+                is_strict: false,
+            },
             value: PhantomData,
         }
     }
@@ -291,8 +285,8 @@ impl<T: JsonSchema + DeserializeOwned> AnswerReader<T> {
         is_nested.then(|| tree.to_value())
     }
 
-    /// Returns what has arrived of the text of a key in the beginning of a reply.
-    pub fn growing_text(&self, text: &str, key: &str) -> Option<String> {
+    /// Returns what has arrived of the text of a key.
+    pub(crate) fn growing_text(&self, text: &str, key: &str) -> Option<String> {
         let tree = self.growing_tree(text)?;
         let mut entries = tree.entries().iter().rev();
         let (_, value) = entries.find(|(name, _)| folded_name(name) == folded_name(key))?;
@@ -312,8 +306,8 @@ impl<T: JsonSchema + DeserializeOwned> AnswerReader<T> {
 
         let found = candidates(text, &self.words);
         let meant = self.meant(&found);
-        let last = meant.last().copied().or(found.last())?;
-        Some(last.tree.clone())
+        let last = meant.last().copied().or(found.last());
+        last.map_or_else(|| self.prose(text), |last| Some(last.tree.clone()))
     }
 
     /// Returns the candidates that are attempts at the answer. An object that has only the key

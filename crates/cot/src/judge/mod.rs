@@ -15,8 +15,8 @@ use crate::reasoning_event::SOURCE;
 use crate::reply::{fits, growing_thinking, reply_format};
 use crate::tooling::Calling;
 use crate::{
-    Brief, ChainOfThought, EarlyEnd, Partial, Read, ReasoningEvent, ReplyProblem, ReplyProblemKind,
-    ReplyReader, ToolCallRecord, Trace,
+    Brief, ChainOfThought, EarlyEnd, Partial, Read, ReasoningEvent, Reply, ReplyProblem,
+    ReplyProblemKind, ReplyReader, ToolCallRecord, Trace,
 };
 
 /// Judges the replies of one turn, within its limits.
@@ -31,7 +31,7 @@ pub(crate) struct Judge<'a> {
     part: Option<Partial>,
     /// The reply that ends the reasoning early, once the model has been asked about it.
     early_end: Option<Read>,
-    thinking: GrowingText,
+    thinking: GrowingText<Reply>,
     /// The number of replies so far.
     tries: u32,
     /// How many more replies with tool calls are accepted.
@@ -66,7 +66,7 @@ impl<'a> Judge<'a> {
             is_final: false,
             part: None,
             early_end: None,
-            thinking: GrowingText::default(),
+            thinking: growing_thinking(),
             tries: 0,
             rounds_left: brief.node.tooling.rounds,
             tool_calls: Vec::new(),
@@ -253,7 +253,7 @@ impl Policy for Judge<'_> {
         if !self.is_heard() {
             return;
         }
-        if let Some(growth) = self.thinking.push(text, growing_thinking) {
+        if let Some(growth) = self.thinking.push(text) {
             report_thinking(self.node, self.brief, growth);
         }
     }

@@ -4,7 +4,9 @@ use std::sync::LazyLock;
 use cogwork_llm::FinishReason;
 use cogwork_plan::Step;
 use cogwork_typed::ask::{Repair, RepairKind};
-use cogwork_typed::{AnswerProblem, AnswerProblemKind as Kind, AnswerReader, ReadAnswer};
+use cogwork_typed::{
+    AnswerProblem, AnswerProblemKind as Kind, AnswerReader, GrowingText, ReadAnswer,
+};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -93,9 +95,9 @@ fn reader<T: JsonSchema + DeserializeOwned>() -> AnswerReader<T> {
     AnswerReader::new().with_yaml().with_max_bytes(usize::MAX)
 }
 
-/// Returns what has arrived of the thinking in the beginning of a reply.
-pub(crate) fn growing_thinking(text: &str) -> Option<String> {
-    REPLY.growing_text(text, "current_thinking")
+/// Returns the text of the thinking of a reply that hasn't begun.
+pub(crate) fn growing_thinking() -> GrowingText<Reply> {
+    GrowingText::new(REPLY.clone(), "current_thinking")
 }
 
 impl Reply {

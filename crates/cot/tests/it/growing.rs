@@ -30,8 +30,9 @@ fn recorded() -> Vec<(String, String)> {
         .collect()
 }
 
-fn thinking_in(reply: &str) -> Option<String> {
-    AnswerReader::<Reply>::new().growing_text(reply, "current_thinking")
+fn growing() -> GrowingText<Reply> {
+    let reader = AnswerReader::new();
+    GrowingText::new(reader, "current_thinking")
 }
 
 /// The text after each piece, and how often it was replaced.
@@ -42,7 +43,7 @@ struct Grown {
 
 impl Grown {
     fn of<'a>(pieces: impl IntoIterator<Item = &'a str>) -> Self {
-        let mut growing = GrowingText::default();
+        let mut growing = growing();
         let mut text = String::new();
         let mut grown = Self {
             texts: Vec::new(),
@@ -50,7 +51,7 @@ impl Grown {
         };
 
         for piece in pieces {
-            if let Some(growth) = growing.push(piece, thinking_in) {
+            if let Some(growth) = growing.push(piece) {
                 if growth.is_start() {
                     grown.starts += 1;
                     text.clear();
@@ -131,8 +132,8 @@ fn most_recorded_replies_that_are_repaired_grow_into_what_is_read() {
         }
 
         let expected = read.reply.current_thinking;
-        let mut growing = GrowingText::default();
-        growing.push(&text, thinking_in);
+        let mut growing = growing();
+        growing.push(&text);
         if growing.text().trim() == expected.trim() {
             guessed += 1;
         }

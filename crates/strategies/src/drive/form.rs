@@ -3,7 +3,7 @@
 use cogwork_llm::split_thinking;
 use cogwork_text::{Name, NameList};
 use cogwork_typed::ask::{Repair, Rung};
-use cogwork_typed::{AnswerKey, AnswerReader, ReadAnswer};
+use cogwork_typed::{AnswerKey, AnswerReader, GrowingText, ReadAnswer};
 use serde_json::{Map, Value, json};
 
 use super::StageReply;
@@ -111,13 +111,9 @@ impl Form {
             .filter(move |name| !is_known(name))
     }
 
-    /// Returns what has arrived of the thought in the beginning of a reply.
-    pub(super) fn growing_thought(&self, reply: &str) -> Option<String> {
-        let said = said(reply);
-        if self.is_free() && !said.starts_with('{') {
-            return Some(said.to_owned());
-        }
-        self.reader().with_lines().growing_text(reply, THOUGHT)
+    /// Returns the thought of a reply that is still arriving.
+    pub(super) fn growing_thought(&self) -> GrowingText<Value> {
+        GrowingText::new(self.reader().with_lines(), THOUGHT)
     }
 
     /// Returns the key of the next stage. Another one is used if a field already has the usual one.

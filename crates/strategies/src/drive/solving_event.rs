@@ -127,41 +127,35 @@ pub struct TableStage {
 /// Reports the thought in the replies to a question while it grows, if the run is watched.
 pub(super) struct Thinking<'a> {
     question: &'a str,
-    form: &'a Form,
-    growing: Option<GrowingText>,
+    growing: Option<GrowingText<Value>>,
 }
 
 impl<'a> Thinking<'a> {
-    pub(super) fn new(question: &'a str, form: &'a Form) -> Self {
+    pub(super) fn new(question: &'a str, form: &Form) -> Self {
         Self {
             question,
-            form,
-            growing: is_followed().then(GrowingText::default),
+            growing: is_followed().then(|| form.growing_thought()),
         }
     }
 
     /// Begins with the next reply.
     pub(super) fn begin(&mut self) {
-        self.growing = self.growing.take().map(|_| GrowingText::default());
+        if let Some(growing) = &mut self.growing {
+            growing.reset();
+        }
     }
 
     pub(super) fn push(&mut self, piece: &str) {
-        let Some(growing) = &mut self.growing else {
-            return;
-        };
-
-        if let Some(growth) = growing.push(piece, |reply| self.form.growing_thought(reply)) {
+        let growing = self.growing.as_mut();
+        if let Some(growth) = growing.and_then(|growing| growing.push(piece)) {
             report_growth(SOURCE, || event(self.question, growth));
         }
     }
 
     /// Reports what is missing of the thought that was read.
     pub(super) fn finish(&mut self, read: &str) {
-        let Some(growing) = &mut self.growing else {
-            return;
-        };
-
-        if let Some(growth) = growing.finish(read) {
+        let growing = self.growing.as_mut();
+        if let Some(growth) = growing.and_then(|growing| growing.finish(read)) {
             report_growth(SOURCE, || event(self.question, growth));
         }
     }

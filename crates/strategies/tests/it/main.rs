@@ -11,6 +11,7 @@ mod hostile_replies;
 mod json;
 mod limits;
 mod model_servers;
+mod readable;
 mod replies;
 mod sessions;
 mod several_strategies;

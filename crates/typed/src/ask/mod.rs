@@ -70,12 +70,6 @@ pub use spent::Spent;
 mod ladder;
 pub use ladder::{FormRefusal, Ladder, Rung};
 
-mod fence;
-pub use fence::is_reply_fence;
-
-mod fenced;
-pub use fenced::{FenceKeys, FencedBlock, fenced_blocks};
-
 mod format;
 pub use format::Format;
 

@@ -154,8 +154,7 @@ impl Form {
             root: self.bounded(&self.root, room, false).unwrap_or(Shape::Any),
             definitions: Default::default(),
             description: self.description.clone(),
-            fields: self.fields,
-            left_out: Vec::new(),
+            ..self.clone()
         }
     }
 
@@ -288,5 +287,16 @@ impl Shape {
             }
             _ => (0, 0),
         }
+    }
+}
+
+impl Bounds {
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "the bounds are small numbers of items"
+    )]
+    pub(super) fn most(self) -> usize {
+        self.max.unwrap_or_default() as usize
     }
 }

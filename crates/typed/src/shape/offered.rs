@@ -393,14 +393,4 @@ impl Bounds {
             max: Some(float(most)),
         }
     }
-
-    /// Returns the maximum number of items.
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "it was set to a small count"
-    )]
-    pub(super) fn most(self) -> usize {
-        self.max.unwrap_or_default() as usize
-    }
 }

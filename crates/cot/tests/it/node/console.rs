@@ -10,8 +10,8 @@ use unicode_width::UnicodeWidthStr;
 
 use crate::node::support::{FIRST, LAST, PROBLEM};
 
-fn thinking(reply: &str) -> Option<String> {
-    AnswerReader::<Reply>::new().growing_text(reply, "current_thinking")
+fn growing() -> GrowingText<Reply> {
+    GrowingText::new(AnswerReader::new(), "current_thinking")
 }
 
 /// A terminal that shows what is written to it.
@@ -176,18 +176,18 @@ async fn a_growing_thought_is_shown_and_then_replaced() {
     reporter.started(&Reasoning::new(PROBLEM));
 
     let working = reporter.working(1);
-    let mut growing = GrowingText::default();
+    let mut growing = growing();
     let mut frames = String::new();
 
     for piece in ENGLISH.split_inclusive("journey").take(2) {
         reporter.delta(1, piece);
-        if let Some(growth) = growing.push(piece, thinking) {
+        if let Some(growth) = growing.push(piece) {
             reporter.thinking(1, growth);
         }
         frames += &format!("{}\n----\n", terminal.lines());
     }
 
-    growing.push(ENGLISH.split_once("journey").unwrap().1, thinking);
+    growing.push(ENGLISH.split_once("journey").unwrap().1);
     reporter.thinking(
         1,
         growing
@@ -219,7 +219,7 @@ async fn the_tail_of_a_thought_fits_into_the_terminal() {
             let reporter = ConsoleReporter::to(terminal.clone()).with_screen(columns, rows);
             let working = reporter.working(1);
 
-            let mut growing = GrowingText::default();
+            let mut growing = growing();
             for end in (0..text.len())
                 .step_by(97)
                 .filter(|end| text.is_char_boundary(*end))

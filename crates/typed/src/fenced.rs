@@ -1,30 +1,34 @@
 //! Finds the fenced blocks of a reply.
 
-use crate::ask::is_reply_fence;
+use crate::shape::Words;
+use crate::syntax::yaml::key_of;
 
-/// Recognizes the keys of a reply, where the text around a fence doesn't follow Markdown.
-pub trait FenceKeys {
-    /// Returns whether a text begins with a key of a reply. Such a text may directly follow the
-    /// opening fence, on its line.
-    fn begins_with_key(&self, text: &str) -> bool;
-
-    /// Returns whether a line ends with the last value of a reply, so that the fence may directly
-    /// follow it.
-    fn ends_with_value(&self, line: &str) -> bool;
-}
+/// The labels of fences that may contain a reply. Others, such as `python`, contain code.
+const LABELS: [&str; 11] = [
+    "",
+    "yaml",
+    "yml",
+    "json",
+    "jsonc",
+    "json5",
+    "text",
+    "txt",
+    "plaintext",
+    "markdown",
+    "md",
+];
 
 /// A fenced block of a reply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct FencedBlock<'t> {
+pub(crate) struct FencedBlock<'t> {
     /// The text between the fences.
-    pub text: &'t str,
+    pub(crate) text: &'t str,
     /// The offset of the text in the reply.
-    pub offset: usize,
+    pub(crate) offset: usize,
     /// Whether the closing fence is missing.
-    pub is_open: bool,
+    pub(crate) is_open: bool,
     /// Whether the label of the fence is missing or allows YAML or JSON.
-    pub is_reply: bool,
+    pub(crate) is_reply: bool,
 }
 
 /// Returns the fenced blocks that aren't blank, in order.
@@ -33,16 +37,16 @@ pub struct FencedBlock<'t> {
 /// indented further. A fence that is indented further, such as one inside a block scalar, is text.
 /// A fence that is never closed extends to the end of the text. The same rules apply to fences of
 /// tildes.
-pub fn fenced_blocks<'t>(text: &'t str, keys: &impl FenceKeys) -> Vec<FencedBlock<'t>> {
+pub(crate) fn fenced_blocks<'t>(text: &'t str, words: &Words) -> Vec<FencedBlock<'t>> {
     let mut blocks = Vec::new();
     let mut open: Option<Open> = None;
     let mut offset = 0;
 
     for line in text.split_inclusive('\n') {
         match &open {
-            None => open = Open::begins(line, offset, keys),
+            None => open = Open::begins(line, offset, words),
             Some(fence) => {
-                if let Some(to) = fence.ends(line, keys) {
+                if let Some(to) = fence.ends(line, words) {
                     blocks.extend(fence.block(text, offset + to, false));
                     open = None;
                 }
@@ -75,7 +79,7 @@ struct Open {
 impl Open {
     /// Returns the fence that a line opens. If its label is a known one, text may precede the
     /// fence, and the reply may begin directly after the label.
-    fn begins(line: &str, offset: usize, keys: &impl FenceKeys) -> Option<Self> {
+    fn begins(line: &str, offset: usize, words: &Words) -> Option<Self> {
         let (at, sign) = match (line.find("```"), line.find("~~~")) {
             (Some(at), None) => (at, '`'),
             (None, Some(at)) => (at, '~'),
@@ -101,11 +105,11 @@ impl Open {
             .unwrap_or_default();
 
         let behind = label.trim_start().strip_prefix(word).unwrap_or_default();
-        let known = is_reply_fence(word);
+        let known = LABELS.iter().any(|known| known.eq_ignore_ascii_case(word));
         let blank = behind.trim_matches(is_blank).is_empty();
         let key_at = [label.trim_start(), behind.trim_start()]
             .into_iter()
-            .find(|rest| keys.begins_with_key(rest));
+            .find(|rest| begins_with_key(rest, words));
         let fence = |wanted, behind: usize| Self {
             indent: if glued { 0 } else { before.chars().count() },
             sign,
@@ -123,7 +127,7 @@ impl Open {
 
     /// Returns where in a line the block ends: before a fence on its own line, or after the value
     /// of the last key if the fence directly follows it.
-    fn ends(&self, line: &str, keys: &impl FenceKeys) -> Option<usize> {
+    fn ends(&self, line: &str, words: &Words) -> Option<usize> {
         let content = line.trim_end_matches(is_blank);
         if !content.ends_with(self.sign) {
             return None;
@@ -138,7 +142,7 @@ impl Open {
             return (indent <= self.indent).then_some(0);
         }
 
-        let ends = keys.ends_with_value(before)
+        let ends = ends_with_value(before, words)
             || (before.starts_with('}') && !before.contains(self.sign));
 
         ends.then(|| line.find(before).unwrap_or(0) + before.len())
@@ -157,4 +161,20 @@ impl Open {
             is_reply: self.wanted,
         })
     }
+}
+
+/// Returns whether a text begins with a key of the value. Such a text may directly follow the
+/// opening fence, on its line.
+fn begins_with_key(text: &str, words: &Words) -> bool {
+    text.starts_with(['{', '[']) || words.begins(text)
+}
+
+/// Returns whether a line ends with the last value of a reply, so that the fence may directly follow
+/// it.
+fn ends_with_value(line: &str, words: &Words) -> bool {
+    let literal = key_of(line)
+        .filter(|(key, _)| words.is_root(key))
+        .map(|(_, value)| matches!(value, "true" | "false" | "null"));
+    let is_json = line.starts_with(['{', '[', '}', ']', '"']);
+    (is_json && line.ends_with(['}', ']'])) || literal == Some(true)
 }
