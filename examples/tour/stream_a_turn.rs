@@ -16,7 +16,9 @@
 use std::error::Error;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use cogwork::cot::{ChainOfThought, Growth, OpenAiClient, Plan, Reasoning, Reply, Reporter, Step};
+use cogwork::cot::{
+    ChainOfThought, OpenAiClient, Plan, Reasoning, ReasoningEvent, Reply, Reporter, Step,
+};
 use cogwork::flow::{EventKind, events};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
@@ -28,20 +30,27 @@ struct Typewriter {
 }
 
 impl Reporter for Typewriter {
-    fn delta(&self, _thought_number: u32, _text: &str) {
-        self.pieces.fetch_add(1, Ordering::Relaxed);
-    }
-
-    fn thinking(&self, thought_number: u32, growth: Growth<'_>) {
-        if growth.is_start() {
-            print!("\nthought {thought_number}: "); // replaces all earlier text of the thought
+    fn event(&self, event: &ReasoningEvent) {
+        match event {
+            ReasoningEvent::ReplyPiece { .. } => {
+                self.pieces.fetch_add(1, Ordering::Relaxed);
+            }
+            ReasoningEvent::Thinking {
+                thought,
+                text,
+                is_start,
+            } => {
+                if *is_start {
+                    print!("\nthought {thought}: "); // replaces all earlier text of the thought
+                }
+                print!("{text}|");
+            }
+            ReasoningEvent::Thought { .. } => {
+                let pieces = self.pieces.swap(0, Ordering::Relaxed);
+                println!("\n-- the reply had {pieces} pieces --");
+            }
+            _ => {}
         }
-        print!("{}|", growth.added());
-    }
-
-    fn thought(&self, _reasoning: &Reasoning) {
-        let pieces = self.pieces.swap(0, Ordering::Relaxed);
-        println!("\n-- the reply had {pieces} pieces --");
     }
 }
 

@@ -36,8 +36,7 @@ use std::error::Error;
 use std::fs;
 
 use cogwork::cot::{
-    ChainOfThought, Reasoning, Reporter, ToolApproval, ToolCall, ToolCallRecord, ToolError, Tools,
-    function,
+    ChainOfThought, Reasoning, ReasoningEvent, ToolApproval, ToolError, Tools, function,
 };
 use cogwork::flow::{Flow, Paused};
 use cogwork::journal::{FileStore, Store};
@@ -78,22 +77,24 @@ fn tools() -> Result<Tools, ToolError> {
     Tools::new().with(calculate)?.with(publish)
 }
 
-/// Prints the calls.
-struct Calls;
-
-impl Reporter for Calls {
-    fn calling_tool(&self, thought_number: u32, call: &ToolCall) {
-        let name = call.name();
-        let input = call.arguments();
-        println!("thought {thought_number} calls `{name}` with {input}");
-    }
-
-    fn tool_returned(&self, thought_number: u32, used: &ToolCallRecord) {
-        let outcome = if used.failed { "failed" } else { "returned" };
-        println!(
-            "thought {thought_number}: `{}` {outcome}: {}",
-            used.name, used.output
-        );
+fn print_calls(event: &ReasoningEvent) {
+    match event {
+        ReasoningEvent::ToolCall {
+            thought,
+            name,
+            input,
+        } => println!("thought {thought} calls `{name}` with {input}"),
+        ReasoningEvent::ToolResult {
+            thought,
+            name,
+            output,
+            failed,
+            ..
+        } => {
+            let outcome = if *failed { "failed" } else { "returned" };
+            println!("thought {thought}: `{name}` {outcome}: {output}");
+        }
+        _ => {}
     }
 }
 
@@ -101,7 +102,7 @@ fn flow() -> Result<Flow<Reasoning>, ToolError> {
     let node = ChainOfThought::new(RuleBasedClient::new())
         .with_tools(tools()?)
         .with_approval(["publish"])
-        .with_reporter(Calls);
+        .with_reporter(print_calls);
 
     Ok(node.into_flow())
 }

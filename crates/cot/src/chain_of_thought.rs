@@ -8,7 +8,7 @@ use cogwork_tools::Tools;
 use cogwork_typed::ask::{Ladder, Limits};
 
 use crate::tooling::Tooling;
-use crate::{EarlyEnd, Format, History, Prompts, Reading, Reasoning, Reporter, Silent};
+use crate::{EarlyEnd, Format, History, Prompts, Reading, Reasoning, Reporter};
 
 /// A node that reasons step by step: in each turn, the model judges its last thought, does the next
 /// step of the plan, and returns the updated plan, until it reaches a conclusion.
@@ -122,16 +122,11 @@ impl ChainOfThought {
         self
     }
 
-    /// Sets the reporter that receives the progress. The default is [`Silent`].
+    /// Sets the reporter that receives the events. By default, there is none.
     #[must_use]
     pub fn with_reporter(mut self, reporter: impl Reporter + 'static) -> Self {
         self.reporter = Some(Arc::new(reporter));
         self
-    }
-
-    /// Returns the reporter, or one that does nothing.
-    pub(crate) fn reporter(&self) -> &dyn Reporter {
-        self.reporter.as_deref().unwrap_or(&Silent)
     }
 
     /// Sets how strictly the server is asked to constrain the form of a reply: a
@@ -141,8 +136,8 @@ impl ChainOfThought {
     /// If the server refuses a request because of the form (a bad request, or a failure whose
     /// message mentions the form), the next rung is tried immediately. This does not count as
     /// [asking again](Self::with_asks_again). The refusal is remembered by the node and its
-    /// clones, passed to the [reporter](Reporter::format_refused) and the events of the run, and
-    /// listed in the [`Trace`](crate::Trace) of the thought. If the server refuses YAML as well,
+    /// clones, [reported](crate::ReasoningEvent::FormatRefused), and listed in the
+    /// [`Trace`](crate::Trace) of the thought. If the server refuses YAML as well,
     /// the error of the last request is returned and nothing is remembered.
     ///
     /// If the last plan doesn't fit into a schema, for example because it was not written by this
@@ -201,11 +196,10 @@ impl ChainOfThought {
         self
     }
 
-    /// Sets whether replies are streamed if the client supports it. The pieces are passed to the
-    /// [reporter](Reporter::delta) and, as notes of the step, to the events of the run; so is the
-    /// text of the thought, as [`Reporter::thinking`] and as
-    /// [`ReasoningEvent::Thinking`](crate::ReasoningEvent::Thinking). Streaming does not change how
-    /// the complete reply is read. The default is `true`.
+    /// Sets whether replies are streamed if the client supports it. The reporter receives the
+    /// [pieces](crate::ReasoningEvent::ReplyPiece) of the reply, which are also notes of the step,
+    /// and the growing [text](crate::ReasoningEvent::Thinking) of the thought. Streaming does not
+    /// change how the complete reply is read. The default is `true`.
     #[must_use]
     pub fn with_streaming(mut self, streaming: bool) -> Self {
         self.streaming = streaming;

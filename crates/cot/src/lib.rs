@@ -81,8 +81,6 @@ pub use reasoning_stream::ReasoningStream;
 
 mod record;
 
-mod saved;
-
 mod form;
 
 mod settings;
@@ -97,7 +95,7 @@ pub use reply::{Partial, Read, Reading, Reply, ReplyProblem, ReplyProblemKind, R
 mod reporter;
 #[cfg(feature = "console")]
 pub use reporter::ConsoleReporter;
-pub use reporter::{Reporter, Silent, Working};
+pub use reporter::Reporter;
 
 mod error;
 pub use error::CotError;

@@ -1,10 +1,11 @@
 use cogwork_plan::Plan;
 use cogwork_typed::ask::Spent;
+use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::prompt::Transcript;
 use crate::record::ReasoningRecord;
-use crate::{CotError, CutShort, ReasoningEnd, RunOptions, TextError, Thought, saved};
+use crate::{CotError, CutShort, ReasoningEnd, RunOptions, TextError, Thought};
 
 /// A problem, the thoughts on it so far, and the answer once there is one: the state of the
 /// chain-of-thought node.
@@ -35,9 +36,9 @@ use crate::{CotError, CutShort, ReasoningEnd, RunOptions, TextError, Thought, sa
 /// ```
 #[derive(Debug, Clone)]
 pub struct Reasoning {
-    record: ReasoningRecord,
+    pub(crate) record: ReasoningRecord,
     /// The messages of the thoughts so far, cached for the requests.
-    transcript: Transcript,
+    pub(crate) transcript: Transcript,
     pub(crate) options: RunOptions,
 }
 
@@ -54,7 +55,7 @@ impl Reasoning {
     /// Returns a [`TextError`] if the text is longer, is not JSON, or is not a state that a run
     /// could have produced; see [`Reasoning`].
     pub fn from_json(text: &str) -> Result<Self, TextError> {
-        saved::from_json(text).map(Self::from)
+        ReasoningRecord::from_json(text).map(Self::from)
     }
 
     /// Reads a state saved as YAML, of at most 4 MiB.
@@ -62,10 +63,10 @@ impl Reasoning {
     /// # Errors
     ///
     /// Returns a [`TextError`] if the text is longer, is not YAML, is not a state that a run could
-    /// have produced, or uses YAML that [`Reply::read`](crate::Reply::read) refuses, because some
-    /// of it would take the YAML library minutes to read.
+    /// have produced, or uses YAML that takes long to read or is easily misread, such as deep
+    /// nesting and anchors.
     pub fn from_yaml(text: &str) -> Result<Self, TextError> {
-        saved::from_yaml(text).map(Self::from)
+        ReasoningRecord::from_yaml(text).map(Self::from)
     }
 
     /// Returns the problem.
@@ -160,23 +161,6 @@ impl Reasoning {
     pub fn charge(&mut self, error: &CotError) {
         self.record.spent += error.spent();
     }
-
-    pub(crate) fn begin_thought(&mut self) -> u32 {
-        self.record.begin_thought()
-    }
-
-    pub(crate) fn end_at_limit(&mut self, cut_short: CutShort) {
-        self.record.cut_short(cut_short);
-    }
-
-    pub(crate) fn push(&mut self, thought: Thought) {
-        self.record.push(thought);
-    }
-
-    /// Returns the record, and the cache of its messages.
-    pub(crate) fn parts(&mut self) -> (&ReasoningRecord, &mut Transcript) {
-        (&self.record, &mut self.transcript)
-    }
 }
 
 impl From<ReasoningRecord> for Reasoning {
@@ -204,6 +188,8 @@ impl Serialize for Reasoning {
 
 impl<'de> Deserialize<'de> for Reasoning {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        ReasoningRecord::deserialize(deserializer).map(Self::from)
+        let record = ReasoningRecord::deserialize(deserializer)?;
+        let checked = record.checked().map_err(D::Error::custom)?;
+        Ok(Self::from(checked))
     }
 }

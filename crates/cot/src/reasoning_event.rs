@@ -1,23 +1,21 @@
 use std::time::Duration;
 
-use cogwork_flow::{is_watched, report_from};
-use cogwork_llm::ToolCall;
 use cogwork_plan::{Change, Plan};
-use cogwork_typed::Growth;
-use cogwork_typed::ask::Spent;
+use cogwork_typed::ask::{Rung, Spent};
 use serde::{Serialize, Serializer};
 
-use crate::{Reasoning, ReplyProblem, ToolCallRecord};
+use crate::{ChainOfThought, Limit, Reasoning};
 
 /// The source of these events, in the events of a run.
 pub(crate) const SOURCE: &str = "reasoning";
 
 /// An event of a reasoning, for programs that show it, such as a web page.
 ///
-/// A [`ReasoningStream`](crate::ReasoningStream) returns these events. Inside a larger flow, they
-/// are the [reports](cogwork_flow::EventKind::Reported) with the source `reasoning` in the events of the
-/// run; only `retrying`,
-/// `lost` and `ended` are events of the run itself there.
+/// A [`ReasoningStream`](crate::ReasoningStream) returns these events, and a
+/// [`Reporter`](crate::Reporter) receives them. Inside a larger flow, they are the
+/// [reports](cogwork_flow::EventKind::Reported) with the source `reasoning` in the events of the run;
+/// only `retrying`, `lost` and `ended` are events of the run itself there, which a reporter doesn't
+/// receive. Only a reporter receives `working`, `reply_piece` and `stopped`.
 ///
 /// An event is serialised as one object with a `type`:
 ///
@@ -44,14 +42,35 @@ pub enum ReasoningEvent {
         /// The problem.
         problem: String,
     },
-    /// The text of a thought grows. The pieces since the last start are the text so far.
+    /// The model starts to work on a thought.
+    Working {
+        /// The number of the thought.
+        thought: u32,
+    },
+    /// The model stopped, because of a thought or an error, or because the run was dropped.
+    Stopped {
+        /// The number of the thought.
+        thought: u32,
+    },
+    /// A streamed reply grows. The pieces since the last [`AskingAgain`](Self::AskingAgain) or
+    /// [`ToolResult`](Self::ToolResult) are the raw text of the reply. In the events of the run,
+    /// they are notes.
+    ReplyPiece {
+        /// The number of the thought.
+        thought: u32,
+        /// The next piece of the reply.
+        text: String,
+    },
+    /// The text of a thought grows. The pieces since the last start are the text so far, and once
+    /// the reply was read, they are the text of the thought. A reply that isn't streamed is one
+    /// piece.
     Thinking {
         /// The number of the thought.
         thought: u32,
         /// The next piece of the text.
         text: String,
         /// Whether the text begins with this piece, which replaces all earlier ones of this
-        /// thought.
+        /// thought, for example those of a reply that could not be used.
         is_start: bool,
     },
     /// A reply could not be used, and the model is asked again.
@@ -61,7 +80,25 @@ pub enum ReasoningEvent {
         /// What is wrong with the reply, in one line.
         problem: String,
     },
-    /// A tool is called.
+    /// The server refused the form of the reply, and another one is requested.
+    FormatRefused {
+        /// The number of the thought.
+        thought: u32,
+        /// The form that was refused.
+        refused: Rung,
+        /// The form that is requested next.
+        next: Rung,
+        /// The error, in one line.
+        error: String,
+    },
+    /// The model is asked to conclude, because a limit is nearly reached.
+    Concluding {
+        /// The number of the thought.
+        thought: u32,
+        /// The limit.
+        limit: Limit,
+    },
+    /// A tool is called. The calls of a reply are made concurrently.
     ToolCall {
         /// The number of the thought.
         thought: u32,
@@ -70,12 +107,15 @@ pub enum ReasoningEvent {
         /// The input, as the model wrote it; usually a JSON object.
         input: String,
     },
-    /// A tool returned or failed.
+    /// A tool returned or failed, or the call wasn't made.
     ToolResult {
         /// The number of the thought.
         thought: u32,
         /// The name of the tool, as the model wrote it.
         name: String,
+        /// The input, as the model wrote it. In JSON, only the call has it.
+        #[serde(skip)]
+        input: String,
         /// The output, or a description of the failure.
         output: String,
         /// Whether the call failed or wasn't made.
@@ -155,56 +195,15 @@ pub enum StreamEnd {
     Failed,
 }
 
-impl ReasoningEvent {
-    pub(crate) fn started(reasoning: &Reasoning) -> Self {
-        Self::Started {
-            problem: reasoning.problem().to_owned(),
-        }
-    }
-
-    pub(crate) fn thinking(thought: u32, growth: Growth<'_>) -> Self {
-        Self::Thinking {
-            thought,
-            text: growth.added().to_owned(),
-            is_start: growth.is_start(),
-        }
-    }
-
-    pub(crate) fn asking_again(thought: u32, problem: &ReplyProblem) -> Self {
-        Self::AskingAgain {
-            thought,
-            problem: problem.to_string(),
-        }
-    }
-
-    pub(crate) fn tool_call(thought: u32, call: &ToolCall) -> Self {
-        Self::ToolCall {
-            thought,
-            name: call.name().to_owned(),
-            input: call.arguments().to_owned(),
-        }
-    }
-
-    pub(crate) fn tool_result(thought: u32, used: &ToolCallRecord) -> Self {
-        Self::ToolResult {
-            thought,
-            name: used.name.clone(),
-            output: used.output.clone(),
-            failed: used.failed,
-        }
-    }
-
-    /// Reports the last thought: the thought, the changes of the plan, and the cost.
-    pub(crate) fn report_thought(reasoning: &Reasoning) {
-        if !is_watched() {
-            return;
-        }
-        let Some(last) = reasoning.thoughts().last() else {
+impl ChainOfThought {
+    /// Emits the events of the last thought: the thought, the changes of the plan, and the cost.
+    pub(crate) fn emit_thought(&self, reasoning: &Reasoning) {
+        let Some(last) = reasoning.thoughts().last().filter(|_| self.is_watched()) else {
             return;
         };
         let thought = last.thought_number();
 
-        report_from(SOURCE, || Self::Thought {
+        self.emit(|| ReasoningEvent::Thought {
             thought,
             text: last.current_thinking().to_owned(),
             plan: last.planning().clone(),
@@ -215,10 +214,10 @@ impl ReasoningEvent {
             .previous_plan()
             .map(|previous| last.planning().changes_since(previous));
         if let Some(changes) = changes.filter(|changes| !changes.is_empty()) {
-            report_from(SOURCE, || Self::PlanChanged { thought, changes });
+            self.emit(|| ReasoningEvent::PlanChanged { thought, changes });
         }
 
-        report_from(SOURCE, || Self::Usage {
+        self.emit(|| ReasoningEvent::Usage {
             thought,
             spent: last.trace().spent,
             total: reasoning.spent(),

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
 use cogwork_flow::{Event, EventKind, Finished, Flow, Run, RunError, RunItem, RunStream};
-use futures_util::Stream;
+use futures_util::{Stream, StreamExt};
 
 use crate::{ChainOfThought, CotError, Reasoning, ReasoningEvent, StreamEnd};
 
@@ -71,15 +71,22 @@ impl ReasoningStream {
     ///
     /// This method is cancel safe: if the future is dropped, no event is lost.
     pub async fn next(&mut self) -> Option<ReasoningEvent> {
-        std::future::poll_fn(|context| self.poll(context)).await
+        StreamExt::next(self).await
     }
 
     /// Returns the state and the result of the run, after the last event.
     pub fn into_finished(self) -> Option<Finished<Reasoning>> {
         self.finished.map(|finished| *finished)
     }
+}
 
-    fn poll(&mut self, context: &mut Context<'_>) -> Poll<Option<ReasoningEvent>> {
+impl Stream for ReasoningStream {
+    type Item = ReasoningEvent;
+
+    fn poll_next(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<ReasoningEvent>> {
         loop {
             let item = ready!(Pin::new(&mut self.run).poll_next(context));
 
@@ -97,17 +104,6 @@ impl ReasoningStream {
                 return Poll::Ready(event);
             }
         }
-    }
-}
-
-impl Stream for ReasoningStream {
-    type Item = ReasoningEvent;
-
-    fn poll_next(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-    ) -> Poll<Option<ReasoningEvent>> {
-        self.poll(context)
     }
 }
 

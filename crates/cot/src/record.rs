@@ -1,20 +1,34 @@
-use cogwork_plan::Plan;
-use cogwork_typed::ask::Spent;
-use serde::Serialize;
+use std::fmt;
 
-use crate::{CutShort, Thought};
+use cogwork_plan::{MAX_DEPTH, Plan};
+use cogwork_text::yaml::YamlGuard;
+use cogwork_typed::ask::Spent;
+use serde::{Deserialize, Serialize};
+
+use crate::{CutShort, TextError, Thought};
+
+/// The maximum number of bytes of JSON.
+const JSON_BYTES: usize = 64 * 1024 * 1024;
+/// The maximum number of bytes of YAML, which takes far longer to read than JSON.
+const YAML_BYTES: usize = 4 * 1024 * 1024;
+/// The maximum nesting of YAML, with two levels per level of a plan.
+const YAML_NESTING: usize = 2 * MAX_DEPTH + 8;
 
 /// The part of [`Reasoning`](crate::Reasoning) that is saved.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(
+    deny_unknown_fields,
+    expecting = "a mapping with the keys problem, thoughts, current_thought_number and solution"
+)]
 pub(crate) struct ReasoningRecord {
     pub(crate) problem: String,
     pub(crate) thoughts: Vec<Thought>,
     pub(crate) current_thought_number: u32,
-    #[serde(rename = "solution")]
+    #[serde(rename = "solution", default)]
     pub(crate) answer: Option<String>,
-    #[serde(skip_serializing_if = "Spent::is_zero")]
+    #[serde(default, skip_serializing_if = "Spent::is_zero")]
     pub(crate) spent: Spent,
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) cut_short: Option<CutShort>,
 }
 
@@ -28,6 +42,85 @@ impl ReasoningRecord {
             spent: Spent::default(),
             cut_short: None,
         }
+    }
+
+    /// Reads a record saved as JSON.
+    pub(crate) fn from_json(text: &str) -> Result<Self, TextError> {
+        check_length(text, JSON_BYTES)?;
+
+        let record: Self = serde_json::from_str(text).map_err(TextError::quoting)?;
+        record.checked().map_err(TextError::new)
+    }
+
+    /// Reads a record saved as YAML.
+    pub(crate) fn from_yaml(text: &str) -> Result<Self, TextError> {
+        check_length(text, YAML_BYTES)?;
+
+        YamlGuard::new(YAML_NESTING)
+            .check(text)
+            .map_err(|refusal| {
+                let line = refusal.line(text);
+                TextError::new(format!("line {line}: {}", refusal.reason))
+            })?;
+
+        let record: Self = serde_yaml::from_str(text).map_err(TextError::quoting)?;
+        record.checked().map_err(TextError::new)
+    }
+
+    /// Refuses a record that no run could have left, and adds up the cost if the sum is missing.
+    pub(crate) fn checked(mut self) -> Result<Self, String> {
+        self.check()?;
+
+        if self.spent.is_zero() {
+            let of_end = self.cut_short.iter().map(CutShort::trace);
+            let traces = self.thoughts.iter().map(Thought::trace).chain(of_end);
+            traces.for_each(|trace| self.spent += trace.spent);
+        }
+
+        Ok(self)
+    }
+
+    fn check(&self) -> Result<(), String> {
+        let made = self.thoughts.len();
+        for (number, thought) in (1..).zip(&self.thoughts) {
+            let checked = check_thought(thought, number, number == made);
+            checked.map_err(|problem| format!("thought {number}: {problem}"))?;
+        }
+
+        let number = self.current_thought_number;
+        let next = made + 1;
+        ensure(
+            [made, next].map(u32::try_from).contains(&Ok(number)),
+            format_args!("`current_thought_number` is {number}; expected {made} or {next}"),
+        )?;
+
+        let last = self.thoughts.last();
+        let is_open = last.is_none_or(Thought::next_thought_needed);
+        let has_end = !is_open || self.cut_short.is_some();
+        let answer = last.filter(|_| has_end).map(Thought::current_thinking);
+        ensure(
+            answer.is_some() || self.answer.is_none(),
+            "there is a `solution`, but no thought ends the reasoning; expected null",
+        )?;
+        ensure(
+            self.answer.as_deref() == answer,
+            format_args!("`solution` is wrong; expected the `current_thinking` of thought {made}"),
+        )?;
+
+        let Some(cut_short) = &self.cut_short else {
+            return Ok(());
+        };
+        ensure(
+            last.is_some(),
+            "there is a `cut_short`, but no thought; expected null",
+        )?;
+        ensure(
+            is_open != cut_short.is_concluded() && (is_open || cut_short.trace().is_empty()),
+            format_args!(
+                "`cut_short` does not fit thought {made}; expected a `problem` if another thought \
+                 is needed, and neither `problem` nor `trace` otherwise"
+            ),
+        )
     }
 
     /// Returns the plan of the last thought.
@@ -56,7 +149,7 @@ impl ReasoningRecord {
     }
 
     /// Ends the reasoning because of a limit. The answer is the text of the last thought.
-    pub(crate) fn cut_short(&mut self, cut_short: CutShort) {
+    pub(crate) fn end_at_limit(&mut self, cut_short: CutShort) {
         self.spent += cut_short.trace().spent;
         self.answer = self
             .thoughts
@@ -78,4 +171,40 @@ impl ReasoningRecord {
 
         true
     }
+}
+
+fn check_length(text: &str, max_bytes: usize) -> Result<(), TextError> {
+    let bytes = text.len();
+    let problem =
+        format_args!("the saved state is {bytes} bytes long; at most {max_bytes} are read");
+
+    ensure(bytes <= max_bytes, problem).map_err(TextError::new)
+}
+
+/// Checks that a turn could have added a thought to those before it.
+fn check_thought(thought: &Thought, number: usize, is_last: bool) -> Result<(), String> {
+    let found = thought.thought_number();
+    ensure(
+        u32::try_from(number) == Ok(found),
+        format_args!("`thought_number` is {found}; expected {number}"),
+    )?;
+    ensure(
+        is_last || thought.next_thought_needed(),
+        "`next_thought_needed` is false; expected true, because another thought follows",
+    )?;
+    ensure(
+        !thought.current_thinking().trim().is_empty(),
+        "`current_thinking` is empty; expected the evaluation and the thinking",
+    )?;
+    ensure(
+        !thought.planning().is_empty(),
+        "`planning` is empty; expected at least one step",
+    )
+}
+
+fn ensure(holds: bool, problem: impl fmt::Display) -> Result<(), String> {
+    if holds {
+        return Ok(());
+    }
+    Err(problem.to_string())
 }

@@ -4,7 +4,7 @@ use std::fmt;
 
 /// A problem with a text, and its place.
 ///
-/// `{}` writes one line of limited length that is safe to show: the line and the column, what is
+/// `{}` writes one line of limited length that is safe to show: the line, what is
 /// wrong, and what is expected instead. `{:#}` adds the lines around the place. If the problem is a
 /// conflict between parts of the text, there is no place, and the message names the parts.
 #[derive(Clone, PartialEq, Eq)]
@@ -16,7 +16,6 @@ pub struct TextError {
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Place {
     line: usize,
-    column: Option<usize>,
     excerpt: String,
 }
 
@@ -38,49 +37,24 @@ impl TextError {
 
     /// Creates an error whose message may contain any text of any length. The message is shown on
     /// one line and shortened in the middle.
-    pub(crate) fn quoting(message: &str) -> Self {
+    pub(crate) fn quoting(message: impl fmt::Display) -> Self {
+        let line = OneLine::new(message).to_string();
         let (head, tail) = MESSAGE_ENDS;
-        let line: Vec<char> = OneLine::new(message).to_string().chars().collect();
-        let message = match (
-            line.get(..head),
-            line.len()
-                .checked_sub(tail)
-                .and_then(|from| line.get(from..)),
-        ) {
-            (Some(head), Some(tail)) if line.len() > MESSAGE_ENDS.0 + MESSAGE_ENDS.1 => {
-                head.iter().chain(&[' ', '…', ' ']).chain(tail).collect()
-            }
-            _ => line.iter().collect::<String>(),
-        };
+        let cut = line.chars().count().saturating_sub(head + tail);
+        if cut == 0 {
+            return Self::new(line);
+        }
 
-        Self::new(message)
-    }
-
-    /// Adds the place at an offset in bytes, and the lines around it.
-    pub(crate) fn at(mut self, text: &str, offset: usize) -> Self {
-        let before = text.get(..offset).unwrap_or(text);
-        let line_start = before.rfind('\n').map_or(0, |end| end + 1);
-        let line = before.matches('\n').count() + 1;
-        let column = before.get(line_start..).unwrap_or_default().chars().count() + 1;
-
-        // A long line is cut so that the column stays in view.
-        let skipped = column.saturating_sub(LINE_WIDTH - 20);
-        let mut excerpt = excerpt(text, line, skipped);
-        excerpt.push_str(&format!("     | {:>width$}", "^", width = column - skipped));
-        self.place = Some(Place {
-            line,
-            column: Some(column),
-            excerpt,
-        });
-        self
+        let start: String = line.chars().take(head).collect();
+        let end: String = line.chars().skip(head + cut).collect();
+        Self::new(format!("{start} … {end}"))
     }
 
     /// Adds a line, from 1, with the lines before it.
     pub(crate) fn at_line(mut self, text: &str, line: usize) -> Self {
         self.place = Some(Place {
             line,
-            column: None,
-            excerpt: excerpt(text, line, 0).trim_end().to_owned(),
+            excerpt: excerpt(text, line).trim_end().to_owned(),
         });
         self
     }
@@ -94,28 +68,21 @@ impl TextError {
     pub fn line(&self) -> Option<usize> {
         self.place.as_ref().map(|place| place.line)
     }
-
-    /// Returns the column in that line, in characters from 1.
-    pub fn column(&self) -> Option<usize> {
-        self.place.as_ref().and_then(|place| place.column)
-    }
 }
 
-/// Returns a line and those before it. `skipped` characters of the line aren't shown.
-fn excerpt(text: &str, line: usize, skipped: usize) -> String {
+/// Returns a line and those before it.
+fn excerpt(text: &str, line: usize) -> String {
     let from = line.saturating_sub(LINES_BEFORE).max(1);
     let lines = (1..=line).zip(text.split('\n')).skip(from - 1);
 
     let lines = lines.map(|(number, content)| {
-        let skipped = if number == line { skipped } else { 0 };
-        let content = content.chars().skip(skipped).take(LINE_WIDTH);
-        let content: String = content.map(shown).collect();
+        let content: String = content.chars().take(LINE_WIDTH).map(shown).collect();
         format!("{number:>4} | {}\n", content.trim_end())
     });
     lines.collect()
 }
 
-/// Shows each character of an excerpt as one character, which keeps the column.
+/// Shows each character of an excerpt as one character.
 fn shown(character: char) -> char {
     if character.is_whitespace() {
         ' '
@@ -127,20 +94,11 @@ fn shown(character: char) -> char {
 impl fmt::Display for TextError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { message, place } = self;
-        let Some(Place {
-            line,
-            column,
-            excerpt,
-        }) = place
-        else {
+        let Some(Place { line, excerpt }) = place else {
             return f.write_str(message);
         };
 
-        write!(f, "line {line}")?;
-        if let Some(column) = column {
-            write!(f, ", column {column}")?;
-        }
-        write!(f, ": {message}")?;
+        write!(f, "line {line}: {message}")?;
         if f.alternate() {
             write!(f, "\n{excerpt}")?;
         }
@@ -152,19 +110,3 @@ impl fmt::Display for TextError {
 cogwork_text::debug_as_display!(TextError);
 
 impl Error for TextError {}
-
-/// Removes the places that the YAML and JSON libraries add to their messages. They may be relative
-/// to a block, and [`TextError`] shows the place in the whole text.
-pub(crate) fn without_places(message: &str) -> String {
-    let mut pieces = message.split(" at line ");
-    let mut clean = pieces.next().unwrap_or_default().to_owned();
-    for piece in pieces {
-        let rest = piece.trim_start_matches(|c: char| c.is_ascii_digit());
-        match rest.strip_prefix(" column ") {
-            Some(rest) => clean.push_str(rest.trim_start_matches(|c: char| c.is_ascii_digit())),
-            None => clean.extend([" at line ", piece]),
-        }
-    }
-
-    clean
-}

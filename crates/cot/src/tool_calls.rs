@@ -4,7 +4,7 @@ use std::convert::Infallible;
 use std::time::Duration;
 
 use cogwork_flow::journal::{CallError, CannotWait, recorded, scoped_event, wait_for};
-use cogwork_flow::{note, report_from};
+use cogwork_flow::note;
 use cogwork_llm::{FinishReason, ToolCall};
 use cogwork_text::{Escaped, Name};
 use cogwork_tools::{ToolApproval, ToolError};
@@ -14,7 +14,6 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tokio::time::Instant;
 
-use crate::reasoning_event::SOURCE;
 use crate::{ChainOfThought, ReasoningEvent, ToolCallRecord};
 
 /// The maximum number of characters of an input that a person is asked about.
@@ -154,9 +153,10 @@ impl ToolCalls<'_> {
 
     async fn outcome(&self, call: &ToolCall) -> Result<Outcome, Infallible> {
         note(|| format!("calling the tool `{}`", Name(call.name())));
-        self.node.reporter().calling_tool(self.thought_number, call);
-        report_from(SOURCE, || {
-            ReasoningEvent::tool_call(self.thought_number, call)
+        self.node.emit(|| ReasoningEvent::ToolCall {
+            thought: self.thought_number,
+            name: call.name().to_owned(),
+            input: call.arguments().to_owned(),
         });
 
         let started = Instant::now();
@@ -172,11 +172,12 @@ impl ToolCalls<'_> {
         let bytes = used.output.len();
         note(|| format!("the tool `{}` {outcome} ({bytes} bytes)", Name(&used.name)));
 
-        self.node
-            .reporter()
-            .tool_returned(self.thought_number, used);
-        report_from(SOURCE, || {
-            ReasoningEvent::tool_result(self.thought_number, used)
+        self.node.emit(|| ReasoningEvent::ToolResult {
+            thought: self.thought_number,
+            name: used.name.clone(),
+            input: used.input.clone(),
+            output: used.output.clone(),
+            failed: used.failed,
         });
     }
 }

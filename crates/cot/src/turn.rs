@@ -1,7 +1,7 @@
 //! One turn of the loop: `prep` builds the request, `exec` asks the model until a reply can be
 //! used, and `post` adds the thought to the state.
 
-use cogwork_flow::{Action, Node, Operation, report_from};
+use cogwork_flow::{Action, Node, Operation};
 use cogwork_llm::{ChatRequest, Messages};
 use cogwork_typed::ask::{Asking, Meter, Record, Reserve, Rung, Unanswered};
 use serde::{Deserialize, Serialize};
@@ -11,7 +11,6 @@ use crate::error::Kind;
 use crate::form::Form;
 use crate::judge::{Judge, Stop};
 use crate::open_steps::OpenSteps;
-use crate::reasoning_event::SOURCE;
 use crate::tooling::Calling;
 use crate::{
     Brief, ChainOfThought, CotError, CutShort, Limit, Partial, Read, Reasoning, ReasoningEvent,
@@ -55,10 +54,11 @@ impl Node<Reasoning> for ChainOfThought {
         }
 
         let node = state.options.node(self);
-        let thought_number = state.begin_thought();
+        let thought_number = state.record.begin_thought();
         if thought_number == 1 {
-            node.reporter().started(state);
-            report_from(SOURCE, || ReasoningEvent::started(state));
+            node.emit(|| ReasoningEvent::Started {
+                problem: state.problem().to_owned(),
+            });
         }
 
         let brief = node.check(state).map(|task| node.brief(state, task));
@@ -82,20 +82,20 @@ impl Node<Reasoning> for ChainOfThought {
             return Ok(Self::END);
         };
 
-        let reporter = brief.node.reporter();
         let has_thought = turn.reply.is_some();
         turn.add_to(state);
 
         if has_thought {
-            reporter.thought(state);
-            ReasoningEvent::report_thought(state);
+            brief.node.emit_thought(state);
         }
-        if state.answer().is_none() {
-            return Ok(Self::CONTINUE);
+        if let Some(reporter) = &brief.node.reporter {
+            reporter.turn_ended(state);
         }
 
-        reporter.answered(state);
-        Ok(Self::END)
+        match state.answer() {
+            Some(_) => Ok(Self::END),
+            None => Ok(Self::CONTINUE),
+        }
     }
 }
 
@@ -105,15 +105,16 @@ impl Turn {
         match (self.reply, self.limit) {
             (Some(reply), limit) => {
                 let number = state.current_thought_number();
-                state.push(Thought::new(number, reply, self.trace));
+                state.record.push(Thought::new(number, reply, self.trace));
 
                 if let Some(limit) = limit {
-                    state.end_at_limit(CutShort::concluded(limit));
+                    state.record.end_at_limit(CutShort::concluded(limit));
                 }
             }
             (None, Some(limit)) => {
                 let problem = self.problem.unwrap_or_default();
-                state.end_at_limit(CutShort::unfinished(limit, problem, self.trace));
+                let end = CutShort::unfinished(limit, problem, self.trace);
+                state.record.end_at_limit(end);
             }
             (None, None) => {}
         }
@@ -162,7 +163,8 @@ impl Brief {
         let (asked, record) = match self.task {
             Task::Stop(_) => (Err(Kind::Limit(limit)), Record::default()),
             _ => {
-                node.reporter().concluding(self.thought_number, limit);
+                let thought = self.thought_number;
+                node.emit(|| ReasoningEvent::Concluding { thought, limit });
                 self.ask(&mut judge).await
             }
         };
@@ -246,7 +248,7 @@ impl Brief {
             .with_asks_again(node.asks_again)
             .with_streaming(node.streaming);
 
-        let working = node.reporter().working(self.thought_number);
+        let working = node.working(self.thought_number);
         let asked = self.meter.limit(asking.run(judge)).await;
         drop(working);
 
@@ -399,7 +401,9 @@ impl ChainOfThought {
             }
         };
 
-        let (record, transcript) = state.parts();
+        let Reasoning {
+            record, transcript, ..
+        } = state;
         transcript.conversation(&self.prompts, record, self.history, form, &instructions)
     }
 }

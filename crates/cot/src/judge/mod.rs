@@ -3,7 +3,6 @@
 mod calls;
 
 use cogwork_flow::journal::CannotWait;
-use cogwork_flow::{is_followed, report_from, report_growth};
 use cogwork_llm::{ChatRequest, ChatResponse, FinishReason, LlmError};
 use cogwork_typed::ask::{Limit, Meter, Policy, Record, Repair, Rung, Verdict, offload};
 use cogwork_typed::{GrowingText, Growth};
@@ -11,7 +10,6 @@ use cogwork_typed::{GrowingText, Growth};
 use crate::brief::Wanted;
 use crate::form::Form;
 use crate::open_steps::OpenSteps;
-use crate::reasoning_event::SOURCE;
 use crate::reply::{fits, growing_thinking, reply_format};
 use crate::tooling::Calling;
 use crate::{
@@ -83,21 +81,16 @@ impl<'a> Judge<'a> {
         Some(read)
     }
 
-    /// Returns whether the text of the thought is worth extracting.
-    fn is_heard(&self) -> bool {
-        self.node.reporter.is_some() || is_followed()
-    }
-
     /// Reports what is missing of the text of the thought.
     fn finish_thinking(&mut self, read: &Read) {
-        if !self.is_heard() {
+        if !self.node.is_followed() {
             return;
         }
 
         let growth = self.thinking.finish(&read.reply.current_thinking);
         let Some(growth) = growth else { return };
 
-        report_thinking(self.node, self.brief, growth);
+        emit_thinking(self.brief, growth);
     }
 
     /// Returns the trace of the turn so far, with the record of the last asking.
@@ -248,20 +241,26 @@ impl Policy for Judge<'_> {
     }
 
     fn on_text(&mut self, text: &str) {
-        self.node.reporter().delta(self.brief.thought_number, text);
-
-        if !self.is_heard() {
+        if !self.node.is_followed() {
             return;
         }
+
+        self.node.tell(&ReasoningEvent::ReplyPiece {
+            thought: self.brief.thought_number,
+            text: text.to_owned(),
+        });
         if let Some(growth) = self.thinking.push(text) {
-            report_thinking(self.node, self.brief, growth);
+            emit_thinking(self.brief, growth);
         }
     }
 
     fn on_refusal(&mut self, rung: Rung, next: Rung, error: &LlmError) {
-        self.node
-            .reporter()
-            .format_refused(self.brief.thought_number, rung, next, error);
+        self.node.emit(|| ReasoningEvent::FormatRefused {
+            thought: self.brief.thought_number,
+            refused: rung,
+            next,
+            error: error.to_string(),
+        });
     }
 
     async fn judge(&mut self, response: &ChatResponse, rung: Rung) -> Verdict<Read, ReplyProblem> {
@@ -314,18 +313,19 @@ impl Policy for Judge<'_> {
     }
 
     fn on_ask_again(&mut self, problem: &ReplyProblem) {
-        let number = self.brief.thought_number;
-
-        self.node.reporter().asking_again(number, problem);
-        report_from(SOURCE, || ReasoningEvent::asking_again(number, problem));
+        self.node.emit(|| ReasoningEvent::AskingAgain {
+            thought: self.brief.thought_number,
+            problem: problem.to_string(),
+        });
     }
 }
 
-fn report_thinking(node: &ChainOfThought, brief: &Brief, growth: Growth<'_>) {
-    let number = brief.thought_number;
-
-    node.reporter().thinking(number, growth);
-    report_growth(SOURCE, || ReasoningEvent::thinking(number, growth));
+fn emit_thinking(brief: &Brief, growth: Growth<'_>) {
+    brief.node.emit(|| ReasoningEvent::Thinking {
+        thought: brief.thought_number,
+        text: growth.added().to_owned(),
+        is_start: growth.is_start(),
+    });
 }
 
 /// The problem of a reply that calls tools when none may be called.

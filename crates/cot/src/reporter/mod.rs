@@ -1,4 +1,4 @@
-//! Progress reports of a running chain of thought.
+//! Who is told what happens in a run.
 
 #[cfg(feature = "console")]
 mod console;
@@ -6,166 +6,108 @@ mod console;
 #[cfg(feature = "console")]
 pub use console::ConsoleReporter;
 
-use std::fmt;
+use std::sync::Arc;
 
-use cogwork_llm::{LlmError, ToolCall};
+use cogwork_flow::{is_followed, is_watched, report_from, report_growth};
 
-use crate::{Growth, Limit, Reasoning, ReplyProblem, Rung, ToolCallRecord};
+use crate::reasoning_event::SOURCE;
+use crate::{ChainOfThought, Reasoning, ReasoningEvent};
 
-/// Receives the progress of a [`ChainOfThought`](crate::ChainOfThought).
+/// Receives the events of a [`ChainOfThought`].
 ///
-/// By default, every method does nothing. Many runs can share a reporter. Methods are called inside
-/// the run, so a reporter that blocks also blocks the run.
+/// Many runs can share a reporter. It is called inside the run, so a reporter that blocks also
+/// blocks the run. A closure is a reporter, too:
 ///
 /// ```
-/// use cogwork_cot::{Reasoning, Reporter};
+/// use cogwork_cot::{ChainOfThought, ReasoningEvent, ScriptedClient};
 ///
-/// /// Prints how many steps are done.
-/// struct Progress;
-///
-/// impl Reporter for Progress {
-///     fn thought(&self, reasoning: &Reasoning) {
-///         if let Some(plan) = reasoning.plan() {
-///             eprintln!("{}", plan.progress());
-///         }
+/// let node = ChainOfThought::new(ScriptedClient::new(["…"]));
+/// let node = node.with_reporter(|event: &ReasoningEvent| {
+///     if let ReasoningEvent::Thought { thought, plan, .. } = event {
+///         eprintln!("thought {thought}: {}", plan.progress());
 ///     }
-/// }
+/// });
 /// ```
 pub trait Reporter: Send + Sync {
-    /// Called before the first thought about a problem.
-    fn started(&self, reasoning: &Reasoning) {
-        let _ = reasoning;
-    }
+    /// Called with each event.
+    fn event(&self, event: &ReasoningEvent);
 
-    /// Called when the model starts to work on a thought. The returned guard is dropped when the
-    /// model stops, because of a thought or an error, or because the run was dropped.
-    fn working(&self, thought_number: u32) -> Working {
-        let _ = thought_number;
-        Working::default()
-    }
-
-    /// Called with each piece of a streamed reply. Together, the pieces are the raw text of the
-    /// reply. After [`asking_again`](Reporter::asking_again), a new reply begins. See
-    /// [`thinking`](Reporter::thinking) for the text of the thought alone.
-    fn delta(&self, thought_number: u32, text: &str) {
-        let _ = (thought_number, text);
-    }
-
-    /// Called when the text of the thought has grown: the value of `current_thinking`, without the
-    /// rest of the reply.
-    ///
-    /// If [`growth.is_start()`](Growth::is_start), the text replaces any earlier text of this
-    /// thought, for example that of a reply that could not be used. Once the reply was read, the
-    /// text is that of the thought. A reply that isn't streamed is reported as a whole.
-    fn thinking(&self, thought_number: u32, growth: Growth<'_>) {
-        let _ = (thought_number, growth);
-    }
-
-    /// Called before a tool is called. The calls of a reply are made concurrently.
-    fn calling_tool(&self, thought_number: u32, call: &ToolCall) {
-        let _ = (thought_number, call);
-    }
-
-    /// Called with the result of a tool call, or with the reason why the call wasn't made. After
-    /// the last result of a reply, a new reply begins.
-    fn tool_returned(&self, thought_number: u32, used: &ToolCallRecord) {
-        let _ = (thought_number, used);
-    }
-
-    /// Called when a reply could not be used and the model is asked again.
-    fn asking_again(&self, thought_number: u32, problem: &ReplyProblem) {
-        let _ = (thought_number, problem);
-    }
-
-    /// Called when the server refused the form of the reply. The `next` rung is requested instead.
-    fn format_refused(&self, thought_number: u32, refused: Rung, next: Rung, error: &LlmError) {
-        let _ = (thought_number, refused, next, error);
-    }
-
-    /// Called before the model is asked to conclude because of a limit.
-    fn concluding(&self, thought_number: u32, limit: Limit) {
-        let _ = (thought_number, limit);
-    }
-
-    /// Called after a thought was added.
-    fn thought(&self, reasoning: &Reasoning) {
-        let _ = reasoning;
-    }
-
-    /// Called after the last [`thought`](Reporter::thought), once there is an answer. It is the best
-    /// one so far if a limit was reached; see [`Reasoning::end_reason`].
-    fn answered(&self, reasoning: &Reasoning) {
+    /// Called after each turn, with the state: there is another thought, an answer, or both. By
+    /// default, does nothing.
+    fn turn_ended(&self, reasoning: &Reasoning) {
         let _ = reasoning;
     }
 }
 
-/// A guard that is dropped when the model stops working.
-#[derive(Default)]
-#[must_use = "dropping the guard means that the model has stopped"]
-pub struct Working(Option<Box<dyn Send + Sync>>);
-
-impl Working {
-    /// Wraps `guard`, which is dropped when the model stops.
-    pub fn until_dropped(guard: impl Send + Sync + 'static) -> Self {
-        Self(Some(Box::new(guard)))
+impl<F: Fn(&ReasoningEvent) + Send + Sync> Reporter for F {
+    fn event(&self, event: &ReasoningEvent) {
+        self(event);
     }
 }
 
-impl fmt::Debug for Working {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Working").field(&self.0.is_some()).finish()
+impl<R: Reporter + ?Sized> Reporter for Arc<R> {
+    fn event(&self, event: &ReasoningEvent) {
+        self.as_ref().event(event);
+    }
+
+    fn turn_ended(&self, reasoning: &Reasoning) {
+        self.as_ref().turn_ended(reasoning);
     }
 }
 
-/// A reporter that does nothing. This is the default.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct Silent;
+impl ChainOfThought {
+    /// Passes an event on to the reporter and to the events of the run.
+    pub(crate) fn emit(&self, event: impl FnOnce() -> ReasoningEvent) {
+        if !self.is_watched() {
+            return;
+        }
 
-impl Reporter for Silent {}
+        let event = event();
+        self.tell(&event);
 
-impl<R: Reporter + ?Sized> Reporter for std::sync::Arc<R> {
-    fn started(&self, reasoning: &Reasoning) {
-        self.as_ref().started(reasoning);
+        match event {
+            ReasoningEvent::Thinking { .. } => report_growth(SOURCE, || event),
+            event => report_from(SOURCE, || event),
+        }
     }
 
-    fn working(&self, thought_number: u32) -> Working {
-        self.as_ref().working(thought_number)
+    /// Passes an event on to the reporter only.
+    pub(crate) fn tell(&self, event: &ReasoningEvent) {
+        if let Some(reporter) = &self.reporter {
+            reporter.event(event);
+        }
     }
 
-    fn delta(&self, thought_number: u32, text: &str) {
-        self.as_ref().delta(thought_number, text);
+    /// Returns whether anyone receives events.
+    pub(crate) fn is_watched(&self) -> bool {
+        self.reporter.is_some() || is_watched()
     }
 
-    fn thinking(&self, thought_number: u32, growth: Growth<'_>) {
-        self.as_ref().thinking(thought_number, growth);
+    /// Returns whether anyone follows texts while they grow.
+    pub(crate) fn is_followed(&self) -> bool {
+        self.reporter.is_some() || is_followed()
     }
 
-    fn calling_tool(&self, thought_number: u32, call: &ToolCall) {
-        self.as_ref().calling_tool(thought_number, call);
-    }
+    /// Tells the reporter that the model works on a thought, until the guard is dropped.
+    pub(crate) fn working(&self, thought: u32) -> Working<'_> {
+        self.tell(&ReasoningEvent::Working { thought });
 
-    fn tool_returned(&self, thought_number: u32, used: &ToolCallRecord) {
-        self.as_ref().tool_returned(thought_number, used);
+        Working {
+            node: self,
+            thought,
+        }
     }
+}
 
-    fn asking_again(&self, thought_number: u32, problem: &ReplyProblem) {
-        self.as_ref().asking_again(thought_number, problem);
-    }
+/// The work of the model on a thought. It also ends if the run is dropped.
+pub(crate) struct Working<'a> {
+    node: &'a ChainOfThought,
+    thought: u32,
+}
 
-    fn format_refused(&self, thought_number: u32, refused: Rung, next: Rung, error: &LlmError) {
-        self.as_ref()
-            .format_refused(thought_number, refused, next, error);
-    }
-
-    fn concluding(&self, thought_number: u32, limit: Limit) {
-        self.as_ref().concluding(thought_number, limit);
-    }
-
-    fn thought(&self, reasoning: &Reasoning) {
-        self.as_ref().thought(reasoning);
-    }
-
-    fn answered(&self, reasoning: &Reasoning) {
-        self.as_ref().answered(reasoning);
+impl Drop for Working<'_> {
+    fn drop(&mut self) {
+        let thought = self.thought;
+        self.node.tell(&ReasoningEvent::Stopped { thought });
     }
 }

@@ -23,7 +23,7 @@ use std::time::Duration;
 
 use cogwork_cot::{
     Backoff, ChainOfThought, ChatRequest, ConsoleReporter, CotError, Format, Limits, OpenAiClient,
-    Reasoning, Retry, Rung, Silent, Try, Usage,
+    Reasoning, Retry, Rung, Try, Usage,
 };
 use cogwork_llm::OpenAiClientBuilder;
 use tokio::sync::Mutex;
@@ -163,7 +163,7 @@ async fn run(form: Form, seed: u64, tally: &mut Tally) -> Result<(), Box<dyn Err
 
     let node = match env::var_os("VERBOSE") {
         Some(_) => node.with_reporter(ConsoleReporter::stdout()),
-        None => node.with_reporter(Silent),
+        None => node,
     };
     let mut reasoning = Reasoning::new(problem);
     let result = node.into_flow().run(&mut reasoning).await;

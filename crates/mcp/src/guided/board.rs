@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
-use cogwork_cot::{ReplyProblem, Reporter};
 use cogwork_llm::{
     ChatRequest, ChatResponse, LlmClient, LlmError, Messages, ToolDefinition, Usage,
 };
@@ -224,14 +223,5 @@ impl Tool for HostTool {
             return Err(ToolError::failed(reply.reply));
         }
         Ok(reply.reply)
-    }
-}
-
-/// Passes on why a reply cannot be used.
-pub(super) struct ProblemReporter(pub(super) Board);
-
-impl Reporter for ProblemReporter {
-    fn asking_again(&self, _: u32, problem: &ReplyProblem) {
-        self.0.report_problem(problem.to_string());
     }
 }

@@ -8,7 +8,7 @@ use std::sync::{Arc, LazyLock, Mutex as StdMutex, MutexGuard, PoisonError};
 use std::task::{Context, Wake, Waker};
 use std::time::Duration;
 
-use cogwork_cot::{ChainOfThought, Limits, Reasoning, RunOptions};
+use cogwork_cot::{ChainOfThought, Limits, Reasoning, ReasoningEvent, RunOptions};
 use cogwork_flow::journal::{Entry, MemoryJournal};
 use cogwork_flow::{Flow, RunError, Stepped};
 use cogwork_strategies::{SolveOptions, Solver, Solving};
@@ -19,7 +19,7 @@ use tokio::runtime::{Builder, Runtime};
 use tokio::sync::Mutex;
 use tokio::task::unconstrained;
 
-use super::board::{Board, HostClient, HostTool, ProblemReporter};
+use super::board::{Board, HostClient, HostTool};
 use super::entry::{Budget, Settings};
 use crate::ServerLimits;
 use crate::method::Method;
@@ -93,11 +93,16 @@ pub(super) fn reasoner(
         Method::Flow => Err("the model of the host follows no flow".to_owned()),
         Method::Loop => {
             board.expect_problems();
+            let asked = board.clone();
             let node = ChainOfThought::new(client)
                 .with_tools(tools)
                 .with_limits(limits_of(&budget))
                 .with_asks_again(ASKS_AGAIN)
-                .with_reporter(ProblemReporter(board.clone()));
+                .with_reporter(move |event: &ReasoningEvent| {
+                    if let ReasoningEvent::AskingAgain { problem, .. } = event {
+                        asked.report_problem(problem.clone());
+                    }
+                });
             let state = Reasoning::new(problem);
             let flow = node.into_flow();
             Ok(FlowReasoner::boxed(flow, state, board, progress, budget))

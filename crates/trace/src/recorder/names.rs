@@ -40,13 +40,16 @@ const OF_CHAT: [&str; 18] = [
     "verdict",
 ];
 
-const OF_REASONING: [&str; 7] = [
+const OF_REASONING: [&str; 10] = [
     "changes.change",
     "changes.path",
+    "limit.kind",
     "name",
+    "next",
     "plan.status",
     "plan.sub_steps.status",
     "reason",
+    "refused",
     "type",
 ];
 

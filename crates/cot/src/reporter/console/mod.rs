@@ -1,26 +1,23 @@
 //! The reporter for people at a console.
 
 mod live;
-mod out;
 mod page;
 mod styles;
-mod tree;
-mod width;
 mod wrap;
 
 use std::fmt;
 use std::io::{self, IsTerminal, Write};
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
 
-use cogwork_llm::LlmError;
-use cogwork_text::OneLine;
+use console::Term;
+use indicatif::{ProgressDrawTarget, TermLike};
 
-use crate::{Growth, Limit, Reasoning, ReplyProblem, Reporter, Rung, ToolCallRecord, Working};
+use crate::{CutShort, Reasoning, ReasoningEvent, Reporter};
 use live::Live;
-use out::Out;
 use page::Page;
 use styles::Styles;
-use width::{MAX_COLUMNS, Width};
+use wrap::MAX_COLUMNS;
 
 /// Prints each thought: its number, the evaluation and the thinking, the plan as a tree with its
 /// progress, what changed, the cost, and the answer at the end.
@@ -67,12 +64,13 @@ use width::{MAX_COLUMNS, Width};
 /// # }
 /// ```
 pub struct ConsoleReporter {
-    out: Out,
+    out: Mutex<Box<dyn Write + Send>>,
     styles: Styles,
-    width: Width,
+    /// The terminal to whose width lines are wrapped.
+    terminal: Option<Box<dyn TermLike>>,
     live: Option<Live>,
     /// The size of the replies since the last thought, in bytes.
-    unfinished: AtomicUsize,
+    unfinished: AtomicU64,
 }
 
 impl ConsoleReporter {
@@ -85,10 +83,13 @@ impl ConsoleReporter {
 
         let mut reporter = Self::to(io::stdout()).with_colors(is_terminal && is_colored);
         if is_terminal {
-            reporter.width = Width::OfStdout;
+            reporter.terminal = Some(Box::new(Term::stdout()));
+        }
+        if io::stderr().is_terminal() {
+            let target = ProgressDrawTarget::stderr();
+            reporter.live = Some(Live::new(target, Box::new(Term::stderr())));
         }
 
-        reporter.live = io::stderr().is_terminal().then(Live::on_stderr);
         reporter
     }
 
@@ -96,42 +97,30 @@ impl ConsoleReporter {
     /// growing thoughts.
     pub fn to(out: impl Write + Send + 'static) -> Self {
         Self {
-            out: Out::new(out),
+            out: Mutex::new(Box::new(out)),
             styles: Styles::default(),
-            width: Width::Unlimited,
+            terminal: None,
             live: None,
-            unfinished: AtomicUsize::new(0),
+            unfinished: AtomicU64::new(0),
         }
     }
 
     /// Sets whether the output is in colour. The default depends on the constructor.
     #[must_use]
     pub fn with_colors(mut self, colored: bool) -> Self {
-        self.styles = if colored {
-            Styles::colored()
-        } else {
-            Styles::default()
-        };
+        self.styles = Styles::new(colored);
         self
     }
 
-    /// Sets the width of the output, in columns. Longer lines are wrapped, with at least 16 columns
-    /// for the text. The default depends on the constructor.
+    /// Shows growing thoughts on this terminal, and wraps lines to its width. For tests.
+    #[doc(hidden)]
     #[must_use]
-    pub fn with_width(mut self, columns: usize) -> Self {
-        self.width = Width::Columns(columns);
+    pub fn with_terminal(mut self, terminal: impl TermLike + Clone + 'static) -> Self {
+        let target = ProgressDrawTarget::term_like(Box::new(terminal.clone()));
+
+        self.live = Some(Live::new(target, Box::new(terminal.clone())));
+        self.terminal = Some(Box::new(terminal));
         self
-    }
-
-    /// Treats the writer as a terminal of this size: lines are wrapped to its width, at most 100
-    /// columns, and growing thoughts are shown in up to a third of its height. Use this for
-    /// terminals other than the one of the process.
-    #[must_use]
-    pub fn with_screen(mut self, columns: u16, rows: u16) -> Self {
-        let width = usize::from(columns).min(MAX_COLUMNS);
-
-        self.live = Some(Live::on(&self.out, columns, rows));
-        self.with_width(width)
     }
 
     /// Prints a summary of a run that was interrupted: the plan, the number of thoughts, and what
@@ -143,78 +132,54 @@ impl ConsoleReporter {
     }
 
     fn print(&self, write: impl FnOnce(&mut Page)) {
-        let mut page = Page::new(self.styles, self.width.columns());
+        let columns = self.terminal.as_ref().map(|terminal| terminal.width());
+        let mut page = Page {
+            styles: self.styles,
+            width: columns.map(|columns| usize::from(columns).min(MAX_COLUMNS)),
+            text: String::new(),
+        };
         write(&mut page);
-        let text = page.into_text();
 
-        match &self.live {
-            Some(live) => live.above(|| self.out.write(&text)),
-            None => self.out.write(&text),
+        if page.text.is_empty() {
+            return;
         }
+        match &self.live {
+            Some(live) => live.above(|| self.write(&page.text)),
+            None => self.write(&page.text),
+        }
+    }
+
+    /// Writes a text at once, so that the lines of concurrent runs do not mix. A closed pipe is
+    /// ignored.
+    fn write(&self, text: &str) {
+        let mut out = self.out.lock().unwrap_or_else(PoisonError::into_inner);
+        let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
     }
 }
 
 impl Reporter for ConsoleReporter {
-    fn started(&self, reasoning: &Reasoning) {
-        self.print(|page| page.problem(reasoning.problem()));
-    }
-
-    fn working(&self, thought_number: u32) -> Working {
-        match &self.live {
-            Some(live) => Working::until_dropped(live.begin(thought_number)),
-            None => Working::default(),
+    fn event(&self, event: &ReasoningEvent) {
+        if let ReasoningEvent::ReplyPiece { text, .. } = event {
+            let bytes = u64::try_from(text.len()).unwrap_or(0);
+            self.unfinished.fetch_add(bytes, Ordering::Relaxed);
         }
-    }
 
-    fn delta(&self, thought_number: u32, text: &str) {
-        self.unfinished.fetch_add(text.len(), Ordering::Relaxed);
-
+        self.print(|page| page.event(event));
         if let Some(live) = &self.live {
-            live.count(thought_number, text);
+            live.event(event, self.styles.faint);
         }
     }
 
-    fn thinking(&self, thought_number: u32, growth: Growth<'_>) {
-        if let Some(live) = &self.live {
-            live.show(thought_number, growth.text(), self.styles.faint);
+    fn turn_ended(&self, reasoning: &Reasoning) {
+        let has_thought = reasoning.cut_short().is_none_or(CutShort::is_concluded);
+
+        if has_thought {
+            self.unfinished.store(0, Ordering::Relaxed);
+            self.print(|page| page.thought(reasoning));
         }
-    }
-
-    fn tool_returned(&self, _: u32, used: &ToolCallRecord) {
-        self.print(|page| page.tool_use(used));
-    }
-
-    fn asking_again(&self, thought_number: u32, problem: &ReplyProblem) {
-        let problem = OneLine::new(problem);
-        let text = format!("Thought {thought_number}: asking again: {problem}");
-
-        self.print(|page| page.warning(&text));
-    }
-
-    fn format_refused(&self, thought_number: u32, refused: Rung, next: Rung, error: &LlmError) {
-        let error = OneLine::new(error);
-        let text = format!(
-            "Thought {thought_number}: the server refuses {refused}, asking by {next}: {error}"
-        );
-
-        self.print(|page| page.warning(&text));
-    }
-
-    fn concluding(&self, thought_number: u32, limit: Limit) {
-        let text = format!(
-            "Thought {thought_number}: concluding, because the limit of {limit} is nearly reached"
-        );
-
-        self.print(|page| page.warning(&text));
-    }
-
-    fn thought(&self, reasoning: &Reasoning) {
-        self.unfinished.store(0, Ordering::Relaxed);
-        self.print(|page| page.thought(reasoning));
-    }
-
-    fn answered(&self, reasoning: &Reasoning) {
-        self.print(|page| page.answer(reasoning));
+        if reasoning.answer().is_some() {
+            self.print(|page| page.answer(reasoning));
+        }
     }
 }
 

@@ -3,17 +3,20 @@
 use std::fmt;
 
 use anstyle::Style;
-use cogwork_plan::{ChangeKind, Plan};
+use cogwork_plan::{ChangeKind, Plan, Status, Step};
 use cogwork_text::{MultiLine, Name, OneLine};
 use cogwork_typed::ask::Spent;
 
 use super::styles::Styles;
-use super::{tree, wrap};
-use crate::{Reasoning, ReasoningEnd, Thought, ToolCallRecord};
+use super::wrap;
+use crate::{CutShort, Reasoning, ReasoningEnd, ReasoningEvent, Thought, Trace};
 
 /// The columns of the bar that shows the progress. A shorter one isn't shown.
 const MAX_BAR: usize = 20;
 const MIN_BAR: usize = 5;
+
+/// The columns of the branch of a step and of its sign, before its text.
+const STEP_COLUMNS: usize = 5;
 
 /// The maximum number of characters of the line of a tool call.
 const MAX_TOOL_USE: usize = 100;
@@ -22,226 +25,94 @@ const MAX_TOOL_INPUT: usize = 40;
 
 /// Lines of text, with styles and wrapped.
 pub(super) struct Page {
-    styles: Styles,
-    width: Option<usize>,
-    text: String,
+    pub(super) styles: Styles,
+    pub(super) width: Option<usize>,
+    pub(super) text: String,
 }
 
 impl Page {
-    pub(super) fn new(styles: Styles, width: Option<usize>) -> Self {
-        Self {
-            styles,
-            width,
-            text: String::new(),
-        }
-    }
-
-    pub(super) fn into_text(self) -> String {
-        self.text
-    }
-
-    /// Adds a text, wrapped. Empty lines have no style.
-    fn paragraph(&mut self, style: Style, text: &str) {
-        for line in wrap::lines(text, self.width) {
-            if line.is_empty() {
-                self.text.push('\n');
-            } else {
-                self.line(&format!("{style}{line}{style:#}"));
+    pub(super) fn event(&mut self, event: &ReasoningEvent) {
+        match event {
+            ReasoningEvent::Started { problem } => {
+                self.heading("Problem");
+                self.paragraph(Style::new(), MultiLine::new(problem.trim()));
+                self.line("");
             }
+            ReasoningEvent::AskingAgain { thought, problem } => {
+                self.warning(
+                    *thought,
+                    format_args!("asking again: {}", OneLine::new(problem)),
+                );
+            }
+            ReasoningEvent::FormatRefused {
+                thought,
+                refused,
+                next,
+                error,
+            } => {
+                let error = OneLine::new(error);
+                let text = format!("the server refuses {refused}, asking by {next}: {error}");
+                self.warning(*thought, text);
+            }
+            ReasoningEvent::Concluding { thought, limit } => {
+                let text = format!("concluding, because the limit of {limit} is nearly reached");
+                self.warning(*thought, text);
+            }
+            ReasoningEvent::ToolResult {
+                name,
+                input,
+                output,
+                failed,
+                ..
+            } => self.tool_use(name, input, output, *failed),
+            _ => {}
         }
-    }
-
-    fn line(&mut self, line: &str) {
-        self.text.push_str(line);
-        self.text.push('\n');
-    }
-
-    pub(super) fn problem(&mut self, problem: &str) {
-        let heading = self.styles.heading;
-
-        self.line(&format!("{heading}Problem{heading:#}"));
-        self.paragraph(Style::new(), &MultiLine::new(problem.trim()).to_string());
-        self.line("");
-    }
-
-    pub(super) fn warning(&mut self, text: &str) {
-        self.paragraph(self.styles.warning, text);
-        self.line("");
-    }
-
-    /// Adds one line with the call and the beginning of its result.
-    pub(super) fn tool_use(&mut self, used: &ToolCallRecord) {
-        let style = if used.failed {
-            self.styles.warning
-        } else {
-            self.styles.faint
-        };
-        let sign = if used.failed { "✗" } else { "→" };
-
-        let name = Name(&used.name);
-        let input = OneLine::new(&used.input).with_max_chars(MAX_TOOL_INPUT);
-        let line = format!("{name} {input} {sign} {}", used.output);
-
-        let columns = self.width.unwrap_or(MAX_TOOL_USE).min(MAX_TOOL_USE);
-        let line = OneLine::new(line).with_max_chars(columns).to_string();
-        self.paragraph(style, &line);
     }
 
     pub(super) fn thought(&mut self, reasoning: &Reasoning) {
         let Some(thought) = reasoning.thoughts().last() else {
             return;
         };
-        let heading = self.styles.heading;
 
-        self.line(&format!(
-            "{heading}Thought {}{heading:#}",
-            thought.thought_number()
-        ));
+        self.heading(&format!("Thought {}", thought.thought_number()));
         self.thinking(thought);
         self.line("");
 
         self.plan(thought.planning());
-        self.changes(reasoning, thought);
-        self.remarks(thought);
-        self.paragraph(self.styles.faint, &Cost(thought.trace().spent).to_string());
+        if let Some(previous) = reasoning.previous_plan() {
+            self.changes(previous, thought.planning());
+        }
+        self.remarks(thought.trace());
+        self.paragraph(self.styles.faint, Cost(thought.trace().spent));
         self.line("");
-    }
-
-    fn thinking(&mut self, thought: &Thought) {
-        let thinking = thought.current_thinking().trim();
-
-        match thinking.split_once('\n') {
-            // The instructions ask the model to begin with the evaluation of the last thought.
-            Some((first, rest)) if thought.thought_number() > 1 => {
-                self.paragraph(self.styles.evaluation, &OneLine::new(first).to_string());
-                self.paragraph(Style::new(), &MultiLine::new(rest).to_string());
-            }
-            _ => self.paragraph(Style::new(), &MultiLine::new(thinking).to_string()),
-        }
-    }
-
-    fn plan(&mut self, plan: &Plan) {
-        let heading = self.styles.heading;
-        let progress = plan.progress();
-        let text = progress.to_string();
-
-        let columns = "Plan    ".len() + text.len();
-        let left = self
-            .width
-            .map_or(MAX_BAR, |width| width.saturating_sub(columns));
-        let bar = self.bar(progress.fraction(), left.min(MAX_BAR));
-
-        if left < MIN_BAR {
-            self.line(&format!("{heading}Plan{heading:#}"));
-            self.paragraph(Style::new(), &text);
-        } else {
-            self.line(&format!("{heading}Plan{heading:#}  {bar}  {text}"));
-        }
-        for line in tree::lines(plan, self.styles, self.width) {
-            self.line(&line);
-        }
-    }
-
-    fn bar(&self, fraction: f64, columns: usize) -> String {
-        let Styles { good, faint, .. } = self.styles;
-        let full = ((fraction * columns as f64) as usize).min(columns);
-
-        format!(
-            "{good}{}{good:#}{faint}{}{faint:#}",
-            "━".repeat(full),
-            "┄".repeat(columns - full)
-        )
-    }
-
-    fn changes(&mut self, reasoning: &Reasoning, thought: &Thought) {
-        let heading = self.styles.heading;
-        let Some(previous) = reasoning.previous_plan() else {
-            return;
-        };
-
-        let changes = thought.planning().changes_since(previous);
-        if changes.is_empty() {
-            return self.line(&format!("{heading}Changed{heading:#} nothing"));
-        }
-
-        self.line(&format!("{heading}Changed{heading:#}"));
-        let mut other_status = None;
-        for change in &changes {
-            match change.kind {
-                ChangeKind::StatusChanged { .. } => other_status = Some(&change.path),
-                // The result or mark that came with the status is shown in the tree above.
-                ChangeKind::ResultChanged { from: None, .. }
-                | ChangeKind::MarkChanged { from: None, .. }
-                    if other_status == Some(&change.path) =>
-                {
-                    continue;
-                }
-                _ => {}
-            }
-
-            self.paragraph(Style::new(), &format!("  {}", OneLine::new(change)));
-        }
-    }
-
-    fn remarks(&mut self, thought: &Thought) {
-        let Styles { faint, warning, .. } = self.styles;
-        let trace = thought.trace();
-        let repairs = trace.repairs.len();
-
-        if repairs > 0 {
-            let plural = if repairs == 1 { "" } else { "s" };
-            self.paragraph(
-                faint,
-                &format!("The reply was read after {repairs} repair{plural}."),
-            );
-        }
-
-        if trace.truncated {
-            self.paragraph(
-                warning,
-                "The reply ends in the middle of a step, which was left out.",
-            );
-        }
-
-        if trace.ended_early {
-            self.paragraph(warning, "Ended although steps of the plan are not done.");
-        }
     }
 
     pub(super) fn answer(&mut self, reasoning: &Reasoning) {
-        let Styles {
-            heading,
-            good,
-            warning,
-            ..
-        } = self.styles;
-        let answer = reasoning.answer().unwrap_or_default().trim();
+        let Styles { good, warning, .. } = self.styles;
+        let conclusion = reasoning.conclusion().unwrap_or_default().trim();
 
         // A model that gives up ends the reasoning, too.
-        let is_concluded = reasoning
-            .conclusion()
-            .is_some_and(|conclusion| !conclusion.trim().is_empty());
-        let title = if is_concluded {
-            "Answer"
-        } else {
-            "Ended without a conclusion"
+        let (title, style) = match conclusion {
+            "" => ("Ended without a conclusion", warning),
+            _ => ("Answer", good),
         };
-        let style = if is_concluded { good } else { warning };
+        self.heading(title);
 
-        self.line(&format!("{heading}{title}{heading:#}"));
-        self.paragraph(style, &MultiLine::new(answer).to_string());
+        let answer = reasoning.answer().unwrap_or_default().trim();
+        self.paragraph(style, MultiLine::new(answer));
         self.line("");
 
         if let Some(ReasoningEnd::Limit(limit)) = reasoning.end_reason() {
-            let best = match reasoning.cut_short() {
-                Some(cut_short) if cut_short.is_concluded() => "the best answer so far",
-                _ => "the last thought, without a conclusion",
+            let best = if reasoning.cut_short().is_some_and(CutShort::is_concluded) {
+                "the best answer so far"
+            } else {
+                "the last thought, without a conclusion"
             };
-            let warning = format!("Ended by the limit of {limit}: this is {best}.");
-            self.paragraph(self.styles.warning, &warning);
+            let text = format!("Ended by the limit of {limit}: this is {best}.");
+            self.paragraph(warning, text);
         }
 
-        self.paragraph(self.styles.faint, &total(reasoning));
+        self.paragraph(self.styles.faint, total(reasoning));
     }
 
     /// Adds what is known after an interruption. `unfinished` is the estimated number of tokens of
@@ -258,7 +129,189 @@ impl Page {
         if unfinished > 0 {
             cost += &format!(", and about {unfinished} tokens of an unfinished thought");
         }
-        self.paragraph(faint, &cost);
+        self.paragraph(faint, cost);
+    }
+
+    fn warning(&mut self, thought: u32, text: impl fmt::Display) {
+        let text = format_args!("Thought {thought}: {text}");
+        self.paragraph(self.styles.warning, text);
+        self.line("");
+    }
+
+    /// Adds one line with the call and the beginning of its result.
+    fn tool_use(&mut self, name: &str, input: &str, output: &str, failed: bool) {
+        let Styles { faint, warning, .. } = self.styles;
+        let (style, sign) = if failed {
+            (warning, "✗")
+        } else {
+            (faint, "→")
+        };
+
+        let input = OneLine::new(input).with_max_chars(MAX_TOOL_INPUT);
+        let line = format!("{} {input} {sign} {output}", Name(name));
+
+        let columns = self.width.unwrap_or(MAX_TOOL_USE).min(MAX_TOOL_USE);
+        self.paragraph(style, OneLine::new(line).with_max_chars(columns));
+    }
+
+    fn thinking(&mut self, thought: &Thought) {
+        let mut thinking = thought.current_thinking().trim();
+
+        // The instructions ask the model to begin with the evaluation of the last thought.
+        if let Some((first, rest)) = thinking.split_once('\n')
+            && thought.thought_number() > 1
+        {
+            self.paragraph(self.styles.evaluation, OneLine::new(first));
+            thinking = rest;
+        }
+
+        self.paragraph(Style::new(), MultiLine::new(thinking));
+    }
+
+    fn plan(&mut self, plan: &Plan) {
+        let progress = plan.progress();
+        let text = progress.to_string();
+        let columns = "Plan    ".len() + text.len();
+        let left = self
+            .width
+            .map_or(MAX_BAR, |width| width.saturating_sub(columns));
+
+        if left < MIN_BAR {
+            self.heading("Plan");
+            self.paragraph(Style::new(), text);
+        } else {
+            let heading = self.styles.heading;
+            let bar = self.bar(progress.fraction(), left.min(MAX_BAR));
+            self.line(&format!("{heading}Plan{heading:#}  {bar}  {text}"));
+        }
+
+        self.steps(plan.steps(), "");
+    }
+
+    /// Adds steps as a tree. A wrapped step continues below its text, next to the guides of the
+    /// tree.
+    fn steps(&mut self, steps: &[Step], guides: &str) {
+        let faint = self.styles.faint;
+
+        for (number, step) in (1..).zip(steps) {
+            let (branch, guide) = if number == steps.len() {
+                ("└─ ", "   ")
+            } else {
+                ("├─ ", "│  ")
+            };
+            let below = if step.sub_steps.is_empty() {
+                "  "
+            } else {
+                "│ "
+            };
+            let (sign, text) = self.step(step);
+
+            let mut start = format!("{faint}{guides}{branch}{faint:#}{sign} ");
+            let columns = guides.chars().count() + STEP_COLUMNS;
+            let width = self.width.map(|width| width.saturating_sub(columns));
+
+            for line in wrap::styled_lines(&text, width) {
+                self.line(&format!("{start}{line}"));
+                start = format!("{faint}{guides}{guide}{below}{faint:#}");
+            }
+
+            self.steps(&step.sub_steps, &format!("{guides}{guide}"));
+        }
+    }
+
+    /// Returns the sign and the text of a step.
+    fn step(&self, step: &Step) -> (String, String) {
+        let (style, sign) = match step.status {
+            Status::Done => (self.styles.good, "✓"),
+            Status::Pending => (self.styles.faint, "·"),
+            Status::VerificationNeeded => (self.styles.warning, "?"),
+        };
+
+        let mut text = OneLine::new(&step.description).to_string();
+        if let Some(result) = &step.result {
+            text += &format!(": {style}{}{style:#}", OneLine::new(result));
+        }
+        if let Some(mark) = &step.mark {
+            text += &format!(" {style}({}){style:#}", OneLine::new(mark));
+        }
+
+        (format!("{style}{sign}{style:#}"), text)
+    }
+
+    fn bar(&self, fraction: f64, columns: usize) -> String {
+        let Styles { good, faint, .. } = self.styles;
+        let full = ((fraction * columns as f64) as usize).min(columns);
+
+        format!(
+            "{good}{}{good:#}{faint}{}{faint:#}",
+            "━".repeat(full),
+            "┄".repeat(columns - full)
+        )
+    }
+
+    fn changes(&mut self, previous: &Plan, plan: &Plan) {
+        let heading = self.styles.heading;
+        let changes = plan.changes_since(previous);
+        if changes.is_empty() {
+            return self.line(&format!("{heading}Changed{heading:#} nothing"));
+        }
+
+        self.heading("Changed");
+        let mut other_status = None;
+        for change in &changes {
+            match change.kind {
+                ChangeKind::StatusChanged { .. } => other_status = Some(&change.path),
+                // The result or mark that came with the status is shown in the tree above.
+                ChangeKind::ResultChanged { from: None, .. }
+                | ChangeKind::MarkChanged { from: None, .. }
+                    if other_status == Some(&change.path) =>
+                {
+                    continue;
+                }
+                _ => {}
+            }
+
+            self.paragraph(Style::new(), format_args!("  {}", OneLine::new(change)));
+        }
+    }
+
+    fn remarks(&mut self, trace: &Trace) {
+        let Styles { faint, warning, .. } = self.styles;
+        let repairs = trace.repairs.len();
+
+        if repairs > 0 {
+            let plural = if repairs == 1 { "" } else { "s" };
+            let text = format!("The reply was read after {repairs} repair{plural}.");
+            self.paragraph(faint, text);
+        }
+        if trace.truncated {
+            let text = "The reply ends in the middle of a step, which was left out.";
+            self.paragraph(warning, text);
+        }
+        if trace.ended_early {
+            self.paragraph(warning, "Ended although steps of the plan are not done.");
+        }
+    }
+
+    fn heading(&mut self, text: &str) {
+        let heading = self.styles.heading;
+        self.line(&format!("{heading}{text}{heading:#}"));
+    }
+
+    /// Adds a text, wrapped. Empty lines have no style.
+    fn paragraph(&mut self, style: Style, text: impl fmt::Display) {
+        for line in wrap::lines(&text.to_string(), self.width) {
+            if line.is_empty() {
+                self.line("");
+            } else {
+                self.line(&format!("{style}{line}{style:#}"));
+            }
+        }
+    }
+
+    fn line(&mut self, line: &str) {
+        self.text.push_str(line);
+        self.text.push('\n');
     }
 }
 

@@ -13,7 +13,11 @@ pub(super) struct Styles {
 }
 
 impl Styles {
-    pub(super) fn colored() -> Self {
+    pub(super) fn new(colored: bool) -> Self {
+        if !colored {
+            return Self::default();
+        }
+
         Self {
             heading: AnsiColor::Cyan.on_default().bold(),
             evaluation: Style::new().italic(),

@@ -1,10 +1,14 @@
 //! The output on a terminal.
 
+use std::fmt;
 use std::io::{self, Write};
 use std::sync::{Arc, Mutex};
 
-use cogwork_cot::{ChainOfThought, ConsoleReporter, Reasoning, Reply, Reporter, ScriptedClient};
-use cogwork_typed::{AnswerReader, GrowingText};
+use cogwork_cot::{
+    ChainOfThought, ConsoleReporter, Reasoning, ReasoningEvent, Reply, Reporter, ScriptedClient,
+};
+use cogwork_typed::{AnswerReader, GrowingText, Growth};
+use indicatif::TermLike;
 use insta::assert_snapshot;
 use unicode_width::UnicodeWidthStr;
 
@@ -16,19 +20,45 @@ fn growing() -> GrowingText<Reply> {
 
 /// A terminal that shows what is written to it.
 #[derive(Clone)]
-struct Terminal(Arc<Mutex<vt100::Parser>>);
+struct Terminal(Arc<Mutex<Screen>>);
+
+struct Screen {
+    parser: vt100::Parser,
+    /// What is drawn and not yet shown.
+    frame: String,
+}
 
 impl Terminal {
     fn new(columns: u16, rows: u16) -> Self {
-        Self(Arc::new(Mutex::new(vt100::Parser::new(rows, columns, 0))))
+        let screen = Screen {
+            parser: vt100::Parser::new(rows, columns, 0),
+            frame: String::new(),
+        };
+        Self(Arc::new(Mutex::new(screen)))
+    }
+
+    fn size(&self) -> (u16, u16) {
+        self.0.lock().unwrap().parser.screen().size()
+    }
+
+    fn draw(&self, text: &str) -> io::Result<()> {
+        self.0.lock().unwrap().frame.push_str(text);
+        Ok(())
+    }
+
+    fn move_cursor(&self, by: usize, direction: char) -> io::Result<()> {
+        match by {
+            0 => Ok(()),
+            _ => self.draw(&format!("\u{1b}[{by}{direction}")),
+        }
     }
 
     /// The lines, without the spinner and the time, which depend on the clock.
     fn lines(&self) -> String {
         let terminal = self.0.lock().unwrap();
-        let (_, columns) = terminal.screen().size();
-        let lines = terminal
-            .screen()
+        let screen = terminal.parser.screen();
+        let (_, columns) = screen.size();
+        let lines = screen
             .rows(0, columns)
             .map(|line| match line.split_once(" … ") {
                 Some((before, after)) if before.contains(" Thought ") => {
@@ -44,7 +74,7 @@ impl Terminal {
     }
 
     fn is_cursor_shown(&self) -> bool {
-        !self.0.lock().unwrap().screen().hide_cursor()
+        !self.0.lock().unwrap().parser.screen().hide_cursor()
     }
 }
 
@@ -52,12 +82,83 @@ impl Write for Terminal {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         // As the line discipline of a terminal does it.
         let text = String::from_utf8_lossy(bytes).replace('\n', "\r\n");
-        self.0.lock().unwrap().process(text.as_bytes());
+        self.0.lock().unwrap().parser.process(text.as_bytes());
         Ok(bytes.len())
     }
 
     fn flush(&mut self) -> io::Result<()> {
         Ok(())
+    }
+}
+
+impl TermLike for Terminal {
+    fn width(&self) -> u16 {
+        self.size().1
+    }
+
+    fn height(&self) -> u16 {
+        self.size().0
+    }
+
+    fn move_cursor_up(&self, by: usize) -> io::Result<()> {
+        self.move_cursor(by, 'A')
+    }
+
+    fn move_cursor_down(&self, by: usize) -> io::Result<()> {
+        self.move_cursor(by, 'B')
+    }
+
+    fn move_cursor_right(&self, by: usize) -> io::Result<()> {
+        self.move_cursor(by, 'C')
+    }
+
+    fn move_cursor_left(&self, by: usize) -> io::Result<()> {
+        self.move_cursor(by, 'D')
+    }
+
+    fn write_line(&self, text: &str) -> io::Result<()> {
+        self.draw(&format!("{text}\n"))
+    }
+
+    fn write_str(&self, text: &str) -> io::Result<()> {
+        self.draw(text)
+    }
+
+    fn clear_line(&self) -> io::Result<()> {
+        self.draw("\r\u{1b}[2K")
+    }
+
+    fn flush(&self) -> io::Result<()> {
+        let mut screen = self.0.lock().unwrap();
+        let frame = std::mem::take(&mut screen.frame).replace('\n', "\r\n");
+        screen.parser.process(frame.as_bytes());
+        Ok(())
+    }
+}
+
+impl fmt::Debug for Terminal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Terminal").finish_non_exhaustive()
+    }
+}
+
+/// A console with a reporter on the same terminal.
+fn reporter(terminal: &Terminal) -> ConsoleReporter {
+    ConsoleReporter::to(terminal.clone()).with_terminal(terminal.clone())
+}
+
+fn piece(text: &str) -> ReasoningEvent {
+    ReasoningEvent::ReplyPiece {
+        thought: 1,
+        text: text.to_owned(),
+    }
+}
+
+fn thinking(growth: Growth<'_>) -> ReasoningEvent {
+    ReasoningEvent::Thinking {
+        thought: 1,
+        text: growth.added().to_owned(),
+        is_start: growth.is_start(),
     }
 }
 
@@ -115,14 +216,14 @@ async fn thought(reply: &str) -> Reasoning {
     reasoning
 }
 
-async fn page(reply: &str, columns: usize) -> String {
+async fn page(reply: &str, columns: u16) -> String {
     let out = crate::node::reporting::Screen::default();
-    let reporter = ConsoleReporter::to(out.clone()).with_width(columns);
-    reporter.thought(&thought(reply).await);
+    let reporter = ConsoleReporter::to(out.clone()).with_terminal(Terminal::new(columns, 24));
+    reporter.turn_ended(&thought(reply).await);
 
     let text = out.text();
     for line in text.lines() {
-        assert!(line.width() <= columns, "{line:?}");
+        assert!(line.width() <= usize::from(columns), "{line:?}");
     }
     text
 }
@@ -144,9 +245,9 @@ async fn chinese_is_wrapped_by_the_width_of_its_characters() {
 async fn colours_end_in_their_lines() {
     let out = crate::node::reporting::Screen::default();
     let reporter = ConsoleReporter::to(out.clone())
-        .with_width(40)
+        .with_terminal(Terminal::new(40, 24))
         .with_colors(true);
-    reporter.thought(&thought(ENGLISH).await);
+    reporter.turn_ended(&thought(ENGLISH).await);
 
     let text = out.text();
     for line in text.lines() {
@@ -172,33 +273,31 @@ async fn colours_end_in_their_lines() {
 #[tokio::test(start_paused = true)]
 async fn a_growing_thought_is_shown_and_then_replaced() {
     let terminal = Terminal::new(50, 30);
-    let reporter = ConsoleReporter::to(terminal.clone()).with_screen(50, 30);
-    reporter.started(&Reasoning::new(PROBLEM));
+    let reporter = reporter(&terminal);
+    reporter.event(&ReasoningEvent::Started {
+        problem: PROBLEM.to_owned(),
+    });
 
-    let working = reporter.working(1);
+    reporter.event(&ReasoningEvent::Working { thought: 1 });
     let mut growing = growing();
     let mut frames = String::new();
 
-    for piece in ENGLISH.split_inclusive("journey").take(2) {
-        reporter.delta(1, piece);
-        if let Some(growth) = growing.push(piece) {
-            reporter.thinking(1, growth);
+    for text in ENGLISH.split_inclusive("journey").take(2) {
+        reporter.event(&piece(text));
+        if let Some(growth) = growing.push(text) {
+            reporter.event(&thinking(growth));
         }
         frames += &format!("{}\n----\n", terminal.lines());
     }
 
     growing.push(ENGLISH.split_once("journey").unwrap().1);
-    reporter.thinking(
-        1,
-        growing
-            .finish("The tail of the text.\u{1b}[2J\u{202e}")
-            .unwrap(),
-    );
+    let growth = growing.finish("The tail of the text.\u{1b}[2J\u{202e}");
+    reporter.event(&thinking(growth.unwrap()));
     frames += &format!("{}\n----\n", terminal.lines());
 
-    drop(working);
+    reporter.event(&ReasoningEvent::Stopped { thought: 1 });
     frames += &format!("{}\n----\n", terminal.lines());
-    reporter.thought(&thought(FIRST).await);
+    reporter.turn_ended(&thought(FIRST).await);
     frames += &terminal.lines();
 
     assert_snapshot!(frames);
@@ -216,18 +315,19 @@ async fn the_tail_of_a_thought_fits_into_the_terminal() {
             &"\n".repeat(500),
         ] {
             let terminal = Terminal::new(columns, rows);
-            let reporter = ConsoleReporter::to(terminal.clone()).with_screen(columns, rows);
-            let working = reporter.working(1);
+            let reporter = reporter(&terminal);
+            reporter.event(&ReasoningEvent::Working { thought: 1 });
 
-            let mut growing = growing();
-            for end in (0..text.len())
-                .step_by(97)
-                .filter(|end| text.is_char_boundary(*end))
-            {
-                growing.reset();
-                if let Some(growth) = growing.finish(&text[..end]) {
-                    reporter.thinking(1, growth);
-                }
+            let mut rest = text;
+            while !rest.is_empty() {
+                let end = (197..=rest.len()).find(|end| rest.is_char_boundary(*end));
+                let (text, after) = rest.split_at(end.unwrap_or(rest.len()));
+                rest = after;
+                reporter.event(&ReasoningEvent::Thinking {
+                    thought: 1,
+                    text: text.to_owned(),
+                    is_start: false,
+                });
             }
 
             let height = terminal.lines().trim_end().lines().count();
@@ -237,7 +337,7 @@ async fn the_tail_of_a_thought_fits_into_the_terminal() {
                 terminal.lines()
             );
 
-            drop(working);
+            reporter.event(&ReasoningEvent::Stopped { thought: 1 });
             assert_eq!(terminal.lines().trim(), "", "{columns}x{rows}");
             assert!(terminal.is_cursor_shown());
         }
@@ -250,8 +350,8 @@ async fn after_a_run_nothing_of_the_growing_thoughts_is_left() {
     let plain = crate::node::reporting::Screen::default();
 
     for reporter in [
-        ConsoleReporter::to(terminal.clone()).with_screen(60, 60),
-        ConsoleReporter::to(plain.clone()).with_width(60),
+        reporter(&terminal),
+        ConsoleReporter::to(plain.clone()).with_terminal(Terminal::new(60, 24)),
     ] {
         let client = ScriptedClient::new([FIRST, LAST]);
         let flow = ChainOfThought::new(client)
@@ -270,7 +370,7 @@ async fn an_interrupted_run_leaves_a_clean_terminal_and_a_summary() {
     use std::time::Duration;
 
     let terminal = Terminal::new(60, 40);
-    let reporter = Arc::new(ConsoleReporter::to(terminal.clone()).with_screen(60, 40));
+    let reporter = Arc::new(reporter(&terminal));
     let slow = ScriptedReply::in_pieces([&LAST[..60], &LAST[60..]]).after(Duration::from_secs(60));
     let client = ScriptedClient::new([FIRST.into(), slow]);
     let flow = ChainOfThought::new(client)
@@ -288,7 +388,7 @@ async fn an_interrupted_run_leaves_a_clean_terminal_and_a_summary() {
     let (ended, ()) = tokio::join!(run.finish(&mut reasoning), interrupt);
 
     assert!(ended.unwrap_err().is_cancelled());
-    reporter.delta(2, &LAST[..60]);
+    reporter.event(&piece(&LAST[..60]));
     reporter.interrupted(&reasoning);
     assert_snapshot!(terminal.lines());
     assert!(terminal.is_cursor_shown());

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 
 use cogwork_cot::{
     ChainOfThought, ChatRequest, CotError, Format, LlmError, LlmErrorKind as Kind, Prompts,
-    Reasoning, Reply, Reporter, Rung, ScriptedClient,
+    Reasoning, ReasoningEvent, Reply, Reporter, Rung, ScriptedClient,
 };
 use cogwork_flow::{EventKind, events};
 use cogwork_journal::{FileStore, Store};
@@ -60,10 +60,17 @@ fn rung(request: &ChatRequest) -> Rung {
 struct Heard(Arc<Mutex<Vec<String>>>);
 
 impl Reporter for Heard {
-    fn format_refused(&self, thought_number: u32, refused: Rung, next: Rung, error: &LlmError) {
-        self.0.lock().unwrap().push(format!(
-            "thought {thought_number}: {refused} → {next}: {error}"
-        ));
+    fn event(&self, event: &ReasoningEvent) {
+        if let ReasoningEvent::FormatRefused {
+            thought,
+            refused,
+            next,
+            error,
+        } = event
+        {
+            let line = format!("thought {thought}: {refused} → {next}: {error}");
+            self.0.lock().unwrap().push(line);
+        }
     }
 }
 
@@ -385,12 +392,25 @@ async fn reporter_and_watchers_are_told() {
     );
 
     let mut notes = Vec::new();
+    let mut refusals = Vec::new();
     while let Some(event) = told.next().await {
-        if let EventKind::Noted { text } = event.kind {
-            notes.push(text);
+        match event.kind {
+            EventKind::Noted { text } => notes.push(text),
+            EventKind::Reported { report } if report.downcast_ref::<ReasoningEvent>().is_some() => {
+                refusals.extend(
+                    Some(report.to_json().unwrap()).filter(|json| json.contains("refused")),
+                );
+            }
+            _ => {}
         }
     }
 
+    assert_eq!(
+        refusals,
+        [
+            r#"{"type":"format_refused","thought":1,"refused":"schema","next":"flat_schema","error":"invalid request: this response_format is unavailable now (status 400, request a\\nb)"}"#
+        ]
+    );
     assert_eq!(
         notes,
         [

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use cogwork_cot::{
     ChainOfThought, ChatResponse, ConsoleReporter, Limits, LlmClient, LlmError, LlmErrorKind,
-    Reasoning, ReplyProblem, Reporter, ScriptedClient, Usage, Working,
+    Reasoning, ReasoningEvent, Reporter, ScriptedClient, Usage,
 };
 use cogwork_llm::ScriptedReply;
 use insta::assert_snapshot;
@@ -366,33 +366,21 @@ impl Log {
     }
 }
 
-struct Stopped(Log, u32);
-
-impl Drop for Stopped {
-    fn drop(&mut self) {
-        self.0.add(format!("stopped {}", self.1));
-    }
-}
-
 impl Reporter for Log {
-    fn working(&self, thought_number: u32) -> Working {
-        self.add(format!("working {thought_number}"));
-        Working::until_dropped(Stopped(self.clone(), thought_number))
+    fn event(&self, event: &ReasoningEvent) {
+        self.add(match event {
+            ReasoningEvent::Working { thought } => format!("working {thought}"),
+            ReasoningEvent::Stopped { thought } => format!("stopped {thought}"),
+            ReasoningEvent::AskingAgain { thought, problem } => {
+                format!("asking again {thought}: {problem:.45}")
+            }
+            ReasoningEvent::Thought { thought, .. } => format!("thought {thought}"),
+            _ => return,
+        });
     }
 
-    fn asking_again(&self, thought_number: u32, problem: &ReplyProblem) {
-        self.add(format!(
-            "asking again {thought_number}: {:?}",
-            problem.kind()
-        ));
-    }
-
-    fn thought(&self, reasoning: &Reasoning) {
-        self.add(format!("thought {}", reasoning.thoughts().len()));
-    }
-
-    fn answered(&self, reasoning: &Reasoning) {
-        self.add(format!("answered: {}", reasoning.answer().unwrap()));
+    fn turn_ended(&self, reasoning: &Reasoning) {
+        self.add(format!("turn ended: {:?}", reasoning.answer()));
     }
 }
 
@@ -405,17 +393,18 @@ async fn a_reporter_hears_a_run_in_order() {
     )
     .await;
 
-    assert_snapshot!(log.text(), @"
+    assert_snapshot!(log.text(), @r#"
     working 1
     stopped 1
     thought 1
+    turn ended: None
     working 2
-    asking again 2: NoBlock
-    asking again 2: EndedEarly
+    asking again 2: line 1: the reply has no YAML block; expected
+    asking again 2: the reply ends the reasoning, but these steps
     stopped 2
     thought 2
-    answered: The answer is 150.
-    ");
+    turn ended: Some("The answer is 150.")
+    "#);
 }
 
 #[tokio::test]
@@ -427,15 +416,15 @@ async fn a_reporter_hears_of_an_end_accepted_only_what_was_asked() {
     )
     .await;
 
-    assert_snapshot!(log.text(), @"
+    assert_snapshot!(log.text(), @r#"
     working 1
-    asking again 1: EndedEarly
-    asking again 1: NoBlock
-    asking again 1: NoBlock
+    asking again 1: the reply ends the reasoning, but these steps
+    asking again 1: line 1: the reply has no YAML block; expected
+    asking again 1: line 1: the reply has no YAML block; expected
     stopped 1
     thought 1
-    answered: The answer is 150.
-    ");
+    turn ended: Some("The answer is 150.")
+    "#);
 }
 
 #[tokio::test]

@@ -3,8 +3,8 @@
 use std::sync::{Arc, Mutex};
 
 use cogwork_cot::{
-    ChainOfThought, ChatRequest, Growth, Limit, Limits, LlmError, LlmErrorKind, Reasoning,
-    ReasoningEnd, Reporter, RunOptions, Rung, ScriptedClient,
+    ChainOfThought, ChatRequest, Limit, Limits, LlmError, LlmErrorKind, Reasoning, ReasoningEnd,
+    ReasoningEvent, Reporter, RunOptions, Rung, ScriptedClient,
 };
 
 use crate::node::support::{EARLY, FIRST, LAST, reasoning};
@@ -55,17 +55,17 @@ async fn each_run_can_have_its_own_reporter() {
     struct Log(Arc<Mutex<Vec<String>>>);
 
     impl Reporter for Log {
-        fn started(&self, _: &Reasoning) {
-            self.0.lock().unwrap().push("started".to_owned());
-        }
-
-        fn concluding(&self, thought_number: u32, limit: Limit) {
-            let line = format!("{thought_number}: {limit}");
+        fn event(&self, event: &ReasoningEvent) {
+            let line = match event {
+                ReasoningEvent::Started { .. } => "started".to_owned(),
+                ReasoningEvent::Concluding { thought, limit } => format!("{thought}: {limit}"),
+                _ => return,
+            };
             self.0.lock().unwrap().push(line);
         }
 
-        fn answered(&self, reasoning: &Reasoning) {
-            let line = format!("{:?}", reasoning.is_complete());
+        fn turn_ended(&self, reasoning: &Reasoning) {
+            let line = format!("{:?}", reasoning.end_reason());
             self.0.lock().unwrap().push(line);
         }
     }
@@ -86,30 +86,31 @@ async fn each_run_can_have_its_own_reporter() {
     assert!(of_node.0.lock().unwrap().is_empty());
     assert_eq!(
         *of_run.0.lock().unwrap(),
-        ["started", "2: 2 thoughts", "false"]
+        [
+            "started",
+            "None",
+            "2: 2 thoughts",
+            "Some(Limit(Thoughts(2)))"
+        ]
     );
 }
 
 #[tokio::test]
 async fn the_reporter_of_a_run_hears_the_text_grow() {
-    #[derive(Clone, Default)]
-    struct Grown(Arc<Mutex<String>>);
-
-    impl Reporter for Grown {
-        fn thinking(&self, _: u32, growth: Growth<'_>) {
-            self.0.lock().unwrap().push_str(growth.added());
+    let grown: Arc<Mutex<String>> = Arc::default();
+    let heard = Arc::clone(&grown);
+    let options = RunOptions::default().with_reporter(move |event: &ReasoningEvent| {
+        if let ReasoningEvent::Thinking { text, .. } = event {
+            heard.lock().unwrap().push_str(text);
         }
-    }
-
-    let grown = Grown::default();
-    let options = RunOptions::default().with_reporter(grown.clone());
+    });
     let flow = ChainOfThought::new(ScriptedClient::new([LAST])).into_flow();
 
     let mut reasoning = reasoning().with_options(options);
     flow.run(&mut reasoning).await.unwrap();
 
     let thought = reasoning.thoughts().last().unwrap();
-    assert_eq!(*grown.0.lock().unwrap(), thought.current_thinking());
+    assert_eq!(*grown.lock().unwrap(), thought.current_thinking());
 }
 
 /// A client whose server refuses JSON mode once.

@@ -240,12 +240,12 @@ fn a_state_with_an_unknown_status_is_an_error_that_lists_the_three() {
 #[test]
 fn a_state_whose_thoughts_are_numbered_wrongly_is_an_error_at_the_first() {
     assert_snapshot!(complaints(r#""thought_number": 1"#, r#""thought_number": 0"#), @"
-    JSON: thought 1 of the list has the thought_number 0; expected 1 at line 13 column 4
-    YAML: thoughts: thought 1 of the list has the thought_number 0; expected 1 at line 3 column 1
+    JSON: thought 1: `thought_number` is 0; expected 1
+    YAML: thought 1: `thought_number` is 0; expected 1
     ");
     assert_snapshot!(complaints(r#""thought_number": 2"#, r#""thought_number": 4"#), @"
-    JSON: thought 2 of the list has the thought_number 4; expected 2 at line 23 column 3
-    YAML: thoughts: thought 2 of the list has the thought_number 4; expected 2 at line 3 column 1
+    JSON: thought 2: `thought_number` is 4; expected 2
+    YAML: thought 2: `thought_number` is 4; expected 2
     ");
 }
 

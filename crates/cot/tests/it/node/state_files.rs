@@ -86,17 +86,17 @@ fn a_state_that_no_run_could_have_left_is_refused_with_the_thought_named() {
     ];
 
     assert_snapshot!(cases.join("\n"), @"
-    there is a `solution`, but thought 2, the last one, does not end the reasoning; expected null, or `next_thought_needed: false` in thought 2
-    thought 2 ends the reasoning, but there is no `solution`; expected the `current_thinking` of thought 2
-    `solution` differs from the `current_thinking` of thought 2, which ends the reasoning; expected the same text
-    line 23, column 3: thought 1 ends the reasoning, but thought 2 follows it; expected `next_thought_needed: false` in the last thought only
-    `current_thought_number` is 1, but there are 2 thoughts; expected 2 or 3
-    `current_thought_number` is 4, but there are 2 thoughts; expected 2 or 3
-    line 23, column 3: thought 2: `current_thinking` is empty; expected the evaluation and the thinking
-    line 13, column 4: thought 1: `current_thinking` is empty; expected the evaluation and the thinking
-    line 2, column 82: thought 1: `planning` is empty; expected at least one step
-    there is a `solution`, but no thought; expected null
-    `current_thought_number` is 77, but there are 0 thoughts; expected 0 or 1
+    there is a `solution`, but no thought ends the reasoning; expected null
+    `solution` is wrong; expected the `current_thinking` of thought 2
+    `solution` is wrong; expected the `current_thinking` of thought 2
+    thought 1: `next_thought_needed` is false; expected true, because another thought follows
+    `current_thought_number` is 1; expected 2 or 3
+    `current_thought_number` is 4; expected 2 or 3
+    thought 2: `current_thinking` is empty; expected the evaluation and the thinking
+    thought 1: `current_thinking` is empty; expected the evaluation and the thinking
+    thought 1: `planning` is empty; expected at least one step
+    there is a `solution`, but no thought ends the reasoning; expected null
+    `current_thought_number` is 77; expected 0 or 1
     ");
 
     let begun = FOREIGN.replace(
@@ -140,19 +140,7 @@ fn what_thoughts_have_cost_is_added_up_where_the_sum_is_missing() {
 }
 
 #[test]
-fn an_error_is_one_harmless_line_with_its_place_and_an_excerpt() {
-    let escapes = "{\"problem\": \"x\",\n \"a\\nb\\u001b[2J\": 1}";
-    let error = Reasoning::from_json(escapes).unwrap_err();
-    assert_snapshot!(format!("{error:#}"), @r#"
-    line 2, column 16: unknown field `a b�[2J`, expected one of `problem`, `thoughts`, `current_thought_number`, `solution`, `spent`, `cut_short`
-       1 | {"problem": "x",
-       2 |  "a\nb\u001b[2J": 1}
-         |                ^
-    "#);
-
-    assert_eq!(format!("{error:?}"), format!("{error:#}"));
-    assert_eq!((error.line(), error.column()), (Some(2), Some(16)));
-
+fn an_error_is_one_harmless_line_with_its_place() {
     let long = format!(
         "{{\"problem\": \"思{}\", \"{}\": 1}}",
         "思".repeat(200),
@@ -166,6 +154,10 @@ fn an_error_is_one_harmless_line_with_its_place_and_an_excerpt() {
         ("an end after a line", "{\n"),
         ("prose", "Sure! Here it is."),
         ("a list", "[[]]"),
+        (
+            "a key with escapes",
+            "{\"problem\": \"x\",\n \"a\\nb\\u001b[2J\": 1}",
+        ),
         ("a byte order mark", "\u{feff}{}"),
         ("NUL", "\0"),
         ("a control character", "{\"problem\": \"\u{1b}[2J\"}"),
@@ -188,39 +180,35 @@ fn an_error_is_one_harmless_line_with_its_place_and_an_excerpt() {
                 line.chars().count() < 400 && !line.contains(char::is_control),
                 "{name}: {line:?}"
             );
-            let lines = format!("{error:#}");
-
-            assert!(
-                lines.len() < 2000 && !lines.contains(|c: char| c.is_control() && c != '\n'),
-                "{lines:?}"
-            );
             said.push_str(&format!("{name}, {format}: {line}\n"));
         }
     }
 
     assert_snapshot!(said, @r#"
-    a long key, JSON: line 1, column 1000219: unknown field `yyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyy … yyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyy`, expected one of `problem`, `thoughts`, `current_thought_number`, `solution`, `spent`, `cut_short`
-    a long key, YAML: line 1, column 218: unknown field `yyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyy … yyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyy`, expected one of `problem`, `thoughts`, `current_thought_number`, `solution`, `spent`, `cut_short`
-    nothing, JSON: line 1, column 1: EOF while parsing a value
-    nothing, YAML: line 1, column 1: missing field `problem`
-    an end too early, JSON: line 1, column 15: EOF while parsing a string
-    an end too early, YAML: line 1, column 16: found unexpected end of stream, while scanning a quoted scalar
-    an end after a line, JSON: line 2, column 1: EOF while parsing an object
-    an end after a line, YAML: line 2, column 1: did not find expected node content, while parsing a flow node
-    prose, JSON: line 1, column 1: expected value
-    prose, YAML: line 1, column 1: invalid type: string "Sure! Here it is.", expected a mapping with the keys problem, thoughts, current_thought_number and solution
-    a list, JSON: line 1, column 1: invalid type: sequence, expected a string
-    a list, YAML: line 1, column 1: invalid type: sequence, expected a mapping with the keys problem, thoughts, current_thought_number and solution
-    a byte order mark, JSON: line 1, column 1: expected value
-    a byte order mark, YAML: line 1, column 2: missing field `problem`
-    NUL, JSON: line 1, column 1: expected value
-    NUL, YAML: line 1, column 1: control characters are not allowed
-    a control character, JSON: line 1, column 14: control character (\u0000-\u001F) found while parsing a string
-    a control character, YAML: line 1, column 1: control characters are not allowed at position 13
-    more than one value, JSON: line 1, column 2: missing field `problem`
-    more than one value, YAML: line 1, column 1: missing field `problem`
-    text for thoughts, JSON: line 1, column 33: invalid type: string "\u{1b}]0;x\u{7}\n", expected a list of thoughts
-    text for thoughts, YAML: line 1, column 14: thoughts: invalid type: string "\u{1b}]0;x\u{7}\n", expected a list of thoughts
+    a long key, JSON: unknown field `yyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyy … yyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyy`, expected one of `problem`, `thoughts`, `current_thought_number`, `solution`, `spent`, `cut_short` at line 1 column 1000621
+    a long key, YAML: unknown field `yyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyy … yyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyy`, expected one of `problem`, `thoughts`, `current_thought_number`, `solution`, `spent`, `cut_short` at line 1 column 218
+    nothing, JSON: EOF while parsing a value at line 1 column 0
+    nothing, YAML: missing field `problem`
+    an end too early, JSON: EOF while parsing a string at line 1 column 19
+    an end too early, YAML: found unexpected end of stream at line 1 column 16, while scanning a quoted scalar at line 1 column 13
+    an end after a line, JSON: EOF while parsing an object at line 2 column 0
+    an end after a line, YAML: did not find expected node content at line 2 column 1, while parsing a flow node
+    prose, JSON: expected value at line 1 column 1
+    prose, YAML: invalid type: string "Sure! Here it is.", expected a mapping with the keys problem, thoughts, current_thought_number and solution
+    a list, JSON: invalid type: sequence, expected a string at line 1 column 1
+    a list, YAML: invalid type: sequence, expected a mapping with the keys problem, thoughts, current_thought_number and solution
+    a key with escapes, JSON: unknown field `a b�[2J`, expected one of `problem`, `thoughts`, `current_thought_number`, `solution`, `spent`, `cut_short` at line 2 column 16
+    a key with escapes, YAML: unknown field `a b�[2J`, expected one of `problem`, `thoughts`, `current_thought_number`, `solution`, `spent`, `cut_short` at line 2 column 2
+    a byte order mark, JSON: expected value at line 1 column 1
+    a byte order mark, YAML: line 1: a byte order mark is not read here; put the text in quotes
+    NUL, JSON: expected value at line 1 column 1
+    NUL, YAML: line 1: control characters are not read; expected plain text
+    a control character, JSON: control character (\u0000-\u001F) found while parsing a string at line 1 column 14
+    a control character, YAML: line 1: control characters are not read; expected plain text
+    more than one value, JSON: missing field `problem` at line 1 column 2
+    more than one value, YAML: missing field `problem`
+    text for thoughts, JSON: invalid type: string "\u{1b}]0;x\u{7}\n", expected a sequence at line 1 column 33
+    text for thoughts, YAML: thoughts: invalid type: string "\u{1b}]0;x\u{7}\n", expected a sequence at line 1 column 14
     "#);
 }
 
@@ -273,9 +261,9 @@ fn a_file_made_to_hurt_is_refused_first() {
     ];
 
     assert_snapshot!(said.join("\n"), @"
-    line 4, column 8: spent: invalid type: sequence, expected struct Spent
-    line 1, column 1: invalid type: sequence, expected a string
-    line 1, column 12: invalid type: map, expected a string
+    line 4: the nesting is too deep; at most 72 levels are read
+    invalid type: sequence, expected a string at line 1 column 1
+    invalid type: map, expected a string at line 1 column 12
     ");
 
     let yaml = Reasoning::from_yaml(&" ".repeat(4 * 1024 * 1024 + 1)).unwrap_err();

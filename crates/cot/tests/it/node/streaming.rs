@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use cogwork_cot::{ChainOfThought, Growth, Reasoning, ReplyProblem, Reporter, ScriptedClient};
+use cogwork_cot::{ChainOfThought, Reasoning, ReasoningEvent, Reporter, ScriptedClient};
 use cogwork_flow::{EventKind, events};
 use cogwork_llm::{LlmError, LlmErrorKind, ScriptedReply};
 
@@ -12,11 +12,10 @@ use crate::node::support::{EARLY, FIRST, LAST, PROBLEM, PROSE, SECOND};
 struct Pieces(Arc<Mutex<Vec<(u32, String)>>>);
 
 impl Reporter for Pieces {
-    fn delta(&self, thought_number: u32, text: &str) {
-        self.0
-            .lock()
-            .unwrap()
-            .push((thought_number, text.to_owned()));
+    fn event(&self, event: &ReasoningEvent) {
+        if let ReasoningEvent::ReplyPiece { thought, text } = event {
+            self.0.lock().unwrap().push((*thought, text.clone()));
+        }
     }
 }
 
@@ -35,21 +34,18 @@ impl Grown {
 }
 
 impl Reporter for Grown {
-    fn thinking(&self, _: u32, growth: Growth<'_>) {
-        let sign = if growth.is_start() { '⟲' } else { '|' };
-        self.add(&format!("{sign}{}", growth.added()));
-    }
-
-    fn asking_again(&self, _: u32, _: &ReplyProblem) {
-        self.add(" asking again ");
-    }
-
-    fn thought(&self, reasoning: &Reasoning) {
-        let thought = reasoning.thoughts().last().unwrap();
-        self.add(&format!(
-            " = {}\n",
-            thought.current_thinking().escape_debug()
-        ));
+    fn event(&self, event: &ReasoningEvent) {
+        match event {
+            ReasoningEvent::Thinking { text, is_start, .. } => {
+                let sign = if *is_start { '⟲' } else { '|' };
+                self.add(&format!("{sign}{text}"));
+            }
+            ReasoningEvent::AskingAgain { .. } => self.add(" asking again "),
+            ReasoningEvent::Thought { text, .. } => {
+                self.add(&format!(" = {}\n", text.escape_debug()));
+            }
+            _ => {}
+        }
     }
 }
 

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use cogwork_cot::{
     ChainOfThought, ChatRequest, ChatResponse, EarlyEnd, FinishReason, History, Limits, Reasoning,
-    ReplyProblemKind, Reporter, RunError, ScriptedClient, Spent, Thought, ToolCall, ToolCallRecord,
-    ToolError, Tools, Usage, function,
+    ReasoningEvent, ReplyProblemKind, Reporter, RunError, ScriptedClient, Spent, Thought, ToolCall,
+    ToolCallRecord, ToolError, Tools, Usage, function,
 };
 use cogwork_flow::{EventKind, events};
 use cogwork_llm::{Capabilities, Capability, Role, ToolChoice};
@@ -558,52 +558,27 @@ async fn the_calls_are_saved_and_a_resumed_run_sends_the_same_request() {
     }
 }
 
-#[test]
-fn a_saved_call_follows_one_of_the_tries() {
-    let state = |tries: &str, numbers: &[u32]| {
-        let calls: Vec<String> = numbers
-            .iter()
-            .map(|number| {
-                format!(r#"{{"after_try": {number}, "name": "x", "input": "", "output": ""}}"#)
-            })
-            .collect();
-        let calls = calls.join(", ");
-        format!(
-            r#"{{"problem": "x", "current_thought_number": 1, "thoughts": [{{"thought_number": 1,
-            "current_thinking": "y", "next_thought_needed": true,
-            "planning": [{{"description": "z", "status": "Pending"}}],
-            "trace": {{"tries": [{tries}], "tool_calls": [{calls}]}}}}]}}"#
-        )
-    };
-    let two = r#"{"reply": "a"}, {"reply": "b"}"#;
-    assert!(Reasoning::from_json(&state(two, &[1, 1, 2])).is_ok());
-
-    let errors =
-        [(two, &[0][..]), (two, &[1, 3]), (two, &[2, 1]), ("", &[1])].map(|(tries, numbers)| {
-            Reasoning::from_json(&state(tries, numbers))
-                .unwrap_err()
-                .message()
-                .to_owned()
-        });
-    assert_snapshot!(errors.join("\n"), @"
-    thought 1: a tool call has the `after_try` 0; expected a number from 1 to 2
-    thought 1: a tool call has the `after_try` 3; expected a number from 1 to 2
-    thought 1: a tool call has the `after_try` 1; expected a number from 2 to 2
-    thought 1: a tool call has the `after_try` 1; expected no calls, because the thought has no tries
-    ");
-}
-
 #[derive(Default, Clone)]
 struct Log(Arc<Mutex<Vec<String>>>);
 
 impl Reporter for Log {
-    fn calling_tool(&self, thought_number: u32, call: &ToolCall) {
-        let line = format!("{thought_number}: calling {}", call.name());
-        self.0.lock().unwrap().push(line);
-    }
-
-    fn tool_returned(&self, thought_number: u32, used: &ToolCallRecord) {
-        let line = format!("{thought_number}: {}", shown(used));
+    fn event(&self, event: &ReasoningEvent) {
+        let line = match event {
+            ReasoningEvent::ToolCall { thought, name, .. } => {
+                format!("{thought}: calling {name}")
+            }
+            ReasoningEvent::ToolResult {
+                thought,
+                name,
+                input,
+                output,
+                failed,
+            } => {
+                let sign = if *failed { '✗' } else { '→' };
+                format!("{thought}: {name} {input} {sign} {output}")
+            }
+            _ => return,
+        };
         self.0.lock().unwrap().push(line);
     }
 }
@@ -631,8 +606,8 @@ async fn calls_are_reported_and_noted() {
         .replace('\u{1b}', "<escape>");
     assert_snapshot!(log, @r#"
     1: calling multiply
-    1: after try 1: multiply {"factors": [12, 12]} → 144
-    1: after try 2: <escape>[2J {} ✗ there is no tool `\u{1b}[2J`; expected `fail`, `hang` or `multiply`
+    1: multiply {"factors": [12, 12]} → 144
+    1: <escape>[2J {} ✗ there is no tool `\u{1b}[2J`; expected `fail`, `hang` or `multiply`
     "#);
 
     let mut notes = Vec::new();
