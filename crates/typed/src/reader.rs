@@ -791,7 +791,8 @@ impl AnswerReader<Value> {
     /// Returns the JSON Schema of an object that takes at most this many tokens, or `None` if there
     /// is none. Texts and lists are bounded; a key that may be missing may be null instead.
     pub fn schema_within(&self, tokens: usize) -> Option<String> {
-        Some(self.form.offered_within(tokens)?.schema())
+        let schema = self.form.offered().within(tokens)?;
+        Some(schema.to_string())
     }
 
     /// Returns the JSON Schema of the object without bounds, as the strict mode of OpenAI requires

@@ -4,6 +4,8 @@ use cogwork_llm::{ChatRequest, ReplyFormat};
 use cogwork_plan::Plan;
 use cogwork_typed::AnswerSchema;
 use cogwork_typed::ask::Rung;
+use schemars::JsonSchema;
+use serde::de::DeserializeOwned;
 
 use super::types::{FlatCall, Reply, ReplyWith, ThoughtAndCalls};
 
@@ -29,7 +31,7 @@ impl Reply {
     /// assert!(schema.contains(r#""maxLength":400"#));
     /// ```
     pub fn json_schema(tokens: u32) -> String {
-        within::<Self>(tokens).to_string()
+        written(within::<Self>(tokens))
     }
 
     /// Returns the JSON Schema of a reply, as text, for servers that support only part of JSON
@@ -47,8 +49,18 @@ impl Reply {
     }
 }
 
-fn within<T: schemars::JsonSchema + serde::de::DeserializeOwned>(tokens: u32) -> AnswerSchema {
+/// The minimum number of tokens; no plan fits into fewer.
+const LEAST_TOKENS: u32 = 512;
+
+fn within<T: JsonSchema + DeserializeOwned>(tokens: u32) -> Option<AnswerSchema> {
+    let tokens = tokens.max(LEAST_TOKENS);
     AnswerSchema::within::<T>(usize::try_from(tokens).unwrap_or(usize::MAX))
+}
+
+fn written(schema: Option<AnswerSchema>) -> String {
+    schema
+        .as_ref()
+        .map_or_else(String::new, ToString::to_string)
 }
 
 fn tokens(request: &ChatRequest) -> u32 {
@@ -59,14 +71,16 @@ fn tokens(request: &ChatRequest) -> u32 {
 pub(crate) fn fits(plan: &Plan, rung: Rung, request: &ChatRequest) -> bool {
     let schema = match rung {
         Rung::Schema => within::<Reply>(tokens(request)),
-        Rung::FlatSchema => AnswerSchema::flat::<Reply>(FLAT_LEVELS),
+        Rung::FlatSchema => Some(AnswerSchema::flat::<Reply>(FLAT_LEVELS)),
         _ => return true,
     };
 
-    schema.holds(&Reply {
-        current_thinking: "…".to_owned(),
-        planning: plan.clone(),
-        next_thought_needed: true,
+    schema.is_some_and(|schema| {
+        schema.holds(&Reply {
+            current_thinking: "…".to_owned(),
+            planning: plan.clone(),
+            next_thought_needed: true,
+        })
     })
 }
 
@@ -81,7 +95,8 @@ pub(crate) fn reply_format(
     let schema = match rung {
         Rung::Schema if tools.is_empty() => Reply::json_schema(tokens),
         Rung::Schema => {
-            let calls = within::<ThoughtAndCalls>(tokens).with_choices("name", tools);
+            let calls = within::<ThoughtAndCalls>(tokens);
+            let calls = written(calls.map(|calls| calls.with_choices("name", tools)));
             format!(r#"{{"anyOf":[{},{calls}]}}"#, Reply::json_schema(tokens))
         }
         Rung::FlatSchema if tools.is_empty() => Reply::flat_json_schema(),

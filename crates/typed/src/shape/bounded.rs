@@ -1,5 +1,8 @@
 //! Schemas whose values end: within a limit of tokens, or with a limited nesting.
 
+use std::collections::BTreeMap;
+use std::ops::Add;
+
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -14,11 +17,12 @@ use crate::syntax::json::{self, Dialect};
 ///
 /// [`within`](Self::within) a limit of tokens, every text and list has a bound, so that even the
 /// longest value fits. Each character of a text counts as one token, which is the maximum for plain
-/// English and four times the usual number, and what is around a text in a list as 25. The texts
-/// that are in no list share a fifth of the limit, but have at most 1,900 characters each, because
-/// llama.cpp does not support a bound of 2,000. The rest is for the texts in lists, which have 40 to
-/// 200 characters. There may be as many items as leave room for 40: at most 10, two fifths of that
-/// in lists inside lists, and at most three levels of a type inside itself.
+/// English and four times the usual number, and everything else as one token per three characters.
+/// The texts that are in no list share at least a fifth of the limit, and are at least as long as
+/// those in lists. They have at most 1,900 characters each, because llama.cpp does not support a
+/// bound of 2,000, and those in lists at most 200. There may be as many items as leave room for 40
+/// characters, or at least for 20: at most 10, two fifths of that in lists inside lists, and at most
+/// three levels of a type inside itself.
 ///
 /// A character outside ASCII may take several tokens, so a value with many of these characters can
 /// exceed the limit.
@@ -31,8 +35,8 @@ use crate::syntax::json::{self, Dialect};
 /// #[derive(Serialize, Deserialize, JsonSchema)]
 /// struct Note { text: String, tags: Vec<String> }
 ///
-/// let schema = AnswerSchema::within::<Note>(1000);
-/// assert_eq!(schema.to_string(), r#"{"type":"object","properties":{"text":{"type":"string","maxLength":200},"tags":{"type":"array","items":{"type":"string","maxLength":55},"maxItems":10}},"required":["text","tags"],"additionalProperties":false}"#);
+/// let schema = AnswerSchema::within::<Note>(1000).unwrap_or_else(|| unreachable!());
+/// assert_eq!(schema.to_string(), r#"{"type":"object","properties":{"text":{"type":"string","minLength":1,"maxLength":200},"tags":{"type":"array","items":{"type":"string","minLength":1,"maxLength":76},"maxItems":10}},"required":["text","tags"],"additionalProperties":false}"#);
 /// assert!(schema.holds(&Note { text: "x".repeat(200), tags: Vec::new() }));
 /// assert!(!schema.holds(&Note { text: "x".repeat(201), tags: Vec::new() }));
 /// ```
@@ -55,36 +59,29 @@ struct Room {
     text_in_list: Option<usize>,
 }
 
-/// The minimum number of tokens of a value with lists.
-const LEAST_TOKENS: usize = 512;
 const MOST_LEVELS: usize = 3;
-const ITEMS: [usize; 6] = [10, 8, 6, 5, 4, 3];
+const ITEMS: [usize; 8] = [10, 8, 6, 5, 4, 3, 2, 1];
 const MOST_TEXT: usize = 1_900;
-const TEXT_IN_LIST: std::ops::RangeInclusive<usize> = 40..=200;
-/// The tokens of the keys, brackets, other values and indentation around a text.
-const AROUND_TEXT: usize = 25;
+const MOST_TEXT_IN_LIST: usize = 200;
+/// The least length of a text that can be read well, and of one that can be read.
+const LEAST_TEXT: [usize; 2] = [40, 20];
+/// The number of characters per token outside of texts.
+const CHARACTERS_A_TOKEN: usize = 3;
+
+/// What the largest value contains.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+struct Count {
+    texts_in_lists: usize,
+    texts: usize,
+    /// The characters outside of texts, indented by two blanks.
+    around: usize,
+}
 
 impl AnswerSchema {
-    /// Creates a schema whose longest value fits into a number of tokens. Fewer than 512 count as
-    /// 512.
-    pub fn within<T: JsonSchema + DeserializeOwned>(tokens: usize) -> Self {
-        let form = Form::of::<T>();
-        let rooms = (1..=MOST_LEVELS).flat_map(|levels| ITEMS.map(|items| (levels, items)));
-
-        let mut fitted: Vec<(usize, Room)> = rooms
-            .map(|(levels, items)| form.room(levels, items, tokens.max(LEAST_TOKENS)))
-            .collect();
-        fitted.sort_by_key(|(texts, _)| *texts);
-
-        let smallest = fitted.first().copied();
-        let largest = fitted
-            .into_iter()
-            .rfind(|(_, room)| room.text_in_list >= Some(*TEXT_IN_LIST.start()));
-        let room = largest.or(smallest).map(|(_, room)| room);
-        Self {
-            form: form.in_room(room.unwrap_or_default()),
-            keywords: Keywords::All,
-        }
+    /// Creates a schema whose longest value fits into a number of tokens, or returns `None` if there
+    /// is none.
+    pub fn within<T: JsonSchema + DeserializeOwned>(tokens: usize) -> Option<Self> {
+        Form::of::<T>().within(tokens)
     }
 
     /// Creates a schema for the strict mode of OpenAI, without bounds and with this many levels of a
@@ -131,29 +128,52 @@ impl std::fmt::Display for AnswerSchema {
 }
 
 impl Form {
-    /// Returns the number of texts if lists have this many items, and the lengths that are left for
-    /// them.
-    fn room(&self, levels: usize, items: usize, tokens: usize) -> (usize, Room) {
+    /// Returns the schema whose longest value fits into a number of tokens.
+    pub(crate) fn within(&self, tokens: usize) -> Option<AnswerSchema> {
+        let sizes = (1..=MOST_LEVELS).rev();
+        let sizes = sizes.flat_map(|levels| ITEMS.map(|items| (levels, items)));
+        let rooms: Vec<(Count, Room)> = sizes
+            .filter_map(|(levels, items)| self.room(levels, items, tokens))
+            .collect();
+
+        let (_, room) = LEAST_TEXT.iter().find_map(|least| {
+            let is_readable = |(_, room): &&(Count, Room)| {
+                let mut texts = [room.text, room.text_in_list].into_iter().flatten();
+                texts.all(|text| text >= *least)
+            };
+            let readable = rooms.iter().filter(is_readable);
+            readable.max_by_key(|(count, _)| count.texts_in_lists)
+        })?;
+        Some(AnswerSchema {
+            form: self.in_room(*room),
+            keywords: Keywords::All,
+        })
+    }
+
+    /// Returns the number of values if lists have this many items, and the lengths that are left for
+    /// texts; `None` if nothing is left.
+    fn room(&self, levels: usize, items: usize, tokens: usize) -> Option<(Count, Room)> {
         let mut room = Room {
             levels,
             items: Some(items),
             ..Room::default()
         };
-        let (texts, in_lists) = self.in_room(room).root.count_texts(false);
+        let count = self.in_room(room).root.count(false, 0);
+        let left = tokens.checked_sub(count.around.div_ceil(CHARACTERS_A_TOKEN))?;
 
-        let fifth = (tokens / 5).min(MOST_TEXT * texts);
-        let each = (tokens - fifth) / in_lists.max(1);
-        room.text = Some(fifth / texts.max(1));
-        room.text_in_list = Some(each.saturating_sub(AROUND_TEXT).min(*TEXT_IN_LIST.end()));
-        (in_lists, room)
+        let equal = left * count.texts / (count.texts + count.texts_in_lists).max(1);
+        let share = equal.max(left.min(tokens / 5)).min(MOST_TEXT * count.texts);
+        room.text = share.checked_div(count.texts);
+        let each = (left - share).checked_div(count.texts_in_lists);
+        room.text_in_list = each.map(|each| each.min(MOST_TEXT_IN_LIST));
+        Some((count, room))
     }
 
-    /// Returns the form without references, with bounds where it has none.
+    /// Returns the form without references, and within bounds.
     fn in_room(&self, room: Room) -> Self {
         Self {
             root: self.bounded(&self.root, room, false).unwrap_or(Shape::Any),
-            definitions: Default::default(),
-            description: self.description.clone(),
+            definitions: BTreeMap::new(),
             ..self.clone()
         }
     }
@@ -177,8 +197,10 @@ impl Form {
                 } else {
                     room.text
                 };
+                let mut bounds = text.bounds.at_most(most);
+                bounds.min = bounds.min.or(most.map(|_| 1.0));
                 Shape::Text(Text {
-                    bounds: text.bounds.or_at_most(most),
+                    bounds,
                     ..text.clone()
                 })
             }
@@ -186,7 +208,7 @@ impl Form {
                 let inner = room.items.map(|items| (items * 2 / 5).max(1));
                 let most = if is_in_list { inner } else { room.items };
                 let items = self.bounded(items, room, true)?;
-                Shape::List(Box::new(items), bounds.or_at_most(most))
+                Shape::List(Box::new(items), bounds.at_most(most))
             }
             Shape::Map(values) => Shape::Map(Box::new(bounded(values)?)),
             Shape::Tuple(items) => Shape::Tuple(items.iter().map(bounded).collect::<Option<_>>()?),
@@ -214,11 +236,22 @@ impl Form {
 }
 
 impl Bounds {
-    fn or_at_most(self, most: Option<usize>) -> Self {
-        #[expect(clippy::cast_precision_loss, reason = "the bounds are small")]
-        let most = most.map(|most| most as f64);
+    #[expect(clippy::cast_precision_loss, reason = "the bounds are small")]
+    pub(crate) fn of_counts(least: usize, most: usize) -> Self {
         Self {
-            max: self.max.or(most),
+            min: Some(least as f64),
+            max: Some(most as f64),
+        }
+    }
+
+    fn at_most(self, most: Option<usize>) -> Self {
+        let Some(most) = most.and_then(|most| Self::of_counts(0, most).max) else {
+            return self;
+        };
+
+        let max = self.max.map_or(most, |max| max.min(most));
+        Self {
+            max: Some(max.max(self.min.unwrap_or_default())),
             ..self
         }
     }
@@ -260,32 +293,72 @@ impl Shape {
         }
     }
 
-    /// Counts the texts of the largest value: those in no list, and those in lists.
-    fn count_texts(&self, is_in_list: bool) -> (usize, usize) {
-        let sum = |sum: (usize, usize), more: (usize, usize)| (sum.0 + more.0, sum.1 + more.1);
+    /// Counts what the largest value contains, on a level of indentation.
+    fn count(&self, is_in_list: bool, level: usize) -> Count {
+        let text = Count {
+            texts_in_lists: usize::from(is_in_list),
+            texts: usize::from(!is_in_list),
+            around: 2,
+        };
+        // A comma, a line break, and the indentation.
+        let line = |level: usize| Count::around(2 + 2 * level);
+        let inner = |shape: &Self| line(level + 1) + shape.count(is_in_list, level + 1);
 
         match self {
-            Self::Text(_) if is_in_list => (0, 1),
-            Self::Text(_) => (1, 0),
+            Self::Text(_) => text,
+            Self::Choice(choices) => {
+                let lengths = choices.iter().map(|choice| choice.value.to_string().len());
+                Count::around(lengths.max().unwrap_or_default())
+            }
             Self::List(items, bounds) => {
-                let (_, texts) = items.count_texts(true);
-                (0, texts * bounds.most())
+                let item = line(level + 1) + items.count(true, level + 1);
+                line(level) + item.times(bounds.most())
             }
+            Self::Tuple(items) => items.iter().map(inner).fold(line(level), Add::add),
             Self::Object(object) => {
-                let values = object.properties.iter();
-                values
-                    .map(|property| property.shape.count_texts(is_in_list))
-                    .fold((0, 0), sum)
-            }
-            Self::Tuple(items) => {
-                let items = items.iter().map(|item| item.count_texts(is_in_list));
-                items.fold((0, 0), sum)
+                let properties = object.properties.iter().map(|property| {
+                    let key = Count::around(property.name.len() + 4);
+                    key + inner(&property.shape)
+                });
+                properties.fold(line(level), Add::add)
             }
             Self::AnyOf(shapes) => {
-                let counts = shapes.iter().map(|shape| shape.count_texts(is_in_list));
+                let counts = shapes.iter().map(|shape| shape.count(is_in_list, level));
                 counts.max().unwrap_or_default()
             }
-            _ => (0, 0),
+            _ => Count::around(NUMBER),
+        }
+    }
+}
+
+/// The number of characters of a number.
+const NUMBER: usize = 20;
+
+impl Count {
+    fn around(around: usize) -> Self {
+        Self {
+            around,
+            ..Self::default()
+        }
+    }
+
+    fn times(self, count: usize) -> Self {
+        Self {
+            texts_in_lists: self.texts_in_lists * count,
+            texts: self.texts * count,
+            around: self.around * count,
+        }
+    }
+}
+
+impl Add for Count {
+    type Output = Self;
+
+    fn add(self, other: Self) -> Self {
+        Self {
+            texts_in_lists: self.texts_in_lists + other.texts_in_lists,
+            texts: self.texts + other.texts,
+            around: self.around + other.around,
         }
     }
 }
@@ -296,7 +369,7 @@ impl Bounds {
         clippy::cast_sign_loss,
         reason = "the bounds are small numbers of items"
     )]
-    pub(super) fn most(self) -> usize {
+    fn most(self) -> usize {
         self.max.unwrap_or_default() as usize
     }
 }

@@ -15,6 +15,7 @@ mod damage;
 mod damaged;
 mod doubtful;
 mod hostile;
+mod lines;
 mod model_servers;
 
 mod nodes;

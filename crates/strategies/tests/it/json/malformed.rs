@@ -4,8 +4,6 @@ use cogwork_llm::{Capabilities, Capability, ChatResponse, FinishReason, Messages
 use cogwork_strategies::{
     Ask, Call, Parameter, ParameterType, Rung, Solver, Strategies, StrategyName,
 };
-use proptest::prelude::*;
-use serde_json::{Value, json};
 
 use crate::hostile_replies::{
     STRATEGY,
@@ -68,29 +66,6 @@ fn malformed_json_is_read_if_its_meaning_is_clear() {
         } else {
             assert_eq!(read, expected, "{reply}");
         }
-    }
-}
-
-#[test]
-fn texts_keep_their_characters() {
-    let replies = [
-        (
-            "{\"steps\": [\"x\"], \"answer\": \"two\nlines\"}",
-            "two\nlines",
-        ),
-        (r#"{"steps": ["x"], "answer": "it's \d+"}"#, r"it's \d+"),
-        (r#"{'steps': ['x'], 'answer': 'it's "so"'}"#, "it's \"so\""),
-        (r#"{"steps": ["x"], "answer": 65.50}"#, "65.50"),
-        (
-            r#"{"steps": ["x"], "answer": "{\"a\": [1,]}"}"#,
-            "{\"a\": [1,]}",
-        ),
-        ("{\"steps\": [\"x\"], \"answer\": \"\\ud83d\\ude00\"}", "😀"),
-    ];
-
-    for (reply, answer) in replies {
-        let read = ask().read_on(Rung::Json, reply).unwrap();
-        assert_eq!(read.field("answer"), answer, "{reply}");
     }
 }
 
@@ -214,65 +189,5 @@ async fn hostile_replies_are_read_asked_for_again_or_refused_on_every_rung() {
             let outcome = outcome(rung, &hostile.reply).await;
             assert_eq!(outcome, hostile.outcome, "{} on {rung}", hostile.name);
         }
-    }
-}
-
-fn values() -> impl Strategy<Value = Value> {
-    let leaf = prop_oneof![
-        Just(Value::Null),
-        any::<bool>().prop_map(Value::from),
-        any::<i64>().prop_map(Value::from),
-        ".*".prop_map(Value::from),
-    ];
-    leaf.prop_recursive(4, 32, 4, |inner| {
-        prop_oneof![
-            prop::collection::vec(inner.clone(), 0..4).prop_map(Value::from),
-            prop::collection::hash_map(".{0,8}", inner, 0..4)
-                .prop_map(|map| map.into_iter().collect()),
-        ]
-    })
-}
-
-fn any_ask() -> Ask {
-    let any = Parameter::new(ParameterType::Any, "d").optional();
-    Ask::new(Messages::new(), "p").with_field("field", any)
-}
-
-proptest! {
-    /// Valid JSON is never changed.
-    #[test]
-    fn valid_json_is_read_as_it_is(value in values(), is_pretty: bool) {
-        let reply = json!({"field": [value], "thought": "t"});
-        let text = if is_pretty {
-            serde_json::to_string_pretty(&reply).unwrap()
-        } else {
-            reply.to_string()
-        };
-
-        let read = any_ask().read_on(Rung::Json, &text).unwrap();
-        prop_assert_eq!(read.fields.get("field"), reply.get("field"));
-    }
-
-    /// Any part of a reply is read or refused.
-    #[test]
-    fn a_part_of_a_reply_has_no_value_that_the_whole_does_not_have(
-        steps in prop::collection::vec("[a-z]([a-z \"\\\\]{0,6}[a-z])?", 1..4),
-        cut in any::<prop::sample::Index>(),
-    ) {
-        let whole = json!({"answer": "c", "steps": steps, "thought": "t"}).to_string();
-        let ends: Vec<usize> = (0..=whole.len()).filter(|end| whole.is_char_boundary(*end)).collect();
-        let part = &whole[..*cut.get(&ends)];
-
-        if let Ok(read) = ask().read_on(Rung::Schema, part) {
-            let read = read.fields["steps"].as_array().unwrap().clone();
-            let written: Vec<Value> = steps.iter().map(|step| Value::from(step.as_str())).collect();
-            prop_assert!(written.starts_with(&read), "{:?} of {}", read, part);
-        }
-    }
-
-    #[test]
-    fn no_text_makes_reading_panic(text in "[{}\\[\\]\",:'a-z0-9 \\\\\n.“”/]{0,60}") {
-        let _ = ask().read_on(Rung::Schema, &text);
-        let _ = any_ask().read_on(Rung::Json, &format!("{{\"thought\": {text}"));
     }
 }

@@ -224,6 +224,6 @@ async fn a_scratchpad_with_variables_names_them_in_the_schema() {
     };
     let requests = client.requests();
     insta::assert_snapshot!(variables(&requests[0]), @r#"{"additionalProperties":false,"description":"the variables and their values","properties":{"left":{"anyOf":[{"type":"number"},{"type":"null"}]},"sum":{"anyOf":[{"type":"number"},{"type":"null"}],"description":"the sum so far"}},"required":["left","sum"],"type":"object"}"#);
-    insta::assert_snapshot!(variables(&requests[1]), @r#"{"anyOf":[{"items":{"additionalProperties":false,"properties":{"name":{"enum":["sum","left"],"type":"string"},"value":{"anyOf":[{"maxLength":320,"minLength":1,"type":"string"},{"type":"number"},{"type":"boolean"},{"type":"null"}]}},"required":["name","value"],"type":"object"},"maxItems":20,"type":"array"},{"type":"null"}],"description":"the variables that the step changes, with their new values"}"#);
+    insta::assert_snapshot!(variables(&requests[1]), @r#"{"anyOf":[{"items":{"additionalProperties":false,"properties":{"name":{"enum":["sum","left"],"type":"string"},"value":{"anyOf":[{"maxLength":200,"minLength":1,"type":"string"},{"type":"number"},{"type":"boolean"},{"type":"null"}]}},"required":["name","value"],"type":"object"},"maxItems":10,"type":"array"},{"type":"null"}],"description":"the variables that the step changes, with their new values"}"#);
     assert_eq!(solved.answer(), Some("51"));
 }
