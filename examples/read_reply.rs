@@ -1,5 +1,5 @@
 //! Reads one raw reply of a model on standard input and writes the thought as JSON, with what had to be
-//! repaired. A reply that cannot be used is an error with its line and column on standard error, and the
+//! repaired. A reply that cannot be used is an error with its line on standard error, and the
 //! exit code 1. With `--strict` nothing is repaired.
 //!
 //! `cargo run -q --example read_reply < examples/replies/faulty.txt` prints:
@@ -28,83 +28,52 @@
 //!     {
 //!       "kind": "quotes",
 //!       "line": 7,
-//!       "what": "put the text of `current_thinking` in quotes",
-//!       "columns": {
-//!         "start": 18,
-//!         "end": 79
-//!       }
+//!       "what": "kept a `#` in a text"
 //!     },
 //!     {
-//!       "kind": "status",
+//!       "kind": "form",
 //!       "line": 10,
-//!       "what": "read the status `done` as Done",
-//!       "columns": {
-//!         "start": 12,
-//!         "end": 16
-//!       }
+//!       "what": "`/planning/0/status`: read the text \"done\" as \"Done\""
 //!     },
 //!     {
 //!       "kind": "quotes",
 //!       "line": 11,
-//!       "what": "put quotes around the text of `result`",
-//!       "columns": {
-//!         "start": 12,
-//!         "end": 22
-//!       }
+//!       "what": "put a text in quotes"
 //!     },
 //!     {
 //!       "kind": "key",
 //!       "line": 12,
-//!       "what": "read the key `Description` as `description`",
-//!       "columns": {
-//!         "start": 4,
-//!         "end": 15
-//!       }
+//!       "what": "`/planning/1`: read the key `Description` as `description`"
 //!     },
 //!     {
-//!       "kind": "status",
+//!       "kind": "form",
 //!       "line": 13,
-//!       "what": "read the status `✅ Done` as Done",
-//!       "columns": {
-//!         "start": 12,
-//!         "end": 20
-//!       }
+//!       "what": "`/planning/1/status`: read the text \"DONE\" as \"Done\""
 //!     },
 //!     {
 //!       "kind": "quotes",
 //!       "line": 14,
-//!       "what": "put the text of `result` in quotes",
-//!       "columns": {
-//!         "start": 12,
-//!         "end": 37
-//!       }
+//!       "what": "kept a `#` in a text"
 //!     },
 //!     {
 //!       "kind": "indentation",
 //!       "line": 15,
-//!       "what": "moved a step to the column of its list",
-//!       "columns": {
-//!         "start": 0,
-//!         "end": 0
-//!       }
+//!       "what": "read an item in a wrong column"
+//!     },
+//!     {
+//!       "kind": "missing_status",
+//!       "line": 15,
+//!       "what": "`/planning/2`: `status` is missing; took \"Pending\""
 //!     },
 //!     {
 //!       "kind": "form",
 //!       "line": 15,
-//!       "what": "read a step as it is printed",
-//!       "columns": {
-//!         "start": 2,
-//!         "end": 20
-//!       }
+//!       "what": "`/planning/2`: read a text as `description`"
 //!     },
 //!     {
 //!       "kind": "truth_value",
 //!       "line": 16,
-//!       "what": "read `next_thought_needed: \"true\"` as true",
-//!       "columns": {
-//!         "start": 21,
-//!         "end": 27
-//!       }
+//!       "what": "`/next_thought_needed`: read a text as a truth value"
 //!     }
 //!   ],
 //!   "truncated": false
@@ -152,10 +121,10 @@ fn text() -> Result<String, String> {
         .lock()
         .take(MAX as u64 + 1)
         .read_to_end(&mut bytes);
-    read.map_err(|error| format!("line 1, column 1: standard input cannot be read: {error}"))?;
+    read.map_err(|error| format!("line 1: standard input cannot be read: {error}"))?;
     if bytes.len() > MAX {
         return Err(format!(
-            "line 1, column 1: the reply is longer than {MAX} bytes, which are the most that are read"
+            "line 1: the reply is longer than {MAX} bytes, which are the most that are read"
         ));
     }
 
@@ -165,11 +134,8 @@ fn text() -> Result<String, String> {
             .get(..error.utf8_error().valid_up_to())
             .unwrap_or_default();
         let valid = String::from_utf8_lossy(valid);
-        let last = valid.rsplit('\n').next().unwrap_or_default();
         let line = valid.matches('\n').count() + 1;
-        let column = last.chars().count() + 1;
-
-        format!("line {line}, column {column}: the reply is not UTF-8")
+        format!("line {line}: the reply is not UTF-8")
     })
 }
 
@@ -182,7 +148,7 @@ fn json(reader: ReplyReader, text: &str) -> Result<String, String> {
 fn complaint(problem: &ReplyProblem) -> String {
     let mut text = format!("{problem:#}");
     if problem.line().is_none() {
-        text.insert_str(0, "line 1, column 1: ");
+        text.insert_str(0, "line 1: ");
     }
 
     if let Some(partial) = problem.partial() {

@@ -55,17 +55,11 @@ fn a_faulty_reply_is_repaired_and_strictly_an_error() {
     assert_eq!(
         thought["repairs"],
         serde_json::json!([
+            {"kind": "quotes", "line": 2, "what": "put a text in quotes"},
             {
-                "kind": "quotes",
-                "line": 2,
-                "what": "put the text of `current_thinking` in quotes",
-                "columns": {"start": 18, "end": 22},
-            },
-            {
-                "kind": "status",
+                "kind": "form",
                 "line": 5,
-                "what": "read the status `done` as Done",
-                "columns": {"start": 10, "end": 14},
+                "what": "`/planning/0/status`: read the text \"done\" as \"Done\"",
             },
         ])
     );
@@ -74,21 +68,21 @@ fn a_faulty_reply_is_repaired_and_strictly_an_error() {
     assert_eq!((code, out.as_str()), (Some(1), ""));
     assert_eq!(
         err,
-        "line 2, column 20: mapping values are not allowed in this context; put a text that contains `: ` in quotes\n   \
-         1 | ```yaml\n   2 | current_thinking: x: y\n     |                    ^\n"
+        "line 2: the reply isn't as it was asked for (put a text in quotes)\n   \
+         1 | ```yaml\n   2 | current_thinking: x: y\n"
     );
 }
 
 #[test]
 fn what_cannot_be_used_is_an_error_with_a_place_and_the_exit_code_1() {
     let cases: [(&[u8], &str); 5] = [
-        (b"", "line 1, column 1: the reply is empty; expected a YAML block\n"),
-        (b"No.", "line 1, column 1: the reply has no YAML block; "),
-        (b"planning:\n- \xff", "line 2, column 3: the reply is not UTF-8\n"),
-        (&[b'x'; 300_000], "line 1, column 1: the reply is longer than 262144 bytes, "),
+        (b"", "line 1: the reply is empty; expected a YAML block\n"),
+        (b"No.", "line 1: the reply has no YAML block; "),
+        (b"planning:\n- \xff", "line 2: the reply is not UTF-8\n"),
+        (&[b'x'; 300_000], "line 1: the reply is longer than 262144 bytes, "),
         (
             b"```\ncurrent_thinking: x\nplanning:\n- description: Add\n  status: ok\nnext_thought_needed: no\n```",
-            "line 5, column 11: planning[0].status: unknown status \"ok\", expected Pending, Done or Verification Needed\n",
+            "line 5: `/planning/0/status`: found the text \"ok\"; expected one of Pending, Done, Verification Needed\n",
         ),
     ];
     for (input, error) in cases {

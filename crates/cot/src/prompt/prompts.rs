@@ -127,9 +127,9 @@ pub enum PromptError {
         /// `true` if the name is required but missing, `false` if it is unknown.
         known: bool,
         /// The names that the text may use.
-        may: &'static [&'static str],
+        may: Vec<&'static str>,
         /// The names that are required.
-        must: &'static [&'static str],
+        must: Vec<&'static str>,
     },
     /// The text is empty, although other texts refer to it.
     #[error(
@@ -247,113 +247,49 @@ impl Prompts {
     ///
     /// Returns the first problem.
     pub fn check(&self) -> Result<(), PromptError> {
-        type Names = &'static [&'static str];
-
         // If JSON may be requested, only `{form}` specifies it.
-        let form: Names = if self.json.is_some() { &["form"] } else { &[] };
+        let system = match &self.json {
+            Some(_) => "form! form_name form_rules",
+            None => "form form_name form_rules",
+        };
+        let later_turn = "thought_number last_thought_number plan! left_out form_name";
+        let thought = "thought_number current_thinking!";
         let tools = &self.tools;
-        let rules: [(&'static str, &str, Names, Names); 18] = [
-            (
-                "system",
-                &self.system,
-                &["form", "form_name", "form_rules"],
-                form,
-            ),
-            ("problem", &self.problem, &["problem"], &["problem"]),
-            (
-                "first_turn",
-                &self.first_turn,
-                &["thought_number", "form_name"],
-                &[],
-            ),
-            (
-                "thought",
-                &self.thought,
-                &["thought_number", "current_thinking"],
-                &["current_thinking"],
-            ),
-            ("next_thought", &self.next_thought, &["thought_number"], &[]),
-            (
-                "later_turn",
-                &self.later_turn,
-                &[
-                    "thought_number",
-                    "last_thought_number",
-                    "plan",
-                    "left_out",
-                    "form_name",
-                ],
-                &["plan"],
-            ),
-            ("left_out", &self.left_out, &["left_out_count"], &[]),
-            (
-                "unreadable",
-                &self.unreadable,
-                &["complaint", "form_name"],
-                &["complaint"],
-            ),
-            ("cut_off", &self.cut_off, &["form_name"], &[]),
-            (
-                "ended_early",
-                &self.ended_early,
-                &["open_steps"],
-                &["open_steps"],
-            ),
-            ("tools.native", &tools.native, &["form_name"], &[]),
+        let rules = [
+            ("system", &self.system, system),
+            ("problem", &self.problem, "problem!"),
+            ("first_turn", &self.first_turn, "thought_number form_name"),
+            ("thought", &self.thought, thought),
+            ("next_thought", &self.next_thought, "thought_number"),
+            ("later_turn", &self.later_turn, later_turn),
+            ("left_out", &self.left_out, "left_out_count"),
+            ("unreadable", &self.unreadable, "complaint! form_name"),
+            ("cut_off", &self.cut_off, "form_name"),
+            ("ended_early", &self.ended_early, "open_steps!"),
+            ("tools.native", &tools.native, "form_name"),
             (
                 "tools.in_reply",
                 &tools.in_reply,
-                &["tools", "call_form", "form_name"],
-                &["tools", "call_form"],
+                "tools! call_form! form_name",
             ),
-            (
-                "tools.results",
-                &tools.results,
-                &["results", "form_name"],
-                &["results"],
-            ),
+            ("tools.results", &tools.results, "results! form_name"),
             (
                 "tools.last_results",
                 &tools.last_results,
-                &["results", "form_name"],
-                &["results"],
+                "results! form_name",
             ),
-            (
-                "tools.earlier",
-                &tools.earlier,
-                &["thought_number", "results"],
-                &["results"],
-            ),
+            ("tools.earlier", &tools.earlier, "thought_number results!"),
             (
                 "tools.unreadable",
                 &tools.unreadable,
-                &["complaint", "form_name"],
-                &["complaint"],
+                "complaint! form_name",
             ),
-            ("tools.used_up", &tools.used_up, &["form_name"], &[]),
-            ("conclude", &self.conclude, &["form_name"], &[]),
+            ("tools.used_up", &tools.used_up, "form_name"),
+            ("conclude", &self.conclude, "form_name"),
         ];
 
-        for (prompt, text, may, must) in rules {
-            let used = names(text);
-            let unknown = used
-                .iter()
-                .find(|name| !may.contains(name))
-                .map(|name| (*name, false));
-            let missing = must
-                .iter()
-                .find(|name| !used.contains(name))
-                .map(|name| (*name, true));
-
-            if let Some((name, known)) = unknown.or(missing) {
-                return Err(PromptError::Name {
-                    prompt,
-                    name: name.to_owned(),
-                    known,
-                    may,
-                    must,
-                });
-            }
+        for (prompt, text, rule) in rules {
+            check_names(prompt, text, rule)?;
         }
 
         let used: Vec<&str> = rules.iter().flat_map(|(_, text, ..)| names(text)).collect();
@@ -372,6 +308,30 @@ impl Prompts {
 
         Ok(())
     }
+}
+
+/// Checks that a text uses no other names than those of a rule, and all that have a `!`.
+fn check_names(prompt: &'static str, text: &str, rule: &'static str) -> Result<(), PromptError> {
+    let used = names(text);
+    let allowed = || rule.split(' ').map(|name| name.trim_end_matches('!'));
+    let required = rule.split(' ').filter_map(|name| name.strip_suffix('!'));
+
+    let unknown = used
+        .iter()
+        .copied()
+        .find(|name| allowed().all(|known| known != *name));
+    let missing = required.clone().find(|name| !used.contains(name));
+    let Some(name) = unknown.or(missing) else {
+        return Ok(());
+    };
+
+    Err(PromptError::Name {
+        prompt,
+        name: name.to_owned(),
+        known: unknown.is_none(),
+        may: allowed().collect(),
+        must: required.collect(),
+    })
 }
 
 impl Default for Prompts {

@@ -1,5 +1,4 @@
 use std::fmt;
-use std::ops::Range;
 
 use cogwork_text::OneLine;
 use serde::{Deserialize, Serialize};
@@ -25,10 +24,6 @@ pub struct Repair {
     pub line: usize,
     /// What was changed.
     pub what: String,
-    /// The part of the line that was changed, in bytes of the line; empty where something was added.
-    /// `None` if the repair applies to the whole line or to several, or if the part isn't known.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub columns: Option<Range<usize>>,
 }
 
 /// The kind of problem that a [`Repair`] fixes.
@@ -36,8 +31,6 @@ pub struct Repair {
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum RepairKind {
-    /// A tab, a no-break space or a byte order mark where YAML allows only spaces.
-    Blanks,
     /// Indentation that YAML would misread.
     Indentation,
     /// Quotes that are missing, not closed, or inside a text; a backslash without a valid escape.
@@ -51,8 +44,6 @@ pub enum RepairKind {
     Key,
     /// A duplicate key.
     DuplicateKey,
-    /// A synonym of a status.
-    Status,
     /// A step without a status.
     MissingStatus,
     /// A synonym of a truth value.
@@ -60,8 +51,6 @@ pub enum RepairKind {
     /// A step or a plan in a different form: a bare text, a line as plans are printed, or numbered
     /// keys.
     Form,
-    /// An empty step.
-    EmptyStep,
     /// A step that is repeated many times in a row.
     Repetition,
     /// Text inside the block that is not part of the reply.
@@ -70,8 +59,6 @@ pub enum RepairKind {
     CutOff,
     /// An earlier block was used, because a later one could not be read.
     EarlierBlock,
-    /// There were more than 1,000 repairs, and the remaining ones are not listed.
-    More,
 }
 
 impl Repair {
@@ -81,15 +68,7 @@ impl Repair {
             kind,
             line,
             what: what.into(),
-            columns: None,
         }
-    }
-
-    /// Sets the part of the line that was changed, in bytes. None by default.
-    #[must_use]
-    pub fn with_columns(mut self, columns: Range<usize>) -> Self {
-        self.columns = Some(columns);
-        self
     }
 }
 

@@ -81,8 +81,8 @@ fn show_prompts(text: &str) {
         prompt: "system",
         name: text.to_owned(),
         known: false,
-        may: &["problem"],
-        must: &[],
+        may: vec!["problem"],
+        must: vec![],
     };
 
     let empty = PromptError::Empty {

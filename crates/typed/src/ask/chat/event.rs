@@ -143,11 +143,10 @@ pub struct PlacedRepair {
     pub what: String,
     /// The line of the reply, from 1.
     pub line: usize,
-    /// Where the changed part of that line begins, in bytes of the reply; the whole line if the part
-    /// isn't known. `None` if the reply has no such line.
+    /// Where that line begins, in bytes of the reply. `None` if the reply has no such line.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub start: Option<usize>,
-    /// Where it ends, without the end of the line. The same as `start` where something was added.
+    /// Where its content ends.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub end: Option<usize>,
 }
@@ -160,57 +159,32 @@ impl PlacedRepair {
             return Vec::new();
         }
 
-        let lines = Lines::of(reply);
-        repairs
-            .iter()
-            .map(|repair| Self::of(repair, &lines))
-            .collect()
-    }
-
-    fn of(repair: &Repair, lines: &Lines) -> Self {
-        let line = lines.place(repair.line);
-        let part = |line| part_of(line, repair.columns.as_ref());
-        let place = line.map(part);
-
-        Self {
-            kind: repair.kind,
-            what: repair.what.clone(),
-            line: repair.line,
-            start: place.as_ref().map(|place| place.start),
-            end: place.map(|place| place.end),
-        }
-    }
-}
-
-/// Returns the place of a part of a line, or of the whole line if it has no such part.
-fn part_of(line: Range<usize>, columns: Option<&Range<usize>>) -> Range<usize> {
-    let length = line.len();
-    let Some(columns) = columns.filter(|part| part.start <= part.end && part.end <= length) else {
-        return line;
-    };
-
-    line.start + columns.start..line.start + columns.end
-}
-
-/// The places of the lines of a text.
-struct Lines(Vec<Range<usize>>);
-
-impl Lines {
-    fn of(text: &str) -> Self {
-        let mut start = 0;
-        let lines = text.split_inclusive('\n').map(|line| {
-            let content = line.trim_end_matches(['\n', '\r']);
-            let place = start..start + content.len();
-            start += line.len();
-            place
+        let lines = lines(reply);
+        let placed = repairs.iter().map(|repair| {
+            let line = lines.get(repair.line.wrapping_sub(1));
+            Self {
+                kind: repair.kind,
+                what: repair.what.clone(),
+                line: repair.line,
+                start: line.map(|line| line.start),
+                end: line.map(|line| line.end),
+            }
         });
-
-        Self(lines.collect())
+        placed.collect()
     }
+}
 
-    fn place(&self, line: usize) -> Option<Range<usize>> {
-        self.0.get(line.checked_sub(1)?).cloned()
-    }
+/// Returns the places of the lines of a text.
+fn lines(text: &str) -> Vec<Range<usize>> {
+    let mut start = 0;
+    let lines = text.split_inclusive('\n').map(|line| {
+        let content = line.trim_end_matches(['\n', '\r']);
+        let place = start..start + content.len();
+        start += line.len();
+        place
+    });
+
+    lines.collect()
 }
 
 fn seconds<S: Serializer>(time: &Duration, serializer: S) -> Result<S::Ok, S::Error> {
