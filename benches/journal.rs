@@ -6,12 +6,10 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use cogwork_benches::{
-    BoxError, Make, criterion, database, database_unsynced, files, files_unsynced, finish, print,
-    ratio, run_timed, runtime, texts,
+    BoxError, Make, criterion, database, files, finish, print, ratio, run_timed, runtime, texts,
 };
 use cogwork_flow::Flow;
 use cogwork_flow::journal::MemoryJournal;
-use cogwork_journal::Store;
 use criterion::{BenchmarkId, Throughput};
 use tempfile::tempdir;
 use tokio::runtime::Runtime;
@@ -21,12 +19,7 @@ const KIB: usize = 1_024;
 const STEPS: u32 = 100;
 
 /// How long the steps of new runs take, without what it takes to start them.
-fn steps<S: Store>(
-    runtime: &Runtime,
-    make: Make<S>,
-    flow: &Flow<u32>,
-    runs: u64,
-) -> Result<Duration, BoxError> {
+fn steps(runtime: &Runtime, make: Make, flow: &Flow<u32>, runs: u64) -> Result<Duration, BoxError> {
     let mut took = Duration::ZERO;
     for _ in 0..runs {
         let folder = tempdir()?;
@@ -54,8 +47,8 @@ fn unrecorded(runtime: &Runtime, flow: &Flow<u32>, runs: u64) -> Result<Duration
     (0..runs).map(|_| run_timed(runtime, run())).sum()
 }
 
-/// As many lines as a run has steps, with a `write` each and nothing else.
-fn append(bytes: usize, sync: bool, runs: u64) -> Result<Duration, BoxError> {
+/// As many lines as a run has steps, with a `write` and a sync each and nothing else.
+fn append(bytes: usize, runs: u64) -> Result<Duration, BoxError> {
     let line = vec![b'a'; bytes];
     let mut took = Duration::ZERO;
     for _ in 0..runs {
@@ -68,9 +61,7 @@ fn append(bytes: usize, sync: bool, runs: u64) -> Result<Duration, BoxError> {
 
         for _ in 0..STEPS {
             file.write_all(&line)?;
-            if sync {
-                file.sync_data()?;
-            }
+            file.sync_data()?;
         }
 
         took += started.elapsed();
@@ -80,9 +71,9 @@ fn append(bytes: usize, sync: bool, runs: u64) -> Result<Duration, BoxError> {
 }
 
 /// How long a step takes when so many runs go on at once, all of them in their stores already.
-fn at_once<S: Store>(
+fn at_once(
     runtime: &Runtime,
-    make: Make<S>,
+    make: Make,
     flow: &Arc<Flow<u32>>,
     runs: u32,
 ) -> Result<Duration, BoxError> {
@@ -141,23 +132,14 @@ fn main() -> Result<(), BoxError> {
 
         bench("none", &|runs| unrecorded(runtime, flow, runs));
         bench("memory", &|runs| in_memory(runtime, flow, runs));
-        bench("file, not synced", &|runs| {
-            steps(runtime, files_unsynced, flow, runs)
-        });
-        bench("SQLite, not synced", &|runs| {
-            steps(runtime, database_unsynced, flow, runs)
-        });
-        bench("plain append, not synced", &|runs| {
-            append(bytes, false, runs)
-        });
         bench("file", &|runs| steps(runtime, files, flow, runs));
         bench("SQLite", &|runs| steps(runtime, database, flow, runs));
-        bench("plain append", &|runs| append(bytes, true, runs));
+        bench("plain append", &|runs| append(bytes, runs));
         group.finish();
     }
 
     let flow = &texts(10 * KIB)?;
-    let plain = || told(append(10 * KIB, true, 1));
+    let plain = || told(append(10 * KIB, 1));
     ratio(
         "10 KiB, synced: a step on file / a plain append",
         || told(steps(runtime, files, flow, 1)),

@@ -11,9 +11,7 @@ mod ratio;
 pub use ratio::{each, print, ratio, timed};
 
 mod recorded;
-pub use recorded::{
-    Make, database, database_unsynced, files, files_unsynced, finish, run_timed, texts,
-};
+pub use recorded::{Make, database, files, finish, run_timed, texts};
 
 mod samples;
 pub use samples::{Canned, flat_plan, nested_plan, reply, thinker};

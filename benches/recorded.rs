@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use cogwork_flow::journal::Journal;
 use cogwork_flow::{Action, Flow, from_phases};
-use cogwork_journal::{FileStore, SqliteStore};
+use cogwork_journal::Store;
 use tempfile::TempDir;
 use tokio::runtime::Runtime;
 
@@ -66,26 +66,16 @@ pub async fn finish(
 }
 
 /// Creates a store in a folder.
-pub type Make<S> = fn(&TempDir) -> S;
+pub type Make = fn(&TempDir) -> Store;
 
-/// Creates a store that syncs its files.
-pub fn files(folder: &TempDir) -> FileStore {
-    FileStore::new(folder.path())
+/// Creates a store of files.
+pub fn files(folder: &TempDir) -> Store {
+    Store::files(folder.path())
 }
 
-/// Creates a store that doesn't sync its files.
-pub fn files_unsynced(folder: &TempDir) -> FileStore {
-    files(folder).with_sync(false)
-}
-
-/// Creates a store that syncs its database.
-pub fn database(folder: &TempDir) -> SqliteStore {
-    SqliteStore::new(folder.path().join("runs.db"))
-}
-
-/// Creates a store that doesn't sync its database.
-pub fn database_unsynced(folder: &TempDir) -> SqliteStore {
-    database(folder).with_sync(false)
+/// Creates a store in a SQLite database.
+pub fn database(folder: &TempDir) -> Store {
+    Store::sqlite(folder.path().join("runs.db"))
 }
 
 /// Returns how long a future takes.

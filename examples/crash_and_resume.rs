@@ -24,7 +24,7 @@ use cogwork::flow::journal::MemoryJournal;
 use cogwork::flow::{
     Action, Batch, Flow, from_exec_with, from_fn, from_phases_with, idempotency_key,
 };
-use cogwork::journal::{FileStore, Store};
+use cogwork::journal::Store;
 use serde::{Deserialize, Serialize};
 use tempfile::TempDir;
 
@@ -33,7 +33,7 @@ type Result<T> = std::result::Result<T, Box<dyn Error>>;
 /// The whole program that survives a crash. It starts the run, or resumes it after a restart.
 async fn child(folder: &Path, run_id: &str) -> Result<()> {
     let flow = flow(&folder.join(CALLS))?;
-    let journal = FileStore::new(folder)
+    let journal = Store::files(folder)
         .start_or_resume(run_id, &flow, &Survey::default())
         .await?;
     let mut survey: Survey = journal.state()?;
@@ -193,7 +193,7 @@ impl Watched {
     fn new(run_id: String) -> Result<Self> {
         let folder = tempfile::tempdir()?;
         let calls = folder.path().join(CALLS);
-        let record = FileStore::new(folder.path()).path(&run_id);
+        let record = folder.path().join(format!("{run_id}.jsonl"));
         let start_up = Duration::from_millis(20);
 
         Ok(Self {
@@ -291,7 +291,7 @@ impl Watched {
 
         // The final state is read from the journal. Resuming a finished run makes no calls.
         let flow = flow(&self.calls)?;
-        let journal = FileStore::new(self.folder.path())
+        let journal = Store::files(self.folder.path())
             .resume(&self.run_id, &flow)
             .await?;
         let mut survey: Survey = journal.state()?;

@@ -16,19 +16,23 @@ const ROUNDS: u32 = 5;
 const WORKERS: usize = 4;
 
 pub(crate) async fn measure(server: &Server) -> Result<(), BoxError> {
-    let store = PostgresStore::new(&server.url)?
-        .with_schema(SCHEMA)
-        .with_max_connections(8);
+    let store = PostgresStore::new(&server.url)?.with_max_connections(8);
     let mut single = Vec::new();
     let mut taken = Vec::new();
     let mut one_by_one = Vec::new();
     let mut executed = Vec::new();
 
     for round in 0..rounds(ROUNDS) {
-        single.push(claims(server, &store, round, 1_000).await?);
-        taken.push(takes(&store, round, 1_000).await?);
-        one_by_one.push(executes(&store, &format!("one by one {round}"), 1, 300).await?);
-        executed.push(executes(&store, &format!("many {round}"), 20, 500).await?);
+        // Each has tables of its own, so that no worker takes the runs of others.
+        let store = |name: &str| {
+            store
+                .clone()
+                .with_schema(format!("{SCHEMA}_{name}_{round}"))
+        };
+        single.push(claims(server, &store("single"), 1_000).await?);
+        taken.push(takes(&store("stuck"), 1_000).await?);
+        one_by_one.push(executes(&store("one_by_one"), 1, 300).await?);
+        executed.push(executes(&store("many"), 20, 500).await?);
     }
 
     show("claims of one run each, on 4 connections", single);
@@ -59,50 +63,35 @@ fn show(what: &str, mut rates: Vec<f64>) {
     );
 }
 
-async fn enqueue(
-    store: &PostgresStore,
-    flow: &Flow<u32>,
-    name: &str,
-    runs: usize,
-) -> Result<(), BoxError> {
+async fn enqueue(store: &PostgresStore, flow: &Flow<u32>, runs: usize) -> Result<(), BoxError> {
     for number in 0..runs {
-        let run_id = format!("{name}, run {number}");
-        store.enqueue_in(name, &run_id, flow, &1).await?;
+        store.enqueue(&format!("run {number}"), flow, &1).await?;
     }
     Ok(())
 }
 
 /// Executes the statement with which workers take runs, for one run each. Returns how many runs are
 /// taken per second.
-async fn claims(
-    server: &Server,
-    store: &PostgresStore,
-    round: u32,
-    runs: usize,
-) -> Result<f64, BoxError> {
-    let queue = format!("single {round}");
-    enqueue(store, &texts(8)?, &queue, runs).await?;
+async fn claims(server: &Server, store: &PostgresStore, runs: usize) -> Result<f64, BoxError> {
+    enqueue(store, &texts(8)?, runs).await?;
 
     let client = server.connect().await?;
-    let shape = format!("SELECT shape FROM {SCHEMA}.runs WHERE queue = $1 LIMIT 1");
-    let shape: i64 = client.query_one(&shape, &[&queue]).await?.get(0);
-    let sql = statements::CLAIM.replace("@.", &format!("{SCHEMA}."));
+    let schema = store.schema();
+    let shape = format!("SELECT shape FROM {schema}.runs LIMIT 1");
+    let shape: i64 = client.query_one(&shape, &[]).await?.get(0);
+    let sql = statements::CLAIM.replace("@.", &format!("{schema}."));
 
     let mut claiming = JoinSet::new();
     for _ in 0..WORKERS {
         let client = server.connect().await?;
         let claim = client.prepare(&sql).await?;
-        let queues = vec![queue.clone()];
         claiming.spawn(async move {
             let started = Instant::now();
             let mut taken = 0;
             let flows = ["texts"].as_slice();
             let shapes = [shape].as_slice().to_vec();
             while !client
-                .query(
-                    &claim,
-                    &[&"bench", &300.0, &queues, &flows, &shapes, &1_i64],
-                )
+                .query(&claim, &[&"bench", &300.0, &flows, &shapes, &1_i64])
                 .await?
                 .is_empty()
             {
@@ -146,7 +135,7 @@ async fn work(workers: Vec<Worker>, runs: usize, counts: fn(&WorkerEvent<'_>) ->
 }
 
 /// Lets several workers take runs that never end.
-async fn takes(store: &PostgresStore, round: u32, runs: usize) -> Result<f64, BoxError> {
+async fn takes(store: &PostgresStore, runs: usize) -> Result<f64, BoxError> {
     let node = from_phases(
         |_: &mut u32| (),
         |()| std::future::pending::<io::Result<()>>(),
@@ -154,13 +143,11 @@ async fn takes(store: &PostgresStore, round: u32, runs: usize) -> Result<f64, Bo
     );
     let flow = Flow::builder("stuck").start("stuck").node("stuck", node);
     let flow = Arc::new(flow.end("stuck", Action::DEFAULT).build()?);
-    let queue = format!("stuck {round}");
-    enqueue(store, &flow, &queue, runs).await?;
+    enqueue(store, &flow, runs).await?;
 
     let workers = (0..WORKERS).map(|_| {
         Worker::new(store.clone())
             .with_flow(Arc::clone(&flow))
-            .with_queue(&queue)
             .with_concurrency(runs)
     });
     let is_taken = |event: &WorkerEvent<'_>| matches!(event, WorkerEvent::Taken { .. });
@@ -168,19 +155,13 @@ async fn takes(store: &PostgresStore, round: u32, runs: usize) -> Result<f64, Bo
 }
 
 /// Executes runs of one step with several workers.
-async fn executes(
-    store: &PostgresStore,
-    queue: &str,
-    concurrency: usize,
-    runs: usize,
-) -> Result<f64, BoxError> {
+async fn executes(store: &PostgresStore, concurrency: usize, runs: usize) -> Result<f64, BoxError> {
     let flow = Arc::new(texts(8)?);
-    enqueue(store, &flow, queue, runs).await?;
+    enqueue(store, &flow, runs).await?;
 
     let workers = (0..WORKERS).map(|_| {
         Worker::new(store.clone())
             .with_flow(Arc::clone(&flow))
-            .with_queue(queue)
             .with_concurrency(concurrency)
     });
     let has_ended = |event: &WorkerEvent<'_>| matches!(event, WorkerEvent::Ended { .. });

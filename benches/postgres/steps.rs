@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use cogwork_benches::{BoxError, print, texts};
 use cogwork_flow::Flow;
-use cogwork_journal::{PostgresStore, Store};
+use cogwork_journal::PostgresStore;
 use tokio_postgres::{Client, Statement};
 
 use crate::{SCHEMA, Server, rounds};

@@ -18,7 +18,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use cogwork::flow::journal::Journal;
 use cogwork::flow::{BuildError, Flow, from_phases};
-use cogwork::journal::{FileStore, Fork, RunJournal, Store};
+use cogwork::journal::{Fork, RunJournal, Store};
 use cogwork::prelude::*;
 use serde::{Deserialize, Serialize};
 
@@ -104,7 +104,7 @@ async fn finish(client: &Arc<Critic>, journal: RunJournal) -> Result<(), Box<dyn
 #[tokio::main(flavor = "current_thread")]
 pub async fn main() -> Result<(), Box<dyn Error>> {
     let folder = tempfile::tempdir()?;
-    let store = FileStore::new(folder.path());
+    let store = Store::files(folder.path());
     let kind = Critic::new("fine");
     let strict = Critic::new("a cliché");
 

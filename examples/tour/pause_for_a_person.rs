@@ -22,7 +22,7 @@ use std::fs;
 use std::time::{Duration, SystemTime};
 
 use cogwork::flow::{Action, Flow, Paused, Wait, from_fn, from_phases};
-use cogwork::journal::{FileStore, Store};
+use cogwork::journal::Store;
 use serde::{Deserialize, Serialize};
 
 #[derive(Serialize, Deserialize)]
@@ -107,7 +107,7 @@ fn flow() -> Result<Flow<Refund>, Box<dyn Error>> {
 #[tokio::main(flavor = "current_thread")]
 pub async fn main() -> Result<(), Box<dyn Error>> {
     let folder = env::temp_dir().join("cogwork-pause-for-a-person");
-    let store = FileStore::new(&folder);
+    let store = Store::files(&folder);
     match env::args().nth(2).as_deref() {
         None => {}
         // Any process can do this, because it only needs the names.

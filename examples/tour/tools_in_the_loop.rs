@@ -39,7 +39,7 @@ use cogwork::cot::{
     ChainOfThought, Reasoning, ReasoningEvent, ToolApproval, ToolError, Tools, function,
 };
 use cogwork::flow::{Flow, Paused};
-use cogwork::journal::{FileStore, Store};
+use cogwork::journal::Store;
 use cogwork::tools::schemars::{self, JsonSchema};
 use cogwork_quickstart::{RuleBasedClient, calculate};
 use serde::Deserialize;
@@ -110,7 +110,7 @@ fn flow() -> Result<Flow<Reasoning>, ToolError> {
 #[tokio::main(flavor = "current_thread")]
 pub async fn main() -> Result<(), Box<dyn Error>> {
     let folder = env::temp_dir().join("cogwork-tools-in-the-loop");
-    let store = FileStore::new(&folder);
+    let store = Store::files(&folder);
     let flow = flow()?;
 
     let journal = store

@@ -3,7 +3,7 @@
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use cogwork_flow::journal::Entry;
-use cogwork_journal::{FileStore, RecordedEntry, RunStatus, RunSummary, Store, StoreError};
+use cogwork_journal::{RecordedEntry, RunStatus, RunSummary, Store, StoreError};
 use cogwork_text::{Name, OneLine};
 
 use crate::arguments::Runs;
@@ -18,7 +18,7 @@ pub(crate) fn runs(arguments: &Runs) -> Outcome {
         Err(error) => return failed(&error),
     };
 
-    let store = FileStore::new(&arguments.journal);
+    let store = Store::files(&arguments.journal);
     let listed = runtime.block_on(async {
         match &arguments.run {
             Some(run_id) => list_entries(&store, run_id).await,
@@ -33,7 +33,7 @@ fn failed(error: &dyn std::fmt::Display) -> Outcome {
     Outcome::NotReadOrWritten
 }
 
-async fn list_runs(store: &FileStore) -> Result<Outcome, StoreError> {
+async fn list_runs(store: &Store) -> Result<Outcome, StoreError> {
     for run in store.runs().await? {
         let outcome = write(summary(&run));
         if outcome != Outcome::Success {
@@ -75,7 +75,7 @@ fn status(status: &RunStatus) -> String {
     }
 }
 
-async fn list_entries(store: &FileStore, run_id: &str) -> Result<Outcome, StoreError> {
+async fn list_entries(store: &Store, run_id: &str) -> Result<Outcome, StoreError> {
     let mut start = 0;
 
     loop {

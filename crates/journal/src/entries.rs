@@ -3,7 +3,7 @@ use std::time::SystemTime;
 
 use cogwork_flow::journal::Entry;
 
-use crate::line::Line;
+use crate::record::Line;
 use crate::time::from_millis;
 
 /// An entry of the record of a run.

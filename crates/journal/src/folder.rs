@@ -36,15 +36,6 @@ impl StoreFolder {
         }
     }
 
-    /// Opens the folder, and creates it if it doesn't exist and `create` is `true`.
-    pub(crate) fn get(&self, create: bool) -> Result<Option<Folder>, StoreError> {
-        if create {
-            self.create().map(Some)
-        } else {
-            self.open()
-        }
-    }
-
     /// Opens the folder, and creates it if it doesn't exist.
     pub(crate) fn create(&self) -> Result<Folder, StoreError> {
         self.opened_by(|path| Folder::create(path))

@@ -1,6 +1,6 @@
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use async_trait::async_trait;
 use cogwork_flow::journal::{
@@ -11,10 +11,10 @@ use cogwork_flow::{BoxError, StepName};
 use cogwork_text::Name;
 use serde::de::DeserializeOwned;
 
-use crate::behind::{Behind, Write};
 use crate::error::Kind;
 use crate::header::Header;
-use crate::line::Line;
+use crate::record::Record;
+use crate::write::{Behind, Writer};
 use crate::{ForkOrigin, StoreError};
 
 /// The journal of a run in a store, for [`Run::with_journal`](cogwork_flow::Run::with_journal).
@@ -23,7 +23,7 @@ use crate::{ForkOrigin, StoreError};
 ///
 /// ```
 /// use cogwork_flow::{Flow, from_fn};
-/// use cogwork_journal::{FileStore, Store};
+/// use cogwork_journal::Store;
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -33,7 +33,7 @@ use crate::{ForkOrigin, StoreError};
 ///     .node("one", from_fn(|n: &mut u32| *n += 1))
 ///     .end("one", "default")
 ///     .build()?;
-/// let journal = FileStore::new(folder.path()).start("7", &flow, &41).await?;
+/// let journal = Store::files(folder.path()).start("7", &flow, &41).await?;
 /// let mut n = journal.state()?;
 /// flow.begin().with_journal(journal).finish(&mut n).await?;
 /// assert_eq!(n, 42);
@@ -54,28 +54,24 @@ impl RunJournal {
     /// Returns an error if an entry cannot follow the entries before it.
     pub(crate) fn new(
         place: String,
-        header: Header,
-        lines: Vec<Line>,
-        writer: impl Write,
+        record: Record,
+        writer: Writer,
+        now: Option<SystemTime>,
     ) -> Result<Self, EntryError> {
+        let Record { header, lines } = record;
         let log = Behind::new(place.clone(), writer);
         let entries = lines.into_iter().map(|line| line.entry);
-        let recorded = Recorded::over(header.run_id.as_str(), entries, log)?;
+        let mut recorded = Recorded::over(header.run_id.as_str(), entries, log)?;
+        if let Some(now) = now {
+            recorded = recorded.with_time(now);
+        }
+
         Ok(Self {
             place,
             header,
             recorded,
             gave_state: AtomicBool::new(false),
         })
-    }
-
-    /// Sets the current time, which otherwise is the time of this machine.
-    #[cfg(feature = "postgres")]
-    pub(crate) fn with_time(self, now: std::time::SystemTime) -> Self {
-        Self {
-            recorded: self.recorded.with_time(now),
-            ..self
-        }
     }
 
     /// Returns the run that this one was forked from; `None` if it wasn't forked.

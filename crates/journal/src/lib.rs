@@ -4,13 +4,13 @@
 //! store.start(run_id, &flow, &input).await -> RunJournal   →   flow.begin().with_journal(journal).finish(&mut state)
 //! ```
 //!
-//! A [`FileStore`] keeps each run in its own file. The file consists of human-readable lines of
-//! JSON, each written before its outcome is used. After a crash, [`resume`](Store::resume)
+//! A [`Store`] keeps each run in its own file, or many runs in a database. The file consists of
+//! human-readable lines of JSON, each written before its outcome is used. After a crash, [`resume`](Store::resume)
 //! continues the run where the file ends.
 //!
 //! ```
 //! use cogwork_flow::{Flow, from_phases};
-//! use cogwork_journal::{FileStore, Store};
+//! use cogwork_journal::Store;
 //!
 //! # #[tokio::main(flavor = "current_thread")]
 //! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -26,7 +26,7 @@
 //!     .end("charge", "default")
 //!     .build()?;
 //!
-//! let store = FileStore::new(folder);
+//! let store = Store::files(folder);
 //! let journal = store.start("order-17", &flow, &[30, 12]).await?;
 //! let mut order: Vec<u32> = journal.state()?;
 //! flow.begin().with_journal(journal).finish(&mut order).await?;
@@ -49,10 +49,10 @@
 //! | try a run again from any step | [`Store::fork`], [`Fork`], [`ForkOrigin`] |
 //! | see what a fork could change | [`Store::preview_fork`], [`ForkPreview`] |
 //! | answer a run that waits | [`Store::deliver`] |
-//! | list runs | [`Store::runs`], [`RunSummary`], [`RunStatus`] |
+//! | list or query runs | [`Store::runs`], [`Store::query`], [`RunQuery`], [`RunSummary`], [`RunStatus`] |
 //! | read the record of a run | [`Store::entries`], [`RecordedEntry`] |
-//! | keep many runs in one database and query them | `SqliteStore`, `RunQuery`, with the feature `sqlite` |
-//! | open a store whose kind is chosen at run time | `AnyStore`, with the feature `sqlite` |
+//! | keep runs in a folder, or many in one database | [`Store::files`], `Store::sqlite`, with the feature `sqlite` |
+//! | open a store whose kind is chosen at run time | [`Store::at`] |
 //! | share runs between machines, and execute them in workers | `PostgresStore`, `Worker`, with the feature `postgres` |
 //! | remove runs | [`Store::remove`] |
 //! | get the state to resume with | [`RunJournal::state`], [`RunJournal::input`] |
@@ -62,31 +62,16 @@
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
-mod file;
-pub use file::FileStore;
-
-#[cfg(feature = "sqlite")]
-mod sqlite;
-#[cfg(feature = "sqlite")]
-pub use sqlite::SqliteStore;
-
-#[cfg(feature = "sqlite")]
-mod any_store;
-#[cfg(feature = "sqlite")]
-pub use any_store::AnyStore;
+mod store;
+pub use store::Store;
 
 #[cfg(feature = "postgres")]
 mod postgres;
 #[cfg(feature = "postgres")]
 pub use postgres::{PostgresStore, QueuedRun, Worker, WorkerEvent};
 
-#[cfg(any(feature = "sqlite", feature = "postgres"))]
 mod query;
-#[cfg(any(feature = "sqlite", feature = "postgres"))]
 pub use query::RunQuery;
-
-mod store;
-pub use store::Store;
 
 mod fork;
 pub use fork::{Fork, ForkOrigin, ForkOutcome, ForkPreview};
@@ -109,18 +94,20 @@ pub use error::StoreError;
 #[cfg(feature = "conformance")]
 pub mod conformance;
 
-mod behind;
-mod disk;
+mod backend;
+mod file;
 mod folder;
 mod header;
 mod input;
-mod keep;
-mod line;
 mod lock;
 mod mutex;
+mod record;
 #[cfg(any(feature = "sqlite", feature = "postgres"))]
 mod rows;
+#[cfg(feature = "sqlite")]
+mod sqlite;
 mod time;
+mod write;
 
 /// The code in the README, compiled and run as a doctest.
 #[cfg(doctest)]

@@ -39,3 +39,13 @@ pub(crate) fn remove(folder: &Folder, name: &str, lock: LockFile) {
     let _ = folder.remove_file(name);
     drop(lock);
 }
+
+/// Returns whether a run is locked.
+pub(crate) fn is_taken(folder: &Folder, lock: &str, run_id: &str) -> Result<bool, StoreError> {
+    // Whoever opens the run at this moment waits for the lock.
+    match take(folder, lock, run_id) {
+        Ok(_) => Ok(false),
+        Err(error) if error.is_locked() => Ok(true),
+        Err(error) => Err(error),
+    }
+}

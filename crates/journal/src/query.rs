@@ -1,14 +1,10 @@
-//! Queries for runs in a database.
+//! Queries for runs.
 
-#[cfg(feature = "sqlite")]
 use std::cmp::Reverse;
-use std::time::SystemTime;
 
-use crate::time::{from_millis, to_millis};
-#[cfg(feature = "sqlite")]
 use crate::{RunStatus, RunSummary};
 
-/// A query for runs in a database, with filters and an order.
+/// A query for runs, with filters and an order.
 ///
 /// A run must match all filters. However, filters for the status, such as [`open`](RunQuery::open)
 /// and [`paused`](RunQuery::paused), replace each other, and only the last one applies.
@@ -24,7 +20,7 @@ pub struct RunQuery {
     flow: Option<String>,
     status: Option<&'static str>,
     event: Option<String>,
-    pub(crate) order: &'static str,
+    by_id: bool,
     pub(crate) limit: i64,
     pub(crate) offset: i64,
 }
@@ -40,7 +36,7 @@ impl RunQuery {
             flow: None,
             status: None,
             event: None,
-            order: "started DESC, key DESC",
+            by_id: false,
             limit: Self::DEFAULT_LIMIT.into(),
             offset: 0,
         }
@@ -48,7 +44,7 @@ impl RunQuery {
 
     pub(crate) fn all_by_id() -> Self {
         Self {
-            order: "id",
+            by_id: true,
             limit: i64::MAX,
             ..Self::new()
         }
@@ -129,29 +125,29 @@ impl RunQuery {
     }
 
     /// Returns the id of the only run that can match, if there is one.
-    #[cfg(feature = "sqlite")]
     pub(crate) fn only_run(&self) -> Option<&str> {
         self.run_id.as_deref()
     }
 
     /// Returns the runs of a list that match, in order.
-    #[cfg(feature = "sqlite")]
     pub(crate) fn select(&self, runs: Vec<RunSummary>) -> Vec<RunSummary> {
         let mut runs: Vec<_> = runs.into_iter().filter(|run| self.matches(run)).collect();
-        // Runs that started in the same millisecond are in the opposite order of their ids.
-        runs.reverse();
-        runs.sort_by_key(|run| Reverse(run.started));
+        runs.sort_by(|one, other| one.run_id.cmp(&other.run_id));
+        if !self.by_id {
+            // Runs that started in the same millisecond are in the opposite order of their ids.
+            runs.reverse();
+            runs.sort_by_key(|run| Reverse(run.started));
+        }
 
         let skipped = usize::try_from(self.offset).unwrap_or(usize::MAX);
         let most = usize::try_from(self.limit).unwrap_or(usize::MAX);
         runs.into_iter().skip(skipped).take(most).collect()
     }
 
-    #[cfg(feature = "sqlite")]
     fn matches(&self, run: &RunSummary) -> bool {
         let is_run = self.run_id.as_ref().is_none_or(|id| *id == run.run_id);
         let is_of_flow = self.flow.as_ref().is_none_or(|flow| *flow == run.flow);
-        let has_status = self.status.is_none_or(|status| status == name(&run.status));
+        let has_status = self.status.is_none_or(|status| status == run.status.name());
 
         let waits = match &run.status {
             RunStatus::Paused { waits } => waits.as_slice(),
@@ -162,8 +158,18 @@ impl RunQuery {
         is_run && is_of_flow && has_status && self.event.as_ref().is_none_or(waits_for)
     }
 
+    #[cfg(any(feature = "sqlite", feature = "postgres"))]
+    pub(crate) fn order(&self) -> &'static str {
+        if self.by_id {
+            "id"
+        } else {
+            "started DESC, key DESC"
+        }
+    }
+
     /// Returns only the conditions that are set, so that an index can be used. Each has one value, for
     /// its `?`.
+    #[cfg(any(feature = "sqlite", feature = "postgres"))]
     pub(crate) fn conditions(&self) -> Vec<(&'static str, String)> {
         let conditions = [
             ("id = ?", self.run_id.clone()),
@@ -185,26 +191,4 @@ impl Default for RunQuery {
     fn default() -> Self {
         Self::new()
     }
-}
-
-/// Returns the name of a status, as in the column of a database.
-#[cfg(feature = "sqlite")]
-fn name(status: &RunStatus) -> &'static str {
-    match status {
-        RunStatus::Open => "open",
-        RunStatus::Paused { .. } => "paused",
-        RunStatus::Failed { .. } => "failed",
-        RunStatus::Ended { .. } => "ended",
-        RunStatus::Damaged { .. } => "damaged",
-    }
-}
-
-/// Converts a time for a column.
-pub(crate) fn millis(time: SystemTime) -> i64 {
-    i64::try_from(to_millis(time)).unwrap_or(i64::MAX)
-}
-
-/// Returns the time in a column.
-pub(crate) fn time(millis: i64) -> Option<SystemTime> {
-    from_millis(u64::try_from(millis).ok()?)
 }

@@ -1,60 +1,192 @@
 use std::fmt;
 use std::ops::RangeBounds;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use cogwork_flow::Flow;
+use cogwork_flow::journal::{Entry, Journal as _, Json};
 use cogwork_text::Name;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use tokio::runtime::Handle;
 
+use crate::backend::{Backend, Expected, Taken};
 use crate::entries::indexes;
 use crate::error::Kind;
+use crate::file::Files;
 use crate::header::{FlowIs, Header};
-use crate::keep::{Keep, Take, Wanted};
-use crate::{Fork, ForkPreview, RecordedEntry, RunJournal, RunSummary, StoreError};
+use crate::record::{Line, Reader, Record, Wanted, check_order};
+use crate::write::Writer;
+use crate::{Fork, ForkPreview, RecordedEntry, RunJournal, RunQuery, RunSummary, StoreError};
 
-/// A store that starts, resumes and lists runs. All stores have the same methods.
+/// A store of runs: a folder of [files](Store::files), a [SQLite](Store::sqlite) database, or a
+/// PostgreSQL database.
 ///
-/// Only the stores of this crate implement this trait. To store runs elsewhere, implement
+/// All stores do the same. Each run has a record of lines, of which the first has its id and its
+/// input, and each further one is an [`Entry`]. To store runs elsewhere, implement
 /// [`Log`](cogwork_flow::journal::Log).
 ///
 /// ```
 /// use cogwork_flow::{Flow, from_fn};
-/// use cogwork_journal::{FileStore, Store, StoreError};
-///
-/// /// Goes on with a run until it ends, wherever it is kept.
-/// async fn count(store: &impl Store, run_id: &str) -> Result<u32, Box<dyn std::error::Error>> {
-///     let flow = Flow::builder("count")
-///         .start("one")
-///         .node("one", from_fn(|n: &mut u32| *n += 1))
-///         .end("one", "default")
-///         .build()?;
-///     let journal = store.start_or_resume(run_id, &flow, &41).await?;
-///     let mut n = journal.state()?;
-///     flow.begin().with_journal(journal).finish(&mut n).await?;
-///     Ok(n)
-/// }
+/// use cogwork_journal::Store;
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// # let folder = tempfile::tempdir()?;
-/// let store = FileStore::new(folder.path());
-/// assert_eq!(count(&store, "first").await?, 42);
+/// # let place = folder.path().join("runs");
+/// # let place = place.to_str().unwrap_or_default();
+/// let flow = Flow::builder("count")
+///     .start("one")
+///     .node("one", from_fn(|n: &mut u32| *n += 1))
+///     .end("one", "default")
+///     .build()?;
+///
+/// let store = Store::at(place)?;
+/// let journal = store.start_or_resume("first", &flow, &41).await?;
+/// let mut n = journal.state()?;
+/// flow.begin().with_journal(journal).finish(&mut n).await?;
+/// assert_eq!(n, 42);
 /// assert_eq!(store.runs().await?.len(), 1);
 /// # Ok(())
 /// # }
 /// ```
-pub trait Store: Clone + fmt::Debug + Send + Sync + 'static {
-    /// Returns the run with this id, which may not exist. Only this crate can create a [`Kept`].
-    #[doc(hidden)]
-    fn kept(&self, run_id: &str) -> Kept;
+#[derive(Clone)]
+pub struct Store {
+    backend: Arc<dyn Backend>,
+    place: Place,
+}
 
-    /// Returns the location of the runs, for messages.
-    #[doc(hidden)]
-    fn place(&self) -> String;
+#[derive(Clone)]
+enum Place {
+    Folder(PathBuf),
+    #[cfg(feature = "sqlite")]
+    Database(PathBuf),
+    #[cfg(feature = "postgres")]
+    Server,
+}
 
-    /// Returns all runs.
-    #[doc(hidden)]
-    fn list(&self) -> impl Future<Output = Result<Vec<RunSummary>, StoreError>> + Send;
+impl Store {
+    /// Returns the store in a folder, with a file for each run. The folder is created when the first
+    /// run starts.
+    ///
+    /// The file is named after the run id, with unsafe characters escaped, and ends with `.jsonl`.
+    /// Its first line contains the run id and the input; each further line is a time in milliseconds
+    /// since 1970 and an [`Entry`]. Every line begins with the CRC-32 of the rest of it, and then has
+    /// a space, or a `+` if it was written together with the previous line. Lines are only appended;
+    /// [folding](cogwork_flow::Run::with_fold_every) replaces the file. Next to it, there is a `.lock`
+    /// file with the id of the last process that ran the run and, while the file is being created or
+    /// replaced, a `.new` file. The folder must not contain other files with these endings. Anything
+    /// other than a regular file under one of these names, such as a link, is an error.
+    ///
+    /// Everything that is queued is written at once and followed by `fdatasync`. When a run is
+    /// resumed, lines that a crash or a power cut left incomplete are ignored, and removed by the next
+    /// write. If anything else was modified, the error names the file and the line, and the file is
+    /// left unchanged. A file that isn't the record of a run is listed as
+    /// [damaged](crate::RunStatus::Damaged), under the name of the file if the run id cannot be read.
+    ///
+    /// Runs are locked with locks of the operating system, which are released when the process ends.
+    /// On a network file system, they are only as reliable as its locks. Lock files aren't removed when
+    /// a run ends, and must not be removed while it is in use. An open run uses two file descriptors,
+    /// and a store uses one.
+    pub fn files(folder: impl Into<PathBuf>) -> Self {
+        let folder = folder.into();
+        Self {
+            backend: Arc::new(Files::new(folder.clone())),
+            place: Place::Folder(folder),
+        }
+    }
+
+    /// Returns the store in a SQLite database, which keeps many runs in one file. The file is created
+    /// when the first run starts.
+    ///
+    /// The table `lines` contains the lines of each run as JSON; `runs` has one row per run with its id,
+    /// flow, start and status; `waits` has one row for each waiting step, with the number of its line.
+    /// Other programs may read all three tables, and so may SQLite's own tools:
+    ///
+    /// ```sql
+    /// SELECT id, started FROM runs JOIN waits ON run = key WHERE status = 'paused' AND event = 'approval';
+    /// SELECT line FROM lines JOIN runs ON run = key WHERE id = 'order-17' ORDER BY number;
+    /// ```
+    ///
+    /// Entries of concurrent runs share transactions: those that are queued while one transaction is
+    /// synced go into the next. The database is in WAL mode, so readers don't block. Several processes
+    /// on the same machine can use it. The locks of its runs are in a folder next to it,
+    /// `runs.db-locks`, which must not be removed while a run is in use. On Unix, only the current user
+    /// can read and write a new database.
+    #[cfg(feature = "sqlite")]
+    pub fn sqlite(path: impl Into<PathBuf>) -> Self {
+        let path = path.into();
+        Self {
+            backend: Arc::new(crate::sqlite::Sqlite::new(path.clone())),
+            place: Place::Database(path),
+        }
+    }
+
+    /// Returns the store in a PostgreSQL database, with the default settings of
+    /// [`PostgresStore`](crate::PostgresStore).
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the connection string is invalid.
+    #[cfg(feature = "postgres")]
+    pub fn postgres(url: &str) -> Result<Self, StoreError> {
+        crate::PostgresStore::new(url).map(Into::into)
+    }
+
+    /// Returns the store at this place: a PostgreSQL database if it begins with `postgres://` or
+    /// `postgresql://`, a SQLite database if it is a file or ends with `.db`, `.sqlite` or
+    /// `.sqlite3`, and a folder otherwise. Nothing is created or connected before the first use.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the address of a PostgreSQL database is invalid, or if this crate was
+    /// built without the feature that the place needs.
+    pub fn at(place: &str) -> Result<Self, StoreError> {
+        if place.starts_with("postgres://") || place.starts_with("postgresql://") {
+            #[cfg(feature = "postgres")]
+            return Self::postgres(place);
+            #[cfg(not(feature = "postgres"))]
+            return Err(without("postgres", "PostgreSQL"));
+        }
+
+        let path = Path::new(place);
+        let ending = path.extension().and_then(|ending| ending.to_str());
+        let is_named_so = matches!(ending, Some("db" | "sqlite" | "sqlite3"));
+        if path.is_file() || (is_named_so && !path.is_dir()) {
+            #[cfg(feature = "sqlite")]
+            return Ok(Self::sqlite(path));
+            #[cfg(not(feature = "sqlite"))]
+            return Err(without(place, "SQLite"));
+        }
+
+        Ok(Self::files(path))
+    }
+
+    #[cfg(feature = "postgres")]
+    pub(crate) fn over(backend: Arc<dyn Backend>) -> Self {
+        Self {
+            backend,
+            place: Place::Server,
+        }
+    }
+
+    /// Returns the folder of a store of files.
+    pub fn folder(&self) -> Option<&Path> {
+        match &self.place {
+            Place::Folder(path) => Some(path),
+            #[cfg(any(feature = "sqlite", feature = "postgres"))]
+            _ => None,
+        }
+    }
+
+    /// Returns the file of a store in a SQLite database.
+    #[cfg(feature = "sqlite")]
+    pub fn database(&self) -> Option<&Path> {
+        match &self.place {
+            Place::Database(path) => Some(path),
+            _ => None,
+        }
+    }
 
     /// Starts a run and records its input.
     ///
@@ -63,7 +195,7 @@ pub trait Store: Clone + fmt::Debug + Send + Sync + 'static {
     /// Returns an error if a run with this id [already exists](StoreError::is_already_there), if
     /// the input cannot be [written as JSON](StoreError::is_value), or if the store cannot be
     /// written.
-    fn start<S>(
+    pub fn start<S>(
         &self,
         run_id: &str,
         flow: &Flow<S>,
@@ -71,9 +203,9 @@ pub trait Store: Clone + fmt::Debug + Send + Sync + 'static {
     ) -> impl Future<Output = Result<RunJournal, StoreError>> + Send {
         // Here and below, everything borrowed is read before the first `await`, so that neither
         // states nor inputs need be `Sync`.
-        let kept = self.kept(run_id);
+        let opener = self.opener(run_id);
         let header = Header::new(run_id, FlowIs::of(flow), input);
-        async move { kept.0.open(Take::start(header?)).await }
+        async move { opener.open(Some(header?.into()), None).await }
     }
 
     /// Resumes a run.
@@ -84,13 +216,13 @@ pub trait Store: Clone + fmt::Debug + Send + Sync + 'static {
     /// use](StoreError::is_locked), if it belongs to a [different
     /// flow](StoreError::is_another_flow) or to an earlier version of this one, or if its record is
     /// [damaged](StoreError::is_damaged) or cannot be read.
-    fn resume<S>(
+    pub fn resume<S>(
         &self,
         run_id: &str,
         flow: &Flow<S>,
     ) -> impl Future<Output = Result<RunJournal, StoreError>> + Send {
         let wanted = Wanted::Same(FlowIs::of(flow));
-        self.kept(run_id).0.open(Take::resume(wanted))
+        self.opener(run_id).open(None, Some(wanted))
     }
 
     /// Resumes the run with this id, or starts it if it doesn't exist. A program that is restarted
@@ -108,20 +240,19 @@ pub trait Store: Clone + fmt::Debug + Send + Sync + 'static {
     /// Returns an error if the run was started with a [different
     /// input](StoreError::is_another_input), and otherwise the same errors as
     /// [`start`](Store::start) and [`resume`](Store::resume).
-    fn start_or_resume<S>(
+    pub fn start_or_resume<S>(
         &self,
         run_id: &str,
         flow: &Flow<S>,
         input: &impl Serialize,
     ) -> impl Future<Output = Result<RunJournal, StoreError>> + Send {
-        let kept = self.kept(run_id);
+        let opener = self.opener(run_id);
         let header = Header::new(run_id, FlowIs::of(flow), input);
         let flow = FlowIs::of(flow);
         async move {
             let header = header?;
-            let resume = Some(Wanted::SameInput(flow, header.input.clone()));
-            let start = Some(header.into());
-            kept.0.open(Take { start, resume }).await
+            let wanted = Wanted::SameInput(flow, header.input.clone());
+            opener.open(Some(header.into()), Some(wanted)).await
         }
     }
 
@@ -131,19 +262,16 @@ pub trait Store: Clone + fmt::Debug + Send + Sync + 'static {
     /// # Errors
     ///
     /// The same as [`start`](Store::start) and [`resume`](Store::resume).
-    fn start_or_resume_any_input<S>(
+    pub fn start_or_resume_any_input<S>(
         &self,
         run_id: &str,
         flow: &Flow<S>,
         input: &impl Serialize,
     ) -> impl Future<Output = Result<RunJournal, StoreError>> + Send {
-        let kept = self.kept(run_id);
+        let opener = self.opener(run_id);
         let header = Header::new(run_id, FlowIs::of(flow), input);
-        let resume = Some(Wanted::Same(FlowIs::of(flow)));
-        async move {
-            let start = Some(header?.into());
-            kept.0.open(Take { start, resume }).await
-        }
+        let wanted = Wanted::Same(FlowIs::of(flow));
+        async move { opener.open(Some(header?.into()), Some(wanted)).await }
     }
 
     /// Resumes a run whose flow has changed: records the current flow and keeps all outcomes.
@@ -155,13 +283,13 @@ pub trait Store: Clone + fmt::Debug + Send + Sync + 'static {
     ///
     /// The same as [`resume`](Store::resume), except that the flow may have changed. A flow with a
     /// different name counts as a different flow.
-    fn resume_changed<S>(
+    pub fn resume_changed<S>(
         &self,
         run_id: &str,
         flow: &Flow<S>,
     ) -> impl Future<Output = Result<RunJournal, StoreError>> + Send {
         let wanted = Wanted::Changed(FlowIs::of(flow));
-        self.kept(run_id).0.open(Take::resume(wanted))
+        self.opener(run_id).open(None, Some(wanted))
     }
 
     /// Starts a new run with a part of the record of this one, for example to try a different model or
@@ -179,14 +307,13 @@ pub trait Store: Clone + fmt::Debug + Send + Sync + 'static {
     /// exists](StoreError::is_already_there) or is [in use](StoreError::is_locked), if a state or an
     /// outcome cannot be [written or read as JSON](StoreError::is_value), if the record is
     /// [damaged](StoreError::is_damaged), or if the store cannot be read or written.
-    fn fork<S>(
+    pub fn fork<S>(
         &self,
         run_id: &str,
         flow: &Flow<S>,
         fork: Fork<S>,
     ) -> impl Future<Output = Result<RunJournal, StoreError>> + Send {
-        let store = self.clone();
-        async move { fork.start(store, run_id, flow).await }
+        fork.start(self, run_id, flow)
     }
 
     /// Returns what a fork would begin with, without starting it: the outcomes that it could edit, and
@@ -199,11 +326,11 @@ pub trait Store: Clone + fmt::Debug + Send + Sync + 'static {
     ///
     /// ```
     /// # use cogwork_flow::{Flow, from_fn};
-    /// # use cogwork_journal::{FileStore, Fork, Store};
+    /// # use cogwork_journal::{Fork, Store};
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
     /// # let folder = tempfile::tempdir()?;
-    /// # let store = FileStore::new(folder.path());
+    /// # let store = Store::files(folder.path());
     /// # let flow = Flow::builder("add")
     /// #     .node("one", from_fn(|n: &mut u32| *n += 1))
     /// #     .node("two", from_fn(|n: &mut u32| *n += 2))
@@ -221,7 +348,7 @@ pub trait Store: Clone + fmt::Debug + Send + Sync + 'static {
     ///
     /// Returns the errors of [`fork`](Self::fork) that aren't about the new run, and an error if the
     /// flow cannot replay the steps.
-    fn preview_fork<S>(
+    pub fn preview_fork<S>(
         &self,
         run_id: &str,
         flow: &Flow<S>,
@@ -230,8 +357,7 @@ pub trait Store: Clone + fmt::Debug + Send + Sync + 'static {
     where
         S: Serialize + DeserializeOwned + Send + 'static,
     {
-        let store = self.clone();
-        async move { fork.preview(store, run_id, flow).await }
+        fork.preview(self, run_id, flow)
     }
 
     /// Delivers the answer to an event to a run that isn't in use. The run uses the answer when it
@@ -248,7 +374,7 @@ pub trait Store: Clone + fmt::Debug + Send + Sync + 'static {
     /// for [this event](StoreError::is_unknown_event), if the answer cannot be [written as
     /// JSON](StoreError::is_value), or if the record is [damaged](StoreError::is_damaged) or cannot
     /// be read or written.
-    fn deliver(
+    pub fn deliver(
         &self,
         run_id: &str,
         event: &str,
@@ -262,9 +388,9 @@ pub trait Store: Clone + fmt::Debug + Send + Sync + 'static {
             )
         });
 
-        let kept = self.kept(run_id);
+        let opener = self.opener(run_id);
         let event = event.to_owned();
-        async move { kept.0.deliver(&event, answer?).await }
+        async move { opener.deliver(event, answer?).await }
     }
 
     /// Returns whether a run is in use, in this process or a different one. By the time this returns,
@@ -274,9 +400,12 @@ pub trait Store: Clone + fmt::Debug + Send + Sync + 'static {
     ///
     /// Returns an error if the run [doesn't exist](StoreError::is_missing), or if this cannot be
     /// determined, for example because the disk is read-only.
-    fn is_in_use(&self, run_id: &str) -> impl Future<Output = Result<bool, StoreError>> + Send {
-        let kept = self.kept(run_id);
-        async move { kept.0.is_in_use().await }
+    pub fn is_in_use(&self, run_id: &str) -> impl Future<Output = Result<bool, StoreError>> + Send {
+        let opener = self.opener(run_id);
+        async move {
+            let in_use = opener.backend.is_in_use(&opener.run_id).await?;
+            in_use.ok_or_else(|| opener.reader().missing())
+        }
     }
 
     /// Returns all runs, sorted by id, without locking them.
@@ -284,9 +413,21 @@ pub trait Store: Clone + fmt::Debug + Send + Sync + 'static {
     /// # Errors
     ///
     /// Returns an error if the store cannot be read. A store that doesn't exist has no runs.
-    fn runs(&self) -> impl Future<Output = Result<Vec<RunSummary>, StoreError>> + Send {
-        let store = self.clone();
-        async move { store.list().await }
+    pub fn runs(&self) -> impl Future<Output = Result<Vec<RunSummary>, StoreError>> + Send {
+        self.query(RunQuery::all_by_id())
+    }
+
+    /// Returns the runs that match a query. In a folder, each file is read completely.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the store cannot be read. A store that doesn't exist has no runs.
+    pub fn query(
+        &self,
+        query: RunQuery,
+    ) -> impl Future<Output = Result<Vec<RunSummary>, StoreError>> + Send + use<> {
+        let backend = Arc::clone(&self.backend);
+        async move { backend.list(query).await }
     }
 
     /// Returns some entries of the record of a run, with the times at which they were recorded. The
@@ -298,11 +439,11 @@ pub trait Store: Clone + fmt::Debug + Send + Sync + 'static {
     ///
     /// ```
     /// # use cogwork_flow::{Flow, from_fn};
-    /// # use cogwork_journal::{FileStore, Store};
+    /// # use cogwork_journal::Store;
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
     /// # let folder = tempfile::tempdir()?;
-    /// # let store = FileStore::new(folder.path());
+    /// # let store = Store::files(folder.path());
     /// # let flow = Flow::builder("add")
     /// #     .start("one")
     /// #     .node("one", from_fn(|n: &mut u32| *n += 1))
@@ -322,25 +463,25 @@ pub trait Store: Clone + fmt::Debug + Send + Sync + 'static {
     ///
     /// Returns an error if the run [doesn't exist](StoreError::is_missing), or if these entries are
     /// [damaged](StoreError::is_damaged) or cannot be read.
-    fn entries(
+    pub fn entries(
         &self,
         run_id: &str,
         range: impl RangeBounds<u64>,
     ) -> impl Future<Output = Result<Vec<RecordedEntry>, StoreError>> + Send {
-        let kept = self.kept(run_id);
+        let opener = self.opener(run_id);
         let range = indexes(&range);
-        async move { kept.0.entries(range).await }
+        async move { opener.entries(range).await }
     }
 
     /// Removes a run and its record. After that, a new run with the same id can be started.
     ///
     /// ```
     /// # use cogwork_flow::{Flow, from_fn};
-    /// # use cogwork_journal::{FileStore, Store};
+    /// # use cogwork_journal::Store;
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
     /// # let folder = tempfile::tempdir()?;
-    /// # let store = FileStore::new(folder.path());
+    /// # let store = Store::files(folder.path());
     /// # let flow = Flow::builder("add")
     /// #     .start("one")
     /// #     .node("one", from_fn(|n: &mut u32| *n += 1))
@@ -358,11 +499,222 @@ pub trait Store: Clone + fmt::Debug + Send + Sync + 'static {
     /// Returns an error if the run [doesn't exist](StoreError::is_missing), if it is [in
     /// use](StoreError::is_locked), or if it cannot be removed. A [damaged](StoreError::is_damaged)
     /// run can be removed.
-    fn remove(&self, run_id: &str) -> impl Future<Output = Result<(), StoreError>> + Send {
-        let kept = self.kept(run_id);
-        async move { kept.0.remove().await }
+    pub fn remove(&self, run_id: &str) -> impl Future<Output = Result<(), StoreError>> + Send {
+        let opener = self.opener(run_id);
+        async move {
+            if opener.backend.remove(&opener.run_id).await? {
+                return Ok(());
+            }
+            Err(opener.reader().missing())
+        }
+    }
+
+    pub(crate) fn opener(&self, run_id: &str) -> Opener {
+        Opener {
+            backend: Arc::clone(&self.backend),
+            run_id: run_id.to_owned(),
+        }
     }
 }
 
-/// A run in a store.
-pub struct Kept(pub(crate) Box<dyn Keep>);
+impl fmt::Debug for Store {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.backend.fmt(f)
+    }
+}
+
+#[cfg(not(all(feature = "sqlite", feature = "postgres")))]
+fn without(place: &str, what: &str) -> StoreError {
+    let place = Name(place);
+    let text = format_args!("{place}: this program was built without {what}");
+    StoreError::new(Kind::Other, text)
+}
+
+/// Opens a run, which may not exist.
+#[derive(Clone)]
+pub(crate) struct Opener {
+    backend: Arc<dyn Backend>,
+    run_id: String,
+}
+
+impl Opener {
+    /// Returns the location of the run, for messages.
+    pub(crate) fn place(&self) -> String {
+        self.backend.run_place(&self.run_id)
+    }
+
+    pub(crate) fn reader(&self) -> Reader<'_> {
+        Reader {
+            backend: &*self.backend,
+            run_id: &self.run_id,
+        }
+    }
+
+    /// Starts the run if it doesn't exist, or resumes it, whatever of the two is given.
+    pub(crate) async fn open(
+        self,
+        new: Option<Record>,
+        wanted: Option<Wanted>,
+    ) -> Result<RunJournal, StoreError> {
+        let place = self.place();
+        let runtime = Handle::try_current().map_err(|_| StoreError::no_runtime(&place))?;
+
+        // If the caller is dropped, whatever was taken is still given back.
+        let opening = runtime.spawn(async move {
+            loop {
+                match self.try_to_open(new.clone(), wanted.clone()).await {
+                    // Somebody else has started it in the meantime.
+                    Err(error) if error.is_already_there() && wanted.is_some() => {}
+                    opened => return opened,
+                }
+            }
+        });
+        let opened = opening.await;
+        opened.unwrap_or_else(|error| Err(StoreError::caused(Kind::Other, place, error)))
+    }
+
+    async fn try_to_open(
+        &self,
+        new: Option<Record>,
+        wanted: Option<Wanted>,
+    ) -> Result<RunJournal, StoreError> {
+        let expected = match (&new, &wanted) {
+            (Some(_), None) => Expected::New,
+            (None, _) => Expected::Existing,
+            (Some(_), Some(_)) => Expected::Either,
+        };
+        let taken = self.backend.take(&self.run_id, expected).await?;
+        let taken = taken.ok_or_else(|| self.reader().missing())?;
+
+        match (taken.lines.is_empty(), new, wanted) {
+            (true, Some(new), _) => self.start(taken, new).await,
+            (false, _, Some(wanted)) => self.resume(taken, wanted).await,
+            (true, None, _) => Err(self.reader().missing()),
+            (false, _, None) => {
+                let place = self.place();
+                Err(StoreError::already_there(&self.run_id, &place))
+            }
+        }
+    }
+
+    async fn start(&self, taken: Taken, mut new: Record) -> Result<RunJournal, StoreError> {
+        if let Some(now) = taken.now {
+            new.header.started = crate::time::to_millis(now);
+        }
+
+        let writer = Writer::start(taken.held, new.clone()).await?;
+        self.journal(new, writer, taken.now)
+    }
+
+    /// Resumes a run that was taken.
+    pub(crate) async fn resume(
+        &self,
+        mut taken: Taken,
+        wanted: Wanted,
+    ) -> Result<RunJournal, StoreError> {
+        let read = self.read_taken(&taken, &wanted);
+        let (mut record, offered) = match read {
+            Ok(read) => read,
+            Err(error) => {
+                taken.held.refused(&error);
+                return Err(error);
+            }
+        };
+
+        let is_changed = wanted.change(&mut record.header);
+        let mut writer = Writer::resume(taken.held, &record);
+        if is_changed {
+            writer.replace(record.lines.clone()).await?;
+        }
+        if !offered.is_empty() {
+            writer.append_offered(offered.clone()).await?;
+            record.lines.extend(offered);
+        }
+        self.journal(record, writer, taken.now)
+    }
+
+    /// Reads a run that was taken, and the answers that were left for it.
+    fn read_taken(
+        &self,
+        taken: &Taken,
+        wanted: &Wanted,
+    ) -> Result<(Record, Vec<Line>), StoreError> {
+        let reader = self.reader();
+        let record = reader.record(&taken.lines)?;
+        wanted.check(reader, &record)?;
+        reader.check_order(&record.lines)?;
+
+        // If there are too many, they stay where they are until some were used.
+        let first = record.lines.len() as u64 + 2;
+        let offered = reader.entries(&taken.offered, first)?;
+        let all = [record.lines.as_slice(), offered.as_slice()].concat();
+        let can_follow = offered.is_empty() || check_order(&all).is_ok();
+        Ok((record, if can_follow { offered } else { Vec::new() }))
+    }
+
+    fn journal(
+        &self,
+        record: Record,
+        writer: Writer,
+        now: Option<std::time::SystemTime>,
+    ) -> Result<RunJournal, StoreError> {
+        let place = self.place();
+        let journal = RunJournal::new(place, record, writer, now);
+        journal.map_err(|error| self.reader().out_of_place(&error))
+    }
+
+    /// Reads the whole record without taking the run, and checks that it is the wanted one.
+    pub(crate) async fn read(&self, wanted: &Wanted) -> Result<Record, StoreError> {
+        let reader = self.reader();
+        let lines = self.backend.read(&self.run_id, 1..u64::MAX).await?;
+        let record = reader.record(&lines.ok_or_else(|| reader.missing())?)?;
+        wanted.check(reader, &record)?;
+        Ok(record)
+    }
+
+    async fn entries(&self, range: std::ops::Range<u64>) -> Result<Vec<RecordedEntry>, StoreError> {
+        // The first line is the header, and lines are counted from 1.
+        let first = range.start.saturating_add(2);
+        let numbers = first..range.end.saturating_add(2);
+        let lines = self.backend.read(&self.run_id, numbers).await?;
+        let lines = lines.ok_or_else(|| self.reader().missing())?;
+
+        let entries = self.reader().entries(&lines, first)?;
+        let recorded = (range.start..).zip(entries);
+        Ok(recorded
+            .map(|(index, line)| RecordedEntry::new(index, line))
+            .collect())
+    }
+
+    async fn deliver(self, event: String, answer: Vec<u8>) -> Result<(), StoreError> {
+        if self.offer(&event, &answer).await? {
+            return Ok(());
+        }
+
+        let opened = self.clone().open(None, Some(Wanted::Answerable)).await;
+        let journal = match opened {
+            // Somebody has taken the run in the meantime.
+            Err(error) if error.is_locked() => {
+                let offered = self.offer(&event, &answer).await?;
+                return if offered { Ok(()) } else { Err(error) };
+            }
+            opened => opened?,
+        };
+
+        journal.check_event(&event)?;
+        let delivered = journal.deliver(&event, answer).await;
+        let place = self.place();
+        delivered.map_err(|error| StoreError::of_journal(&place, error))
+    }
+
+    /// Leaves an answer for whoever uses the run. Returns whether that is possible.
+    async fn offer(&self, event: &str, answer: &[u8]) -> Result<bool, StoreError> {
+        let answer = Json::from_record(&String::from_utf8_lossy(answer));
+        let entry = Entry::Answer {
+            event: event.to_owned(),
+            answer,
+        };
+        let line = serde_json::to_string(&entry).unwrap_or_default();
+        self.backend.offer(&self.run_id, event, &line).await
+    }
+}

@@ -5,7 +5,7 @@ use cogwork_flow::journal::Entry;
 use crate::ForkOrigin;
 use crate::header::Header;
 use crate::time::from_millis;
-use crate::waits::{WaitChange, WaitSummary, Waits, is_json};
+use crate::waits::{WaitChange, WaitSummary, Waits};
 
 /// A summary of a recorded run.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -60,22 +60,48 @@ pub enum RunStatus {
     },
 }
 
+impl RunStatus {
+    /// Returns the name, as in the column of a database.
+    pub(crate) fn name(&self) -> &'static str {
+        match self {
+            Self::Open => "open",
+            Self::Paused { .. } => "paused",
+            Self::Failed { .. } => "failed",
+            Self::Ended { .. } => "ended",
+            Self::Damaged { .. } => "damaged",
+        }
+    }
+
+    /// Returns how a run stopped whose last entry is this one.
+    pub(crate) fn stopped(last: &Entry) -> Option<Self> {
+        match last {
+            Entry::Failed { error } => Some(Self::Failed {
+                error: error.clone(),
+            }),
+            Entry::Ended { action, steps } => Some(Self::Ended {
+                action: action.clone(),
+                steps: *steps,
+            }),
+            _ => None,
+        }
+    }
+}
+
 /// The status of a run after the entries so far.
 #[derive(Default)]
 pub(crate) struct Standing {
     entries: u64,
     waits: Waits,
-    stopped: Option<Stopped>,
-}
-
-/// How a run stopped.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Stopped {
-    Failed { error: String },
-    Ended { action: String, steps: u64 },
+    stopped: Option<RunStatus>,
 }
 
 impl Standing {
+    /// Removes all entries. Returns how that changes the waiting steps.
+    pub(crate) fn clear(&mut self) -> WaitChange {
+        *self = Self::default();
+        WaitChange::AllEnded
+    }
+
     /// Adds an entry. Returns how it changes the waiting steps.
     pub(crate) fn add(&mut self, entry: &Entry) -> Vec<WaitChange> {
         let mut changes = self.end_calls(entry);
@@ -95,24 +121,13 @@ impl Standing {
 
     fn add_entry(&mut self, entry: &Entry) -> Option<WaitChange> {
         self.entries += 1;
-        self.stopped = None;
+        self.stopped = RunStatus::stopped(entry);
+        if let Some(wait) = WaitSummary::of(entry) {
+            // The first line is the header.
+            return Some(self.waits.begin(self.entries + 1, wait));
+        }
+
         match entry {
-            Entry::Waiting {
-                step,
-                event,
-                why,
-                until,
-                schema,
-            } => {
-                let wait = WaitSummary {
-                    step: step.clone(),
-                    event: event.clone(),
-                    why: why.clone(),
-                    until: until.and_then(from_millis),
-                    schema: schema.as_ref().filter(|schema| is_json(schema)).cloned(),
-                };
-                return Some(self.waits.begin(self.entries, wait));
-            }
             Entry::Shortened { step, until } => {
                 return self.waits.shorten(step, from_millis(*until));
             }
@@ -124,22 +139,9 @@ impl Standing {
             Entry::Refused { event, .. } => self.waits.use_up(event),
             Entry::TimedOut { step } => return self.waits.end(step),
             Entry::Snapshot(_) => {
-                *self = Self {
-                    entries: 1,
-                    ..Self::default()
-                };
-                return Some(WaitChange::AllEnded);
-            }
-            Entry::Failed { error } => {
-                self.stopped = Some(Stopped::Failed {
-                    error: error.clone(),
-                });
-            }
-            Entry::Ended { action, steps } => {
-                self.stopped = Some(Stopped::Ended {
-                    action: action.clone(),
-                    steps: *steps,
-                });
+                let cleared = self.clear();
+                self.entries = 1;
+                return Some(cleared);
             }
             _ => {}
         }
@@ -147,43 +149,32 @@ impl Standing {
         None
     }
 
-    /// Returns how the run stopped, if the last entry records it.
-    pub(crate) fn stopped(&self) -> Option<&Stopped> {
-        self.stopped.as_ref()
-    }
-
-    /// Returns whether the run waits for events without an answer.
-    pub(crate) fn is_paused(&self) -> bool {
-        self.stopped.is_none() && self.waits.block_the_run()
-    }
-
-    fn into_status(self) -> RunStatus {
-        if self.is_paused() {
-            return RunStatus::Paused {
-                waits: self.waits.into_summaries(),
-            };
-        }
-
-        match self.stopped() {
-            Some(Stopped::Failed { error }) => RunStatus::Failed {
-                error: error.clone(),
-            },
-            Some(Stopped::Ended { action, steps }) => RunStatus::Ended {
-                action: action.clone(),
-                steps: *steps,
-            },
-            None => RunStatus::Open,
+    /// Returns the name of the status.
+    pub(crate) fn name(&self) -> &'static str {
+        match &self.stopped {
+            Some(stopped) => stopped.name(),
+            None if self.waits.block_the_run() => "paused",
+            None => RunStatus::Open.name(),
         }
     }
 
     /// Returns the summary of a run whose last entry was recorded at this time, in milliseconds since
     /// 1970.
     pub(crate) fn summary(self, header: Header, updated: Option<u64>) -> RunSummary {
+        let is_paused = self.waits.block_the_run();
+        let status = match self.stopped {
+            Some(stopped) => stopped,
+            None if is_paused => RunStatus::Paused {
+                waits: self.waits.into_summaries(),
+            },
+            None => RunStatus::Open,
+        };
+
         RunSummary {
             started: header.started(),
             updated: updated.and_then(from_millis),
             entries: self.entries,
-            status: self.into_status(),
+            status,
             run_id: header.run_id,
             flow: header.flow,
             fork: header.fork,

@@ -3,8 +3,10 @@
 use std::collections::{BTreeMap, HashMap};
 use std::time::SystemTime;
 
-use cogwork_flow::journal::Json;
+use cogwork_flow::journal::{Entry, Json};
 use serde::de::IgnoredAny;
+
+use crate::time::from_millis;
 
 /// A step that waits for an event.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -24,15 +26,35 @@ pub struct WaitSummary {
     pub schema: Option<Json>,
 }
 
-/// Returns whether a text from a record is JSON.
-pub(crate) fn is_json(json: &Json) -> bool {
-    json.read::<IgnoredAny>().is_ok()
+impl WaitSummary {
+    /// Returns the wait that begins with an entry.
+    pub(crate) fn of(entry: &Entry) -> Option<Self> {
+        let Entry::Waiting {
+            step,
+            event,
+            why,
+            until,
+            schema,
+        } = entry
+        else {
+            return None;
+        };
+
+        let is_json = |schema: &&Json| schema.read::<IgnoredAny>().is_ok();
+        Some(Self {
+            step: step.clone(),
+            event: event.clone(),
+            why: why.clone(),
+            until: until.and_then(from_millis),
+            schema: schema.as_ref().filter(is_json).cloned(),
+        })
+    }
 }
 
 /// The waiting steps of a run, and the unused answers.
 #[derive(Default)]
 pub(crate) struct Waits {
-    /// By the numbers of the entries with which they started to wait, and so in that order.
+    /// By the numbers of the lines with which they started to wait, and so in that order.
     waiting: BTreeMap<u64, WaitSummary>,
     /// The number of each waiting step.
     numbers: BTreeMap<String, u64>,
@@ -59,12 +81,19 @@ impl Event {
     expect(dead_code, reason = "only a database has rows to change")
 )]
 pub(crate) enum WaitChange {
-    /// A step with this number started to wait.
-    Began(u64, WaitSummary),
-    /// The wait of the step with this number times out earlier.
-    Shortened(u64, Option<SystemTime>),
-    /// The step with this number no longer waits.
-    Ended(u64),
+    /// A step started to wait for an event, with the line with this number.
+    Began {
+        line: u64,
+        event: String,
+        until: Option<SystemTime>,
+    },
+    /// The wait that began with this line times out earlier.
+    Shortened {
+        line: u64,
+        until: Option<SystemTime>,
+    },
+    /// The wait that began with this line ended.
+    Ended { line: u64 },
     /// No step waits.
     AllEnded,
 }
@@ -73,15 +102,23 @@ impl Waits {
     pub(crate) fn begin(&mut self, number: u64, wait: WaitSummary) -> WaitChange {
         self.numbers.insert(wait.step.clone(), number);
         self.change(&wait.event, |event| event.steps += 1);
-        self.waiting.insert(number, wait.clone());
+        let change = WaitChange::Began {
+            line: number,
+            event: wait.event.clone(),
+            until: wait.until,
+        };
 
-        WaitChange::Began(number, wait)
+        self.waiting.insert(number, wait);
+        change
     }
 
     pub(crate) fn shorten(&mut self, step: &str, until: Option<SystemTime>) -> Option<WaitChange> {
         let number = *self.numbers.get(step)?;
         self.waiting.get_mut(&number)?.until = until;
-        Some(WaitChange::Shortened(number, until))
+        Some(WaitChange::Shortened {
+            line: number,
+            until,
+        })
     }
 
     pub(crate) fn end(&mut self, step: &str) -> Option<WaitChange> {
@@ -91,7 +128,7 @@ impl Waits {
             event.steps = event.steps.saturating_sub(1)
         });
 
-        Some(WaitChange::Ended(number))
+        Some(WaitChange::Ended { line: number })
     }
 
     /// Ends the waits of all steps whose names begin with this.

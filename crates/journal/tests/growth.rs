@@ -8,7 +8,7 @@
 )]
 
 use cogwork_flow::{Action, Each, Flow, Wait};
-use cogwork_journal::{FileStore, RunStatus, SqliteStore, Store};
+use cogwork_journal::{RunStatus, Store};
 
 /// How many bytes the process has written so far, to whatever file.
 fn written() -> u64 {
@@ -47,7 +47,7 @@ fn items() -> Flow<Vec<u32>> {
 }
 
 /// Lets so many items wait, and answers each; answers how much that wrote.
-async fn ask_and_answer(store: impl Store, count: usize) -> u64 {
+async fn ask_and_answer(store: Store, count: usize) -> u64 {
     let flow = items();
     let before = written();
     let journal = store.start("a", &flow, &0).await.unwrap();
@@ -79,19 +79,14 @@ fn writing_grows_with_the_steps_that_wait() {
         .build()
         .unwrap();
     for name in ["files", "database"] {
-        let [few, many] = [200, 800].map(|count| {
+        let [few, many] = [100, 400].map(|count| {
             let folder = tempfile::tempdir().unwrap();
             runtime.block_on(async {
-                match name {
-                    "files" => {
-                        ask_and_answer(FileStore::new(folder.path()).with_sync(false), count).await
-                    }
-                    _ => {
-                        let store =
-                            SqliteStore::new(folder.path().join("runs.db")).with_sync(false);
-                        ask_and_answer(store, count).await
-                    }
-                }
+                let store = match name {
+                    "files" => Store::files(folder.path()),
+                    _ => Store::sqlite(folder.path().join("runs.db")),
+                };
+                ask_and_answer(store, count).await
             })
         });
 

@@ -1,5 +1,5 @@
 use async_trait::async_trait;
-use cogwork_journal::AnyStore;
+use cogwork_journal::Store;
 
 use crate::{FlowError, ForkChoices, ForkRequest, Pieces};
 
@@ -15,14 +15,14 @@ pub trait Flows: Send + Sync + 'static {
     /// # Errors
     ///
     /// Returns an error if there is no such flow, or if its run cannot be started.
-    async fn start(&self, store: &AnyStore, flow: &str, input: &str) -> Result<String, FlowError>;
+    async fn start(&self, store: &Store, flow: &str, input: &str) -> Result<String, FlowError>;
 
     /// Resumes a run of a flow. Returns once it is open. The run continues in a task.
     ///
     /// # Errors
     ///
     /// Returns an error if there is no such flow, or if the run cannot be resumed.
-    async fn resume(&self, store: &AnyStore, flow: &str, run_id: &str) -> Result<(), FlowError>;
+    async fn resume(&self, store: &Store, flow: &str, run_id: &str) -> Result<(), FlowError>;
 
     /// Starts a run that begins with the steps of another one before that of the request, and executes
     /// the others anew. Returns the id of the new run, which continues in a task.
@@ -35,7 +35,7 @@ pub trait Flows: Send + Sync + 'static {
     /// Returns an error if there is no such flow, or if the run cannot be forked like this.
     async fn fork(
         &self,
-        store: &AnyStore,
+        store: &Store,
         flow: &str,
         run_id: &str,
         request: &ForkRequest,
@@ -52,7 +52,7 @@ pub trait Flows: Send + Sync + 'static {
     /// Returns an error if there is no such flow, or if the run cannot be forked at this step.
     async fn fork_choices(
         &self,
-        store: &AnyStore,
+        store: &Store,
         flow: &str,
         run_id: &str,
         at: u64,
@@ -84,11 +84,11 @@ impl Flows for NoFlows {
         Vec::new()
     }
 
-    async fn start(&self, _: &AnyStore, _: &str, _: &str) -> Result<String, FlowError> {
+    async fn start(&self, _: &Store, _: &str, _: &str) -> Result<String, FlowError> {
         Err(FlowError::Unknown)
     }
 
-    async fn resume(&self, _: &AnyStore, _: &str, _: &str) -> Result<(), FlowError> {
+    async fn resume(&self, _: &Store, _: &str, _: &str) -> Result<(), FlowError> {
         Err(FlowError::Unknown)
     }
 }

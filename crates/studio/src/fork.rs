@@ -1,7 +1,7 @@
 //! Forks of runs: what can be changed, and what is changed.
 
 use cogwork_flow::Flow;
-use cogwork_journal::{AnyStore, Fork, ForkPreview, RunJournal, Store, StoreError};
+use cogwork_journal::{Fork, ForkPreview, RunJournal, Store, StoreError};
 use cogwork_text::Name;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -74,7 +74,7 @@ impl ForkChoices {
     ///
     /// Returns an error if the run cannot be forked there.
     pub async fn of<S>(
-        store: &AnyStore,
+        store: &Store,
         run_id: &str,
         flow: &Flow<S>,
         at: u64,
@@ -186,7 +186,7 @@ impl ForkRequest {
     /// Returns an error that names the part at fault.
     pub async fn start<S>(
         &self,
-        store: &AnyStore,
+        store: &Store,
         run_id: &str,
         flow: &Flow<S>,
     ) -> Result<RunJournal, FlowError>

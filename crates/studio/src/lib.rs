@@ -4,12 +4,12 @@
 //! The command `cogwork studio` serves it. A [`Studio`] serves it from a program:
 //!
 //! ```no_run
-//! use cogwork_journal::AnyStore;
+//! use cogwork_journal::Store;
 //! use cogwork_studio::Studio;
 //!
 //! # #[tokio::main(flavor = "current_thread")]
 //! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! let serving = Studio::new(AnyStore::at("runs")?).bind(0).await?;
+//! let serving = Studio::new(Store::at("runs")?).bind(0).await?;
 //! println!("open {}", serving.url());
 //! serving.run(std::future::pending()).await;
 //! # Ok(())

@@ -1,7 +1,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use cogwork_journal::{AnyStore, RunQuery, RunSummary, StoreError};
+use cogwork_journal::{RunQuery, RunSummary, Store, StoreError};
 use tokio::sync::{Mutex, Semaphore};
 use tokio_util::sync::CancellationToken;
 
@@ -10,7 +10,7 @@ use crate::records::{RecordFile, Records, TotalsCache};
 
 /// What all requests share.
 pub(crate) struct Shared {
-    pub(crate) store: AnyStore,
+    pub(crate) store: Store,
     pub(crate) records: Records,
     pub(crate) totals: TotalsCache,
     pub(crate) flows: Box<dyn Flows>,

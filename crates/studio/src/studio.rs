@@ -3,7 +3,7 @@ use std::net::Ipv4Addr;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use cogwork_journal::AnyStore;
+use cogwork_journal::Store;
 use tokio::net::TcpListener;
 use tokio::sync::{Mutex, Semaphore};
 use tokio_util::sync::CancellationToken;
@@ -18,14 +18,14 @@ const STREAMS: usize = 16;
 
 /// A page over the runs of a store.
 pub struct Studio {
-    store: AnyStore,
+    store: Store,
     records: Option<PathBuf>,
     flows: Box<dyn Flows>,
 }
 
 impl Studio {
     /// Creates a page over the runs of this store.
-    pub fn new(store: AnyStore) -> Self {
+    pub fn new(store: Store) -> Self {
         Self {
             store,
             records: None,

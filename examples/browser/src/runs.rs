@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use cogwork::cot::{ChainOfThought, Reasoning};
 use cogwork::flow::{Action, Flow, from_fn, from_phases_with, note};
-use cogwork::journal::{FileStore, Store};
+use cogwork::journal::Store;
 use cogwork::strategies::{Limits, Search, Solver, TreeOfThoughts};
 use cogwork_quickstart::RuleBasedClient;
 use cogwork_trace::{Header, Page, RecordReader, RecorderSettings, RunRecorder};
@@ -269,7 +269,7 @@ pub async fn tree_of_thoughts(folder: &Path) -> Result<PathBuf> {
 /// Returns the error of the run.
 pub async fn resumed(folder: &Path) -> Result<PathBuf> {
     let record = folder.join("resumed.trace");
-    let store = FileStore::new(folder.join("journal"));
+    let store = Store::files(folder.join("journal"));
 
     // The first attempt never finishes its second step, as if it had crashed there.
     for is_stuck in [true, false] {

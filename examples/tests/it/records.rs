@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use cogwork::agents::{Agent, FlowState};
 use cogwork::cot::{ChainOfThought, Reasoning};
 use cogwork::flow::Flow;
-use cogwork::journal::{FileStore, Store};
+use cogwork::journal::Store;
 use cogwork::llm::{ChatResponse, LlmClient, ScriptedClient, ToolCall};
 use cogwork::strategies::{Solver, TreeOfThoughts};
 use cogwork::tools::{ToolError, Tools, function};
@@ -165,7 +165,7 @@ async fn of_an_agent_with_tools() {
 async fn of_a_run_that_crashed_and_was_resumed() {
     let records = Records::new();
     let flow = thinking(RuleBasedClient::new());
-    let store = FileStore::new(records.folder.path());
+    let store = Store::files(records.folder.path());
     let first = Reasoning::new("What is (2 + 3) * 4?");
 
     let journal = store.start("run-1", &flow, &first).await.unwrap();

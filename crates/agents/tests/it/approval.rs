@@ -13,7 +13,7 @@ use crate::shown::hostile::assert_safe_line;
 use cogwork_agents::{Agent, FlowState, Loader, ToolApproval, Tools};
 use cogwork_flow::journal::MemoryJournal;
 use cogwork_flow::{Action, Flow, Paused};
-use cogwork_journal::{FileStore, RunStatus, SqliteStore, Store};
+use cogwork_journal::{RunStatus, Store};
 use cogwork_llm::{ChatResponse, ScriptedClient, ToolCall};
 use cogwork_tools::{ToolError, function};
 use schemars::JsonSchema;
@@ -62,7 +62,7 @@ fn flow(agent: Agent) -> Flow<FlowState> {
 }
 
 /// Runs until the run ends or pauses.
-async fn resume(store: &impl Store, flow: &Flow<FlowState>) -> Result<FlowState, Paused> {
+async fn resume(store: &Store, flow: &Flow<FlowState>) -> Result<FlowState, Paused> {
     let input = FlowState::new("Write to everyone.");
     let journal = store.start_or_resume("7", flow, &input).await.unwrap();
     let mut state: FlowState = journal.state().unwrap();
@@ -74,7 +74,7 @@ async fn resume(store: &impl Store, flow: &Flow<FlowState>) -> Result<FlowState,
     }
 }
 
-async fn each_call_is_approved(store: impl Store) {
+async fn each_call_is_approved(store: Store) {
     let sent = Sent::default();
     let calls = [
         call("1", "send", "Ada"),
@@ -152,26 +152,26 @@ async fn each_call_is_approved(store: impl Store) {
     assert_eq!(told.text(), "refused by a person");
 }
 
-async fn deliver(store: &impl Store, event: &str, answer: &(impl Serialize + Sync)) {
+async fn deliver(store: &Store, event: &str, answer: &(impl Serialize + Sync)) {
     store.deliver("7", event, answer).await.unwrap();
 }
 
 #[tokio::test]
 async fn each_call_is_approved_in_files() {
     let folder = tempfile::tempdir().unwrap();
-    each_call_is_approved(FileStore::new(folder.path())).await;
+    each_call_is_approved(Store::files(folder.path())).await;
 }
 
 #[tokio::test]
 async fn each_call_is_approved_in_a_database() {
     let folder = tempfile::tempdir().unwrap();
-    each_call_is_approved(SqliteStore::new(folder.path().join("runs.db"))).await;
+    each_call_is_approved(Store::sqlite(folder.path().join("runs.db"))).await;
 }
 
 #[tokio::test]
 async fn an_answer_that_is_none_is_refused_and_the_question_stays() {
     let folder = tempfile::tempdir().unwrap();
-    let store = FileStore::new(folder.path());
+    let store = Store::files(folder.path());
     let sent = Sent::default();
     let agent = Agent::new("clerk", script([call("1", "send", "Ada")]))
         .with_tools(tools(&sent))
@@ -268,7 +268,7 @@ async fn without_a_journal_the_visit_fails_before_the_call() {
 #[tokio::test]
 async fn a_person_sees_the_arguments_as_the_tool_reads_them() {
     let folder = tempfile::tempdir().unwrap();
-    let store = FileStore::new(folder.path());
+    let store = Store::files(folder.path());
     let sent = Sent::default();
     let hidden = "a\u{202e}\u{1b}[2J\n".to_owned() + &"x".repeat(10_000);
     let calls = [

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use cogwork_agents::{Agent, FlowState, Tools};
 use cogwork_flow::{Flow, Node};
-use cogwork_journal::{FileStore, Store};
+use cogwork_journal::Store;
 use cogwork_llm::LlmClient;
 use cogwork_tools::{Tool, ToolError, function};
 use schemars::JsonSchema;
@@ -116,7 +116,7 @@ async fn a_resumed_run_returns_what_was_sent_before_it_was_stopped() {
             .start(vec![call, Reply::says("Yes.").thinks("OPAQUE")])
             .await;
         let folder = tempfile::tempdir().unwrap();
-        let store = FileStore::new(folder.path());
+        let store = Store::files(folder.path());
 
         let is_called = Arc::new(Notify::new());
         let called = Arc::clone(&is_called);

@@ -11,7 +11,7 @@ use std::task::Poll;
 
 use cogwork_agents::{Agent, FlowState, Tools};
 use cogwork_flow::{Event, EventKind, Events, Flow, events, idempotency_key};
-use cogwork_journal::{FileStore, SqliteStore, Store};
+use cogwork_journal::Store;
 use cogwork_llm::{
     Capabilities, Capability, ChatRequest, ChatResponse, LlmClient, LlmError, Role, ToolCall,
 };
@@ -112,7 +112,7 @@ fn flow(made: &Made, capabilities: Capabilities) -> Flow<FlowState> {
 
 /// Runs until the future was polled so often. Returns the state if the run has ended.
 async fn run(
-    store: &impl Store,
+    store: &Store,
     run_id: &str,
     flow: &Flow<FlowState>,
     mut polls: usize,
@@ -157,7 +157,7 @@ async fn replayed(mut stream: Events) -> Vec<String> {
     keys
 }
 
-async fn check(store: impl Store, capabilities: Capabilities) {
+async fn check(store: Store, capabilities: Capabilities) {
     let made = Made::default();
     let flow = flow(&made, capabilities);
     let (undisturbed, _) = run(&store, "whole", &flow, usize::MAX).await;
@@ -196,9 +196,9 @@ async fn check(store: impl Store, capabilities: Capabilities) {
     }
 }
 
-fn within(folder: &tempfile::TempDir) -> (FileStore, SqliteStore) {
-    let files = FileStore::new(folder.path().join("files")).with_sync(false);
-    let database = SqliteStore::new(folder.path().join("runs.db")).with_sync(false);
+fn within(folder: &tempfile::TempDir) -> (Store, Store) {
+    let files = Store::files(folder.path().join("files"));
+    let database = Store::sqlite(folder.path().join("runs.db"));
     (files, database)
 }
 

@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
 use cogwork_agents::{FileFlow, FlowState, Loader, Provider};
-use cogwork_journal::{FileStore, Store};
+use cogwork_journal::Store;
 use cogwork_llm::{
     Capabilities, Capability, ChatRequest, ChatResponse, Delta, LlmClient, LlmError, LlmErrorKind,
     ReplyStream, async_trait,
@@ -204,7 +204,7 @@ async fn not_in_the_errors_and_records_of_runs() {
         let loaded = loaded.unwrap();
 
         let folder = tempfile::tempdir().unwrap();
-        let store = FileStore::new(folder.path());
+        let store = Store::files(folder.path());
         let mut state = FlowState::new("Hello");
         let journal = store.start("7", loaded.flow(), &state).await.unwrap();
         let mut run = loaded.flow().begin().with_journal(journal);

@@ -5,7 +5,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use cogwork_agents::{FileFlow, FlowState};
 use cogwork_flow::{BoxError, Paused};
-use cogwork_journal::{FileStore, RunJournal, Store};
+use cogwork_journal::{RunJournal, Store};
 use cogwork_text::{Escaped, Name, OneLine};
 
 use super::forking;
@@ -22,7 +22,7 @@ pub(super) async fn open(
         return Ok(None);
     };
 
-    let store = FileStore::new(folder);
+    let store = Store::files(folder);
     let flow = loaded.flow();
     Ok(Some(match task.begin {
         Begin::Input(_) => store.start(&new_id(), flow, state).await?,

@@ -9,7 +9,7 @@ use async_trait::async_trait;
 use cogwork_agents::{FileFlow, FlowState, Loader};
 use cogwork_flow::events;
 use cogwork_flow::journal::Journal as _;
-use cogwork_journal::{AnyStore, RunJournal, Store};
+use cogwork_journal::{RunJournal, Store};
 use cogwork_studio::{FlowError, Flows, ForkChoices, ForkPart, ForkRequest, Pieces};
 use cogwork_text::{Escaped, Name};
 use cogwork_trace::RunRecorder;
@@ -278,7 +278,7 @@ impl Flows for FileFlows {
         names.collect()
     }
 
-    async fn start(&self, store: &AnyStore, flow: &str, input: &str) -> Result<String, FlowError> {
+    async fn start(&self, store: &Store, flow: &str, input: &str) -> Result<String, FlowError> {
         let loaded = self.open(flow, None).await?;
         // Two runs may start in the same millisecond.
         let number = self.started.fetch_add(1, Ordering::Relaxed);
@@ -290,7 +290,7 @@ impl Flows for FileFlows {
         Ok(run_id)
     }
 
-    async fn resume(&self, store: &AnyStore, flow: &str, run_id: &str) -> Result<(), FlowError> {
+    async fn resume(&self, store: &Store, flow: &str, run_id: &str) -> Result<(), FlowError> {
         let model = self.model_of(run_id);
         let loaded = self.open(flow, model.as_deref()).await?;
         let journal = store.resume(run_id, loaded.flow()).await?;
@@ -299,7 +299,7 @@ impl Flows for FileFlows {
 
     async fn fork(
         &self,
-        store: &AnyStore,
+        store: &Store,
         flow: &str,
         run_id: &str,
         request: &ForkRequest,
@@ -318,7 +318,7 @@ impl Flows for FileFlows {
 
     async fn fork_choices(
         &self,
-        store: &AnyStore,
+        store: &Store,
         flow: &str,
         run_id: &str,
         at: u64,

@@ -5,7 +5,7 @@ mod watching;
 
 use std::fmt::Display;
 
-use cogwork_journal::AnyStore;
+use cogwork_journal::Store;
 use cogwork_studio::Studio;
 use cogwork_text::OneLine;
 
@@ -26,7 +26,7 @@ pub(crate) fn studio(arguments: &arguments::Studio) -> Outcome {
 
 async fn serve(arguments: &arguments::Studio) -> Result<Outcome, String> {
     let text = |error: &dyn Display| error.to_string();
-    let store = AnyStore::at(&arguments.store).map_err(|error| text(&error))?;
+    let store = Store::at(&arguments.store).map_err(|error| text(&error))?;
     let records = arguments
         .records
         .clone()

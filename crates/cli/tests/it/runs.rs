@@ -9,7 +9,7 @@ use std::path::Path;
 use std::process::Command;
 
 use cogwork_flow::{BoxError, Flow, from_phases};
-use cogwork_journal::{FileStore, Store};
+use cogwork_journal::Store;
 
 fn flow() -> Flow<u32> {
     let node = from_phases(
@@ -28,7 +28,7 @@ fn flow() -> Flow<u32> {
 
 #[tokio::main(flavor = "current_thread")]
 async fn record(folder: &Path) {
-    let store = FileStore::new(folder);
+    let store = Store::files(folder);
     let flow = flow();
     drop(store.start("begun", &flow, &1).await.unwrap());
 

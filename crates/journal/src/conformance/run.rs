@@ -79,6 +79,7 @@ impl TestedEngine for StoreEngine {
     fn lacks(&self, ability: Ability) -> Option<&'static str> {
         match ability {
             Ability::Cancellation => Some("a program cancels its own runs"),
+            Ability::SizeLimit => Some("only `Run::with_max_outcome` limits it"),
             _ => self.store.lacks(ability),
         }
     }
@@ -95,10 +96,6 @@ impl TestedEngine for StoreEngine {
 
     async fn deliver(&self, run_id: &str, event: &str, answer: &str) -> Result<(), Refusal> {
         self.store.deliver(run_id, event, answer).await
-    }
-
-    fn max_outcome(&self) -> Option<usize> {
-        self.store.max_outcome()
     }
 
     async fn set_available(&self, is_available: bool) -> Result<(), BoxError> {

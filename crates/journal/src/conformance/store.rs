@@ -65,15 +65,6 @@ pub trait TestedStore: Send + Sync + 'static {
         ))
     }
 
-    /// Returns the maximum size of an outcome in bytes.
-    ///
-    /// # Default
-    ///
-    /// Returns `None`. A store with the ability [`SizeLimit`](Ability::SizeLimit) returns it.
-    fn max_outcome(&self) -> Option<usize> {
-        None
-    }
-
     /// Lets the lease of the process that uses a run expire, without that process noticing.
     /// A store with the ability [`Fences`](Ability::Fences) implements this.
     ///

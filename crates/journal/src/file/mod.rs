@@ -1,177 +1,408 @@
 //! A file for each run.
 
-mod list;
-mod open;
-mod read;
-mod write;
+mod lines;
 
-use std::path::PathBuf;
+use std::fs::File;
+use std::io::{self, Write as _};
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+use std::time::UNIX_EPOCH;
 
-use cogwork_text::files::Folder;
+use async_trait::async_trait;
+use cogwork_text::files::{Access, Folder, LockFile, safe_name};
 
-use crate::behind::blocking;
+use self::lines::{Joins, ReadLines, append};
+use crate::backend::{Backend, Edit, Expected, Held, Taken, TextLine, blocking};
 use crate::folder::StoreFolder;
-use crate::store::Kept;
-use crate::{RunSummary, Store, StoreError};
-
-/// A store that keeps each run in its own file, in one folder.
-///
-/// The file is named after the run id, with unsafe characters escaped, and ends with `.jsonl`. Its
-/// first line contains the run id and the input; each further line is a time in milliseconds since 1970
-/// and an [`Entry`](cogwork_flow::journal::Entry). Every line begins with the CRC-32 of the
-/// rest of it, and then has a space, or a `+` if it was written together with the previous line. Lines are only appended;
-/// [folding](cogwork_flow::Run::with_fold_every) replaces the file. Next to it, there is a `.lock`
-/// file with the id of the last process that ran the run and, while the file is being created or
-/// replaced, a `.new` file. The folder must not contain other files with these endings. Anything
-/// other than a regular file under one of these names, such as a link, is an error.
-///
-/// Files are written on tokio's blocking threads: everything that is queued is written at once and
-/// followed by `fdatasync`. When a run is resumed, lines that a crash or a power cut left
-/// incomplete are removed from the end of the file. If anything else was modified, the error names
-/// the file and the line, and the file is left unchanged.
-///
-/// Runs are locked with locks of the operating system, which are released when the process ends. On
-/// a network file system, they are only as reliable as its locks. Lock files aren't removed when a
-/// run ends, and must not be removed while it is in use. An open run uses two file descriptors, and a
-/// store uses one.
-///
-/// ```
-/// use cogwork_flow::{Flow, Wait};
-/// use cogwork_journal::{FileStore, RunStatus, Store};
-///
-/// # #[tokio::main(flavor = "current_thread")]
-/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// # let folder = tempfile::tempdir()?;
-/// # let folder = folder.path();
-/// let ask = Wait::for_event("name", |text: &mut String, name: String| text.push_str(&name));
-/// let flow = Flow::builder("greet").start("ask").wait("ask", ask).end("ask", "default").build()?;
-///
-/// let store = FileStore::new(folder);
-/// let journal = store.start("greeting 1", &flow, &"Hello, ").await?;
-/// let mut text: String = journal.state()?;
-/// let stopped = flow.begin().with_journal(journal).finish(&mut text).await.unwrap_err();
-/// assert!(stopped.paused().is_some());
-/// assert!(matches!(&store.runs().await?[0].status, RunStatus::Paused { waits } if waits[0].event == "name"));
-///
-/// // From any process, at any time:
-/// store.deliver("greeting 1", "name", &"Ada").await?;
-///
-/// let journal = store.resume("greeting 1", &flow).await?;
-/// let mut text: String = journal.state()?;
-/// flow.begin().with_journal(journal).finish(&mut text).await?;
-/// assert_eq!(text, "Hello, Ada");
-/// # Ok(())
-/// # }
-/// ```
-#[derive(Debug, Clone)]
-pub struct FileStore {
-    location: StoreFolder,
-    sync: bool,
-    max_line: usize,
-}
+use crate::mutex;
+use crate::record::Reader;
+use crate::summary::Standing;
+use crate::{RunQuery, RunStatus, RunSummary, StoreError, lock};
 
 /// The ending of the file of each run.
 const ENDING: &str = ".jsonl";
 
-impl FileStore {
-    /// The default maximum length of a line: 64 MiB.
-    pub const DEFAULT_MAX_LINE: usize = 64 << 20;
+/// A folder with a file for each run.
+#[derive(Debug, Clone)]
+pub(crate) struct Files {
+    location: StoreFolder,
+}
 
-    /// Creates a store in this folder. The folder is created when the first run starts.
-    pub fn new(folder: impl Into<PathBuf>) -> Self {
+/// The names of the files of a run.
+struct Names {
+    lines: String,
+    lock: String,
+    /// The file that replaces the lines once it is complete. Its name is fixed, so that leftovers of a
+    /// crash are found.
+    new: String,
+}
+
+impl Names {
+    fn of(run_id: &str) -> Self {
+        let name = safe_name(run_id);
         Self {
-            location: StoreFolder::new(folder.into()),
-            sync: true,
-            max_line: Self::DEFAULT_MAX_LINE,
-        }
-    }
-
-    /// Sets whether each line is synced to disk before it counts as recorded. If `false`, a crash
-    /// of the process loses nothing, but a crash of the machine may lose the last lines or damage
-    /// the file.
-    ///
-    /// # Default
-    ///
-    /// `true`.
-    #[must_use]
-    pub fn with_sync(mut self, sync: bool) -> Self {
-        self.sync = sync;
-        self
-    }
-
-    /// Sets the maximum length of a line in bytes. A line contains an outcome, a snapshot or an
-    /// input, and some more bytes. A longer line isn't written and stops the run with an error; a
-    /// file with a longer line isn't read.
-    ///
-    /// # Default
-    ///
-    /// [`FileStore::DEFAULT_MAX_LINE`]. The default maximum for an outcome is 16 MiB; see
-    /// [`Run::with_max_outcome`](cogwork_flow::Run::with_max_outcome).
-    #[must_use]
-    pub fn with_max_line(mut self, bytes: usize) -> Self {
-        self.max_line = bytes;
-        self
-    }
-
-    /// Returns the path of the file of a run.
-    pub fn path(&self, run_id: &str) -> PathBuf {
-        self.files(run_id).path
-    }
-
-    fn files(&self, run_id: &str) -> Files {
-        let name = cogwork_text::files::safe_name(run_id);
-        let lines = format!("{name}{ENDING}");
-        Files {
-            run_id: run_id.to_owned(),
-            location: self.location.clone(),
-            path: self.location.path().join(&lines),
-            lines,
+            lines: format!("{name}{ENDING}"),
             lock: format!("{name}.lock"),
             new: format!("{name}.new"),
-            sync: self.sync,
-            max_line: self.max_line,
         }
     }
 }
 
-/// [`runs`](Store::runs) reads each file completely. A file that isn't the record of a run is
-/// listed as [damaged](crate::RunStatus::Damaged), under the name of the file if the run id cannot
-/// be read.
-impl Store for FileStore {
-    fn kept(&self, run_id: &str) -> Kept {
-        Kept(Box::new(self.files(run_id)))
+impl Files {
+    pub(crate) fn new(folder: PathBuf) -> Self {
+        Self {
+            location: StoreFolder::new(folder),
+        }
     }
 
+    fn path(&self, run_id: &str) -> PathBuf {
+        self.location.path().join(Names::of(run_id).lines)
+    }
+
+    /// Opens the folder of a run that exists.
+    fn existing(&self, run_id: &str) -> Result<Option<Folder>, StoreError> {
+        let Some(folder) = self.location.open()? else {
+            return Ok(None);
+        };
+
+        let path = self.path(run_id);
+        let exists = folder.has_file(Names::of(run_id).lines);
+        let exists = exists.map_err(|error| failed(&path, "opened")(error.into()))?;
+        Ok(exists.then_some(folder))
+    }
+
+    fn take_now(&self, run_id: &str, expected: Expected) -> Result<Option<Taken>, StoreError> {
+        let path = self.path(run_id);
+        let names = Names::of(run_id);
+        // A failed lookup leaves no lock file.
+        let folder = match expected {
+            Expected::Existing => self.existing(run_id)?,
+            Expected::New | Expected::Either => Some(self.location.create()?),
+        };
+        let Some(folder) = folder else {
+            return Ok(None);
+        };
+
+        let lock = lock::take(&folder, &names.lock, run_id)?;
+        // Left by a crash during a fold. If it cannot be removed, the next fold reports the error.
+        let _ = folder.remove_leftover(&names.new);
+        let mut taken = FileRun {
+            path,
+            names,
+            folder,
+            file: None,
+            whole: 0,
+            _lock: lock,
+        };
+        let lines = if self.existing(run_id)?.is_some() {
+            taken.read()?
+        } else {
+            Vec::new()
+        };
+
+        Ok(Some(Taken {
+            held: Box::new(HeldFile(Arc::new(Mutex::new(taken)))),
+            lines,
+            offered: Vec::new(),
+            now: None,
+        }))
+    }
+
+    fn read_now(
+        &self,
+        run_id: &str,
+        numbers: &Range<u64>,
+    ) -> Result<Option<Vec<TextLine>>, StoreError> {
+        let Some(folder) = self.existing(run_id)? else {
+            return Ok(None);
+        };
+
+        let path = self.path(run_id);
+        let file = folder.open_file(Names::of(run_id).lines, Access::Read);
+        let file = file.map_err(|error| failed(&path, "read")(error.into()))?;
+        let mut lines = ReadLines::of(&path, &file);
+        let mut read = Vec::new();
+        for number in 1..numbers.end {
+            let Some(line) = lines.next_line()? else {
+                break;
+            };
+            if number == 1 {
+                // It must be a record, whatever part of it is wanted.
+                self.reader(run_id).header(&line)?;
+            }
+            if number >= numbers.start {
+                read.push(line);
+            }
+        }
+
+        Ok(Some(read))
+    }
+
+    fn remove_now(&self, run_id: &str) -> Result<bool, StoreError> {
+        let names = Names::of(run_id);
+        let Some(folder) = self.existing(run_id)? else {
+            return Ok(false);
+        };
+
+        let lock = lock::take(&folder, &names.lock, run_id)?;
+        if self.existing(run_id)?.is_none() {
+            return Ok(false);
+        }
+
+        let _ = folder.remove_leftover(&names.new);
+        let removed = folder.remove_file(&names.lines);
+        removed.map_err(|error| failed(&self.path(run_id), "removed")(error.into()))?;
+        sync(&folder)?;
+        lock::remove(&folder, &names.lock, lock);
+        Ok(true)
+    }
+
+    fn list_now(&self, query: &RunQuery) -> Result<Vec<RunSummary>, StoreError> {
+        let Some(folder) = self.location.open()? else {
+            return Ok(Vec::new());
+        };
+
+        let names = match query.only_run() {
+            Some(run_id) if self.existing(run_id)?.is_none() => return Ok(Vec::new()),
+            Some(run_id) => vec![Names::of(run_id).lines.into()],
+            None => folder
+                .names()
+                .map_err(|error| failed(self.location.path(), "read")(error.into()))?,
+        };
+        let runs = names.iter().filter_map(|name| {
+            let name = name.to_str()?;
+            let stem = name.strip_suffix(ENDING)?;
+            Some(self.summary(&folder, name, stem))
+        });
+        Ok(query.select(runs.collect()))
+    }
+
+    /// Returns the summary of the run in a file. The part before any damage counts.
+    fn summary(&self, folder: &Folder, name: &str, stem: &str) -> RunSummary {
+        let mut summary = RunSummary {
+            run_id: stem.to_owned(),
+            flow: String::new(),
+            fork: None,
+            started: UNIX_EPOCH,
+            updated: None,
+            entries: 0,
+            status: RunStatus::Open,
+        };
+
+        if let Err(error) = self.summarize(folder, name, &mut summary) {
+            summary.status = RunStatus::Damaged {
+                error: error.to_string(),
+            };
+        }
+        summary
+    }
+
+    fn summarize(
+        &self,
+        folder: &Folder,
+        name: &str,
+        summary: &mut RunSummary,
+    ) -> Result<(), StoreError> {
+        let path = self.location.path().join(name);
+        let file = folder.open_file(name, Access::Read);
+        let file = file.map_err(|error| failed(&path, "read")(error.into()))?;
+        let mut lines = ReadLines::of(&path, &file);
+        let header = lines.header()?;
+        let reader = Reader {
+            backend: self,
+            run_id: &header.run_id,
+        };
+
+        let mut standing = Standing::default();
+        let mut updated = Some(header.started);
+        let mut number = 1;
+        let mut next = || -> Result<bool, StoreError> {
+            let Some(line) = lines.next_line()? else {
+                return Ok(false);
+            };
+            number += 1;
+            updated = line.at;
+            for line in reader.entries(&[line], number)? {
+                standing.add(&line.entry);
+            }
+            Ok(true)
+        };
+
+        let read = loop {
+            match next() {
+                Ok(true) => {}
+                Ok(false) => break Ok(()),
+                Err(error) => break Err(error),
+            }
+        };
+        *summary = standing.summary(header, updated);
+        read
+    }
+
+    fn reader<'a>(&'a self, run_id: &'a str) -> Reader<'a> {
+        Reader {
+            backend: self,
+            run_id,
+        }
+    }
+
+    /// Does blocking work.
+    async fn run<T: Send + 'static>(
+        &self,
+        run_id: &str,
+        work: impl FnOnce(&Self, &str) -> Result<T, StoreError> + Send + 'static,
+    ) -> Result<T, StoreError> {
+        let files = self.clone();
+        let run_id = run_id.to_owned();
+        blocking(self.run_place(&run_id), move || work(&files, &run_id)).await
+    }
+}
+
+#[async_trait]
+impl Backend for Files {
     fn place(&self) -> String {
         self.location.path().display().to_string()
     }
 
-    async fn list(&self) -> Result<Vec<RunSummary>, StoreError> {
-        let store = self.clone();
-        blocking(self.place(), move || store.read_all()).await
+    fn run_place(&self, run_id: &str) -> String {
+        self.path(run_id).display().to_string()
+    }
+
+    fn line_place(&self, run_id: &str, number: u64) -> String {
+        format!("{}, line {number}", self.path(run_id).display())
+    }
+
+    async fn take(&self, run_id: &str, expected: Expected) -> Result<Option<Taken>, StoreError> {
+        let take = move |files: &Self, run_id: &str| files.take_now(run_id, expected);
+        self.run(run_id, take).await
+    }
+
+    async fn read(
+        &self,
+        run_id: &str,
+        numbers: Range<u64>,
+    ) -> Result<Option<Vec<TextLine>>, StoreError> {
+        let read = move |files: &Self, run_id: &str| files.read_now(run_id, &numbers);
+        self.run(run_id, read).await
+    }
+
+    async fn list(&self, query: RunQuery) -> Result<Vec<RunSummary>, StoreError> {
+        let files = self.clone();
+        blocking(self.place(), move || files.list_now(&query)).await
+    }
+
+    async fn remove(&self, run_id: &str) -> Result<bool, StoreError> {
+        self.run(run_id, Self::remove_now).await
+    }
+
+    async fn is_in_use(&self, run_id: &str) -> Result<Option<bool>, StoreError> {
+        let is_in_use = |files: &Self, run_id: &str| match files.existing(run_id)? {
+            Some(folder) => lock::is_taken(&folder, &Names::of(run_id).lock, run_id).map(Some),
+            None => Ok(None),
+        };
+        self.run(run_id, is_in_use).await
     }
 }
 
-/// The files of a run, and how they are written.
-#[derive(Debug, Clone)]
-struct Files {
-    run_id: String,
-    location: StoreFolder,
-    /// The path of the file with the lines, for messages.
+/// A run that is locked.
+struct FileRun {
     path: PathBuf,
-    /// The name of that file.
-    lines: String,
-    lock: String,
-    /// The file that replaces the lines once it is complete. Its name is fixed, so that leftovers
-    /// of a crash are found.
-    new: String,
-    sync: bool,
-    max_line: usize,
+    names: Names,
+    folder: Folder,
+    /// The file with the lines, if it exists.
+    file: Option<File>,
+    /// The length of its whole lines. A crash may have left an incomplete one after them.
+    whole: u64,
+    _lock: LockFile,
 }
 
-/// The files of a run and their folder, which is open.
-#[derive(Clone)]
-struct RunFolder {
-    files: Files,
-    folder: Folder,
+struct HeldFile(Arc<Mutex<FileRun>>);
+
+#[async_trait]
+impl Held for HeldFile {
+    async fn write(&mut self, edit: Edit) -> Result<(), StoreError> {
+        let run = Arc::clone(&self.0);
+        let place = mutex::lock(&run).path.display().to_string();
+        blocking(place, move || mutex::lock(&run).write(&edit)).await
+    }
+}
+
+impl FileRun {
+    /// Reads all lines, without changing anything.
+    fn read(&mut self) -> Result<Vec<TextLine>, StoreError> {
+        let file = self.folder.open_file(&self.names.lines, Access::Append);
+        let file = file.map_err(|error| failed(&self.path, "opened")(error.into()))?;
+
+        let mut reader = ReadLines::of(&self.path, &file);
+        let mut lines = Vec::new();
+        while let Some(line) = reader.next_line()? {
+            lines.push(line);
+        }
+
+        self.whole = reader.whole();
+        // A process that was killed may have left lines that aren't on disk yet.
+        file.sync_data().map_err(failed(&self.path, "written"))?;
+        self.file = Some(file);
+        Ok(lines)
+    }
+
+    fn write(&mut self, edit: &Edit) -> Result<(), StoreError> {
+        if edit.replaces.is_some() {
+            self.file = Some(self.replace(&edit.lines)?);
+            return Ok(());
+        }
+
+        let mut text = Vec::new();
+        let mut joins = Joins::Nothing;
+        for line in &edit.lines {
+            append(&mut text, line, joins);
+            joins = Joins::TheLineBefore;
+        }
+        self.append(&text).map_err(failed(&self.path, "written"))
+    }
+
+    fn append(&mut self, text: &[u8]) -> io::Result<()> {
+        let mut file = self.file.as_ref().ok_or(io::ErrorKind::NotFound)?;
+        if file.metadata()?.len() > self.whole {
+            file.set_len(self.whole)?;
+        }
+
+        file.write_all(text)?;
+        file.sync_data()?;
+        self.whole += text.len() as u64;
+        Ok(())
+    }
+
+    /// Replaces the file, or creates it: after a crash, either the old or the new one is there.
+    fn replace(&mut self, lines: &[TextLine]) -> Result<File, StoreError> {
+        let mut text = Vec::new();
+        for line in lines {
+            append(&mut text, line, Joins::Nothing);
+        }
+
+        let path = self.folder.path_of(&self.names.new);
+        let new = (self.folder).temporary_named(&self.names.lines, &self.names.new);
+        let mut new = new.map_err(|error| failed(&path, "written")(error.into()))?;
+        new.write_all(&text).map_err(failed(&path, "written"))?;
+        // The file only gets its name once it is completely on disk.
+        new.file().sync_all().map_err(failed(&path, "written"))?;
+
+        let placed = new.put_in_place();
+        let file = placed.map_err(|error| failed(&self.path, "written")(error.into()))?;
+        sync(&self.folder)?;
+        self.whole = text.len() as u64;
+        Ok(file)
+    }
+}
+
+fn sync(folder: &Folder) -> Result<(), StoreError> {
+    let synced = folder.sync();
+    synced.map_err(|error| failed(folder.path(), "synced")(error.into()))
+}
+
+/// Makes the error of a system call, which did not do what it should.
+fn failed(path: &Path, done: &'static str) -> impl Fn(io::Error) -> StoreError {
+    let path = path.display().to_string();
+    move |error| StoreError::io(format_args!("{path}: cannot be {done}"), error)
 }

@@ -5,7 +5,7 @@ use std::collections::{HashMap, VecDeque};
 use cogwork_flow::journal::{Entry, Json};
 
 use super::step::{comes_after, is_around_or_with, outermost_number};
-use crate::line::Line;
+use crate::record::Line;
 
 /// The lines that a fork keeps, in the order in which it needs them.
 #[derive(Default)]

@@ -47,7 +47,7 @@ use edit_state::EditState;
 ///
 /// ```
 /// use cogwork_flow::{Flow, from_phases};
-/// use cogwork_journal::{FileStore, Fork, Store};
+/// use cogwork_journal::{Fork, Store};
 ///
 /// /// Adds the outcomes of three calls.
 /// fn adding(number: u32) -> Result<Flow<Vec<u32>>, cogwork_flow::BuildError> {
@@ -66,7 +66,7 @@ use edit_state::EditState;
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// # let folder = tempfile::tempdir()?;
-/// # let store = FileStore::new(folder.path());
+/// # let store = Store::files(folder.path());
 /// let ones = adding(1)?;
 /// let journal = store.start("run 1", &ones, &Vec::<u32>::new()).await?;
 /// let mut numbers: Vec<u32> = journal.state()?;

@@ -14,8 +14,7 @@ use super::step::{outermost_number, step_around_call};
 use super::{At, Fork, ForkOrigin, NewOutcome};
 use crate::error::Kind;
 use crate::header::{FlowIs, Header};
-use crate::keep::{RecordedRun, Wanted};
-use crate::line::{Line, check_order};
+use crate::record::{Line, Record, Wanted, check_order};
 use crate::time::now;
 use crate::{Store, StoreError};
 
@@ -46,17 +45,17 @@ impl<S> Fork<S> {
     /// Reads the record of a run, and returns what the fork keeps of it.
     pub(super) async fn plan(
         self,
-        store: &impl Store,
+        store: &Store,
         run_id: &str,
         flow: &Flow<S>,
     ) -> Result<Plan, StoreError> {
-        let kept = store.kept(run_id).0;
-        let place = kept.place();
+        let opener = store.opener(run_id);
         let wanted = Wanted::Fork {
             flow: FlowIs::of(flow),
             changes_flow: self.changes_flow,
         };
-        let RecordedRun { header, lines } = kept.read(wanted).await?;
+        let Record { header, lines } = opener.read(&wanted).await?;
+        let place = opener.place();
         let source = Source {
             place: &place,
             run_id,

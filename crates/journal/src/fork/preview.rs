@@ -16,14 +16,14 @@ impl<S> Fork<S> {
     /// Replays the part of the record that the fork keeps.
     pub(crate) async fn preview(
         self,
-        store: impl Store,
+        store: &Store,
         run_id: &str,
         flow: &Flow<S>,
     ) -> Result<ForkPreview<S>, StoreError>
     where
         S: Serialize + DeserializeOwned + Send + 'static,
     {
-        let plan = self.plan(&store, run_id, flow).await?;
+        let plan = self.plan(store, run_id, flow).await?;
         let Plan {
             place,
             header,

@@ -7,7 +7,7 @@ use super::Fork;
 use super::plan::Plan;
 use crate::error::Kind;
 use crate::header::FlowIs;
-use crate::keep::{NewRun, Take};
+use crate::record::Record;
 use crate::{RunJournal, Store, StoreError};
 
 /// How many ids are tried for a fork without an id.
@@ -17,12 +17,12 @@ impl<S> Fork<S> {
     /// Reads the record of a run, and starts a new run with a part of it.
     pub(crate) async fn start(
         mut self,
-        store: impl Store,
+        store: &Store,
         run_id: &str,
         flow: &Flow<S>,
     ) -> Result<RunJournal, StoreError> {
         let new_id = self.run_id.take();
-        let plan = self.plan(&store, run_id, flow).await?;
+        let plan = self.plan(store, run_id, flow).await?;
         let Plan {
             place,
             header,
@@ -32,18 +32,18 @@ impl<S> Fork<S> {
         } = plan;
 
         let header = header.of_fork(FlowIs::of(flow), origin);
-        let run = |id: &str| NewRun {
+        let run = |id: &str| Record {
             header: header.clone().with_run_id(id),
             lines: lines.clone(),
         };
 
         if let Some(id) = new_id {
-            return store.kept(&id).0.open(Take::start(run(&id))).await;
+            return store.opener(&id).open(Some(run(&id)), None).await;
         }
 
         for number in 1..=MAX_IDS {
             let id = format!("{run_id} fork {number}");
-            match store.kept(&id).0.open(Take::start(run(&id))).await {
+            match store.opener(&id).open(Some(run(&id)), None).await {
                 // A run that is in use exists as well.
                 Err(error) if error.is_already_there() || error.is_locked() => {}
                 opened => return opened,

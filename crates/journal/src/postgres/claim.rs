@@ -1,4 +1,4 @@
-//! Takes runs from queues.
+//! Takes queued runs.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -7,29 +7,29 @@ use tokio_postgres::Row;
 
 use super::database::Database;
 use super::lease::Held;
+use super::run::RowState;
 use super::settings::Reconnects;
 use super::statements::{CLAIM, NEXT_DUE, WAKE_DUE};
-use super::write::RowState;
 use crate::StoreError;
 
 /// The runs that a worker can take.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Wanted {
-    pub(super) queues: Vec<String>,
     /// The names of the flows…
     pub(super) flows: Vec<String>,
     /// …and the hashes of what must not change in them.
     pub(super) shapes: Vec<i64>,
 }
 
-/// A run that was taken from a queue. Its lease isn't kept yet.
+/// A run that was taken. Its lease isn't kept yet.
 pub(super) struct Claimed {
     pub(super) run_id: String,
     pub(super) flow: String,
     pub(super) held: Held,
     pub(super) row: RowState,
-    pub(super) lines: i64,
+    /// How many answers arrived while somebody worked on the run.
     pub(super) answers: i64,
+    /// Milliseconds since 1970.
     pub(super) now: i64,
 }
 
@@ -46,7 +46,6 @@ impl Claimed {
                 version: row.get("version"),
                 has_failures: row.get("has_failures"),
             },
-            lines: row.get("lines"),
             answers: row.get("answers"),
             now: row.get("now"),
         }
@@ -63,7 +62,6 @@ impl Database {
                 &[
                     &self.settings.worker,
                     &self.settings.lease.as_secs_f64(),
-                    &wanted.queues,
                     &wanted.flows,
                     &wanted.shapes,
                     &most,

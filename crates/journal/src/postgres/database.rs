@@ -98,7 +98,7 @@ impl Database {
         &self,
         work: impl Future<Output = Result<T, Failure>>,
     ) -> Result<T, Failure> {
-        let limit = self.settings.statement_timeout;
+        let limit = self.settings.statement_timeout();
         let done = tokio::time::timeout(limit, work).await;
         done.unwrap_or(Err(Failure::TimedOut(limit)))
     }

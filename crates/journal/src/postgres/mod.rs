@@ -1,5 +1,6 @@
 //! Runs in PostgreSQL, which many workers share.
 
+mod backend;
 mod claim;
 mod connect;
 mod database;
@@ -7,8 +8,6 @@ mod failure;
 mod lease;
 mod listen;
 mod names;
-mod open;
-mod query;
 mod queue;
 mod registered;
 mod run;
@@ -17,7 +16,6 @@ mod statements;
 mod store;
 mod tables;
 mod worker;
-mod write;
 
 pub use self::queue::QueuedRun;
 pub use self::store::PostgresStore;

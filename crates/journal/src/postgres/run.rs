@@ -1,74 +1,65 @@
-//! Finds, starts and takes runs.
+//! Writes a run on which this process has a lease.
 
-use std::ops::Range;
 use std::sync::Arc;
-use std::time::Duration;
 
+use async_trait::async_trait;
 use cogwork_flow::Shape;
-use cogwork_flow::journal::{Entry, Json};
-use cogwork_text::Name;
-use tokio_postgres::Row;
+use deadpool_postgres::Transaction;
+use tokio::time::Instant;
+use tokio_postgres::error::SqlState;
 use tokio_postgres::types::ToSql;
 
 use super::claim::Claimed;
 use super::database::{Database, give_back};
 use super::failure::Failure;
-use super::lease::Lease;
+use super::lease::{Held, Lease, Verdict};
 use super::names::hash;
-use super::statements::TAKE;
-use super::write::RowState;
-use crate::error::Kind;
+use super::statements::{CHANGE, WRITTEN};
+use crate::StoreError;
+use crate::backend::{self, Edit, Taken, TextLine};
 use crate::header::Header;
-use crate::keep::{RecordedRun, Wanted};
-use crate::line::{Line, check_order};
-use crate::rows::{LineRow, RowChange, RowReader, RunPlace, count, fork_column, numbers};
-use crate::{RecordedEntry, StoreError};
+use crate::rows::{count, fork_column, gone, millis, time};
+use crate::waits::WaitChange;
 
-/// A run, which may not exist.
-#[derive(Clone)]
-pub(super) struct Run {
-    pub(super) database: Arc<Database>,
-    pub(super) place: RunPlace,
+/// A run that this process writes.
+pub(super) struct HeldRun {
+    database: Arc<Database>,
+    run_id: String,
+    /// Whether a new run is for workers. Otherwise, this process takes it.
+    is_queued: bool,
+    /// `None` if the run doesn't exist yet.
+    lease: Option<Lease>,
+    row: RowState,
+    /// The numbers of the answers that were offered.
+    offered: Vec<i64>,
+    has_answers: bool,
+    now: i64,
 }
 
-/// The row of a run, if there is one, and the time of the database.
-pub(super) struct Found {
-    /// Milliseconds since 1970.
-    pub(super) now: i64,
-    pub(super) row: Option<FoundRow>,
+/// What a process that works on a run knows of its row, since nobody else changes that meanwhile.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct RowState {
+    /// How often the run was changed other than by appending lines.
+    pub(super) version: i64,
+    /// Whether failures are counted, which the next outcome sets to 0.
+    pub(super) has_failures: bool,
 }
 
-pub(super) struct FoundRow {
-    pub(super) key: i64,
-    /// Who works on it, and for how many more seconds at most unless it is renewed.
-    pub(super) held: Option<(String, f64)>,
+/// Whether a change was written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Written {
+    Yes,
+    /// The rows aren't as this process left them, or the lease was taken by somebody else.
+    Refused,
 }
 
-/// A run that was taken, so that nobody else can write it.
-pub(super) struct Taken {
-    pub(super) lease: Lease,
-    pub(super) row: RowState,
-    /// Milliseconds since 1970.
-    pub(super) now: i64,
-    /// How many lines there were at least. Appending lines doesn't update it.
-    pub(super) lines: i64,
-    /// How many answers arrived while somebody worked on the run.
-    pub(super) answers: i64,
-}
-
-/// An answer that isn't on record yet.
-pub(super) struct PendingAnswer {
-    pub(super) number: i64,
-    pub(super) entry: Entry,
-}
-
-/// Returns the line in a row with its number, text and time.
-fn line(row: &Row) -> LineRow<'_> {
-    LineRow {
-        number: row.get(0),
-        text: row.get(1),
-        at: row.get(2),
-    }
+/// A change of a run that exists.
+struct Change<'a> {
+    held: Held,
+    row: RowState,
+    edit: &'a Edit,
+    /// The numbers of the offered answers that the change contains.
+    answers: &'a [i64],
 }
 
 /// Returns a hash of what must not change in a flow.
@@ -77,81 +68,188 @@ pub(super) fn shape_hash(shape: &Shape) -> i64 {
     hash(&text).cast_signed()
 }
 
-impl Run {
-    pub(super) fn failed(&self, what: &str, failure: impl Into<Failure>) -> StoreError {
-        self.database.failed(what, failure)
+impl HeldRun {
+    fn of(database: &Arc<Database>, run_id: &str) -> Self {
+        Self {
+            database: Arc::clone(database),
+            run_id: run_id.to_owned(),
+            is_queued: false,
+            lease: None,
+            row: RowState::default(),
+            offered: Vec::new(),
+            has_answers: false,
+            now: 0,
+        }
     }
 
-    pub(super) async fn find(&self) -> Result<Found, StoreError> {
-        let found = self
-            .database
-            .query(
-                "SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint, key,
-                 CASE WHEN wake > clock_timestamp() THEN worker END,
-                 extract(epoch FROM wake - clock_timestamp())::float8
-             FROM (VALUES (1)) AS one LEFT JOIN @.runs ON id = $1",
-                &[&self.place.run_id],
-            )
-            .await;
+    /// Returns a run that this process is about to start. The time is in milliseconds since 1970.
+    pub(super) fn new(database: &Arc<Database>, run_id: &str, now: i64) -> Taken {
+        Taken {
+            held: Box::new(Self::of(database, run_id)),
+            lines: Vec::new(),
+            offered: Vec::new(),
+            now: time(now),
+        }
+    }
 
-        let found = found.and_then(|rows| {
-            let row = rows.first().ok_or_else(|| self.place.gone())?;
-            let key: Option<i64> = row.get(1);
-            let worker: Option<String> = row.get(2);
-            let left: Option<f64> = row.get(3);
+    /// Returns a run that is about to be recorded for workers.
+    pub(super) fn queued(database: &Arc<Database>, run_id: &str) -> Self {
+        Self {
+            is_queued: true,
+            ..Self::of(database, run_id)
+        }
+    }
 
-            Ok(Found {
-                now: row.get(0),
-                row: key.map(|key| FoundRow {
-                    key,
-                    held: worker.zip(left),
-                }),
-            })
+    /// Keeps the lease of a run that was taken.
+    pub(super) fn taken(database: &Arc<Database>, claimed: Claimed) -> Self {
+        Self {
+            lease: Some(Lease::keep(database, claimed.held)),
+            row: claimed.row,
+            has_answers: claimed.answers > 0,
+            now: claimed.now,
+            ..Self::of(database, &claimed.run_id)
+        }
+    }
+
+    pub(super) fn lease(&self) -> Option<&Lease> {
+        self.lease.as_ref()
+    }
+
+    /// Reads the lines of a run that was taken, and the answers that were offered.
+    pub(super) async fn with_lines(mut self) -> Result<Taken, StoreError> {
+        let read = self.read().await;
+        if let Err(error) = &read {
+            backend::Held::refused(&mut self, error);
+        }
+
+        let (lines, offered) = read?;
+        Ok(Taken {
+            now: time(self.now),
+            held: Box::new(self),
+            lines,
+            offered,
+        })
+    }
+
+    async fn read(&mut self) -> Result<(Vec<TextLine>, Vec<TextLine>), StoreError> {
+        let lines = self.database.lines(&self.run_id, &(1..u64::MAX)).await?;
+        let lines = lines.unwrap_or_default();
+        let Some(lease) = self.lease.as_ref().filter(|_| self.has_answers) else {
+            return Ok((lines, Vec::new()));
+        };
+
+        let find = "SELECT number, line FROM @.answers WHERE run = $1 ORDER BY number";
+        let rows = self.database.query(find, &[&lease.held.key]).await;
+        let rows = rows.map_err(|failure| self.database.failed("cannot be read", failure))?;
+        self.offered = rows.iter().map(|row| row.get(0)).collect();
+        let offered = rows.iter().map(|row| TextLine {
+            text: row.get(1),
+            at: None,
         });
-        found.map_err(|failure| self.failed("cannot be read", failure))
+        Ok((lines, offered.collect()))
     }
 
-    /// Records a new run, and returns its key. Returns `None` if it exists. Without a queue, this
-    /// process takes it.
-    pub(super) async fn insert(
-        &self,
-        header: &Header,
-        new: &RowChange,
-        queue: Option<&str>,
-    ) -> Result<Option<i64>, StoreError> {
-        let inserted = self.try_to_insert(header, new, queue).await;
-        inserted.map_err(|failure| self.failed("cannot be written", failure))
-    }
-
-    async fn try_to_insert(
-        &self,
-        header: &Header,
-        new: &RowChange,
-        queue: Option<&str>,
-    ) -> Result<Option<i64>, Failure> {
+    /// Writes a change of a run that exists. While the server is gone, this is repeated for as long as
+    /// the lease lasts.
+    async fn change(&self, held: Held, edit: &Edit) -> Result<RowState, StoreError> {
         let database = &self.database;
-        let settings = &database.settings;
-        let lease = queue.is_none().then_some(settings.lease.as_secs_f64());
-        let values: [&(dyn ToSql + Sync); 9] = [
-            &self.place.run_id,
+        let give_up = Instant::now() + database.settings.lease;
+        let mut delays = database.settings.reconnects();
+        let mut is_repeated = false;
+        let change = Change {
+            held,
+            row: self.row,
+            edit,
+            answers: if edit.takes_offered {
+                &self.offered
+            } else {
+                &[]
+            },
+        };
+
+        loop {
+            let failure = match database.attempt(&change, is_repeated).await {
+                Ok(Written::Yes) => return Ok(change.row_after()),
+                Ok(Written::Refused) => return Err(gone(&database.place(), &self.run_id)),
+                Err(failure) => failure,
+            };
+
+            let delay = delays.next_delay();
+            if !failure.is_passing() || Instant::now() + delay > give_up {
+                return Err(database.failed("cannot be written", failure));
+            }
+
+            is_repeated = true;
+            tokio::time::sleep(delay).await;
+        }
+    }
+}
+
+#[async_trait]
+impl backend::Held for HeldRun {
+    async fn write(&mut self, edit: Edit) -> Result<(), StoreError> {
+        if let Some(lease) = &self.lease {
+            self.row = self.change(lease.held, &edit).await?;
+            return Ok(());
+        }
+
+        let database = &self.database;
+        let inserted = database.insert(&self.run_id, &edit, self.is_queued).await;
+        let inserted = inserted.map_err(|failure| database.failed("cannot be written", failure))?;
+        let exists = || StoreError::already_there(&self.run_id, &database.place());
+        let key = inserted.ok_or_else(exists)?;
+        if !self.is_queued {
+            self.lease = Some(Lease::keep(database, Held { key, fence: 1 }));
+        }
+        Ok(())
+    }
+
+    /// If the run isn't the wanted one, that is the fault of whoever opens it.
+    fn refused(&mut self, error: &StoreError) {
+        let verdict = if error.is_damaged() {
+            Verdict::Failed(error.to_string())
+        } else if error.is_unavailable() {
+            Verdict::Interrupted
+        } else {
+            Verdict::OnRecord
+        };
+
+        if let Some(lease) = &self.lease {
+            lease.watch().set_verdict(verdict);
+        }
+    }
+}
+
+impl Database {
+    /// Records a new run, and returns its key. Returns `None` if it exists.
+    async fn insert(
+        &self,
+        run_id: &str,
+        edit: &Edit,
+        is_queued: bool,
+    ) -> Result<Option<i64>, Failure> {
+        let Some(header) = &edit.replaces else {
+            return Ok(None);
+        };
+        let lease = (!is_queued).then_some(self.settings.lease.as_secs_f64());
+        let values: [&(dyn ToSql + Sync); 8] = [
+            &run_id,
             &header.flow,
             &shape_hash(&header.shape),
             &count(header.started),
-            &new.all,
-            &lease.map(|_| &settings.worker),
+            &lease.map(|_| &self.settings.worker),
             &lease,
-            &queue,
+            &is_queued,
             &fork_column(header),
         ];
 
-        let mut client = database.client().await?;
+        let mut client = self.client().await?;
         let done = async {
             let transaction = client.transaction().await?;
-            let insert = database.sql(
-                "INSERT INTO @.runs (id, flow, shape, started, lines, status, fence, worker, wake,
-                     queue, ready, fork)
-                 VALUES ($1, $2, $3, $4, $5, 'open', 1, $6,
-                     clock_timestamp() + make_interval(secs => $7), $8::text, $8::text IS NOT NULL, $9)
+            let insert = self.sql(
+                "INSERT INTO @.runs (id, flow, shape, started, status, worker, wake, queued, ready, fork)
+                 VALUES ($1, $2, $3, $4, 'open', $5,
+                     clock_timestamp() + make_interval(secs => $6), $7, $7, $8)
                  ON CONFLICT (id) DO NOTHING RETURNING key",
             );
             let insert = transaction.prepare_cached(&insert).await?;
@@ -160,11 +258,18 @@ impl Run {
             };
 
             let key = row.get(0);
-            database.write_rows(&transaction, key, new).await?;
-            if queue.is_some() {
+            self.write_rows(&transaction, key, edit).await?;
+            let update = "UPDATE @.runs SET status = $2 WHERE key = $1 AND status <> $2";
+            self.execute(
+                &transaction,
+                update,
+                &[&key, &edit.status.unwrap_or("open")],
+            )
+            .await?;
+            if is_queued {
                 let notify = "SELECT pg_notify($1, '')";
                 transaction
-                    .execute(notify, &[&database.names.channel()])
+                    .execute(notify, &[&self.names.channel()])
                     .await?;
             }
 
@@ -172,137 +277,192 @@ impl Run {
             Ok(Some(key))
         };
 
-        let done = database.timed(done).await;
+        let done = self.timed(done).await;
         give_back(client, done)
     }
 
-    /// Takes the run, unless somebody works on it.
-    pub(super) async fn take(&self) -> Result<Option<Taken>, StoreError> {
-        let settings = &self.database.settings;
-        let taken = self
-            .database
-            .query(
-                TAKE,
-                &[
-                    &self.place.run_id,
-                    &settings.worker,
-                    &settings.lease.as_secs_f64(),
-                ],
-            )
-            .await;
+    async fn attempt(&self, change: &Change<'_>, is_repeated: bool) -> Result<Written, Failure> {
+        let written = if change.is_append() {
+            self.append(change).await?
+        } else {
+            self.write(change).await?
+        };
 
-        let rows = taken.map_err(|failure| self.failed("cannot be taken", failure))?;
-        let claimed = rows.first().map(Claimed::of);
-        Ok(claimed.map(|claimed| Taken {
-            lease: Lease::keep(&self.database, claimed.held),
-            row: claimed.row,
-            lines: claimed.lines,
-            answers: claimed.answers,
-            now: claimed.now,
-        }))
+        // The connection may have failed after the change was committed.
+        if written == Written::Refused && is_repeated && self.has_written(change).await? {
+            return Ok(Written::Yes);
+        }
+
+        Ok(written)
     }
 
-    /// Reads the lines of a run that was taken, of which there must be as many as this at least.
-    pub(super) async fn read(
+    /// Appends lines with one statement, which also checks the fence.
+    async fn append(&self, change: &Change<'_>) -> Result<Written, Failure> {
+        let Held { key, fence } = change.held;
+        let before = count(change.edit.first) - 1;
+        let lines: Vec<&str> = change
+            .edit
+            .lines
+            .iter()
+            .map(|line| line.text.as_str())
+            .collect();
+        let values: [&(dyn ToSql + Sync); 5] = [&key, &fence, &change.row.version, &before, &lines];
+
+        let client = self.client().await?;
+        let done = async {
+            let statement = client.prepare_cached(&self.append).await?;
+            match client.execute(&statement, &values).await {
+                Ok(0) => Ok(Written::Refused),
+                Ok(_) => Ok(Written::Yes),
+                // There is such a line, so the rows aren't as this process left them.
+                Err(error) if error.code() == Some(&SqlState::UNIQUE_VIOLATION) => {
+                    Ok(Written::Refused)
+                }
+                Err(error) => Err(error.into()),
+            }
+        };
+
+        let done = self.timed(done).await;
+        give_back(client, done)
+    }
+
+    /// Writes a change that needs several statements.
+    async fn write(&self, change: &Change<'_>) -> Result<Written, Failure> {
+        let Held { key, fence } = change.held;
+        let edit = change.edit;
+        let shape = edit
+            .replaces
+            .as_ref()
+            .map(|header: &Header| shape_hash(&header.shape));
+        let answered = count(change.answers.len());
+        let values: [&(dyn ToSql + Sync); 7] = [
+            &key,
+            &fence,
+            &change.row.version,
+            &edit.is_progress,
+            &shape,
+            &edit.status,
+            &answered,
+        ];
+
+        let mut client = self.client().await?;
+        let done = async {
+            let transaction = client.transaction().await?;
+            // The row is locked from then on, if it is as this process left it.
+            if self.execute(&transaction, CHANGE, &values).await? == 0 {
+                return Ok(Written::Refused);
+            }
+
+            if edit.replaces.is_some() {
+                let delete = "DELETE FROM @.lines WHERE run = $1";
+                self.execute(&transaction, delete, &[&key]).await?;
+            }
+            if !change.answers.is_empty() {
+                let delete = "DELETE FROM @.answers WHERE number = ANY($1)";
+                self.execute(&transaction, delete, &[&change.answers])
+                    .await?;
+            }
+
+            self.write_rows(&transaction, key, edit).await?;
+            transaction.commit().await?;
+            Ok(Written::Yes)
+        };
+
+        let done = self.timed(done).await;
+        give_back(client, done)
+    }
+
+    /// Returns whether the change is already in the database.
+    async fn has_written(&self, change: &Change<'_>) -> Result<bool, Failure> {
+        let Held { key, fence } = change.held;
+        let RowState { version, .. } = change.row_after();
+        let last = count(change.edit.first) - 1 + count(change.edit.lines.len());
+        let found = self.query(WRITTEN, &[&key, &fence, &version, &last]).await;
+        Ok(!found?.is_empty())
+    }
+
+    /// Writes the lines and waits of a run with this key.
+    async fn write_rows(
         &self,
+        transaction: &Transaction<'_>,
         key: i64,
-        lines: i64,
-        wanted: &Wanted,
-    ) -> Result<RecordedRun, StoreError> {
-        // A line that is too long isn't read.
-        let rows = self
-            .database
-            .query(
-                "SELECT number, CASE WHEN octet_length(line)::bigint <= $2 THEN line END,
-                 (extract(epoch FROM at) * 1000)::bigint
-             FROM @.lines WHERE run = $1 ORDER BY number",
-                &[&key, &count(self.place.max_line)],
-            )
-            .await;
-        let rows = rows.map_err(|failure| self.failed("cannot be read", failure))?;
+        edit: &Edit,
+    ) -> Result<(), Failure> {
+        let insert = "INSERT INTO @.lines (run, number, line, at)
+             SELECT $1, $2::bigint + number - 1, line, coalesce(to_timestamp(at / 1000.0), clock_timestamp())
+             FROM unnest($3::text[], $4::bigint[]) WITH ORDINALITY AS new (line, at, number)";
+        let lines: Vec<&str> = edit.lines.iter().map(|line| line.text.as_str()).collect();
+        let times: Vec<Option<i64>> = edit.lines.iter().map(|line| line.at.map(count)).collect();
+        let values: [&(dyn ToSql + Sync); 4] = [&key, &count(edit.first), &lines, &times];
+        self.execute(transaction, insert, &values).await?;
 
-        let mut read = RowReader::of_run(&self.place);
-        for row in &rows {
-            read.add(&line(row))?;
+        for wait in &edit.waits {
+            self.write_wait(transaction, key, wait).await?;
         }
-
-        let record = read.record(wanted, lines.max(count(rows.len())))?;
-        record.ok_or_else(|| self.missing())
+        Ok(())
     }
 
-    /// Reads entries of a run, on which somebody may work.
-    pub(super) async fn read_entries(
+    async fn write_wait(
         &self,
-        range: &Range<u64>,
-    ) -> Result<Vec<RecordedEntry>, StoreError> {
-        let found = self.find().await?.row.ok_or_else(|| self.missing())?;
-        let (first, last) = numbers(range);
-        let rows = self
-            .database
-            .query(
-                "SELECT number, CASE WHEN octet_length(line)::bigint <= $2 THEN line END,
-                     (extract(epoch FROM at) * 1000)::bigint
-                 FROM @.lines WHERE run = $1 AND number BETWEEN $3 AND $4 ORDER BY number",
-                &[&found.key, &count(self.place.max_line), &first, &last],
-            )
-            .await;
-        let rows = rows.map_err(|failure| self.failed("cannot be read", failure))?;
-
-        let mut read = RowReader::of_entries(&self.place, first);
-        for row in &rows {
-            read.add(&line(row))?;
+        transaction: &Transaction<'_>,
+        key: i64,
+        change: &WaitChange,
+    ) -> Result<u64, Failure> {
+        match change {
+            WaitChange::Began { line, event, until } => {
+                let insert =
+                    "INSERT INTO @.waits (run, line, event, until) VALUES ($1, $2, $3, $4)";
+                // PostgreSQL has no text with NUL.
+                let event = event.replace('\0', "\u{2400}");
+                let values: [&(dyn ToSql + Sync); 4] =
+                    [&key, &count(*line), &event, &until.map(millis)];
+                self.execute(transaction, insert, &values).await
+            }
+            WaitChange::Shortened { line, until } => {
+                let update = "UPDATE @.waits SET until = $3 WHERE run = $1 AND line = $2";
+                let values: [&(dyn ToSql + Sync); 3] = [&key, &count(*line), &until.map(millis)];
+                self.execute(transaction, update, &values).await
+            }
+            WaitChange::Ended { line } => {
+                let delete = "DELETE FROM @.waits WHERE run = $1 AND line = $2";
+                self.execute(transaction, delete, &[&key, &count(*line)])
+                    .await
+            }
+            WaitChange::AllEnded => {
+                let delete = "DELETE FROM @.waits WHERE run = $1";
+                self.execute(transaction, delete, &[&key]).await
+            }
         }
-
-        Ok(read.entries())
     }
 
-    /// Reads the answers that aren't on record yet, in the order in which they arrived.
-    pub(super) async fn pending_answers(&self, key: i64) -> Result<Vec<PendingAnswer>, StoreError> {
-        let rows = self
-            .database
-            .query(
-                "SELECT number, event, answer FROM @.answers WHERE run = $1 ORDER BY number",
-                &[&key],
-            )
-            .await;
-        let rows = rows.map_err(|failure| self.failed("cannot be read", failure))?;
+    /// Executes a statement of a transaction. Returns how many rows it changed.
+    async fn execute(
+        &self,
+        transaction: &Transaction<'_>,
+        sql: &str,
+        values: &[&(dyn ToSql + Sync)],
+    ) -> Result<u64, Failure> {
+        let statement = transaction.prepare_cached(&self.sql(sql)).await?;
+        Ok(transaction.execute(&statement, values).await?)
+    }
+}
 
-        let answers = rows.iter().map(|row| {
-            let answer: Json = serde_json::from_str(row.get(2)).map_err(|error| {
-                let place = &self.place.database;
-                StoreError::caused(
-                    Kind::Damaged,
-                    format_args!("{place}: an answer cannot be read"),
-                    error,
-                )
-            })?;
-            Ok(PendingAnswer {
-                number: row.get(0),
-                entry: Entry::Answer {
-                    event: row.get(1),
-                    answer,
-                },
-            })
-        });
-        answers.collect()
+impl Change<'_> {
+    /// Returns whether it only adds lines.
+    fn is_append(&self) -> bool {
+        let ends_failures = self.edit.is_progress && self.row.has_failures;
+
+        self.edit.replaces.is_none()
+            && !ends_failures
+            && self.edit.waits.is_empty()
+            && self.edit.status.is_none()
+            && self.answers.is_empty()
     }
 
-    /// Returns the error for a run on which somebody works.
-    pub(super) fn in_use(&self, worker: &str, left: f64) -> StoreError {
-        let run_id = Name(&self.place.run_id);
-        let place = &self.place.database;
-        let worker = Name(worker);
-        let left = Duration::try_from_secs_f64(left).unwrap_or_default();
-        StoreError::new(
-            Kind::Locked,
-            format_args!(
-                "the run `{run_id}` is in use by `{worker}`, with a lease in {place} that ends in {left:.1?} \
-                 unless it is renewed: it can be resumed after that has stopped"
-            ),
-        )
-    }
-
-    pub(super) fn sound(&self, lines: &[Line]) -> Result<(), StoreError> {
-        check_order(lines).map_err(|error| self.place.out_of_place(error))
+    fn row_after(&self) -> RowState {
+        RowState {
+            version: self.row.version + i64::from(!self.is_append()),
+            has_failures: self.row.has_failures && !self.edit.is_progress,
+        }
     }
 }

@@ -13,10 +13,7 @@ pub(super) struct Settings {
     pub(super) encryption: Encryption,
     pub(super) schema: String,
     pub(super) max_connections: usize,
-    pub(super) max_line: usize,
     pub(super) lease: Duration,
-    pub(super) patience: Duration,
-    pub(super) statement_timeout: Duration,
     /// How often a run that fails is tried, and the delays in between.
     pub(super) retries: Backoff,
     /// Names this process in the rows of the runs that it works on.
@@ -30,16 +27,19 @@ impl Settings {
             encryption: Encryption::None,
             schema: "cogwork".to_owned(),
             max_connections: 8,
-            max_line: crate::FileStore::DEFAULT_MAX_LINE,
             lease: Duration::from_secs(30),
-            patience: Duration::from_secs(30),
-            statement_timeout: Duration::from_secs(10),
             retries: Backoff::of::<5>()
                 .with_first(Duration::from_secs(1))
                 .with_factor(4.0)
                 .with_ceiling(Duration::from_secs(300)),
             worker: format!("process {}", std::process::id()),
         }
+    }
+
+    /// Returns the maximum time for a statement, and for opening a connection. There has to be time for
+    /// another attempt before the lease expires.
+    pub(super) fn statement_timeout(&self) -> Duration {
+        (self.lease / 3).max(Duration::from_secs(1))
     }
 
     /// Returns the delays between attempts to reach a server that is gone.

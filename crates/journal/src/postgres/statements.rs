@@ -18,7 +18,7 @@ macro_rules! take {
 /// What all statements that take runs return.
 macro_rules! taken {
     () => {
-        "id, flow, key, fence, version, failures > 0 AS has_failures, lines, answers,
+        "id, flow, key, fence, version, failures > 0 AS has_failures, answers,
          (extract(epoch FROM clock_timestamp()) * 1000)::bigint AS now"
     };
 }
@@ -32,17 +32,16 @@ pub(super) const TAKE: &str = concat!(
     taken!()
 );
 
-/// Takes runs from queues: the worker, the length of the lease in seconds, the queues, the flows, their
-/// shapes, and the maximum number of runs. Several workers can do so at once: each skips the rows that
+/// Takes queued runs: the worker, the length of the lease in seconds, the flows, their shapes, and the
+/// maximum number of runs. Several workers can do so at once: each skips the rows that
 /// another one is taking.
 pub(super) const CLAIM: &str = concat!(
     "UPDATE @.runs SET ",
     take!("$1", "$2"),
     " WHERE key IN (
          SELECT key FROM @.runs
-         WHERE ready AND queue = ANY($3)
-             AND (flow, shape) IN (SELECT * FROM unnest($4::text[], $5::bigint[]))
-         ORDER BY key LIMIT $6 FOR UPDATE SKIP LOCKED
+         WHERE ready AND (flow, shape) IN (SELECT * FROM unnest($3::text[], $4::bigint[]))
+         ORDER BY key LIMIT $5 FOR UPDATE SKIP LOCKED
      ) RETURNING ",
     taken!()
 );
@@ -51,7 +50,7 @@ pub(super) const CLAIM: &str = concat!(
 /// the delays in seconds after each failure but the last, and the channel to notify.
 pub(super) const WAKE_DUE: &str = "WITH due AS (
          SELECT key, worker IS NOT NULL AS died,
-             queue IS NOT NULL AND (set_aside OR worker IS NOT NULL
+             queued AND (set_aside OR worker IS NOT NULL
                  AND failures >= cardinality($1::float8[])) AS is_set_aside
          FROM @.runs WHERE wake <= clock_timestamp() AND NOT ready
          ORDER BY wake LIMIT 1000 FOR UPDATE SKIP LOCKED
@@ -59,13 +58,12 @@ pub(super) const WAKE_DUE: &str = "WITH due AS (
          UPDATE @.runs AS runs SET
              fence = fence + died::int,
              worker = NULL,
-             lines = greatest(lines, (SELECT max(number) FROM @.lines WHERE run = runs.key)),
              failures = failures + died::int,
              failure = CASE WHEN died
                  THEN format('the lease of %s expired, so it died or lost the database', worker)
                  ELSE failure END,
              set_aside = is_set_aside,
-             ready = queue IS NOT NULL AND NOT is_set_aside,
+             ready = queued AND NOT is_set_aside,
              wake = NULL
          FROM due WHERE runs.key = due.key
          RETURNING ready
@@ -94,10 +92,10 @@ pub(super) const RELEASE: &str = "WITH at AS (
          FROM @.runs WHERE key = $1 AND fence = $2 AND worker IS NOT NULL FOR UPDATE
      ), next AS (
          SELECT key, failed,
-             queue IS NOT NULL AND (set_aside OR failed AND failures >= cardinality($5::float8[]))
+             queued AND (set_aside OR failed AND failures >= cardinality($5::float8[]))
                  AS is_set_aside,
              CASE
-                 WHEN queue IS NULL OR status = 'ended' THEN NULL
+                 WHEN NOT queued OR status = 'ended' THEN NULL
                  WHEN failed THEN clock_timestamp() + make_interval(secs => $5[failures + 1])
                  WHEN $3 OR answers > 0 OR status = 'open' THEN clock_timestamp()
                  WHEN status = 'paused' THEN
@@ -106,9 +104,8 @@ pub(super) const RELEASE: &str = "WITH at AS (
          FROM at
      ), released AS (
          UPDATE @.runs AS runs SET worker = NULL,
-             lines = greatest(runs.lines, (SELECT max(number) FROM @.lines WHERE run = runs.key)),
              failures = runs.failures + failed::int,
-             failure = CASE WHEN failed THEN coalesce($4, runs.error) ELSE runs.failure END,
+             failure = CASE WHEN failed THEN coalesce($4, 'it failed outside of a worker') ELSE runs.failure END,
              set_aside = is_set_aside,
              ready = NOT is_set_aside AND coalesce(continues <= clock_timestamp(), false),
              wake = CASE WHEN NOT is_set_aside THEN continues END
@@ -131,11 +128,11 @@ pub(super) const APPEND: &str = "INSERT INTO @.lines (run, number, line)
      ) AS held, unnest($5::text[]) WITH ORDINALITY AS new (line, number)";
 
 /// Begins any other change, if the lease and the rows are as the writer left them: the key, the fence,
-/// the version, the number of lines after the change, whether the run got further, the hash of the flow
-/// if it changes, and the number of answers that the change contains. The row is locked from then on.
-pub(super) const CHANGE: &str = "UPDATE @.runs SET lines = $4, version = version + 1,
-         failures = CASE WHEN $5 THEN 0 ELSE failures END,
-         shape = coalesce($6, shape), answers = answers - $7
+/// the version, whether the run got further, the hash of the flow and the status if they change, and the
+/// number of answers that the change contains. The row is locked from then on.
+pub(super) const CHANGE: &str = "UPDATE @.runs SET version = version + 1,
+         failures = CASE WHEN $4 THEN 0 ELSE failures END,
+         shape = coalesce($5, shape), status = coalesce($6, status), answers = answers - $7
      WHERE key = $1 AND fence = $2 AND version = $3 AND worker IS NOT NULL";
 
 /// Finds a run that is as a change left it: the key, the fence, the version after it, and the number of

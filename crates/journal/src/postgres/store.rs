@@ -1,3 +1,4 @@
+use std::ops::Deref;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -6,15 +7,13 @@ use tokio_postgres::Config;
 #[cfg(feature = "postgres-tls")]
 use tokio_postgres::config::SslMode;
 
+use super::backend::Postgres;
 use super::database::Database;
-use super::run::Run;
 use super::settings::Settings;
 use crate::error::Kind;
-use crate::rows::RunPlace;
-use crate::store::Kept;
-use crate::{RunQuery, RunSummary, Store, StoreError};
+use crate::{Store, StoreError};
 
-/// A store that keeps runs in PostgreSQL, for programs on many machines.
+/// A [`Store`] in PostgreSQL, for programs on many machines, with its settings and its queue.
 ///
 /// Whoever starts or resumes a run gets a lease on it. While its journal exists, the lease is
 /// renewed in the background; when the journal is dropped, the lease is given back. If a process
@@ -28,14 +27,15 @@ use crate::{RunQuery, RunSummary, Store, StoreError};
 ///
 /// The tables are created on first use, in a schema of their own. `runs` has one row per run, `lines`
 /// contains the entries of each run as JSON, after a first line with the run id and the input, and
-/// `waits` has one row for each waiting step. Other programs may read all of them.
+/// `waits` has one row for each waiting step, with the number of its line. Other programs may read all
+/// of them.
 ///
 /// If the server is restarted or cannot be reached for a while, a run that has an outcome to record
-/// waits for it; see [`with_patience`](PostgresStore::with_patience).
+/// waits for it for as long as a lease lasts.
 ///
 /// ```no_run
 /// use cogwork_flow::{Flow, from_fn};
-/// use cogwork_journal::{PostgresStore, Store};
+/// use cogwork_journal::PostgresStore;
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -56,14 +56,12 @@ use crate::{RunQuery, RunSummary, Store, StoreError};
 #[derive(Debug, Clone)]
 pub struct PostgresStore {
     pub(super) database: Arc<Database>,
+    store: Store,
 }
 
 impl PostgresStore {
     /// The default length of a lease: 30 s.
     pub const DEFAULT_LEASE: Duration = Duration::from_secs(30);
-
-    /// The default maximum length of a line: 64 MiB.
-    pub const DEFAULT_MAX_LINE: usize = crate::FileStore::DEFAULT_MAX_LINE;
 
     /// Creates a store in a database. `url` is a connection string of libpq, as a URL or as pairs of
     /// keys and values. Nothing is connected before the first use.
@@ -77,17 +75,22 @@ impl PostgresStore {
             StoreError::caused(Kind::Other, what, Unreadable(error))
         })?;
 
-        Ok(Self {
-            database: Database::new(Settings::new(config)),
-        })
+        Ok(Self::over(Settings::new(config)))
+    }
+
+    fn over(settings: Settings) -> Self {
+        let database = Database::new(settings);
+        let backend = Arc::new(Postgres(Arc::clone(&database)));
+        Self {
+            database,
+            store: Store::over(backend),
+        }
     }
 
     fn with(&self, change: impl FnOnce(&mut Settings)) -> Self {
         let mut settings = self.database.settings.clone();
         change(&mut settings);
-        Self {
-            database: Database::new(settings),
-        }
+        Self::over(settings)
     }
 
     /// Sets the schema in which the tables are.
@@ -152,8 +155,8 @@ impl PostgresStore {
     }
 
     /// Sets how long a lease lasts unless it is renewed, which is done three times as often. If a
-    /// process dies, its runs can be taken over after that time. All processes should use the same
-    /// length.
+    /// process dies, its runs can be taken over after that time. A statement and opening a connection
+    /// may take a third of it. All processes should use the same length.
     ///
     /// # Default
     ///
@@ -161,28 +164,6 @@ impl PostgresStore {
     #[must_use]
     pub fn with_lease(self, lease: Duration) -> Self {
         self.with(|settings| settings.lease = lease.max(Duration::from_millis(10)))
-    }
-
-    /// Sets how long a run waits for a server that is gone before it stops with an error. If it is
-    /// longer than the lease, somebody else may take over the run in the meantime.
-    ///
-    /// # Default
-    ///
-    /// 30 s.
-    #[must_use]
-    pub fn with_patience(self, patience: Duration) -> Self {
-        self.with(|settings| settings.patience = patience)
-    }
-
-    /// Sets the maximum time for a statement, and for opening a connection. After that time, the
-    /// connection counts as broken.
-    ///
-    /// # Default
-    ///
-    /// 10 s.
-    #[must_use]
-    pub fn with_statement_timeout(self, timeout: Duration) -> Self {
-        self.with(|settings| settings.statement_timeout = timeout)
     }
 
     /// Sets how often workers try a run that fails or whose worker dies, and the delays in between.
@@ -196,51 +177,19 @@ impl PostgresStore {
     pub fn with_retries(self, retries: Backoff) -> Self {
         self.with(|settings| settings.retries = retries)
     }
+}
 
-    /// Sets the maximum length of a line in bytes. A line contains an outcome, a snapshot or an
-    /// input, and some more bytes. A longer line isn't written and stops the run with an error; a
-    /// run with a longer line isn't read. PostgreSQL's own limit is about one billion bytes.
-    ///
-    /// # Default
-    ///
-    /// [`PostgresStore::DEFAULT_MAX_LINE`].
-    #[must_use]
-    pub fn with_max_line(self, bytes: usize) -> Self {
-        self.with(|settings| settings.max_line = bytes)
-    }
+impl Deref for PostgresStore {
+    type Target = Store;
 
-    pub(super) fn run(&self, run_id: &str) -> Run {
-        Run {
-            database: Arc::clone(&self.database),
-            place: RunPlace {
-                database: self.database.place(),
-                run_id: run_id.to_owned(),
-                max_line: self.database.settings.max_line,
-            },
-        }
-    }
-
-    /// Returns the runs that match a query.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the database cannot be read.
-    pub async fn query(&self, query: RunQuery) -> Result<Vec<RunSummary>, StoreError> {
-        self.database.find_all(&query).await
+    fn deref(&self) -> &Store {
+        &self.store
     }
 }
 
-impl Store for PostgresStore {
-    fn kept(&self, run_id: &str) -> Kept {
-        Kept(Box::new(self.run(run_id)))
-    }
-
-    fn place(&self) -> String {
-        self.database.place()
-    }
-
-    async fn list(&self) -> Result<Vec<RunSummary>, StoreError> {
-        self.database.find_all(&RunQuery::all_by_id()).await
+impl From<PostgresStore> for Store {
+    fn from(store: PostgresStore) -> Self {
+        store.store
     }
 }
 

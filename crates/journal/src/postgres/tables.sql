@@ -5,23 +5,19 @@ CREATE TABLE @.runs (
     flow text NOT NULL,
     shape bigint NOT NULL, -- a hash of what must not change in the flow
     started bigint NOT NULL, -- milliseconds since 1970
-    lines bigint NOT NULL, -- how many there are at least, and exactly where nobody works on the run
     status text NOT NULL CHECK (status IN ('open', 'paused', 'failed', 'ended')),
-    error text, -- on which it stopped
-    action text, -- on which it ended
-    steps bigint, -- in which it ended
     fork text, -- where it was forked from, as JSON
 
     -- Who works on it. Each one to whom it is given gets a higher fence, and only the last one can write.
-    fence bigint NOT NULL DEFAULT 0,
+    fence bigint NOT NULL DEFAULT 1,
     version bigint NOT NULL DEFAULT 0, -- how often it was changed other than by appending lines
     worker text, -- null where nobody works on it
     answers bigint NOT NULL DEFAULT 0, -- how many arrived meanwhile
     wake timestamptz, -- the end of the lease, or when it is to continue; null for never
 
-    -- Runs without a queue are not taken by workers.
-    queue text,
-    ready boolean NOT NULL DEFAULT false, -- whether a worker may take it now
+    -- Runs that aren't queued are not taken by workers.
+    queued boolean NOT NULL,
+    ready boolean NOT NULL, -- whether a worker may take it now
     failures integer NOT NULL DEFAULT 0, -- in a row, without a new outcome in between
     failure text, -- the last of them
     set_aside boolean NOT NULL DEFAULT false
@@ -30,7 +26,7 @@ CREATE TABLE @.runs (
 CREATE INDEX runs_by_start ON @.runs (started);
 CREATE INDEX runs_by_flow ON @.runs (flow, started);
 CREATE INDEX runs_by_status ON @.runs (status, started);
-CREATE INDEX runs_ready ON @.runs (queue, key) WHERE ready;
+CREATE INDEX runs_ready ON @.runs (key) WHERE ready;
 CREATE INDEX runs_due ON @.runs (wake) WHERE wake IS NOT NULL;
 
 -- The lines of a run: the first one with its id and input, and then one for each entry.
@@ -55,21 +51,17 @@ CREATE TRIGGER remove_lines AFTER DELETE ON @.runs FOR EACH ROW EXECUTE FUNCTION
 -- The steps that wait, also where one has an answer and the run is open.
 CREATE TABLE @.waits (
     run bigint NOT NULL REFERENCES @.runs ON DELETE CASCADE,
-    number bigint NOT NULL, -- in the order in which they began
-    step text NOT NULL,
+    line bigint NOT NULL, -- the number of the line with which it began
     event text NOT NULL,
-    why text NOT NULL, -- for whoever is to answer
     until bigint, -- when it is too late, in milliseconds since 1970
-    schema text, -- of the answer
-    PRIMARY KEY (run, number)
+    PRIMARY KEY (run, line)
 );
 CREATE INDEX waits_by_event ON @.waits (event);
 
--- Answers that arrived while somebody worked on the run.
+-- Answers that arrived while somebody worked on the run, as lines.
 CREATE TABLE @.answers (
     number bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     run bigint NOT NULL REFERENCES @.runs ON DELETE CASCADE,
-    event text NOT NULL,
-    answer text NOT NULL
+    line text NOT NULL
 );
 CREATE INDEX answers_by_run ON @.answers (run, number);

@@ -1,4 +1,4 @@
-//! Executes runs from queues.
+//! Executes queued runs.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -12,17 +12,17 @@ use tokio::task::JoinSet;
 
 use super::claim::{Claimed, Taking, Wanted as WantedRuns};
 use super::database::Database;
-use super::lease::{Lease, LeaseWatch};
+use super::lease::LeaseWatch;
 use super::listen::listen;
 use super::registered::{Registered, RunFlow, Stopped};
-use super::run::{Taken, shape_hash};
+use super::run::{HeldRun, shape_hash};
 use super::store::PostgresStore;
 use crate::StoreError;
-use crate::keep::Wanted;
+use crate::record::Wanted;
 
-/// Takes runs from the queues of a [`PostgresStore`] and executes them.
+/// Takes runs from the queue of a [`PostgresStore`] and executes them.
 ///
-/// Any number of workers, in any number of processes, can take runs from the same queues. Each run is
+/// Any number of workers, in any number of processes, can take runs from the queue. Each run is
 /// executed by one of them. If that worker dies, another one continues the run after the lease has
 /// expired. A run that pauses is continued once an answer arrives or its wait times out. A run that
 /// fails is tried again after a [delay](PostgresStore::with_retries), and set aside after too many
@@ -51,7 +51,6 @@ use crate::keep::Wanted;
 /// ```
 pub struct Worker {
     store: PostgresStore,
-    queues: Vec<String>,
     flows: BTreeMap<String, Arc<dyn RunFlow>>,
     wanted: WantedRuns,
     concurrency: usize,
@@ -104,9 +103,6 @@ pub enum WorkerEvent<'a> {
 }
 
 impl Worker {
-    /// The name of the queue that is used by default: `default`.
-    pub const DEFAULT_QUEUE: &str = "default";
-
     /// The default maximum number of runs at the same time: 10.
     pub const DEFAULT_CONCURRENCY: usize = 10;
 
@@ -114,7 +110,6 @@ impl Worker {
     pub fn new(store: PostgresStore) -> Self {
         Self {
             store,
-            queues: Vec::new(),
             flows: BTreeMap::new(),
             wanted: WantedRuns::default(),
             concurrency: Self::DEFAULT_CONCURRENCY,
@@ -133,17 +128,6 @@ impl Worker {
         let flow = flow.into();
         let name = flow.name().to_owned();
         self.flows.insert(name, Arc::new(Registered(flow)));
-        self
-    }
-
-    /// Adds a queue from which to take runs.
-    ///
-    /// # Default
-    ///
-    /// [`Worker::DEFAULT_QUEUE`], unless a queue is added.
-    #[must_use]
-    pub fn with_queue(mut self, name: impl Into<String>) -> Self {
-        self.queues.push(name.into());
         self
     }
 
@@ -196,9 +180,6 @@ impl Worker {
     /// that it executes for at most its [grace period](Worker::with_grace), and returns once they
     /// were given back.
     pub async fn run(mut self, shutdown: impl Future<Output = ()>) {
-        if self.queues.is_empty() {
-            self.queues.push(Self::DEFAULT_QUEUE.to_owned());
-        }
         self.wanted = self.wanted_runs();
 
         let database = Arc::clone(&self.store.database);
@@ -219,10 +200,7 @@ impl Worker {
 
     fn wanted_runs(&self) -> WantedRuns {
         let flows = self.flows.iter();
-        let mut wanted = WantedRuns {
-            queues: self.queues.clone(),
-            ..WantedRuns::default()
-        };
+        let mut wanted = WantedRuns::default();
 
         for (name, flow) in flows {
             wanted.flows.push(name.clone());
@@ -237,7 +215,6 @@ impl fmt::Debug for Worker {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Worker")
             .field("store", &self.store)
-            .field("queues", &self.queues)
             .field("flows", &self.wanted.flows)
             .finish_non_exhaustive()
     }
@@ -299,29 +276,12 @@ impl AtWork {
     }
 
     fn start(&mut self, database: &Arc<Database>, claimed: Claimed) {
-        let Claimed {
-            run_id,
-            flow,
-            held,
-            row,
-            lines,
-            answers,
-            now,
-        } = claimed;
-        let lease = Lease::keep(database, held);
-        let taken = Taken {
-            lease,
-            row,
-            now,
-            lines,
-            answers,
-        };
-
         // The statement only takes runs of these flows.
-        let Some(flow) = self.worker.flows.get(&flow) else {
+        let Some(flow) = self.worker.flows.get(&claimed.flow) else {
             return;
         };
 
+        let run_id = claimed.run_id.clone();
         self.report(WorkerEvent::Taken { run_id: &run_id });
         let execution = Execution {
             store: self.worker.store.clone(),
@@ -330,7 +290,8 @@ impl AtWork {
             stop: self.stop.clone(),
             report: self.worker.report.clone(),
         };
-        self.runs.spawn(execution.run(taken));
+        let run = HeldRun::taken(database, claimed);
+        self.runs.spawn(execution.run(run));
     }
 
     /// Waits for all runs, and interrupts those that take too long.
@@ -362,12 +323,13 @@ struct Execution {
 }
 
 impl Execution {
-    async fn run(self, taken: Taken) {
+    async fn run(self, run: HeldRun) {
         let run_id = &self.run_id;
-        let watch = taken.lease.watch();
-
-        let held = taken.lease.held;
-        let stopped = self.execute(taken, &watch).await;
+        let Some(lease) = run.lease() else {
+            return;
+        };
+        let (held, watch) = (lease.held, lease.watch());
+        let stopped = self.execute(run, &watch).await;
 
         // The run may be due again soon, which the database shows only now.
         self.store.database.leases.ended(held).await;
@@ -386,10 +348,11 @@ impl Execution {
         }
     }
 
-    async fn execute(&self, taken: Taken, lease: &LeaseWatch) -> Stopped {
-        let run = self.store.run(&self.run_id);
+    async fn execute(&self, run: HeldRun, lease: &LeaseWatch) -> Stopped {
         let wanted = Wanted::Same(self.flow.identity());
-        let journal = match run.resume(taken, wanted).await {
+        let opener = self.store.opener(&self.run_id);
+        let opened = async { opener.resume(run.with_lines().await?, wanted).await };
+        let journal = match opened.await {
             Ok(journal) => journal,
             Err(error) => return Stopped::of_opening(&error),
         };

@@ -1,13 +1,12 @@
 //! Opens connections to a database, after checking that it is a database of runs.
 
-use std::ffi::OsString;
+use std::fs::OpenOptions;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use cogwork_text::files::LockFile;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
-use super::failure::Failure;
 use crate::StoreError;
 use crate::error::Kind;
 use crate::folder::StoreFolder;
@@ -24,36 +23,19 @@ const CREATION_LOCK: &str = "database";
 /// How long to wait for a different process that is writing.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// The first line, with the input, isn't a column of `runs`: SQLite rewrites a whole row when one
-/// column changes, and the row of a run changes with each line.
+/// The first line, with the input, isn't a column of `runs`, which is read for lists.
 const TABLES: &str = "
     CREATE TABLE runs (
         key INTEGER PRIMARY KEY,
         id TEXT NOT NULL UNIQUE,
         flow TEXT NOT NULL,
         started INTEGER NOT NULL, -- milliseconds since 1970
-        lines INTEGER NOT NULL, -- how many there are
         status TEXT NOT NULL CHECK (status IN ('open', 'paused', 'failed', 'ended')),
-        error TEXT, -- on which it stopped
-        action TEXT, -- on which it ended
-        steps INTEGER, -- in which it ended
-        updated INTEGER, -- when the last line was written, in milliseconds since 1970
         fork TEXT -- where it was forked from, as JSON
     ) STRICT;
     CREATE INDEX runs_by_start ON runs (started);
     CREATE INDEX runs_by_flow ON runs (flow, started);
     CREATE INDEX runs_by_status ON runs (status, started);
-    CREATE TABLE waits ( -- the steps that wait, also where one has an answer and the run is open
-        run INTEGER NOT NULL REFERENCES runs ON DELETE CASCADE,
-        number INTEGER NOT NULL, -- in the order in which they began
-        step TEXT NOT NULL,
-        event TEXT NOT NULL,
-        why TEXT NOT NULL, -- for whoever is to answer
-        until INTEGER, -- when it is too late, in milliseconds since 1970
-        schema TEXT, -- of the answer
-        PRIMARY KEY (run, number)
-    ) STRICT, WITHOUT ROWID;
-    CREATE INDEX waits_by_event ON waits (event);
     CREATE TABLE lines (
         run INTEGER NOT NULL REFERENCES runs ON DELETE CASCADE,
         number INTEGER NOT NULL,
@@ -61,36 +43,29 @@ const TABLES: &str = "
         at INTEGER, -- when it was written, in milliseconds since 1970; null for the first line
         PRIMARY KEY (run, number)
     ) STRICT, WITHOUT ROWID;
+    CREATE TABLE waits ( -- the steps that wait, also where one has an answer and the run is open
+        run INTEGER NOT NULL REFERENCES runs ON DELETE CASCADE,
+        line INTEGER NOT NULL, -- the number of the line with which it began
+        event TEXT NOT NULL,
+        until INTEGER, -- when it is too late, in milliseconds since 1970
+        PRIMARY KEY (run, line)
+    ) STRICT, WITHOUT ROWID;
+    CREATE INDEX waits_by_event ON waits (event);
 ";
 
 /// Opens connections to a database.
 pub(super) struct Connector {
     pub(super) path: PathBuf,
-    /// The folder of the lock files.
-    pub(super) locks: StoreFolder,
-    /// Whether transactions are synced to disk.
-    pub(super) sync: bool,
 }
 
 impl Connector {
-    pub(super) fn new(path: PathBuf, sync: bool) -> Self {
-        let mut locks = OsString::from(&path);
-        locks.push("-locks");
-
-        Self {
-            path,
-            locks: StoreFolder::new(locks.into()),
-            sync,
-        }
-    }
-
     pub(super) fn place(&self) -> String {
         self.path.display().to_string()
     }
 
     /// Opens a connection to write with. If the database doesn't exist, it is created.
-    pub(super) fn writer(&self) -> Result<Connection, StoreError> {
-        let locks = self.locks.create()?;
+    pub(super) fn writer(&self, locks: &StoreFolder) -> Result<Connection, StoreError> {
+        let locks = locks.create()?;
 
         // Only one process at a time may create the database or change its mode.
         let lock = LockFile::lock_within(&locks, CREATION_LOCK, PATIENCE);
@@ -100,7 +75,8 @@ impl Connector {
             StoreError::caused(Kind::Other, text, error)
         })?;
 
-        let connection = self.connect(OpenFlags::SQLITE_OPEN_CREATE)?;
+        self.create_file()?;
+        let connection = self.connect()?;
         let failed = |error| self.failed("cannot be opened", error);
 
         if is_empty(&connection).map_err(failed)? {
@@ -112,16 +88,26 @@ impl Connector {
         }
 
         self.check(&connection)?;
-        self.make_ready(&connection).map_err(failed)?;
+        connection
+            .pragma_update_and_check(None, "journal_mode", "WAL", |_| Ok(()))
+            .and_then(|()| connection.pragma_update(None, "synchronous", "FULL"))
+            .and_then(|()| connection.pragma_update(None, "foreign_keys", true))
+            .map_err(failed)?;
         Ok(connection)
     }
 
-    fn make_ready(&self, connection: &Connection) -> rusqlite::Result<()> {
-        let synchronous = if self.sync { "FULL" } else { "NORMAL" };
+    /// Creates an empty file for the current user alone, if there is none. SQLite gives the files next
+    /// to it the same mode.
+    fn create_file(&self) -> Result<(), StoreError> {
+        let mut options = OpenOptions::new();
+        options.append(true).create(true);
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
 
-        connection.pragma_update_and_check(None, "journal_mode", "WAL", |_| Ok(()))?;
-        connection.pragma_update(None, "synchronous", synchronous)?;
-        connection.pragma_update(None, "foreign_keys", true)
+        let created = options.open(&self.path);
+        created.map(drop).map_err(|error| {
+            StoreError::io(format_args!("{}: cannot be opened", self.place()), error)
+        })
     }
 
     /// Opens a connection to read with. Returns `None` if the database doesn't exist.
@@ -130,7 +116,7 @@ impl Connector {
             return Ok(None);
         }
 
-        let connection = self.connect(OpenFlags::empty())?;
+        let connection = self.connect()?;
         let failed = |error| self.failed("cannot be opened", error);
 
         // A process may have crashed while it was creating the database.
@@ -145,14 +131,14 @@ impl Connector {
         Ok(Some(connection))
     }
 
-    fn connect(&self, more: OpenFlags) -> Result<Connection, StoreError> {
+    fn connect(&self) -> Result<Connection, StoreError> {
         let failed = |error| self.failed("cannot be opened", error);
 
         // SQLite gives some relative names a special meaning.
         let path = std::path::absolute(&self.path).map_err(|error| {
             StoreError::io(format_args!("{}: cannot be opened", self.place()), error)
         })?;
-        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX | more;
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
 
         let connection = Connection::open_with_flags(path, flags).map_err(failed)?;
         connection.busy_timeout(PATIENCE).map_err(failed)?;
@@ -160,12 +146,7 @@ impl Connector {
     }
 
     /// Returns the error for a failure to read or write.
-    pub(super) fn failed(&self, what: &str, failure: impl Into<Failure>) -> StoreError {
-        let error = match failure.into() {
-            Failure::Sqlite(error) => error,
-            Failure::Store(error) => return error,
-        };
-
+    pub(super) fn failed(&self, what: &str, error: rusqlite::Error) -> StoreError {
         let kind = match error.sqlite_error_code() {
             Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt) => Kind::Damaged,
             _ => Kind::Other,

@@ -2,155 +2,368 @@
 
 mod connect;
 mod database;
-mod failure;
-mod open;
-mod query;
-mod run;
-mod write;
 
-use std::path::{Path, PathBuf};
+use std::ops::Range;
+use std::path::PathBuf;
 use std::sync::Arc;
 
+use async_trait::async_trait;
+use cogwork_text::Name;
+use cogwork_text::files::{LockFile, safe_name};
+use rusqlite::{Connection, OptionalExtension, Row, params_from_iter};
+
 use self::database::Database;
-use self::run::Run;
-use crate::behind::blocking;
-use crate::rows::RunPlace;
-use crate::store::Kept;
-use crate::{RunQuery, RunSummary, Store, StoreError};
+use crate::backend::{Backend, Edit, Expected, Held, Taken, TextLine, blocking};
+use crate::rows::{RunRow, WaitRow, check_number, count, fork_column, gone, millis};
+use crate::waits::WaitChange;
+use crate::{RunQuery, RunSummary, StoreError, lock};
 
-/// A store that keeps many runs in one SQLite database, where they can be
-/// [queried](SqliteStore::query).
-///
-/// The table `lines` contains the entries of each run as JSON, after a first line with the run id and
-/// the input; `runs` has one row per run with its id, flow, start, number of lines and status; `waits`
-/// has one row for each waiting step. Other programs may read all three tables, and so may SQLite's
-/// own tools:
-///
-/// ```sql
-/// SELECT id, started, step FROM runs JOIN waits ON run = key WHERE status = 'paused' AND event = 'approval';
-/// SELECT line FROM lines JOIN runs ON run = key WHERE id = 'order-17' ORDER BY number;
-/// ```
-///
-/// Entries of concurrent runs share transactions: those that are queued while one transaction is
-/// synced go into the next. The database is in WAL mode, so readers don't block. Several processes
-/// on the same machine can use it. The locks of its runs are in a folder next to it,
-/// `runs.db-locks`, which must not be removed while a run is in use.
-///
-/// A line that cannot be read is an error with the database, the run and the line, and the record is
-/// left unchanged. A file that isn't a database of runs is also an error, and is left unchanged.
-///
-/// ```
-/// use cogwork_flow::{Flow, Wait};
-/// use cogwork_journal::{RunQuery, SqliteStore, Store};
-///
-/// # #[tokio::main(flavor = "current_thread")]
-/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// # let folder = tempfile::tempdir()?;
-/// # let database = folder.path().join("runs.db");
-/// let ask = Wait::for_event("name", |text: &mut String, name: String| text.push_str(&name));
-/// let flow = Flow::builder("greet").start("ask").wait("ask", ask).end("ask", "default").build()?;
-///
-/// let store = SqliteStore::new(database);
-/// for run_id in ["greeting 1", "greeting 2"] {
-///     let journal = store.start(run_id, &flow, &"Hello, ").await?;
-///     let mut text: String = journal.state()?;
-///     flow.begin().with_journal(journal).finish(&mut text).await.unwrap_err();
-/// }
-/// store.deliver("greeting 1", "name", &"Ada").await?;
-///
-/// let waiting = store.query(RunQuery::new().paused_on("name")).await?;
-/// assert_eq!(waiting.len(), 1);
-/// assert_eq!(waiting[0].run_id, "greeting 2");
-/// # Ok(())
-/// # }
-/// ```
+/// A SQLite database with many runs.
 #[derive(Debug, Clone)]
-pub struct SqliteStore {
-    database: Arc<Database>,
-    max_line: usize,
-}
+pub(crate) struct Sqlite(Arc<Database>);
 
-impl SqliteStore {
-    /// The default maximum length of a line: 64 MiB.
-    pub const DEFAULT_MAX_LINE: usize = crate::FileStore::DEFAULT_MAX_LINE;
+impl Sqlite {
+    pub(crate) fn new(path: PathBuf) -> Self {
+        Self(Arc::new(Database::new(path)))
+    }
 
-    /// Creates a store in this file. The file is created when the first run starts.
-    pub fn new(path: impl Into<PathBuf>) -> Self {
-        Self {
-            database: Arc::new(Database::new(path.into(), true)),
-            max_line: Self::DEFAULT_MAX_LINE,
+    fn find(&self, run_id: &str) -> Result<Option<i64>, StoreError> {
+        let found = self.0.read(|reader| key(reader, run_id));
+        Ok(found?.flatten())
+    }
+
+    fn take_now(&self, run_id: &str, expected: Expected) -> Result<Option<Taken>, StoreError> {
+        // A failed lookup leaves no lock file.
+        if expected == Expected::Existing && self.find(run_id)?.is_none() {
+            return Ok(None);
         }
-    }
 
-    /// Sets whether each transaction is synced to disk before its entries count as recorded
-    /// (`PRAGMA synchronous`, `FULL`). If `false` (`NORMAL`), a crash of the process loses nothing;
-    /// a crash of the machine may lose the last entries, but doesn't damage the database.
-    ///
-    /// # Default
-    ///
-    /// `true`.
-    #[must_use]
-    pub fn with_sync(self, sync: bool) -> Self {
-        Self {
-            database: Arc::new(Database::new(self.path().to_owned(), sync)),
-            ..self
-        }
-    }
+        let folder = self.0.locks.create()?;
+        let lock = lock::take(&folder, &lock_name(run_id), run_id)?;
+        let key = self.find(run_id)?;
+        let lines = match key {
+            Some(key) => self.lines(run_id, key, &(1..u64::MAX))?,
+            None => Vec::new(),
+        };
 
-    /// Sets the maximum length of a line in bytes. A line contains an outcome, a snapshot or an
-    /// input, and some more bytes. A longer line isn't written and stops the run with an error; a
-    /// run with a longer line isn't read. SQLite's own limit is one billion bytes.
-    ///
-    /// # Default
-    ///
-    /// [`SqliteStore::DEFAULT_MAX_LINE`]. The default maximum for an outcome is 16 MiB; see
-    /// [`Run::with_max_outcome`](cogwork_flow::Run::with_max_outcome).
-    #[must_use]
-    pub fn with_max_line(self, bytes: usize) -> Self {
-        Self {
-            max_line: bytes,
-            ..self
-        }
-    }
-
-    /// Returns the path of the database.
-    pub fn path(&self) -> &Path {
-        self.database.path()
-    }
-
-    /// Returns the runs that match a query.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the database is [damaged](StoreError::is_damaged) or cannot be read. A
-    /// database that doesn't exist has no runs.
-    pub fn query(
-        &self,
-        query: RunQuery,
-    ) -> impl Future<Output = Result<Vec<RunSummary>, StoreError>> + Send + use<> {
-        let database = Arc::clone(&self.database);
-        async move { blocking(database.place(), move || database.query(&query)).await }
-    }
-}
-
-impl Store for SqliteStore {
-    fn kept(&self, run_id: &str) -> Kept {
-        Kept(Box::new(Run {
-            database: Arc::clone(&self.database),
-            place: RunPlace {
-                database: self.place(),
-                run_id: run_id.to_owned(),
-                max_line: self.max_line,
-            },
-            lock: format!("{}.lock", cogwork_text::files::safe_name(run_id)),
+        let held = HeldRow {
+            database: self.clone(),
+            run_id: run_id.to_owned(),
+            key,
+            lock: Arc::new(lock),
+        };
+        Ok(Some(Taken {
+            held: Box::new(held),
+            lines,
+            offered: Vec::new(),
+            now: None,
         }))
     }
 
-    fn place(&self) -> String {
-        self.database.place()
+    fn read_now(
+        &self,
+        run_id: &str,
+        numbers: &Range<u64>,
+    ) -> Result<Option<Vec<TextLine>>, StoreError> {
+        let key = self.find(run_id)?;
+        key.map(|key| self.lines(run_id, key, numbers)).transpose()
     }
 
-    async fn list(&self) -> Result<Vec<RunSummary>, StoreError> {
-        self.query(RunQuery::all_by_id()).await
+    fn lines(
+        &self,
+        run_id: &str,
+        key: i64,
+        numbers: &Range<u64>,
+    ) -> Result<Vec<TextLine>, StoreError> {
+        let rows = self.0.read(|reader| {
+            let mut lines = reader.prepare_cached(
+                "SELECT number, line, at FROM lines
+                 WHERE run = ?1 AND number >= ?2 AND number < ?3 ORDER BY number",
+            )?;
+            let range = (key, count(numbers.start), count(numbers.end));
+            let rows = lines.query_map(range, |row| {
+                let at: Option<i64> = row.get(2)?;
+                let at = at.and_then(|at| at.try_into().ok());
+                let text = row.get(1)?;
+                Ok((row.get(0)?, TextLine { text, at }))
+            })?;
+            rows.collect::<Result<Vec<_>, _>>()
+        });
+
+        let rows = rows?.unwrap_or_default().into_iter();
+        let lines = (numbers.start..)
+            .zip(rows)
+            .map(|(expected, (number, line))| {
+                check_number(&self.line_place(run_id, expected), expected, number)?;
+                Ok(line)
+            });
+        lines.collect()
     }
+
+    async fn run<T: Send + 'static>(
+        &self,
+        run_id: &str,
+        work: impl FnOnce(&Self, &str) -> Result<T, StoreError> + Send + 'static,
+    ) -> Result<T, StoreError> {
+        let store = self.clone();
+        let run_id = run_id.to_owned();
+        blocking(self.place(), move || work(&store, &run_id)).await
+    }
+}
+
+fn lock_name(run_id: &str) -> String {
+    format!("{}.lock", safe_name(run_id))
+}
+
+fn key(connection: &Connection, run_id: &str) -> rusqlite::Result<Option<i64>> {
+    let mut find = connection.prepare_cached("SELECT key FROM runs WHERE id = ?1")?;
+    find.query_row([run_id], |row| row.get(0)).optional()
+}
+
+#[async_trait]
+impl Backend for Sqlite {
+    fn place(&self) -> String {
+        self.0.place()
+    }
+
+    fn line_place(&self, run_id: &str, number: u64) -> String {
+        format!("{}, run `{}`, line {number}", self.place(), Name(run_id))
+    }
+
+    async fn take(&self, run_id: &str, expected: Expected) -> Result<Option<Taken>, StoreError> {
+        let take = move |store: &Self, run_id: &str| store.take_now(run_id, expected);
+        self.run(run_id, take).await
+    }
+
+    async fn read(
+        &self,
+        run_id: &str,
+        numbers: Range<u64>,
+    ) -> Result<Option<Vec<TextLine>>, StoreError> {
+        let read = move |store: &Self, run_id: &str| store.read_now(run_id, &numbers);
+        self.run(run_id, read).await
+    }
+
+    async fn list(&self, query: RunQuery) -> Result<Vec<RunSummary>, StoreError> {
+        let database = Arc::clone(&self.0);
+        let listed = blocking(self.place(), move || {
+            database.read(|reader| list(reader, &query))
+        });
+        Ok(listed.await?.unwrap_or_default())
+    }
+
+    async fn remove(&self, run_id: &str) -> Result<bool, StoreError> {
+        let locked = self.run(run_id, |store, run_id| {
+            if store.find(run_id)?.is_none() {
+                return Ok(None);
+            }
+            let folder = store.0.locks.create()?;
+            let lock = lock::take(&folder, &lock_name(run_id), run_id)?;
+            Ok(Some((folder, lock)))
+        });
+        let Some((folder, lock)) = locked.await? else {
+            return Ok(false);
+        };
+
+        let id = run_id.to_owned();
+        let removed = self.0.write(move |connection| {
+            // The other tables follow through their foreign keys.
+            let sql = "DELETE FROM runs WHERE id = ?1 RETURNING key";
+            let mut remove = connection.prepare_cached(sql)?;
+            remove.query_row([id], |row| row.get(0)).optional()
+        });
+        let removed = removed.await?;
+        lock::remove(&folder, &lock_name(run_id), lock);
+        Ok(removed.is_some())
+    }
+
+    async fn is_in_use(&self, run_id: &str) -> Result<Option<bool>, StoreError> {
+        let is_in_use = |store: &Self, run_id: &str| match store.find(run_id)? {
+            Some(_) => {
+                let folder = store.0.locks.create()?;
+                lock::is_taken(&folder, &lock_name(run_id), run_id).map(Some)
+            }
+            None => Ok(None),
+        };
+        self.run(run_id, is_in_use).await
+    }
+}
+
+/// A run that is locked.
+struct HeldRow {
+    database: Sqlite,
+    run_id: String,
+    /// The key of its row, if it exists.
+    key: Option<i64>,
+    lock: Arc<LockFile>,
+}
+
+#[async_trait]
+impl Held for HeldRow {
+    async fn write(&mut self, edit: Edit) -> Result<(), StoreError> {
+        let key = self.key;
+        let run_id = self.run_id.clone();
+        // A change that is queued is written even if nobody waits for it.
+        let lock = Arc::clone(&self.lock);
+        let written = self.database.0.write(move |connection| {
+            let written = write(connection, key, &run_id, &edit);
+            drop(lock);
+            written
+        });
+
+        self.key = written.await?;
+        match self.key {
+            Some(_) => Ok(()),
+            None => Err(gone(&self.database.place(), &self.run_id)),
+        }
+    }
+}
+
+/// Writes a change. Returns the key of the run, or `None` if its rows aren't as they were left.
+fn write(
+    connection: &Connection,
+    key: Option<i64>,
+    run_id: &str,
+    edit: &Edit,
+) -> rusqlite::Result<Option<i64>> {
+    let Some(key) = take_row(connection, key, run_id, edit)? else {
+        return Ok(None);
+    };
+
+    let sql = "INSERT INTO lines (run, number, line, at) VALUES (?1, ?2, ?3, ?4)";
+    let mut insert = connection.prepare_cached(sql)?;
+    for (number, line) in (edit.first..).zip(&edit.lines) {
+        let at = (number > 1).then(|| count(line.at.unwrap_or_else(crate::time::now)));
+        insert.execute((key, count(number), &line.text, at))?;
+    }
+
+    for change in &edit.waits {
+        write_wait(connection, key, change)?;
+    }
+    if let Some(status) = edit.status {
+        let sql = "UPDATE runs SET status = ?2 WHERE key = ?1";
+        connection.prepare_cached(sql)?.execute((key, status))?;
+    }
+
+    Ok(Some(key))
+}
+
+/// Inserts the row of a new run, or checks that the rows are as this runner left them.
+fn take_row(
+    connection: &Connection,
+    key: Option<i64>,
+    run_id: &str,
+    edit: &Edit,
+) -> rusqlite::Result<Option<i64>> {
+    let Some(key) = key else {
+        let Some(header) = &edit.replaces else {
+            return Ok(None);
+        };
+        let sql =
+            "INSERT INTO runs (id, flow, started, status, fork) VALUES (?1, ?2, ?3, 'open', ?4)";
+        let values = (
+            run_id,
+            &header.flow,
+            count(header.started),
+            fork_column(header),
+        );
+        return connection.prepare_cached(sql)?.insert(values).map(Some);
+    };
+
+    let sql = "SELECT coalesce(max(number), 0) FROM lines
+               WHERE run = ?1 AND EXISTS (SELECT 1 FROM runs WHERE key = ?1)";
+    let last: i64 = connection
+        .prepare_cached(sql)?
+        .query_one([key], |row| row.get(0))?;
+    if last == 0 || edit.replaces.is_none() && last + 1 != count(edit.first) {
+        return Ok(None);
+    }
+
+    if edit.replaces.is_some() {
+        let sql = "DELETE FROM lines WHERE run = ?1";
+        connection.prepare_cached(sql)?.execute([key])?;
+    }
+    Ok(Some(key))
+}
+
+fn write_wait(connection: &Connection, key: i64, change: &WaitChange) -> rusqlite::Result<usize> {
+    match change {
+        WaitChange::Began { line, event, until } => {
+            let sql = "INSERT INTO waits (run, line, event, until) VALUES (?1, ?2, ?3, ?4)";
+            let values = (key, count(*line), event, until.map(millis));
+            connection.prepare_cached(sql)?.execute(values)
+        }
+        WaitChange::Shortened { line, until } => {
+            let sql = "UPDATE waits SET until = ?3 WHERE run = ?1 AND line = ?2";
+            let values = (key, count(*line), until.map(millis));
+            connection.prepare_cached(sql)?.execute(values)
+        }
+        WaitChange::Ended { line } => {
+            let sql = "DELETE FROM waits WHERE run = ?1 AND line = ?2";
+            connection.prepare_cached(sql)?.execute((key, count(*line)))
+        }
+        WaitChange::AllEnded => {
+            let sql = "DELETE FROM waits WHERE run = ?1";
+            connection.prepare_cached(sql)?.execute([key])
+        }
+    }
+}
+
+fn list(reader: &Connection, query: &RunQuery) -> rusqlite::Result<Vec<RunSummary>> {
+    let conditions = query.conditions();
+    let all: String = conditions
+        .iter()
+        .map(|(condition, _)| format!(" AND {condition}"))
+        .collect();
+    let values = conditions.iter().map(|(_, value)| value);
+
+    let sql = format!(
+        "SELECT key, id, flow, started, status, fork, number, line, at
+         FROM runs JOIN lines ON run = key
+             AND number = (SELECT max(number) FROM lines WHERE run = key)
+         WHERE true{all} ORDER BY {} LIMIT {} OFFSET {}",
+        query.order(),
+        query.limit,
+        query.offset
+    );
+    let mut find = reader.prepare_cached(&sql)?;
+    let runs = find.query_map(params_from_iter(values), |row| summary(reader, row))?;
+    runs.collect()
+}
+
+fn summary(reader: &Connection, row: &Row<'_>) -> rusqlite::Result<RunSummary> {
+    let status: String = row.get("status")?;
+    let waits = if status == "paused" {
+        waits_of(reader, row.get("key")?)?
+    } else {
+        Vec::new()
+    };
+
+    let row = RunRow {
+        run_id: row.get("id")?,
+        flow: row.get("flow")?,
+        fork: row.get("fork")?,
+        started: row.get("started")?,
+        status,
+        lines: row.get("number")?,
+        last: row.get("line")?,
+        updated: row.get("at")?,
+        waits,
+    };
+    Ok(row.summary())
+}
+
+fn waits_of(reader: &Connection, key: i64) -> rusqlite::Result<Vec<WaitRow>> {
+    let mut find = reader.prepare_cached(
+        "SELECT lines.line, until FROM waits JOIN lines
+             ON lines.run = waits.run AND number = waits.line
+         WHERE waits.run = ?1 ORDER BY number",
+    )?;
+    let waits = find.query_map([key], |row| {
+        Ok(WaitRow {
+            line: row.get(0)?,
+            until: row.get(1)?,
+        })
+    })?;
+    waits.collect()
 }

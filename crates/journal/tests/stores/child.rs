@@ -9,9 +9,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use cogwork_flow::idempotency_key;
-use cogwork_journal::{FileStore, Store};
+use cogwork_journal::Store;
 
-use crate::each::Tested;
+use crate::each::{FileStore, Tested};
 use crate::work::{Call, Work, flow};
 
 /// What a child is to do.
@@ -146,7 +146,7 @@ fn works() {
 
 /// What a child does in a store of any kind.
 pub(crate) trait Task {
-    async fn execute(store: impl Store, job: &Job);
+    async fn execute(store: &Store, job: &Job);
 }
 
 /// Executes a task in the store of the job, if this is a child that has one.
@@ -164,18 +164,18 @@ pub(crate) fn in_its_store<T: Task>() {
     // A kill loses nothing that was written, synced or not, and syncing takes most of the time.
     match job.store {
         FileStore::NAME => {
-            let store = FileStore::within(&job.folder).unsynced();
-            runtime.block_on(T::execute(store, &job));
+            let store = FileStore::within(&job.folder);
+            runtime.block_on(T::execute(&store, &job));
         }
         #[cfg(feature = "sqlite")]
         "database" => {
-            let store = cogwork_journal::SqliteStore::within(&job.folder).unsynced();
-            runtime.block_on(T::execute(store, &job));
+            let store = crate::each::SqliteStore::within(&job.folder);
+            runtime.block_on(T::execute(&store, &job));
         }
         #[cfg(feature = "postgres")]
         "postgres" => {
             let store = cogwork_journal::PostgresStore::within(&job.folder);
-            runtime.block_on(T::execute(store, &job));
+            runtime.block_on(T::execute(&store, &job));
         }
         store => unreachable!("no store {store}"),
     }
@@ -185,12 +185,12 @@ pub(crate) fn in_its_store<T: Task>() {
 struct Works;
 
 impl Task for Works {
-    async fn execute(store: impl Store, job: &Job) {
+    async fn execute(store: &Store, job: &Job) {
         work_on(store, job).await;
     }
 }
 
-async fn work_on(store: impl Store, job: &Job) {
+async fn work_on(store: &Store, job: &Job) {
     let flow = flow(&told(&job.calls(), job.slow));
     let journal = store
         .start_or_resume(&job.run_id, &flow, &Work::of(job.rounds))

@@ -3,8 +3,9 @@
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use cogwork_flow::{Action, Flow, Wait};
-use cogwork_journal::{FileStore, RunStatus, Store};
+use cogwork_journal::{RunStatus, Store};
 
+use crate::each::FileStore;
 use crate::work::sealed;
 
 const LIMIT: Duration = Duration::from_secs(100);
@@ -23,7 +24,7 @@ fn waiting() -> Flow<u32> {
 }
 
 /// When the wait of the only run ends, as the store lists it.
-async fn listed(store: &impl Store) -> SystemTime {
+async fn listed(store: &Store) -> SystemTime {
     let runs = store.runs().await.unwrap();
     let RunStatus::Paused { waits } = &runs[0].status else {
         unreachable!("{runs:?}")
@@ -34,7 +35,7 @@ async fn listed(store: &impl Store) -> SystemTime {
 }
 
 /// Takes the run up; answers until when it waits.
-async fn goes_on(store: &impl Store) -> SystemTime {
+async fn goes_on(store: &Store) -> SystemTime {
     let flow = waiting();
     let journal = store.resume("a", &flow).await.unwrap();
     let mut run = flow.begin().with_journal(journal);

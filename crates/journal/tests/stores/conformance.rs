@@ -11,11 +11,11 @@ use cogwork_journal::conformance::{
     Ability, Attempt, CaseResult, ListedRun, MemoryEngine, Open, Opened, Refusal, State,
     TestedStore, check_engine, check_store, check_store_case,
 };
-use cogwork_journal::{FileStore, Fork, RunJournal, Store, StoreError};
+use cogwork_journal::{Fork, RunJournal, Store, StoreError};
 use serde_json::value::RawValue;
 use tempfile::TempDir;
 
-use crate::each::{Tested, for_each_store};
+use crate::each::{FileStore, Tested, for_each_store};
 use crate::outage::Outage;
 
 for_each_store! {
@@ -34,16 +34,11 @@ async fn every_promise_is_kept_in_memory() {
     assert!(report.failed().is_empty(), "{report}");
 }
 
-/// The maximum length of a line in bytes.
-const MAX_LINE: usize = 60_000;
-
 /// What the suite needs to do to a store.
 #[async_trait]
 pub(crate) trait Conforming: Tested {
     /// The reason why the store lacks an ability that others have.
     fn lacks(ability: Ability) -> Option<&'static str>;
-
-    fn with_max_line(self, bytes: usize) -> Self;
 
     /// Returns a store in a folder, and what makes it unavailable.
     fn with_outages(folder: &Path) -> (Self, Outage) {
@@ -64,15 +59,11 @@ impl Conforming for FileStore {
             _ => None,
         }
     }
-
-    fn with_max_line(self, bytes: usize) -> Self {
-        self.with_max_line(bytes)
-    }
 }
 
 #[cfg(feature = "sqlite")]
 #[async_trait]
-impl Conforming for cogwork_journal::SqliteStore {
+impl Conforming for crate::each::SqliteStore {
     fn lacks(ability: Ability) -> Option<&'static str> {
         match ability {
             Ability::Fences => Some("the lock on a file lasts as long as its process"),
@@ -80,10 +71,6 @@ impl Conforming for cogwork_journal::SqliteStore {
             Ability::TornWrites => Some("a transaction is written as a whole"),
             _ => None,
         }
-    }
-
-    fn with_max_line(self, bytes: usize) -> Self {
-        self.with_max_line(bytes)
     }
 }
 
@@ -96,10 +83,6 @@ impl Conforming for cogwork_journal::PostgresStore {
             Ability::TornWrites => Some("a transaction is written as a whole"),
             _ => None,
         }
-    }
-
-    fn with_max_line(self, bytes: usize) -> Self {
-        self.with_max_line(bytes)
     }
 
     #[cfg(unix)]
@@ -135,7 +118,7 @@ impl<S: Conforming> Subject<S> {
     fn within(folder: Arc<TempDir>) -> Self {
         let (store, outage) = S::with_outages(&runs(&folder));
         Self {
-            store: Conforming::with_max_line(store.unsynced(), MAX_LINE),
+            store,
             folder,
             outage,
         }
@@ -147,7 +130,7 @@ fn runs(folder: &TempDir) -> PathBuf {
     folder.path().join("runs")
 }
 
-async fn open(store: &impl Store, how: Open, attempt: &Attempt) -> Result<RunJournal, StoreError> {
+async fn open(store: &Store, how: Open, attempt: &Attempt) -> Result<RunJournal, StoreError> {
     let Attempt {
         run_id,
         flow,
@@ -209,10 +192,6 @@ impl<S: Conforming> TestedStore for Subject<S> {
 
     fn another_process(&self) -> Arc<dyn TestedStore> {
         Arc::new(Self::within(Arc::clone(&self.folder)))
-    }
-
-    fn max_outcome(&self) -> Option<usize> {
-        Some(MAX_LINE)
     }
 
     async fn expire_lease(&self, run_id: &str) -> Result<(), BoxError> {
@@ -294,10 +273,6 @@ impl TestedStore for Mistaken {
 
     fn another_process(&self) -> Arc<dyn TestedStore> {
         self.0.another_process()
-    }
-
-    fn max_outcome(&self) -> Option<usize> {
-        self.0.max_outcome()
     }
 }
 

@@ -1,11 +1,12 @@
 //! Tests that hold for each store.
 
-use std::path::Path;
+use std::ops::Deref;
+use std::path::{Path, PathBuf};
 
-use cogwork_journal::{FileStore, Store};
+use cogwork_journal::Store;
 
 /// A store, as tests see it.
-pub(crate) trait Tested: Store {
+pub(crate) trait Tested: Deref<Target = Store> + Clone + Send + Sync + 'static {
     const NAME: &str;
 
     /// Where the run `a` is, where a line of it is, and its lock, as messages name them.
@@ -13,8 +14,6 @@ pub(crate) trait Tested: Store {
 
     /// A store in a folder of its own.
     fn within(folder: &Path) -> Self;
-
-    fn unsynced(self) -> Self;
 
     /// Makes the runs of a process that was killed available to the next one.
     fn after_a_kill(&self) {}
@@ -34,6 +33,30 @@ pub(crate) trait Tested: Store {
     }
 }
 
+/// A store of files.
+#[derive(Debug, Clone)]
+pub(crate) struct FileStore(Store);
+
+impl FileStore {
+    pub(crate) fn new(folder: impl Into<PathBuf>) -> Self {
+        Self(Store::files(folder))
+    }
+
+    /// The file of a run.
+    pub(crate) fn path(&self, run_id: &str) -> PathBuf {
+        let name = cogwork_text::files::safe_name(run_id);
+        self.0.folder().unwrap().join(name + ".jsonl")
+    }
+}
+
+impl Deref for FileStore {
+    type Target = Store;
+
+    fn deref(&self) -> &Store {
+        &self.0
+    }
+}
+
 impl Tested for FileStore {
     const NAME: &str = "files";
     const PLACES: [(&str, &str); 3] = [
@@ -45,10 +68,6 @@ impl Tested for FileStore {
         Self::new(folder)
     }
 
-    fn unsynced(self) -> Self {
-        self.with_sync(false)
-    }
-
     fn lines(&self, run_id: &str) -> String {
         String::from_utf8_lossy(&std::fs::read(self.path(run_id)).unwrap()).into_owned()
     }
@@ -58,8 +77,34 @@ impl Tested for FileStore {
     }
 }
 
+/// A store in a SQLite database.
 #[cfg(feature = "sqlite")]
-impl Tested for cogwork_journal::SqliteStore {
+#[derive(Debug, Clone)]
+pub(crate) struct SqliteStore(Store);
+
+#[cfg(feature = "sqlite")]
+impl SqliteStore {
+    pub(crate) fn new(path: impl Into<PathBuf>) -> Self {
+        Self(Store::sqlite(path))
+    }
+
+    /// The file of the database.
+    pub(crate) fn path(&self) -> &Path {
+        self.0.database().unwrap()
+    }
+}
+
+#[cfg(feature = "sqlite")]
+impl Deref for SqliteStore {
+    type Target = Store;
+
+    fn deref(&self) -> &Store {
+        &self.0
+    }
+}
+
+#[cfg(feature = "sqlite")]
+impl Tested for SqliteStore {
     const NAME: &str = "database";
     const PLACES: [(&str, &str); 3] = [
         ("runs/runs.db-locks/a.lock", "LOCK"),
@@ -68,10 +113,6 @@ impl Tested for cogwork_journal::SqliteStore {
     ];
     fn within(folder: &Path) -> Self {
         Self::new(folder.join("runs.db"))
-    }
-
-    fn unsynced(self) -> Self {
-        self.with_sync(false)
     }
 
     fn lines(&self, run_id: &str) -> String {
@@ -128,7 +169,7 @@ macro_rules! for_each_store_on_disk {
         mod files {
             $(#[test]
             fn $test() {
-                crate::each::run(super::$test::<cogwork_journal::FileStore>());
+                crate::each::run(super::$test::<crate::each::FileStore>());
             })+
         }
 
@@ -136,7 +177,7 @@ macro_rules! for_each_store_on_disk {
         mod database {
             $(#[test]
             fn $test() {
-                crate::each::run(super::$test::<cogwork_journal::SqliteStore>());
+                crate::each::run(super::$test::<crate::each::SqliteStore>());
             })+
         }
     };

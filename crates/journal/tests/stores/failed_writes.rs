@@ -1,6 +1,4 @@
-use cogwork_journal::{FileStore, Store};
-
-use crate::each::Tested;
+use crate::each::{FileStore, Tested};
 use crate::work::{Calls, Work, counted, flow, recorded, told, undisturbed};
 
 /// A file that may not grow stands in for a full disk.
@@ -107,29 +105,6 @@ async fn a_folder_that_cannot_be_made_is_named() {
         .unwrap_err();
 
     insta::assert_snapshot!(told(error, folder.path()), @"runs/file: the folder cannot be created: Not a directory (os error 20)");
-}
-
-#[tokio::test]
-async fn what_could_not_be_read_again_is_not_written() {
-    let folder = tempfile::tempdir().unwrap();
-    let store = FileStore::new(folder.path()).with_max_line(800);
-    let flow = flow(&counted(&Calls::default()));
-    let work = Work {
-        numbers: vec![7; 400],
-        ..Work::of(401)
-    };
-    let error = store.start("a", &flow, &work).await.unwrap_err();
-
-    assert!(error.is_too_large());
-    insta::assert_snapshot!(told(error, folder.path()), @"runs/a.jsonl: a line of 1463 bytes is longer than 800 bytes; `with_max_line` raises the limit of the store");
-
-    FileStore::new(folder.path())
-        .start("a", &flow, &work)
-        .await
-        .unwrap();
-    let error = store.resume("a", &flow).await.unwrap_err();
-    assert!(error.is_too_large());
-    insta::assert_snapshot!(error.to_string().replace(&folder.path().display().to_string(), "runs"), @"runs/a.jsonl, line 1: the line is longer than 800 bytes; `with_max_line` raises the limit of the store");
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use cogwork_journal::{PostgresStore, Store, Worker, WorkerEvent};
+use cogwork_journal::{PostgresStore, Worker, WorkerEvent};
 use tokio::sync::watch;
 
 use crate::each::Tested;
@@ -12,7 +12,7 @@ use crate::proxy::{Network, Proxy};
 use crate::server::{schema, tamper, with_server};
 use crate::work::{Call, Calls, Work, counted, flow, undisturbed};
 
-/// How long a statement may take. Machines on which tests run are slow.
+/// How long a statement may take, which is a third of the lease. Machines on which tests run are slow.
 const TIMEOUT: Duration = Duration::from_secs(2);
 
 impl Proxy {
@@ -20,7 +20,7 @@ impl Proxy {
         PostgresStore::new(&self.url())
             .unwrap()
             .with_schema(schema(folder))
-            .with_statement_timeout(TIMEOUT)
+            .with_lease(3 * TIMEOUT)
             .with_max_connections(2)
     }
 }
@@ -69,7 +69,7 @@ fn a_slow_network_only_delays_a_run() {
         let proxy = Proxy::start();
         proxy.set(Network::IsSlow);
         let store = proxy.store(folder.path());
-        let store = store.with_statement_timeout(10 * TIMEOUT);
+        let store = store.with_lease(30 * TIMEOUT);
         let calls = Calls::default();
         let flow = flow(&counted(&calls));
         let journal = store.start("a", &flow, &Work::of(3)).await.unwrap();
@@ -88,7 +88,7 @@ fn a_run_stops_with_an_error_if_the_network_stays_cut() {
         let folder = tempfile::tempdir().unwrap();
         let proxy = Proxy::start();
         let store = proxy.store(folder.path());
-        let store = store.with_patience(Duration::from_millis(200));
+        let store = store.with_lease(Duration::from_secs(1));
         let flow = flow(&counted(&Calls::default()));
         let journal = store.start("a", &flow, &Work::of(3)).await.unwrap();
         let mut work: Work = journal.state().unwrap();

@@ -18,7 +18,7 @@ for_each_store! {
     a_set_in_a_state_from_the_record_may_be_in_any_order,
 }
 
-async fn resumed(store: &impl Store, flow: &Flow<Work>, mut work: Work) -> Result<Work, RunError> {
+async fn resumed(store: &Store, flow: &Flow<Work>, mut work: Work) -> Result<Work, RunError> {
     let journal = store.resume("a", flow).await.unwrap();
     flow.begin()
         .with_journal(journal)
@@ -28,7 +28,7 @@ async fn resumed(store: &impl Store, flow: &Flow<Work>, mut work: Work) -> Resul
 }
 
 /// Takes two steps of a run.
-async fn begin(store: &impl Store, flow: &Flow<Work>, folds: bool) {
+async fn begin(store: &Store, flow: &Flow<Work>, folds: bool) {
     let journal = store.start("a", flow, &Work::of(3)).await.unwrap();
     let mut work: Work = journal.state().unwrap();
     let mut run = flow.begin().with_journal(journal);

@@ -1,8 +1,8 @@
 use std::num::NonZeroU64;
 
-use cogwork_journal::{FileStore, RunStatus, Store};
+use cogwork_journal::RunStatus;
 
-use crate::each::{Tested, for_each_store};
+use crate::each::{FileStore, Tested, for_each_store};
 use crate::work::{Calls, Work, counted, flow, undisturbed};
 
 for_each_store! {
@@ -11,7 +11,7 @@ for_each_store! {
 
 async fn the_record_of_a_long_run_stays_short_and_the_run_goes_on_from_its_snapshot<S: Tested>() {
     let folder = tempfile::tempdir().unwrap();
-    let store = S::within(folder.path()).unsynced();
+    let store = S::within(folder.path());
     let calls = Calls::default();
     let flow = flow(&counted(&calls));
     let every = NonZeroU64::new(10).unwrap();

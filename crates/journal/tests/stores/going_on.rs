@@ -1,9 +1,8 @@
 use std::cell::Cell;
 
 use cogwork_flow::{Action, Flow, from_fn};
-use cogwork_journal::{FileStore, Store};
 
-use crate::each::{Tested, for_each_store};
+use crate::each::{FileStore, Tested, for_each_store};
 use crate::work::{Calls, Work, changed, counted, flow, greeting, undisturbed};
 
 for_each_store! {

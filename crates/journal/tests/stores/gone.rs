@@ -1,7 +1,6 @@
 //! A folder of runs that is removed while the program goes on.
 
-use cogwork_journal::{FileStore, Store};
-
+use crate::each::FileStore;
 use crate::work::{Calls, Work, counted, flow};
 
 #[tokio::test]

@@ -7,7 +7,7 @@ for_each_store! {
 
 async fn a_run_is_in_use_while_it_is_open<S: Tested>() {
     let folder = tempfile::tempdir().unwrap();
-    let store = S::within(folder.path()).unsynced();
+    let store = S::within(folder.path());
     let missing = store.is_in_use("a").await.unwrap_err();
     assert!(missing.is_missing(), "{missing}");
 

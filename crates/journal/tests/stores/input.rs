@@ -36,7 +36,7 @@ const PROGRESS: [Progress; 4] = [
 ];
 
 /// Runs as far as `progress` and drops everything.
-async fn run_until(store: &impl Store, run_id: &str, flow: &Flow<Work>, progress: Progress) {
+async fn run_until(store: &Store, run_id: &str, flow: &Flow<Work>, progress: Progress) {
     let input = Work::of(3);
     let journal = store.start_or_resume(run_id, flow, &input).await.unwrap();
     let mut work: Work = journal.state().unwrap();
@@ -140,7 +140,7 @@ async fn the_order_of_keys_does_not_matter<S: Tested>() {
 
 /// Starts a run with one input, and returns the error of the other.
 async fn refusal(
-    store: &impl Store,
+    store: &Store,
     run_id: &str,
     recorded: &impl Serialize,
     given: &impl Serialize,

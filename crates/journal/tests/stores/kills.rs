@@ -8,6 +8,7 @@ use proptest::prelude::RngExt;
 use proptest::test_runner::{RngAlgorithm, TestRng};
 
 use crate::child::{Job, wait_until_it_runs};
+use crate::each::SqliteStore;
 use crate::each::Tested;
 use crate::work::{Work, entry, recorded, undisturbed};
 
@@ -168,13 +169,13 @@ fn kills<S: Tested>(at_least: usize, longest: Duration) {
 
 #[test]
 fn a_run_killed_at_random_comes_to_its_end_and_repeats_no_recorded_call() {
-    kills::<cogwork_journal::FileStore>(100, Duration::from_millis(12));
+    kills::<crate::each::FileStore>(100, Duration::from_millis(12));
 }
 
 #[cfg(feature = "sqlite")]
 #[test]
 fn the_same_in_a_database() {
-    kills::<cogwork_journal::SqliteStore>(30, Duration::from_millis(100));
+    kills::<crate::each::SqliteStore>(30, Duration::from_millis(100));
 }
 
 #[cfg(feature = "postgres")]
@@ -189,8 +190,6 @@ fn the_same_in_postgres() {
 #[cfg(feature = "sqlite")]
 #[test]
 fn a_kill_while_the_database_is_made_leaves_one_that_can_be_used() {
-    use cogwork_journal::{SqliteStore, Store};
-
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()

@@ -1,6 +1,6 @@
 use cogwork_flow::{Action, Flow, from_fn};
-use cogwork_journal::{FileStore, Store};
 
+use crate::each::FileStore;
 use crate::work::told;
 
 fn flow() -> Flow<u32> {

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use cogwork_flow::{Flow, Wait};
-use cogwork_journal::{PostgresStore, RunStatus, Store, Worker};
+use cogwork_journal::{PostgresStore, RunStatus, Worker};
 
 use crate::each::Tested;
 use crate::server::{connect, execute, tamper, with_server};
@@ -183,16 +183,6 @@ fn many_processes_may_create_the_tables_at_once() {
     });
 }
 
-/// Waits until nobody works on any run.
-async fn given_back(store: &PostgresStore) {
-    let schema = store.schema();
-    let sql = format!("SELECT FROM {schema}.runs WHERE worker IS NOT NULL");
-    let client = connect().await;
-    while !client.query(&sql, &[]).await.unwrap().is_empty() {
-        tokio::task::yield_now().await;
-    }
-}
-
 #[test]
 fn no_lines_of_a_removed_run_are_left() {
     with_server(async {
@@ -212,31 +202,6 @@ fn no_lines_of_a_removed_run_are_left() {
         let left = connect().await.query(&sql, &[]).await.unwrap();
         assert_eq!(left.len(), 1);
         assert_eq!(store.entries("b", ..).await.unwrap().len(), 2);
-    });
-}
-
-#[test]
-fn lines_that_were_removed_are_missed() {
-    with_server(async {
-        let folder = tempfile::tempdir().unwrap();
-        let store = PostgresStore::within(folder.path());
-        let flow = flow(&counted(&Calls::default()));
-        let journal = store.start("a", &flow, &Work::of(3)).await.unwrap();
-        let mut work: Work = journal.state().unwrap();
-        let mut run = flow.begin().with_journal(journal);
-        for _ in 0..3 {
-            run.step(&mut work).await.unwrap();
-        }
-        drop(run);
-
-        // Since then, the row contains how many lines there are.
-        given_back(&store).await;
-        tamper(
-            &store,
-            "DELETE FROM lines WHERE number = (SELECT max(number) FROM lines)",
-        );
-        let error = store.resume("a", &flow).await.unwrap_err();
-        assert!(error.is_damaged(), "{error}");
     });
 }
 

@@ -1,5 +1,4 @@
-use cogwork_journal::{FileStore, Store};
-
+use crate::each::FileStore;
 use crate::work::{Calls, Work, counted, flow, greeting};
 
 /// A file as people read it, without what differs each time.

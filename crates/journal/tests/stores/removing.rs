@@ -9,7 +9,7 @@ for_each_store! {
     a_damaged_run_can_be_removed,
 }
 
-async fn finish(store: &impl Store, run_id: &str, calls: &Calls) -> Work {
+async fn finish(store: &Store, run_id: &str, calls: &Calls) -> Work {
     let flow = flow(&counted(calls));
     let journal = store.start_or_resume(run_id, &flow, &Work::of(2)).await;
     let journal = journal.unwrap();

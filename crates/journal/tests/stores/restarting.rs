@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use cogwork_journal::{PostgresStore, Store};
+use cogwork_journal::PostgresStore;
 
 use crate::own_server::OwnServer;
 use crate::server::with_server;
@@ -18,7 +18,6 @@ fn a_run_continues_after_its_server_was_killed() {
         );
         let store = PostgresStore::new(&url)
             .unwrap()
-            .with_patience(Duration::from_secs(120))
             .with_lease(Duration::from_secs(120));
         let calls = Calls::default();
         let flow = flow(&counted(&calls));

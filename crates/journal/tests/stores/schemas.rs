@@ -2,7 +2,10 @@
 
 use cogwork_flow::journal::Json;
 use cogwork_flow::{Action, Flow, Wait};
-use cogwork_journal::{FileStore, RunStatus, SqliteStore, Store, WaitSummary};
+use cogwork_journal::{RunStatus, Store, WaitSummary};
+
+use crate::each::FileStore;
+use crate::each::SqliteStore;
 use serde::Serialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
@@ -19,7 +22,7 @@ fn asking(schema: impl Serialize) -> Flow<u32> {
 }
 
 /// Returns the wait of a run that was started, as another process reads it.
-async fn wait_of(store: &impl Store, flow: &Flow<u32>) -> WaitSummary {
+async fn wait_of(store: &Store, flow: &Flow<u32>) -> WaitSummary {
     let journal = store.start("a", flow, &0).await.unwrap();
     let mut run = flow.begin().with_journal(journal);
     run.finish(&mut 0).await.unwrap_err();

@@ -4,7 +4,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::Path;
 use std::sync::Once;
 
-use cogwork_journal::{PostgresStore, Store};
+use cogwork_journal::PostgresStore;
 use tokio_postgres::{Client, NoTls};
 
 use crate::each::Tested;
@@ -71,10 +71,6 @@ impl Tested for PostgresStore {
         store.with_schema(schema(folder)).with_max_connections(3)
     }
 
-    fn unsynced(self) -> Self {
-        self
-    }
-
     /// As if the time of its lease had passed.
     fn after_a_kill(&self) {
         tamper(
@@ -111,7 +107,8 @@ impl Tested for PostgresStore {
     }
 
     fn told(error: impl std::fmt::Display, folder: &Path) -> String {
-        let place = Self::within(folder).place();
+        let store = format!("{:?}", Self::within(folder));
+        let place = store.split('"').nth(1).unwrap().to_owned();
         format!("{error:#}")
             .replace(&format!("{place}, run `a`, line"), "STORE, line")
             .replace(&place, "STORE")

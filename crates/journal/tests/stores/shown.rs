@@ -6,9 +6,10 @@ mod hostile;
 use std::collections::HashMap;
 
 use cogwork_flow::{Flow, Wait, from_fn};
-use cogwork_journal::{FileStore, Fork, Store, StoreError};
+use cogwork_journal::{Fork, StoreError};
 use hostile::{assert_error_is_safe, texts};
 
+use crate::each::FileStore;
 use crate::work::is_long;
 
 #[tokio::test]
@@ -49,7 +50,7 @@ async fn errors(text: &str) -> Vec<StoreError> {
         .take(60)
         .collect();
 
-    let store = FileStore::new(folder.path().join(format!("runs {name}"))).with_sync(false);
+    let store = FileStore::new(folder.path().join(format!("runs {name}")));
     let flow = waiting(text);
     let mut errors = vec![store.resume(text, &flow).await.unwrap_err()];
 

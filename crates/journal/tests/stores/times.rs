@@ -18,7 +18,7 @@ for_each_store! {
 /// The clock of a database server may differ from that of this machine.
 const TOLERANCE: Duration = Duration::from_secs(5);
 
-async fn finish(store: &impl Store, run_id: &str, rounds: usize) {
+async fn finish(store: &Store, run_id: &str, rounds: usize) {
     let flow = flow(&counted(&Calls::default()));
     let input = Work::of(rounds);
     let journal = store.start_or_resume(run_id, &flow, &input).await.unwrap();

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use cogwork_flow::Backoff;
-use cogwork_journal::{PostgresStore, RunQuery, Store, Worker};
+use cogwork_journal::{PostgresStore, RunQuery, Worker};
 use proptest::prelude::RngExt;
 use proptest::test_runner::{RngAlgorithm, TestRng};
 

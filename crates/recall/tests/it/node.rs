@@ -1,7 +1,7 @@
 //! The node that finds passages, in flows with and without a journal.
 
 use cogwork_flow::Flow;
-use cogwork_journal::{FileStore, Store};
+use cogwork_journal::Store;
 use cogwork_recall::{Passage, Query, Recalled, VectorMemory};
 use serde::{Deserialize, Serialize};
 
@@ -100,7 +100,7 @@ async fn failures_end_the_run() {
 #[tokio::test]
 async fn resumed_runs_continue_with_the_recorded_passages() {
     let folder = tempfile::tempdir().unwrap();
-    let store = FileStore::new(folder.path());
+    let store = Store::files(folder.path());
     let memory = palette().await;
     let flow = flow(&memory);
 

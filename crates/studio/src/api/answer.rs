@@ -6,7 +6,7 @@ use axum::Json;
 use axum::body::Body;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
-use cogwork_journal::{RunStatus, RunSummary, Store, WaitSummary};
+use cogwork_journal::{RunStatus, RunSummary, WaitSummary};
 use cogwork_text::Name;
 use serde::Deserialize;
 use serde_json::{Value, json};

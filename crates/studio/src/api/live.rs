@@ -10,7 +10,7 @@ use axum::extract::{Query, State};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::IntoResponse;
 use axum::response::sse::{Event, KeepAlive, Sse};
-use cogwork_journal::{RunSummary, Store};
+use cogwork_journal::RunSummary;
 use futures_util::stream;
 use serde::Deserialize;
 use serde_json::json;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use axum::Json;
 use axum::extract::rejection::QueryRejection;
 use axum::extract::{Query, State};
-use cogwork_journal::{RunStatus, Store};
+use cogwork_journal::RunStatus;
 use serde::Deserialize;
 use serde_json::{Value, json};
 

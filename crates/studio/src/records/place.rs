@@ -3,22 +3,21 @@ use std::fs::File;
 use std::io;
 use std::path::PathBuf;
 
-use cogwork_journal::AnyStore;
+use cogwork_journal::Store;
 use cogwork_text::files::{Access, Folder};
 
 /// Returns the folder in which the records of a store's runs are by default: for a store in a folder,
 /// that folder; for the SQLite database `runs.db`, the folder `runs.db-records` next to it; `None` for
 /// PostgreSQL.
-pub fn records_of(store: &AnyStore) -> Option<PathBuf> {
-    match store {
-        AnyStore::File(store) => Some(store.path("run").parent()?.to_owned()),
-        AnyStore::Sqlite(store) => {
-            let mut name = OsString::from(store.path().file_name()?);
-            name.push("-records");
-            Some(store.path().with_file_name(name))
-        }
-        _ => None,
+pub fn records_of(store: &Store) -> Option<PathBuf> {
+    if let Some(folder) = store.folder() {
+        return Some(folder.to_owned());
     }
+
+    let database = store.database()?;
+    let mut name = OsString::from(database.file_name()?);
+    name.push("-records");
+    Some(database.with_file_name(name))
 }
 
 /// The folder with the records.

@@ -3,7 +3,6 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use cogwork_journal::Store;
 use serde_json::{Value, json};
 
 use super::client::{Answer, Served};

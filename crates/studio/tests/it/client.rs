@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use cogwork_journal::AnyStore;
+use cogwork_journal::Store;
 use cogwork_studio::{Flows, Serving, Studio};
 use serde_json::Value;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -185,8 +185,8 @@ pub(crate) fn lines(text: &str) -> Vec<Value> {
         .collect()
 }
 
-fn store(place: &Path) -> AnyStore {
-    AnyStore::at(place.to_str().unwrap()).unwrap()
+fn store(place: &Path) -> Store {
+    Store::at(place.to_str().unwrap()).unwrap()
 }
 
 /// Returns the file with the record of a run in a folder of runs.

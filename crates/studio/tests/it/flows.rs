@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use cogwork_flow::journal::Journal;
-use cogwork_journal::{AnyStore, Store};
+use cogwork_journal::Store;
 use cogwork_studio::{FlowError, Flows, ForkChoices, ForkRequest, Piece, Pieces};
 use serde_json::json;
 
@@ -21,7 +21,7 @@ impl Flows for Rating {
         vec!["rate".to_owned()]
     }
 
-    async fn start(&self, store: &AnyStore, flow: &str, input: &str) -> Result<String, FlowError> {
+    async fn start(&self, store: &Store, flow: &str, input: &str) -> Result<String, FlowError> {
         if flow != "rate" {
             return Err(FlowError::Unknown);
         }
@@ -29,7 +29,7 @@ impl Flows for Rating {
         Ok("started".to_owned())
     }
 
-    async fn resume(&self, store: &AnyStore, _: &str, run_id: &str) -> Result<(), FlowError> {
+    async fn resume(&self, store: &Store, _: &str, run_id: &str) -> Result<(), FlowError> {
         let flow = asking();
         let journal = store.resume(run_id, &flow).await?;
         let mut state: String = journal
@@ -44,7 +44,7 @@ impl Flows for Rating {
 
     async fn fork(
         &self,
-        store: &AnyStore,
+        store: &Store,
         _: &str,
         run_id: &str,
         request: &ForkRequest,
@@ -60,7 +60,7 @@ impl Flows for Rating {
 
     async fn fork_choices(
         &self,
-        store: &AnyStore,
+        store: &Store,
         _: &str,
         run_id: &str,
         at: u64,

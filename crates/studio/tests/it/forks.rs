@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use cogwork_journal::{AnyStore, RunStatus, RunSummary, Store};
+use cogwork_journal::{RunStatus, RunSummary, Store};
 use serde_json::{Value, json};
 
 use super::client::{Answer, Served};
@@ -14,7 +14,7 @@ async fn studio(place: &Path) -> Served {
 }
 
 /// Starts the run `a`, which is answered with five stars.
-async fn answered(store: &AnyStore) {
+async fn answered(store: &Store) {
     pause(store, "a", "a tale").await;
     store
         .deliver("a", "rating", &json!({"stars": 5}))
@@ -37,7 +37,7 @@ async fn fork(studio: &Served, fork: Value) -> Answer {
     studio.post("/api/run/forks", &body).await
 }
 
-async fn run(store: &AnyStore, run_id: &str) -> RunSummary {
+async fn run(store: &Store, run_id: &str) -> RunSummary {
     let mut runs = store.runs().await.unwrap().into_iter();
     runs.find(|run| run.run_id == run_id).unwrap()
 }

@@ -1,7 +1,7 @@
 //! The studio over PostgreSQL, as over other stores. Needs a server:
 //! `eval "$(scripts/local-postgres start)"`.
 
-use cogwork_journal::{AnyStore, PostgresStore, Store};
+use cogwork_journal::{PostgresStore, Store};
 use cogwork_studio::Studio;
 use serde_json::{Value, json};
 
@@ -13,17 +13,17 @@ use super::runs::{asking, fail, pause};
 const VARIABLE: &str = "COGWORK_TEST_POSTGRES";
 
 /// Returns a store in a schema of its own. `None` without a server.
-fn store(name: &str) -> Option<AnyStore> {
+fn store(name: &str) -> Option<Store> {
     let Ok(url) = std::env::var(VARIABLE) else {
         eprintln!("skipped, because {VARIABLE} isn't set");
         return None;
     };
     let schema = format!("studio_{name}_{}", std::process::id());
     let store = PostgresStore::new(&url).unwrap().with_schema(schema);
-    Some(AnyStore::Postgres(store))
+    Some(store.into())
 }
 
-async fn served(store: &AnyStore) -> Served {
+async fn served(store: &Store) -> Served {
     let studio = Studio::new(store.clone());
     Served::new(studio.with_flows(Rating::default())).await
 }

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use cogwork_flow::{Action, Flow, Wait, from_fn};
-use cogwork_journal::{AnyStore, Store};
+use cogwork_journal::Store;
 use serde_json::{Value, json};
 
 /// Returns a flow that asks for an answer and stores it.
@@ -32,7 +32,7 @@ pub(crate) fn asking() -> Flow<String> {
 }
 
 /// Starts a run, which pauses.
-pub(crate) async fn pause(store: &AnyStore, run_id: &str, input: &str) {
+pub(crate) async fn pause(store: &Store, run_id: &str, input: &str) {
     let flow = asking();
     let journal = store.start(run_id, &flow, &input).await.unwrap();
     let mut state: String = journal.state().unwrap();
@@ -41,7 +41,7 @@ pub(crate) async fn pause(store: &AnyStore, run_id: &str, input: &str) {
 }
 
 /// Starts a run that fails.
-pub(crate) async fn fail(store: &AnyStore, run_id: &str) {
+pub(crate) async fn fail(store: &Store, run_id: &str) {
     let flow = Flow::builder("failing")
         .start("fail")
         .node(
@@ -56,8 +56,8 @@ pub(crate) async fn fail(store: &AnyStore, run_id: &str) {
     run.finish(&mut 1).await.unwrap_err();
 }
 
-pub(crate) fn at(place: &Path) -> AnyStore {
-    AnyStore::at(place.to_str().unwrap()).unwrap()
+pub(crate) fn at(place: &Path) -> Store {
+    Store::at(place.to_str().unwrap()).unwrap()
 }
 
 /// Returns the header and some events of a record.

@@ -3,7 +3,7 @@
 #[path = "../../../text/tests/support/hostile.rs"]
 mod hostile;
 
-use cogwork_journal::AnyStore;
+use cogwork_journal::Store;
 use cogwork_studio::{FlowError, ForkPart};
 use hostile::{assert_error_is_safe, texts};
 
@@ -13,7 +13,7 @@ fn nothing_unsafe_is_shown() {
         assert_error_is_safe(&FlowError::Failed(text.clone()));
         assert_error_is_safe(&FlowError::refused(ForkPart::State, &text));
 
-        let refused = AnyStore::at(&format!("postgres://{text}")).map_err(FlowError::from);
+        let refused = Store::at(&format!("postgres://{text}")).map_err(FlowError::from);
         if let Err(error) = refused {
             assert_error_is_safe(&error);
         }

@@ -3,7 +3,7 @@ use std::path::{Path, PathBuf};
 /// The ending of the names of records.
 const ENDING: &str = ".trace";
 
-/// Returns the path of the record of a run in a folder, such as that of a `FileStore`:
+/// Returns the path of the record of a run in a folder, such as that of a store of files:
 /// `<folder>/<run id>.trace`, with the same escapes as in the other files of a run.
 ///
 /// ```

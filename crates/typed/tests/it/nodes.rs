@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use cogwork_flow::Backoff;
 use cogwork_flow::{Action, Flow, Node, RunError};
-use cogwork_journal::{FileStore, Store};
+use cogwork_journal::Store;
 use cogwork_llm::{
     Capabilities, Capability, ChatResponse, LlmClient, LlmError, LlmErrorKind, Message, Role,
     ScriptedClient, ScriptedReply, ToolCall, Usage,
@@ -206,7 +206,7 @@ fn with_tools() -> Capabilities {
 }
 
 async fn program(
-    store: &FileStore,
+    store: &Store,
     client: impl LlmClient + 'static,
     tools: Tools,
 ) -> Result<Inbox, RunError> {
@@ -234,7 +234,7 @@ async fn a_run_that_crashed_repeats_no_call() {
         Tools::new().with(rate).unwrap()
     };
     let folder = tempfile::tempdir().unwrap();
-    let store = FileStore::new(folder.path());
+    let store = Store::files(folder.path());
 
     // The third reply never comes: there the process ends.
     let hung = ScriptedReply::from("").after(Duration::MAX);

@@ -10,7 +10,7 @@ use cogwork::async_trait;
 use cogwork::cot::{ChainOfThought, Reasoning, ReasoningEvent};
 use cogwork::flow::journal::Journal as _;
 use cogwork::flow::{Action, EventKind, Events, Flow, Wait, events, from_fn};
-use cogwork::journal::{AnyStore, RunJournal, Store};
+use cogwork::journal::{RunJournal, Store};
 use cogwork_quickstart::RuleBasedClient;
 use cogwork_studio::{FlowError, Flows, ForkChoices, ForkRequest, Piece, Pieces};
 use cogwork_trace::{RecorderSettings, RunRecorder};
@@ -83,7 +83,7 @@ impl OfferedFlows {
     /// # Errors
     ///
     /// Returns an error if the run cannot be started.
-    pub async fn finish(&self, store: &AnyStore, flow: &str, id: &str, input: &str) -> Result<()> {
+    pub async fn finish(&self, store: &Store, flow: &str, id: &str, input: &str) -> Result<()> {
         let running = self.begin(store, flow, id, input).await?;
         running.await?;
         Ok(())
@@ -96,7 +96,7 @@ impl OfferedFlows {
     /// Returns an error if the run cannot be started.
     pub async fn begin(
         &self,
-        store: &AnyStore,
+        store: &Store,
         flow: &str,
         id: &str,
         input: &str,
@@ -161,7 +161,7 @@ impl OfferedFlows {
     async fn begin_fork<S>(
         &self,
         flow: &Flow<S>,
-        store: &AnyStore,
+        store: &Store,
         run_id: &str,
         request: &ForkRequest,
     ) -> std::result::Result<String, FlowError>
@@ -187,7 +187,7 @@ impl Flows for OfferedFlows {
 
     async fn start(
         &self,
-        store: &AnyStore,
+        store: &Store,
         flow: &str,
         input: &str,
     ) -> std::result::Result<String, FlowError> {
@@ -198,7 +198,7 @@ impl Flows for OfferedFlows {
 
     async fn resume(
         &self,
-        store: &AnyStore,
+        store: &Store,
         flow: &str,
         run_id: &str,
     ) -> std::result::Result<(), FlowError> {
@@ -213,7 +213,7 @@ impl Flows for OfferedFlows {
 
     async fn fork(
         &self,
-        store: &AnyStore,
+        store: &Store,
         flow: &str,
         run_id: &str,
         request: &ForkRequest,
@@ -228,7 +228,7 @@ impl Flows for OfferedFlows {
 
     async fn fork_choices(
         &self,
-        store: &AnyStore,
+        store: &Store,
         flow: &str,
         run_id: &str,
         at: u64,

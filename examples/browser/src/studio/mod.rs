@@ -5,7 +5,7 @@ mod runs;
 
 use std::path::Path;
 
-use cogwork::journal::AnyStore;
+use cogwork::journal::Store;
 use cogwork_studio::Studio;
 use tempfile::TempDir;
 use tokio::task::JoinHandle;
@@ -21,7 +21,7 @@ pub const TRAIN_PROBLEM: &str =
 /// A studio, which is served until it is dropped.
 pub struct ServedStudio {
     folder: TempDir,
-    store: AnyStore,
+    store: Store,
     flows: OfferedFlows,
     url: Url,
     task: JoinHandle<()>,
@@ -42,7 +42,7 @@ impl ServedStudio {
     pub async fn start() -> Result<Self> {
         let folder = tempfile::tempdir()?;
         let place = folder.path().to_str().ok_or("the folder isn't Unicode")?;
-        let store = AnyStore::at(place)?;
+        let store = Store::at(place)?;
         let flows = OfferedFlows::new(folder.path())?;
 
         let studio = Studio::new(store.clone()).with_flows(flows.clone());
@@ -81,7 +81,7 @@ impl ServedStudio {
     }
 
     /// Returns the store of the runs.
-    pub fn store(&self) -> &AnyStore {
+    pub fn store(&self) -> &Store {
         &self.store
     }
 

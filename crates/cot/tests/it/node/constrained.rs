@@ -7,7 +7,7 @@ use cogwork_cot::{
     Reasoning, ReasoningEvent, Reply, Reporter, Rung, ScriptedClient,
 };
 use cogwork_flow::{EventKind, events};
-use cogwork_journal::{FileStore, Store};
+use cogwork_journal::Store;
 use cogwork_llm::{Capabilities, Capability, Message, ReplyFormat, ScriptedReply};
 use insta::assert_snapshot;
 
@@ -596,7 +596,7 @@ async fn prompts_without_words_for_json_and_requests_with_a_format_keep_to_yaml(
 #[tokio::test]
 async fn a_run_taken_up_again_does_not_depend_on_what_the_node_had_learnt() {
     let folder = tempfile::tempdir().unwrap();
-    let store = FileStore::new(folder.path());
+    let store = Store::files(folder.path());
     let hung = LlmError::new(Kind::Transport, "the process ends");
     let first = ScriptedClient::new([refusal()])
         .then(json(FIRST))

@@ -8,7 +8,7 @@ use cogwork_cot::{
     ScriptedClient, StreamEnd,
 };
 use cogwork_flow::{CancellationToken, EventKind, Node, events};
-use cogwork_journal::{FileStore, Store};
+use cogwork_journal::Store;
 use cogwork_llm::{LlmError, LlmErrorKind, ScriptedReply};
 use insta::assert_snapshot;
 
@@ -217,7 +217,7 @@ async fn a_replay_repeats_thoughts_but_no_growth() {
     let mut lines = Vec::new();
 
     for replies in [&[FIRST, LAST][..], &[]] {
-        let store = FileStore::new(folder.path());
+        let store = Store::files(folder.path());
         let node = ChainOfThought::new(ScriptedClient::new(replies.iter().copied()));
         let flow = node.clone().into_flow();
         let journal = store

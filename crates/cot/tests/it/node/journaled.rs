@@ -7,7 +7,7 @@ use cogwork_cot::{
     ChainOfThought, Flow, LlmClient, LlmError, LlmErrorKind, Node, Reasoning, RunError,
     ScriptedClient, from_fn,
 };
-use cogwork_journal::{FileStore, Store};
+use cogwork_journal::Store;
 use cogwork_llm::ScriptedReply;
 use serde::{Deserialize, Serialize};
 
@@ -45,7 +45,7 @@ fn flow(client: impl LlmClient + 'static) -> Flow<App> {
 }
 
 /// What a program does that is started again: it begins the run or takes it up, whichever is due.
-async fn program(store: &FileStore, client: impl LlmClient + 'static) -> Result<App, RunError> {
+async fn program(store: &Store, client: impl LlmClient + 'static) -> Result<App, RunError> {
     let flow = flow(client);
     let journal = store.start_or_resume("r", &flow, &app()).await.unwrap();
     let mut app = journal.state().unwrap();
@@ -64,7 +64,7 @@ async fn a_run_taken_up_in_the_middle_makes_each_request_once() {
     flow(undisturbed.clone()).run(&mut expected).await.unwrap();
 
     let folder = tempfile::tempdir().unwrap();
-    let store = FileStore::new(folder.path());
+    let store = Store::files(folder.path());
     let mut requests = Vec::new();
 
     // The reply of each last request never comes: there the process ends.
@@ -109,7 +109,7 @@ async fn a_run_taken_up_in_the_middle_makes_each_request_once() {
 #[tokio::test]
 async fn a_failed_turn_is_asked_again_and_those_before_it_are_not() {
     let folder = tempfile::tempdir().unwrap();
-    let store = FileStore::new(folder.path());
+    let store = Store::files(folder.path());
     let down = LlmError::new(LlmErrorKind::Server, "down");
     let client = ScriptedClient::new([FIRST]).then(down);
     let error = program(&store, client.clone()).await.unwrap_err();

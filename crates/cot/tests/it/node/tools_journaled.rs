@@ -11,7 +11,7 @@ use cogwork_cot::{
 };
 use cogwork_flow::idempotency_key;
 use cogwork_flow::journal::MemoryJournal;
-use cogwork_journal::{FileStore, Store};
+use cogwork_journal::Store;
 use cogwork_llm::{Capabilities, Capability, Role, ScriptedReply};
 use insta::assert_snapshot;
 use schemars::JsonSchema;
@@ -121,7 +121,7 @@ async fn a_run_killed_anywhere_repeats_no_recorded_call() {
 
     for polls in 1.. {
         let folder = tempfile::tempdir().unwrap();
-        let store = FileStore::new(folder.path());
+        let store = Store::files(folder.path());
         let made = Made::default();
         let flow = flow(&made);
 
@@ -272,7 +272,7 @@ async fn a_call_waits_for_a_person_and_is_made_or_refused() {
 #[tokio::test]
 async fn an_approval_may_arrive_after_a_restart() {
     let folder = tempfile::tempdir().unwrap();
-    let store = FileStore::new(folder.path());
+    let store = Store::files(folder.path());
     let client = deleting();
     let made = Made::default();
 

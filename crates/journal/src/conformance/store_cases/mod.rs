@@ -9,7 +9,6 @@ mod listing;
 mod opening;
 mod opens;
 mod removal;
-mod sizes;
 mod takers;
 mod torn;
 
@@ -114,7 +113,4 @@ cases! {
     /// A fork of a run that doesn't exist, at a step that isn't on record, or with an id that is in use is refused, and
     /// leaves no run.
     an_impossible_fork_leaves_no_run needs Forks => forks::refused;
-
-    /// An input above the limit is refused, and leaves no run.
-    an_input_above_the_limit_is_refused needs SizeLimit => sizes::input;
 }

@@ -54,7 +54,7 @@ async fn answered<S: Tested>(store: &S, names_given: &[&str]) {
 
 async fn answers_that_were_used_before_the_fork_are_kept<S: Tested>() {
     let folder = tempfile::tempdir().unwrap();
-    let store = S::within(folder.path()).unsynced();
+    let store = S::within(folder.path());
     answered(&store, &["Ada", "Grace", "Barbara"]).await;
 
     for (step, kept) in [(1, 0), (2, 1), (3, 2), (4, 3)] {
@@ -66,7 +66,7 @@ async fn answers_that_were_used_before_the_fork_are_kept<S: Tested>() {
 
 async fn a_run_that_waits_is_copied_with_its_wait<S: Tested>() {
     let folder = tempfile::tempdir().unwrap();
-    let store = S::within(folder.path()).unsynced();
+    let store = S::within(folder.path());
     answered(&store, &["Ada"]).await;
 
     let fork = Fork::at_end().with_run_id("b");
@@ -90,7 +90,7 @@ async fn a_run_that_waits_is_copied_with_its_wait<S: Tested>() {
 
 async fn an_answer_that_arrived_early_is_kept<S: Tested>() {
     let folder = tempfile::tempdir().unwrap();
-    let store = S::within(folder.path()).unsynced();
+    let store = S::within(folder.path());
     drop(
         store
             .start("a", &names(), &Vec::<String>::new())
@@ -114,7 +114,7 @@ async fn an_answer_that_arrived_early_is_kept<S: Tested>() {
 
 async fn the_answer_to_a_wait_can_be_different<S: Tested>() {
     let folder = tempfile::tempdir().unwrap();
-    let store = S::within(folder.path()).unsynced();
+    let store = S::within(folder.path());
     answered(&store, &["Ada", "Grace", "Barbara"]).await;
 
     let fork = Fork::at(2).with_outcome(&"Hedy");
@@ -128,7 +128,7 @@ async fn the_answer_to_a_wait_can_be_different<S: Tested>() {
 
 async fn answers_are_used_by_the_same_steps_as_before<S: Tested>() {
     let folder = tempfile::tempdir().unwrap();
-    let store = S::within(folder.path()).unsynced();
+    let store = S::within(folder.path());
     answered(&store, &[]).await;
 
     // The first answer is refused, since it isn't a text.

@@ -21,7 +21,7 @@ const STEPS: u64 = 2 * ROUNDS as u64 + 1;
 struct Forks;
 
 impl Task for Forks {
-    async fn execute(store: impl Store, job: &Job) {
+    async fn execute(store: &Store, job: &Job) {
         let flow = flow(&counted(&Calls::default()));
         println!("\nit runs");
 
@@ -53,7 +53,7 @@ fn kill_while_forking<S: Tested>(kills: usize) {
         .build()
         .unwrap();
     runtime.block_on(async {
-        let store = S::within(folder.path()).unsynced();
+        let store = S::within(folder.path());
         let flow = flow(&counted(&Calls::default()));
         let journal = store.start("a", &flow, &Work::of(ROUNDS)).await.unwrap();
         finish(&flow, journal).await;
@@ -67,7 +67,7 @@ fn kill_while_forking<S: Tested>(kills: usize) {
         child.kill().unwrap();
         let output = child.wait_with_output().unwrap();
 
-        let store = S::within(folder.path()).unsynced();
+        let store = S::within(folder.path());
         store.after_a_kill();
         runtime.block_on(check(&store, &String::from_utf8_lossy(&output.stdout)));
     }
@@ -108,13 +108,13 @@ async fn check<S: Tested>(store: &S, made: &str) {
 
 #[test]
 fn a_kill_leaves_no_half_fork_in_files() {
-    kill_while_forking::<cogwork_journal::FileStore>(12);
+    kill_while_forking::<crate::each::FileStore>(12);
 }
 
 #[cfg(feature = "sqlite")]
 #[test]
 fn a_kill_leaves_no_half_fork_in_a_database() {
-    kill_while_forking::<cogwork_journal::SqliteStore>(8);
+    kill_while_forking::<crate::each::SqliteStore>(8);
 }
 
 #[cfg(feature = "postgres")]

@@ -19,7 +19,7 @@ for_each_store! {
 
 async fn a_fork_makes_the_calls_from_its_step_on_again<S: Tested>() {
     let folder = tempfile::tempdir().unwrap();
-    let store = S::within(folder.path()).unsynced();
+    let store = S::within(folder.path());
     let calls = Calls::default();
     let flow = recorded(&store, &calls).await;
     let all = [
@@ -45,7 +45,7 @@ async fn a_fork_makes_the_calls_from_its_step_on_again<S: Tested>() {
 
 async fn a_fork_at_the_end_makes_no_call<S: Tested>() {
     let folder = tempfile::tempdir().unwrap();
-    let store = S::within(folder.path()).unsynced();
+    let store = S::within(folder.path());
     let calls = Calls::default();
     let flow = recorded(&store, &calls).await;
     let work = finish_fork(&store, &flow, Fork::at_end()).await.unwrap();
@@ -61,7 +61,7 @@ async fn a_fork_at_the_end_makes_no_call<S: Tested>() {
 async fn a_fork_of_an_unfinished_run_continues_where_that_stopped<S: Tested>() {
     for taken in 0..7 {
         let folder = tempfile::tempdir().unwrap();
-        let store = S::within(folder.path()).unsynced();
+        let store = S::within(folder.path());
         let calls = Calls::default();
         let flow = flow(&counted(&calls));
 
@@ -87,7 +87,7 @@ async fn a_fork_of_an_unfinished_run_continues_where_that_stopped<S: Tested>() {
 
 async fn a_fork_is_made_at_a_visit_to_a_node<S: Tested>() {
     let folder = tempfile::tempdir().unwrap();
-    let store = S::within(folder.path()).unsynced();
+    let store = S::within(folder.path());
     let flow = recorded(&store, &Calls::default()).await;
     let visits = [("gather", 3, 3), ("double", 1, 4), ("adding/add", 2, 6)];
 
@@ -111,7 +111,7 @@ async fn a_fork_is_made_at_a_visit_to_a_node<S: Tested>() {
 
 async fn a_different_outcome_replaces_the_recorded_one<S: Tested>() {
     let folder = tempfile::tempdir().unwrap();
-    let store = S::within(folder.path()).unsynced();
+    let store = S::within(folder.path());
     let calls = Calls::default();
     let flow = recorded(&store, &calls).await;
 
@@ -131,7 +131,7 @@ async fn a_different_outcome_replaces_the_recorded_one<S: Tested>() {
 
 async fn the_outcome_of_one_item_can_be_different<S: Tested>() {
     let folder = tempfile::tempdir().unwrap();
-    let store = S::within(folder.path()).unsynced();
+    let store = S::within(folder.path());
     let calls = Calls::default();
     let flow = recorded(&store, &calls).await;
 
@@ -152,7 +152,7 @@ async fn the_outcome_of_one_item_can_be_different<S: Tested>() {
 
 async fn forks_are_numbered_and_listed_with_their_origin<S: Tested>() {
     let folder = tempfile::tempdir().unwrap();
-    let store = S::within(folder.path()).unsynced();
+    let store = S::within(folder.path());
     let flow = recorded(&store, &Calls::default()).await;
 
     let fork = || Fork::at(4).with_outcome_of("work/double#4[1]", &1);
@@ -189,7 +189,7 @@ async fn forks_are_numbered_and_listed_with_their_origin<S: Tested>() {
 
 async fn a_fork_can_be_resumed_and_forked_again<S: Tested>() {
     let folder = tempfile::tempdir().unwrap();
-    let store = S::within(folder.path()).unsynced();
+    let store = S::within(folder.path());
     let calls = Calls::default();
     let flow = recorded(&store, &calls).await;
 
@@ -211,7 +211,7 @@ async fn a_fork_can_be_resumed_and_forked_again<S: Tested>() {
 
 async fn the_other_run_stays_as_it_is<S: Tested>() {
     let folder = tempfile::tempdir().unwrap();
-    let store = S::within(folder.path()).unsynced();
+    let store = S::within(folder.path());
     let flow = recorded(&store, &Calls::default()).await;
     let before = store.lines("a");
 

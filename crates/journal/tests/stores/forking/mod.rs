@@ -9,13 +9,14 @@ mod refused;
 mod states;
 
 use cogwork_flow::Flow;
-use cogwork_journal::{Fork, RunJournal, Store, StoreError};
+use cogwork_journal::{Fork, RunJournal, StoreError};
 
+use crate::each::Tested;
 use crate::work::{Calls, Work, counted, flow, undisturbed};
 
 /// Records the run `a` of a flow of 7 steps: three calls of `gather`, a batch of three items, and
 /// three calls of `adding/add`.
-async fn recorded<S: Store>(store: &S, calls: &Calls) -> Flow<Work> {
+async fn recorded<S: Tested>(store: &S, calls: &Calls) -> Flow<Work> {
     let flow = flow(&counted(calls));
     let journal = store.start("a", &flow, &Work::of(3)).await.unwrap();
     assert_eq!(finish(&flow, journal).await, undisturbed(3).await);
@@ -32,7 +33,7 @@ async fn finish(flow: &Flow<Work>, journal: RunJournal) -> Work {
 }
 
 /// Forks the run `a` and executes the fork until it ends. Returns its state.
-async fn finish_fork<S: Store>(
+async fn finish_fork<S: Tested>(
     store: &S,
     flow: &Flow<Work>,
     fork: Fork<Work>,

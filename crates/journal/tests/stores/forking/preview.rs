@@ -32,7 +32,7 @@ fn outcomes<S>(preview: &ForkPreview<S>) -> Vec<String> {
 
 async fn a_preview_has_the_outcomes_and_the_state_of_each_step<S: Tested>() {
     let folder = tempfile::tempdir().unwrap();
-    let store = S::within(folder.path()).unsynced();
+    let store = S::within(folder.path());
     let calls = Calls::default();
     let flow = recorded(&store, &calls).await;
 
@@ -57,7 +57,7 @@ async fn a_preview_has_the_outcomes_and_the_state_of_each_step<S: Tested>() {
 
 async fn a_preview_has_the_edited_state<S: Tested>() {
     let folder = tempfile::tempdir().unwrap();
-    let store = S::within(folder.path()).unsynced();
+    let store = S::within(folder.path());
     let calls = Calls::default();
     let flow = recorded(&store, &calls).await;
 
@@ -80,7 +80,7 @@ async fn a_preview_has_the_edited_state<S: Tested>() {
 
 async fn an_outcome_that_the_flow_cannot_read_is_refused_before_the_fork<S: Tested>() {
     let folder = tempfile::tempdir().unwrap();
-    let store = S::within(folder.path()).unsynced();
+    let store = S::within(folder.path());
     let flow = recorded(&store, &Calls::default()).await;
 
     let fork = Fork::at(2).with_outcome(&"fifty");
@@ -95,7 +95,7 @@ async fn an_outcome_that_the_flow_cannot_read_is_refused_before_the_fork<S: Test
 
 async fn a_flow_with_a_different_path_is_refused_before_the_fork<S: Tested>() {
     let folder = tempfile::tempdir().unwrap();
-    let store = S::within(folder.path()).unsynced();
+    let store = S::within(folder.path());
     let calls = Calls::default();
     drop(recorded(&store, &calls).await);
     let new = changed(&counted(&calls), "twice");
@@ -116,7 +116,7 @@ async fn a_flow_with_a_different_path_is_refused_before_the_fork<S: Tested>() {
 
 async fn an_answer_can_be_edited<S: Tested>() {
     let folder = tempfile::tempdir().unwrap();
-    let store = S::within(folder.path()).unsynced();
+    let store = S::within(folder.path());
     let wait = Wait::for_event("go", |state: &mut Value, answer: u32| {
         *state = answer.into();
     });

@@ -7,7 +7,7 @@ use cogwork_flow::{
     Action, Batch, BoxError, Branches, Each, Flow, FlowBuilder, Node, Wait, from_fn,
     idempotency_key,
 };
-use cogwork_journal::{Fork, RunJournal, Store};
+use cogwork_journal::{Fork, RunJournal};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 
@@ -168,7 +168,7 @@ fn flow(name: &str, places: &[Place], calls: &Calls) -> Flow<State> {
 }
 
 /// Executes a run until it ends, and answers each time it waits. Returns its state.
-async fn execute<S: Store>(store: &S, flow: &Flow<State>, mut journal: RunJournal) -> State {
+async fn execute<S: Tested>(store: &S, flow: &Flow<State>, mut journal: RunJournal) -> State {
     use cogwork_flow::journal::Journal;
 
     let run_id = journal.run_id().to_owned();
@@ -202,7 +202,7 @@ fn taken(calls: &Calls) -> Vec<u64> {
 
 async fn check<S: Tested>(places: &[Place]) {
     let folder = tempfile::tempdir().unwrap();
-    let store = S::within(folder.path()).unsynced();
+    let store = S::within(folder.path());
     let calls = Calls::default();
     let flow = flow("random", places, &calls);
 
@@ -244,7 +244,7 @@ async fn check<S: Tested>(places: &[Place]) {
 
 /// Replaces each outcome of a step by the recorded one. Then the fork ends like the original, and
 /// takes at least the earlier steps from the record.
-async fn edit_each_outcome<S: Store>(
+async fn edit_each_outcome<S: Tested>(
     store: &S,
     flow: &Flow<State>,
     calls: &Calls,
@@ -298,13 +298,13 @@ fn check_random_flows<S: Tested>(cases: u32) {
 
 #[test]
 fn a_fork_of_a_random_flow_in_files() {
-    check_random_flows::<cogwork_journal::FileStore>(3);
+    check_random_flows::<crate::each::FileStore>(3);
 }
 
 #[cfg(feature = "sqlite")]
 #[test]
 fn a_fork_of_a_random_flow_in_a_database() {
-    check_random_flows::<cogwork_journal::SqliteStore>(2);
+    check_random_flows::<crate::each::SqliteStore>(2);
 }
 
 #[cfg(feature = "postgres")]

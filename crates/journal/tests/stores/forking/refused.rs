@@ -1,7 +1,7 @@
-use cogwork_journal::{FileStore, Fork, Store, StoreError};
+use cogwork_journal::{Fork, StoreError};
 
 use super::{finish, recorded};
-use crate::each::{Tested, for_each_store};
+use crate::each::{FileStore, Tested, for_each_store};
 use crate::work::{Calls, Work, changed, counted, greeting};
 
 for_each_store! {
@@ -29,7 +29,7 @@ async fn refused<S: Tested>(
 
 async fn a_step_that_is_not_on_record_is_refused<S: Tested>() {
     let folder = tempfile::tempdir().unwrap();
-    let store = S::within(folder.path()).unsynced();
+    let store = S::within(folder.path());
     let flow = recorded(&store, &Calls::default()).await;
 
     for step in [0, 9, 40, u64::MAX] {
@@ -43,7 +43,7 @@ async fn a_step_that_is_not_on_record_is_refused<S: Tested>() {
 
 async fn a_run_that_does_not_exist_is_refused<S: Tested>() {
     let folder = tempfile::tempdir().unwrap();
-    let store = S::within(folder.path()).unsynced();
+    let store = S::within(folder.path());
     let flow = recorded(&store, &Calls::default()).await;
     let forked = store.fork("b", &flow, Fork::at(1)).await;
     refused(&store, folder.path(), forked, StoreError::is_missing).await;
@@ -55,7 +55,7 @@ async fn a_run_that_does_not_exist_is_refused<S: Tested>() {
 
 async fn an_id_that_exists_is_refused_and_its_run_stays_as_it_is<S: Tested>() {
     let folder = tempfile::tempdir().unwrap();
-    let store = S::within(folder.path()).unsynced();
+    let store = S::within(folder.path());
     let flow = recorded(&store, &Calls::default()).await;
     let before = store.lines("a");
 
@@ -73,7 +73,7 @@ async fn an_id_that_exists_is_refused_and_its_run_stays_as_it_is<S: Tested>() {
 
 async fn a_different_flow_is_refused_and_a_changed_one_on_request<S: Tested>() {
     let folder = tempfile::tempdir().unwrap();
-    let store = S::within(folder.path()).unsynced();
+    let store = S::within(folder.path());
     let calls = Calls::default();
     drop(recorded(&store, &calls).await);
 
@@ -116,7 +116,7 @@ async fn a_different_flow_is_refused_and_a_changed_one_on_request<S: Tested>() {
 
 async fn an_outcome_that_is_not_on_record_is_refused<S: Tested>() {
     let folder = tempfile::tempdir().unwrap();
-    let store = S::within(folder.path()).unsynced();
+    let store = S::within(folder.path());
     let flow = recorded(&store, &Calls::default()).await;
 
     let forks = [
@@ -142,7 +142,7 @@ async fn an_outcome_that_is_not_on_record_is_refused<S: Tested>() {
 
 async fn a_value_that_is_not_json_is_refused<S: Tested>() {
     let folder = tempfile::tempdir().unwrap();
-    let store = S::within(folder.path()).unsynced();
+    let store = S::within(folder.path());
     let flow = recorded(&store, &Calls::default()).await;
     let keys = std::collections::HashMap::from([((1, 2), 3)]);
 
@@ -162,7 +162,7 @@ async fn a_value_that_is_not_json_is_refused<S: Tested>() {
 
 async fn a_damaged_record_is_refused<S: Tested>() {
     let folder = tempfile::tempdir().unwrap();
-    let store = S::within(folder.path()).unsynced();
+    let store = S::within(folder.path());
     let flow = recorded(&store, &Calls::default()).await;
     let lines = store.lines("a");
     store.rewrite(
@@ -184,7 +184,7 @@ async fn a_damaged_record_is_refused<S: Tested>() {
 #[tokio::test]
 async fn a_torn_record_is_forked_without_the_torn_line_and_stays_as_it_is() {
     let folder = tempfile::tempdir().unwrap();
-    let store = FileStore::new(folder.path()).with_sync(false);
+    let store = FileStore::new(folder.path());
     let calls = Calls::default();
     let flow = recorded(&store, &calls).await;
     let whole = store.lines("a");

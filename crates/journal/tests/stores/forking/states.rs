@@ -16,7 +16,7 @@ for_each_store! {
 
 async fn the_state_can_be_edited_before_each_step<S: Tested>() {
     let folder = tempfile::tempdir().unwrap();
-    let store = S::within(folder.path()).unsynced();
+    let store = S::within(folder.path());
     let calls = Calls::default();
     let flow = recorded(&store, &calls).await;
     let total = undisturbed(3).await.total;
@@ -35,7 +35,7 @@ async fn the_state_can_be_edited_before_each_step<S: Tested>() {
 
 async fn the_state_and_an_outcome_can_be_edited_at_once<S: Tested>() {
     let folder = tempfile::tempdir().unwrap();
-    let store = S::within(folder.path()).unsynced();
+    let store = S::within(folder.path());
     let calls = Calls::default();
     let flow = recorded(&store, &calls).await;
 
@@ -52,7 +52,7 @@ async fn the_state_and_an_outcome_can_be_edited_at_once<S: Tested>() {
 
 async fn a_run_with_a_snapshot_is_forked_after_it<S: Tested>() {
     let folder = tempfile::tempdir().unwrap();
-    let store = S::within(folder.path()).unsynced();
+    let store = S::within(folder.path());
     let calls = Calls::default();
     let flow = flow(&counted(&calls));
     let every = NonZeroU64::new(2).unwrap();
@@ -86,7 +86,7 @@ async fn a_run_with_a_snapshot_is_forked_after_it<S: Tested>() {
 
 async fn a_state_that_is_not_the_input_cannot_be_edited<S: Tested>() {
     let folder = tempfile::tempdir().unwrap();
-    let store = S::within(folder.path()).unsynced();
+    let store = S::within(folder.path());
     let calls = Calls::default();
     let flow = flow(&counted(&calls));
     let journal = store.start("a", &flow, &"three rounds").await.unwrap();
@@ -103,7 +103,7 @@ async fn a_state_that_is_not_the_input_cannot_be_edited<S: Tested>() {
 
 async fn a_fork_with_an_edited_state_refuses_a_different_one<S: Tested>() {
     let folder = tempfile::tempdir().unwrap();
-    let store = S::within(folder.path()).unsynced();
+    let store = S::within(folder.path());
     let flow = recorded(&store, &Calls::default()).await;
     let fork = Fork::at(3).with_state(|work: &mut Work| work.rounds = 5);
     let journal = store.fork("a", &flow, fork).await.unwrap();
