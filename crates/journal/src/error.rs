@@ -14,12 +14,13 @@ use cogwork_text::{Escaped, Name};
 #[derive(Clone)]
 pub struct StoreError(Arc<Problem>);
 
+#[derive(Clone)]
 struct Problem {
     kind: Kind,
     text: String,
     excerpt: Option<String>,
     flow_changes: Option<String>,
-    source: Option<BoxError>,
+    source: Option<Arc<dyn std::error::Error + Send + Sync>>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,7 +33,6 @@ pub(crate) enum Kind {
     AnotherState,
     Damaged,
     Value,
-    TooLarge,
     Ended,
     UnknownEvent,
     UnknownStep,
@@ -90,11 +90,6 @@ impl StoreError {
         self.0.kind == Kind::Value
     }
 
-    /// Returns whether something is larger than the store allows.
-    pub fn is_too_large(&self) -> bool {
-        self.0.kind == Kind::TooLarge
-    }
-
     /// Returns whether the run has ended and doesn't accept answers.
     pub fn is_ended(&self) -> bool {
         self.0.kind == Kind::Ended
@@ -137,33 +132,26 @@ impl StoreError {
         }))
     }
 
+    fn with(self, add: impl FnOnce(&mut Problem)) -> Self {
+        let mut problem = Arc::unwrap_or_clone(self.0);
+        add(&mut problem);
+        Self(Arc::new(problem))
+    }
+
     /// Creates the error of a flow with these changes.
     pub(crate) fn changed_flow(text: impl fmt::Display, changes: String) -> Self {
-        Self(Arc::new(Problem {
-            kind: Kind::AnotherFlow,
-            text: shown(text),
-            excerpt: None,
-            flow_changes: Some(shown(changes)),
-            source: None,
-        }))
+        let error = Self::new(Kind::AnotherFlow, text);
+        error.with(|problem| problem.flow_changes = Some(shown(changes)))
     }
 
     /// Creates the error of an invalid line.
     pub(crate) fn line(kind: Kind, text: impl fmt::Display, number: u64, line: &[u8]) -> Self {
         let start = line.get(..4 * EXCERPT).unwrap_or(line);
         let start = String::from_utf8_lossy(start);
-        let excerpt = format!(
-            "{number:>4} | {}",
-            Escaped::new(&start).with_max_chars(EXCERPT)
-        );
+        let start = Escaped::new(&start).with_max_chars(EXCERPT);
 
-        Self(Arc::new(Problem {
-            kind,
-            text: shown(text),
-            excerpt: Some(excerpt),
-            flow_changes: None,
-            source: None,
-        }))
+        let excerpt = format!("{number:>4} | {start}");
+        Self::new(kind, text).with(|problem| problem.excerpt = Some(excerpt))
     }
 
     /// Creates the error of a failed system call. `what` names the file and the operation.
@@ -174,14 +162,8 @@ impl StoreError {
     /// Creates an error with a source of any kind.
     pub(crate) fn caused(kind: Kind, what: impl fmt::Display, error: impl Into<BoxError>) -> Self {
         let source = error.into();
-        let text = shown(format_args!("{what}: {source}"));
-        Self(Arc::new(Problem {
-            kind,
-            text,
-            excerpt: None,
-            flow_changes: None,
-            source: Some(source),
-        }))
+        let error = Self::new(kind, format_args!("{what}: {source}"));
+        error.with(|problem| problem.source = Some(source.into()))
     }
 
     /// Converts the error of a journal over this store.

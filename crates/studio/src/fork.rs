@@ -260,7 +260,7 @@ fn is_about_fork(error: &StoreError) -> bool {
 }
 
 fn is_of_store(error: &StoreError) -> bool {
-    error.is_missing() || error.is_damaged() || error.is_unavailable() || error.is_too_large()
+    error.is_missing() || error.is_damaged() || error.is_unavailable()
 }
 
 fn refused(error: &StoreError) -> FlowError {

@@ -97,8 +97,6 @@ pub enum RefusalKind {
     Ended,
     /// No node of the flow waits for the event.
     UnknownEvent,
-    /// Something is too large.
-    TooLarge,
     /// The record is damaged.
     Damaged,
     /// Anything else.
@@ -109,7 +107,7 @@ impl RefusalKind {
     /// Returns whether a run that is new can be refused for this reason. Otherwise, it was taken
     /// for a different run.
     pub(crate) fn may_refuse_new_runs(self) -> bool {
-        matches!(self, Self::TooLarge | Self::Other)
+        self == Self::Other
     }
 }
 
@@ -153,7 +151,6 @@ impl From<StoreError> for Refusal {
             Kind::AnotherInput => RefusalKind::AnotherInput,
             Kind::Ended => RefusalKind::Ended,
             Kind::UnknownEvent => RefusalKind::UnknownEvent,
-            Kind::TooLarge => RefusalKind::TooLarge,
             Kind::Damaged => RefusalKind::Damaged,
             _ => RefusalKind::Other,
         };

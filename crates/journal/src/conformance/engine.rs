@@ -39,15 +39,6 @@ pub trait TestedEngine: Send + Sync {
     /// Returns an error if the answer isn't accepted.
     async fn deliver(&self, run_id: &str, event: &str, answer: &str) -> Result<(), Refusal>;
 
-    /// Returns the maximum size of an outcome in bytes.
-    ///
-    /// # Default
-    ///
-    /// Returns `None`. An engine with the ability [`SizeLimit`](Ability::SizeLimit) returns it.
-    fn max_outcome(&self) -> Option<usize> {
-        None
-    }
-
     /// Cancels a run.
     /// An engine with the ability [`Cancellation`](Ability::Cancellation) implements this.
     ///
@@ -56,16 +47,6 @@ pub trait TestedEngine: Send + Sync {
     /// Returns an error if that isn't possible, and by default.
     async fn cancel(&self, _run_id: &str) -> Result<(), BoxError> {
         Err("the subject has no `cancel`".into())
-    }
-
-    /// Makes the server fail, or repairs it.
-    /// An engine with the ability [`Outages`](Ability::Outages) implements this.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if that isn't possible, and by default.
-    async fn set_available(&self, _is_available: bool) -> Result<(), BoxError> {
-        Err("the subject has no `set_available`".into())
     }
 }
 
@@ -120,18 +101,12 @@ pub enum Ability {
     ChangedFlows,
     /// Answers after the end of a run are refused.
     LateAnswers,
-    /// Outcomes have a maximum size.
-    SizeLimit,
     /// A run can be cancelled from outside.
     Cancellation,
-    /// The server behind the subject can fail and come back, in tests.
-    Outages,
     /// Only one process at a time executes a run.
     TwoTakers,
     /// A process that lost a run without noticing can no longer write to it.
     Fences,
-    /// A crash may leave the last write incomplete, which a test can imitate.
-    TornWrites,
     /// A snapshot can replace the beginning of a record.
     Snapshots,
     /// A run is refused if it is resumed with a state that isn't the recorded one.
@@ -147,12 +122,9 @@ impl fmt::Display for Ability {
             Self::ReplayAfterEnd => "replays after the end",
             Self::ChangedFlows => "a check for changed flows",
             Self::LateAnswers => "a check for answers after the end",
-            Self::SizeLimit => "a maximum size of outcomes",
             Self::Cancellation => "cancellation from outside",
-            Self::Outages => "outages in tests",
             Self::TwoTakers => "a lock on runs in use",
             Self::Fences => "fences",
-            Self::TornWrites => "torn writes in tests",
             Self::Snapshots => "snapshots",
             Self::StateCheck => "a check of the state",
             Self::Forks => "forks of runs",

@@ -51,7 +51,6 @@ impl TestedEngine for MemoryEngine {
             Ability::LateAnswers => {
                 Some("the journal doesn't know the flow; `Run::deliver` checks")
             }
-            Ability::SizeLimit => Some("only memory limits it"),
             Ability::Cancellation => Some("a program cancels its own run"),
             _ => Some("a journal in memory belongs to one run in one process"),
         }

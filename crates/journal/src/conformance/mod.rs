@@ -21,8 +21,8 @@
 //!
 //! # Abilities
 //!
-//! Not every store can do everything: a journal in memory has no second process, and a database has
-//! no torn writes. A subject names what it [lacks](TestedStore::lacks), and why. The cases that
+//! Not every store can do everything: a journal in memory has no second process, and files have no
+//! leases. A subject names what it [lacks](TestedStore::lacks), and why. The cases that
 //! need it are reported as skipped.
 
 mod broken_promise;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use cogwork_flow::journal::Journal;
-use cogwork_flow::{BoxError, Flow, Run};
+use cogwork_flow::{Flow, Run};
 
 use super::{
     Ability, Attempt, Open, Refusal, RefusalKind, State, Stopped, TestedEngine, TestedStore,
@@ -79,7 +79,6 @@ impl TestedEngine for StoreEngine {
     fn lacks(&self, ability: Ability) -> Option<&'static str> {
         match ability {
             Ability::Cancellation => Some("a program cancels its own runs"),
-            Ability::SizeLimit => Some("only `Run::with_max_outcome` limits it"),
             _ => self.store.lacks(ability),
         }
     }
@@ -96,9 +95,5 @@ impl TestedEngine for StoreEngine {
 
     async fn deliver(&self, run_id: &str, event: &str, answer: &str) -> Result<(), Refusal> {
         self.store.deliver(run_id, event, answer).await
-    }
-
-    async fn set_available(&self, is_available: bool) -> Result<(), BoxError> {
-        self.store.set_available(is_available).await
     }
 }

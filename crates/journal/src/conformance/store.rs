@@ -74,36 +74,6 @@ pub trait TestedStore: Send + Sync + 'static {
     async fn expire_lease(&self, _run_id: &str) -> Result<(), BoxError> {
         Err("the subject has no `expire_lease`".into())
     }
-
-    /// Returns the size of the record of a run in bytes.
-    /// A store with the ability [`TornWrites`](Ability::TornWrites) implements this.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if that isn't possible, and by default.
-    async fn record_size(&self, _run_id: &str) -> Result<u64, BoxError> {
-        Err("the subject has no `record_size`".into())
-    }
-
-    /// Cuts off the record of a run after so many bytes, as a crash in the middle of a write does.
-    /// A store with the ability [`TornWrites`](Ability::TornWrites) implements this.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if that isn't possible, and by default.
-    async fn tear(&self, _run_id: &str, _bytes: u64) -> Result<(), BoxError> {
-        Err("the subject has no `tear`".into())
-    }
-
-    /// Makes the server of the store fail, or repairs it.
-    /// A store with the ability [`Outages`](Ability::Outages) implements this.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if that isn't possible, and by default.
-    async fn set_available(&self, _is_available: bool) -> Result<(), BoxError> {
-        Err("the subject has no `set_available`".into())
-    }
 }
 
 /// How to open a run.

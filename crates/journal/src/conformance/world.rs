@@ -1,6 +1,6 @@
 //! What is outside of all processes: it sees each call, and can stop the process at one of them.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use cogwork_flow::idempotency_key;
@@ -121,16 +121,6 @@ impl World {
 
     pub(crate) fn calls(&self) -> Vec<String> {
         self.seen().calls.clone()
-    }
-
-    /// Returns how often each call was made.
-    pub(crate) fn counts(&self) -> HashMap<String, usize> {
-        let mut counts = HashMap::new();
-        for step in self.calls() {
-            *counts.entry(step).or_default() += 1;
-        }
-
-        counts
     }
 
     pub(crate) fn now(&self) -> Moment {

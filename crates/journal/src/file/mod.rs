@@ -14,11 +14,10 @@ use cogwork_text::files::{Access, Folder, LockFile, safe_name};
 
 use self::lines::{Joins, ReadLines, append};
 use crate::backend::{Backend, Edit, Expected, Held, Taken, TextLine, blocking};
-use crate::folder::StoreFolder;
 use crate::mutex;
 use crate::record::Reader;
 use crate::summary::Standing;
-use crate::{RunQuery, RunStatus, RunSummary, StoreError, lock};
+use crate::{RunQuery, RunStatus, RunSummary, StoreError, folder, lock};
 
 /// The ending of the file of each run.
 const ENDING: &str = ".jsonl";
@@ -26,7 +25,7 @@ const ENDING: &str = ".jsonl";
 /// A folder with a file for each run.
 #[derive(Debug, Clone)]
 pub(crate) struct Files {
-    location: StoreFolder,
+    folder: PathBuf,
 }
 
 /// The names of the files of a run.
@@ -51,18 +50,16 @@ impl Names {
 
 impl Files {
     pub(crate) fn new(folder: PathBuf) -> Self {
-        Self {
-            location: StoreFolder::new(folder),
-        }
+        Self { folder }
     }
 
     fn path(&self, run_id: &str) -> PathBuf {
-        self.location.path().join(Names::of(run_id).lines)
+        self.folder.join(Names::of(run_id).lines)
     }
 
     /// Opens the folder of a run that exists.
     fn existing(&self, run_id: &str) -> Result<Option<Folder>, StoreError> {
-        let Some(folder) = self.location.open()? else {
+        let Some(folder) = folder::open(&self.folder)? else {
             return Ok(None);
         };
 
@@ -78,7 +75,7 @@ impl Files {
         // A failed lookup leaves no lock file.
         let folder = match expected {
             Expected::Existing => self.existing(run_id)?,
-            Expected::New | Expected::Either => Some(self.location.create()?),
+            Expected::New | Expected::Either => Some(folder::create(&self.folder)?),
         };
         let Some(folder) = folder else {
             return Ok(None);
@@ -159,7 +156,7 @@ impl Files {
     }
 
     fn list_now(&self, query: &RunQuery) -> Result<Vec<RunSummary>, StoreError> {
-        let Some(folder) = self.location.open()? else {
+        let Some(folder) = folder::open(&self.folder)? else {
             return Ok(Vec::new());
         };
 
@@ -168,7 +165,7 @@ impl Files {
             Some(run_id) => vec![Names::of(run_id).lines.into()],
             None => folder
                 .names()
-                .map_err(|error| failed(self.location.path(), "read")(error.into()))?,
+                .map_err(|error| failed(&self.folder, "read")(error.into()))?,
         };
         let runs = names.iter().filter_map(|name| {
             let name = name.to_str()?;
@@ -204,7 +201,7 @@ impl Files {
         name: &str,
         summary: &mut RunSummary,
     ) -> Result<(), StoreError> {
-        let path = self.location.path().join(name);
+        let path = self.folder.join(name);
         let file = folder.open_file(name, Access::Read);
         let file = file.map_err(|error| failed(&path, "read")(error.into()))?;
         let mut lines = ReadLines::of(&path, &file);
@@ -262,7 +259,7 @@ impl Files {
 #[async_trait]
 impl Backend for Files {
     fn place(&self) -> String {
-        self.location.path().display().to_string()
+        self.folder.display().to_string()
     }
 
     fn run_place(&self, run_id: &str) -> String {

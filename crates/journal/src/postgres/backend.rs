@@ -33,7 +33,6 @@ pub(super) struct Postgres(pub(super) Arc<Database>);
 
 /// Who works on a run, and for how many more seconds at most unless it is renewed.
 struct User {
-    key: i64,
     worker: String,
     seconds: f64,
 }
@@ -160,10 +159,6 @@ impl Postgres {
         user: &User,
         give_up: &mut Option<Instant>,
     ) -> Result<(), StoreError> {
-        if self.0.leases.ends(user.key).await {
-            return Ok(());
-        }
-
         let now = Instant::now();
         if now >= *give_up.get_or_insert(now + PATIENCE) {
             return Err(self.0.in_use(run_id, &user.worker, user.seconds));
@@ -216,10 +211,9 @@ impl Database {
         let found = self.query(find, &[&run_id]).await;
         let found = found.map_err(|failure| self.failed("cannot be read", failure))?;
 
-        let row = found.first();
-        let key: Option<i64> = row.and_then(|row| row.get(1));
-        let Some((row, key)) = row.zip(key) else {
-            let now = row.map_or(0, |row| row.get(0));
+        let exists = |row: &&Row| row.get::<_, Option<i64>>(1).is_some();
+        let Some(row) = found.first().filter(exists) else {
+            let now = found.first().map_or(0, |row| row.get(0));
             return Ok(Found::Missing { now });
         };
 
@@ -227,7 +221,6 @@ impl Database {
         Ok(worker.map_or(Found::Free, |worker| {
             let seconds: Option<f64> = row.get(3);
             Found::InUse(User {
-                key,
                 worker,
                 seconds: seconds.unwrap_or_default(),
             })

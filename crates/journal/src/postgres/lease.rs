@@ -9,7 +9,6 @@ use std::time::Duration;
 
 use cogwork_flow::CancellationToken;
 use tokio::runtime::Handle;
-use tokio::sync::Notify;
 use tokio::task::JoinHandle;
 use tokio::time::Instant;
 use tokio_postgres::types::ToSql;
@@ -40,54 +39,33 @@ pub(super) enum Verdict {
     Failed(String),
 }
 
-impl Verdict {
-    pub(super) fn is_interrupted(&self) -> bool {
-        matches!(self, Self::Interrupted)
-    }
-
-    pub(super) fn failure(&self) -> Option<&str> {
-        match self {
-            Self::OnRecord | Self::Interrupted => None,
-            Self::Failed(error) => Some(error),
-        }
-    }
-}
-
 /// The leases of all runs that this process works on. One task renews all of them with one
 /// statement, however many there are.
 #[derive(Default)]
-pub(super) struct Leases {
-    kept: Mutex<Kept>,
-    /// Notified when a lease was given back.
-    given_back: Notify,
-}
+pub(super) struct Leases(Mutex<Kept>);
 
 #[derive(Default)]
 struct Kept {
-    by_key: HashMap<i64, KeptLease>,
+    /// By the key of the run. The token is cancelled once the lease is lost.
+    leases: HashMap<i64, (Held, CancellationToken)>,
     /// The task that renews them. A runtime that shuts down ends it.
     renewing: Option<JoinHandle<()>>,
-}
-
-struct KeptLease {
-    fence: i64,
-    lost: CancellationToken,
-    /// Whether it is being given back.
-    ends: bool,
 }
 
 /// The right to write a run. It is given back when this is dropped.
 pub(super) struct Lease {
     database: Arc<Database>,
     pub(super) held: Held,
-    lost: CancellationToken,
-    verdict: Arc<Mutex<Verdict>>,
+    watch: LeaseWatch,
 }
 
 /// Watches a lease that somebody else holds, and sets what it is given back with.
+#[derive(Clone, Default)]
 pub(super) struct LeaseWatch {
     /// Cancelled once a renewal found that the run was given to somebody else.
     pub(super) lost: CancellationToken,
+    /// Cancelled once the lease was given back, or has expired.
+    pub(super) given_back: CancellationToken,
     verdict: Arc<Mutex<Verdict>>,
 }
 
@@ -98,71 +76,21 @@ impl LeaseWatch {
 }
 
 impl Leases {
-    /// Waits while this process gives back the lease of a run. Returns whether it did so.
-    pub(super) async fn ends(&self, key: i64) -> bool {
-        let given_back = self.given_back.notified();
-        let ends = lock(&self.kept)
-            .by_key
-            .get(&key)
-            .is_some_and(|lease| lease.ends);
-
-        if ends {
-            given_back.await;
+    fn remove(&self, held: Held) {
+        let leases = &mut lock(&self.0).leases;
+        if leases.get(&held.key).is_some_and(|(kept, _)| *kept == held) {
+            leases.remove(&held.key);
         }
-
-        ends
-    }
-
-    /// Waits until this process has given back a lease.
-    pub(super) async fn ended(&self, held: Held) {
-        loop {
-            let given_back = self.given_back.notified();
-            if !lock(&self.kept).has(held) {
-                return;
-            }
-
-            given_back.await;
-        }
-    }
-
-    /// Forgets a lease that was given back or has expired.
-    fn end(&self, held: Held) {
-        let mut kept = lock(&self.kept);
-        if kept.has(held) {
-            kept.by_key.remove(&held.key);
-        }
-
-        drop(kept);
-        self.given_back.notify_waiters();
     }
 }
 
 impl Kept {
-    fn has(&self, held: Held) -> bool {
-        let lease = self.by_key.get(&held.key);
-        lease.is_some_and(|lease| lease.fence == held.fence)
-    }
-
-    /// Returns the leases that are to be renewed.
-    fn to_renew(&self) -> Vec<Held> {
-        let kept = self.by_key.iter().filter(|(_, lease)| !lease.ends);
-        let held = kept.map(|(key, lease)| Held {
-            key: *key,
-            fence: lease.fence,
-        });
-        held.collect()
-    }
-
     /// Cancels what is done with the leases that weren't renewed.
     fn cancel_lost(&self, leases: &[Held], renewed: &[i64]) {
-        for held in leases {
-            let lease = self.by_key.get(&held.key);
-            if let Some(lease) = lease
-                && lease.fence == held.fence
-                && !lease.ends
-                && !renewed.contains(&held.key)
-            {
-                lease.lost.cancel();
+        for held in leases.iter().filter(|held| !renewed.contains(&held.key)) {
+            match self.leases.get(&held.key) {
+                Some((kept, lost)) if kept == held => lost.cancel(),
+                _ => {}
             }
         }
     }
@@ -171,17 +99,11 @@ impl Kept {
 impl Lease {
     /// Keeps a lease that was taken, and renews it from now on.
     pub(super) fn keep(database: &Arc<Database>, held: Held) -> Self {
-        let lost = CancellationToken::new();
-        let lease = KeptLease {
-            fence: held.fence,
-            lost: lost.clone(),
-            ends: false,
-        };
-
-        let mut kept = lock(&database.leases.kept);
-        if let Some(earlier) = kept.by_key.insert(held.key, lease) {
+        let watch = LeaseWatch::default();
+        let mut kept = lock(&database.leases.0);
+        if let Some((_, earlier)) = kept.leases.insert(held.key, (held, watch.lost.clone())) {
             // This process lost it without noticing, and has taken the run again.
-            earlier.lost.cancel();
+            earlier.cancel();
         }
         if kept.renewing.as_ref().is_none_or(JoinHandle::is_finished) {
             let renewing = renew(Arc::downgrade(database), database.settings.lease);
@@ -192,42 +114,30 @@ impl Lease {
         Self {
             database: Arc::clone(database),
             held,
-            lost,
-            verdict: Arc::default(),
+            watch,
         }
     }
 
     pub(super) fn watch(&self) -> LeaseWatch {
-        LeaseWatch {
-            lost: self.lost.clone(),
-            verdict: Arc::clone(&self.verdict),
-        }
+        self.watch.clone()
     }
 }
 
 impl Drop for Lease {
     fn drop(&mut self) {
+        self.database.leases.remove(self.held);
+
         // Without a runtime, the lease expires.
-        let Ok(runtime) = Handle::try_current() else {
-            return;
-        };
-
-        if let Some(lease) = lock(&self.database.leases.kept)
-            .by_key
-            .get_mut(&self.held.key)
-            && lease.fence == self.held.fence
-        {
-            lease.ends = true;
+        if let Ok(runtime) = Handle::try_current() {
+            let database = Arc::clone(&self.database);
+            runtime.spawn(give_back(database, self.held, self.watch()));
         }
-
-        let database = Arc::clone(&self.database);
-        let verdict = std::mem::take(&mut *lock(&self.verdict));
-        runtime.spawn(give_back(database, self.held, verdict));
     }
 }
 
 /// Gives back a lease, and repeats that while the server is gone.
-async fn give_back(database: Arc<Database>, held: Held, verdict: Verdict) {
+async fn give_back(database: Arc<Database>, held: Held, watch: LeaseWatch) {
+    let verdict = std::mem::take(&mut *lock(&watch.verdict));
     // After that time, the lease has expired.
     let give_up = Instant::now() + database.settings.lease;
     let mut delays = database.settings.reconnects();
@@ -241,7 +151,7 @@ async fn give_back(database: Arc<Database>, held: Held, verdict: Verdict) {
         tokio::time::sleep(delay).await;
     }
 
-    database.leases.end(held);
+    watch.given_back.cancel();
 }
 
 /// Renews all leases of a process until there are none.
@@ -256,18 +166,19 @@ async fn renew(database: Weak<Database>, lease: Duration) {
         };
 
         let leases = {
-            let mut kept = lock(&database.leases.kept);
-            if kept.by_key.is_empty() {
+            let mut kept = lock(&database.leases.0);
+            if kept.leases.is_empty() {
                 kept.renewing = None;
                 return;
             }
-            kept.to_renew()
+            let leases = kept.leases.values();
+            leases.map(|(held, _)| *held).collect::<Vec<_>>()
         };
 
         // While the server is gone, the next attempt must come soon.
         pause = match database.renew(&leases).await {
             Ok(renewed) => {
-                lock(&database.leases.kept).cancel_lost(&leases, &renewed);
+                lock(&database.leases.0).cancel_lost(&leases, &renewed);
                 every
             }
             Err(_) => every / 4,
@@ -289,11 +200,15 @@ impl Database {
     async fn release(&self, lease: Held, verdict: &Verdict) -> Result<(), Failure> {
         let delays = self.settings.retry_seconds();
         let channel = self.names.channel();
+        let failure = match verdict {
+            Verdict::OnRecord | Verdict::Interrupted => None,
+            Verdict::Failed(error) => Some(error),
+        };
         let values: [&(dyn ToSql + Sync); 6] = [
             &lease.key,
             &lease.fence,
-            &verdict.is_interrupted(),
-            &verdict.failure(),
+            &matches!(verdict, Verdict::Interrupted),
+            &failure,
             &delays,
             &channel,
         ];

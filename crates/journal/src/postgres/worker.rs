@@ -10,12 +10,13 @@ use serde::de::DeserializeOwned;
 use tokio::sync::Notify;
 use tokio::task::JoinSet;
 
-use super::claim::{Claimed, Taking, Wanted as WantedRuns};
+use super::claim::{Claimed, Wanted as WantedRuns};
 use super::database::Database;
 use super::lease::LeaseWatch;
 use super::listen::listen;
 use super::registered::{Registered, RunFlow, Stopped};
 use super::run::{HeldRun, shape_hash};
+use super::settings::Reconnects;
 use super::store::PostgresStore;
 use crate::StoreError;
 use crate::record::Wanted;
@@ -190,7 +191,7 @@ impl Worker {
             runs: JoinSet::new(),
             stop: CancellationToken::new(),
             woken,
-            is_slow: false,
+            delays: None,
         };
 
         at_work.until(shutdown).await;
@@ -227,14 +228,13 @@ struct AtWork {
     /// Cancelled to interrupt all runs.
     stop: CancellationToken,
     woken: Arc<Notify>,
-    /// Whether the database failed, so that the next attempt has to wait.
-    is_slow: bool,
+    /// The delays before further attempts, if the database failed. Notifications don't shorten them.
+    delays: Option<Reconnects>,
 }
 
 impl AtWork {
     async fn until(&mut self, shutdown: impl Future<Output = ()>) {
         let mut shutdown = std::pin::pin!(shutdown);
-        let mut taking = Taking::new(Arc::clone(&self.worker.store.database), self.worker.poll);
 
         loop {
             // Taking runs isn't interrupted, since a run that was taken has to be given back.
@@ -243,10 +243,10 @@ impl AtWork {
                 () = &mut shutdown => return,
                 () = std::future::ready(()) => {}
             }
-            let pause = self.take_runs(&mut taking).await;
+            let pause = self.take_runs().await;
 
             let woken = Arc::clone(&self.woken);
-            let is_slow = self.is_slow;
+            let is_slow = self.delays.is_some();
             tokio::select! {
                 () = &mut shutdown => return,
                 () = tokio::time::sleep(pause) => {}
@@ -257,22 +257,29 @@ impl AtWork {
     }
 
     /// Takes as many runs as there is room for. Returns how long to wait unless something happens.
-    async fn take_runs(&mut self, taking: &mut Taking) -> Duration {
+    async fn take_runs(&mut self) -> Duration {
         while self.runs.try_join_next().is_some() {}
 
-        let room = self.worker.concurrency.saturating_sub(self.runs.len());
-        let round = taking.round(&self.worker.wanted, room).await;
         let database = Arc::clone(&self.worker.store.database);
-        for claimed in round.claimed {
-            self.start(&database, claimed);
+        let room = self.worker.concurrency.saturating_sub(self.runs.len());
+        match database.claim(&self.worker.wanted, room).await {
+            Ok((claimed, due)) => {
+                self.delays = None;
+                for claimed in claimed {
+                    self.start(&database, claimed);
+                }
+                due.map_or(self.worker.poll, |due| due.min(self.worker.poll))
+            }
+            Err(failure) => {
+                let error = &database.failed("runs cannot be taken", failure);
+                self.report(WorkerEvent::DatabaseFailed { error });
+                let delays = self.delays.take();
+                let mut delays = delays.unwrap_or_else(|| database.settings.reconnects());
+                let pause = delays.next_delay();
+                self.delays = Some(delays);
+                pause
+            }
         }
-
-        if let Some(error) = &round.failed {
-            self.report(WorkerEvent::DatabaseFailed { error });
-        }
-
-        self.is_slow = round.failed.is_some();
-        round.pause
     }
 
     fn start(&mut self, database: &Arc<Database>, claimed: Claimed) {
@@ -328,11 +335,11 @@ impl Execution {
         let Some(lease) = run.lease() else {
             return;
         };
-        let (held, watch) = (lease.held, lease.watch());
+        let watch = lease.watch();
         let stopped = self.execute(run, &watch).await;
 
         // The run may be due again soon, which the database shows only now.
-        self.store.database.leases.ended(held).await;
+        watch.given_back.cancelled().await;
 
         match stopped {
             Stopped::Ended => self.report(WorkerEvent::Ended { run_id }),

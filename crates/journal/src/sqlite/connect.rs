@@ -1,7 +1,7 @@
 //! Opens connections to a database, after checking that it is a database of runs.
 
 use std::fs::OpenOptions;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use cogwork_text::files::LockFile;
@@ -9,7 +9,7 @@ use rusqlite::{Connection, ErrorCode, OpenFlags};
 
 use crate::StoreError;
 use crate::error::Kind;
-use crate::folder::StoreFolder;
+use crate::folder;
 
 /// The application id in the header of each database: `Cogw`.
 const APPLICATION: i32 = 0x436f_6777;
@@ -64,8 +64,8 @@ impl Connector {
     }
 
     /// Opens a connection to write with. If the database doesn't exist, it is created.
-    pub(super) fn writer(&self, locks: &StoreFolder) -> Result<Connection, StoreError> {
-        let locks = locks.create()?;
+    pub(super) fn writer(&self, locks: &Path) -> Result<Connection, StoreError> {
+        let locks = folder::create(locks)?;
 
         // Only one process at a time may create the database or change its mode.
         let lock = LockFile::lock_within(&locks, CREATION_LOCK, PATIENCE);

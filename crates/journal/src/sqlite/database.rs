@@ -11,7 +11,6 @@ use super::connect::Connector;
 use crate::StoreError;
 use crate::backend::blocking;
 use crate::error::Kind;
-use crate::folder::StoreFolder;
 use crate::mutex::lock;
 
 /// One connection for writing and one for reading. More wouldn't be faster: SQLite writes one
@@ -19,7 +18,7 @@ use crate::mutex::lock;
 pub(super) struct Database {
     connector: Connector,
     /// The folder of the lock files.
-    pub(super) locks: StoreFolder,
+    pub(super) locks: PathBuf,
     waiting: Mutex<Vec<Waiting>>,
     writer: Arc<tokio::sync::Mutex<Option<Connection>>>,
     reader: Mutex<Option<Connection>>,
@@ -40,7 +39,7 @@ impl Database {
         locks.push("-locks");
 
         Self {
-            locks: StoreFolder::new(locks.into()),
+            locks: locks.into(),
             connector: Connector { path },
             waiting: Mutex::default(),
             writer: Arc::default(),

@@ -16,7 +16,7 @@ use self::database::Database;
 use crate::backend::{Backend, Edit, Expected, Held, Taken, TextLine, blocking};
 use crate::rows::{RunRow, WaitRow, check_number, count, fork_column, gone, millis};
 use crate::waits::WaitChange;
-use crate::{RunQuery, RunSummary, StoreError, lock};
+use crate::{RunQuery, RunSummary, StoreError, folder, lock};
 
 /// A SQLite database with many runs.
 #[derive(Debug, Clone)]
@@ -38,7 +38,7 @@ impl Sqlite {
             return Ok(None);
         }
 
-        let folder = self.0.locks.create()?;
+        let folder = folder::create(&self.0.locks)?;
         let lock = lock::take(&folder, &lock_name(run_id), run_id)?;
         let key = self.find(run_id)?;
         let lines = match key {
@@ -157,7 +157,7 @@ impl Backend for Sqlite {
             if store.find(run_id)?.is_none() {
                 return Ok(None);
             }
-            let folder = store.0.locks.create()?;
+            let folder = folder::create(&store.0.locks)?;
             let lock = lock::take(&folder, &lock_name(run_id), run_id)?;
             Ok(Some((folder, lock)))
         });
@@ -180,7 +180,7 @@ impl Backend for Sqlite {
     async fn is_in_use(&self, run_id: &str) -> Result<Option<bool>, StoreError> {
         let is_in_use = |store: &Self, run_id: &str| match store.find(run_id)? {
             Some(_) => {
-                let folder = store.0.locks.create()?;
+                let folder = folder::create(&store.0.locks)?;
                 lock::is_taken(&folder, &lock_name(run_id), run_id).map(Some)
             }
             None => Ok(None),

@@ -1,7 +1,6 @@
 //! The cases for all stores.
 
-use std::fs::OpenOptions;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -16,7 +15,6 @@ use serde_json::value::RawValue;
 use tempfile::TempDir;
 
 use crate::each::{FileStore, Tested, for_each_store};
-use crate::outage::Outage;
 
 for_each_store! {
     every_promise_is_kept,
@@ -40,11 +38,6 @@ pub(crate) trait Conforming: Tested {
     /// The reason why the store lacks an ability that others have.
     fn lacks(ability: Ability) -> Option<&'static str>;
 
-    /// Returns a store in a folder, and what makes it unavailable.
-    fn with_outages(folder: &Path) -> (Self, Outage) {
-        (Self::within(folder), Outage::None)
-    }
-
     async fn expire_lease(&self, _run_id: &str) -> Result<(), BoxError> {
         Err("there are no leases".into())
     }
@@ -55,7 +48,6 @@ impl Conforming for FileStore {
     fn lacks(ability: Ability) -> Option<&'static str> {
         match ability {
             Ability::Fences => Some("the lock on a file lasts as long as its process"),
-            Ability::Outages => Some("the disk is part of the machine"),
             _ => None,
         }
     }
@@ -67,8 +59,6 @@ impl Conforming for crate::each::SqliteStore {
     fn lacks(ability: Ability) -> Option<&'static str> {
         match ability {
             Ability::Fences => Some("the lock on a file lasts as long as its process"),
-            Ability::Outages => Some("the disk is part of the machine"),
-            Ability::TornWrites => Some("a transaction is written as a whole"),
             _ => None,
         }
     }
@@ -79,19 +69,8 @@ impl Conforming for crate::each::SqliteStore {
 impl Conforming for cogwork_journal::PostgresStore {
     fn lacks(ability: Ability) -> Option<&'static str> {
         match ability {
-            Ability::Outages if cfg!(not(unix)) => Some("there are no sockets to cut"),
-            Ability::TornWrites => Some("a transaction is written as a whole"),
             _ => None,
         }
-    }
-
-    #[cfg(unix)]
-    fn with_outages(folder: &Path) -> (Self, Outage) {
-        let proxy = crate::proxy::Proxy::start();
-        let store = Self::new(&proxy.url()).unwrap();
-        let schema = crate::server::schema(folder);
-        let store = store.with_schema(schema).with_max_connections(3);
-        (store, Outage::Network(proxy))
     }
 
     async fn expire_lease(&self, run_id: &str) -> Result<(), BoxError> {
@@ -107,7 +86,6 @@ impl Conforming for cogwork_journal::PostgresStore {
 pub(crate) struct Subject<S> {
     store: S,
     folder: Arc<TempDir>,
-    outage: Outage,
 }
 
 impl<S: Conforming> Subject<S> {
@@ -116,12 +94,8 @@ impl<S: Conforming> Subject<S> {
     }
 
     fn within(folder: Arc<TempDir>) -> Self {
-        let (store, outage) = S::with_outages(&runs(&folder));
-        Self {
-            store,
-            folder,
-            outage,
-        }
+        let store = S::within(&runs(&folder));
+        Self { store, folder }
     }
 }
 
@@ -196,22 +170,6 @@ impl<S: Conforming> TestedStore for Subject<S> {
 
     async fn expire_lease(&self, run_id: &str) -> Result<(), BoxError> {
         Conforming::expire_lease(&self.store, run_id).await
-    }
-
-    async fn record_size(&self, run_id: &str) -> Result<u64, BoxError> {
-        let path = FileStore::new(runs(&self.folder)).path(run_id);
-        Ok(std::fs::metadata(path)?.len())
-    }
-
-    async fn tear(&self, run_id: &str, bytes: u64) -> Result<(), BoxError> {
-        let path = FileStore::new(runs(&self.folder)).path(run_id);
-        let file = OpenOptions::new().write(true).open(path)?;
-        Ok(file.set_len(bytes)?)
-    }
-
-    async fn set_available(&self, is_available: bool) -> Result<(), BoxError> {
-        self.outage.set_available(is_available);
-        Ok(())
     }
 }
 

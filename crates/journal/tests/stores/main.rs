@@ -30,7 +30,6 @@ mod kills;
 mod listing;
 mod locking;
 mod names;
-mod outage;
 #[cfg(all(feature = "postgres", unix))]
 mod own_server;
 #[cfg(feature = "postgres")]

@@ -36,9 +36,6 @@ async fn every_promise_is_kept() {
     assert!(report.failed().is_empty(), "{report}");
 }
 
-/// The maximum size of an outcome in bytes.
-const MAX_OUTCOME: usize = 60_000;
-
 const POLL: Duration = Duration::from_millis(20);
 
 /// How long the progress of a run has to stay the same until the run counts as waiting. Some time
@@ -65,7 +62,7 @@ struct Served {
 impl Served {
     fn endpoint(&self) -> cogwork_restate::Endpoint {
         let workflow = Workflow::new(&self.name, Arc::clone(&self.flow)).unwrap();
-        endpoint(workflow.with_max_message(MAX_OUTCOME))
+        endpoint(workflow)
     }
 
     /// Starts a worker for this flow, unless it is running.
@@ -106,7 +103,6 @@ impl Drop for Process<'_> {
 
 fn refused(error: ClientError) -> Refusal {
     let kind = match &error {
-        ClientError::TooLarge { .. } => RefusalKind::TooLarge,
         ClientError::Refused { status: 404, .. } => RefusalKind::UnknownEvent,
         ClientError::Refused { status: 410, .. } => RefusalKind::Ended,
         _ => RefusalKind::Other,
@@ -221,10 +217,8 @@ impl TestedEngine for OnRestate {
             Ability::ReplayAfterEnd
             | Ability::ChangedFlows
             | Ability::LateAnswers
-            | Ability::SizeLimit
             | Ability::Cancellation => None,
             Ability::DropAnywhere => Some("the run isn't a future of this process"),
-            Ability::Outages => Some("`outage` kills a server of its own"),
             _ => Some("Restate has its own store"),
         }
     }
@@ -255,10 +249,6 @@ impl TestedEngine for OnRestate {
         let answer = RawValue::from_string(answer.to_owned()).unwrap();
         let delivered = client.deliver(run_id, event, &answer).await;
         delivered.map_err(refused)
-    }
-
-    fn max_outcome(&self) -> Option<usize> {
-        Some(MAX_OUTCOME)
     }
 
     async fn cancel(&self, run_id: &str) -> Result<(), BoxError> {

@@ -4,9 +4,7 @@ mod answers;
 mod changes;
 pub(crate) mod crashes;
 mod ids;
-mod outages;
 mod reference;
-mod sizes;
 mod waits;
 
 pub(crate) use ids::hostile;
@@ -135,16 +133,8 @@ cases! {
     /// A run is refused if its flow has changed, with the difference. It continues with its flow.
     a_changed_flow_is_refused_with_the_difference needs ChangedFlows => changes::refused;
 
-    /// An outcome of 1 MiB, or half of the limit, is recorded as it is.
-    a_large_outcome_is_recorded => sizes::large;
-    /// An outcome above the limit is refused, and nothing recorded before it is lost.
-    an_outcome_above_the_limit_is_refused needs SizeLimit => sizes::too_large;
-
     /// Runs whose ids are similar, empty, long or hostile are different runs, or are refused.
     hostile_run_ids_are_kept_apart => ids::of_runs;
     /// The name of an event may be any text.
     hostile_event_names_are_kept_apart => ids::of_events;
-
-    /// Nothing is lost while the server is unavailable.
-    an_outage_loses_nothing needs Outages => outages::loses_nothing;
 }

@@ -11,7 +11,7 @@ use crate::conformance::world::World;
 
 use common::UNLUCKY;
 pub(crate) use common::{Built, EVENT, HOUR, SHORT};
-pub(crate) use nodes::{changed_loop, large_value, longer_than_a_loop, renamed_loop};
+pub(crate) use nodes::{changed_loop, longer_than_a_loop, renamed_loop};
 pub(crate) use waiting::{sums, waits_once, waits_with_limit};
 
 /// A kind of flow, and what is known of its runs.

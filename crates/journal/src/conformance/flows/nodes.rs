@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use cogwork_flow::{Action, Batch, BoxError, Flow, Node, from_exec, from_fn, from_phases};
+use cogwork_flow::{Action, Batch, Flow, Node, from_exec, from_fn, from_phases};
 
 use super::common::{Built, UNLUCKY};
 use crate::conformance::State;
@@ -211,34 +211,5 @@ pub(super) fn a_post_that_fails(world: &World) -> Built {
         .node("work", of_first(world, double))
         .node("check", check)
         .chain(["work", "check"])
-        .build()
-}
-
-/// A small outcome, then one of so many bytes, then another small one.
-pub(crate) fn large_value(world: &World, bytes: usize) -> Built {
-    let large = {
-        let calling = world.clone();
-        let using = world.clone();
-        from_phases(
-            |_: &mut State| (),
-            move |()| {
-                let calling = calling.clone();
-                async move {
-                    let call = calling.call().await;
-                    Ok::<_, BoxError>((call.step, "x".repeat(bytes)))
-                }
-            },
-            move |all: &mut State, (), (step, text): (String, String)| {
-                using.uses(&step);
-                all.push(text.len() as u64);
-            },
-        )
-    };
-
-    Flow::builder("sizes")
-        .node("small", of_first(world, double))
-        .node("large", large)
-        .node("last", of_first(world, double))
-        .chain(["small", "large", "last"])
         .build()
 }

@@ -10,7 +10,6 @@ mod opening;
 mod opens;
 mod removal;
 mod takers;
-mod torn;
 
 use std::sync::Arc;
 
@@ -67,11 +66,6 @@ cases! {
     a_process_that_lost_its_run_cannot_write needs Fences => fences::cannot_write;
     /// A process that lost its run without noticing cannot replace the record by a snapshot.
     a_process_that_lost_its_run_cannot_fold needs Fences Snapshots => fences::cannot_fold;
-
-    /// If the last write is cut off at any byte, the run continues from what was written before.
-    a_torn_write_loses_only_what_was_not_written needs TornWrites => torn::outcomes;
-    /// If the last write is cut off at any byte, the answers written before it are kept.
-    a_torn_write_keeps_earlier_answers needs TornWrites => torn::answers;
 
     /// Runs are listed, sorted by id, with their status.
     runs_are_listed_with_their_status => listing::statuses;
