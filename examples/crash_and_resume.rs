@@ -431,7 +431,7 @@ async fn parent(wanted: u64) -> Result<bool> {
     let mut twice = 0;
     let mut lost = 0;
     for run in 1.. {
-        let mut watched = Watched::new(format!("run {run}"))?;
+        let mut watched = Watched::new(format!("run-{run}"))?;
         for _ in 0..KILLS_A_RUN.min(wanted - kills) {
             if !watched.kill()? {
                 break;

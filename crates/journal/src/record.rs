@@ -65,11 +65,11 @@ impl Reader<'_> {
 
     /// Reads further lines, of which the first has this number.
     pub(crate) fn entries(self, lines: &[TextLine], first: u64) -> Result<Vec<Line>, StoreError> {
-        let read = |(number, line): (u64, &TextLine)| {
+        let read = |(line, number): (&TextLine, u64)| {
             let entry = self.parse(number, &line.text)?;
             Ok(Line { entry, at: line.at })
         };
-        (first..).zip(lines).map(read).collect()
+        lines.iter().zip(first..).map(read).collect()
     }
 
     /// Checks that each entry can follow the entries before it.

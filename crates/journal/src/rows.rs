@@ -69,11 +69,16 @@ impl WaitRow {
 }
 
 /// Checks that a line has the expected number.
-pub(crate) fn check_number(place: &str, expected: u64, number: i64) -> Result<(), StoreError> {
+pub(crate) fn check_number(
+    place: impl FnOnce() -> String,
+    expected: u64,
+    number: i64,
+) -> Result<(), StoreError> {
     if number == count(expected) {
         return Ok(());
     }
 
+    let place = place();
     let text = format_args!("{place}: it is missing: the next line has the number {number}");
     Err(StoreError::new(Kind::Damaged, text))
 }

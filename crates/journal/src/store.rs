@@ -680,10 +680,9 @@ impl Opener {
         let lines = lines.ok_or_else(|| self.reader().missing())?;
 
         let entries = self.reader().entries(&lines, first)?;
-        let recorded = (range.start..).zip(entries);
-        Ok(recorded
-            .map(|(index, line)| RecordedEntry::new(index, line))
-            .collect())
+        let recorded = entries.into_iter().zip(range.start..);
+        let recorded = recorded.map(|(line, index)| RecordedEntry::new(index, line));
+        Ok(recorded.collect())
     }
 
     async fn deliver(self, event: String, answer: Vec<u8>) -> Result<(), StoreError> {

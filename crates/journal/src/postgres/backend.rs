@@ -256,16 +256,14 @@ impl Database {
         let rows = rows
             .iter()
             .filter_map(|row| Some((row.get::<_, Option<i64>>(0)?, row)));
-        let lines = (numbers.start..)
-            .zip(rows)
-            .map(|(expected, (number, row))| {
-                check_number(&self.line_place(run_id, expected), expected, number)?;
-                let at: i64 = row.get(2);
-                Ok(TextLine {
-                    text: row.get(1),
-                    at: u64::try_from(at).ok(),
-                })
-            });
+        let lines = rows.zip(numbers.start..).map(|((number, row), expected)| {
+            check_number(|| self.line_place(run_id, expected), expected, number)?;
+            let at: i64 = row.get(2);
+            Ok(TextLine {
+                text: row.get(1),
+                at: u64::try_from(at).ok(),
+            })
+        });
         lines.collect::<Result<_, _>>().map(Some)
     }
 

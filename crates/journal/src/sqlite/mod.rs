@@ -91,12 +91,10 @@ impl Sqlite {
         });
 
         let rows = rows?.unwrap_or_default().into_iter();
-        let lines = (numbers.start..)
-            .zip(rows)
-            .map(|(expected, (number, line))| {
-                check_number(&self.line_place(run_id, expected), expected, number)?;
-                Ok(line)
-            });
+        let lines = rows.zip(numbers.start..).map(|((number, line), expected)| {
+            check_number(|| self.line_place(run_id, expected), expected, number)?;
+            Ok(line)
+        });
         lines.collect()
     }
 

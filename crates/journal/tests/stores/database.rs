@@ -276,6 +276,20 @@ async fn what_is_no_database_of_runs_is_refused_and_left_as_it_is() {
     insta::assert_snapshot!(told(error, folder.path()), @"runs/runs.db: cannot be opened: unable to open database file: runs/runs.db");
 }
 
+#[cfg(unix)]
+#[tokio::test]
+async fn only_the_current_user_can_read_a_database() {
+    use std::os::unix::fs::PermissionsExt;
+
+    let folder = tempfile::tempdir().unwrap();
+    let store = SqliteStore::within(folder.path());
+    store.start("a", &greeting(), &"Hello").await.unwrap();
+    for name in ["runs.db", "runs.db-wal", "runs.db-shm"] {
+        let metadata = std::fs::metadata(folder.path().join(name)).unwrap();
+        assert_eq!(metadata.permissions().mode() & 0o777, 0o600, "{name}");
+    }
+}
+
 #[tokio::test]
 async fn any_path_is_that_of_a_file() {
     let folder = tempfile::tempdir().unwrap();

@@ -79,6 +79,8 @@ async fn a_range_of_entries_is_read<S: Tested>() {
     let all = store.entries("a", ..).await.unwrap();
     assert_eq!(all.len(), 8);
 
+    let none = store.entries("a", u64::MAX..).await.unwrap();
+    assert!(none.is_empty(), "{none:?}");
     for start in 0..10_u64 {
         for end in 0..10_u64 {
             let part = store.entries("a", start..end).await.unwrap();
