@@ -271,7 +271,7 @@ async fn hostile_text_cannot_steer_the_terminal() {
     // How a complaint quotes a reply is the reply reader's matter.
     assert_snapshot!(
         text.lines()
-            .filter(|line| !line.contains("is missing"))
+            .filter(|line| !line.contains("unknown field"))
             .collect::<Vec<_>>()
             .join("\n")
     );
@@ -372,7 +372,9 @@ impl Reporter for Log {
             ReasoningEvent::Working { thought } => format!("working {thought}"),
             ReasoningEvent::Stopped { thought } => format!("stopped {thought}"),
             ReasoningEvent::AskingAgain { thought, problem } => {
-                format!("asking again {thought}: {problem:.45}")
+                let is_prose = problem.contains("the reply has no YAML block");
+                let what = if is_prose { "no block" } else { "ended early" };
+                format!("asking again {thought}: {what}")
             }
             ReasoningEvent::Thought { thought, .. } => format!("thought {thought}"),
             _ => return,
@@ -399,8 +401,8 @@ async fn a_reporter_hears_a_run_in_order() {
     thought 1
     turn ended: None
     working 2
-    asking again 2: line 1: the reply has no YAML block; expected
-    asking again 2: the reply ends the reasoning, but these steps
+    asking again 2: no block
+    asking again 2: ended early
     stopped 2
     thought 2
     turn ended: Some("The answer is 150.")
@@ -418,9 +420,9 @@ async fn a_reporter_hears_of_an_end_accepted_only_what_was_asked() {
 
     assert_snapshot!(log.text(), @r#"
     working 1
-    asking again 1: the reply ends the reasoning, but these steps
-    asking again 1: line 1: the reply has no YAML block; expected
-    asking again 1: line 1: the reply has no YAML block; expected
+    asking again 1: ended early
+    asking again 1: no block
+    asking again 1: no block
     stopped 1
     thought 1
     turn ended: Some("The answer is 150.")
