@@ -24,7 +24,7 @@ use cogwork::flow::journal::MemoryJournal;
 use cogwork::flow::{
     Action, Backoff, Batch, Flow, from_exec_with, from_fn, from_phases_with, idempotency_key,
 };
-use cogwork::journal::{PostgresStore, QueuedRun, RunQuery, RunStatus, Store, Worker};
+use cogwork::journal::{PostgresStore, QueuedRun, RunQuery, RunStatus, Worker};
 use futures_util::{StreamExt, TryStreamExt, stream};
 use serde::{Deserialize, Serialize};
 use tempfile::TempDir;

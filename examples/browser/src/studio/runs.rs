@@ -1,7 +1,6 @@
 //! Runs of flows that the studio doesn't offer.
 
 use cogwork::flow::{Action, Flow, Wait, from_fn};
-use cogwork::journal::Store;
 use serde_json::{Value, json};
 
 use super::ServedStudio;
