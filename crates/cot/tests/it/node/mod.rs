@@ -10,6 +10,7 @@
 mod asking_again;
 mod budgets;
 mod concluding;
+#[cfg(feature = "console")]
 mod console;
 mod constrained;
 mod early_end;
