@@ -16,12 +16,14 @@ use crate::{Parameter, Stage};
 /// The form is requested on a [`Rung`]. On [`Rung::Text`], the model is instructed to write lines
 /// such as `action: search`. If a line is missing or has a value of the wrong type, the model is
 /// asked again with a description of the problem. If a single text or list is expected, a reply
-/// without such lines is taken as that text or list. Without fields, and with fewer than two stages
-/// to choose from, any text is a valid reply.
+/// without such lines is taken as that text or list, or as the thought if it
+/// [states](cogwork_typed::ask::stated_answer) the text. Without fields, and with fewer than two
+/// stages to choose from, any text is a valid reply.
 ///
 /// On the other rungs, the model is instructed to write a JSON object with the same values, and the
 /// object is described by a [JSON Schema](Self::reply_format) if the server supports one. Malformed
-/// JSON is repaired if its meaning is clear, and lines are accepted as well.
+/// JSON is repaired if its meaning is clear, and lines are accepted as well. Replies are read by an
+/// [`AnswerReader`](cogwork_typed::AnswerReader).
 ///
 /// ```
 /// use cogwork_llm::Messages;
@@ -384,7 +386,7 @@ impl Ask {
         };
         Message::user(format!(
             "{instruction}\n\n{write} these lines, each name at the beginning of a line:{}",
-            self.form.reader().lines()
+            self.form.lines()
         ))
     }
 }

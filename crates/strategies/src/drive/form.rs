@@ -103,6 +103,15 @@ impl Form {
         }
     }
 
+    /// Returns the description of the lines for the model. It names every stage that may be next.
+    pub(super) fn lines(&self) -> String {
+        let form = Self {
+            narrowed_next: Vec::new(),
+            ..self.clone()
+        };
+        form.reader().lines()
+    }
+
     /// Returns the names of lines that models write in replies to other questions, too.
     fn left_out(&self) -> impl Iterator<Item = &'static str> {
         let is_known = |name: &str| self.has_key(name) || (name == NEXT && self.has_choice());
