@@ -47,6 +47,7 @@ pub(super) fn compare(text: &str, tree: &Tree) -> Verdict {
 /// open brackets and levels for each token, and compares all directives with each other.
 fn expensive_line(text: &str) -> Option<usize> {
     let mut open = 0_usize;
+    let mut rare = 0_usize;
 
     let line = text.lines().position(|line| {
         let opened = line.matches(['[', '{']).count();
@@ -54,10 +55,16 @@ fn expensive_line(text: &str) -> Option<usize> {
         let deepest = open + opened;
         open = deepest.saturating_sub(closed);
 
-        let start = line.len() - line.trim_start_matches([' ', '-', '\t']).len();
-        let dashes = line.get(..start).unwrap_or_default().matches('-').count();
-        let is_rare = line.starts_with('%') || line.trim_start().starts_with("? ");
-        is_rare || deepest > MAX_LEVELS || start + dashes > MAX_LEVELS
+        let start = line.len() - line.trim_start_matches([' ', '-', '?', '\t']).len();
+        let dashes = line
+            .get(..start)
+            .unwrap_or_default()
+            .matches(['-', '?'])
+            .count();
+        // A text may contain such lines, too.
+        let is_rare = line.starts_with('%') || line.trim_start().starts_with('?');
+        rare += usize::from(is_rare);
+        rare > MAX_LEVELS || deepest > MAX_LEVELS || start + dashes > MAX_LEVELS
     });
     line.map(|before| before + 1)
 }
