@@ -20,7 +20,7 @@ async fn an_unusable_reply_is_refused_with_its_place_and_asked_for_again() {
     assert_eq!(question["askedAgain"], ids(&first)[0].as_str());
     assert_eq!(
         question["problem"],
-        "line 5, column 11: planning[0].status: unknown status \"Soon\", expected Pending, Done or \
+        "line 5: `/planning/0/status`: found the text \"Soon\"; expected one of Pending, Done, \
          Verification Needed"
     );
 
@@ -59,17 +59,17 @@ async fn repairs_are_reported() {
     let host = Host::new().await;
     host.begin(Mind::named("loop").beginning()).await;
 
-    let untidy = "```yaml\ncurrent_thinking: |\n  I begin.\nplan:\n- description: Conclusion\n  status: todo\nnext_thought_needed: yes\n```";
+    let untidy = "```yaml\ncurrent_thinking: |\n  I begin.\nplanning:\n- description: Conclusion\n  Status: DONE\nnext_thought_needed: yes\n```";
     let next = host.answer(json!({"reply": untidy})).await;
 
     let repairs = next["repairs"].as_array().expect("repairs");
     let repairs: Vec<_> = repairs.iter().filter_map(Value::as_str).collect();
     assert!(
-        repairs.iter().any(|repair| repair.starts_with("line 4: ")),
+        repairs.iter().any(|repair| repair.starts_with("line 6: ")),
         "{repairs:?}"
     );
     assert!(
-        repairs.iter().any(|repair| repair.starts_with("line 6: ")),
+        repairs.iter().any(|repair| repair.starts_with("line 7: ")),
         "{repairs:?}"
     );
     assert_eq!(next["thoughts"][0]["number"], 1);

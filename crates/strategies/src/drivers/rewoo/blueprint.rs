@@ -4,11 +4,11 @@ use std::fmt;
 
 use cogwork_text::{Name, NameList};
 use cogwork_typed::AnswerKey;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use crate::drive::json_or_text;
 use crate::drivers::answering::ask;
-use crate::{Ask, Parameter, ParameterType, PlannedCall, StageReply, StageTurn};
+use crate::{Ask, ParameterType, PlannedCall, StageReply, StageTurn};
 
 /// A plan that was read from a reply.
 #[derive(Debug, Default, PartialEq)]
@@ -169,31 +169,19 @@ const INPUT: &str = "input";
 /// Returns the field of a reply in JSON with the plan. Each step calls a tool.
 fn json_plan(tools: &[String], max_calls: usize) -> AnswerKey {
     let input = "its input; `#E1` in it stands for what the call of the first step brings, `#E2` for the second";
-    let fields = [
-        (STEP, Parameter::text("what is done, and why")),
-        (
-            TOOL,
-            Parameter::new(
-                ParameterType::Text {
-                    choices: tools.to_vec(),
-                },
-                "the tool that the step calls",
-            ),
-        ),
-        (INPUT, Parameter::new(ParameterType::Any, input)),
-    ];
+    let step = json!({
+        "type": "object",
+        "properties": {
+            INPUT: {"description": input},
+            STEP: {"type": "string", "description": "what is done, and why"},
+            TOOL: {"enum": tools, "description": "the tool that the step calls"},
+        },
+        "required": [INPUT, STEP, TOOL],
+    });
 
-    let step = ParameterType::Object {
-        fields: fields.map(|(name, field)| (name.to_owned(), field)).into(),
-    };
-    let steps = ParameterType::List {
-        items: Box::new(step),
-        min_items: 1,
-    };
-
-    let description = "the steps, each of which calls a tool";
-    let steps = Parameter::new(steps, description);
-    steps.key(PLAN).offering_items(1, max_calls)
+    let steps = json!({"type": "array", "items": step, "minItems": 1});
+    AnswerKey::new(PLAN, "the steps, each of which calls a tool", &steps)
+        .offering_items(1, max_calls)
 }
 
 /// Returns the step of a reply in JSON with this number.
