@@ -65,7 +65,7 @@ impl Backend for Postgres {
             let found = self.0.find_run(run_id).await?;
             match found {
                 Found::Missing { .. } if expected == Expected::Existing => return Ok(None),
-                Found::Missing { now } => return Ok(Some(HeldRun::new(&self.0, run_id, now))),
+                Found::Missing { now } => return Ok(Some(HeldRun::to_start(&self.0, run_id, now))),
                 Found::Free | Found::InUse(_) if expected == Expected::New => {
                     return Err(StoreError::already_there(run_id, &self.place()));
                 }

@@ -27,15 +27,17 @@ pub(super) struct Held {
     pub(super) fence: i64,
 }
 
-/// What a lease is given back with.
+/// How the work on a run stopped, with which its lease is given back.
 #[derive(Debug, Clone, Default)]
-pub(super) enum Verdict {
-    /// The status on record counts.
+pub(super) enum Stopped {
+    /// The run ended, or has the status that is on record.
     #[default]
-    OnRecord,
-    /// The run was interrupted, and is to continue elsewhere.
-    Interrupted,
-    /// The run failed without a record of it.
+    Ended,
+    /// The run waits.
+    Paused,
+    /// The run is to continue, here or elsewhere. The reason is for people.
+    Interrupted(String),
+    /// The run failed, perhaps without a record of it.
     Failed(String),
 }
 
@@ -66,12 +68,12 @@ pub(super) struct LeaseWatch {
     pub(super) lost: CancellationToken,
     /// Cancelled once the lease was given back, or has expired.
     pub(super) given_back: CancellationToken,
-    verdict: Arc<Mutex<Verdict>>,
+    stopped: Arc<Mutex<Stopped>>,
 }
 
 impl LeaseWatch {
-    pub(super) fn set_verdict(&self, verdict: Verdict) {
-        *lock(&self.verdict) = verdict;
+    pub(super) fn set_stopped(&self, stopped: Stopped) {
+        *lock(&self.stopped) = stopped;
     }
 }
 
@@ -137,12 +139,12 @@ impl Drop for Lease {
 
 /// Gives back a lease, and repeats that while the server is gone.
 async fn give_back(database: Arc<Database>, held: Held, watch: LeaseWatch) {
-    let verdict = std::mem::take(&mut *lock(&watch.verdict));
+    let stopped = std::mem::take(&mut *lock(&watch.stopped));
     // After that time, the lease has expired.
     let give_up = Instant::now() + database.settings.lease;
     let mut delays = database.settings.reconnects();
 
-    while let Err(failure) = database.release(held, &verdict).await {
+    while let Err(failure) = database.release(held, &stopped).await {
         let delay = delays.next_delay();
         if !failure.is_passing() || Instant::now() + delay > give_up {
             break;
@@ -197,17 +199,17 @@ impl Database {
         Ok(renewed.iter().map(|row| row.get(0)).collect())
     }
 
-    async fn release(&self, lease: Held, verdict: &Verdict) -> Result<(), Failure> {
+    async fn release(&self, lease: Held, stopped: &Stopped) -> Result<(), Failure> {
         let delays = self.settings.retry_seconds();
         let channel = self.names.channel();
-        let failure = match verdict {
-            Verdict::OnRecord | Verdict::Interrupted => None,
-            Verdict::Failed(error) => Some(error),
+        let failure = match stopped {
+            Stopped::Failed(error) => Some(error),
+            _ => None,
         };
         let values: [&(dyn ToSql + Sync); 6] = [
             &lease.key,
             &lease.fence,
-            &matches!(verdict, Verdict::Interrupted),
+            &matches!(stopped, Stopped::Interrupted(_)),
             &failure,
             &delays,
             &channel,

@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use cogwork_flow::{CancellationToken, Flow, RunError};
 use serde::de::DeserializeOwned;
 
-use super::lease::{LeaseWatch, Verdict};
+use super::lease::{LeaseWatch, Stopped};
 use crate::header::FlowIs;
 use crate::{RunJournal, StoreError};
 
@@ -16,22 +16,13 @@ use crate::{RunJournal, StoreError};
 pub(super) trait RunFlow: Send + Sync {
     fn identity(&self) -> FlowIs;
 
-    /// Executes a run. The verdict is set before the journal is dropped.
+    /// Executes a run. How it stopped is set before the journal is dropped.
     async fn run(
         &self,
         journal: RunJournal,
         stop: CancellationToken,
         lease: &LeaseWatch,
     ) -> Stopped;
-}
-
-/// Why the execution of a run stopped.
-pub(super) enum Stopped {
-    Ended,
-    Paused,
-    /// It continues later, for this reason.
-    Interrupted(String),
-    Failed(String),
 }
 
 impl Stopped {
@@ -58,14 +49,6 @@ impl Stopped {
         }
 
         Self::Failed(error.to_string())
-    }
-
-    pub(super) fn verdict(&self) -> Verdict {
-        match self {
-            Self::Ended | Self::Paused => Verdict::OnRecord,
-            Self::Interrupted(_) => Verdict::Interrupted,
-            Self::Failed(error) => Verdict::Failed(error.clone()),
-        }
     }
 }
 
@@ -104,7 +87,7 @@ where
             Ok(state) => state,
             Err(error) => {
                 let stopped = Stopped::of_opening(&error);
-                lease.set_verdict(stopped.verdict());
+                lease.set_stopped(stopped.clone());
                 return stopped;
             }
         };
@@ -117,7 +100,7 @@ where
             Err(error) => Stopped::of(error, &stop),
         };
 
-        lease.set_verdict(stopped.verdict());
+        lease.set_stopped(stopped.clone());
         stopped
     }
 }

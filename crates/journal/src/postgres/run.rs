@@ -12,7 +12,7 @@ use tokio_postgres::types::ToSql;
 use super::claim::Claimed;
 use super::database::{Database, give_back};
 use super::failure::Failure;
-use super::lease::{Held, Lease, Verdict};
+use super::lease::{Held, Lease, Stopped};
 use super::names::hash;
 use super::statements::{CHANGE, WRITTEN};
 use crate::StoreError;
@@ -83,7 +83,7 @@ impl HeldRun {
     }
 
     /// Returns a run that this process is about to start. The time is in milliseconds since 1970.
-    pub(super) fn new(database: &Arc<Database>, run_id: &str, now: i64) -> Taken {
+    pub(super) fn to_start(database: &Arc<Database>, run_id: &str, now: i64) -> Taken {
         Taken {
             held: Box::new(Self::of(database, run_id)),
             lines: Vec::new(),
@@ -206,16 +206,16 @@ impl backend::Held for HeldRun {
 
     /// If the run isn't the wanted one, that is the fault of whoever opens it.
     fn refused(&mut self, error: &StoreError) {
-        let verdict = if error.is_damaged() {
-            Verdict::Failed(error.to_string())
+        let stopped = if error.is_damaged() {
+            Stopped::Failed(error.to_string())
         } else if error.is_unavailable() {
-            Verdict::Interrupted
+            Stopped::Interrupted(error.to_string())
         } else {
-            Verdict::OnRecord
+            return;
         };
 
         if let Some(lease) = &self.lease {
-            lease.watch().set_verdict(verdict);
+            lease.watch().set_stopped(stopped);
         }
     }
 }

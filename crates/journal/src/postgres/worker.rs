@@ -12,9 +12,9 @@ use tokio::task::JoinSet;
 
 use super::claim::{Claimed, Wanted as WantedRuns};
 use super::database::Database;
-use super::lease::LeaseWatch;
+use super::lease::{LeaseWatch, Stopped};
 use super::listen::listen;
-use super::registered::{Registered, RunFlow, Stopped};
+use super::registered::{Registered, RunFlow};
 use super::run::{HeldRun, shape_hash};
 use super::settings::Reconnects;
 use super::store::PostgresStore;
@@ -57,7 +57,7 @@ pub struct Worker {
     concurrency: usize,
     poll: Duration,
     grace: Duration,
-    report: Option<Arc<Report>>,
+    report: Arc<Report>,
 }
 
 type Report = dyn Fn(WorkerEvent<'_>) + Send + Sync;
@@ -116,7 +116,7 @@ impl Worker {
             concurrency: Self::DEFAULT_CONCURRENCY,
             poll: Duration::from_secs(5),
             grace: Duration::from_secs(10),
-            report: None,
+            report: Arc::new(|_| {}),
         }
     }
 
@@ -173,7 +173,7 @@ impl Worker {
     /// Nothing is reported.
     #[must_use]
     pub fn with_report(mut self, report: impl Fn(WorkerEvent<'_>) + Send + Sync + 'static) -> Self {
-        self.report = Some(Arc::new(report));
+        self.report = Arc::new(report);
         self
     }
 
@@ -272,7 +272,7 @@ impl AtWork {
             }
             Err(failure) => {
                 let error = &database.failed("runs cannot be taken", failure);
-                self.report(WorkerEvent::DatabaseFailed { error });
+                (self.worker.report)(WorkerEvent::DatabaseFailed { error });
                 let delays = self.delays.take();
                 let mut delays = delays.unwrap_or_else(|| database.settings.reconnects());
                 let pause = delays.next_delay();
@@ -289,7 +289,7 @@ impl AtWork {
         };
 
         let run_id = claimed.run_id.clone();
-        self.report(WorkerEvent::Taken { run_id: &run_id });
+        (self.worker.report)(WorkerEvent::Taken { run_id: &run_id });
         let execution = Execution {
             store: self.worker.store.clone(),
             flow: Arc::clone(flow),
@@ -312,12 +312,6 @@ impl AtWork {
         self.stop.cancel();
         while self.runs.join_next().await.is_some() {}
     }
-
-    fn report(&self, event: WorkerEvent<'_>) {
-        if let Some(report) = &self.worker.report {
-            report(event);
-        }
-    }
 }
 
 /// One run that is executed.
@@ -326,7 +320,7 @@ struct Execution {
     flow: Arc<dyn RunFlow>,
     run_id: String,
     stop: CancellationToken,
-    report: Option<Arc<Report>>,
+    report: Arc<Report>,
 }
 
 impl Execution {
@@ -342,15 +336,15 @@ impl Execution {
         watch.given_back.cancelled().await;
 
         match stopped {
-            Stopped::Ended => self.report(WorkerEvent::Ended { run_id }),
-            Stopped::Paused => self.report(WorkerEvent::Paused { run_id }),
+            Stopped::Ended => (self.report)(WorkerEvent::Ended { run_id }),
+            Stopped::Paused => (self.report)(WorkerEvent::Paused { run_id }),
             Stopped::Interrupted(reason) => {
                 let reason = &reason;
-                self.report(WorkerEvent::Interrupted { run_id, reason });
+                (self.report)(WorkerEvent::Interrupted { run_id, reason });
             }
             Stopped::Failed(error) => {
                 let error = &error;
-                self.report(WorkerEvent::Failed { run_id, error });
+                (self.report)(WorkerEvent::Failed { run_id, error });
             }
         }
     }
@@ -377,12 +371,6 @@ impl Execution {
         tokio::select! {
             stopped = self.flow.run(journal, stop.clone(), lease) => stopped,
             stopped = interrupted => stopped,
-        }
-    }
-
-    fn report(&self, event: WorkerEvent<'_>) {
-        if let Some(report) = &self.report {
-            report(event);
         }
     }
 }

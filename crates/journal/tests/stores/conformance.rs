@@ -36,41 +36,28 @@ async fn every_promise_is_kept_in_memory() {
 #[async_trait]
 pub(crate) trait Conforming: Tested {
     /// The reason why the store lacks an ability that others have.
-    fn lacks(ability: Ability) -> Option<&'static str>;
+    fn lacks(ability: Ability) -> Option<&'static str> {
+        match ability {
+            Ability::Fences => Some("the lock on a file lasts as long as its process"),
+            _ => None,
+        }
+    }
 
     async fn expire_lease(&self, _run_id: &str) -> Result<(), BoxError> {
         Err("there are no leases".into())
     }
 }
 
-#[async_trait]
-impl Conforming for FileStore {
-    fn lacks(ability: Ability) -> Option<&'static str> {
-        match ability {
-            Ability::Fences => Some("the lock on a file lasts as long as its process"),
-            _ => None,
-        }
-    }
-}
+impl Conforming for FileStore {}
 
 #[cfg(feature = "sqlite")]
-#[async_trait]
-impl Conforming for crate::each::SqliteStore {
-    fn lacks(ability: Ability) -> Option<&'static str> {
-        match ability {
-            Ability::Fences => Some("the lock on a file lasts as long as its process"),
-            _ => None,
-        }
-    }
-}
+impl Conforming for crate::each::SqliteStore {}
 
 #[cfg(feature = "postgres")]
 #[async_trait]
 impl Conforming for cogwork_journal::PostgresStore {
-    fn lacks(ability: Ability) -> Option<&'static str> {
-        match ability {
-            _ => None,
-        }
+    fn lacks(_: Ability) -> Option<&'static str> {
+        None
     }
 
     async fn expire_lease(&self, run_id: &str) -> Result<(), BoxError> {
