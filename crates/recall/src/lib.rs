@@ -36,6 +36,7 @@
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
+mod blocking;
 mod error;
 mod index;
 mod memory;

@@ -3,13 +3,10 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use cogwork_llm::Embedder;
-use cogwork_typed::ask::offload;
 
+use crate::blocking::blocking;
 use crate::store::{Embedded, Entry, Store, unit};
 use crate::{Passage, Query, RecallError, Recalled};
-
-/// The amount of work of a search, of which the size isn't known before. It doesn't run inline.
-const SEARCH: usize = usize::MAX;
 
 /// The maximum size of the text of a passage in bytes.
 pub(crate) const MAX_PASSAGE: usize = 16 * 1024;
@@ -62,7 +59,7 @@ impl VectorMemory {
         let path = path.into();
         let model = embedder.model().to_owned();
         let dimension = embedder.dimension();
-        let store = offload(SEARCH, move || Store::open(&path, &model, dimension)).await?;
+        let store = blocking(move || Store::open(&path, &model, dimension)).await?;
 
         Ok(Self::new(store, embedder))
     }
@@ -239,7 +236,7 @@ impl VectorMemory {
         work: impl FnOnce(&Store) -> Result<T, RecallError> + Send + 'static,
     ) -> Result<T, RecallError> {
         let store = Arc::clone(&self.store);
-        offload(SEARCH, move || work(&store)).await
+        blocking(move || work(&store)).await
     }
 }
 

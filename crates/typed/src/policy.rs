@@ -1,8 +1,6 @@
 //! The requests for an answer, and what becomes of the replies.
 
-use std::sync::Arc;
-
-use crate::ask::{Limit, Meter, Policy, Repair, Rung, Verdict, offload};
+use crate::ask::{Limit, Meter, Policy, Repair, Rung, Verdict};
 use cogwork_llm::{ChatRequest, ChatResponse, FinishReason, Message, Messages, ToolChoice};
 
 use crate::calls::make_calls;
@@ -144,9 +142,7 @@ async fn read<T: Send + 'static>(
     model: &Model<T>,
     response: &ChatResponse,
 ) -> Result<ReadAnswer<T>, AnswerProblem> {
-    let text = response.text().to_owned();
-    let reader = Arc::clone(&model.answer.read);
-    let read = offload(text.len(), move || reader(&text)).await?;
+    let read = (model.answer.read)(response.text())?;
 
     let is_cut = matches!(
         response.finish_reason(),

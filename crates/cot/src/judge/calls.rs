@@ -2,7 +2,7 @@
 //! results.
 
 use cogwork_llm::{ChatResponse, Message, ResponseLimits, ToolCall};
-use cogwork_typed::ask::{excerpt, offload};
+use cogwork_typed::ask::excerpt;
 
 use super::Judge;
 use crate::form::Form;
@@ -85,14 +85,14 @@ impl Judge<'_> {
     }
 
     /// Returns the tool calls of a reply.
-    pub(super) async fn wanted_calls(
+    pub(super) fn wanted_calls(
         &self,
         response: &ChatResponse,
     ) -> Result<Vec<ToolCall>, ReplyProblem> {
         let calls = match self.brief.calling {
             Calling::Never => return Ok(Vec::new()),
             Calling::Natively => response.tool_calls().to_vec(),
-            Calling::InReplies => self.calls_in_text(response).await?,
+            Calling::InReplies => self.calls_in_text(response)?,
         };
 
         let limited = ChatResponse::default().with_tool_calls(calls.iter().cloned());
@@ -102,15 +102,13 @@ impl Judge<'_> {
         Ok(calls)
     }
 
-    async fn calls_in_text(&self, response: &ChatResponse) -> Result<Vec<ToolCall>, ReplyProblem> {
+    fn calls_in_text(&self, response: &ChatResponse) -> Result<Vec<ToolCall>, ReplyProblem> {
         // The reader of plans returns the error.
         if response.text().len() > MAX_BYTES {
             return Ok(Vec::new());
         }
 
-        let text = response.text().to_owned();
-        let id = format!("call_{}_", self.tries);
-        offload(text.len(), move || read_calls(&text, &id)).await
+        read_calls(response.text(), &format!("call_{}_", self.tries))
     }
 }
 

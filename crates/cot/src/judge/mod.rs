@@ -4,7 +4,7 @@ mod calls;
 
 use cogwork_flow::journal::CannotWait;
 use cogwork_llm::{ChatRequest, ChatResponse, FinishReason, LlmError};
-use cogwork_typed::ask::{Limit, Meter, Policy, Record, Repair, Rung, Verdict, offload};
+use cogwork_typed::ask::{Limit, Meter, Policy, Record, Repair, Rung, Verdict};
 use cogwork_typed::{GrowingText, Growth};
 
 use crate::brief::Wanted;
@@ -116,7 +116,7 @@ impl<'a> Judge<'a> {
     }
 
     /// Reads a reply that calls no tools, or none that may be called.
-    async fn read(&self, response: &ChatResponse, form: Form) -> Result<Read, ReplyProblem> {
+    fn read(&self, response: &ChatResponse, form: Form) -> Result<Read, ReplyProblem> {
         let mut reader = ReplyReader::default()
             .with_reading(self.node.reading)
             .asked_for(form);
@@ -124,9 +124,7 @@ impl<'a> Judge<'a> {
             reader = reader.with_calls();
         }
 
-        let reason = response.finish_reason().clone();
-        let text = response.text().to_owned();
-        offload(text.len(), move || reader.read_finished(&text, &reason)).await
+        reader.read_finished(response.text(), response.finish_reason())
     }
 
     /// Returns the complaint about a reply that cannot be read.
@@ -268,7 +266,7 @@ impl Policy for Judge<'_> {
         self.tries = self.tries.saturating_add(1);
         self.needs_format = false;
 
-        let calls = match self.wanted_calls(response).await {
+        let calls = match self.wanted_calls(response) {
             Ok(calls) => calls,
             Err(problem) => {
                 let prompts = &self.node.prompts;
@@ -286,7 +284,7 @@ impl Policy for Judge<'_> {
             return Verdict::Continue { messages };
         }
 
-        let read = match self.read(response, form).await {
+        let read = match self.read(response, form) {
             Ok(read) => read,
             Err(_) if !calls.is_empty() => {
                 let problem = ReplyProblem::new(ReplyProblemKind::ToolCalls, USED_UP);

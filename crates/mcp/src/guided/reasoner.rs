@@ -13,7 +13,6 @@ use cogwork_flow::journal::{Entry, MemoryJournal};
 use cogwork_flow::{Flow, RunError, Stepped};
 use cogwork_strategies::{SolveOptions, Solver, Solving};
 use cogwork_tools::Tools;
-use cogwork_typed::ask::read_inline;
 use serde_json::json;
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::Mutex;
@@ -295,9 +294,9 @@ impl Machine {
         let woken = Arc::<Woken>::default();
 
         Self {
-            // Texts are read inline, and the scheduler does not interrupt the run, so a run that
-            // is pending and not woken waits for the host.
-            running: Some(Box::pin(unconstrained(read_inline(run)))),
+            // The scheduler does not interrupt the run, so a run that is pending and not woken
+            // waits for the host.
+            running: Some(Box::pin(unconstrained(run))),
             waker: Waker::from(Arc::clone(&woken)),
             woken,
         }

@@ -1,9 +1,9 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use cogwork_typed::ask::offload;
 use sha2::{Digest, Sha256};
 
+use crate::blocking::blocking;
 use crate::memory::MAX_PASSAGE;
 use crate::{RecallError, VectorMemory};
 
@@ -101,7 +101,7 @@ impl Indexer {
     /// be embedded or stored. Files before the failure are up to date then.
     pub async fn index(&self, folder: impl Into<PathBuf>) -> Result<IndexReport, RecallError> {
         let folder = folder.into();
-        let files = offload(usize::MAX, move || walk::files(&folder)).await?;
+        let files = blocking(move || walk::files(&folder)).await?;
 
         let known = self.memory.digests(&self.prefix).await?;
         let mut known: BTreeMap<String, String> = known.into_iter().collect();
@@ -127,7 +127,7 @@ impl Indexer {
         source: &str,
         known: Option<&str>,
     ) -> Result<Outcome, RecallError> {
-        let text = match offload(usize::MAX, move || file.read()).await {
+        let text = match blocking(move || file.read()).await {
             Ok(text) => text,
             Err(error) => {
                 self.memory.remove_source(source).await?;

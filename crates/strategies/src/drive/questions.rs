@@ -8,7 +8,7 @@ use cogwork_llm::{
     ResponseLimits,
 };
 use cogwork_typed::ask::{
-    Asking, Format, Ladder, Meter, Policy, Repair, Rung, Unanswered, Verdict, offload,
+    Asking, Format, Ladder, Meter, Policy, Repair, Rung, Unanswered, Verdict,
 };
 use futures_util::{StreamExt, stream};
 use tokio::time::timeout_at;
@@ -287,14 +287,9 @@ impl Policy for Question<'_> {
     }
 
     async fn judge(&mut self, response: &ChatResponse, rung: Rung) -> Verdict<Read, String> {
-        let ask = self.ask.clone();
-        let response = response.clone();
-        let bytes = response.text().len();
-
-        let data = response.provider_data().cloned();
-        match offload(bytes, move || read(&ask, rung, &response)).await {
+        match read(self.ask, rung, response) {
             Ok(mut read) => {
-                read.reply.provider_data = data;
+                read.reply.provider_data = response.provider_data().cloned();
                 self.thinking.finish(&read.reply.text);
                 Verdict::Usable(read)
             }

@@ -62,8 +62,7 @@ pub trait Policy: Send {
 
     /// Judges a reply.
     ///
-    /// Implement it as an `async fn`. Use [`offload`](crate::ask::offload) to read a long reply without
-    /// blocking other tasks.
+    /// Implement it as an `async fn`.
     fn judge(
         &mut self,
         response: &ChatResponse,

@@ -79,9 +79,6 @@ pub use folded_name::folded_name;
 mod repair;
 pub use repair::{Repair, RepairKind};
 
-mod offload;
-pub use offload::{offload, read_inline};
-
 mod record_call;
 pub use record_call::{Called, call_label, record_call};
 

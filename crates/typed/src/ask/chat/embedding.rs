@@ -4,9 +4,8 @@ use cogwork_llm::{Embedder, Embeddings, LlmError};
 use tokio::time::Instant;
 
 use super::event::{ChatEvent, EmbeddingCall};
-use super::report::{SOURCE, next_number};
+use super::report::{REPORTED, SOURCE, is_reported, next_number};
 use super::reporting::Reporting;
-use super::scope;
 
 /// The number of texts that an event contains.
 const SHOWN: usize = 8;
@@ -17,12 +16,12 @@ impl<E: Embedder> Embedder for Reporting<E> {
     ///
     /// Returns the error of the embedder.
     async fn embed(&self, texts: &[String]) -> Result<Embeddings, LlmError> {
-        if !is_watched() || scope::is_reported() {
+        if !is_watched() || is_reported() {
             return self.inner().embed(texts).await;
         }
 
         let started = Instant::now();
-        let result = scope::reported(self.inner().embed(texts)).await;
+        let result = REPORTED.scope((), self.inner().embed(texts)).await;
 
         report_from(SOURCE, || ChatEvent::Embedded {
             call: EmbeddingCall {

@@ -4,5 +4,4 @@ pub(crate) mod embedding;
 pub(crate) mod event;
 pub(crate) mod report;
 pub(crate) mod reporting;
-mod scope;
 pub(crate) mod tool;

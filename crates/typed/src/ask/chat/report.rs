@@ -8,11 +8,20 @@ use cogwork_llm::{ChatRequest, ChatResponse, LlmError};
 use tokio::time::Instant;
 
 use super::event::{ChatCall, ChatEvent, ChatVerdict, PlacedRepair};
-use super::scope;
 use crate::ask::Repair;
 
 /// The source of these events, in the events of a run.
 pub(super) const SOURCE: &str = "chat";
+
+tokio::task_local! {
+    /// Set while a call is polled that is reported by its caller.
+    pub(super) static REPORTED: ();
+}
+
+/// Returns whether the code runs inside a call that is reported.
+pub(super) fn is_reported() -> bool {
+    REPORTED.try_with(|()| ()).is_ok()
+}
 
 /// Returns the number of the next call in this process.
 pub(super) fn next_number() -> u64 {
@@ -31,7 +40,7 @@ impl ReportedCall {
     /// Reports the beginning of a call. Returns `None` if the run isn't watched, or if the caller
     /// reports the call already.
     pub(crate) fn begin(name: &str, request: &ChatRequest) -> Option<Self> {
-        if !is_watched() || scope::is_reported() {
+        if !is_watched() || is_reported() {
             return None;
         }
 
@@ -56,7 +65,7 @@ impl ReportedCall {
 
     /// Polls the call. Clients inside it don't report it again.
     pub(crate) async fn during<T>(&self, call: impl Future<Output = T>) -> T {
-        scope::reported(call).await
+        REPORTED.scope((), call).await
     }
 
     /// Reports the result.

@@ -1,14 +1,11 @@
 //! The calls of [`Asking`], with various policies.
 
-use std::time::Duration;
-
 use cogwork_llm::{
     Capabilities, Capability, ChatRequest, ChatResponse, LlmClient, LlmError, LlmErrorKind,
     Message, ReplyFormat, ScriptedClient,
 };
 use cogwork_typed::ask::{
-    Asking, Ladder, Limit, Limits, Meter, Policy, Rung, Spent, Unanswered, Verdict, offload,
-    read_inline,
+    Asking, Ladder, Limit, Limits, Meter, Policy, Rung, Spent, Unanswered, Verdict,
 };
 use proptest::prelude::*;
 
@@ -342,89 +339,6 @@ proptest! {
         prop_assert_eq!(asked.is_ok(), record.tries.last().is_some_and(|one| one.complaint.is_none()));
         prop_assert_eq!(meter.spent().calls as usize, client.requests().len());
     }
-}
-
-/// Reads replies on another thread, until the test lets it finish.
-struct Slow {
-    may_finish: Option<std::sync::mpsc::Receiver<()>>,
-}
-
-impl Policy for Slow {
-    type Reply = usize;
-    type Problem = String;
-    type Stop = Limit;
-
-    fn request(&self, _: Rung) -> ChatRequest {
-        ChatRequest::new([Message::user("Say much.")])
-    }
-
-    async fn judge(&mut self, response: &ChatResponse, _: Rung) -> Verdict<usize, String> {
-        let bytes = response.text().len();
-        let may_finish = self.may_finish.take();
-
-        let read = move || {
-            may_finish.map(|may_finish| may_finish.recv());
-            bytes
-        };
-        Verdict::Usable(offload(bytes, read).await)
-    }
-}
-
-#[tokio::test(start_paused = true)]
-async fn a_deadline_is_met_while_a_long_reply_is_read_and_the_reply_is_kept() {
-    let reply = "x".repeat(100_000);
-    let client = ScriptedClient::new([reply.as_str()]);
-    let ladder = Ladder::default();
-    let (finish, may_finish) = std::sync::mpsc::channel();
-    let mut policy = Slow {
-        may_finish: Some(may_finish),
-    };
-
-    let mut asking = Asking::new(&client, &ladder, vec![Rung::Text]);
-    let deadline = Duration::from_millis(200);
-    let asked = tokio::time::timeout(deadline, asking.run(&mut policy));
-
-    // Time does not pass by itself while a task blocks.
-    let (asked, ()) = tokio::join!(asked, tokio::time::advance(deadline));
-    drop(finish);
-
-    assert!(asked.is_err(), "the reading would go on for ever");
-    let tries = asking.into_record().tries;
-    let complaints: Vec<_> = tries
-        .iter()
-        .map(|kept| (kept.reply.len(), kept.complaint.as_deref()))
-        .collect();
-    assert_eq!(
-        complaints,
-        [(100_000, Some("the asking ended before the reply was read"))]
-    );
-}
-
-#[tokio::test]
-async fn a_long_reply_is_read_off_the_thread_of_the_run_and_a_short_one_on_it() {
-    let here = std::thread::current().id();
-    let thread = || std::thread::current().id();
-
-    assert_eq!(offload(100, thread).await, here);
-    assert_ne!(offload(100_000, thread).await, here);
-    assert_eq!(read_inline(offload(100_000, thread)).await, here);
-}
-
-#[tokio::test]
-#[should_panic(expected = "a reader that fails")]
-async fn a_panic_of_the_reader_is_one_of_the_run() {
-    offload(100_000, || panic!("a reader that fails")).await
-}
-
-#[test]
-fn without_a_runtime_a_long_reply_is_read_at_once() {
-    let mut reading = std::pin::pin!(offload(100_000, || 7));
-    let mut context = std::task::Context::from_waker(std::task::Waker::noop());
-
-    assert_eq!(
-        reading.as_mut().poll(&mut context),
-        std::task::Poll::Ready(7)
-    );
 }
 
 /// Looks up two words before it takes a number, and lets the model look them up in one form only.
