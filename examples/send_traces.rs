@@ -68,7 +68,7 @@ fn flow() -> Result<Flow<Trip>, Box<dyn Error>> {
         .with_tools(tools()?)
         .focus(|trip: &mut Trip| &mut trip.reasoning);
     let report = from_fn(|trip: &mut Trip| {
-        let answer = trip.reasoning.answer().unwrap_or("no answer");
+        let answer = trip.reasoning.solution().unwrap_or("no answer");
         trip.report = format!("Answer: {answer}");
     });
 

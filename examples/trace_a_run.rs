@@ -40,7 +40,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let thoughts = reasoning.thoughts().len();
     println!(
         "{thoughts} thoughts: {}",
-        reasoning.answer().unwrap_or("no answer")
+        reasoning.solution().unwrap_or("no answer")
     );
 
     let page = Page::read(RecordReader::open(&record)?)?;

@@ -23,13 +23,13 @@ struct Trip {
     report: String,
 }
 
-/// Returns the number at the start of a conclusion.
+/// Returns the number at the start of an answer.
 fn number(reasoning: &Reasoning) -> Result<f64, String> {
-    let conclusion = reasoning.conclusion().unwrap_or_default();
-    let number = conclusion.split_whitespace().next().unwrap_or_default();
+    let answer = reasoning.answer().unwrap_or_default();
+    let number = answer.split_whitespace().next().unwrap_or_default();
     number
         .parse()
-        .map_err(|_| format!("no number in the conclusion `{conclusion}`"))
+        .map_err(|_| format!("no number in the answer `{answer}`"))
 }
 
 fn ask_price(trip: &mut Trip) -> Result<(), BoxError> {

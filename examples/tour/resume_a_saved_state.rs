@@ -5,7 +5,7 @@
 //! complete: false
 //! saved: 3 thoughts, plan: 3 of 6 steps done
 //! went on to thought 8
-//! answer: (3 + 4) * 5 - 6 = 29.
+//! solution: (3 + 4) * 5 - 6 = 29.
 //! ```
 
 use std::error::Error;
@@ -41,7 +41,7 @@ pub async fn main() -> Result<(), Box<dyn Error>> {
     reasoning.reopen();
     flow.run(&mut reasoning).await?;
     println!("went on to thought {}", reasoning.current_thought_number());
-    println!("answer: {}", reasoning.answer().unwrap_or("none"));
+    println!("solution: {}", reasoning.solution().unwrap_or("none"));
 
     Ok(())
 }

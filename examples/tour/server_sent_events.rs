@@ -19,7 +19,7 @@
 //! plan: {"change":"status_changed","description":"Conclusion","from":"Pending","path":"2","to":"Done"}
 //! plan: {"change":"result_changed","description":"Conclusion","from":null,"path":"2","to":"42"}
 //! usage: 2 calls so far
-//! {"answer":"Evaluation of thought 1: right. 6 * 7 = 42.","conclusion":"42","reason":"answered","type":"ended"}
+//! {"answer":"42","reason":"answered","solution":"Evaluation of thought 1: right. 6 * 7 = 42.","type":"ended"}
 //! ```
 
 use std::error::Error;

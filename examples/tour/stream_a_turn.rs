@@ -9,7 +9,7 @@
 //!
 //! thought 2: Evalu|ation of thought| 1: right. 6 * 7| = 42.|
 //! -- the reply had 14 pieces --
-//! conclusion: 42
+//! answer: 42
 //! the notes of the run are the replies, piece by piece: true
 //! ```
 
@@ -88,7 +88,7 @@ pub async fn main() -> Result<(), Box<dyn Error>> {
         .map(|asked| asked.reply.as_str())
         .collect();
 
-    println!("conclusion: {}", reasoning.conclusion().unwrap_or("none"));
+    println!("answer: {}", reasoning.answer().unwrap_or("none"));
     println!(
         "the notes of the run are the replies, piece by piece: {}",
         notes == raw

@@ -132,7 +132,7 @@ pub async fn main() -> Result<(), Box<dyn Error>> {
 
     match finished {
         Ok(_) => {
-            println!("\n{}", reasoning.answer().unwrap_or("no answer"));
+            println!("\n{}", reasoning.solution().unwrap_or("no answer"));
 
             // Once the record is deleted, the next start begins a new run.
             fs::remove_dir_all(&folder)?;

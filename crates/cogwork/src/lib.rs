@@ -30,7 +30,7 @@
 //! let mut reasoning = Reasoning::new("What is 2 + 2?");
 //! flow.run(&mut reasoning).await?;
 //!
-//! assert_eq!(reasoning.conclusion(), Some("4"));
+//! assert_eq!(reasoning.answer(), Some("4"));
 //! # Ok(())
 //! # }
 //! # main().unwrap();

@@ -45,7 +45,7 @@ use crate::{EarlyEnd, Format, History, Prompts, Reading, Reasoning, Reporter};
 ///     Flow::builder("app")
 ///         .start("think")
 ///         .node("think", ChainOfThought::new(client).focus(|app: &mut App| &mut app.question))
-///         .node("report", from_fn(|app: &mut App| app.answer = app.question.conclusion().unwrap_or("?").to_owned()))
+///         .node("report", from_fn(|app: &mut App| app.answer = app.question.answer().unwrap_or("?").to_owned()))
 ///         .edge("think", ChainOfThought::CONTINUE, "think")
 ///         .edge("think", ChainOfThought::END, "report")
 ///         .end("report", Action::DEFAULT)

@@ -23,8 +23,8 @@
 //! let flow = ChainOfThought::new(client).into_flow();
 //! let mut reasoning = Reasoning::new("What is 2 + 2?");
 //! flow.run(&mut reasoning).await?;
-//! assert_eq!(reasoning.answer(), Some("2 + 2 = 4."));
-//! assert_eq!(reasoning.conclusion(), Some("4"));
+//! assert_eq!(reasoning.solution(), Some("2 + 2 = 4."));
+//! assert_eq!(reasoning.answer(), Some("4"));
 //! # Ok(())
 //! # }
 //! ```

@@ -20,9 +20,9 @@ use crate::{CotError, CutShort, ReasoningEnd, RunOptions, TextError, Thought};
 /// larger value and for trusted text. It has no limits, and its errors quote the text unchanged.
 ///
 /// In either case, the state must be one that a run could have produced: thoughts are numbered from
-/// 1, each has a text and a plan, and no thought follows one that ends the reasoning. There is an
-/// answer if and only if the last thought or a limit ends the reasoning, and the answer is that
-/// thought's text. `current_thought_number` is the number of thoughts, or one more. If `spent` is missing, it
+/// 1, each has a text and a plan, and no thought follows one that ends the reasoning. There is a
+/// solution if and only if the last thought or a limit ends the reasoning, and it is the text of the
+/// last thought. `current_thought_number` is the number of thoughts, or one more. If `spent` is missing, it
 /// is the sum over the thoughts.
 ///
 /// ```
@@ -95,7 +95,7 @@ impl Reasoning {
 
     /// Returns why the reasoning ended, or `None` if it hasn't ended.
     pub fn end_reason(&self) -> Option<ReasoningEnd> {
-        self.answer()?;
+        self.solution()?;
         let limit = self.cut_short().map(CutShort::limit);
         Some(limit.map_or(ReasoningEnd::Answered, ReasoningEnd::Limit))
     }
@@ -120,20 +120,25 @@ impl Reasoning {
         self.record.reopen()
     }
 
-    /// Returns the text of the last thought, which contains the conclusion, once there is an
-    /// answer. If a limit ended the reasoning, this is the best answer so far; see
-    /// [`is_complete`](Self::is_complete).
+    /// Returns the answer once the reasoning has ended: the result of the last step of the plan, in
+    /// a few words, or the [`solution`](Self::solution) if the step has no result. If a limit ended
+    /// the reasoning, this is the best answer so far; see [`is_complete`](Self::is_complete).
     ///
     /// The text is returned as the model wrote it, even if it declines to answer. To find out, pass
-    /// it or the [`conclusion`](Self::conclusion) to [`no_answer`](cogwork_typed::ask::no_answer).
+    /// it to [`no_answer`](cogwork_typed::ask::no_answer).
     pub fn answer(&self) -> Option<&str> {
-        self.record.answer.as_deref()
+        self.conclusion().or(self.solution())
     }
 
-    /// Returns the conclusion in a few words, once there is an answer: the result of the last step
-    /// of the plan, if the step has one.
-    pub fn conclusion(&self) -> Option<&str> {
-        self.answer()?;
+    /// Returns the text of the last thought, which contains the answer, once the reasoning has
+    /// ended.
+    pub fn solution(&self) -> Option<&str> {
+        self.record.solution.as_deref()
+    }
+
+    /// Returns the result of the last step, once the reasoning has ended.
+    pub(crate) fn conclusion(&self) -> Option<&str> {
+        self.solution()?;
         let last_step = self.plan()?.steps().last()?;
         last_step.result.as_deref()
     }

@@ -28,7 +28,7 @@ pub(crate) const SOURCE: &str = "reasoning";
 /// {"type": "thought", "thought": 1, "text": "I multiply.", "plan": [{"description": "Multiply", "status": "Done", "result": "42"}], "next_thought_needed": true}
 /// {"type": "plan_changed", "thought": 2, "changes": [{"path": "1", "description": "Multiply", "change": "status_changed", "from": "Pending", "to": "Done"}]}
 /// {"type": "usage", "thought": 1, "spent": {…}, "total": {…}}
-/// {"type": "ended", "reason": "answered", "answer": "6 * 7 = 42.", "conclusion": "42"}
+/// {"type": "ended", "reason": "answered", "answer": "42", "solution": "6 * 7 = 42."}
 /// ```
 ///
 /// Later versions may add types and fields; readers should ignore those that they don't know. The
@@ -167,12 +167,12 @@ pub enum ReasoningEvent {
     Ended {
         /// Why it ended.
         reason: StreamEnd,
-        /// The answer: the text of the last thought.
+        /// The answer, in a few words if the last step of the plan has a result.
         #[serde(skip_serializing_if = "Option::is_none")]
         answer: Option<String>,
-        /// The answer in a few words.
+        /// The text of the last thought.
         #[serde(skip_serializing_if = "Option::is_none")]
-        conclusion: Option<String>,
+        solution: Option<String>,
         /// The error, in one line, if there is no answer.
         #[serde(skip_serializing_if = "Option::is_none")]
         error: Option<String>,

@@ -35,7 +35,7 @@ use crate::{ChainOfThought, CotError, Reasoning, ReasoningEvent, StreamEnd};
 /// }
 ///
 /// let reasoning = stream.into_finished().map(|finished| finished.state);
-/// assert_eq!(reasoning.unwrap_or_else(|| unreachable!()).answer(), Some(text.as_str()));
+/// assert_eq!(reasoning.unwrap_or_else(|| unreachable!()).solution(), Some(text.as_str()));
 /// # Ok(())
 /// # }
 /// ```
@@ -136,7 +136,7 @@ fn ended(finished: &Finished<Reasoning>) -> ReasoningEvent {
             None => StreamEnd::Limit,
         },
         answer: reasoning.answer().map(str::to_owned),
-        conclusion: reasoning.conclusion().map(str::to_owned),
+        solution: reasoning.solution().map(str::to_owned),
         error: error.map(RunError::to_string),
     }
 }

@@ -24,8 +24,8 @@ pub(crate) struct ReasoningRecord {
     pub(crate) problem: String,
     pub(crate) thoughts: Vec<Thought>,
     pub(crate) current_thought_number: u32,
-    #[serde(rename = "solution", default)]
-    pub(crate) answer: Option<String>,
+    #[serde(default)]
+    pub(crate) solution: Option<String>,
     #[serde(default, skip_serializing_if = "Spent::is_zero")]
     pub(crate) spent: Spent,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -38,7 +38,7 @@ impl ReasoningRecord {
             problem,
             thoughts: Vec::new(),
             current_thought_number: 0,
-            answer: None,
+            solution: None,
             spent: Spent::default(),
             cut_short: None,
         }
@@ -97,13 +97,13 @@ impl ReasoningRecord {
         let last = self.thoughts.last();
         let is_open = last.is_none_or(Thought::next_thought_needed);
         let has_end = !is_open || self.cut_short.is_some();
-        let answer = last.filter(|_| has_end).map(Thought::current_thinking);
+        let solution = last.filter(|_| has_end).map(Thought::current_thinking);
         ensure(
-            answer.is_some() || self.answer.is_none(),
+            solution.is_some() || self.solution.is_none(),
             "there is a `solution`, but no thought ends the reasoning; expected null",
         )?;
         ensure(
-            self.answer.as_deref() == answer,
+            self.solution.as_deref() == solution,
             format_args!("`solution` is wrong; expected the `current_thinking` of thought {made}"),
         )?;
 
@@ -137,21 +137,21 @@ impl ReasoningRecord {
         self.current_thought_number
     }
 
-    /// Adds a thought, and sets the answer if the thought ends the reasoning.
+    /// Adds a thought, and sets the solution if the thought ends the reasoning.
     pub(crate) fn push(&mut self, thought: Thought) {
         self.spent += thought.trace().spent;
 
         if !thought.next_thought_needed() {
-            self.answer = Some(thought.current_thinking().to_owned());
+            self.solution = Some(thought.current_thinking().to_owned());
         }
 
         self.thoughts.push(thought);
     }
 
-    /// Ends the reasoning because of a limit. The answer is the text of the last thought.
+    /// Ends the reasoning because of a limit. The solution is the text of the last thought.
     pub(crate) fn end_at_limit(&mut self, cut_short: CutShort) {
         self.spent += cut_short.trace().spent;
-        self.answer = self
+        self.solution = self
             .thoughts
             .last()
             .map(|last| last.current_thinking().to_owned());
@@ -164,7 +164,7 @@ impl ReasoningRecord {
             return false;
         }
 
-        self.answer = None;
+        self.solution = None;
         if let Some(last) = self.thoughts.last_mut() {
             last.reopen();
         }

@@ -28,7 +28,7 @@ use crate::{ChainOfThought, Reporter};
 /// let options = RunOptions::default().with_limits(limits);
 /// let mut reasoning = Reasoning::new("What is 2 + 2?").with_options(options);
 /// flow.run(&mut reasoning).await?;
-/// # assert_eq!(reasoning.conclusion(), Some("4"));
+/// # assert_eq!(reasoning.answer(), Some("4"));
 /// # Ok(())
 /// # }
 /// ```

@@ -49,7 +49,7 @@ impl Node<Reasoning> for ChainOfThought {
     }
 
     fn prep(&self, state: &mut Reasoning) -> Result<Option<Brief>, CotError> {
-        if state.answer().is_some() {
+        if state.solution().is_some() {
             return Ok(None);
         }
 
@@ -92,7 +92,7 @@ impl Node<Reasoning> for ChainOfThought {
             reporter.turn_ended(state);
         }
 
-        match state.answer() {
+        match state.solution() {
             Some(_) => Ok(Self::END),
             None => Ok(Self::CONTINUE),
         }

@@ -30,18 +30,12 @@ pub(crate) trait RunState: Send {
 
 #[derive(Debug, Clone)]
 pub(crate) struct Best {
-    pub(crate) text: String,
-    /// The answer in a few words, if the method provides it.
-    pub(crate) conclusion: Option<String>,
+    /// The answer, in a few words if the method provides them.
+    pub(crate) answer: String,
+    /// The full text, if it isn't the answer itself.
+    pub(crate) solution: Option<String>,
     /// From 0 to 1, if the method provides one.
     pub(crate) confidence: Option<f64>,
-}
-
-impl Best {
-    /// Returns the answer in a few words, or in full.
-    pub(crate) fn short(&self) -> &str {
-        self.conclusion.as_ref().unwrap_or(&self.text)
-    }
 }
 
 /// How a run ended.
@@ -111,8 +105,8 @@ impl RunState for Solving {
 
     fn best(&self) -> Option<Best> {
         self.best().map(|best| Best {
-            text: best.text.clone(),
-            conclusion: None,
+            answer: best.text.clone(),
+            solution: None,
             confidence: best.confidence,
         })
     }
@@ -188,9 +182,11 @@ impl RunState for Reasoning {
     }
 
     fn best(&self) -> Option<Best> {
-        self.thoughts().last().map(|last| Best {
-            text: last.current_thinking().to_owned(),
-            conclusion: self.conclusion().map(str::to_owned),
+        let last = self.thoughts().last()?.current_thinking();
+        let answer = self.answer().unwrap_or(last);
+        Some(Best {
+            answer: answer.to_owned(),
+            solution: (answer != last).then(|| last.to_owned()),
             confidence: None,
         })
     }
@@ -262,8 +258,8 @@ impl RunState for FileView<'_> {
         let last = || Some(self.state.visits().last()?.output.as_ref()?.text.clone());
         let text = answer.map(|answer| answer.text).or_else(last)?;
         Some(Best {
-            text: self.flow.hide_secrets(&text),
-            conclusion: None,
+            answer: self.flow.hide_secrets(&text),
+            solution: None,
             confidence: None,
         })
     }

@@ -191,7 +191,7 @@ async fn of_a_run_that_crashed_and_was_resumed() {
     let mut run = flow.begin().with_journal(journal).with_events(&recorder);
     run.finish(&mut reasoning).await.unwrap();
     recorder.flush().unwrap();
-    assert_eq!(reasoning.conclusion(), Some("20"));
+    assert_eq!(reasoning.answer(), Some("20"));
 
     // The record isn't a run of the store.
     assert_eq!(store.runs().await.unwrap().len(), 1);

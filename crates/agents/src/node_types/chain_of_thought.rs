@@ -197,12 +197,9 @@ fn calls(reasoning: &Reasoning) -> u32 {
 }
 
 fn text(reasoning: &Reasoning, answer: AnswerText) -> String {
-    let conclusion = match answer {
-        AnswerText::Full => None,
-        AnswerText::Conclusion => reasoning.conclusion(),
+    let text = match answer {
+        AnswerText::Full => reasoning.solution(),
+        AnswerText::Conclusion => reasoning.answer(),
     };
-    conclusion
-        .or(reasoning.answer())
-        .unwrap_or_default()
-        .to_owned()
+    text.unwrap_or_default().to_owned()
 }

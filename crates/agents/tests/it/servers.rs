@@ -128,7 +128,7 @@ async fn the_loop_calls_a_tool_of_a_server() {
     node.into_flow().run(&mut reasoning).await.unwrap();
     let calls = &reasoning.thoughts()[0].trace().tool_calls;
     assert_eq!(calls[0].output, r#"{"where":"here"}"#);
-    assert_eq!(reasoning.conclusion(), Some("here"));
+    assert_eq!(reasoning.answer(), Some("here"));
 }
 
 #[tokio::test]

@@ -10,7 +10,7 @@ pub(crate) fn lines(state: &FlowState) -> Vec<String> {
     let unfinished = state
         .reasonings()
         .iter()
-        .filter(|(_, reasoning)| reasoning.answer().is_none() && !reasoning.thoughts().is_empty())
+        .filter(|(_, reasoning)| reasoning.solution().is_none() && !reasoning.thoughts().is_empty())
         .map(|(node, reasoning)| thoughts(node, reasoning));
 
     std::iter::once(outputs(state)).chain(unfinished).collect()

@@ -24,7 +24,7 @@ async fn outcome(reply: &str) -> Outcome {
     let ended = flow.run(&mut reasoning).await;
 
     if ended.is_ok() {
-        let answer = reasoning.answer().unwrap_or_default();
+        let answer = reasoning.solution().unwrap_or_default();
         assert_eq!(answer, "Two and two make four.", "{reply:.200}");
     }
 

@@ -21,7 +21,7 @@ async fn run(client: impl LlmClient + 'static) -> Reasoning {
     let mut reasoning = Reasoning::new("What is 2 + 2?");
     let node = ChainOfThought::new(client).with_streaming(false);
     node.into_flow().run(&mut reasoning).await.unwrap();
-    assert_eq!(reasoning.conclusion(), Some("4"));
+    assert_eq!(reasoning.answer(), Some("4"));
     assert!(reasoning.thoughts()[0].trace().repairs.is_empty());
 
     reasoning

@@ -209,7 +209,7 @@ async fn run(form: Form, seed: u64, tally: &mut Tally) -> Result<(), Box<dyn Err
 
     assert_kept(&reasoning, &tries.concat(), spent.usage, &calls);
     assert_eq!(
-        reasoning.answer().is_some(),
+        reasoning.solution().is_some(),
         end == End::Solved,
         "seed {seed}: an answer is the end"
     );
@@ -247,7 +247,7 @@ fn assert_kept(reasoning: &Reasoning, tries: &[Try], usage: Usage, calls: &[Call
         assert!(!thought.planning().is_empty() && !thought.current_thinking().trim().is_empty());
         assert_eq!(
             thought.next_thought_needed(),
-            reasoning.answer().is_none() || number < reasoning.thoughts().len() as u32
+            reasoning.solution().is_none() || number < reasoning.thoughts().len() as u32
         );
     }
 

@@ -73,8 +73,8 @@ impl View {
             (Some(answer), Status::Answered) => writeln!(f, "Answer: {answer}")?,
             (Some(answer), _) => writeln!(f, "Best answer so far: {answer}")?,
         }
-        if let Some(conclusion) = &self.conclusion {
-            writeln!(f, "In short: {conclusion}")?;
+        if let Some(solution) = &self.solution {
+            writeln!(f, "Solution: {solution}")?;
         }
         if let Some(confidence) = self.confidence {
             writeln!(f, "Confidence: {confidence:.2}")?;

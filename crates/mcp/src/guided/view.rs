@@ -36,7 +36,7 @@ pub(super) struct View {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) answer: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) conclusion: Option<String>,
+    pub(super) solution: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) confidence: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -165,9 +165,9 @@ impl View {
             repairs: repairs.cloned().collect(),
             thoughts: thoughts(&done.steps, before, wanted),
             budget: budget(session, &done, now),
-            answer: best.as_ref().map(|best| best.text.clone()),
+            answer: best.as_ref().map(|best| best.answer.clone()),
             confidence: best.as_ref().and_then(|best| best.confidence),
-            conclusion: best.and_then(|best| best.conclusion),
+            solution: best.and_then(|best| best.solution),
             end: end.map(|end| end.reason),
         }
     }
@@ -293,7 +293,7 @@ fn with(mut shown: Shown, begun: &Begun, bytes: usize) -> Shown {
             .facts
             .push(("Outcome", end.status.as_str().to_owned()));
         shown.facts.push(("Reason", end.reason));
-        shown.answer = done.best.as_ref().map(|best| best.short().to_owned());
+        shown.answer = done.best.as_ref().map(|best| best.answer.clone());
     }
     shown.with_newest(done.steps.clone(), bytes)
 }

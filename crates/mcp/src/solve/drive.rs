@@ -175,7 +175,7 @@ fn end_of(state: &impl RunState, ended: Result<(), SolveEnd>) -> SolveEnd {
 
     let best = state.best();
     SolveEnd {
-        answer: best.as_ref().map(|best| best.short().to_owned()),
+        answer: best.as_ref().map(|best| best.answer.clone()),
         confidence: best.and_then(|best| best.confidence),
         ..end
     }

@@ -98,8 +98,8 @@ impl Page {
         };
         self.heading(title);
 
-        let answer = reasoning.answer().unwrap_or_default().trim();
-        self.paragraph(style, MultiLine::new(answer));
+        let solution = reasoning.solution().unwrap_or_default().trim();
+        self.paragraph(style, MultiLine::new(solution));
         self.line("");
 
         if let Some(ReasoningEnd::Limit(limit)) = reasoning.end_reason() {

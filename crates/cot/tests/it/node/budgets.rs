@@ -144,7 +144,7 @@ proptest! {
             Ok(()) => {
                 let reason = reasoning.end_reason().unwrap();
                 prop_assert_eq!(reason == ReasoningEnd::Answered, reasoning.is_complete());
-                prop_assert!(reasoning.answer().is_some());
+                prop_assert!(reasoning.solution().is_some());
             }
             Err(error) => {
                 let error = cot_error(&error);
@@ -231,7 +231,7 @@ async fn a_reply_that_ignores_max_tokens_exceeds_the_limit_once() {
 
     assert_eq!(client.requests().len(), 1);
     assert_eq!(reasoning.spent().tokens(), 55_000);
-    assert_eq!(reasoning.answer(), Some("I multiply, then add."));
+    assert_eq!(reasoning.solution(), Some("I multiply, then add."));
 
     let limit = Limit::Tokens(20_000);
     assert_eq!(reasoning.end_reason(), Some(ReasoningEnd::Limit(limit)));
@@ -246,7 +246,7 @@ async fn a_low_limit_gives_an_answer_at_once() {
     let mut reasoning = reasoning();
     node.into_flow().run(&mut reasoning).await.unwrap();
 
-    assert!(reasoning.answer().is_some());
+    assert!(reasoning.solution().is_some());
     assert!(!reasoning.is_complete());
     assert!(reasoning.spent().tokens() <= 1_500);
     assert!(client.requests()[0].max_tokens().unwrap() < 400);

@@ -50,7 +50,7 @@ async fn the_last_thought_is_asked_for_the_conclusion() {
     let client = ScriptedClient::new([FIRST, EARLY]);
     let reasoning = run(&client, thoughts(2)).await;
 
-    assert_eq!(reasoning.answer(), Some("The answer is 150."));
+    assert_eq!(reasoning.solution(), Some("The answer is 150."));
     let limit = Limit::Thoughts(2);
     assert_eq!(reasoning.end_reason(), Some(ReasoningEnd::Limit(limit)));
     assert!(!reasoning.is_complete());
@@ -72,7 +72,7 @@ async fn the_last_call_is_for_the_conclusion() {
         let client = ScriptedClient::new(replies.iter().copied());
         let reasoning = run(&client, Limits::default().with_calls(3)).await;
 
-        assert_eq!(reasoning.answer(), Some("The answer is 150."));
+        assert_eq!(reasoning.solution(), Some("The answer is 150."));
         let limit = Limit::Calls(3);
         assert_eq!(reasoning.end_reason(), Some(ReasoningEnd::Limit(limit)));
         assert_eq!(reasoning.spent().calls, 3);
@@ -112,7 +112,7 @@ async fn a_conclusion_that_wants_to_go_on_is_still_the_end() {
     let client = ScriptedClient::new([FIRST, SECOND]);
     let reasoning = run(&client, thoughts(2)).await;
 
-    assert!(reasoning.answer().unwrap().contains("12 * 12 = 144."));
+    assert!(reasoning.solution().unwrap().contains("12 * 12 = 144."));
     assert!(!reasoning.is_complete());
     assert!(!reasoning.thoughts()[1].next_thought_needed());
 
@@ -143,7 +143,7 @@ async fn without_a_usable_conclusion_the_last_thought_is_the_answer() {
     let client = ScriptedClient::new([FIRST, PROSE, PROSE, PROSE]);
     let reasoning = run(&client, thoughts(2)).await;
 
-    assert_eq!(reasoning.answer(), Some("I multiply, then add."));
+    assert_eq!(reasoning.solution(), Some("I multiply, then add."));
     assert_eq!(reasoning.thoughts().len(), 1);
     assert!(!reasoning.is_complete());
 
@@ -161,7 +161,7 @@ async fn a_failed_call_leaves_the_last_thought_as_the_answer() {
     let client = ScriptedClient::new([FIRST]).then(failure);
     let reasoning = run(&client, thoughts(2)).await;
 
-    assert_eq!(reasoning.answer(), Some("I multiply, then add."));
+    assert_eq!(reasoning.solution(), Some("I multiply, then add."));
     let cut_short = reasoning.cut_short().unwrap();
     assert_snapshot!(cut_short.problem().unwrap(), @"thought 2: the call to the model failed: server: on fire");
 }
@@ -180,7 +180,7 @@ async fn a_conclusion_that_was_cut_off_is_used_as_far_as_it_goes() {
         let node = ChainOfThought::new(client.clone()).with_limits(limits);
         let reasoning = run_node(node.with_asks_again(asks_again)).await;
 
-        let answer = reasoning.answer().unwrap();
+        let answer = reasoning.solution().unwrap();
         assert_eq!(answer.trim(), "The answer is 150, because");
         assert!(!reasoning.is_complete());
         assert!(reasoning.thoughts()[1].trace().truncated);
@@ -194,7 +194,7 @@ async fn a_limit_before_the_first_thought_is_an_error_unless_the_model_can_concl
     let client = ScriptedClient::new([LAST]);
     let reasoning_of_one = run(&client, thoughts(1)).await;
     assert!(!reasoning_of_one.is_complete());
-    assert!(reasoning_of_one.answer().is_some());
+    assert!(reasoning_of_one.solution().is_some());
 
     let client = ScriptedClient::new([LAST]);
     let node = ChainOfThought::new(client.clone()).with_limits(Limits::default().with_tokens(500));
@@ -250,7 +250,7 @@ async fn a_turn_that_takes_too_long_is_interrupted_for_the_conclusion() {
     // A quarter of the limit at most is kept; the longest turn so far took 20 seconds.
     assert_eq!(reasoning.spent().time, Duration::from_secs(90));
     assert_eq!(reasoning.thoughts().len(), 2);
-    assert_eq!(reasoning.answer(), Some("The answer is 150."));
+    assert_eq!(reasoning.solution(), Some("The answer is 150."));
     assert!(!reasoning.is_complete());
 }
 
@@ -264,7 +264,7 @@ async fn a_conclusion_that_takes_too_long_is_interrupted_too() {
     let reasoning = run(&client, seconds(100)).await;
 
     assert_eq!(reasoning.spent().time, Duration::from_secs(100));
-    assert_eq!(reasoning.answer(), Some("I multiply, then add."));
+    assert_eq!(reasoning.solution(), Some("I multiply, then add."));
     let tries = &reasoning.cut_short().unwrap().trace().tries;
     assert_eq!(tries.len(), 1);
     assert_eq!(tries[0].reply, PROSE);
@@ -298,7 +298,7 @@ async fn a_reopened_reasoning_goes_on_under_higher_limits() {
         assert_eq!(reasoning.thoughts().len(), made);
 
         assert!(reasoning.reopen());
-        assert_eq!((reasoning.answer(), reasoning.end_reason()), (None, None));
+        assert_eq!((reasoning.solution(), reasoning.end_reason()), (None, None));
         let json = serde_json::to_string(&reasoning).unwrap();
         assert_eq!(Reasoning::from_json(&json).unwrap(), reasoning);
 
@@ -345,7 +345,7 @@ async fn a_reasoning_that_has_more_thoughts_than_allowed_ends_with_the_last_one(
 
     let flow = node.with_limits(thoughts(1)).into_flow();
     flow.run(&mut reasoning).await.unwrap();
-    assert!(reasoning.answer().unwrap().contains("12 * 12 = 144."));
+    assert!(reasoning.solution().unwrap().contains("12 * 12 = 144."));
     assert_eq!(
         reasoning.cut_short().map(CutShort::limit),
         Some(Limit::Thoughts(1))

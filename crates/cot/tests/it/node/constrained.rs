@@ -122,7 +122,7 @@ async fn a_node_begins_with_what_its_client_can() {
             (trace.rung, trace.refusals.len(), trace.repairs.len()),
             (expected, 0, 0)
         );
-        assert_eq!(reasoning.conclusion(), Some("150"));
+        assert_eq!(reasoning.answer(), Some("150"));
     }
 }
 

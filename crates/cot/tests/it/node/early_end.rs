@@ -37,7 +37,7 @@ fn complaints(reasoning: &Reasoning) -> Vec<bool> {
 async fn it_is_asked_about_once_then_accepted_and_marked() {
     let client = ScriptedClient::new([EARLY, EARLY]);
     let reasoning = run(&client, EarlyEnd::default()).await;
-    assert_eq!(reasoning.answer(), Some("The answer is 150."));
+    assert_eq!(reasoning.solution(), Some("The answer is 150."));
     assert_eq!(complaints(&reasoning), [true, false]);
     assert!(reasoning.thoughts()[0].trace().ended_early);
 
@@ -134,7 +134,7 @@ async fn refused_it_is_a_reply_that_cannot_be_used() {
 async fn after_the_question_unreadable_replies_leave_the_conclusion_there_was() {
     let client = ScriptedClient::new([EARLY, PROSE, "", PROSE]);
     let reasoning = run(&client, EarlyEnd::Ask).await;
-    assert_eq!(reasoning.answer(), Some("The answer is 150."));
+    assert_eq!(reasoning.solution(), Some("The answer is 150."));
     assert_eq!(complaints(&reasoning), [true; 4]);
     assert!(reasoning.thoughts()[0].trace().ended_early);
 }
@@ -151,7 +151,7 @@ async fn a_call_that_fails_after_the_question_leaves_the_conclusion_there_was() 
     let broken = LlmError::new(LlmErrorKind::ContextLength, "too long a conversation");
     let client = ScriptedClient::new([EARLY]).then(broken);
     let reasoning = run(&client, EarlyEnd::Ask).await;
-    assert_eq!(reasoning.answer(), Some("The answer is 150."));
+    assert_eq!(reasoning.solution(), Some("The answer is 150."));
     assert_eq!(complaints(&reasoning), [true]);
     assert!(reasoning.thoughts()[0].trace().ended_early);
 }
@@ -168,7 +168,7 @@ async fn a_limit_reached_after_the_question_leaves_the_conclusion_there_was() {
         let node = ChainOfThought::new(client.clone()).with_limits(limits);
         let mut reasoning = reasoning();
         node.into_flow().run(&mut reasoning).await.unwrap();
-        assert_eq!(reasoning.answer(), Some("The answer is 150."));
+        assert_eq!(reasoning.solution(), Some("The answer is 150."));
         assert!(reasoning.thoughts()[0].trace().ended_early);
         assert_eq!(client.requests().len(), requests);
     }

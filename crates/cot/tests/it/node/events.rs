@@ -60,8 +60,8 @@ async fn every_event_of_a_reasoning_is_an_object() {
     {"type":"thinking","thought":2,"text":"\n","is_start":false}
     {"type":"thought","thought":2,"text":"Evaluation of thought 2: right.\n144 + 6 = 150, so the answer is 150.\n","plan":[{"description":"Multiply","status":"Done","result":"144"},{"description":"Add","status":"Done","result":"150"},{"description":"Conclusion","status":"Done","result":"150"}],"next_thought_needed":false}
     {"type":"plan_changed","thought":2,"changes":[{"path":"1","description":"Multiply","change":"status_changed","from":"Pending","to":"Done"},{"path":"1","description":"Multiply","change":"result_changed","from":null,"to":"144"},{"path":"2","description":"Add","change":"status_changed","from":"Pending","to":"Done"},{"path":"2","description":"Add","change":"result_changed","from":null,"to":"150"},{"path":"3","description":"Conclusion","change":"status_changed","from":"Pending","to":"Done"},{"path":"3","description":"Conclusion","change":"result_changed","from":null,"to":"150"}]}
-    {"type":"usage","thought":2,"spent":{"calls":2,"usage":{"prompt_tokens":0,"completion_tokens":0,"cached_tokens":0},"estimated_tokens":2354,"bytes":9409,"seconds":0.0},"total":{"calls":3,"usage":{"prompt_tokens":0,"completion_tokens":0,"cached_tokens":0},"estimated_tokens":3407,"bytes":13617,"seconds":0.0}}
-    {"type":"ended","reason":"answered","answer":"Evaluation of thought 2: right.\n144 + 6 = 150, so the answer is 150.\n","conclusion":"150"}
+    {"type":"usage","thought":2,"spent":{"calls":2,"usage":{"prompt_tokens":0,"completion_tokens":0,"cached_tokens":0},"estimated_tokens":2358,"bytes":9428,"seconds":0.0},"total":{"calls":3,"usage":{"prompt_tokens":0,"completion_tokens":0,"cached_tokens":0},"estimated_tokens":3411,"bytes":13636,"seconds":0.0}}
+    {"type":"ended","reason":"answered","answer":"150","solution":"Evaluation of thought 2: right.\n144 + 6 = 150, so the answer is 150.\n"}
     "#);
 }
 

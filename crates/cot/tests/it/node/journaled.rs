@@ -35,7 +35,7 @@ fn flow(client: impl LlmClient + 'static) -> Flow<App> {
         )
         .node(
             "report",
-            from_fn(|app: &mut App| app.answer = app.question.conclusion().map(ToOwned::to_owned)),
+            from_fn(|app: &mut App| app.answer = app.question.answer().map(ToOwned::to_owned)),
         )
         .edge("think", ChainOfThought::CONTINUE, "think")
         .edge("think", ChainOfThought::END, "report")

@@ -58,7 +58,7 @@ async fn a_model_that_never_ends_is_stopped_after_fifty_thoughts() {
         "1 of 3 steps done"
     );
     assert!(reasoning.spent().tokens() > 0);
-    assert_eq!(reasoning.answer(), None);
+    assert_eq!(reasoning.solution(), None);
 }
 
 #[tokio::test]
@@ -77,7 +77,7 @@ async fn a_run_goes_on_under_a_higher_limit_of_thoughts() {
         .await
         .unwrap();
     assert_eq!(reasoning.thoughts().len(), 3);
-    assert!(reasoning.answer().is_some());
+    assert!(reasoning.solution().is_some());
 }
 
 #[tokio::test]
@@ -88,7 +88,7 @@ async fn a_conclusion_in_the_last_thought_allowed_is_a_conclusion() {
         Limits::default().with_thoughts(2),
     );
     flow.run(&mut reasoning).await.unwrap();
-    assert!(reasoning.answer().is_some());
+    assert!(reasoning.solution().is_some());
 
     // Taken up again, a finished run stays finished and meets no limit.
     flow.run(&mut reasoning).await.unwrap();
@@ -263,7 +263,7 @@ async fn time_ends_a_run_in_the_middle_of_a_call_and_keeps_the_replies_so_far() 
         .run(&mut reasoning)
         .await
         .unwrap();
-    assert!(reasoning.answer().is_some());
+    assert!(reasoning.solution().is_some());
 }
 
 #[tokio::test(start_paused = true)]

@@ -43,7 +43,7 @@ async fn the_loop_with_tools_serves_on_every_server() {
             "{}: {refusals:?}",
             row.name
         );
-        assert_eq!(reasoning.conclusion(), Some("150"), "{}", row.name);
+        assert_eq!(reasoning.answer(), Some("150"), "{}", row.name);
     }
 }
 

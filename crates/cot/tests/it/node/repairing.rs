@@ -29,7 +29,10 @@ async fn a_reply_is_repaired_instead_of_asked_for_again_and_the_trace_says_so() 
         .unwrap();
 
     assert_eq!(client.requests().len(), 1);
-    assert_eq!(reasoning.answer(), Some("Evaluation of thought #1: right."));
+    assert_eq!(
+        reasoning.solution(),
+        Some("Evaluation of thought #1: right.")
+    );
     let trace = reasoning.thoughts()[0].trace();
 
     // The raw text stays as the model gave it.

@@ -297,7 +297,7 @@ async fn a_writer_that_fails_does_not_end_the_run() {
         ConsoleReporter::to(Closed),
     )
     .await;
-    assert!(reasoning.answer().is_some());
+    assert!(reasoning.solution().is_some());
 }
 
 /// A run in a runtime of its own with a paused clock, so that every turn takes no time.
@@ -382,7 +382,7 @@ impl Reporter for Log {
     }
 
     fn turn_ended(&self, reasoning: &Reasoning) {
-        self.add(format!("turn ended: {:?}", reasoning.answer()));
+        self.add(format!("turn ended: {:?}", reasoning.solution()));
     }
 }
 

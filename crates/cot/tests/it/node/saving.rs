@@ -131,7 +131,7 @@ async fn a_state_of_another_program_is_read_and_gone_on_with() {
     // JSON in flow style is YAML too.
     assert_eq!(Reasoning::from_yaml(FOREIGN).unwrap(), read);
     assert_eq!(
-        (read.problem(), read.thoughts().len(), read.answer()),
+        (read.problem(), read.thoughts().len(), read.solution()),
         (PROBLEM, 2, None)
     );
     assert_eq!(read.spent().tokens(), 0);

@@ -118,7 +118,7 @@ proptest! {
         let outcome = runtime.block_on(flow.run(&mut reasoning));
 
         // An end has an answer, and an error is none.
-        prop_assert_eq!(outcome.is_ok(), reasoning.answer().is_some());
+        prop_assert_eq!(outcome.is_ok(), reasoning.solution().is_some());
         let failed = outcome.as_ref().err().map(cot_error);
         let tries = failed.map_or(&[][..], |error| error.tries());
 

@@ -35,7 +35,7 @@ fn refused(text: &str) -> TextError {
 #[test]
 fn a_state_that_no_run_could_have_left_is_refused_with_the_thought_named() {
     let ended = ended();
-    assert!(Reasoning::from_json(&ended).unwrap().answer().is_some());
+    assert!(Reasoning::from_json(&ended).unwrap().solution().is_some());
     let with = |text: &str, from: &str, to: &str| {
         assert!(text.contains(from), "{from}");
         refused(&text.replacen(from, to, 1)).to_string()

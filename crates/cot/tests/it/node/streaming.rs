@@ -168,7 +168,7 @@ async fn what_is_read_is_the_same_with_and_without() {
             .map(|thought| thought.current_thinking().to_owned());
         reasonings.push((
             thoughts.collect::<Vec<_>>(),
-            reasoning.conclusion().map(str::to_owned),
+            reasoning.answer().map(str::to_owned),
         ));
     }
 

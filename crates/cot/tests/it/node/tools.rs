@@ -111,7 +111,7 @@ async fn a_tool_is_called_within_a_turn_and_its_result_leads_to_the_thought() {
     let (reasoning, ended) = run(node(&client)).await;
     ended.unwrap();
 
-    assert_eq!(reasoning.conclusion(), Some("150"));
+    assert_eq!(reasoning.answer(), Some("150"));
     let [first, second, last] = reasoning.thoughts() else {
         panic!("three thoughts")
     };
@@ -328,7 +328,7 @@ async fn a_plan_next_to_calls_that_are_not_allowed_is_used() {
     let (reasoning, ended) = run(node(&client).with_tool_rounds(0)).await;
     ended.unwrap();
 
-    assert_eq!(reasoning.conclusion(), Some("150"));
+    assert_eq!(reasoning.answer(), Some("150"));
 }
 
 #[tokio::test]

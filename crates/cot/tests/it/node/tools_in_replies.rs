@@ -332,7 +332,7 @@ async fn a_reply_in_the_flat_schema_has_an_empty_list_of_calls() {
         let (reasoning, ended) = run(node(&client).with_format(Rung::FlatSchema)).await;
         ended.unwrap();
 
-        assert_eq!(reasoning.conclusion(), Some("150"), "{reply}");
+        assert_eq!(reasoning.answer(), Some("150"), "{reply}");
         assert_eq!(reasoning.thoughts()[0].trace().repairs, []);
     }
 }
@@ -350,7 +350,7 @@ proptest! {
         let client = ScriptedClient::new([reply.as_str(), LAST]);
         let (reasoning, ended) = runtime.block_on(run(node(&client)));
         match ended {
-            Ok(()) => prop_assert_eq!(reasoning.conclusion(), Some("150")),
+            Ok(()) => prop_assert_eq!(reasoning.answer(), Some("150")),
             Err(error) => prop_assert!(error.downcast_ref::<cogwork_cot::CotError>().is_some()),
         }
     }

@@ -49,7 +49,7 @@ async fn a_run_is_its_thoughts_in_order_and_then_the_conclusion() {
         Some("144")
     );
     assert_eq!(reasoning.current_thought_number(), 3);
-    assert_eq!(reasoning.answer(), Some(thoughts[2].current_thinking()));
+    assert_eq!(reasoning.solution(), Some(thoughts[2].current_thinking()));
     assert_eq!(reasoning.plan(), Some(thoughts[2].planning()));
     assert_eq!(reasoning.previous_plan(), Some(thoughts[1].planning()));
     assert_eq!(thoughts[0].trace().tries.len(), 1);
@@ -86,7 +86,7 @@ async fn each_turn_is_one_step_of_the_flow() {
         (1, 1)
     );
 
-    assert_eq!(reasoning.answer(), None);
+    assert_eq!(reasoning.solution(), None);
 
     let Stepped::Ended(ended) = run.step(&mut reasoning).await.unwrap() else {
         panic!("not at the end")
@@ -285,7 +285,7 @@ async fn two_reasoners_stand_in_a_larger_flow_each_on_its_part_of_the_state() {
         .node(
             "hand over",
             from_fn(|app: &mut App| {
-                let found = app.estimate.answer().unwrap();
+                let found = app.estimate.solution().unwrap();
                 app.check = Reasoning::new(format!("Is this right? {found}"));
             }),
         )
@@ -300,7 +300,7 @@ async fn two_reasoners_stand_in_a_larger_flow_each_on_its_part_of_the_state() {
             "report",
             from_fn(|app: &mut App| {
                 let thoughts = [&app.estimate, &app.check].map(|part| part.thoughts().len());
-                app.report = format!("{thoughts:?} thoughts: {}", app.check.answer().unwrap());
+                app.report = format!("{thoughts:?} thoughts: {}", app.check.solution().unwrap());
             }),
         )
         .end("report", "default")
@@ -355,7 +355,7 @@ async fn one_node_serves_many_runs_at_once() {
         assert_eq!(reasoning.problem(), format!("Problem {run}"));
         assert_eq!(reasoning.thoughts().len(), 3);
         assert_eq!(
-            reasoning.answer(),
+            reasoning.solution(),
             Some(reasoning.thoughts()[2].current_thinking())
         );
         assert!(
@@ -390,7 +390,7 @@ async fn a_run_dropped_wherever_it_waits_goes_on_to_the_same_end() {
             reasoning.thoughts(),
             &whole.thoughts()[..reasoning.thoughts().len()]
         );
-        assert!(done || reasoning.answer().is_none());
+        assert!(done || reasoning.solution().is_none());
         flow.run(&mut reasoning).await.unwrap();
         assert_eq!(reasoning, whole);
 

@@ -29,9 +29,9 @@ function statusTag(run) {
   );
 }
 
-/** Returns the answer of a run: the text of its last thought if it has no conclusion. */
+/** Returns the answer of a run: the text of its last thought if it has none. */
 function answerOf(run) {
-  return run.conclusion ?? run.answer ?? run.lastThought?.text;
+  return run.answer ?? run.lastThought?.text;
 }
 
 function summaryView(run) {

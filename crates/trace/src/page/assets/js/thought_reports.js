@@ -109,7 +109,6 @@ const REASONING = {
 
   ended(run, report) {
     run.answer = asText(report.answer) ?? run.answer;
-    run.conclusion = asText(report.conclusion) ?? run.conclusion;
     run.reason = asText(report.reason);
   },
 };
