@@ -92,6 +92,10 @@ pub(crate) struct TextLine {
 }
 
 /// A change of a run.
+#[cfg_attr(
+    not(feature = "postgres"),
+    expect(dead_code, reason = "other stores do not need all of it")
+)]
 pub(crate) struct Edit {
     /// The header, if the lines replace all earlier ones. They begin with it.
     pub(crate) replaces: Option<Header>,
