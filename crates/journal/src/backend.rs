@@ -28,7 +28,7 @@ pub(crate) trait Backend: fmt::Debug + Send + Sync + 'static {
     fn line_place(&self, run_id: &str, number: u64) -> String;
 
     /// Takes a run, so that nobody else can write it. Waits a little while somebody else does.
-    /// Returns `None` if the run doesn't exist and must.
+    /// Returns `None` if the run doesn't exist and must, and an error if it exists and must not.
     async fn take(&self, run_id: &str, expected: Expected) -> Result<Option<Taken>, StoreError>;
 
     /// Reads lines of a run without taking it. Returns `None` if it doesn't exist.

@@ -586,14 +586,10 @@ impl Opener {
         let taken = self.backend.take(&self.run_id, expected).await?;
         let taken = taken.ok_or_else(|| self.reader().missing())?;
 
-        match (taken.lines.is_empty(), new, wanted) {
-            (true, Some(new), _) => self.start(taken, new).await,
-            (false, _, Some(wanted)) => self.resume(taken, wanted).await,
-            (true, None, _) => Err(self.reader().missing()),
-            (false, _, None) => {
-                let place = self.place();
-                Err(StoreError::already_there(&self.run_id, &place))
-            }
+        match (new, wanted) {
+            (Some(new), _) if taken.lines.is_empty() => self.start(taken, new).await,
+            (_, Some(wanted)) if !taken.lines.is_empty() => self.resume(taken, wanted).await,
+            _ => Err(self.reader().missing()),
         }
     }
 

@@ -92,10 +92,12 @@ impl Files {
             whole: 0,
             _lock: lock,
         };
-        let lines = if self.existing(run_id)?.is_some() {
-            taken.read()?
-        } else {
-            Vec::new()
+        let lines = match self.existing(run_id)? {
+            Some(_) if expected == Expected::New => {
+                return Err(StoreError::already_there(run_id, &self.run_place(run_id)));
+            }
+            Some(_) => taken.read()?,
+            None => Vec::new(),
         };
 
         Ok(Some(Taken {

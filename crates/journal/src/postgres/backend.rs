@@ -138,6 +138,7 @@ impl Backend for Postgres {
                              SELECT FROM @.waits WHERE run = key AND event = $2
                          ) THEN 'open' ELSE status END
                  WHERE id = $1 AND worker IS NOT NULL AND wake > clock_timestamp() AND answers < $4
+                     AND status <> 'ended'
                  RETURNING key
              ), offered AS (
                  INSERT INTO @.answers (run, line) SELECT key, $3 FROM run
@@ -170,7 +171,8 @@ impl Postgres {
 
     /// Returns whether somebody works on a run, which can use an answer to this event.
     async fn can_use(&self, run_id: &str, event: &str) -> Result<bool, StoreError> {
-        let find = "SELECT line, EXISTS (SELECT FROM @.waits WHERE run = key AND event = $2)
+        let find = "SELECT line, EXISTS (SELECT FROM @.waits WHERE run = key AND event = $2),
+                 status = 'ended'
              FROM @.runs JOIN @.lines ON run = key AND number = 1
              WHERE id = $1 AND worker IS NOT NULL AND wake > clock_timestamp()";
         let found = self.0.query(find, &[&run_id, &event]).await;
@@ -178,6 +180,9 @@ impl Postgres {
         let Some(row) = found.first() else {
             return Ok(false);
         };
+        if row.get(2) {
+            return Err(StoreError::ended(run_id));
+        }
         if row.get(1) {
             return Ok(true);
         }

@@ -42,6 +42,9 @@ impl Sqlite {
         let lock = lock::take(&folder, &lock_name(run_id), run_id)?;
         let key = self.find(run_id)?;
         let lines = match key {
+            Some(_) if expected == Expected::New => {
+                return Err(StoreError::already_there(run_id, &self.place()));
+            }
             Some(key) => self.lines(run_id, key, &(1..u64::MAX))?,
             None => Vec::new(),
         };

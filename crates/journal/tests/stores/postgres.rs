@@ -89,6 +89,21 @@ fn a_lease_is_renewed_for_as_long_as_the_journal_exists() {
 }
 
 #[test]
+fn an_answer_to_a_run_that_ended_and_is_in_use_is_refused() {
+    with_server(async {
+        let folder = tempfile::tempdir().unwrap();
+        let store = PostgresStore::within(folder.path());
+        let flow = flow(&counted(&Calls::default()));
+        let journal = store.start("a", &flow, &Work::of(1)).await.unwrap();
+        let mut run = flow.begin().with_journal(&journal);
+        run.finish(&mut Work::of(1)).await.unwrap();
+
+        let error = store.deliver("a", "name", &1).await.unwrap_err();
+        assert!(error.is_ended(), "{error}");
+    });
+}
+
+#[test]
 fn an_answer_reaches_a_run_that_is_in_use() {
     with_server(async {
         let folder = tempfile::tempdir().unwrap();
