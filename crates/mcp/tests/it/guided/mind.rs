@@ -17,7 +17,7 @@ pub(crate) struct Mind {
 pub(crate) const MINDS: [Mind; 10] = [
     scripted(
         "loop",
-        "It goes 51 km.",
+        "51 km",
         &[
             "```yaml\ncurrent_thinking: |\n  Three times 17 km.\nplanning:\n- description: Multiply\n  status: Pending\n- description: Conclusion\n  status: Pending\nnext_thought_needed: true\n```",
             "```yaml\ncurrent_thinking: |\n  Evaluation of thought 1: right. 3 * 17 = 51.\nplanning:\n- description: Multiply\n  status: Done\n  result: 51 km\n- description: Conclusion\n  status: Pending\nnext_thought_needed: true\n```",
