@@ -332,7 +332,8 @@ impl Watched {
             (0, true) => {
                 println!(
                     "{}: {} steps, the same end as a run that nobody killed",
-                    self.run_id, ended.steps
+                    self.run_id.replace('-', " "),
+                    ended.steps
                 );
             }
             (0, false) => {

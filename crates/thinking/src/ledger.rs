@@ -5,7 +5,7 @@ use cogwork_llm::{
     Capabilities, ChatRequest, ChatResponse, Delta, LlmClient, LlmError, LlmErrorKind, ReplyStream,
     ResponseLimits,
 };
-use cogwork_typed::ask::{Call, Limit, Meter};
+use cogwork_typed::ask::{Limit, Meter, MeteredCall};
 
 use crate::{Candidate, Hook, HookReport, Outcome, Payload, Report};
 
@@ -101,7 +101,7 @@ pub(crate) struct Metered<'a> {
 
 impl Metered<'_> {
     /// Counts a call with each meter that it concerns, and fits its request into the limits.
-    fn begin(&self, request: ChatRequest) -> Result<(Vec<Call>, ChatRequest), LlmError> {
+    fn begin(&self, request: ChatRequest) -> Result<(Vec<MeteredCall>, ChatRequest), LlmError> {
         let Ledger { calls, hooks, .. } = &*self.ledger;
         let hook = self.ledger.entries().hook.share();
         if !self.by_hook {
@@ -124,7 +124,7 @@ impl Metered<'_> {
     }
 }
 
-fn end(calls: Vec<Call>, response: &ChatResponse) {
+fn end(calls: Vec<MeteredCall>, response: &ChatResponse) {
     for call in calls {
         call.end(response);
     }

@@ -401,10 +401,11 @@ fn is_prose(text: &str) -> bool {
         let is_literal = ["true", "false", "null"]
             .iter()
             .any(|word| inside.starts_with(word));
-        let number = inside
-            .split([',', ']', '.', ' ', '\n'])
-            .next()
-            .unwrap_or_default();
+        // An integer has at most 20 characters.
+        let beginning = inside.chars().take(21);
+        let number: String = beginning
+            .take_while(|c| !matches!(c, ',' | ']' | '.' | ' ' | '\n'))
+            .collect();
         return !is_literal && number.parse::<i64>().is_err();
     }
 

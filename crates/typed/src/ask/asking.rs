@@ -10,7 +10,7 @@ use crate::ask::call::complete;
 use crate::ask::chat::event::ChatVerdict;
 use crate::ask::chat::report::{Judged, ReportedCall};
 use crate::ask::ladder::refuses_form;
-use crate::ask::record_call::{Called, conversation, record_call, record_forms};
+use crate::ask::record_call::{RecordedCall, conversation, record_call, record_forms};
 use crate::ask::{FormRefusal, Ladder, Limit, Meter, Repair, Rung, call};
 
 /// Defines the requests, and judges the replies.
@@ -381,7 +381,7 @@ impl<'a> Asking<'a> {
     ) -> Result<ChatResponse, LlmError> {
         let question = conversation(&request);
         let called = record_call(&question, || self.make_call(policy, request));
-        let Called { result, replayed } = called.await;
+        let RecordedCall { result, replayed } = called.await;
 
         self.meter.add_time(replayed.unwrap_or_default());
         result

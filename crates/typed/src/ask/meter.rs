@@ -172,7 +172,7 @@ impl Meter {
     }
 
     /// Counts a call that is about to be made with a request that fits.
-    pub fn begin(&self, request: &ChatRequest) -> Call {
+    pub fn begin(&self, request: &ChatRequest) -> MeteredCall {
         let most = request.max_tokens().unwrap_or(ASSUMED_REPLY_TOKENS);
         let most = Cost::of(request).plus(Cost::of_reply(most.into()));
 
@@ -181,7 +181,7 @@ impl Meter {
         metered.spent.count_call();
         drop(metered);
 
-        Call {
+        MeteredCall {
             request: request.clone(),
             most,
             running: self.run(),
@@ -323,14 +323,14 @@ impl Metered {
 
 /// A call in progress. If it is dropped without a response, it counts as a call without tokens.
 #[derive(Debug)]
-pub struct Call {
+pub struct MeteredCall {
     request: ChatRequest,
     /// The maximum cost.
     most: Cost,
     running: Running,
 }
 
-impl Call {
+impl MeteredCall {
     /// Counts the cost of the response.
     pub fn end(self, response: &ChatResponse) {
         let mut metered = locked(&self.running.0);
@@ -342,7 +342,7 @@ impl Call {
     }
 }
 
-impl Drop for Call {
+impl Drop for MeteredCall {
     fn drop(&mut self) {
         let mut metered = locked(&self.running.0);
         metered.reserved = metered.reserved.minus(self.most);

@@ -62,7 +62,7 @@ mod limits;
 pub use limits::{Limit, Limits, Reserve};
 
 mod meter;
-pub use meter::{Call, Meter, Running};
+pub use meter::{Meter, MeteredCall, Running};
 
 mod spent;
 pub use spent::Spent;
@@ -80,7 +80,7 @@ mod repair;
 pub use repair::{Repair, RepairKind};
 
 mod record_call;
-pub use record_call::{Called, call_label, record_call};
+pub use record_call::{RecordedCall, call_label, record_call};
 
 mod asking;
 pub use asking::{Asking, Policy, Record, Try, Unanswered, Verdict, excerpt};

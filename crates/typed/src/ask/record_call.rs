@@ -47,7 +47,7 @@ pub(crate) async fn record_forms(question: &ChatRequest, allowed: Vec<Rung>) -> 
 
 /// The result of a recorded call.
 #[derive(Debug)]
-pub struct Called {
+pub struct RecordedCall {
     /// The response, or the error of the call.
     pub result: Result<ChatResponse, LlmError>,
     /// How long the call took, if its recorded outcome was used.
@@ -57,7 +57,7 @@ pub struct Called {
 /// Makes a call to the model. In a [composite](cogwork_flow::Node::is_composite) node of a run with
 /// a journal, its outcome is recorded, or the recorded outcome is returned. `question` is what
 /// distinguishes it from other calls of the step.
-pub async fn record_call<F>(question: &ChatRequest, call: impl FnOnce() -> F) -> Called
+pub async fn record_call<F>(question: &ChatRequest, call: impl FnOnce() -> F) -> RecordedCall
 where
     F: Future<Output = Result<ChatResponse, LlmError>>,
 {
@@ -74,7 +74,7 @@ where
     });
 
     match outcome.await {
-        Ok(Outcome { seconds, reply }) => Called {
+        Ok(Outcome { seconds, reply }) => RecordedCall {
             result: match reply {
                 Reply::Response(response) => Ok(response),
                 Reply::Error(error) => Err(error),
@@ -82,7 +82,7 @@ where
             replayed: (!was_made).then(|| Duration::try_from_secs_f64(seconds).unwrap_or_default()),
         },
         Err(CallError::Failed(never)) => match never {},
-        Err(CallError::Recorded(text)) => Called {
+        Err(CallError::Recorded(text)) => RecordedCall {
             result: Err(LlmError::new(LlmErrorKind::Other, text)),
             replayed: Some(Duration::ZERO),
         },

@@ -34,7 +34,10 @@ fn no_key_is_in_the_journal_the_record_or_the_output() {
 
     let record = records(&place);
     let texts = record.matches("wrong key ${KEY}").count();
-    assert_eq!(texts, 3, "of the call, the attempt and the run: {record}");
+    assert_eq!(
+        texts, 4,
+        "two of the call, and of the attempt and the run: {record}"
+    );
 
     let trace = fs::read_to_string(place.path("trace")).unwrap();
     for shown in [record, trace, failed.out, failed.err] {
