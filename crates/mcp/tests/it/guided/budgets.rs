@@ -64,7 +64,7 @@ async fn a_model_that_never_gives_a_usable_reply_fails_the_session() {
     let end = view["end"].as_str().expect("a reason");
     assert!(
         end.starts_with(
-            "stage `abstraction`: no reply could be used: `question` is missing, expected a text"
+            "stage `abstraction`: no reply could be used: line 1: the reply is empty; expected lines with `thought: …`, `question: …`"
         ),
         "{end}"
     );

@@ -43,7 +43,7 @@ async fn each_refusal_of_a_strategy_names_what_is_missing() {
     assert_eq!(question["askedAgain"], ids(&first)[0].as_str());
     let problem = question["problem"].as_str().expect("a problem");
     assert!(
-        problem.contains("`principle` is missing, expected a text"),
+        problem.contains("`principle` is missing; expected a text"),
         "{problem}"
     );
 
