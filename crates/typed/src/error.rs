@@ -49,8 +49,6 @@ pub enum AskErrorKind {
     Unusable,
     /// A limit was reached.
     Limit,
-    /// A person can't be asked for the approval of a tool call here.
-    Tools,
 }
 
 /// What happened on the way to an answer.
