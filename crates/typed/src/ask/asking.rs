@@ -170,7 +170,6 @@ pub struct Asking<'a> {
     asks_again: u32,
     streaming: bool,
     recording: bool,
-    max_kept_bytes: usize,
     /// The earlier replies, each followed by the complaint or by what it led to.
     follow_up: Vec<Message>,
     has_questioned: bool,
@@ -198,7 +197,6 @@ impl<'a> Asking<'a> {
             asks_again: 2,
             streaming: true,
             recording: true,
-            max_kept_bytes: 256 * 1024,
             follow_up: Vec::new(),
             has_questioned: false,
             record: Record::default(),
@@ -243,14 +241,6 @@ impl<'a> Asking<'a> {
     #[must_use]
     pub fn with_recording(mut self, recording: bool) -> Self {
         self.recording = recording;
-        self
-    }
-
-    /// Sets the maximum number of bytes of a reply that the record keeps, unless the reply is the
-    /// usable one, which is kept completely. The default is 256 KiB.
-    #[must_use]
-    pub fn with_max_kept_bytes(mut self, bytes: usize) -> Self {
-        self.max_kept_bytes = bytes;
         self
     }
 
@@ -511,7 +501,7 @@ impl<'a> Asking<'a> {
     fn accept_step(&mut self, messages: Vec<Message>) {
         self.accept();
         if let Some(step) = self.record.tries.last_mut() {
-            cut(&mut step.reply, self.max_kept_bytes);
+            cut(&mut step.reply);
         }
 
         self.follow_up.extend(messages);
@@ -530,7 +520,7 @@ impl<'a> Asking<'a> {
 
         self.follow_up.extend([said(response), complaint]);
 
-        cut(&mut unusable.reply, self.max_kept_bytes);
+        cut(&mut unusable.reply);
         unusable.complaint = Some(problem.to_string());
     }
 }
@@ -546,6 +536,9 @@ impl fmt::Debug for Asking<'_> {
 
 /// The complaint about a reply that wasn't read completely.
 const UNREAD: &str = "the asking ended before the reply was read";
+
+/// The maximum number of bytes of a reply on record, unless it is the usable one.
+const MAX_KEPT: usize = 256 * 1024;
 
 /// The mark after a truncated text.
 const CUT: &str = " […]";
@@ -589,12 +582,12 @@ fn said(response: &ChatResponse) -> Message {
     }
 }
 
-fn cut(text: &mut String, max_bytes: usize) {
-    if text.len() <= max_bytes {
+fn cut(text: &mut String) {
+    if text.len() <= MAX_KEPT {
         return;
     }
 
-    let end = (0..=max_bytes).rev().find(|at| text.is_char_boundary(*at));
+    let end = (0..=MAX_KEPT).rev().find(|at| text.is_char_boundary(*at));
     text.truncate(end.unwrap_or_default());
     text.push_str(CUT);
 }

@@ -265,16 +265,16 @@ async fn replies_are_streamed_only_where_the_client_can_and_the_caller_wants() {
 
 #[tokio::test]
 async fn an_unusable_reply_is_cut_on_record_and_in_the_conversation() {
-    let long = "é".repeat(10_000);
+    let long = "é".repeat(200_000);
     let client = ScriptedClient::new([long.as_str(), "1"]);
     let ladder = Ladder::default();
-    let mut asking = Asking::new(&client, &ladder, vec![Rung::Text]).with_max_kept_bytes(9_001);
+    let mut asking = Asking::new(&client, &ladder, vec![Rung::Text]);
 
     assert_eq!(asking.run(&mut Number::default()).await.ok(), Some(1));
 
     assert_eq!(
         asking.record().tries[0].reply,
-        format!("{} […]", "é".repeat(4_500))
+        format!("{} […]", "é".repeat(128 * 1024))
     );
     assert_eq!(
         texts(&client.requests()[1])[1],
@@ -424,9 +424,7 @@ async fn the_steps_towards_a_reply_count_as_calls() {
     let client = ScriptedClient::new(["look up one", "look up two", "look up three"]);
     let ladder = Ladder::default();
     let meter = Meter::new(Limits::default().with_calls(2), Spent::default());
-    let mut asking = Asking::new(&client, &ladder, vec![Rung::Text])
-        .with_meter(&meter)
-        .with_max_kept_bytes(8);
+    let mut asking = Asking::new(&client, &ladder, vec![Rung::Text]).with_meter(&meter);
     let mut policy = WithLookups::default();
 
     let unanswered = asking.run(&mut policy).await;
@@ -435,9 +433,6 @@ async fn the_steps_towards_a_reply_count_as_calls() {
         Err(Unanswered::Stopped(Limit::Calls(2)))
     ));
     assert_eq!(client.requests().len(), 2);
-
-    let tries = &asking.record().tries;
-    assert_eq!(tries[1].reply, "look up  […]");
 }
 
 #[tokio::test]
