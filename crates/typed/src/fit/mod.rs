@@ -16,6 +16,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::ask::{Repair, RepairKind};
 use serde_json::Value;
 
+pub(crate) use self::number::number_in;
 use self::object::property_of;
 use crate::problem::{AnswerProblem, AnswerProblemKind as Kind};
 use crate::shape::{Bounds, ENTRY, Form, Shape, Words};

@@ -8,7 +8,7 @@ use serde_json::Number;
 /// Separators of thousands are accepted where they can't be a decimal point: `1,234,567`,
 /// `1.234,50`, `1 234`, `1_234`, and `1,234` if an integer is expected. A sign of a currency is left
 /// out. Unlike a per cent sign, it doesn't change the number.
-pub(super) fn number_in(text: &str, is_integer: bool) -> Option<String> {
+pub(crate) fn number_in(text: &str, is_integer: bool) -> Option<String> {
     let text = text.trim();
     if serde_json::from_str::<Number>(text).is_ok() {
         return Some(text.to_owned());

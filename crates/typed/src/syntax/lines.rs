@@ -4,11 +4,12 @@
 //! columns. The shape of its key tells what else it is: a number in a sentence, a list of items, or
 //! JSON.
 
-use serde_json::{Number, Value};
+use serde_json::Value;
 
 use super::json::{self, Dialect};
 use super::{Ending, Notes, Parsed};
 use crate::ask::{RepairKind, folded_name};
+use crate::fit::number_in;
 use crate::shape::{Form, Shape, THOUGHT};
 use crate::tree::{Node, Tree};
 
@@ -292,43 +293,11 @@ pub(crate) fn any(text: &str) -> Option<Node> {
 /// Returns the first number in a text such as `8`, `8/10`, `8 out of 10`, `8.`, `about 8` or
 /// `1,024`. `1,5` may be one number or two, and isn't accepted.
 fn number(text: &str) -> Option<String> {
-    let text = text.trim().trim_matches(['`', '*', '"', '\'', ' ']);
-    if serde_json::from_str::<Number>(text).is_ok() {
-        return Some(text.to_owned());
-    }
-    if let Ok(number) = text.parse::<f64>() {
-        return number.is_finite().then(|| number.to_string());
-    }
+    let mut words = text.split(|sign: char| sign.is_whitespace() || "/`*\"'()".contains(sign));
+    let word = words.find(|word| word.contains(|sign: char| sign.is_ascii_digit()))?;
+    let word = word.trim_end_matches(['.', ',', ';', ':', '%']);
 
-    let is_digit = |sign: char| sign.is_ascii_digit();
-    let (before, rest) = text.split_at_checked(text.find(is_digit)?)?;
-    let end = rest.find(|sign: char| !is_digit(sign) && !matches!(sign, '.' | ','));
-    let written = rest.get(..end.unwrap_or(rest.len()))?;
-    let written = written.trim_end_matches(['.', ',']);
-    if written.contains(',') && !has_thousands(written) {
-        return None;
-    }
-
-    let (before, point) = match before.strip_suffix('.') {
-        Some(before) => (before, "0."),
-        None => (before, ""),
-    };
-    let is_negative = before
-        .strip_suffix(['-', '−'])
-        .is_some_and(|before| !before.ends_with(char::is_alphanumeric));
-    let sign = if is_negative { "-" } else { "" };
-    let number = format!("{sign}{point}{}", written.replace(',', ""));
-    let is_number = serde_json::from_str::<Number>(&number).is_ok();
-    is_number.then_some(number)
-}
-
-/// Returns whether the commas of a number separate thousands.
-fn has_thousands(number: &str) -> bool {
-    let whole = number.split('.').next().unwrap_or_default();
-    let mut groups = whole.split(',');
-    let is_short = groups.next().is_some_and(|first| first.len() <= 3);
-
-    is_short && groups.all(|group| group.len() == 3)
+    number_in(word, false).or_else(|| number_in(word, true))
 }
 
 /// Returns the truth value that is the first word of a text.

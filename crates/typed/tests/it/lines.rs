@@ -175,7 +175,7 @@ fn values_are_read_from_what_stands_around_them() {
     "8/10" => 8
     "about .5" => 0.5
     "-3" => -3
-    "A-3" => 3
+    "A-3" => ! line 1, `/value`: found the text "A-3"; expected a number
     "1,024" => 1024
     "$7" => 7
     "1,5" => ! line 1, `/value`: found the text "1,5"; expected a number
