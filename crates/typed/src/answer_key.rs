@@ -29,14 +29,8 @@ impl AnswerKey {
     /// description is for the model.
     pub fn new(name: impl Into<String>, description: impl Into<String>, schema: &Value) -> Self {
         Self(Property {
-            name: name.into(),
             description: description.into(),
-            shape: Form::of_schema(schema).root,
-            is_required: true,
-            default: None,
-            offered: None,
-            is_wanted: false,
-            kind: None,
+            ..Property::new(name, Form::of_schema(schema).root)
         })
     }
 

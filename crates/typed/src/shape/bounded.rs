@@ -258,22 +258,6 @@ impl Bounds {
 }
 
 impl Shape {
-    /// Returns whether a definition is inside the shape.
-    fn contains(&self, definition: &str) -> bool {
-        match self {
-            Self::Ref(name) => name == definition,
-            Self::List(inner, _) | Self::Map(inner) => inner.contains(definition),
-            Self::Tuple(shapes) | Self::AnyOf(shapes) => {
-                shapes.iter().any(|shape| shape.contains(definition))
-            }
-            Self::Object(object) => {
-                let mut properties = object.properties.iter();
-                properties.any(|property| property.shape.contains(definition))
-            }
-            _ => false,
-        }
-    }
-
     /// Sets the shape of all properties of a name.
     fn set(&mut self, name: &str, shape: &Self) {
         match self {

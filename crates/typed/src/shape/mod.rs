@@ -25,9 +25,10 @@ use serde_json::Value;
 pub(crate) const ANSWER: &str = "answer";
 
 /// The shape of a value.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) enum Shape {
     /// Any value, or one that the schema describes in a way that isn't read here.
+    #[default]
     Any,
     Null,
     Boolean,
@@ -112,9 +113,46 @@ pub(crate) struct Property {
     pub(crate) kind: Option<String>,
 }
 
+impl Property {
+    /// Creates a property that every object has.
+    pub(crate) fn new(name: impl Into<String>, shape: Shape) -> Self {
+        Self {
+            name: name.into(),
+            description: String::new(),
+            shape,
+            is_required: true,
+            default: None,
+            offered: None,
+            is_wanted: false,
+            kind: None,
+        }
+    }
+}
+
 /// The key of a thought. It is written before the answer, and may be missing.
 pub(crate) const THOUGHT: &str = "thought";
+
 impl Shape {
+    /// Returns the shapes directly inside it.
+    fn parts(&self) -> Vec<&Self> {
+        match self {
+            Self::List(inner, _) | Self::Map(inner) => vec![inner],
+            Self::Tuple(shapes) | Self::AnyOf(shapes) => shapes.iter().collect(),
+            Self::Object(object) => {
+                let properties = object.properties.iter();
+                properties.map(|property| &property.shape).collect()
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    /// Returns whether a definition is inside the shape.
+    fn contains(&self, definition: &str) -> bool {
+        let mut parts = self.parts().into_iter();
+        let is_reference = matches!(self, Self::Ref(name) if name == definition);
+        is_reference || parts.any(|part| part.contains(definition))
+    }
+
     /// Sorts the properties of objects as the fields of their types.
     fn sort_properties(&mut self, known: &[Fields]) {
         match self {
@@ -149,7 +187,7 @@ impl Shape {
 }
 
 /// The shape of an answer, with its definitions.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Form {
     pub(crate) root: Shape,
     pub(crate) definitions: BTreeMap<String, Shape>,
@@ -200,10 +238,7 @@ impl Form {
                 properties,
                 others: Others::Ignored,
             }),
-            definitions: BTreeMap::new(),
-            description: String::new(),
-            fields: &[],
-            left_out: Vec::new(),
+            ..Self::default()
         }
     }
 

@@ -13,19 +13,9 @@ const MAX_INTEGERS: f64 = 32.0;
 impl Form {
     /// Returns the form that is asked for.
     pub(crate) fn offered(&self) -> Self {
-        self.mapped(|shape| shape.offered())
-    }
-
-    fn mapped(&self, change: impl Fn(&Shape) -> Shape) -> Self {
-        let definitions = self.definitions.iter();
         Self {
-            root: change(&self.root),
-            definitions: definitions
-                .map(|(name, shape)| (name.clone(), change(shape)))
-                .collect(),
-            description: self.description.clone(),
-            fields: self.fields,
-            left_out: Vec::new(),
+            root: self.root.offered(),
+            ..self.clone()
         }
     }
 }
@@ -99,20 +89,10 @@ impl Property {
 /// Returns a list of names and values.
 fn entries(values: &Shape) -> Shape {
     let [name, value] = ENTRY;
-    let property = |name: &str, shape| Property {
-        name: name.to_owned(),
-        description: String::new(),
-        shape,
-        is_required: true,
-        default: None,
-        offered: None,
-        is_wanted: false,
-        kind: None,
-    };
     let entry = Shape::Object(Object {
         properties: vec![
-            property(name, Shape::Text(Text::default())),
-            property(value, values.offered()),
+            Property::new(name, Shape::Text(Text::default())),
+            Property::new(value, values.offered()),
         ],
         others: Others::Denied,
     });

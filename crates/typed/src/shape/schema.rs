@@ -57,15 +57,7 @@ impl Form {
     fn is_strict<'f>(&'f self, shape: &'f Shape, inside: &mut BTreeSet<&'f str>) -> bool {
         match shape {
             Shape::Any | Shape::Map(_) | Shape::Tuple(_) => false,
-            Shape::List(items, _) => self.is_strict(items, inside),
-            Shape::AnyOf(shapes) => shapes.iter().all(|shape| self.is_strict(shape, inside)),
-            Shape::Object(object) => {
-                !matches!(object.others, Others::Kept(_))
-                    && object
-                        .properties
-                        .iter()
-                        .all(|property| self.is_strict(&property.shape, inside))
-            }
+            Shape::Object(object) if matches!(object.others, Others::Kept(_)) => false,
             Shape::Ref(name) => {
                 let Some(definition) = self.definitions.get(name) else {
                     return false;
@@ -79,7 +71,10 @@ impl Form {
                 inside.remove(name.as_str());
                 is_strict
             }
-            _ => true,
+            shape => {
+                let mut parts = shape.parts().into_iter();
+                parts.all(|part| self.is_strict(part, inside))
+            }
         }
     }
 }

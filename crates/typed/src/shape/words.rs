@@ -37,16 +37,10 @@ impl Words {
 
         let mut shapes: Vec<&Shape> = form.definitions.values().chain([&form.root]).collect();
         while let Some(shape) = shapes.pop() {
-            match shape {
-                Shape::List(inner, _) | Shape::Map(inner) => shapes.push(inner),
-                Shape::Tuple(inner) | Shape::AnyOf(inner) => shapes.extend(inner),
-                Shape::Object(object) => {
-                    for property in &object.properties {
-                        words.keys.insert(folded_name(&property.name));
-                        shapes.push(&property.shape);
-                    }
-                }
-                _ => {}
+            shapes.extend(shape.parts());
+            if let Shape::Object(object) = shape {
+                let names = object.properties.iter().map(|property| &property.name);
+                words.keys.extend(names.map(|name| folded_name(name)));
             }
         }
         words.keys.extend(words.roots.iter().cloned());

@@ -27,8 +27,8 @@ pub(super) fn form(schema: &Value) -> Form {
         .map(|(name, schema)| (name.clone(), parser.shape(schema)))
         .collect();
 
-    let shapes = definitions.values().chain([&root]);
-    if shapes.into_iter().any(refers_to_root) {
+    let has_root = |shape: &Shape| shape.contains(ROOT);
+    if definitions.values().chain([&root]).any(has_root) {
         definitions.insert(ROOT.to_owned(), root.clone());
     }
 
@@ -36,21 +36,7 @@ pub(super) fn form(schema: &Value) -> Form {
         root,
         definitions,
         description: text(schema, "description"),
-        fields: &[],
-        left_out: Vec::new(),
-    }
-}
-
-fn refers_to_root(shape: &Shape) -> bool {
-    match shape {
-        Shape::Ref(name) => name == ROOT,
-        Shape::List(inner, _) | Shape::Map(inner) => refers_to_root(inner),
-        Shape::Tuple(shapes) | Shape::AnyOf(shapes) => shapes.iter().any(refers_to_root),
-        Shape::Object(object) => object
-            .properties
-            .iter()
-            .any(|property| refers_to_root(&property.shape)),
-        _ => false,
+        ..Form::default()
     }
 }
 
@@ -225,14 +211,10 @@ impl<'s> Parser<'s> {
             .filter_map(|name| {
                 let schema = properties.get(name)?;
                 Some(Property {
-                    name: name.to_owned(),
                     description: text(schema, "description"),
-                    shape: self.shape(schema),
                     is_required: required.contains(&name),
                     default: schema.get("default").cloned(),
-                    offered: None,
-                    is_wanted: false,
-                    kind: None,
+                    ..Property::new(name, self.shape(schema))
                 })
             })
             .collect()
