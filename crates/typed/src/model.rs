@@ -47,7 +47,7 @@ pub struct Model<T = String> {
     /// The settings of every request, without messages.
     pub(crate) settings: ChatRequest,
     pub(crate) system: Option<Arc<str>>,
-    pub(crate) answer: Answer<T>,
+    pub(crate) answer: Arc<Answer<T>>,
     pub(crate) checks: Vec<Check<T>>,
     pub(crate) asks_again: u32,
     pub(crate) limits: Limits,
@@ -62,8 +62,8 @@ pub(crate) struct Answer<T> {
     /// The form of a typed answer; `None` for an answer in text.
     pub(crate) form: Option<Arc<Form>>,
     name: Arc<str>,
-    pub(crate) read: Arc<Reading<T>>,
-    pub(crate) growing: Arc<Growing>,
+    pub(crate) read: Box<Reading<T>>,
+    pub(crate) growing: Box<Growing>,
 }
 
 /// Reads the beginning of a reply.
@@ -91,11 +91,11 @@ impl<T: JsonSchema + DeserializeOwned + Send + 'static> Model<T> {
             Answer {
                 form: Some(form),
                 name: schema_name::<T>().into(),
-                growing: Arc::new({
+                growing: Box::new({
                     let reader = reader.clone();
                     move |text| reader.growing(text)
                 }),
-                read: Arc::new(move |text| reader.read(text)),
+                read: Box::new(move |text| reader.read(text)),
             },
         )
     }
@@ -109,8 +109,8 @@ impl Model<String> {
             Answer {
                 form: None,
                 name: "".into(),
-                growing: Arc::new(|_| None),
-                read: Arc::new(crate::text_answer::read_text),
+                growing: Box::new(|_| None),
+                read: Box::new(crate::text_answer::read_text),
             },
         )
     }
@@ -124,7 +124,7 @@ impl<T: Send + 'static> Model<T> {
             format: Format::default(),
             settings: ChatRequest::default(),
             system: None,
-            answer,
+            answer: Arc::new(answer),
             checks: Vec::new(),
             asks_again: 2,
             limits: Limits::default(),
@@ -286,17 +286,6 @@ fn instruction(form: &Form, rung: Rung) -> String {
     }
 }
 
-impl<T> Clone for Answer<T> {
-    fn clone(&self) -> Self {
-        Self {
-            form: self.form.clone(),
-            name: Arc::clone(&self.name),
-            read: Arc::clone(&self.read),
-            growing: Arc::clone(&self.growing),
-        }
-    }
-}
-
 impl<T> Clone for Model<T> {
     fn clone(&self) -> Self {
         Self {
@@ -305,7 +294,7 @@ impl<T> Clone for Model<T> {
             format: self.format,
             settings: self.settings.clone(),
             system: self.system.clone(),
-            answer: self.answer.clone(),
+            answer: Arc::clone(&self.answer),
             checks: self.checks.clone(),
             asks_again: self.asks_again,
             limits: self.limits,

@@ -72,15 +72,11 @@ pub struct NodeAnswer<T> {
 #[serde(bound = "")]
 struct Received<T> {
     /// The value; read again from the reply if the outcome was recorded.
-    #[serde(skip, default = "none")]
+    #[serde(skip)]
     value: Option<T>,
     repairs: Vec<Repair>,
     log: AskLog,
     messages: Vec<Message>,
-}
-
-fn none<T>() -> Option<T> {
-    None
 }
 
 impl<T> fmt::Debug for NodeAnswer<T> {

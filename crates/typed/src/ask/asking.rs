@@ -2,13 +2,13 @@ use std::fmt;
 use std::pin::pin;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use cogwork_flow::note;
+use cogwork_flow::{note, report_from};
 use cogwork_llm::{ChatRequest, ChatResponse, LlmClient, LlmError, Message};
 use serde::{Deserialize, Serialize};
 
 use crate::ask::call::complete;
-use crate::ask::chat::event::ChatVerdict;
-use crate::ask::chat::report::{Judged, ReportedCall};
+use crate::ask::chat::event::{ChatEvent, ChatVerdict, PlacedRepair};
+use crate::ask::chat::report::{ReportedCall, SOURCE};
 use crate::ask::ladder::refuses_form;
 use crate::ask::record_call::{RecordedCall, conversation, record_call, record_forms};
 use crate::ask::{FormRefusal, Ladder, Limit, Meter, Repair, Rung, call};
@@ -432,13 +432,13 @@ impl<'a> Asking<'a> {
         };
 
         let last = self.record.tries.last();
-        let judged = Judged {
+        let reply = last.map_or("", |last| &last.reply);
+        report_from(SOURCE, || ChatEvent::Judged {
+            call,
             verdict,
-            problem,
-            repairs,
-            reply: last.map_or("", |last| &last.reply),
-        };
-        judged.report(call);
+            problem: problem.map(ToString::to_string),
+            repairs: PlacedRepair::all(repairs, reply),
+        });
     }
 
     fn verdict_on_questionable(&self) -> ChatVerdict {

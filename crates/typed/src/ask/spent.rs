@@ -34,7 +34,7 @@ pub struct Spent {
     /// The estimated tokens of calls without reported usage.
     pub estimated_tokens: u64,
     /// The bytes of all texts read and written by models.
-    #[serde(skip_serializing_if = "is_zero_bytes")]
+    #[serde(skip_serializing_if = "is_zero")]
     pub bytes: u64,
     /// The time spent in calls to models and tools. Concurrent calls count once.
     #[serde(rename = "seconds", with = "seconds")]
@@ -126,12 +126,8 @@ impl fmt::Display for Spent {
     }
 }
 
-fn is_zero(count: &u32) -> bool {
-    *count == 0
-}
-
-fn is_zero_bytes(bytes: &u64) -> bool {
-    *bytes == 0
+fn is_zero<N: Default + PartialEq>(number: &N) -> bool {
+    *number == N::default()
 }
 
 /// Serialisation of a duration as a number of seconds.

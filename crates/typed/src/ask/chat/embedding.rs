@@ -17,17 +17,17 @@ impl<E: Embedder> Embedder for Reporting<E> {
     /// Returns the error of the embedder.
     async fn embed(&self, texts: &[String]) -> Result<Embeddings, LlmError> {
         if !is_watched() || is_reported() {
-            return self.inner().embed(texts).await;
+            return self.client.embed(texts).await;
         }
 
         let started = Instant::now();
-        let result = REPORTED.scope((), self.inner().embed(texts)).await;
+        let result = REPORTED.scope((), self.client.embed(texts)).await;
 
         report_from(SOURCE, || ChatEvent::Embedded {
             call: EmbeddingCall {
                 number: next_number(),
-                name: self.name().to_owned(),
-                model: self.inner().model().to_owned(),
+                name: self.name.clone(),
+                model: self.client.model().to_owned(),
                 texts: texts.iter().take(SHOWN).cloned().collect(),
                 count: texts.len(),
                 bytes: texts.iter().map(String::len).sum(),
@@ -40,10 +40,10 @@ impl<E: Embedder> Embedder for Reporting<E> {
     }
 
     fn model(&self) -> &str {
-        self.inner().model()
+        self.client.model()
     }
 
     fn dimension(&self) -> Option<usize> {
-        self.inner().dimension()
+        self.client.dimension()
     }
 }

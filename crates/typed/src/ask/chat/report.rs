@@ -1,17 +1,15 @@
 //! Reports a call and its result.
 
-use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use cogwork_flow::{is_watched, report_from};
 use cogwork_llm::{ChatRequest, ChatResponse, LlmError};
 use tokio::time::Instant;
 
-use super::event::{ChatCall, ChatEvent, ChatVerdict, PlacedRepair};
-use crate::ask::Repair;
+use super::event::{ChatCall, ChatEvent};
 
 /// The source of these events, in the events of a run.
-pub(super) const SOURCE: &str = "chat";
+pub(crate) const SOURCE: &str = "chat";
 
 tokio::task_local! {
     /// Set while a call is polled that is reported by its caller.
@@ -85,27 +83,6 @@ impl ReportedCall {
                 text_so_far: error.text_so_far().unwrap_or_default().to_owned(),
                 took,
             },
-        });
-    }
-}
-
-/// A verdict to report.
-pub(crate) struct Judged<'a> {
-    pub(crate) verdict: ChatVerdict,
-    pub(crate) problem: Option<&'a dyn fmt::Display>,
-    pub(crate) repairs: &'a [Repair],
-    /// The raw reply.
-    pub(crate) reply: &'a str,
-}
-
-impl Judged<'_> {
-    /// Reports the verdict on the reply of a call.
-    pub(crate) fn report(self, call: u64) {
-        report_from(SOURCE, || ChatEvent::Judged {
-            call,
-            verdict: self.verdict,
-            problem: self.problem.map(ToString::to_string),
-            repairs: PlacedRepair::all(self.repairs, self.reply),
         });
     }
 }

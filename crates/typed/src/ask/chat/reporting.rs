@@ -46,8 +46,8 @@ use super::report::ReportedCall;
 /// ```
 #[derive(Debug, Clone)]
 pub struct Reporting<C> {
-    client: C,
-    name: String,
+    pub(super) client: C,
+    pub(super) name: String,
 }
 
 impl<C> Reporting<C> {
@@ -57,14 +57,6 @@ impl<C> Reporting<C> {
             client,
             name: String::new(),
         }
-    }
-
-    pub(super) fn inner(&self) -> &C {
-        &self.client
-    }
-
-    pub(super) fn name(&self) -> &str {
-        &self.name
     }
 
     /// Sets the name of the calls, such as `summary`. None by default.

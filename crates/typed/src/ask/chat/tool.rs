@@ -2,8 +2,10 @@ use std::fmt;
 use std::time::Duration;
 
 use cogwork_flow::report_from;
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 use tokio::time::Instant;
+
+use super::event::seconds;
 
 /// The source of these events, in the events of a run.
 const SOURCE: &str = "tool";
@@ -78,8 +80,4 @@ pub async fn report_tool_call<T: AsRef<str>, E: fmt::Display>(
     });
 
     result
-}
-
-fn seconds<S: Serializer>(time: &Duration, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.serialize_f64(time.as_secs_f64())
 }
