@@ -253,18 +253,27 @@ impl<T: JsonSchema + DeserializeOwned> AnswerReader<T> {
         let meant = self.meant(&found);
         let Some((last, earlier)) = meant.split_last() else {
             return self
-                .read_item(&found)
-                .or_else(|| self.read_lines(text))
+                .read_lines(text)
                 .unwrap_or_else(|| self.read_bare(text, &found));
         };
 
-        let is_object = |candidate: &Candidate| matches!(candidate.tree.node, Node::Object(_));
-        if let Some(first) = earlier.first().filter(|_| !is_object(last)) {
+        let line = last.tree.line;
+        let is_item = self.is_item(&last.tree);
+        let is_object = matches!(last.tree.node, Node::Object(_)) && !is_item;
+        if let Some(first) = earlier.first().filter(|_| !is_object) {
+            let first = first.tree.line;
+            let expected = if is_item { "one list" } else { "one" };
             let message = format!(
-                "the reply has values on the lines {} and {}; expected one",
-                first.tree.line, last.tree.line
+                "the reply has values on the lines {first} and {line}; expected {expected}"
             );
-            return Err(AnswerProblem::new(Kind::Ambiguous, last.tree.line, message));
+            return Err(AnswerProblem::new(Kind::Ambiguous, line, message));
+        }
+
+        // The list could not be read, so the object may not be its only item.
+        if is_item && last.is_in_list {
+            let message =
+                "the object is part of a list that cannot be read; expected the whole list";
+            return Err(AnswerProblem::new(Kind::Malformed, line, message));
         }
         self.read_last(earlier, last)
     }
@@ -445,7 +454,8 @@ impl<T: JsonSchema + DeserializeOwned> AnswerReader<T> {
                 };
                 let is_wrapper = matches!(entries.as_slice(), [(_, inner)] if has_root(inner));
                 let is_any = entries.is_empty() || !self.has_keys();
-                has_root(tree) || is_wrapper || (is_any && self.fit(tree).matches())
+                let is_meant = has_root(tree) || is_wrapper || self.is_item(tree);
+                is_meant || (is_any && self.fit(tree).matches())
             }
             Node::List(items) => match self.form.resolve(&self.form.root) {
                 Shape::List(..) | Shape::Tuple(_) | Shape::Any | Shape::AnyOf(_) => true,
@@ -455,6 +465,16 @@ impl<T: JsonSchema + DeserializeOwned> AnswerReader<T> {
             Node::Text(text) => self.form.is_wrapped() || text.trim().starts_with('{'),
             _ => self.form.is_wrapped(),
         }
+    }
+
+    /// Returns whether an object is an item of the list that is expected.
+    fn is_item(&self, tree: &Tree) -> bool {
+        let Shape::List(items, _) = self.form.resolve(&self.form.root) else {
+            return false;
+        };
+
+        let mut keys = tree.entries().iter();
+        keys.any(|(key, _)| self.is_key_of(items, key))
     }
 
     /// Returns the value of an answer that isn't an object by itself, if it is wrapped in one.
@@ -631,31 +651,6 @@ impl<T: JsonSchema + DeserializeOwned> AnswerReader<T> {
         let repair = Repair::new(RepairKind::Form, lines.tree.line, what);
         lines.notes.repairs.insert(0, repair);
         Some(self.read_candidate(&lines))
-    }
-
-    /// Reads the only item of a list that isn't in a list; `None` if there is none.
-    fn read_item(&self, found: &[Candidate]) -> Option<Result<ReadAnswer<T>, AnswerProblem>> {
-        let Shape::List(items, _) = self.form.resolve(&self.form.root) else {
-            return None;
-        };
-
-        let mut meant = found.iter().filter(|candidate| {
-            let mut keys = candidate.tree.entries().iter();
-            keys.any(|(key, _)| self.is_key_of(items, key))
-        });
-        let item = meant.next()?;
-        let (kind, message) = if meant.next().is_some() {
-            let message = "the reply has several objects; expected one list of them";
-            (Kind::Ambiguous, message)
-        } else if item.is_in_list {
-            // The list could not be read, so the object may not be its only item.
-            let message =
-                "the object is part of a list that cannot be read; expected the whole list";
-            (Kind::Malformed, message)
-        } else {
-            return Some(self.read_candidate(item));
-        };
-        Some(Err(AnswerProblem::new(kind, item.tree.line, message)))
     }
 
     /// Reads a reply that has no object or list of the wanted form.
