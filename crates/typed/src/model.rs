@@ -80,11 +80,7 @@ pub(crate) type Check<T> = Arc<dyn Fn(T) -> Checking<T> + Send + Sync>;
 impl<T: JsonSchema + DeserializeOwned + Send + 'static> Model<T> {
     /// Creates a model whose answers are values of `T`.
     pub fn typed(client: impl LlmClient + 'static) -> Self {
-        Self::with_reader(client, AnswerReader::new())
-    }
-
-    /// Creates a model whose answers are read by this reader.
-    pub fn with_reader(client: impl LlmClient + 'static, reader: AnswerReader<T>) -> Self {
+        let reader = AnswerReader::<T>::new();
         let form = Arc::clone(&reader.form);
         Self::of(
             client,
