@@ -32,7 +32,7 @@ impl<'f> Fitter<'f> {
                 let message = format!(
                     "{} may be meant in several ways; write it as {}",
                     tree.found(),
-                    self.kinds(shapes)
+                    self.form.kind(&Shape::AnyOf(shapes.to_vec()))
                 );
                 self.refused(Kind::Ambiguous, tree, message)
             }
@@ -121,9 +121,5 @@ impl<'f> Fitter<'f> {
         let expected = examples.join(" or ");
         let message = format!("found an object of another form; expected one as in {expected}");
         self.unmatched(message, tree)
-    }
-
-    fn kinds(&self, shapes: &[Shape]) -> String {
-        self.form.kind(&Shape::AnyOf(shapes.to_vec()))
     }
 }

@@ -147,28 +147,25 @@ fn set_line(tree: &mut Tree, line: usize) {
 /// Writes a value in lines of `key: value` and of items.
 fn write(tree: &Tree, indent: usize, label: &str, lines: &mut Vec<String>) {
     let blanks = " ".repeat(indent);
-    match &tree.node {
-        Node::List(items) => {
-            if !label.is_empty() {
-                lines.push(format!("{blanks}{label}"));
-            }
-            items
-                .iter()
-                .for_each(|item| write(item, indent, "- ", lines));
-        }
-        Node::Object(entries) => {
-            if !label.is_empty() {
-                lines.push(format!("{blanks}{label}"));
-            }
-            let indent = if label.is_empty() { indent } else { indent + 2 };
-            for (key, value) in entries {
-                write(value, indent, &format!("{key}: "), lines);
-            }
-        }
-        Node::Null => lines.push(format!("{blanks}{label}null")),
-        Node::Bool(value) => lines.push(format!("{blanks}{label}{value}")),
-        Node::Number(text) | Node::Text(text) | Node::Plain(text) => {
-            lines.push(format!("{blanks}{label}{text}"));
-        }
+    let is_nested = matches!(tree.node, Node::List(_) | Node::Object(_));
+    let text = match &tree.node {
+        Node::List(_) | Node::Object(_) => "",
+        Node::Null => "null",
+        Node::Bool(true) => "true",
+        Node::Bool(false) => "false",
+        Node::Number(text) | Node::Text(text) | Node::Plain(text) => text,
+    };
+    if !is_nested || !label.is_empty() {
+        lines.push(format!("{blanks}{label}{text}"));
+    }
+
+    if let Node::List(items) = &tree.node {
+        items
+            .iter()
+            .for_each(|item| write(item, indent, "- ", lines));
+    }
+    let indent = if label.is_empty() { indent } else { indent + 2 };
+    for (key, value) in tree.entries() {
+        write(value, indent, &format!("{key}: "), lines);
     }
 }
