@@ -42,7 +42,6 @@ pub(crate) fn candidates(text: &str, words: &Words) -> Vec<Candidate> {
     let blocks = fenced_blocks(part.text, words);
     let mut found: Vec<Candidate> = blocks
         .iter()
-        .filter(|block| block.is_reply)
         .take(MAX_TRIED)
         .flat_map(|block| part.inside(block, words))
         .collect();

@@ -15,11 +15,9 @@ pub(crate) struct FencedBlock<'t> {
     pub(crate) offset: usize,
     /// Whether the closing fence is missing.
     pub(crate) is_open: bool,
-    /// Whether the label of the fence is missing or allows YAML or JSON.
-    pub(crate) is_reply: bool,
 }
 
-/// Returns the fenced blocks that aren't blank, in order.
+/// Returns the fenced blocks that aren't blank and may contain a reply, in order.
 ///
 /// A fence is closed by a line that has at least as many backticks as the opening fence and isn't
 /// indented further. A fence that is indented further, such as one inside a block scalar, is text.
@@ -60,6 +58,7 @@ struct Open {
     indent: usize,
     sign: char,
     ticks: usize,
+    /// Whether the label is missing or allows YAML or JSON.
     wanted: bool,
     from: usize,
 }
@@ -68,15 +67,10 @@ impl Open {
     /// Returns the fence that a line opens. If its label is a known one, text may precede the
     /// fence, and the reply may begin directly after the label.
     fn begins(line: &str, offset: usize, words: &Words) -> Option<Self> {
-        let (at, sign) = match (line.find("```"), line.find("~~~")) {
-            (Some(at), None) => (at, '`'),
-            (None, Some(at)) => (at, '~'),
-            (Some(ticks), Some(tildes)) if tildes < ticks => (tildes, '~'),
-            (Some(ticks), Some(_)) => (ticks, '`'),
-            (None, None) => return None,
-        };
-
+        let fences = [line.find("```"), line.find("~~~")];
+        let at = fences.into_iter().flatten().min()?;
         let (before, rest) = line.split_at_checked(at)?;
+        let sign = rest.chars().next()?;
         let label = rest.trim_start_matches(sign);
         let ticks = rest.len() - label.len();
 
@@ -142,11 +136,10 @@ impl Open {
         let text = part.trim_start_matches(BYTE_ORDER_MARK);
         let offset = self.from + part.len() - text.len();
 
-        (!text.trim().is_empty()).then_some(FencedBlock {
+        (self.wanted && !text.trim().is_empty()).then_some(FencedBlock {
             text,
             offset,
             is_open,
-            is_reply: self.wanted,
         })
     }
 }
