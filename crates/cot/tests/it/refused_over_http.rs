@@ -7,7 +7,7 @@
 )]
 
 use cogwork_cot::{
-    AnthropicClient, ChainOfThought, LlmClient, OllamaClient, OpenAiClient, Reasoning, Rung,
+    AnthropicClient, ChainOfThought, LlmClient, OllamaClient, OpenAiClient, Reasoning,
 };
 use serde_json::{Value, json};
 
@@ -59,30 +59,6 @@ async fn an_openai_server_refuses_bounds_and_takes_the_flat_schema() {
     assert!(thinking(&bodies[1])["maxLength"].is_null());
     assert_eq!(bodies[1]["response_format"]["json_schema"]["strict"], true);
     assert_eq!(bodies[0]["messages"], bodies[1]["messages"]);
-}
-
-/// A model without structured output, behind a server that knows JSON mode.
-#[tokio::test]
-async fn an_openai_server_that_only_knows_json_mode() {
-    let refusal = || {
-        (
-            400,
-            json!({"error": {"message": "This response_format type is unavailable now"}}),
-        )
-    };
-
-    let reply = json!({"choices": [{"message": {"content": REPLY}, "finish_reason": "stop"}]});
-    let (address, server) = serve(vec![refusal(), refusal(), (200, reply)]).await;
-    let client = OpenAiClient::builder(format!("http://{address}/v1"), "m")
-        .build()
-        .unwrap();
-    let reasoning = run(client).await;
-
-    assert_eq!(reasoning.thoughts()[0].trace().rung, Rung::Json);
-    assert_eq!(
-        server.await.unwrap()[2]["response_format"],
-        json!({"type": "json_object"})
-    );
 }
 
 #[tokio::test]

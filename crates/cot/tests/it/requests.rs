@@ -8,8 +8,7 @@
 )]
 
 use cogwork_cot::{
-    ChainOfThought, ChatRequest, History, Limits, LlmError, LlmErrorKind, Message, Prompts,
-    Reasoning, Role, ScriptedClient,
+    ChainOfThought, ChatRequest, History, Limits, Message, Prompts, Reasoning, Role, ScriptedClient,
 };
 
 fn reply(turn: usize) -> String {
@@ -71,23 +70,6 @@ async fn each_request_begins_with_the_one_before_but_for_its_last_message() {
 }
 
 #[tokio::test]
-async fn roles_take_turns_and_the_program_has_the_last_word() {
-    for history in [
-        History::All,
-        History::Window(1),
-        History::Window(3),
-        History::Bytes(60),
-    ] {
-        for request in requests(|node| node.with_history(history), 6).await {
-            let roles: Vec<_> = request.messages().iter().map(Message::role).collect();
-            assert_eq!(roles[0], Role::System);
-            assert_eq!(roles.last(), Some(&Role::User));
-            assert!(roles.windows(2).all(|pair| pair[0] != pair[1]), "{roles:?}");
-        }
-    }
-}
-
-#[tokio::test]
 async fn only_the_last_plan_travels() {
     for history in [History::All, History::Window(2), History::Bytes(1000)] {
         let requests = requests(|node| node.with_history(history), 8).await;
@@ -143,30 +125,6 @@ async fn a_window_keeps_the_newest_thoughts_and_at_least_the_last() {
 }
 
 #[tokio::test]
-async fn a_turn_that_failed_sends_the_same_request_again() {
-    for failed in [0, 2] {
-        let script = (1..=failed)
-            .map(reply)
-            .fold(ScriptedClient::default(), ScriptedClient::then);
-        let script = script
-            .then(LlmError::new(LlmErrorKind::Server, "down"))
-            .then(reply(failed + 1));
-        let flow = ChainOfThought::new(script.clone()).into_flow();
-        let mut reasoning = Reasoning::new("What is 24 * 7?");
-
-        flow.run(&mut reasoning)
-            .await
-            .expect_err("the server is down");
-        flow.run(&mut reasoning).await.expect_err("the script ends");
-        assert_eq!(reasoning.thoughts().len(), failed + 1);
-        let requests = script.requests();
-
-        assert_eq!(requests[failed], requests[failed + 1]);
-        assert_ne!(requests[failed + 1], requests[failed + 2]);
-    }
-}
-
-#[tokio::test]
 async fn a_thought_is_formatted_once_in_a_run() {
     let requests = requests(|node| node, 50).await;
     let messages: Vec<Vec<&Message>> = requests
@@ -189,68 +147,4 @@ async fn a_thought_is_formatted_once_in_a_run() {
             1
         );
     }
-}
-
-/// A window begins elsewhere each turn; its messages are the same ones all the same.
-#[tokio::test]
-async fn a_thought_is_formatted_once_in_a_window_too() {
-    let requests = requests(|node| node.with_history(History::Window(3)), 12).await;
-    for turn in 1..=9 {
-        let words = format!("The thinking of turn {turn}.");
-        let mut found = requests
-            .iter()
-            .flat_map(|request| request.messages().iter())
-            .filter(|message| message.text().contains(&words));
-        let first = found.next().unwrap().text();
-        let mut others = 0;
-
-        for message in found {
-            assert!(std::ptr::eq(first, message.text()));
-            others += 1;
-        }
-
-        assert_eq!(others, 2);
-    }
-}
-
-#[tokio::test]
-async fn other_prompts_in_the_middle_of_a_run_are_used_for_all_of_it() {
-    let script = ScriptedClient::new((1..=4).map(reply));
-    let node = ChainOfThought::new(script.clone());
-    let mut reasoning = Reasoning::new("What is 24 * 7?");
-    let english = node
-        .clone()
-        .with_limits(Limits::default().with_thoughts(2).with_conclude(false))
-        .into_flow();
-
-    english
-        .run(&mut reasoning)
-        .await
-        .expect_err("two thoughts are all");
-    let chinese = node.clone().with_prompts(Prompts::chinese()).into_flow();
-    chinese
-        .run(&mut reasoning)
-        .await
-        .expect_err("the script ends");
-
-    let in_chinese = requests(|node| node.with_prompts(Prompts::chinese()), 4).await;
-    let seen = script.requests();
-    assert_eq!(seen.len(), 5);
-    assert_eq!(seen[2..], in_chinese[2..]);
-}
-
-/// A state read back has no transcript; it is made anew from the thoughts.
-#[tokio::test]
-async fn a_saved_state_sends_what_the_run_would_have_sent() {
-    let script = ScriptedClient::new((1..=3).map(reply));
-    let flow = ChainOfThought::new(script.clone()).into_flow();
-    let mut reasoning = Reasoning::new("What is 24 * 7?");
-    flow.run(&mut reasoning).await.expect_err("the script ends");
-
-    let saved = serde_json::to_string(&reasoning).unwrap();
-    let mut read: Reasoning = serde_json::from_str(&saved).unwrap();
-    flow.run(&mut read).await.expect_err("the script ends");
-    let requests = script.requests();
-
-    assert_eq!(requests[3], requests[4]);
 }
