@@ -1,14 +1,11 @@
 //! Tools that the model calls within a turn, on a server that supports them.
 
-use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use cogwork_cot::{
-    ChainOfThought, ChatRequest, ChatResponse, EarlyEnd, FinishReason, History, Limits, Reasoning,
-    ReasoningEvent, ReplyProblemKind, Reporter, RunError, ScriptedClient, Spent, Thought, ToolCall,
-    ToolCallRecord, ToolError, Tools, Usage, function,
+    ChainOfThought, ChatRequest, ChatResponse, FinishReason, Limits, Reasoning, ReplyProblemKind,
+    RunError, ScriptedClient, Thought, ToolCall, ToolCallRecord, ToolError, Tools, function,
 };
-use cogwork_flow::{EventKind, events};
 use cogwork_llm::{Capabilities, Capability, Role, ToolChoice};
 use insta::assert_snapshot;
 use schemars::JsonSchema;
@@ -16,7 +13,7 @@ use serde::Deserialize;
 
 #[cfg(feature = "console")]
 use crate::node::reporting::Screen;
-use crate::node::support::{EARLY, FIRST, LAST, PROSE, SECOND, conversation, cot_error, reasoning};
+use crate::node::support::{FIRST, LAST, SECOND, conversation, cot_error, reasoning};
 
 #[derive(Deserialize, JsonSchema)]
 struct Factors {
@@ -235,29 +232,6 @@ async fn only_some_calls_of_a_reply_are_made() {
 }
 
 #[tokio::test]
-async fn a_reply_with_too_many_calls_cannot_be_used() {
-    let many = calls((0..65).map(|number| multiply(&number.to_string())));
-    let client = replies([many, text(LAST)]);
-    let (reasoning, ended) = run(node(&client)).await;
-    ended.unwrap();
-
-    let tries = &reasoning.thoughts()[0].trace().tries;
-    assert_eq!(
-        tries[0].complaint.as_deref(),
-        Some("the reply has 65 tool calls; expected at most 64")
-    );
-    let request = &client.requests()[1];
-    assert_snapshot!(conversation(request, request.messages().len() - 2), @"
-    [assistant]
-    (empty)
-
-    [user]
-    The tool calls of your last reply could not be used: the reply has 65 tool calls; expected at most 64
-    Give the calls again, corrected, or reply with the JSON object that contains current_thinking, planning and next_thought_needed.
-    ");
-}
-
-#[tokio::test]
 async fn after_the_last_round_the_model_is_asked_without_tools() {
     let again = || calls([multiply("a")]);
     let client = replies([again(), again(), text(LAST)]);
@@ -311,50 +285,6 @@ async fn a_model_that_calls_tools_for_ever_is_asked_again_and_then_given_up() {
     ");
 }
 
-#[tokio::test]
-async fn without_rounds_no_tool_is_called() {
-    let client = replies([calls([multiply("a")]), text(LAST)]);
-    let (reasoning, ended) = run(node(&client).with_tool_rounds(0)).await;
-    ended.unwrap();
-
-    assert_eq!(used(&reasoning.thoughts()[0]), Vec::<String>::new());
-    assert_eq!(client.requests()[0].tool_choice(), Some(&ToolChoice::None));
-}
-
-#[tokio::test]
-async fn a_plan_next_to_calls_that_are_not_allowed_is_used() {
-    let both = text(LAST).with_tool_calls([multiply("a")]);
-    let client = replies([both]);
-    let (reasoning, ended) = run(node(&client).with_tool_rounds(0)).await;
-    ended.unwrap();
-
-    assert_eq!(reasoning.answer(), Some("150"));
-}
-
-#[tokio::test]
-async fn a_reply_that_cannot_be_read_is_asked_for_again_in_a_format() {
-    let client = replies([text(PROSE), text(FIRST), calls([multiply("a")]), text(LAST)]);
-    let (_, ended) = run(node(&client)).await;
-    ended.unwrap();
-
-    let requests = client.requests();
-    let formats: Vec<_> = requests.iter().map(|one| one.format().is_some()).collect();
-    assert_eq!(formats, [false, true, false, false]);
-    assert_eq!(requests[1].tool_choice(), Some(&ToolChoice::None));
-}
-
-#[tokio::test]
-async fn tools_may_be_called_after_the_question_about_an_early_end() {
-    let client = replies([text(EARLY), calls([multiply("a")]), text(LAST)]);
-    let (reasoning, ended) = run(node(&client).with_early_end(EarlyEnd::Ask)).await;
-    ended.unwrap();
-
-    let trace = reasoning.thoughts()[0].trace();
-    assert_eq!(trace.tries.len(), 3);
-    assert_eq!(trace.tool_calls[0].after_try, 2);
-    assert!(!trace.ended_early);
-}
-
 #[tokio::test(start_paused = true)]
 async fn a_call_is_part_of_the_time_and_the_error_lists_those_that_were_running() {
     let both = calls([multiply("a"), ToolCall::new("b", "hang", "{}")]);
@@ -372,25 +302,6 @@ async fn a_call_is_part_of_the_time_and_the_error_lists_those_that_were_running(
     after try 1: multiply {"factors": [12, 12]} → 144
     after try 1: hang {} ✗ the turn ended before the tool returned
     "#);
-}
-
-#[tokio::test]
-async fn every_call_to_the_model_counts_towards_the_tokens() {
-    let costly = || calls([multiply("a")]).with_usage(Usage::new(2_000, 500));
-    let client = replies([costly(), costly(), costly()]);
-    let limits = Limits::default().with_tokens(5_000).with_conclude(false);
-    let (_, ended) = run(node(&client).with_limits(limits)).await;
-
-    let error = ended.unwrap_err();
-    let spent: Spent = cot_error(&error).spent();
-    assert_eq!(
-        (spent.calls, spent.tool_calls, spent.tokens()),
-        (2, 2, 5_000)
-    );
-    assert_eq!(
-        cot_error(&error).limit().unwrap().to_string(),
-        "5000 tokens"
-    );
 }
 
 /// Three turns, of which the first two call a tool.
@@ -460,54 +371,6 @@ async fn later_turns_show_what_tools_returned() {
 }
 
 #[tokio::test]
-async fn each_turn_appends_to_the_one_before() {
-    let client = three_turns();
-    run(node(&client)).await.1.unwrap();
-
-    let requests = client.requests();
-    let shared = |earlier: &ChatRequest, later: &ChatRequest| {
-        let pairs = earlier.messages().iter().zip(later.messages().iter());
-        pairs.take_while(|(one, other)| one == other).count()
-    };
-
-    // Within a turn, everything is shared.
-    assert_eq!(
-        shared(&requests[0], &requests[1]),
-        requests[0].messages().len()
-    );
-    assert_eq!(
-        shared(&requests[2], &requests[3]),
-        requests[2].messages().len()
-    );
-
-    // From turn to turn, everything up to the message with the plan.
-    assert_eq!(
-        shared(&requests[2], &requests[4]),
-        requests[2].messages().len() - 1
-    );
-}
-
-#[tokio::test]
-async fn what_tools_returned_is_left_out_with_its_thought() {
-    for (history, shows_first) in [
-        (History::All, true),
-        (History::Window(1), false),
-        (History::Bytes(100), false),
-    ] {
-        let client = three_turns();
-        run(node(&client).with_history(history)).await.1.unwrap();
-
-        let last = conversation(&client.requests()[4], 0);
-        assert_eq!(
-            last.contains("called in thought 1"),
-            shows_first,
-            "{history:?}"
-        );
-        assert!(last.contains("called in thought 2"), "{history:?}");
-    }
-}
-
-#[tokio::test]
 async fn long_results_are_shortened_in_later_turns() {
     let long = function("long", "Long.", |_: Nothing| async {
         Ok("ab".repeat(5_000))
@@ -531,96 +394,6 @@ async fn long_results_are_shortened_in_later_turns() {
     assert_eq!(results.matches("<result>").count(), 7);
     assert_eq!(results.matches("b […]\n</result>").count(), 7);
     assert!(results.contains("returned:\n[…]\n<call tool=\"long\">"));
-}
-
-#[tokio::test]
-async fn the_calls_are_saved_and_a_resumed_run_sends_the_same_request() {
-    let client = three_turns();
-    let flow = node(&client).into_flow();
-    let mut reasoning = reasoning();
-    let mut run = flow.begin();
-    run.step(&mut reasoning).await.unwrap();
-    run.step(&mut reasoning).await.unwrap();
-
-    let json = serde_json::to_string(&reasoning).unwrap();
-    let yaml = serde_yaml::to_string(&reasoning).unwrap();
-    run.step(&mut reasoning).await.unwrap();
-
-    for mut read in [
-        Reasoning::from_json(&json).unwrap(),
-        Reasoning::from_yaml(&yaml).unwrap(),
-    ] {
-        assert_eq!(read.thoughts(), &reasoning.thoughts()[..2]);
-
-        let resumed = replies([text(LAST)]);
-        node(&resumed).into_flow().run(&mut read).await.unwrap();
-        assert_eq!(resumed.requests()[0], client.requests()[4]);
-    }
-}
-
-#[derive(Default, Clone)]
-struct Log(Arc<Mutex<Vec<String>>>);
-
-impl Reporter for Log {
-    fn event(&self, event: &ReasoningEvent) {
-        let line = match event {
-            ReasoningEvent::ToolCall { thought, name, .. } => {
-                format!("{thought}: calling {name}")
-            }
-            ReasoningEvent::ToolResult {
-                thought,
-                name,
-                input,
-                output,
-                failed,
-            } => {
-                let sign = if *failed { '✗' } else { '→' };
-                format!("{thought}: {name} {input} {sign} {output}")
-            }
-            _ => return,
-        };
-        self.0.lock().unwrap().push(line);
-    }
-}
-
-#[tokio::test]
-async fn calls_are_reported_and_noted() {
-    let wrong = ToolCall::new("b", "\u{1b}[2J", "{}");
-    let client = replies([calls([multiply("a")]), calls([wrong]), text(LAST)]);
-    let log = Log::default();
-    let node = node(&client).with_reporter(Arc::new(log.clone()));
-
-    let flow = node.into_flow();
-    let (sink, mut told) = events(100);
-    flow.begin()
-        .with_events(sink)
-        .finish(&mut reasoning())
-        .await
-        .unwrap();
-
-    let log = log
-        .0
-        .lock()
-        .unwrap()
-        .join("\n")
-        .replace('\u{1b}', "<escape>");
-    assert_snapshot!(log, @r#"
-    1: calling multiply
-    1: multiply {"factors": [12, 12]} → 144
-    1: <escape>[2J {} ✗ there is no tool `\u{1b}[2J`; expected `fail`, `hang` or `multiply`
-    "#);
-
-    let mut notes = Vec::new();
-    while let Some(event) = told.next().await {
-        if let EventKind::Noted { text } = event.kind {
-            notes.push(text);
-        }
-    }
-    assert_snapshot!(notes.join("\n"), @r#"
-    calling the tool `multiply`
-    the tool `multiply` returned (3 bytes)
-    the tool `\u{1b}[2J` failed (67 bytes)
-    "#);
 }
 
 #[cfg(feature = "console")]

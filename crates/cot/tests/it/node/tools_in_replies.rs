@@ -1,15 +1,14 @@
 //! Tools that the model calls in its replies, on a server that doesn't support tools.
 
 use cogwork_cot::{
-    ChainOfThought, ChatRequest, ChatResponse, FinishReason, Prompts, Reasoning, Reply, RunError,
-    Rung, ScriptedClient, Tools,
+    ChainOfThought, ChatRequest, Prompts, Reasoning, Reply, RunError, Rung, ScriptedClient, Tools,
 };
 use cogwork_llm::{Capabilities, Capability, ReplyFormat};
 use insta::assert_snapshot;
 use proptest::prelude::*;
 use serde_json::Value;
 
-use crate::node::support::{FIRST, LAST, SECOND, conversation, cot_error, reasoning};
+use crate::node::support::{FIRST, LAST, SECOND, conversation, reasoning};
 use crate::node::tools::{shown, tools};
 
 const CALL: &str = "\
@@ -209,27 +208,6 @@ async fn calls_that_cannot_be_read_are_asked_for_again() {
 }
 
 #[tokio::test]
-async fn a_wrong_call_is_answered_with_its_error() {
-    let replies = [
-        CALL.replace("multiply", "divide"),
-        CALL.replace("{factors: [12, 12]}", "12"),
-        CALL.replace("{factors: [12, 12]}", "12 times 12"),
-        CALL.replace("  input: {factors: [12, 12]}\n", ""),
-    ];
-
-    let mut seen = Vec::new();
-    for reply in replies {
-        seen.push(calls_of(&reply).await);
-    }
-    assert_snapshot!(seen.join("\n"), @r#"
-    after try 1: divide {"factors":[12,12]} ✗ there is no tool `divide`; expected `multiply`
-    after try 1: multiply 12 ✗ bad input for the tool `multiply`: found the number 12; expected an object
-    after try 1: multiply 12 times 12 ✗ bad input for the tool `multiply`: found the number 12; expected an object
-    after try 1: multiply {} ✗ bad input for the tool `multiply`: missing field `factors`
-    "#);
-}
-
-#[tokio::test]
 async fn a_thought_about_calls_is_no_call() {
     let thought = LAST.replace("144 + 6 = 150", "No tool_calls: here, 144 + 6 = 150");
     for reply in [
@@ -244,42 +222,6 @@ async fn a_thought_about_calls_is_no_call() {
     ] {
         assert_eq!(calls_of(&reply).await, "", "{reply}");
     }
-}
-
-#[tokio::test]
-async fn the_calls_of_a_truncated_reply_are_not_made() {
-    let whole = ChatResponse::new(CALL).with_finish_reason(FinishReason::Length);
-    let half = CALL.split_at(CALL.find("12]").unwrap()).0;
-    let half = ChatResponse::new(half).with_finish_reason(FinishReason::Length);
-    let client = ScriptedClient::new([whole, half, ChatResponse::new(LAST)]);
-    let (reasoning, ended) = run(node(&client)).await;
-    ended.unwrap();
-
-    let trace = reasoning.thoughts()[0].trace();
-    assert_eq!(trace.spent.tool_calls, 0);
-    assert!(trace.tool_calls.iter().all(|used| used.failed));
-
-    let asked = client.requests()[2]
-        .messages()
-        .last()
-        .unwrap()
-        .text()
-        .to_owned();
-    assert!(asked.starts_with("Your last reply was cut off"), "{asked}");
-}
-
-#[tokio::test]
-async fn calls_beyond_the_last_round_are_complained_about() {
-    let client = ScriptedClient::new([CALL, CALL, CALL]);
-    let (_, ended) = run(node(&client).with_tool_rounds(1)).await;
-
-    let error = ended.unwrap_err();
-    assert_eq!(cot_error(&error).tool_calls().len(), 1);
-    let complaints = cot_error(&error)
-        .tries()
-        .iter()
-        .map(|one| one.complaint.is_some());
-    assert_eq!(complaints.collect::<Vec<_>>(), [false, true, true]);
 }
 
 #[tokio::test]

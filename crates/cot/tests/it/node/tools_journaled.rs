@@ -175,32 +175,6 @@ async fn a_run_killed_anywhere_repeats_no_recorded_call() {
     }
 }
 
-#[tokio::test]
-async fn each_call_of_a_turn_has_a_name_of_its_own() {
-    let made = Made::default();
-    let flow = flow(&made);
-    let journal = MemoryJournal::new("r");
-    flow.begin()
-        .with_journal(journal)
-        .finish(&mut reasoning())
-        .await
-        .unwrap();
-
-    // The names of calls to the model end with a hash of the conversation.
-    let keys = made.keys();
-    let names = keys.iter().take(4).map(|key| {
-        let (name, number) = key.rsplit_once('.').unwrap();
-        let hash = name.rsplit_once(' ').filter(|(_, hash)| hash.len() == 16);
-        hash.map_or(key.clone(), |(name, _)| format!("{name} ….{number}"))
-    });
-    assert_snapshot!(names.collect::<Vec<_>>().join("\n"), @"
-    r:chain of thought/think#1.1/model ….1
-    r:chain of thought/think#1.1/tool 1.1.1
-    r:chain of thought/think#1.1/tool 1.2.1
-    r:chain of thought/think#1.1/model ….1
-    ");
-}
-
 /// A script of a model that wants to delete a file, and then concludes.
 fn deleting() -> ScriptedClient {
     let delete =
