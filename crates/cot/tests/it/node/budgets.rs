@@ -5,9 +5,8 @@ use std::time::Duration;
 
 use cogwork_cot::{
     ChainOfThought, ChatRequest, ChatResponse, Limit, Limits, LlmClient, LlmError, LlmErrorKind,
-    Reasoning, ReasoningEnd, RunError, Rung, ScriptedClient, Spent, Usage, async_trait,
+    Reasoning, ReasoningEnd, RunError, ScriptedClient, Spent, Usage, async_trait,
 };
-use cogwork_llm::ReplyFormat;
 use proptest::prelude::*;
 
 use crate::node::support::{EARLY, FIRST, LAST, PROSE, SECOND, cot_error, reasoning};
@@ -184,26 +183,6 @@ async fn a_request_never_asks_for_more_than_is_left() {
 }
 
 #[tokio::test]
-async fn the_schema_follows_the_tokens_that_are_left() {
-    let client = ScriptedClient::new([LAST]);
-    let limits = Limits::default().with_tokens(6_000);
-    let node = ChainOfThought::new(client.clone())
-        .with_limits(limits)
-        .with_format(Rung::Schema);
-    node.into_flow().run(&mut reasoning()).await.unwrap();
-
-    let requests = client.requests();
-    let max_tokens = requests[0].max_tokens().unwrap();
-    assert!(max_tokens < 2_500, "{max_tokens}");
-
-    let schema = cogwork_cot::Reply::json_schema(max_tokens);
-    assert_eq!(
-        requests[0].format(),
-        Some(&ReplyFormat::schema("reply", schema))
-    );
-}
-
-#[tokio::test]
 async fn bytes_end_a_run_whose_server_reports_too_few_tokens() {
     let cheap = |text| ChatResponse::new(text).with_usage(Usage::new(1, 1));
     let client = ScriptedClient::new([cheap(FIRST), cheap(SECOND), cheap(EARLY), cheap(LAST)]);
@@ -217,37 +196,4 @@ async fn bytes_end_a_run_whose_server_reports_too_few_tokens() {
     assert_eq!(reasoning.end_reason(), Some(ReasoningEnd::Limit(limit)));
     assert!(reasoning.spent().bytes <= 16_000);
     assert!(reasoning.thoughts().len() < 4);
-}
-
-#[tokio::test]
-async fn a_reply_that_ignores_max_tokens_exceeds_the_limit_once() {
-    let huge = |text| ChatResponse::new(text).with_usage(Usage::new(5_000, 50_000));
-    let client = ScriptedClient::new([huge(FIRST), huge(SECOND), huge(LAST)]);
-    let limits = Limits::default().with_tokens(20_000);
-    let node = ChainOfThought::new(client.clone()).with_limits(limits);
-
-    let mut reasoning = reasoning();
-    node.into_flow().run(&mut reasoning).await.unwrap();
-
-    assert_eq!(client.requests().len(), 1);
-    assert_eq!(reasoning.spent().tokens(), 55_000);
-    assert_eq!(reasoning.solution(), Some("I multiply, then add."));
-
-    let limit = Limit::Tokens(20_000);
-    assert_eq!(reasoning.end_reason(), Some(ReasoningEnd::Limit(limit)));
-}
-
-#[tokio::test]
-async fn a_low_limit_gives_an_answer_at_once() {
-    let client = ScriptedClient::new([LAST]);
-    let limits = Limits::default().with_tokens(1_500);
-    let node = ChainOfThought::new(client.clone()).with_limits(limits);
-
-    let mut reasoning = reasoning();
-    node.into_flow().run(&mut reasoning).await.unwrap();
-
-    assert!(reasoning.solution().is_some());
-    assert!(!reasoning.is_complete());
-    assert!(reasoning.spent().tokens() <= 1_500);
-    assert!(client.requests()[0].max_tokens().unwrap() < 400);
 }

@@ -3,13 +3,13 @@
 use std::time::Duration;
 
 use cogwork_cot::{
-    ChainOfThought, ChatResponse, EarlyEnd, Limits, LlmError, LlmErrorKind, Plan, Reasoning, Reply,
-    ReplyProblemKind, ScriptedClient, Step, Usage,
+    ChainOfThought, ChatResponse, EarlyEnd, Limits, Plan, Reasoning, Reply, ReplyProblemKind,
+    ScriptedClient, Step, Usage,
 };
 use cogwork_llm::ScriptedReply;
 use insta::assert_snapshot;
 
-use crate::node::support::{EARLY, FIRST, LAST, PROSE, SECOND, conversation, cot_error, reasoning};
+use crate::node::support::{EARLY, LAST, PROSE, SECOND, conversation, cot_error, reasoning};
 
 async fn run(client: &ScriptedClient, policy: EarlyEnd) -> Reasoning {
     let node = ChainOfThought::new(client.clone()).with_early_end(policy);
@@ -87,19 +87,6 @@ async fn a_model_that_sees_its_mistake_may_go_on_or_end_well() {
 }
 
 #[tokio::test]
-async fn each_turn_may_be_asked_about() {
-    let client = ScriptedClient::new([EARLY, FIRST, EARLY, LAST]);
-    let reasoning = run(&client, EarlyEnd::Ask).await;
-    assert_eq!(reasoning.thoughts().len(), 2);
-    assert!(
-        reasoning
-            .thoughts()
-            .iter()
-            .all(|thought| thought.trace().tries.len() == 2)
-    );
-}
-
-#[tokio::test]
 async fn accepted_at_once_it_is_marked_all_the_same() {
     let client = ScriptedClient::new([EARLY]);
     let reasoning = run(&client, EarlyEnd::Accept).await;
@@ -139,23 +126,6 @@ async fn after_the_question_unreadable_replies_leave_the_conclusion_there_was() 
     assert!(reasoning.thoughts()[0].trace().ended_early);
 }
 
-#[tokio::test]
-async fn the_question_does_not_use_up_an_ask() {
-    let client = ScriptedClient::new([PROSE, EARLY, PROSE, LAST]);
-    let reasoning = run(&client, EarlyEnd::Ask).await;
-    assert_eq!(complaints(&reasoning), [true, true, true, false]);
-}
-
-#[tokio::test]
-async fn a_call_that_fails_after_the_question_leaves_the_conclusion_there_was() {
-    let broken = LlmError::new(LlmErrorKind::ContextLength, "too long a conversation");
-    let client = ScriptedClient::new([EARLY]).then(broken);
-    let reasoning = run(&client, EarlyEnd::Ask).await;
-    assert_eq!(reasoning.solution(), Some("The answer is 150."));
-    assert_eq!(complaints(&reasoning), [true]);
-    assert!(reasoning.thoughts()[0].trace().ended_early);
-}
-
 #[tokio::test(start_paused = true)]
 async fn a_limit_reached_after_the_question_leaves_the_conclusion_there_was() {
     for (limits, requests) in [
@@ -172,53 +142,6 @@ async fn a_limit_reached_after_the_question_leaves_the_conclusion_there_was() {
         assert!(reasoning.thoughts()[0].trace().ended_early);
         assert_eq!(client.requests().len(), requests);
     }
-}
-
-#[tokio::test]
-async fn a_parent_left_open_over_sub_steps_that_are_done_is_asked_about_too() {
-    let parent = Step::pending("Work").with_sub_steps([
-        Step::done("a", "1"),
-        Step::verification_needed("b", "sure?").with_sub_steps([Step::done("c", "2")]),
-    ]);
-    let sums = Step::pending("Sum up").with_sub_steps([Step::done("d", "3")]);
-
-    // Open only beneath a step that is done.
-    let hidden = Step::done("Check", "").with_sub_steps([Step::pending("e")]);
-    let plan = Plan::from(vec![parent, sums, hidden, Step::done("Conclusion", "3")]);
-    let reply = Reply {
-        current_thinking: "It is 3.".into(),
-        planning: plan,
-        next_thought_needed: false,
-    };
-
-    let replies = [reply.to_string(), reply.to_string()];
-    let reasoning = run(&ScriptedClient::new(replies.clone()), EarlyEnd::Ask).await;
-    assert_eq!(complaints(&reasoning), [true, false]);
-    let trace = reasoning.thoughts()[0].trace();
-
-    assert!(trace.ended_early);
-    assert_snapshot!(trace.tries[0].complaint.as_deref().unwrap(), @"the reply ends the reasoning, but these steps of its plan are not done: 1.2 b (Verification Needed); 2 Sum up (Pending); 3.1 e (Pending)");
-
-    assert!(
-        run(&ScriptedClient::new(replies.clone()), EarlyEnd::Accept)
-            .await
-            .thoughts()[0]
-            .trace()
-            .ended_early
-    );
-
-    let node = ChainOfThought::new(ScriptedClient::new(replies)).with_early_end(EarlyEnd::Refuse);
-    let error = node
-        .with_asks_again(1)
-        .into_flow()
-        .run(&mut self::reasoning())
-        .await
-        .unwrap_err();
-
-    assert_eq!(
-        cot_error(&error).reply_problem().unwrap().kind(),
-        ReplyProblemKind::EndedEarly
-    );
 }
 
 #[tokio::test]
