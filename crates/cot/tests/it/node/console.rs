@@ -242,35 +242,6 @@ async fn chinese_is_wrapped_by_the_width_of_its_characters() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn colours_end_in_their_lines() {
-    let out = crate::node::reporting::Screen::default();
-    let reporter = ConsoleReporter::to(out.clone())
-        .with_terminal(Terminal::new(40, 24))
-        .with_colors(true);
-    reporter.turn_ended(&thought(ENGLISH).await);
-
-    let text = out.text();
-    for line in text.lines() {
-        let codes: Vec<&str> = line.split('\u{1b}').skip(1).collect();
-        let last = codes.last().copied().unwrap_or("[0m");
-        assert!(last.starts_with("[0m"), "{line:?}");
-    }
-
-    let mut terminal = Terminal::new(40, 60);
-    terminal.write_all(text.as_bytes()).unwrap();
-    let expected: Vec<String> = page(ENGLISH, 40)
-        .await
-        .lines()
-        .map(|line| line.trim_end().to_owned())
-        .collect();
-    let shown = terminal.lines();
-    assert_eq!(
-        shown.lines().collect::<Vec<_>>(),
-        expected.join("\n").trim_end().lines().collect::<Vec<_>>()
-    );
-}
-
-#[tokio::test(start_paused = true)]
 async fn a_growing_thought_is_shown_and_then_replaced() {
     let terminal = Terminal::new(50, 30);
     let reporter = reporter(&terminal);

@@ -3,15 +3,15 @@
 use std::sync::{Arc, Mutex};
 
 use cogwork_cot::{
-    ChainOfThought, ChatRequest, CotError, Format, LlmError, LlmErrorKind as Kind, Prompts,
-    Reasoning, ReasoningEvent, Reply, Reporter, Rung, ScriptedClient,
+    ChainOfThought, ChatRequest, Format, LlmError, LlmErrorKind as Kind, Prompts, Reasoning,
+    ReasoningEvent, Reply, Reporter, Rung, ScriptedClient,
 };
 use cogwork_flow::{EventKind, events};
 use cogwork_journal::Store;
-use cogwork_llm::{Capabilities, Capability, Message, ReplyFormat, ScriptedReply};
+use cogwork_llm::{Capabilities, Capability, ReplyFormat};
 use insta::assert_snapshot;
 
-use crate::node::support::{FIRST, LAST, PROBLEM, PROSE, SECOND, cot_error, reasoning};
+use crate::node::support::{FIRST, LAST, PROBLEM, SECOND, cot_error, reasoning};
 
 fn all() -> Capabilities {
     Capabilities::none()
@@ -127,13 +127,6 @@ async fn a_node_begins_with_what_its_client_can() {
 }
 
 #[tokio::test]
-async fn without_settings_of_its_own_the_format_is_told_by_the_node() {
-    let node = ChainOfThought::new(ScriptedClient::default());
-    assert!(format!("{node:?}").contains("format: Auto"));
-    assert!(format!("{:?}", node.with_format(Rung::Json)).contains("format: From(Json)"));
-}
-
-#[tokio::test]
 async fn a_refused_form_falls_rung_by_rung_and_is_no_ask_again() {
     let script = ScriptedClient::new([refusal(), refusal(), refusal()])
         .then(FIRST)
@@ -187,32 +180,6 @@ async fn a_refused_form_falls_rung_by_rung_and_is_no_ask_again() {
 }
 
 #[tokio::test]
-async fn rungs_that_the_client_does_not_have_are_passed_over() {
-    for (capabilities, expected) in [
-        (
-            all().without(Capability::JsonMode),
-            vec![Rung::Schema, Rung::FlatSchema, Rung::Text],
-        ),
-        (
-            all().without(Capability::JsonSchema),
-            vec![Rung::Json, Rung::Text],
-        ),
-    ] {
-        let refusals = (1..expected.len()).map(|_| refusal());
-        let client = ScriptedClient::new(refusals)
-            .then(LAST)
-            .with_capabilities(capabilities);
-        ChainOfThought::new(client.clone())
-            .into_flow()
-            .run(&mut reasoning())
-            .await
-            .unwrap();
-
-        assert_eq!(asked(&client), expected);
-    }
-}
-
-#[tokio::test]
 async fn the_rung_is_remembered_over_turns_clones_and_runs() {
     let script = ScriptedClient::new([refusal()]);
     let script = [FIRST, LAST, LAST, LAST]
@@ -249,27 +216,6 @@ async fn the_rung_is_remembered_over_turns_clones_and_runs() {
         [
             Schema, FlatSchema, FlatSchema, FlatSchema, FlatSchema, Schema
         ]
-    );
-}
-
-#[tokio::test]
-async fn a_failure_of_another_kind_is_not_forgetting() {
-    let down = LlmError::new(Kind::Overloaded, "later");
-    let script = ScriptedClient::new([refusal(), down]).then(json(LAST));
-    let client = script.with_capabilities(all());
-    let flow = ChainOfThought::new(client.clone()).into_flow();
-    let mut reasoning = reasoning();
-    let error = flow.run(&mut reasoning).await.unwrap_err();
-
-    assert_eq!(
-        cot_error(&error).to_string(),
-        "thought 1: the call to the model failed: overloaded: later"
-    );
-    assert_eq!(cot_error(&error).refusals().len(), 1);
-    flow.run(&mut reasoning).await.unwrap();
-    assert_eq!(
-        asked(&client),
-        [Rung::Schema, Rung::FlatSchema, Rung::FlatSchema]
     );
 }
 
@@ -334,38 +280,6 @@ async fn only_a_refusal_of_the_form_is_one() {
     }
 }
 
-/// What was wrong was not the form, so that nothing is learnt from it.
-#[tokio::test]
-async fn a_refusal_at_every_rung_is_the_error_of_the_last() {
-    let bad =
-        |number: u32| LlmError::new(Kind::InvalidRequest, format!("bad {number}")).with_status(400);
-    let script = ScriptedClient::new((1..=4).map(bad)).then(json(LAST));
-    let client = script.with_capabilities(all());
-    let flow = ChainOfThought::new(client.clone()).into_flow();
-    let mut reasoning = reasoning();
-    let error = flow.run(&mut reasoning).await.unwrap_err();
-    let error: &CotError = cot_error(&error);
-
-    assert_eq!(
-        error.to_string(),
-        "thought 1: the call to the model failed: invalid request: bad 4 (status 400)"
-    );
-    let refused: Vec<Rung> = error
-        .refusals()
-        .iter()
-        .map(|refusal| refusal.rung)
-        .collect();
-
-    assert_eq!(refused, [Rung::Schema, Rung::FlatSchema, Rung::Json]);
-    assert_eq!(
-        error.refusals()[0].error,
-        "invalid request: bad 1 (status 400)"
-    );
-
-    flow.run(&mut reasoning).await.unwrap();
-    assert_eq!(asked(&client)[3..], [Rung::Text, Rung::Schema]);
-}
-
 #[tokio::test]
 async fn reporter_and_watchers_are_told() {
     let heard = Heard::default();
@@ -419,94 +333,6 @@ async fn reporter_and_watchers_are_told() {
     );
 }
 
-#[cfg(feature = "console")]
-#[tokio::test(start_paused = true)]
-async fn the_console_says_it_in_one_line() {
-    let screen = crate::node::reporting::Screen::default();
-    let client = ScriptedClient::new([refusal()])
-        .then(json(LAST))
-        .with_capabilities(all());
-    let reporter = cogwork_cot::ConsoleReporter::to(screen.clone());
-    ChainOfThought::new(client)
-        .with_reporter(reporter)
-        .into_flow()
-        .run(&mut reasoning())
-        .await
-        .unwrap();
-
-    let text = screen.text();
-    assert_eq!(
-        text.lines().nth(3),
-        Some(
-            "Thought 1: the server refuses JSON Schema, asking by flat JSON Schema: invalid request: this response_format is unavailable now (status 400)"
-        ),
-        "{text}"
-    );
-}
-
-#[tokio::test]
-async fn asking_again_keeps_to_the_form_and_survives_a_fall() {
-    let script = ScriptedClient::default()
-        .then(PROSE)
-        .then(refusal())
-        .then("")
-        .then(json(LAST));
-
-    let client = script.with_capabilities(all());
-    ChainOfThought::new(client.clone())
-        .into_flow()
-        .run(&mut reasoning())
-        .await
-        .unwrap();
-
-    use Rung::{FlatSchema, Schema};
-    assert_eq!(asked(&client), [Schema, Schema, FlatSchema, FlatSchema]);
-    let requests = client.requests();
-    assert_eq!(requests[1].messages(), requests[2].messages());
-    assert_snapshot!(crate::node::support::conversation(&requests[3], requests[0].messages().len()), @"
-    [assistant]
-    Sure! Let me think about it.
-
-    [user]
-    Your last reply could not be used: line 1: the reply has no JSON object; expected one with the keys `current_thinking`, `planning` and `next_thought_needed`
-       1 | Sure! Let me think about it.
-    Give the whole reply again, corrected: one JSON object with current_thinking, planning and next_thought_needed, and nothing else.
-
-    [assistant]
-    (empty)
-
-    [user]
-    Your last reply could not be used: the reply is empty; expected a JSON object
-    Give the whole reply again, corrected: one JSON object with current_thinking, planning and next_thought_needed, and nothing else.
-    ");
-}
-
-#[tokio::test]
-async fn a_fall_to_yaml_takes_the_replies_of_the_turn_along() {
-    let client = ScriptedClient::new([PROSE]).then(refusal()).then(LAST);
-    let client = client.with_capabilities(Capabilities::none().with(Capability::JsonMode));
-    ChainOfThought::new(client.clone())
-        .into_flow()
-        .run(&mut reasoning())
-        .await
-        .unwrap();
-
-    let requests = client.requests();
-    let texts = |request: &ChatRequest| -> Vec<String> {
-        request
-            .messages()
-            .iter()
-            .map(|message| message.text().to_owned())
-            .collect()
-    };
-
-    let json = texts(&requests[1]);
-    let yaml = texts(&requests[2]);
-    assert_eq!(json.len(), yaml.len());
-    assert_eq!(json[json.len() - 2..], yaml[yaml.len() - 2..]);
-    assert_ne!(json[0], yaml[0]);
-}
-
 #[tokio::test]
 async fn a_schema_that_cannot_hold_the_last_plan_is_passed_over() {
     let plan = |steps: String| {
@@ -543,26 +369,6 @@ async fn a_schema_that_cannot_hold_the_last_plan_is_passed_over() {
         // Nothing was refused, so the next turn may begin above.
         assert_eq!(asked(&client), [Rung::Schema, expected, Rung::Schema]);
     }
-}
-
-#[tokio::test]
-async fn a_limit_of_tokens_bounds_the_schema() {
-    let client = ScriptedClient::new([json(LAST)]).with_capabilities(all());
-    let request = ChatRequest::default().with_max_tokens(900);
-    ChainOfThought::new(client.clone())
-        .with_request(request)
-        .into_flow()
-        .run(&mut reasoning())
-        .await
-        .unwrap();
-
-    assert_eq!(asked(&client), [Rung::Schema]);
-    let requests = client.requests();
-    let Some(ReplyFormat::Schema { schema, .. }) = requests[0].format() else {
-        panic!("no schema")
-    };
-
-    assert_eq!(**schema, Reply::json_schema(900));
 }
 
 #[tokio::test]
@@ -641,38 +447,6 @@ async fn a_run_taken_up_again_does_not_depend_on_what_the_node_had_learnt() {
 }
 
 #[tokio::test]
-async fn each_request_in_json_only_appends_and_shares_its_text() {
-    let replies = [json(FIRST), json(SECOND), json(SECOND), json(LAST)];
-    let client = ScriptedClient::new(replies).with_capabilities(all());
-    ChainOfThought::new(client.clone())
-        .into_flow()
-        .run(&mut reasoning())
-        .await
-        .unwrap();
-
-    let requests = client.requests();
-    let messages: Vec<Vec<&Message>> = requests
-        .iter()
-        .map(|request| request.messages().iter().collect())
-        .collect();
-    for pair in messages[1..].windows(2) {
-        let (_, shared) = pair[0].split_last().unwrap();
-        for (earlier, later) in shared.iter().zip(&pair[1]) {
-            assert!(std::ptr::eq(earlier.text(), later.text()));
-        }
-    }
-
-    let last = messages[3].last().unwrap().text();
-    assert!(
-        last.contains(
-            r#"<plan>
-[{"description":"Multiply","status":"Done","result":"144"},{"#
-        ),
-        "{last}"
-    );
-}
-
-#[tokio::test]
 async fn a_reply_that_is_whole_json_is_whole_however_the_model_stopped() {
     use cogwork_cot::{ChatResponse, FinishReason};
 
@@ -694,19 +468,4 @@ async fn a_reply_that_is_whole_json_is_whole_however_the_model_stopped() {
         "{message}"
     );
     assert_eq!(reasoning.thoughts()[0].trace().tries.len(), 2);
-}
-
-#[tokio::test]
-async fn a_form_is_refused_in_a_stream_too() {
-    let client = ScriptedClient::default()
-        .then(ScriptedReply::in_pieces(Vec::<String>::new()).but_then(refusal()))
-        .then(json(LAST))
-        .with_capabilities(all().with(Capability::Streaming));
-    ChainOfThought::new(client.clone())
-        .into_flow()
-        .run(&mut reasoning())
-        .await
-        .unwrap();
-
-    assert_eq!(asked(&client), [Rung::Schema, Rung::FlatSchema]);
 }

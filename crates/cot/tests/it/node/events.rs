@@ -12,7 +12,7 @@ use cogwork_journal::Store;
 use cogwork_llm::{LlmError, LlmErrorKind, ScriptedReply};
 use insta::assert_snapshot;
 
-use crate::node::support::{FIRST, LAST, PROBLEM, PROSE, SECOND};
+use crate::node::support::{FIRST, LAST, PROBLEM, PROSE};
 
 fn in_pieces(text: &str, length: usize) -> ScriptedReply {
     let characters: Vec<char> = text.chars().collect();
@@ -63,39 +63,6 @@ async fn every_event_of_a_reasoning_is_an_object() {
     {"type":"usage","thought":2,"spent":{"calls":2,"usage":{"prompt_tokens":0,"completion_tokens":0,"cached_tokens":0},"estimated_tokens":2354,"bytes":9409,"seconds":0.0},"total":{"calls":3,"usage":{"prompt_tokens":0,"completion_tokens":0,"cached_tokens":0},"estimated_tokens":3407,"bytes":13617,"seconds":0.0}}
     {"type":"ended","reason":"answered","answer":"150","solution":"Evaluation of thought 2: right.\n144 + 6 = 150, so the answer is 150.\n"}
     "#);
-}
-
-#[tokio::test]
-async fn the_pieces_since_the_last_start_are_the_text_of_the_thought() {
-    let client = ScriptedClient::new([FIRST, PROSE, SECOND, LAST].map(|text| in_pieces(text, 3)));
-    let mut stream = ChainOfThought::new(client).stream(reasoning());
-    let mut text = String::new();
-    let mut thoughts = 0;
-
-    for event in all(&mut stream).await {
-        match event {
-            ReasoningEvent::Thinking {
-                text: piece,
-                is_start,
-                ..
-            } => {
-                if is_start {
-                    text.clear();
-                }
-                text += &piece;
-            }
-            ReasoningEvent::Thought { text: whole, .. } => {
-                assert_eq!(text, whole);
-                thoughts += 1;
-            }
-            _ => {}
-        }
-    }
-
-    assert_eq!(thoughts, 3);
-    let finished = stream.into_finished().unwrap();
-    assert_eq!(finished.state.thoughts().len(), 3);
-    assert!(finished.result.is_ok());
 }
 
 #[tokio::test]

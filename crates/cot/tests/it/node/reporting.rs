@@ -12,10 +12,7 @@ use cogwork_cot::{
 use cogwork_llm::ScriptedReply;
 use insta::assert_snapshot;
 
-use super::shown::hostile::assert_safe;
-use crate::node::support::{
-    EARLY, FIRST, LAST, PROBLEM, PROSE, SECOND, Stateless, poll_times, reasoning,
-};
+use crate::node::support::{EARLY, FIRST, LAST, PROSE, SECOND, Stateless, poll_times, reasoning};
 
 /// Standard output, for a test to look at. Takes a few bytes at a time, as a writer may.
 #[derive(Clone, Default)]
@@ -157,37 +154,6 @@ async fn the_console_shows_a_whole_run_in_colour() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn tokens_nobody_counted_are_not_shown() {
-    let screen = Screen::default();
-    run(
-        ScriptedClient::new([LAST]),
-        ConsoleReporter::to(screen.clone()),
-    )
-    .await;
-
-    assert_snapshot!(screen.text(), @"
-    Problem
-    What is 12 * 12 + 6?
-
-    Thought 1
-    Evaluation of thought 2: right.
-    144 + 6 = 150, so the answer is 150.
-
-    Plan  ━━━━━━━━━━━━━━━━━━━━  3 of 3 steps done
-    ├─ ✓ Multiply: 144
-    ├─ ✓ Add: 150
-    └─ ✓ Conclusion: 150
-    0.0 s
-
-    Answer
-    Evaluation of thought 2: right.
-    144 + 6 = 150, so the answer is 150.
-
-    1 thought, 0.0 s
-    ");
-}
-
-#[tokio::test(start_paused = true)]
 async fn a_reasoning_without_a_conclusion_is_not_shown_as_an_answer() {
     for conclusion in ["", ", result: \"\"", ", result: \" \""] {
         let gave_up = format!(
@@ -207,97 +173,6 @@ async fn a_reasoning_without_a_conclusion_is_not_shown_as_an_answer() {
         assert!(text.contains(shown), "{text}");
         assert!(!text.contains("Answer"), "{text}");
     }
-}
-
-#[tokio::test(start_paused = true)]
-async fn of_a_step_that_changed_its_status_a_new_result_or_mark_is_not_named_again() {
-    let turn = |steps: &str| {
-        format!(
-            "```yaml\ncurrent_thinking: On we go.\nplanning: [{steps}]\nnext_thought_needed: true\n```"
-        )
-    };
-
-    let client = ScriptedClient::new([
-        turn("{description: a, status: Done}, {description: b, status: Pending}"),
-        turn(
-            "{description: a, status: Done, result: 1}, {description: b, status: Done, result: 2}",
-        ),
-        LAST.to_owned(),
-    ]);
-
-    let screen = Screen::default();
-    run(client, ConsoleReporter::to(screen.clone())).await;
-    let changed = screen
-        .text()
-        .split("Changed\n")
-        .nth(1)
-        .unwrap()
-        .split("0.0 s")
-        .next()
-        .unwrap()
-        .to_owned();
-
-    assert_eq!(changed, "  1 result 1: a\n  2 Pending → Done: b\n");
-}
-
-#[tokio::test(start_paused = true)]
-async fn hostile_text_cannot_steer_the_terminal() {
-    let hostile = |more: bool| {
-        format!(
-            "```yaml\ncurrent_thinking: \"\\e[2Jclear\\rreturn\\u202Eturned\\u2066 \\u061c\\a\\x9b31m\\nsecond\\e]0;title\\a\"\n\
-             planning:\n- description: \"a\\e[31m\\nb\\u200f\\rc\"\n  status: Verification Needed\n  \
-             mark: \"\\u202Emark\\e[0m\\n\\nx\"\n- {{description: \"b\\u200f\", status: Done, result: \"{}\\b\\b\\tr\\ns\"}}\n\
-             next_thought_needed: {more}\n```",
-            if more { "\\e[5m" } else { "\\x07" }
-        )
-    };
-
-    let complaint = "```yaml\ncurrent_thinking: x\n\"\\e[31m\\u202ekey\": 1\n```";
-    let client = ScriptedClient::new([
-        hostile(true),
-        complaint.to_owned(),
-        hostile(false),
-        hostile(false),
-    ]);
-
-    let screen = Screen::default();
-    let node = ChainOfThought::new(client).with_reporter(ConsoleReporter::to(screen.clone()));
-    let mut reasoning = Reasoning::new("\u{1b}[8mhidden\u{1b}[0m\r\u{202e}problem");
-    node.into_flow().run(&mut reasoning).await.unwrap();
-
-    let text = screen.text();
-    assert_safe(&text);
-
-    // How a complaint quotes a reply is the reply reader's matter.
-    assert_snapshot!(
-        text.lines()
-            .filter(|line| !line.contains("unknown field"))
-            .collect::<Vec<_>>()
-            .join("\n")
-    );
-}
-
-/// A pipe that was closed.
-struct Closed;
-
-impl Write for Closed {
-    fn write(&mut self, _: &[u8]) -> io::Result<usize> {
-        Err(io::ErrorKind::BrokenPipe.into())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Err(io::ErrorKind::BrokenPipe.into())
-    }
-}
-
-#[tokio::test]
-async fn a_writer_that_fails_does_not_end_the_run() {
-    let reasoning = run(
-        ScriptedClient::new([FIRST, PROSE, LAST]),
-        ConsoleReporter::to(Closed),
-    )
-    .await;
-    assert!(reasoning.solution().is_some());
 }
 
 /// A run in a runtime of its own with a paused clock, so that every turn takes no time.
@@ -409,37 +284,6 @@ async fn a_reporter_hears_a_run_in_order() {
     "#);
 }
 
-#[tokio::test]
-async fn a_reporter_hears_of_an_end_accepted_only_what_was_asked() {
-    let log = Log::default();
-    run(
-        ScriptedClient::new([EARLY, PROSE, PROSE, PROSE]),
-        log.clone(),
-    )
-    .await;
-
-    assert_snapshot!(log.text(), @r#"
-    working 1
-    asking again 1: ended early
-    asking again 1: no block
-    asking again 1: no block
-    stopped 1
-    thought 1
-    turn ended: Some("The answer is 150.")
-    "#);
-}
-
-#[tokio::test]
-async fn a_run_taken_up_at_its_end_is_not_reported_again() {
-    let log = Log::default();
-    let mut solved = run(ScriptedClient::new([LAST]), log.clone()).await;
-    let heard = log.text();
-    let node = ChainOfThought::new(ScriptedClient::new([LAST])).with_reporter(log.clone());
-
-    node.into_flow().run(&mut solved).await.unwrap();
-    assert_eq!(log.text(), heard);
-}
-
 #[tokio::test(start_paused = true)]
 async fn working_stops_with_an_error_a_limit_and_a_run_given_up() {
     let broken = ScriptedClient::default().then(LlmError::new(LlmErrorKind::Server, "on fire"));
@@ -474,16 +318,4 @@ async fn working_stops_with_an_error_a_limit_and_a_run_given_up() {
         assert_eq!(log.text(), "working 1");
     }
     assert_eq!(log.text(), "working 1\nstopped 1");
-}
-
-#[tokio::test]
-async fn a_problem_is_shown_with_the_first_thought_only() {
-    let screen = Screen::default();
-    run(
-        ScriptedClient::new([FIRST, SECOND, LAST]),
-        ConsoleReporter::to(screen.clone()),
-    )
-    .await;
-
-    assert_eq!(screen.text().matches(PROBLEM).count(), 1);
 }

@@ -40,49 +40,17 @@ fn a_state_that_no_run_could_have_left_is_refused_with_the_thought_named() {
         assert!(text.contains(from), "{from}");
         refused(&text.replacen(from, to, 1)).to_string()
     };
+    let answer = r#""solution": "Better look again.""#;
+    let current = r#""current_thought_number": 2"#;
+    let needed = r#""next_thought_needed": true"#;
     let cases = [
-        with(
-            FOREIGN,
-            r#""solution": null"#,
-            r#""solution": "Better look again.""#,
-        ),
-        with(
-            &ended,
-            r#""solution": "Better look again.""#,
-            r#""solution": null"#,
-        ),
-        with(
-            &ended,
-            r#""solution": "Better look again.""#,
-            r#""solution": "42""#,
-        ),
-        with(
-            &ended,
-            r#""next_thought_needed": true"#,
-            r#""next_thought_needed": false"#,
-        ),
-        with(
-            FOREIGN,
-            r#""current_thought_number": 2"#,
-            r#""current_thought_number": 1"#,
-        ),
-        with(
-            FOREIGN,
-            r#""current_thought_number": 2"#,
-            r#""current_thought_number": 4"#,
-        ),
+        with(FOREIGN, r#""solution": null"#, answer),
+        with(&ended, answer, r#""solution": null"#),
+        with(&ended, answer, r#""solution": "42""#),
+        with(&ended, needed, r#""next_thought_needed": false"#),
+        with(FOREIGN, current, r#""current_thought_number": 1"#),
+        with(FOREIGN, current, r#""current_thought_number": 4"#),
         with(FOREIGN, "Better look again.", " \\n"),
-        with(FOREIGN, "I multiply, then add.", ""),
-        refused(
-            r#"{"problem": "x", "current_thought_number": 1, "thoughts": [{"thought_number": 1,
-            "current_thinking": "y", "planning": [], "next_thought_needed": true}]}"#,
-        )
-        .to_string(),
-        refused(
-            r#"{"problem": "x", "thoughts": [], "current_thought_number": 0, "solution": "y"}"#,
-        )
-        .to_string(),
-        refused(r#"{"problem": "x", "thoughts": [], "current_thought_number": 77}"#).to_string(),
     ];
 
     assert_snapshot!(cases.join("\n"), @"
@@ -93,10 +61,6 @@ fn a_state_that_no_run_could_have_left_is_refused_with_the_thought_named() {
     `current_thought_number` is 1; expected 2 or 3
     `current_thought_number` is 4; expected 2 or 3
     thought 2: `current_thinking` is empty; expected the evaluation and the thinking
-    thought 1: `current_thinking` is empty; expected the evaluation and the thinking
-    thought 1: `planning` is empty; expected at least one step
-    there is a `solution`, but no thought ends the reasoning; expected null
-    `current_thought_number` is 77; expected 0 or 1
     ");
 
     let begun = FOREIGN.replace(
@@ -149,22 +113,11 @@ fn an_error_is_one_harmless_line_with_its_place() {
 
     let cases = [
         ("a long key", long.as_str()),
-        ("nothing", ""),
         ("an end too early", "{\"problem\": \"思考"),
-        ("an end after a line", "{\n"),
         ("prose", "Sure! Here it is."),
-        ("a list", "[[]]"),
         (
             "a key with escapes",
             "{\"problem\": \"x\",\n \"a\\nb\\u001b[2J\": 1}",
-        ),
-        ("a byte order mark", "\u{feff}{}"),
-        ("NUL", "\0"),
-        ("a control character", "{\"problem\": \"\u{1b}[2J\"}"),
-        ("more than one value", "{} {}"),
-        (
-            "text for thoughts",
-            "{\"thoughts\": \"\\u001b]0;x\\u0007\\n\"}",
         ),
     ];
 
@@ -187,28 +140,12 @@ fn an_error_is_one_harmless_line_with_its_place() {
     assert_snapshot!(said, @r#"
     a long key, JSON: unknown field `yyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyy … yyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyy`, expected one of `problem`, `thoughts`, `current_thought_number`, `solution`, `spent`, `cut_short` at line 1 column 1000621
     a long key, YAML: unknown field `yyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyy … yyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyy`, expected one of `problem`, `thoughts`, `current_thought_number`, `solution`, `spent`, `cut_short` at line 1 column 218
-    nothing, JSON: EOF while parsing a value at line 1 column 0
-    nothing, YAML: missing field `problem`
     an end too early, JSON: EOF while parsing a string at line 1 column 19
     an end too early, YAML: found unexpected end of stream at line 1 column 16, while scanning a quoted scalar at line 1 column 13
-    an end after a line, JSON: EOF while parsing an object at line 2 column 0
-    an end after a line, YAML: did not find expected node content at line 2 column 1, while parsing a flow node
     prose, JSON: expected value at line 1 column 1
     prose, YAML: invalid type: string "Sure! Here it is.", expected a mapping with the keys problem, thoughts, current_thought_number and solution
-    a list, JSON: invalid type: sequence, expected a string at line 1 column 1
-    a list, YAML: invalid type: sequence, expected a mapping with the keys problem, thoughts, current_thought_number and solution
     a key with escapes, JSON: unknown field `a b�[2J`, expected one of `problem`, `thoughts`, `current_thought_number`, `solution`, `spent`, `cut_short` at line 2 column 16
     a key with escapes, YAML: unknown field `a b�[2J`, expected one of `problem`, `thoughts`, `current_thought_number`, `solution`, `spent`, `cut_short` at line 2 column 2
-    a byte order mark, JSON: expected value at line 1 column 1
-    a byte order mark, YAML: line 1: a byte order mark is not read here; put the text in quotes
-    NUL, JSON: expected value at line 1 column 1
-    NUL, YAML: line 1: control characters are not read; expected plain text
-    a control character, JSON: control character (\u0000-\u001F) found while parsing a string at line 1 column 14
-    a control character, YAML: line 1: control characters are not read; expected plain text
-    more than one value, JSON: missing field `problem` at line 1 column 2
-    more than one value, YAML: missing field `problem`
-    text for thoughts, JSON: invalid type: string "\u{1b}]0;x\u{7}\n", expected a sequence at line 1 column 33
-    text for thoughts, YAML: thoughts: invalid type: string "\u{1b}]0;x\u{7}\n", expected a sequence at line 1 column 14
     "#);
 }
 

@@ -73,18 +73,6 @@ async fn the_text_of_a_thought_grows_without_the_rest_of_the_reply() {
 }
 
 #[tokio::test]
-async fn a_reply_that_is_not_streamed_is_reported_as_a_whole() {
-    let text = grown([in_pieces(FIRST), in_pieces(LAST)], false).await;
-
-    insta::assert_snapshot!(text, @r"
-    ⟲I multiply, then add. = I multiply, then add.
-    ⟲Evaluation of thought 2: right.
-    144 + 6 = 150, so the answer is 150.
-     = Evaluation of thought 2: right.\n144 + 6 = 150, so the answer is 150.\n
-    ");
-}
-
-#[tokio::test]
 async fn the_text_starts_again_with_each_reply_and_ends_as_that_of_the_thought() {
     let broken = "```yaml\ncurrent_thinking: Half of\nplanning: 7\n```";
     // A quote inside a plain scalar ends the text too early, until the reply was repaired.
@@ -148,31 +136,6 @@ async fn reporter_and_watchers_see_every_piece() {
     }
 
     assert_eq!(notes, [FIRST, SECOND, LAST].concat());
-}
-
-#[tokio::test]
-async fn what_is_read_is_the_same_with_and_without() {
-    let mut reasonings = Vec::new();
-    for streaming in [true, false] {
-        let pieces = Pieces::default();
-        let node = ChainOfThought::new(replies())
-            .with_reporter(pieces.clone())
-            .with_streaming(streaming);
-        let mut reasoning = Reasoning::new(PROBLEM);
-        node.into_flow().run(&mut reasoning).await.unwrap();
-        assert_eq!(pieces.0.lock().unwrap().is_empty(), !streaming);
-
-        let thoughts = reasoning
-            .thoughts()
-            .iter()
-            .map(|thought| thought.current_thinking().to_owned());
-        reasonings.push((
-            thoughts.collect::<Vec<_>>(),
-            reasoning.answer().map(str::to_owned),
-        ));
-    }
-
-    assert_eq!(reasonings[0], reasonings[1]);
 }
 
 #[tokio::test]

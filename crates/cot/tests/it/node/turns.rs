@@ -6,16 +6,15 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use cogwork_cot::{
-    Backoff, ChainOfThought, CotError, Flow, Limit, Limits, LlmError, LlmErrorKind, Node, Prompts,
-    Reasoning, ScriptedClient, Stepped,
+    Backoff, ChainOfThought, Flow, LlmError, LlmErrorKind, Node, Prompts, Reasoning, ScriptedClient,
 };
-use cogwork_flow::{Phase, from_fn};
-use cogwork_llm::{ChatRequest, ChatResponse, ScriptedReply, Usage};
+use cogwork_flow::Phase;
+use cogwork_llm::{ChatRequest, ScriptedReply};
 use insta::assert_snapshot;
 use tokio::task::JoinSet;
 
 use crate::node::support::{
-    FIRST, LAST, PROBLEM, PROSE, SECOND, Stateless, cot_error, flow, poll_times, reasoning,
+    FIRST, LAST, PROSE, SECOND, Stateless, cot_error, flow, poll_times, reasoning,
 };
 
 #[tokio::test]
@@ -56,118 +55,6 @@ async fn a_run_is_its_thoughts_in_order_and_then_the_conclusion() {
     assert_eq!(thoughts[0].trace().tries[0].reply, FIRST);
     assert_eq!(thoughts[0].trace().tries[0].complaint, None);
     assert_eq!(client.requests().len(), 3);
-}
-
-#[tokio::test]
-async fn each_turn_is_one_step_of_the_flow() {
-    let flow = flow(ScriptedClient::new([FIRST, LAST]));
-    let mut reasoning = reasoning();
-    let mut run = flow.begin();
-    assert_eq!(
-        (
-            reasoning.current_thought_number(),
-            reasoning.thoughts().len()
-        ),
-        (0, 0)
-    );
-
-    let moved = Stepped::Moved {
-        from: "think",
-        action: ChainOfThought::CONTINUE,
-        to: "think",
-    };
-
-    assert_eq!(run.step(&mut reasoning).await.unwrap(), moved);
-    assert_eq!(
-        (
-            reasoning.current_thought_number(),
-            reasoning.thoughts().len()
-        ),
-        (1, 1)
-    );
-
-    assert_eq!(reasoning.solution(), None);
-
-    let Stepped::Ended(ended) = run.step(&mut reasoning).await.unwrap() else {
-        panic!("not at the end")
-    };
-
-    assert_eq!(ended.action.as_str(), "end");
-    assert_eq!(
-        (
-            reasoning.current_thought_number(),
-            reasoning.thoughts().len()
-        ),
-        (2, 2)
-    );
-}
-
-#[tokio::test]
-async fn the_first_turn_asks_for_a_plan_and_a_later_one_shows_the_last() {
-    let client = ScriptedClient::new([FIRST, SECOND, LAST]);
-    flow(client.clone()).run(&mut reasoning()).await.unwrap();
-    let requests = client.requests();
-    let texts = |turn: usize| {
-        requests[turn]
-            .messages()
-            .iter()
-            .map(|message| message.text())
-            .collect::<Vec<_>>()
-    };
-
-    let first = *texts(0).last().unwrap();
-    assert!(
-        first.contains(PROBLEM) && first.contains("This is thought 1, the first one."),
-        "{first}"
-    );
-
-    let [.., problem, thought_1, _, thought_2, last] = texts(2)[..] else {
-        panic!("too short")
-    };
-
-    assert_eq!(problem, format!("<problem>\n{PROBLEM}\n</problem>"));
-    assert_eq!(thought_1, "Thought 1:\nI multiply, then add.");
-    assert_eq!(
-        thought_2,
-        "Thought 2:\nEvaluation of thought 1: right.\n12 * 12 = 144."
-    );
-    assert!(
-        last.contains("This is thought 3.") && last.contains("Evaluation of thought 2:"),
-        "{last}"
-    );
-
-    let plan = "- description: Multiply\n  status: Done\n  result: \"144\"\n- description: Add\n  status: Pending\n";
-    assert!(last.contains(plan), "{last}");
-    assert!(
-        !texts(2)
-            .concat()
-            .contains("description: Multiply\n  status: Pending"),
-        "only the last plan travels"
-    );
-}
-
-#[tokio::test]
-async fn every_request_carries_the_settings() {
-    let client = ScriptedClient::new([FIRST, PROSE, LAST]);
-    let request = cogwork_cot::ChatRequest::default()
-        .with_max_tokens(700)
-        .with_temperature(0.5);
-    let node = ChainOfThought::new(client.clone()).with_request(request);
-    node.into_flow().run(&mut reasoning()).await.unwrap();
-    assert_eq!(client.requests().len(), 3);
-    assert!(
-        client
-            .requests()
-            .iter()
-            .all(|request| request.max_tokens() == Some(700))
-    );
-
-    assert!(
-        client
-            .requests()
-            .iter()
-            .all(|request| request.temperature() == Some(0.5))
-    );
 }
 
 #[tokio::test]
@@ -264,73 +151,6 @@ async fn prompts_that_fail_their_check_are_an_error_before_any_call() {
     assert_eq!(client.requests().len(), 0);
 }
 
-struct App {
-    estimate: Reasoning,
-    check: Reasoning,
-    report: String,
-}
-
-#[tokio::test]
-async fn two_reasoners_stand_in_a_larger_flow_each_on_its_part_of_the_state() {
-    let estimator = ChainOfThought::new(ScriptedClient::new([FIRST, LAST]));
-    let checker = ScriptedClient::new([LAST]);
-    let flow = Flow::builder("app")
-        .start("estimate")
-        .node(
-            "estimate",
-            estimator.focus(|app: &mut App| &mut app.estimate),
-        )
-        .edge("estimate", ChainOfThought::CONTINUE, "estimate")
-        .edge("estimate", ChainOfThought::END, "hand over")
-        .node(
-            "hand over",
-            from_fn(|app: &mut App| {
-                let found = app.estimate.solution().unwrap();
-                app.check = Reasoning::new(format!("Is this right? {found}"));
-            }),
-        )
-        .edge("hand over", "default", "check")
-        .node(
-            "check",
-            ChainOfThought::new(checker.clone()).focus(|app: &mut App| &mut app.check),
-        )
-        .edge("check", ChainOfThought::CONTINUE, "check")
-        .edge("check", ChainOfThought::END, "report")
-        .node(
-            "report",
-            from_fn(|app: &mut App| {
-                let thoughts = [&app.estimate, &app.check].map(|part| part.thoughts().len());
-                app.report = format!("{thoughts:?} thoughts: {}", app.check.solution().unwrap());
-            }),
-        )
-        .end("report", "default")
-        .build()
-        .unwrap();
-
-    let mut app = App {
-        estimate: reasoning(),
-        check: Reasoning::new(""),
-        report: String::new(),
-    };
-
-    let ended = flow.run(&mut app).await.unwrap();
-    assert_eq!(ended.steps, 5);
-    assert_eq!(
-        app.report,
-        "[2, 1] thoughts: Evaluation of thought 2: right.\n144 + 6 = 150, so the answer is 150.\n"
-    );
-    let request = &checker.requests()[0];
-
-    assert!(
-        request
-            .messages()
-            .last()
-            .unwrap()
-            .text()
-            .contains("Is this right? Evaluation of thought 2")
-    );
-}
-
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn one_node_serves_many_runs_at_once() {
     let client = Stateless {
@@ -406,26 +226,6 @@ async fn a_run_dropped_wherever_it_waits_goes_on_to_the_same_end() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_retry_of_flows_makes_the_turn_again() {
-    let dropped = || LlmError::new(LlmErrorKind::Transport, "the connection broke");
-    let client = ScriptedClient::default()
-        .then(dropped())
-        .then(dropped())
-        .then(LAST);
-    let node = ChainOfThought::new(client.clone())
-        .retry(Backoff::of::<3>())
-        .when(|error: &CotError| error.llm_error().is_some_and(LlmError::is_retryable));
-    let flow = looped(node);
-    let mut reasoning = reasoning();
-
-    flow.run(&mut reasoning).await.unwrap();
-    assert_eq!(reasoning.thoughts().len(), 1);
-    let requests = client.requests();
-    assert_eq!(requests.len(), 3);
-    assert!(requests.iter().all(|request| *request == requests[0]));
-}
-
-#[tokio::test(start_paused = true)]
 async fn the_retry_of_flows_counts_its_attempts_in_the_error() {
     let client = ScriptedClient::new([PROSE; 6]);
     let flow = looped(ChainOfThought::new(client.clone()).retry(Backoff::of::<2>()));
@@ -458,53 +258,6 @@ async fn the_cost_of_failed_attempts_is_part_of_the_thought() {
     assert!(state.spent().tokens() > read, "{}", state.spent());
 }
 
-#[tokio::test(start_paused = true)]
-async fn an_attempt_that_times_out_is_part_of_the_cost() {
-    let slow = ScriptedReply::from(LAST).after(Duration::from_secs(600));
-    let client = ScriptedClient::default().then(slow).then(LAST);
-    let timed = ChainOfThought::new(client).timeout(Duration::from_secs(60));
-    let flow = looped(timed.retry(Backoff::of::<2>()));
-    let mut state = reasoning();
-    flow.run(&mut state).await.unwrap();
-
-    assert_eq!(state.spent().calls, 2);
-    assert_eq!(state.spent().time, Duration::from_secs(60));
-}
-
-#[tokio::test(start_paused = true)]
-async fn limits_count_failed_attempts() {
-    let usage = Usage::new(2_000, 0);
-    let costly = |text| ScriptedReply::from(ChatResponse::new(text).with_usage(usage));
-    let replies = [PROSE, PROSE, LAST].map(costly);
-    let client = ScriptedClient::new(replies);
-
-    let limits = Limits::default().with_tokens(5_000).with_conclude(false);
-    let node = ChainOfThought::new(client.clone())
-        .with_limits(limits)
-        .with_asks_again(0);
-    let flow = looped(node.retry(Backoff::of::<3>()));
-    let error = flow.run(&mut reasoning()).await.unwrap_err();
-
-    let limit = cot_error(&error).limit();
-    assert_eq!(limit, Some(Limit::Tokens(5_000)));
-    assert_eq!(cot_error(&error).spent().tokens(), 4_000);
-    assert_eq!(client.requests().len(), 2);
-}
-
-#[tokio::test(start_paused = true)]
-async fn a_timeout_of_flows_ends_a_call_that_hangs() {
-    let slow = ScriptedReply::from(LAST).after(Duration::from_secs(600));
-    let node = ChainOfThought::new(ScriptedClient::default().then(slow).then(LAST));
-    let flow = looped(
-        node.timeout(Duration::from_secs(60))
-            .retry(Backoff::of::<2>()),
-    );
-    let mut reasoning = reasoning();
-
-    flow.run(&mut reasoning).await.unwrap();
-    assert_eq!(reasoning.thoughts().len(), 1);
-}
-
 fn looped(node: impl Node<Reasoning> + 'static) -> Flow<Reasoning> {
     Flow::builder("looped")
         .start("think")
@@ -513,28 +266,4 @@ fn looped(node: impl Node<Reasoning> + 'static) -> Flow<Reasoning> {
         .end("think", ChainOfThought::END)
         .build()
         .unwrap()
-}
-
-#[tokio::test]
-async fn an_outcome_recorded_as_json_makes_the_same_thought() {
-    let node = ChainOfThought::new(ScriptedClient::new([PROSE, FIRST]));
-    let mut reasoning = reasoning();
-    let prep = node.prep(&mut reasoning).unwrap();
-    let exec = node.exec(&prep).await.unwrap();
-    let recorded = serde_json::to_string(&exec).unwrap();
-
-    let mut replayed = reasoning.clone();
-    assert_eq!(
-        node.post(&mut reasoning, prep, exec).unwrap(),
-        ChainOfThought::CONTINUE
-    );
-    let prep = node.prep(&mut replayed).unwrap();
-    let exec = serde_json::from_str(&recorded).unwrap();
-
-    assert_eq!(
-        node.post(&mut replayed, prep, exec).unwrap(),
-        ChainOfThought::CONTINUE
-    );
-    assert_eq!(replayed.thoughts()[0].trace().tries.len(), 2);
-    assert_eq!(replayed, reasoning);
 }
