@@ -1,6 +1,5 @@
 //! The integration tests, as one program: each program is linked by itself, which takes longer than most of them run.
 
-mod growing;
 mod hostile_replies;
 mod node;
 mod prompts;

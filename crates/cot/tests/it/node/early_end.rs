@@ -162,7 +162,7 @@ async fn the_question_names_the_first_steps_and_counts_the_others() {
     };
 
     let client = ScriptedClient::new([reply.to_string(), LAST.to_owned()]);
-    let reasoning = run(&client, EarlyEnd::Ask).await;
+    run(&client, EarlyEnd::Ask).await;
 
     let requests = client.requests();
     let question = requests[1].messages().last().unwrap().text();
@@ -180,14 +180,5 @@ async fn the_question_names_the_first_steps_and_counts_the_others() {
             "- 19 Step 19 (Pending)",
             "- and 5 more"
         )
-    );
-
-    let complaint = reasoning.thoughts()[0].trace().tries[0]
-        .complaint
-        .as_deref()
-        .unwrap();
-    assert!(
-        complaint.ends_with("; 19 Step 19 (Pending); and 5 more"),
-        "{complaint}"
     );
 }

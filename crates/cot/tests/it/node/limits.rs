@@ -43,17 +43,6 @@ async fn a_model_that_never_ends_is_stopped_after_fifty_thoughts() {
     assert_eq!(error.phase(), Some(Phase::Prep));
     assert_eq!(cot_error(&error).limit(), Some(Limit::Thoughts(50)));
     assert_eq!(client.calls.load(Ordering::Relaxed), 50);
-    let numbers: Vec<u32> = reasoning
-        .thoughts()
-        .iter()
-        .map(|thought| thought.thought_number())
-        .collect();
-
-    assert_eq!(numbers, (1..=50).collect::<Vec<_>>());
-    assert_eq!(
-        reasoning.plan().unwrap().progress().to_string(),
-        "1 of 3 steps done"
-    );
     assert!(reasoning.spent().tokens() > 0);
     assert_eq!(reasoning.solution(), None);
 }
@@ -166,26 +155,17 @@ async fn an_hour_is_the_default_time_and_no_time_is_too_long() {
 
 #[tokio::test]
 async fn limits_of_nothing_make_no_call() {
-    for (limits, said) in [
-        (
-            Limits::default().with_thoughts(0),
-            "thought 1: the limit of 0 thoughts was reached without a conclusion; the thoughts are kept, so the run can continue with a higher limit",
-        ),
-        (
-            Limits::default().with_tokens(0),
-            "thought 1: the limit of 0 tokens was reached without a conclusion; the thoughts are kept, so the run can continue with a higher limit",
-        ),
-        (
-            Limits::default().with_time(Duration::ZERO),
-            "thought 1: the limit of 0ns was reached without a conclusion; the thoughts are kept, so the run can continue with a higher limit",
-        ),
+    for (limits, limit) in [
+        (Limits::default().with_thoughts(0), "0 thoughts"),
+        (Limits::default().with_tokens(0), "0 tokens"),
+        (Limits::default().with_time(Duration::ZERO), "0ns"),
     ] {
         let client = ScriptedClient::new([LAST]);
         let error = limited(client.clone(), limits)
             .run(&mut reasoning())
             .await
             .unwrap_err();
-        assert_eq!(cot_error(&error).to_string(), said);
+        assert_eq!(cot_error(&error).limit().unwrap().to_string(), limit);
         assert_eq!(client.requests().len(), 0);
     }
 }

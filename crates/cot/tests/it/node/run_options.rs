@@ -3,8 +3,8 @@
 use std::sync::{Arc, Mutex};
 
 use cogwork_cot::{
-    ChainOfThought, ChatRequest, Limit, Limits, LlmError, LlmErrorKind, Reasoning, ReasoningEnd,
-    ReasoningEvent, Reporter, RunOptions, Rung, ScriptedClient,
+    ChainOfThought, ChatRequest, Limit, Limits, LlmError, LlmErrorKind, ReasoningEnd,
+    ReasoningEvent, RunOptions, Rung, ScriptedClient,
 };
 
 use crate::node::support::{EARLY, FIRST, LAST, reasoning};
@@ -51,48 +51,23 @@ fn options_are_neither_saved_nor_compared() {
 
 #[tokio::test]
 async fn each_run_can_have_its_own_reporter() {
-    #[derive(Clone, Default)]
-    struct Log(Arc<Mutex<Vec<String>>>);
+    let of_node: Arc<Mutex<u32>> = Arc::default();
+    let of_run: Arc<Mutex<u32>> = Arc::default();
+    let counting = |count: &Arc<Mutex<u32>>| {
+        let count = Arc::clone(count);
+        move |_: &ReasoningEvent| *count.lock().unwrap() += 1
+    };
 
-    impl Reporter for Log {
-        fn event(&self, event: &ReasoningEvent) {
-            let line = match event {
-                ReasoningEvent::Started { .. } => "started".to_owned(),
-                ReasoningEvent::Concluding { thought, limit } => format!("{thought}: {limit}"),
-                _ => return,
-            };
-            self.0.lock().unwrap().push(line);
-        }
-
-        fn turn_ended(&self, reasoning: &Reasoning) {
-            let line = format!("{:?}", reasoning.end_reason());
-            self.0.lock().unwrap().push(line);
-        }
-    }
-
-    let of_node = Log::default();
-    let of_run = Log::default();
-    let flow = ChainOfThought::new(ScriptedClient::new([FIRST, EARLY]))
-        .with_reporter(of_node.clone())
+    let flow = ChainOfThought::new(ScriptedClient::new([LAST]))
+        .with_reporter(counting(&of_node))
         .into_flow();
-
-    let options = RunOptions::default()
-        .with_limits(two_thoughts())
-        .with_reporter(of_run.clone());
+    let options = RunOptions::default().with_reporter(counting(&of_run));
     flow.run(&mut reasoning().with_options(options))
         .await
         .unwrap();
 
-    assert!(of_node.0.lock().unwrap().is_empty());
-    assert_eq!(
-        *of_run.0.lock().unwrap(),
-        [
-            "started",
-            "None",
-            "2: 2 thoughts",
-            "Some(Limit(Thoughts(2)))"
-        ]
-    );
+    assert_eq!(*of_node.lock().unwrap(), 0);
+    assert!(*of_run.lock().unwrap() > 0);
 }
 
 /// A client whose server refuses JSON mode once.

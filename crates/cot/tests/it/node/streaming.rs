@@ -3,21 +3,9 @@
 use std::sync::{Arc, Mutex};
 
 use cogwork_cot::{ChainOfThought, Reasoning, ReasoningEvent, Reporter, ScriptedClient};
-use cogwork_flow::{EventKind, events};
 use cogwork_llm::{LlmError, LlmErrorKind, ScriptedReply};
 
-use crate::node::support::{EARLY, FIRST, LAST, PROBLEM, PROSE, SECOND};
-
-#[derive(Clone, Default)]
-struct Pieces(Arc<Mutex<Vec<(u32, String)>>>);
-
-impl Reporter for Pieces {
-    fn event(&self, event: &ReasoningEvent) {
-        if let ReasoningEvent::ReplyPiece { thought, text } = event {
-            self.0.lock().unwrap().push((*thought, text.clone()));
-        }
-    }
-}
+use crate::node::support::{EARLY, FIRST, LAST, PROBLEM, PROSE};
 
 /// The text of each thought as it grows. `|` is before a piece, and `⟲` before one that replaces the text.
 #[derive(Clone, Default)]
@@ -94,48 +82,6 @@ fn in_pieces(text: &str) -> ScriptedReply {
             .chunks(7)
             .map(|piece| piece.iter().collect::<String>()),
     )
-}
-
-fn replies() -> ScriptedClient {
-    ScriptedClient::new([in_pieces(FIRST), in_pieces(SECOND), in_pieces(LAST)])
-}
-
-#[tokio::test]
-async fn reporter_and_watchers_see_every_piece() {
-    let pieces = Pieces::default();
-    let flow = ChainOfThought::new(replies())
-        .with_reporter(pieces.clone())
-        .into_flow();
-    let (sink, mut told) = events(10_000);
-    let mut reasoning = Reasoning::new(PROBLEM);
-
-    flow.begin()
-        .with_events(sink)
-        .finish(&mut reasoning)
-        .await
-        .unwrap();
-
-    let pieces = pieces.0.lock().unwrap().clone();
-    let of = |number: u32| {
-        pieces
-            .iter()
-            .filter(|(of, _)| *of == number)
-            .map(|(_, text)| text.as_str())
-            .collect::<String>()
-    };
-
-    assert_eq!(
-        (of(1).as_str(), of(2).as_str(), of(3).as_str()),
-        (FIRST, SECOND, LAST)
-    );
-    let mut notes = String::new();
-    while let Some(event) = told.next().await {
-        if let EventKind::Noted { text } = event.kind {
-            notes += &text;
-        }
-    }
-
-    assert_eq!(notes, [FIRST, SECOND, LAST].concat());
 }
 
 #[tokio::test]
