@@ -3,8 +3,7 @@
 use std::sync::Arc;
 
 use cogwork_llm::{
-    Capabilities, Capability, ChatRequest, ChatResponse, FinishReason, LlmError, LlmErrorKind,
-    ReplyFormat, ScriptedClient, ToolCall, Usage,
+    Capabilities, Capability, ChatRequest, ChatResponse, ScriptedClient, ToolCall, Usage,
 };
 use cogwork_tools::{Tools, function};
 use cogwork_typed::ask::{Limits, Rung};
@@ -80,58 +79,6 @@ async fn what_does_not_fit_is_asked_for_again_with_place_and_reason() {
 }
 
 #[tokio::test]
-async fn the_last_problem_is_in_the_error() {
-    let client = ScriptedClient::new(["no", "{}", "{\"vendor\": \"ACME\"}"]);
-    let error = Model::<Invoice>::typed(client)
-        .ask("Read it.")
-        .await
-        .unwrap_err();
-
-    assert_eq!(error.kind(), AskErrorKind::Unusable);
-    assert_eq!(error.problem().unwrap().kind(), AnswerProblemKind::Mismatch);
-    assert_eq!(error.tries().len(), 3);
-    assert_eq!(error.spent().calls, 3);
-    assert_snapshot!(error, @"no usable answer after 3 replies: line 1: `total` is missing; expected a number from 0");
-}
-
-#[tokio::test]
-async fn a_refused_form_is_replaced_by_the_next_one() {
-    let refusal = || {
-        LlmError::new(
-            LlmErrorKind::InvalidRequest,
-            "response_format is not supported",
-        )
-        .with_status(400)
-    };
-    let client = ScriptedClient::new([
-        Err(refusal()),
-        Err(refusal()),
-        Ok::<_, LlmError>(ChatResponse::new(USABLE)),
-        Ok(ChatResponse::new(USABLE)),
-    ]);
-    let client = Arc::new(client.with_capabilities(with_schemas()));
-    let model = Model::<Invoice>::typed(Arc::clone(&client));
-
-    let answered = model.ask("Read it.").await.unwrap();
-    assert_eq!(answered.value, invoice());
-    assert_eq!(answered.log.rung, Rung::Json);
-    assert_eq!(answered.log.refusals.len(), 2);
-
-    // The next answer starts with the form that was accepted.
-    model.ask("Read it.").await.unwrap();
-    let requests = client.requests();
-    let formats: Vec<_> = requests.iter().map(ChatRequest::format).collect();
-    assert!(
-        matches!(formats[0], Some(ReplyFormat::Schema { schema, .. }) if schema.contains("minimum"))
-    );
-    assert!(
-        matches!(formats[1], Some(ReplyFormat::Schema { schema, .. }) if !schema.contains("minimum"))
-    );
-    assert_eq!(formats[2], Some(&ReplyFormat::Json));
-    assert_eq!(formats[3], Some(&ReplyFormat::Json));
-}
-
-#[tokio::test]
 async fn a_check_complains_like_the_reader() {
     let client = Arc::new(ScriptedClient::new([
         USABLE,
@@ -158,37 +105,15 @@ async fn a_check_complains_like_the_reader() {
     let answered = model.ask("Read it.").await.unwrap();
 
     assert_eq!(answered.value, invoice());
-    let complaints: Vec<_> = answered
-        .log
-        .tries
-        .iter()
-        .map(|one| one.complaint.as_deref())
-        .collect();
+    let tries = answered.log.tries.iter();
+    let complaints: Vec<_> = tries.filter_map(|one| one.complaint.as_deref()).collect();
     assert_eq!(
         complaints,
         [
-            Some("the total includes the tax; expected it without"),
-            Some("there is no vendor `Bolt`"),
-            None
+            "the total includes the tax; expected it without",
+            "there is no vendor `Bolt`"
         ]
     );
-}
-
-#[tokio::test]
-async fn a_reply_that_was_cut_off_is_not_an_answer() {
-    let cut = |text: &str| ChatResponse::new(text).with_finish_reason(FinishReason::Length);
-    let client = ScriptedClient::new([
-        cut("vendor: ACME\ntotal: 12"),
-        cut("{\"vendor\": \"ACME\", \"total\": 12"),
-        cut("{\"vendor\": \"ACME\", \"total\": 120}"),
-    ]);
-
-    let answered = Model::<Invoice>::typed(client)
-        .ask("Read it.")
-        .await
-        .unwrap();
-    assert_eq!(answered.value, invoice());
-    assert_eq!(answered.log.tries.len(), 3);
 }
 
 #[tokio::test]

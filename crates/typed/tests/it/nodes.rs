@@ -110,35 +110,6 @@ async fn a_limit_is_for_all_attempts() {
 }
 
 #[tokio::test]
-async fn the_answer_is_stored_in_the_state() {
-    let client = Arc::new(ScriptedClient::new(["Hm.", USABLE]));
-    let node = reader(Arc::clone(&client)).with_log(|inbox, log, _| inbox.calls = log.spent.calls);
-    let mut state = inbox();
-
-    flow(node).run(&mut state).await.unwrap();
-
-    assert_eq!(state.invoice.unwrap().vendor, "ACME");
-    assert_eq!(state.calls, 2);
-    let requests = client.requests();
-    assert!(
-        requests[0]
-            .messages()
-            .last()
-            .unwrap()
-            .text()
-            .starts_with("Read: ACME")
-    );
-}
-
-#[tokio::test]
-async fn an_error_stops_the_run_and_names_the_node() {
-    let node = reader(ScriptedClient::new(["No.", "No.", "No."]));
-    let error = flow(node).run(&mut inbox()).await.unwrap_err();
-
-    insta::assert_snapshot!(error, @"flow `inbox`, node `read`: exec failed: no usable answer after 3 replies: line 1: the reply has no JSON object; expected a JSON object with `vendor`, `total`");
-}
-
-#[tokio::test]
 async fn a_failure_may_be_an_edge() {
     let node = reader(ScriptedClient::new(["No.", "No.", "No."])).with_failure(
         "unreadable",
@@ -357,27 +328,4 @@ fn a_memory_is_bounded_by_messages_and_tokens() {
     let mut tight = ChatMemory::new().with_max_messages(1);
     tight.extend(exchange(1));
     assert_eq!(tight.messages().len(), 4);
-}
-
-/// The prompt itself counts, too: a request never has more than the memory allows.
-#[tokio::test]
-async fn long_conversations_stay_bounded_in_requests() {
-    let client = Arc::new(ScriptedClient::new(["ok"; 50]));
-    let flow = chat(Arc::clone(&client));
-    let mut state = Chat {
-        memory: ChatMemory::new().with_max_messages(6),
-        ..Chat::default()
-    };
-
-    for number in 0..50 {
-        state.question = format!("question {number}");
-        flow.run(&mut state).await.unwrap();
-    }
-
-    let longest = client
-        .requests()
-        .iter()
-        .map(|request| request.messages().len())
-        .max();
-    assert_eq!(longest, Some(8));
 }

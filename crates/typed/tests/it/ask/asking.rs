@@ -1,8 +1,8 @@
 //! The calls of [`Asking`], with various policies.
 
 use cogwork_llm::{
-    Capabilities, Capability, ChatRequest, ChatResponse, LlmClient, LlmError, LlmErrorKind,
-    Message, ReplyFormat, ScriptedClient,
+    Capabilities, Capability, ChatRequest, ChatResponse, LlmError, LlmErrorKind, Message,
+    ReplyFormat, ScriptedClient,
 };
 use cogwork_typed::ask::{
     Asking, Ladder, Limit, Limits, Meter, Policy, Rung, Spent, Unanswered, Verdict,
@@ -73,65 +73,6 @@ fn texts(request: &ChatRequest) -> Vec<String> {
         .iter()
         .map(|message| message.text().to_owned())
         .collect()
-}
-
-#[tokio::test]
-async fn a_complaint_follows_the_reply_in_the_conversation() {
-    let client = ScriptedClient::new(["two", " ", "2"]);
-    let ladder = Ladder::default();
-    let mut asking = Asking::new(&client, &ladder, vec![Rung::Text]);
-    let mut number = Number::default();
-
-    assert_eq!(asking.run(&mut number).await.ok(), Some(2));
-
-    let complaint = "A number alone, please.";
-    assert_eq!(
-        texts(&client.requests()[2]),
-        [
-            "A number, by plain text.",
-            "two",
-            complaint,
-            "(empty)",
-            complaint
-        ]
-    );
-
-    assert_eq!(
-        number.log,
-        [
-            "again: \"two\" is not a number",
-            "again: \" \" is not a number"
-        ]
-    );
-
-    let tries = asking.into_record().tries;
-    let complaints: Vec<_> = tries.iter().map(|one| one.complaint.as_deref()).collect();
-    assert_eq!(
-        complaints,
-        [
-            Some("\"two\" is not a number"),
-            Some("\" \" is not a number"),
-            None
-        ]
-    );
-}
-
-#[tokio::test]
-async fn it_asks_again_as_often_as_set_and_gives_the_last_problem() {
-    for times in 0..4 {
-        let client = ScriptedClient::new(["one", "two", "three", "four", "five"]);
-        let ladder = Ladder::default();
-        let mut asking = Asking::new(&client, &ladder, vec![Rung::Text]).with_asks_again(times);
-
-        let Err(Unanswered::Unusable(problem)) = asking.run(&mut Number::default()).await else {
-            panic!("no reply is a number")
-        };
-
-        let last = ["one", "two", "three", "four"][times as usize];
-        assert_eq!(problem, format!("{last:?} is not a number"));
-        assert_eq!(client.requests().len(), times as usize + 1);
-        assert_eq!(asking.record().tries.len(), times as usize + 1);
-    }
 }
 
 #[tokio::test]
@@ -213,54 +154,6 @@ async fn nothing_is_remembered_when_every_form_is_refused() {
     let mut later = Asking::new(&client, &ladder, rungs());
     assert_eq!(later.run(&mut Number::default()).await.ok(), Some(3));
     assert_eq!(client.requests()[2].format(), Some(&ReplyFormat::Json));
-}
-
-#[tokio::test]
-async fn the_record_outlives_a_run_that_is_given_up() {
-    struct Stuck(ScriptedClient);
-
-    #[async_trait::async_trait]
-    impl LlmClient for Stuck {
-        async fn complete(&self, request: ChatRequest) -> Result<ChatResponse, LlmError> {
-            match self.0.complete(request).await {
-                Ok(response) => Ok(response),
-                Err(_) => std::future::pending().await,
-            }
-        }
-    }
-
-    tokio::time::pause();
-    let client = Stuck(ScriptedClient::new(["two"]));
-    let ladder = Ladder::default();
-    let meter = Meter::default();
-    let mut asking = Asking::new(&client, &ladder, vec![Rung::Text]).with_meter(&meter);
-    let mut number = Number::default();
-
-    let asked =
-        tokio::time::timeout(std::time::Duration::from_secs(9), asking.run(&mut number)).await;
-
-    assert!(asked.is_err());
-    assert_eq!(asking.record().tries.len(), 1);
-    assert_eq!(meter.spent().calls, 2);
-}
-
-#[tokio::test]
-async fn replies_are_streamed_only_where_the_client_can_and_the_caller_wants() {
-    let streams = Capabilities::none().with(Capability::Streaming);
-
-    for (capabilities, streaming, pieces) in [
-        (streams, true, 1),
-        (streams, false, 0),
-        (Capabilities::none(), true, 0),
-    ] {
-        let client = ScriptedClient::new(["7"]).with_capabilities(capabilities);
-        let ladder = Ladder::default();
-        let mut asking = Asking::new(&client, &ladder, vec![]).with_streaming(streaming);
-        let mut number = Number::default();
-
-        assert_eq!(asking.run(&mut number).await.ok(), Some(7));
-        assert_eq!(number.pieces.len(), pieces, "{:?}", number.pieces);
-    }
 }
 
 #[tokio::test]
@@ -417,37 +310,4 @@ async fn a_step_towards_the_reply_is_not_asking_again() {
         .map(|one| one.complaint.is_some())
         .collect();
     assert_eq!(complaints, [false, true, false, false]);
-}
-
-#[tokio::test]
-async fn the_steps_towards_a_reply_count_as_calls() {
-    let client = ScriptedClient::new(["look up one", "look up two", "look up three"]);
-    let ladder = Ladder::default();
-    let meter = Meter::new(Limits::default().with_calls(2), Spent::default());
-    let mut asking = Asking::new(&client, &ladder, vec![Rung::Text]).with_meter(&meter);
-    let mut policy = WithLookups::default();
-
-    let unanswered = asking.run(&mut policy).await;
-    assert!(matches!(
-        unanswered,
-        Err(Unanswered::Stopped(Limit::Calls(2)))
-    ));
-    assert_eq!(client.requests().len(), 2);
-}
-
-#[tokio::test]
-async fn the_steps_so_far_are_part_of_a_request_in_another_form() {
-    let client = ScriptedClient::new(["look up a", "look up b"])
-        .then(refused())
-        .then("4");
-    let ladder = Ladder::default();
-    let mut asking = Asking::new(&client, &ladder, vec![Rung::Json, Rung::Text]);
-
-    let read = asking.run(&mut WithLookups::default()).await;
-    assert_eq!(read.ok(), Some(4));
-
-    let requests = client.requests();
-    assert_eq!(texts(&requests[3])[0], "A number, by plain text.");
-    assert_eq!(texts(&requests[3])[1..], texts(&requests[2])[1..]);
-    assert_eq!(requests[3].messages().len(), 5);
 }

@@ -3,4 +3,3 @@
 mod answers;
 mod asking;
 mod meter;
-mod shown;
