@@ -16,13 +16,9 @@ mod damaged;
 mod doubtful;
 mod hostile;
 mod lines;
-mod model_servers;
-
 mod nodes;
 mod prompts;
 mod reading;
-mod real_replies;
-mod refused_over_http;
 mod resumed;
 mod shown;
 mod streaming;

@@ -84,14 +84,6 @@ fn a_flat_schema_has_what_strict_servers_accept() {
 }
 
 #[test]
-fn keys_keep_the_order_of_the_type() {
-    let schema = AnswerReader::<Flat>::new().flat_schema().unwrap();
-    let place = |name: &str| schema.find(&format!("\"{name}\":")).unwrap();
-
-    assert!(place("stars") < place("level"));
-}
-
-#[test]
 fn a_type_that_is_no_object_is_wrapped() {
     let of = |schema: String| json(&schema)["properties"]["answer"].clone();
 

@@ -14,8 +14,6 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::damage::Random;
-
 #[derive(Deserialize, JsonSchema)]
 #[allow(dead_code, reason = "only read")]
 struct Plan {
@@ -151,20 +149,6 @@ fn the_time_is_linear_in_the_length() {
 fn the_quotes_of_a_long_line_are_read_in_linear_time() {
     let text = |bytes| text("", &["{\"a\":", "\""], bytes);
     assert_grows_linearly("quotes", &text(4_000), &text(40_000), |text| read(1, text));
-}
-
-/// Nothing that the parts add up to ends the reader, and whatever is read or refused can be shown.
-#[test]
-fn any_text_is_read_or_refused() {
-    let mut random = Random::new(7);
-    for case in 0..5_000 {
-        let count = 1 + random.below(12);
-        let parts: Vec<&str> = (0..count)
-            .map(|_| PARTS[random.below(PARTS.len())])
-            .collect();
-        let beginning = BEGINNINGS[random.below(BEGINNINGS.len())];
-        read(case, &format!("{beginning}{}", parts.concat()));
-    }
 }
 
 /// Alternatives inside alternatives don't take exponential time.

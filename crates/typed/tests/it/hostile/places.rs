@@ -93,23 +93,6 @@ fn an_object_that_ends_inside_a_text_is_not_whole() {
     );
 }
 
-/// Brackets in a text don't make an object a part of a list.
-#[test]
-fn an_item_may_have_a_bracket_in_a_text() {
-    #[derive(Debug, PartialEq, Deserialize, JsonSchema)]
-    struct Note {
-        text: String,
-    }
-
-    let (notes, _) = read::<Vec<Note>>(r#"{"text": "a ["}"#).unwrap();
-    assert_eq!(
-        notes,
-        [Note {
-            text: "a [".to_owned()
-        }]
-    );
-}
-
 /// An object that only has other keys isn't an item whose keys are all left out.
 #[test]
 fn another_object_is_not_an_item() {

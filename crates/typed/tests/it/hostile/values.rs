@@ -24,53 +24,6 @@ struct Numbers {
     wide_unsigned: Option<u128>,
 }
 
-/// The values of serde_json have no larger integers, so the limits don't depend on the type.
-#[test]
-fn integers_of_128_bits_have_the_range_of_64_bits() {
-    for (key, accepted, beyond) in [
-        ("wide", "-9223372036854775808", "-9223372036854775809"),
-        ("wide", "18446744073709551615", "18446744073709551616"),
-        (
-            "wide_unsigned",
-            "18446744073709551615",
-            "18446744073709551616",
-        ),
-        (
-            "wide_unsigned",
-            "\"18,446,744,073,709,551,615\"",
-            "\"18,446,744,073,709,551,616\"",
-        ),
-    ] {
-        let (numbers, _) = read::<Numbers>(&format!(r#"{{"{key}": {accepted}}}"#)).unwrap();
-        let read = match key {
-            "wide" => numbers.wide.map(|wide| wide.to_string()),
-            _ => numbers.wide_unsigned.map(|wide| wide.to_string()),
-        };
-        assert_eq!(read.unwrap(), accepted.replace([',', '"'], ""));
-
-        let refusal = refusal::<Numbers>(&format!(r#"{{"{key}": {beyond}}}"#));
-        let range =
-            "expected an integer of 64 bits, from -9223372036854775808 to 18446744073709551615";
-        assert!(refusal.ends_with(range), "{refusal}");
-    }
-}
-
-#[test]
-fn floats_are_read_from_integers_of_any_length() {
-    let digits = "340282366920938463463374607431768211455";
-    for reply in [
-        digits.to_owned(),
-        format!("\"{digits}\""),
-        format!("-{digits}.0"),
-    ] {
-        let (numbers, _) = read::<Numbers>(&format!(r#"{{"float": {reply}}}"#)).unwrap();
-        assert_eq!(
-            numbers.float.map(f64::abs),
-            Some(340282366920938463463374607431768211455.0)
-        );
-    }
-}
-
 /// No number becomes another one, or null.
 #[test]
 fn numbers_are_read_exactly_or_refused() {
