@@ -9,7 +9,9 @@ use cogwork_cot::{
 use cogwork_llm::ScriptedReply;
 use insta::assert_snapshot;
 
-use crate::node::support::{EARLY, FIRST, LAST, PROSE, conversation, cot_error, flow, reasoning};
+use crate::node::support::{
+    EARLY, FIRST, LAST, PROSE, conversation, cot_error, flow, reasoning, solve,
+};
 
 /// YAML with a status that names none.
 const UNKNOWN_STATUS: &str = "\
@@ -28,8 +30,7 @@ fn cut_off(text: &str) -> ChatResponse {
 #[tokio::test]
 async fn the_complaint_follows_the_reply_in_the_conversation() {
     let client = ScriptedClient::new([UNKNOWN_STATUS, PROSE, LAST]);
-    let mut reasoning = reasoning();
-    flow(client.clone()).run(&mut reasoning).await.unwrap();
+    let reasoning = solve(ChainOfThought::new(client.clone())).await;
 
     let requests = client.requests();
     let common = requests[0].messages().len();
@@ -124,8 +125,7 @@ async fn asks_are_counted_apart_from_the_retries_of_the_transport() {
         .then(LAST);
 
     let client = Retry::new(script.clone(), Backoff::of::<3>());
-    let mut reasoning = reasoning();
-    flow(client).run(&mut reasoning).await.unwrap();
+    let reasoning = solve(ChainOfThought::new(client)).await;
     assert_eq!(script.requests().len(), 7);
     assert_eq!(reasoning.thoughts()[0].trace().tries.len(), 3);
 }
@@ -137,8 +137,7 @@ async fn a_reply_cut_off_at_the_limit_of_tokens_is_a_case_of_its_own() {
     let nothing = "Let me think.\n```";
     for cut in [&LAST[..60], parses, nothing, ""] {
         let client = ScriptedClient::default().then(cut_off(cut)).then(LAST);
-        let mut reasoning = reasoning();
-        flow(client.clone()).run(&mut reasoning).await.unwrap();
+        let reasoning = solve(ChainOfThought::new(client.clone())).await;
         assert_eq!(
             reasoning.thoughts()[0].trace().tries[0]
                 .complaint
@@ -157,11 +156,7 @@ async fn a_reply_cut_off_at_the_limit_of_tokens_is_a_case_of_its_own() {
     }
 
     // The same text, not cut off, is a reply.
-    let mut reasoning = reasoning();
-    flow(ScriptedClient::new([parses]))
-        .run(&mut reasoning)
-        .await
-        .unwrap();
+    let reasoning = solve(ChainOfThought::new(ScriptedClient::new([parses]))).await;
     assert_eq!(reasoning.thoughts()[0].trace().tries.len(), 1);
 }
 
@@ -183,8 +178,7 @@ async fn whoever_stopped_the_model_a_reply_without_its_fence_is_not_whole() {
     let complaint = "the model was stopped (ContentFilter) before its reply was whole; expected a whole YAML block";
     let stopped = ChatResponse::new(mid_sentence).with_finish_reason(FinishReason::ContentFilter);
     let client = ScriptedClient::default().then(stopped).then(LAST);
-    let mut reasoning = reasoning();
-    flow(client).run(&mut reasoning).await.unwrap();
+    let reasoning = solve(ChainOfThought::new(client)).await;
 
     let tries = &reasoning.thoughts()[0].trace().tries;
     assert_eq!(tries[0].complaint.as_deref(), Some(complaint));
@@ -195,11 +189,10 @@ async fn a_closed_fence_makes_a_reply_whole_whatever_comes_after_it() {
     let text = format!("{LAST}\nI hope that this helps. If you");
     for reason in [FinishReason::Length, FinishReason::ContentFilter] {
         let response = ChatResponse::new(text.as_str()).with_finish_reason(reason);
-        let mut reasoning = reasoning();
-        flow(ScriptedClient::default().then(response))
-            .run(&mut reasoning)
-            .await
-            .unwrap();
+        let reasoning = solve(ChainOfThought::new(
+            ScriptedClient::default().then(response),
+        ))
+        .await;
         assert_eq!(reasoning.thoughts()[0].trace().tries[0].complaint, None);
     }
 
@@ -207,8 +200,7 @@ async fn a_closed_fence_makes_a_reply_whole_whatever_comes_after_it() {
     let client = ScriptedClient::default()
         .then(cut_off(UNKNOWN_STATUS))
         .then(LAST);
-    let mut reasoning = reasoning();
-    flow(client).run(&mut reasoning).await.unwrap();
+    let reasoning = solve(ChainOfThought::new(client)).await;
     let complaint = reasoning.thoughts()[0].trace().tries[0]
         .complaint
         .clone()
@@ -247,8 +239,7 @@ async fn tokens_and_time_of_every_try_are_counted() {
         .then(reply(FIRST, 4))
         .then(reply(LAST, 8));
 
-    let mut reasoning = reasoning();
-    flow(client).run(&mut reasoning).await.unwrap();
+    let reasoning = solve(ChainOfThought::new(client)).await;
 
     let first = reasoning.thoughts()[0].trace().spent;
     assert_eq!(first.usage, Usage::new(300, 30).with_cached_tokens(240));

@@ -11,7 +11,9 @@ use cogwork_flow::journal::MemoryJournal;
 use cogwork_llm::ScriptedReply;
 use insta::assert_snapshot;
 
-use crate::node::support::{EARLY, FIRST, LAST, PROSE, SECOND, conversation, cot_error, reasoning};
+use crate::node::support::{
+    EARLY, FIRST, LAST, PROSE, SECOND, conversation, cot_error, reasoning, solve,
+};
 
 /// Every step but the conclusion is done.
 const THIRD: &str = "\
@@ -29,8 +31,7 @@ async fn run(client: &(impl LlmClient + Clone + 'static), limits: Limits) -> Rea
 }
 
 async fn run_node(node: ChainOfThought) -> Reasoning {
-    let mut reasoning = reasoning();
-    node.into_flow().run(&mut reasoning).await.unwrap();
+    let reasoning = solve(node).await;
 
     // It can be saved and read back.
     let json = serde_json::to_string(&reasoning).unwrap();
@@ -77,7 +78,7 @@ async fn the_question_exists_in_every_language_and_form() {
                 .with_prompts(prompts.clone())
                 .with_format(rung)
                 .with_limits(thoughts(2));
-            node.into_flow().run(&mut reasoning()).await.unwrap();
+            solve(node).await;
 
             let requests = client.requests();
             let asked = requests[1].messages().last().unwrap().text();
@@ -308,7 +309,7 @@ async fn the_console_shows_why_the_run_ended() {
             .with_limits(thoughts(2))
             .with_asks_again(0)
             .with_reporter(ConsoleReporter::to(out.clone()));
-        node.into_flow().run(&mut reasoning()).await.unwrap();
+        solve(node).await;
     }
 
     let printed = out.text();

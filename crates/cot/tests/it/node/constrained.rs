@@ -9,7 +9,7 @@ use cogwork_journal::Store;
 use cogwork_llm::{Capabilities, Capability, ReplyFormat};
 use insta::assert_snapshot;
 
-use crate::node::support::{FIRST, LAST, PROBLEM, SECOND, cot_error, reasoning};
+use crate::node::support::{FIRST, LAST, PROBLEM, SECOND, cot_error, reasoning, solve};
 
 fn all() -> Capabilities {
     Capabilities::none()
@@ -93,8 +93,7 @@ async fn a_node_begins_with_what_its_client_can() {
 
         let client = ScriptedClient::new([reply]).with_capabilities(capabilities);
         let node = ChainOfThought::new(client.clone()).with_format(format);
-        let mut reasoning = reasoning();
-        node.into_flow().run(&mut reasoning).await.unwrap();
+        let reasoning = solve(node).await;
         assert_eq!(asked(&client), [expected], "{capabilities:?} {format:?}");
 
         let trace = reasoning.thoughts()[0].trace();
@@ -113,9 +112,7 @@ async fn a_refused_form_falls_rung_by_rung_and_is_no_ask_again() {
         .then(LAST);
     let client = script.with_capabilities(all());
     let node = ChainOfThought::new(client.clone()).with_asks_again(0);
-    let mut reasoning = reasoning();
-
-    node.into_flow().run(&mut reasoning).await.unwrap();
+    let reasoning = solve(node).await;
 
     use Rung::{FlatSchema, Json, Schema, Text};
     assert_eq!(asked(&client), [Schema, FlatSchema, Json, Text, Text]);
@@ -169,25 +166,13 @@ async fn the_rung_is_remembered_over_turns_clones_and_runs() {
     let node = ChainOfThought::new(client.clone());
     let clone = node.clone().with_asks_again(0);
 
-    node.clone()
-        .into_flow()
-        .run(&mut reasoning())
-        .await
-        .unwrap();
+    solve(node.clone()).await;
 
-    clone.into_flow().run(&mut reasoning()).await.unwrap();
-    node.clone()
-        .into_flow()
-        .run(&mut reasoning())
-        .await
-        .unwrap();
+    solve(clone).await;
+    solve(node.clone()).await;
 
     // One told anew where to begin, or made anew, knows nothing of it.
-    node.with_format(Format::Auto)
-        .into_flow()
-        .run(&mut reasoning())
-        .await
-        .unwrap();
+    solve(node.with_format(Format::Auto)).await;
 
     use Rung::{FlatSchema, Schema};
 
@@ -243,11 +228,7 @@ async fn only_a_refusal_of_the_form_is_one() {
         let client = ScriptedClient::new([error])
             .then(json(LAST))
             .with_capabilities(all());
-        ChainOfThought::new(client.clone())
-            .into_flow()
-            .run(&mut reasoning())
-            .await
-            .unwrap();
+        solve(ChainOfThought::new(client.clone())).await;
 
         assert_eq!(asked(&client), [Rung::Schema, Rung::FlatSchema], "{shown}");
     }
@@ -323,11 +304,7 @@ async fn a_schema_that_cannot_hold_the_last_plan_is_passed_over() {
             .then(json(SECOND))
             .then(json(LAST));
         let client = client.with_capabilities(all());
-        ChainOfThought::new(client.clone())
-            .into_flow()
-            .run(&mut reasoning())
-            .await
-            .unwrap();
+        solve(ChainOfThought::new(client.clone())).await;
 
         // Nothing was refused, so the next turn may begin above.
         assert_eq!(asked(&client), [Rung::Schema, expected, Rung::Schema]);
@@ -341,14 +318,14 @@ async fn prompts_without_words_for_json_and_requests_with_a_format_keep_to_yaml(
     let client = ScriptedClient::new([LAST]).with_capabilities(all());
     let node = ChainOfThought::new(client.clone()).with_prompts(prompts);
 
-    node.into_flow().run(&mut reasoning()).await.unwrap();
+    solve(node).await;
     assert_eq!(asked(&client), [Rung::Text]);
 
     let client = ScriptedClient::new([LAST]).with_capabilities(all());
     let mine = ReplyFormat::schema("mine", "{}");
     let node = ChainOfThought::new(client.clone())
         .with_request(ChatRequest::default().with_format(mine.clone()));
-    node.into_flow().run(&mut reasoning()).await.unwrap();
+    solve(node).await;
 
     let requests = client.requests();
     assert_eq!((requests.len(), requests[0].format()), (1, Some(&mine)));
@@ -407,28 +384,4 @@ async fn a_run_taken_up_again_does_not_depend_on_what_the_node_had_learnt() {
         .map(|thought| thought.trace().rung)
         .collect();
     assert_eq!(rungs, [Rung::FlatSchema, Rung::FlatSchema, Rung::Schema]);
-}
-
-#[tokio::test]
-async fn a_reply_that_is_whole_json_is_whole_however_the_model_stopped() {
-    use cogwork_cot::{ChatResponse, FinishReason};
-
-    let client = ScriptedClient::default()
-        .then(ChatResponse::new(&json(LAST)[..40]).with_finish_reason(FinishReason::Length))
-        .then(ChatResponse::new(json(LAST)).with_finish_reason(FinishReason::Length));
-    let client = client.with_capabilities(all());
-    let mut reasoning = reasoning();
-    ChainOfThought::new(client.clone())
-        .into_flow()
-        .run(&mut reasoning)
-        .await
-        .unwrap();
-
-    let requests = client.requests();
-    let message = requests[1].messages().last().unwrap().text();
-    assert!(
-        message.ends_with("One JSON object, whole to the last line, and nothing else."),
-        "{message}"
-    );
-    assert_eq!(reasoning.thoughts()[0].trace().tries.len(), 2);
 }

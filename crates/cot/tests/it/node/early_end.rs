@@ -9,12 +9,11 @@ use cogwork_cot::{
 use cogwork_llm::ScriptedReply;
 use insta::assert_snapshot;
 
-use crate::node::support::{EARLY, LAST, PROSE, SECOND, conversation, cot_error, reasoning};
+use crate::node::support::{EARLY, LAST, PROSE, SECOND, conversation, cot_error, reasoning, solve};
 
 async fn run(client: &ScriptedClient, policy: EarlyEnd) -> Reasoning {
     let node = ChainOfThought::new(client.clone()).with_early_end(policy);
-    let mut reasoning = reasoning();
-    node.into_flow().run(&mut reasoning).await.unwrap();
+    let reasoning = solve(node).await;
 
     reasoning
 }
@@ -136,8 +135,7 @@ async fn a_limit_reached_after_the_question_leaves_the_conclusion_there_was() {
         let client = ScriptedClient::new([early])
             .then(ScriptedReply::from(LAST).after(Duration::from_secs(100)));
         let node = ChainOfThought::new(client.clone()).with_limits(limits);
-        let mut reasoning = reasoning();
-        node.into_flow().run(&mut reasoning).await.unwrap();
+        let reasoning = solve(node).await;
         assert_eq!(reasoning.solution(), Some("The answer is 150."));
         assert!(reasoning.thoughts()[0].trace().ended_early);
         assert_eq!(client.requests().len(), requests);

@@ -105,22 +105,13 @@ async fn time_ends_a_run_in_the_middle_of_a_call_and_keeps_the_replies_so_far() 
 
     let error = cot_error(&error);
     assert_eq!(error.limit(), Some(Limit::Time(limit)));
-    let replies: Vec<_> = error
-        .tries()
-        .iter()
-        .map(|made| made.reply.as_str())
-        .collect();
-
-    assert_eq!(replies, [PROSE]);
+    assert_eq!(error.tries().len(), 1);
+    assert_eq!(error.tries()[0].reply, PROSE);
     assert_eq!(
         (error.spent().time, error.spent().tokens()),
         (Duration::from_secs(15), 10_000)
     );
-    assert_eq!(
-        (reasoning.thoughts().len(), reasoning.spent().time),
-        (1, Duration::from_secs(10))
-    );
-    assert!(reasoning.plan().is_some());
+    assert_eq!(reasoning.thoughts().len(), 1);
 
     reasoning.charge(error);
     assert_eq!(reasoning.spent().time, limit);

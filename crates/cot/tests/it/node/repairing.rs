@@ -6,7 +6,7 @@ use cogwork_cot::{
 };
 use insta::assert_snapshot;
 
-use crate::node::support::reasoning;
+use crate::node::support::{reasoning, solve};
 
 /// Three faults, none of them in doubt.
 const FAULTY: &str = "\
@@ -21,12 +21,7 @@ next_thought_needed: no
 #[tokio::test]
 async fn a_reply_is_repaired_instead_of_asked_for_again_and_the_trace_says_so() {
     let client = ScriptedClient::new([FAULTY]);
-    let mut reasoning = reasoning();
-    ChainOfThought::new(client.clone())
-        .into_flow()
-        .run(&mut reasoning)
-        .await
-        .unwrap();
+    let reasoning = solve(ChainOfThought::new(client.clone())).await;
 
     assert_eq!(client.requests().len(), 1);
     assert_eq!(
@@ -94,7 +89,7 @@ async fn the_console_says_that_a_reply_was_repaired() {
     let out = crate::node::reporting::Screen::default();
     let node = ChainOfThought::new(ScriptedClient::new([FAULTY]))
         .with_reporter(ConsoleReporter::to(out.clone()));
-    node.into_flow().run(&mut reasoning()).await.unwrap();
+    solve(node).await;
     assert!(
         out.text()
             .contains("\nThe reply was read after 3 repairs.\n"),

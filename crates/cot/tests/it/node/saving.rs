@@ -8,7 +8,7 @@ use cogwork_cot::{
 use cogwork_llm::ScriptedReply;
 use insta::assert_snapshot;
 
-use crate::node::support::{EARLY, FIRST, LAST, PROBLEM, PROSE, SECOND, flow, reasoning};
+use crate::node::support::{EARLY, FIRST, LAST, PROBLEM, PROSE, SECOND, flow, reasoning, solve};
 
 async fn solved() -> Reasoning {
     let reply = |text: &str| {
@@ -23,8 +23,7 @@ async fn solved() -> Reasoning {
         .then(reply(EARLY))
         .then(reply(EARLY));
 
-    let mut reasoning = reasoning();
-    flow(client).run(&mut reasoning).await.unwrap();
+    let reasoning = solve(ChainOfThought::new(client)).await;
     reasoning
 }
 

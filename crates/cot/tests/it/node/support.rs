@@ -71,6 +71,13 @@ pub(crate) fn flow(client: impl LlmClient + 'static) -> Flow<Reasoning> {
     ChainOfThought::new(client).into_flow()
 }
 
+/// Runs the loop to its end.
+pub(crate) async fn solve(node: ChainOfThought) -> Reasoning {
+    let mut reasoning = reasoning();
+    node.into_flow().run(&mut reasoning).await.unwrap();
+    reasoning
+}
+
 pub(crate) fn cot_error(error: &RunError) -> &CotError {
     error.downcast_ref().expect("the node's own error")
 }

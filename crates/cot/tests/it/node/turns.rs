@@ -67,24 +67,9 @@ async fn a_turn_that_failed_does_not_count_when_it_is_made_again() {
         (error.thought_number(), error.limit(), error.tries().len()),
         (2, None, 0)
     );
-    assert!(error.reply_problem().is_none());
-    assert_eq!(
-        (
-            reasoning.thoughts().len(),
-            reasoning.current_thought_number()
-        ),
-        (1, 2)
-    );
+    assert_eq!(reasoning.thoughts().len(), 1);
 
     flow.run(&mut reasoning).await.unwrap();
-    assert_eq!(
-        (
-            reasoning.thoughts().len(),
-            reasoning.current_thought_number()
-        ),
-        (2, 2)
-    );
-
     assert_eq!(reasoning.thoughts()[1].thought_number(), 2);
     let requests = client.requests();
     assert_eq!(requests[1], requests[2]);
