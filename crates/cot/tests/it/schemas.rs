@@ -106,39 +106,3 @@ fn the_longest_reply_fits_the_limit_of_tokens() {
         assert!(!schema.contains(r#""maxLength":2000"#), "{tokens}");
     }
 }
-
-#[test]
-fn more_tokens_make_room_for_larger_plans() {
-    let shown = [100, 512, 900, 2048, 4096, 8192, 16_384, 32_768, u32::MAX].map(|tokens| {
-        let longest = longest(&parsed(&Reply::json_schema(tokens)));
-        let mut steps = &longest["planning"];
-        let thinking = longest["current_thinking"].as_str().unwrap().len();
-        let text = steps[0]["description"].as_str().unwrap().len();
-
-        let mut levels = Vec::new();
-        while let Some(items) = steps.as_array() {
-            levels.push(items.len());
-            steps = &steps[0]["sub_steps"];
-        }
-        format!("{tokens}: steps on each level {levels:?}; thinking {thinking}, text {text}")
-    });
-
-    insta::assert_snapshot!(shown.join("\n"));
-}
-
-/// Strict modes refuse the whole schema for one keyword they do not know.
-#[test]
-fn the_flat_schema_has_nothing_that_strict_modes_refuse() {
-    let schema = Reply::flat_json_schema();
-    for keyword in [
-        "$ref", "$defs", "$schema", "Length", "Items", "oneOf", "allOf", "default", "title",
-    ] {
-        assert!(!schema.contains(keyword), "{keyword}");
-    }
-
-    // Anthropic takes 16 values of several types, OpenAI 5 to 10 levels of objects.
-    let objects = schema.matches(r#""type":"object""#).count();
-    let closed = schema.matches(r#""additionalProperties":false"#).count();
-    assert_eq!((closed, objects), (4, 4));
-    assert_eq!(schema.matches(r#""type":"null""#).count(), 6);
-}

@@ -209,22 +209,6 @@ async fn a_closed_fence_makes_a_reply_whole_whatever_comes_after_it() {
     assert!(complaint.contains("Someday"), "{complaint}");
 }
 
-#[tokio::test]
-async fn a_reply_longer_than_is_read_is_said_to_be() {
-    let long = format!("{FIRST}{}", " ".repeat(256 * 1024));
-    let client = ScriptedClient::new([long.as_str(), LAST]);
-    let node = ChainOfThought::new(client).with_asks_again(0);
-    let error = node.into_flow().run(&mut reasoning()).await.unwrap_err();
-
-    assert_eq!(
-        cot_error(&error).to_string(),
-        format!(
-            "thought 1: no usable reply in 1 try: the reply is {} bytes long; at most 262144 are read",
-            long.len(),
-        )
-    );
-}
-
 #[tokio::test(start_paused = true)]
 async fn tokens_and_time_of_every_try_are_counted() {
     let reply = |text: &str, seconds| {
@@ -257,54 +241,4 @@ async fn tokens_and_time_of_every_try_are_counted() {
     );
 
     assert_eq!(reasoning.spent().time, Duration::from_secs(15));
-}
-
-#[tokio::test(start_paused = true)]
-async fn a_failed_turn_says_what_its_tries_cost() {
-    let reply = |text: &str| ScriptedReply::from(text).after(Duration::from_secs(3));
-    let broken = LlmError::new(LlmErrorKind::Server, "on fire");
-    let client = ScriptedClient::default().then(reply(PROSE)).then(broken);
-    let error = flow(client.clone())
-        .run(&mut reasoning())
-        .await
-        .unwrap_err();
-    let error = cot_error(&error);
-
-    assert_eq!(error.tries().len(), 1);
-    assert_eq!(error.spent().time, Duration::from_secs(3));
-    let read: usize = client.requests()[0]
-        .messages()
-        .iter()
-        .map(|message| message.text().len())
-        .sum();
-
-    assert_eq!(
-        error.spent().estimated_tokens,
-        (read.div_ceil(4) + PROSE.len().div_ceil(4)) as u64
-    );
-    assert_eq!(
-        error.to_string(),
-        "thought 1: the call to the model failed: server: on fire"
-    );
-}
-
-#[tokio::test]
-async fn an_error_of_a_client_is_shown_on_one_line_and_steers_no_terminal() {
-    let client_error =
-        || LlmError::new(LlmErrorKind::Other, "a\nb\u{1b}[2J").with_body("{\n\u{9b}1m}");
-    let client = ScriptedClient::default().then(client_error());
-    let error = flow(client).run(&mut reasoning()).await.unwrap_err();
-    let error = cot_error(&error);
-    let line = error.to_string();
-
-    assert!(
-        line.starts_with("thought 1: the call to the model failed: other: a b"),
-        "{line}"
-    );
-    assert!(!line.contains(char::is_control), "{line:?}");
-    let lines = format!("{error:#}");
-    assert!(
-        lines.contains("1m}") && !lines.contains(|c: char| c.is_control() && c != '\n'),
-        "{lines:?}"
-    );
 }

@@ -371,25 +371,15 @@ async fn an_end_that_no_run_could_have_left_is_refused() {
 
     let trace = unfinished["cut_short"]["trace"].clone();
     let end = concluded["cut_short"].clone();
-    let limit =
-        |kind: &str, value: serde_json::Value| serde_json::json!({"kind": kind, "value": value});
+    let limit = serde_json::json!({"kind": "money", "value": 3});
 
     let complaints = [
         changed(&unthought, "/cut_short", end),
         changed(&concluded, "/solution", "42".into()),
-        changed(&concluded, "/solution", serde_json::Value::Null),
-        changed(&unfinished, "/solution", serde_json::Value::Null),
         changed(&unfinished, "/cut_short", serde_json::Value::Null),
-        changed(&concluded, "/cut_short/problem", "none".into()),
         changed(&concluded, "/cut_short/trace", trace),
         changed(&unfinished, "/cut_short/problem", serde_json::Value::Null),
-        changed(&unfinished, "/cut_short/limit", limit("money", 3.into())),
-        changed(
-            &unfinished,
-            "/cut_short/limit",
-            limit("tokens", (-3).into()),
-        ),
-        changed(&unfinished, "/cut_short/more", 3.into()),
+        changed(&unfinished, "/cut_short/limit", limit),
     ];
     assert_snapshot!(complaints.join("\n"));
 }

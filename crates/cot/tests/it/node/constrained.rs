@@ -5,7 +5,6 @@ use cogwork_cot::{
     ReasoningEvent, Reply, Rung, ScriptedClient,
 };
 use cogwork_flow::{EventKind, events};
-use cogwork_journal::Store;
 use cogwork_llm::{Capabilities, Capability, ReplyFormat};
 use insta::assert_snapshot;
 
@@ -56,35 +55,20 @@ fn rung(request: &ChatRequest) -> Rung {
 
 #[tokio::test]
 async fn a_node_begins_with_what_its_client_can() {
-    let can = |capabilities: &[Capability]| {
-        capabilities
-            .iter()
-            .fold(Capabilities::none(), |all, capability| {
-                all.with(*capability)
-            })
-    };
-
     use Capability::{JsonMode, JsonSchema, Streaming};
+    use Rung::{FlatSchema, Json, Schema, Text};
 
     for (capabilities, format, expected) in [
-        (can(&[]), Format::Auto, Rung::Text),
-        (can(&[Streaming]), Format::Auto, Rung::Text),
-        (can(&[JsonMode]), Format::Auto, Rung::Json),
-        (can(&[JsonSchema]), Format::Auto, Rung::Schema),
-        (
-            can(&[JsonSchema, JsonMode, Streaming]),
-            Format::Auto,
-            Rung::Schema,
-        ),
-        (
-            can(&[JsonSchema, JsonMode]),
-            Rung::FlatSchema.into(),
-            Rung::FlatSchema,
-        ),
-        (can(&[JsonSchema, JsonMode]), Rung::Json.into(), Rung::Json),
-        (can(&[JsonSchema, JsonMode]), Rung::Text.into(), Rung::Text),
-        (can(&[]), Rung::Schema.into(), Rung::Schema),
+        (&[Streaming][..], Format::Auto, Text),
+        (&[JsonMode], Format::Auto, Json),
+        (&[JsonSchema, JsonMode, Streaming], Format::Auto, Schema),
+        (&[JsonSchema, JsonMode], FlatSchema.into(), FlatSchema),
+        (&[JsonSchema, JsonMode], Text.into(), Text),
+        (&[], Schema.into(), Schema),
     ] {
+        let capabilities = capabilities
+            .iter()
+            .fold(Capabilities::none(), |all, one| all.with(*one));
         let reply = if expected == Rung::Text {
             LAST.to_owned()
         } else {
@@ -335,53 +319,4 @@ async fn prompts_without_words_for_json_and_requests_with_a_format_keep_to_yaml(
             .iter()
             .any(|message| message.text().contains("```yaml"))
     );
-}
-
-/// The request that YAML would have had is the same whatever the node learnt, and a thought on record
-/// stays as it was asked for.
-#[tokio::test]
-async fn a_run_taken_up_again_does_not_depend_on_what_the_node_had_learnt() {
-    let folder = tempfile::tempdir().unwrap();
-    let store = Store::files(folder.path());
-    let hung = LlmError::new(Kind::Transport, "the process ends");
-    let first = ScriptedClient::new([refusal()])
-        .then(json(FIRST))
-        .then(json(SECOND))
-        .then(hung);
-    let first = first.with_capabilities(all());
-    let second = ScriptedClient::new([json(LAST)]).with_capabilities(all());
-    let mut thoughts = Vec::new();
-
-    for client in [&first, &second] {
-        let flow = ChainOfThought::new(client.clone()).into_flow();
-        let journal = store
-            .start_or_resume("r", &flow, &reasoning())
-            .await
-            .unwrap();
-        let mut state = journal.state().unwrap();
-        let _ = flow.begin().with_journal(journal).finish(&mut state).await;
-
-        thoughts = state.thoughts().to_vec();
-    }
-
-    assert_eq!(
-        asked(&first),
-        [
-            Rung::Schema,
-            Rung::FlatSchema,
-            Rung::FlatSchema,
-            Rung::FlatSchema
-        ]
-    );
-
-    assert_eq!(asked(&second), [Rung::Schema]);
-    assert_eq!(
-        first.requests()[3].messages(),
-        second.requests()[0].messages()
-    );
-    let rungs: Vec<Rung> = thoughts
-        .iter()
-        .map(|thought| thought.trace().rung)
-        .collect();
-    assert_eq!(rungs, [Rung::FlatSchema, Rung::FlatSchema, Rung::Schema]);
 }

@@ -13,7 +13,7 @@ use serde::Deserialize;
 
 #[cfg(feature = "console")]
 use crate::node::reporting::Screen;
-use crate::node::support::{FIRST, LAST, SECOND, conversation, cot_error, reasoning};
+use crate::node::support::{FIRST, LAST, SECOND, conversation, cot_error, reasoning, solve};
 
 #[derive(Deserialize, JsonSchema)]
 struct Factors {
@@ -105,8 +105,7 @@ async fn a_tool_is_called_within_a_turn_and_its_result_leads_to_the_thought() {
         text(SECOND),
         text(LAST),
     ]);
-    let (reasoning, ended) = run(node(&client)).await;
-    ended.unwrap();
+    let reasoning = solve(node(&client)).await;
 
     assert_eq!(reasoning.answer(), Some("150"));
     let [first, second, last] = reasoning.thoughts() else {
@@ -152,8 +151,7 @@ async fn whatever_goes_wrong_with_a_call_is_its_result() {
         ToolCall::new("d", "fail", "{}"),
     ]);
     let client = replies([text(FIRST), wrong, text(SECOND), text(LAST)]);
-    let (reasoning, ended) = run(node(&client)).await;
-    ended.unwrap();
+    let reasoning = solve(node(&client)).await;
 
     assert_snapshot!(used(&reasoning.thoughts()[1]).join("\n"), @r#"
     after try 1: divide {} ✗ there is no tool `divide`; expected `fail`, `hang` or `multiply`
@@ -174,8 +172,7 @@ async fn whatever_goes_wrong_with_a_call_is_its_result() {
 async fn a_tool_that_takes_too_long_is_a_failure_of_the_call() {
     let slow = calls([ToolCall::new("a", "hang", "{}"), multiply("b")]);
     let client = replies([slow, text(LAST)]);
-    let (reasoning, ended) = run(node(&client)).await;
-    ended.unwrap();
+    let reasoning = solve(node(&client)).await;
 
     let [thought] = reasoning.thoughts() else {
         panic!("one thought")
@@ -192,8 +189,7 @@ async fn the_calls_of_a_truncated_reply_are_not_made() {
     let truncated = calls([multiply("a")]).with_finish_reason(FinishReason::Length);
     let filtered = calls([multiply("b")]).with_finish_reason(FinishReason::ContentFilter);
     let client = replies([truncated, filtered, text(LAST)]);
-    let (reasoning, ended) = run(node(&client)).await;
-    ended.unwrap();
+    let reasoning = solve(node(&client)).await;
 
     let thought = &reasoning.thoughts()[0];
     assert_snapshot!(used(thought).join("\n"), @r#"
@@ -207,8 +203,7 @@ async fn the_calls_of_a_truncated_reply_are_not_made() {
 async fn only_some_calls_of_a_reply_are_made() {
     let many = calls((0..18).map(|number| multiply(&number.to_string())));
     let client = replies([many, text(LAST)]);
-    let (reasoning, ended) = run(node(&client)).await;
-    ended.unwrap();
+    let reasoning = solve(node(&client)).await;
 
     let trace = reasoning.thoughts()[0].trace();
     let failed = trace.tool_calls.iter().filter(|used| used.failed).count();
@@ -227,8 +222,7 @@ async fn only_some_calls_of_a_reply_are_made() {
 async fn after_the_last_round_the_model_is_asked_without_tools() {
     let again = || calls([multiply("a")]);
     let client = replies([again(), again(), text(LAST)]);
-    let (reasoning, ended) = run(node(&client).with_tool_rounds(2)).await;
-    ended.unwrap();
+    let reasoning = solve(node(&client).with_tool_rounds(2)).await;
 
     let after: Vec<u32> = reasoning.thoughts()[0]
         .trace()
@@ -310,7 +304,7 @@ fn three_turns() -> ScriptedClient {
 #[tokio::test]
 async fn later_turns_show_what_tools_returned() {
     let client = three_turns();
-    run(node(&client)).await.1.unwrap();
+    solve(node(&client)).await;
 
     // The last request begins with the problem, after the system text and the example.
     assert_snapshot!(conversation(&client.requests()[4], 5), @r#"
@@ -371,7 +365,7 @@ async fn long_results_are_shortened_in_later_turns() {
     let long = || ToolCall::new("a", "long", "{}");
     let client = replies([calls((0..16).map(|_| long())), text(FIRST), text(LAST)]);
     let node = ChainOfThought::new(client.clone()).with_tools(tools);
-    run(node).await.1.unwrap();
+    solve(node).await;
 
     let requests = client.requests();
     let whole = requests[1]
@@ -403,7 +397,7 @@ async fn the_console_shows_each_call_on_one_line() {
     let client = replies([calls, text(LAST)]);
     let out = Screen::default();
     let reporter = cogwork_cot::ConsoleReporter::to(out.clone()).with_colors(false);
-    run(node(&client).with_reporter(reporter)).await.1.unwrap();
+    solve(node(&client).with_reporter(reporter)).await;
 
     let shown = out.text();
     assert_snapshot!(shown.split("Thought 1").next().unwrap(), @r#"

@@ -8,7 +8,7 @@ use insta::assert_snapshot;
 use proptest::prelude::*;
 use serde_json::Value;
 
-use crate::node::support::{FIRST, LAST, SECOND, conversation, reasoning};
+use crate::node::support::{FIRST, LAST, SECOND, conversation, reasoning, solve};
 use crate::node::tools::{shown, tools};
 
 const CALL: &str = "\
@@ -63,8 +63,7 @@ fn schema(request: &ChatRequest) -> Value {
 #[tokio::test]
 async fn the_model_writes_its_calls_and_reads_the_results() {
     let client = ScriptedClient::new([FIRST, CALL, SECOND, LAST]);
-    let (reasoning, ended) = run(node(&client)).await;
-    ended.unwrap();
+    let reasoning = solve(node(&client)).await;
 
     let trace = reasoning.thoughts()[1].trace();
     assert_eq!(trace.tries[0].reply, CALL);
@@ -107,16 +106,13 @@ async fn the_prompts_describe_the_tools_in_both_languages_and_forms() {
         for rung in [Rung::Text, Rung::Json] {
             let client = ScriptedClient::new([CALL, CALL, LAST]);
             let node = node(&client).with_prompts(prompts.clone());
-            run(node.with_format(rung).with_tool_rounds(2))
-                .await
-                .1
-                .unwrap();
+            solve(node.with_format(rung).with_tool_rounds(2)).await;
 
             let requests = client.requests();
             let system = requests[0].messages().iter().next().unwrap().text();
             let without = ScriptedClient::new([LAST]);
             let plain = ChainOfThought::new(without.clone()).with_prompts(prompts.clone());
-            run(plain.with_format(rung)).await.1.unwrap();
+            solve(plain.with_format(rung)).await;
             let plain = without.requests()[0]
                 .messages()
                 .iter()
@@ -230,7 +226,7 @@ async fn the_schema_of_a_reply_allows_calls_while_they_are_allowed() {
     for (rung, name) in [(Rung::Schema, "schema"), (Rung::FlatSchema, "flat_schema")] {
         let client = ScriptedClient::new([JSON_CALL, LAST]).with_capabilities(schemas);
         let node = node(&client).with_format(rung).with_tool_rounds(1);
-        run(node).await.1.unwrap();
+        solve(node).await;
 
         let requests = client.requests();
         let first = schema(&requests[0]);
@@ -271,8 +267,7 @@ async fn a_reply_in_the_flat_schema_has_an_empty_list_of_calls() {
 
     for reply in [flat, last] {
         let client = ScriptedClient::new([reply.clone()]);
-        let (reasoning, ended) = run(node(&client).with_format(Rung::FlatSchema)).await;
-        ended.unwrap();
+        let reasoning = solve(node(&client).with_format(Rung::FlatSchema)).await;
 
         assert_eq!(reasoning.answer(), Some("150"), "{reply}");
         assert_eq!(reasoning.thoughts()[0].trace().repairs, []);

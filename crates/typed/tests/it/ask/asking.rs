@@ -4,9 +4,7 @@ use cogwork_llm::{
     Capabilities, Capability, ChatRequest, ChatResponse, LlmError, LlmErrorKind, Message,
     ReplyFormat, ScriptedClient,
 };
-use cogwork_typed::ask::{
-    Asking, Ladder, Limit, Limits, Meter, Policy, Rung, Spent, Unanswered, Verdict,
-};
+use cogwork_typed::ask::{Asking, Ladder, Limit, Meter, Policy, Rung, Unanswered, Verdict};
 use proptest::prelude::*;
 
 /// Wants a whole number, and asks about zero.
@@ -85,24 +83,6 @@ async fn a_question_does_not_count_as_asking_again_but_comes_once() {
 
     assert!(matches!(asked, Err(Unanswered::Unusable(_))));
     assert_eq!(client.requests().len(), 2);
-}
-
-#[tokio::test]
-async fn a_limit_ends_the_asking_before_the_next_call() {
-    let client = ScriptedClient::new(["one", "2"]);
-    let ladder = Ladder::default();
-    let meter = Meter::new(Limits::default().with_calls(1), Spent::default());
-    let mut asking = Asking::new(&client, &ladder, vec![Rung::Text]).with_meter(&meter);
-    let mut number = Number::default();
-
-    let asked = asking.run(&mut number).await;
-
-    assert!(matches!(asked, Err(Unanswered::Stopped(Limit::Calls(1)))));
-    assert_eq!(client.requests().len(), 1);
-    assert_eq!(asking.record().tries.len(), 1);
-
-    // Nobody hears that the model is asked again when it is not.
-    assert!(number.log.is_empty(), "{:?}", number.log);
 }
 
 #[tokio::test]
