@@ -4,7 +4,19 @@ use crate::shape::Words;
 use crate::syntax::yaml::key_of;
 
 /// The labels of fences that may contain a reply. Others, such as `python`, contain code.
-const LABELS: [&str; 6] = ["", "yaml", "yml", "json", "text", "markdown"];
+const LABELS: [&str; 11] = [
+    "",
+    "yaml",
+    "yml",
+    "json",
+    "jsonc",
+    "json5",
+    "text",
+    "txt",
+    "plaintext",
+    "markdown",
+    "md",
+];
 
 /// A fenced block of a reply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -397,22 +397,20 @@ impl<T: JsonSchema + DeserializeOwned> AnswerReader<T> {
 
     /// Returns the problem of a reply without a value, with what is expected.
     fn no_value(&self, kind: Kind, line: usize, what: &str) -> AnswerProblem {
-        let names: Vec<String> = match self.form.resolve(&self.form.root) {
-            Shape::Object(object) => object
-                .properties
-                .iter()
-                .map(|property| match self.settings.lines {
-                    Lines::Wanted => format!("`{}: …`", property.name),
-                    _ => format!("`{}`", property.name),
-                })
-                .collect(),
-            _ => vec![format!("`{ANSWER}`")],
-        };
+        let properties = self.form.properties().iter();
+        let mut names: Vec<&str> = properties.map(|property| property.name.as_str()).collect();
+        if self.form.is_wrapped() {
+            names.push(ANSWER);
+        }
 
-        let expected = match self.settings.lines {
-            Lines::Wanted => "lines",
-            _ => "a JSON object",
+        let (expected, colon) = match self.settings.lines {
+            Lines::Wanted => ("lines", ": …"),
+            _ => ("a JSON object", ""),
         };
+        let names: Vec<String> = names
+            .iter()
+            .map(|name| format!("`{name}{colon}`"))
+            .collect();
         let with = if names.is_empty() { "" } else { " with " };
         let names = names.join(", ");
         let message = format!("{what}; expected {expected}{with}{names}");
@@ -453,7 +451,8 @@ impl<T: JsonSchema + DeserializeOwned> AnswerReader<T> {
                     keys.any(|(key, _)| self.words.is_root(key))
                 };
                 let is_wrapper = matches!(entries.as_slice(), [(_, inner)] if has_root(inner));
-                let is_any = entries.is_empty() || !self.has_keys();
+                let has_no_keys = !self.form.is_wrapped() && self.form.properties().is_empty();
+                let is_any = entries.is_empty() || has_no_keys;
                 let is_meant = has_root(tree) || is_wrapper || self.is_item(tree);
                 is_meant || (is_any && self.fit(tree).matches())
             }
@@ -484,14 +483,6 @@ impl<T: JsonSchema + DeserializeOwned> AnswerReader<T> {
                 Some(value)
             }
             _ => None,
-        }
-    }
-
-    /// Returns whether an object of the answer can be recognized by its keys.
-    fn has_keys(&self) -> bool {
-        match self.form.resolve(&self.form.root) {
-            Shape::Object(object) => !object.properties.is_empty(),
-            _ => true,
         }
     }
 
