@@ -80,27 +80,22 @@ async fn what_does_not_fit_is_asked_for_again_with_place_and_reason() {
 
 #[tokio::test]
 async fn a_check_complains_like_the_reader() {
-    let client = Arc::new(ScriptedClient::new([
-        USABLE,
+    let client = ScriptedClient::new([
+        "{\"vendor\": \"ACME\", \"total\": 130}",
         "{\"vendor\": \"Bolt\", \"total\": 120}",
         USABLE,
-    ]));
-    let known = |invoice: Invoice| async move {
-        if invoice.vendor == "ACME" {
-            Ok(())
-        } else {
-            Err(format!("there is no vendor `{}`", invoice.vendor))
-        }
-    };
-    let calls = std::sync::atomic::AtomicU32::new(0);
-    let model = Model::<Invoice>::typed(Arc::clone(&client))
-        .with_check(
-            move |_| match calls.fetch_add(1, std::sync::atomic::Ordering::Relaxed) {
-                0 => Err("the total includes the tax; expected it without".to_owned()),
-                _ => Ok(()),
-            },
-        )
-        .with_async_check(known);
+    ]);
+    let model = Model::<Invoice>::typed(client)
+        .with_check(|invoice| match invoice.total > 120.0 {
+            true => Err("the total includes the tax; expected it without".to_owned()),
+            false => Ok(()),
+        })
+        .with_async_check(|invoice: Invoice| async move {
+            match invoice.vendor.as_str() {
+                "ACME" => Ok(()),
+                other => Err(format!("there is no vendor `{other}`")),
+            }
+        });
 
     let answered = model.ask("Read it.").await.unwrap();
 

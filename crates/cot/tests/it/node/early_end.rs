@@ -9,13 +9,11 @@ use cogwork_cot::{
 use cogwork_llm::ScriptedReply;
 use insta::assert_snapshot;
 
-use crate::node::support::{EARLY, LAST, PROSE, SECOND, conversation, cot_error, reasoning, solve};
+use crate::node::support::{EARLY, LAST, PROSE, SECOND, cot_error, reasoning, solve};
 
 async fn run(client: &ScriptedClient, policy: EarlyEnd) -> Reasoning {
     let node = ChainOfThought::new(client.clone()).with_early_end(policy);
-    let reasoning = solve(node).await;
-
-    reasoning
+    solve(node).await
 }
 
 /// Whether each try of the only thought was complained about.
@@ -42,23 +40,8 @@ async fn it_is_asked_about_once_then_accepted_and_marked() {
 
     let requests = client.requests();
     assert_eq!(requests.len(), 2);
-    assert_snapshot!(conversation(&requests[1], requests[0].messages().len()), @"
-    [assistant]
-    ```yaml
-    current_thinking: The answer is 150.
-    planning:
-      - {description: Multiply, status: Done, result: 144}
-      - {description: Add, status: Pending}
-      - {description: Conclusion, status: Verification Needed, mark: unsure}
-    next_thought_needed: false
-    ```
-
-    [user]
-    You set next_thought_needed to false, but these steps of your plan are not done:
-    - 2 Add (Pending)
-    - 3 Conclusion (Verification Needed)
-    If the problem is solved, give the reply again with a plan that says so: mark the steps Done with their results, or take out those that are not needed. If it is not solved, go on with the first of these steps and set next_thought_needed to true.
-    ");
+    let question = requests[1].messages().last().unwrap().text();
+    assert!(question.contains("- 2 Add (Pending)\n- 3 Conclusion (Verification Needed)"));
 
     let complaint = reasoning.thoughts()[0].trace().tries[0]
         .complaint

@@ -23,8 +23,7 @@ async fn solved() -> Reasoning {
         .then(reply(EARLY))
         .then(reply(EARLY));
 
-    let reasoning = solve(ChainOfThought::new(client)).await;
-    reasoning
+    solve(ChainOfThought::new(client)).await
 }
 
 #[tokio::test(start_paused = true)]

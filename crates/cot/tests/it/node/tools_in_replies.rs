@@ -72,28 +72,8 @@ async fn the_model_writes_its_calls_and_reads_the_results() {
     assert_snapshot!(calls.join("\n"), @r#"after try 1: multiply {"factors":[12,12]} → 144"#);
 
     let requests = client.requests();
-    let before = requests[1].messages().len();
-    assert_snapshot!(conversation(&requests[2], before), @r#"
-    [assistant]
-    ```yaml
-    current_thinking: |
-      I need the product.
-    tool_calls:
-    - name: multiply
-      input: {factors: [12, 12]}
-    ```
-
-    [user]
-    The tools returned:
-    <call tool="multiply">
-    {"factors":[12,12]}
-    </call>
-    <result>
-    144
-    </result>
-
-    Call more tools in the same way if this step needs them. Else reply with the YAML block that contains current_thinking, planning and next_thought_needed.
-    "#);
+    let results = requests[2].messages().last().unwrap().text();
+    assert!(results.contains("<result>\n144\n</result>"), "{results}");
     assert!(requests.iter().all(|request| request.tools().is_empty()));
 }
 
