@@ -47,7 +47,7 @@ fn spellings() -> Vec<String> {
         each(|c| format!("\\u{:04x}", c as u32)),
         each(|c| format!("%{:02X}", c as u32)),
         each(|c| format!("&#x{:x};", c as u32)),
-        KEY.repeat(100),
+        KEY.repeat(20),
         format!("{}{KEY}", "x".repeat(485)),
     ]
 }
@@ -107,7 +107,7 @@ async fn check(answers: Vec<Answer>, case: &str) {
 #[tokio::test]
 async fn no_error_shows_the_key_whatever_the_server_echoes() {
     let (first, last) = KEY.split_at(13);
-    let far = format!("{first}{}{last}", "\\".repeat(12_000));
+    let far = format!("{first}{}{last}", "\\".repeat(4_000));
     for words in spellings().iter().chain([&far]) {
         check(places(words), &words[..20]).await;
     }
