@@ -131,7 +131,7 @@ impl Server {
     /// Returns the rows of a query to the tables of the server. Just after a start, some of them
     /// aren't available yet.
     pub(crate) async fn query(&self, query: &str) -> Result<Vec<serde_json::Value>> {
-        for _ in 0..100 {
+        for _ in 0..600 {
             if let Ok(rows) = self.try_query(query).await {
                 return Ok(rows);
             }
