@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 use serde_json::Value;
 
-/// The exit codes, as shown by `--help` and in the guide.
+/// The exit codes, as shown by `--help`.
 pub(crate) const EXIT_CODES: &str = "\
 Exit codes:
   0  success
