@@ -14,7 +14,6 @@ use cogwork_llm::ScriptedClient;
 use cogwork_plan::Plan;
 use cogwork_strategies::{Limits, Rung, Session, Solver, Strategies, StrategyName};
 use cogwork_tools::{Tools, function};
-use cogwork_trace::RecordReader;
 
 pub mod readers;
 mod typed;
@@ -189,21 +188,6 @@ pub fn session_snapshot(data: &[u8]) {
         Some(&session),
         "{written}"
     );
-}
-
-/// The record of a run: it is read with and without its header being there, and what is accepted is
-/// written as it was read.
-///
-/// # Panics
-///
-/// Where that does not hold.
-pub fn record(data: &[u8]) {
-    const HEADER: &[u8] = b"{\"cogwork_record\":1,\"run\":\"r\",\"flow\":\"f\",\"started\":0.5}\n";
-
-    let _ = RecordReader::new(data).map(Iterator::count);
-
-    let text = [HEADER, data].concat();
-    let _ = RecordReader::new(text.as_slice()).map(Iterator::count);
 }
 
 /// Every strategy on every rung, with a model that repeats these texts, which are separated by NUL

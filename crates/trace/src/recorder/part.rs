@@ -1,4 +1,4 @@
-//! The part of a record that this recorder writes: the numbers of its messages and calls.
+//! The numbers of messages and calls. They begin anew when a run is resumed.
 
 use std::collections::{HashMap, HashSet};
 
@@ -33,16 +33,6 @@ pub(super) struct Sent {
 }
 
 impl Part {
-    /// Continues the numbers of an earlier part.
-    pub(super) fn after(next_message: u64, next_tools: u64, next_call: u64) -> Self {
-        Self {
-            next_message,
-            next_tools,
-            next_call,
-            ..Self::default()
-        }
-    }
-
     /// Returns the number of a message.
     pub(super) fn message(&self, message: &Message) -> Option<u64> {
         self.messages.get(message).copied()

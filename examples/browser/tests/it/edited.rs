@@ -9,11 +9,11 @@ use serde_json::{Value, json};
 use crate::support::{assert_quiet, desktop, number, select_everything, text};
 
 fn page_of(folder: &Path, events: &[Value]) -> Result<PathBuf> {
-    let header = json!({"cogwork_record": 1, "run": "edited", "flow": "f", "started": 1.0});
+    let header = json!({"at": 0.0, "type": "opened", "run": "edited", "flow": "f", "started": 1.0});
     let lines = [&header].into_iter().chain(events);
     let lines: Vec<_> = lines.map(Value::to_string).collect();
 
-    let record = folder.join("edited.trace");
+    let record = folder.join("edited.events");
     fs::write(&record, lines.join("\n") + "\n")?;
     runs::page_of(&record)
 }
@@ -38,9 +38,9 @@ async fn contradictory_events_are_shown() -> Result<()> {
         json!({"at": 1.0, "step": "f/n#1", "type": "moved", "action": "on", "to": "nowhere"}),
         json!({"at": -5.0, "step": "f/n#1", "type": "phase_finished", "phase": "exec", "took": -3.0}),
         json!({"at": 0.5, "step": "f/n#1", "type": "step_entered"}),
-        json!({"at": 1e308, "type": "resumed", "started": -1e308}),
+        json!({"at": 1e308, "type": "opened", "started": -1e308}),
         json!({"at": 1e308, "step": "f/m#1", "type": "step_entered"}),
-        json!({"at": 1e308, "type": "resumed", "started": 1e308}),
+        json!({"at": 1e308, "type": "opened", "started": 1e308}),
         json!({"at": 1.0, "type": "run_started"}),
         chat(
             1.0,

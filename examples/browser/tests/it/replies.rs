@@ -35,15 +35,14 @@ next_thought_needed: no
 #[ignore = "needs scripts/check-browser"]
 async fn only_the_repaired_parts_are_marked() -> Result<()> {
     let folder = tempfile::tempdir()?;
-    let record = folder.path().join("faulty.trace");
-    let recorder = RunRecorder::open(&record, RecorderSettings::default())?;
+    let record = folder.path().join("faulty.events");
+    let recorder = RunRecorder::in_memory(RecorderSettings::default());
     let flow = ChainOfThought::new(ScriptedClient::new([FAULTY])).into_flow();
     flow.begin()
         .with_events(&recorder)
         .finish(&mut Reasoning::new("6 times 7?"))
         .await?;
-    recorder.flush()?;
-    let page = runs::page_of(&record)?;
+    let page = runs::page_of_recorder(&recorder, &record)?;
 
     let browser = desktop().await?;
     browser.open(&page).await?;
@@ -63,8 +62,8 @@ async fn only_the_repaired_parts_are_marked() -> Result<()> {
 #[ignore = "needs scripts/check-browser"]
 async fn offered_tools_and_embedded_texts_are_shown() -> Result<()> {
     let folder = tempfile::tempdir()?;
-    let record = folder.path().join("calls.trace");
-    let recorder = RunRecorder::open(&record, RecorderSettings::default())?;
+    let record = folder.path().join("calls.events");
+    let recorder = RunRecorder::in_memory(RecorderSettings::default());
     let clients = (
         Reporting::new(ScriptedClient::new(["Yes."])),
         Reporting::new(HashedNgrams::default()),
@@ -83,8 +82,7 @@ async fn offered_tools_and_embedded_texts_are_shown() -> Result<()> {
     );
     let flow = Flow::from_node("ask", ask)?;
     flow.begin().with_events(&recorder).finish(&mut 0).await?;
-    recorder.flush()?;
-    let page = runs::page_of(&record)?;
+    let page = runs::page_of_recorder(&recorder, &record)?;
 
     let browser = desktop().await?;
     browser.open(&page).await?;

@@ -111,11 +111,13 @@ const RUN_EVENTS = {
     run.addProblem(
       'left_out',
       undefined,
-      `the record reached its limit of ${count(event.limit)} bytes; what followed was not recorded`,
+      `the limit of ${count(event.limit)} bytes was reached; what followed was not recorded`,
     );
   },
 
-  resumed(run, event) {
+  /** The run was resumed. The first event of this type is the header. */
+  opened(run, event) {
+    run.offset = run.nextId;
     const before = run.sessionStart + (run.now - run.base);
     const pause = Math.max(0, Number(event.started) - before);
     run.base = run.now;
