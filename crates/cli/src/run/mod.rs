@@ -122,7 +122,7 @@ fn start(task: &Task<'_>, loaded: &Arc<FileFlow>) -> Result<Outcome> {
 
     let run_id = journal.as_ref().map(|journal| journal.run_id().to_owned());
     let id = run_id.clone().unwrap_or_else(record::new_id);
-    let recorder = recording::start(task, loaded, journal.as_ref());
+    let recorder = recording::start(task, loaded, &state.input().text, journal.as_ref());
     let hint = record::Hint::new(task, run_id);
 
     if !options.quiet {
@@ -293,6 +293,9 @@ impl Running<'_> {
         let mut run = run.with_events(sink);
         let finished = async {
             let ended = self.finish(&mut run, state, &token).await;
+            if let (Some(recorder), Ok(_)) = (self.recorder, &ended) {
+                recording::record_answer(recorder, self.loaded, state);
+            }
 
             // This drops the sink, which ends the progress display.
             drop(run);

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use cogwork_agents::{FileFlow, Loader};
+use cogwork_agents::{FileFlow, FlowState, Loader};
 use cogwork_journal::{ForkOrigin, RunJournal, Store};
 use cogwork_trace::{ForkedFrom, Page, RecorderSettings, RunRecorder};
 use cogwork_typed::ask::Reporting;
@@ -27,6 +27,7 @@ pub(crate) fn report(loader: Loader) -> Loader {
 pub(super) fn start(
     task: &Task<'_>,
     loaded: &Arc<FileFlow>,
+    input: &str,
     journal: Option<&RunJournal>,
 ) -> Option<RunRecorder> {
     if task.options.no_events {
@@ -38,6 +39,7 @@ pub(super) fn start(
         Some(origin) => settings(loaded).with_forked_from(forked_from(task, origin)),
         None => settings(loaded),
     };
+    let settings = settings.with_input(input);
     let settings = if task.options.no_content {
         settings.without_content()
     } else {
@@ -81,6 +83,14 @@ pub(crate) fn settings(loaded: &Arc<FileFlow>) -> RecorderSettings {
         .with_max_text(MAX_TEXT)
         .with_max_record(MAX_BYTES)
         .with_secrets(move |text| loaded.hide_secrets(text))
+}
+
+/// Records the answer of a run that has ended. The journal must still be open.
+pub(crate) fn record_answer(recorder: &RunRecorder, loaded: &FileFlow, state: &FlowState) {
+    // If it cannot be filled in, whoever prints it reports the error.
+    if let Ok(answer) = loaded.answer(state) {
+        recorder.record_answer(&answer.text);
+    }
 }
 
 /// Writes what is left, and the page if the user wants one. Returns whether everything was written.

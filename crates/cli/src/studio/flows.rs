@@ -149,7 +149,7 @@ impl FileFlows {
             FlowError::Failed(loaded.hide_secrets(&error.to_string()))
         };
         let state: FlowState = journal.state().map_err(|error| failed(&error))?;
-        let recorder = self.recorder(loaded, &journal);
+        let recorder = self.recorder(loaded, &journal, &state.input().text);
         let execution = Execution {
             loaded: Arc::clone(loaded),
             journal,
@@ -167,8 +167,8 @@ impl FileFlows {
         Ok(())
     }
 
-    fn recorder(&self, loaded: &Arc<FileFlow>, journal: &RunJournal) -> RunRecorder {
-        let mut settings = recording::settings(loaded);
+    fn recorder(&self, loaded: &Arc<FileFlow>, journal: &RunJournal, input: &str) -> RunRecorder {
+        let mut settings = recording::settings(loaded).with_input(input);
         if let Some(origin) = journal.fork_origin() {
             let has_model = self.models().contains_key(journal.run_id());
             settings = settings.with_forked_from(recording::origin_of(origin, has_model));
@@ -219,6 +219,9 @@ impl Execution {
 
         let finished = async {
             let ended = run.finish(&mut self.state).await;
+            if ended.is_ok() {
+                recording::record_answer(&self.recorder, &loaded, &self.state);
+            }
             // This drops the sinks, which ends the pieces.
             drop(run);
             ended

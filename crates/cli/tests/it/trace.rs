@@ -70,7 +70,14 @@ fn a_run_without_a_journal_has_a_page_too() {
     let folder = place();
     let run = ["run", "flow.yaml", "-q", "-i", "Go", "--page", "run.html"];
     assert_eq!(cogwork(folder.path(), &run), (0, String::new()));
-    assert!(page(folder.path()).contains("long long"));
+    let shown = page(folder.path());
+    assert!(shown.contains("long long"));
+    assert!(shown.contains(r#""input":"Go""#), "the input");
+    assert!(shown.contains(r#""type":"answered""#), "the answer");
+    assert!(
+        shown.contains(r#""source":"output""#),
+        "the output of the node"
+    );
 
     let (code, told) = cogwork(folder.path(), &[&run[..], &["--no-content"]].concat());
     assert_eq!((code, told.as_str()), (0, ""));

@@ -20,6 +20,9 @@ pub struct Header {
     /// The graph of the flow.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub graph: Option<FlowGraph>,
+    /// The input of the run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub input: Option<String>,
     /// The run that this one was forked from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub forked_from: Option<ForkedFrom>,
@@ -48,6 +51,7 @@ impl Header {
             flow: flow.to_owned(),
             started,
             graph: None,
+            input: None,
             forked_from: None,
             content: Content::Full,
         }

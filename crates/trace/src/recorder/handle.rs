@@ -54,6 +54,13 @@ impl Handle {
         }
     }
 
+    /// Records the answer of the run.
+    pub(super) fn answer(&self, text: &str) {
+        let text = texts::content(text, &self.settings);
+        let answered = json!({ "at": 0.0, "type": "answered", "text": text });
+        self.write(&mut self.lock(), answered.to_string());
+    }
+
     /// Records how many events were lost.
     pub(super) fn finish(&self) {
         self.write_lost(&mut self.lock());
@@ -73,6 +80,8 @@ impl Handle {
         header.graph = Some(run.graph());
         header.content = self.settings.content();
         header.forked_from.clone_from(&self.settings.forked_from);
+        let input = self.settings.input.as_deref();
+        header.input = input.map(|input| texts::content(input, &self.settings));
 
         let header = self.header(header)?;
         state.part = Part::default();

@@ -100,6 +100,12 @@ impl RunRecorder {
         EventSink::new(Arc::clone(&self.handle))
     }
 
+    /// Records the answer of the run, as its page shows it. Without this, the page shows the answer of
+    /// the last step, if the loop, a strategy or an agent was there.
+    pub fn record_answer(&self, text: &str) {
+        self.handle.answer(text);
+    }
+
     /// Returns the events that are in memory, as JSON. There are none if they are in a journal.
     pub fn events(&self) -> Vec<String> {
         match &self.target {

@@ -37,6 +37,7 @@ pub struct RecorderSettings {
     pub(crate) max_text: usize,
     pub(crate) max_event: usize,
     pub(crate) max_record: u64,
+    pub(crate) input: Option<String>,
     pub(crate) forked_from: Option<ForkedFrom>,
 }
 
@@ -50,6 +51,7 @@ impl Default for RecorderSettings {
             max_text: 256 * 1024,
             max_event: 4 * 1024 * 1024,
             max_record: 256 * 1024 * 1024,
+            input: None,
             forked_from: None,
         }
     }
@@ -117,6 +119,14 @@ impl RecorderSettings {
         self
     }
 
+    /// Sets the input of the run, as its page shows it. The loop and the strategies report their problem
+    /// themselves. None by default.
+    #[must_use]
+    pub fn with_input(mut self, input: impl Into<String>) -> Self {
+        self.input = Some(input.into());
+        self
+    }
+
     /// Sets the run that the recorded one was forked from. None by default.
     #[must_use]
     pub fn with_forked_from(mut self, origin: ForkedFrom) -> Self {
@@ -127,9 +137,7 @@ impl RecorderSettings {
     /// Returns how much of the texts is recorded.
     pub(crate) fn content(&self) -> Content {
         match self.content {
-            Content::Full if !self.rules.is_empty() || !self.secrets.is_empty() => {
-                Content::Redacted
-            }
+            Content::Full if !self.rules.is_empty() => Content::Redacted,
             content => content,
         }
     }

@@ -81,6 +81,21 @@ pub(super) fn redacted<'t>(text: &'t str, settings: &RecorderSettings) -> Cow<'t
     redacted
 }
 
+/// Returns a text as it is recorded: redacted, and cut or left out.
+pub(super) fn content(text: &str, settings: &RecorderSettings) -> String {
+    if settings.content == Content::None {
+        return String::new();
+    }
+    let text = redacted(text, settings);
+    cut(&text, settings.max_text).to_owned()
+}
+
+/// Returns the beginning of a text.
+fn cut(text: &str, max: usize) -> &str {
+    let end = (0..=max).rev().find(|at| text.is_char_boundary(*at));
+    text.get(..end.unwrap_or_default()).unwrap_or(text)
+}
+
 /// Returns the fields of an object that identify it.
 fn named(value: &Value) -> Map<String, Value> {
     const KEPT: [&str; 6] = ["type", "source", "id", "role", "call", "thought"];
@@ -222,8 +237,6 @@ impl Texts<'_> {
         }
 
         cut.insert(place.path.to_owned(), shown.len().into());
-        let end = (0..=max).rev().find(|at| shown.is_char_boundary(*at));
-        let end = end.unwrap_or_default();
-        shown.get(..end).unwrap_or_default().to_owned()
+        self::cut(&shown, max).to_owned()
     }
 }

@@ -42,6 +42,30 @@ async fn a_question_with_a_complaint() {
     assert_eq!([&repair["start"], &repair["end"]], [9, 10]);
 }
 
+#[tokio::test(start_paused = true)]
+async fn the_input_and_the_answer_of_a_run_are_texts() {
+    let settings = RecorderSettings::default().with_input("How many legs?");
+    let limited = [
+        (settings.clone(), "How many legs?", "eight"),
+        (settings.clone().with_max_text(3), "How", "eig"),
+        (settings.without_content(), "", ""),
+    ];
+
+    for (settings, input, answer) in limited {
+        let record = TestRecord::new();
+        let recorder = record.recorder(settings);
+        let flow = asking(ScriptedClient::new(["8"]));
+        let mut run = flow.begin().with_events(&recorder);
+        run.finish(&mut 0).await.unwrap();
+        recorder.record_answer("eight");
+
+        let events = record.events();
+        assert_eq!(events.first().unwrap().fields["input"], input);
+        assert_eq!(events.last().unwrap().name, "answered");
+        assert_eq!(events.last().unwrap().fields["text"], answer);
+    }
+}
+
 /// A client whose calls are made by the node itself.
 fn calling<C: LlmClient + 'static>(client: C, streaming: bool) -> Flow<Vec<String>> {
     let client = Arc::new(client);

@@ -64,7 +64,7 @@ function addCall(run, step, report) {
     index: run.calls.length,
     number: run.calls.length + 1,
     name: asText(report.name),
-    model: asText(report.model) ?? '',
+    model: asText(report.model) || 'unnamed model',
     messages: asList(report.messages).map((id) =>
       Array.isArray(id) ? id.map((end) => uniqueId(run, end)) : uniqueId(run, id),
     ),

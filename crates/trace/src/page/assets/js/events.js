@@ -73,6 +73,11 @@ const RUN_EVENTS = {
     }
   },
 
+  /** What the whole flow answered, whatever its parts did. */
+  answered(run, event) {
+    run.finalAnswer = asText(event.text);
+  },
+
   replayed(run, event, step) {
     if (step && !step.isDone) step.replays += 1;
   },

@@ -36,6 +36,7 @@ class Run {
     this.sessionStart = Number(header.started) || 0;
     this.lastThoughts = new Map();
     this.branchPlaces = branchPlaces(header.graph);
+    this.problem = asText(header.input);
     if (header.table) this.addTable(header.table);
   }
 

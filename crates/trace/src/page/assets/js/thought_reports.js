@@ -107,8 +107,9 @@ const REASONING = {
     RUN_EVENTS.lost(run, report);
   },
 
-  ended(run, report) {
-    run.answer = asText(report.answer) ?? run.answer;
+  ended(run, report, step) {
+    const answer = asText(report.answer);
+    if (answer !== undefined) run.partAnswer = { text: answer, step };
     run.reason = asText(report.reason);
   },
 };
