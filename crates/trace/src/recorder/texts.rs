@@ -13,7 +13,7 @@ const CUT: &str = "cut";
 /// Returns the JSON of an event with its texts cut, redacted or left out.
 pub(super) fn prepared(json: String, settings: &RecorderSettings) -> serde_json::Result<String> {
     let is_short = json.len() <= settings.max_text.min(settings.max_event);
-    if is_short && settings.content() == Content::Full {
+    if is_short && settings.content() == Content::Full && settings.secrets.is_empty() {
         return Ok(json);
     }
 

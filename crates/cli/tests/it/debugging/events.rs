@@ -48,7 +48,9 @@ fn there_is_every_request_and_reply_and_no_secret() {
             "message",
             "chat",
             "judged",
-            "ended"
+            "output",
+            "ended",
+            "answered"
         ]
     );
     let chats: Vec<_> = events
