@@ -1,7 +1,6 @@
 //! Schemas whose values end: within a limit of tokens, or with a limited nesting.
 
 use std::collections::BTreeMap;
-use std::ops::Add;
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -9,7 +8,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::schema::Keywords;
-use super::{Bounds, Choice, Form, Object, Property, Shape, Text, Words};
+use super::{Bounds, Choice, Form, Shape, Words};
 use crate::fit::Fitter;
 use crate::syntax::json::{self, Dialect};
 
@@ -104,9 +103,14 @@ impl AnswerSchema {
             value: Value::from(text.as_str()),
             description: String::new(),
         });
-        self.form
-            .root
-            .set(property, &Shape::Choice(choices.collect()));
+        let shape = Shape::Choice(choices.collect());
+
+        self.form.root.change_objects(&|object| {
+            let properties = object.properties.iter_mut();
+            properties
+                .filter(|other| other.name == property)
+                .for_each(|property| property.shape = shape.clone());
+        });
         self
     }
 
@@ -158,7 +162,8 @@ impl Form {
             items: Some(items),
             ..Room::default()
         };
-        let count = self.in_room(room).root.count(false, 0);
+        let mut count = Count::default();
+        self.in_room(room).root.count(1, false, 0, &mut count);
         let left = tokens.checked_sub(count.around.div_ceil(CHARACTERS_A_TOKEN))?;
 
         let equal = left * count.texts / (count.texts + count.texts_in_lists).max(1);
@@ -171,67 +176,56 @@ impl Form {
 
     /// Returns the form without references, and within bounds.
     fn in_room(&self, room: Room) -> Self {
+        let mut root = self.root.clone();
+        let is_bounded = self.bound(&mut root, room, false).is_some();
         Self {
-            root: self.bounded(&self.root, room, false).unwrap_or(Shape::Any),
+            root: if is_bounded { root } else { Shape::Any },
             definitions: BTreeMap::new(),
             ..self.clone()
         }
     }
 
-    /// Returns a shape with bounds, or `None` if it has too many levels.
-    fn bounded(&self, shape: &Shape, room: Room, is_in_list: bool) -> Option<Shape> {
-        let bounded = |shape: &Shape| self.bounded(shape, room, is_in_list);
-
-        Some(match shape {
+    /// Gives bounds to a shape. Returns `None` if it has too many levels.
+    fn bound(&self, shape: &mut Shape, room: Room, is_in_list: bool) -> Option<()> {
+        match shape {
             Shape::Ref(name) => {
-                let definition = self.definitions.get(name)?;
-                let levels = match definition.contains(name) {
-                    true => room.levels.checked_sub(1)?,
-                    false => room.levels,
-                };
-                return self.bounded(definition, Room { levels, ..room }, is_in_list);
+                let levels = room.levels.checked_sub(self.is_recursive(name).into())?;
+                let mut definition = self.definitions.get(name)?.clone();
+                self.bound(&mut definition, Room { levels, ..room }, is_in_list)?;
+                *shape = definition;
             }
             Shape::Text(text) => {
-                let most = if is_in_list {
-                    room.text_in_list
-                } else {
-                    room.text
+                let most = match is_in_list {
+                    true => room.text_in_list,
+                    false => room.text,
                 };
-                let mut bounds = text.bounds.at_most(most);
-                bounds.min = bounds.min.or(most.map(|_| 1.0));
-                Shape::Text(Text {
-                    bounds,
-                    ..text.clone()
-                })
+                text.bounds = text.bounds.at_most(most);
+                text.bounds.min = text.bounds.min.or(most.map(|_| 1.0));
             }
             Shape::List(items, bounds) => {
+                self.bound(items, room, true)?;
                 let inner = room.items.map(|items| (items * 2 / 5).max(1));
-                let most = if is_in_list { inner } else { room.items };
-                let items = self.bounded(items, room, true)?;
-                Shape::List(Box::new(items), bounds.at_most(most))
+                *bounds = bounds.at_most(if is_in_list { inner } else { room.items });
             }
-            Shape::Map(values) => Shape::Map(Box::new(bounded(values)?)),
-            Shape::Tuple(items) => Shape::Tuple(items.iter().map(bounded).collect::<Option<_>>()?),
-            Shape::AnyOf(shapes) => Shape::AnyOf(shapes.iter().filter_map(bounded).collect()),
+            Shape::AnyOf(shapes) => {
+                shapes.retain_mut(|shape| self.bound(shape, room, is_in_list).is_some());
+            }
             Shape::Object(object) => {
-                let mut properties = Vec::new();
-                for property in &object.properties {
-                    match bounded(&property.shape) {
-                        Some(shape) => properties.push(Property {
-                            shape,
-                            ..property.clone()
-                        }),
-                        None if property.is_required => return None,
-                        None => {}
-                    }
-                }
-                Shape::Object(Object {
-                    properties,
-                    others: object.others.clone(),
-                })
+                let mut is_complete = true;
+                object.properties.retain_mut(|property| {
+                    let bound = self.bound(&mut property.shape, room, is_in_list);
+                    is_complete &= bound.is_some() || !property.is_required;
+                    bound.is_some()
+                });
+                return is_complete.then_some(());
             }
-            shape => shape.clone(),
-        })
+            shape => {
+                for part in shape.parts_mut() {
+                    self.bound(part, room, is_in_list)?;
+                }
+            }
+        }
+        Some(())
     }
 }
 
@@ -258,94 +252,60 @@ impl Bounds {
 }
 
 impl Shape {
-    /// Sets the shape of all properties of a name.
-    fn set(&mut self, name: &str, shape: &Self) {
-        match self {
-            Self::List(inner, _) | Self::Map(inner) => inner.set(name, shape),
-            Self::Tuple(shapes) | Self::AnyOf(shapes) => {
-                shapes.iter_mut().for_each(|inner| inner.set(name, shape));
-            }
-            Self::Object(object) => {
-                for property in &mut object.properties {
-                    match property.name == name {
-                        true => property.shape = shape.clone(),
-                        false => property.shape.set(name, shape),
-                    }
-                }
-            }
-            _ => {}
-        }
-    }
-
-    /// Counts what the largest value contains, on a level of indentation.
-    fn count(&self, is_in_list: bool, level: usize) -> Count {
-        let text = Count {
-            texts_in_lists: usize::from(is_in_list),
-            texts: usize::from(!is_in_list),
-            around: 2,
-        };
+    /// Counts what this many of the largest value contain, on a level of indentation.
+    fn count(&self, times: usize, is_in_list: bool, level: usize, sum: &mut Count) {
         // A comma, a line break, and the indentation.
-        let line = |level: usize| Count::around(2 + 2 * level);
-        let inner = |shape: &Self| line(level + 1) + shape.count(is_in_list, level + 1);
+        let line = |level: usize| times * (2 + 2 * level);
 
         match self {
-            Self::Text(_) => text,
+            Self::Text(_) => {
+                let texts = match is_in_list {
+                    true => &mut sum.texts_in_lists,
+                    false => &mut sum.texts,
+                };
+                *texts += times;
+                sum.around += times * QUOTES;
+            }
             Self::Choice(choices) => {
                 let lengths = choices.iter().map(|choice| choice.value.to_string().len());
-                Count::around(lengths.max().unwrap_or_default())
+                sum.around += times * lengths.max().unwrap_or_default();
             }
             Self::List(items, bounds) => {
-                let item = line(level + 1) + items.count(true, level + 1);
-                line(level) + item.times(bounds.most())
+                let count = times * bounds.most();
+                sum.around += line(level) + count * (2 + 2 * (level + 1));
+                items.count(count, true, level + 1, sum);
             }
-            Self::Tuple(items) => items.iter().map(inner).fold(line(level), Add::add),
+            Self::Tuple(items) => {
+                sum.around += line(level);
+                for item in items {
+                    sum.around += line(level + 1);
+                    item.count(times, is_in_list, level + 1, sum);
+                }
+            }
             Self::Object(object) => {
-                let properties = object.properties.iter().map(|property| {
-                    let key = Count::around(property.name.len() + 4);
-                    key + inner(&property.shape)
-                });
-                properties.fold(line(level), Add::add)
+                sum.around += line(level);
+                for property in &object.properties {
+                    sum.around += times * (property.name.len() + 4) + line(level + 1);
+                    property.shape.count(times, is_in_list, level + 1, sum);
+                }
             }
             Self::AnyOf(shapes) => {
-                let counts = shapes.iter().map(|shape| shape.count(is_in_list, level));
-                counts.max().unwrap_or_default()
+                let sums = shapes.iter().map(|shape| {
+                    let mut sum = *sum;
+                    shape.count(times, is_in_list, level, &mut sum);
+                    sum
+                });
+                *sum = sums.max().unwrap_or(*sum);
             }
-            _ => Count::around(NUMBER),
+            _ => sum.around += times * NUMBER,
         }
     }
 }
 
+/// The number of characters around a text.
+const QUOTES: usize = 2;
 /// The number of characters of a number.
 const NUMBER: usize = 20;
-
-impl Count {
-    fn around(around: usize) -> Self {
-        Self {
-            around,
-            ..Self::default()
-        }
-    }
-
-    fn times(self, count: usize) -> Self {
-        Self {
-            texts_in_lists: self.texts_in_lists * count,
-            texts: self.texts * count,
-            around: self.around * count,
-        }
-    }
-}
-
-impl Add for Count {
-    type Output = Self;
-
-    fn add(self, other: Self) -> Self {
-        Self {
-            texts_in_lists: self.texts_in_lists + other.texts_in_lists,
-            texts: self.texts + other.texts,
-            around: self.around + other.around,
-        }
-    }
-}
 
 impl Bounds {
     #[expect(

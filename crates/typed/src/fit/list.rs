@@ -1,0 +1,166 @@
+//! Lists and tuples.
+
+use std::borrow::Cow;
+use std::collections::BTreeSet;
+
+use crate::ask::RepairKind;
+use serde_json::Value;
+
+use super::object::property_of;
+use super::{Fitted, Fitter};
+use crate::shape::{Bounds, Object, Shape};
+use crate::syntax::MAX_REPAIRS;
+use crate::tree::{Node, Tree};
+
+impl<'f> Fitter<'f> {
+    /// Unwraps a list of one value where a single value is expected.
+    pub(super) fn fit_single(&mut self, shape: &'f Shape, tree: &Tree) -> Option<Fitted> {
+        let Node::List(items) = &tree.node else {
+            return None;
+        };
+        let [item] = items.as_slice() else {
+            return None;
+        };
+
+        let takes_lists = matches!(
+            shape,
+            Shape::List(..) | Shape::Tuple(_) | Shape::Any | Shape::AnyOf(_)
+        );
+        let is_map = matches!(shape, Shape::Map(_)) && self.words.has_lines;
+        if takes_lists || is_map || matches!(item.node, Node::List(_)) {
+            return None;
+        }
+
+        let what = self.named("took the only item of a list");
+        self.fit(shape, item).if_matching(tree.line, what)
+    }
+
+    pub(super) fn fit_list(
+        &mut self,
+        items: &'f Shape,
+        bounds: Bounds,
+        found: &[Tree],
+        tree: &Tree,
+    ) -> Fitted {
+        let mut list = Fitted::default();
+        let found = self.joined_parts(items, found, &mut list);
+        let fitted = self.fit_items(found.iter().map(|item| (items, item)));
+        list.value = Some(list.absorb(fitted, tree));
+
+        let refused = self.out_of_bounds(bounds, found.len(), "items", tree);
+        refused.unwrap_or(list)
+    }
+
+    pub(super) fn fit_items<'t>(
+        &mut self,
+        items: impl Iterator<Item = (&'f Shape, &'t Tree)>,
+    ) -> Fitted {
+        let mut list = Fitted::default();
+        let mut values = Vec::new();
+        for (place, (shape, item)) in items.enumerate() {
+            // One reason is enough. The type may still accept the items as they are.
+            if list.mismatches.len() >= MAX_REPAIRS {
+                values.push(item.to_value());
+                continue;
+            }
+
+            let fitted = self.inside(place, |fitter| {
+                let fitted = fitter.fit(shape, item);
+                match fitted.matches() {
+                    true => fitted,
+                    false => fitter.fit_plain_item(shape, item).unwrap_or(fitted),
+                }
+            });
+            values.push(list.absorb(fitted, item));
+        }
+
+        list.value = Some(Value::Array(values));
+        // Only objects outside of lists may be unclosed.
+        list.may_lack_parts = false;
+        list
+    }
+
+    /// Joins the parts of an item that have a dash each.
+    fn joined_parts<'t>(
+        &self,
+        items: &Shape,
+        found: &'t [Tree],
+        list: &mut Fitted,
+    ) -> Cow<'t, [Tree]> {
+        let Shape::Object(object) = self.form.resolve(items) else {
+            return found.into();
+        };
+
+        let mut joined: Vec<Tree> = Vec::new();
+        for item in found {
+            if let Some(last) = joined.last_mut()
+                && is_part(object, item, last)
+                && let Node::Object(entries) = &mut last.node
+            {
+                entries.extend(item.entries().iter().cloned());
+                let what = self.named("joined the parts of an item");
+                list.repair(RepairKind::Form, item.line, what);
+                list.is_rough = true;
+            } else {
+                joined.push(item.clone());
+            }
+        }
+        joined.into()
+    }
+
+    /// Takes a value for the only item of a list.
+    pub(super) fn fit_only_item(
+        &mut self,
+        items: &'f Shape,
+        bounds: Bounds,
+        tree: &Tree,
+    ) -> Option<Fitted> {
+        // The text may enumerate the items.
+        let is_enumeration = match &tree.node {
+            Node::Text(text) | Node::Plain(text) => text.contains([',', ';', '\n', '|']),
+            Node::Null => true,
+            _ => false,
+        };
+        // A list of lists isn't made of a single value.
+        if is_enumeration || self.is_other_object(items, tree) || self.is_only_item {
+            return None;
+        }
+
+        self.is_only_item = true;
+        let fitted = self.fit(items, tree);
+        self.is_only_item = false;
+
+        let what = self.named("made a list of a single value");
+        let mut list = fitted.if_matching(tree.line, what)?;
+        list.value = list.value.map(|item| Value::Array(vec![item]));
+        self.out_of_bounds(bounds, 1, "items", tree).or(Some(list))
+    }
+
+    /// Returns whether an object has none of the keys of a shape.
+    fn is_other_object(&self, shape: &Shape, tree: &Tree) -> bool {
+        let mut entries = tree.entries().iter();
+        match (self.form.resolve(shape), &tree.node) {
+            (Shape::Object(object), Node::Object(_)) => {
+                !entries.any(|(key, _)| object.has_key(key))
+            }
+            _ => false,
+        }
+    }
+}
+
+/// Returns whether an object completes the one before it: they have different keys, and only the
+/// first one has some that every object has.
+fn is_part(object: &Object, item: &Tree, before: &Tree) -> bool {
+    let names = |tree: &Tree| -> Option<BTreeSet<&str>> {
+        let keys = tree.entries().iter();
+        let names = keys.map(|(key, _)| Some(property_of(object, key)?.name.as_str()));
+        names.collect()
+    };
+    let (Some(names), Some(known)) = (names(item), names(before)) else {
+        return false;
+    };
+
+    let mut required = object.properties.iter().filter(|key| key.is_required);
+    let is_begun = required.any(|property| known.contains(property.name.as_str()));
+    !names.is_empty() && names.is_disjoint(&known) && is_begun
+}
