@@ -111,6 +111,14 @@ impl Tree {
         }
     }
 
+    /// Returns the items of a list, or none.
+    pub(crate) fn items(&self) -> &[Self] {
+        match &self.node {
+            Node::List(items) => items,
+            _ => &[],
+        }
+    }
+
     /// Returns the entries of an object, or none.
     pub(crate) fn entries(&self) -> &[(String, Self)] {
         match &self.node {

@@ -15,10 +15,7 @@ use crate::tree::{Node, Tree};
 impl<'f> Fitter<'f> {
     /// Unwraps a list of one value where a single value is expected.
     pub(super) fn fit_single(&mut self, shape: &'f Shape, tree: &Tree) -> Option<Fitted> {
-        let Node::List(items) = &tree.node else {
-            return None;
-        };
-        let [item] = items.as_slice() else {
+        let [item] = tree.items() else {
             return None;
         };
 
@@ -31,8 +28,8 @@ impl<'f> Fitter<'f> {
             return None;
         }
 
-        let what = self.named("took the only item of a list");
-        self.fit(shape, item).if_matching(tree.line, what)
+        let fitted = self.fit(shape, item);
+        self.if_matching(fitted, tree, "took the only item of a list")
     }
 
     pub(super) fn fit_list(
@@ -98,8 +95,7 @@ impl<'f> Fitter<'f> {
                 && let Node::Object(entries) = &mut last.node
             {
                 entries.extend(item.entries().iter().cloned());
-                let what = self.named("joined the parts of an item");
-                list.repair(RepairKind::Form, item.line, what);
+                self.report(list, RepairKind::Form, item, "joined the parts of an item");
                 list.is_rough = true;
             } else {
                 joined.push(item.clone());
@@ -130,8 +126,7 @@ impl<'f> Fitter<'f> {
         let fitted = self.fit(items, tree);
         self.is_only_item = false;
 
-        let what = self.named("made a list of a single value");
-        let mut list = fitted.if_matching(tree.line, what)?;
+        let mut list = self.if_matching(fitted, tree, "made a list of a single value")?;
         list.value = list.value.map(|item| Value::Array(vec![item]));
         self.out_of_bounds(bounds, 1, "items", tree).or(Some(list))
     }

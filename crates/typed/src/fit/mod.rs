@@ -61,23 +61,6 @@ impl Fitted {
         self.matches() && self.repairs.is_empty()
     }
 
-    fn repair(&mut self, kind: RepairKind, line: usize, what: impl Into<String>) {
-        if self.repairs.len() < MAX_REPAIRS {
-            self.repairs.push(Repair::new(kind, line, what));
-        }
-    }
-
-    fn repaired(mut self, kind: RepairKind, line: usize, what: impl Into<String>) -> Self {
-        self.repair(kind, line, what);
-        self
-    }
-
-    /// Returns the value, which has another form than the one that is expected, if it matches.
-    fn if_matching(self, line: usize, what: impl Into<String>) -> Option<Self> {
-        self.matches()
-            .then(|| self.repaired(RepairKind::Form, line, what))
-    }
-
     fn rough(mut self) -> Self {
         self.is_rough = true;
         self
@@ -201,12 +184,26 @@ impl<'f> Fitter<'f> {
         self.place.iter().map(escaped).collect()
     }
 
-    /// Adds the place to a repair.
-    fn named(&self, what: impl AsRef<str>) -> String {
-        match self.place.as_slice() {
-            [] => what.as_ref().to_owned(),
-            _ => format!("`{}`: {}", self.pointer(), what.as_ref()),
+    /// Reports what was done to a value, with its place.
+    fn report(&self, fitted: &mut Fitted, kind: RepairKind, tree: &Tree, what: &str) {
+        let what = match self.place.as_slice() {
+            [] => what.to_owned(),
+            _ => format!("`{}`: {what}", self.pointer()),
+        };
+        if fitted.repairs.len() < MAX_REPAIRS {
+            fitted.repairs.push(Repair::new(kind, tree.line, what));
         }
+    }
+
+    fn reported(&self, mut fitted: Fitted, kind: RepairKind, tree: &Tree, what: &str) -> Fitted {
+        self.report(&mut fitted, kind, tree, what);
+        fitted
+    }
+
+    /// Returns a value that has another form than the one that is expected, if it matches.
+    fn if_matching(&self, fitted: Fitted, tree: &Tree, what: &str) -> Option<Fitted> {
+        let is_matching = fitted.matches();
+        is_matching.then(|| self.reported(fitted, RepairKind::Form, tree, what))
     }
 
     /// Leaves a value as it is, with a complaint in case that the type doesn't accept it, either.

@@ -43,10 +43,7 @@ impl<'f> Fitter<'f> {
     ) -> Option<Fitted> {
         let entries = items.iter().map(|item| match item.entries() {
             [(name, key), (value, inner)] if [name.as_str(), value.as_str()] == ENTRY => {
-                let Node::Text(key) = &key.node else {
-                    return None;
-                };
-                Some((key.clone(), inner.clone()))
+                Some((key.spelling()?.to_owned(), inner.clone()))
             }
             _ => None,
         });
@@ -72,8 +69,8 @@ impl<'f> Fitter<'f> {
 
             let is_kept = values.is_some() || self.keeps_unknown;
             if is_kept && map.insert((*key).to_owned(), value).is_some() {
-                let what = self.named(format!("left out an earlier `{}`", Name(key)));
-                fitted.repair(RepairKind::DuplicateKey, tree.line, what);
+                let what = format!("left out an earlier `{}`", Name(key));
+                self.report(fitted, RepairKind::DuplicateKey, tree, &what);
             }
         }
         map
@@ -84,8 +81,8 @@ impl<'f> Fitter<'f> {
         // The type may know the key by an alias.
         let mut fitted = Fitted::exact(tree.to_value());
         fitted.has_unknown = true;
-        let what = self.named(format!("{UNKNOWN_KEY} `{}`", Name(key)));
-        fitted.repaired(RepairKind::Key, tree.line, what)
+        let what = format!("{UNKNOWN_KEY} `{}`", Name(key));
+        self.reported(fitted, RepairKind::Key, tree, &what)
     }
 
     pub(super) fn fit_object(&mut self, object: &'f Object, tree: &Tree) -> Fitted {
@@ -106,9 +103,9 @@ impl<'f> Fitter<'f> {
             return None;
         }
 
-        let what = self.named(format!("took the object in `{}`", Name(key)));
         let fitted = self.fit_properties(object, inner);
-        fitted.if_matching(tree.line, what)
+        let what = format!("took the object in `{}`", Name(key));
+        self.if_matching(fitted, tree, &what)
     }
 
     fn fit_properties(&mut self, object: &'f Object, tree: &Tree) -> Fitted {
@@ -136,8 +133,8 @@ impl<'f> Fitter<'f> {
                 map.insert(property.name.clone(), part);
             } else if !self.words.has_lines {
                 // Next to lines, null is asked for where a key may be missing.
-                let what = self.named(format!("left out the null of `{name}`"));
-                fitted.repair(RepairKind::Form, value.line, what);
+                let what = format!("left out the null of `{name}`");
+                self.report(&mut fitted, RepairKind::Form, &value, &what);
             }
         }
 
@@ -161,13 +158,13 @@ impl<'f> Fitter<'f> {
 
             let name = property.name.as_str();
             if key != name {
-                let what = self.named(format!("read the key `{}` as `{name}`", Name(key)));
-                fitted.repair(RepairKind::Key, value.line, what);
+                let what = format!("read the key `{}` as `{name}`", Name(key));
+                self.report(fitted, RepairKind::Key, value, &what);
             }
             let earlier = sorted.properties.insert(name, Cow::Borrowed(value));
             if earlier.is_some() {
-                let what = self.named(format!("left out an earlier `{name}`"));
-                fitted.repair(RepairKind::DuplicateKey, value.line, what);
+                let what = format!("left out an earlier `{name}`");
+                self.report(fitted, RepairKind::DuplicateKey, value, &what);
             }
         }
         sorted
@@ -195,8 +192,8 @@ impl<'f> Fitter<'f> {
 
         let is_choice = matches!(self.form.resolve(&property.shape), Shape::Choice(_));
         if let Some(default) = property.default.as_ref().filter(|_| is_choice) {
-            let what = self.named(format!("`{name}` is missing; took {default}"));
-            fitted.repair(RepairKind::MissingStatus, tree.line, what);
+            let what = format!("`{name}` is missing; took {default}");
+            self.report(fitted, RepairKind::MissingStatus, tree, &what);
         }
     }
 
@@ -227,7 +224,7 @@ impl<'f> Fitter<'f> {
             return None;
         }
         let what = format!("took the `{}` from further in", property.name);
-        fitted.repair(RepairKind::Key, value.line, what);
+        self.report(fitted, RepairKind::Key, &value, &what);
         fitted.is_rough = true;
         Some(Cow::Owned(value))
     }
@@ -252,7 +249,7 @@ impl<'f> Fitter<'f> {
             .only_list(property, sorted)
             .or_else(|| self.swallowed_list(property, object, sorted));
         if let Some((list, what)) = found {
-            fitted.repair(RepairKind::Form, list.line, self.named(what));
+            self.report(fitted, RepairKind::Form, &list, &what);
             fitted.is_rough = true;
             sorted.properties.insert(&property.name, Cow::Owned(list));
         }

@@ -37,8 +37,8 @@ impl Fitter<'_> {
             Node::Null => Some(null),
             Node::Plain(text) if is_plain_null(text) => Some(null),
             Node::Text(text) | Node::Plain(text) if is_word(text) => {
-                let what = self.named(format!("read \"{}\" as null", text.trim()));
-                Some(null.repaired(RepairKind::Form, tree.line, what))
+                let what = format!("read \"{}\" as null", text.trim());
+                Some(self.reported(null, RepairKind::Form, tree, &what))
             }
             _ => None,
         }
@@ -60,8 +60,8 @@ impl Fitter<'_> {
         if tree.to_value().is_boolean() {
             return Some(fitted);
         }
-        let what = self.named("read a text as a truth value");
-        Some(fitted.repaired(RepairKind::TruthValue, tree.line, what))
+        let what = "read a text as a truth value";
+        Some(self.reported(fitted, RepairKind::TruthValue, tree, what))
     }
 
     /// Fits an integer or another number within bounds.
@@ -97,8 +97,8 @@ impl Fitter<'_> {
         if is_number {
             return Some(fitted);
         }
-        let what = self.named(format!("read {} as {kind}", tree.found()));
-        Some(fitted.repaired(RepairKind::Form, tree.line, what))
+        let what = format!("read {} as {kind}", tree.found());
+        Some(self.reported(fitted, RepairKind::Form, tree, &what))
     }
 
     fn too_large(&self, bits: u8, tree: &Tree) -> Fitted {
@@ -130,8 +130,8 @@ impl Fitter<'_> {
         if matches!(tree.node, Node::Text(_) | Node::Plain(_)) {
             return Some(fitted);
         }
-        let what = self.named(format!("read {} as a text", tree.found()));
-        Some(fitted.repaired(RepairKind::Quotes, tree.line, what))
+        let what = format!("read {} as a text", tree.found());
+        Some(self.reported(fitted, RepairKind::Quotes, tree, &what))
     }
 
     pub(super) fn fit_choice(&self, choices: &[Choice], tree: &Tree) -> Option<Fitted> {
@@ -156,8 +156,8 @@ impl Fitter<'_> {
         if choice.value.as_str() == Some(text) {
             return Some(fitted);
         }
-        let what = self.named(format!("read {} as {}", tree.found(), choice.value));
-        Some(fitted.repaired(RepairKind::Form, tree.line, what))
+        let what = format!("read {} as {}", tree.found(), choice.value);
+        Some(self.reported(fitted, RepairKind::Form, tree, &what))
     }
 }
 

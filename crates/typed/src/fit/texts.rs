@@ -36,8 +36,8 @@ impl<'f> Fitter<'f> {
             return None;
         };
 
-        let what = self.named(what);
-        self.fit(shape, &encoded).if_matching(tree.line, what)
+        let fitted = self.fit(shape, &encoded);
+        self.if_matching(fitted, tree, what)
     }
 
     /// Returns the text before the first item with a known key, and the list that begins there.
@@ -58,10 +58,7 @@ impl<'f> Fitter<'f> {
 
     /// Writes a list or an object as a text.
     pub(super) fn fit_written(&self, tree: &Tree) -> Option<Fitted> {
-        let is_empty = match &tree.node {
-            Node::List(items) => items.is_empty(),
-            _ => tree.entries().is_empty(),
-        };
+        let is_empty = tree.items().is_empty() && tree.entries().is_empty();
         // Of the items of a list, it may be one whose brackets are wrong.
         let mut last = self.place.last().into_iter();
         let is_item = last.any(|place| place.parse::<usize>().is_ok());
@@ -71,9 +68,9 @@ impl<'f> Fitter<'f> {
 
         let mut lines = Vec::new();
         write(tree, 0, "", &mut lines);
-        let what = self.named(format!("wrote {} as a text", tree.found()));
-        let fitted = Fitted::exact(lines.join("\n"));
-        Some(fitted.repaired(RepairKind::Form, tree.line, what).rough())
+        let what = format!("wrote {} as a text", tree.found());
+        let fitted = Fitted::exact(lines.join("\n")).rough();
+        Some(self.reported(fitted, RepairKind::Form, tree, &what))
     }
 
     /// Reads an item of a list that is a text for the only text of an object.
@@ -93,10 +90,9 @@ impl<'f> Fitter<'f> {
         }
 
         let entries = vec![(only.name.clone(), tree.clone())];
-        let what = self.named(format!("read a text as `{}`", only.name));
-        self.fit(shape, &Tree::new(tree.line, Node::Object(entries)))
-            .if_matching(tree.line, what)
-            .map(Fitted::rough)
+        let fitted = self.fit(shape, &Tree::new(tree.line, Node::Object(entries)));
+        let what = format!("read a text as `{}`", only.name);
+        self.if_matching(fitted.rough(), tree, &what)
     }
 }
 
@@ -118,10 +114,8 @@ fn write(tree: &Tree, indent: usize, label: &str, lines: &mut Vec<String>) {
         lines.push(format!("{blanks}{label}{}", text.unwrap_or_default()));
     }
 
-    if let Node::List(items) = &tree.node {
-        items
-            .iter()
-            .for_each(|item| write(item, indent, "- ", lines));
+    for item in tree.items() {
+        write(item, indent, "- ", lines);
     }
     let indent = if label.is_empty() { indent } else { indent + 2 };
     for (key, value) in tree.entries() {

@@ -2,9 +2,6 @@
 
 use super::{Object, Shape};
 
-/// The maximum number of alternatives that several lists of alternatives are multiplied to.
-const MAX_ALTERNATIVES: usize = 100;
-
 /// Joins alternatives: the choices become one, and alternatives in alternatives are listed once.
 pub(super) fn listed(shapes: Vec<Shape>) -> Shape {
     let mut choices = Vec::new();
@@ -42,11 +39,6 @@ fn both(first: Shape, second: Shape) -> Shape {
     match (first, second) {
         (Shape::Any, shape) | (shape, Shape::Any) => shape,
         (first, second) if first == second => first,
-        (Shape::AnyOf(firsts), Shape::AnyOf(seconds))
-            if firsts.len().saturating_mul(seconds.len()) > MAX_ALTERNATIVES =>
-        {
-            Shape::Any
-        }
         (Shape::AnyOf(firsts), second) => {
             let firsts = firsts.into_iter();
             listed(firsts.map(|first| both(first, second.clone())).collect())
