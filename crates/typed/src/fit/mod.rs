@@ -209,17 +209,7 @@ impl<'f> Fitter<'f> {
     /// Leaves a value as it is, with a complaint in case that the type doesn't accept it, either.
     fn mismatch(&self, shape: &Shape, tree: &Tree) -> Fitted {
         let expected = self.form.kind(shape);
-        let fitted = self.unmatched(format!("found {}; expected {expected}", tree.found()), tree);
-
-        // The type may know a word of YAML, such as `True`, as another name of a variant.
-        let word = match (&tree.node, shape) {
-            (Node::Plain(word), Shape::Choice(_)) => Some(Value::from(word.as_str())),
-            _ => None,
-        };
-        Fitted {
-            value: word,
-            ..fitted
-        }
+        self.unmatched(format!("found {}; expected {expected}", tree.found()), tree)
     }
 
     fn unmatched(&self, message: String, tree: &Tree) -> Fitted {
