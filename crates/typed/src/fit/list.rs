@@ -1,14 +1,9 @@
 //! Lists and tuples.
 
-use std::borrow::Cow;
-use std::collections::BTreeSet;
-
-use crate::ask::RepairKind;
 use serde_json::Value;
 
-use super::object::property_of;
 use super::{Fitted, Fitter};
-use crate::shape::{Bounds, Object, Shape};
+use crate::shape::{Bounds, Shape};
 use crate::syntax::MAX_REPAIRS;
 use crate::tree::{Node, Tree};
 
@@ -77,33 +72,6 @@ impl<'f> Fitter<'f> {
         list
     }
 
-    /// Joins the parts of an item that have a dash each.
-    fn joined_parts<'t>(
-        &self,
-        items: &Shape,
-        found: &'t [Tree],
-        list: &mut Fitted,
-    ) -> Cow<'t, [Tree]> {
-        let Shape::Object(object) = self.form.resolve(items) else {
-            return found.into();
-        };
-
-        let mut joined: Vec<Tree> = Vec::new();
-        for item in found {
-            if let Some(last) = joined.last_mut()
-                && is_part(object, item, last)
-                && let Node::Object(entries) = &mut last.node
-            {
-                entries.extend(item.entries().iter().cloned());
-                self.report(list, RepairKind::Form, item, "joined the parts of an item");
-                list.is_rough = true;
-            } else {
-                joined.push(item.clone());
-            }
-        }
-        joined.into()
-    }
-
     /// Takes a value for the only item of a list.
     pub(super) fn fit_only_item(
         &mut self,
@@ -141,21 +109,4 @@ impl<'f> Fitter<'f> {
             _ => false,
         }
     }
-}
-
-/// Returns whether an object completes the one before it: they have different keys, and only the
-/// first one has some that every object has.
-fn is_part(object: &Object, item: &Tree, before: &Tree) -> bool {
-    let names = |tree: &Tree| -> Option<BTreeSet<&str>> {
-        let keys = tree.entries().iter();
-        let names = keys.map(|(key, _)| Some(property_of(object, key)?.name.as_str()));
-        names.collect()
-    };
-    let (Some(names), Some(known)) = (names(item), names(before)) else {
-        return false;
-    };
-
-    let mut required = object.properties.iter().filter(|key| key.is_required);
-    let is_begun = required.any(|property| known.contains(property.name.as_str()));
-    !names.is_empty() && names.is_disjoint(&known) && is_begun
 }

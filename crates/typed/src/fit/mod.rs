@@ -6,6 +6,7 @@
 
 mod alternatives;
 mod list;
+mod misplaced;
 mod number;
 mod object;
 mod scalar;
@@ -98,8 +99,8 @@ pub(crate) struct Fitter<'f> {
     /// Whether the value is tried as the only item of a list.
     is_only_item: bool,
     place: Vec<String>,
-    /// The values at keys that are unknown where they are, by the key. Of several, two are kept.
-    strays: BTreeMap<String, Vec<Tree>>,
+    /// The values at keys that are unknown where they are, by the key. None is kept of several.
+    strays: BTreeMap<String, Option<Tree>>,
 }
 
 impl<'f> Fitter<'f> {
@@ -245,32 +246,11 @@ impl<'f> Fitter<'f> {
         what: &str,
         tree: &Tree,
     ) -> Option<Fitted> {
-        #[expect(clippy::cast_precision_loss, reason = "no reply has so many parts")]
-        let is_inside = bounds.contain(count as f64);
-        if is_inside {
+        if bounds.contain_count(count) {
             return None;
         }
 
         let message = format!("found {count} {what}; expected {}", bounds.count(what));
         Some(self.refused(Kind::Mismatch, tree, message))
-    }
-}
-
-impl Bounds {
-    fn contain(self, value: f64) -> bool {
-        self.min.is_none_or(|min| value >= min) && self.max.is_none_or(|max| value <= max)
-    }
-
-    /// Writes how many are expected.
-    fn count(self, what: &str) -> String {
-        let is_one = self.max.or(self.min) == Some(1.0);
-        let what = what.strip_suffix('s').filter(|_| is_one).unwrap_or(what);
-        match (self.min, self.max) {
-            (Some(min), Some(max)) if min == max => format!("{min} {what}"),
-            (Some(min), Some(max)) => format!("{min} to {max} {what}"),
-            (Some(min), None) => format!("at least {min} {what}"),
-            (None, Some(max)) => format!("at most {max} {what}"),
-            (None, None) => what.to_owned(),
-        }
     }
 }

@@ -9,14 +9,14 @@ use serde_json::{Map, Value};
 
 use super::{Fitted, Fitter, Kind, UNKNOWN_KEY};
 use crate::shape::{ENTRY, Object, Property, Shape};
-use crate::tree::{Node, Tree};
+use crate::tree::Tree;
 
 /// The entries of an object, by what the type makes of them.
 #[derive(Default)]
-struct Sorted<'f, 't> {
-    properties: BTreeMap<&'f str, Cow<'t, Tree>>,
+pub(super) struct Sorted<'f, 't> {
+    pub(super) properties: BTreeMap<&'f str, Cow<'t, Tree>>,
     /// The keys that aren't properties.
-    others: Vec<(&'t str, &'t Tree)>,
+    pub(super) others: Vec<(&'t str, &'t Tree)>,
 }
 
 impl<'f> Fitter<'f> {
@@ -93,22 +93,7 @@ impl<'f> Fitter<'f> {
         self.unwrapped(object, tree).unwrap_or(fitted)
     }
 
-    /// Reads an object that is the only value of another one.
-    fn unwrapped(&mut self, object: &'f Object, tree: &Tree) -> Option<Fitted> {
-        let [(key, inner)] = tree.entries() else {
-            return None;
-        };
-        let is_object = matches!(inner.node, Node::Object(_));
-        if !is_object || object.properties.is_empty() || object.has_key(key) {
-            return None;
-        }
-
-        let fitted = self.fit_properties(object, inner);
-        let what = format!("took the object in `{}`", Name(key));
-        self.if_matching(fitted, tree, &what)
-    }
-
-    fn fit_properties(&mut self, object: &'f Object, tree: &Tree) -> Fitted {
+    pub(super) fn fit_properties(&mut self, object: &'f Object, tree: &Tree) -> Fitted {
         let mut fitted = Fitted {
             may_lack_parts: object.others.is_some(),
             ..Fitted::default()
@@ -120,7 +105,8 @@ impl<'f> Fitter<'f> {
         for property in &object.properties {
             let name = property.name.as_str();
             let found = sorted.properties.remove(name);
-            let Some(value) = found.or_else(|| self.stray(property, &mut fitted)) else {
+            let found = found.or_else(|| self.stray(property, &mut fitted).map(Cow::Owned));
+            let Some(value) = found else {
                 self.missing(property, tree, &mut fitted);
                 continue;
             };
@@ -195,112 +181,6 @@ impl<'f> Fitter<'f> {
             let what = format!("`{name}` is missing; took {default}");
             self.report(fitted, RepairKind::MissingStatus, tree, &what);
         }
-    }
-
-    /// Notes a value at a key that is unknown there. The object around it may lack it.
-    fn remember_stray(&mut self, key: &str, value: &Tree) {
-        let is_nested = matches!(value.node, Node::List(_) | Node::Object(_));
-        if self.place.is_empty() || is_nested {
-            return;
-        }
-
-        let values = self.strays.entry(folded_name(key)).or_default();
-        if values.len() < 2 && !values.contains(value) {
-            values.push(value.clone());
-        }
-    }
-
-    /// Returns the value of a missing property that is written further in, if there is only one.
-    fn stray<'t>(&mut self, property: &'f Property, fitted: &mut Fitted) -> Option<Cow<'t, Tree>> {
-        if !property.is_required || !self.place.is_empty() {
-            return None;
-        }
-        let [value] = self.strays.get(&folded_name(&property.name))?.as_slice() else {
-            return None;
-        };
-
-        let value = value.clone();
-        if !self.fit(&property.shape, &value).matches() {
-            return None;
-        }
-        let what = format!("took the `{}` from further in", property.name);
-        self.report(fitted, RepairKind::Key, &value, &what);
-        fitted.is_rough = true;
-        Some(Cow::Owned(value))
-    }
-
-    /// Finds the only missing list at another key, or at the end of a text.
-    fn find_missing_list(
-        &mut self,
-        object: &'f Object,
-        sorted: &mut Sorted<'f, '_>,
-        fitted: &mut Fitted,
-    ) {
-        let mut missing = object.properties.iter().filter(|property| {
-            let is_list = matches!(self.form.resolve(&property.shape), Shape::List(..));
-            let is_wanted = property.is_required || property.default.is_some();
-            is_list && is_wanted && !sorted.properties.contains_key(property.name.as_str())
-        });
-        let (Some(property), None, None) = (missing.next(), missing.next(), &object.others) else {
-            return;
-        };
-
-        let found = self
-            .only_list(property, sorted)
-            .or_else(|| self.swallowed_list(property, object, sorted));
-        if let Some((list, what)) = found {
-            self.report(fitted, RepairKind::Form, &list, &what);
-            fitted.is_rough = true;
-            sorted.properties.insert(&property.name, Cow::Owned(list));
-        }
-    }
-
-    /// Takes the only list among the values of unknown keys, if it fits.
-    fn only_list(
-        &mut self,
-        property: &'f Property,
-        sorted: &mut Sorted<'f, '_>,
-    ) -> Option<(Tree, String)> {
-        let is_list = |value: &Tree| matches!(&value.node, Node::List(items) if !items.is_empty());
-        let mut lists = sorted.others.iter().filter(|(_, value)| is_list(value));
-        let (&(key, list), None) = (lists.next()?, lists.next()) else {
-            return None;
-        };
-
-        if !self.fit(&property.shape, list).matches() {
-            return None;
-        }
-        sorted.others.retain(|(_, value)| !is_list(value));
-        let what = format!("read the key `{}` as `{}`", Name(key), property.name);
-        Some((list.clone(), what))
-    }
-
-    /// Splits a text before the list that it ends with.
-    fn swallowed_list(
-        &mut self,
-        property: &'f Property,
-        object: &'f Object,
-        sorted: &mut Sorted<'f, '_>,
-    ) -> Option<(Tree, String)> {
-        let texts = object.properties.iter();
-        let mut texts =
-            texts.filter(|text| matches!(self.form.resolve(&text.shape), Shape::Text(_)));
-
-        texts.find_map(|text| {
-            let value = sorted.properties.get_mut(text.name.as_str())?;
-            let (Node::Text(written) | Node::Plain(written)) = &value.node else {
-                return None;
-            };
-            let (before, list) = self.list_at_end(written, value.line)?;
-            if !self.fit(&property.shape, &list).matches() {
-                return None;
-            }
-
-            *value = Cow::Owned(Tree::new(value.line, Node::Text(before)));
-            let (text, name) = (&text.name, &property.name);
-            let what = format!("read the list at the end of `{text}` as `{name}`");
-            Some((list, what))
-        })
     }
 }
 

@@ -8,7 +8,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::schema::Keywords;
-use super::{Bounds, Choice, Form, Shape, Words};
+use super::{Choice, Form, Shape, Words};
 use crate::fit::Fitter;
 use crate::syntax::json::{self, Dialect};
 
@@ -229,28 +229,6 @@ impl Form {
     }
 }
 
-impl Bounds {
-    #[expect(clippy::cast_precision_loss, reason = "the bounds are small")]
-    pub(crate) fn of_counts(least: usize, most: usize) -> Self {
-        Self {
-            min: Some(least as f64),
-            max: Some(most as f64),
-        }
-    }
-
-    fn at_most(self, most: Option<usize>) -> Self {
-        let Some(most) = most.and_then(|most| Self::of_counts(0, most).max) else {
-            return self;
-        };
-
-        let max = self.max.map_or(most, |max| max.min(most));
-        Self {
-            max: Some(max.max(self.min.unwrap_or_default())),
-            ..self
-        }
-    }
-}
-
 impl Shape {
     /// Counts what this many of the largest value contain, on a level of indentation.
     fn count(&self, times: usize, is_in_list: bool, level: usize, sum: &mut Count) {
@@ -306,14 +284,3 @@ impl Shape {
 const QUOTES: usize = 2;
 /// The number of characters of a number.
 const NUMBER: usize = 20;
-
-impl Bounds {
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "the bounds are small numbers of items"
-    )]
-    fn most(self) -> usize {
-        self.max.unwrap_or_default() as usize
-    }
-}

@@ -13,12 +13,14 @@ impl Form {
         let mut lines = Lines {
             form: self,
             described: BTreeSet::new(),
+            text: String::new(),
         };
 
         match self.resolve(&self.root) {
             Shape::Object(object) => lines.object(object, 0),
             _ => lines.property(ANSWER, &self.description, &self.root, false, 0),
         }
+        lines.text
     }
 
     /// Returns what a value is, in a few words.
@@ -165,20 +167,24 @@ struct Lines<'f> {
     form: &'f Form,
     /// The definitions that were described, each of which is described once.
     described: BTreeSet<&'f str>,
+    text: String,
 }
 
 impl<'f> Lines<'f> {
-    fn object(&mut self, object: &'f Object, depth: usize) -> String {
-        let mut lines = String::new();
+    fn line(&mut self, line: &str, depth: usize) {
+        let indent = "  ".repeat(depth);
+        self.text += &format!("\n{indent}- {line}");
+    }
+
+    fn object(&mut self, object: &'f Object, depth: usize) {
         for property in &object.properties {
-            let or_null = !property.is_required;
             let (name, description) = (&property.name, &property.description);
-            lines += &self.property(name, description, &property.shape, or_null, depth);
+            let or_null = !property.is_required;
+            self.property(name, description, &property.shape, or_null, depth);
         }
         if let Some(values) = &object.others {
-            lines += &self.property("…", "any other key", values, false, depth);
+            self.property("…", "any other key", values, false, depth);
         }
-        lines
     }
 
     fn property(
@@ -188,63 +194,57 @@ impl<'f> Lines<'f> {
         shape: &'f Shape,
         or_null: bool,
         depth: usize,
-    ) -> String {
-        let indent = "  ".repeat(depth);
+    ) {
         let mut kind = self.form.kind(shape);
         if or_null && !kind.ends_with("null") {
             kind.push_str(" or null");
         }
+        let description = description.split_whitespace().collect::<Vec<_>>().join(" ");
+        let colon = if description.is_empty() { "" } else { ": " };
 
-        let inner = self.inner(shape, depth + 1);
-        match description {
-            "" => format!("\n{indent}- {name} ({kind}){inner}"),
-            description => {
-                let description = description.split_whitespace().collect::<Vec<_>>().join(" ");
-                format!("\n{indent}- {name}: {description} ({kind}){inner}")
-            }
-        }
+        self.line(&format!("{name}{colon}{description} ({kind})"), depth);
+        self.inner(shape, depth + 1);
     }
 
-    /// Returns the lines for what is inside a value.
-    fn inner(&mut self, shape: &'f Shape, depth: usize) -> String {
+    /// Adds the lines for what is inside a value.
+    fn inner(&mut self, shape: &'f Shape, depth: usize) {
         match shape {
             Shape::Object(object) => self.object(object, depth),
             Shape::Choice(choices) => {
-                let indent = "  ".repeat(depth);
                 let described = choices
                     .iter()
                     .filter(|choice| !choice.description.is_empty());
-                let line = |choice: &Choice| {
-                    let value = plain(&choice.value);
-                    format!("\n{indent}- {value}: {}", choice.description)
-                };
-                join("", described.map(line))
+                for choice in described {
+                    let line = format!("{}: {}", plain(&choice.value), choice.description);
+                    self.line(&line, depth);
+                }
             }
-            Shape::AnyOf(shapes) => {
-                let count = shapes.iter().filter(|shape| **shape != Shape::Null).count();
-                let option = |shape| self.option(shape, count > 1, depth);
-                join("", shapes.iter().map(option))
-            }
-            Shape::Ref(name) if self.described.insert(name) => {
-                self.inner(self.form.resolve(shape), depth)
+            Shape::AnyOf(shapes) => self.options(shapes, depth),
+            Shape::Ref(name) => {
+                if self.described.insert(name) {
+                    self.inner(self.form.resolve(shape), depth);
+                }
             }
             shape => {
-                let parts = shape.parts().into_iter();
-                join("", parts.map(|part| self.inner(part, depth)))
+                for part in shape.parts() {
+                    self.inner(part, depth);
+                }
             }
         }
     }
 
-    /// Returns the lines for one of several forms.
-    fn option(&mut self, shape: &'f Shape, is_one_of_several: bool, depth: usize) -> String {
-        if !is_one_of_several || !matches!(self.form.resolve(shape), Shape::Object(_)) {
-            return self.inner(shape, depth);
+    /// Adds the lines for one of several forms, each with an example if it is an object.
+    fn options(&mut self, shapes: &'f [Shape], depth: usize) {
+        let is_any_of_several = shapes.iter().filter(|shape| **shape != Shape::Null).count() > 1;
+        for shape in shapes {
+            let is_object = matches!(self.form.resolve(shape), Shape::Object(_));
+            let is_shown = is_any_of_several && is_object;
+            if is_shown {
+                let example = self.form.example_of(shape);
+                self.line(&format!("as in {example}"), depth);
+            }
+            self.inner(shape, depth + usize::from(is_shown));
         }
-
-        let example = self.form.example_of(shape);
-        let indent = "  ".repeat(depth);
-        let inner = self.inner(shape, depth + 1);
-        format!("\n{indent}- as in {example}{inner}")
     }
 }
 
@@ -259,17 +259,6 @@ impl fmt::Display for Text {
             write!(f, " that matches `{pattern}`")?;
         }
         Ok(())
-    }
-}
-
-impl fmt::Display for super::Bounds {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match (self.min, self.max) {
-            (Some(min), Some(max)) => write!(f, " from {min} to {max}"),
-            (Some(min), None) => write!(f, " from {min}"),
-            (None, Some(max)) => write!(f, " of at most {max}"),
-            (None, None) => Ok(()),
-        }
     }
 }
 

@@ -2,6 +2,7 @@
 //! the reading of replies.
 
 mod bounded;
+mod bounds;
 mod describe;
 mod fields;
 mod join;
@@ -11,6 +12,7 @@ mod schema;
 mod words;
 
 pub use bounded::AnswerSchema;
+pub(crate) use bounds::Bounds;
 use fields::Fields;
 pub(crate) use offered::ENTRY;
 pub(crate) use words::Words;
@@ -49,13 +51,6 @@ pub(crate) enum Shape {
     AnyOf(Vec<Shape>),
     /// A definition by its name.
     Ref(String),
-}
-
-/// The bounds of a number, of the characters of a text, or of the items of a list.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub(crate) struct Bounds {
-    pub(crate) min: Option<f64>,
-    pub(crate) max: Option<f64>,
 }
 
 /// What a text looks like. Only the bounds are checked; the others are for servers and models.

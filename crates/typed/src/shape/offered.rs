@@ -102,10 +102,7 @@ fn integers(bounds: Bounds) -> Option<Shape> {
         return None;
     }
 
-    #[expect(
-        clippy::cast_possible_truncation,
-        reason = "the range has few integers, and larger ones have no exact float"
-    )]
+    // The range has few integers, and larger ones have no exact float.
     let range = (min as i64)..=(max as i64);
     let choice = |integer: i64| Choice {
         value: integer.into(),
