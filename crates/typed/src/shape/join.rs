@@ -29,13 +29,9 @@ pub(super) fn listed(shapes: Vec<Shape>) -> Shape {
     }
 }
 
-/// Returns the shape of values that have all of these shapes, such as the properties of an object
-/// together with those of a flattened enum. References must have been replaced.
-pub(super) fn joined(shapes: impl Iterator<Item = Shape>) -> Shape {
-    shapes.reduce(both).unwrap_or_default()
-}
-
-fn both(first: Shape, second: Shape) -> Shape {
+/// Returns the shape of values that have two shapes, such as the properties of an object together
+/// with those of a flattened enum. References must have been replaced.
+pub(super) fn both(first: Shape, second: Shape) -> Shape {
     match (first, second) {
         (Shape::Any, shape) | (shape, Shape::Any) => shape,
         (first, second) if first == second => first,

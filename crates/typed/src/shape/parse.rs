@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::{Map, Value};
 
-use super::join::{joined, listed};
+use super::join::{both, listed};
 use super::{Bounds, Choice, Form, Object, Property, Shape, Text};
 
 /// The name of the definition of a type that contains itself.
@@ -71,7 +71,10 @@ impl<'s> Parser<'s> {
 
         match parts.len() {
             0 | 1 => parts.pop().unwrap_or_default(),
-            _ => joined(parts.into_iter().map(|part| self.inline(part))),
+            _ => {
+                let parts = parts.into_iter().map(|part| self.inline(part));
+                parts.reduce(both).unwrap_or_default()
+            }
         }
     }
 
@@ -83,19 +86,16 @@ impl<'s> Parser<'s> {
     /// Replaces the references by what they refer to, so that the shape can be joined with others.
     fn inline(&mut self, shape: Shape) -> Shape {
         match shape {
-            Shape::Ref(name) => {
-                let Some((name, schema)) = self.definitions.get_key_value(&name) else {
-                    return Shape::Any;
-                };
-                if !self.inlined.insert(name) {
-                    return Shape::Any;
+            Shape::Ref(name) => match self.definitions.get_key_value(&name) {
+                Some((name, schema)) if self.inlined.insert(name) => {
+                    let shape = self.shape(schema);
+                    let shape = self.inline(shape);
+                    self.inlined.remove(name.as_str());
+                    shape
                 }
-
-                let shape = self.shape(schema);
-                let shape = self.inline(shape);
-                self.inlined.remove(name.as_str());
-                shape
-            }
+                // A type that contains itself has no end.
+                _ => Shape::Any,
+            },
             Shape::AnyOf(shapes) => {
                 let shapes = shapes.into_iter().map(|shape| self.inline(shape));
                 listed(shapes.collect())
