@@ -45,17 +45,15 @@ pub struct AnswerSchema {
     keywords: Keywords,
 }
 
-/// What a value may contain.
-#[derive(Debug, Clone, Copy, Default)]
+/// The most that a value may contain.
+#[derive(Debug, Clone, Copy)]
 struct Room {
-    /// The levels of a type inside itself.
-    levels: usize,
     /// The items of a list. Lists inside lists have two fifths of them.
-    items: Option<usize>,
+    items: usize,
     /// The characters of a text that is in no list.
-    text: Option<usize>,
+    text: usize,
     /// The characters of a text in a list.
-    text_in_list: Option<usize>,
+    text_in_list: usize,
 }
 
 const MOST_LEVELS: usize = 3;
@@ -86,12 +84,8 @@ impl AnswerSchema {
     /// Creates a schema for the strict mode of OpenAI, without bounds and with this many levels of a
     /// type that contains itself.
     pub fn flat<T: JsonSchema + DeserializeOwned>(levels: usize) -> Self {
-        let room = Room {
-            levels,
-            ..Room::default()
-        };
         Self {
-            form: Form::of::<T>().in_room(room),
+            form: Form::of::<T>().unrolled(levels),
             keywords: Keywords::Strict,
         }
     }
@@ -134,94 +128,91 @@ impl std::fmt::Display for AnswerSchema {
 impl Form {
     /// Returns the schema whose longest value fits into a number of tokens.
     pub(crate) fn within(&self, tokens: usize) -> Option<AnswerSchema> {
-        let sizes = (1..=MOST_LEVELS).rev();
-        let sizes = sizes.flat_map(|levels| ITEMS.map(|items| (levels, items)));
-        let rooms: Vec<(Count, Room)> = sizes
-            .filter_map(|(levels, items)| self.room(levels, items, tokens))
-            .collect();
+        let forms = (1..=MOST_LEVELS).rev().map(|levels| self.unrolled(levels));
+        let forms: Vec<Self> = forms.collect();
+        let mut rooms = Vec::new();
+        for form in &forms {
+            for items in ITEMS {
+                let room = form.room(items, tokens);
+                rooms.extend(room.map(|(count, room)| (form, count, room)));
+            }
+        }
 
-        let (_, room) = LEAST_TEXT.iter().find_map(|least| {
-            let is_readable = |(_, room): &&(Count, Room)| {
-                let mut texts = [room.text, room.text_in_list].into_iter().flatten();
-                texts.all(|text| text >= *least)
-            };
-            let readable = rooms.iter().filter(is_readable);
-            readable.max_by_key(|(count, _)| count.texts_in_lists)
+        let (form, _, room) = LEAST_TEXT.iter().find_map(|least| {
+            let readable = rooms
+                .iter()
+                .filter(|(.., room)| room.text.min(room.text_in_list) >= *least);
+            readable.max_by_key(|(_, count, _)| count.texts_in_lists)
         })?;
+        let mut form = (*form).clone();
+        form.root.bound(*room, false);
         Some(AnswerSchema {
-            form: self.in_room(*room),
+            form,
             keywords: Keywords::All,
         })
     }
 
     /// Returns the number of values if lists have this many items, and the lengths that are left for
     /// texts; `None` if nothing is left.
-    fn room(&self, levels: usize, items: usize, tokens: usize) -> Option<(Count, Room)> {
+    fn room(&self, items: usize, tokens: usize) -> Option<(Count, Room)> {
         let mut room = Room {
-            levels,
-            items: Some(items),
-            ..Room::default()
+            items,
+            text: MOST_TEXT,
+            text_in_list: MOST_TEXT_IN_LIST,
         };
+        let mut root = self.root.clone();
+        root.bound(room, false);
         let mut count = Count::default();
-        self.in_room(room).root.count(1, false, 0, &mut count);
+        root.count(1, false, 0, &mut count);
         let left = tokens.checked_sub(count.around.div_ceil(CHARACTERS_A_TOKEN))?;
 
         let equal = left * count.texts / (count.texts + count.texts_in_lists).max(1);
         let share = equal.max(left.min(tokens / 5)).min(MOST_TEXT * count.texts);
-        room.text = share.checked_div(count.texts);
-        let each = (left - share).checked_div(count.texts_in_lists);
-        room.text_in_list = each.map(|each| each.min(MOST_TEXT_IN_LIST));
+        if let Some(each) = share.checked_div(count.texts) {
+            room.text = each;
+        }
+        if let Some(each) = (left - share).checked_div(count.texts_in_lists) {
+            room.text_in_list = each.min(MOST_TEXT_IN_LIST);
+        }
         Some((count, room))
     }
 
-    /// Returns the form without references, and within bounds.
-    fn in_room(&self, room: Room) -> Self {
+    /// Returns the form without references, and with this many levels of a type inside itself.
+    fn unrolled(&self, levels: usize) -> Self {
         let mut root = self.root.clone();
-        let is_bounded = self.bound(&mut root, room, false).is_some();
+        let has_end = self.unroll(&mut root, levels).is_some();
         Self {
-            root: if is_bounded { root } else { Shape::Any },
+            root: if has_end { root } else { Shape::Any },
             definitions: BTreeMap::new(),
             ..self.clone()
         }
     }
 
-    /// Gives bounds to a shape. Returns `None` if it has too many levels.
-    fn bound(&self, shape: &mut Shape, room: Room, is_in_list: bool) -> Option<()> {
+    /// Replaces the references in a shape. Returns `None` if it needs more levels.
+    fn unroll(&self, shape: &mut Shape, levels: usize) -> Option<()> {
         match shape {
             Shape::Ref(name) => {
-                let levels = room.levels.checked_sub(self.is_recursive(name).into())?;
+                let levels = levels.checked_sub(self.is_recursive(name).into())?;
                 let mut definition = self.definitions.get(name)?.clone();
-                self.bound(&mut definition, Room { levels, ..room }, is_in_list)?;
+                self.unroll(&mut definition, levels)?;
                 *shape = definition;
             }
-            Shape::Text(text) => {
-                let most = match is_in_list {
-                    true => room.text_in_list,
-                    false => room.text,
-                };
-                text.bounds = text.bounds.at_most(most);
-                text.bounds.min = text.bounds.min.or(most.map(|_| 1.0));
-            }
-            Shape::List(items, bounds) => {
-                self.bound(items, room, true)?;
-                let inner = room.items.map(|items| (items * 2 / 5).max(1));
-                *bounds = bounds.at_most(if is_in_list { inner } else { room.items });
-            }
-            Shape::AnyOf(shapes) => {
-                shapes.retain_mut(|shape| self.bound(shape, room, is_in_list).is_some());
-            }
+            Shape::AnyOf(shapes) => shapes.retain_mut(|shape| self.unroll(shape, levels).is_some()),
             Shape::Object(object) => {
-                let mut is_complete = true;
+                let mut has_required = true;
                 object.properties.retain_mut(|property| {
-                    let bound = self.bound(&mut property.shape, room, is_in_list);
-                    is_complete &= bound.is_some() || !property.is_required;
-                    bound.is_some()
+                    let has_end = self.unroll(&mut property.shape, levels).is_some();
+                    has_required &= has_end || !property.is_required;
+                    has_end
                 });
-                return is_complete.then_some(());
+                if let Some(others) = &mut object.others {
+                    self.unroll(others, levels)?;
+                }
+                return has_required.then_some(());
             }
             shape => {
                 for part in shape.parts_mut() {
-                    self.bound(part, room, is_in_list)?;
+                    self.unroll(part, levels)?;
                 }
             }
         }
@@ -230,6 +221,30 @@ impl Form {
 }
 
 impl Shape {
+    /// Gives bounds to the texts and lists.
+    fn bound(&mut self, room: Room, is_in_list: bool) {
+        match self {
+            Self::Text(text) => {
+                let most = match is_in_list {
+                    true => room.text_in_list,
+                    false => room.text,
+                };
+                text.bounds = text.bounds.at_most(most);
+                text.bounds.min = text.bounds.min.or(Some(1.0));
+            }
+            Self::List(items, bounds) => {
+                items.bound(room, true);
+                let inner = (room.items * 2 / 5).max(1);
+                *bounds = bounds.at_most(if is_in_list { inner } else { room.items });
+            }
+            shape => {
+                for part in shape.parts_mut() {
+                    part.bound(room, is_in_list);
+                }
+            }
+        }
+    }
+
     /// Counts what this many of the largest value contain, on a level of indentation.
     fn count(&self, times: usize, is_in_list: bool, level: usize, sum: &mut Count) {
         // A comma, a line break, and the indentation.

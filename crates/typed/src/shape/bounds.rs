@@ -26,13 +26,12 @@ impl Bounds {
         self.contain(count as f64)
     }
 
-    pub(super) fn at_most(mut self, most: Option<usize>) -> Self {
-        if let Some(most) = most {
-            let least = self.min.unwrap_or_default();
-            let max = self.max.unwrap_or(f64::INFINITY);
-            self.max = Some(max.min(most as f64).max(least));
+    pub(super) fn at_most(self, most: usize) -> Self {
+        let max = self.max.unwrap_or(f64::INFINITY).min(most as f64);
+        Self {
+            max: Some(max.max(self.min.unwrap_or_default())),
+            ..self
         }
-        self
     }
 
     /// Returns the maximum count; 0 if there is none.
