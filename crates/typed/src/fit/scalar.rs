@@ -144,7 +144,7 @@ impl Fitter<'_> {
         let said = folded_name(text);
         let mut matching = choices.iter().filter(|choice| match &choice.value {
             Value::String(name) => name == text || (!said.is_empty() && folded_name(name) == said),
-            value => value.to_string() == text.trim(),
+            value => serde_json::from_str::<Value>(text.trim()).is_ok_and(|said| said == *value),
         });
 
         let choice = matching.next()?;
