@@ -1,5 +1,5 @@
 use cogwork_plan::Plan;
-use cogwork_typed::ask::{FormRefusal, Record, Rung, Spent, Try};
+use cogwork_typed::ask::{AskLog, FormRefusal, Rung, Spent, Try};
 use serde::{Deserialize, Serialize};
 
 use crate::{Repair, Reply, ToolCallRecord};
@@ -100,7 +100,7 @@ pub struct Trace {
 
 impl Trace {
     /// Adds the replies of an earlier asking of the same turn.
-    pub(crate) fn after(mut self, earlier: Record) -> Self {
+    pub(crate) fn after(mut self, earlier: AskLog) -> Self {
         let mut tries = earlier.tries;
         tries.append(&mut self.tries);
         self.tries = tries;
@@ -112,7 +112,7 @@ impl Trace {
         self
     }
 
-    pub(crate) fn new(record: Record, tool_calls: Vec<ToolCallRecord>, spent: Spent) -> Self {
+    pub(crate) fn new(record: AskLog, tool_calls: Vec<ToolCallRecord>, spent: Spent) -> Self {
         Self {
             tries: record.tries,
             tool_calls,

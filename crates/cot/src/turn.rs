@@ -3,7 +3,7 @@
 
 use cogwork_flow::{Action, Node, Operation};
 use cogwork_llm::{ChatRequest, Messages};
-use cogwork_typed::ask::{Asking, Meter, Record, Reserve, Rung, Unanswered};
+use cogwork_typed::ask::{AskLog, Asking, Meter, Reserve, Rung, Unanswered};
 use serde::{Deserialize, Serialize};
 
 use crate::brief::Task;
@@ -129,7 +129,7 @@ impl Brief {
         self.meter.keep(self.reserve);
 
         let mut judge = Judge::new(self);
-        let mut record = Record::default();
+        let mut record = AskLog::default();
 
         let limit = match self.task {
             Task::Conclude(limit) | Task::Stop(limit) => limit,
@@ -154,14 +154,14 @@ impl Brief {
     async fn conclude(
         &self,
         mut judge: Judge<'_>,
-        earlier: Record,
+        earlier: AskLog,
         limit: Limit,
     ) -> Result<Turn, CotError> {
         let node = &self.node;
         judge.conclude();
 
         let (asked, record) = match self.task {
-            Task::Stop(_) => (Err(Kind::Limit(limit)), Record::default()),
+            Task::Stop(_) => (Err(Kind::Limit(limit)), AskLog::default()),
             _ => {
                 let thought = self.thought_number;
                 node.emit(|| ReasoningEvent::Concluding { thought, limit });
@@ -239,7 +239,7 @@ impl Brief {
     }
 
     /// Asks the model until a reply can be used.
-    async fn ask(&self, judge: &mut Judge<'_>) -> (Result<Read, Kind>, Record) {
+    async fn ask(&self, judge: &mut Judge<'_>) -> (Result<Read, Kind>, AskLog) {
         let node = &self.node;
 
         // This and the judge outlive the future, which may time out, so no reply is lost.
@@ -257,7 +257,7 @@ impl Brief {
             Err(limit) => Err(Kind::Limit(limit)),
         };
 
-        (read, asking.into_record())
+        (read, asking.into_log())
     }
 
     fn error(&self, kind: Kind, trace: Trace) -> CotError {
@@ -305,7 +305,7 @@ impl ChainOfThought {
 
         // A turn takes about as long as what is kept for the last one.
         let mut after = spent;
-        after.count_call();
+        after.calls = after.calls.saturating_add(1);
         after.time = after.time.saturating_add(reserve.time.saturating_mul(2));
 
         match self.reached(&after, made + 1) {

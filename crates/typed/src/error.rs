@@ -1,6 +1,6 @@
 use std::fmt;
 
-use crate::ask::{FormRefusal, Rung, Spent, Try};
+use crate::ask::{AskLog, Spent, Try};
 use cogwork_llm::LlmError;
 use serde::{Deserialize, Serialize};
 
@@ -49,20 +49,6 @@ pub enum AskErrorKind {
     Unusable,
     /// A limit was reached.
     Limit,
-}
-
-/// What happened on the way to an answer.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[non_exhaustive]
-pub struct AskLog {
-    /// Every raw reply with the complaint about it, in order.
-    pub tries: Vec<Try>,
-    /// The form of the last request.
-    pub rung: Rung,
-    /// The forms that the server refused.
-    pub refusals: Vec<FormRefusal>,
-    /// The number of calls, their tokens and their time.
-    pub spent: Spent,
 }
 
 impl AskError {

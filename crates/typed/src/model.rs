@@ -3,17 +3,17 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 
-use crate::ask::{Format, Ladder, Limits, Rung};
-use cogwork_llm::{ChatRequest, LlmClient, Message, Messages, ReplyFormat};
+use cogwork_llm::{ChatRequest, LlmClient, Message, Messages, ReplyFormat, split_thinking};
 use cogwork_tools::Tools;
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
+use crate::ask::{Format, Ladder, Limits, NoAnswer, Rung, no_answer};
 use crate::prompt::with_instruction;
 use crate::reader::schema_name;
 use crate::shape::Form;
-use crate::{AnswerProblem, AnswerReader, ReadAnswer};
+use crate::{AnswerProblem, AnswerProblemKind, AnswerReader, ReadAnswer};
 
 /// A model whose answers are values of `T`.
 ///
@@ -45,7 +45,7 @@ pub struct Model<T = String> {
     pub(crate) ladder: Ladder,
     pub(crate) format: Format,
     /// The settings of every request, without messages.
-    pub(crate) settings: ChatRequest,
+    request: ChatRequest,
     pub(crate) system: Option<Arc<str>>,
     pub(crate) answer: Arc<Answer<T>>,
     pub(crate) checks: Vec<Check<T>>,
@@ -53,8 +53,6 @@ pub struct Model<T = String> {
     pub(crate) limits: Limits,
     pub(crate) tools: Tools,
     pub(crate) tool_rounds: u32,
-    pub(crate) streaming: bool,
-    pub(crate) recording: bool,
 }
 
 /// How replies are read.
@@ -106,7 +104,7 @@ impl Model<String> {
                 form: None,
                 name: "".into(),
                 growing: Box::new(|_| None),
-                read: Box::new(crate::text_answer::read_text),
+                read: Box::new(read_text),
             },
         )
     }
@@ -118,7 +116,7 @@ impl<T: Send + 'static> Model<T> {
             client: Arc::new(client),
             ladder: Ladder::default(),
             format: Format::default(),
-            settings: ChatRequest::default(),
+            request: ChatRequest::default(),
             system: None,
             answer: Arc::new(answer),
             checks: Vec::new(),
@@ -126,8 +124,6 @@ impl<T: Send + 'static> Model<T> {
             limits: Limits::default(),
             tools: Tools::new(),
             tool_rounds: 8,
-            streaming: true,
-            recording: true,
         }
     }
 
@@ -139,10 +135,10 @@ impl<T: Send + 'static> Model<T> {
     }
 
     /// Sets the settings of every request, such as the temperature and `max_tokens`. The
-    /// conversation, format and tools of `settings` are ignored.
+    /// conversation, format and tools of `request` are ignored.
     #[must_use]
-    pub fn with_settings(mut self, settings: ChatRequest) -> Self {
-        self.settings = settings.with_messages(Messages::new());
+    pub fn with_request(mut self, request: ChatRequest) -> Self {
+        self.request = request.with_messages(Messages::new());
         self
     }
 
@@ -213,21 +209,6 @@ impl<T: Send + 'static> Model<T> {
         self
     }
 
-    /// Sets whether replies are streamed if the client supports it. The default is `true`.
-    #[must_use]
-    pub fn with_streaming(mut self, streaming: bool) -> Self {
-        self.streaming = streaming;
-        self
-    }
-
-    /// Sets whether calls are recorded in a run with a journal. Set it to `false` if the client
-    /// records its own calls. The default is `true`.
-    #[must_use]
-    pub fn with_recording(mut self, recording: bool) -> Self {
-        self.recording = recording;
-        self
-    }
-
     /// Returns the request for a reply in this form.
     pub(crate) fn request(&self, prompt: &Messages, rung: Rung) -> ChatRequest {
         let messages = match &self.answer.form {
@@ -241,15 +222,12 @@ impl<T: Send + 'static> Model<T> {
             .map(|text| Message::system(Arc::clone(text)));
         let messages: Messages = system.into_iter().chain(messages.iter().cloned()).collect();
 
-        let mut request = self
-            .settings
-            .clone()
-            .with_messages(messages)
-            .with_tools(self.tools.definitions());
-        if let Some(format) = self.reply_format(rung) {
-            request = request.with_format(format);
+        let request = self.request.clone().with_messages(messages);
+        let request = request.with_tools(self.tools.definitions());
+        match self.reply_format(rung) {
+            Some(format) => request.with_format(format),
+            None => request,
         }
-        request
     }
 
     fn reply_format(&self, rung: Rung) -> Option<ReplyFormat> {
@@ -263,10 +241,24 @@ impl<T: Send + 'static> Model<T> {
             _ => None,
         }
     }
+}
 
-    pub(crate) fn is_typed(&self) -> bool {
-        self.answer.form.is_some()
+/// Reads an answer in text: the reply without its thinking.
+fn read_text(text: &str) -> Result<ReadAnswer<String>, AnswerProblem> {
+    let answer = match split_thinking(text) {
+        Some(split) if split.is_opened => split.answer.trim_start(),
+        _ => text,
+    };
+
+    if no_answer(answer, "") == Some(NoAnswer::Empty) {
+        let message = "the reply is empty; expected an answer";
+        return Err(AnswerProblem::new(AnswerProblemKind::Empty, 1, message));
     }
+
+    Ok(ReadAnswer {
+        value: answer.to_owned(),
+        repairs: Vec::new(),
+    })
 }
 
 /// Returns the description of the reply for the model.
@@ -288,7 +280,7 @@ impl<T> Clone for Model<T> {
             client: Arc::clone(&self.client),
             ladder: self.ladder.clone(),
             format: self.format,
-            settings: self.settings.clone(),
+            request: self.request.clone(),
             system: self.system.clone(),
             answer: Arc::clone(&self.answer),
             checks: self.checks.clone(),
@@ -296,8 +288,6 @@ impl<T> Clone for Model<T> {
             limits: self.limits,
             tools: self.tools.clone(),
             tool_rounds: self.tool_rounds,
-            streaming: self.streaming,
-            recording: self.recording,
         }
     }
 }
@@ -306,7 +296,7 @@ impl<T> fmt::Debug for Model<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Model")
             .field("answer", &std::any::type_name::<T>())
-            .field("settings", &self.settings)
+            .field("request", &self.request)
             .field("asks_again", &self.asks_again)
             .finish_non_exhaustive()
     }

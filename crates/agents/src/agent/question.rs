@@ -69,7 +69,7 @@ struct Kept<'a> {
 
 impl Drop for Kept<'_> {
     fn drop(&mut self) {
-        self.attempt.keep_tries(&self.asking.record().tries);
+        self.attempt.keep_tries(&self.asking.log().tries);
     }
 }
 

@@ -4,7 +4,7 @@ mod calls;
 
 use cogwork_flow::journal::CannotWait;
 use cogwork_llm::{ChatRequest, ChatResponse, FinishReason, LlmError};
-use cogwork_typed::ask::{Limit, Meter, Policy, Record, Repair, Rung, Verdict};
+use cogwork_typed::ask::{AskLog, Limit, Meter, Policy, Repair, Rung, Verdict};
 use cogwork_typed::{GrowingText, Growth};
 
 use crate::brief::Wanted;
@@ -94,7 +94,7 @@ impl<'a> Judge<'a> {
     }
 
     /// Returns the trace of the turn so far, with the record of the last asking.
-    pub(crate) fn trace(&mut self, record: Record) -> Trace {
+    pub(crate) fn trace(&mut self, record: AskLog) -> Trace {
         let tool_calls = std::mem::take(&mut self.tool_calls);
         Trace::new(record, tool_calls, self.brief.meter.spent())
     }

@@ -144,7 +144,7 @@ impl Questions {
             .with_asks_again(self.asks_again)
             .with_streaming(is_alone);
         let result = asking.run(&mut question).await;
-        let record = asking.into_record();
+        let record = asking.into_log();
 
         let mut error = None;
         let mut repairs = Vec::new();

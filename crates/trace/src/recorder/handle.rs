@@ -136,11 +136,6 @@ impl Handle {
                 response,
                 took,
             } => {
-                let text = response.text();
-                if *texts::redacted(text, &self.settings) != *text {
-                    state.part.note_redacted(call.number);
-                }
-
                 let sent = state.part.end(call.number);
                 let number = state.part.call(call.number);
                 let prices = self.settings.prices.as_ref();
@@ -166,9 +161,8 @@ impl Handle {
                 problem,
                 repairs,
             } => {
-                let has_places = !state.part.was_redacted(*call);
                 let number = state.part.call(*call);
-                chat::judged(number, *verdict, problem.as_deref(), repairs, has_places)
+                chat::judged(number, *verdict, problem.as_deref(), repairs)
             }
             _ => return Ok(()),
         };

@@ -72,7 +72,7 @@ pub(super) fn names(value: Value, settings: &RecorderSettings) -> Value {
 }
 
 /// Returns a text as it is recorded, before it is cut.
-pub(super) fn redacted<'t>(text: &'t str, settings: &RecorderSettings) -> Cow<'t, str> {
+fn redacted<'t>(text: &'t str, settings: &RecorderSettings) -> Cow<'t, str> {
     let mut redacted = name(text, settings);
     for rule in &settings.rules {
         redacted = Cow::Owned(rule(&redacted).into_owned());

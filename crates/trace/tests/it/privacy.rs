@@ -157,27 +157,6 @@ async fn secrets_are_hidden_in_names_and_numbers() {
     assert!(text.contains(r#""others":["[the number]",5]"#), "{text}");
 }
 
-/// In a reply that was redacted, other text is at the place of a repair.
-#[tokio::test(start_paused = true)]
-async fn repairs_have_no_places_in_a_redacted_reply() {
-    for (hidden, has_place) in [("secret", false), ("other", true)] {
-        let record = TestRecord::new();
-        let settings = RecorderSettings::default()
-            .with_redaction(move |text| Cow::Owned(text.replace(hidden, "…")));
-        let recorder = record.recorder(settings);
-        let flow = asking(ScriptedClient::new(["the secret is\n8"]));
-        let mut run = flow.begin().with_id("r").with_events(&recorder);
-        run.finish(&mut 0).await.unwrap();
-        recorder.flush().await.unwrap();
-
-        let judged = record.chats("judged");
-        let mut repairs = judged.iter().filter_map(|judged| judged["repairs"].get(0));
-        let repair = repairs.next().unwrap();
-        assert_eq!(repair["line"], 2);
-        assert_eq!(repair.get("start").is_some(), has_place);
-    }
-}
-
 #[tokio::test(start_paused = true)]
 async fn a_rule_is_applied_to_each_text() {
     let settings = RecorderSettings::default().with_redaction(|text| {

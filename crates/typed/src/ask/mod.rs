@@ -46,44 +46,35 @@
 //! let legs = asking.run(&mut Count).await;
 //!
 //! assert_eq!(legs.ok(), Some(8));
-//! assert_eq!(asking.record().tries.len(), 2);
+//! assert_eq!(asking.log().tries.len(), 2);
 //! # }
 //! ```
 
-mod call;
-pub use call::call;
-
-mod chat;
-pub use chat::event::{ChatCall, ChatEvent, ChatVerdict, EmbeddingCall, PlacedRepair};
-pub use chat::reporting::Reporting;
-pub use chat::tool::{ToolEvent, report_tool_call};
-
-mod limits;
-pub use limits::{Limit, Limits, Reserve};
-
-mod meter;
-pub use meter::{Meter, MeteredCall, Running};
-
-mod spent;
-pub use spent::Spent;
-
-mod ladder;
-pub use ladder::{FormRefusal, Ladder, Rung};
-
-mod format;
-pub use format::Format;
-
-mod folded_name;
-pub use folded_name::folded_name;
-
-mod repair;
-pub use repair::{Repair, RepairKind};
-
-mod record_call;
-pub use record_call::{RecordedCall, call_label, record_call};
-
-mod asking;
-pub use asking::{Asking, Policy, Record, Try, Unanswered, Verdict, excerpt};
-
 mod answer;
+mod asking;
+mod events;
+mod folded_name;
+mod format;
+mod ladder;
+mod limits;
+mod log;
+mod meter;
+mod record_call;
+mod repair;
+mod reporting;
+mod seconds;
+mod spent;
+
 pub use answer::{NoAnswer, is_missing, is_offered, no_answer, stated_answer};
+pub use asking::{Asking, Policy, Unanswered, Verdict, excerpt};
+pub use events::{ChatCall, ChatEvent, ChatVerdict, EmbeddingCall, ToolEvent};
+pub(crate) use folded_name::folded_name;
+pub use format::Format;
+pub use ladder::{FormRefusal, Ladder, Rung};
+pub use limits::{Limit, Limits, Reserve};
+pub use log::{AskLog, Try};
+pub use meter::{Meter, MeteredCall, Running};
+pub use record_call::{RecordedCall, call_label, record_call};
+pub use repair::{Repair, RepairKind};
+pub use reporting::{Reporting, report_tool_call};
+pub use spent::Spent;

@@ -40,7 +40,7 @@ async fn a_small_model_fills_a_struct_ten_times_out_of_ten() {
         .with_temperature(0.7);
     let model = Model::<Animal>::typed(client)
         .with_format(Rung::Schema)
-        .with_settings(settings)
+        .with_request(settings)
         .with_asks_again(0);
 
     for number in 1..=10 {

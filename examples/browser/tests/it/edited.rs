@@ -111,11 +111,11 @@ async fn what_is_made_to_be_slow_is_shown() -> Result<()> {
         ),
         chat(
             0.3,
-            json!({"type": "chat", "call": 1, "messages": vec![ranges; 10_000], "reply": "r".repeat(100_000)}),
+            json!({"type": "chat", "call": 1, "messages": vec![ranges; 10_000], "reply": "rrrr\n".repeat(20_000)}),
         ),
     ];
     let repairs: Vec<_> = (0..20_000)
-        .map(|at| json!({"kind": "json", "what": "w", "start": at * 4, "end": at * 4 + 1}))
+        .map(|at| json!({"kind": "json", "what": "w", "line": at + 1}))
         .collect();
     events.push(chat(
         0.4,

@@ -100,7 +100,7 @@ async fn a_refused_form_is_left_out_from_then_on_and_the_conversation_is_kept() 
 
     assert_eq!(asking.run(&mut number).await.ok(), Some(2));
 
-    let record = asking.into_record();
+    let record = asking.into_log();
     assert_eq!(record.rung, Rung::Text);
     assert_eq!(record.refusals.len(), 1);
     assert_eq!(record.refusals[0].rung, Rung::Json);
@@ -113,7 +113,7 @@ async fn a_refused_form_is_left_out_from_then_on_and_the_conversation_is_kept() 
     let mut later = Asking::new(&client, &ladder, rungs());
     assert_eq!(later.run(&mut Number::default()).await.ok(), Some(3));
     assert_eq!(client.requests()[3].format(), None);
-    assert!(later.record().refusals.is_empty());
+    assert!(later.log().refusals.is_empty());
 }
 
 #[tokio::test]
@@ -146,7 +146,7 @@ async fn an_unusable_reply_is_cut_on_record_and_in_the_conversation() {
     assert_eq!(asking.run(&mut Number::default()).await.ok(), Some(1));
 
     assert_eq!(
-        asking.record().tries[0].reply,
+        asking.log().tries[0].reply,
         format!("{} […]", "é".repeat(128 * 1024))
     );
     assert_eq!(
@@ -206,7 +206,7 @@ proptest! {
 
         let asked = runtime.block_on(asking.run(&mut number));
 
-        let record = asking.into_record();
+        let record = asking.into_log();
         prop_assert!(client.requests().len() <= asks_again as usize + 3);
         prop_assert!(record.tries.len() <= asks_again as usize + 2);
         prop_assert_eq!(asked.is_ok(), record.tries.last().is_some_and(|one| one.complaint.is_none()));

@@ -1,10 +1,9 @@
-use std::ops::Range;
 use std::time::Duration;
 
 use cogwork_llm::{ChatRequest, ChatResponse, Usage};
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 
-use crate::ask::{Repair, RepairKind};
+use crate::ask::{Repair, seconds};
 
 /// An event of a call to a model. The events are the
 /// [reports](cogwork_flow::EventKind::Reported) with the source `chat` in the events of a run.
@@ -37,7 +36,7 @@ pub enum ChatEvent {
         /// The response.
         response: ChatResponse,
         /// How long the call took.
-        #[serde(serialize_with = "seconds")]
+        #[serde(serialize_with = "seconds::serialize")]
         took: Duration,
     },
     /// A call failed.
@@ -51,7 +50,7 @@ pub enum ChatEvent {
         #[serde(skip_serializing_if = "String::is_empty")]
         text_so_far: String,
         /// How long the call took.
-        #[serde(serialize_with = "seconds")]
+        #[serde(serialize_with = "seconds::serialize")]
         took: Duration,
     },
     /// A call to an embedding model ended.
@@ -71,7 +70,7 @@ pub enum ChatEvent {
         problem: Option<String>,
         /// The changes that made a usable reply readable.
         #[serde(skip_serializing_if = "Vec::is_empty")]
-        repairs: Vec<PlacedRepair>,
+        repairs: Vec<Repair>,
     },
 }
 
@@ -114,7 +113,7 @@ pub struct EmbeddingCall {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
     /// How long the call took; in JSON, in seconds.
-    #[serde(serialize_with = "seconds")]
+    #[serde(serialize_with = "seconds::serialize")]
     pub took: Duration,
 }
 
@@ -133,60 +132,39 @@ pub enum ChatVerdict {
     Unusable,
 }
 
-/// A [`Repair`] with its place in the raw reply.
+/// An event of a call to a tool. The events are the [reports](cogwork_flow::EventKind::Reported) with
+/// the source `tool` in the events of a run.
+///
+/// The calls of a chain of thought are reported as its own events instead. Calls whose result is on
+/// record, so that they aren't made again, aren't reported.
+///
+/// An event is serialised as one object with a `type`, `tool_call` or `tool_result`. Later versions
+/// may add types and fields; readers should ignore those that they don't know.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
 #[non_exhaustive]
-pub struct PlacedRepair {
-    /// The kind of fault.
-    pub kind: RepairKind,
-    /// What was changed.
-    pub what: String,
-    /// The line of the reply, from 1.
-    pub line: usize,
-    /// Where that line begins, in bytes of the reply. `None` if the reply has no such line.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub start: Option<usize>,
-    /// Where its content ends.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub end: Option<usize>,
-}
-
-impl PlacedRepair {
-    /// Returns the repairs of a reply with their places.
-    pub(crate) fn all(repairs: &[Repair], reply: &str) -> Vec<Self> {
-        // Most replies have none, and don't have to be divided into lines.
-        if repairs.is_empty() {
-            return Vec::new();
-        }
-
-        let lines = lines(reply);
-        let placed = repairs.iter().map(|repair| {
-            let line = lines.get(repair.line.wrapping_sub(1));
-            Self {
-                kind: repair.kind,
-                what: repair.what.clone(),
-                line: repair.line,
-                start: line.map(|line| line.start),
-                end: line.map(|line| line.end),
-            }
-        });
-        placed.collect()
-    }
-}
-
-/// Returns the places of the lines of a text.
-fn lines(text: &str) -> Vec<Range<usize>> {
-    let mut start = 0;
-    let lines = text.split_inclusive('\n').map(|line| {
-        let content = line.trim_end_matches(['\n', '\r']);
-        let place = start..start + content.len();
-        start += line.len();
-        place
-    });
-
-    lines.collect()
-}
-
-pub(super) fn seconds<S: Serializer>(time: &Duration, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.serialize_f64(time.as_secs_f64())
+pub enum ToolEvent {
+    /// A tool is called.
+    ToolCall {
+        /// The id of the call.
+        id: String,
+        /// The name of the tool, as the model wrote it.
+        name: String,
+        /// The input, as the model wrote it; usually a JSON object.
+        input: String,
+    },
+    /// A tool returned or failed.
+    ToolResult {
+        /// The id of the call.
+        id: String,
+        /// The name of the tool, as the model wrote it.
+        name: String,
+        /// The output, or a description of the failure.
+        output: String,
+        /// Whether the call failed.
+        failed: bool,
+        /// How long the call took; in JSON, in seconds.
+        #[serde(serialize_with = "seconds::serialize")]
+        took: Duration,
+    },
 }
