@@ -8,7 +8,7 @@ use cogwork_tools::Tools;
 use cogwork_typed::ask::{Ladder, Limits};
 
 use crate::tooling::Tooling;
-use crate::{EarlyEnd, Format, History, Prompts, Reading, Reasoning, Reporter};
+use crate::{EarlyEnd, History, Prompts, Reading, Reasoning, Reporter, Rung};
 
 /// A node that reasons step by step: in each turn, the model judges its last thought, does the next
 /// step of the plan, and returns the updated plan, until it reaches a conclusion.
@@ -64,7 +64,7 @@ pub struct ChainOfThought {
     pub(crate) history: History,
     pub(crate) early_end: EarlyEnd,
     pub(crate) streaming: bool,
-    pub(crate) format: Format,
+    pub(crate) format: Option<Rung>,
     pub(crate) tooling: Tooling,
     /// The forms that the server has refused, shared by all clones of the node.
     pub(crate) ladder: Ladder,
@@ -90,7 +90,7 @@ impl ChainOfThought {
             history: History::default(),
             early_end: EarlyEnd::default(),
             streaming: true,
-            format: Format::default(),
+            format: None,
             tooling: Tooling::default(),
             ladder: Ladder::default(),
         }
@@ -129,9 +129,9 @@ impl ChainOfThought {
         self
     }
 
-    /// Sets how strictly the server is asked to constrain the form of a reply: a
-    /// [`Rung`](crate::Rung) to start on, or [`Format::Auto`]. The default is `Auto`: JSON Schema
-    /// if the client [supports it](LlmClient::capabilities), otherwise JSON mode, otherwise YAML.
+    /// Sets how strictly the server is asked to constrain the form of a reply at first. By default,
+    /// this is JSON Schema if the client [supports it](LlmClient::capabilities), otherwise JSON mode,
+    /// otherwise YAML.
     ///
     /// If the server refuses a request because of the form (a bad request, or a failure whose
     /// message mentions the form), the next rung is tried immediately. This does not count as
@@ -145,7 +145,7 @@ impl ChainOfThought {
     /// ([`Prompts::json`]), and a [request](Self::with_request) with its own format, always use
     /// YAML.
     #[must_use]
-    pub fn with_format(mut self, format: impl Into<Format>) -> Self {
+    pub fn with_format(mut self, format: impl Into<Option<Rung>>) -> Self {
         self.format = format.into();
         self.ladder = Ladder::default();
         self

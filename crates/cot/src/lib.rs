@@ -33,7 +33,7 @@
 //! |---|---|
 //! | run the loop alone, or in a flow of your own | [`ChainOfThought::into_flow`], [`ChainOfThought`] as a node |
 //! | inspect thoughts, plan and cost; save and resume | [`Reasoning`], [`Thought`], [`Trace`], [`Spent`], [`TextError`] |
-//! | have the server hold replies to their form | [`Format`], [`Rung`], [`Reply::json_schema`], [`FormRefusal`] |
+//! | have the server hold replies to their form | [`Rung`], [`Reply::json_schema`], [`FormRefusal`] |
 //! | limit a run, and see why it ended | [`Limits`], [`Limit`], [`ReasoningEnd`], [`CutShort`], [`CotError`] |
 //! | change the settings of one run | [`RunOptions`] |
 //! | choose what the model sees | [`Prompts`], [`History`], [`EarlyEnd`] |
@@ -104,9 +104,7 @@ mod text_error;
 pub use text_error::TextError;
 
 pub use cogwork_typed::Growth;
-pub use cogwork_typed::ask::{
-    FormRefusal, Format, Limit, Limits, Repair, RepairKind, Rung, Spent, Try,
-};
+pub use cogwork_typed::ask::{FormRefusal, Limit, Limits, Repair, RepairKind, Rung, Spent, Try};
 
 // What users of the node need from other crates.
 pub use cogwork_flow::{

@@ -371,7 +371,7 @@ impl ChainOfThought {
             return vec![Rung::Text];
         }
 
-        self.format.rungs(self.client.capabilities())
+        Rung::from_first(self.format, self.client.capabilities())
     }
 
     /// Returns the names of the tools that the model may call in its reply.

@@ -109,7 +109,7 @@ pub use drivers::{
     StepBack, TreeOfThoughts, Worth,
 };
 
-pub use cogwork_typed::ask::{FormRefusal, Format, Limits, Repair, RepairKind, Rung, Spent, Try};
+pub use cogwork_typed::ask::{FormRefusal, Limits, Repair, RepairKind, Rung, Spent, Try};
 
 /// The code in the README, compiled and run as a doctest.
 #[cfg(doctest)]

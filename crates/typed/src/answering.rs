@@ -39,7 +39,7 @@ impl<T: Send + 'static> Model<T> {
 
     /// Returns the meter of an answer.
     pub(crate) fn meter(&self) -> Meter {
-        Meter::new(self.limits, Spent::default())
+        Meter::new(self.settings.limits, Spent::default())
     }
 
     /// Asks for an answer. The meter includes the cost of earlier attempts.
@@ -58,9 +58,10 @@ impl<T: Send + 'static> Model<T> {
             growing: GrowingAnswer::default(),
             on_growth,
         };
-        let mut asking = Asking::new(&*self.client, &self.ladder, self.rungs())
+        let settings = &self.settings;
+        let mut asking = Asking::new(&*settings.client, &settings.ladder, self.rungs())
             .with_meter(meter)
-            .with_asks_again(self.asks_again);
+            .with_asks_again(settings.asks_again);
 
         let asked = meter.limit(asking.run(&mut answering)).await;
         let log = asking.into_log();
@@ -88,7 +89,7 @@ impl<T: Send + 'static> Model<T> {
         };
 
         let flat = form.flat_schema();
-        let mut rungs = self.format.rungs(self.client.capabilities());
+        let mut rungs = Rung::from_first(self.settings.format, self.settings.client.capabilities());
         let has_schema = rungs.contains(&Rung::Schema);
 
         // An equal schema would be refused as well.
@@ -136,9 +137,10 @@ impl<T: Send + 'static> Policy for Answering<'_, T> {
 
     fn request(&self, rung: Rung) -> ChatRequest {
         let request = self.model.request(&self.prompt.0, rung);
-        let may_call = self.rounds < self.model.tool_rounds;
+        let settings = &self.model.settings;
+        let may_call = self.rounds < settings.tool_rounds;
 
-        if may_call || self.model.tools.is_empty() {
+        if may_call || settings.tools.is_empty() {
             request
         } else {
             request.with_tool_choice(ToolChoice::None)
@@ -167,7 +169,7 @@ impl<T: Send + 'static> Policy for Answering<'_, T> {
         self.growing = GrowingAnswer::default();
 
         let calls = response.tool_calls();
-        if !calls.is_empty() && !self.model.tools.is_empty() {
+        if !calls.is_empty() && !self.model.settings.tools.is_empty() {
             return self.call_tools(response).await;
         }
 
@@ -191,18 +193,17 @@ impl<T: Send + 'static> Answering<'_, T> {
         &mut self,
         response: &ChatResponse,
     ) -> Verdict<ReadAnswer<T>, AnswerProblem> {
-        let Model {
-            tools, tool_rounds, ..
-        } = self.model;
-
-        if self.rounds > *tool_rounds {
-            let message =
-                format!("the reply calls tools after {tool_rounds} rounds; expected the answer");
+        let settings = &self.model.settings;
+        if self.rounds > settings.tool_rounds {
+            let message = format!(
+                "the reply calls tools after {} rounds; expected the answer",
+                settings.tool_rounds
+            );
             return self.unusable(AnswerProblem::new(Kind::ToolCalls, 1, message));
         }
 
         self.rounds += 1;
-        let results = make_calls(tools, response, self.rounds, self.meter).await;
+        let results = make_calls(&settings.tools, response, self.rounds, self.meter).await;
         let messages: Vec<Message> = std::iter::once(response.message()).chain(results).collect();
 
         self.messages.extend(messages.iter().cloned());

@@ -74,11 +74,6 @@ impl ChatMemory {
         self.forget();
     }
 
-    /// Removes all messages.
-    pub fn clear(&mut self) {
-        self.messages.clear();
-    }
-
     /// Returns the messages, oldest first.
     pub fn messages(&self) -> &[Message] {
         &self.messages

@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use crate::ask::{Format, Ladder, Limits, NoAnswer, Rung, no_answer};
+use crate::ask::{Ladder, Limits, NoAnswer, Rung, no_answer};
 use crate::prompt::with_instruction;
 use crate::reader::schema_name;
 use crate::shape::Form;
@@ -41,14 +41,20 @@ use crate::{AnswerProblem, AnswerProblemKind, AnswerReader, ReadAnswer};
 /// # }
 /// ```
 pub struct Model<T = String> {
-    pub(crate) client: Arc<dyn LlmClient>,
-    pub(crate) ladder: Ladder,
-    pub(crate) format: Format,
-    /// The settings of every request, without messages.
-    request: ChatRequest,
-    pub(crate) system: Option<Arc<str>>,
+    pub(crate) settings: Settings,
     pub(crate) answer: Arc<Answer<T>>,
     pub(crate) checks: Vec<Check<T>>,
+}
+
+/// What doesn't depend on the type of the answer.
+#[derive(Clone)]
+pub(crate) struct Settings {
+    pub(crate) client: Arc<dyn LlmClient>,
+    pub(crate) ladder: Ladder,
+    pub(crate) format: Option<Rung>,
+    /// The settings of every request, without messages.
+    request: ChatRequest,
+    system: Option<Arc<str>>,
     pub(crate) asks_again: u32,
     pub(crate) limits: Limits,
     pub(crate) tools: Tools,
@@ -113,24 +119,26 @@ impl Model<String> {
 impl<T: Send + 'static> Model<T> {
     fn of(client: impl LlmClient + 'static, answer: Answer<T>) -> Self {
         Self {
-            client: Arc::new(client),
-            ladder: Ladder::default(),
-            format: Format::default(),
-            request: ChatRequest::default(),
-            system: None,
+            settings: Settings {
+                client: Arc::new(client),
+                ladder: Ladder::default(),
+                format: None,
+                request: ChatRequest::default(),
+                system: None,
+                asks_again: 2,
+                limits: Limits::default(),
+                tools: Tools::new(),
+                tool_rounds: 8,
+            },
             answer: Arc::new(answer),
             checks: Vec::new(),
-            asks_again: 2,
-            limits: Limits::default(),
-            tools: Tools::new(),
-            tool_rounds: 8,
         }
     }
 
     /// Sets the instructions of the system message. None by default.
     #[must_use]
     pub fn with_system(mut self, text: impl Into<Arc<str>>) -> Self {
-        self.system = Some(text.into());
+        self.settings.system = Some(text.into());
         self
     }
 
@@ -138,22 +146,22 @@ impl<T: Send + 'static> Model<T> {
     /// conversation, format and tools of `request` are ignored.
     #[must_use]
     pub fn with_request(mut self, request: ChatRequest) -> Self {
-        self.request = request.with_messages(Messages::new());
+        self.settings.request = request.with_messages(Messages::new());
         self
     }
 
-    /// Sets the form in which replies are first requested. The default is
-    /// [`Format::Auto`], the tightest one that the client supports.
+    /// Sets the form in which replies are first requested. The default is the tightest one that the
+    /// client supports.
     #[must_use]
-    pub fn with_format(mut self, format: impl Into<Format>) -> Self {
-        self.format = format.into();
+    pub fn with_format(mut self, format: impl Into<Option<Rung>>) -> Self {
+        self.settings.format = format.into();
         self
     }
 
     /// Sets how often the model is asked again when a reply can't be used. The default is 2.
     #[must_use]
     pub fn with_asks_again(mut self, times: u32) -> Self {
-        self.asks_again = times;
+        self.settings.asks_again = times;
         self
     }
 
@@ -191,21 +199,21 @@ impl<T: Send + 'static> Model<T> {
     /// Sets the limits of all calls for an answer together. Unlimited by default.
     #[must_use]
     pub fn with_limits(mut self, limits: Limits) -> Self {
-        self.limits = limits;
+        self.settings.limits = limits;
         self
     }
 
     /// Sets the tools that the model may call before it answers. None by default.
     #[must_use]
     pub fn with_tools(mut self, tools: Tools) -> Self {
-        self.tools = tools;
+        self.settings.tools = tools;
         self
     }
 
     /// Sets how many replies with tool calls are allowed before the answer. The default is 8.
     #[must_use]
     pub fn with_tool_rounds(mut self, rounds: u32) -> Self {
-        self.tool_rounds = rounds;
+        self.settings.tool_rounds = rounds;
         self
     }
 
@@ -216,14 +224,17 @@ impl<T: Send + 'static> Model<T> {
             None => prompt.clone(),
         };
 
-        let system = self
-            .system
-            .as_ref()
-            .map(|text| Message::system(Arc::clone(text)));
-        let messages: Messages = system.into_iter().chain(messages.iter().cloned()).collect();
+        let Settings {
+            request,
+            system,
+            tools,
+            ..
+        } = &self.settings;
+        let system = system.iter().map(|text| Message::system(Arc::clone(text)));
+        let messages: Messages = system.chain(messages.iter().cloned()).collect();
 
-        let request = self.request.clone().with_messages(messages);
-        let request = request.with_tools(self.tools.definitions());
+        let request = request.clone().with_messages(messages);
+        let request = request.with_tools(tools.definitions());
         match self.reply_format(rung) {
             Some(format) => request.with_format(format),
             None => request,
@@ -277,17 +288,9 @@ fn instruction(form: &Form, rung: Rung) -> String {
 impl<T> Clone for Model<T> {
     fn clone(&self) -> Self {
         Self {
-            client: Arc::clone(&self.client),
-            ladder: self.ladder.clone(),
-            format: self.format,
-            request: self.request.clone(),
-            system: self.system.clone(),
+            settings: self.settings.clone(),
             answer: Arc::clone(&self.answer),
             checks: self.checks.clone(),
-            asks_again: self.asks_again,
-            limits: self.limits,
-            tools: self.tools.clone(),
-            tool_rounds: self.tool_rounds,
         }
     }
 }
@@ -296,8 +299,8 @@ impl<T> fmt::Debug for Model<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Model")
             .field("answer", &std::any::type_name::<T>())
-            .field("request", &self.request)
-            .field("asks_again", &self.asks_again)
+            .field("request", &self.settings.request)
+            .field("asks_again", &self.settings.asks_again)
             .finish_non_exhaustive()
     }
 }

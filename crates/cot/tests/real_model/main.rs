@@ -22,7 +22,7 @@ use std::error::Error;
 use std::time::Duration;
 
 use cogwork_cot::{
-    Backoff, ChainOfThought, ChatRequest, ConsoleReporter, CotError, Format, Limits, OpenAiClient,
+    Backoff, ChainOfThought, ChatRequest, ConsoleReporter, CotError, Limits, OpenAiClient,
     Reasoning, Retry, Rung, Try, Usage,
 };
 use cogwork_llm::OpenAiClientBuilder;
@@ -144,11 +144,7 @@ async fn run(form: Form, seed: u64, tally: &mut Tally) -> Result<(), Box<dyn Err
 
     let (client, calls) = Recorder::new(Retry::new(client, Backoff::default()));
     let node = ChainOfThought::new(client)
-        .with_format(if form == Form::Schema {
-            Format::Auto
-        } else {
-            Format::From(Rung::Text)
-        })
+        .with_format((form != Form::Schema).then_some(Rung::Text))
         .with_request(
             ChatRequest::default()
                 .with_max_tokens(tokens)

@@ -7,9 +7,7 @@ use cogwork_llm::{
     Capability, ChatRequest, ChatResponse, FinishReason, LlmClient, LlmError, Message,
     ResponseLimits,
 };
-use cogwork_typed::ask::{
-    Asking, Format, Ladder, Meter, Policy, Repair, Rung, Unanswered, Verdict,
-};
+use cogwork_typed::ask::{Asking, Ladder, Meter, Policy, Repair, Rung, Unanswered, Verdict};
 use futures_util::{StreamExt, stream};
 use tokio::time::timeout_at;
 
@@ -23,7 +21,7 @@ use super::{Ask, AskProblem, Asked, EndReason, StageReply};
 pub(super) struct Questions {
     pub(super) client: Arc<dyn LlmClient>,
     pub(super) request: ChatRequest,
-    pub(super) format: Format,
+    pub(super) format: Option<Rung>,
     pub(super) ladder: Ladder,
     pub(super) asks_again: u32,
     pub(super) at_once: usize,
@@ -185,7 +183,7 @@ impl Questions {
             return vec![Rung::Text];
         }
 
-        let rungs = self.format.rungs(self.client.capabilities());
+        let rungs = Rung::from_first(self.format, self.client.capabilities());
         ask.rungs(rungs, self.max_tokens())
     }
 

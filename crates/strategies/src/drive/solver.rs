@@ -5,7 +5,7 @@ use std::time::Duration;
 use cogwork_flow::{Action, BuildError, Flow};
 use cogwork_llm::{ChatRequest, LlmClient, Message};
 use cogwork_tools::Tools;
-use cogwork_typed::ask::{Format, Ladder, Limits};
+use cogwork_typed::ask::{Ladder, Limits, Rung};
 
 use super::edges;
 use super::questions::Questions;
@@ -64,7 +64,7 @@ impl Solver {
             questions: Questions {
                 client,
                 request,
-                format: Format::default(),
+                format: None,
                 ladder: Ladder::default(),
                 asks_again: 2,
                 at_once: 8,
@@ -104,8 +104,8 @@ impl Solver {
         self
     }
 
-    /// Sets the form in which replies are requested first, as a [`Format`] or a
-    /// [`Rung`](cogwork_typed::ask::Rung). The default is [`Format::Auto`].
+    /// Sets the form in which replies are requested first. The default is the tightest one that the
+    /// client supports.
     ///
     /// If the server refuses a form, the next looser one is tried. This is remembered for all
     /// further questions of this solver and its clones. If the [request](Self::with_request) has a
@@ -113,10 +113,10 @@ impl Solver {
     ///
     /// With a JSON Schema, the length of each text is limited to at most 1,900 characters, so that
     /// the longest reply fits into the request's maximum number of tokens (8,192 if it has none).
-    /// For longer answers, use [`Rung::FlatSchema`](cogwork_typed::ask::Rung::FlatSchema) or a looser
+    /// For longer answers, use [`Rung::FlatSchema`] or a looser
     /// rung.
     #[must_use]
-    pub fn with_format(mut self, format: impl Into<Format>) -> Self {
+    pub fn with_format(mut self, format: impl Into<Option<Rung>>) -> Self {
         self.0.questions.format = format.into();
         self
     }

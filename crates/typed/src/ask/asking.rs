@@ -242,18 +242,12 @@ impl<'a> Asking<'a> {
         let mut problem_before = None;
 
         loop {
-            let rung = self.log.rung;
-            let mut request = policy.request(rung);
-            for message in &follow_up {
-                request.push(Message::clone(message));
-            }
-            let request = policy.fit(&self.meter, request, rung);
-            let request = request.map_err(Unanswered::Stopped)?;
+            let request = self.next_request(policy, &follow_up)?;
             if let Some(problem) = problem_before.take() {
                 policy.on_ask_again(&problem);
             }
 
-            let metered = self.meter.begin(&request);
+            let call = self.meter.begin(&request);
             let (result, number) = self.call(policy, request).await;
             let response = match result {
                 Ok(response) => response,
@@ -265,42 +259,28 @@ impl<'a> Asking<'a> {
                     _ => return Err(Unanswered::Client(error)),
                 },
             };
-            metered.end(&response);
+            call.end(&response);
 
-            // On record before it is read, so that it isn't lost if reading it times out.
-            self.log.add(response.text());
-            let verdict = match policy.judge(&response, rung).await {
-                Verdict::Questionable { problem, message } if has_questioned => {
-                    Verdict::Unusable { problem, message }
-                }
-                verdict => verdict,
-            };
-            self.report_verdict(number, policy, &verdict);
-
+            let verdict = self.judge(policy, &response, number, has_questioned).await;
             let (problem, message) = match verdict {
-                Verdict::Usable(reply) => {
-                    self.log.accept();
-                    return Ok(reply);
-                }
+                Verdict::Usable(reply) => return Ok(reply),
                 Verdict::Continue { messages } => {
-                    self.log.cut(None);
                     follow_up.extend(messages);
                     continue;
                 }
                 Verdict::Questionable { problem, message } => {
                     has_questioned = true;
-                    asks_left = asks_left.saturating_add(1);
                     (problem, message)
                 }
-                Verdict::Unusable { problem, message } => (problem, message),
+                Verdict::Unusable { problem, .. } if asks_left == 0 => {
+                    return Err(Unanswered::Unusable(problem));
+                }
+                Verdict::Unusable { problem, message } => {
+                    asks_left -= 1;
+                    (problem, message)
+                }
             };
 
-            self.log.cut(Some(problem.to_string()));
-            if asks_left == 0 {
-                return Err(Unanswered::Unusable(problem));
-            }
-
-            asks_left -= 1;
             follow_up.extend([said(&response), message]);
             problem_before = Some(problem);
         }
@@ -316,6 +296,22 @@ impl<'a> Asking<'a> {
         } else {
             allowed
         }
+    }
+
+    /// Returns the request to send.
+    fn next_request<P: Policy>(
+        &self,
+        policy: &mut P,
+        follow_up: &[Message],
+    ) -> Result<ChatRequest, Unanswered<P::Problem, P::Stop>> {
+        let rung = self.log.rung;
+        let mut request = policy.request(rung);
+        for message in follow_up {
+            request.push(message.clone());
+        }
+
+        let fitted = policy.fit(&self.meter, request, rung);
+        fitted.map_err(Unanswered::Stopped)
     }
 
     /// Makes the call, or uses its recorded outcome. Also returns the number of the call if it was
@@ -355,6 +351,7 @@ impl<'a> Asking<'a> {
 
         (result, number)
     }
+
     /// Calls the client, and streams the reply if the client supports it.
     ///
     /// Every piece of a streamed reply is passed to the policy, and sent as a
@@ -410,30 +407,47 @@ impl<'a> Asking<'a> {
         });
     }
 
-    /// Reports the verdict on the last reply, if its call was reported.
-    fn report_verdict<P: Policy>(
-        &self,
+    /// Judges a reply, and reports the verdict if its call was reported.
+    async fn judge<P: Policy>(
+        &mut self,
+        policy: &mut P,
+        response: &ChatResponse,
         call: Option<u64>,
-        policy: &P,
-        verdict: &Verdict<P::Reply, P::Problem>,
-    ) {
-        let Some(call) = call else { return };
+        has_questioned: bool,
+    ) -> Verdict<P::Reply, P::Problem> {
+        // On record before it is read, so that it isn't lost if reading it times out.
+        self.log.add(response.text());
 
-        let (verdict, problem, repairs) = match verdict {
-            Verdict::Usable(reply) => (ChatVerdict::Usable, None, policy.repairs(reply)),
-            Verdict::Continue { .. } => (ChatVerdict::Continue, None, &[][..]),
-            Verdict::Questionable { problem, .. } => {
-                (ChatVerdict::Questioned, Some(problem), &[][..])
+        let verdict = match policy.judge(response, self.log.rung).await {
+            Verdict::Questionable { problem, message } if has_questioned => {
+                Verdict::Unusable { problem, message }
             }
-            Verdict::Unusable { problem, .. } => (ChatVerdict::Unusable, Some(problem), &[][..]),
+            verdict => verdict,
         };
 
-        report_from(SOURCE, || ChatEvent::Judged {
-            call,
-            verdict,
-            problem: problem.map(ToString::to_string),
-            repairs: repairs.to_vec(),
-        });
+        let mut repairs: &[Repair] = &[];
+        let (kind, problem) = match &verdict {
+            Verdict::Usable(reply) => {
+                repairs = policy.repairs(reply);
+                (ChatVerdict::Usable, None)
+            }
+            Verdict::Continue { .. } => (ChatVerdict::Continue, None),
+            Verdict::Questionable { problem, .. } => (ChatVerdict::Questioned, Some(problem)),
+            Verdict::Unusable { problem, .. } => (ChatVerdict::Unusable, Some(problem)),
+        };
+        let problem = problem.map(ToString::to_string);
+        self.log.judge(kind, problem.clone());
+
+        if let Some(call) = call {
+            report_from(SOURCE, || ChatEvent::Judged {
+                call,
+                verdict: kind,
+                problem,
+                repairs: repairs.to_vec(),
+            });
+        }
+
+        verdict
     }
 }
 

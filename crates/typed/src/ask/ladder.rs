@@ -6,6 +6,9 @@ use cogwork_llm::{Capabilities, Capability, LlmError, LlmErrorKind};
 use serde::{Deserialize, Serialize};
 
 /// How strictly a server is asked to constrain the form of a reply, tightest first.
+///
+/// A program may begin with any of them. If a server refuses a request because of its form, the next
+/// rung is tried immediately, and later requests start there.
 #[derive(
     Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]
@@ -38,13 +41,29 @@ impl Rung {
         *self == Self::default()
     }
 
-    /// Returns whether a client with these capabilities is known to support this rung.
-    pub fn is_supported(self, capabilities: Capabilities) -> bool {
-        match self {
-            Self::Schema | Self::FlatSchema => capabilities.has(Capability::JsonSchema),
-            Self::Json => capabilities.has(Capability::JsonMode),
-            Self::Text => true,
-        }
+    /// Returns the rungs from `first` on, tightest first. If `first` is `None`, these are the ones
+    /// that a client with these capabilities is known to support.
+    ///
+    /// ```
+    /// use cogwork_typed::ask::Rung;
+    /// use cogwork_llm::{Capabilities, Capability};
+    ///
+    /// let json = Capabilities::none().with(Capability::JsonMode);
+    /// assert_eq!(Rung::from_first(None, json), [Rung::Json, Rung::Text]);
+    ///
+    /// // OpenAI's strict mode refuses bounds, so don't ask with bounds first.
+    /// let flat = Rung::from_first(Some(Rung::FlatSchema), json);
+    /// assert_eq!(flat, [Rung::FlatSchema, Rung::Json, Rung::Text]);
+    /// ```
+    pub fn from_first(first: Option<Self>, capabilities: Capabilities) -> Vec<Self> {
+        let is_tried = |rung: &Self| match (first, rung) {
+            (Some(first), rung) => *rung >= first,
+            (None, Self::Schema | Self::FlatSchema) => capabilities.has(Capability::JsonSchema),
+            (None, Self::Json) => capabilities.has(Capability::JsonMode),
+            (None, Self::Text) => true,
+        };
+
+        Self::ALL.into_iter().filter(is_tried).collect()
     }
 }
 

@@ -1,6 +1,6 @@
 use serde::{Deserialize, Serialize};
 
-use crate::ask::{FormRefusal, Rung, Spent};
+use crate::ask::{ChatVerdict, FormRefusal, Rung, Spent};
 
 /// What happened on the way to an answer.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -46,22 +46,14 @@ impl AskLog {
         });
     }
 
-    /// Accepts the last reply as the usable one.
-    pub(super) fn accept(&mut self) {
-        if let Some(last) = self.tries.last_mut() {
-            last.complaint = None;
-        }
-    }
-
-    /// Keeps a part of the last reply, with the complaint about it, or with none if it is a step
-    /// towards a usable one.
-    pub(super) fn cut(&mut self, complaint: Option<String>) {
+    /// Adds the complaint about the last reply, and keeps a part of it if it isn't the usable one.
+    pub(super) fn judge(&mut self, verdict: ChatVerdict, complaint: Option<String>) {
         let Some(last) = self.tries.last_mut() else {
             return;
         };
 
         last.complaint = complaint;
-        if last.reply.len() > MAX_KEPT {
+        if verdict != ChatVerdict::Usable && last.reply.len() > MAX_KEPT {
             let mut ends = (0..=MAX_KEPT).rev();
             let end = ends.find(|at| last.reply.is_char_boundary(*at));
             last.reply.truncate(end.unwrap_or_default());

@@ -1,7 +1,7 @@
 //! Replies held to their form by the server: where a node begins, how it falls, what it remembers and says.
 
 use cogwork_cot::{
-    ChainOfThought, ChatRequest, Format, LlmError, LlmErrorKind as Kind, Prompts, Reasoning,
+    ChainOfThought, ChatRequest, LlmError, LlmErrorKind as Kind, Prompts, Reasoning,
     ReasoningEvent, Reply, Rung, ScriptedClient,
 };
 use cogwork_flow::{EventKind, events};
@@ -59,9 +59,9 @@ async fn a_node_begins_with_what_its_client_can() {
     use Rung::{FlatSchema, Json, Schema, Text};
 
     for (capabilities, format, expected) in [
-        (&[Streaming][..], Format::Auto, Text),
-        (&[JsonMode], Format::Auto, Json),
-        (&[JsonSchema, JsonMode, Streaming], Format::Auto, Schema),
+        (&[Streaming][..], None, Text),
+        (&[JsonMode], None, Json),
+        (&[JsonSchema, JsonMode, Streaming], None, Schema),
         (&[JsonSchema, JsonMode], FlatSchema.into(), FlatSchema),
         (&[JsonSchema, JsonMode], Text.into(), Text),
         (&[], Schema.into(), Schema),
@@ -156,7 +156,7 @@ async fn the_rung_is_remembered_over_turns_clones_and_runs() {
     solve(node.clone()).await;
 
     // One told anew where to begin, or made anew, knows nothing of it.
-    solve(node.with_format(Format::Auto)).await;
+    solve(node.with_format(None)).await;
 
     use Rung::{FlatSchema, Schema};
 
