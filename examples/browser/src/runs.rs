@@ -50,7 +50,7 @@ pub fn odd(folder: &Path) -> Result<PathBuf> {
         ),
         (
             "chat",
-            json!({"type": "judged", "call": 1, "verdict": "usable", "problem": "p", "repairs": [{"kind": "k", "what": "w", "line": 1, "start": 0, "end": 1}]}),
+            json!({"type": "judged", "call": 1, "verdict": "usable", "problem": "p", "repairs": [{"kind": "k", "what": "w", "line": 1}]}),
         ),
         (
             "chat",
@@ -383,7 +383,7 @@ pub fn hostile(folder: &Path) -> Result<PathBuf> {
     let chat = json!({"type": "chat", "call": 1, "name": text, "model": text, "messages": [0], "settings": {text: text, "tools": 0}, "took": 0.1,
         "reply": text, "thinking": text, "tool_calls": [{"id": text, "name": text, "arguments": text}], "finish": text, "id": text});
     let judged = json!({"type": "judged", "call": 1, "verdict": text, "problem": text,
-        "repairs": [{"kind": text, "what": text, "start": 3, "end": 20}, {"kind": text, "what": text, "line": 1}]});
+        "repairs": [{"kind": text, "what": text, "line": 1}]});
     let plan = json!([{"description": text, "status": text, "result": text, "mark": text}]);
 
     write(

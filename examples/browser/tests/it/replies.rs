@@ -33,7 +33,7 @@ next_thought_needed: no
 
 #[tokio::test]
 #[ignore = "needs scripts/check-browser"]
-async fn only_the_repaired_parts_are_marked() -> Result<()> {
+async fn only_the_repaired_lines_are_marked() -> Result<()> {
     let folder = tempfile::tempdir()?;
     let record = folder.path().join("faulty.events");
     let recorder = RunRecorder::in_memory(RecorderSettings::default());
@@ -50,7 +50,12 @@ async fn only_the_repaired_parts_are_marked() -> Result<()> {
     let marks = "return [...document.querySelectorAll('.detail mark.repair')].map((mark) => mark.firstChild.textContent)";
     assert_eq!(
         browser.run(marks).await?,
-        json!(["Current_Thinking", "Multiply 6 and 7: 42", "done", "no"])
+        json!([
+            "Current_Thinking: \"Evaluation of thought 0: ünsound.\"",
+            "  - description: Multiply 6 and 7: 42",
+            "    status: done",
+            "next_thought_needed: no"
+        ])
     );
     browser.screenshot("repairs").await?;
 
