@@ -164,17 +164,19 @@ impl Meter {
 
         let limit = self.limits.tokens.unwrap_or(u64::MAX);
         let left = limit.saturating_sub(spent.tokens());
-        let read = metered.read_by(&request);
-        let room_by_tokens = metered.room(left, read, shares);
-        let room_by_tokens = room_by_tokens.ok_or(Limit::Tokens(limit))?;
+        let by_tokens = metered
+            .room(left, metered.read_by(&request), shares)
+            .ok_or(Limit::Tokens(limit))?;
 
+        // The bytes are counted as tokens, so that the same rule holds for both limits.
         let limit = self.limits.bytes.unwrap_or(u64::MAX);
         let left = limit.saturating_sub(spent.bytes) / BYTES_PER_TOKEN;
-        let read = u64::try_from(request.bytes()).unwrap_or(u64::MAX);
-        let room_by_bytes = metered.room(left, read.div_ceil(BYTES_PER_TOKEN), shares);
-        let room_by_bytes = room_by_bytes.ok_or(Limit::Bytes(limit))?;
+        let bytes = u64::try_from(request.bytes()).unwrap_or(u64::MAX);
+        let by_bytes = metered
+            .room(left, bytes.div_ceil(BYTES_PER_TOKEN), shares)
+            .ok_or(Limit::Bytes(limit))?;
 
-        let room = room_by_tokens.min(room_by_bytes);
+        let room = by_tokens.min(by_bytes);
         let most = request.max_tokens().unwrap_or(ASSUMED_REPLY_TOKENS);
         match u32::try_from(room) {
             Ok(room) if room < most => Ok(request.with_max_tokens(room)),
