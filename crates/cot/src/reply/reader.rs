@@ -86,9 +86,9 @@ pub struct Read {
     pub truncated: bool,
 }
 
-static REPLY: LazyLock<AnswerReader<Reply>> = LazyLock::new(|| reader().without_last_item());
+static REPLY: LazyLock<AnswerReader<Reply>> = LazyLock::new(|| reader().as_far_as_it_goes());
 static REPLY_WITH_CALLS: LazyLock<AnswerReader<ReplyWith<Value>>> =
-    LazyLock::new(|| reader().without_last_item());
+    LazyLock::new(|| reader().as_far_as_it_goes());
 static PARTIAL: LazyLock<AnswerReader<Partial>> = LazyLock::new(|| reader().as_far_as_it_goes());
 
 fn reader<T: JsonSchema + DeserializeOwned>() -> AnswerReader<T> {

@@ -1,9 +1,14 @@
+//! Reads replies as values of a type: finds the value, fits it, and lets the type have the last
+//! word.
+
+mod bare;
+mod meant;
+
 use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-use crate::ask::{NoAnswer, Repair, RepairKind, folded_name, no_answer, stated_answer};
-use cogwork_text::NameList;
+use crate::ask::{Repair, RepairKind, folded_name};
 use cogwork_tools::in_json_words;
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
@@ -13,8 +18,8 @@ use crate::AnswerKey;
 use crate::candidates::{Candidate, candidates, lines, said};
 use crate::fit::{Fitted, Fitter, UNKNOWN_KEY};
 use crate::problem::{AnswerProblem, AnswerProblemKind as Kind};
-use crate::shape::{ANSWER, Form, Property, Shape, THOUGHT, Words};
-use crate::syntax::lines::{items_of, without_begun_key};
+use crate::shape::{ANSWER, Form, Words};
+use crate::syntax::lines::without_begun_key;
 use crate::syntax::{Ending, MAX_REPAIRS, Notes};
 use crate::tree::{Node, Tree};
 
@@ -53,7 +58,8 @@ struct Settings {
     max_bytes: usize,
     takes_yaml: bool,
     needs_end: bool,
-    cut: Cut,
+    /// Whether a reply that ends inside the value is read.
+    takes_cut: bool,
     lines: Lines,
     takes_prose: bool,
     /// Whether the type accepts only what its schema does.
@@ -68,16 +74,6 @@ enum Lines {
     Accepted,
     /// As they were asked for.
     Wanted,
-}
-
-/// What becomes of a reply that ends inside the value.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Cut {
-    Refused,
-    /// The last item of a list is left out, if the end is inside one.
-    WithoutLastItem,
-    /// It is read as it is if it has no lists.
-    AsFarAsItGoes,
 }
 
 /// A value, and what was corrected to read it.
@@ -146,7 +142,7 @@ impl<T: JsonSchema + DeserializeOwned> AnswerReader<T> {
                 max_bytes: 256 * 1024,
                 takes_yaml: false,
                 needs_end: false,
-                cut: Cut::Refused,
+                takes_cut: false,
                 lines: Lines::Refused,
                 takes_prose: false,
                 is_strict: false,
@@ -201,19 +197,11 @@ impl<T: JsonSchema + DeserializeOwned> AnswerReader<T> {
         self
     }
 
-    /// Reads a reply that ends inside an item of a list without this item, and one whose fence isn't
-    /// closed as far as it goes. By default, such replies are refused.
-    #[must_use]
-    pub fn without_last_item(mut self) -> Self {
-        self.settings.cut = Cut::WithoutLastItem;
-        self
-    }
-
     /// Reads a reply that ends inside the value as far as it goes, without the item of a list that
     /// it ends in. By default, such replies are refused.
     #[must_use]
     pub fn as_far_as_it_goes(mut self) -> Self {
-        self.settings.cut = Cut::AsFarAsItGoes;
+        self.settings.takes_cut = true;
         self
     }
 
@@ -319,30 +307,6 @@ impl<T: JsonSchema + DeserializeOwned> AnswerReader<T> {
         last.map_or_else(|| self.prose(text), |last| Some(last.tree.clone()))
     }
 
-    /// Returns the candidates that are attempts at the answer. An object that has only the key
-    /// `answer` precedes all others, and a list precedes its items.
-    fn meant<'c>(&self, found: &'c [Candidate]) -> Vec<&'c Candidate> {
-        let mut meant: Vec<&Candidate> = Vec::new();
-        for candidate in found
-            .iter()
-            .filter(|candidate| self.is_meant(&candidate.tree))
-        {
-            let is_repeated = meant.last().is_some_and(|last| last.tree == candidate.tree);
-            if !is_repeated {
-                meant.push(candidate);
-            }
-        }
-
-        let is_wrapped = |candidate: &&Candidate| self.wrapped(&candidate.tree).is_some();
-        let is_list = |candidate: &&Candidate| matches!(candidate.tree.node, Node::List(_));
-        if meant.iter().any(is_wrapped) {
-            meant.retain(is_wrapped);
-        } else if self.words.is_list && meant.iter().any(is_list) {
-            meant.retain(is_list);
-        }
-        meant
-    }
-
     /// Reads the last of several values, because a model that starts over has abandoned what it wrote
     /// before. An earlier one counts if the last one can't be used.
     fn read_last(
@@ -395,97 +359,6 @@ impl<T: JsonSchema + DeserializeOwned> AnswerReader<T> {
         Ok(())
     }
 
-    /// Returns the problem of a reply without a value, with what is expected.
-    fn no_value(&self, kind: Kind, line: usize, what: &str) -> AnswerProblem {
-        let properties = self.form.properties().iter();
-        let mut names: Vec<&str> = properties.map(|property| property.name.as_str()).collect();
-        if self.form.is_wrapped() {
-            names.push(ANSWER);
-        }
-
-        let (expected, colon) = match self.settings.lines {
-            Lines::Wanted => ("lines", ": …"),
-            _ => ("a JSON object", ""),
-        };
-        let names: Vec<String> = names
-            .iter()
-            .map(|name| format!("`{name}{colon}`"))
-            .collect();
-        let with = if names.is_empty() { "" } else { " with " };
-        let names = names.join(", ");
-        let message = format!("{what}; expected {expected}{with}{names}");
-        AnswerProblem::new(kind, line, message)
-    }
-
-    fn is_key_of(&self, shape: &Shape, key: &str) -> bool {
-        match self.form.resolve(shape) {
-            Shape::Object(object) => object.has_key(key),
-            Shape::Map(_) => true,
-            Shape::AnyOf(shapes) => shapes.iter().any(|shape| match self.form.resolve(shape) {
-                Shape::Object(object) => object.has_key(key),
-                _ => false,
-            }),
-            _ => false,
-        }
-    }
-
-    /// Returns whether an object of the answer may have a key `answer` by itself.
-    fn has_answer_key(&self) -> bool {
-        let root = self.form.resolve(&self.form.root);
-        let items = match root {
-            Shape::List(items, _) => self.form.resolve(items),
-            _ => root,
-        };
-
-        let is_map = matches!(items, Shape::Map(_));
-        items == &Shape::Any || (!is_map && self.is_key_of(items, ANSWER))
-    }
-
-    /// Returns whether a value is an attempt at the answer, rather than an example or a list of
-    /// something else.
-    fn is_meant(&self, tree: &Tree) -> bool {
-        match &tree.node {
-            Node::Object(entries) => {
-                let has_root = |tree: &Tree| {
-                    let mut keys = tree.entries().iter();
-                    keys.any(|(key, _)| self.words.is_root(key))
-                };
-                let is_wrapper = matches!(entries.as_slice(), [(_, inner)] if has_root(inner));
-                let has_no_keys = !self.form.is_wrapped() && self.form.properties().is_empty();
-                let is_any = entries.is_empty() || has_no_keys;
-                let is_meant = has_root(tree) || is_wrapper || self.is_item(tree);
-                is_meant || (is_any && self.fit(tree).matches())
-            }
-            Node::List(items) => match self.form.resolve(&self.form.root) {
-                Shape::List(..) | Shape::Tuple(_) | Shape::Any | Shape::AnyOf(_) => true,
-                Shape::Object(_) => items.len() == 1 && self.fit(tree).matches(),
-                _ => false,
-            },
-            Node::Text(text) => self.form.is_wrapped() || text.trim().starts_with('{'),
-            _ => self.form.is_wrapped(),
-        }
-    }
-
-    /// Returns whether an object is an item of the list that is expected.
-    fn is_item(&self, tree: &Tree) -> bool {
-        let Shape::List(items, _) = self.form.resolve(&self.form.root) else {
-            return false;
-        };
-
-        let mut keys = tree.entries().iter();
-        keys.any(|(key, _)| self.is_key_of(items, key))
-    }
-
-    /// Returns the value of an answer that isn't an object by itself, if it is wrapped in one.
-    fn wrapped<'t>(&self, tree: &'t Tree) -> Option<&'t Tree> {
-        match tree.entries() {
-            [(key, value)] if self.form.is_wrapped() && key.eq_ignore_ascii_case(ANSWER) => {
-                Some(value)
-            }
-            _ => None,
-        }
-    }
-
     fn fit(&self, tree: &Tree) -> Fitted {
         self.fitter(tree).fit(&self.form.root, tree)
     }
@@ -496,37 +369,30 @@ impl<T: JsonSchema + DeserializeOwned> AnswerReader<T> {
 
     fn read_candidate(&self, candidate: &Candidate) -> Result<ReadAnswer<T>, AnswerProblem> {
         let settings = self.settings;
+        let line = candidate.tree.line;
+        let is_cut = candidate.notes.ending == Ending::Inside;
+        let is_open = is_cut || candidate.notes.ending == Ending::Open;
         let needs_end = settings.needs_end && !candidate.is_closed;
-        let (is_open, is_cut) = match candidate.notes.ending {
-            Ending::Whole | Ending::Unclosed => (false, false),
-            Ending::Open => (true, false),
-            Ending::Inside => (true, true),
-        };
-        if needs_end || (is_open && settings.cut == Cut::Refused) {
-            return Err(cut_off(candidate.tree.line));
+        if needs_end || (is_open && !settings.takes_cut) {
+            return Err(cut_off(line));
         }
 
-        let goes_far = settings.cut == Cut::AsFarAsItGoes;
-        let read = match is_cut || (is_open && goes_far) {
-            true => Err(cut_off(candidate.tree.line)),
+        let whole = match is_cut {
+            true => Err(cut_off(line)),
             false => self.read_whole(candidate),
         };
-        if !is_open {
-            return read;
-        }
-
         let mut used = candidate.clone();
-        let is_dropped = candidate.notes.is_cut_in_item && used.tree.drop_last_item();
-        if !is_dropped && !goes_far {
-            return read;
+        let is_shorter = candidate.notes.is_cut_in_item && used.tree.drop_last_item();
+        if !is_open || !(is_shorter || is_cut) {
+            return whole;
         }
-        let what = "left out the last item, which is incomplete";
-        used.notes.repair(RepairKind::CutOff, used.tree.line, what);
 
-        match (read, self.read_whole(&used)) {
+        let what = "left out the last item, which is incomplete";
+        used.notes.repair(RepairKind::CutOff, line, what);
+        match (whole, self.read_whole(&used)) {
             (Ok(whole), Ok(shorter)) if shorter.lacks() < whole.lacks() => Ok(shorter),
             (Err(_), Ok(shorter)) => Ok(shorter),
-            (read, _) => read,
+            (whole, _) => whole,
         }
     }
 
@@ -539,19 +405,18 @@ impl<T: JsonSchema + DeserializeOwned> AnswerReader<T> {
             notes.repairs.insert(0, repair);
         }
 
-        let result = self.read_tree(&candidate.tree, &notes);
-        if let Some(doubt) = &notes.doubt {
-            let problem = result
-                .err()
-                .map_or_else(String::new, |problem| format!(" ({problem})"));
-            let form = match candidate.is_yaml && self.settings.takes_yaml {
-                true => "YAML",
-                false => "JSON",
-            };
-            let message = format!("{}; expected valid {form}{problem}", doubt.what);
-            return Err(AnswerProblem::new(Kind::Malformed, doubt.line, message));
-        }
-        result
+        let read = self.read_tree(&candidate.tree, &notes);
+        let Some((line, doubt)) = &notes.doubt else {
+            return read;
+        };
+        let also = read.err().map(|problem| format!(" ({problem})"));
+        let also = also.unwrap_or_default();
+        let form = match candidate.is_yaml && self.settings.takes_yaml {
+            true => "YAML",
+            false => "JSON",
+        };
+        let message = format!("{doubt}; expected valid {form}{also}");
+        Err(AnswerProblem::new(Kind::Malformed, *line, message))
     }
 
     /// Reads a value, be it wrapped under the key `answer` or not.
@@ -560,11 +425,7 @@ impl<T: JsonSchema + DeserializeOwned> AnswerReader<T> {
             return self.read_value(tree, "", notes);
         };
 
-        let within = self.read_value(inner, &format!("/{ANSWER}"), notes);
-        if !self.has_answer_key() {
-            return within;
-        }
-        within.or_else(|problem| self.read_value(tree, "", notes).map_err(|_| problem))
+        self.read_value(inner, &format!("/{ANSWER}"), notes)
     }
 
     fn read_value(
@@ -642,102 +503,6 @@ impl<T: JsonSchema + DeserializeOwned> AnswerReader<T> {
         let repair = Repair::new(RepairKind::Form, lines.tree.line, what);
         lines.notes.repairs.insert(0, repair);
         Some(self.read_candidate(&lines))
-    }
-
-    /// Reads a reply that has no object or list of the wanted form.
-    fn read_bare(&self, text: &str, found: &[Candidate]) -> Result<ReadAnswer<T>, AnswerProblem> {
-        if no_answer(text, "") == Some(NoAnswer::Refusal) {
-            return Err(self.no_value(Kind::Declined, 1, "the reply declines to answer"));
-        }
-
-        if let Some(tree) = self.prose(text) {
-            let mut notes = Notes::default();
-            let what = "read an answer that isn't in JSON";
-            notes.repair(RepairKind::Form, tree.line, what);
-            return self.read_value(&tree, "", &notes);
-        }
-
-        let mut objects = found.iter().rev();
-        let other = objects.find(|candidate| !candidate.tree.entries().is_empty());
-        let is_single_value = matches!(
-            self.form.resolve(&self.form.root),
-            Shape::Choice(_)
-                | Shape::Integer(_)
-                | Shape::Number { .. }
-                | Shape::Boolean
-                | Shape::AnyOf(_)
-        );
-        let answer = bare_answer(text).filter(|_| is_single_value && other.is_none());
-
-        if let Some((answer, line)) = answer {
-            let tree = Tree::new(line, Node::Plain(answer.to_owned()));
-            let mut notes = Notes::default();
-            notes.repair(RepairKind::Form, line, "read a value that isn't in JSON");
-            return self.read_value(&tree, "", &notes);
-        }
-
-        Err(match other {
-            Some(other) => {
-                let keys = NameList::and(other.tree.entries().iter().map(|(key, _)| key.as_str()));
-                let what = format!("the object has the keys {keys}");
-                self.no_value(Kind::NoValue, other.tree.line, &what)
-            }
-            // A text without keys is a thought.
-            None if self.settings.lines == Lines::Wanted => {
-                let (said, line) = said(text);
-                let thought = (
-                    THOUGHT.to_owned(),
-                    Tree::new(line, Node::Text(said.to_owned())),
-                );
-                let tree = Tree::new(line, Node::Object(vec![thought]));
-                return self.read_value(&tree, "", &Notes::default());
-            }
-            None => self.no_value(Kind::NoValue, 1, "the reply has no JSON object"),
-        })
-    }
-
-    /// Returns the answer of a reply that has no keys: the one that the text states, or all of the
-    /// text.
-    fn prose(&self, text: &str) -> Option<Tree> {
-        let (said, line) = said(text);
-        let (only, has_thought) = self.only_key()?;
-        let entry = |key: &str, node| (key.to_owned(), Tree::new(line, node));
-        let of_text = |text: &str| Node::Text(text.to_owned());
-
-        let is_text = matches!(self.form.resolve(&only.shape), Shape::Text(_));
-        let stated = stated_answer(said).filter(|_| is_text && has_thought);
-        let entries = match stated {
-            Some(answer) => vec![
-                entry(THOUGHT, of_text(said)),
-                entry(&only.name, of_text(answer)),
-            ],
-            None if !self.settings.takes_prose || said.is_empty() => return None,
-            None if is_text => vec![entry(&only.name, of_text(said))],
-            None => vec![entry(&only.name, items_of(said, line))],
-        };
-        Some(Tree::new(line, Node::Object(entries)))
-    }
-
-    /// Returns the only key of a text or of a list of texts, and whether there is a thought before
-    /// it.
-    fn only_key(&self) -> Option<(&Property, bool)> {
-        let is_thought = |property: &&Property| property.name == THOUGHT;
-        let properties = self.form.properties();
-        let thought = properties.iter().find(is_thought);
-        let mut others = properties.iter().filter(|property| !is_thought(property));
-
-        let only = match (others.next(), others.next()) {
-            (None, _) => thought?,
-            (Some(only), None) if only.is_required => only,
-            _ => return None,
-        };
-        let is_text = |shape: &Shape| matches!(self.form.resolve(shape), Shape::Text(_));
-        let is_taken = match self.form.resolve(&only.shape) {
-            Shape::List(items, _) => is_text(items),
-            _ => is_text(&only.shape),
-        };
-        let has_thought = thought.is_some_and(|thought| thought.name != only.name);
-        is_taken.then_some((only, has_thought))
     }
 }
 
@@ -820,23 +585,6 @@ fn cut_off(line: usize) -> AnswerProblem {
     AnswerProblem::new(Kind::CutOff, line, message)
 }
 
-/// Returns a value that is the whole reply, or that follows "Answer:", and its line.
-fn bare_answer(text: &str) -> Option<(&str, usize)> {
-    let answer = match cogwork_llm::split_thinking(text) {
-        Some(split) if split.is_opened => split.answer,
-        _ => text,
-    };
-    let whole = answer.trim();
-    let is_one_line = !whole.contains('\n') && whole.len() < 200;
-    let said = stated_answer(answer).or_else(|| is_one_line.then_some(whole))?;
-    let said = said.trim().trim_matches(['`', '*', '"', '\'']).trim();
-    let said = said.strip_suffix('.').unwrap_or(said);
-
-    let before = said.as_ptr().addr().checked_sub(text.as_ptr().addr())?;
-    let line = text.get(..before)?.matches('\n').count() + 1;
-    Some((said, line))
-}
-
 /// Returns the value, or the pointer to what is wrong, and what is expected there.
 fn deserialized<T: DeserializeOwned>(value: &Value) -> Result<T, (String, String)> {
     serde_path_to_error::deserialize(value).map_err(|error| {
@@ -858,22 +606,20 @@ fn pointer(path: &serde_path_to_error::Path) -> String {
 }
 
 /// Returns the line of the innermost value on the way to a place.
-fn line_of<'t>(tree: &'t Tree, pointer: &str) -> usize {
-    let inner = |tree: &'t Tree, part: &str| match &tree.node {
-        Node::List(items) => items.get(part.parse::<usize>().ok()?),
-        Node::Object(entries) => {
-            let mut entries = entries.iter();
-            entries.find(|(key, _)| key == part).map(|(_, tree)| tree)
-        }
-        _ => None,
-    };
-
-    let parts = pointer.split('/').skip(1);
-    let innermost = parts.scan(tree, |tree, part| {
-        *tree = inner(tree, part)?;
-        Some(*tree)
-    });
-    innermost.last().unwrap_or(tree).line
+fn line_of(tree: &Tree, pointer: &str) -> usize {
+    let mut inner = tree;
+    for part in pointer.split('/').skip(1) {
+        let mut entries = inner.entries().iter();
+        let next = match &inner.node {
+            Node::List(items) => part.parse().ok().and_then(|at: usize| items.get(at)),
+            _ => entries.find(|(key, _)| key == part).map(|(_, tree)| tree),
+        };
+        let Some(next) = next else {
+            break;
+        };
+        inner = next;
+    }
+    inner.line
 }
 
 /// The name of a type in requests: at most 64 letters, digits, `_` and `-`.
