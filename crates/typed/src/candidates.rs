@@ -34,7 +34,7 @@ pub(crate) struct Candidate {
 
 /// Returns the parts of a reply that may be the value, in order.
 pub(crate) fn candidates(text: &str, words: &Words) -> Vec<Candidate> {
-    let part = Part::answer(text, words);
+    let part = Passage::answer(text, words);
     if let Some(whole) = part.whole() {
         return vec![whole];
     }
@@ -54,13 +54,13 @@ pub(crate) fn candidates(text: &str, words: &Words) -> Vec<Candidate> {
 
 /// Returns the lines of `key: value` of a reply, or `None` if it has none.
 pub(crate) fn lines(text: &str, form: &Form) -> Option<Candidate> {
-    let part = Part::said(text);
+    let part = Passage::said(text);
     lines::read(part.text, part.line, form).map(Candidate::from)
 }
 
 /// Returns the text of a reply without the thinking before it, and its first line.
 pub(crate) fn said(text: &str) -> (&str, usize) {
-    let part = Part::said(text);
+    let part = Passage::said(text);
     (part.text, part.line)
 }
 
@@ -72,14 +72,14 @@ impl Words {
     }
 }
 
-/// A part of a reply, with its first line in the reply.
+/// A passage of a reply, with its first line in the reply.
 #[derive(Clone, Copy)]
-struct Part<'t> {
+struct Passage<'t> {
     text: &'t str,
     line: usize,
 }
 
-impl<'t> Part<'t> {
+impl<'t> Passage<'t> {
     /// Returns the part after the thinking.
     fn answer(text: &'t str, words: &Words) -> Self {
         Self::after_thinking(text, |split| ends_thinking(split.thinking, words))

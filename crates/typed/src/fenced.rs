@@ -1,19 +1,7 @@
 //! Finds the fenced blocks of a reply.
 
 /// The labels of fences that may contain a reply. Others, such as `python`, contain code.
-const LABELS: [&str; 11] = [
-    "",
-    "yaml",
-    "yml",
-    "json",
-    "jsonc",
-    "json5",
-    "text",
-    "txt",
-    "plaintext",
-    "markdown",
-    "md",
-];
+const LABELS: &str = "yaml yml json jsonc json5 text txt plaintext markdown md";
 
 /// A fenced block of a reply.
 pub(crate) struct FencedBlock<'t> {
@@ -55,10 +43,11 @@ pub(crate) fn fenced_blocks(text: &str) -> Vec<FencedBlock<'_>> {
 
         match (label, &open) {
             (Some(label), None) => {
-                let is_wanted = LABELS.iter().any(|known| known.eq_ignore_ascii_case(label));
+                let mut labels = LABELS.split(' ');
+                let is_known = labels.any(|known| known.eq_ignore_ascii_case(label));
                 open = Some(Fence {
                     indent,
-                    is_wanted,
+                    is_wanted: label.is_empty() || is_known,
                     from: end,
                 });
             }

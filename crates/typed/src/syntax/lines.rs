@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 
 use super::json::{self, Dialect};
-use super::yaml::item_of;
+use super::line::item_of;
 use super::{Ending, Notes, Parsed};
 use crate::ask::{RepairKind, folded_name};
 use crate::fit::number_in;

@@ -5,6 +5,7 @@
 //! in another way, or not at all, is always reported.
 
 pub(crate) mod json;
+mod line;
 pub(crate) mod lines;
 mod quoted;
 mod witness;

@@ -4,12 +4,15 @@
 //! in the same way is YAML, and nothing is reported. What it reads in another way is a doubt, and for
 //! what it refuses, our corrections are reported.
 
-use std::borrow::Cow;
-
 use crate::ask::RepairKind;
 
 use super::json::{self, Dialect, is_elision};
-use super::quoted::{end_of_quote, in_quotes, push_breaks, unescaped};
+pub(crate) use super::line::key_of;
+use super::line::{
+    Line, has_colon, is_complete_literal, is_followed, is_header, is_quoted_in_part, item_of,
+    lines, without_comment,
+};
+use super::quoted::{end_of_quote, in_quotes, push_breaks};
 use super::witness::{Verdict, compare};
 use super::{Ending, MAX_LEVELS, Notes, Parsed};
 use crate::shape::Words;
@@ -51,42 +54,6 @@ pub(crate) fn read(text: &str, line: usize, words: &Words, is_open: bool) -> Par
         reader.notes.is_cut_in_item = true;
     }
     reader.judged(tree, end)
-}
-
-/// What YAML doesn't count to a text before and after it.
-const BLANKS: [char; 2] = [' ', '\t'];
-
-/// A line of the text.
-#[derive(Debug, Clone, Copy)]
-struct Line<'t> {
-    number: usize,
-    /// Where it begins in the text.
-    start: usize,
-    /// The line without its end.
-    raw: &'t str,
-    /// The column of its content.
-    column: usize,
-    /// The line without the blanks around it.
-    text: &'t str,
-}
-
-fn lines(text: &str, first: usize) -> impl Iterator<Item = Line<'_>> {
-    let mut start = 0;
-    text.split_inclusive('\n')
-        .enumerate()
-        .map(move |(at, line)| {
-            let raw = line.trim_end_matches(['\n', '\r']);
-            let content = raw.trim_start_matches([' ', '\t', '\u{a0}']);
-            let read = Line {
-                number: first + at,
-                start,
-                raw,
-                column: raw.len() - content.len(),
-                text: content.trim_end_matches(BLANKS),
-            };
-            start += line.len();
-            read
-        })
 }
 
 struct Reader<'t> {
@@ -408,8 +375,14 @@ impl<'t> Reader<'t> {
         let (start, text) = self.slice(line, rest, end);
         let inner = text.get(1..).unwrap_or_default();
         let Some(length) = end_of_quote(inner, quote) else {
+            if end >= self.lines.len() {
+                self.notes.ending = Ending::Inside;
+                self.notes.is_cut_in_item = true;
+            }
+            self.is_yaml = false;
+            self.repair(RepairKind::Quotes, line.number, "closed a quote");
             self.pass(start + text.len());
-            return self.unclosed(line, inner, quote, end);
+            return Node::Text(in_quotes(inner.trim_end(), quote));
         };
 
         if is_followed(inner, length + 1) {
@@ -420,16 +393,6 @@ impl<'t> Reader<'t> {
         self.ends_in_text = false;
         let body = inner.get(..length).unwrap_or_default();
         Node::Text(in_quotes(body, quote))
-    }
-
-    fn unclosed(&mut self, line: Line<'t>, inner: &str, quote: char, end: usize) -> Node {
-        if end >= self.lines.len() {
-            self.notes.ending = Ending::Inside;
-            self.notes.is_cut_in_item = true;
-        }
-        self.is_yaml = false;
-        self.repair(RepairKind::Quotes, line.number, "closed a quote");
-        Node::Text(in_quotes(inner.trim_end(), quote))
     }
 
     fn plain(&mut self, line: Line<'t>, rest: &'t str, column: usize) -> Node {
@@ -518,23 +481,6 @@ impl<'t> Reader<'t> {
     }
 }
 
-/// Returns a text without quotes up to a comment, which only follows numbers and literals: in other
-/// texts, a model means the sign.
-fn without_comment(rest: &str) -> &str {
-    let before = rest
-        .split_once(" #")
-        .map_or(rest, |(before, _)| before.trim_end());
-    let is_value = is_complete_literal(before) || before.parse::<f64>().is_ok();
-    if is_value { before } else { rest }
-}
-
-/// Returns whether anything but a comment is between a place in a text and the end of its line.
-fn is_followed(text: &str, from: usize) -> bool {
-    let after = text.get(from..).unwrap_or_default();
-    let after = after.split('\n').next().unwrap_or_default().trim();
-    !after.is_empty() && !after.starts_with('#')
-}
-
 /// Joins the lines of a block, with the line ends that its header asks for.
 fn joined(lines: &[&str], style: char, header: &str) -> String {
     if style == '>' && lines.len() > 1 {
@@ -554,89 +500,4 @@ fn joined(lines: &[&str], style: char, header: &str) -> String {
         false => usize::from(!filled.is_empty() && !header.contains('-')),
     };
     filled.join("\n") + &"\n".repeat(ends)
-}
-
-/// An item of a list.
-pub(super) struct Item<'t> {
-    pub(super) rest: &'t str,
-    /// Whether it begins as YAML requires it, rather than with a number or another sign.
-    is_dash: bool,
-}
-
-/// Returns the item on a line.
-pub(super) fn item_of(text: &str) -> Option<Item<'_>> {
-    if let Some(rest) = text.strip_prefix('-') {
-        let is_item = rest.is_empty() || rest.starts_with([' ', '\t']);
-        return is_item.then(|| Item {
-            rest: rest.trim_start_matches(BLANKS),
-            is_dash: true,
-        });
-    }
-
-    let number = text.trim_start_matches(|digit: char| digit.is_ascii_digit());
-    let rest = match text.len() - number.len() {
-        1..=3 => number.strip_prefix(['.', ')'])?,
-        _ => text.strip_prefix(['*', '•', '+'])?,
-    };
-    let is_item = rest.starts_with(' ') && !rest.trim().is_empty();
-    is_item.then(|| Item {
-        rest: rest.trim_start(),
-        is_dash: false,
-    })
-}
-
-/// The maximum length of a key.
-const MAX_KEY: usize = 100;
-
-/// Returns the key at the beginning of a line, and what follows its colon.
-pub(crate) fn key_of(text: &str) -> Option<(Cow<'_, str>, &str)> {
-    if let Some(inner) = text.strip_prefix(['"', '\'']) {
-        let quote = text.chars().next()?;
-        let length = end_of_quote(inner, quote).filter(|length| *length < MAX_KEY)?;
-        let rest = inner.get(length + 1..)?.trim_start().strip_prefix(':')?;
-        let key = unescaped(inner.get(..length)?).text;
-        return is_end_of_key(rest).then(|| (key.into(), rest.trim_start_matches(BLANKS)));
-    }
-    if text.starts_with(['[', '{', '#', '|', '>', ']', '}', ',']) {
-        return None;
-    }
-
-    let mut colons = text.match_indices(':').map(|(at, _)| at);
-    let at = colons.find(|at| text.get(at + 1..).is_some_and(is_end_of_key))?;
-    let key = text.get(..at)?.trim_end();
-    let is_key = !key.is_empty() && key.len() <= MAX_KEY && !key.contains(" #");
-    is_key.then(|| {
-        (
-            key.into(),
-            text.get(at + 1..)
-                .unwrap_or_default()
-                .trim_start_matches(BLANKS),
-        )
-    })
-}
-
-fn is_end_of_key(rest: &str) -> bool {
-    rest.is_empty() || rest.starts_with([' ', '\t'])
-}
-
-fn has_colon(text: &str) -> bool {
-    text.contains(": ") || text.ends_with(':')
-}
-
-fn is_quoted_in_part(text: &str) -> bool {
-    text.starts_with(['"', '\'', '[', '{', '`', '@', '%', '&', '*', '!'])
-}
-
-fn is_header(rest: &str) -> bool {
-    let after = rest.get(1..).unwrap_or_default().trim_end();
-    let header = after.split(" #").next().unwrap_or_default().trim_end();
-    header.len() <= 2
-        && header
-            .chars()
-            .all(|sign| matches!(sign, '+' | '-' | '1'..='9'))
-}
-
-/// Returns whether a text can't be the beginning of another value of the same type.
-fn is_complete_literal(text: &str) -> bool {
-    matches!(text, "true" | "false" | "null" | "~" | "True" | "False")
 }
