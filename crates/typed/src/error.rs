@@ -1,6 +1,6 @@
 use std::fmt;
 
-use crate::ask::{AskLog, Spent, Try};
+use crate::ask::AskLog;
 use cogwork_llm::LlmError;
 use serde::{Deserialize, Serialize};
 
