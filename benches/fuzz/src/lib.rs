@@ -12,7 +12,7 @@ use cogwork_agents::Loader;
 use cogwork_cot::{Reading, RepairKind, ReplyReader};
 use cogwork_llm::ScriptedClient;
 use cogwork_plan::Plan;
-use cogwork_strategies::{Limits, Rung, Session, Solver, Strategies, StrategyName};
+use cogwork_strategies::{Format, Limits, Session, Solver, Strategies, StrategyName};
 use cogwork_tools::{Tools, function};
 
 pub mod readers;
@@ -190,7 +190,7 @@ pub fn session_snapshot(data: &[u8]) {
     );
 }
 
-/// Every strategy on every rung, with a model that repeats these texts, which are separated by NUL
+/// Every strategy in every format, with a model that repeats these texts, which are separated by NUL
 /// characters. The run must end within its budget.
 ///
 /// # Panics
@@ -203,7 +203,7 @@ pub fn stage_replies(data: &[u8]) {
 
     let first = usize::from(*first);
     let name = StrategyName::ALL[first % StrategyName::ALL.len()];
-    let rung = Rung::ALL[first / StrategyName::ALL.len() % Rung::ALL.len()];
+    let format = Format::ALL[first / StrategyName::ALL.len() % Format::ALL.len()];
     let client = ScriptedClient::new(replies.iter().copied().cycle().take(64));
     let echo = function(
         "echo",
@@ -215,7 +215,7 @@ pub fn stage_replies(data: &[u8]) {
     let budget = Limits::default().with_calls(32).with_thoughts(200);
     let solver = Solver::new(client, name)
         .with_tools(tools)
-        .with_format(rung)
+        .with_format(format)
         .with_limits(budget);
     let Ok(runtime) = tokio::runtime::Builder::new_current_thread()
         .enable_time()

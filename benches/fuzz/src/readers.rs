@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 use cogwork_agents::Loader;
 use cogwork_cot::{Prompts, Reasoning, ReplyReader};
 use cogwork_llm::Messages;
-use cogwork_strategies::{Ask, Parameter, ParameterType, Rung, Session, Strategies};
+use cogwork_strategies::{Ask, Format, Parameter, ParameterType, Session, Strategies};
 use cogwork_thinking::FileMemory;
 
 use crate::typed;
@@ -48,7 +48,7 @@ pub const READERS: [Reader; 11] = [
         // Objects that are nested too deeply are tried up to eight times.
         read: |text| {
             for ask in stage_asks() {
-                drop(ask.read_on(Rung::Schema, text));
+                drop(ask.read_on(Format::Schema, text));
             }
         },
     },

@@ -2,7 +2,7 @@ use std::collections::BTreeMap;
 
 use cogwork_llm::{ChatRequest, Messages, ToolChoice};
 use cogwork_plan::{Plan, Status, Step};
-use cogwork_typed::ask::{Limit, Meter, Reserve, Rung};
+use cogwork_typed::ask::{Format, Limit, Meter, Reserve};
 
 use crate::ChainOfThought;
 use crate::form::Form;
@@ -19,7 +19,7 @@ pub struct Brief {
     /// The conversation for each form in which the reply may be requested.
     pub(crate) conversations: BTreeMap<Form, Messages>,
     /// The forms in which the reply may be requested, tightest first.
-    pub(crate) rungs: Vec<Rung>,
+    pub(crate) formats: Vec<Format>,
     pub(crate) calling: Calling,
     /// The names of the tools that the model may call in its reply.
     pub(crate) tools_in_reply: Vec<String>,
@@ -54,9 +54,9 @@ pub(crate) enum Wanted {
 }
 
 impl Brief {
-    /// Returns the request for a reply on this rung, without the format.
-    pub(crate) fn request(&self, rung: Rung, wanted: Wanted) -> ChatRequest {
-        let form = Form::from(rung);
+    /// Returns the request for a reply in this format, but doesn't ask the server for it.
+    pub(crate) fn request(&self, format: Format, wanted: Wanted) -> ChatRequest {
+        let form = Form::from(format);
         let conversation = self.conversations.get(&form).cloned().unwrap_or_default();
 
         let conversation = match wanted {
@@ -102,20 +102,20 @@ impl Brief {
         conclusion.sub_steps.is_empty() && others.iter().all(is_done)
     }
 
-    /// Returns the rungs on which a reply can repeat the whole plan within the tokens of the first
+    /// Returns the formats on which a reply can repeat the whole plan within the tokens of the first
     /// call.
-    pub(crate) fn fitting_rungs(&self) -> Vec<Rung> {
+    pub(crate) fn fitting_formats(&self) -> Vec<Format> {
         let Some(plan) = &self.plan else {
-            return self.rungs.clone();
+            return self.formats.clone();
         };
 
-        let fits = |rung: &Rung| fits(plan, *rung, &self.first_request(*rung));
-        self.rungs.iter().copied().filter(fits).collect()
+        let fits = |format: &Format| fits(plan, *format, &self.first_request(*format));
+        self.formats.iter().copied().filter(fits).collect()
     }
 
     /// Returns the first request within what is left.
-    fn first_request(&self, rung: Rung) -> ChatRequest {
-        let request = self.request(rung, Wanted::ThoughtOrCalls);
+    fn first_request(&self, format: Format) -> ChatRequest {
+        let request = self.request(format, Wanted::ThoughtOrCalls);
         let fitted = self.meter.fit(request, 1);
 
         // If the call cannot be made, the model is asked to conclude instead.

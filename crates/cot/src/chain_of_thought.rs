@@ -5,10 +5,10 @@ use std::time::Duration;
 use cogwork_flow::{Action, Flow};
 use cogwork_llm::{ChatRequest, LlmClient};
 use cogwork_tools::Tools;
-use cogwork_typed::ask::{Ladder, Limits};
+use cogwork_typed::ask::{Limits, RefusedFormats};
 
 use crate::tooling::Tooling;
-use crate::{EarlyEnd, History, Prompts, Reading, Reasoning, Reporter, Rung};
+use crate::{EarlyEnd, Format, History, Prompts, Reading, Reasoning, Reporter};
 
 /// A node that reasons step by step: in each turn, the model judges its last thought, does the next
 /// step of the plan, and returns the updated plan, until it reaches a conclusion.
@@ -64,10 +64,10 @@ pub struct ChainOfThought {
     pub(crate) history: History,
     pub(crate) early_end: EarlyEnd,
     pub(crate) streaming: bool,
-    pub(crate) format: Option<Rung>,
+    pub(crate) format: Option<Format>,
     pub(crate) tooling: Tooling,
     /// The forms that the server has refused, shared by all clones of the node.
-    pub(crate) ladder: Ladder,
+    pub(crate) refused: RefusedFormats,
 }
 
 impl ChainOfThought {
@@ -92,7 +92,7 @@ impl ChainOfThought {
             streaming: true,
             format: None,
             tooling: Tooling::default(),
-            ladder: Ladder::default(),
+            refused: RefusedFormats::default(),
         }
     }
 
@@ -100,7 +100,7 @@ impl ChainOfThought {
     #[must_use]
     pub fn with_client(mut self, client: impl LlmClient + 'static) -> Self {
         self.client = Arc::new(client);
-        self.ladder = Ladder::default();
+        self.refused = RefusedFormats::default();
         self
     }
 
@@ -134,7 +134,7 @@ impl ChainOfThought {
     /// otherwise YAML.
     ///
     /// If the server refuses a request because of the form (a bad request, or a failure whose
-    /// message mentions the form), the next rung is tried immediately. This does not count as
+    /// message mentions the form), the next format is tried immediately. This does not count as
     /// [asking again](Self::with_asks_again). The refusal is remembered by the node and its
     /// clones, [reported](crate::ReasoningEvent::FormatRefused), and listed in the
     /// [`Trace`](crate::Trace) of the thought. If the server refuses YAML as well,
@@ -145,9 +145,9 @@ impl ChainOfThought {
     /// ([`Prompts::json`]), and a [request](Self::with_request) with its own format, always use
     /// YAML.
     #[must_use]
-    pub fn with_format(mut self, format: impl Into<Option<Rung>>) -> Self {
+    pub fn with_format(mut self, format: impl Into<Option<Format>>) -> Self {
         self.format = format.into();
-        self.ladder = Ladder::default();
+        self.refused = RefusedFormats::default();
         self
     }
 
@@ -227,8 +227,8 @@ impl ChainOfThought {
     ///
     /// Many servers can't combine native tools with a response format: some refuse such a request,
     /// and others never call a tool. A request in which the model may call native tools therefore
-    /// has no response format, and the form of the reply is only described. The format of the
-    /// [rung](Self::with_format) is part of the requests in which tools are not allowed: when the
+    /// has no response format, and the form of the reply is only described. The
+    /// [format](Self::with_format) is part of the requests in which tools are not allowed: when the
     /// rounds are used up, and when the model is asked again because a reply could not be read. If
     /// the model calls tools in its replies, the schema allows either calls or a plan.
     ///

@@ -6,7 +6,7 @@ use cogwork_llm::LlmError;
 use cogwork_text::{ErrorText, ReplyExcerpt};
 use cogwork_tools::ToolError;
 
-use crate::{FormRefusal, Limit, PromptError, ReplyProblem, Spent, ToolCallRecord, Trace, Try};
+use crate::{FormatRefusal, Limit, PromptError, ReplyProblem, Spent, ToolCallRecord, Trace, Try};
 
 /// An error of a turn.
 ///
@@ -97,7 +97,7 @@ impl CotError {
     }
 
     /// Returns the forms that the server refused in this turn, in order, with its errors.
-    pub fn refusals(&self) -> &[FormRefusal] {
+    pub fn refusals(&self) -> &[FormatRefusal] {
         &self.0.trace.refusals
     }
 

@@ -33,7 +33,7 @@
 //! |---|---|
 //! | run the loop alone, or in a flow of your own | [`ChainOfThought::into_flow`], [`ChainOfThought`] as a node |
 //! | inspect thoughts, plan and cost; save and resume | [`Reasoning`], [`Thought`], [`Trace`], [`Spent`], [`TextError`] |
-//! | have the server hold replies to their form | [`Rung`], [`Reply::json_schema`], [`FormRefusal`] |
+//! | have the server hold replies to their form | [`Format`], [`Reply::json_schema`], [`FormatRefusal`] |
 //! | limit a run, and see why it ended | [`Limits`], [`Limit`], [`ReasoningEnd`], [`CutShort`], [`CotError`] |
 //! | change the settings of one run | [`RunOptions`] |
 //! | choose what the model sees | [`Prompts`], [`History`], [`EarlyEnd`] |
@@ -104,7 +104,9 @@ mod text_error;
 pub use text_error::TextError;
 
 pub use cogwork_typed::Growth;
-pub use cogwork_typed::ask::{FormRefusal, Limit, Limits, Repair, RepairKind, Rung, Spent, Try};
+pub use cogwork_typed::ask::{
+    Format, FormatRefusal, Limit, Limits, Repair, RepairKind, Spent, Try,
+};
 
 // What users of the node need from other crates.
 pub use cogwork_flow::{

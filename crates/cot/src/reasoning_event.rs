@@ -1,7 +1,7 @@
 use std::time::Duration;
 
 use cogwork_plan::{Change, Plan};
-use cogwork_typed::ask::{Rung, Spent};
+use cogwork_typed::ask::{Format, Spent};
 use serde::{Serialize, Serializer};
 
 use crate::{ChainOfThought, Limit, Reasoning};
@@ -85,9 +85,9 @@ pub enum ReasoningEvent {
         /// The number of the thought.
         thought: u32,
         /// The form that was refused.
-        refused: Rung,
+        refused: Format,
         /// The form that is requested next.
-        next: Rung,
+        next: Format,
         /// The error, in one line.
         error: String,
     },

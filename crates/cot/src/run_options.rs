@@ -2,7 +2,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use cogwork_llm::{ChatRequest, LlmClient};
-use cogwork_typed::ask::{Ladder, Limits};
+use cogwork_typed::ask::{Limits, RefusedFormats};
 
 use crate::{ChainOfThought, Reporter};
 
@@ -41,7 +41,7 @@ pub struct RunOptions {
     reporter: Option<Arc<dyn Reporter>>,
     client: Option<Arc<dyn LlmClient>>,
     /// The forms that the server of `client` has refused, or `None` if they are those of the node.
-    ladder: Option<Ladder>,
+    refused: Option<RefusedFormats>,
 }
 
 impl RunOptions {
@@ -74,7 +74,7 @@ impl RunOptions {
     #[must_use]
     pub fn with_client(mut self, client: impl LlmClient + 'static) -> Self {
         self.client = Some(Arc::new(client));
-        self.ladder = Some(Ladder::default());
+        self.refused = Some(RefusedFormats::default());
         self
     }
 
@@ -83,7 +83,7 @@ impl RunOptions {
     #[must_use]
     pub fn with_client_of_same_server(mut self, client: impl LlmClient + 'static) -> Self {
         self.client = Some(Arc::new(client));
-        self.ladder = None;
+        self.refused = None;
         self
     }
 
@@ -102,8 +102,8 @@ impl RunOptions {
         if let Some(client) = &self.client {
             node.client = Arc::clone(client);
         }
-        if let Some(ladder) = &self.ladder {
-            node.ladder = ladder.clone();
+        if let Some(refused) = &self.refused {
+            node.refused = refused.clone();
         }
 
         node

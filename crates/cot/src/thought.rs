@@ -1,5 +1,5 @@
 use cogwork_plan::Plan;
-use cogwork_typed::ask::{AskLog, FormRefusal, Rung, Spent, Try};
+use cogwork_typed::ask::{AskLog, Format, FormatRefusal, Spent, Try};
 use serde::{Deserialize, Serialize};
 
 use crate::{Repair, Reply, ToolCallRecord};
@@ -91,11 +91,11 @@ pub struct Trace {
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub truncated: bool,
     /// The form in which the last reply was requested.
-    #[serde(skip_serializing_if = "Rung::is_default")]
-    pub rung: Rung,
+    #[serde(skip_serializing_if = "Format::is_default")]
+    pub format: Format,
     /// The forms that the server refused in this turn, in order.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub refusals: Vec<FormRefusal>,
+    pub refusals: Vec<FormatRefusal>,
 }
 
 impl Trace {
@@ -116,7 +116,7 @@ impl Trace {
         Self {
             tries: record.tries,
             tool_calls,
-            rung: record.rung,
+            format: record.format,
             refusals: record.refusals,
             spent,
             ..Self::default()

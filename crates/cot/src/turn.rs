@@ -3,7 +3,7 @@
 
 use cogwork_flow::{Action, Node, Operation};
 use cogwork_llm::{ChatRequest, Messages};
-use cogwork_typed::ask::{AskLog, Asking, Meter, Reserve, Rung, Unanswered};
+use cogwork_typed::ask::{AskLog, Asking, Format, Meter, Reserve, Unanswered};
 use serde::{Deserialize, Serialize};
 
 use crate::brief::Task;
@@ -243,7 +243,7 @@ impl Brief {
         let node = &self.node;
 
         // This and the judge outlive the future, which may time out, so no reply is lost.
-        let mut asking = Asking::new(&*node.client, &node.ladder, self.rungs.clone())
+        let mut asking = Asking::new(&*node.client, &node.refused, self.formats.clone())
             .with_meter(&self.meter)
             .with_asks_again(node.asks_again)
             .with_streaming(node.streaming);
@@ -337,9 +337,9 @@ impl ChainOfThought {
         let last = state.thoughts().last();
         meter.expect_prompt(last.map_or(0, |last| last.trace().read_tokens()));
 
-        let rungs = self.rungs();
+        let formats = self.formats();
         let calling = self.tooling.calling(&*self.client);
-        let forms = rungs.iter().map(|rung| Form::from(*rung));
+        let forms = formats.iter().map(|format| Form::from(*format));
         let conversations = forms
             .map(|form| (form, self.conversation(state, form, calling)))
             .collect();
@@ -348,7 +348,7 @@ impl ChainOfThought {
             thought_number: state.current_thought_number(),
             task,
             conversations,
-            rungs,
+            formats,
             calling,
             tools_in_reply: self.tools_in_reply(calling),
             plan: state.plan().cloned(),
@@ -357,21 +357,21 @@ impl ChainOfThought {
             node: self,
         };
 
-        brief.rungs = brief.fitting_rungs();
+        brief.formats = brief.fitting_formats();
         brief
     }
 
     /// Returns the forms in which the reply may be requested, tightest first. They do not depend on
     /// what the server has refused so far, because a replay must prepare the same turn again.
-    fn rungs(&self) -> Vec<Rung> {
+    fn formats(&self) -> Vec<Format> {
         let has_own_format = self.request.format().is_some();
         let has_json_prompts = self.prompts.json.is_some();
 
         if has_own_format || !has_json_prompts {
-            return vec![Rung::Text];
+            return vec![Format::Text];
         }
 
-        Rung::from_first(self.format, self.client.capabilities())
+        Format::from_first(self.format, self.client.capabilities())
     }
 
     /// Returns the names of the tools that the model may call in its reply.

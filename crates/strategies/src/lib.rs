@@ -109,7 +109,7 @@ pub use drivers::{
     StepBack, TreeOfThoughts, Worth,
 };
 
-pub use cogwork_typed::ask::{FormRefusal, Limits, Repair, RepairKind, Rung, Spent, Try};
+pub use cogwork_typed::ask::{Format, FormatRefusal, Limits, Repair, RepairKind, Spent, Try};
 
 /// The code in the README, compiled and run as a doctest.
 #[cfg(doctest)]

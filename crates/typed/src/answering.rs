@@ -2,7 +2,7 @@
 
 use cogwork_llm::{ChatRequest, ChatResponse, FinishReason, Message, ToolChoice};
 
-use crate::ask::{Asking, Limit, Meter, Policy, Repair, Rung, Spent, Unanswered, Verdict};
+use crate::ask::{Asking, Format, Limit, Meter, Policy, Repair, Spent, Unanswered, Verdict};
 use crate::calls::make_calls;
 use crate::problem::{AnswerProblem, AnswerProblemKind as Kind};
 use crate::{Answered, AskError, AskErrorKind, GrowingAnswer, Model, Prompt, ReadAnswer};
@@ -59,7 +59,7 @@ impl<T: Send + 'static> Model<T> {
             on_growth,
         };
         let settings = &self.settings;
-        let mut asking = Asking::new(&*settings.client, &settings.ladder, self.rungs())
+        let mut asking = Asking::new(&*settings.client, &settings.refused, self.formats())
             .with_meter(meter)
             .with_asks_again(settings.asks_again);
 
@@ -82,20 +82,21 @@ impl<T: Send + 'static> Model<T> {
         }
     }
 
-    /// Returns the forms to request, tightest first.
-    fn rungs(&self) -> Vec<Rung> {
+    /// Returns the formats to request, tightest first.
+    fn formats(&self) -> Vec<Format> {
         let Some(form) = &self.answer.form else {
-            return vec![Rung::Text];
+            return vec![Format::Text];
         };
 
         let flat = form.flat_schema();
-        let mut rungs = Rung::from_first(self.settings.format, self.settings.client.capabilities());
-        let has_schema = rungs.contains(&Rung::Schema);
+        let mut formats =
+            Format::from_first(self.settings.format, self.settings.client.capabilities());
+        let has_schema = formats.contains(&Format::Schema);
 
         // An equal schema would be refused as well.
         let is_useful = flat.is_some_and(|flat| !has_schema || flat != form.schema());
-        rungs.retain(|rung| *rung != Rung::FlatSchema || is_useful);
-        rungs
+        formats.retain(|format| *format != Format::FlatSchema || is_useful);
+        formats
     }
 
     /// Reads a reply, and checks the value.
@@ -135,8 +136,8 @@ impl<T: Send + 'static> Policy for Answering<'_, T> {
     type Problem = AnswerProblem;
     type Stop = Limit;
 
-    fn request(&self, rung: Rung) -> ChatRequest {
-        let request = self.model.request(&self.prompt.0, rung);
+    fn request(&self, format: Format) -> ChatRequest {
+        let request = self.model.request(&self.prompt.0, format);
         let settings = &self.model.settings;
         let may_call = self.rounds < settings.tool_rounds;
 
@@ -164,7 +165,7 @@ impl<T: Send + 'static> Policy for Answering<'_, T> {
     async fn judge(
         &mut self,
         response: &ChatResponse,
-        _: Rung,
+        _: Format,
     ) -> Verdict<ReadAnswer<T>, AnswerProblem> {
         self.growing = GrowingAnswer::default();
 

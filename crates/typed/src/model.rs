@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use crate::ask::{Ladder, Limits, NoAnswer, Rung, no_answer};
+use crate::ask::{Format, Limits, NoAnswer, RefusedFormats, no_answer};
 use crate::prompt::with_instruction;
 use crate::reader::schema_name;
 use crate::shape::Form;
@@ -50,8 +50,8 @@ pub struct Model<T = String> {
 #[derive(Clone)]
 pub(crate) struct Settings {
     pub(crate) client: Arc<dyn LlmClient>,
-    pub(crate) ladder: Ladder,
-    pub(crate) format: Option<Rung>,
+    pub(crate) refused: RefusedFormats,
+    pub(crate) format: Option<Format>,
     /// The settings of every request, without messages.
     request: ChatRequest,
     system: Option<Arc<str>>,
@@ -121,7 +121,7 @@ impl<T: Send + 'static> Model<T> {
         Self {
             settings: Settings {
                 client: Arc::new(client),
-                ladder: Ladder::default(),
+                refused: RefusedFormats::default(),
                 format: None,
                 request: ChatRequest::default(),
                 system: None,
@@ -150,10 +150,10 @@ impl<T: Send + 'static> Model<T> {
         self
     }
 
-    /// Sets the form in which replies are first requested. The default is the tightest one that the
+    /// Sets the format in which replies are first requested. The default is the tightest one that the
     /// client supports.
     #[must_use]
-    pub fn with_format(mut self, format: impl Into<Option<Rung>>) -> Self {
+    pub fn with_format(mut self, format: impl Into<Option<Format>>) -> Self {
         self.settings.format = format.into();
         self
     }
@@ -217,10 +217,10 @@ impl<T: Send + 'static> Model<T> {
         self
     }
 
-    /// Returns the request for a reply in this form.
-    pub(crate) fn request(&self, prompt: &Messages, rung: Rung) -> ChatRequest {
+    /// Returns the request for a reply in this format.
+    pub(crate) fn request(&self, prompt: &Messages, format: Format) -> ChatRequest {
         let messages = match &self.answer.form {
-            Some(form) => with_instruction(prompt, &instruction(form, rung)),
+            Some(form) => with_instruction(prompt, &instruction(form, format)),
             None => prompt.clone(),
         };
 
@@ -235,20 +235,20 @@ impl<T: Send + 'static> Model<T> {
 
         let request = request.clone().with_messages(messages);
         let request = request.with_tools(tools.definitions());
-        match self.reply_format(rung) {
+        match self.reply_format(format) {
             Some(format) => request.with_format(format),
             None => request,
         }
     }
 
-    fn reply_format(&self, rung: Rung) -> Option<ReplyFormat> {
+    fn reply_format(&self, format: Format) -> Option<ReplyFormat> {
         let form = self.answer.form.as_ref()?;
         let name = Arc::clone(&self.answer.name);
 
-        match rung {
-            Rung::Schema => Some(ReplyFormat::schema(name, form.schema())),
-            Rung::FlatSchema => Some(ReplyFormat::schema(name, form.flat_schema()?)),
-            Rung::Json => Some(ReplyFormat::Json),
+        match format {
+            Format::Schema => Some(ReplyFormat::schema(name, form.schema())),
+            Format::FlatSchema => Some(ReplyFormat::schema(name, form.flat_schema()?)),
+            Format::Json => Some(ReplyFormat::Json),
             _ => None,
         }
     }
@@ -273,12 +273,12 @@ fn read_text(text: &str) -> Result<ReadAnswer<String>, AnswerProblem> {
 }
 
 /// Returns the description of the reply for the model.
-fn instruction(form: &Form, rung: Rung) -> String {
+fn instruction(form: &Form, format: Format) -> String {
     let keys = form.keys();
     let instruction = format!("Answer with one JSON object with these keys:{keys}");
 
     // Small models copy the example, so it is only used if no schema shows the structure.
-    if matches!(rung, Rung::Schema | Rung::FlatSchema) {
+    if matches!(format, Format::Schema | Format::FlatSchema) {
         instruction
     } else {
         format!("{instruction}\n\nIts structure: {}", form.example())

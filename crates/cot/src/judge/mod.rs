@@ -4,7 +4,7 @@ mod calls;
 
 use cogwork_flow::journal::CannotWait;
 use cogwork_llm::{ChatRequest, ChatResponse, FinishReason, LlmError};
-use cogwork_typed::ask::{AskLog, Limit, Meter, Policy, Repair, Rung, Verdict};
+use cogwork_typed::ask::{AskLog, Format, Limit, Meter, Policy, Repair, Verdict};
 use cogwork_typed::{GrowingText, Growth};
 
 use crate::brief::Wanted;
@@ -132,14 +132,14 @@ impl<'a> Judge<'a> {
         &mut self,
         problem: ReplyProblem,
         reason: &FinishReason,
-        rung: Rung,
+        format: Format,
     ) -> Verdict<Read, ReplyProblem> {
         if self.concludes && problem.partial().is_some() {
             self.part = problem.partial().cloned();
         }
 
         let prompts = &self.node.prompts;
-        let form = Form::from(rung);
+        let form = Form::from(format);
 
         // A shorter reply only helps if this one was too long.
         let is_too_long =
@@ -151,7 +151,7 @@ impl<'a> Judge<'a> {
             prompts.unreadable(&format!("{problem:#}"), form)
         };
 
-        self.needs_format = self.brief.calling == Calling::Natively && rung != Rung::Text;
+        self.needs_format = self.brief.calling == Calling::Natively && format != Format::Text;
         Verdict::Unusable { problem, message }
     }
 
@@ -172,7 +172,7 @@ impl<'a> Judge<'a> {
     }
 
     /// Adds the format of the reply, with bounds that fit into the tokens of the reply.
-    fn with_format(&self, request: ChatRequest, rung: Rung) -> Result<ChatRequest, Limit> {
+    fn with_format(&self, request: ChatRequest, format: Format) -> Result<ChatRequest, Limit> {
         if !self.brief.has_format(self.wanted()) {
             return Ok(request);
         }
@@ -180,13 +180,13 @@ impl<'a> Judge<'a> {
         let plan = self.brief.plan.as_ref().filter(|_| !self.concludes);
 
         // The reply has to repeat the plan.
-        if plan.is_some_and(|plan| !fits(plan, rung, &request)) {
+        if plan.is_some_and(|plan| !fits(plan, format, &request)) {
             let tokens = self.node.limits.tokens;
             return Err(Limit::Tokens(tokens.unwrap_or(u64::MAX)));
         }
 
         let tools = self.brief.tools_in_form(self.wanted());
-        Ok(match reply_format(rung, &request, tools) {
+        Ok(match reply_format(format, &request, tools) {
             Some(format) => request.with_format(format),
             None => request,
         })
@@ -219,15 +219,15 @@ impl Policy for Judge<'_> {
     type Problem = ReplyProblem;
     type Stop = Stop;
 
-    fn request(&self, rung: Rung) -> ChatRequest {
-        self.brief.request(rung, self.wanted())
+    fn request(&self, format: Format) -> ChatRequest {
+        self.brief.request(format, self.wanted())
     }
 
     fn fit(
         &mut self,
         meter: &Meter,
         request: ChatRequest,
-        rung: Rung,
+        format: Format,
     ) -> Result<ChatRequest, Stop> {
         if let Some(error) = self.cannot_wait {
             return Err(Stop::CannotWait(error));
@@ -235,7 +235,7 @@ impl Policy for Judge<'_> {
 
         self.thinking.reset();
         let request = meter.fit(request, 1)?;
-        Ok(self.with_format(request, rung)?)
+        Ok(self.with_format(request, format)?)
     }
 
     fn on_text(&mut self, text: &str) {
@@ -252,17 +252,21 @@ impl Policy for Judge<'_> {
         }
     }
 
-    fn on_refusal(&mut self, rung: Rung, next: Rung, error: &LlmError) {
+    fn on_refusal(&mut self, format: Format, next: Format, error: &LlmError) {
         self.node.emit(|| ReasoningEvent::FormatRefused {
             thought: self.brief.thought_number,
-            refused: rung,
+            refused: format,
             next,
             error: error.to_string(),
         });
     }
 
-    async fn judge(&mut self, response: &ChatResponse, rung: Rung) -> Verdict<Read, ReplyProblem> {
-        let form = Form::from(rung);
+    async fn judge(
+        &mut self,
+        response: &ChatResponse,
+        format: Format,
+    ) -> Verdict<Read, ReplyProblem> {
+        let form = Form::from(format);
         self.tries = self.tries.saturating_add(1);
         self.needs_format = false;
 
@@ -291,7 +295,7 @@ impl Policy for Judge<'_> {
                 let message = self.node.prompts.tools_used_up(form);
                 return Verdict::Unusable { problem, message };
             }
-            Err(problem) => return self.complain(problem, response.finish_reason(), rung),
+            Err(problem) => return self.complain(problem, response.finish_reason(), format),
         };
 
         self.finish_thinking(&read);

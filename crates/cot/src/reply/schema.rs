@@ -3,7 +3,7 @@
 use cogwork_llm::{ChatRequest, ReplyFormat};
 use cogwork_plan::Plan;
 use cogwork_typed::AnswerSchema;
-use cogwork_typed::ask::Rung;
+use cogwork_typed::ask::Format;
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 
@@ -67,11 +67,11 @@ fn tokens(request: &ChatRequest) -> u32 {
     request.max_tokens().unwrap_or(DEFAULT_TOKENS)
 }
 
-/// Returns whether a reply on this rung can contain the plan.
-pub(crate) fn fits(plan: &Plan, rung: Rung, request: &ChatRequest) -> bool {
-    let schema = match rung {
-        Rung::Schema => within::<Reply>(tokens(request)),
-        Rung::FlatSchema => Some(AnswerSchema::flat::<Reply>(FLAT_LEVELS)),
+/// Returns whether a reply in this format can contain the plan.
+pub(crate) fn fits(plan: &Plan, format: Format, request: &ChatRequest) -> bool {
+    let schema = match format {
+        Format::Schema => within::<Reply>(tokens(request)),
+        Format::FlatSchema => Some(AnswerSchema::flat::<Reply>(FLAT_LEVELS)),
         _ => return true,
     };
 
@@ -84,27 +84,27 @@ pub(crate) fn fits(plan: &Plan, rung: Rung, request: &ChatRequest) -> bool {
     })
 }
 
-/// Returns the response format that a request on this rung requires. `tools` are those that the
+/// Returns what a request for a reply in this format asks of the server. `tools` are those that the
 /// model may call in its reply.
 pub(crate) fn reply_format(
-    rung: Rung,
+    format: Format,
     request: &ChatRequest,
     tools: &[String],
 ) -> Option<ReplyFormat> {
     let tokens = tokens(request);
-    let schema = match rung {
-        Rung::Schema if tools.is_empty() => Reply::json_schema(tokens),
-        Rung::Schema => {
+    let schema = match format {
+        Format::Schema if tools.is_empty() => Reply::json_schema(tokens),
+        Format::Schema => {
             let calls = within::<ThoughtAndCalls>(tokens);
             let calls = written(calls.map(|calls| calls.with_choices("name", tools)));
             format!(r#"{{"anyOf":[{},{calls}]}}"#, Reply::json_schema(tokens))
         }
-        Rung::FlatSchema if tools.is_empty() => Reply::flat_json_schema(),
-        Rung::FlatSchema => {
+        Format::FlatSchema if tools.is_empty() => Reply::flat_json_schema(),
+        Format::FlatSchema => {
             let schema = AnswerSchema::flat::<ReplyWith<FlatCall>>(FLAT_LEVELS);
             schema.with_choices("name", tools).to_string()
         }
-        Rung::Json => return Some(ReplyFormat::Json),
+        Format::Json => return Some(ReplyFormat::Json),
         _ => return None,
     };
     Some(ReplyFormat::schema("reply", schema))

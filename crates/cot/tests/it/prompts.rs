@@ -8,7 +8,7 @@
 )]
 
 use cogwork_cot::{
-    ChainOfThought, ChatResponse, FinishReason, History, Message, Prompts, Reasoning, Rung,
+    ChainOfThought, ChatResponse, FinishReason, Format, History, Message, Prompts, Reasoning,
     ScriptedClient,
 };
 
@@ -136,11 +136,11 @@ async fn every_variant_of_the_conversation() {
 #[tokio::test]
 async fn every_variant_of_the_conversation_in_json() {
     for speaker in speakers() {
-        for rung in [Rung::Schema, Rung::FlatSchema, Rung::Json] {
+        for format in [Format::Schema, Format::FlatSchema, Format::Json] {
             let show = |variant: &str, conversation: String| {
                 insta::assert_snapshot!(format!("{}_json_{variant}", speaker.name), conversation);
             };
-            let asked = |node: ChainOfThought| node.with_format(rung);
+            let asked = |node: ChainOfThought| node.with_format(format);
             show(
                 "first_turn",
                 speaker.last_request(asked, speaker.script(0)).await,

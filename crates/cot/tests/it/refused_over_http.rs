@@ -32,8 +32,8 @@ fn refused(reasoning: &Reasoning) -> String {
     let refusals = trace
         .refusals
         .iter()
-        .map(|refusal| format!("{}: {}\n", refusal.rung, refusal.error));
-    format!("{}{}", refusals.collect::<String>(), trace.rung)
+        .map(|refusal| format!("{}: {}\n", refusal.format, refusal.error));
+    format!("{}{}", refusals.collect::<String>(), trace.format)
 }
 
 /// As the strict mode of OpenAI speaks.

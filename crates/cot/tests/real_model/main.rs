@@ -22,8 +22,8 @@ use std::error::Error;
 use std::time::Duration;
 
 use cogwork_cot::{
-    Backoff, ChainOfThought, ChatRequest, ConsoleReporter, CotError, Limits, OpenAiClient,
-    Reasoning, Retry, Rung, Try, Usage,
+    Backoff, ChainOfThought, ChatRequest, ConsoleReporter, CotError, Format, Limits, OpenAiClient,
+    Reasoning, Retry, Try, Usage,
 };
 use cogwork_llm::OpenAiClientBuilder;
 use tokio::sync::Mutex;
@@ -136,15 +136,15 @@ async fn run(form: Form, seed: u64, tally: &mut Tally) -> Result<(), Box<dyn Err
         Form::Free => (OpenAiClient::from_env()?, 400),
     };
 
-    let rung = if form == Form::Schema {
-        Rung::Schema
+    let format = if form == Form::Schema {
+        Format::Schema
     } else {
-        Rung::Text
+        Format::Text
     };
 
     let (client, calls) = Recorder::new(Retry::new(client, Backoff::default()));
     let node = ChainOfThought::new(client)
-        .with_format((form != Form::Schema).then_some(Rung::Text))
+        .with_format((form != Form::Schema).then_some(Format::Text))
         .with_request(
             ChatRequest::default()
                 .with_max_tokens(tokens)
@@ -192,8 +192,8 @@ async fn run(form: Form, seed: u64, tally: &mut Tally) -> Result<(), Box<dyn Err
 
     for trace in reasoning.thoughts().iter().map(|thought| thought.trace()) {
         assert_eq!(
-            (trace.rung, &trace.refusals[..]),
-            (rung, &[][..]),
+            (trace.format, &trace.refusals[..]),
+            (format, &[][..]),
             "seed {seed}: the server takes the form"
         );
         assert!(

@@ -3,7 +3,7 @@ use std::sync::Arc;
 
 use cogwork_llm::{Message, Messages, ReplyFormat, Role, ToolDefinition};
 use cogwork_typed::AnswerKey;
-use cogwork_typed::ask::Rung;
+use cogwork_typed::ask::Format;
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 
@@ -13,14 +13,14 @@ use crate::{Parameter, Stage};
 
 /// A question to the model: a conversation, and the form that the reply must have.
 ///
-/// The form is requested on a [`Rung`]. On [`Rung::Text`], the model is instructed to write lines
+/// The form is requested in a [`Format`]. On [`Format::Text`], the model is instructed to write lines
 /// such as `action: search`. If a line is missing or has a value of the wrong type, the model is
 /// asked again with a description of the problem. If a single text or list is expected, a reply
 /// without such lines is taken as that text or list, or as the thought if it
 /// [states](cogwork_typed::ask::stated_answer) the text. Without fields, and with fewer than two
 /// stages to choose from, any text is a valid reply.
 ///
-/// On the other rungs, the model is instructed to write a JSON object with the same values, and the
+/// In the other formats, the model is instructed to write a JSON object with the same values, and the
 /// object is described by a [JSON Schema](Self::reply_format) if the server supports one. Malformed
 /// JSON is repaired if its meaning is clear, and lines are accepted as well. Replies are read by an
 /// [`AnswerReader`](cogwork_typed::AnswerReader).
@@ -251,40 +251,40 @@ impl Ask {
     ///
     /// Returns a description of the problem for the model.
     pub fn read(&self, reply: &str) -> Result<StageReply, String> {
-        self.read_on(Rung::Text, reply)
+        self.read_on(Format::Text, reply)
     }
 
-    /// Reads a reply that was requested on a rung.
+    /// Reads a reply that was requested in a format.
     ///
     /// # Errors
     ///
     /// Returns a description of the problem for the model.
-    pub fn read_on(&self, rung: Rung, reply: &str) -> Result<StageReply, String> {
-        self.read_with_repairs(rung, reply).map(|read| read.reply)
+    pub fn read_on(&self, format: Format, reply: &str) -> Result<StageReply, String> {
+        self.read_with_repairs(format, reply).map(|read| read.reply)
     }
 
-    pub(super) fn read_with_repairs(&self, rung: Rung, reply: &str) -> Result<Read, String> {
-        let read = self.read_unchecked(rung, reply)?;
+    pub(super) fn read_with_repairs(&self, format: Format, reply: &str) -> Result<Read, String> {
+        let read = self.read_unchecked(format, reply)?;
         self.checks
             .iter()
             .try_for_each(|check| check(&read.reply))?;
         Ok(read)
     }
 
-    fn read_unchecked(&self, rung: Rung, reply: &str) -> Result<Read, String> {
-        let json_form = self.json_form.as_deref().filter(|_| rung.is_json());
+    fn read_unchecked(&self, format: Format, reply: &str) -> Result<Read, String> {
+        let json_form = self.json_form.as_deref().filter(|_| format.is_json());
         let Some(JsonForm { form, convert }) = json_form else {
-            return self.form.read(rung, reply);
+            return self.form.read(format, reply);
         };
 
-        match form.read(rung, reply) {
+        match form.read(format, reply) {
             Ok(mut read) => {
                 read.reply = convert(read.reply);
                 Ok(read)
             }
             Err(problem) => {
                 // A model may still write the fields of the form in lines.
-                let read = self.form.read(rung, reply).ok();
+                let read = self.form.read(format, reply).ok();
                 read.filter(|read| self.passes(read)).ok_or(problem)
             }
         }
@@ -295,15 +295,16 @@ impl Ask {
         !self.checks.is_empty() && self.checks.iter().all(passes)
     }
 
-    /// Returns the rungs on which the question can be asked, of those that the solver uses.
-    pub(super) fn rungs(&self, mut rungs: Vec<Rung>, max_tokens: u32) -> Vec<Rung> {
+    /// Returns the formats on which the question can be asked, of those that the solver uses.
+    pub(super) fn formats(&self, mut formats: Vec<Format>, max_tokens: u32) -> Vec<Format> {
         // Tools that the model calls natively are an alternative to the form.
         if !self.tools.is_empty() {
-            return vec![Rung::Text];
+            return vec![Format::Text];
         }
 
-        rungs.retain(|rung| !rung.is_json() || self.reply_format(*rung, max_tokens).is_some());
-        rungs
+        formats
+            .retain(|format| !format.is_json() || self.reply_format(*format, max_tokens).is_some());
+        formats
     }
 
     fn json_form(&self) -> &Form {
@@ -313,63 +314,63 @@ impl Ask {
         }
     }
 
-    /// Returns the format that a request on this rung requires.
+    /// Returns what a request for a reply in this format asks of the server.
     ///
-    /// The lengths and counts in the schema of [`Rung::Schema`] are limited, so that the longest
-    /// reply has at most `max_tokens` tokens. The schema of [`Rung::FlatSchema`] has no limits,
+    /// The lengths and counts in the schema of [`Format::Schema`] are limited, so that the longest
+    /// reply has at most `max_tokens` tokens. The schema of [`Format::FlatSchema`] has no limits,
     /// because some servers don't support them. Both require every value; a value that may be left
     /// out is null instead.
     ///
     /// Returns `None` for lines, or if no reply of this form fits into `max_tokens`.
-    pub fn reply_format(&self, rung: Rung, max_tokens: u32) -> Option<ReplyFormat> {
+    pub fn reply_format(&self, format: Format, max_tokens: u32) -> Option<ReplyFormat> {
         let reader = || self.json_form().reader();
         let tokens = usize::try_from(max_tokens).unwrap_or(usize::MAX);
 
-        match rung {
-            Rung::Schema => {
+        match format {
+            Format::Schema => {
                 let schema = reader().schema_within(tokens)?;
                 Some(ReplyFormat::schema("reply", schema))
             }
-            Rung::FlatSchema => {
+            Format::FlatSchema => {
                 let schema = reader().strict_schema()?;
                 Some(ReplyFormat::schema("reply", schema))
             }
-            Rung::Json => Some(ReplyFormat::Json),
+            Format::Json => Some(ReplyFormat::Json),
             _ => None,
         }
     }
 
     /// Returns the conversation with the question at its end.
-    pub(super) fn conversation(&self, rung: Rung) -> Messages {
+    pub(super) fn conversation(&self, format: Format) -> Messages {
         let mut messages = self.messages.clone();
-        add_message(&mut messages, self.question_on(rung));
+        add_message(&mut messages, self.question_on(format));
         messages
     }
 
     /// Returns the message for the model, which includes the form of the reply in lines.
     pub fn question(&self) -> Message {
-        self.question_on(Rung::Text)
+        self.question_on(Format::Text)
     }
 
-    fn json_question(&self, rung: Rung) -> String {
+    fn json_question(&self, format: Format) -> String {
         let instruction = &self.instruction;
         let reader = self.json_form().reader();
         let keys = reader.keys();
         let question = format!("{instruction}\n\nWrite one JSON object with these keys:{keys}");
 
         // Small models copy the example, so it is only used if no schema shows the structure.
-        if rung == Rung::Json {
+        if format == Format::Json {
             format!("{question}\n\nIts structure: {}", reader.example())
         } else {
             question
         }
     }
 
-    /// Returns the message for the model, which includes the form of a reply on this rung.
-    pub fn question_on(&self, rung: Rung) -> Message {
+    /// Returns the message for the model, which includes the form of a reply in this format.
+    pub fn question_on(&self, format: Format) -> Message {
         let instruction = &self.instruction;
-        if rung.is_json() {
-            return Message::user(self.json_question(rung));
+        if format.is_json() {
+            return Message::user(self.json_question(format));
         }
 
         if self.form.is_free() {

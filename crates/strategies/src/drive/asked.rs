@@ -1,5 +1,5 @@
 use cogwork_text::OneLine;
-use cogwork_typed::ask::{FormRefusal, Repair, Rung, Try};
+use cogwork_typed::ask::{Format, FormatRefusal, Repair, Try};
 use serde::{Deserialize, Serialize};
 
 use super::{EndReason, StageReply};
@@ -13,11 +13,11 @@ pub struct Asked {
     /// The model's raw replies, each with the reason it couldn't be used.
     pub tries: Vec<Try>,
     /// The form in which the last reply was requested.
-    #[serde(default, skip_serializing_if = "Rung::is_default")]
-    pub rung: Rung,
+    #[serde(default, skip_serializing_if = "Format::is_default")]
+    pub format: Format,
     /// The forms that the server refused, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub refusals: Vec<FormRefusal>,
+    pub refusals: Vec<FormatRefusal>,
     /// What was corrected so that the last reply could be read.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub repairs: Vec<Repair>,

@@ -2,7 +2,7 @@
 
 use cogwork_llm::split_thinking;
 use cogwork_text::{Name, NameList};
-use cogwork_typed::ask::{Repair, Rung};
+use cogwork_typed::ask::{Format, Repair};
 use cogwork_typed::{AnswerKey, AnswerReader, GrowingText, ReadAnswer};
 use serde_json::{Map, Value, json};
 
@@ -146,13 +146,13 @@ impl Form {
         json!({"oneOf": stages})
     }
 
-    /// Reads a reply that was requested on a rung.
+    /// Reads a reply that was requested in a format.
     ///
     /// # Errors
     ///
     /// Returns a description of the problems for the model.
-    pub(super) fn read(&self, rung: Rung, text: &str) -> Result<Read, String> {
-        let reader = match rung.is_json() {
+    pub(super) fn read(&self, format: Format, text: &str) -> Result<Read, String> {
+        let reader = match format.is_json() {
             true => self.reader().with_lines(),
             false if self.is_free() => return read_text(text).map(Read::from),
             false => self.reader().in_lines(),

@@ -7,7 +7,9 @@ use cogwork_llm::{
     Capability, ChatRequest, ChatResponse, FinishReason, LlmClient, LlmError, Message,
     ResponseLimits,
 };
-use cogwork_typed::ask::{Asking, Ladder, Meter, Policy, Repair, Rung, Unanswered, Verdict};
+use cogwork_typed::ask::{
+    Asking, Format, Meter, Policy, RefusedFormats, Repair, Unanswered, Verdict,
+};
 use futures_util::{StreamExt, stream};
 use tokio::time::timeout_at;
 
@@ -21,8 +23,8 @@ use super::{Ask, AskProblem, Asked, EndReason, StageReply};
 pub(super) struct Questions {
     pub(super) client: Arc<dyn LlmClient>,
     pub(super) request: ChatRequest,
-    pub(super) format: Option<Rung>,
-    pub(super) ladder: Ladder,
+    pub(super) format: Option<Format>,
+    pub(super) refused: RefusedFormats,
     pub(super) asks_again: u32,
     pub(super) at_once: usize,
 }
@@ -49,7 +51,7 @@ struct OneAsked {
 impl Questions {
     /// Sets the client. What another one has refused says nothing about it.
     pub(super) fn set_client(&mut self, client: Arc<dyn LlmClient>) {
-        self.ladder = Ladder::default();
+        self.refused = RefusedFormats::default();
         self.client = client;
     }
 
@@ -103,7 +105,7 @@ impl Questions {
         let left = |ask: &Ask| Asked {
             name: ask.name.clone(),
             tries: Vec::new(),
-            rung: Rung::default(),
+            format: Format::default(),
             refusals: Vec::new(),
             repairs: Vec::new(),
             reply: Err(unasked.clone()),
@@ -136,7 +138,7 @@ impl Questions {
         };
 
         // Only a single question is streamed, since the chunks of several would be interleaved.
-        let mut asking = Asking::new(&self.client, &self.ladder, self.rungs(ask))
+        let mut asking = Asking::new(&self.client, &self.refused, self.formats(ask))
             .with_name(ask.name.as_str())
             .with_meter(meter)
             .with_asks_again(self.asks_again)
@@ -163,7 +165,7 @@ impl Questions {
         let asked = Asked {
             name: ask.name.clone(),
             tries: record.tries,
-            rung: record.rung,
+            format: record.format,
             refusals: record.refusals,
             repairs,
             reply,
@@ -176,15 +178,15 @@ impl Questions {
         }
     }
 
-    /// Returns the rungs for a question, tightest first.
-    fn rungs(&self, ask: &Ask) -> Vec<Rung> {
+    /// Returns the formats for a question, tightest first.
+    fn formats(&self, ask: &Ask) -> Vec<Format> {
         // The program has chosen a format itself.
         if self.request.format().is_some() {
-            return vec![Rung::Text];
+            return vec![Format::Text];
         }
 
-        let rungs = Rung::from_first(self.format, self.client.capabilities());
-        ask.rungs(rungs, self.max_tokens())
+        let formats = Format::from_first(self.format, self.client.capabilities());
+        ask.formats(formats, self.max_tokens())
     }
 
     /// Returns the maximum number of tokens of a reply.
@@ -194,7 +196,7 @@ impl Questions {
 
     /// Returns the request for a reply in lines.
     pub(super) fn request_in_lines(&self, ask: &Ask, place: usize) -> ChatRequest {
-        let conversation = ask.conversation(Rung::Text);
+        let conversation = ask.conversation(Format::Text);
         self.request(ask, place).with_messages(conversation)
     }
 
@@ -230,9 +232,9 @@ struct Question<'a> {
 
 impl Question<'_> {
     /// Tightens the schema if the budget leaves fewer tokens for the reply than the request allows.
-    fn with_fitting_format(&self, request: ChatRequest, rung: Rung) -> ChatRequest {
+    fn with_fitting_format(&self, request: ChatRequest, format: Format) -> ChatRequest {
         let fewer = request.max_tokens().filter(|most| *most < self.max_tokens);
-        let format = fewer.and_then(|most| self.ask.reply_format(rung, most));
+        let format = fewer.and_then(|most| self.ask.reply_format(format, most));
 
         match format {
             Some(format) => request.with_format(format),
@@ -255,11 +257,11 @@ impl Policy for Question<'_> {
     type Problem = String;
     type Stop = EndReason;
 
-    fn request(&self, rung: Rung) -> ChatRequest {
-        let conversation = self.ask.conversation(rung);
+    fn request(&self, format: Format) -> ChatRequest {
+        let conversation = self.ask.conversation(format);
         let request = self.request.clone().with_messages(conversation);
 
-        match self.ask.reply_format(rung, self.max_tokens) {
+        match self.ask.reply_format(format, self.max_tokens) {
             Some(format) => request.with_format(format),
             None => request,
         }
@@ -269,11 +271,11 @@ impl Policy for Question<'_> {
         &mut self,
         meter: &Meter,
         request: ChatRequest,
-        rung: Rung,
+        format: Format,
     ) -> Result<ChatRequest, EndReason> {
         self.thinking.begin();
         let fitted = meter.fit(request, self.shares())?;
-        Ok(self.with_fitting_format(fitted, rung))
+        Ok(self.with_fitting_format(fitted, format))
     }
 
     fn on_text(&mut self, text: &str) {
@@ -284,8 +286,8 @@ impl Policy for Question<'_> {
         &read.repairs
     }
 
-    async fn judge(&mut self, response: &ChatResponse, rung: Rung) -> Verdict<Read, String> {
-        match read(self.ask, rung, response) {
+    async fn judge(&mut self, response: &ChatResponse, format: Format) -> Verdict<Read, String> {
+        match read(self.ask, format, response) {
             Ok(mut read) => {
                 read.reply.provider_data = response.provider_data().cloned();
                 self.thinking.finish(&read.reply.text);
@@ -302,7 +304,7 @@ impl Policy for Question<'_> {
     }
 }
 
-fn read(ask: &Ask, rung: Rung, response: &ChatResponse) -> Result<Read, String> {
+fn read(ask: &Ask, format: Format, response: &ChatResponse) -> Result<Read, String> {
     let calls = response.tool_calls();
 
     if !calls.is_empty() && !ask.tools.is_empty() {
@@ -320,7 +322,7 @@ fn read(ask: &Ask, rung: Rung, response: &ChatResponse) -> Result<Read, String> 
     }
 
     let is_at_limit = *response.finish_reason() == FinishReason::Length;
-    ask.read_with_repairs(rung, response.text())
+    ask.read_with_repairs(format, response.text())
         .map_err(|problem| match is_at_limit {
             true => {
                 format!("{problem}; the reply was cut off at the limit of tokens, so be shorter")

@@ -5,7 +5,7 @@ use std::time::Duration;
 use cogwork_flow::{Action, BuildError, Flow};
 use cogwork_llm::{ChatRequest, LlmClient, Message};
 use cogwork_tools::Tools;
-use cogwork_typed::ask::{Ladder, Limits, Rung};
+use cogwork_typed::ask::{Format, Limits, RefusedFormats};
 
 use super::edges;
 use super::questions::Questions;
@@ -65,7 +65,7 @@ impl Solver {
                 client,
                 request,
                 format: None,
-                ladder: Ladder::default(),
+                refused: RefusedFormats::default(),
                 asks_again: 2,
                 at_once: 8,
             },
@@ -113,10 +113,10 @@ impl Solver {
     ///
     /// With a JSON Schema, the length of each text is limited to at most 1,900 characters, so that
     /// the longest reply fits into the request's maximum number of tokens (8,192 if it has none).
-    /// For longer answers, use [`Rung::FlatSchema`] or a looser
-    /// rung.
+    /// For longer answers, use [`Format::FlatSchema`] or a looser
+    /// format.
     #[must_use]
-    pub fn with_format(mut self, format: impl Into<Option<Rung>>) -> Self {
+    pub fn with_format(mut self, format: impl Into<Option<Format>>) -> Self {
         self.0.questions.format = format.into();
         self
     }

@@ -1,7 +1,7 @@
 use std::collections::BTreeMap;
 
 use cogwork_llm::{Message, Messages};
-use cogwork_typed::ask::{FormRefusal, Meter, Repair, Rung, Spent, Try};
+use cogwork_typed::ask::{Format, FormatRefusal, Meter, Repair, Spent, Try};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -47,11 +47,11 @@ pub enum Call {
         /// The raw replies.
         tries: Vec<Try>,
         /// The form in which the last reply was requested.
-        #[serde(default, skip_serializing_if = "Rung::is_default")]
-        rung: Rung,
+        #[serde(default, skip_serializing_if = "Format::is_default")]
+        format: Format,
         /// The forms that the server refused, in order.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
-        refusals: Vec<FormRefusal>,
+        refusals: Vec<FormatRefusal>,
         /// What was corrected so that the last reply could be read.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         repairs: Vec<Repair>,

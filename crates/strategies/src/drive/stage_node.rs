@@ -394,7 +394,7 @@ impl StageNode {
                 let asked = asked.into_iter().next()?;
                 let reply = asked.reply.ok()?;
 
-                solving.add_message(ask.question_on(asked.rung));
+                solving.add_message(ask.question_on(asked.format));
                 solving.add_message(said(&ask, &solving.calls, &reply));
 
                 Some(Done::Replied(reply))
@@ -418,7 +418,7 @@ impl StageNode {
             stage: stage(),
             name: asked.name.clone(),
             tries: asked.tries.clone(),
-            rung: asked.rung,
+            format: asked.format,
             refusals: asked.refusals.clone(),
             repairs: asked.repairs.clone(),
             problem: asked.reply.as_ref().err().map(ToString::to_string),

@@ -1,7 +1,7 @@
 //! Replies as models write them, and how many of them are read.
 
 use cogwork_llm::Messages;
-use cogwork_strategies::{Ask, Parameter, ParameterType, Rung};
+use cogwork_strategies::{Ask, Format, Parameter, ParameterType};
 
 fn ask() -> Ask {
     Ask::new(Messages::new(), "Go on.")
@@ -95,13 +95,13 @@ const STEPS: [&str; 16] = [
     "steps:\nscore: 8",
 ];
 
-/// Returns how many replies are read on a rung, and which are not.
-fn read(ask: &Ask, rung: Rung, replies: &[&str]) -> String {
-    let is_read = |reply: &&&str| ask.read_on(rung, reply).is_ok();
+/// Returns how many replies are read in a format, and which are not.
+fn read(ask: &Ask, format: Format, replies: &[&str]) -> String {
+    let is_read = |reply: &&&str| ask.read_on(format, reply).is_ok();
     let count = replies.iter().filter(is_read).count();
     let others = replies.iter().filter(|reply| !is_read(reply));
     let others: String = others.map(|reply| format!("\n  - {reply:?}")).collect();
-    format!("{rung}: {count} of {}{others}", replies.len())
+    format!("{format}: {count} of {}{others}", replies.len())
 }
 
 #[test]
@@ -112,8 +112,8 @@ fn replies_are_read_as_models_write_them() {
         ("steps", steps(), &STEPS[..]),
     ];
     let shown = questions.iter().flat_map(|(name, ask, replies)| {
-        let rungs = [Rung::Text, Rung::Schema];
-        rungs.map(|rung| format!("{name} {}", read(ask, rung, replies)))
+        let formats = [Format::Text, Format::Schema];
+        formats.map(|format| format!("{name} {}", read(ask, format, replies)))
     });
 
     insta::assert_snapshot!(shown.collect::<Vec<_>>().join("\n"), @r#"

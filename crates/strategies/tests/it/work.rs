@@ -2,7 +2,7 @@
 //! tables is in `tables.rs`.
 
 use cogwork_llm::Messages;
-use cogwork_strategies::{Ask, Parameter, ParameterType, Rung};
+use cogwork_strategies::{Ask, Format, Parameter, ParameterType};
 
 use crate::support::assert_grows_linearly;
 
@@ -123,9 +123,9 @@ fn reading_ten_times_the_reply_takes_about_ten_times_as_long() {
     let shorter = slow_replies(200).into_iter();
 
     for ((what, short), (_, long)) in shorter.zip(slow_replies(2_000)) {
-        for rung in [Rung::Schema, Rung::Text] {
+        for format in [Format::Schema, Format::Text] {
             assert_grows_linearly(what, &short, &long, |reply| {
-                asks.iter().for_each(|ask| drop(ask.read_on(rung, reply)));
+                asks.iter().for_each(|ask| drop(ask.read_on(format, reply)));
             });
         }
     }

@@ -5,7 +5,9 @@ use std::sync::Mutex;
 use cogwork_flow::{Flow, from_phases};
 use cogwork_llm::{ChatRequest, ChatResponse, LlmClient, Message};
 use cogwork_trace::{RecordedEvent, RecorderSettings, RunRecorder};
-use cogwork_typed::ask::{Asking, Ladder, Limit, Policy, Repair, RepairKind, Rung, Verdict};
+use cogwork_typed::ask::{
+    Asking, Format, Limit, Policy, RefusedFormats, Repair, RepairKind, Verdict,
+};
 use serde_json::Value;
 
 /// What recorders of one run record in memory, one after the other.
@@ -71,12 +73,12 @@ impl Policy for Number {
     type Problem = String;
     type Stop = Limit;
 
-    fn request(&self, _: Rung) -> ChatRequest {
+    fn request(&self, _: Format) -> ChatRequest {
         let question = Message::user("How many legs does a spider have?");
         ChatRequest::new([Message::system("You count."), question]).with_temperature(0.2)
     }
 
-    async fn judge(&mut self, response: &ChatResponse, _: Rung) -> Verdict<Read, String> {
+    async fn judge(&mut self, response: &ChatResponse, _: Format) -> Verdict<Read, String> {
         let mut repairs = Vec::new();
         let last = response.text().lines().last().unwrap_or_default();
         if last != response.text() {
@@ -107,8 +109,8 @@ pub(crate) fn asking(client: impl LlmClient + 'static) -> Flow<u32> {
             move |()| {
                 let client = std::sync::Arc::clone(&client);
                 async move {
-                    let ladder = Ladder::default();
-                    let mut asking = Asking::new(&*client, &ladder, vec![Rung::Text]);
+                    let refused = RefusedFormats::default();
+                    let mut asking = Asking::new(&*client, &refused, vec![Format::Text]);
                     let read = asking.run(&mut Number).await;
                     read.map(|read| read.number)
                         .map_err(|_| std::io::Error::other("no number"))

@@ -8,11 +8,11 @@ use cogwork_llm::{
 };
 
 use crate::ask::events::{ChatEvent, ChatVerdict};
-use crate::ask::ladder::refuses_form;
+use crate::ask::format::refuses_format;
 use crate::ask::log::CUT;
-use crate::ask::record_call::{conversation, record_call, record_rungs};
+use crate::ask::record_call::{conversation, record_call, record_formats};
 use crate::ask::reporting::{ReportedCall, SOURCE};
-use crate::ask::{AskLog, FormRefusal, Ladder, Limit, Meter, Repair, Rung};
+use crate::ask::{AskLog, Format, FormatRefusal, Limit, Meter, RefusedFormats, Repair};
 
 /// Defines the requests, and judges the replies.
 ///
@@ -26,16 +26,16 @@ pub trait Policy: Send {
     /// The reason why no further call is made.
     type Stop: From<Limit> + Send;
 
-    /// Returns the request for a reply in this form.
+    /// Returns the request for a reply in this format.
     ///
-    /// The conversation should always be the same for a form. Earlier replies, complaints, and the
+    /// The conversation should always be the same for a format. Earlier replies, complaints, and the
     /// messages of [`Verdict::Continue`] are appended to it. The settings may change, for example
     /// which tools may be called.
-    fn request(&self, rung: Rung) -> ChatRequest;
+    fn request(&self, format: Format) -> ChatRequest;
 
     /// Fits a request into what is left of the limits, and returns the request to send.
     ///
-    /// `request` is the [request](Self::request) for a reply in this form, with all replies and
+    /// `request` is the [request](Self::request) for a reply in this format, with all replies and
     /// complaints so far.
     ///
     /// # Errors
@@ -45,9 +45,9 @@ pub trait Policy: Send {
         &mut self,
         meter: &Meter,
         request: ChatRequest,
-        rung: Rung,
+        format: Format,
     ) -> Result<ChatRequest, Self::Stop> {
-        let _ = rung;
+        let _ = format;
         Ok(meter.fit(request, 1)?)
     }
 
@@ -56,9 +56,9 @@ pub trait Policy: Send {
         let _ = text;
     }
 
-    /// Called when the server refused `rung`, and `next` is tried instead.
-    fn on_refusal(&mut self, rung: Rung, next: Rung, error: &LlmError) {
-        let _ = (rung, next, error);
+    /// Called when the server refused `format`, and `next` is tried instead.
+    fn on_refusal(&mut self, format: Format, next: Format, error: &LlmError) {
+        let _ = (format, next, error);
     }
 
     /// Judges a reply.
@@ -67,7 +67,7 @@ pub trait Policy: Send {
     fn judge(
         &mut self,
         response: &ChatResponse,
-        rung: Rung,
+        format: Format,
     ) -> impl Future<Output = Verdict<Self::Reply, Self::Problem>> + Send;
 
     /// Returns the changes that made a usable reply readable, for readers of the events of a run.
@@ -142,8 +142,8 @@ pub enum Unanswered<P, S> {
 /// See the [crate documentation](crate) for an example.
 pub struct Asking<'a> {
     client: &'a dyn LlmClient,
-    ladder: &'a Ladder,
-    rungs: Vec<Rung>,
+    refused: &'a RefusedFormats,
+    formats: Vec<Format>,
     asks_again: u32,
     streaming: bool,
     recording: bool,
@@ -159,13 +159,17 @@ type Outcome<P> =
 impl<'a> Asking<'a> {
     /// Creates an asking.
     ///
-    /// `rungs` are the forms to try, tightest first. Forms that `ladder` has recorded as refused
-    /// when [`run`](Self::run) begins are skipped. If none is left, the reply is requested as [`Rung::Text`].
-    pub fn new(client: &'a dyn LlmClient, ladder: &'a Ladder, rungs: Vec<Rung>) -> Self {
+    /// `formats` are the ones to try, tightest first. Those that are in `refused` when
+    /// [`run`](Self::run) begins are skipped. If none is left, the reply is requested as [`Format::Text`].
+    pub fn new(
+        client: &'a dyn LlmClient,
+        refused: &'a RefusedFormats,
+        formats: Vec<Format>,
+    ) -> Self {
         Self {
             client,
-            ladder,
-            rungs,
+            refused,
+            formats,
             asks_again: 2,
             streaming: true,
             recording: true,
@@ -231,9 +235,9 @@ impl<'a> Asking<'a> {
     /// Returns [`Unanswered`] if a call fails, no reply can be used, or the policy allows no
     /// further call.
     pub async fn run<P: Policy>(&mut self, policy: &mut P) -> Outcome<P> {
-        let question = conversation(&policy.request(Rung::Text));
-        let mut rungs = self.allowed_rungs(&question).await.into_iter();
-        self.log.rung = rungs.next().unwrap_or_default();
+        let question = conversation(&policy.request(Format::Text));
+        let mut formats = self.allowed_formats(&question).await.into_iter();
+        self.log.format = formats.next().unwrap_or_default();
 
         // The earlier replies, each followed by the complaint or by what it led to.
         let mut follow_up = Vec::new();
@@ -251,8 +255,8 @@ impl<'a> Asking<'a> {
             let (result, number) = self.call(policy, request).await;
             let response = match result {
                 Ok(response) => response,
-                Err(error) => match rungs.next() {
-                    Some(next) if refuses_form(&error) => {
+                Err(error) => match formats.next() {
+                    Some(next) if refuses_format(&error) => {
                         self.move_down(policy, next, &error);
                         continue;
                     }
@@ -286,13 +290,15 @@ impl<'a> Asking<'a> {
         }
     }
 
-    /// Returns the forms that the ladder allows.
-    async fn allowed_rungs(&self, question: &ChatRequest) -> Vec<Rung> {
-        let rungs = self.rungs.iter().copied();
-        let allowed = rungs.filter(|rung| self.ladder.allows(*rung)).collect();
+    /// Returns the formats that the server hasn't refused.
+    async fn allowed_formats(&self, question: &ChatRequest) -> Vec<Format> {
+        let formats = self.formats.iter().copied();
+        let allowed = formats
+            .filter(|format| self.refused.allows(*format))
+            .collect();
 
         if self.recording {
-            record_rungs(question, allowed).await
+            record_formats(question, allowed).await
         } else {
             allowed
         }
@@ -304,13 +310,13 @@ impl<'a> Asking<'a> {
         policy: &mut P,
         follow_up: &[Message],
     ) -> Result<ChatRequest, Unanswered<P::Problem, P::Stop>> {
-        let rung = self.log.rung;
-        let mut request = policy.request(rung);
+        let format = self.log.format;
+        let mut request = policy.request(format);
         for message in follow_up {
             request.push(message.clone());
         }
 
-        let fitted = policy.fit(&self.meter, request, rung);
+        let fitted = policy.fit(&self.meter, request, format);
         fitted.map_err(Unanswered::Stopped)
     }
 
@@ -343,10 +349,10 @@ impl<'a> Asking<'a> {
             call().await
         };
 
-        // If a request fails for a different reason, its form was accepted.
-        let is_accepted = !result.as_ref().is_err_and(refuses_form);
+        // If a request fails for a different reason, its format was accepted.
+        let is_accepted = !result.as_ref().is_err_and(refuses_format);
         if is_accepted && !self.log.refusals.is_empty() {
-            self.ladder.settle_on(self.log.rung);
+            self.refused.settle_on(self.log.format);
         }
 
         (result, number)
@@ -394,15 +400,15 @@ impl<'a> Asking<'a> {
         Err(LlmError::new(LlmErrorKind::InterruptedStream, message))
     }
 
-    /// Moves down to the next form, since the server refused the last one.
-    fn move_down(&mut self, policy: &mut impl Policy, next: Rung, error: &LlmError) {
-        let refused = std::mem::replace(&mut self.log.rung, next);
+    /// Moves down to the next format, since the server refused the last one.
+    fn move_down(&mut self, policy: &mut impl Policy, next: Format, error: &LlmError) {
+        let refused = std::mem::replace(&mut self.log.format, next);
         let line = error.to_string();
         note(|| format!("the server refused {refused}, trying {next}: {line}"));
 
         policy.on_refusal(refused, next, error);
-        self.log.refusals.push(FormRefusal {
-            rung: refused,
+        self.log.refusals.push(FormatRefusal {
+            format: refused,
             error: line,
         });
     }
@@ -418,7 +424,7 @@ impl<'a> Asking<'a> {
         // On record before it is read, so that it isn't lost if reading it times out.
         self.log.add(response.text());
 
-        let verdict = match policy.judge(response, self.log.rung).await {
+        let verdict = match policy.judge(response, self.log.format).await {
             Verdict::Questionable { problem, message } if has_questioned => {
                 Verdict::Unusable { problem, message }
             }

@@ -1,6 +1,6 @@
 use serde::{Deserialize, Serialize};
 
-use crate::ask::{ChatVerdict, FormRefusal, Rung, Spent};
+use crate::ask::{ChatVerdict, Format, FormatRefusal, Spent};
 
 /// What happened on the way to an answer.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -8,10 +8,10 @@ use crate::ask::{ChatVerdict, FormRefusal, Rung, Spent};
 pub struct AskLog {
     /// Every raw reply with the complaint about it, in order.
     pub tries: Vec<Try>,
-    /// The form of the last request.
-    pub rung: Rung,
-    /// The forms that the server refused, in order.
-    pub refusals: Vec<FormRefusal>,
+    /// The format of the last request.
+    pub format: Format,
+    /// The formats that the server refused, in order.
+    pub refusals: Vec<FormatRefusal>,
     /// The number of calls, their tokens and their time.
     pub spent: Spent,
 }

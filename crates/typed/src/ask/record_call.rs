@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use siphasher::sip::SipHasher13;
 use tokio::time::Instant;
 
-use crate::ask::Rung;
+use crate::ask::Format;
 
 /// Returns the label of a recorded call: what is called, and a hash of its input.
 ///
@@ -30,10 +30,10 @@ pub(super) fn conversation(request: &ChatRequest) -> ChatRequest {
     ChatRequest::from(request.messages().clone())
 }
 
-/// Returns the forms that are allowed now, or in a resumed run those that were allowed before. Which
-/// calls are made depends on them, and the ladder may have learnt more in the meantime.
-pub(super) async fn record_rungs(question: &ChatRequest, allowed: Vec<Rung>) -> Vec<Rung> {
-    let label = call_label("forms", question);
+/// Returns the formats that are allowed now, or in a resumed run those that were allowed before. Which
+/// calls are made depends on them, and the server may have refused more in the meantime.
+pub(super) async fn record_formats(question: &ChatRequest, allowed: Vec<Format>) -> Vec<Format> {
+    let label = call_label("formats", question);
     let recorded = recorded(&label, || async { Ok::<_, Infallible>(allowed.clone()) });
     recorded.await.unwrap_or(allowed)
 }

@@ -6,7 +6,7 @@ use cogwork_llm::{
     Capabilities, Capability, ChatRequest, ChatResponse, ScriptedClient, ToolCall, Usage,
 };
 use cogwork_tools::{Tools, function};
-use cogwork_typed::ask::{Limits, Rung};
+use cogwork_typed::ask::{Format, Limits};
 use cogwork_typed::{AnswerProblemKind, AskErrorKind, Model};
 use insta::assert_snapshot;
 use schemars::JsonSchema;
@@ -58,7 +58,7 @@ async fn an_answer_comes_with_its_log() {
     assert!(answered.repairs.is_empty());
     assert_eq!(answered.log.spent.calls, 1);
     assert_eq!(answered.log.spent.tokens(), 42);
-    assert_eq!(answered.log.rung, Rung::Text);
+    assert_eq!(answered.log.format, Format::Text);
     assert_eq!(answered.log.tries[0].reply, USABLE);
 }
 

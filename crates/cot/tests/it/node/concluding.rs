@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use cogwork_cot::{
-    ChainOfThought, ChatResponse, FinishReason, Limit, Limits, LlmClient, Prompts, Reasoning,
-    ReasoningEnd, Rung, ScriptedClient, Usage,
+    ChainOfThought, ChatResponse, FinishReason, Format, Limit, Limits, LlmClient, Prompts,
+    Reasoning, ReasoningEnd, ScriptedClient, Usage,
 };
 use cogwork_flow::journal::MemoryJournal;
 use cogwork_llm::ScriptedReply;
@@ -72,11 +72,11 @@ async fn the_question_exists_in_every_language_and_form() {
         (Prompts::english(), "This is the last thought."),
         (Prompts::chinese(), "这是最后一个思考。"),
     ] {
-        for rung in [Rung::Json, Rung::Text] {
+        for format in [Format::Json, Format::Text] {
             let client = ScriptedClient::new([FIRST, LAST]);
             let node = ChainOfThought::new(client.clone())
                 .with_prompts(prompts.clone())
-                .with_format(rung)
+                .with_format(format)
                 .with_limits(thoughts(2));
             solve(node).await;
 
@@ -84,8 +84,8 @@ async fn the_question_exists_in_every_language_and_form() {
             let asked = requests[1].messages().last().unwrap().text();
             assert!(asked.contains(word), "{asked}");
 
-            let form = match (rung, &prompts.json) {
-                (Rung::Json, Some(json)) => &json.name,
+            let form = match (format, &prompts.json) {
+                (Format::Json, Some(json)) => &json.name,
                 _ => &prompts.yaml.name,
             };
             let reply_with = asked.lines().last().unwrap();

@@ -1,8 +1,8 @@
 //! Replies held to their form by the server: where a node begins, how it falls, what it remembers and says.
 
 use cogwork_cot::{
-    ChainOfThought, ChatRequest, LlmError, LlmErrorKind as Kind, Prompts, Reasoning,
-    ReasoningEvent, Reply, Rung, ScriptedClient,
+    ChainOfThought, ChatRequest, Format, LlmError, LlmErrorKind as Kind, Prompts, Reasoning,
+    ReasoningEvent, Reply, ScriptedClient,
 };
 use cogwork_flow::{EventKind, events};
 use cogwork_llm::{Capabilities, Capability, ReplyFormat};
@@ -30,16 +30,16 @@ fn refusal() -> LlmError {
 }
 
 /// How each request asked.
-fn asked(client: &ScriptedClient) -> Vec<Rung> {
-    client.requests().iter().map(rung).collect()
+fn asked(client: &ScriptedClient) -> Vec<Format> {
+    client.requests().iter().map(format).collect()
 }
 
-fn rung(request: &ChatRequest) -> Rung {
+fn format(request: &ChatRequest) -> Format {
     match request.format() {
-        None => Rung::Text,
-        Some(ReplyFormat::Json) => Rung::Json,
+        None => Format::Text,
+        Some(ReplyFormat::Json) => Format::Json,
         Some(ReplyFormat::Schema { schema, .. }) if **schema == Reply::flat_json_schema() => {
-            Rung::FlatSchema
+            Format::FlatSchema
         }
         Some(ReplyFormat::Schema { name, schema }) => {
             let tokens = request.max_tokens().unwrap_or(8192);
@@ -47,7 +47,7 @@ fn rung(request: &ChatRequest) -> Rung {
                 (&**name, schema.to_string()),
                 ("reply", Reply::json_schema(tokens))
             );
-            Rung::Schema
+            Format::Schema
         }
         Some(other) => panic!("not one of ours: {other:?}"),
     }
@@ -56,7 +56,7 @@ fn rung(request: &ChatRequest) -> Rung {
 #[tokio::test]
 async fn a_node_begins_with_what_its_client_can() {
     use Capability::{JsonMode, JsonSchema, Streaming};
-    use Rung::{FlatSchema, Json, Schema, Text};
+    use Format::{FlatSchema, Json, Schema, Text};
 
     for (capabilities, format, expected) in [
         (&[Streaming][..], None, Text),
@@ -69,7 +69,7 @@ async fn a_node_begins_with_what_its_client_can() {
         let capabilities = capabilities
             .iter()
             .fold(Capabilities::none(), |all, one| all.with(*one));
-        let reply = if expected == Rung::Text {
+        let reply = if expected == Format::Text {
             LAST.to_owned()
         } else {
             json(LAST)
@@ -82,7 +82,7 @@ async fn a_node_begins_with_what_its_client_can() {
 
         let trace = reasoning.thoughts()[0].trace();
         assert_eq!(
-            (trace.rung, trace.refusals.len(), trace.repairs.len()),
+            (trace.format, trace.refusals.len(), trace.repairs.len()),
             (expected, 0, 0)
         );
         assert_eq!(reasoning.answer(), Some("150"));
@@ -98,7 +98,7 @@ async fn a_refused_form_falls_rung_by_rung_and_is_no_ask_again() {
     let node = ChainOfThought::new(client.clone()).with_asks_again(0);
     let reasoning = solve(node).await;
 
-    use Rung::{FlatSchema, Json, Schema, Text};
+    use Format::{FlatSchema, Json, Schema, Text};
     assert_eq!(asked(&client), [Schema, FlatSchema, Json, Text, Text]);
 
     // One conversation for all that ask for JSON; in the end, what a client without capabilities is asked.
@@ -116,11 +116,11 @@ async fn a_refused_form_falls_rung_by_rung_and_is_no_ask_again() {
     assert_eq!(requests[3..], plain.requests()[..]);
 
     let trace = reasoning.thoughts()[0].trace();
-    assert_eq!((trace.rung, trace.tries.len()), (Text, 1));
+    assert_eq!((trace.format, trace.tries.len()), (Text, 1));
     let refused: Vec<String> = trace
         .refusals
         .iter()
-        .map(|refusal| format!("{}: {}", refusal.rung, refusal.error))
+        .map(|refusal| format!("{}: {}", refusal.format, refusal.error))
         .collect();
 
     assert_snapshot!(refused.join("\n"), @r"
@@ -130,11 +130,11 @@ async fn a_refused_form_falls_rung_by_rung_and_is_no_ask_again() {
     ");
 
     let later = reasoning.thoughts()[1].trace();
-    assert_eq!((later.rung, later.refusals.len()), (Text, 0));
+    assert_eq!((later.format, later.refusals.len()), (Text, 0));
 
     let saved = serde_json::to_string(&reasoning).unwrap();
     assert!(
-        saved.contains(r#""refusals":[{"rung":"schema","error":"invalid request: "#),
+        saved.contains(r#""refusals":[{"format":"schema","error":"invalid request: "#),
         "{saved}"
     );
     assert_eq!(Reasoning::from_json(&saved).unwrap(), reasoning);
@@ -158,7 +158,7 @@ async fn the_rung_is_remembered_over_turns_clones_and_runs() {
     // One told anew where to begin, or made anew, knows nothing of it.
     solve(node.with_format(None)).await;
 
-    use Rung::{FlatSchema, Schema};
+    use Format::{FlatSchema, Schema};
 
     assert_eq!(
         asked(&client),
@@ -214,7 +214,11 @@ async fn only_a_refusal_of_the_form_is_one() {
             .with_capabilities(all());
         solve(ChainOfThought::new(client.clone())).await;
 
-        assert_eq!(asked(&client), [Rung::Schema, Rung::FlatSchema], "{shown}");
+        assert_eq!(
+            asked(&client),
+            [Format::Schema, Format::FlatSchema],
+            "{shown}"
+        );
     }
 }
 
@@ -279,10 +283,10 @@ async fn a_schema_that_cannot_hold_the_last_plan_is_passed_over() {
     let many = ["{description: a, status: Pending}"; 6].join(", ");
     let long = format!("{{description: {}, status: Pending}}", "a".repeat(100));
     for (steps, expected) in [
-        (nested(3), Rung::Schema),
-        (nested(4), Rung::Json),
-        (many, Rung::FlatSchema),
-        (long, Rung::FlatSchema),
+        (nested(3), Format::Schema),
+        (nested(4), Format::Json),
+        (many, Format::FlatSchema),
+        (long, Format::FlatSchema),
     ] {
         let client = ScriptedClient::new([plan(steps)])
             .then(json(SECOND))
@@ -291,7 +295,7 @@ async fn a_schema_that_cannot_hold_the_last_plan_is_passed_over() {
         solve(ChainOfThought::new(client.clone())).await;
 
         // Nothing was refused, so the next turn may begin above.
-        assert_eq!(asked(&client), [Rung::Schema, expected, Rung::Schema]);
+        assert_eq!(asked(&client), [Format::Schema, expected, Format::Schema]);
     }
 }
 
@@ -303,7 +307,7 @@ async fn prompts_without_words_for_json_and_requests_with_a_format_keep_to_yaml(
     let node = ChainOfThought::new(client.clone()).with_prompts(prompts);
 
     solve(node).await;
-    assert_eq!(asked(&client), [Rung::Text]);
+    assert_eq!(asked(&client), [Format::Text]);
 
     let client = ScriptedClient::new([LAST]).with_capabilities(all());
     let mine = ReplyFormat::schema("mine", "{}");

@@ -3,8 +3,8 @@
 use std::sync::{Arc, Mutex};
 
 use cogwork_cot::{
-    ChainOfThought, ChatRequest, Limit, Limits, LlmError, LlmErrorKind, ReasoningEnd,
-    ReasoningEvent, RunOptions, Rung, ScriptedClient,
+    ChainOfThought, ChatRequest, Format, Limit, Limits, LlmError, LlmErrorKind, ReasoningEnd,
+    ReasoningEvent, RunOptions, ScriptedClient,
 };
 
 use crate::node::support::{EARLY, FIRST, LAST, reasoning};
@@ -91,7 +91,7 @@ async fn requests(node: &ChainOfThought, options: RunOptions, client: &ScriptedC
 #[tokio::test]
 async fn a_clone_with_other_settings_shares_what_is_known_about_the_server() {
     let client = refusing();
-    let node = ChainOfThought::new(client.clone()).with_format(Rung::Json);
+    let node = ChainOfThought::new(client.clone()).with_format(Format::Json);
     let derived = node
         .clone()
         .with_limits(two_thoughts())
@@ -104,7 +104,7 @@ async fn a_clone_with_other_settings_shares_what_is_known_about_the_server() {
 #[tokio::test]
 async fn another_server_is_asked_for_every_form() {
     let first = refusing();
-    let node = ChainOfThought::new(first.clone()).with_format(Rung::Json);
+    let node = ChainOfThought::new(first.clone()).with_format(Format::Json);
     assert_eq!(requests(&node, RunOptions::default(), &first).await, 2);
 
     let second = refusing();
@@ -122,7 +122,7 @@ async fn another_server_is_asked_for_every_form() {
 #[tokio::test]
 async fn another_client_of_the_same_server_is_not() {
     let first = refusing();
-    let node = ChainOfThought::new(first.clone()).with_format(Rung::Json);
+    let node = ChainOfThought::new(first.clone()).with_format(Format::Json);
     assert_eq!(requests(&node, RunOptions::default(), &first).await, 2);
 
     let second = ScriptedClient::new([LAST, LAST]);

@@ -1,7 +1,7 @@
 //! The longest reply of a schema fits into the maximum number of tokens.
 
 use cogwork_llm::{ChatRequest, Messages, ReplyFormat};
-use cogwork_strategies::{Ask, Parameter, ParameterType, Rung, StrategyName};
+use cogwork_strategies::{Ask, Format, Parameter, ParameterType, StrategyName};
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 
@@ -94,9 +94,12 @@ fn a_form_that_fits_into_no_schema_is_requested_without_one() {
         ask.with_field(format!("field_{number}"), Parameter::text("d"))
     });
 
-    assert_eq!(ask.reply_format(Rung::Schema, 1_000), None);
-    assert!(ask.reply_format(Rung::Schema, 20_000).is_some());
-    assert_eq!(ask.reply_format(Rung::Json, 1_000), Some(ReplyFormat::Json));
+    assert_eq!(ask.reply_format(Format::Schema, 1_000), None);
+    assert!(ask.reply_format(Format::Schema, 20_000).is_some());
+    assert_eq!(
+        ask.reply_format(Format::Json, 1_000),
+        Some(ReplyFormat::Json)
+    );
 }
 
 fn kinds() -> impl Strategy<Value = ParameterType> {
@@ -145,7 +148,7 @@ proptest! {
         let parameter = if is_required { parameter } else { parameter.optional() };
         let ask = Ask::new(Messages::new(), "p").with_field("field", parameter);
 
-        let Some(ReplyFormat::Schema { schema, .. }) = ask.reply_format(Rung::Schema, 3_000) else {
+        let Some(ReplyFormat::Schema { schema, .. }) = ask.reply_format(Format::Schema, 3_000) else {
             return Ok(());
         };
 
@@ -153,7 +156,7 @@ proptest! {
         let longest = longest(&schema);
         prop_assert!(tokens(&longest) <= 3_000, "{}", longest);
 
-        let read = ask.read_on(Rung::Schema, &longest.to_string());
+        let read = ask.read_on(Format::Schema, &longest.to_string());
         let read = read.map_err(|problem| TestCaseError::fail(format!("{problem}: {longest}")))?;
         if is_required && matches!(kind, ParameterType::Text { .. } | ParameterType::Boolean) {
             prop_assert_eq!(read.fields.get("field"), longest.get("field"));

@@ -2,7 +2,7 @@
 
 use cogwork_llm::{Capabilities, Capability, ChatResponse, FinishReason, Messages, ScriptedClient};
 use cogwork_strategies::{
-    Ask, Call, Parameter, ParameterType, Rung, Solver, Strategies, StrategyName,
+    Ask, Call, Format, Parameter, ParameterType, Solver, Strategies, StrategyName,
 };
 
 use crate::hostile_replies::{
@@ -26,7 +26,7 @@ fn ask() -> Ask {
 
 /// Returns the thought, the steps and the answer of a reply, or the problem.
 fn read(reply: &str) -> String {
-    match ask().read_on(Rung::Schema, reply) {
+    match ask().read_on(Format::Schema, reply) {
         Ok(read) => format!(
             "{} | {} | {}",
             read.text,
@@ -113,7 +113,7 @@ async fn repairs_are_kept_in_the_trace() {
     ");
 
     let saved = serde_json::to_value(solved.trace()).unwrap();
-    assert_eq!(saved["calls"][0]["model"]["rung"], "schema");
+    assert_eq!(saved["calls"][0]["model"]["format"], "schema");
     assert_eq!(
         saved["calls"][0]["model"]["repairs"]
             .as_array()
@@ -165,9 +165,9 @@ async fn a_list_at_the_limit_of_tokens_is_asked_for_again() {
 const USABLE: &str =
     "{\n  \"thought\": \"It rhymes.\",\n  \"reason\": \"The rhyme is clean.\",\n  \"score\": 8\n}";
 
-async fn outcome(rung: Rung, reply: &str) -> Outcome {
+async fn outcome(format: Format, reply: &str) -> Outcome {
     let client = ScriptedClient::new([reply, USABLE]);
-    let solver = Solver::new(client.clone(), judge()).with_format(rung);
+    let solver = Solver::new(client.clone(), judge()).with_format(format);
     let ended = solver.solve("A poem.").await;
 
     if let Ok(solved) = &ended {
@@ -183,11 +183,11 @@ async fn outcome(rung: Rung, reply: &str) -> Outcome {
 }
 
 #[tokio::test]
-async fn hostile_replies_are_read_asked_for_again_or_refused_on_every_rung() {
-    for rung in Rung::ALL {
+async fn hostile_replies_are_read_asked_for_again_or_refused_on_every_format() {
+    for format in Format::ALL {
         for hostile in hostile_replies(USABLE) {
-            let outcome = outcome(rung, &hostile.reply).await;
-            assert_eq!(outcome, hostile.outcome, "{} on {rung}", hostile.name);
+            let outcome = outcome(format, &hostile.reply).await;
+            assert_eq!(outcome, hostile.outcome, "{} on {format}", hostile.name);
         }
     }
 }

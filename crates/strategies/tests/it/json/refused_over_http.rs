@@ -1,7 +1,7 @@
 //! A server that refuses the forms one after the other, over a real socket.
 
 use cogwork_llm::OpenAiClient;
-use cogwork_strategies::{Call, Rung, Solved, Solver, StrategyName};
+use cogwork_strategies::{Call, Format, Solved, Solver, StrategyName};
 use serde_json::{Value, json};
 
 use super::scripts::{PROBLEM, replies};
@@ -51,7 +51,7 @@ impl<C: cogwork_llm::LlmClient> cogwork_llm::LlmClient for WithoutStreaming<C> {
     }
 }
 
-fn formats(requests: &[Value]) -> Vec<String> {
+fn sent_formats(requests: &[Value]) -> Vec<String> {
     let format = |request: &Value| {
         let format = &request["response_format"];
         let bounds = format.to_string().contains("maxLength");
@@ -64,12 +64,12 @@ fn formats(requests: &[Value]) -> Vec<String> {
     requests.iter().map(format).collect()
 }
 
-fn rungs(solved: &Solved) -> Vec<Rung> {
-    let rung = |call: &Call| match call {
-        Call::Model { rung, .. } => *rung,
-        _ => Rung::Text,
+fn formats(solved: &Solved) -> Vec<Format> {
+    let format = |call: &Call| match call {
+        Call::Model { format, .. } => *format,
+        _ => Format::Text,
     };
-    solved.trace().calls().iter().map(rung).collect()
+    solved.trace().calls().iter().map(format).collect()
 }
 
 const SCHEMA: &str = "Invalid schema for response_format 'reply': 'maxLength' is not permitted.";
@@ -78,15 +78,15 @@ const FLAT: &str = "This response_format type is unavailable now";
 #[tokio::test]
 async fn a_server_that_takes_everything_is_asked_with_bounds() {
     let (solved, requests) = run(&[]).await;
-    assert_eq!(formats(&requests), ["bounded schema"; 3]);
-    assert_eq!(rungs(&solved), [Rung::Schema; 3]);
+    assert_eq!(sent_formats(&requests), ["bounded schema"; 3]);
+    assert_eq!(formats(&solved), [Format::Schema; 3]);
 }
 
 #[tokio::test]
 async fn a_server_that_refuses_bounds_is_asked_for_flat_schemas_from_then_on() {
     let (solved, requests) = run(&[SCHEMA]).await;
     assert_eq!(
-        formats(&requests),
+        sent_formats(&requests),
         [
             "bounded schema",
             "json_schema",
@@ -99,14 +99,14 @@ async fn a_server_that_refuses_bounds_is_asked_for_flat_schemas_from_then_on() {
         true
     );
     assert_eq!(requests[0]["messages"], requests[1]["messages"]);
-    assert_eq!(rungs(&solved), [Rung::FlatSchema; 3]);
+    assert_eq!(formats(&solved), [Format::FlatSchema; 3]);
 }
 
 #[tokio::test]
 async fn a_server_that_refuses_schemas_is_asked_for_json_from_then_on() {
     let (solved, requests) = run(&[SCHEMA, FLAT]).await;
     assert_eq!(
-        formats(&requests),
+        sent_formats(&requests),
         [
             "bounded schema",
             "json_schema",
@@ -115,14 +115,14 @@ async fn a_server_that_refuses_schemas_is_asked_for_json_from_then_on() {
             "json_object"
         ]
     );
-    assert_eq!(rungs(&solved), [Rung::Json; 3]);
+    assert_eq!(formats(&solved), [Format::Json; 3]);
 }
 
 #[tokio::test]
 async fn a_server_that_refuses_every_form_is_asked_for_lines_from_then_on() {
     let (solved, requests) = run(&[SCHEMA, FLAT, FLAT]).await;
     assert_eq!(
-        formats(&requests),
+        sent_formats(&requests),
         [
             "bounded schema",
             "json_schema",
@@ -132,6 +132,6 @@ async fn a_server_that_refuses_every_form_is_asked_for_lines_from_then_on() {
             "none"
         ]
     );
-    assert_eq!(rungs(&solved), [Rung::Text; 3]);
+    assert_eq!(formats(&solved), [Format::Text; 3]);
     assert_eq!(solved.answer(), Some("51"));
 }

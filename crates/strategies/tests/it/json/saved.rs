@@ -1,6 +1,6 @@
 //! Traces of earlier versions.
 
-use cogwork_strategies::{Call, Rung};
+use cogwork_strategies::{Call, Format};
 use serde_json::json;
 
 #[test]
@@ -11,7 +11,7 @@ fn a_saved_call_without_a_rung_was_asked_for_in_text() {
 
     let call: Call = serde_json::from_value(saved.clone()).unwrap();
     let Call::Model {
-        rung,
+        format,
         refusals,
         repairs,
         ..
@@ -20,6 +20,9 @@ fn a_saved_call_without_a_rung_was_asked_for_in_text() {
         panic!("{call:?}");
     };
 
-    assert_eq!((*rung, refusals.len(), repairs.len()), (Rung::Text, 0, 0));
+    assert_eq!(
+        (*format, refusals.len(), repairs.len()),
+        (Format::Text, 0, 0)
+    );
     assert_eq!(serde_json::to_value(&call).unwrap(), saved);
 }

@@ -7,14 +7,14 @@ use serde::{Deserialize, Serialize};
 
 /// How strictly a server is asked to constrain the form of a reply, tightest first.
 ///
-/// A program may begin with any of them. If a server refuses a request because of its form, the next
-/// rung is tried immediately, and later requests start there.
+/// A program may begin with any of them. If a server refuses a request because of its format, the
+/// next one is tried immediately, and later requests start there.
 #[derive(
     Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
-pub enum Rung {
+pub enum Format {
     /// With a JSON Schema.
     Schema,
     /// With a JSON Schema without recursion, for servers that support only part of JSON Schema.
@@ -23,12 +23,11 @@ pub enum Rung {
     Json,
     /// Only with the instructions.
     #[default]
-    #[serde(alias = "yaml")]
     Text,
 }
 
-impl Rung {
-    /// All rungs, tightest first.
+impl Format {
+    /// All formats, tightest first.
     pub const ALL: [Self; 4] = [Self::Schema, Self::FlatSchema, Self::Json, Self::Text];
 
     /// Returns whether the reply is requested as JSON.
@@ -36,28 +35,28 @@ impl Rung {
         self != Self::Text
     }
 
-    /// Returns whether this is the default, [`Rung::Text`].
+    /// Returns whether this is the default, [`Format::Text`].
     pub fn is_default(&self) -> bool {
         *self == Self::default()
     }
 
-    /// Returns the rungs from `first` on, tightest first. If `first` is `None`, these are the ones
+    /// Returns the formats from `first` on, tightest first. If `first` is `None`, these are the ones
     /// that a client with these capabilities is known to support.
     ///
     /// ```
-    /// use cogwork_typed::ask::Rung;
+    /// use cogwork_typed::ask::Format;
     /// use cogwork_llm::{Capabilities, Capability};
     ///
     /// let json = Capabilities::none().with(Capability::JsonMode);
-    /// assert_eq!(Rung::from_first(None, json), [Rung::Json, Rung::Text]);
+    /// assert_eq!(Format::from_first(None, json), [Format::Json, Format::Text]);
     ///
     /// // OpenAI's strict mode refuses bounds, so don't ask with bounds first.
-    /// let flat = Rung::from_first(Some(Rung::FlatSchema), json);
-    /// assert_eq!(flat, [Rung::FlatSchema, Rung::Json, Rung::Text]);
+    /// let flat = Format::from_first(Some(Format::FlatSchema), json);
+    /// assert_eq!(flat, [Format::FlatSchema, Format::Json, Format::Text]);
     /// ```
     pub fn from_first(first: Option<Self>, capabilities: Capabilities) -> Vec<Self> {
-        let is_tried = |rung: &Self| match (first, rung) {
-            (Some(first), rung) => *rung >= first,
+        let is_tried = |format: &Self| match (first, format) {
+            (Some(first), format) => *format >= first,
             (None, Self::Schema | Self::FlatSchema) => capabilities.has(Capability::JsonSchema),
             (None, Self::Json) => capabilities.has(Capability::JsonMode),
             (None, Self::Text) => true,
@@ -67,7 +66,7 @@ impl Rung {
     }
 }
 
-impl fmt::Display for Rung {
+impl fmt::Display for Format {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Schema => "JSON Schema",
@@ -78,53 +77,53 @@ impl fmt::Display for Rung {
     }
 }
 
-/// A form that the server refused.
+/// A format that the server refused.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct FormRefusal {
-    /// The requested form.
-    pub rung: Rung,
+pub struct FormatRefusal {
+    /// The requested format.
+    pub format: Format,
     /// The message of the client's error, on one line.
     pub error: String,
 }
 
-/// Remembers which forms a server has refused. Clones share the memory.
+/// Remembers which formats a server has refused. Clones share the memory.
 #[derive(Debug, Clone, Default)]
-pub struct Ladder {
-    /// The tightest rung that hasn't been refused.
+pub struct RefusedFormats {
+    /// The tightest format that hasn't been refused.
     tightest: Arc<AtomicU8>,
 }
 
-impl Ladder {
-    /// Returns whether `rung` hasn't been refused.
-    pub fn allows(&self, rung: Rung) -> bool {
-        rung as u8 >= self.tightest.load(Ordering::Relaxed)
+impl RefusedFormats {
+    /// Returns whether `format` hasn't been refused.
+    pub fn allows(&self, format: Format) -> bool {
+        format as u8 >= self.tightest.load(Ordering::Relaxed)
     }
 
-    /// Records that `rung` was accepted after the tighter ones were refused.
-    pub(crate) fn settle_on(&self, rung: Rung) {
-        self.tightest.fetch_max(rung as u8, Ordering::Relaxed);
+    /// Records that `format` was accepted after the tighter ones were refused.
+    pub(crate) fn settle_on(&self, format: Format) {
+        self.tightest.fetch_max(format as u8, Ordering::Relaxed);
     }
 }
 
-/// Returns whether the error is about the requested form of the reply.
+/// Returns whether the error is about the requested format of the reply.
 ///
 /// Most servers report such a request as invalid. Some (Ollama, proxies) report a failure or "not
 /// found" instead, so the message has to be checked.
-pub(crate) fn refuses_form(error: &LlmError) -> bool {
-    // If the server has begun to reply, it has accepted the form.
+pub(crate) fn refuses_format(error: &LlmError) -> bool {
+    // If the server has begun to reply, it has accepted the format.
     if error.text_so_far().is_some_and(|text| !text.is_empty()) {
         return false;
     }
 
     match (error.kind(), error.status()) {
         (LlmErrorKind::InvalidRequest, None | Some(400 | 415 | 422 | 501)) => true,
-        (LlmErrorKind::InvalidRequest | LlmErrorKind::Server, _) => names_a_form(error),
+        (LlmErrorKind::InvalidRequest | LlmErrorKind::Server, _) => names_a_format(error),
         _ => false,
     }
 }
 
-fn names_a_form(error: &LlmError) -> bool {
+fn names_a_format(error: &LlmError) -> bool {
     const NAMES: [&str; 7] = [
         "response_format",
         "output_config",
