@@ -89,7 +89,7 @@ use cogwork::cot::{Reading, ReplyProblem, ReplyReader};
 const MAX: usize = 256 * 1024;
 
 fn main() -> ExitCode {
-    let reader = ReplyReader::default().with_max_bytes(MAX);
+    let reader = ReplyReader::default();
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let reader = match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         [] => reader,

@@ -63,9 +63,7 @@ pub fn reply(data: &[u8]) {
     }
 
     let written = read.reply.to_string();
-    let again = ReplyReader::default()
-        .with_max_bytes(usize::MAX)
-        .read(&written);
+    let again = ReplyReader::default().read(&written);
     let again = again.map(|again| (again.reply, again.repairs.len()));
     assert_eq!(again, Ok((read.reply, 0)), "what was made out reads back");
 }

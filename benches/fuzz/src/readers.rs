@@ -33,7 +33,7 @@ pub const READERS: [Reader; 11] = [
             "",
             "```yaml\ncurrent_thinking: a\nplanning:\n- description: b\n",
         ],
-        read: |text| drop(ReplyReader::default().with_max_bytes(usize::MAX).read(text)),
+        read: |text| drop(ReplyReader::default().read(text)),
     },
     Reader {
         name: "stage replies",

@@ -1,13 +1,13 @@
+use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
 use cogwork_flow::{Action, Flow};
-use cogwork_llm::{ChatRequest, LlmClient};
+use cogwork_llm::{Capability, ChatRequest, LlmClient};
 use cogwork_tools::Tools;
 use cogwork_typed::ask::{Limits, RefusedFormats};
 
-use crate::tooling::Tooling;
 use crate::{EarlyEnd, Format, History, Prompts, Reading, Reasoning, Reporter};
 
 /// A node that reasons step by step: in each turn, the model judges its last thought, does the next
@@ -20,7 +20,7 @@ use crate::{EarlyEnd, Format, History, Prompts, Reading, Reasoning, Reporter};
 ///
 /// Cloning the node is cheap, and many runs can share it. A clone with other
 /// [limits](Self::with_limits) or another [request](Self::with_request) still shares what the node
-/// has learnt about the server. [`RunOptions`](crate::RunOptions) change the settings of one run.
+/// has learnt about the server. [`Reasoning::with_limits`] sets the limits of one run.
 ///
 /// If the state already has an answer, the node does nothing and leaves by `END`, so resuming a
 /// finished run has no effect.
@@ -63,9 +63,12 @@ pub struct ChainOfThought {
     pub(crate) reading: Reading,
     pub(crate) history: History,
     pub(crate) early_end: EarlyEnd,
-    pub(crate) streaming: bool,
     pub(crate) format: Option<Format>,
-    pub(crate) tooling: Tooling,
+    pub(crate) tools: Arc<Tools>,
+    /// The maximum number of replies of a turn whose calls are made.
+    pub(crate) tool_rounds: u32,
+    /// The names of the tools whose calls wait for a person.
+    pub(crate) approval: Arc<BTreeSet<String>>,
     /// The forms that the server has refused, shared by all clones of the node.
     pub(crate) refused: RefusedFormats,
 }
@@ -89,27 +92,12 @@ impl ChainOfThought {
             reading: Reading::default(),
             history: History::default(),
             early_end: EarlyEnd::default(),
-            streaming: true,
             format: None,
-            tooling: Tooling::default(),
+            tools: Arc::default(),
+            tool_rounds: 8,
+            approval: Arc::default(),
             refused: RefusedFormats::default(),
         }
-    }
-
-    /// Sets the client. The forms that the previous client's server has refused are forgotten.
-    #[must_use]
-    pub fn with_client(mut self, client: impl LlmClient + 'static) -> Self {
-        self.client = Arc::new(client);
-        self.refused = RefusedFormats::default();
-        self
-    }
-
-    /// Sets a client for the same server and model as before, for example with another key. The
-    /// forms that the server has refused are still remembered and shared by all clones.
-    #[must_use]
-    pub fn with_client_of_same_server(mut self, client: impl LlmClient + 'static) -> Self {
-        self.client = Arc::new(client);
-        self
     }
 
     /// Sets the prompts. The default is [`Prompts::english`].
@@ -159,7 +147,7 @@ impl ChainOfThought {
         self
     }
 
-    /// Sets the limits of a run. See [`Limits`] for the defaults.
+    /// Sets the limits of each run. See [`Limits`] for the defaults.
     #[must_use]
     pub fn with_limits(mut self, limits: Limits) -> Self {
         self.limits = limits.or(default_limits());
@@ -196,16 +184,6 @@ impl ChainOfThought {
         self
     }
 
-    /// Sets whether replies are streamed if the client supports it. The reporter receives the
-    /// [pieces](crate::ReasoningEvent::ReplyPiece) of the reply, which are also notes of the step,
-    /// and the growing [text](crate::ReasoningEvent::Thinking) of the thought. Streaming does not
-    /// change how the complete reply is read. The default is `true`.
-    #[must_use]
-    pub fn with_streaming(mut self, streaming: bool) -> Self {
-        self.streaming = streaming;
-        self
-    }
-
     /// Sets the tools that the model may call within a turn, before it gives its reply. By default,
     /// there are none.
     ///
@@ -238,7 +216,7 @@ impl ChainOfThought {
     /// [`idempotency_key`](cogwork_flow::idempotency_key).
     #[must_use]
     pub fn with_tools(mut self, tools: Tools) -> Self {
-        self.tooling.tools = Arc::new(tools);
+        self.tools = Arc::new(tools);
         self
     }
 
@@ -248,7 +226,7 @@ impl ChainOfThought {
     /// calls nevertheless, it is [asked again](Self::with_asks_again).
     #[must_use]
     pub fn with_tool_rounds(mut self, rounds: u32) -> Self {
-        self.tooling.rounds = rounds;
+        self.tool_rounds = rounds;
         self
     }
 
@@ -266,8 +244,19 @@ impl ChainOfThought {
     #[must_use]
     pub fn with_approval<N: Into<String>>(mut self, tools: impl IntoIterator<Item = N>) -> Self {
         let names = tools.into_iter().map(Into::into);
-        self.tooling.approval = Arc::new(names.collect());
+        self.approval = Arc::new(names.collect());
         self
+    }
+
+    /// Returns how the model calls the tools.
+    pub(crate) fn calling(&self) -> Calling {
+        if self.tools.is_empty() {
+            Calling::Never
+        } else if self.client.capabilities().has(Capability::Tools) {
+            Calling::Natively
+        } else {
+            Calling::InReplies
+        }
     }
 
     /// Returns a flow that consists of this node, named `think`, with a loop on
@@ -287,6 +276,17 @@ impl ChainOfThought {
     }
 }
 
+/// How a model calls tools.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Calling {
+    /// There are no tools.
+    Never,
+    /// The server supports tools.
+    Natively,
+    /// The prompts describe the tools, and the model writes calls into its reply.
+    InReplies,
+}
+
 /// The limits that are not set.
 fn default_limits() -> Limits {
     Limits::default()
@@ -304,7 +304,7 @@ impl fmt::Debug for ChainOfThought {
             .field("history", &self.history)
             .field("early_end", &self.early_end)
             .field("format", &self.format)
-            .field("tools", &self.tooling.tools)
+            .field("tools", &self.tools)
             .finish_non_exhaustive()
     }
 }

@@ -1,5 +1,5 @@
 use cogwork_plan::Plan;
-use cogwork_typed::ask::{AskLog, Format, FormatRefusal, Spent, Try};
+use cogwork_typed::ask::{Format, FormatRefusal, Spent, Try};
 use serde::{Deserialize, Serialize};
 
 use crate::{Repair, Reply, ToolCallRecord};
@@ -99,30 +99,6 @@ pub struct Trace {
 }
 
 impl Trace {
-    /// Adds the replies of an earlier asking of the same turn.
-    pub(crate) fn after(mut self, earlier: AskLog) -> Self {
-        let mut tries = earlier.tries;
-        tries.append(&mut self.tries);
-        self.tries = tries;
-
-        let mut refusals = earlier.refusals;
-        refusals.append(&mut self.refusals);
-        self.refusals = refusals;
-
-        self
-    }
-
-    pub(crate) fn new(record: AskLog, tool_calls: Vec<ToolCallRecord>, spent: Spent) -> Self {
-        Self {
-            tries: record.tries,
-            tool_calls,
-            format: record.format,
-            refusals: record.refusals,
-            spent,
-            ..Self::default()
-        }
-    }
-
     /// Returns the tokens of a reply of the turn, as the server counted them, or as estimated.
     pub(crate) fn written_tokens(&self) -> u64 {
         let reported = self.spent.usage.completion_tokens / self.calls();

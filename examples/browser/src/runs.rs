@@ -58,15 +58,10 @@ pub fn odd(folder: &Path) -> Result<PathBuf> {
         ),
         (
             "reasoning",
-            json!({"type": "thought", "thought": 1, "text": "Evaluation of thought 0: x\ny", "plan": plan, "next_thought_needed": true}),
-        ),
-        (
-            "reasoning",
-            json!({"type": "plan_changed", "thought": 1, "changes": [change]}),
-        ),
-        (
-            "reasoning",
-            json!({"type": "usage", "thought": 1, "spent": {"calls": 1, "usage": {"prompt_tokens": 1}, "seconds": 1.0}}),
+            json!({
+                "type": "thought", "thought": 1, "text": "Evaluation of thought 0: x\ny", "plan": plan, "changes": [change],
+                "next_thought_needed": true, "spent": {"calls": 1, "usage": {"prompt_tokens": 1}, "seconds": 1.0}
+            }),
         ),
         (
             "reasoning",
@@ -417,14 +412,10 @@ pub fn hostile(folder: &Path) -> Result<PathBuf> {
         Some("reasoning"),
         json!({"type": "asking_again", "thought": 1, "problem": text}),
     )?;
-    write(
-        Some("reasoning"),
-        json!({"type": "thought", "thought": 1, "text": text, "plan": plan, "next_thought_needed": false}),
-    )?;
     let changes = ["added", "removed", "reworded", "moved", text].map(change);
     write(
         Some("reasoning"),
-        json!({"type": "plan_changed", "thought": 1, "changes": changes}),
+        json!({"type": "thought", "thought": 1, "text": text, "plan": plan, "changes": changes, "next_thought_needed": false}),
     )?;
     write(Some("solving"), table)?;
     write(

@@ -8,7 +8,7 @@ use std::sync::{Arc, LazyLock, Mutex as StdMutex, MutexGuard, PoisonError};
 use std::task::{Context, Wake, Waker};
 use std::time::Duration;
 
-use cogwork_cot::{ChainOfThought, Limits, Reasoning, ReasoningEvent, RunOptions};
+use cogwork_cot::{ChainOfThought, Limits, Reasoning, ReasoningEvent};
 use cogwork_flow::journal::{Entry, MemoryJournal};
 use cogwork_flow::{Flow, RunError, Stepped};
 use cogwork_strategies::{SolveOptions, Solver, Solving};
@@ -157,8 +157,7 @@ impl Conclude for Reasoning {
         let limits = limits_of(budget)
             .with_thoughts(thoughts.saturating_add(1))
             .with_calls(calls);
-        let options = RunOptions::default().with_limits(limits);
-        self.clone().with_options(options)
+        self.clone().with_limits(limits)
     }
 }
 

@@ -93,10 +93,7 @@ fn reports() -> [(&'static str, Value); 6] {
         json!({"name": said, "id": said, "to": said, "model": [said], "status": {"kind": said}});
 
     [
-        (
-            "reasoning",
-            json!({"type": "plan_changed", "changes": changes}),
-        ),
+        ("reasoning", json!({"type": "thought", "changes": changes})),
         (
             "solving",
             json!({"type": "stage", "parameters": {"status": said, "to": said}}),

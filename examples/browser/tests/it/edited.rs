@@ -101,13 +101,16 @@ async fn contradictory_events_are_shown() -> Result<()> {
 async fn what_is_made_to_be_slow_is_shown() -> Result<()> {
     let step = format!("f/{}", "#1[".repeat(300_000));
     let judgement = format!("Evaluation {}", "1".repeat(300_000));
+    let changes: Vec<_> = (0..50_000)
+        .map(|_| json!({"path": "1", "change": "reworded", "from": "x"}))
+        .collect();
     let ranges = json!([0, 1_000_000_000]);
     let mut events = vec![
         json!({"at": 0.1, "step": step, "type": "step_entered"}),
         reported(
             0.2,
             "reasoning",
-            json!({"type": "thought", "thought": 1, "text": judgement, "plan": []}),
+            json!({"type": "thought", "thought": 1, "text": judgement, "plan": [], "changes": changes}),
         ),
         chat(
             0.3,
@@ -120,14 +123,6 @@ async fn what_is_made_to_be_slow_is_shown() -> Result<()> {
     events.push(chat(
         0.4,
         json!({"type": "judged", "call": 1, "verdict": "usable", "repairs": repairs}),
-    ));
-    let changes: Vec<_> = (0..50_000)
-        .map(|_| json!({"path": "1", "change": "reworded", "from": "x"}))
-        .collect();
-    events.push(reported(
-        0.5,
-        "reasoning",
-        json!({"type": "plan_changed", "thought": 1, "changes": changes}),
     ));
     for number in 0..100_000 {
         events.push(solving(

@@ -105,11 +105,7 @@ async fn words_of_a_record_are_not_fields_of_objects() -> Result<()> {
         add(reported("reasoning", json!({"type": word})));
         add(reported(
             "reasoning",
-            json!({"type": "thought", "thought": 1, "text": "t", "plan": plan}),
-        ));
-        add(reported(
-            "reasoning",
-            json!({"type": "plan_changed", "thought": 1, "changes": [change]}),
+            json!({"type": "thought", "thought": 1, "text": "t", "plan": plan, "changes": [change]}),
         ));
         add(reported(
             "reasoning",

@@ -2,13 +2,13 @@
 
 use cogwork_cot::{
     ChainOfThought, ChatRequest, Format, LlmError, LlmErrorKind as Kind, Prompts, Reasoning,
-    ReasoningEvent, Reply, ScriptedClient,
+    ReasoningEvent, ScriptedClient,
 };
 use cogwork_flow::{EventKind, events};
 use cogwork_llm::{Capabilities, Capability, ReplyFormat};
 use insta::assert_snapshot;
 
-use crate::node::support::{FIRST, LAST, PROBLEM, SECOND, cot_error, reasoning, solve};
+use crate::node::support::{FIRST, LAST, PROBLEM, SECOND, cot_error, read, reasoning, solve};
 
 fn all() -> Capabilities {
     Capabilities::none()
@@ -18,7 +18,7 @@ fn all() -> Capabilities {
 
 /// A reply in the form that a server gives that is held to JSON.
 fn json(yaml: &str) -> String {
-    serde_json::to_string(&Reply::read(yaml, 4096).unwrap()).unwrap()
+    serde_json::to_string(&read(yaml)).unwrap()
 }
 
 fn refusal() -> LlmError {
@@ -31,23 +31,19 @@ fn refusal() -> LlmError {
 
 /// How each request asked.
 fn asked(client: &ScriptedClient) -> Vec<Format> {
-    client.requests().iter().map(format).collect()
+    client.requests().iter().map(format_of).collect()
 }
 
-fn format(request: &ChatRequest) -> Format {
+fn format_of(request: &ChatRequest) -> Format {
     match request.format() {
         None => Format::Text,
         Some(ReplyFormat::Json) => Format::Json,
-        Some(ReplyFormat::Schema { schema, .. }) if **schema == Reply::flat_json_schema() => {
-            Format::FlatSchema
-        }
         Some(ReplyFormat::Schema { name, schema }) => {
-            let tokens = request.max_tokens().unwrap_or(8192);
-            assert_eq!(
-                (&**name, schema.to_string()),
-                ("reply", Reply::json_schema(tokens))
-            );
-            Format::Schema
+            assert_eq!(&**name, "reply");
+            match schema.contains("maxLength") {
+                true => Format::Schema,
+                false => Format::FlatSchema,
+            }
         }
         Some(other) => panic!("not one of ours: {other:?}"),
     }
@@ -90,7 +86,7 @@ async fn a_node_begins_with_what_its_client_can() {
 }
 
 #[tokio::test]
-async fn a_refused_form_falls_rung_by_rung_and_is_no_ask_again() {
+async fn a_refused_format_leads_to_the_next_and_is_no_ask_again() {
     let script = ScriptedClient::new([refusal(), refusal(), refusal()])
         .then(FIRST)
         .then(LAST);
@@ -141,7 +137,7 @@ async fn a_refused_form_falls_rung_by_rung_and_is_no_ask_again() {
 }
 
 #[tokio::test]
-async fn the_rung_is_remembered_over_turns_clones_and_runs() {
+async fn the_format_is_remembered_over_turns_clones_and_runs() {
     let script = ScriptedClient::new([refusal()]);
     let script = [FIRST, LAST, LAST, LAST]
         .iter()
@@ -191,7 +187,10 @@ async fn only_a_refusal_of_the_form_is_one() {
 
         assert_eq!(cot_error(&failed).llm_error().unwrap().to_string(), shown);
         assert_eq!(
-            (asked(&client).len(), cot_error(&failed).refusals().len()),
+            (
+                asked(&client).len(),
+                cot_error(&failed).trace().refusals.len()
+            ),
             (1, 0),
             "{shown}"
         );
@@ -268,9 +267,7 @@ async fn watchers_are_told() {
 #[tokio::test]
 async fn a_schema_that_cannot_hold_the_last_plan_is_passed_over() {
     let plan = |steps: String| {
-        let text = format!("current_thinking: x\nplanning: [{steps}]\nnext_thought_needed: true");
-        Reply::read(&text, 1 << 20).unwrap();
-        text
+        format!("current_thinking: x\nplanning: [{steps}]\nnext_thought_needed: true")
     };
 
     let nested = |levels: usize| {
