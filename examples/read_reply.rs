@@ -28,7 +28,7 @@
 //!     {
 //!       "kind": "quotes",
 //!       "line": 7,
-//!       "what": "kept a `#` in a text"
+//!       "what": "put a text in quotes"
 //!     },
 //!     {
 //!       "kind": "form",
@@ -53,7 +53,7 @@
 //!     {
 //!       "kind": "quotes",
 //!       "line": 14,
-//!       "what": "kept a `#` in a text"
+//!       "what": "put a text in quotes"
 //!     },
 //!     {
 //!       "kind": "indentation",
