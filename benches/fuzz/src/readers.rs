@@ -6,7 +6,6 @@ use std::sync::LazyLock;
 
 use cogwork_agents::Loader;
 use cogwork_cot::{Prompts, Reasoning, ReplyReader};
-use cogwork_llm::Messages;
 use cogwork_strategies::{Ask, Format, Parameter, ParameterType, Session, Strategies};
 use cogwork_thinking::FileMemory;
 
@@ -39,7 +38,11 @@ pub const READERS: [Reader; 11] = [
         name: "stage replies",
         dictionary: include_str!("../dictionaries/table.dict"),
         beginnings: &["", "thought: a\nplan: "],
-        read: |text| stage_asks().iter().for_each(|ask| drop(ask.read(text))),
+        read: |text| {
+            stage_asks()
+                .iter()
+                .for_each(|ask| drop(ask.read_on(Format::Text, text)))
+        },
     },
     Reader {
         name: "stage replies in JSON",
@@ -156,7 +159,7 @@ fn stage_asks() -> Vec<Ask> {
         },
     ];
 
-    let ask = || Ask::new(Messages::new(), "Go on.");
+    let ask = || Ask::new("Go on.");
     let field = |kind| Parameter::new(kind, "A field.");
     let of_kinds = kinds.into_iter().map(|kind| {
         ask()

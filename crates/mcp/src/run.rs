@@ -93,7 +93,7 @@ impl RunState for Solving {
 
     fn repairs(&self) -> Vec<String> {
         let repairs = self.calls().iter().filter_map(|call| match call {
-            Call::Model { repairs, .. } => Some(repairs),
+            Call::Model(asked) => Some(&asked.repairs),
             _ => None,
         });
         repairs.flatten().map(ToString::to_string).collect()

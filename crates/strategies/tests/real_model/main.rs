@@ -34,7 +34,7 @@ use std::error::Error;
 use std::time::Duration;
 
 use cogwork_llm::{Backoff, ChatRequest, OpenAiClient, Retry};
-use cogwork_strategies::{Call, Format, Limits, SolveError, Solved, Solver, StrategyName};
+use cogwork_strategies::{Asked, Call, Format, Limits, SolveError, Solved, Solver, StrategyName};
 
 use client::TextTools;
 use tally::{Ended, Tally};
@@ -137,7 +137,7 @@ fn show(result: &Result<Solved, SolveError>) {
     };
 
     for call in calls {
-        let Call::Model { stage, tries, .. } = call else {
+        let Call::Model(Asked { stage, tries, .. }) = call else {
             println!("{call:?}");
             continue;
         };

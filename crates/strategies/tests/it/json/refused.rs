@@ -1,9 +1,9 @@
-//! Servers that refuse a form: the refused is shared by all questions, runs and clones.
+//! Servers that refuse a form: this is remembered by all questions, runs and clones.
 
 use cogwork_llm::{
     Capabilities, Capability, LlmError, LlmErrorKind, ScriptedClient, ScriptedReply,
 };
-use cogwork_strategies::{Call, Format, Limits, Solver, StrategyName};
+use cogwork_strategies::{Asked, Call, Format, Limits, Solver, StrategyName};
 
 use super::scripts::{PROBLEM, replies, solver};
 
@@ -30,9 +30,9 @@ fn formats(calls: &[Call]) -> Vec<(Format, usize)> {
     calls
         .iter()
         .filter_map(|call| match call {
-            Call::Model {
+            Call::Model(Asked {
                 format, refusals, ..
-            } => Some((*format, refusals.len())),
+            }) => Some((*format, refusals.len())),
             _ => None,
         })
         .collect()

@@ -1,11 +1,13 @@
-//! Every strategy with replies in JSON, and its questions in each format.
+//! Every strategy with replies in JSON, and its questions on each format.
 
 use cogwork_llm::{ChatRequest, ReplyFormat};
-use cogwork_strategies::{Call, Format, ParameterType, Scratchpad, Solved, Solver, StrategyName};
+use cogwork_strategies::{
+    Asked, Call, Format, ParameterType, Scratchpad, Solved, Solver, StrategyName,
+};
 use serde_json::{Value, json};
 
 use super::scripts::{PROBLEM, client, question, replies, schema, solver};
-use crate::drivers::support::{only_append, told};
+use crate::methods::support::{only_append, told};
 
 async fn run(name: StrategyName, format: Format) -> (Solved, Vec<ChatRequest>) {
     let client = client(replies(name));
@@ -36,12 +38,12 @@ async fn every_strategy_ends_with_replies_in_json_on_every_format() {
             assert_eq!(requests.len(), replies(name).len(), "{name} on {format}");
 
             for call in solved.trace().calls() {
-                let Call::Model {
+                let Call::Model(Asked {
                     format: asked,
                     repairs,
                     refusals,
                     ..
-                } = call
+                }) = call
                 else {
                     continue;
                 };
