@@ -263,24 +263,29 @@ impl Behind {
 }
 
 /// Writes until the queue is empty. If it is dropped earlier, all that wait for it fail.
-struct WriteAll(Arc<Shared>);
+struct WriteAll {
+    shared: Arc<Shared>,
+    /// Whether it found the queue empty, or failed. Another one may have started since.
+    is_done: bool,
+}
 
 impl WriteAll {
-    async fn run(self) {
-        let mut writer = self.0.writer.lock().await;
+    async fn run(mut self) {
+        let shared = Arc::clone(&self.shared);
+        let mut writer = shared.writer.lock().await;
 
         while let Some(Batch {
             mut jobs,
             upto,
             events,
             upto_event,
-        }) = self.0.next()
+        }) = shared.next()
         {
             if let Err(error) = writer.put(&mut jobs).await {
-                self.0.fail(error);
-                return;
+                shared.fail(error);
+                break;
             }
-            self.0.written.send_modify(|written| written.upto = upto);
+            shared.written.send_modify(|written| written.upto = upto);
 
             // The run goes on meanwhile, and also if its events cannot be written.
             let bytes = events.iter().map(String::len).sum::<usize>();
@@ -288,15 +293,17 @@ impl WriteAll {
                 true => Ok(()),
                 false => writer.put_events(events).await,
             };
-            self.0.note_events(upto_event, bytes, written);
+            shared.note_events(upto_event, bytes, written);
         }
+
+        self.is_done = true;
     }
 }
 
 impl Drop for WriteAll {
     fn drop(&mut self) {
-        if lock(&self.0.queue).is_active {
-            self.0.fail(self.0.interrupted());
+        if !self.is_done {
+            self.shared.fail(self.shared.interrupted());
         }
     }
 }
@@ -314,7 +321,10 @@ struct Batch {
 impl Shared {
     /// Starts to write what is queued.
     fn start(self: &Arc<Self>) {
-        let task = WriteAll(Arc::clone(self));
+        let task = WriteAll {
+            shared: Arc::clone(self),
+            is_done: false,
+        };
         match Handle::try_current() {
             Ok(runtime) => drop(runtime.spawn(task.run())),
             Err(_) => self.fail(StoreError::no_runtime(&self.place)),
