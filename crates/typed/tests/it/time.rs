@@ -189,7 +189,13 @@ fn long_replies_are_read_in_time() {
         if time(10_000) * 100 < most {
             continue;
         }
-        let took = time(250_000);
+        let mut took = time(250_000);
+        for _ in 0..2 {
+            // Another process may have had the processor.
+            if took > slowest.0 {
+                took = took.min(time(250_000));
+            }
+        }
         if took > slowest.0 {
             slowest = (took, format!("{of}: {beginning:?}, {part:?} and {other:?}"));
         }
